@@ -1,0 +1,43 @@
+/** What the commands under scripts/ have in common: strict options, one line per mistake, exit codes. */
+import { parseArgs } from 'node:util';
+import type { ParseArgsConfig } from 'node:util';
+
+/** Bad use of a command, said in one line. Exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/**
+ * Parses the command line strictly; `--help` prints `usage` and ends the process with 0.
+ *
+ * @throws UsageError for an unknown option, a missing value or an argument that is no option.
+ */
+export function parseOptions<const Options extends NonNullable<ParseArgsConfig['options']>>(
+  usage: string,
+  options: Options,
+) {
+  try {
+    const { values } = parseArgs({
+      options: { ...options, help: { type: 'boolean', short: 'h' } },
+      strict: true,
+    });
+    if ('help' in values && values.help === true) {
+      process.stdout.write(`${usage.trim()}\n`);
+      process.exit(0);
+    }
+    return values;
+  } catch (error) {
+    const [line = 'bad options'] = (error instanceof Error ? error.message : String(error)).split('. ');
+    throw new UsageError(`${line} (see --help)`, { cause: error });
+  }
+}
+
+/** Runs a command: a UsageError is one line on stderr and exit code 2, any other error its message and 1. */
+export async function runCommand(main: () => Promise<void>): Promise<void> {
+  try {
+    await main();
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(error instanceof UsageError ? 2 : 1);
+  }
+}

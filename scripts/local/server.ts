@@ -1,0 +1,24 @@
+import { once } from 'node:events';
+import type { Server } from 'node:net';
+
+/**
+ * Listens on the IPv4 loopback address.
+ *
+ * @param port - 0 for any free port.
+ * @returns The port.
+ * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
+ */
+export async function listen(server: Server, port: number): Promise<number> {
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
+  return address.port;
+}
+
+/** Stops listening and ends every open connection; resolves when all are gone. */
+export async function close(server: Server & { closeAllConnections?(): void }): Promise<void> {
+  const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
+  server.closeAllConnections?.();
+  await closed;
+}

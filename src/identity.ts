@@ -1,0 +1,28 @@
+import { UUID } from 'uuidv7';
+import { unauthorized } from './errors.ts';
+
+/** Who calls: both claims together are the owner of an inquiry. */
+export interface Identity {
+  /** The `sub` claim as a UUID in canonical lower case. */
+  readonly sub: string;
+  /** The `email` claim, byte for byte. */
+  readonly email: string;
+}
+
+/**
+ * Narrows the claims the gateway passes on. Source: spec, "Authentication" 3; `sub` may take any form that a
+ * UUID parser takes, of any version and variant (docs/adr/0007). An email with a lone surrogate has no UTF-8
+ * form and would share a partition with others like it, so it is refused (docs/adr/0008).
+ *
+ * @throws ApiError 401 when a claim is missing, empty or malformed, or when no authorizer ran.
+ */
+export function parseIdentity(claims: unknown): Identity {
+  const { email, sub } = (claims ?? {}) as Partial<Record<string, unknown>>;
+  if (typeof email !== 'string' || email === '' || !email.isWellFormed()) throw unauthorized();
+  if (typeof sub !== 'string') throw unauthorized();
+  try {
+    return { sub: UUID.parse(sub).toString(), email };
+  } catch {
+    throw unauthorized();
+  }
+}
