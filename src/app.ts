@@ -32,7 +32,7 @@ export function createApp({
   corsOrigin,
 }: AppDependencies): (event: GatewayEvent, context?: InvocationContext) => Promise<GatewayResponse> {
   type Operation = (owner: Identity, event: GatewayEvent, signal: AbortSignal) => Promise<GatewayResponse>;
-  const operations = new Map<string, Operation>([
+  const operations = new Map<unknown, Operation>([
     ['GET', async (owner, _, signal) => toResponse(200, await inquiries.list(owner, signal), corsOrigin)],
     [
       'POST',
@@ -44,8 +44,8 @@ export function createApp({
   return async (event, context) => {
     try {
       // The method is looked at first: any other is a 405 whatever the claims. docs/adr/0003
-      const operation = operations.get(String(event?.requestContext?.http?.method));
-      if (operation === undefined) throw methodNotAllowed(operations.keys());
+      const operation = operations.get(event?.requestContext?.http?.method);
+      if (operation === undefined) throw methodNotAllowed([...operations.keys()].join(', '));
       const owner = parseIdentity(event.requestContext?.authorizer?.jwt?.claims);
       const remaining = context?.getRemainingTimeInMillis?.() ?? Number.POSITIVE_INFINITY;
       const time = Math.max(0, Math.min(STORE_BUDGET, remaining - ANSWER_RESERVE));

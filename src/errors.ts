@@ -32,12 +32,8 @@ export const unauthorized = (): ApiError =>
   new ApiError(401, 'Unauthorized', 'Invalid or missing required JWT claims');
 
 /** RFC 9110 section 15.5.6: a 405 names the methods that are allowed. docs/adr/0003 */
-export const methodNotAllowed = (allowed: Iterable<string>): ApiError => {
-  const allow = [...allowed].join(', ');
-  return new ApiError(405, 'METHOD_NOT_ALLOWED', `Allowed methods: ${allow}.`, {
-    headers: { Allow: allow },
-  });
-};
+export const methodNotAllowed = (allow: string): ApiError =>
+  new ApiError(405, 'METHOD_NOT_ALLOWED', `Allowed methods: ${allow}.`, { headers: { Allow: allow } });
 
 /** An inquiry that does not fit into one item of the store. docs/adr/0006 */
 export const payloadTooLarge = (): ApiError =>

@@ -4,6 +4,7 @@
  * Environment: `TABLE_NAME` and `CORS_ORIGIN`, both required, and the SDK's own `AWS_*` variables. A missing
  * variable fails initialisation with a message that names it.
  */
+import type { APIGatewayProxyHandlerV2WithJWTAuthorizer } from 'aws-lambda';
 import { createApp } from './app.ts';
 import { parseConfig } from './config.ts';
 import { createDynamoDbClient } from './entities/client.ts';
@@ -16,7 +17,10 @@ const client = createDynamoDbClient();
 const store = createInquiryStore(createInquiryEntity({ client, table: config.tableName }));
 
 /** Answers payload 2.0 events of the two operations on `/inquiries`; it never rejects. */
-export const handler = createApp({ inquiries: createInquiries(store), corsOrigin: config.corsOrigin });
+export const handler = createApp({
+  inquiries: createInquiries(store),
+  corsOrigin: config.corsOrigin,
+}) satisfies APIGatewayProxyHandlerV2WithJWTAuthorizer;
 
 // Primes what the first request would pay for at 7 % of a core: connection, TLS, credentials, compiled code.
 // Initialisation has a whole core. An owner that cannot exist reads nothing. Bounded in time, and a failure here

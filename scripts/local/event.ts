@@ -1,0 +1,98 @@
+/** Builds the event that an API Gateway HTTP API sends to Lambda: payload format 2.0. */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { APIGatewayEventRequestContextV2, APIGatewayProxyEventV2 } from 'aws-lambda';
+import type { Claims } from './authorizer.ts';
+
+/** `scopes` is null where a route asks for none; the published types do not know that. */
+type JwtContext = APIGatewayEventRequestContextV2 & {
+  authorizer: { jwt: { claims: Claims; scopes: null } };
+};
+type GatewayEvent = APIGatewayProxyEventV2 & { requestContext: JwtContext };
+
+/** Content types whose body is passed as text. Any other, a missing one included, is passed as base64. */
+const TEXT = /^(text\/.*|application\/(json|javascript|xml|.*\+json|.*\+xml))$/i;
+
+/**
+ * Builds the event of one request.
+ *
+ * Source: API Gateway Developer Guide, "Create AWS Lambda proxy integrations for HTTP APIs". Repeated headers and
+ * query values are joined by commas; `body`, `cookies` and `queryStringParameters` are absent when empty.
+ */
+export function toEvent(
+  request: IncomingMessage,
+  { routeKey, body, claims }: { routeKey: string; body: Buffer; claims: Claims },
+): GatewayEvent {
+  const { rawPath, rawQueryString } = splitTarget(request);
+  const now = new Date();
+  const requestId = randomUUID();
+  const { cookie, ...headers } = toHeaders(request.rawHeaders);
+  const host = headers['host'] ?? 'localhost';
+  const sourceIp = request.socket.remoteAddress ?? '127.0.0.1';
+  const query = new URLSearchParams(rawQueryString);
+  const isText = TEXT.test((headers['content-type'] ?? '').split(';', 1).join('').trim());
+
+  return {
+    version: '2.0',
+    routeKey,
+    rawPath,
+    rawQueryString,
+    ...(cookie !== undefined && { cookies: cookie.split(/[;,] */).filter((pair) => pair !== '') }),
+    headers: {
+      ...headers,
+      'x-amzn-trace-id': `Root=1-${Math.floor(now.getTime() / 1000).toString(16)}-${requestId.replaceAll('-', '').slice(0, 24)}`,
+      'x-forwarded-for': [headers['x-forwarded-for'], sourceIp].filter(Boolean).join(', '),
+      'x-forwarded-port': host.split(':')[1] ?? '80',
+      'x-forwarded-proto': 'http',
+    },
+    ...(query.size > 0 && {
+      queryStringParameters: Object.fromEntries(
+        [...new Set(query.keys())].map((name) => [name, query.getAll(name).join(',')]),
+      ),
+    }),
+    requestContext: {
+      accountId: '000000000000',
+      apiId: 'local',
+      authorizer: { jwt: { claims, scopes: null } },
+      domainName: host,
+      domainPrefix: host.split('.', 1).join(''),
+      http: {
+        method: request.method ?? '',
+        path: rawPath,
+        protocol: `HTTP/${request.httpVersion}`,
+        sourceIp,
+        userAgent: headers['user-agent'] ?? '',
+      },
+      requestId,
+      routeKey,
+      stage: '$default',
+      time: toLogTime(now),
+      timeEpoch: now.getTime(),
+    },
+    ...(body.length > 0 && { body: body.toString(isText ? 'utf8' : 'base64') }),
+    isBase64Encoded: body.length > 0 && !isText,
+  };
+}
+
+/** The path and the query of a request, as they were sent. */
+export function splitTarget({ url = '/' }: IncomingMessage): { rawPath: string; rawQueryString: string } {
+  const [rawPath = '/', ...query] = url.split('?');
+  return { rawPath, rawQueryString: query.join('?') };
+}
+
+/** Names in lower case, values of repeated names joined by commas. */
+export function toHeaders(rawHeaders: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = (rawHeaders[index] ?? '').toLowerCase();
+    const value = rawHeaders[index + 1] ?? '';
+    headers[name] = headers[name] === undefined ? value : `${headers[name]},${value}`;
+  }
+  return headers;
+}
+
+/** `20/Nov/2026:05:34:00 +0000` */
+function toLogTime(date: Date): string {
+  const [, day, month, year, time] = /, (\d+) (\w+) (\d+) ([\d:]+)/.exec(date.toUTCString()) ?? [];
+  return `${day}/${month}/${year}:${time} +0000`;
+}

@@ -1,0 +1,110 @@
+/** The whole service on one machine: engine, issuer and gateway around the function. */
+import { createAuthorizer } from './authorizer.ts';
+import { startEngine, whyNotDynamoDbLocal } from './dynamodb.ts';
+import type { Engine, EngineName } from './dynamodb.ts';
+import { startFunction } from './function.ts';
+import { createGateway } from './gateway.ts';
+import { startIssuer } from './issuer.ts';
+import type { Issuer } from './issuer.ts';
+import { close, listen } from './server.ts';
+import { createTable } from './table.ts';
+
+export interface StackOptions {
+  /** The gateway's port; the issuer takes the next one. 0 (the default): any free ports. */
+  readonly port?: number;
+  /** Default: DynamoDB Local where Java allows it, otherwise dynalite. */
+  readonly engine?: EngineName | undefined;
+  /** Where inquiries and the issuer's keys are kept; absent: in memory. */
+  readonly folder?: string | undefined;
+  /** URL of the module with the handler. Default: the source. */
+  readonly handler?: URL;
+  /** The one origin that CORS allows. */
+  readonly corsOrigin?: string;
+  /** Receives each line that the function and the gateway log. */
+  readonly log?: (line: string) => void;
+}
+
+export interface Stack {
+  /** The gateway's address without a path. */
+  readonly url: string;
+  readonly issuer: Issuer;
+  readonly engine: Engine;
+  readonly tableName: string;
+  /** Serves the next requests with the code as it is now. */
+  reload(): void;
+  close(): Promise<void>;
+}
+
+/** Lambda's timeout and the gateway's, in milliseconds. */
+const FUNCTION_TIMEOUT = 30_000;
+
+/**
+ * Starts the stack on loopback ports.
+ *
+ * @throws UsageError when the engine asked for cannot run here; Error with `code` EADDRINUSE when a port is taken.
+ * What had been started is stopped again.
+ */
+export async function startStack({
+  port = 0,
+  engine: engineName = whyNotDynamoDbLocal() === undefined ? 'dynamodb-local' : 'dynalite',
+  folder,
+  handler = new URL('../../src/handler.ts', import.meta.url),
+  corsOrigin = 'http://localhost:5173',
+  log = (line) => process.stdout.write(`${line}\n`),
+}: StackOptions = {}): Promise<Stack> {
+  const tableName = 'inquiries-local';
+  await using resources = new AsyncDisposableStack();
+
+  const lambda = Promise.withResolvers<Awaited<ReturnType<typeof startFunction>>>();
+  lambda.promise.catch(() => undefined);
+  const issuer = await startIssuer({
+    port: port === 0 ? 0 : port + 1,
+    ...(folder !== undefined && { keysFile: `${folder}/issuer-keys.json` }),
+    webOrigins: [corsOrigin],
+  });
+  resources.defer(() => issuer.close());
+
+  const gateway = createGateway({
+    authorize: createAuthorizer({ issuer: issuer.url, audience: [issuer.audience] }),
+    invoke: async (event, requestId) => (await lambda.promise).invoke(event, requestId),
+    corsOrigin,
+    log,
+  });
+  const gatewayPort = await listen(gateway, port);
+  resources.defer(() => close(gateway));
+
+  const engine = await startEngine(engineName, folder);
+  resources.defer(() => engine.close());
+  await createTable(engine.url, tableName);
+
+  const { PATH = '' } = process.env;
+  const startedFunction = await startFunction({
+    handler,
+    environment: {
+      PATH,
+      TABLE_NAME: tableName,
+      CORS_ORIGIN: corsOrigin,
+      AWS_ENDPOINT_URL_DYNAMODB: engine.url,
+      AWS_REGION: 'local',
+      AWS_ACCESS_KEY_ID: 'local',
+      AWS_SECRET_ACCESS_KEY: 'local',
+      // Nothing of the user's own AWS settings may reach a local run.
+      AWS_CONFIG_FILE: '/dev/null',
+      AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+    },
+    timeout: FUNCTION_TIMEOUT,
+    log,
+  });
+  resources.defer(() => startedFunction.close());
+  lambda.resolve(startedFunction);
+
+  const started = resources.move();
+  return {
+    url: `http://127.0.0.1:${gatewayPort}`,
+    issuer,
+    engine,
+    tableName,
+    reload: () => startedFunction.reload(),
+    close: () => started.disposeAsync(),
+  };
+}

@@ -1,0 +1,204 @@
+/**
+ * Runs the whole service on this machine until Ctrl-C: DynamoDB engine, OpenID Connect issuer, HTTP gateway and
+ * the function.
+ *
+ * Usage: see below. Exit codes: 0 stopped, 1 a part failed, 2 bad use.
+ */
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  watch,
+  writeFileSync,
+} from 'node:fs';
+import { connect } from 'node:net';
+import { join, relative, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseOptions, runCommand, UsageError } from './cli.ts';
+import { engineNames, whyNotDynamoDbLocal } from './local/dynamodb.ts';
+import type { EngineName } from './local/dynamodb.ts';
+import { startStack } from './local/stack.ts';
+import type { Stack } from './local/stack.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const USAGE = `
+Usage: npm start -- [options]
+
+  --port N        the gateway's port; the issuer takes the next one; 0 = any free ports (default: PORT or 3000)
+  --engine NAME   ${engineNames.join(' or ')} (default: dynamodb-local where Java allows it)
+  --data FOLDER   where inquiries and the issuer's keys are kept (default: .data)
+  --in-memory     keep nothing
+  --reset         start without the inquiries kept so far
+  --watch         reload the function when src/ changes (npm run dev)
+
+CORS_ORIGIN in the environment is the origin that browsers may call from (default: http://localhost:5173).
+`;
+
+interface Settings {
+  readonly port: number;
+  readonly engine: EngineName | undefined;
+  readonly folder: string;
+  readonly inMemory: boolean;
+  readonly reset: boolean;
+  readonly watching: boolean;
+}
+
+await runCommand(async () => {
+  const settings = readSettings();
+  const stateFile = join(settings.folder, 'stack.json');
+  openFolder(settings.folder);
+  const holder = await findRunning(stateFile);
+  if (holder !== undefined && !settings.inMemory) {
+    throw new UsageError(
+      `The data folder ${settings.folder} is in use by the stack with process id ${holder}.`,
+    );
+  }
+  if (settings.reset) {
+    for (const engine of engineNames) rmSync(join(settings.folder, engine), { recursive: true, force: true });
+  }
+
+  const running: { stack?: Stack; stateFile?: string } = {};
+  stopOnSignals(running);
+  const stack = await startStack({
+    port: settings.port,
+    engine: settings.engine,
+    folder: settings.inMemory ? undefined : settings.folder,
+    ...(process.env['CORS_ORIGIN'] && { corsOrigin: process.env['CORS_ORIGIN'] }),
+  }).catch((error: NodeJS.ErrnoException & { port?: number }) => {
+    if (error.code !== 'EADDRINUSE') throw error;
+    throw new UsageError(`Port ${error.port} is in use; choose another with --port (0 = any free port).`);
+  });
+
+  running.stack = stack;
+  // The state file names the running stack for `npm run token`; one that is running already keeps it.
+  if (holder === undefined) {
+    running.stateFile = stateFile;
+    const { url: gateway, issuer, engine } = stack;
+    const state = {
+      pid: process.pid,
+      gateway,
+      issuer: issuer.url,
+      engine: { name: engine.name, url: engine.url },
+    };
+    writeFileSync(stateFile, `${JSON.stringify(state, null, 2)}\n`);
+  }
+  void stopWithEngine(stack);
+  if (settings.watching) reloadOnChange(stack);
+  process.stdout.write(await describe(stack, settings));
+});
+
+function readSettings(): Settings {
+  const options = parseOptions(USAGE, {
+    port: { type: 'string' },
+    engine: { type: 'string' },
+    data: { type: 'string', default: join(ROOT, '.data') },
+    'in-memory': { type: 'boolean', default: false },
+    reset: { type: 'boolean', default: false },
+    watch: { type: 'boolean', default: false },
+  });
+  const port = options.port ?? (process.env['PORT'] || '3000');
+  // The issuer takes the next port.
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_534) {
+    throw new UsageError(`The port must be a number from 0 to 65534, not "${port}".`);
+  }
+  const engine = engineNames.find((name) => name === options.engine);
+  if (options.engine !== undefined && engine === undefined) {
+    throw new UsageError(`The engine must be ${engineNames.join(' or ')}, not "${options.engine}".`);
+  }
+  if (options.reset && options['in-memory'])
+    throw new UsageError('--reset and --in-memory exclude each other.');
+  return {
+    port: Number(port),
+    engine,
+    folder: resolve(options.data),
+    inMemory: options['in-memory'],
+    reset: options.reset,
+    watching: options.watch,
+  };
+}
+
+function openFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new UsageError(`The data folder ${folder} cannot be used (${code}).`, { cause: error });
+  }
+}
+
+/** Process id of the stack that wrote the state file, if it is still running. */
+async function findRunning(stateFile: string): Promise<number | undefined> {
+  if (!existsSync(stateFile)) return undefined;
+  try {
+    const { pid, gateway } = JSON.parse(readFileSync(stateFile, 'utf8')) as { pid: number; gateway: string };
+    process.kill(pid, 0);
+    // Process ids are used again: a stack is running only if it listens, too.
+    const listening = await new Promise<boolean>((settle) => {
+      const socket = connect(Number(new URL(gateway).port), '127.0.0.1');
+      socket.once('connect', () => settle(true)).once('error', () => settle(false));
+      socket.once('connect', () => socket.destroy());
+    });
+    return listening ? pid : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Ctrl-C, a closed terminal or a kill end every part. A second signal, or one while starting, ends this process
+ * at once, and the engine with it.
+ */
+function stopOnSignals(running: { stack?: Stack; stateFile?: string }): void {
+  let stopping = false;
+  const stop = async (): Promise<void> => {
+    if (stopping || running.stack === undefined) process.exit(130);
+    stopping = true;
+    if (running.stateFile !== undefined) rmSync(running.stateFile, { force: true });
+    await running.stack.close();
+    process.exit(0);
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop());
+}
+
+async function stopWithEngine({ engine }: Stack): Promise<void> {
+  await engine.ended;
+  // Ctrl-C reaches the engine as well; give our own handler the time to end everything.
+  await sleep(1_000);
+  process.stderr.write('The DynamoDB engine has ended; stopping.\n');
+  process.exit(1);
+}
+
+function reloadOnChange(stack: Stack): void {
+  let timer: NodeJS.Timeout | undefined;
+  watch(join(ROOT, 'src'), { recursive: true }, (_event, file) => {
+    clearTimeout(timer);
+    // Editors write in bursts.
+    timer = setTimeout(() => {
+      process.stdout.write(`src/${file} changed: reloaded\n`);
+      stack.reload();
+    }, 100);
+  });
+}
+
+async function describe({ url, issuer, engine, tableName }: Stack, settings: Settings): Promise<string> {
+  const obstacle = settings.engine === undefined ? whyNotDynamoDbLocal() : undefined;
+  const kept = settings.inMemory ? 'kept in memory' : `kept in ${relative('', settings.folder) || '.'}`;
+  const name = engine.name === 'dynalite' ? 'dynalite' : 'DynamoDB Local';
+  const because = obstacle === undefined ? '' : `\n             dynalite, because ${obstacle}`;
+  return `
+Inquiry service, running on this machine until Ctrl-C.
+
+  API        ${url}/inquiries
+  Sign-in    ${issuer.url}
+  DynamoDB   ${engine.url}   ${name}, table ${tableName}, ${kept}${because}
+
+Send an inquiry as ana@example.com (the token is good for an hour; \`npm run --silent token\` prints another):
+
+  curl -X POST ${url}/inquiries -H 'Content-Type: application/json' -d '{"subject":"Hello","body":"Is anyone there?"}' -H 'Authorization: Bearer ${await issuer.token()}'
+
+`;
+}

@@ -1,0 +1,29 @@
+import type { GatewayEvent } from '../../src/http.ts';
+
+export const SUB = '1f0d2c3b-4a59-4687-9a5b-c6d7e8f90a1b';
+export const EMAIL = 'ana@example.com';
+
+export interface EventOptions {
+  readonly method?: unknown;
+  /** `null`: no authorizer ran. */
+  readonly claims?: unknown;
+  /** Sent as it is; anything but a string is no body the gateway would send. */
+  readonly body?: unknown;
+  readonly isBase64Encoded?: boolean;
+}
+
+/** A payload 2.0 event, as far as the function reads it. */
+export function makeEvent({
+  method = 'GET',
+  claims = { sub: SUB, email: EMAIL },
+  ...body
+}: EventOptions): GatewayEvent {
+  return {
+    requestContext: { http: { method }, ...(claims !== null && { authorizer: { jwt: { claims } } }) },
+    ...body,
+  };
+}
+
+/** A POST of the given value as JSON. */
+export const makePost = (value: unknown, claims?: unknown): GatewayEvent =>
+  makeEvent({ method: 'POST', body: JSON.stringify(value), ...(claims !== undefined && { claims }) });

@@ -1,0 +1,17 @@
+import type { Inquiry } from '../../src/contract.ts';
+import type { InquiryStore } from '../../src/inquiries.ts';
+
+/** A store that keeps inquiries in an array; `fits` up to 100 characters of subject and body together. */
+export function createMemoryStore(overrides: Partial<InquiryStore> = {}): InquiryStore & { rows: Inquiry[] } {
+  const rows: Inquiry[] = [];
+  return {
+    rows,
+    fits: ({ subject, body }) => subject.length + body.length <= 100,
+    async put(inquiry) {
+      rows.push(inquiry);
+    },
+    list: async ({ sub, email }) =>
+      rows.filter((row) => row.cognito_sub === sub && row.email === email).toReversed(),
+    ...overrides,
+  };
+}

@@ -1,0 +1,344 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createApp } from '../../src/app.ts';
+import type { GatewayEvent } from '../../src/http.ts';
+import { createInquiries } from '../../src/inquiries.ts';
+import type { InquiryStore } from '../../src/inquiries.ts';
+import { EMAIL, makeEvent, makePost, SUB } from '../helpers/events.ts';
+import { createMemoryStore } from '../helpers/memory-store.ts';
+
+const ORIGIN = 'https://www.example.com';
+const HEADERS = { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': ORIGIN };
+const CONTEXT = { awsRequestId: 'request-1', getRemainingTimeInMillis: () => 30_000 };
+const NOW = Date.UTC(2026, 10, 20);
+
+function setUp(overrides: Partial<InquiryStore> = {}) {
+  const store = createMemoryStore(overrides);
+  const app = createApp({ inquiries: createInquiries(store, () => NOW), corsOrigin: ORIGIN });
+  const send = async (event: unknown, context: object = CONTEXT) => {
+    const { body, ...response } = await app(event as GatewayEvent, context);
+    return { ...response, body: JSON.parse(body) as unknown };
+  };
+  return { store, send };
+}
+
+const failure = (statusCode: number, error: string, message: unknown, headers: object = HEADERS) => ({
+  statusCode,
+  headers,
+  body: { error, message },
+});
+const UNAUTHORIZED = failure(401, 'Unauthorized', 'Invalid or missing required JWT claims');
+const NOT_JSON = failure(500, 'INTERNAL_SERVER_ERROR', 'The request body could not be parsed as JSON.');
+const FAULT = failure(
+  500,
+  'INTERNAL_SERVER_ERROR',
+  'The request could not be processed. Please try again later.',
+);
+const NOT_ALLOWED = failure(405, 'METHOD_NOT_ALLOWED', 'Allowed methods: GET, POST.', {
+  ...HEADERS,
+  Allow: 'GET, POST',
+});
+const badRequest = (message: string) => failure(400, 'BAD_REQUEST', message);
+
+const logged: { level: string; entry: unknown }[] = [];
+beforeEach(() => {
+  logged.length = 0;
+  for (const level of ['debug', 'info', 'log', 'warn', 'error'] as const) {
+    vi.spyOn(console, level).mockImplementation((...entry) => void logged.push({ level, entry }));
+  }
+});
+afterEach(() => vi.restoreAllMocks());
+
+describe('GET', () => {
+  it('answers 200 with email, count and inquiries, newest first', async () => {
+    const { send, store } = setUp();
+    await send(makePost({ subject: 'first', body: '' }));
+    await send(makePost({ subject: 'second', body: '' }));
+    expect(await send(makeEvent({}))).toEqual({
+      statusCode: 200,
+      headers: HEADERS,
+      body: { email: EMAIL, count: 2, inquiries: [store.rows[1], store.rows[0]] },
+    });
+    expect(logged).toEqual([]);
+  });
+
+  it('ignores a body', async () => {
+    expect(await setUp().send(makeEvent({ body: '{' }))).toMatchObject({ statusCode: 200 });
+  });
+});
+
+describe('POST', () => {
+  it('answers 201 with the stored inquiry', async () => {
+    const { send, store } = setUp();
+    expect(await send(makePost({ subject: 'Hello', body: 'World' }))).toEqual({
+      statusCode: 201,
+      headers: HEADERS,
+      body: {
+        inquiry: {
+          id: store.rows[0]?.id,
+          cognito_sub: SUB,
+          email: EMAIL,
+          subject: 'Hello',
+          body: 'World',
+          created_at: '2026-11-20T00:00:00.000Z',
+        },
+      },
+    });
+    expect(store.rows).toHaveLength(1);
+  });
+
+  it('accepts an empty subject and an empty body', async () => {
+    expect(await setUp().send(makePost({ subject: '', body: '' }))).toMatchObject({
+      statusCode: 201,
+      body: { inquiry: { subject: '', body: '' } },
+    });
+  });
+
+  it('reads no other field: identity, id, time and reply come from nobody', async () => {
+    const { send, store } = setUp();
+    const forged = {
+      id: 'x',
+      cognito_sub: 'x',
+      email: 'x',
+      created_at: 'x',
+      reply: 'x',
+      respondent: 'x',
+      reply_at: 'x',
+    };
+    const response = await send(makePost({ ...forged, subject: 's', body: 'b', extra: {} }));
+    expect(Object.values(store.rows[0] ?? {})).not.toContain('x');
+    expect(Object.keys(store.rows[0] ?? {})).toHaveLength(6);
+    expect(response.body).toEqual({ inquiry: store.rows[0] });
+  });
+
+  it.each([
+    'emoji 👩‍👩‍👧‍👦',
+    'NUL \0',
+    'line separator \u2028\u2029',
+    'right to left \u202E\u200F',
+    '<script>',
+    '\uFEFFBOM',
+    '\\"\n',
+  ])('takes the text %j as it is', async (text) => {
+    const { send, store } = setUp();
+    await send(makePost({ subject: text, body: text }));
+    expect(store.rows[0]).toMatchObject({ subject: text, body: text });
+  });
+
+  it('replaces lone surrogates by U+FFFD in the store and in the 201', async () => {
+    const { send, store } = setUp();
+    const body = '{"subject":"a\\ud800b","body":"\\udfff\\ud83d\\ude00"}';
+    const response = await send(makeEvent({ method: 'POST', body }));
+    expect(store.rows[0]).toMatchObject({ subject: 'a\uFFFDb', body: '\uFFFD😀' });
+    expect(response.body).toEqual({ inquiry: store.rows[0] });
+  });
+
+  it('lets the last of duplicate keys win', async () => {
+    const { send, store } = setUp();
+    await send(makeEvent({ method: 'POST', body: '{"subject":1,"subject":"last","body":"b"}' }));
+    expect(store.rows[0]?.subject).toBe('last');
+  });
+
+  it('decodes a base64 body', async () => {
+    const { send, store } = setUp();
+    const body = Buffer.from('{"subject":"é","body":"😀"}').toString('base64');
+    await send(makeEvent({ method: 'POST', body, isBase64Encoded: true }));
+    expect(store.rows[0]).toMatchObject({ subject: 'é', body: '😀' });
+  });
+
+  const OBJECT_NEEDED = 'The request body must be a JSON object with the fields `subject` and `body`.';
+  const NO_BODY = 'The request has no body; the fields `subject` and `body` are missing.';
+  it.each([
+    ['there is no body', undefined, badRequest(NO_BODY)],
+    ['the body of the event is null', null, badRequest(NO_BODY)],
+    ['the body of the event is an object', { subject: '', body: '' }, badRequest(NO_BODY)],
+    ['the JSON is null', 'null', badRequest(OBJECT_NEEDED)],
+    ['the JSON is an array', '["s","b"]', badRequest(OBJECT_NEEDED)],
+    ['the JSON is a string', '"s"', badRequest(OBJECT_NEEDED)],
+    ['the JSON is a number', '7', badRequest(OBJECT_NEEDED)],
+    ['the JSON is true', 'true', badRequest(OBJECT_NEEDED)],
+    ['both fields are missing', '{}', badRequest('The field `subject` is missing.')],
+    ['the subject is missing', '{"body":""}', badRequest('The field `subject` is missing.')],
+    ['the body is missing', '{"subject":""}', badRequest('The field `body` is missing.')],
+    [
+      'the subject is null',
+      '{"subject":null,"body":""}',
+      badRequest('The field `subject` must be a string.'),
+    ],
+    [
+      'the subject is a number',
+      '{"subject":1,"body":""}',
+      badRequest('The field `subject` must be a string.'),
+    ],
+    ['the body is an object', '{"subject":"","body":{}}', badRequest('The field `body` must be a string.')],
+    [
+      'the fields hide in __proto__',
+      '{"__proto__":{"subject":"","body":""}}',
+      badRequest('The field `subject` is missing.'),
+    ],
+    ['the body is an empty string', '', NOT_JSON],
+    ['the body is blank', ' ', NOT_JSON],
+    ['the body is broken JSON', '{"subject":"s","body":', NOT_JSON],
+    ['the body has a trailing comma', '{"subject":"s","body":"b",}', NOT_JSON],
+    ['the body has single quotes', "{'subject':'s','body':'b'}", NOT_JSON],
+    ['the body opens with a byte order mark', '\uFEFF{"subject":"s","body":"b"}', NOT_JSON],
+  ])('answers as the table says and stores nothing when %s', async (_, body, expected) => {
+    const { send, store } = setUp();
+    expect(await send(makeEvent({ method: 'POST', body }))).toEqual(expected);
+    expect(store.rows).toEqual([]);
+  });
+
+  it.each([
+    ['empty', ''],
+    ['not JSON', Buffer.from('hello').toString('base64')],
+    ['not UTF-8', Buffer.from([0x22, 0xff, 0x22]).toString('base64')],
+    ['JSON after a byte order mark', Buffer.from('\uFEFF{"subject":"s","body":"b"}').toString('base64')],
+  ])('answers 500 when a base64 body is %s', async (_, body) => {
+    expect(await setUp().send(makeEvent({ method: 'POST', body, isBase64Encoded: true }))).toEqual(NOT_JSON);
+  });
+
+  it('answers 413 when the inquiry does not fit into the store', async () => {
+    expect(await setUp().send(makePost({ subject: '', body: 'x'.repeat(101) }))).toEqual(
+      failure(413, 'PAYLOAD_TOO_LARGE', 'The inquiry is larger than the 400 KB that can be stored.'),
+    );
+  });
+
+  it('checks the claims before the body', async () => {
+    expect(await setUp().send(makeEvent({ method: 'POST', body: '{', claims: {} }))).toEqual(UNAUTHORIZED);
+  });
+});
+
+describe('other methods', () => {
+  it.each([
+    'PUT',
+    'PATCH',
+    'DELETE',
+    'HEAD',
+    'OPTIONS',
+    'get',
+    'BREW',
+    '',
+    '__proto__',
+    'constructor',
+    null,
+    7,
+    {},
+    ['GET'],
+  ])('answers 405 with Allow to %j, whatever the claims', async (method) => {
+    expect(await setUp().send(makeEvent({ method }))).toEqual(NOT_ALLOWED);
+    expect(await setUp().send(makeEvent({ method, claims: null }))).toEqual(NOT_ALLOWED);
+  });
+
+  it.each([
+    null,
+    undefined,
+    'event',
+    7,
+    [],
+    {},
+    { requestContext: null },
+    { requestContext: { http: null } },
+  ])('answers 405 to the event %j, which has no method', async (event) => {
+    expect(await setUp().send(event)).toEqual(NOT_ALLOWED);
+  });
+});
+
+describe('claims', () => {
+  it.each([
+    ['no authorizer ran', { requestContext: { http: { method: 'GET' } } }],
+    ['the authorizer is null', { requestContext: { http: { method: 'GET' }, authorizer: null } }],
+    [
+      'the authorizer has no JWT',
+      { requestContext: { http: { method: 'GET' }, authorizer: { lambda: {} } } },
+    ],
+    ['the JWT has no claims', { requestContext: { http: { method: 'GET' }, authorizer: { jwt: {} } } }],
+    ['claims are missing', makeEvent({ claims: {} })],
+    ['sub is not a UUID', makeEvent({ claims: { sub: 'x', email: EMAIL } })],
+  ])('answers 401 when %s', async (_, event) => {
+    expect(await setUp().send(event)).toEqual(UNAUTHORIZED);
+    expect(logged).toEqual([]);
+  });
+
+  it('shows an inquiry only when both sub and email are equal', async () => {
+    const { send } = setUp();
+    await send(makePost({ subject: 's', body: 'b' }));
+    const other = 'ffffffff-ffff-4fff-bfff-ffffffffffff';
+    const counts = [];
+    for (const claims of [
+      { sub: SUB, email: 'Ana@example.com' },
+      { sub: other, email: EMAIL },
+      { sub: SUB, email: EMAIL },
+    ]) {
+      counts.push(((await send(makeEvent({ claims }))).body as { count: number }).count);
+    }
+    expect(counts).toEqual([0, 0, 1]);
+  });
+});
+
+describe('faults', () => {
+  class SecretError extends Error {
+    override readonly name = 'ThrottlingException';
+    readonly item = { email: EMAIL, subject: 'secret' };
+  }
+  const reject = () => Promise.reject(new SecretError(`secret of ${EMAIL}`, { cause: 'secret' }));
+
+  it.each([
+    ['a list fails', { list: reject }, makeEvent({})],
+    ['a put fails', { put: reject }, makePost({ subject: 's', body: 'b' })],
+    [
+      'our own code throws',
+      {
+        fits: () => {
+          throw new SecretError('secret');
+        },
+      },
+      makePost({ subject: 's', body: 'b' }),
+    ],
+  ])('answers one fixed 500 and logs only name and request id when %s', async (_, overrides, event) => {
+    expect(await setUp(overrides).send(event)).toEqual(FAULT);
+    expect(logged).toEqual([
+      { level: 'error', entry: [{ requestId: 'request-1', errorName: 'ThrottlingException' }] },
+    ]);
+  });
+
+  it('logs the name of what an error wraps', async () => {
+    const wrapped = new Error('wrapper', { cause: new SecretError('secret') });
+    await setUp({ list: () => Promise.reject(wrapped) }).send(makeEvent({}));
+    expect(logged[0]?.entry).toEqual([{ requestId: 'request-1', errorName: 'ThrottlingException' }]);
+  });
+
+  it.each([
+    ['a string', 'secret', 'string'],
+    ['undefined', undefined, 'undefined'],
+    [
+      'an error whose name is text from outside',
+      Object.assign(new Error('m'), { name: `x ${EMAIL}` }),
+      'Error',
+    ],
+  ])('answers 500 and logs nothing of it when %s is thrown', async (_, thrown, errorName) => {
+    // oxlint-disable-next-line prefer-promise-reject-errors
+    expect(await setUp({ list: () => Promise.reject(thrown) }).send(makeEvent({}))).toEqual(FAULT);
+    expect(logged).toEqual([{ level: 'error', entry: [{ requestId: 'request-1', errorName }] }]);
+  });
+
+  it('logs a body that is not JSON as a warning, since it is the client that can mend it', async () => {
+    await setUp().send(makeEvent({ method: 'POST', body: '{' }));
+    expect(logged).toEqual([
+      { level: 'warn', entry: [{ requestId: 'request-1', errorName: 'SyntaxError' }] },
+    ]);
+  });
+
+  it.each([
+    ['10 s of a long invocation', 30_000, 10_000],
+    ['what remains less 1.5 s', 4_000, 2_500],
+    ['nothing when less than 1.5 s remain', 1_000, 0],
+  ])('gives the store %s', async (_, remaining, expected) => {
+    const timeout = vi.spyOn(AbortSignal, 'timeout');
+    const context = { ...CONTEXT, getRemainingTimeInMillis: () => remaining };
+    await setUp().send(makeEvent({}), context);
+    expect(timeout.mock.calls).toEqual([[expected]]);
+  });
+
+  it('answers without a context, too', async () => {
+    expect(await setUp().send(makeEvent({}), {})).toMatchObject({ statusCode: 200 });
+  });
+});

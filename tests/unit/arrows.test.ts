@@ -1,0 +1,94 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** What each module of the function may import; nothing else. Types count as well, unless they are named so. */
+const ARROWS: Record<string, string[]> = {
+  'src/handler.ts': [
+    'type aws-lambda',
+    'src/app.ts',
+    'src/config.ts',
+    'src/entities/client.ts',
+    'src/entities/inquiry-store.ts',
+    'src/entities/inquiry.ts',
+    'src/inquiries.ts',
+  ],
+  'src/app.ts': ['src/errors.ts', 'src/http.ts', 'src/identity.ts', 'type src/inquiries.ts', 'src/log.ts'],
+  'src/identity.ts': ['uuidv7', 'src/errors.ts'],
+  'src/inquiries.ts': ['uuidv7', 'src/contract.ts', 'src/errors.ts', 'type src/identity.ts'],
+  'src/contract.ts': ['src/errors.ts'],
+  'src/errors.ts': [],
+  'src/http.ts': ['type src/contract.ts', 'src/errors.ts'],
+  'src/config.ts': [],
+  'src/log.ts': ['src/errors.ts'],
+  'src/entities/client.ts': ['@aws-sdk/client-dynamodb', '@aws-sdk/lib-dynamodb'],
+  'src/entities/inquiry.ts': ['type @aws-sdk/lib-dynamodb', 'electrodb'],
+  'src/entities/inquiry-store.ts': [
+    'type src/contract.ts',
+    'type src/inquiries.ts',
+    'type src/entities/inquiry.ts',
+  ],
+};
+
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+const list = (pattern: string): string[] => globSync(pattern, { cwd: ROOT }).toSorted();
+
+/** `type x` for a type-only import of x, relative paths resolved from the root. */
+function importsOf(file: string): string[] {
+  const found = read(file).matchAll(
+    /(?:^import(?<type> type)?\b[^;]*?|\bimport\()\s*['"](?<from>[^'"]+)['"]/gm,
+  );
+  return [...found].map(({ groups: { type = '', from = '' } = {} }) => {
+    const target = from.startsWith('.') ? join(file, '..', from) : from;
+    return `${type.trim()} ${target}`.trim();
+  });
+}
+
+describe('the arrows between modules', () => {
+  it('has a line for every module of the function', () => {
+    expect(list('src/**/*.ts')).toEqual(Object.keys(ARROWS).toSorted());
+  });
+
+  it.each(Object.entries(ARROWS))('%s imports only what it may', (file, allowed) => {
+    const unexpected = importsOf(file).filter(
+      (from) => !allowed.includes(from) && !allowed.includes(from.replace('type ', '')),
+    );
+    expect(unexpected).toEqual([]);
+  });
+
+  it('finds imports at all', () => {
+    expect(importsOf('src/handler.ts')).toContain('src/app.ts');
+    expect(importsOf('src/handler.ts')).toContain('type aws-lambda');
+  });
+
+  it('reads the environment in handler.ts alone', () => {
+    expect(list('src/**/*.ts').filter((file) => /process\.env/.test(read(file)))).toEqual(['src/handler.ts']);
+  });
+
+  it('sends requests through ElectroDB in inquiry-store.ts alone', () => {
+    expect(list('src/**/*.ts').filter((file) => /\.go\(/.test(read(file)))).toEqual([
+      'src/entities/inquiry-store.ts',
+    ]);
+  });
+
+  it('knows status numbers of errors in errors.ts alone', () => {
+    const withStatus = list('src/**/*.ts').filter((file) => /\b(400|401|405|413)[,)]/.test(read(file)));
+    expect(withStatus).toEqual(['src/errors.ts']);
+  });
+
+  it('never imports the handler, which starts to work when it is imported', () => {
+    const importers = list('{src,scripts}/**/*.ts').filter((file) =>
+      importsOf(file).some((from) => from.endsWith('src/handler.ts')),
+    );
+    expect(importers).toEqual([]);
+  });
+
+  it('never imports scripts, tests or web into the function', () => {
+    const outside = list('src/**/*.ts')
+      .flatMap(importsOf)
+      .filter((from) => /^(type )?(scripts|tests|web)\//.test(from));
+    expect(outside).toEqual([]);
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { ApiError } from '../../src/errors.ts';
+import { parseIdentity } from '../../src/identity.ts';
+import { EMAIL, SUB } from '../helpers/events.ts';
+
+const refusal = (claims: unknown): unknown => {
+  try {
+    return parseIdentity(claims);
+  } catch (error) {
+    return error instanceof ApiError
+      ? { status: error.status, code: error.code, message: error.message }
+      : error;
+  }
+};
+const UNAUTHORIZED = { status: 401, code: 'Unauthorized', message: 'Invalid or missing required JWT claims' };
+
+describe('parseIdentity', () => {
+  it.each([
+    ['8-4-4-4-12 digits', SUB],
+    ['upper case', SUB.toUpperCase()],
+    ['32 digits', SUB.replaceAll('-', '')],
+    ['braces', `{${SUB}}`],
+    ['a URN', `urn:uuid:${SUB}`],
+    ['an upper case URN', `URN:UUID:${SUB.toUpperCase()}`],
+  ])('takes a sub as %s and makes it canonical lower case', (_, sub) => {
+    expect(parseIdentity({ sub, email: EMAIL })).toEqual({ sub: SUB, email: EMAIL });
+  });
+
+  it.each([
+    ['version 1', '2c1d43b8-e6d7-11ee-b62f-0242ac120002'],
+    ['version 7', '018e5f3c-7d2e-7c4a-8f1b-3a2b1c0d9e8f'],
+    ['version 15', '018e5f3c-7d2e-fc4a-8f1b-3a2b1c0d9e8f'],
+    ['a variant outside RFC 9562', '90cc89dc-2031-70c6-f9f5-1d1d0a2d6a5e'],
+    ['nil', '00000000-0000-0000-0000-000000000000'],
+    ['max', 'ffffffff-ffff-ffff-ffff-ffffffffffff'],
+  ])('takes a sub of %s', (_, sub) => {
+    expect(parseIdentity({ sub, email: EMAIL })).toEqual({ sub, email: EMAIL });
+  });
+
+  it.each([
+    'Ana@Example.COM',
+    ' ana@example.com ',
+    'ana+tag#1$%@example.com',
+    'ána@example.com',
+    'a\u0301na@example.com',
+    'not an email at all',
+    'x'.repeat(3000),
+  ])('keeps the email %j byte for byte', (email) => {
+    expect(parseIdentity({ sub: SUB, email }).email).toBe(email);
+  });
+
+  it.each([
+    ['there are no claims', undefined],
+    ['the claims are null', null],
+    ['the claims are a string', 'sub=1'],
+    ['the claims are a number', 7],
+    ['the claims are an array', [SUB, EMAIL]],
+    ['the claims are empty', {}],
+    ['the email is missing', { sub: SUB }],
+    ['the email is empty', { sub: SUB, email: '' }],
+    ['the email is null', { sub: SUB, email: null }],
+    ['the email is a number', { sub: SUB, email: 1 }],
+    ['the email is an array', { sub: SUB, email: [EMAIL] }],
+    ['the email has a lone surrogate', { sub: SUB, email: 'a\uD800@example.com' }],
+    ['sub is missing', { email: EMAIL }],
+    ['sub is empty', { sub: '', email: EMAIL }],
+    ['sub is null', { sub: null, email: EMAIL }],
+    ['sub is a number', { sub: 1, email: EMAIL }],
+    ['sub is an array', { sub: [SUB], email: EMAIL }],
+    ['sub is not a UUID', { sub: 'ana', email: EMAIL }],
+    ['sub is a UUID and more', { sub: `${SUB}0`, email: EMAIL }],
+    ['sub is a UUID and a line end', { sub: `${SUB}\n`, email: EMAIL }],
+    ['sub is a UUID and a space', { sub: ` ${SUB}`, email: EMAIL }],
+    ['sub has a digit that is not hexadecimal', { sub: SUB.replace('1', 'g'), email: EMAIL }],
+    ['sub has misplaced hyphens', { sub: '1f0d2c3b4-a59-4687-9a5b-c6d7e8f90a1b', email: EMAIL }],
+    ['sub has one brace', { sub: `{${SUB}`, email: EMAIL }],
+  ])('answers 401 when %s', (_, claims) => {
+    expect(refusal(claims)).toEqual(UNAUTHORIZED);
+  });
+});
