@@ -15,9 +15,11 @@ export class UsageError extends Error {
 export function parseOptions<const Options extends NonNullable<ParseArgsConfig['options']>>(
   usage: string,
   options: Options,
+  args = process.argv.slice(2),
 ) {
   try {
     const { values } = parseArgs({
+      args,
       options: { ...options, help: { type: 'boolean', short: 'h' } },
       strict: true,
     });
@@ -27,7 +29,8 @@ export function parseOptions<const Options extends NonNullable<ParseArgsConfig['
     }
     return values;
   } catch (error) {
-    const [line = 'bad options'] = (error instanceof Error ? error.message : String(error)).split('. ');
+    // parseArgs explains itself in several sentences and lines; the first says what is wrong.
+    const [line = ''] = (error instanceof Error ? error.message : String(error)).split(/\. |\.?\n/);
     throw new UsageError(`${line} (see --help)`, { cause: error });
   }
 }

@@ -4,21 +4,12 @@
  *
  * Usage: see below. Exit codes: 0 stopped, 1 a part failed, 2 bad use.
  */
-import {
-  accessSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  watch,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join, relative, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseOptions, runCommand, UsageError } from './cli.ts';
-import { engineNames, whyNotDynamoDbLocal } from './local/dynamodb.ts';
+import { engineNames, openFolder, whyNotDynamoDbLocal } from './local/dynamodb.ts';
 import type { EngineName } from './local/dynamodb.ts';
 import { startStack } from './local/stack.ts';
 import type { Stack } from './local/stack.ts';
@@ -118,16 +109,6 @@ function readSettings(): Settings {
     reset: options.reset,
     watching: options.watch,
   };
-}
-
-function openFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true });
-    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new UsageError(`The data folder ${folder} cannot be used (${code}).`, { cause: error });
-  }
 }
 
 /** Process id of the stack that wrote the state file, if it is still running. */

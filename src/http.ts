@@ -28,7 +28,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * Parses the body of an event as JSON; base64 (what the gateway sends for content types that are not text) is
- * decoded first. docs/adr/0004, docs/adr/0005
+ * decoded first. Of duplicate keys the last wins. docs/adr/0004, docs/adr/0005, docs/adr/0014
  *
  * @throws ApiError 400 when there is no body at all, 500 when it is not JSON or not UTF-8.
  */

@@ -6,7 +6,7 @@ import type { JWTPayload, JWTVerifyGetKey } from 'jose';
 export type Claims = Record<string, string>;
 
 /** A refusal; `challenge` is the value of `www-authenticate` (RFC 6750 section 3). */
-export interface Refusal {
+interface Refusal {
   readonly challenge: string;
 }
 
@@ -48,6 +48,7 @@ export function createAuthorizer({
 
   return async (authorization) => {
     if (authorization === undefined || authorization === '') return { challenge: 'Bearer' };
+    // The bare token or `Bearer <token>`. docs/adr/0002
     const token = authorization.replace(/^Bearer /i, '');
     if (!COMPACT_JWS.test(token)) return invalidToken('the token is malformed');
     try {

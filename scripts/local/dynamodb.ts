@@ -1,7 +1,7 @@
-/** The DynamoDB engine of the local stack: DynamoDB Local where Java allows it, otherwise dynalite. */
+/** The DynamoDB engine of the local stack: DynamoDB Local where Java allows it, otherwise dynalite. docs/adr/0018 */
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, mkdirSync } from 'node:fs';
+import { accessSync, constants, globSync, mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -42,12 +42,27 @@ export function whyNotDynamoDbLocal(): string | undefined {
  * Starts an engine on a free port.
  *
  * @param folder - Where its data is kept, one folder per engine; absent: in memory.
- * @throws UsageError when `name` is `dynamodb-local` and Java does not allow it.
+ * @throws UsageError when the folder cannot be used, or when `name` is `dynamodb-local` and Java does not allow it.
  */
 export async function startEngine(name: EngineName, folder?: string): Promise<Engine> {
   const path = folder === undefined ? undefined : join(folder, name);
-  if (path !== undefined) mkdirSync(path, { recursive: true });
+  if (path !== undefined) openFolder(path);
   return name === 'dynalite' ? startDynalite(path) : startDynamoDbLocal(path);
+}
+
+/**
+ * Creates a folder for data where there is none.
+ *
+ * @throws UsageError when it cannot be read and written.
+ */
+export function openFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new UsageError(`The data folder ${folder} cannot be used (${code}).`, { cause: error });
+  }
 }
 
 async function startDynalite(path: string | undefined): Promise<Engine> {

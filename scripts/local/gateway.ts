@@ -1,7 +1,7 @@
 /**
  * A stand-in for an API Gateway HTTP API with a JWT authorizer and CORS in front of one Lambda function.
  * Where it differs from AWS: every response carries Access-Control-Allow-Origin, so that a client without an
- * Origin sees it too, and a handler result without a status code is refused instead of guessed at.
+ * Origin sees it too, and a handler result without a status code is refused instead of guessed at. docs/adr/0017
  */
 import { randomUUID } from 'node:crypto';
 import { createServer, STATUS_CODES } from 'node:http';

@@ -32,6 +32,7 @@ export function createInquiryStore(entity: InquiryEntity): InquiryStore {
     async list({ sub, email }, signal) {
       // No key can hold this email, so nothing can be stored under it; DynamoDB would refuse to look.
       if (!fitsPartitionKey(email)) return [];
+      // Strongly consistent: whoever has just sent an inquiry finds it. docs/adr/0015
       const { data } = await entity.query.byOwner({ cognito_sub: sub, email }).go({
         pages: 'all',
         order: 'desc',

@@ -22,14 +22,14 @@ export function describeOnEngines(
 }
 
 /** Creates a table of the caller's own. @returns Its name. */
-export async function createOwnTable(endpoint: string): Promise<string> {
+async function createOwnTable(endpoint: string): Promise<string> {
   const tableName = `inquiries-${randomUUID()}`;
   await createTable(endpoint, tableName);
   return tableName;
 }
 
 /** Points the SDK's environment to a local engine. */
-export function useEngine(endpoint: string): void {
+function useEngine(endpoint: string): void {
   Object.assign(process.env, {
     AWS_ENDPOINT_URL_DYNAMODB: endpoint,
     AWS_REGION: 'local',

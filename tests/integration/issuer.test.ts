@@ -13,6 +13,7 @@ import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startIssuer, subOf } from '../../scripts/local/issuer.ts';
 import type { Issuer } from '../../scripts/local/issuer.ts';
+import { messagePage } from '../../scripts/local/sign-in-page.ts';
 
 const ORIGIN = 'http://localhost:5173';
 const CALLBACK = `${ORIGIN}/callback`;
@@ -169,6 +170,11 @@ describe('discovery', () => {
     expect(issuer.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   });
 
+  it('offers nothing that Cognito does not', async () => {
+    const response = await fetch(`${issuer.url}/.well-known/openid-configuration`);
+    expect(await response.text()).not.toMatch(/pushed_authorization|dpop|device|registration|introspection/);
+  });
+
   it('publishes one RSA key and nothing private', async () => {
     const response = await fetch(`${issuer.url}/.well-known/jwks.json`);
     const { keys }: { keys: object[] } = JSON.parse(await response.text());
@@ -226,6 +232,11 @@ describe('the code flow', () => {
     expect(decodeProtectedHeader(await issuer.token())).toEqual(decodeProtectedHeader(id_token));
   });
 
+  it('ignores resource indicators, as Cognito does', async () => {
+    const { code, verifier } = await signIn(createBrowser(), ANA, { resource: 'https://api.example' });
+    expect(await exchange(code, verifier)).toMatchObject({ status: 200 });
+  });
+
   it('gives every claim for scope=openid alone, and no nonce that was not sent', async () => {
     const { code, verifier } = await signIn(createBrowser(), ANA, { scope: 'openid', nonce: undefined });
     const claims = decodeJwt((await exchange(code, verifier)).id_token);
@@ -280,13 +291,17 @@ describe('the code flow', () => {
     expect(await response.text()).toContain('invalid_redirect_uri');
   });
 
-  it('escapes what an error page repeats', async () => {
-    const response = await createBrowser().visit(
-      authorizeUrl('x', { client_id: '<script>alert(1)</script>' }),
-    );
-    expect(response.status).toBe(400);
+  it('answers an unknown client with an error page of its own, under the same policy', async () => {
+    const response = await createBrowser().visit(authorizeUrl('x', { client_id: 'other' }));
+    expect([response.status, response.headers.get('location')]).toEqual([400, null]);
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
-    expect(await response.text()).not.toContain('<script');
+    expect(await response.text()).toContain('<h1>invalid_client</h1>');
+  });
+
+  it('escapes whatever an error page says', () => {
+    const page = messagePage('<b>', `<i title="'">&`);
+    expect(page).toContain('<h1>&#60;b&#62;</h1>');
+    expect(page).toContain('<p>&#60;i title=&#34;&#39;&#34;&#62;&#38;</p>');
   });
 });
 
@@ -434,7 +449,7 @@ function logout(parameters: Record<string, string>): string {
 }
 
 describe('sign-out', () => {
-  it('at the end_session_endpoint goes straight back, with the state, and ends session and refresh token', async () => {
+  it('at the end_session_endpoint goes straight back and ends session and refresh token', async () => {
     const browser = createBrowser();
     const { code, verifier } = await signIn(browser);
     const { id_token, refresh_token } = await exchange(code, verifier);
@@ -442,6 +457,8 @@ describe('sign-out', () => {
     const parameters = { id_token_hint: id_token, post_logout_redirect_uri: `${ORIGIN}/`, state: 'bye' };
     const response = await browser.visit(endSession(parameters));
     expect([response.status, response.headers.get('location')]).toEqual([303, `${ORIGIN}/?state=bye`]);
+    const [cookie] = response.headers.getSetCookie();
+    expect(cookie).toMatch(/^issuer_\d+=; .*expires=Thu, 01 Jan 1970/);
     expect(await isSignedIn(browser)).toBe(false);
     expect(await refresh(refresh_token)).toMatchObject({ status: 400, error: 'invalid_grant' });
   });
@@ -548,6 +565,8 @@ describe('tokens without the sign-in page', () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data']) {
       expect((await post('{}', { 'content-type': type })).status).toBe(415);
     }
+    const put = await fetch(`${issuer.url}/local/token`, { method: 'PUT', body: '{}', headers: JSON_TYPE });
+    expect(put.status).toBe(415);
     const preflight = await fetch(`${issuer.url}/local/token`, {
       method: 'OPTIONS',
       headers: { origin: ORIGIN, 'access-control-request-method': 'POST' },
@@ -649,16 +668,16 @@ describe('start and stop', () => {
     await bare.close();
   });
 
-  it('end at once while a connection is open', async () => {
+  it('end at once while a connection is open, even in the middle of a request', async () => {
     const other = await startIssuer({ port: 0 });
     const socket = connect(Number(new URL(other.url).port), '127.0.0.1');
     socket.write(`GET / HTTP/1.1\r\nHost: ${new URL(other.url).host}\r\n\r\n`);
     await once(socket, 'data');
+    socket.write('GET / HTTP/1.1\r\n');
+    await fetch(other.url); // by now the server has read that too
     const closed = once(socket, 'close');
-    const start = performance.now();
     await other.close();
     await closed;
-    expect(performance.now() - start).toBeLessThan(500);
     await expect(fetch(other.url)).rejects.toThrow('fetch failed');
   });
 });
@@ -704,7 +723,7 @@ describe('npm run token', () => {
     const own = args[0] === '--issuer' ? [] : ['--issuer', issuer.url];
     const { code, stdout, stderr } = await run([...own, ...args]);
     expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toMatch(/^token: [^\n]+\n$/);
+    expect(stderr).toMatch(/^[^\n]+\n$/);
     expect(stderr).toContain(text);
   });
 
@@ -714,13 +733,14 @@ describe('npm run token', () => {
     await mkdir(join(project, '.data'), { recursive: true });
     await writeFile(join(project, 'package.json'), '{"type":"module"}');
     await cp(script, copy);
+    await cp(join(script, '../cli.ts'), join(copy, '../cli.ts'));
     const failure = async () => {
       const { code, stdout, stderr } = await run([], copy);
       expect([code, stdout]).toEqual([2, '']);
-      expect(stderr).toMatch(/^token: [^\n]+\n$/);
+      expect(stderr).toMatch(/^[^\n]+\n$/);
       return stderr;
     };
-    expect(await failure()).toContain('no local stack is running');
+    expect(await failure()).toContain('No local stack is running');
     const stack = join(project, '.data', 'stack.json');
     await writeFile(stack, '{');
     expect(await failure()).toContain('is not JSON');

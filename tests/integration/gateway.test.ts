@@ -1,0 +1,337 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Authorize } from '../../scripts/local/authorizer.ts';
+import { FunctionTimeout } from '../../scripts/local/function.ts';
+import { createGateway } from '../../scripts/local/gateway.ts';
+import { close, listen } from '../../scripts/local/server.ts';
+import { send } from '../helpers/http.ts';
+
+const ORIGIN = 'https://www.example.com';
+const OK = JSON.stringify({ statusCode: 200, headers: {}, body: '{"ok":true}' });
+
+/** What the gateway under test has in front of it, set anew by each test. */
+let authorize: Authorize;
+let invoke: (event: string, requestId: string) => Promise<string>;
+const events: Record<string, unknown>[] = [];
+const logged: string[] = [];
+const server = createGateway({
+  authorize: (header) => authorize(header),
+  invoke: async (event, requestId) => {
+    events.push(JSON.parse(event) as Record<string, unknown>);
+    return invoke(event, requestId);
+  },
+  corsOrigin: ORIGIN,
+  log: (line) => void logged.push(line),
+});
+let port = 0;
+let url = '';
+
+beforeAll(async () => {
+  port = await listen(server, 0);
+  url = `http://127.0.0.1:${port}/inquiries`;
+});
+afterAll(() => close(server));
+beforeEach(() => {
+  events.length = 0;
+  logged.length = 0;
+  authorize = async () => ({ claims: { sub: 's' } });
+  invoke = async () => OK;
+});
+
+describe('routes', () => {
+  it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'])(
+    'passes %s /inquiries to the function',
+    async (method) => {
+      expect((await send(url, { method })).status).toBe(200);
+      expect(events).toMatchObject([
+        { routeKey: `${method} /inquiries`, requestContext: { http: { method } } },
+      ]);
+    },
+  );
+
+  it.each([
+    ['GET', '/'],
+    ['GET', '/inquiries/'],
+    ['GET', '/Inquiries'],
+    ['GET', '//inquiries'],
+    ['GET', '/inquiries/1'],
+    ['GET', '/%69nquiries'],
+    ['POST', '/inquiry'],
+    ['OPTIONS', '/inquiries'],
+    ['TRACE', '/inquiries'],
+  ])('answers 404 to %s %s before it looks at the token', async (method, path) => {
+    authorize = () => Promise.reject(new Error('asked'));
+    const answer = await send(`http://127.0.0.1:${port}${path}`, { method });
+    expect(answer).toMatchObject({ status: 404, json: { message: 'Not Found' } });
+    expect(answer.headers['access-control-allow-origin']).toBe(ORIGIN);
+    expect(events).toEqual([]);
+  });
+
+  it('answers 401 with the challenge of the authorizer and does not invoke', async () => {
+    authorize = async (header) => ({ challenge: `Bearer error="${header}"` });
+    const answer = await send(url, { method: 'PUT', headers: ['Authorization', 'x'] });
+    expect(answer).toMatchObject({ status: 401, json: { message: 'Unauthorized' } });
+    expect(answer.headers['www-authenticate']).toBe('Bearer error="x"');
+    expect(answer.headers['access-control-allow-origin']).toBe(ORIGIN);
+    expect(events).toEqual([]);
+  });
+
+  it('shows the authorizer repeated Authorization headers joined, so that none is trusted by chance', async () => {
+    authorize = async (header) => ({ challenge: String(header) });
+    const answer = await send(url, { headers: ['Authorization', 'a', 'authorization', 'b'] });
+    expect(answer.headers['www-authenticate']).toBe('a,b');
+  });
+});
+
+describe('the event', () => {
+  it('is complete payload 2.0', async () => {
+    authorize = async () => ({ claims: { sub: 's', email: 'e' } });
+    await send(`${url}?a=1&b=x%20y&a=2&empty=&plus=1+1`, {
+      method: 'POST',
+      headers: [
+        ['Content-Type', 'application/json; charset=utf-8'],
+        ['X-Twice', 'one'],
+        ['x-twice', 'two'],
+        ['Cookie', 'c1=v1; c2=v2'],
+        ['User-Agent', 'test/1'],
+        ['X-Forwarded-For', '10.0.0.1'],
+      ].flat(),
+      body: '{"é":1}',
+    });
+    const any = expect.any(String) as string;
+    expect(events).toEqual([
+      {
+        version: '2.0',
+        routeKey: 'POST /inquiries',
+        rawPath: '/inquiries',
+        rawQueryString: 'a=1&b=x%20y&a=2&empty=&plus=1+1',
+        cookies: ['c1=v1', 'c2=v2'],
+        headers: {
+          host: `127.0.0.1:${port}`,
+          'content-type': 'application/json; charset=utf-8',
+          'content-length': '8',
+          'x-twice': 'one,two',
+          'user-agent': 'test/1',
+          'x-amzn-trace-id': expect.stringMatching(/^Root=1-[0-9a-f]{8}-[0-9a-f]{24}$/) as string,
+          'x-forwarded-for': '10.0.0.1, 127.0.0.1',
+          'x-forwarded-port': String(port),
+          'x-forwarded-proto': 'http',
+          connection: any,
+        },
+        queryStringParameters: { a: '1,2', b: 'x y', empty: '', plus: '1 1' },
+        requestContext: {
+          accountId: any,
+          apiId: any,
+          authorizer: { jwt: { claims: { sub: 's', email: 'e' }, scopes: null } },
+          domainName: `127.0.0.1:${port}`,
+          domainPrefix: '127',
+          http: {
+            method: 'POST',
+            path: '/inquiries',
+            protocol: 'HTTP/1.1',
+            sourceIp: '127.0.0.1',
+            userAgent: 'test/1',
+          },
+          requestId: any,
+          routeKey: 'POST /inquiries',
+          stage: '$default',
+          time: expect.stringMatching(/^\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d \+0000$/) as string,
+          timeEpoch: expect.any(Number) as number,
+        },
+        body: '{"é":1}',
+        isBase64Encoded: false,
+      },
+    ]);
+  });
+
+  it('has no body, cookies or query parameters where there are none', async () => {
+    await send(url);
+    expect(Object.keys(events[0] ?? {})).toEqual([
+      'version',
+      'routeKey',
+      'rawPath',
+      'rawQueryString',
+      'headers',
+      'requestContext',
+      'isBase64Encoded',
+    ]);
+  });
+
+  it.each([
+    ['application/json', false],
+    ['Application/JSON;charset=x', false],
+    ['text/plain', false],
+    ['application/xml', false],
+    ['application/javascript', false],
+    ['application/problem+json', false],
+    ['application/soap+xml', false],
+    ['application/octet-stream', true],
+    ['application/x-www-form-urlencoded', true],
+    ['multipart/form-data; boundary=text/plain', true],
+    ['image/svg', true],
+    ['', true],
+  ])('passes a body of the type %j as base64: %s', async (type, isBase64Encoded) => {
+    await send(url, { method: 'POST', headers: type === '' ? [] : ['Content-Type', type], body: '{"é":1}' });
+    const body = isBase64Encoded ? Buffer.from('{"é":1}').toString('base64') : '{"é":1}';
+    expect(events).toMatchObject([{ body, isBase64Encoded }]);
+  });
+});
+
+describe('CORS', () => {
+  const preflight = (origin: string, path = '/inquiries') =>
+    send(`http://127.0.0.1:${port}${path}`, {
+      method: 'OPTIONS',
+      headers: [
+        'Origin',
+        origin,
+        'Access-Control-Request-Method',
+        'POST',
+        'Access-Control-Request-Headers',
+        'authorization',
+      ],
+    });
+
+  it('answers a preflight itself, without a token', async () => {
+    authorize = () => Promise.reject(new Error('asked'));
+    const { status, headers, text } = await preflight(ORIGIN);
+    expect({ status, text }).toEqual({ status: 204, text: '' });
+    expect(headers).toMatchObject({
+      'access-control-allow-origin': ORIGIN,
+      'access-control-allow-methods': 'GET,POST,PUT,DELETE,OPTIONS',
+      'access-control-allow-headers': 'authorization,content-type',
+    });
+    expect(events).toEqual([]);
+  });
+
+  it('allows a foreign origin nothing', async () => {
+    const { status, headers } = await preflight('https://evil.example');
+    expect(status).toBe(204);
+    expect(headers).not.toHaveProperty('access-control-allow-methods');
+    expect(headers).not.toHaveProperty('access-control-allow-headers');
+    expect(headers['access-control-allow-origin']).toBe(ORIGIN);
+  });
+
+  it('puts its own origin in the place of the function’s and exposes Link', async () => {
+    const headers = { 'Access-Control-Allow-Origin': '*' };
+    invoke = async () => JSON.stringify({ statusCode: 200, headers, body: '{}' });
+    expect((await send(url)).headers).toMatchObject({
+      'access-control-allow-origin': ORIGIN,
+      'access-control-expose-headers': 'link',
+    });
+  });
+});
+
+describe('limits', () => {
+  /** A request line and headers of exactly `bytes` bytes: 10,240 is what the gateway takes. */
+  const sendWithHeaders = (bytes: number) => {
+    const fixed = `GET /inquiries HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: close\r\nx-fill: \r\n`
+      .length;
+    return send(url, { headers: ['connection', 'close', 'x-fill', 'x'.repeat(bytes - fixed)] });
+  };
+
+  it('takes a request line and headers of 10,240 bytes and not one more', async () => {
+    expect((await sendWithHeaders(10_240)).status).toBe(200);
+    expect(await sendWithHeaders(10_241)).toMatchObject({
+      status: 431,
+      json: { message: 'Request Header Fields Too Large' },
+    });
+  });
+
+  it('answers 431 with CORS when headers are too large for the server to read', async () => {
+    const answer = await sendWithHeaders(100_000);
+    expect(answer).toMatchObject({ status: 431, json: { message: 'Request Header Fields Too Large' } });
+    expect(answer.headers['access-control-allow-origin']).toBe(ORIGIN);
+  });
+
+  const post = (body: string | Buffer, type = 'application/json') =>
+    send(url, { method: 'POST', headers: ['Content-Type', type], body });
+
+  it('answers 413 to a body over 10 MB', async () => {
+    const answer = await post(Buffer.alloc(10 * 1024 * 1024 + 1, 0x20));
+    expect(answer).toMatchObject({ status: 413, json: { message: 'Request Entity Too Large' } });
+    expect(events).toEqual([]);
+  });
+
+  it('answers 413 when the event is over the 6 MB of Lambda, escapes and base64 counted', async () => {
+    expect((await post('x'.repeat(6_280_000))).status).toBe(200);
+    expect((await post('x'.repeat(6_292_000))).status).toBe(413);
+    expect((await post('"'.repeat(3_200_000))).status).toBe(413);
+    expect((await post('x'.repeat(4_800_000), 'image/png')).status).toBe(413);
+    expect(events).toHaveLength(1);
+  });
+
+  it('answers 500 when the response is over the 6 MB of Lambda', async () => {
+    const responseOf = (size: number) => {
+      const frame = JSON.stringify({ statusCode: 200, body: '' }).length;
+      return async () => JSON.stringify({ statusCode: 200, body: 'x'.repeat(size - frame) });
+    };
+    invoke = responseOf(6_291_556);
+    expect((await sendPlain()).status).toBe(200);
+    invoke = responseOf(6_291_557);
+    expect(await sendPlain()).toEqual({ status: 500, text: '{"message":"Internal Server Error"}' });
+  });
+
+  const sendPlain = async () => {
+    const response = await fetch(url);
+    return { status: response.status, text: await response.text() };
+  };
+});
+
+describe('the function’s result', () => {
+  it('becomes the response: status, headers, cookies and a base64 body', async () => {
+    invoke = async () =>
+      JSON.stringify({
+        statusCode: 418,
+        headers: { 'X-A': 'b', Allow: 'GET' },
+        cookies: ['a=1', 'b=2'],
+        body: Buffer.from('"é"').toString('base64'),
+        isBase64Encoded: true,
+      });
+    const { status, headers, json } = await send(url);
+    expect({ status, json }).toEqual({ status: 418, json: 'é' });
+    expect(headers).toMatchObject({
+      'x-a': 'b',
+      allow: 'GET',
+      'set-cookie': ['a=1', 'b=2'],
+      'content-length': '4',
+    });
+  });
+
+  it('has no body in answer to HEAD', async () => {
+    expect(await send(url, { method: 'HEAD' })).toMatchObject({ status: 200, text: '' });
+  });
+
+  it.each([
+    ['null', 'null'],
+    ['a string', '"ok"'],
+    ['without a status', '{"body":"{}"}'],
+    ['with a status that is text', '{"statusCode":"200","body":"{}"}'],
+    ['with a fraction for a status', '{"statusCode":200.5,"body":"{}"}'],
+    ['with an impossible status', '{"statusCode":42,"body":"{}"}'],
+    ['with an object for a body', '{"statusCode":200,"body":{}}'],
+    ['with text for headers', '{"statusCode":200,"headers":"x","body":"{}"}'],
+    ['with a header that cannot be sent', '{"statusCode":200,"headers":{"a":"b\\r\\nc"},"body":"{}"}'],
+    ['that is not JSON', 'undefined'],
+  ])('is answered with 500 when it is one %s', async (_, result) => {
+    invoke = async () => result;
+    const answer = await send(url);
+    expect(answer).toMatchObject({ status: 500, json: { message: 'Internal Server Error' } });
+    expect(answer.headers['access-control-allow-origin']).toBe(ORIGIN);
+    expect(logged).toHaveLength(1);
+  });
+
+  it('is 500 when the function fails and 503 when it times out', async () => {
+    invoke = () => Promise.reject(new Error('boom'));
+    expect(await send(url)).toMatchObject({ status: 500, json: { message: 'Internal Server Error' } });
+    invoke = () => Promise.reject(new FunctionTimeout('slow'));
+    expect(await send(url)).toMatchObject({ status: 503, json: { message: 'Service Unavailable' } });
+  });
+});
+
+it('answers 400 with CORS to what is not HTTP', async () => {
+  const socket = connect(port, '127.0.0.1');
+  socket.end('nonsense\r\n\r\n');
+  const text = (await socket.toArray()).join('');
+  expect(text).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n[^]*\{"message":"Bad Request"\}$/);
+  expect(text).toContain(`Access-Control-Allow-Origin: ${ORIGIN}\r\n`);
+});
