@@ -3,24 +3,25 @@
  * Both are byte-identical on every build of the same sources and lockfile, so `terraform plan` shows a change
  * only where there is one.
  *
- * Usage: npm run build. Exit codes: 0 built, 1 failed.
+ * Usage: npm run build [-- --out FOLDER]. Exit codes: 0 built, 1 failed, 2 bad use.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { zipSync } from 'fflate';
 import { parseOptions, runCommand } from './cli.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const DIST = join(ROOT, 'dist');
 
 await runCommand(async () => {
-  parseOptions('Usage: npm run build', {});
-  rmSync(DIST, { recursive: true, force: true });
+  const { out } = parseOptions('Usage: npm run build [-- --out FOLDER]   (default: dist)', {
+    out: { type: 'string', default: join(ROOT, 'dist') },
+  });
+  rmSync(out, { recursive: true, force: true });
   await build({
     absWorkingDir: ROOT,
     entryPoints: ['src/handler.ts'],
-    outfile: 'dist/handler.mjs',
+    outfile: join(out, 'handler.mjs'),
     bundle: true,
     platform: 'node',
     target: 'node24',
@@ -35,18 +36,20 @@ await runCommand(async () => {
     logLevel: 'warning',
   });
 
-  const handler = readFileSync(join(DIST, 'handler.mjs'));
+  const handler = readFileSync(join(out, 'handler.mjs'));
   // fflate writes local time: this date and no clock, so the same bytes come out in every time zone.
   const zip = zipSync(
     { 'handler.mjs': handler },
     { level: 9, mtime: new Date(1980, 0, 1), os: 3, attrs: 0o644 << 16 },
   );
-  writeFileSync(join(DIST, 'inquiries.zip'), zip);
+  writeFileSync(join(out, 'inquiries.zip'), zip);
 
   for (const [file, { length }] of [
-    ['dist/handler.mjs', handler],
-    ['dist/inquiries.zip', zip],
+    ['handler.mjs', handler],
+    ['inquiries.zip', zip],
   ] as const) {
-    process.stdout.write(`${file.padEnd(20)} ${(length / 1024).toFixed(1).padStart(7)} KB\n`);
+    process.stdout.write(
+      `${join(relative('', out), file).padEnd(20)} ${(length / 1024).toFixed(1).padStart(7)} KB\n`,
+    );
   }
 });

@@ -637,7 +637,7 @@ describe('the key file', () => {
       const error: unknown = await startIssuer({ port: 0, keysFile }).catch((caught: unknown) => caught);
       expect(error).toBeInstanceOf(Error);
       expect(String(error)).toMatch(
-        new RegExp(`^Error: [^\\n]*bad-${index}\\.json: [^\\n]*delete it[^\\n]*$`),
+        new RegExp(`^UsageError: [^\\n]*bad-${index}\\.json: [^\\n]*delete it[^\\n]*$`),
       );
       expect(String(error)).not.toContain('secret-text');
       expect(await readFile(keysFile, 'utf8')).toBe(content);
