@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -17,12 +17,15 @@ if (noJava !== undefined)
   process.stdout.write(`\nSKIPPED: npm start on DynamoDB Local, because ${noJava}.\n`);
 
 let folder = '';
-const children: ChildProcessWithoutNullStreams[] = [];
+const commands: { child: ChildProcess; exit: Promise<number | null> }[] = [];
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'inquiries-start-'));
 });
-afterEach(() => {
-  for (const child of children.splice(0)) child.kill('SIGKILL');
+afterEach(async () => {
+  for (const { child, exit } of commands.splice(0)) {
+    child.kill('SIGTERM');
+    await exit;
+  }
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -32,7 +35,6 @@ function run(args: string[], env: Record<string, string> = {}) {
     cwd: ROOT,
     env: { ...process.env, ...env },
   });
-  children.push(child);
   const result = {
     child,
     output: '',
@@ -41,6 +43,7 @@ function run(args: string[], env: Record<string, string> = {}) {
   };
   child.stdout.on('data', (chunk: Buffer) => (result.output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (result.errors += chunk.toString()));
+  commands.push(result);
   return result;
 }
 
