@@ -4,6 +4,7 @@
  *
  * Usage: see below. Exit codes: 0 stopped, 1 a part failed, 2 bad use.
  */
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join, relative, resolve } from 'node:path';
@@ -130,7 +131,7 @@ async function findRunning(stateFile: string): Promise<number | undefined> {
 }
 
 /**
- * Ctrl-C, a closed terminal or a kill end every part. A second signal, or one while starting, ends this process
+ * Ctrl-C, a closed terminal, a kill or the end of npm end every part. A second signal, or one while starting, ends this process
  * at once, and the engine with it.
  */
 function stopOnSignals(running: { stack?: Stack; stateFile?: string }): void {
@@ -143,6 +144,33 @@ function stopOnSignals(running: { stack?: Stack; stateFile?: string }): void {
     process.exit(0);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop());
+
+  const npm = findNpm();
+  if (npm === undefined) return;
+  const timer = setInterval(() => {
+    try {
+      process.kill(npm, 0);
+    } catch {
+      clearInterval(timer);
+      void stop();
+    }
+  }, 500);
+  timer.unref();
+}
+
+/**
+ * Process id of the npm that runs this command, found with `ps` among the parents. A signal sent to npm alone ends
+ * npm and does not reach us, so its end has to be noticed.
+ */
+function findNpm(): number | undefined {
+  let pid = process.ppid;
+  for (let level = 0; level < 3 && process.env['npm_lifecycle_event'] !== undefined; level++) {
+    const { stdout } = spawnSync('ps', ['-o', 'ppid=,args=', '-p', String(pid)], { encoding: 'utf8' });
+    const [, parent, args = ''] = /^\s*(\d+)\s+(.*)/.exec(stdout ?? '') ?? [];
+    if (args.startsWith('npm ')) return pid;
+    pid = Number(parent);
+  }
+  return undefined;
 }
 
 async function stopWithEngine({ engine }: Stack): Promise<void> {

@@ -114,6 +114,25 @@ describe.each(engineNames)('npm start on %s', (name) => {
   });
 });
 
+it.each(['SIGTERM', 'SIGKILL'] as const)('ends when npm is ended by %s alone', async (signal) => {
+  const npm = spawn('npm', ['start', '--', '--port', '0', '--data', folder, '--engine', 'dynalite'], {
+    cwd: ROOT,
+  });
+  let output = '';
+  npm.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  await expect.poll(() => output, { timeout: 30_000 }).toContain('curl -X POST');
+  const [, api = ''] = /API +(\S+)/.exec(output) ?? [];
+  expect((await send(api)).status).toBe(401);
+  npm.kill(signal);
+  const isGone = () =>
+    send(api).then(
+      () => false,
+      () => true,
+    );
+  await expect.poll(isGone, { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => existsSync(join(folder, 'stack.json'))).toBe(false);
+});
+
 it('takes the port from PORT, and the next one for the issuer', async () => {
   const probe = createServer();
   const port = await listen(probe, 0);
