@@ -1,5 +1,5 @@
 import { ApiError, internalError, methodNotAllowed } from './errors.ts';
-import { readJson, toErrorResponse, toResponse } from './http.ts';
+import { readJson, toErrorResponse, toLinkHeader, toResponse } from './http.ts';
 import type { GatewayEvent, GatewayResponse } from './http.ts';
 import { parseIdentity } from './identity.ts';
 import type { Identity } from './identity.ts';
@@ -33,7 +33,13 @@ export function createApp({
 }: AppDependencies): (event: GatewayEvent, context?: InvocationContext) => Promise<GatewayResponse> {
   type Operation = (owner: Identity, event: GatewayEvent, signal: AbortSignal) => Promise<GatewayResponse>;
   const operations = new Map<unknown, Operation>([
-    ['GET', async (owner, _, signal) => toResponse(200, await inquiries.list(owner, signal), corsOrigin)],
+    [
+      'GET',
+      async (owner, event, signal) => {
+        const { list, next } = await inquiries.list(owner, event.queryStringParameters, signal);
+        return toResponse(200, list, corsOrigin, next && toLinkHeader(next));
+      },
+    ],
     [
       'POST',
       async (owner, event, signal) =>

@@ -2,6 +2,7 @@
  * The wire schemas as data (JSON Schema 2020-12, as OpenAPI 3.1 uses it). Types, parsing and the published
  * document all come from here. Source: spec, "Resources and their fields".
  */
+import { UUID } from 'uuidv7';
 import { badRequest } from './errors.ts';
 
 export const inquirySchema = {
@@ -57,6 +58,24 @@ export const inquiryListResponseSchema = {
   },
 } as const;
 
+/** Query parameters of the list. docs/adr/0016 */
+export const listQuerySchema = {
+  type: 'object',
+  properties: {
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1000,
+      description: 'At most this many inquiries. Default: as many as one response holds.',
+    },
+    before: {
+      type: 'string',
+      format: 'uuid',
+      description: 'The id of an inquiry: only older ones are listed.',
+    },
+  },
+} as const;
+
 export const errorResponseBodySchema = {
   type: 'object',
   required: ['error', 'message'],
@@ -66,7 +85,7 @@ export const errorResponseBodySchema = {
   },
 } as const;
 
-/** The TypeScript type of a schema above. Every property of ours is required, so none is optional here. */
+/** The TypeScript type of a schema above, with every property required. */
 type Static<Schema> = Schema extends { type: 'string' }
   ? string
   : Schema extends { type: 'integer' }
@@ -81,6 +100,7 @@ export type Inquiry = Static<typeof inquirySchema>;
 export type CreateInquiryRequest = Static<typeof createInquiryRequestSchema>;
 export type CreateInquiryResponse = Static<typeof createInquiryResponseSchema>;
 export type InquiryListResponse = Static<typeof inquiryListResponseSchema>;
+export type ListQuery = Partial<Static<typeof listQuerySchema>>;
 export type ErrorResponseBody = Static<typeof errorResponseBodySchema>;
 
 /**
@@ -100,4 +120,35 @@ export function parseCreateInquiryRequest(json: unknown): CreateInquiryRequest {
     return value.toWellFormed();
   };
   return { subject: read('subject'), body: read('body') };
+}
+
+/**
+ * Narrows query parameters, which arrive as strings, to a {@link ListQuery}. Other parameters are ignored. A
+ * repeated one arrives as its values joined by commas, and is refused. docs/adr/0016
+ *
+ * @throws ApiError 400 naming the parameter that is malformed.
+ */
+export function parseListQuery(parameters: unknown): ListQuery {
+  const { limit, before } = (parameters ?? {}) as Partial<Record<string, unknown>>;
+  return {
+    ...(limit !== undefined && { limit: parseLimit(limit) }),
+    ...(before !== undefined && { before: parseInquiryId(before) }),
+  };
+}
+
+function parseLimit(text: unknown): number {
+  const { minimum, maximum } = listQuerySchema.properties.limit;
+  const limit = typeof text === 'string' && /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
+  if (limit >= minimum && limit <= maximum) return limit;
+  throw badRequest(`The parameter \`limit\` must be a whole number from ${minimum} to ${maximum}.`);
+}
+
+function parseInquiryId(text: unknown): string {
+  try {
+    const id = UUID.parse(String(text));
+    if (id.getVersion() === 7) return id.toString();
+  } catch {
+    // answered below
+  }
+  throw badRequest('The parameter `before` must be the id of an inquiry.');
 }

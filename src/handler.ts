@@ -25,6 +25,6 @@ export const handler = createApp({
 // Primes what the first request would pay for at 7 % of a core: connection, TLS, credentials, compiled code.
 // Initialisation has a whole core. An owner that cannot exist reads nothing. Bounded in time, and a failure here
 // says nothing yet: the first request will meet it and answer. docs/adr/0011
-await store
-  .list({ sub: '00000000-0000-0000-0000-000000000000', email: '-' }, AbortSignal.timeout(1_000))
-  .catch(() => undefined);
+const nobody = { sub: '00000000-0000-0000-0000-000000000000', email: '-' };
+const firstPage = store.list(nobody, {}, AbortSignal.timeout(1_000))[Symbol.asyncIterator]();
+await firstPage.next().catch(() => undefined);

@@ -1,4 +1,4 @@
-import type { ErrorResponseBody } from './contract.ts';
+import type { ErrorResponseBody, ListQuery } from './contract.ts';
 import { badRequest, unparsableJson } from './errors.ts';
 import type { ApiError } from './errors.ts';
 
@@ -11,6 +11,8 @@ export interface GatewayEvent {
     readonly http?: { readonly method?: unknown };
     readonly authorizer?: { readonly jwt?: { readonly claims?: unknown } };
   };
+  /** Decoded; repeated values are joined by commas. */
+  readonly queryStringParameters?: unknown;
   readonly body?: unknown;
   readonly isBase64Encoded?: unknown;
 }
@@ -56,6 +58,14 @@ export function toResponse(
     headers: { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': corsOrigin, ...headers },
     body: JSON.stringify(body),
   };
+}
+
+/**
+ * The Link header (RFC 8288) to the rest of a list. It is a query-only reference, which holds under any base path.
+ * docs/adr/0016
+ */
+export function toLinkHeader({ before, limit }: ListQuery): Record<string, string> {
+  return { Link: `<?before=${before}${limit === undefined ? '' : `&limit=${limit}`}>; rel="next"` };
 }
 
 /** The response of an error: `{error, message}`. */

@@ -1,6 +1,6 @@
 import { V7Generator } from 'uuidv7';
-import { parseCreateInquiryRequest } from './contract.ts';
-import type { CreateInquiryResponse, Inquiry, InquiryListResponse } from './contract.ts';
+import { parseCreateInquiryRequest, parseListQuery } from './contract.ts';
+import type { CreateInquiryResponse, Inquiry, InquiryListResponse, ListQuery } from './contract.ts';
 import { payloadTooLarge } from './errors.ts';
 import type { Identity } from './identity.ts';
 
@@ -10,19 +10,42 @@ export interface InquiryStore {
   fits(inquiry: Inquiry): boolean;
   /** Stores one new inquiry; when it resolves, the inquiry is stored. Safe to retry. */
   put(inquiry: Inquiry, signal: AbortSignal): Promise<void>;
-  /** All inquiries of one owner, newest first, those just stored included. Whole, or it rejects. */
-  list(owner: Identity, signal: AbortSignal): Promise<Inquiry[]>;
+  /**
+   * The inquiries of one owner, newest first, those just stored included, page by page; the next page is read when
+   * it is asked for. Whole, or it rejects. With a `limit` a page has one more: it tells whether older ones remain.
+   */
+  list(owner: Identity, query: ListQuery, signal: AbortSignal): AsyncIterable<Inquiry[]>;
 }
 
 /** The two use cases. */
 export interface Inquiries {
-  list(owner: Identity, signal: AbortSignal): Promise<InquiryListResponse>;
+  /**
+   * @param parameters - The query parameters as they came, or undefined.
+   * @returns The newest inquiries that fit into one response, and `next`, the query that lists the older ones,
+   * when there are any.
+   * @throws ApiError 400 when a parameter is malformed.
+   */
+  list(
+    owner: Identity,
+    parameters: unknown,
+    signal: AbortSignal,
+  ): Promise<{ list: InquiryListResponse; next: ListQuery | undefined }>;
   /** @throws ApiError 400 when `json` is not a CreateInquiryRequest, 413 when it is too large to store. */
   create(owner: Identity, json: unknown, signal: AbortSignal): Promise<CreateInquiryResponse>;
 }
 
 /** A clock that runs backwards may not reorder ids: no rollback is large enough to reset the generator. */
 const ANY_ROLLBACK = 2 ** 48 - 1;
+
+/**
+ * Bytes that the inquiries of one list may take in the response: Lambda's 6 MB (6,291,556 bytes) less a margin for
+ * the status, the headers and the rest of the body, in which the email may be as long as a token allows.
+ */
+const LIST_BUDGET = 6_291_556 - 64 * 1024;
+
+/** Bytes of an inquiry in Lambda's response: JSON inside a JSON string, so quotes and escapes are escaped again. */
+const sizeInResponse = (inquiry: Inquiry): number =>
+  Buffer.byteLength(JSON.stringify(JSON.stringify(inquiry)));
 
 /**
  * Wires the use cases. Create them once per process: ids increase strictly within one instance.
@@ -35,9 +58,25 @@ export function createInquiries(store: InquiryStore, now: () => number = Date.no
   generator.setRollbackAllowance(ANY_ROLLBACK);
 
   return {
-    async list(owner, signal) {
-      const inquiries = await store.list(owner, signal);
-      return { email: owner.email, count: inquiries.length, inquiries };
+    async list(owner, parameters, signal) {
+      const query = parseListQuery(parameters);
+      const inquiries: Inquiry[] = [];
+      const answer = (next?: ListQuery) => ({
+        list: { email: owner.email, count: inquiries.length, inquiries },
+        next,
+      });
+      let size = 0;
+      for await (const page of store.list(owner, query, signal)) {
+        for (const inquiry of page) {
+          size += sizeInResponse(inquiry);
+          const last = inquiries.at(-1);
+          if (last && (inquiries.length === query.limit || size > LIST_BUDGET)) {
+            return answer({ ...query, before: last.id });
+          }
+          inquiries.push(inquiry);
+        }
+      }
+      return answer();
     },
 
     async create(owner, json, signal) {

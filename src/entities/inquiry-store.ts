@@ -29,19 +29,32 @@ export function createInquiryStore(entity: InquiryEntity): InquiryStore {
       await entity.put(inquiry).go({ abortSignal: signal, originalErr: true });
     },
 
-    async list({ sub, email }, signal) {
+    async *list({ sub, email }, { before, limit }, signal) {
       // No key can hold this email, so nothing can be stored under it; DynamoDB would refuse to look.
-      if (!fitsPartitionKey(email)) return [];
-      // Strongly consistent: whoever has just sent an inquiry finds it. docs/adr/0015
-      const { data } = await entity.query.byOwner({ cognito_sub: sub, email }).go({
-        pages: 'all',
-        order: 'desc',
-        consistent: true,
-        attributes: FIELDS,
-        abortSignal: signal,
-        originalErr: true,
-      });
-      return data.map(toInquiry);
+      if (!fitsPartitionKey(email)) return;
+      const owner = { cognito_sub: sub, email };
+      // The key of `before` need not exist: reading starts after the place where it would be.
+      let start: object | undefined = before && entity.get({ ...owner, id: before }).params().Key;
+      do {
+        const { data } = await entity.query.byOwner(owner).go({
+          // Strongly consistent: whoever has just sent an inquiry finds it. docs/adr/0015
+          consistent: true,
+          order: 'desc',
+          // DynamoDB's own answer: parsing each item through the model costs more than all the rest.
+          data: 'raw',
+          params: { ProjectionExpression: FIELDS.join(), ExclusiveStartKey: start },
+          ...(limit !== undefined && { limit: limit + 1 }),
+          abortSignal: signal,
+          originalErr: true,
+        });
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- ElectroDB's types know no raw data
+        const { Items, LastEvaluatedKey } = data as unknown as {
+          Items: Inquiry[];
+          LastEvaluatedKey?: object;
+        };
+        yield Items.map(toInquiry);
+        start = LastEvaluatedKey;
+      } while (start !== undefined);
     },
   };
 }

@@ -31,6 +31,8 @@ describe.each([
   const signIn = (request: TokenRequest = {}) => {
     const email = `user-${++users}@example.com`;
     const token = stack.issuer.token({ email, ...request });
+    const get = async (url: string): Promise<Answer> =>
+      send(url, { headers: ['Authorization', `Bearer ${await token}`] });
     const call = async (
       method: string,
       body?: string | Buffer,
@@ -46,6 +48,7 @@ describe.each([
     };
     return {
       email,
+      get,
       call,
       post: (subject: string, text: string) => call('POST', JSON.stringify({ subject, body: text })),
       list: async () => (await call('GET')).json as InquiryListResponse,
@@ -116,6 +119,23 @@ describe.each([
     expect(inquiries.map(({ subject, body }) => [subject, body.length])).toEqual(
       ['4', '3', '2', '1'].map((subject) => [subject, 390_000]),
     );
+  });
+
+  it('lists in pages: `limit`, and Link to what is older', async () => {
+    const ana = signIn();
+    for (const subject of ['1', '2', '3']) await ana.post(subject, '');
+    const seen: string[] = [];
+    for (let url: string | undefined = `${stack.url}/inquiries?limit=2`; url;) {
+      const { headers, json } = await ana.get(url);
+      seen.push(...(json as InquiryListResponse).inquiries.map(({ subject }) => subject));
+      const link: string | undefined = /^<([^>]+)>; rel="next"$/.exec(String(headers['link'] ?? ''))?.[1];
+      url = link && new URL(link, url).href;
+    }
+    expect(seen).toEqual(['3', '2', '1']);
+    expect(await ana.get(`${stack.url}/inquiries?limit=0`)).toMatchObject({
+      status: 400,
+      json: { error: 'BAD_REQUEST', message: 'The parameter `limit` must be a whole number from 1 to 1000.' },
+    });
   });
 
   it.each([

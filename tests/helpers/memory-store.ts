@@ -10,8 +10,10 @@ export function createMemoryStore(overrides: Partial<InquiryStore> = {}): Inquir
     async put(inquiry) {
       rows.push(inquiry);
     },
-    list: async ({ sub, email }) =>
-      rows.filter((row) => row.cognito_sub === sub && row.email === email).toReversed(),
+    async *list({ sub, email }, { before = 'g', limit = Infinity }) {
+      const found = rows.filter((row) => row.cognito_sub === sub && row.email === email && row.id < before);
+      yield found.toReversed().slice(0, limit + 1);
+    },
     ...overrides,
   };
 }

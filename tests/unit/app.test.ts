@@ -66,6 +66,91 @@ describe('GET', () => {
   });
 });
 
+describe('GET with parameters', () => {
+  const get = (queryStringParameters: unknown) => ({ ...makeEvent({}), queryStringParameters });
+  const BAD_LIMIT = badRequest('The parameter `limit` must be a whole number from 1 to 1000.');
+  const BAD_BEFORE = badRequest('The parameter `before` must be the id of an inquiry.');
+
+  it('answers with a Link to older inquiries while there are any, `limit` repeated', async () => {
+    const { send, store } = setUp();
+    for (const subject of ['1', '2', '3']) await send(makePost({ subject, body: '' }));
+    const [first, second, third] = store.rows;
+    expect(await send(get({ limit: '2' }))).toEqual({
+      statusCode: 200,
+      headers: { ...HEADERS, Link: `<?before=${second?.id}&limit=2>; rel="next"` },
+      body: { email: EMAIL, count: 2, inquiries: [third, second] },
+    });
+    expect(await send(get({ before: second?.id, limit: '2' }))).toEqual({
+      statusCode: 200,
+      headers: HEADERS,
+      body: { email: EMAIL, count: 1, inquiries: [first] },
+    });
+  });
+
+  it('lists only inquiries older than `before`, in any spelling of the id', async () => {
+    const { send, store } = setUp();
+    for (const subject of ['1', '2']) await send(makePost({ subject, body: '' }));
+    const [first, second] = store.rows;
+    for (const before of [second?.id, second?.id.toUpperCase(), `{${second?.id}}`]) {
+      expect((await send(get({ before }))).body).toMatchObject({ inquiries: [first] });
+    }
+    expect((await send(get({ before: first?.id }))).body).toEqual({ email: EMAIL, count: 0, inquiries: [] });
+  });
+
+  it('ignores other parameters', async () => {
+    expect(await setUp().send(get({ page: '2', offset: 'x' }))).toMatchObject({ statusCode: 200 });
+  });
+
+  it.each([null, undefined, 7, 'limit=1', [], {}])('reads the parameters %j as none', async (parameters) => {
+    expect(await setUp().send(get(parameters))).toMatchObject({ statusCode: 200 });
+  });
+
+  it.each([
+    '',
+    '0',
+    '-1',
+    '1001',
+    '01001',
+    '1.5',
+    '1e2',
+    ' 1',
+    '+1',
+    '0x1',
+    '1,2',
+    '１',
+    'all',
+    7,
+    null,
+    ['1'],
+  ])('answers 400 to the limit %j', async (limit) => {
+    expect(await setUp().send(get({ limit }))).toEqual(BAD_LIMIT);
+  });
+
+  it.each([
+    '',
+    'x',
+    SUB,
+    '00000000-0000-0000-0000-000000000000',
+    '01a1f794-6f77-70a2-a975-366ad3f1860',
+    7,
+    null,
+    ['a'],
+  ])('answers 400 to the id %j', async (before) => {
+    expect(await setUp().send(get({ before }))).toEqual(BAD_BEFORE);
+  });
+
+  it('checks the claims before the parameters', async () => {
+    expect(
+      await setUp().send({ ...makeEvent({ claims: {} }), queryStringParameters: { limit: 'x' } }),
+    ).toEqual(UNAUTHORIZED);
+  });
+
+  it('are not read by POST', async () => {
+    const event = { ...makePost({ subject: '', body: '' }), queryStringParameters: { limit: 'x' } };
+    expect(await setUp().send(event)).toMatchObject({ statusCode: 201 });
+  });
+});
+
 describe('POST', () => {
   it('answers 201 with the stored inquiry', async () => {
     const { send, store } = setUp();
@@ -279,10 +364,15 @@ describe('faults', () => {
     override readonly name = 'ThrottlingException';
     readonly item = { email: EMAIL, subject: 'secret' };
   }
+  /** A list whose first page fails. */
+  const fail = (rejecting: () => Promise<never>): InquiryStore['list'] =>
+    async function* failing() {
+      yield await rejecting();
+    };
   const reject = () => Promise.reject(new SecretError(`secret of ${EMAIL}`, { cause: 'secret' }));
 
   it.each([
-    ['a list fails', { list: reject }, makeEvent({})],
+    ['a list fails', { list: fail(reject) }, makeEvent({})],
     ['a put fails', { put: reject }, makePost({ subject: 's', body: 'b' })],
     [
       'our own code throws',
@@ -302,7 +392,7 @@ describe('faults', () => {
 
   it('logs the name of what an error wraps', async () => {
     const wrapped = new Error('wrapper', { cause: new SecretError('secret') });
-    await setUp({ list: () => Promise.reject(wrapped) }).send(makeEvent({}));
+    await setUp({ list: fail(() => Promise.reject(wrapped)) }).send(makeEvent({}));
     expect(logged[0]?.entry).toEqual([{ requestId: 'request-1', errorName: 'ThrottlingException' }]);
   });
 
@@ -316,7 +406,7 @@ describe('faults', () => {
     ],
   ])('answers 500 and logs nothing of it when %s is thrown', async (_, thrown, errorName) => {
     // oxlint-disable-next-line prefer-promise-reject-errors
-    expect(await setUp({ list: () => Promise.reject(thrown) }).send(makeEvent({}))).toEqual(FAULT);
+    expect(await setUp({ list: fail(() => Promise.reject(thrown)) }).send(makeEvent({}))).toEqual(FAULT);
     expect(logged).toEqual([{ level: 'error', entry: [{ requestId: 'request-1', errorName }] }]);
   });
 

@@ -18,7 +18,7 @@ const ARROWS: Record<string, string[]> = {
   'src/app.ts': ['src/errors.ts', 'src/http.ts', 'src/identity.ts', 'type src/inquiries.ts', 'src/log.ts'],
   'src/identity.ts': ['uuidv7', 'src/errors.ts'],
   'src/inquiries.ts': ['uuidv7', 'src/contract.ts', 'src/errors.ts', 'type src/identity.ts'],
-  'src/contract.ts': ['src/errors.ts'],
+  'src/contract.ts': ['uuidv7', 'src/errors.ts'],
   'src/errors.ts': [],
   'src/http.ts': ['type src/contract.ts', 'src/errors.ts'],
   'src/config.ts': [],

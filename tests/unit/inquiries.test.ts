@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Inquiry } from '../../src/contract.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import { EMAIL, SUB } from '../helpers/events.ts';
 import { createMemoryStore } from '../helpers/memory-store.ts';
@@ -62,15 +63,104 @@ describe('list', () => {
     const inquiries = createInquiries(createMemoryStore());
     const first = await inquiries.create(OWNER, { subject: '1', body: '' }, signal);
     const second = await inquiries.create(OWNER, { subject: '2', body: '' }, signal);
-    expect(await inquiries.list(OWNER, signal)).toEqual({
-      email: EMAIL,
-      count: 2,
-      inquiries: [second.inquiry, first.inquiry],
+    expect(await inquiries.list(OWNER, undefined, signal)).toEqual({
+      list: { email: EMAIL, count: 2, inquiries: [second.inquiry, first.inquiry] },
+      next: undefined,
     });
   });
 
   it('is empty for an owner without inquiries', async () => {
     const inquiries = createInquiries(createMemoryStore());
-    expect(await inquiries.list(OWNER, signal)).toEqual({ email: EMAIL, count: 0, inquiries: [] });
+    expect(await inquiries.list(OWNER, undefined, signal)).toEqual({
+      list: { email: EMAIL, count: 0, inquiries: [] },
+      next: undefined,
+    });
+  });
+
+  describe('in pages', () => {
+    const make = async (bodies: string[], store = createMemoryStore({ fits: () => true })) => {
+      const inquiries = createInquiries(store);
+      for (const body of bodies) await inquiries.create(OWNER, { subject: '', body }, signal);
+      return { inquiries, rows: store.rows };
+    };
+    const ids = (list: readonly Inquiry[]): string[] => list.map(({ id }) => id);
+
+    it.each([
+      [1, 5],
+      [2, 3],
+      [4, 2],
+      [5, 1],
+      [1000, 1],
+    ])('of at most %i lists five inquiries in %i pages, each once', async (limit, pages) => {
+      const { inquiries, rows } = await make(['1', '2', '3', '4', '5']);
+      const seen: string[] = [];
+      let parameters: Record<string, unknown> | undefined = { limit: String(limit) };
+      for (let page = 1; parameters; page++) {
+        const { list, next }: Awaited<ReturnType<typeof inquiries.list>> = await inquiries.list(
+          OWNER,
+          parameters,
+          signal,
+        );
+        expect(list.count).toBe(list.inquiries.length);
+        expect(list.count).toBeLessThanOrEqual(limit);
+        seen.push(...ids(list.inquiries));
+        expect(next).toEqual(page < pages ? { limit, before: list.inquiries.at(-1)?.id } : undefined);
+        parameters = next && { limit: String(next.limit), before: next.before };
+      }
+      expect(seen).toEqual(ids(rows).toReversed());
+    });
+
+    it('without a limit end where Lambda’s response would be full, escapes and UTF-8 counted', async () => {
+      for (const character of ['x', '"', '\\', '\u0001', 'é', '€', '😀']) {
+        const body = character.repeat(300_000 / character.length);
+        const { inquiries, rows } = await make(Array.from({ length: 24 }, () => body));
+        let parameters: Record<string, unknown> | undefined = {};
+        const seen: string[] = [];
+        while (parameters) {
+          const { list, next }: Awaited<ReturnType<typeof inquiries.list>> = await inquiries.list(
+            OWNER,
+            parameters,
+            signal,
+          );
+          const size = Buffer.byteLength(JSON.stringify({ body: JSON.stringify(list) }));
+          const one = Buffer.byteLength(JSON.stringify(JSON.stringify(rows[0])));
+          expect(size).toBeLessThan(6_291_556 - 10_000);
+          // Full, unless it is the last: one more would not have fitted.
+          expect(next === undefined || size + one > 6_291_556 - 70_000).toBe(true);
+          expect(next?.limit).toBeUndefined();
+          seen.push(...ids(list.inquiries));
+          parameters = next;
+        }
+        expect(seen).toEqual(ids(rows).toReversed());
+      }
+    });
+
+    it('read no further page of the store than they need', async () => {
+      let pages = 0;
+      const { rows } = await make(['1', '2', '3', '4']);
+      const store = createMemoryStore({
+        async *list() {
+          for (const row of rows) {
+            pages++;
+            yield [row];
+          }
+        },
+      });
+      const { list } = await createInquiries(store).list(OWNER, { limit: '2' }, signal);
+      expect(list.count).toBe(2);
+      expect(pages).toBe(3);
+    });
+
+    it('pass over empty pages of the store', async () => {
+      const { rows } = await make(['1', '2']);
+      const store = createMemoryStore({
+        async *list() {
+          yield [];
+          yield rows;
+          yield [];
+        },
+      });
+      expect((await createInquiries(store).list(OWNER, {}, signal)).list.count).toBe(2);
+    });
   });
 });
