@@ -45,7 +45,8 @@ export const first =
   (attempt) =>
     attempt < count ? fault : undefined;
 
-export async function startFaultProxy(engine: string): Promise<FaultProxy> {
+/** @param pageSize - The most items that a page of a query has; the engine's own limit is 1 MB. */
+export async function startFaultProxy(engine: string, pageSize?: number): Promise<FaultProxy> {
   const agent = new Agent({ keepAlive: true });
   const sockets = new Set<Socket>();
   const lost = new WeakSet<Socket>();
@@ -53,26 +54,27 @@ export async function startFaultProxy(engine: string): Promise<FaultProxy> {
   let attempts = 0;
 
   const forward = async (incoming: IncomingMessage): Promise<Reply> => {
-    const { promise, resolve, reject } = Promise.withResolvers<Reply>();
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const asked = Buffer.concat((await incoming.toArray()) as Buffer[]);
+    const body =
+      pageSize === undefined || operationOf(incoming) !== 'Query' ? asked : withLimit(asked, pageSize);
     const outgoing = request(engine, {
       method: incoming.method,
-      headers: { ...incoming.headers, host: new URL(engine).host },
+      headers: { ...incoming.headers, host: new URL(engine).host, 'content-length': body.length },
       agent,
     });
-    outgoing.on('error', reject).on('response', async (answer: IncomingMessage) => {
-      const body = Buffer.concat((await answer.toArray()) as Buffer[]);
-      const { connection: _, 'keep-alive': __, ...headers } = answer.headers as Record<string, string>;
-      resolve({ status: answer.statusCode ?? 0, headers, body });
-    });
-    outgoing.end(Buffer.concat((await incoming.toArray()) as Buffer[]));
-    return promise;
+    outgoing.on('error', reject).on('response', resolve);
+    outgoing.end(body);
+    const reply = await promise;
+    const { connection: _, 'keep-alive': __, ...headers } = reply.headers as Record<string, string>;
+    const content = Buffer.concat((await reply.toArray()) as Buffer[]);
+    return { status: reply.statusCode ?? 0, headers, body: content };
   };
 
   const server = createServer({ keepAliveTimeout: 600_000 }, (incoming, response) => {
     const { socket } = incoming;
     if (lost.has(socket)) return;
-    const operation = String(incoming.headers['x-amz-target']).split('.').at(-1) ?? '';
-    const fault = plan(attempts++, operation) ?? pass;
+    const fault = plan(attempts++, operationOf(incoming)) ?? pass;
     const exchange: Exchange = { request: incoming, response, socket, forward: () => forward(incoming) };
     // A connection that the function has given up is no news.
     Promise.resolve(fault(exchange)).catch(() => socket.destroy());
@@ -109,6 +111,14 @@ export async function startFaultProxy(engine: string): Promise<FaultProxy> {
   };
 }
 
+const operationOf = ({ headers }: IncomingMessage): string =>
+  String(headers['x-amz-target']).split('.').at(-1) ?? '';
+
+function withLimit(query: Buffer, limit: number): Buffer {
+  const { Limit = limit, ...rest } = JSON.parse(query.toString()) as { Limit?: number };
+  return Buffer.from(JSON.stringify({ ...rest, Limit: Math.min(Limit, limit) }));
+}
+
 const pass: Fault = async ({ response, forward }) => {
   const { status, headers, body } = await forward();
   response.writeHead(status, headers).end(body);
@@ -130,7 +140,10 @@ export const answer =
 export const refuse = (status: number, type: string, headers: Record<string, string> = {}): Fault =>
   answer(
     status,
-    JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${type}`, message: 'A message with a secret.' }),
+    JSON.stringify({
+      __type: `com.amazonaws.dynamodb.v20120810#${type}`,
+      message: 'A message with a secret.',
+    }),
     { 'content-type': 'application/x-amz-json-1.0', ...headers },
   );
 

@@ -35,9 +35,11 @@ function readTallies(file: string): Counted[] {
 function toTable(rows: readonly Counted[]): string {
   const width = Math.max(...rows.map(({ what }) => what.length));
   const line = (what: string, ...cells: (string | number)[]): string =>
-    `  ${what.padEnd(width)}${cells.map((cell) => String(cell).padStart(12)).join('')}\n`;
+    `  ${what.padEnd(width)}${cells.map((cell) => String(cell).padStart(13)).join('')}\n`;
   const sum = (field: 'cases' | 'exceptions'): number => rows.reduce((total, row) => total + row[field], 0);
-  return `\n${line('hard', 'cases', 'exceptions')}${rows
-    .map(({ what, cases, exceptions }) => line(what, cases, exceptions))
+  return `\n${line('hard', 'cases', 'exceptions', 'slowest, ms')}${rows
+    .map(({ what, cases, exceptions, slowest = '' }) =>
+      line(what, cases, exceptions, typeof slowest === 'number' ? Math.round(slowest) : slowest),
+    )
     .join('')}${line('all', sum('cases'), sum('exceptions'))}`;
 }
