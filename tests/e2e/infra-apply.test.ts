@@ -14,12 +14,18 @@ const folder = mkdtempSync(join(tmpdir(), 'infra-apply-'));
 for (const file of globSync('*.tf', { cwd: MODULE })) copyFileSync(join(MODULE, file), join(folder, file));
 copyFileSync(join(MODULE, 'backend_override.tf.example'), join(folder, 'backend_override.tf'));
 
-const init = await run('terraform', ['init', '-no-color', ...providerSource()], {
-  cwd: folder,
-  env: terraformEnv(),
-});
-const hasProvider = init.code === 0;
-if (!hasProvider) rmSync(folder, { recursive: true, force: true });
+// Only with a provider at hand: a test run is no time to fetch one of 150 MB from the registry.
+const source = providerSource();
+const init =
+  source.length > 0 &&
+  (await run('terraform', ['init', '-no-color', ...source], { cwd: folder, env: terraformEnv() }));
+const hasProvider = init !== false && init.code === 0;
+if (!hasProvider) {
+  process.stdout.write(
+    '\nSKIPPED: terraform apply, because TF_PLUGIN_DIR names no folder with Terraform’s AWS provider.\n',
+  );
+  rmSync(folder, { recursive: true, force: true });
+}
 
 const settings = (stage: string, more: object = {}) => ({
   issuer: `https://issuer.example.com/${stage}`,
