@@ -195,7 +195,11 @@ export function createClient({ baseUrl, getToken }: ClientOptions): Client {
     method: string,
     path: string,
     known: readonly number[],
-    { query = {}, body, signal }: { query?: object; body?: unknown; signal?: AbortSignal | undefined },
+    {
+      query = {},
+      body,
+      signal,
+    }: { query?: object | undefined; body?: unknown; signal?: AbortSignal | undefined },
   ) => {
     const search = new URLSearchParams();
     for (const [name, value] of Object.entries(query))
