@@ -121,6 +121,7 @@ interface GatewayAnswer {
 }
 const GATEWAY: readonly GatewayAnswer[] = [
   { reply: replies.unauthorized, when: 'the token is missing or not valid' },
+  { reply: replies.notFound, when: 'the method has no route', methods: [OTHER_METHOD] },
   {
     reply: replies.payloadTooLarge,
     when: `the body is over ${toMegabytes(limits.body)}, or the event made of it over ${toMegabytes(limits.lambdaPayload)}`,
