@@ -3,7 +3,8 @@ import { startStack } from '../../scripts/local/stack.ts';
 import type { Stack } from '../../scripts/local/stack.ts';
 import type { TokenRequest } from '../../scripts/local/issuer.ts';
 import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
-import { send } from '../helpers/http.ts';
+import { createClient } from '../../web/src/api/client.ts';
+import { sendAndCheck as send } from '../helpers/contract.ts';
 import type { Answer } from '../helpers/http.ts';
 
 const ORIGIN = 'https://www.example.com';
@@ -136,6 +137,28 @@ describe.each([
       status: 400,
       json: { error: 'BAD_REQUEST', message: 'The parameter `limit` must be a whole number from 1 to 1000.' },
     });
+  });
+
+  it('is what the web page’s client was generated for', async () => {
+    const token = stack.issuer.token({ email: `user-${++users}@example.com` });
+    const client = createClient({ baseUrl: stack.url, getToken: () => token });
+    for (const subject of ['1', '2']) {
+      expect(await client.createInquiry({ subject, body: '' })).toMatchObject({
+        status: 201,
+        body: { inquiry: { subject, body: '' } },
+      });
+    }
+    const newest = await client.listInquiries({ limit: 1 });
+    expect(newest).toMatchObject({
+      status: 200,
+      body: { inquiries: [{ subject: '2' }] },
+      next: { limit: 1 },
+    });
+    const rest = await client.listInquiries(newest.status === 200 ? newest.next : undefined);
+    expect(rest).toMatchObject({ status: 200, body: { count: 1, inquiries: [{ subject: '1' }] } });
+    expect(rest).not.toHaveProperty('next');
+    const stranger = createClient({ baseUrl: stack.url, getToken: () => 'forged' });
+    expect(await stranger.listInquiries()).toEqual({ status: 401, body: { message: 'Unauthorized' } });
   });
 
   it.each([

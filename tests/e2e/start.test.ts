@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { engineNames, whyNotDynamoDbLocal } from '../../scripts/local/dynamodb.ts';
 import { close, listen } from '../../scripts/local/server.ts';
 import type { InquiryListResponse } from '../../src/contract.ts';
-import { send } from '../helpers/http.ts';
+import { sendAndCheck as send } from '../helpers/contract.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const noJava = whyNotDynamoDbLocal();
