@@ -19,7 +19,7 @@ const ROOT = resolve(import.meta.dirname, '..');
 const USAGE = `
 Usage: npm start -- [options]
 
-  --port N        the gateway's port; the issuer takes the next one; 0 = any free ports (default: PORT or 3000)
+  --port N        the gateway's port; issuer and docs take the next two; 0 = any free ports (default: PORT or 3000)
   --engine NAME   ${engineNames.join(' or ')} (default: dynamodb-local where Java allows it)
   --data FOLDER   where inquiries and the issuer's keys are kept (default: .data)
   --in-memory     keep nothing
@@ -92,9 +92,9 @@ function readSettings(): Settings {
     watch: { type: 'boolean', default: false },
   });
   const port = options.port ?? (process.env['PORT'] || '3000');
-  // The issuer takes the next port.
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_534) {
-    throw new UsageError(`The port must be a number from 0 to 65534, not "${port}".`);
+  // The issuer and the docs take the next two.
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_533) {
+    throw new UsageError(`The port must be a number from 0 to 65533, not "${port}".`);
   }
   const engine = engineNames.find((name) => name === options.engine);
   if (options.engine !== undefined && engine === undefined) {
@@ -193,7 +193,10 @@ function reloadOnChange(stack: Stack): void {
   });
 }
 
-async function describe({ url, issuer, engine, tableName }: Stack, settings: Settings): Promise<string> {
+async function describe(
+  { url, docsUrl, issuer, engine, tableName }: Stack,
+  settings: Settings,
+): Promise<string> {
   const obstacle = settings.engine === undefined ? whyNotDynamoDbLocal() : undefined;
   const kept = settings.inMemory ? 'kept in memory' : `kept in ${relative('', settings.folder) || '.'}`;
   const name = engine.name === 'dynalite' ? 'dynalite' : 'DynamoDB Local';
@@ -202,6 +205,7 @@ async function describe({ url, issuer, engine, tableName }: Stack, settings: Set
 Inquiry service, running on this machine until Ctrl-C.
 
   API        ${url}/inquiries
+  Docs       ${docsUrl}   (read it, sign in, try it; ${docsUrl}/openapi.yaml is the contract)
   Sign-in    ${issuer.url}
   DynamoDB   ${engine.url}   ${name}, table ${tableName}, ${kept}${because}
 

@@ -1,5 +1,6 @@
 /** The whole service on one machine: engine, issuer and gateway around the function. */
 import { createAuthorizer } from './authorizer.ts';
+import { startDocsServer } from './docs.ts';
 import { startEngine, whyNotDynamoDbLocal } from './dynamodb.ts';
 import type { Engine, EngineName } from './dynamodb.ts';
 import { startFunction } from './function.ts';
@@ -11,7 +12,7 @@ import { close, listen } from './server.ts';
 import { createTable } from './table.ts';
 
 export interface StackOptions {
-  /** The gateway's port; the issuer takes the next one. 0 (the default): any free ports. */
+  /** The gateway's port; the issuer takes the next one, the docs the second after it. 0 (the default): any free ports. */
   readonly port?: number;
   /** Default: DynamoDB Local where Java allows it, otherwise dynalite. */
   readonly engine?: EngineName | undefined;
@@ -28,6 +29,8 @@ export interface StackOptions {
 export interface Stack {
   /** The gateway's address without a path. */
   readonly url: string;
+  /** The address of the page that describes the service. */
+  readonly docsUrl: string;
   readonly issuer: Issuer;
   readonly engine: Engine;
   readonly tableName: string;
@@ -53,12 +56,15 @@ export async function startStack({
   const tableName = 'inquiries-local';
   await using resources = new AsyncDisposableStack();
 
+  const docs = await startDocsServer(port === 0 ? 0 : port + 2);
+  resources.defer(() => docs.close());
+
   const lambda = Promise.withResolvers<Awaited<ReturnType<typeof startFunction>>>();
   lambda.promise.catch(() => undefined);
   const issuer = await startIssuer({
     port: port === 0 ? 0 : port + 1,
     ...(folder !== undefined && { keysFile: `${folder}/issuer-keys.json` }),
-    webOrigins: [corsOrigin],
+    webOrigins: [corsOrigin, docs.url],
   });
   resources.defer(() => issuer.close());
 
@@ -70,6 +76,9 @@ export async function startStack({
   });
   const gatewayPort = await listen(gateway, port);
   resources.defer(() => close(gateway));
+
+  const url = `http://127.0.0.1:${gatewayPort}`;
+  docs.configure({ gateway: url, issuer: issuer.url, clientId: issuer.clientId });
 
   const engine = await startEngine(engineName, folder);
   resources.defer(() => engine.close());
@@ -98,7 +107,8 @@ export async function startStack({
 
   const started = resources.move();
   return {
-    url: `http://127.0.0.1:${gatewayPort}`,
+    url,
+    docsUrl: docs.url,
     issuer,
     engine,
     tableName,

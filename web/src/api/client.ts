@@ -195,7 +195,11 @@ export function createClient({ baseUrl, getToken }: ClientOptions): Client {
     method: string,
     path: string,
     known: readonly number[],
-    { query = {}, body, signal }: { query?: object; body?: unknown; signal?: AbortSignal | undefined },
+    {
+      query = {},
+      body,
+      signal,
+    }: { query?: object | undefined; body?: unknown; signal?: AbortSignal | undefined },
   ) => {
     const search = new URLSearchParams();
     for (const [name, value] of Object.entries(query))
@@ -206,7 +210,7 @@ export function createClient({ baseUrl, getToken }: ClientOptions): Client {
       headers['Content-Type'] = 'application/json';
       init.body = JSON.stringify(body);
     }
-    const url = baseUrl.replace(/\/$/, '') + path + (search.size > 0 ? `?${search}` : '');
+    const url = baseUrl.replace(/\/$/, '') + path + (search.size > 0 ? `?${search.toString()}` : '');
     const response = await fetch(url, init);
     const { status } = response;
     if (!known.includes(status)) throw new UnexpectedAnswerError(status);
