@@ -83,6 +83,7 @@ async function openScene(pageSize?: number): Promise<Scene> {
     async [Symbol.asyncDispose]() {
       await sandbox.close();
       await proxy.close();
+      expect(sandbox.lines.join('\n')).not.toMatch(/ana@example\.com|secret/);
     },
   };
 }
