@@ -2,6 +2,7 @@
 import { createAuthorizer } from './authorizer.ts';
 import { startEngine, whyNotDynamoDbLocal } from './dynamodb.ts';
 import type { Engine, EngineName } from './dynamodb.ts';
+import { startFormServer } from './form.ts';
 import { startFunction } from './function.ts';
 import { createGateway } from './gateway.ts';
 import { startIssuer } from './issuer.ts';
@@ -10,7 +11,7 @@ import { close, listen } from './server.ts';
 import { createTable } from './table.ts';
 
 export interface StackOptions {
-  /** The gateway's port; the issuer takes the next one. 0 (the default): any free ports. */
+  /** The gateway's port; the issuer takes the next one, the form the third after it. 0 (the default): any free ports. */
   readonly port?: number;
   /** Default: DynamoDB Local where Java allows it, otherwise dynalite. */
   readonly engine?: EngineName | undefined;
@@ -18,7 +19,7 @@ export interface StackOptions {
   readonly folder?: string | undefined;
   /** URL of the module with the handler. Default: the source. */
   readonly handler?: URL;
-  /** The one origin that CORS allows. */
+  /** The one origin that CORS allows. Default: that of the form, which is served only then. */
   readonly corsOrigin?: string;
   /** Receives each line that the function and the gateway log. */
   readonly log?: (line: string) => void;
@@ -27,6 +28,8 @@ export interface StackOptions {
 export interface Stack {
   /** The gateway's address without a path. */
   readonly url: string;
+  /** The contact form's address without a path; absent where another origin has the API. */
+  readonly formUrl?: string;
   readonly issuer: Issuer;
   readonly engine: Engine;
   readonly tableName: string;
@@ -49,11 +52,15 @@ export async function startStack({
   engine: engineName = whyNotDynamoDbLocal() === undefined ? 'dynamodb-local' : 'dynalite',
   folder,
   handler = new URL('../../src/handler.ts', import.meta.url),
-  corsOrigin = 'http://localhost:5173',
+  corsOrigin: otherOrigin,
   log = (line) => process.stdout.write(`${line}\n`),
 }: StackOptions = {}): Promise<Stack> {
   const tableName = 'inquiries-local';
   await using resources = new AsyncDisposableStack();
+
+  const form = otherOrigin === undefined ? await startFormServer(port === 0 ? 0 : port + 3) : undefined;
+  resources.defer(async () => form?.close());
+  const corsOrigin = otherOrigin ?? form?.url ?? '';
 
   const lambda = Promise.withResolvers<Awaited<ReturnType<typeof startFunction>>>();
   lambda.promise.catch(() => undefined);
@@ -72,6 +79,10 @@ export async function startStack({
   });
   const gatewayPort = await listen(gateway, port);
   resources.defer(() => close(gateway));
+
+  const url = `http://127.0.0.1:${gatewayPort}`;
+  const { url: issuerUrl, clientId } = issuer;
+  form?.configure({ issuer: issuerUrl, clientId, apiUrl: url, scopes: 'openid email' });
 
   const engine = await startEngine(engineName, folder);
   resources.defer(() => engine.close());
@@ -100,7 +111,8 @@ export async function startStack({
 
   const started = resources.move();
   return {
-    url: `http://127.0.0.1:${gatewayPort}`,
+    url,
+    ...(form !== undefined && { formUrl: form.url }),
     issuer,
     engine,
     tableName,

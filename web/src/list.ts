@@ -1,0 +1,193 @@
+/** The list of one's own inquiries. */
+import { isFailure } from './api.ts';
+import type { Api, Failure, Page } from './api.ts';
+import type { Inquiry } from './api/client.ts';
+import { button, h, notice } from './dom.ts';
+import { beginningOf, formatBytes, formatCount, formatTime } from './format.ts';
+import { added, extended, refreshed } from './inquiries.ts';
+import { sayNotListed } from './messages.ts';
+
+export interface List {
+  readonly element: HTMLElement;
+  /** Loads the newest page; never rejects. */
+  readonly refresh: () => Promise<void>;
+  /** Shows one that has just been sent. */
+  readonly add: (inquiry: Inquiry) => void;
+  /** The id of the newest one shown: '' when there is none, null while nothing is loaded. */
+  readonly newest: () => string | null;
+}
+
+/** UTF-16 units of a folded text that are put on the page at all; its height cuts it further. */
+const FOLDED_SUBJECT = 300;
+const FOLDED_BODY = 2_000;
+
+export function createList(api: Api, signIn: () => Promise<void>): List {
+  let page: Page | undefined;
+  const items = new Map<string, HTMLLIElement>();
+
+  const status = h('p', { class: 'sr', role: 'status' });
+  const count = h('p', { class: 'count' });
+  const list = h('ul', { class: 'items', role: 'list' });
+  const alert = h('div', { class: 'live', role: 'alert' });
+  const place = h('div', { class: 'place' }, skeleton());
+  const refreshButton = button('Refresh', { class: 'quiet' }, async () => refresh(true));
+  const moreButton = button('Show more', { class: 'more' }, async () => more());
+  const element = h(
+    'section',
+    { class: 'list', 'aria-labelledby': 'list-title' },
+    h('div', { class: 'list-head' }, h('h2', { id: 'list-title' }, 'Your inquiries'), count, refreshButton),
+    status,
+    alert,
+    place,
+  );
+
+  const itemOf = (inquiry: Inquiry): HTMLLIElement => {
+    const item = items.get(inquiry.id) ?? createItem(inquiry);
+    items.set(inquiry.id, item);
+    return item;
+  };
+
+  const render = (): void => {
+    if (page === undefined) return;
+    const { inquiries, next } = page;
+    count.textContent =
+      next === undefined
+        ? formatCount(inquiries.length, 'inquiry', 'inquiries')
+        : `the newest ${inquiries.length}`;
+    if (inquiries.length === 0) {
+      place.replaceChildren(empty());
+      return;
+    }
+    const wanted = inquiries.map(itemOf);
+    // Elements that stay are not moved, so that the focus and an opened text stay as they are.
+    for (const child of [...list.children]) if (!wanted.some((item) => item === child)) child.remove();
+    wanted.forEach((item, index) => {
+      if (list.children[index] !== item) list.insertBefore(item, list.children[index] ?? null);
+    });
+    const content = next === undefined ? [list] : [list, moreButton];
+    if (content.length !== place.children.length || place.firstElementChild !== list) {
+      place.replaceChildren(...content);
+    }
+  };
+
+  const fail = (failure: Failure, again: () => Promise<void>): void => {
+    const action =
+      failure.kind === 'signed-out'
+        ? button('Sign in again', {}, async () => signIn().catch(() => undefined))
+        : button('Try again', {}, again);
+    alert.replaceChildren(notice('bad', sayNotListed(failure), action));
+    if (page === undefined) place.replaceChildren();
+  };
+
+  const refresh = async (isAsked = false): Promise<void> => {
+    alert.replaceChildren();
+    if (page === undefined) {
+      place.replaceChildren(skeleton());
+      status.textContent = 'Loading your inquiries.';
+    }
+    const result = await api.list();
+    status.textContent = '';
+    if (isFailure(result)) return fail(result, async () => refresh(true));
+    const before = page?.inquiries[0]?.id;
+    page = page === undefined ? result : refreshed(page, result);
+    render();
+    if (isAsked) {
+      status.textContent =
+        page.inquiries[0]?.id === before ? 'The list is up to date.' : 'The list has been updated.';
+    }
+  };
+
+  const more = async (): Promise<void> => {
+    if (page?.next === undefined) return;
+    alert.replaceChildren();
+    const result = await api.list(page.next);
+    if (isFailure(result)) return fail(result, more);
+    const first = result.inquiries[0];
+    page = extended(page, result);
+    render();
+    status.textContent = `${formatCount(result.inquiries.length, 'older inquiry', 'older inquiries')} shown.`;
+    // The button may be gone: reading goes on where the new ones begin.
+    if (first !== undefined) items.get(first.id)?.querySelector('h3')?.focus();
+  };
+
+  return {
+    element,
+    refresh,
+    add(inquiry) {
+      page = page === undefined ? { inquiries: [inquiry], next: undefined } : added(page, inquiry);
+      render();
+      items.get(inquiry.id)?.classList.add('new');
+    },
+    newest: () => (page === undefined ? null : (page.inquiries[0]?.id ?? '')),
+  };
+}
+
+function createItem({ id, subject, body, created_at }: Inquiry): HTMLLIElement {
+  const time = formatTime(created_at);
+  const title = h('h3', { id: `subject-${id}`, dir: 'auto', tabindex: '-1' });
+  const text = h('div', { class: 'text', dir: 'auto' });
+  const isLong = subject.length > FOLDED_SUBJECT || body.length > FOLDED_BODY;
+  const size =
+    subject.length + body.length > 10_000 ? ` (${formatBytes(new Blob([subject, body]).size)})` : '';
+  const toggle = button('', { class: 'fold', 'aria-describedby': `subject-${id}`, hidden: true }, () =>
+    fold(toggle.ariaExpanded === 'true'),
+  );
+  const item = h(
+    'li',
+    { class: 'item' },
+    h(
+      'article',
+      { 'aria-labelledby': `subject-${id}` },
+      h(
+        'div',
+        { class: 'item-head' },
+        title,
+        h('time', { datetime: time.machine, title: time.exact, lang: time.language }, time.short),
+      ),
+      text,
+      toggle,
+    ),
+  );
+
+  const put = (target: HTMLElement, content: string, absence: string): void => {
+    target.textContent = content === '' ? absence : content;
+    target.classList.toggle('absent', content === '');
+  };
+  const fold = (folded: boolean): void => {
+    put(title, folded ? beginningOf(subject, FOLDED_SUBJECT) : subject, 'No subject');
+    put(text, folded ? beginningOf(body, FOLDED_BODY) : body, 'No message');
+    item.classList.toggle('folded', folded);
+    toggle.ariaExpanded = String(!folded);
+    toggle.textContent = folded ? `Show all${size}` : 'Show less';
+  };
+  fold(true);
+
+  // Whether it is cut depends on the width of the page; before the next frame is drawn, so nothing jumps.
+  const observer = new ResizeObserver(() => {
+    if (toggle.ariaExpanded === 'true') return;
+    const isCut = [title, text].some(({ scrollHeight, clientHeight }) => scrollHeight > clientHeight + 1);
+    toggle.hidden = !(isLong || isCut);
+    item.classList.toggle('cut', isLong || isCut);
+  });
+  observer.observe(title);
+  observer.observe(text);
+  return item;
+}
+
+function empty(): HTMLElement {
+  return h(
+    'div',
+    { class: 'empty' },
+    h('p', { class: 'empty-title' }, 'Nothing here yet'),
+    h('p', {}, 'What you send appears here, newest first. Only you can see it.'),
+  );
+}
+
+function skeleton(): HTMLElement {
+  const line = (size: string) => h('span', { class: `bone ${size}` });
+  return h(
+    'div',
+    { class: 'skeleton', 'aria-hidden': 'true' },
+    ...[1, 2, 3].map(() => h('div', { class: 'item' }, line('short'), line('long'), line('medium'))),
+  );
+}

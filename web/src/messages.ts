@@ -1,0 +1,78 @@
+/** What is said when something did not work: what happened, what it means for the text, what can be done. */
+import type { Failure } from './api.ts';
+import { formatBytes } from './format.ts';
+import { LIMIT } from './size.ts';
+import type { Size } from './size.ts';
+
+export interface Message {
+  readonly title: string;
+  readonly text: string;
+}
+
+const TITLES: Record<Failure['kind'], string> = {
+  'signed-out': 'Your session has ended',
+  'too-large': 'Your inquiry is too large',
+  busy: 'The service is very busy',
+  refused: 'The service did not accept this',
+  offline: 'You are offline',
+  unreachable: 'The service does not answer',
+  server: 'Something went wrong on our side',
+};
+
+/**
+ * Why an inquiry was not sent.
+ *
+ * @param isKnown - Whether it is certain that it was not stored; otherwise nobody can tell yet.
+ */
+export function sayNotSent({ kind, mayBeDone, message }: Failure, isKnown: boolean): Message {
+  const title = TITLES[kind];
+  switch (kind) {
+    case 'signed-out':
+      return { title, text: 'Nothing was sent. Your text is kept: sign in again and it is ready to send.' };
+    case 'too-large':
+      return {
+        title,
+        text: `Nothing was sent. Subject and message together may take ${formatBytes(LIMIT)}; please shorten them.`,
+      };
+    case 'busy':
+      return { title, text: 'Nothing was sent. Your text is kept; please try again in a minute.' };
+    case 'refused':
+      return { title, text: `Nothing was sent. Your text is kept. ${message ?? ''}`.trim() };
+    case 'offline':
+    case 'unreachable':
+    case 'server':
+      if (!isKnown) {
+        return {
+          title,
+          text: 'We cannot tell yet whether your inquiry arrived. Your text is kept. “Try again” looks first, so nothing is sent twice.',
+        };
+      }
+      return {
+        title,
+        text: mayBeDone
+          ? 'We have looked: your inquiry did not arrive. Your text is kept; please try again.'
+          : 'Nothing was sent. Your text is kept; please try again.',
+      };
+  }
+}
+
+/** Why the list could not be read. */
+export function sayNotListed({ kind, message }: Failure): Message {
+  const title = TITLES[kind];
+  switch (kind) {
+    case 'signed-out':
+      return { title, text: 'Sign in again to see your inquiries.' };
+    case 'offline':
+      return { title, text: 'Your inquiries could not be loaded. Please try again when you are connected.' };
+    case 'refused':
+      return { title, text: `Your inquiries could not be loaded. ${message ?? ''}`.trim() };
+    default:
+      return { title, text: 'Your inquiries could not be loaded. Please try again in a moment.' };
+  }
+}
+
+/** What the size of an inquiry calls for; undefined while there is room. */
+export function saySize({ bytes, level }: Size): string | undefined {
+  if (level === 'over') return `Too large by ${formatBytes(bytes - LIMIT)}. Please shorten the message.`;
+  return level === 'near' ? `Almost full: ${formatBytes(LIMIT - bytes)} left.` : undefined;
+}
