@@ -14,6 +14,7 @@ export default defineConfig({
         hookTimeout: 60_000,
       }),
       project('e2e', { testTimeout: 60_000, hookTimeout: 90_000 }),
+      project('browser', { testTimeout: 60_000, hookTimeout: 90_000 }),
     ],
   },
 });

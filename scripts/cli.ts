@@ -1,4 +1,5 @@
 /** What the commands under scripts/ have in common: strict options, one line per mistake, exit codes. */
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { ParseArgsConfig } from 'node:util';
 
@@ -42,5 +43,15 @@ export async function runCommand(main: () => Promise<void>): Promise<void> {
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     process.exit(error instanceof UsageError ? 2 : 1);
+  }
+}
+
+/** The text of a file, or undefined when there is none. */
+export function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
   }
 }

@@ -199,13 +199,13 @@ function onChange(folder: string, react: () => Promise<void> | void, done: strin
     if (file?.startsWith('dist')) return;
     clearTimeout(timer);
     // Editors write in bursts.
-    timer = setTimeout(async () => {
-      try {
-        await react();
-        process.stdout.write(`${folder}/${file} changed: ${done}\n`);
-      } catch (error) {
-        process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-      }
+    timer = setTimeout(() => {
+      Promise.resolve()
+        .then(react)
+        .then(
+          () => process.stdout.write(`${folder}/${file} changed: ${done}\n`),
+          (error: Error) => process.stderr.write(`${error.message}\n`),
+        );
     }, 100);
   });
 }

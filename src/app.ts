@@ -23,6 +23,42 @@ const STORE_BUDGET = 10_000;
 /** Milliseconds kept back to answer before Lambda's own timeout ends the function without an answer. */
 const ANSWER_RESERVE = 1_500;
 
+/** One method of the one path: what it does for its owner, and how it answers when that is done. */
+interface Operation {
+  /** Status of success. */
+  readonly status: number;
+  run(
+    call: { readonly inquiries: Inquiries; readonly owner: Identity; readonly event: GatewayEvent },
+    signal: AbortSignal,
+  ): Promise<{ readonly body: unknown; readonly headers?: Record<string, string> | undefined }>;
+}
+
+/** The operations by method. A Map, so that no method is found on a prototype; the document is generated from it. */
+export const operations: ReadonlyMap<unknown, Operation> = new Map<unknown, Operation>([
+  [
+    'GET',
+    {
+      status: 200,
+      async run({ inquiries, owner, event }, signal) {
+        const { list, next } = await inquiries.list(owner, event.queryStringParameters, signal);
+        return { body: list, headers: next && toLinkHeader(next) };
+      },
+    },
+  ],
+  [
+    'POST',
+    {
+      status: 201,
+      run: async ({ inquiries, owner, event }, signal) => ({
+        body: await inquiries.create(owner, readJson(event), signal),
+      }),
+    },
+  ],
+]);
+
+/** Value of Allow. */
+export const allowedMethods = [...operations.keys()].join(', ');
+
 /**
  * Creates the function: event in, response out. It never rejects: whatever is thrown below becomes a response
  * here and nowhere else.
@@ -31,31 +67,16 @@ export function createApp({
   inquiries,
   corsOrigin,
 }: AppDependencies): (event: GatewayEvent, context?: InvocationContext) => Promise<GatewayResponse> {
-  type Operation = (owner: Identity, event: GatewayEvent, signal: AbortSignal) => Promise<GatewayResponse>;
-  const operations = new Map<unknown, Operation>([
-    [
-      'GET',
-      async (owner, event, signal) => {
-        const { list, next } = await inquiries.list(owner, event.queryStringParameters, signal);
-        return toResponse(200, list, corsOrigin, next && toLinkHeader(next));
-      },
-    ],
-    [
-      'POST',
-      async (owner, event, signal) =>
-        toResponse(201, await inquiries.create(owner, readJson(event), signal), corsOrigin),
-    ],
-  ]);
-
   return async (event, context) => {
     try {
       // The method is looked at first: any other is a 405 whatever the claims. docs/adr/0003
       const operation = operations.get(event?.requestContext?.http?.method);
-      if (operation === undefined) throw methodNotAllowed([...operations.keys()].join(', '));
+      if (operation === undefined) throw methodNotAllowed(allowedMethods);
       const owner = parseIdentity(event.requestContext?.authorizer?.jwt?.claims);
       const remaining = context?.getRemainingTimeInMillis?.() ?? Number.POSITIVE_INFINITY;
       const time = Math.max(0, Math.min(STORE_BUDGET, remaining - ANSWER_RESERVE));
-      return await operation(owner, event, AbortSignal.timeout(time));
+      const { body, headers } = await operation.run({ inquiries, owner, event }, AbortSignal.timeout(time));
+      return toResponse(operation.status, body, corsOrigin, headers);
     } catch (error) {
       const answer = error instanceof ApiError ? error : internalError();
       if (answer.status >= 500) logFailure(context?.awsRequestId, error);

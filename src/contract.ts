@@ -5,6 +5,9 @@
 import { UUID } from 'uuidv7';
 import { badRequest } from './errors.ts';
 
+/** The one path. The gateway routes it; the function serves nothing else and does not look at it. */
+export const inquiriesPath = '/inquiries';
+
 export const inquirySchema = {
   type: 'object',
   description: 'An inquiry. All six fields are always present.',

@@ -52,9 +52,14 @@ const sizeInResponse = (inquiry: Inquiry): number =>
  *
  * @param now - Milliseconds since the epoch. When it runs backwards, ids and `created_at` stay at the latest
  * millisecond seen until the clock has caught up.
+ * @param random - Where the random bits of ids come from. Default: the runtime's cryptographic generator.
  */
-export function createInquiries(store: InquiryStore, now: () => number = Date.now): Inquiries {
-  const generator = new V7Generator();
+export function createInquiries(
+  store: InquiryStore,
+  now: () => number = Date.now,
+  random?: { nextUint32(): number },
+): Inquiries {
+  const generator = new V7Generator(random);
   generator.setRollbackAllowance(ANY_ROLLBACK);
 
   return {

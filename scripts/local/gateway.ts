@@ -4,21 +4,19 @@
  * Origin sees it too, and a handler result without a status code is refused instead of guessed at. docs/adr/0017
  */
 import { randomUUID } from 'node:crypto';
-import { createServer, STATUS_CODES } from 'node:http';
+import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { inquiriesPath } from '../../src/contract.ts';
 import type { Authorize } from './authorizer.ts';
 import { splitTarget, toEvent, toHeaders } from './event.ts';
 import { FunctionTimeout } from './function.ts';
+import { limits, replies } from './replies.ts';
+import type { Reply } from './replies.ts';
 
 /** Explicit methods and no ANY: an ANY route with an authorizer would swallow preflights. */
 const ROUTE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'];
-const ROUTES = new Set(ROUTE_METHODS.map((method) => `${method} /inquiries`));
-
-/** Limits in bytes. Source: API Gateway quotas for HTTP APIs, Lambda quotas. */
-const HEADER_LIMIT = 10_240;
-const BODY_LIMIT = 10 * 1024 * 1024;
-const LAMBDA_PAYLOAD_LIMIT = 6_291_556;
+const ROUTES = new Set(ROUTE_METHODS.map((method) => `${method} ${inquiriesPath}`));
 
 export interface GatewayOptions {
   readonly authorize: Authorize;
@@ -26,15 +24,10 @@ export interface GatewayOptions {
   readonly invoke: (event: string, requestId: string) => Promise<string>;
   /** The one allowed origin. */
   readonly corsOrigin: string;
+  /** Whether the next request is over the stage's throttling limits. Default: never. */
+  readonly throttle?: () => boolean;
   /** Receives one line about each invocation that failed. */
   readonly log: (line: string) => void;
-}
-
-/** A reply that the gateway gives itself: `{"message":"…"}`. */
-interface Reply {
-  readonly status: number;
-  readonly message: string;
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** What the function answered. */
@@ -46,54 +39,62 @@ interface FunctionResponse {
 }
 
 /** Creates the gateway; the caller lets it listen. */
-export function createGateway({ authorize, invoke, corsOrigin, log }: GatewayOptions): Server {
+export function createGateway({
+  authorize,
+  invoke,
+  corsOrigin,
+  throttle = () => false,
+  log,
+}: GatewayOptions): Server {
   const server = createServer({ maxHeaderSize: 64 * 1024 }, (request, response) => {
     response.setHeader('access-control-allow-origin', corsOrigin);
     response.setHeader('access-control-expose-headers', 'link');
     response.setHeader('apigw-requestid', randomUUID());
     answer(request, response).catch((error: unknown) => {
       log(`gateway: ${error instanceof Error ? error.name : 'error'}`);
-      if (!response.headersSent) reply(response, { status: 500, message: 'Internal Server Error' });
+      if (!response.headersSent) reply(response, replies.internalError);
     });
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (!socket.writable) return;
-    const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
-    const body = JSON.stringify({ message: STATUS_CODES[status] });
+    const { status, message } =
+      error.code === 'HPE_HEADER_OVERFLOW' ? replies.headersTooLarge : replies.badRequest;
+    const body = JSON.stringify({ message });
     socket.end(
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +
+      `HTTP/1.1 ${status} ${message}\r\nContent-Type: application/json\r\n` +
         `Access-Control-Allow-Origin: ${corsOrigin}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
     );
   });
   return server;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (headerSize(request) > HEADER_LIMIT) {
-      return reply(response, { status: 431, message: 'Request Header Fields Too Large' });
+    if (headerSize(request) > limits.headers) {
+      return reply(response, replies.headersTooLarge);
     }
     const headers = toHeaders(request.rawHeaders);
     if (isPreflight(request, headers)) return preflight(response, headers['origin'] === corsOrigin);
 
     const routeKey = `${request.method} ${splitTarget(request).rawPath}`;
-    if (!ROUTES.has(routeKey)) return reply(response, { status: 404, message: 'Not Found' });
+    if (!ROUTES.has(routeKey)) return reply(response, replies.notFound);
 
+    if (throttle()) return reply(response, replies.tooManyRequests);
     const authorization = await authorize(headers['authorization']);
     if (!('claims' in authorization)) {
-      const challenge = { 'www-authenticate': authorization.challenge };
-      return reply(response, { status: 401, message: 'Unauthorized', headers: challenge });
+      response.setHeader('www-authenticate', authorization.challenge);
+      return reply(response, replies.unauthorized);
     }
 
     const body = await readBody(request);
-    if (body === undefined) return reply(response, { status: 413, message: 'Request Entity Too Large' });
+    if (body === undefined) return reply(response, replies.payloadTooLarge);
     const event = JSON.stringify(toEvent(request, { routeKey, body, claims: authorization.claims }));
-    if (Buffer.byteLength(event) > LAMBDA_PAYLOAD_LIMIT) {
-      return reply(response, { status: 413, message: 'Request Entity Too Large' });
+    if (Buffer.byteLength(event) > limits.lambdaPayload) {
+      return reply(response, replies.payloadTooLarge);
     }
 
     const requestId = randomUUID();
     try {
       const result = await invoke(event, requestId);
-      if (Buffer.byteLength(result) > LAMBDA_PAYLOAD_LIMIT) throw new Error('Function.ResponseSizeTooLarge');
+      if (Buffer.byteLength(result) > limits.lambdaPayload) throw new Error('Function.ResponseSizeTooLarge');
       const { statusCode, cookies, body: content, ...answered } = parseFunctionResponse(result);
       for (const [name, value] of Object.entries(answered.headers)) response.setHeader(name, value);
       if (cookies.length > 0) response.setHeader('set-cookie', cookies);
@@ -101,21 +102,14 @@ export function createGateway({ authorize, invoke, corsOrigin, log }: GatewayOpt
       response.writeHead(statusCode, { 'content-length': content.length }).end(content);
     } catch (error) {
       log(`function: ${error instanceof Error ? error.message : 'failed'} (request ${requestId})`);
-      return reply(
-        response,
-        error instanceof FunctionTimeout
-          ? { status: 503, message: 'Service Unavailable' }
-          : { status: 500, message: 'Internal Server Error' },
-      );
+      return reply(response, error instanceof FunctionTimeout ? replies.unavailable : replies.internalError);
     }
   }
 }
 
-function reply(response: ServerResponse, { status, message, headers = {} }: Reply): void {
+function reply(response: ServerResponse, { status, message }: Reply): void {
   const body = JSON.stringify({ message });
-  response
-    .writeHead(status, { 'content-type': 'application/json', 'content-length': body.length, ...headers })
-    .end(body);
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': body.length }).end(body);
 }
 
 /** Bytes of the request line and of the header lines, as they were sent. */
@@ -149,10 +143,10 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size <= BODY_LIMIT) chunks.push(chunk);
+    if (size <= limits.body) chunks.push(chunk);
     else chunks.length = 0;
   }
-  return size > BODY_LIMIT ? undefined : Buffer.concat(chunks);
+  return size > limits.body ? undefined : Buffer.concat(chunks);
 }
 
 /** Narrows the function's result to the proxy response form. @throws Error when it is not of that form. */

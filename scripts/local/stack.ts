@@ -7,6 +7,7 @@ import { startFunction } from './function.ts';
 import { createGateway } from './gateway.ts';
 import { startIssuer } from './issuer.ts';
 import type { Issuer } from './issuer.ts';
+import { limits } from './replies.ts';
 import { close, listen } from './server.ts';
 import { createTable } from './table.ts';
 
@@ -37,9 +38,6 @@ export interface Stack {
   reload(): void;
   close(): Promise<void>;
 }
-
-/** Lambda's timeout and the gateway's, in milliseconds. */
-const FUNCTION_TIMEOUT = 30_000;
 
 /**
  * Starts the stack on loopback ports.
@@ -103,7 +101,7 @@ export async function startStack({
       AWS_CONFIG_FILE: '/dev/null',
       AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
     },
-    timeout: FUNCTION_TIMEOUT,
+    timeout: limits.timeout,
     log,
   });
   resources.defer(() => startedFunction.close());

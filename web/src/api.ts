@@ -1,6 +1,6 @@
 /** The service as the page sees it: every way it can end is a value, and a refused token is renewed once. */
-import { createClient } from './api/client.ts';
-import type { Inquiry, ListQuery } from './api/client.ts';
+import { createClient, UnexpectedAnswerError } from './api/client.ts';
+import type { Client, GatewayReply, Inquiry, ListInquiriesQuery } from './api/client.ts';
 import { SignedOut } from './session.ts';
 import type { Session } from './session.ts';
 
@@ -23,11 +23,11 @@ export interface Page {
   /** Newest first. */
   readonly inquiries: readonly Inquiry[];
   /** Lists the older ones, when there are any. */
-  readonly next: ListQuery | undefined;
+  readonly next: ListInquiriesQuery | undefined;
 }
 
 export interface Api {
-  list(query?: ListQuery): Promise<Page | Failure>;
+  list(query?: ListInquiriesQuery): Promise<Page | Failure>;
   create(inquiry: { subject: string; body: string }): Promise<Inquiry | Failure>;
 }
 
@@ -35,28 +35,29 @@ export interface Api {
 const TIMEOUT = 35_000;
 const PAGE_SIZE = 20;
 
-export function isFailure<Value extends object>(value: Value | Failure): value is Failure {
-  return 'kind' in value;
+export function isFailure(value: object): value is Failure {
+  return 'kind' in value && 'mayBeDone' in value;
 }
 
 export function createApi(baseUrl: string, session: Session, isOnline: () => boolean): Api {
   /** A 401 means that nothing was done, so the request may be sent again with a fresh token. */
   const call = async <Result extends { status: number }>(
-    request: (client: ReturnType<typeof createClient>, signal: AbortSignal) => Promise<Result>,
+    request: (client: Client, signal: AbortSignal) => Promise<Result>,
   ): Promise<Result | Failure> => {
     let used: string | undefined;
     let mayBeDone = false;
-    const token = async (): Promise<string> => {
+    const getToken = async (): Promise<string> => {
       mayBeDone = false;
       used = await session.token(used);
       mayBeDone = true;
       return used;
     };
-    const client = createClient({ baseUrl, token });
+    const client = createClient({ baseUrl, getToken });
     try {
       const result = await request(client, AbortSignal.timeout(TIMEOUT));
       return result.status === 401 ? await request(client, AbortSignal.timeout(TIMEOUT)) : result;
     } catch (error) {
+      if (error instanceof UnexpectedAnswerError) return toFailure(error.status);
       if (error instanceof SignedOut) return { kind: 'signed-out', mayBeDone: false };
       return { kind: isOnline() ? 'unreachable' : 'offline', mayBeDone };
     }
@@ -64,22 +65,24 @@ export function createApi(baseUrl: string, session: Session, isOnline: () => boo
 
   return {
     async list(query = { limit: PAGE_SIZE }) {
-      const result = await call(async (client, signal) => client.listInquiries(query, signal));
+      const result = await call(async (client, signal) => client.listInquiries(query, { signal }));
       if (isFailure(result)) return result;
-      return result.ok ? { inquiries: result.body.inquiries, next: result.next } : toFailure(result);
+      if (result.status !== 200) return toFailure(result.status, result.body);
+      return { inquiries: result.body.inquiries, next: result.next };
     },
     async create(inquiry) {
-      const result = await call(async (client, signal) => client.createInquiry(inquiry, signal));
+      const result = await call(async (client, signal) => client.createInquiry(inquiry, { signal }));
       if (isFailure(result)) return result;
-      return result.ok ? result.body.inquiry : toFailure(result);
+      return result.status === 201 ? result.body.inquiry : toFailure(result.status, result.body);
     },
   };
 }
 
-function toFailure({ status, message }: { status: number; message: string }): Failure {
+function toFailure(status: number, body?: GatewayReply): Failure {
   if (status === 401) return { kind: 'signed-out', mayBeDone: false };
   if (status === 413) return { kind: 'too-large', mayBeDone: false };
   if (status === 429) return { kind: 'busy', mayBeDone: false };
-  if (status >= 500) return { kind: 'server', mayBeDone: true };
-  return { kind: 'refused', mayBeDone: false, message };
+  // A success that is not of the contract, too, comes from somewhere on the way.
+  if (status >= 500 || status < 400) return { kind: 'server', mayBeDone: true };
+  return { kind: 'refused', mayBeDone: false, ...(body && { message: body.message }) };
 }

@@ -17,7 +17,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-const KEYS = ['issuer', 'clientId', 'apiUrl', 'scopes', 'logout'];
+const KEYS = new Set(['issuer', 'clientId', 'apiUrl', 'scopes', 'logout']);
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 
 /**
@@ -31,7 +31,7 @@ export function parseConfig(json: unknown): Config {
     throw new ConfigError('config.json must hold a JSON object.');
   }
   const values = json as Partial<Record<string, unknown>>;
-  const unknown = Object.keys(values).find((key) => !KEYS.includes(key));
+  const unknown = Object.keys(values).find((key) => !KEYS.has(key));
   if (unknown !== undefined) throw new ConfigError(`config.json has an unknown key “${unknown}”.`);
   const scopes = values['scopes'] === undefined ? 'openid email' : readText(values, 'scopes');
   // Without it the issuer sends no ID token, which is what the API takes.

@@ -60,7 +60,11 @@ export function createList(api: Api, signIn: () => Promise<void>): List {
     }
     const wanted = inquiries.map(itemOf);
     // Elements that stay are not moved, so that the focus and an opened text stay as they are.
-    for (const child of [...list.children]) if (!wanted.some((item) => item === child)) child.remove();
+    for (const [id, item] of items) {
+      if (wanted.includes(item)) continue;
+      item.remove();
+      items.delete(id);
+    }
     wanted.forEach((item, index) => {
       if (list.children[index] !== item) list.insertBefore(item, list.children[index] ?? null);
     });
@@ -114,6 +118,7 @@ export function createList(api: Api, signIn: () => Promise<void>): List {
     element,
     refresh,
     add(inquiry) {
+      for (const item of items.values()) item.classList.remove('new');
       page = page === undefined ? { inquiries: [inquiry], next: undefined } : added(page, inquiry);
       render();
       items.get(inquiry.id)?.classList.add('new');
@@ -149,10 +154,6 @@ function createItem({ id, subject, body, created_at }: Inquiry): HTMLLIElement {
     ),
   );
 
-  const put = (target: HTMLElement, content: string, absence: string): void => {
-    target.textContent = content === '' ? absence : content;
-    target.classList.toggle('absent', content === '');
-  };
   const fold = (folded: boolean): void => {
     put(title, folded ? beginningOf(subject, FOLDED_SUBJECT) : subject, 'No subject');
     put(text, folded ? beginningOf(body, FOLDED_BODY) : body, 'No message');
@@ -174,6 +175,11 @@ function createItem({ id, subject, body, created_at }: Inquiry): HTMLLIElement {
   return item;
 }
 
+function put(target: HTMLElement, content: string, absence: string): void {
+  target.textContent = content === '' ? absence : content;
+  target.classList.toggle('absent', content === '');
+}
+
 function empty(): HTMLElement {
   return h(
     'div',
@@ -184,10 +190,15 @@ function empty(): HTMLElement {
 }
 
 function skeleton(): HTMLElement {
-  const line = (size: string) => h('span', { class: `bone ${size}` });
   return h(
     'div',
     { class: 'skeleton', 'aria-hidden': 'true' },
-    ...[1, 2, 3].map(() => h('div', { class: 'item' }, line('short'), line('long'), line('medium'))),
+    ...[1, 2, 3].map(() =>
+      h(
+        'div',
+        { class: 'item' },
+        ...['short', 'long', 'medium'].map((size) => h('span', { class: `bone ${size}` })),
+      ),
+    ),
   );
 }

@@ -25,50 +25,35 @@ const TITLES: Record<Failure['kind'], string> = {
  * @param isKnown - Whether it is certain that it was not stored; otherwise nobody can tell yet.
  */
 export function sayNotSent({ kind, mayBeDone, message }: Failure, isKnown: boolean): Message {
-  const title = TITLES[kind];
-  switch (kind) {
-    case 'signed-out':
-      return { title, text: 'Nothing was sent. Your text is kept: sign in again and it is ready to send.' };
-    case 'too-large':
-      return {
-        title,
-        text: `Nothing was sent. Subject and message together may take ${formatBytes(LIMIT)}; please shorten them.`,
-      };
-    case 'busy':
-      return { title, text: 'Nothing was sent. Your text is kept; please try again in a minute.' };
-    case 'refused':
-      return { title, text: `Nothing was sent. Your text is kept. ${message ?? ''}`.trim() };
-    case 'offline':
-    case 'unreachable':
-    case 'server':
-      if (!isKnown) {
-        return {
-          title,
-          text: 'We cannot tell yet whether your inquiry arrived. Your text is kept. “Try again” looks first, so nothing is sent twice.',
-        };
-      }
-      return {
-        title,
-        text: mayBeDone
-          ? 'We have looked: your inquiry did not arrive. Your text is kept; please try again.'
-          : 'Nothing was sent. Your text is kept; please try again.',
-      };
+  return { title: TITLES[kind], text: explain() };
+
+  function explain(): string {
+    if (kind === 'signed-out') {
+      return 'Nothing was sent. Your text is kept: sign in again and it is ready to send.';
+    }
+    if (kind === 'too-large') {
+      return `Nothing was sent. Subject and message together may take ${formatBytes(LIMIT)}; please shorten them.`;
+    }
+    if (kind === 'busy') return 'Nothing was sent. Your text is kept; please try again in a minute.';
+    if (kind === 'refused') return `Nothing was sent. Your text is kept. ${message ?? ''}`.trim();
+    if (!isKnown) {
+      return 'We cannot tell yet whether your inquiry arrived. Your text is kept. “Try again” looks first, so nothing is sent twice.';
+    }
+    return mayBeDone
+      ? 'We have looked: your inquiry did not arrive. Your text is kept; please try again.'
+      : 'Nothing was sent. Your text is kept; please try again.';
   }
 }
 
 /** Why the list could not be read. */
 export function sayNotListed({ kind, message }: Failure): Message {
-  const title = TITLES[kind];
-  switch (kind) {
-    case 'signed-out':
-      return { title, text: 'Sign in again to see your inquiries.' };
-    case 'offline':
-      return { title, text: 'Your inquiries could not be loaded. Please try again when you are connected.' };
-    case 'refused':
-      return { title, text: `Your inquiries could not be loaded. ${message ?? ''}`.trim() };
-    default:
-      return { title, text: 'Your inquiries could not be loaded. Please try again in a moment.' };
-  }
+  const what = 'Your inquiries could not be loaded.';
+  const then: Partial<Record<Failure['kind'], string>> = {
+    'signed-out': 'Sign in again to see them.',
+    offline: 'Please try again when you are connected.',
+    refused: message ?? '',
+  };
+  return { title: TITLES[kind], text: `${what} ${then[kind] ?? 'Please try again in a moment.'}`.trim() };
 }
 
 /** What the size of an inquiry calls for; undefined while there is room. */

@@ -78,7 +78,7 @@ export function createSignIn(config: Config, page: Location, store: Storage): Si
     tokens = toTokens(response, config);
     store.setItem(KEY, JSON.stringify(tokens));
     const refresh_token = response.refresh_token ?? refreshState?.refresh_token;
-    const { id_token = '', session_state = null, scope, profile } = response;
+    const { id_token = '', session_state, scope, profile } = response;
     refreshState =
       refresh_token === undefined
         ? undefined

@@ -1,0 +1,32 @@
+/**
+ * What an API Gateway HTTP API answers by itself, `{"message":"…"}`, and the limits behind it. The local gateway
+ * answers with them; the published document describes them. docs/adr/0017
+ */
+
+export interface Reply {
+  readonly status: number;
+  readonly message: string;
+}
+
+export const replies = {
+  badRequest: { status: 400, message: 'Bad Request' },
+  unauthorized: { status: 401, message: 'Unauthorized' },
+  notFound: { status: 404, message: 'Not Found' },
+  payloadTooLarge: { status: 413, message: 'Request Entity Too Large' },
+  tooManyRequests: { status: 429, message: 'Too Many Requests' },
+  headersTooLarge: { status: 431, message: 'Request Header Fields Too Large' },
+  internalError: { status: 500, message: 'Internal Server Error' },
+  unavailable: { status: 503, message: 'Service Unavailable' },
+} as const satisfies Record<string, Reply>;
+
+/** Source: API Gateway quotas for HTTP APIs, Lambda quotas. */
+export const limits = {
+  /** Bytes of the request line and the headers. */
+  headers: 10_240,
+  /** Bytes of the request body. */
+  body: 10 * 1024 * 1024,
+  /** Bytes of the event and of the function's result, each as JSON. */
+  lambdaPayload: 6_291_556,
+  /** Milliseconds, of the integration and of the function. */
+  timeout: 30_000,
+} as const;
