@@ -1,9 +1,10 @@
 /** The contact form in a real browser, on the whole local stack. */
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Page, Route } from 'playwright-core';
+import type { Locator, Page, Route } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { close, listen } from '../../scripts/local/server.ts';
 import { startStack } from '../../scripts/local/stack.ts';
@@ -24,6 +25,15 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
     await visit.page.goto(here.formUrl);
     await on(visit.page).signIn(email);
     return { ...visit, ...on(visit.page), email };
+  };
+
+  /** Puts a long text into a field; to type it in takes the browser many seconds. */
+  const paste = async (field: Locator, text: string) => {
+    await field.evaluate(
+      (element, value) =>
+        Object.assign(element, { value }).dispatchEvent(new Event('input', { bubbles: true })),
+      text,
+    );
   };
 
   /** The subjects that the service has stored for a user. */
@@ -141,8 +151,10 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
   });
 
   it('sends once on a double click, and on Ctrl+Enter while sending', async () => {
-    const { page, write, send, message, subjects, requests, email } = await begin();
+    const { page, write, send, message, subjects, email } = await begin();
+    let posts = 0;
     await intercept(page, 'POST', async (route) => {
+      posts++;
       await new Promise((resolve) => setTimeout(resolve, 500));
       await route.continue();
     });
@@ -151,7 +163,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
     await message.press('Control+Enter');
     expect(await send.textContent()).toBe('Sending…');
     await expect.poll(() => subjects.count()).toBe(1);
-    expect(requests.filter((url) => url === `${here.stack.url}/inquiries`)).toHaveLength(2); // preflight, request
+    expect(posts).toBe(1);
     expect(await stored(email)).toEqual(['once']);
   });
 
@@ -234,7 +246,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
       stack = await startStack(options);
       await page.reload();
       // The reload finds out that nothing arrived.
-      await page.getByText('Ready to send').waitFor();
+      await page.getByText('Ready to send', { exact: true }).waitFor();
       expect(await subject.inputValue()).toBe('patient');
       await send.click();
       await expect.poll(() => subjects.allTextContents()).toEqual(['patient']);
@@ -271,11 +283,13 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
     it('looks first before it tries again, so that a lost answer never makes two', async () => {
       const { page, write, send, alert, subjects, email } = await begin();
       await page.getByText('Nothing here yet').waitFor();
-      await intercept(page, 'POST', async (route) => {
-        await route.fetch();
-        await page.unroute(`${here.stack.url}/**`);
-        await page.route(`${here.stack.url}/**`, async (next) => next.abort('connectionrefused'));
-        await route.abort('connectionreset');
+      let isDown = false;
+      await page.route(`${here.stack.url}/**`, async (route) => {
+        if (route.request().method() === 'POST') {
+          await route.fetch();
+          isDown = true;
+        }
+        await (isDown ? route.abort('connectionreset') : route.continue());
       });
       await write('arrived', '');
       await send.click();
@@ -287,7 +301,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
     });
 
     it('says that one is offline', async () => {
-      const { context, write, send, alert, subject } = await begin();
+      const { context, write, send, alert, subject, email } = await begin();
       await write('later', '');
       await context.setOffline(true);
       await send.click();
@@ -295,7 +309,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
       expect(await subject.inputValue()).toBe('later');
       await context.setOffline(false);
       await send.click();
-      await expect.poll(() => stored(here.stack.url && '')).toBeDefined();
+      await expect.poll(() => stored(email)).toEqual(['later']);
     });
 
     it('says what the service says when it refuses', async () => {
@@ -307,14 +321,14 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
     });
 
     it('takes a 413 of the service, and refuses itself what cannot fit', async () => {
-      const { write, send, alert, message, page, requests } = await begin();
+      const { send, alert, message, page, requests } = await begin();
       // Under the limit by itself, over it with the names and keys that are stored with it.
-      await write('', 'x'.repeat(400 * 1024 - 10));
+      await paste(message, 'x'.repeat(400 * 1024 - 10));
       await page.getByText('Almost full: 10 bytes left.').waitFor();
       await send.click();
       await alert.getByText('Your inquiry is too large').waitFor();
       const before = requests.length;
-      await message.fill('é'.repeat(200 * 1024 + 1));
+      await paste(message, 'é'.repeat(200 * 1024 + 1));
       await page.getByText('Too large by 2 bytes.').waitFor();
       await send.click();
       await alert.getByText('Your inquiry is too large').waitFor();
@@ -340,7 +354,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
       await alert.getByText('Your session has ended').waitFor();
       expect(await subject.inputValue()).toBe('kept');
       await send.and(page.getByText('Sign in again')).click();
-      await page.getByText('Ready to send').waitFor();
+      await page.getByText('Ready to send', { exact: true }).waitFor();
       expect(await subject.inputValue()).toBe('kept');
       expect(await page.locator(':focus').textContent()).toBe('Send inquiry');
       expect(page.url()).toBe(`${here.formUrl}/`);
@@ -354,14 +368,17 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
       const { page, requests } = visit;
       await page.clock.install();
       await page.goto(here.formUrl);
-      const { signIn, write, send, button, subjects } = on(page);
+      const { signIn, write, subjects } = on(page);
       await signIn(anyone());
       const tokenRequests = () => requests.filter((url) => url.endsWith('/oauth2/token')).length;
       expect(tokenRequests()).toBe(1);
       for (const round of [1, 2]) {
         await page.clock.fastForward('02:00:00');
         await write(`round ${round}`, '');
-        await Promise.all([send.click(), button('Refresh').click()]);
+        // Both in the same turn, as only a program can click.
+        await page.evaluate(
+          `for (const selector of ['[type=submit]', '.list-head button']) document.querySelector(selector).click()`,
+        );
         await expect.poll(() => subjects.count()).toBe(round);
         expect(tokenRequests()).toBe(1 + round);
       }
@@ -528,23 +545,41 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
       expect(complaints.join('\n')).toContain('Content Security Policy');
     });
 
-    it('holds its own policy on a host that sets no header', async () => {
-      const { page, complaints } = await here.open();
-      await page.route(`${here.formUrl}/**`, async (route) => {
-        const response = await route.fetch();
-        const { 'content-security-policy': _, ...headers } = response.headers();
-        await route.fulfill({ response, headers });
+    it('holds its own policy on a host that sets no header, and finds the issuer from there', async () => {
+      const host = createHttpServer((request, response) => {
+        void fetch(here.formUrl + request.url).then(async (answer) => {
+          response.setHeader('content-type', answer.headers.get('content-type') ?? '');
+          response.end(Buffer.from(await answer.arrayBuffer()));
+        });
       });
-      await page.goto(here.formUrl);
-      await on(page).signIn(anyone());
-      expect(complaints).toEqual([]);
+      const url = `http://127.0.0.1:${await listen(host, 0)}`;
+      onTestFinished(() => close(host));
+      const { page, complaints } = await here.open();
+      await page.goto(url);
       await page
         .evaluate(
-          `document.head.append(Object.assign(document.createElement('script'), { text: 'document.title = 1' }))`,
+          `document.body.append(Object.assign(document.createElement('script'), { text: 'document.title = 1' }))`,
         )
         .catch(() => undefined);
       expect(await page.title()).toBe('Contact us');
-      expect(complaints.length).toBeGreaterThan(0);
+      expect(complaints.join()).toMatch(/TrustedScript|Content Security Policy/);
+      await on(page).button('Sign in').click();
+      await page.waitForURL(`${here.stack.issuer.url}/**`);
+    });
+
+    it('takes a keystroke in a text of 400 KB without a noticeable pause', async () => {
+      const { page, message } = await begin();
+      await paste(message, 'lorem ipsum dolor '.repeat(22_000));
+      await message.focus();
+      const times: number[] = [];
+      for (const key of ['a', 'b', 'c']) {
+        const before = performance.now();
+        await page.keyboard.press(key);
+        await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))');
+        times.push(performance.now() - before);
+      }
+      process.stdout.write(`a keystroke in 400 KB: ${times.map(Math.round).join(', ')} ms\n`);
+      expect(Math.min(...times)).toBeLessThan(500);
     });
 
     it('moves nothing while it loads', async () => {

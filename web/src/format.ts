@@ -43,3 +43,15 @@ export function beginningOf(text: string, length: number): string {
   const isLead = (text.charCodeAt(length - 1) & 0xfc00) === 0xd800;
   return text.slice(0, isLead ? length - 1 : length);
 }
+
+/** As far as a text is looked at for its direction: browsers take their time to find it in a long one. */
+const DIRECTION_WITHIN = 1_000;
+const STRONG = /\p{L}/u;
+const RIGHT_TO_LEFT =
+  /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
+
+/** The direction in which a text is typed, by its first letter. */
+export function directionOf(text: string): 'ltr' | 'rtl' {
+  const [letter = ''] = STRONG.exec(text.slice(0, DIRECTION_WITHIN)) ?? [];
+  return RIGHT_TO_LEFT.test(letter) ? 'rtl' : 'ltr';
+}

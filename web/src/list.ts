@@ -23,11 +23,13 @@ const FOLDED_BODY = 2_000;
 
 export function createList(api: Api, signIn: () => Promise<void>): List {
   let page: Page | undefined;
-  const items = new Map<string, HTMLLIElement>();
+  const items = new Map<string, Item>();
 
   const status = h('p', { class: 'sr', role: 'status' });
   const count = h('p', { class: 'count' });
   const list = h('ul', { class: 'items', role: 'list' });
+  // Whether a text is cut depends on the width of the page.
+  new ResizeObserver(() => fit([...items.values()])).observe(list);
   const alert = h('div', { class: 'live', role: 'alert' });
   const place = h('div', { class: 'place' }, skeleton());
   const refreshButton = button('Refresh', { class: 'quiet' }, async () => refresh(true));
@@ -35,17 +37,16 @@ export function createList(api: Api, signIn: () => Promise<void>): List {
   const element = h(
     'section',
     { class: 'list', 'aria-labelledby': 'list-title' },
-    h('div', { class: 'list-head' }, h('h2', { id: 'list-title' }, 'Your inquiries'), count, refreshButton),
+    h(
+      'div',
+      { class: 'list-head' },
+      h('div', { class: 'list-title' }, h('h2', { id: 'list-title' }, 'Your inquiries'), count),
+      refreshButton,
+    ),
     status,
     alert,
     place,
   );
-
-  const itemOf = (inquiry: Inquiry): HTMLLIElement => {
-    const item = items.get(inquiry.id) ?? createItem(inquiry);
-    items.set(inquiry.id, item);
-    return item;
-  };
 
   const render = (): void => {
     if (page === undefined) return;
@@ -58,20 +59,27 @@ export function createList(api: Api, signIn: () => Promise<void>): List {
       place.replaceChildren(empty());
       return;
     }
-    const wanted = inquiries.map(itemOf);
-    // Elements that stay are not moved, so that the focus and an opened text stay as they are.
-    for (const [id, item] of items) {
-      if (wanted.includes(item)) continue;
-      item.remove();
+    const fresh = inquiries.filter(({ id }) => !items.has(id)).map(createItem);
+    for (const item of fresh) items.set(item.id, item);
+    const wanted = new Set(inquiries.map(({ id }) => id));
+    for (const { id, element } of items.values()) {
+      if (wanted.has(id)) continue;
+      element.remove();
       items.delete(id);
     }
-    wanted.forEach((item, index) => {
-      if (list.children[index] !== item) list.insertBefore(item, list.children[index] ?? null);
+    // Elements that stay are not moved, so that the focus and an opened text stay as they are.
+    inquiries.forEach(({ id }, index) => {
+      const item = items.get(id)?.element;
+      if (item !== undefined && list.children[index] !== item) {
+        list.insertBefore(item, list.children[index] ?? null);
+      }
     });
     const content = next === undefined ? [list] : [list, moreButton];
     if (content.length !== place.children.length || place.firstElementChild !== list) {
       place.replaceChildren(...content);
     }
+    // Before they are drawn for the first time, so that nothing jumps.
+    fit(fresh);
   };
 
   const fail = (failure: Failure, again: () => Promise<void>): void => {
@@ -111,23 +119,38 @@ export function createList(api: Api, signIn: () => Promise<void>): List {
     render();
     status.textContent = `${formatCount(result.inquiries.length, 'older inquiry', 'older inquiries')} shown.`;
     // The button may be gone: reading goes on where the new ones begin.
-    if (first !== undefined) items.get(first.id)?.querySelector('h3')?.focus();
+    if (first !== undefined) items.get(first.id)?.element.querySelector('h3')?.focus();
   };
 
   return {
     element,
     refresh,
     add(inquiry) {
-      for (const item of items.values()) item.classList.remove('new');
+      for (const { element: other } of items.values()) other.classList.remove('new');
       page = page === undefined ? { inquiries: [inquiry], next: undefined } : added(page, inquiry);
       render();
-      items.get(inquiry.id)?.classList.add('new');
+      items.get(inquiry.id)?.element.classList.add('new');
     },
     newest: () => (page === undefined ? null : (page.inquiries[0]?.id ?? '')),
   };
 }
 
-function createItem({ id, subject, body, created_at }: Inquiry): HTMLLIElement {
+interface Item {
+  readonly id: string;
+  readonly element: HTMLLIElement;
+  /** Whether part of the text is out of sight, where it is folded. */
+  readonly isCut: () => boolean;
+  /** Offers to unfold the text, or not. */
+  readonly offer: (isCut: boolean) => void;
+}
+
+/** Offers to unfold what is cut. Reads all before it writes, so that the page is laid out once. */
+function fit(items: readonly Item[]): void {
+  const cut = items.map(({ isCut }) => isCut());
+  items.forEach(({ offer }, index) => offer(cut[index] ?? false));
+}
+
+function createItem({ id, subject, body, created_at }: Inquiry): Item {
   const time = formatTime(created_at);
   const title = h('h3', { id: `subject-${id}`, dir: 'auto', tabindex: '-1' });
   const text = h('div', { class: 'text', dir: 'auto' });
@@ -163,16 +186,18 @@ function createItem({ id, subject, body, created_at }: Inquiry): HTMLLIElement {
   };
   fold(true);
 
-  // Whether it is cut depends on the width of the page; before the next frame is drawn, so nothing jumps.
-  const observer = new ResizeObserver(() => {
-    if (toggle.ariaExpanded === 'true') return;
-    const isCut = [title, text].some(({ scrollHeight, clientHeight }) => scrollHeight > clientHeight + 1);
-    toggle.hidden = !(isLong || isCut);
-    item.classList.toggle('cut', isLong || isCut);
-  });
-  observer.observe(title);
-  observer.observe(text);
-  return item;
+  return {
+    id,
+    element: item,
+    isCut: () =>
+      toggle.ariaExpanded === 'true' ||
+      isLong ||
+      [title, text].some(({ scrollHeight, clientHeight }) => scrollHeight > clientHeight + 1),
+    offer(isCut) {
+      toggle.hidden = !isCut;
+      item.classList.toggle('cut', isCut);
+    },
+  };
 }
 
 function put(target: HTMLElement, content: string, absence: string): void {
