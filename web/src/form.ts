@@ -110,7 +110,7 @@ export function createForm({ api, drafts, newest, onSent, signIn }: FormParts): 
     keptNote.textContent = !isKept
       ? 'This browser keeps no drafts: do not close the page.'
       : hasText()
-        ? 'Kept in this browser until it is sent.'
+        ? 'Draft kept in this browser.'
         : '';
   };
 
@@ -153,6 +153,8 @@ export function createForm({ api, drafts, newest, onSent, signIn }: FormParts): 
     if (outcome.kind === 'not-sent' && !failure.mayBeDone && !needsSignIn) pending = undefined;
     keep();
     show(alert, notice('bad', sayNotSent(failure, outcome.kind === 'not-sent')));
+    // The message may have pushed the button out of sight.
+    submit.scrollIntoView({ block: 'nearest' });
   };
 
   const run = async (work: () => Promise<Outcome>): Promise<void> => {

@@ -3,7 +3,7 @@ import { isFailure } from './api.ts';
 import type { Api, Failure, Page } from './api.ts';
 import type { Inquiry } from './api/client.ts';
 import { button, h, notice } from './dom.ts';
-import { beginningOf, formatBytes, formatCount, formatTime } from './format.ts';
+import { beginningOf, directionOf, formatBytes, formatCount, formatTime } from './format.ts';
 import { added, extended, refreshed } from './inquiries.ts';
 import { sayNotListed } from './messages.ts';
 
@@ -168,9 +168,13 @@ function createItem({ id, subject, body, created_at }: Inquiry): Item {
       { 'aria-labelledby': `subject-${id}` },
       h(
         'div',
-        { class: 'item-head' },
+        { class: 'item-head', dir: directionOf(subject) },
         title,
-        h('time', { datetime: time.machine, title: time.exact, lang: time.language }, time.short),
+        h(
+          'time',
+          { datetime: time.machine, title: time.exact, lang: time.language, dir: 'auto' },
+          time.short,
+        ),
       ),
       text,
       toggle,
