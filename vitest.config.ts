@@ -4,8 +4,11 @@ const project = (name: string, more: object = {}) => ({
   test: { name, include: [`tests/${name}/**/*.test.ts`], ...more },
 });
 
-export default defineConfig({
+/** `--mode hard` (npm run test:hard) runs the counts in full; otherwise a fast selection of each. */
+export default defineConfig(({ mode }) => ({
   test: {
+    // Only tests that say `concurrent` share the time: those of the hard project wait for timeouts.
+    maxConcurrency: 16,
     projects: [
       project('unit'),
       project('integration', {
@@ -15,6 +18,12 @@ export default defineConfig({
       }),
       project('e2e', { testTimeout: 60_000, hookTimeout: 90_000 }),
       project('browser', { testTimeout: 60_000, hookTimeout: 90_000 }),
+      project('hard', {
+        globalSetup: ['tests/helpers/engines-setup.ts', 'tests/hard/helpers/report-setup.ts'],
+        provide: { hard: mode === 'hard' },
+        testTimeout: mode === 'hard' ? 1_800_000 : 120_000,
+        hookTimeout: 90_000,
+      }),
     ],
   },
-});
+}));

@@ -20,8 +20,8 @@ const ROOT = resolve(import.meta.dirname, '..');
 const USAGE = `
 Usage: npm start -- [options]
 
-  --port N        the gateway's port; the issuer takes the next one, the contact form the third after it;
-                  0 = any free ports (default: PORT or 3000)
+  --port N        the gateway's port; issuer, docs and contact form take the next three; 0 = any free ports
+                  (default: PORT or 3000)
   --engine NAME   ${engineNames.join(' or ')} (default: dynamodb-local where Java allows it)
   --data FOLDER   where inquiries and the issuer's keys are kept (default: .data)
   --in-memory     keep nothing
@@ -99,7 +99,7 @@ function readSettings(): Settings {
     watch: { type: 'boolean', default: false },
   });
   const port = options.port ?? (process.env['PORT'] || '3000');
-  // The issuer and the contact form take ports after it.
+  // Issuer, docs and contact form take the next three.
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_532) {
     throw new UsageError(`The port must be a number from 0 to 65532, not "${port}".`);
   }
@@ -211,7 +211,7 @@ function onChange(folder: string, react: () => Promise<void> | void, done: strin
 }
 
 async function describe(
-  { url, formUrl, issuer, engine, tableName }: Stack,
+  { url, formUrl, docsUrl, issuer, engine, tableName }: Stack,
   settings: Settings,
   isBuilt = false,
 ): Promise<string> {
@@ -225,6 +225,7 @@ Inquiry service, running on this machine until Ctrl-C.
 
   Form       ${form}${isBuilt ? '   (web/dist was missing or old and has been built)' : ''}
   API        ${url}/inquiries
+  Docs       ${docsUrl}   (read it, sign in, try it; ${docsUrl}/openapi.yaml is the contract)
   Sign-in    ${issuer.url}
   DynamoDB   ${engine.url}   ${name}, table ${tableName}, ${kept}${because}
 

@@ -1,5 +1,6 @@
 /** The whole service on one machine: engine, issuer and gateway around the function. */
 import { createAuthorizer } from './authorizer.ts';
+import { startDocsServer } from './docs.ts';
 import { startEngine, whyNotDynamoDbLocal } from './dynamodb.ts';
 import type { Engine, EngineName } from './dynamodb.ts';
 import { startFormServer } from './form.ts';
@@ -12,7 +13,7 @@ import { close, listen } from './server.ts';
 import { createTable } from './table.ts';
 
 export interface StackOptions {
-  /** The gateway's port; the issuer takes the next one, the form the third after it. 0 (the default): any free ports. */
+  /** The gateway's port; issuer, docs and contact form take the next three. 0 (the default): any free ports. */
   readonly port?: number;
   /** Default: DynamoDB Local where Java allows it, otherwise dynalite. */
   readonly engine?: EngineName | undefined;
@@ -31,6 +32,8 @@ export interface Stack {
   readonly url: string;
   /** The contact form's address without a path; absent where another origin has the API. */
   readonly formUrl?: string;
+  /** The address of the page that describes the service. */
+  readonly docsUrl: string;
   readonly issuer: Issuer;
   readonly engine: Engine;
   readonly tableName: string;
@@ -59,13 +62,15 @@ export async function startStack({
   const form = otherOrigin === undefined ? await startFormServer(port === 0 ? 0 : port + 3) : undefined;
   resources.defer(async () => form?.close());
   const corsOrigin = otherOrigin ?? form?.url ?? '';
+  const docs = await startDocsServer(port === 0 ? 0 : port + 2);
+  resources.defer(() => docs.close());
 
   const lambda = Promise.withResolvers<Awaited<ReturnType<typeof startFunction>>>();
   lambda.promise.catch(() => undefined);
   const issuer = await startIssuer({
     port: port === 0 ? 0 : port + 1,
     ...(folder !== undefined && { keysFile: `${folder}/issuer-keys.json` }),
-    webOrigins: [corsOrigin],
+    webOrigins: [corsOrigin, docs.url],
   });
   resources.defer(() => issuer.close());
 
@@ -79,8 +84,8 @@ export async function startStack({
   resources.defer(() => close(gateway));
 
   const url = `http://127.0.0.1:${gatewayPort}`;
-  const { url: issuerUrl, clientId } = issuer;
-  form?.configure({ issuer: issuerUrl, clientId, apiUrl: url, scopes: 'openid email' });
+  form?.configure({ issuer: issuer.url, clientId: issuer.clientId, apiUrl: url });
+  docs.configure({ gateway: url, issuer: issuer.url, clientId: issuer.clientId });
 
   const engine = await startEngine(engineName, folder);
   resources.defer(() => engine.close());
@@ -111,6 +116,7 @@ export async function startStack({
   return {
     url,
     ...(form !== undefined && { formUrl: form.url }),
+    docsUrl: docs.url,
     issuer,
     engine,
     tableName,

@@ -83,7 +83,7 @@ export function createClient({ baseUrl, getToken }: ClientOptions): Client {
       headers['Content-Type'] = 'application/json';
       init.body = JSON.stringify(body);
     }
-    const url = baseUrl.replace(/\\/$/, '') + path + (search.size > 0 ? \`?\${search}\` : '');
+    const url = baseUrl.replace(/\\/$/, '') + path + (search.size > 0 ? \`?\${search.toString()}\` : '');
     const response = await fetch(url, init);
     const { status } = response;
     if (!known.includes(status)) throw new UnexpectedAnswerError(status);

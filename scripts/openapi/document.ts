@@ -1,9 +1,9 @@
 /**
  * Makes the published document, OpenAPI 3.1. Schemas come from src/contract.ts, methods and success statuses from the
  * table of operations in src/app.ts, error statuses and all examples from what the function answers, the gateway's
- * replies from the local gateway's table. What is written here is what only the document needs: sentences.
+ * replies from the local gateway's table. What is written here is what only the document needs: sentences. docs/adr/0040
  */
-import { operations } from '../../src/app.ts';
+import { allowedMethods, operations } from '../../src/app.ts';
 import * as contract from '../../src/contract.ts';
 import type { Reply } from '../local/replies.ts';
 import { limits, replies } from '../local/replies.ts';
@@ -16,8 +16,6 @@ export interface DocumentOptions {
   /** Says which deployment that is. */
   readonly serverDescription: string;
   readonly version: string;
-  /** Endpoints at which a page can sign in; the local stack's own page does. */
-  readonly signIn?: { readonly authorizationUrl: string; readonly tokenUrl: string };
 }
 
 export type Schema = Readonly<Record<string, unknown>>;
@@ -37,9 +35,7 @@ export interface Response {
   readonly headers: Record<string, Header>;
   readonly content: { readonly 'application/json': MediaType };
 }
-export interface Reference {
-  readonly $ref: string;
-}
+export type Reference = Readonly<Record<'$ref', string>>;
 export type Responses = Record<string, Response | Reference>;
 interface Parameter {
   readonly name: string;
@@ -49,6 +45,7 @@ interface Parameter {
 }
 export interface Operation {
   readonly operationId: string;
+  readonly tags: string[];
   readonly summary: string;
   readonly description: string;
   readonly parameters?: Parameter[];
@@ -60,7 +57,6 @@ export interface Operation {
   readonly responses: Responses;
 }
 export interface PathItem {
-  readonly description: string;
   readonly get?: Operation;
   readonly post?: Operation;
   /** Responses to methods that are no operation. OpenAPI 3.1 has no word for them. docs/adr/0041 */
@@ -72,6 +68,7 @@ export interface OpenApiDocument {
   readonly info: Record<string, unknown>;
   readonly servers: { readonly url: string; readonly description: string }[];
   readonly security: Record<string, string[]>[];
+  readonly tags: { readonly name: string; readonly description: string }[];
   readonly paths: Record<string, PathItem>;
   readonly components: {
     readonly securitySchemes: Record<string, Schema>;
@@ -88,7 +85,7 @@ interface Success {
 /** What the document says about each operation, and the schemas that belong to it. */
 const DESCRIBED: Record<
   string,
-  Omit<Operation, 'responses' | 'requestBody'> & { request?: Schema; success: Success }
+  Omit<Operation, 'tags' | 'responses' | 'requestBody'> & { request?: Schema; success: Success }
 > = {
   GET: {
     operationId: 'listInquiries',
@@ -110,7 +107,6 @@ const DESCRIBED: Record<
   },
 };
 
-/** The gateway's replies to a request that has reached a route, and when it gives them. */
 interface GatewayAnswer {
   readonly reply: Reply;
   readonly when: string;
@@ -119,8 +115,11 @@ interface GatewayAnswer {
   /** Name in the document of the response that is this reply and nothing else. */
   readonly shared?: string;
 }
+
+/** The gateway's replies on the one path, and when it gives them. */
 const GATEWAY: readonly GatewayAnswer[] = [
   { reply: replies.unauthorized, when: 'the token is missing or not valid' },
+  { reply: replies.notFound, when: 'the method has no route', methods: [OTHER_METHOD] },
   {
     reply: replies.payloadTooLarge,
     when: `the body is over ${toMegabytes(limits.body)}, or the event made of it over ${toMegabytes(limits.lambdaPayload)}`,
@@ -150,6 +149,7 @@ const NAMED = new Map<unknown, string>(
     ]),
 );
 
+const TAG = 'Inquiries';
 const GATEWAY_REPLY = 'GatewayReply';
 const reference = (name: string, kind = 'schemas'): Reference => ({ $ref: `#/components/${kind}/${name}` });
 
@@ -163,6 +163,7 @@ export async function createDocument(options: DocumentOptions): Promise<OpenApiD
     const own = examples.get(method) ?? [];
     return {
       ...more,
+      tags: [TAG],
       ...(request && { requestBody: toRequestBody(request, own) }),
       responses: toResponses(method, own, { ...success, status }),
     };
@@ -183,17 +184,19 @@ export async function createDocument(options: DocumentOptions): Promise<OpenApiD
         'Signed-in users submit contact-form inquiries and list their own.\n\n' +
         'An API gateway checks the token and passes requests to a function. Errors of the function are ' +
         '`{error, message}`; where the gateway answers by itself it is `{message}` alone. It answers ' +
-        `${replies.notFound.status} to any path but \`${contract.inquiriesPath}\`, and preflights without a token.\n\n` +
+        `${replies.notFound.status} to any path but \`${contract.inquiriesPath}\`, and preflights without a token. Any method ` +
+        `but ${allowedMethods.replace(', ', ' and ')} is answered with ${others.map(({ response }) => response.statusCode).join()} ` +
+        'and `Allow` where it has a route.\n\n' +
         `Limits: ${limits.headers.toLocaleString('en')} bytes of request line and headers; ${toMegabytes(limits.lambdaPayload)} ` +
         'of request or response as the function sees them; 400 KB an inquiry, in UTF-8 with its email counted twice; ' +
         `${limits.timeout / 1000} seconds.`,
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: options.serverUrl, description: options.serverDescription }],
-    security: [{ bearer: [] }, ...(options.signIn ? [{ signIn: [] }] : [])],
+    security: [{ bearer: [] }],
+    tags: [{ name: TAG, description: 'They are added and read, never changed.' }],
     paths: {
       [contract.inquiriesPath]: {
-        description: `Any other method is answered with ${others.map(({ response }) => response.statusCode).join()} and \`Allow\`.`,
         ...methods,
         'x-other-methods': toResponses(OTHER_METHOD, others),
       },
@@ -207,14 +210,6 @@ export async function createDocument(options: DocumentOptions): Promise<OpenApiD
           description:
             'An ID token of the user pool, with the claims `email` and `sub`. The gateway takes the bare token too.',
         },
-        ...(options.signIn && {
-          signIn: {
-            type: 'oauth2',
-            description: 'Sign in at the local issuer; the ID token is what is sent.',
-            'x-tokenName': 'id_token',
-            flows: { authorizationCode: { ...options.signIn, scopes: { openid: 'Who you are' } } },
-          },
-        }),
       },
       responses: Object.fromEntries(
         GATEWAY.filter(({ shared }) => shared !== undefined).map((entry) => [
@@ -223,7 +218,7 @@ export async function createDocument(options: DocumentOptions): Promise<OpenApiD
         ]),
       ),
       schemas: {
-        ...Object.fromEntries([...NAMED].map(([schema, name]) => [name, toSchema(schema as Schema)])),
+        ...Object.fromEntries([...NAMED].map(([schema, name]) => [name, toDefinition(schema as Schema)])),
         [GATEWAY_REPLY]: {
           type: 'object',
           description: 'What the gateway answers by itself.',
@@ -242,7 +237,7 @@ function toRequestBody(schema: Schema, examples: readonly Example[]): NonNullabl
     required: true,
     content: {
       'application/json': {
-        schema: toSchema({ schema })['schema'] as Schema,
+        schema: toSchema(schema),
         examples: Object.fromEntries(
           shown.map(({ name, when, request }) => [name, { summary: toSentence(when), value: request }]),
         ),
@@ -288,7 +283,7 @@ function toResponse(
   const shapes = [
     ...(answered.length > 0 ? [success?.schema ?? contract.errorResponseBodySchema] : []),
     ...(fromGateway.length > 0 ? [reference(GATEWAY_REPLY)] : []),
-  ].map((shape) => toSchema({ shape })['shape'] as Schema);
+  ].map(toSchema);
   const [shape = {}] = shapes;
   const codes = [...new Set(answered.map(({ value }) => value.error).filter((code) => code !== undefined))];
   const clauses = [
@@ -359,16 +354,24 @@ function toHeaders(
   );
 }
 
-/** A copy in which schemas that have a name are references. */
+/** A schema as it is used: those that have a name are references to it. */
 function toSchema(schema: Schema): Schema {
-  const copy = (value: unknown): unknown => {
+  const refer = (value: unknown): unknown => {
     const name = NAMED.get(value);
-    if (name !== undefined && value !== schema) return reference(name);
-    if (Array.isArray(value)) return value.map(copy);
-    if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, copy(part)]));
+    if (name !== undefined) return reference(name);
+    if (Array.isArray(value)) return value.map(refer);
+    return typeof value === 'object' && value !== null ? mapValues(value, refer) : value;
   };
-  return copy(schema) as Schema;
+  return refer(schema) as Schema;
+}
+
+/** A schema as it is defined under its name. */
+function toDefinition(schema: Schema): Schema {
+  return mapValues(schema, (part) => (typeof part === 'object' ? toSchema(part as Schema) : part));
+}
+
+function mapValues(object: object, map: (value: unknown) => unknown): Schema {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value)]));
 }
 
 /** Query parameters from the properties of an object schema; none is required. */

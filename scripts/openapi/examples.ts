@@ -1,6 +1,6 @@
 /**
  * The answers the document shows: real ones. The function runs here on a clock that stands still, random bits that are
- * none and a store in memory; what it answers is recorded by method and status.
+ * none and a store in memory; what it answers is recorded by method and status. docs/adr/0040
  */
 import { createApp } from '../../src/app.ts';
 import { internalError, unparsableJson } from '../../src/errors.ts';

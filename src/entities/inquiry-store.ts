@@ -9,6 +9,16 @@ const PARTITION_KEY_LIMIT = 2048;
 /** The six fields of the wire: what a query fetches and what is answered. */
 const FIELDS = ['id', 'cognito_sub', 'email', 'subject', 'body', 'created_at'] as const;
 
+/** A write that may not have happened: it was answered with a success that says nothing. */
+class UnconfirmedWrite extends Error {
+  override readonly name = 'UnconfirmedWrite';
+}
+
+/** A row that the service has not written like this. */
+class MalformedRow extends Error {
+  override readonly name = 'MalformedRow';
+}
+
 /** Creates the store on DynamoDB. The only file that sends a request through ElectroDB. */
 export function createInquiryStore(entity: InquiryEntity): InquiryStore {
   const overhead = measureOverhead(entity);
@@ -26,7 +36,20 @@ export function createInquiryStore(entity: InquiryEntity): InquiryStore {
     async put(inquiry, signal) {
       // `put`, not `create`: a retry of `create` after a write whose answer was lost fails its own condition
       // and reports an error for an inquiry that is stored. The id is fresh, so there is nothing to overwrite.
-      await entity.put(inquiry).go({ abortSignal: signal, originalErr: true });
+      let confirmed = false;
+      await entity.put(inquiry).go({
+        // The SDK takes any 200 for a success, an empty one of whatever stands between included. Only DynamoDB
+        // itself says what a write has cost; ElectroDB shows that to listeners alone. docs/adr/0030
+        params: { ReturnConsumedCapacity: 'TOTAL' },
+        listeners: [
+          (event) => {
+            confirmed ||= event.type === 'results' && event.results?.ConsumedCapacity !== undefined;
+          },
+        ],
+        abortSignal: signal,
+        originalErr: true,
+      });
+      if (!confirmed) throw new UnconfirmedWrite('The answer to a write was not DynamoDB’s.');
     },
 
     async *list({ sub, email }, { before, limit }, signal) {
@@ -52,16 +75,25 @@ export function createInquiryStore(entity: InquiryEntity): InquiryStore {
           Items: Inquiry[];
           LastEvaluatedKey?: object;
         };
-        yield Items.map(toInquiry);
+        yield Items.map((row) => toInquiry(row, owner));
         start = LastEvaluatedKey;
       } while (start !== undefined);
     },
   };
 }
 
-/** Exactly the six fields, in the order of the contract. */
-function toInquiry({ id, cognito_sub, email, subject, body, created_at }: Inquiry): Inquiry {
-  return { id, cognito_sub, email, subject, body, created_at };
+/**
+ * Exactly the six fields, in the order of the contract.
+ *
+ * @throws MalformedRow when one is no string, or when the row says that it is somebody else's: a list is shown
+ * whole or not at all.
+ */
+function toInquiry(row: Inquiry, owner: Pick<Inquiry, 'cognito_sub' | 'email'>): Inquiry {
+  const { id, cognito_sub, email, subject, body, created_at } = row;
+  const inquiry = { id, cognito_sub, email, subject, body, created_at };
+  const isWhole = FIELDS.every((name) => typeof inquiry[name] === 'string');
+  if (isWhole && cognito_sub === owner.cognito_sub && email === owner.email) return inquiry;
+  throw new MalformedRow('A stored row is no inquiry of its owner.');
 }
 
 /** Bytes of an item, and of its partition key, beyond those of email, subject and body. All of it is ASCII. */

@@ -1,10 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startStack } from '../../scripts/local/stack.ts';
+import type { OpenApiDocument } from '../../scripts/openapi/document.ts';
 import type { Stack } from '../../scripts/local/stack.ts';
 import type { TokenRequest } from '../../scripts/local/issuer.ts';
 import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
-import { send } from '../helpers/http.ts';
+import { createClient } from '../../web/src/api/client.ts';
+import { sendAndCheck as send } from '../helpers/contract.ts';
 import type { Answer } from '../helpers/http.ts';
+
+/** As the docs page has them. */
+interface OAuthFlows {
+  authorizationCode: { authorizationUrl: string; tokenUrl: string };
+}
 
 const ORIGIN = 'https://www.example.com';
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -136,6 +143,28 @@ describe.each([
       status: 400,
       json: { error: 'BAD_REQUEST', message: 'The parameter `limit` must be a whole number from 1 to 1000.' },
     });
+  });
+
+  it('is what the web page’s client was generated for', async () => {
+    const token = stack.issuer.token({ email: `user-${++users}@example.com` });
+    const client = createClient({ baseUrl: stack.url, getToken: () => token });
+    for (const subject of ['1', '2']) {
+      expect(await client.createInquiry({ subject, body: '' })).toMatchObject({
+        status: 201,
+        body: { inquiry: { subject, body: '' } },
+      });
+    }
+    const newest = await client.listInquiries({ limit: 1 });
+    expect(newest).toMatchObject({
+      status: 200,
+      body: { inquiries: [{ subject: '2' }] },
+      next: { limit: 1 },
+    });
+    const rest = await client.listInquiries(newest.status === 200 ? newest.next : undefined);
+    expect(rest).toMatchObject({ status: 200, body: { count: 1, inquiries: [{ subject: '1' }] } });
+    expect(rest).not.toHaveProperty('next');
+    const stranger = createClient({ baseUrl: stack.url, getToken: () => 'forged' });
+    expect(await stranger.listInquiries()).toEqual({ status: 401, body: { message: 'Unauthorized' } });
   });
 
   it.each([
@@ -297,6 +326,34 @@ describe.each([
     const answer = await send(`${stack.url}/inquiries`, { method: 'OPTIONS', headers });
     expect(answer).toMatchObject({ status: 204, text: '' });
     expect(answer.headers['access-control-allow-methods']).toContain('POST');
+  });
+
+  it('has a docs page on which one can sign in and try it', async () => {
+    const page = (await (await fetch(`${stack.docsUrl}/page.json`)).json()) as OpenApiDocument;
+    expect(page.servers).toMatchObject([{ url: stack.docsUrl }]);
+    const { flows } = page.components.securitySchemes['signIn'] as { flows: OAuthFlows };
+    const parameters = new URLSearchParams({
+      client_id: stack.issuer.clientId,
+      response_type: 'code',
+      scope: 'openid',
+      redirect_uri: `${stack.docsUrl}/callback`,
+      code_challenge: 'x'.repeat(43),
+      code_challenge_method: 'S256',
+    });
+    const { status, headers } = await fetch(
+      `${flows.authorizationCode.authorizationUrl}?${parameters.toString()}`,
+      {
+        redirect: 'manual',
+      },
+    );
+    expect([status, headers.get('location')]).toEqual([303, expect.stringContaining('/sign-in/')]);
+    const token = await fetch(flows.authorizationCode.tokenUrl, {
+      method: 'OPTIONS',
+      headers: { Origin: stack.docsUrl, 'Access-Control-Request-Method': 'POST' },
+    });
+    expect(token.headers.get('access-control-allow-origin')).toBe(stack.docsUrl);
+    const authorization = ['Authorization', `Bearer ${await stack.issuer.token()}`];
+    expect((await send(`${stack.docsUrl}/inquiries`, { headers: authorization })).status).toBe(200);
   });
 
   it('has logged one warning for the body that was not JSON, and nothing else', () => {

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { engineNames, whyNotDynamoDbLocal } from '../../scripts/local/dynamodb.ts';
 import { close, listen } from '../../scripts/local/server.ts';
 import type { InquiryListResponse } from '../../src/contract.ts';
-import { send } from '../helpers/http.ts';
+import { sendAndCheck as send } from '../helpers/contract.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const noJava = whyNotDynamoDbLocal();
@@ -133,7 +133,7 @@ it.each(['SIGTERM', 'SIGKILL'] as const)('ends when npm is ended by %s alone', a
   await expect.poll(() => existsSync(join(folder, 'stack.json'))).toBe(false);
 });
 
-it('takes the port from PORT, and the next one for the issuer', async () => {
+it('takes the port from PORT, and the next two for issuer and docs', async () => {
   const probe = createServer();
   const port = await listen(probe, 0);
   await close(probe);
@@ -141,6 +141,8 @@ it('takes the port from PORT, and the next one for the issuer', async () => {
   await waitUntilRunning(command);
   expect(command.output).toContain(`http://127.0.0.1:${port}/inquiries`);
   expect(command.output).toContain(`http://127.0.0.1:${port + 1}\n`);
+  const docs = await fetch(`http://127.0.0.1:${port + 2}/openapi.json`);
+  expect(await docs.json()).toMatchObject({ servers: [{ url: `http://127.0.0.1:${port}` }] });
 });
 
 it('passes CORS_ORIGIN on and ignores the AWS settings of the user', async () => {
@@ -207,9 +209,9 @@ describe('bad use gets one line and exit code 2:', () => {
       'a port that is no number',
       ['--port', 'x'],
       {},
-      /^The port must be a number from 0 to 65534, not "x"\.\n$/,
+      /^The port must be a number from 0 to 65533, not "x"\.\n$/,
     ],
-    ['a port that is too large', ['--port', '65535'], {}, /^The port must be a number.*\n$/],
+    ['a port that is too large', ['--port', '65534'], {}, /^The port must be a number.*\n$/],
     ['a negative port', ['--port=-1'], {}, /^The port must be a number.*\n$/],
     ['a PORT that is no number', [], { PORT: '80a' }, /^The port must be a number.*"80a"\.\n$/],
     [
@@ -243,11 +245,11 @@ describe('bad use gets one line and exit code 2:', () => {
     expect(command.output).toBe('');
   });
 
-  it('a port in use, naming it: the gateway’s or the issuer’s', async () => {
+  it('a port in use, naming it: the gateway’s, the issuer’s or that of the docs', async () => {
     const holder = createServer();
     const port = await listen(holder, 0);
     try {
-      for (const asked of [port, port - 1]) {
+      for (const asked of [port, port - 1, port - 2]) {
         const command = run([
           '--port',
           String(asked),

@@ -418,8 +418,9 @@ describe('faults', () => {
   });
 
   it.each([
-    ['10 s of a long invocation', 30_000, 10_000],
+    ['9.5 s of a long invocation', 30_000, 9_500],
     ['what remains less 1.5 s', 4_000, 2_500],
+    ['whole milliseconds', 4_000.7, 2_500],
     ['nothing when less than 1.5 s remain', 1_000, 0],
   ])('gives the store %s', async (_, remaining, expected) => {
     const timeout = vi.spyOn(AbortSignal, 'timeout');

@@ -1,0 +1,122 @@
+locals {
+  # Every method a client may try, each by name: with ANY the authorizer would swallow preflights (401), and OPTIONS is the
+  # gateway's own business under CORS. PUT, PATCH, DELETE and HEAD reach the function so that it can answer 405.
+  methods = toset(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"])
+
+  # No claim, no address, no user agent, no path as typed: nothing here tells who called.
+  access_log_fields = {
+    requestId          = "$context.requestId"
+    requestTime        = "$context.requestTime"
+    httpMethod         = "$context.httpMethod"
+    routeKey           = "$context.routeKey"
+    status             = "$context.status"
+    protocol           = "$context.protocol"
+    responseLength     = "$context.responseLength"
+    responseLatency    = "$context.responseLatency"
+    integrationStatus  = "$context.integration.status"
+    integrationLatency = "$context.integration.latency"
+    integrationError   = "$context.integration.error"
+    functionRequestId  = "$context.integration.requestId"
+    errorType          = "$context.error.responseType"
+    authorizerError    = "$context.authorizer.error"
+  }
+}
+
+resource "aws_apigatewayv2_api" "this" {
+  name          = local.name
+  description   = "Inquiry service, stage ${local.stage}."
+  protocol_type = "HTTP"
+
+  cors_configuration {
+    allow_origins  = [local.settings.cors_origin]
+    allow_methods  = ["GET", "POST", "PUT", "DELETE", "OPTIONS"]
+    allow_headers  = ["authorization", "content-type"]
+    expose_headers = ["Link"]
+    max_age        = 3600
+  }
+}
+
+resource "aws_apigatewayv2_authorizer" "this" {
+  api_id           = aws_apigatewayv2_api.this.id
+  name             = "jwt"
+  authorizer_type  = "JWT"
+  identity_sources = ["$request.header.Authorization"]
+
+  jwt_configuration {
+    issuer   = local.settings.issuer
+    audience = local.settings.audience
+  }
+}
+
+resource "aws_apigatewayv2_integration" "this" {
+  api_id                 = aws_apigatewayv2_api.this.id
+  integration_type       = "AWS_PROXY"
+  integration_method     = "POST"
+  integration_uri        = aws_lambda_function.this.invoke_arn
+  payload_format_version = "2.0"
+  timeout_milliseconds   = 30000
+}
+
+resource "aws_apigatewayv2_route" "this" {
+  for_each = local.methods
+
+  api_id             = aws_apigatewayv2_api.this.id
+  route_key          = "${each.key} /inquiries"
+  target             = "integrations/${aws_apigatewayv2_integration.this.id}"
+  authorization_type = "JWT"
+  authorizer_id      = aws_apigatewayv2_authorizer.this.id
+}
+
+# The prefix keeps the delivery policy that API Gateway writes for itself below the size limit of such policies.
+resource "aws_cloudwatch_log_group" "access" {
+  name              = "/aws/vendedlogs/apigateway/${local.name}"
+  retention_in_days = local.settings.log_retention_days
+}
+
+resource "aws_apigatewayv2_stage" "this" {
+  api_id      = aws_apigatewayv2_api.this.id
+  name        = "$default"
+  auto_deploy = true
+
+  access_log_settings {
+    destination_arn = aws_cloudwatch_log_group.access.arn
+    format          = jsonencode(local.access_log_fields)
+  }
+
+  # Both limits, always: with either left out the gateway takes it for 0 and answers every call with 429. No metrics per
+  # route: they are billed one by one, and the access log has the same figures.
+  default_route_settings {
+    throttling_rate_limit  = local.settings.throttling.rate_limit
+    throttling_burst_limit = local.settings.throttling.burst_limit
+  }
+}
+
+resource "aws_lambda_permission" "gateway" {
+  for_each = local.methods
+
+  statement_id  = "gateway-${lower(each.key)}"
+  action        = "lambda:InvokeFunction"
+  function_name = aws_lambda_function.this.function_name
+  principal     = "apigateway.amazonaws.com"
+  source_arn    = "${aws_apigatewayv2_api.this.execution_arn}/*/${each.key}/inquiries"
+}
+
+resource "aws_apigatewayv2_domain_name" "this" {
+  for_each = { for domain in local.settings.domain[*] : domain.name => domain }
+
+  domain_name = each.key
+
+  domain_name_configuration {
+    certificate_arn = each.value.certificate_arn
+    endpoint_type   = "REGIONAL"
+    security_policy = "TLS_1_2"
+  }
+}
+
+resource "aws_apigatewayv2_api_mapping" "this" {
+  for_each = aws_apigatewayv2_domain_name.this
+
+  api_id      = aws_apigatewayv2_api.this.id
+  domain_name = each.value.id
+  stage       = aws_apigatewayv2_stage.this.id
+}

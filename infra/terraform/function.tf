@@ -1,0 +1,94 @@
+locals {
+  package_file = "${path.module}/${var.package_file}"
+
+  # Fixed by the specification of the service.
+  timeout_seconds = 30
+  memory_mb       = 128
+}
+
+resource "aws_cloudwatch_log_group" "function" {
+  name              = "/aws/lambda/${local.name}"
+  retention_in_days = local.settings.log_retention_days
+}
+
+resource "aws_iam_role" "function" {
+  name        = "${local.name}-function"
+  description = "What the ${local.name} function may do: put and query inquiries, write its logs and traces."
+
+  assume_role_policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [{
+      Effect    = "Allow"
+      Action    = "sts:AssumeRole"
+      Principal = { Service = "lambda.amazonaws.com" }
+    }]
+  })
+}
+
+resource "aws_iam_role_policy" "function" {
+  name = "function"
+  role = aws_iam_role.function.id
+
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [
+      {
+        Sid      = "Inquiries"
+        Effect   = "Allow"
+        Action   = ["dynamodb:PutItem", "dynamodb:Query"]
+        Resource = aws_dynamodb_table.this.arn
+      },
+      {
+        Sid      = "Logs"
+        Effect   = "Allow"
+        Action   = ["logs:CreateLogStream", "logs:PutLogEvents"]
+        Resource = "${aws_cloudwatch_log_group.function.arn}:*"
+      },
+      {
+        # X-Ray knows no resources to narrow these two to.
+        Sid      = "Traces"
+        Effect   = "Allow"
+        Action   = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"]
+        Resource = "*"
+      },
+    ]
+  })
+}
+
+resource "aws_lambda_function" "this" {
+  function_name = local.name
+  description   = "Inquiry service, stage ${local.stage}: lists and creates the caller's inquiries."
+  role          = aws_iam_role.function.arn
+
+  filename         = local.package_file
+  source_code_hash = filebase64sha256(local.package_file)
+  handler          = "handler.handler"
+  runtime          = var.runtime
+  architectures    = ["arm64"]
+  memory_size      = local.memory_mb
+  timeout          = local.timeout_seconds
+
+  reserved_concurrent_executions = local.settings.reserved_concurrency
+
+  environment {
+    variables = {
+      TABLE_NAME  = aws_dynamodb_table.this.name
+      CORS_ORIGIN = local.settings.cors_origin
+    }
+  }
+
+  # INFO for the system's own lines too: platform.report carries the memory figure the alarm reads.
+  logging_config {
+    log_format            = "JSON"
+    log_group             = aws_cloudwatch_log_group.function.name
+    application_log_level = "INFO"
+    system_log_level      = "INFO"
+  }
+
+  tracing_config {
+    mode = "Active"
+  }
+
+  # The first invocation must already be allowed to write.
+  depends_on = [aws_iam_role_policy.function]
+}

@@ -1,0 +1,247 @@
+locals {
+  metric_namespace = "${var.name}/${local.stage}"
+
+  # Names the alarms, the dashboard and the metric filters share.
+  api_dimensions      = { ApiId = aws_apigatewayv2_api.this.id }
+  function_dimensions = { FunctionName = aws_lambda_function.this.function_name }
+  table_dimensions    = { TableName = aws_dynamodb_table.this.name }
+
+  # One entry an alarm: a metric, or an expression over some. All look at 5 minutes, and silence is health, since a night
+  # without requests sends no data.
+  alarms = {
+    function-errors = {
+      description = "Invocations died before they could answer (timeout, out of memory, failed start): clients got 5xx from the gateway. Look at the function's log group for platform.report lines whose status is not success."
+      threshold   = 0
+      metric      = { namespace = "AWS/Lambda", name = "Errors", stat = "Sum", dimensions = local.function_dimensions }
+    }
+    function-faults = {
+      description = "The function answered 500 for a fault of ours and logged it at level ERROR, which Lambda's own Errors metric does not count. Look at message.errorName and message.requestId in the function's log group."
+      threshold   = 0
+      metric      = { namespace = local.metric_namespace, name = "Faults", stat = "Sum", dimensions = null }
+    }
+    function-throttles = {
+      description = "Lambda refused to start the function: clients got 503 from the gateway. Look at ConcurrentExecutions against reserved_concurrency and the account's concurrency limit."
+      threshold   = 0
+      metric      = { namespace = "AWS/Lambda", name = "Throttles", stat = "Sum", dimensions = local.function_dimensions }
+    }
+    function-duration = {
+      description = "A request ran for more than 80 % of the ${local.timeout_seconds} s timeout. Look at the trace of the slowest request and at the latency of DynamoDB; the function gives up on the table by itself long before."
+      threshold   = local.timeout_seconds * 1000 * 0.8
+      metric      = { namespace = "AWS/Lambda", name = "Duration", stat = "Maximum", dimensions = local.function_dimensions }
+    }
+    function-memory = {
+      description = "An instance used more than 90 % of its ${local.memory_mb} MB; the next step is an instance killed in mid-request. Look at maxMemoryUsedMB in the platform.report lines and at the size of recent requests and lists."
+      threshold   = local.memory_mb * 0.9
+      metric      = { namespace = local.metric_namespace, name = "MaxMemoryUsed", stat = "Maximum", dimensions = null }
+    }
+    api-5xx-rate = {
+      description = "More than 1 % of the requests were answered with 5xx in two of the last three periods. Look at status, integrationError and functionRequestId in the access log, then at the other alarms for the cause."
+      threshold   = 1
+      periods     = 3
+      datapoints  = 2
+      expression  = "IF(requests > 0, 100 * failures / requests, 0)"
+      queries = {
+        failures = { namespace = "AWS/ApiGateway", name = "5xx", stat = "Sum", dimensions = local.api_dimensions }
+        requests = { namespace = "AWS/ApiGateway", name = "Count", stat = "Sum", dimensions = local.api_dimensions }
+      }
+    }
+    table-throttles = {
+      description = "DynamoDB refused reads or writes of the table. Look at whether one owner's partition is hot (1,000 write or 3,000 read units a second each) or the table outgrew what on-demand had scaled to."
+      threshold   = 0
+      expression  = "FILL(reads, 0) + FILL(writes, 0)"
+      queries = {
+        reads  = { namespace = "AWS/DynamoDB", name = "ReadThrottleEvents", stat = "Sum", dimensions = local.table_dimensions }
+        writes = { namespace = "AWS/DynamoDB", name = "WriteThrottleEvents", stat = "Sum", dimensions = local.table_dimensions }
+      }
+    }
+    table-system-errors = {
+      description = "DynamoDB itself answered with 5xx. Look at the AWS Health Dashboard of the region; requests are retried, so clients are hurt only where faults rise as well."
+      threshold   = 0
+      expression  = "FILL(puts, 0) + FILL(queries, 0)"
+      queries = {
+        puts    = { namespace = "AWS/DynamoDB", name = "SystemErrors", stat = "Sum", dimensions = merge(local.table_dimensions, { Operation = "PutItem" }) }
+        queries = { namespace = "AWS/DynamoDB", name = "SystemErrors", stat = "Sum", dimensions = merge(local.table_dimensions, { Operation = "Query" }) }
+      }
+    }
+  }
+}
+
+data "aws_region" "current" {}
+
+# The function answers its own faults with 500 and does not throw, so Lambda's Errors metric misses them; each is one line
+# at level ERROR.
+resource "aws_cloudwatch_log_metric_filter" "faults" {
+  name           = "${local.name}-faults"
+  log_group_name = aws_cloudwatch_log_group.function.name
+  pattern        = "{ $.level = \"ERROR\" }"
+
+  metric_transformation {
+    namespace     = local.metric_namespace
+    name          = "Faults"
+    value         = "1"
+    default_value = "0"
+    unit          = "Count"
+  }
+}
+
+# Lambda has no metric for memory without Lambda Insights; its own report line, kept by system_log_level INFO, has the figure.
+resource "aws_cloudwatch_log_metric_filter" "memory" {
+  name           = "${local.name}-memory"
+  log_group_name = aws_cloudwatch_log_group.function.name
+  pattern        = "{ $.type = \"platform.report\" }"
+
+  metric_transformation {
+    namespace = local.metric_namespace
+    name      = "MaxMemoryUsed"
+    value     = "$.record.metrics.maxMemoryUsedMB"
+    unit      = "Megabytes"
+  }
+}
+
+# Not encrypted with alias/aws/sns: CloudWatch may not use that key, and alarms would vanish in silence. The messages hold
+# names of metrics and thresholds only.
+resource "aws_sns_topic" "alarms" {
+  for_each = toset(local.settings.alarm_email[*])
+
+  name = "${local.name}-alarms"
+}
+
+# AWS mails a link first; until somebody follows it, no alarm is delivered.
+resource "aws_sns_topic_subscription" "alarms" {
+  for_each = aws_sns_topic.alarms
+
+  topic_arn = each.value.arn
+  protocol  = "email"
+  endpoint  = each.key
+}
+
+resource "aws_cloudwatch_metric_alarm" "this" {
+  for_each = local.alarms
+
+  alarm_name        = "${local.name}-${each.key}"
+  alarm_description = each.value.description
+
+  namespace   = try(each.value.metric.namespace, null)
+  metric_name = try(each.value.metric.name, null)
+  dimensions  = try(each.value.metric.dimensions, null)
+  statistic   = try(each.value.metric.stat, null)
+  period      = can(each.value.metric) ? 300 : null
+
+  comparison_operator = "GreaterThanThreshold"
+  threshold           = each.value.threshold
+  evaluation_periods  = try(each.value.periods, 1)
+  datapoints_to_alarm = try(each.value.datapoints, 1)
+  treat_missing_data  = "notBreaching"
+
+  actions_enabled = true
+  alarm_actions   = values(aws_sns_topic.alarms)[*].arn
+  ok_actions      = values(aws_sns_topic.alarms)[*].arn
+
+  dynamic "metric_query" {
+    for_each = try(each.value.queries, {})
+
+    content {
+      id          = metric_query.key
+      return_data = false
+
+      metric {
+        namespace   = metric_query.value.namespace
+        metric_name = metric_query.value.name
+        dimensions  = metric_query.value.dimensions
+        stat        = metric_query.value.stat
+        period      = 300
+      }
+    }
+  }
+
+  dynamic "metric_query" {
+    for_each = try([each.value.expression], [])
+
+    content {
+      id          = "figure"
+      label       = each.key
+      expression  = metric_query.value
+      return_data = true
+    }
+  }
+}
+
+locals {
+  region = data.aws_region.current.id
+
+  # Three rows, one question each. A widget is a third of a row.
+  dashboard_rows = [
+    {
+      title = "Is it up?"
+      widgets = [
+        { type = "metric", properties = { title = "Requests and failures", stat = "Sum", metrics = [
+          ["AWS/ApiGateway", "Count", "ApiId", aws_apigatewayv2_api.this.id, { label = "requests" }],
+          [".", "4xx", ".", ".", { label = "4xx" }],
+          [".", "5xx", ".", ".", { label = "5xx" }],
+        ] } },
+        { type = "metric", properties = { title = "Function: died, faults of ours, refused", stat = "Sum", metrics = [
+          ["AWS/Lambda", "Errors", "FunctionName", aws_lambda_function.this.function_name, { label = "errors" }],
+          [local.metric_namespace, "Faults", { label = "faults" }],
+          ["AWS/Lambda", "Throttles", "FunctionName", aws_lambda_function.this.function_name, { label = "throttles" }],
+        ] } },
+        { type = "metric", properties = { title = "Table: throttles and errors", stat = "Sum", metrics = [
+          ["AWS/DynamoDB", "ReadThrottleEvents", "TableName", aws_dynamodb_table.this.name, { label = "read throttles" }],
+          [".", "WriteThrottleEvents", ".", ".", { label = "write throttles" }],
+          [".", "SystemErrors", ".", ".", "Operation", "PutItem", { label = "put errors" }],
+          [".", ".", ".", ".", ".", "Query", { label = "query errors" }],
+        ] } },
+      ]
+    },
+    {
+      title = "Is it fast?"
+      widgets = [
+        { type = "metric", properties = { title = "Latency seen by clients (ms)", metrics = [
+          for stat in ["p50", "p95", "p99"] : ["AWS/ApiGateway", "Latency", "ApiId", aws_apigatewayv2_api.this.id, { stat = stat, label = stat }]
+        ] } },
+        { type = "metric", properties = { title = "Function: duration (ms), instances, memory (MB)", metrics = [
+          ["AWS/Lambda", "Duration", "FunctionName", aws_lambda_function.this.function_name, { stat = "p50", label = "duration p50" }],
+          ["...", { stat = "Maximum", label = "longest duration" }],
+          [".", "ConcurrentExecutions", ".", ".", { stat = "Maximum", label = "instances", yAxis = "right" }],
+          [local.metric_namespace, "MaxMemoryUsed", { stat = "Maximum", label = "memory", yAxis = "right" }],
+        ] } },
+        { type = "metric", properties = { title = "Table: latency (ms)", metrics = [
+          ["AWS/DynamoDB", "SuccessfulRequestLatency", "TableName", aws_dynamodb_table.this.name, "Operation", "Query", { stat = "p99", label = "query p99" }],
+          ["...", "PutItem", { stat = "p99", label = "put p99" }],
+        ] } },
+      ]
+    },
+    {
+      title = "Who is hurt?"
+      widgets = [
+        { type = "log", properties = { title = "Refused and failed requests", view = "table", query = "SOURCE '${aws_cloudwatch_log_group.access.name}' | filter status like /^[45]/ | stats count(*) as requests by status, routeKey, authorizerError | sort requests desc | limit 20" } },
+        { type = "log", properties = { title = "Latest faults of ours", view = "table", query = "SOURCE '${aws_cloudwatch_log_group.function.name}' | filter level = 'ERROR' | fields @timestamp, message.errorName, message.requestId | sort @timestamp desc | limit 20" } },
+        { type = "log", properties = { title = "Slowest requests", view = "table", query = "SOURCE '${aws_cloudwatch_log_group.access.name}' | fields @timestamp, routeKey, status, responseLatency, integrationLatency, requestId | sort responseLatency desc | limit 20" } },
+      ]
+    },
+  ]
+}
+
+resource "aws_cloudwatch_dashboard" "this" {
+  dashboard_name = local.name
+
+  dashboard_body = jsonencode({
+    start          = "-PT6H"
+    periodOverride = "inherit"
+    widgets = concat(
+      [{
+        type       = "alarm", x = 0, y = 0, width = 24, height = 3
+        properties = { title = "Alarms of ${local.name}", alarms = values(aws_cloudwatch_metric_alarm.this)[*].arn }
+      }],
+      flatten([for row, content in local.dashboard_rows : concat(
+        [{
+          type       = "text", x = 0, y = 3 + row * 7, width = 24, height = 1
+          properties = { markdown = "## ${content.title}" }
+        }],
+        [for column, widget in content.widgets : {
+          type       = widget.type, x = column * 8, y = 4 + row * 7, width = 8, height = 6
+          properties = merge({ region = local.region, view = "timeSeries" }, widget.properties)
+        }],
+      )]),
+    )
+  })
+}

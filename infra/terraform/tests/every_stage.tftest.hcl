@@ -1,0 +1,330 @@
+# What holds in all three stages; `npm run check:infra` runs this file in each of their workspaces. Identifiers in messages
+# are the policies of Checkov (CKV…) and Trivy (AVD-…) the assertion holds; docs/security-policies.md accounts for each.
+
+mock_provider "aws" {
+  source = "./tests/mocks"
+}
+
+variables {
+  # Provider 5.100, the oldest one allowed, refuses runtimes it does not know even when mocked, and ends at nodejs22.x.
+  runtime      = "nodejs22.x"
+  package_file = "versions.tf"
+
+  stages = {
+    for stage in ["develop", "main", "release"] : stage => {
+      issuer      = "https://issuer.example.com/${stage}"
+      audience    = ["client-of-${stage}", "second-client-of-${stage}"]
+      cors_origin = "https://${stage}.example.com"
+      alarm_email = "${stage}@example.com"
+      throttling  = { rate_limit = 11, burst_limit = 22 }
+      domain = {
+        name            = "${stage}.api.example.com"
+        certificate_arn = "arn:aws:acm:eu-central-1:111122223333:certificate/mock"
+      }
+    }
+  }
+}
+
+run "table_and_function" {
+  assert {
+    condition     = aws_dynamodb_table.this.name == "inquiries-${terraform.workspace}"
+    error_message = "The table is not named after the stage."
+  }
+  assert {
+    condition     = aws_dynamodb_table.this.hash_key == "pk" && aws_dynamodb_table.this.range_key == "sk"
+    error_message = "The table's keys are not those of the entity."
+  }
+  assert {
+    condition     = { for key in aws_dynamodb_table.this.attribute : key.name => key.type } == { pk = "S", sk = "S" }
+    error_message = "The table's keys are not two strings."
+  }
+  assert {
+    condition     = aws_dynamodb_table.this.billing_mode == "PAY_PER_REQUEST"
+    error_message = "CKV2_AWS_16: the table does not scale with its load."
+  }
+  assert {
+    condition     = aws_dynamodb_table.this.point_in_time_recovery[0].enabled
+    error_message = "CKV_AWS_28, AVD-AWS-0024: the table cannot be restored to a point in time."
+  }
+  assert {
+    condition     = aws_dynamodb_table.this.ttl[0].enabled && aws_dynamodb_table.this.ttl[0].attribute_name == "expires_at"
+    error_message = "The attribute for expiry is not reserved."
+  }
+  assert {
+    condition     = aws_lambda_function.this.function_name == "inquiries-${terraform.workspace}"
+    error_message = "The function is not named after the stage."
+  }
+  assert {
+    condition     = aws_lambda_function.this.memory_size == 128 && aws_lambda_function.this.timeout == 30
+    error_message = "The function does not have the specified 128 MB and 30 s."
+  }
+  assert {
+    condition     = aws_lambda_function.this.handler == "handler.handler" && one(aws_lambda_function.this.architectures) == "arm64"
+    error_message = "The function does not start the handler of the built package on arm64."
+  }
+  assert {
+    condition     = aws_lambda_function.this.runtime == var.runtime
+    error_message = "CKV_AWS_363: the runtime is not the one chosen, which must be a supported one."
+  }
+  assert {
+    condition     = aws_lambda_function.this.source_code_hash == filebase64sha256("versions.tf")
+    error_message = "A changed package would not be deployed."
+  }
+  assert {
+    condition     = aws_lambda_function.this.tracing_config[0].mode == "Active"
+    error_message = "CKV_AWS_50, AVD-AWS-0066: the function is not traced."
+  }
+  assert {
+    condition = aws_lambda_function.this.environment[0].variables == tomap({
+      TABLE_NAME  = "inquiries-${terraform.workspace}"
+      CORS_ORIGIN = "https://${terraform.workspace}.example.com"
+    })
+    error_message = "CKV_AWS_45: the environment holds something other than the table's name and the origin."
+  }
+  assert {
+    condition = (
+      aws_lambda_function.this.logging_config[0].log_format == "JSON"
+      && aws_lambda_function.this.logging_config[0].log_group == aws_cloudwatch_log_group.function.name
+      && aws_lambda_function.this.logging_config[0].application_log_level == "INFO"
+      && aws_lambda_function.this.logging_config[0].system_log_level == "INFO"
+    )
+    error_message = "The function does not log JSON, with its report lines, to its own log group."
+  }
+  assert {
+    condition = jsonencode(jsondecode(aws_iam_role_policy.function.policy).Statement) == jsonencode([
+      { Sid = "Inquiries", Effect = "Allow", Action = ["dynamodb:PutItem", "dynamodb:Query"], Resource = "arn:aws:dynamodb:eu-central-1:111122223333:table/mock" },
+      { Sid = "Logs", Effect = "Allow", Action = ["logs:CreateLogStream", "logs:PutLogEvents"], Resource = "arn:aws:logs:eu-central-1:111122223333:log-group:mock:*" },
+      { Sid = "Traces", Effect = "Allow", Action = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"], Resource = "*" },
+    ])
+    error_message = "CKV_AWS_62, CKV_AWS_63, CKV_AWS_286, CKV_AWS_287, CKV_AWS_288, CKV_AWS_289, CKV_AWS_290, CKV_AWS_355, CKV2_AWS_40, AVD-AWS-0057, AVD-AWS-0342, AVD-AWS-0345: the function may do something other than put and query inquiries and write its logs and traces."
+  }
+  assert {
+    condition = jsonencode(jsondecode(aws_iam_role.function.assume_role_policy).Statement) == jsonencode([
+      { Effect = "Allow", Action = "sts:AssumeRole", Principal = { Service = "lambda.amazonaws.com" } },
+    ])
+    error_message = "CKV_AWS_60, CKV_AWS_61: somebody other than Lambda may take the function's role."
+  }
+  assert {
+    condition     = aws_cloudwatch_log_group.function.name == "/aws/lambda/${aws_lambda_function.this.function_name}"
+    error_message = "The function's log group is not where Lambda's tools look for it."
+  }
+  assert {
+    condition     = aws_cloudwatch_log_group.function.retention_in_days == 30 && aws_cloudwatch_log_group.access.retention_in_days == 30
+    error_message = "CKV_AWS_66: a log group keeps its events for ever."
+  }
+}
+
+run "api" {
+  assert {
+    condition = toset([for route in aws_apigatewayv2_route.this : route.route_key]) == toset([
+      "GET /inquiries", "POST /inquiries", "PUT /inquiries", "PATCH /inquiries", "DELETE /inquiries", "HEAD /inquiries",
+    ])
+    error_message = "The routes are not the six methods of /inquiries, each by name, without OPTIONS and ANY."
+  }
+  assert {
+    condition = alltrue([
+      for route in aws_apigatewayv2_route.this : route.authorization_type == "JWT" && route.authorizer_id == aws_apigatewayv2_authorizer.this.id
+    ])
+    error_message = "CKV_AWS_309, AVD-AWS-0004: a route lets callers in without a token."
+  }
+  assert {
+    condition     = alltrue([for route in aws_apigatewayv2_route.this : route.target == "integrations/${aws_apigatewayv2_integration.this.id}"])
+    error_message = "A route does not lead to the function."
+  }
+  assert {
+    condition = (
+      aws_apigatewayv2_authorizer.this.authorizer_type == "JWT"
+      && one(aws_apigatewayv2_authorizer.this.identity_sources) == "$request.header.Authorization"
+      && aws_apigatewayv2_authorizer.this.jwt_configuration[0].issuer == "https://issuer.example.com/${terraform.workspace}"
+      && aws_apigatewayv2_authorizer.this.jwt_configuration[0].audience == toset(["client-of-${terraform.workspace}", "second-client-of-${terraform.workspace}"])
+    )
+    error_message = "The authorizer does not check the stage's issuer and audience in the Authorization header."
+  }
+  assert {
+    condition = (
+      aws_apigatewayv2_integration.this.integration_type == "AWS_PROXY"
+      && aws_apigatewayv2_integration.this.payload_format_version == "2.0"
+      && aws_apigatewayv2_integration.this.integration_uri == aws_lambda_function.this.invoke_arn
+      && aws_apigatewayv2_integration.this.timeout_milliseconds == 30000
+    )
+    error_message = "The integration is not the function with payload 2.0 and its 30 s."
+  }
+  assert {
+    condition = toset([for permission in aws_lambda_permission.gateway : permission.source_arn]) == toset([
+      for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"] : "arn:aws:execute-api:eu-central-1:111122223333:mockapi/*/${method}/inquiries"
+    ])
+    error_message = "CKV_AWS_364, AVD-AWS-0067: the permission to invoke is not narrowed to the routes."
+  }
+  assert {
+    condition = alltrue([
+      for permission in aws_lambda_permission.gateway : permission.principal == "apigateway.amazonaws.com" && permission.action == "lambda:InvokeFunction"
+    ])
+    error_message = "CKV_AWS_301: somebody other than the gateway may invoke the function."
+  }
+  assert {
+    condition     = aws_apigatewayv2_api.this.protocol_type == "HTTP"
+    error_message = "CKV2_AWS_51: the API is not an HTTP API, whose stages know no client certificates."
+  }
+  assert {
+    condition = (
+      aws_apigatewayv2_api.this.cors_configuration[0].allow_origins == toset(["https://${terraform.workspace}.example.com"])
+      && aws_apigatewayv2_api.this.cors_configuration[0].allow_methods == toset(["GET", "POST", "PUT", "DELETE", "OPTIONS"])
+      && aws_apigatewayv2_api.this.cors_configuration[0].allow_headers == toset(["authorization", "content-type"])
+      && aws_apigatewayv2_api.this.cors_configuration[0].expose_headers == toset(["Link"])
+      && aws_apigatewayv2_api.this.cors_configuration[0].allow_credentials != true
+    )
+    error_message = "CORS is not the stage's origin with the contract's methods and headers."
+  }
+  assert {
+    condition     = one(aws_apigatewayv2_api.this.cors_configuration[0].allow_origins) == aws_lambda_function.this.environment[0].variables.CORS_ORIGIN
+    error_message = "The gateway and the function disagree on the origin."
+  }
+  assert {
+    condition     = aws_apigatewayv2_stage.this.name == "$default" && aws_apigatewayv2_stage.this.auto_deploy
+    error_message = "The stage is not $default with auto deploy: a changed route would not go live, or the path would grow a prefix."
+  }
+  assert {
+    condition = (
+      aws_apigatewayv2_stage.this.default_route_settings[0].throttling_rate_limit == 11
+      && aws_apigatewayv2_stage.this.default_route_settings[0].throttling_burst_limit == 22
+    )
+    error_message = "The stage's throttling limits are not set both: every call would be a 429."
+  }
+  assert {
+    condition     = aws_apigatewayv2_stage.this.access_log_settings[0].destination_arn == aws_cloudwatch_log_group.access.arn
+    error_message = "CKV_AWS_76, AVD-AWS-0001: the gateway keeps no access log."
+  }
+  assert {
+    condition = alltrue([
+      for field in values(jsondecode(aws_apigatewayv2_stage.this.access_log_settings[0].format)) :
+      !can(regex("identity|claims|principal|context\\.path|domainName|[hH]eader|[qQ]uery", field))
+    ])
+    error_message = "The access log would hold something of the person who called."
+  }
+  assert {
+    condition = length(setsubtract(
+      ["requestId", "routeKey", "status", "responseLatency", "functionRequestId", "authorizerError", "integrationError"],
+      keys(jsondecode(aws_apigatewayv2_stage.this.access_log_settings[0].format))
+    )) == 0
+    error_message = "The access log lacks a field the dashboard or the runbook reads."
+  }
+  assert {
+    condition     = one(values(aws_apigatewayv2_domain_name.this)).domain_name_configuration[0].security_policy == "TLS_1_2"
+    error_message = "AVD-AWS-0005, CKV_AWS_206: the custom domain accepts TLS below 1.2."
+  }
+  assert {
+    condition     = one(values(aws_apigatewayv2_api_mapping.this)).stage == aws_apigatewayv2_stage.this.id
+    error_message = "The custom domain does not lead to the stage."
+  }
+}
+
+run "observability" {
+  assert {
+    condition = toset(keys(aws_cloudwatch_metric_alarm.this)) == toset([
+      "api-5xx-rate", "function-duration", "function-errors", "function-faults", "function-memory", "function-throttles",
+      "table-system-errors", "table-throttles",
+    ])
+    error_message = "An alarm is missing, or one has no place in this list and in the runbook."
+  }
+  assert {
+    condition     = alltrue([for alarm in aws_cloudwatch_metric_alarm.this : strcontains(alarm.alarm_description, "Look at ")])
+    error_message = "An alarm's description does not say what to look at."
+  }
+  assert {
+    condition     = alltrue([for alarm in aws_cloudwatch_metric_alarm.this : alarm.actions_enabled && alarm.treat_missing_data == "notBreaching"])
+    error_message = "CKV_AWS_319: an alarm is muted, or a night without requests raises it."
+  }
+  assert {
+    condition     = alltrue([for alarm in aws_cloudwatch_metric_alarm.this : one(alarm.alarm_actions) == one(alarm.ok_actions)])
+    error_message = "An alarm is not mailed, or nobody is told that it is over."
+  }
+  assert {
+    condition = (
+      one(values(aws_sns_topic_subscription.alarms)).protocol == "email"
+      && one(values(aws_sns_topic_subscription.alarms)).endpoint == "${terraform.workspace}@example.com"
+      && one(values(aws_sns_topic.alarms)).kms_master_key_id != "alias/aws/sns"
+    )
+    error_message = "Alarms do not reach the stage's address (CloudWatch may not use the key alias/aws/sns)."
+  }
+  assert {
+    condition = (
+      aws_cloudwatch_metric_alarm.this["function-duration"].threshold == 24000
+      && aws_cloudwatch_metric_alarm.this["function-memory"].threshold == 115.2
+    )
+    error_message = "The thresholds do not follow from the timeout and the memory."
+  }
+  assert {
+    condition = (
+      aws_cloudwatch_log_metric_filter.faults.pattern == "{ $.level = \"ERROR\" }"
+      && aws_cloudwatch_log_metric_filter.faults.log_group_name == aws_cloudwatch_log_group.function.name
+      && aws_cloudwatch_log_metric_filter.faults.metric_transformation[0].name == aws_cloudwatch_metric_alarm.this["function-faults"].metric_name
+      && aws_cloudwatch_log_metric_filter.faults.metric_transformation[0].namespace == aws_cloudwatch_metric_alarm.this["function-faults"].namespace
+    )
+    error_message = "The alarm on faults does not read what the filter on the log writes."
+  }
+  assert {
+    condition = (
+      aws_cloudwatch_log_metric_filter.memory.pattern == "{ $.type = \"platform.report\" }"
+      && aws_cloudwatch_log_metric_filter.memory.metric_transformation[0].value == "$.record.metrics.maxMemoryUsedMB"
+      && aws_cloudwatch_log_metric_filter.memory.metric_transformation[0].name == aws_cloudwatch_metric_alarm.this["function-memory"].metric_name
+      && aws_cloudwatch_log_metric_filter.memory.metric_transformation[0].namespace == aws_cloudwatch_metric_alarm.this["function-memory"].namespace
+    )
+    error_message = "The alarm on memory does not read what the filter on the log writes."
+  }
+  assert {
+    condition = alltrue([
+      for alarm in aws_cloudwatch_metric_alarm.this :
+      (alarm.metric_name != null) != (length([for query in alarm.metric_query : query if query.return_data]) == 1)
+    ])
+    error_message = "An alarm does not watch exactly one figure."
+  }
+  assert {
+    condition = (
+      [for widget in jsondecode(aws_cloudwatch_dashboard.this.dashboard_body).widgets : widget.properties.markdown if widget.type == "text"]
+      == ["## Is it up?", "## Is it fast?", "## Who is hurt?"]
+    )
+    error_message = "The dashboard does not answer its three questions in order."
+  }
+  assert {
+    condition = alltrue([
+      for widget in jsondecode(aws_cloudwatch_dashboard.this.dashboard_body).widgets :
+      widget.properties.region == "eu-central-1" if contains(["metric", "log"], widget.type)
+    ])
+    error_message = "A widget reads another region."
+  }
+  assert {
+    condition = length(distinct([
+      for widget in jsondecode(aws_cloudwatch_dashboard.this.dashboard_body).widgets : "${widget.x},${widget.y}"
+    ])) == 13
+    error_message = "Widgets of the dashboard cover each other."
+  }
+}
+
+run "outputs" {
+  assert {
+    condition     = output.stage == terraform.workspace
+    error_message = "The stage is not the workspace."
+  }
+  assert {
+    condition     = output.api_url == "https://${terraform.workspace}.api.example.com"
+    error_message = "The URL is not the custom domain's."
+  }
+  assert {
+    condition = (
+      output.table_name == aws_dynamodb_table.this.name
+      && output.function_name == aws_lambda_function.this.function_name
+      && output.log_group_name == aws_cloudwatch_log_group.function.name
+      && output.access_log_group_name == aws_cloudwatch_log_group.access.name
+      && output.cors_origin == one(aws_apigatewayv2_api.this.cors_configuration[0].allow_origins)
+    )
+    error_message = "An output names something else."
+  }
+  assert {
+    condition     = endswith(output.dashboard_url, "region=eu-central-1#dashboards/dashboard/inquiries-${terraform.workspace}")
+    error_message = "The dashboard's URL does not lead to it."
+  }
+  assert {
+    condition     = output.domain_target != null
+    error_message = "Nothing says where the custom domain's DNS record must point."
+  }
+}

@@ -1,0 +1,52 @@
+# The stage main: what differs from develop, and a customer key.
+
+mock_provider "aws" {
+  source = "./tests/mocks"
+}
+
+variables {
+  runtime      = "nodejs22.x"
+  package_file = "versions.tf"
+
+  stages = {
+    main = {
+      issuer            = "https://issuer.example.com/main/"
+      audience          = ["client"]
+      cors_origin       = "https://main.example.com:8443"
+      table_kms_key_arn = "arn:aws:kms:eu-central-1:111122223333:key/00000000-0000-0000-0000-000000000000"
+    }
+  }
+}
+
+run "protected" {
+  assert {
+    condition     = aws_dynamodb_table.this.deletion_protection_enabled
+    error_message = "The table of main can be deleted."
+  }
+  assert {
+    condition = (
+      aws_dynamodb_table.this.server_side_encryption[0].enabled
+      && aws_dynamodb_table.this.server_side_encryption[0].kms_key_arn == var.stages.main.table_kms_key_arn
+    )
+    error_message = "The table does not use the customer's key."
+  }
+}
+
+# The one way to take a protected stage down on purpose.
+run "protection_off_by_hand" {
+  variables {
+    stages = {
+      main = {
+        issuer                      = "https://issuer.example.com/main/"
+        audience                    = ["client"]
+        cors_origin                 = "https://main.example.com"
+        deletion_protection_enabled = false
+      }
+    }
+  }
+
+  assert {
+    condition     = !aws_dynamodb_table.this.deletion_protection_enabled
+    error_message = "Deletion protection cannot be switched off on purpose."
+  }
+}

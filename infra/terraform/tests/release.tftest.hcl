@@ -1,0 +1,53 @@
+# The stage release: what differs from develop, and reserved concurrency.
+
+mock_provider "aws" {
+  source = "./tests/mocks"
+}
+
+variables {
+  runtime      = "nodejs22.x"
+  package_file = "versions.tf"
+
+  stages = {
+    release = {
+      issuer               = "https://issuer.example.com"
+      audience             = ["client"]
+      cors_origin          = "https://www.example.com"
+      log_retention_days   = 365
+      reserved_concurrency = 50
+    }
+  }
+}
+
+run "protected" {
+  assert {
+    condition     = aws_dynamodb_table.this.deletion_protection_enabled
+    error_message = "The table of release can be deleted."
+  }
+  assert {
+    condition     = aws_lambda_function.this.reserved_concurrent_executions == 50
+    error_message = "Concurrency cannot be reserved."
+  }
+  assert {
+    condition     = aws_cloudwatch_log_group.function.retention_in_days == 365 && aws_cloudwatch_log_group.access.retention_in_days == 365
+    error_message = "Logs cannot be kept for a year."
+  }
+}
+
+run "stopped_by_hand" {
+  variables {
+    stages = {
+      release = {
+        issuer               = "https://issuer.example.com"
+        audience             = ["client"]
+        cors_origin          = "https://www.example.com"
+        reserved_concurrency = 0
+      }
+    }
+  }
+
+  assert {
+    condition     = aws_lambda_function.this.reserved_concurrent_executions == 0
+    error_message = "The function cannot be stopped by reserving nothing for it."
+  }
+}

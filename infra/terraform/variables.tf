@@ -1,0 +1,137 @@
+variable "stages" {
+  description = <<-EOT
+    Settings of each stage (develop, main, release); the selected workspace picks one.
+      issuer                      Issuer of the tokens, an https URL equal to their `iss` claim byte for byte.
+      audience                    Client ids accepted in `aud`, at least one.
+      cors_origin                 The one origin browsers may call from, as they send it: scheme://host[:port].
+      log_retention_days          Days both log groups keep their events.
+      deletion_protection_enabled Whether the table refuses deletion; by default on main and release.
+      throttling                  Requests per second and burst the gateway lets through before it answers 429.
+      reserved_concurrency        Instances set aside for, and at most used by, the function; unset: the account's pool. 0 stops it.
+      alarm_email                 Address alarms are mailed to; unset: alarms change colour only.
+      table_kms_key_arn           Customer key of the table; unset: a key owned by AWS. Its key policy must let the function's
+                                  role use it through DynamoDB (kms:ViaService), since the role itself has no KMS permission.
+      domain                      Custom domain name and its ACM certificate (same region); unset: the execute-api host only.
+  EOT
+  type = map(object({
+    issuer                      = string
+    audience                    = list(string)
+    cors_origin                 = string
+    log_retention_days          = optional(number, 30)
+    deletion_protection_enabled = optional(bool)
+    throttling = optional(object({
+      rate_limit  = number
+      burst_limit = number
+    }), { rate_limit = 100, burst_limit = 200 })
+    reserved_concurrency = optional(number)
+    alarm_email          = optional(string)
+    table_kms_key_arn    = optional(string)
+    domain = optional(object({
+      name            = string
+      certificate_arn = string
+    }))
+  }))
+  default  = {}
+  nullable = false
+
+  validation {
+    condition = contains(keys(var.stages), terraform.workspace) && contains(local.stage_names, terraform.workspace)
+    error_message = (
+      contains(local.stage_names, terraform.workspace)
+      ? "Stage \"${terraform.workspace}\" has no settings: copy stages.auto.tfvars.example to stages.auto.tfvars and fill in its entry."
+      : "Workspace \"${terraform.workspace}\" is not a stage: run \"terraform workspace select -or-create develop\" (or main, or release)."
+    )
+  }
+
+  validation {
+    condition     = length(setsubtract(keys(var.stages), local.stage_names)) == 0
+    error_message = "Stages are develop, main and release; remove from stages: ${join(", ", setsubtract(keys(var.stages), local.stage_names))}."
+  }
+
+  validation {
+    condition     = alltrue([for stage in values(var.stages) : can(regex(local.issuer_pattern, stage.issuer))])
+    error_message = "An issuer must be an https URL without query or fragment: ${join(", ", [for name, stage in var.stages : "${name} has \"${stage.issuer}\"" if !can(regex(local.issuer_pattern, stage.issuer))])}."
+  }
+
+  validation {
+    condition     = alltrue([for stage in values(var.stages) : can(regex(local.origin_pattern, stage.cors_origin))])
+    error_message = "A cors_origin must be one origin as browsers send it, scheme://host[:port] in lower case, never *, no path and no trailing slash: ${join(", ", [for name, stage in var.stages : "${name} has \"${stage.cors_origin}\"" if !can(regex(local.origin_pattern, stage.cors_origin))])}."
+  }
+
+  validation {
+    condition     = alltrue([for stage in values(var.stages) : length(stage.audience) > 0 && alltrue([for client in stage.audience : can(regex("^\\S+$", client))])])
+    error_message = "An audience needs at least one client id, none of them blank: ${join(", ", [for name, stage in var.stages : name if length(stage.audience) == 0 || anytrue([for client in stage.audience : !can(regex("^\\S+$", client))])])}."
+  }
+
+  validation {
+    condition     = alltrue([for stage in values(var.stages) : contains(local.retention_days, stage.log_retention_days)])
+    error_message = "A log_retention_days must be a number CloudWatch Logs knows (${join(", ", local.retention_days)}): ${join(", ", [for name, stage in var.stages : "${name} has ${stage.log_retention_days}" if !contains(local.retention_days, stage.log_retention_days)])}."
+  }
+
+  validation {
+    condition     = alltrue([for stage in values(var.stages) : stage.throttling.rate_limit >= 1 && stage.throttling.burst_limit >= 1])
+    error_message = "Both throttling limits must be at least 1, since 0 answers every call with 429: ${join(", ", [for name, stage in var.stages : name if stage.throttling.rate_limit < 1 || stage.throttling.burst_limit < 1])}."
+  }
+
+  validation {
+    condition     = alltrue([for stage in values(var.stages) : stage.reserved_concurrency == null ? true : stage.reserved_concurrency >= 0])
+    error_message = "A reserved_concurrency must not be negative; leave it out to use the account's pool: ${join(", ", [for name, stage in var.stages : name if stage.reserved_concurrency == null ? false : stage.reserved_concurrency < 0])}."
+  }
+
+  validation {
+    condition     = alltrue([for stage in values(var.stages) : stage.alarm_email == null ? true : can(regex("^[^@\\s]+@[^@\\s]+$", stage.alarm_email))])
+    error_message = "An alarm_email must be an e-mail address: ${join(", ", [for name, stage in var.stages : name if stage.alarm_email == null ? false : !can(regex("^[^@\\s]+@[^@\\s]+$", stage.alarm_email))])}."
+  }
+
+  validation {
+    condition     = alltrue([for stage in values(var.stages) : stage.table_kms_key_arn == null ? true : can(regex("^arn:[a-z-]+:kms:", stage.table_kms_key_arn))])
+    error_message = "A table_kms_key_arn must be the ARN of a KMS key: ${join(", ", [for name, stage in var.stages : name if stage.table_kms_key_arn == null ? false : !can(regex("^arn:[a-z-]+:kms:", stage.table_kms_key_arn))])}."
+  }
+
+  validation {
+    condition     = alltrue([for stage in values(var.stages) : stage.domain == null ? true : can(regex("^[a-z0-9-]+(\\.[a-z0-9-]+)+$", stage.domain.name)) && can(regex("^arn:[a-z-]+:acm:", stage.domain.certificate_arn))])
+    error_message = "A domain needs a host name in lower case and the ARN of an ACM certificate: ${join(", ", [for name, stage in var.stages : name if stage.domain == null ? false : !can(regex("^[a-z0-9-]+(\\.[a-z0-9-]+)+$", stage.domain.name)) || !can(regex("^arn:[a-z-]+:acm:", stage.domain.certificate_arn))])}."
+  }
+}
+
+variable "region" {
+  description = "AWS region to deploy to; unset: the one of the environment (AWS_REGION or the profile's)."
+  type        = string
+  default     = null
+}
+
+variable "name" {
+  description = "Name of the service; every resource is called NAME-STAGE."
+  type        = string
+  default     = "inquiries"
+  nullable    = false
+
+  validation {
+    condition     = can(regex("^[a-z][a-z0-9-]{1,40}$", var.name))
+    error_message = "A name is 2 to 41 lower-case letters, digits and hyphens and begins with a letter, not \"${var.name}\"."
+  }
+}
+
+variable "package_file" {
+  description = "The function's zip, relative to this folder; `npm run build` writes it, byte for byte the same from the same sources."
+  type        = string
+  default     = "../../dist/inquiries.zip"
+  nullable    = false
+
+  validation {
+    condition     = fileexists("${path.module}/${var.package_file}")
+    error_message = "There is no ${var.package_file}: run \"npm run build\" first."
+  }
+}
+
+variable "runtime" {
+  description = "The function's runtime. AWS providers before 6.21 know runtimes up to nodejs22.x only and refuse the default."
+  type        = string
+  default     = "nodejs24.x"
+  nullable    = false
+
+  validation {
+    condition     = can(regex("^nodejs(2[2-9]|[3-9][0-9])\\.x$", var.runtime))
+    error_message = "A runtime is Node.js 22 or later, such as nodejs24.x, not \"${var.runtime}\"."
+  }
+}

@@ -1,0 +1,232 @@
+/**
+ * Deploys one stage: checks, build, plan, summary, question, apply, smoke test, URL.
+ *
+ * Usage: see below. Exit codes: 0 deployed (or planned), 1 a step failed, 2 refused or declined before anything was changed.
+ */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { parseArgs } from 'node:util';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { runCommand, UsageError } from './cli.ts';
+import {
+  isRecentEnough,
+  MODULE,
+  providerSource,
+  ROOT,
+  run,
+  STAGES,
+  terraformEnv,
+  terraformVersion,
+} from './infra/terraform.ts';
+import type { Outcome, Stage } from './infra/terraform.ts';
+
+const USAGE = `
+Usage: npm run deploy -- STAGE [--yes] [--plan-only]
+
+  STAGE        develop, main or release; it is the Terraform workspace, too
+  --yes        apply without asking
+  --plan-only  stop after the summary
+
+Credentials and region come from the environment (AWS_PROFILE, AWS_REGION, …). The state is where STAGE.s3.tfbackend or
+backend.s3.tfbackend in infra/terraform says, or TF_CLI_ARGS_init. SMOKE_TOKEN is an ID token for the smoke test; without
+it, the test skips what needs one. TF_PLUGIN_DIR names a folder with the AWS provider where the registry is out of reach.
+`;
+
+interface Settings {
+  readonly stage: Stage;
+  readonly yes: boolean;
+  readonly planOnly: boolean;
+}
+
+interface Change {
+  readonly address: string;
+  readonly type: string;
+  readonly change: { readonly actions: readonly string[] };
+}
+
+function readSettings(): Settings {
+  let parsed;
+  try {
+    parsed = parseArgs({
+      allowPositionals: true,
+      strict: true,
+      options: {
+        yes: { type: 'boolean', default: false },
+        'plan-only': { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    });
+  } catch (error) {
+    const [line = ''] = (error instanceof Error ? error.message : String(error)).split(/\. |\.?\n/);
+    throw new UsageError(`${line} (see --help)`, { cause: error });
+  }
+  const { values, positionals } = parsed;
+  if (values.help) {
+    process.stdout.write(`${USAGE.trim()}\n`);
+    process.exit(0);
+  }
+  const [name, ...others] = positionals;
+  if (name === undefined) throw new UsageError(`Which stage? npm run deploy -- ${STAGES.join('|')}`);
+  const stage = STAGES.find((known) => known === name);
+  if (stage === undefined || others.length > 0) {
+    throw new UsageError(`"${positionals.join(' ')}" is not a stage; stages are develop, main and release.`);
+  }
+  return { stage, yes: values.yes, planOnly: values['plan-only'] };
+}
+
+/** Everything that can be known before anything is touched. */
+async function checkAll({ stage, yes, planOnly }: Settings): Promise<{ region: string; commit: string }> {
+  const isProtected = stage !== 'develop';
+  if (!yes && !planOnly && !process.stdin.isTTY) {
+    throw new UsageError('There is no terminal to ask at; pass --yes or --plan-only.');
+  }
+  const workspace = process.env['TF_WORKSPACE'];
+  if (workspace !== undefined && workspace !== stage) {
+    throw new UsageError(`TF_WORKSPACE is "${workspace}", which contradicts the stage ${stage}; unset it.`);
+  }
+  const version = await terraformVersion();
+  if (version === undefined)
+    throw new UsageError('terraform is not on the PATH; version 1.10 or later is needed.');
+  if (!isRecentEnough(version))
+    throw new UsageError(`terraform ${version} is too old; version 1.10 or later is needed.`);
+
+  const head = await run('git', ['rev-parse', '--short', 'HEAD']);
+  const status = await run('git', ['status', '--porcelain']);
+  if (head.code === 127) throw new UsageError('git is not on the PATH.');
+  if (head.code !== 0 || status.code !== 0) throw new UsageError('This is not a git checkout with a commit.');
+  const [dirty] = status.stdout.split('\n');
+  if (isProtected && dirty) {
+    throw new UsageError(`${stage} is deployed from a commit only; commit or stash first: ${dirty.slice(3)}`);
+  }
+  if (isProtected && existsSync(join(MODULE, 'backend_override.tf'))) {
+    throw new UsageError(
+      `${stage} does not keep its state on this machine; remove infra/terraform/backend_override.tf.`,
+    );
+  }
+
+  const { config } = new DynamoDBClient({});
+  const region = await config.region().catch(() => {
+    throw new UsageError('There is no AWS region; set AWS_REGION or AWS_PROFILE.');
+  });
+  await config.credentials().catch(() => {
+    throw new UsageError('There are no valid AWS credentials; set AWS_PROFILE or sign in (aws sso login).');
+  });
+  return { region, commit: `${head.stdout.trim()}${dirty ? ' with uncommitted changes' : ''}` };
+}
+
+/** A step that must succeed; what it wrote is shown only where it does not. */
+async function step(title: string, work: () => Promise<Outcome>): Promise<Outcome> {
+  process.stdout.write(`${title} …\n`);
+  const outcome = await work();
+  if (outcome.code === 0) return outcome;
+  // Terraform prints what it had planned before its error; the error is what matters.
+  const error = outcome.output.slice(Math.max(0, outcome.output.indexOf('\nError: '))).trim();
+  throw new Error(`${error}\n\nFailed: ${title}.`);
+}
+
+const terraform = (...args: string[]): Promise<Outcome> => {
+  const env = terraformEnv();
+  delete env['TF_WORKSPACE'];
+  return run('terraform', args, { cwd: MODULE, env });
+};
+
+/** Where this stage's state is, unless TF_CLI_ARGS_init or an override says so. */
+function backendConfig(stage: Stage): string[] {
+  const file = [`${stage}.s3.tfbackend`, 'backend.s3.tfbackend'].find((name) =>
+    existsSync(join(MODULE, name)),
+  );
+  return file === undefined || existsSync(join(MODULE, 'backend_override.tf'))
+    ? []
+    : [`-backend-config=${file}`];
+}
+
+async function plan(stage: Stage, file: string): Promise<Change[]> {
+  // The workspace selected last may not exist in this stage's backend; the stage's own is selected below.
+  rmSync(join(MODULE, '.terraform/environment'), { force: true });
+  await step('terraform init', () =>
+    terraform('init', '-no-color', '-reconfigure', ...backendConfig(stage), ...providerSource()),
+  );
+  await step(`terraform workspace ${stage}`, () => terraform('workspace', 'select', '-or-create', stage));
+  await step('terraform plan', () => terraform('plan', '-no-color', `-out=${file}`));
+  const shown = await step('terraform show', () => terraform('show', '-json', file));
+  const { resource_changes: changes = [] } = JSON.parse(shown.stdout) as { resource_changes?: Change[] };
+  return changes.filter(
+    ({ change }) => !change.actions.every((action) => ['no-op', 'read'].includes(action)),
+  );
+}
+
+function summarise(stage: Stage, commit: string, region: string, changes: readonly Change[]): void {
+  const zip = createHash('sha256')
+    .update(readFileSync(join(ROOT, 'dist/inquiries.zip')))
+    .digest('base64');
+  const verbs = changes.map(({ change }) =>
+    change.actions.length > 1
+      ? 'replace'
+      : (change.actions[0] ?? '').replace('update', 'change').replace('delete', 'destroy'),
+  );
+  const count = (verb: string): number => verbs.filter((found) => found === verb).length;
+  process.stdout.write(`
+  stage     ${stage}, region ${region}, ${process.env['AWS_PROFILE'] ? `profile ${process.env['AWS_PROFILE']}` : 'credentials of the environment'}
+  commit    ${commit}
+  package   dist/inquiries.zip, sha256 ${zip}
+  plan      ${['create', 'change', 'replace', 'destroy'].map((verb) => `${count(verb)} to ${verb}`).join(', ')}
+${changes.map(({ address }, index) => `            ${(verbs[index] ?? '').padEnd(8)} ${address}\n`).join('')}
+`);
+}
+
+async function isConfirmed(stage: Stage): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const answer = await terminal.question(`Apply this? Type ${stage} to go on: `);
+  terminal.close();
+  return answer.trim() === stage;
+}
+
+async function applyAndCheck(file: string, hasChanges: boolean): Promise<void> {
+  if (hasChanges) await step('terraform apply', () => terraform('apply', '-no-color', file));
+  const { stdout } = await step('terraform output', () => terraform('output', '-json'));
+  const outputs = JSON.parse(stdout) as Record<string, { value: string } | undefined>;
+  const url = outputs['api_url']?.value ?? '';
+  const origin = outputs['cors_origin']?.value ?? '';
+  const smoke = await run(
+    process.execPath,
+    [join(ROOT, 'scripts/smoke.ts'), '--url', url, '--origin', origin, '--wait', '60'],
+    { inherit: true },
+  );
+  if (smoke.code !== 0) {
+    throw new Error(
+      `Applied, but the smoke test failed: ${url}. To go back, see docs/runbook.md, "Roll back".`,
+    );
+  }
+  process.stdout.write(
+    `\n${hasChanges ? 'Deployed' : 'Already deployed'}: ${url}/inquiries\n${outputs['dashboard_url']?.value}\n`,
+  );
+}
+
+await runCommand(async () => {
+  const settings = readSettings();
+  const { stage, yes, planOnly } = settings;
+  const { region, commit } = await checkAll(settings);
+  const folder = mkdtempSync(join(tmpdir(), 'deploy-'));
+  try {
+    const file = join(folder, 'plan');
+    await step('npm run build', () => run('npm', ['run', '--silent', 'build']));
+    const changes = await plan(stage, file);
+    summarise(stage, commit, region, changes);
+    if (
+      changes.some(({ type, change }) => type === 'aws_dynamodb_table' && change.actions.includes('delete'))
+    ) {
+      throw new UsageError(
+        'The plan deletes the table with its inquiries; no deployment does that. Nothing was changed.',
+      );
+    }
+    if (planOnly) return;
+    if (changes.length > 0 && !yes && !(await isConfirmed(stage)))
+      throw new UsageError('Nothing was changed.');
+    await applyAndCheck(file, changes.length > 0);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,152 @@
+/**
+ * The page of the local stack that describes the service: docs/openapi.yaml in Swagger UI, and raw. One can sign in
+ * at the local issuer there and try the operations. CORS of the gateway is for the contact form alone, so the page
+ * calls its own origin, which passes requests on to the gateway, and says so. docs/adr/0044
+ */
+import { readFileSync } from 'node:fs';
+import { createServer, request as connect } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse, stringify } from 'yaml';
+import { inquiriesPath } from '../../src/contract.ts';
+import type { OpenApiDocument } from '../openapi/document.ts';
+import { splitTarget } from './event.ts';
+import { replies } from './replies.ts';
+import { close, listen } from './server.ts';
+import { findFile, sendContent } from './static.ts';
+import type { Content } from './static.ts';
+
+const DOCUMENT = join(import.meta.dirname, '../../docs/openapi.yaml');
+const SWAGGER_UI = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/swagger-ui.css')));
+
+/** What the page has to know of the running stack. */
+interface DocsConfig {
+  readonly gateway: string;
+  readonly issuer: string;
+  readonly clientId: string;
+}
+
+export interface DocsServer {
+  readonly url: string;
+  /** From now on the page is served; before, it is 503. */
+  configure(config: DocsConfig): void;
+  close(): Promise<void>;
+}
+
+/** Serves the page on a loopback port. @throws Error with `code` EADDRINUSE and `port` when the port is taken. */
+export async function startDocsServer(port: number): Promise<DocsServer> {
+  let config: DocsConfig | undefined;
+  const server = createServer((request, response) => {
+    const { rawPath } = splitTarget(request);
+    if (config === undefined) return void response.writeHead(replies.unavailable.status).end();
+    // The issuer knows this page by one origin only; `localhost` is another.
+    if (request.headers.host !== new URL(url).host) {
+      return void response.writeHead(302, { location: url + rawPath }).end();
+    }
+    if (rawPath === inquiriesPath) return passOn(request, response, config.gateway);
+    return sendContent(request, response, find(rawPath, url, config), {
+      'content-security-policy': [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        // Swagger UI's style sheet has its images inside.
+        "img-src 'self' data:",
+        `connect-src 'self' ${config.issuer}`,
+        "form-action 'none'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+      ].join('; '),
+    });
+  });
+  const url = `http://127.0.0.1:${await listen(server, port)}`;
+  return { url, configure: (value) => void (config = value), close: () => close(server) };
+}
+
+/** What there is under a path. The document is read when it is asked for, so a new one needs no restart. */
+function find(path: string, url: string, config: DocsConfig): Content | undefined {
+  switch (path) {
+    case '/':
+      return { name: 'index.html', data: toPage(config.clientId) };
+    case '/callback':
+      return findFile(SWAGGER_UI, '/oauth2-redirect.html');
+    case '/docs-page.js':
+      return findFile(import.meta.dirname, path);
+    case '/openapi.json':
+      return { name: path, data: JSON.stringify(readDocument(config), null, 2) };
+    case '/openapi.yaml':
+      return { name: path, data: stringify(readDocument(config), { aliasDuplicateObjects: false }) };
+    case '/page.json':
+      return { name: path, data: JSON.stringify(toPageDocument(readDocument(config), url, config)) };
+    default:
+      return findFile(SWAGGER_UI, path);
+  }
+}
+
+/** The document of the running stack. */
+function readDocument({ gateway }: DocsConfig): OpenApiDocument {
+  const document = parse(readFileSync(DOCUMENT, 'utf8')) as OpenApiDocument;
+  return { ...document, servers: [{ url: gateway, description: 'The service on this machine.' }] };
+}
+
+/** The document as the page needs it: calls go through this server, and one can sign in. */
+function toPageDocument(
+  document: OpenApiDocument,
+  url: string,
+  { gateway, issuer }: DocsConfig,
+): OpenApiDocument {
+  const signIn = {
+    type: 'oauth2',
+    description: 'Signs in at the local issuer; what is sent is the ID token.',
+    'x-tokenName': 'id_token',
+    flows: {
+      authorizationCode: {
+        authorizationUrl: `${issuer}/oauth2/authorize`,
+        tokenUrl: `${issuer}/oauth2/token`,
+        scopes: { openid: 'the claims email and sub' },
+      },
+    },
+  };
+  const { components } = document;
+  return {
+    ...document,
+    servers: [{ url, description: `This page, which passes requests on to ${gateway}` }],
+    security: [{ signIn: [] }, ...document.security],
+    components: { ...components, securitySchemes: { signIn, ...components.securitySchemes } },
+  };
+}
+
+/** Passes a request on to the gateway as it is, and the answer back. */
+function passOn(request: IncomingMessage, response: ServerResponse, gateway: string): void {
+  const { method = 'GET', url = '/', headers } = request;
+  const outgoing = connect(gateway + url, { method, headers: { ...headers, host: new URL(gateway).host } });
+  outgoing.on('response', (incoming) => {
+    response.writeHead(incoming.statusCode ?? replies.internalError.status, incoming.headers);
+    incoming.pipe(response);
+  });
+  outgoing.on('error', () => {
+    if (response.headersSent) response.destroy();
+    else response.writeHead(502).end();
+  });
+  request.pipe(outgoing);
+}
+
+function toPage(clientId: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>Inquiry service · local stack</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/swagger-ui.css">
+</head>
+<body data-client-id="${clientId}">
+<p class="swagger-ui"><span class="wrapper">The contract as a file: <a href="/openapi.yaml">YAML</a>, <a href="/openapi.json">JSON</a></span></p>
+<div id="swagger-ui"></div>
+<script src="/swagger-ui-bundle.js"></script>
+<script src="/docs-page.js"></script>
+</body>
+</html>
+`;
+}

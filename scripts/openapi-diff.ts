@@ -1,0 +1,65 @@
+/**
+ * Compares the published document with the one of an earlier git revision: what changed, and what of it breaks
+ * clients. redocly rates the changes, with the rules of redocly.yaml. docs/adr/0042
+ *
+ * Exit codes: 0 nothing breaks; 1 something does; 2 bad use.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { parseOptions, runCommand, UsageError } from './cli.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const USAGE = `
+Usage: npm run openapi:diff -- --base REVISION [--document FILE]
+
+Reports what changed in the OpenAPI document since a git revision; exits 1 when something breaks clients.
+
+  --base REVISION   any git revision: main, HEAD~3, a tag
+  --document FILE   the document as it is now (default: docs/openapi.yaml)
+`;
+
+await runCommand(async () => {
+  const options = parseOptions(USAGE, {
+    base: { type: 'string' },
+    document: { type: 'string', default: join(ROOT, 'docs/openapi.yaml') },
+  });
+  if (options.base === undefined) throw new UsageError('--base is missing (see --help)');
+  const document = resolve(options.document);
+  if (!existsSync(document)) throw new UsageError(`There is no file ${relative('', document)}.`);
+  const earlier = readRevision(options.base, document);
+  if (earlier === undefined) {
+    process.stdout.write(`${options.base} has no ${basename(document)}: nothing to compare with.\n`);
+    return;
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'openapi-diff-'));
+  try {
+    const base = join(folder, 'base.yaml');
+    writeFileSync(base, earlier);
+    const cli = join(ROOT, 'node_modules/@redocly/cli/bin/cli.js');
+    const { status, error } = spawnSync(
+      process.execPath,
+      [cli, 'diff', base, document, '--config', join(ROOT, 'redocly.yaml'), '--fail-on', 'major'],
+      { stdio: 'inherit', env: { ...process.env, REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' } },
+    );
+    if (error) throw error;
+    process.exitCode = status ?? 1;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+/** The file as a revision has it; undefined when the revision does not have it. */
+function readRevision(revision: string, file: string): string | undefined {
+  const git = (...args: string[]): string =>
+    execFileSync('git', args, { cwd: dirname(file), encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  let commit: string;
+  try {
+    commit = git('rev-parse', '--verify', '--end-of-options', `${revision}^{commit}`).trim();
+  } catch {
+    throw new UsageError(`${revision} is no revision of this repository.`);
+  }
+  const name = `./${basename(file)}`;
+  return git('ls-tree', commit, '--', name) === '' ? undefined : git('show', `${commit}:${name}`);
+}

@@ -1,0 +1,546 @@
+/** The database fails in every way it can: one answer of the contract in time, nothing twice, nothing in part. */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer as createHttpsServer } from 'node:https';
+import { connect, createServer as createTcpServer } from 'node:net';
+import type { Server, Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createServer as createTlsServer } from 'node:tls';
+import { Worker } from 'node:worker_threads';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { close, listen } from '../../scripts/local/server.ts';
+import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
+import { makeEvent, makePost } from '../helpers/events.ts';
+import { createOwnTable } from './helpers/engine.ts';
+import type { OwnTable, Stored } from './helpers/engine.ts';
+import {
+  always,
+  answer,
+  answerAfter,
+  breakOff,
+  cutConnection,
+  delay,
+  drip,
+  first,
+  garbage,
+  hang,
+  hangAfter,
+  never,
+  refuse,
+  startFaultProxy,
+} from './helpers/fault-proxy.ts';
+import type { Fault, FaultProxy, Plan } from './helpers/fault-proxy.ts';
+import { createSelfSigned } from './helpers/self-signed.ts';
+import { startSandbox } from './helpers/sandbox.ts';
+import type { Answer, Sandbox } from './helpers/sandbox.ts';
+import { createTally } from './helpers/tally.ts';
+
+const FAULT = {
+  error: 'INTERNAL_SERVER_ERROR',
+  message: 'The request could not be processed. Please try again later.',
+};
+const HEADERS = {
+  'Content-Type': 'application/json',
+  'Access-Control-Allow-Origin': 'https://www.example.com',
+};
+/** Milliseconds: 10 s are promised, the rest is room for a busy machine. */
+const IN_TIME = 10_000 + 2_000;
+
+let table: OwnTable;
+beforeAll(async () => {
+  table = await createOwnTable();
+});
+afterAll(() => table.close());
+
+interface Scene extends AsyncDisposable {
+  readonly proxy: FaultProxy;
+  readonly sandbox: Sandbox;
+  post(body?: string, remaining?: number): Promise<Answer>;
+  get(remaining?: number): Promise<Answer>;
+  stored(): Promise<Stored[]>;
+  /** Milliseconds of the slowest answer so far. */
+  slowest(): number;
+}
+
+/** A sandbox that reaches the engine through a proxy, and a user of its own. */
+async function openScene(pageSize?: number): Promise<Scene> {
+  const proxy = await startFaultProxy(table.engine, pageSize);
+  const sandbox = await startSandbox(table.environment(proxy.url));
+  const claims = { sub: randomUUID(), email: 'ana@example.com' };
+  let slowest = 0;
+  const invoke = async (event: object, remaining?: number): Promise<Answer> => {
+    const got = await sandbox.invoke(event, remaining);
+    slowest = Math.max(slowest, got.milliseconds);
+    return got;
+  };
+  return {
+    proxy,
+    sandbox,
+    post: (body = 'b', remaining) => invoke(makePost({ subject: randomUUID(), body }, claims), remaining),
+    get: (remaining) => invoke(makeEvent({ claims }), remaining),
+    slowest: () => slowest,
+    stored: async () => (await table.rows(claims.sub)).toSorted((a, b) => b.id.localeCompare(a.id)),
+    async [Symbol.asyncDispose]() {
+      await sandbox.close();
+      await proxy.close();
+    },
+  };
+}
+
+const idsOf = (rows: readonly Stored[]): string[] => rows.map(({ id }) => id);
+const listedBy = ({ json }: Answer): string[] => idsOf((json as InquiryListResponse).inquiries);
+
+function expectFault(got: Answer): void {
+  expect(got).toMatchObject({ status: 500, json: FAULT, headers: HEADERS });
+}
+
+/** A POST under a fault: answered in time; stored zero times or once; 201 means stored. @returns The status. */
+async function postUnder({ proxy, post, stored }: Scene, plan: Plan, body?: string): Promise<number> {
+  const before = idsOf(await stored());
+  proxy.plan = plan;
+  const got = await post(body);
+  proxy.plan = never;
+  expect(got.milliseconds).toBeLessThan(IN_TIME);
+  const added = idsOf(await stored()).filter((id) => !before.includes(id));
+  if (got.status === 201) expect(added).toEqual([(got.json as { inquiry: Inquiry }).inquiry.id]);
+  else expectFault(got);
+  expect(added.length).toBeLessThanOrEqual(1);
+  return got.status;
+}
+
+/** A GET under a fault: answered in time; the whole list or a 500. @returns The status. */
+async function getUnder({ proxy, get, stored }: Scene, plan: Plan): Promise<number> {
+  proxy.plan = plan;
+  const got = await get();
+  proxy.plan = never;
+  expect(got.milliseconds).toBeLessThan(IN_TIME);
+  if (got.status === 200) expect(listedBy(got)).toEqual(idsOf(await stored()));
+  else expectFault(got);
+  return got.status;
+}
+
+/** The next requests work, and show what is stored. */
+async function expectRecovery({ post, get, stored }: Scene): Promise<void> {
+  expect((await post()).status).toBe(201);
+  const list = await get();
+  expect(list.status).toBe(200);
+  expect(listedBy(list)).toEqual(idsOf(await stored()));
+}
+
+const html = { 'content-type': 'text/html' };
+const page = '<html><body><h1>Service Unavailable</h1></body></html>';
+const BIG = 'x'.repeat(300_000);
+const emptied: Fault = answerAfter(() => ({ status: 200, body: Buffer.alloc(0) }));
+const truncated: Fault = answerAfter(({ body }) => ({ body: body.subarray(0, -1) }));
+
+/** Name, plan, the status of a POST and of a GET. 'ok' is 201 or 200. */
+const faults: [name: string, plan: Plan, post: 'ok' | 500, get: 'ok' | 500, body?: string][] = [
+  ['throttled once', first(1, refuse(400, 'ProvisionedThroughputExceededException')), 'ok', 'ok'],
+  ['throttled twice', first(2, refuse(400, 'ProvisionedThroughputExceededException')), 'ok', 'ok'],
+  ['throttled for ever', always(refuse(400, 'ProvisionedThroughputExceededException')), 500, 500],
+  ['request limit for ever', always(refuse(400, 'RequestLimitExceeded')), 500, 500],
+  ['ThrottlingException once', first(1, refuse(400, 'ThrottlingException')), 'ok', 'ok'],
+  [
+    'throttled, to be tried again in an hour',
+    always(refuse(400, 'ThrottlingException', { 'retry-after': '3600', 'x-amz-retry-after': '3600000' })),
+    500,
+    500,
+  ],
+  ['503, to be tried again in an hour', always(answer(503, '', { 'retry-after': '3600' })), 500, 500],
+  ['500 in JSON once', first(1, refuse(500, 'InternalServerError')), 'ok', 'ok'],
+  ['500 in JSON twice', first(2, refuse(500, 'InternalServerError')), 'ok', 'ok'],
+  ['500 in JSON for ever', always(refuse(500, 'InternalServerError')), 500, 500],
+  ['500 in HTML once', first(1, answer(500, page, html)), 'ok', 'ok'],
+  ['500 in HTML for ever', always(answer(500, page, html)), 500, 500],
+  ['503 in JSON for ever', always(refuse(503, 'ServiceUnavailable')), 500, 500],
+  ['503 in HTML once', first(1, answer(503, page, html)), 'ok', 'ok'],
+  ['503 in HTML for ever', always(answer(503, page, html)), 500, 500],
+  [
+    '500 after the write, once',
+    first(
+      1,
+      answerAfter(() => ({ status: 500 })),
+    ),
+    'ok',
+    'ok',
+  ],
+  ['500 after the write, for ever', always(answerAfter(() => ({ status: 500 }))), 500, 500],
+  ['502 without a body', always(answer(502, '', {})), 500, 500],
+  ['access denied', always(refuse(400, 'AccessDeniedException')), 500, 500],
+  ['table missing', always(refuse(400, 'ResourceNotFoundException')), 500, 500],
+  ['credentials expired', always(refuse(400, 'ExpiredTokenException')), 500, 500],
+  ['credentials unknown', always(refuse(400, 'UnrecognizedClientException')), 500, 500],
+  ['signature refused', always(refuse(400, 'InvalidSignatureException')), 500, 500],
+  ['validation', always(refuse(400, 'ValidationException')), 500, 500],
+  ['an error type of any name', always(refuse(400, '__proto__')), 500, 500],
+  ['an error without a body', always(answer(400, '', {})), 500, 500],
+  ['403 in HTML', always(answer(403, page, html)), 500, 500],
+  ['a redirect to elsewhere', always(answer(307, '', { location: 'http://127.0.0.1:9/' })), 500, 500],
+  ['200 with an empty body, nothing done', always(answer(200, '')), 500, 500],
+  ['200 with an empty object, nothing done', always(answer(200, '{}')), 500, 500],
+  ['200 with null', always(answer(200, 'null')), 500, 500],
+  ['200 with an array', always(answer(200, '[]')), 500, 500],
+  ['200 with a string', always(answer(200, '"ok"')), 500, 500],
+  ['200 with an empty body after the write', always(emptied), 500, 500],
+  ['204 after the write', always(answerAfter(() => ({ status: 204, body: Buffer.alloc(0) }))), 500, 500],
+  ['200 with truncated JSON', always(truncated), 500, 500],
+  ['200 in HTML', always(answer(200, page, html)), 500, 500],
+  ['reset before the request once', first(1, cutConnection('before', 'reset')), 'ok', 'ok'],
+  ['reset before the request for ever', always(cutConnection('before', 'reset')), 500, 500],
+  ['reset during the request once', first(1, cutConnection('during', 'reset')), 'ok', 'ok', BIG],
+  ['reset during the request for ever', always(cutConnection('during', 'reset')), 500, 500, BIG],
+  ['reset after the write once', first(1, cutConnection('after', 'reset')), 'ok', 'ok'],
+  ['reset after the write twice', first(2, cutConnection('after', 'reset')), 'ok', 'ok'],
+  ['reset after the write for ever', always(cutConnection('after', 'reset')), 500, 500],
+  ['half-closed before the request once', first(1, cutConnection('before', 'close')), 'ok', 'ok'],
+  ['half-closed after the write for ever', always(cutConnection('after', 'close')), 500, 500],
+  ['a partial body once', first(1, breakOff('cut', 1)), 'ok', 'ok'],
+  ['a partial body for ever', always(breakOff('cut', 1)), 500, 500],
+  ['headers and no body, cut', always(breakOff('cut', 0)), 500, 500],
+  ['no answer once', first(1, hang), 'ok', 'ok'],
+  ['no answer for ever', always(hang), 500, 500],
+  ['no answer after the write once', first(1, hangAfter), 'ok', 'ok'],
+  ['no answer after the write for ever', always(hangAfter), 500, 500],
+  ['a stalled body once', first(1, breakOff('stall', 1)), 'ok', 'ok'],
+  ['a stalled body for ever', always(breakOff('stall', 1)), 500, 500],
+  ['a dripping body', always(drip), 500, 500],
+  ['an answer after 2 s', first(1, delay(2_000)), 'ok', 'ok'],
+  ['bytes that are no HTTP', always(garbage('\u0000\u0001 nonsense\r\n\r\n')), 500, 500],
+  ['a header that is too long', always(answer(200, '{}', { 'x-long': 'x'.repeat(100_000) })), 500, 500],
+  [
+    'a throttle, a reset, then an answer',
+    (n) => [refuse(400, 'ThrottlingException'), cutConnection('after', 'reset')][n],
+    'ok',
+    'ok',
+  ],
+];
+
+const tally = createTally('1a faults of the database (POST, GET, recovery)');
+describe.concurrent('under a fault: in time, nothing twice, nothing in part, and the next request works', () => {
+  it.each(faults)('%s', async (_, plan, post, get, body) =>
+    tally(async () => {
+      await using scene = await openScene();
+      expect(await postUnder(scene, plan, body)).toBe(post === 'ok' ? 201 : 500);
+      await expectRecovery(scene);
+      expect(await getUnder(scene, plan)).toBe(get === 'ok' ? 200 : 500);
+      await expectRecovery(scene);
+      return scene.slowest();
+    }),
+  );
+});
+
+describe.concurrent('without a connection: the contract’s 500 in time', () => {
+  const connections = createTally('1b no connection to the database');
+  /** Endpoint and what has to be closed; the servers listen on loopback. */
+  type Obstacle = () => Promise<{ endpoint: string; dispose?: () => unknown }>;
+
+  const onServer =
+    (scheme: string, create: () => Server): Obstacle =>
+    async () => {
+      const server = create();
+      const sockets = new Set<Socket>();
+      server.on('connection', (socket: Socket) => sockets.add(socket.on('error', () => undefined)));
+      const endpoint = `${scheme}://127.0.0.1:${await listen(server, 0)}`;
+      const dispose = async (): Promise<void> => {
+        for (const socket of sockets) socket.destroy();
+        await close(server);
+      };
+      return { endpoint, dispose };
+    };
+
+  const obstacles: [name: string, obstacle: Obstacle][] = [
+    [
+      'refused',
+      async () => {
+        const server = createTcpServer();
+        const port = await listen(server, 0);
+        await close(server);
+        return { endpoint: `http://127.0.0.1:${port}` };
+      },
+    ],
+    ['an unknown host', async () => ({ endpoint: 'http://no-such-host.invalid' })],
+    ['accepted and closed', onServer('http', () => createTcpServer((socket) => socket.end()))],
+    ['accepted and reset', onServer('http', () => createTcpServer((socket) => socket.resetAndDestroy()))],
+    ['accepted and never read', onServer('http', () => createTcpServer({ pauseOnConnect: true }))],
+    [
+      'TLS where plain HTTP is spoken',
+      onServer('https', () => createTcpServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))),
+    ],
+    ['TLS without a common cipher', onServer('https', () => createTlsServer({}))],
+    [
+      'TLS with a handshake that never answers',
+      onServer('https', () => createTcpServer({ pauseOnConnect: true })),
+    ],
+    ['dropped: the queue of the listener is full', fullQueue],
+  ];
+
+  it.each(obstacles)('%s', async (_, obstacle) =>
+    connections(async () => {
+      const { endpoint, dispose } = await obstacle();
+      const sandbox = await startSandbox(table.environment(endpoint));
+      try {
+        const claims = { sub: randomUUID(), email: 'ana@example.com' };
+        for (const event of [makePost({ subject: '', body: '' }, claims), makeEvent({ claims })]) {
+          const got = await sandbox.invoke(event);
+          expectFault(got);
+          expect(got.milliseconds).toBeLessThan(IN_TIME);
+        }
+        expect(await table.rows(claims.sub)).toEqual([]);
+      } finally {
+        await sandbox.close();
+        await dispose?.();
+      }
+    }),
+  );
+
+  it('an impostor: nothing is sent to a server whose certificate nobody trusts', async () =>
+    connections(async () => {
+      let received = 0;
+      const server = createHttpsServer(createSelfSigned(), (_, response) => {
+        received++;
+        response.end('{}');
+      });
+      let secured = 0;
+      server.on('secureConnection', () => secured++);
+      const port = await listen(server, 0);
+      const environment = table.environment(`https://localhost:${port}`);
+      // The certificate is a good one: with its name trusted, the same server is spoken to.
+      const trusting = await startSandbox({ ...environment, NODE_TLS_REJECT_UNAUTHORIZED: '0' });
+      const wary = await startSandbox(environment);
+      try {
+        await trusting.invoke(makePost({ subject: '', body: '' }));
+        expect(received).toBeGreaterThan(0);
+        received = 0;
+        expectFault(await wary.invoke(makePost({ subject: '', body: '' })));
+        expect(received).toBe(0);
+        expect(secured).toBeGreaterThan(0);
+      } finally {
+        await trusting.close();
+        await wary.close();
+        await close(server);
+      }
+    }));
+});
+
+/** A listener that accepts nothing, with its queue full: what else comes is dropped without a word. */
+async function fullQueue(): Promise<{ endpoint: string; dispose: () => Promise<void> }> {
+  const code = `
+    const { parentPort } = require('node:worker_threads');
+    const server = require('node:net').createServer();
+    server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+      parentPort.postMessage(server.address().port);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+    });`;
+  const listener = new Worker(code, { eval: true });
+  const [port] = (await once(listener, 'message')) as [number];
+  const fillers = Array.from({ length: 8 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
+  await sleep(300);
+  return {
+    endpoint: `http://127.0.0.1:${port}`,
+    async dispose() {
+      for (const filler of fillers) filler.destroy();
+      await listener.terminate();
+    },
+  };
+}
+
+describe.concurrent('with 2 s of remaining time at entry the answer still comes in time', () => {
+  const short = createTally('1c two seconds left');
+  it.each<[string, Plan]>([
+    ['no answer', always(hang)],
+    ['no answer after the write', always(hangAfter)],
+    ['a stalled body', always(breakOff('stall', 1))],
+    ['a dripping body', always(drip)],
+    [
+      'back-off asked for: the sleep between attempts ends too',
+      always(answer(503, '', { 'retry-after': '3600' })),
+    ],
+    ['throttled for ever', always(refuse(400, 'ThrottlingException'))],
+  ])('%s', async (_, plan) =>
+    short(async () => {
+      await using scene = await openScene();
+      for (const send of [(left: number) => scene.post('b', left), (left: number) => scene.get(left)]) {
+        for (const left of [2_000, 1_000, 0, -1]) {
+          scene.proxy.plan = plan;
+          const got = await send(left);
+          expectFault(got);
+          expect(got.milliseconds).toBeLessThan(2_000);
+        }
+      }
+      scene.proxy.plan = never;
+      const slowest = scene.slowest();
+      await expectRecovery(scene);
+      return slowest;
+    }),
+  );
+});
+
+describe.concurrent('a list of several pages is whole or a 500', () => {
+  const pages = createTally('1d a later page fails');
+  const onPage =
+    (page: number, fault: Fault): Plan =>
+    (attempt) =>
+      attempt >= page - 1 ? fault : undefined;
+  const oncePerPage =
+    (fault: Fault): Plan =>
+    (attempt) =>
+      attempt % 2 === 0 ? fault : undefined;
+  const withoutItems = answerAfter(({ body }) => {
+    const { Items: _, ...rest } = JSON.parse(body.toString()) as Record<string, unknown>;
+    return { body: Buffer.from(JSON.stringify(rest)) };
+  });
+
+  it.each<[string, Plan, 200 | 500]>([
+    ['page two throttled once', (n) => (n === 1 ? refuse(400, 'ThrottlingException') : undefined), 200],
+    ['page two failing for ever', onPage(2, refuse(500, 'InternalServerError')), 500],
+    ['page two denied', onPage(2, refuse(400, 'AccessDeniedException')), 500],
+    ['page two without an answer', onPage(2, hang), 500],
+    ['page two with an empty body', onPage(2, answer(200, '')), 500],
+    ['page two without items', onPage(2, withoutItems), 500],
+    ['page two truncated', onPage(2, truncated), 500],
+    ['page two reset', onPage(2, cutConnection('after', 'reset')), 500],
+    ['page two stalled', onPage(2, breakOff('stall', 1_000)), 500],
+    ['page two cut', onPage(2, breakOff('cut', 1_000)), 500],
+    ['page three failing', onPage(3, refuse(500, 'InternalServerError')), 500],
+    ['every page failing once', oncePerPage(refuse(500, 'InternalServerError')), 200],
+    ['every page reset once', oncePerPage(cutConnection('after', 'reset')), 200],
+    ['every page slow: one budget for all', always(delay(4_500)), 500],
+  ])('%s', async (_, plan, status) =>
+    pages(async () => {
+      await using scene = await openScene(2);
+      for (let index = 0; index < 7; index++) expect((await scene.post()).status).toBe(201);
+      scene.proxy.plan = never;
+      expect((await scene.get()).status).toBe(200);
+      expect(scene.proxy.attempts).toBe(4);
+      expect(await getUnder(scene, plan)).toBe(status);
+      await expectRecovery(scene);
+      return scene.slowest();
+    }),
+  );
+
+  it('an empty page in between is no end', async () =>
+    pages(async () => {
+      await using scene = await openScene(2);
+      for (let index = 0; index < 5; index++) await scene.post();
+      // DynamoDB may answer no items and a key to go on from.
+      const emptyWithKey = answerAfter(({ body }) => {
+        const { LastEvaluatedKey } = JSON.parse(body.toString()) as { LastEvaluatedKey?: object };
+        expect(LastEvaluatedKey).toBeDefined();
+        return {
+          body: Buffer.from(JSON.stringify({ Items: [], Count: 0, ScannedCount: 0, LastEvaluatedKey })),
+        };
+      });
+      scene.proxy.plan = first(1, emptyWithKey);
+      const listed = (await scene.get()).json as InquiryListResponse;
+      scene.proxy.plan = never;
+      // The first page's rows are the price of the trick; those after the empty page have to be there.
+      const all = idsOf(await scene.stored());
+      expect(listed.count).toBeGreaterThan(0);
+      expect(all.slice(-listed.count)).toEqual(idsOf(listed.inquiries));
+    }));
+});
+
+describe.concurrent('a row that is no inquiry of the caller is a fault of ours, never shown and never left out', () => {
+  const malformed = createTally('1e malformed and foreign rows');
+  const without = (name: string) => (row: object) => {
+    const { [name]: _, ...rest } = row as Record<string, unknown>;
+    return rest;
+  };
+  const rows: [name: string, change: (row: object) => unknown][] = [
+    ...['id', 'cognito_sub', 'email', 'subject', 'body', 'created_at'].flatMap(
+      (name): [string, (row: object) => unknown][] => [
+        [`without ${name}`, without(name)],
+        [`with a number for ${name}`, (row) => ({ ...row, [name]: { N: '7' } })],
+        [`with null for ${name}`, (row) => ({ ...row, [name]: { NULL: true } })],
+      ],
+    ),
+    ['of another sub', (row) => ({ ...row, cognito_sub: { S: randomUUID() } })],
+    ['of another email', (row) => ({ ...row, email: { S: 'foreign@example.com' } })],
+    ['of an email in other case', (row) => ({ ...row, email: { S: 'ANA@example.com' } })],
+    ['that is empty', () => ({})],
+    ['that is null', () => null],
+    ['that is a string', () => 'row'],
+  ];
+
+  it('one after the other', async () => {
+    await using scene = await openScene();
+    for (let index = 0; index < 3; index++) await scene.post();
+    for (const [name, change] of rows) {
+      await malformed(async () => {
+        const altered = answerAfter(({ body }) => {
+          const page = JSON.parse(body.toString()) as { Items: object[] };
+          const Items = page.Items.map((row, index) => (index === 1 ? change(row) : row));
+          return { body: Buffer.from(JSON.stringify({ ...page, Items })) };
+        });
+        expect([name, await getUnder(scene, always(altered))]).toEqual([name, 500]);
+      });
+    }
+    await expectRecovery(scene);
+  });
+});
+
+describe.concurrent('a sandbox that was frozen while its idle connection went answers as if nothing had been', () => {
+  const frozen = createTally('1f frozen sandboxes');
+  const MOMENT = 300;
+
+  it.each(
+    (['close', 'reset', 'black hole'] as const).flatMap((how) =>
+      (['POST', 'GET'] as const).flatMap((method) =>
+        (['after', 'before'] as const).map((asked) => [how, method, asked] as const),
+      ),
+    ),
+  )('%s, then %s asked for %s it has thawed', async (how, method, asked) =>
+    frozen(async () => {
+      await using scene = await openScene();
+      const { proxy, sandbox, post, get, stored } = scene;
+      expect((await post()).status).toBe(201);
+      const send = method === 'POST' ? post : get;
+
+      sandbox.signal('SIGSTOP');
+      proxy.cut(how);
+      await sleep(MOMENT);
+      // Lambda thaws a sandbox with the next event already waiting.
+      const early = asked === 'before' ? send() : undefined;
+      await sleep(MOMENT);
+      sandbox.signal('SIGCONT');
+      if (asked === 'after') await sleep(MOMENT);
+      const got = await (early ?? send());
+
+      expect(got.milliseconds).toBeLessThan(IN_TIME);
+      expect(got.status).toBe(method === 'POST' ? 201 : 200);
+      expect((await stored()).length).toBe(method === 'POST' ? 2 : 1);
+      await expectRecovery(scene);
+      return scene.slowest();
+    }),
+  );
+
+  it('for longer than the time of an invocation: old timers end nothing new', async () =>
+    frozen(async () => {
+      await using scene = await openScene();
+      expect((await scene.post('b', 8_000)).status).toBe(201);
+      scene.sandbox.signal('SIGSTOP');
+      await sleep(8_000);
+      const early = scene.post();
+      scene.sandbox.signal('SIGCONT');
+      expect((await early).status).toBe(201);
+      await expectRecovery(scene);
+    }));
+
+  it('in the middle of a request, thawed after its time: an answer of the contract, and the next one works', async () =>
+    frozen(async () => {
+      await using scene = await openScene();
+      scene.proxy.plan = always(delay(500));
+      const running = scene.post('b', 3_000);
+      await sleep(200);
+      scene.sandbox.signal('SIGSTOP');
+      await sleep(4_000);
+      scene.sandbox.signal('SIGCONT');
+      const got = await running;
+      scene.proxy.plan = never;
+      const added = await scene.stored();
+      if (got.status === 201) expect(added).toHaveLength(1);
+      else expectFault(got);
+      expect(added.length).toBeLessThanOrEqual(1);
+      await expectRecovery(scene);
+    }));
+});

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient, paginateScan } from '@aws-sdk/lib-dynamodb';
+import { inject } from 'vitest';
+import { createTable } from '../../../scripts/local/table.ts';
+import type { Inquiry } from '../../../src/contract.ts';
+
+/** The best engine there is: DynamoDB Local where Java allows it. */
+export const bestEngine = (): string => inject('engines')['dynamodb-local'] ?? inject('engines').dynalite;
+
+/** What tells inquiries and their owners apart; bodies may be large. */
+const FIELDS = ['id', 'cognito_sub', 'email', 'subject'] as const;
+export type Stored = Pick<Inquiry, (typeof FIELDS)[number]>;
+
+export interface OwnTable {
+  readonly engine: string;
+  readonly name: string;
+  /** Environment of a function that uses this table. */
+  environment(endpoint?: string): Record<string, string>;
+  /** What is stored under a `sub`, or by everybody, read past the service. */
+  rows(sub?: string): Promise<Stored[]>;
+  close(): void;
+}
+
+/** A table of the caller's own. */
+export async function createOwnTable(engine = bestEngine()): Promise<OwnTable> {
+  const name = `hard-${randomUUID()}`;
+  await createTable(engine, name);
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  const client = DynamoDBDocumentClient.from(
+    new DynamoDBClient({ endpoint: engine, region: 'local', credentials }),
+  );
+  return {
+    engine,
+    name,
+    environment: (endpoint = engine) => ({
+      TABLE_NAME: name,
+      AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+      AWS_REGION: 'local',
+      AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+    }),
+    async rows(sub) {
+      const items: Stored[] = [];
+      const filter = sub !== undefined && {
+        FilterExpression: 'cognito_sub = :sub',
+        ExpressionAttributeValues: { ':sub': sub },
+      };
+      const scan = { TableName: name, ConsistentRead: true, ProjectionExpression: FIELDS.join(), ...filter };
+      for await (const page of paginateScan({ client }, scan))
+        items.push(...((page.Items ?? []) as Stored[]));
+      return items;
+    },
+    close: () => client.destroy(),
+  };
+}

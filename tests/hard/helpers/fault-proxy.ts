@@ -1,0 +1,213 @@
+/** Stands between the function and a real engine and does to each exchange what its plan says. */
+import { Agent, createServer, request } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { close, listen } from '../../../scripts/local/server.ts';
+
+interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly socket: Socket;
+  /** Hands the whole request to the engine: from then on what it asked for is done. */
+  forward(): Promise<Reply>;
+}
+
+/** What happens to one request of the function; that of a retry is another. */
+export type Fault = (exchange: Exchange) => unknown;
+/** The fault of the n-th request, counted from 0 since the plan was made; undefined passes it on. */
+export type Plan = (attempt: number, operation: string) => Fault | undefined;
+
+export interface FaultProxy {
+  readonly url: string;
+  plan: Plan;
+  /** Requests that have arrived since the plan was made. */
+  readonly attempts: number;
+  /** Idle connections are closed, or reset, or never answered again. */
+  cut(how: 'close' | 'reset' | 'black hole'): void;
+  close(): Promise<void>;
+}
+
+export const never: Plan = () => undefined;
+export const always =
+  (fault: Fault): Plan =>
+  () =>
+    fault;
+/** The first `count` requests meet the fault, later ones pass. */
+export const first =
+  (count: number, fault: Fault): Plan =>
+  (attempt) =>
+    attempt < count ? fault : undefined;
+
+/** @param pageSize - The most items that a page of a query has; the engine's own limit is 1 MB. */
+export async function startFaultProxy(engine: string, pageSize?: number): Promise<FaultProxy> {
+  const agent = new Agent({ keepAlive: true });
+  const sockets = new Set<Socket>();
+  const lost = new WeakSet<Socket>();
+  let plan: Plan = never;
+  let attempts = 0;
+
+  const forward = async (incoming: IncomingMessage): Promise<Reply> => {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const asked = Buffer.concat((await incoming.toArray()) as Buffer[]);
+    const body =
+      pageSize === undefined || operationOf(incoming) !== 'Query' ? asked : withLimit(asked, pageSize);
+    const outgoing = request(engine, {
+      method: incoming.method,
+      headers: { ...incoming.headers, host: new URL(engine).host, 'content-length': body.length },
+      agent,
+    });
+    outgoing.on('error', reject).on('response', resolve);
+    outgoing.end(body);
+    const reply = await promise;
+    const { connection: _, 'keep-alive': __, ...headers } = reply.headers as Record<string, string>;
+    const content = Buffer.concat((await reply.toArray()) as Buffer[]);
+    return { status: reply.statusCode ?? 0, headers, body: content };
+  };
+
+  const server = createServer({ keepAliveTimeout: 600_000 }, (incoming, response) => {
+    const { socket } = incoming;
+    if (lost.has(socket)) return;
+    const fault = plan(attempts++, operationOf(incoming)) ?? pass;
+    const exchange: Exchange = { request: incoming, response, socket, forward: () => forward(incoming) };
+    // A connection that the function has given up is no news.
+    Promise.resolve(fault(exchange)).catch(() => socket.destroy());
+  });
+  server.on('connection', (socket: Socket) => {
+    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+    sockets.add(socket);
+  });
+  const url = `http://127.0.0.1:${await listen(server, 0)}`;
+
+  return {
+    url,
+    set plan(next: Plan) {
+      plan = next;
+      attempts = 0;
+    },
+    get plan() {
+      return plan;
+    },
+    get attempts() {
+      return attempts;
+    },
+    cut(how) {
+      for (const socket of sockets) {
+        if (how === 'black hole') lost.add(socket);
+        else if (how === 'reset') socket.resetAndDestroy();
+        else socket.end();
+      }
+    },
+    async close() {
+      await close(server);
+      agent.destroy();
+    },
+  };
+}
+
+const operationOf = ({ headers }: IncomingMessage): string =>
+  String(headers['x-amz-target']).split('.').at(-1) ?? '';
+
+function withLimit(query: Buffer, limit: number): Buffer {
+  const { Limit = limit, ...rest } = JSON.parse(query.toString()) as { Limit?: number };
+  return Buffer.from(JSON.stringify({ ...rest, Limit: Math.min(Limit, limit) }));
+}
+
+const pass: Fault = async ({ response, forward }) => {
+  const { status, headers, body } = await forward();
+  response.writeHead(status, headers).end(body);
+};
+
+/** Answers in the engine's place; nothing is stored. */
+export const answer =
+  (
+    status: number,
+    body: string,
+    headers: Record<string, string> = { 'content-type': 'application/x-amz-json-1.0' },
+  ): Fault =>
+  async ({ request: incoming, response }) => {
+    await incoming.toArray();
+    response.writeHead(status, headers).end(body);
+  };
+
+/** An error in the form of DynamoDB. */
+export const refuse = (status: number, type: string, headers: Record<string, string> = {}): Fault =>
+  answer(
+    status,
+    JSON.stringify({
+      __type: `com.amazonaws.dynamodb.v20120810#${type}`,
+      message: 'A message with a secret.',
+    }),
+    { 'content-type': 'application/x-amz-json-1.0', ...headers },
+  );
+
+/** Lets the engine do what was asked and answers something else. */
+export const answerAfter =
+  (change: (reply: Reply) => Partial<Reply>): Fault =>
+  async ({ response, forward }) => {
+    const reply = await forward();
+    const { status, headers, body } = { ...reply, ...change(reply) };
+    response.writeHead(status, { ...headers, 'content-length': String(body.length) }).end(body);
+  };
+
+/** Ends the connection: before the request is read, in the middle of it, or after the engine has done it. */
+export const cutConnection =
+  (when: 'before' | 'during' | 'after', how: 'reset' | 'close'): Fault =>
+  async ({ request: incoming, socket, forward }) => {
+    if (when === 'during') for await (const _ of incoming) break;
+    if (when === 'after') await forward();
+    if (how === 'reset') socket.resetAndDestroy();
+    else socket.end();
+  };
+
+/** Reads the request and never answers. */
+export const hang: Fault = async ({ request: incoming }) => void (await incoming.toArray());
+
+/** Lets the engine do what was asked and never answers. */
+export const hangAfter: Fault = async ({ forward }) => void (await forward());
+
+/** Answers the headers and the first bytes of the body; then the connection is cut, or nothing comes any more. */
+export const breakOff =
+  (then: 'cut' | 'stall', bytes: number): Fault =>
+  async ({ response, socket, forward }) => {
+    const { status, headers, body } = await forward();
+    response.writeHead(status, { ...headers, 'content-length': String(body.length) });
+    response.flushHeaders();
+    response.write(body.subarray(0, Math.min(bytes, body.length - 1)));
+    await sleep(50);
+    if (then === 'cut') socket.destroy();
+  };
+
+/** One byte every half second: no timeout between bytes ever ends it. */
+export const drip: Fault = async ({ response, socket, forward }) => {
+  const { status, headers, body } = await forward();
+  response.writeHead(status, { ...headers, 'content-length': String(body.length + 100) });
+  for (const byte of Buffer.concat([Buffer.alloc(100, ' '), body])) {
+    if (socket.destroyed) return;
+    response.write(Buffer.from([byte]));
+    await sleep(500);
+  }
+  response.end();
+};
+
+/** Passes the request on after a while. */
+export const delay =
+  (milliseconds: number): Fault =>
+  async (exchange) => {
+    await sleep(milliseconds);
+    await pass(exchange);
+  };
+
+/** Bytes that are no HTTP. */
+export const garbage =
+  (bytes: string | Buffer): Fault =>
+  async ({ request: incoming, socket }) => {
+    await incoming.toArray();
+    socket.end(bytes);
+  };

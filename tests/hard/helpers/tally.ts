@@ -1,0 +1,43 @@
+import { appendFileSync } from 'node:fs';
+import { afterAll, inject } from 'vitest';
+
+/** One line of the table that is printed at the end. */
+export interface Counted {
+  /** Number of the section and what was counted. */
+  readonly what: string;
+  readonly cases: number;
+  /** Cases that did not hold. */
+  readonly exceptions: number;
+  /** Milliseconds of the slowest answer, where it was measured. */
+  readonly slowest?: number;
+}
+
+/** Whether the counts run in full (npm run test:hard) or as a fast selection (npm test). */
+export const isHard: boolean = inject('hard');
+
+/**
+ * Counts cases of one kind and reports them when the file has ended.
+ *
+ * @returns Runs one case: it counts, and it rethrows what the case throws. A case that returns a number says how
+ * many milliseconds its slowest answer took.
+ */
+export function createTally(what: string): (run: () => Promise<number | void>) => Promise<void> {
+  let cases = 0;
+  let exceptions = 0;
+  let slowest = 0;
+  afterAll(() => {
+    if (cases === 0) return;
+    const counted: Counted = { what, cases, exceptions, ...(slowest > 0 && { slowest }) };
+    appendFileSync(inject('tallies'), `${JSON.stringify(counted)}\n`);
+  });
+  return async (run) => {
+    cases++;
+    try {
+      const result = await run();
+      if (typeof result === 'number') slowest = Math.max(slowest, result);
+    } catch (error) {
+      exceptions++;
+      throw error;
+    }
+  };
+}

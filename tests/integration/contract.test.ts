@@ -1,0 +1,232 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { FunctionTimeout } from '../../scripts/local/function.ts';
+import { createGateway } from '../../scripts/local/gateway.ts';
+import { limits, replies } from '../../scripts/local/replies.ts';
+import { close, listen } from '../../scripts/local/server.ts';
+import { createApp, operations } from '../../src/app.ts';
+import { inquiriesPath } from '../../src/contract.ts';
+import * as errors from '../../src/errors.ts';
+import type { GatewayEvent } from '../../src/http.ts';
+import { createInquiries } from '../../src/inquiries.ts';
+import { checkAnswer, findResponses, sendAndCheck } from '../helpers/contract.ts';
+import { EMAIL, SUB } from '../helpers/events.ts';
+import type { Answer } from '../helpers/http.ts';
+import { createMemoryStore } from '../helpers/memory-store.ts';
+
+const ORIGIN = 'https://www.example.com';
+const PAYLOAD = { subject: 'Hello', body: 'Is anyone there?' };
+
+/** The gateway and the function with a store in memory; each test breaks what it wants broken. */
+let claims: Record<string, string> | undefined;
+let fault: Error | undefined;
+let throttled = false;
+let broken = false;
+const store = createMemoryStore();
+const app = createApp({
+  inquiries: createInquiries({
+    ...store,
+    put: (...args) => (broken ? Promise.reject(new Error('down')) : store.put(...args)),
+    list: (...args) => {
+      if (broken) throw new Error('down');
+      return store.list(...args);
+    },
+  }),
+  corsOrigin: ORIGIN,
+});
+const server = createGateway({
+  authorize: async () => (claims ? { claims } : { challenge: 'Bearer' }),
+  invoke: async (event) => {
+    if (fault) throw fault;
+    return JSON.stringify(await app(JSON.parse(event) as GatewayEvent));
+  },
+  corsOrigin: ORIGIN,
+  throttle: () => throttled,
+  log: () => undefined,
+});
+let url = '';
+const seen: { method: string; status: number; json: unknown }[] = [];
+
+beforeAll(async () => {
+  url = `http://127.0.0.1:${await listen(server, 0)}${inquiriesPath}`;
+  for (const level of ['warn', 'error'] as const) vi.spyOn(console, level).mockReturnValue();
+});
+afterAll(() => close(server));
+beforeEach(() => {
+  claims = { sub: SUB, email: EMAIL };
+  fault = undefined;
+  throttled = false;
+  broken = false;
+});
+
+const request = async (method: string, body?: string | Buffer, query = '', headers: string[] = []) => {
+  const more = body === undefined ? {} : { body };
+  const { status, json } = await sendAndCheck(url + query, {
+    method,
+    headers: ['Content-Type', 'application/json', ...headers],
+    ...more,
+  });
+  seen.push({ method, status, json });
+  return status;
+};
+const post = (value: unknown) => request('POST', JSON.stringify(value));
+
+describe('every answer is as the document says', () => {
+  it('to a list: all, none, a page, malformed parameters', async () => {
+    expect(await request('GET')).toBe(200);
+    for (const _ of [1, 2]) await post(PAYLOAD);
+    expect(await request('GET', undefined, '?limit=1')).toBe(200);
+    expect(await request('GET', undefined, '?limit=0')).toBe(400);
+    expect(await request('GET', undefined, '?before=yesterday')).toBe(400);
+  });
+
+  it('to a creation: stored, malformed bodies, too large', async () => {
+    expect(await post(PAYLOAD)).toBe(201);
+    expect(await request('POST')).toBe(400);
+    expect(await post([])).toBe(400);
+    expect(await post({ subject: 'Hello' })).toBe(400);
+    expect(await post({ ...PAYLOAD, subject: 1 })).toBe(400);
+    expect(await request('POST', '{')).toBe(500);
+    expect(await post({ ...PAYLOAD, body: 'x'.repeat(101) })).toBe(413);
+    expect(await request('POST', ' '.repeat(limits.lambdaPayload))).toBe(413);
+  });
+
+  it.each(['GET', 'POST', 'PUT', 'DELETE', 'PATCH'])('to %s: refused, failed, late', async (method) => {
+    const ask = () => request(method, method === 'POST' ? JSON.stringify(PAYLOAD) : undefined);
+    throttled = true;
+    expect(await ask()).toBe(429);
+    throttled = false;
+    expect(await request(method, undefined, '', ['X-Fill', 'x'.repeat(limits.headers)])).toBe(431);
+    fault = new Error('out of memory');
+    expect(await ask()).toBe(500);
+    fault = new FunctionTimeout();
+    expect(await ask()).toBe(503);
+    fault = undefined;
+    broken = true;
+    expect(await ask()).toBe(operations.has(method) ? 500 : 405);
+    claims = { sub: SUB };
+    expect(await ask()).toBe(operations.has(method) ? 401 : 405);
+    claims = undefined;
+    expect(await ask()).toBe(401);
+  });
+
+  it('to HEAD, to a preflight and on any other path', async () => {
+    expect(await request('HEAD')).toBe(405);
+    expect(await request('OPTIONS')).toBe(404);
+    const preflight = ['Origin', ORIGIN, 'Access-Control-Request-Method', 'POST'];
+    expect(await request('OPTIONS', undefined, '', preflight)).toBe(204);
+    expect((await sendAndCheck(`${url}/1`)).status).toBe(replies.notFound.status);
+  });
+});
+
+describe('nothing the document says is left to be believed', () => {
+  const METHODS = ['GET', 'POST', 'any other'];
+  const seenOf = (method: string) =>
+    seen.filter(
+      (answer) => answer.method === method || (method === 'any other' && !operations.has(answer.method)),
+    );
+
+  it.each(METHODS)('every documented status of %s has been answered, and no other', (method) => {
+    const answered = new Set(seenOf(method).map(({ status }) => status));
+    answered.delete(204);
+    expect([...answered].toSorted((a, b) => a - b)).toEqual(
+      Object.keys(findResponses(method, inquiriesPath)).map(Number),
+    );
+  });
+
+  it.each(METHODS)('every example of an error of %s has been answered word for word', (method) => {
+    for (const [status, { content }] of Object.entries(findResponses(method, inquiriesPath))) {
+      if (Number(status) < 400) continue;
+      const answered = seenOf(method).filter((answer) => answer.status === Number(status));
+      for (const { value } of Object.values(content['application/json'].examples)) {
+        expect(answered.map(({ json }) => json)).toContainEqual(value);
+      }
+    }
+  });
+
+  it('every error of the service is an example', () => {
+    const factories = Object.values(errors).filter((value) => value !== errors.ApiError);
+    const shown = METHODS.flatMap((method) =>
+      Object.entries(findResponses(method, inquiriesPath)).flatMap(([status, { content }]) =>
+        Object.values(content['application/json'].examples).map(
+          ({ value }) => `${status} ${(value as { error?: string }).error}`,
+        ),
+      ),
+    );
+    for (const create of factories) {
+      const { status, code } = (create as (text: string) => errors.ApiError)('');
+      expect(shown).toContain(`${status} ${code}`);
+    }
+    expect(factories).toHaveLength(6);
+  });
+});
+
+describe('an answer is refused', () => {
+  const inquiry = {
+    id: '01a1f82f-1e80-7000-8000-000000000000',
+    cognito_sub: SUB,
+    email: EMAIL,
+    ...PAYLOAD,
+    created_at: '2026-11-20T09:00:00.000Z',
+  };
+  const created: Answer = {
+    status: 201,
+    headers: { 'content-type': 'application/json', 'access-control-allow-origin': ORIGIN },
+    text: '',
+    json: { inquiry },
+  };
+  const { email: _, ...withoutEmail } = inquiry;
+  const check = (changed: Partial<Answer>, method = 'POST', path: string = inquiriesPath) =>
+    checkAnswer(method, path, { ...created, ...changed });
+
+  it('not when it is as documented', () => {
+    expect(() => check({})).not.toThrow();
+  });
+
+  it.each<[string, Partial<Answer>, RegExp]>([
+    ['a field is missing', { json: { inquiry: withoutEmail } }, /must have required property 'email'/],
+    [
+      'a field is not documented',
+      { json: { inquiry: { ...inquiry, reply: null } } },
+      /additional properties/,
+    ],
+    ['a field has another type', { json: { inquiry: { ...inquiry, subject: 1 } } }, /subject must be string/],
+    ['an id is no UUID', { json: { inquiry: { ...inquiry, id: '1' } } }, /id must match format "uuid"/],
+    [
+      'a time is none',
+      { json: { inquiry: { ...inquiry, created_at: 'now' } } },
+      /created_at must match format "date-time"/,
+    ],
+    ['the body is missing', { json: undefined }, /must be object/],
+    ['the status is not documented', { status: 200 }, /it is not documented/],
+    [
+      'the content type is another',
+      { headers: { ...created.headers, 'content-type': 'text/html' } },
+      /the content type is text\/html/,
+    ],
+    [
+      'the CORS header is missing',
+      { headers: { 'content-type': 'application/json' } },
+      /Access-Control-Allow-Origin is missing/,
+    ],
+    [
+      'a header is not documented',
+      { headers: { ...created.headers, 'x-powered-by': 'us' } },
+      /the header x-powered-by is not documented/,
+    ],
+  ])('when %s', (_rule, changed, message) => {
+    expect(() => check(changed)).toThrow(message);
+  });
+
+  it('when a required header is missing, or a header has another form', () => {
+    const error = { error: 'METHOD_NOT_ALLOWED', message: '' };
+    expect(() => check({ status: 405, json: error }, 'PUT')).toThrow(/the header allow is missing/);
+    const list = { email: EMAIL, count: 0, inquiries: [] };
+    const headers = { ...created.headers, link: '</inquiries?before=1>; rel="next"' };
+    expect(() => check({ status: 200, json: list, headers }, 'GET')).toThrow(/link is <\/inquiries/);
+  });
+
+  it('when another path answers anything but 404 with the gateway’s body', () => {
+    expect(() => check({}, 'GET', '/')).toThrow(/it is not documented/);
+    expect(() => check({ status: 404, json: { error: 'x', message: '' } }, 'GET', '/')).toThrow(/additional/);
+  });
+});

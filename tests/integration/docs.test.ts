@@ -1,0 +1,176 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { startDocsServer } from '../../scripts/local/docs.ts';
+import type { DocsServer } from '../../scripts/local/docs.ts';
+import { close, listen } from '../../scripts/local/server.ts';
+import { findFile } from '../../scripts/local/static.ts';
+
+const ISSUER = 'http://127.0.0.1:9';
+const committed = parse(readFileSync(join(import.meta.dirname, '../../docs/openapi.yaml'), 'utf8')) as object;
+
+/** A gateway that answers with what it was asked. */
+const gateway = createServer((request, response) => {
+  const { method, url, headers } = request;
+  void text(request).then((body) =>
+    response
+      .writeHead(418, { link: '<?before=1>; rel="next"' })
+      .end(JSON.stringify({ method, url, authorization: headers.authorization, host: headers.host, body })),
+  );
+});
+let gatewayUrl = '';
+let docs: DocsServer;
+beforeAll(async () => {
+  gatewayUrl = `http://127.0.0.1:${await listen(gateway, 0)}`;
+  docs = await startDocsServer(0);
+  docs.configure({ gateway: gatewayUrl, issuer: ISSUER, clientId: 'client' });
+});
+afterAll(async () => {
+  await docs.close();
+  await close(gateway);
+});
+const get = (path: string, init: RequestInit = {}) => fetch(docs.url + path, { redirect: 'manual', ...init });
+
+describe('the docs server', () => {
+  it('serves the page and all it loads itself, under a policy that allows nothing else', async () => {
+    const page = await get('/');
+    const html = await page.text();
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(page.headers.get('x-content-type-options')).toBe('nosniff');
+    const policy = page.headers.get('content-security-policy');
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self';");
+    expect(policy).toContain(`connect-src 'self' ${ISSUER};`);
+    expect(html).toContain('data-client-id="client"');
+    const loaded = [...html.matchAll(/(?:src|rel="stylesheet" href)="([^"]+)"/g)].map(([, path]) => path);
+    expect(loaded).toEqual(['/swagger-ui.css', '/swagger-ui-bundle.js', '/docs-page.js']);
+    for (const path of loaded) expect((await get(path ?? '')).status).toBe(200);
+  });
+
+  it('serves the document raw, with the gateway as its server, as JSON and as YAML', async () => {
+    const expected = {
+      ...committed,
+      servers: [{ url: gatewayUrl, description: 'The service on this machine.' }],
+    };
+    const json = await get('/openapi.json');
+    expect(json.headers.get('content-type')).toBe('application/json');
+    expect(await json.json()).toEqual(expected);
+    const yaml = await get('/openapi.yaml');
+    expect(yaml.headers.get('content-type')).toBe('application/yaml');
+    expect(parse(await yaml.text())).toEqual(expected);
+  });
+
+  it('tells the page to call this origin, to sign in at the issuer and to send the ID token', async () => {
+    expect(await (await get('/page.json')).json()).toMatchObject({
+      servers: [{ url: docs.url, description: `This page, which passes requests on to ${gatewayUrl}` }],
+      security: [{ signIn: [] }, { bearer: [] }],
+      components: {
+        securitySchemes: {
+          signIn: {
+            'x-tokenName': 'id_token',
+            flows: { authorizationCode: { tokenUrl: `${ISSUER}/oauth2/token` } },
+          },
+        },
+      },
+    });
+  });
+
+  it('takes the issuer’s answer at /callback', async () => {
+    const page = await get('/callback?code=1&state=2');
+    expect(page.status).toBe(200);
+    expect(await page.text()).toContain('<script src="oauth2-redirect.js">');
+    expect((await get('/oauth2-redirect.js')).status).toBe(200);
+  });
+
+  it('passes requests on to the gateway as they are, and the answers back', async () => {
+    const headers = { Authorization: 'Bearer t', 'Content-Type': 'application/json' };
+    const answer = await get('/inquiries?limit=2', { method: 'POST', headers, body: '{"a":1}' });
+    expect(answer.status).toBe(418);
+    expect(answer.headers.get('link')).toBe('<?before=1>; rel="next"');
+    expect(await answer.json()).toEqual({
+      method: 'POST',
+      url: '/inquiries?limit=2',
+      authorization: 'Bearer t',
+      host: new URL(gatewayUrl).host,
+      body: '{"a":1}',
+    });
+  });
+
+  it('leads from another name of this machine to its own', async () => {
+    const { port } = new URL(docs.url);
+    const answer = await fetch(`http://localhost:${port}/openapi.json?x`, { redirect: 'manual' });
+    expect([answer.status, answer.headers.get('location')]).toEqual([302, `${docs.url}/openapi.json`]);
+  });
+
+  it('answers 404 and 405', async () => {
+    for (const path of [
+      '/nothing',
+      '/nothing.js',
+      '/inquiries/1',
+
+      '/..%2fajv/package.json',
+    ])
+      expect((await get(path)).status).toBe(404);
+    const posted = await get('/', { method: 'POST' });
+    expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    const head = await get('/', { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([200, '']);
+  });
+
+  it('answers 503 before it knows the stack, and 502 when the gateway is gone', async () => {
+    const other = await startDocsServer(0);
+    expect((await fetch(other.url)).status).toBe(503);
+    other.configure({ gateway: 'http://127.0.0.1:1', issuer: ISSUER, clientId: 'client' });
+    expect((await fetch(`${other.url}/inquiries`)).status).toBe(502);
+    await other.close();
+  });
+});
+
+describe('a path', () => {
+  const root = mkdtempSync(join(tmpdir(), 'inquiries-static-'));
+  const folder = join(root, 'public');
+  beforeAll(() => {
+    mkdirSync(join(folder, 'sub'), { recursive: true });
+    mkdirSync(join(root, 'public-not'));
+    for (const name of [
+      'secret.txt',
+      'public/a b.txt',
+      'public/sub/c.txt',
+      'public/.env',
+      'public-not/d.txt',
+    ])
+      writeFileSync(join(root, name), name);
+    symlinkSync(join(root, 'secret.txt'), join(folder, 'link.txt'));
+  });
+  afterAll(() => rmSync(root, { recursive: true }));
+  const read = (path: string) => findFile(folder, path)?.data.toString();
+
+  it.each([
+    ['/a%20b.txt', 'public/a b.txt'],
+    ['/sub/c.txt', 'public/sub/c.txt'],
+    ['/sub/../a b.txt', 'public/a b.txt'],
+  ])('%s names a file of the folder', (path, content) => {
+    expect(read(path)).toBe(content);
+  });
+
+  it.each([
+    '/../secret.txt',
+    '/%2e%2e/secret.txt',
+    '/..%2fsecret.txt',
+    '/sub/../../secret.txt',
+    '/../public-not/d.txt',
+    '/link.txt',
+    '/.env',
+    '/sub',
+    '/',
+    '/%00.txt',
+    '/%.txt',
+    '/none.txt',
+  ])('%s names none', (path) => {
+    expect(read(path)).toBeUndefined();
+  });
+});
