@@ -17,6 +17,7 @@ export default defineConfig(({ mode }) => ({
         hookTimeout: 60_000,
       }),
       project('e2e', { testTimeout: 60_000, hookTimeout: 90_000 }),
+      project('browser', { testTimeout: 60_000, hookTimeout: 90_000 }),
       project('hard', {
         globalSetup: ['tests/helpers/engines-setup.ts', 'tests/hard/helpers/report-setup.ts'],
         provide: { hard: mode === 'hard' },

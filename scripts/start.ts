@@ -1,6 +1,6 @@
 /**
- * Runs the whole service on this machine until Ctrl-C: DynamoDB engine, OpenID Connect issuer, HTTP gateway and
- * the function.
+ * Runs the whole service on this machine until Ctrl-C: contact form, OpenID Connect issuer, HTTP gateway, function
+ * and DynamoDB engine. Builds the form when web/dist is missing or older than its sources.
  *
  * Usage: see below. Exit codes: 0 stopped, 1 a part failed, 2 bad use.
  */
@@ -12,6 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseOptions, runCommand, UsageError } from './cli.ts';
 import { engineNames, openFolder, whyNotDynamoDbLocal } from './local/dynamodb.ts';
 import type { EngineName } from './local/dynamodb.ts';
+import { buildForm, buildFormWhenStale } from './local/form.ts';
 import { startStack } from './local/stack.ts';
 import type { Stack } from './local/stack.ts';
 
@@ -19,14 +20,16 @@ const ROOT = resolve(import.meta.dirname, '..');
 const USAGE = `
 Usage: npm start -- [options]
 
-  --port N        the gateway's port; issuer and docs take the next two; 0 = any free ports (default: PORT or 3000)
+  --port N        the gateway's port; issuer, docs and contact form take the next three; 0 = any free ports
+                  (default: PORT or 3000)
   --engine NAME   ${engineNames.join(' or ')} (default: dynamodb-local where Java allows it)
   --data FOLDER   where inquiries and the issuer's keys are kept (default: .data)
   --in-memory     keep nothing
   --reset         start without the inquiries kept so far
-  --watch         reload the function when src/ changes (npm run dev)
+  --watch         reload the function when src/ changes, rebuild the form when web/ does (npm run dev)
 
-CORS_ORIGIN in the environment is the origin that browsers may call from (default: http://localhost:5173).
+CORS_ORIGIN in the environment is the one origin that browsers may call from (default: the contact form's). With
+it, the contact form is not served, because it could not call the API.
 `;
 
 interface Settings {
@@ -54,11 +57,14 @@ await runCommand(async () => {
 
   const running: { stack?: Stack; stateFile?: string } = {};
   stopOnSignals(running);
+  const { CORS_ORIGIN: corsOrigin } = process.env;
+  const building = corsOrigin ? undefined : buildFormWhenStale();
+  building?.catch(() => undefined);
   const stack = await startStack({
     port: settings.port,
     engine: settings.engine,
     folder: settings.inMemory ? undefined : settings.folder,
-    ...(process.env['CORS_ORIGIN'] && { corsOrigin: process.env['CORS_ORIGIN'] }),
+    ...(corsOrigin && { corsOrigin }),
   }).catch((error: NodeJS.ErrnoException & { port?: number }) => {
     if (error.code !== 'EADDRINUSE') throw error;
     throw new UsageError(`Port ${error.port} is in use; choose another with --port (0 = any free port).`);
@@ -78,8 +84,9 @@ await runCommand(async () => {
     writeFileSync(stateFile, `${JSON.stringify(state, null, 2)}\n`);
   }
   void stopWithEngine(stack);
+  const isBuilt = await building;
   if (settings.watching) reloadOnChange(stack);
-  process.stdout.write(await describe(stack, settings));
+  process.stdout.write(await describe(stack, settings, isBuilt));
 });
 
 function readSettings(): Settings {
@@ -92,9 +99,9 @@ function readSettings(): Settings {
     watch: { type: 'boolean', default: false },
   });
   const port = options.port ?? (process.env['PORT'] || '3000');
-  // The issuer and the docs take the next two.
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_533) {
-    throw new UsageError(`The port must be a number from 0 to 65533, not "${port}".`);
+  // Issuer, docs and contact form take the next three.
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_532) {
+    throw new UsageError(`The port must be a number from 0 to 65532, not "${port}".`);
   }
   const engine = engineNames.find((name) => name === options.engine);
   if (options.engine !== undefined && engine === undefined) {
@@ -182,28 +189,41 @@ async function stopWithEngine({ engine }: Stack): Promise<void> {
 }
 
 function reloadOnChange(stack: Stack): void {
+  onChange('src', () => stack.reload(), 'reloaded');
+  if (stack.formUrl !== undefined) onChange('web', buildForm, 'rebuilt; reload the page');
+}
+
+function onChange(folder: string, react: () => Promise<void> | void, done: string): void {
   let timer: NodeJS.Timeout | undefined;
-  watch(join(ROOT, 'src'), { recursive: true }, (_event, file) => {
+  watch(join(ROOT, folder), { recursive: true }, (_event, file) => {
+    if (file?.startsWith('dist')) return;
     clearTimeout(timer);
     // Editors write in bursts.
     timer = setTimeout(() => {
-      process.stdout.write(`src/${file} changed: reloaded\n`);
-      stack.reload();
+      Promise.resolve()
+        .then(react)
+        .then(
+          () => process.stdout.write(`${folder}/${file} changed: ${done}\n`),
+          (error: Error) => process.stderr.write(`${error.message}\n`),
+        );
     }, 100);
   });
 }
 
 async function describe(
-  { url, docsUrl, issuer, engine, tableName }: Stack,
+  { url, formUrl, docsUrl, issuer, engine, tableName }: Stack,
   settings: Settings,
+  isBuilt = false,
 ): Promise<string> {
   const obstacle = settings.engine === undefined ? whyNotDynamoDbLocal() : undefined;
   const kept = settings.inMemory ? 'kept in memory' : `kept in ${relative('', settings.folder) || '.'}`;
   const name = engine.name === 'dynalite' ? 'dynalite' : 'DynamoDB Local';
   const because = obstacle === undefined ? '' : `\n             dynalite, because ${obstacle}`;
+  const form = formUrl ?? `not served: CORS_ORIGIN gives the API to ${process.env['CORS_ORIGIN']}`;
   return `
 Inquiry service, running on this machine until Ctrl-C.
 
+  Form       ${form}${isBuilt ? '   (web/dist was missing or old and has been built)' : ''}
   API        ${url}/inquiries
   Docs       ${docsUrl}   (read it, sign in, try it; ${docsUrl}/openapi.yaml is the contract)
   Sign-in    ${issuer.url}

@@ -3,6 +3,7 @@ import { createAuthorizer } from './authorizer.ts';
 import { startDocsServer } from './docs.ts';
 import { startEngine, whyNotDynamoDbLocal } from './dynamodb.ts';
 import type { Engine, EngineName } from './dynamodb.ts';
+import { startFormServer } from './form.ts';
 import { startFunction } from './function.ts';
 import { createGateway } from './gateway.ts';
 import { startIssuer } from './issuer.ts';
@@ -12,7 +13,7 @@ import { close, listen } from './server.ts';
 import { createTable } from './table.ts';
 
 export interface StackOptions {
-  /** The gateway's port; the issuer takes the next one, the docs the second after it. 0 (the default): any free ports. */
+  /** The gateway's port; issuer, docs and contact form take the next three. 0 (the default): any free ports. */
   readonly port?: number;
   /** Default: DynamoDB Local where Java allows it, otherwise dynalite. */
   readonly engine?: EngineName | undefined;
@@ -20,7 +21,7 @@ export interface StackOptions {
   readonly folder?: string | undefined;
   /** URL of the module with the handler. Default: the source. */
   readonly handler?: URL;
-  /** The one origin that CORS allows. */
+  /** The one origin that CORS allows. Default: that of the form, which is served only then. */
   readonly corsOrigin?: string;
   /** Receives each line that the function and the gateway log. */
   readonly log?: (line: string) => void;
@@ -29,6 +30,8 @@ export interface StackOptions {
 export interface Stack {
   /** The gateway's address without a path. */
   readonly url: string;
+  /** The contact form's address without a path; absent where another origin has the API. */
+  readonly formUrl?: string;
   /** The address of the page that describes the service. */
   readonly docsUrl: string;
   readonly issuer: Issuer;
@@ -50,12 +53,15 @@ export async function startStack({
   engine: engineName = whyNotDynamoDbLocal() === undefined ? 'dynamodb-local' : 'dynalite',
   folder,
   handler = new URL('../../src/handler.ts', import.meta.url),
-  corsOrigin = 'http://localhost:5173',
+  corsOrigin: otherOrigin,
   log = (line) => process.stdout.write(`${line}\n`),
 }: StackOptions = {}): Promise<Stack> {
   const tableName = 'inquiries-local';
   await using resources = new AsyncDisposableStack();
 
+  const form = otherOrigin === undefined ? await startFormServer(port === 0 ? 0 : port + 3) : undefined;
+  resources.defer(async () => form?.close());
+  const corsOrigin = otherOrigin ?? form?.url ?? '';
   const docs = await startDocsServer(port === 0 ? 0 : port + 2);
   resources.defer(() => docs.close());
 
@@ -78,6 +84,7 @@ export async function startStack({
   resources.defer(() => close(gateway));
 
   const url = `http://127.0.0.1:${gatewayPort}`;
+  form?.configure({ issuer: issuer.url, clientId: issuer.clientId, apiUrl: url });
   docs.configure({ gateway: url, issuer: issuer.url, clientId: issuer.clientId });
 
   const engine = await startEngine(engineName, folder);
@@ -108,6 +115,7 @@ export async function startStack({
   const started = resources.move();
   return {
     url,
+    ...(form !== undefined && { formUrl: form.url }),
     docsUrl: docs.url,
     issuer,
     engine,

@@ -35,9 +35,7 @@ export interface Response {
   readonly headers: Record<string, Header>;
   readonly content: { readonly 'application/json': MediaType };
 }
-export interface Reference {
-  readonly $ref: string;
-}
+export type Reference = Readonly<Record<'$ref', string>>;
 export type Responses = Record<string, Response | Reference>;
 interface Parameter {
   readonly name: string;
@@ -109,7 +107,6 @@ const DESCRIBED: Record<
   },
 };
 
-/** The gateway's replies to a request that has reached a route, and when it gives them. */
 interface GatewayAnswer {
   readonly reply: Reply;
   readonly when: string;
@@ -118,6 +115,8 @@ interface GatewayAnswer {
   /** Name in the document of the response that is this reply and nothing else. */
   readonly shared?: string;
 }
+
+/** The gateway's replies on the one path, and when it gives them. */
 const GATEWAY: readonly GatewayAnswer[] = [
   { reply: replies.unauthorized, when: 'the token is missing or not valid' },
   { reply: replies.notFound, when: 'the method has no route', methods: [OTHER_METHOD] },
@@ -219,7 +218,7 @@ export async function createDocument(options: DocumentOptions): Promise<OpenApiD
         ]),
       ),
       schemas: {
-        ...Object.fromEntries([...NAMED].map(([schema, name]) => [name, toSchema(schema as Schema)])),
+        ...Object.fromEntries([...NAMED].map(([schema, name]) => [name, toDefinition(schema as Schema)])),
         [GATEWAY_REPLY]: {
           type: 'object',
           description: 'What the gateway answers by itself.',
@@ -238,7 +237,7 @@ function toRequestBody(schema: Schema, examples: readonly Example[]): NonNullabl
     required: true,
     content: {
       'application/json': {
-        schema: toSchema({ schema })['schema'] as Schema,
+        schema: toSchema(schema),
         examples: Object.fromEntries(
           shown.map(({ name, when, request }) => [name, { summary: toSentence(when), value: request }]),
         ),
@@ -284,7 +283,7 @@ function toResponse(
   const shapes = [
     ...(answered.length > 0 ? [success?.schema ?? contract.errorResponseBodySchema] : []),
     ...(fromGateway.length > 0 ? [reference(GATEWAY_REPLY)] : []),
-  ].map((shape) => toSchema({ shape })['shape'] as Schema);
+  ].map(toSchema);
   const [shape = {}] = shapes;
   const codes = [...new Set(answered.map(({ value }) => value.error).filter((code) => code !== undefined))];
   const clauses = [
@@ -355,16 +354,24 @@ function toHeaders(
   );
 }
 
-/** A copy in which schemas that have a name are references. */
+/** A schema as it is used: those that have a name are references to it. */
 function toSchema(schema: Schema): Schema {
-  const copy = (value: unknown): unknown => {
+  const refer = (value: unknown): unknown => {
     const name = NAMED.get(value);
-    if (name !== undefined && value !== schema) return reference(name);
-    if (Array.isArray(value)) return value.map(copy);
-    if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, copy(part)]));
+    if (name !== undefined) return reference(name);
+    if (Array.isArray(value)) return value.map(refer);
+    return typeof value === 'object' && value !== null ? mapValues(value, refer) : value;
   };
-  return copy(schema) as Schema;
+  return refer(schema) as Schema;
+}
+
+/** A schema as it is defined under its name. */
+function toDefinition(schema: Schema): Schema {
+  return mapValues(schema, (part) => (typeof part === 'object' ? toSchema(part as Schema) : part));
+}
+
+function mapValues(object: object, map: (value: unknown) => unknown): Schema {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value)]));
 }
 
 /** Query parameters from the properties of an object schema; none is required. */

@@ -43,7 +43,7 @@ describe('the docs server', () => {
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(page.headers.get('x-content-type-options')).toBe('nosniff');
     const policy = page.headers.get('content-security-policy');
-    expect(policy).toContain("default-src 'none'; script-src 'self';");
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self';");
     expect(policy).toContain(`connect-src 'self' ${ISSUER};`);
     expect(html).toContain('data-client-id="client"');
     const loaded = [...html.matchAll(/(?:src|rel="stylesheet" href)="([^"]+)"/g)].map(([, path]) => path);

@@ -1,0 +1,169 @@
+/** A real browser on the local stack: what every browser test starts from. */
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { buildFormWhenStale } from '../../scripts/local/form.ts';
+import { startStack } from '../../scripts/local/stack.ts';
+import type { Stack } from '../../scripts/local/stack.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const NAMES = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+];
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-sync',
+];
+
+const { CHROMIUM_PATH, npm_lifecycle_event: command } = process.env;
+const path = [CHROMIUM_PATH, ...NAMES].find((file) => file !== undefined && existsSync(file));
+
+/** Why there are no browser tests here; undefined when there are. */
+export const whyNoBrowser =
+  path === undefined ? 'no Chromium was found (apt-get install chromium, or set CHROMIUM_PATH)' : undefined;
+if (whyNoBrowser !== undefined) {
+  if (command === 'test:browser') throw new Error(`The browser tests cannot run: ${whyNoBrowser}.`);
+  process.stdout.write(`\nSKIPPED: the browser tests, because ${whyNoBrowser}.\n`);
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What the tests of one file work with. */
+export interface Surroundings {
+  readonly stack: Stack;
+  readonly formUrl: string;
+  /** A fresh profile: nobody is signed in, nothing is kept. */
+  open(options?: BrowserContextOptions): Promise<Visit>;
+}
+
+export interface Visit {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** Everything that a page of this profile complained about, blocked content included. */
+  readonly complaints: string[];
+  /** The address of every request. */
+  readonly requests: string[];
+}
+
+let users = 0;
+/** An address that no other test uses. */
+export const anyone = (): string => `user-${process.pid}-${++users}@example.com`;
+
+/** Starts stack and browser for the tests of a file, and keeps a picture of each page where a test fails. */
+export function setUp(): Surroundings {
+  let stack: Stack;
+  let browser: Browser;
+  const visits: Visit[] = [];
+
+  beforeAll(async () => {
+    if (whyNoBrowser !== undefined) return;
+    await buildFormWhenStale();
+    [stack, browser] = await Promise.all([
+      startStack({ engine: 'dynalite', log: () => undefined }),
+      // Scroll bars are part of the page that people see.
+      chromium.launch({ executablePath: path ?? '', args: FLAGS, ignoreDefaultArgs: ['--hide-scrollbars'] }),
+    ]);
+  });
+  afterEach(async ({ task }) => {
+    const failed = task.result?.state === 'fail';
+    for (const [index, { page, context }] of visits.splice(0).entries()) {
+      if (failed) {
+        const file = join('test-results', `${task.name.replaceAll(/\W+/g, '-').slice(0, 80)}-${index}.png`);
+        mkdirSync(join(ROOT, 'test-results'), { recursive: true });
+        await page.screenshot({ path: join(ROOT, file), fullPage: true }).catch(() => undefined);
+        process.stdout.write(`picture of the failure: ${file}\n`);
+      }
+      await context.close();
+    }
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await stack?.close();
+  });
+
+  return {
+    get stack() {
+      return stack;
+    },
+    get formUrl() {
+      return stack.formUrl ?? '';
+    },
+    async open(options) {
+      const context = await browser.newContext({ viewport: { width: 1180, height: 800 }, ...options });
+      context.setDefaultTimeout(15_000);
+      const complaints: string[] = [];
+      const requests: string[] = [];
+      context.on('request', (request) => void requests.push(request.url()));
+      context.on('weberror', (error) => void complaints.push(error.error().message));
+      context.on('console', (message) => {
+        // A failed request is logged by the browser itself, and some tests want them.
+        if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
+          complaints.push(message.text());
+        }
+      });
+      const visit = { context, page: await context.newPage(), complaints, requests };
+      visits.push(visit);
+      return visit;
+    },
+  };
+}
+
+/** The parts of the page, as a user names them. */
+export function on(page: Page) {
+  const button = (name: string | RegExp) => page.getByRole('button', { name });
+  return {
+    button,
+    subject: page.getByRole('textbox', { name: 'Subject' }),
+    message: page.getByRole('textbox', { name: 'Message' }),
+    send: button(/^(Send inquiry|Sending…|Try again|Sign in again)$/).and(page.locator('[type=submit]')),
+    alert: page.locator('form').getByRole('alert'),
+    status: page.locator('form div[role=status]'),
+    items: page.getByRole('list').getByRole('listitem'),
+    subjects: page.getByRole('listitem').getByRole('heading', { level: 3 }),
+    async write(subject: string, message: string) {
+      await page.getByRole('textbox', { name: 'Subject' }).fill(subject);
+      await page.getByRole('textbox', { name: 'Message' }).fill(message);
+    },
+    /** From the button on this page, through the issuer's page, back to the list. */
+    async signIn(email: string) {
+      await button('Sign in').click();
+      await page.getByRole('textbox', { name: 'E-mail address' }).fill(email);
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+      await page.getByRole('heading', { name: 'Your inquiries' }).waitFor();
+    },
+  };
+}
+
+interface AxeResults {
+  readonly violations: readonly { id: string; help: string; nodes: readonly { html: string }[] }[];
+  readonly passes: readonly unknown[];
+}
+
+/** Expects no violation of any rule of axe, in light and in dark; resolves to the number of rules that applied. */
+export async function expectAccessible(page: Page): Promise<number> {
+  let rules = 0;
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme });
+    // Through the debugger, which the page's policy does not bind.
+    await page.evaluate(AXE);
+    const { violations, passes } = (await page.evaluate('axe.run()')) as AxeResults;
+    const found = violations.map(
+      ({ id, help, nodes }) => `${colorScheme}: ${id}: ${help}: ${nodes.map(({ html }) => html).join(' ')}`,
+    );
+    expect(found).toEqual([]);
+    rules = Math.max(rules, passes.length);
+  }
+  return rules;
+}

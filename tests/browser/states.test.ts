@@ -1,0 +1,234 @@
+/**
+ * Every state of the page: no violation of axe in light and in dark, nothing wider than a page of 320 px.
+ * With SCREENSHOTS=FOLDER (npm run screenshots) each is also pictured there.
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, describe, expect, it } from 'vitest';
+import { anyone, expectAccessible, on, setUp, whyNoBrowser } from './chromium.ts';
+
+const { SCREENSHOTS } = process.env;
+const WIDE: BrowserContextOptions = { viewport: { width: 1120, height: 760 } };
+const NARROW: BrowserContextOptions = {
+  viewport: { width: 320, height: 640 },
+  isMobile: true,
+  hasTouch: true,
+};
+
+const SAMPLES = [
+  ['Opening hours on 6 December', 'Are you open on the afternoon of the 6th?'],
+  [
+    'Café réservation 🎂',
+    'Bonjour,\n\nnous serons huit personnes samedi à 19 h, dont deux enfants.\nAvez-vous une table près de la fenêtre ?\n\nL’une de nous ne mange ni noix ni sésame. Pouvez-vous nous dire quels plats conviennent ?\n\nMerci d’avance\nAna',
+  ],
+  ['سؤال عن الفاتورة', 'مرحبا، لم تصلني فاتورة شهر أكتوبر. هل يمكنكم إرسالها مرة أخرى؟'],
+  ['<b>Is this bold?</b>', '<script>alert(1)</script> is shown as it was typed.'],
+  ['', 'Without a subject it works as well.'],
+] as const;
+
+describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
+  const here = setUp();
+  const results: string[] = [];
+  afterAll(() => {
+    if (results.length > 0) process.stdout.write(`\naxe, light and dark:\n${results.join('\n')}\n`);
+  });
+
+  const check = async (page: Page, name: string, alsoDark = false): Promise<void> => {
+    const rules = await expectAccessible(page);
+    results.push(`  ${name.padEnd(24)} ${rules} rules, 0 violations`);
+    const width = page.viewportSize()?.width ?? 0;
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+    if (SCREENSHOTS === undefined) return;
+    mkdirSync(SCREENSHOTS, { recursive: true });
+    // The mouse shows nothing of its own in a picture.
+    await page.mouse.move(0, 0);
+    await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), animations: 'disabled' });
+    if (!alsoDark) return;
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.screenshot({ path: join(SCREENSHOTS, `${name}-dark.png`), animations: 'disabled' });
+    await page.emulateMedia({ colorScheme: 'light' });
+  };
+
+  const post = async (email: string, subject: string, body: string): Promise<void> => {
+    await fetch(`${here.stack.url}/inquiries`, {
+      method: 'POST',
+      headers: {
+        authorization: await here.stack.issuer.token({ email }),
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ subject, body }),
+    });
+  };
+
+  const arrive = async (options: BrowserContextOptions, email: string) => {
+    const { page, context } = await here.open({ locale: 'en-GB', ...options });
+    await page.goto(here.formUrl);
+    await on(page).signIn(email);
+    return { page, context, ...on(page) };
+  };
+
+  /** One with inquiries; the order is the one in which they were sent. */
+  const someone = async (name = anyone()): Promise<string> => {
+    for (const [subject, body] of SAMPLES.toReversed()) await post(name, subject, body);
+    return name;
+  };
+
+  const api = () => `${here.stack.url}/**`;
+
+  it('signed out', async () => {
+    const { page } = await here.open(WIDE);
+    await page.goto(here.formUrl);
+    await on(page).button('Sign in').waitFor();
+    await check(page, 'signed-out', true);
+    await page.goto(`${here.formUrl}/?error=access_denied&state=none`);
+    await page.getByText('The sign-in did not work').waitFor();
+    await check(page, 'sign-in-failed');
+  });
+
+  it('without its configuration', async () => {
+    const { page } = await here.open(WIDE);
+    await page.route('**/config.json', async (route) => route.fulfill({ status: 404 }));
+    await page.goto(here.formUrl);
+    await page.getByText('cannot start').waitFor();
+    await check(page, 'not-configured');
+  });
+
+  it('loading, and then empty', async () => {
+    const { page } = await here.open(WIDE);
+    const { promise: mayLoad, resolve: load } = Promise.withResolvers<void>();
+    await page.route(api(), async (route) => {
+      await mayLoad;
+      await route.continue();
+    });
+    await page.goto(here.formUrl);
+    await on(page).signIn(anyone());
+    await check(page, 'loading');
+    load();
+    await page.getByText('Nothing here yet').waitFor();
+    await check(page, 'empty', true);
+  });
+
+  it('with inquiries, folded and unfolded', async () => {
+    const email = await someone();
+    const { page, button } = await arrive(WIDE, email);
+    await button('Show all').first().waitFor();
+    await check(page, 'list', true);
+    await button('Show all').first().click();
+    await check(page, 'unfolded');
+  });
+
+  it('with more inquiries than are shown', async () => {
+    const email = anyone();
+    for (let number = 1; number <= 21; number++) await post(email, `Number ${number}`, 'Short.');
+    const { page, button } = await arrive(WIDE, email);
+    await button('Show more').scrollIntoViewIfNeeded();
+    await check(page, 'more');
+  });
+
+  it('sending, and sent', async () => {
+    const { page, write, send } = await arrive(WIDE, await someone());
+    const { promise: mayArrive, resolve: letArrive } = Promise.withResolvers<void>();
+    await page.route(api(), async (route) => {
+      if (route.request().method() === 'POST') await mayArrive;
+      await route.continue();
+    });
+    await write(
+      'Where is my parcel?',
+      'It was to arrive on Monday.\n\nSince then the tracking page says “in transit”.',
+    );
+    await check(page, 'draft');
+    await send.click();
+    await check(page, 'sending');
+    await page.getByText('takes longer than usual').waitFor();
+    await check(page, 'sending-slowly');
+    letArrive();
+    await page.getByText('has been sent').waitFor();
+    await check(page, 'sent', true);
+  });
+
+  it('asking before an empty inquiry is sent, and before a draft is left', async () => {
+    const { page, send, button, write } = await arrive(WIDE, await someone());
+    await send.click();
+    await page.getByRole('dialog').waitFor();
+    await check(page, 'ask-empty');
+    await button('Go back').click();
+    await write('A draft', '');
+    await button('Sign out').click();
+    await page.getByRole('dialog').waitFor();
+    await check(page, 'ask-sign-out');
+  });
+
+  it.each([
+    ['failed-server', 'Something went wrong', 500],
+    ['failed-busy', 'very busy', 429],
+    ['failed-session', 'Your session has ended', 401],
+    ['failed-too-large', 'too large', 413],
+  ])('%s', async (name, text, status) => {
+    const { page, write, send, alert } = await arrive(WIDE, await someone());
+    await page.route(api(), async (route) =>
+      route.request().method() === 'POST'
+        ? route.fulfill({
+            status,
+            headers: { 'access-control-allow-origin': here.formUrl },
+            json: { message: 'a fault made for this test' },
+          })
+        : route.continue(),
+    );
+    await write('Where is my parcel?', 'It was to arrive on Monday.');
+    await send.click();
+    await alert.getByText(text).waitFor();
+    await check(page, name);
+  });
+
+  it('without a connection, and without an answer', async () => {
+    const { page, context, write, send, alert, button } = await arrive(WIDE, await someone());
+    await button('Show all').first().waitFor();
+    await write('Where is my parcel?', 'It was to arrive on Monday.');
+    await context.setOffline(true);
+    await send.click();
+    await alert.getByText('You are offline').waitFor();
+    await check(page, 'failed-offline');
+    await context.setOffline(false);
+    await page.route(api(), async (route) => route.abort('connectionrefused'));
+    await send.click();
+    await alert.getByText('The service does not answer').waitFor();
+    await button('Refresh').click();
+    await page.getByText('could not be loaded').waitFor();
+    await check(page, 'failed-unreachable');
+  });
+
+  it('near the limit, and over it', async () => {
+    const { page, message } = await arrive(WIDE, await someone());
+    for (const [name, size] of [
+      ['near-limit', 395],
+      ['over-limit', 401],
+    ] as const) {
+      await message.evaluate(
+        (element, value) =>
+          Object.assign(element, { value }).dispatchEvent(new Event('input', { bubbles: true })),
+        'a long story '.repeat(40_000).slice(0, size * 1024),
+      );
+      await check(page, name);
+    }
+  });
+
+  it('on a page of 320 px', async () => {
+    const { page, button, send, write, alert } = await arrive(NARROW, await someone());
+    await check(page, 'narrow');
+    await page.getByRole('heading', { name: 'Your inquiries' }).scrollIntoViewIfNeeded();
+    await button('Show all').first().click();
+    await page
+      .getByRole('heading', { name: 'Your inquiries' })
+      .evaluate((element) => element.scrollIntoView());
+    await check(page, 'narrow-list', true);
+    await page.route(api(), async (route) => route.abort('connectionrefused'));
+    await write('Where is my parcel?', 'It was to arrive on Monday.');
+    await send.click();
+    await alert.getByText('The service does not answer').waitFor();
+    await check(page, 'narrow-failed');
+    await button('Sign out').click();
+    await page.getByRole('dialog').waitFor();
+    await check(page, 'narrow-ask');
+  });
+});

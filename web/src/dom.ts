@@ -1,0 +1,86 @@
+/** Building the page: elements, attributes and text nodes. Nothing here takes markup. */
+
+type Child = Node | string | undefined;
+type Attributes = Readonly<Record<string, string | boolean | undefined>>;
+
+/** An element; `true` sets an attribute without a value, `false` and undefined leave it out. */
+export function h<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  attributes: Attributes = {},
+  ...children: readonly Child[]
+): HTMLElementTagNameMap[Name] {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value !== undefined && value !== false) element.setAttribute(key, value === true ? '' : value);
+  }
+  element.append(...children.filter((child) => child !== undefined));
+  return element;
+}
+
+/** A button that stays where it is, and keeps the focus, while its action runs; further presses are ignored. */
+export function button(
+  label: string,
+  attributes: Attributes,
+  action: () => Promise<void> | void,
+): HTMLButtonElement {
+  const element = h('button', { type: 'button', ...attributes }, label);
+  element.addEventListener('click', () => {
+    if (element.ariaDisabled === 'true') return;
+    const running = action();
+    if (running === undefined) return;
+    setBusy(element, true);
+    void running.finally(() => setBusy(element, false));
+  });
+  return element;
+}
+
+/** Not `disabled`, which would take the focus away. */
+export function setBusy(element: HTMLElement, busy: boolean): void {
+  element.ariaDisabled = busy ? 'true' : null;
+}
+
+export function notice(
+  kind: 'good' | 'bad' | 'plain',
+  { title, text }: { readonly title: string; readonly text: string },
+  ...more: readonly Child[]
+): HTMLElement {
+  return h(
+    'div',
+    { class: `notice ${kind}` },
+    h('p', { class: 'notice-title' }, title),
+    text === '' ? undefined : h('p', {}, text),
+    ...more,
+  );
+}
+
+/** Asks a question in a modal dialog; undefined when it is dismissed. */
+export async function ask<Answer extends string>(
+  title: string,
+  text: string,
+  answers: readonly (readonly [answer: Answer, label: string])[],
+): Promise<Answer | undefined> {
+  const { promise, resolve } = Promise.withResolvers<Answer | undefined>();
+  const dialog = h(
+    'dialog',
+    { 'aria-labelledby': 'question', 'aria-describedby': 'question-text' },
+    h('h2', { id: 'question' }, title),
+    h('p', { id: 'question-text' }, text),
+    h(
+      'div',
+      { class: 'actions' },
+      ...answers.map(([answer, label], index) =>
+        button(label, { class: index === 0 ? 'primary' : 'quiet' }, () => {
+          resolve(answer);
+          dialog.close();
+        }),
+      ),
+    ),
+  );
+  dialog.addEventListener('close', () => {
+    resolve(undefined);
+    dialog.remove();
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+  return promise;
+}

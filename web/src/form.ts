@@ -1,0 +1,250 @@
+/** The form: what is typed, and how sending it goes. */
+import { isFailure } from './api.ts';
+import type { Api } from './api.ts';
+import type { Inquiry } from './api/client.ts';
+import { ask, h, notice, setBusy } from './dom.ts';
+import type { Draft, Drafts } from './drafts.ts';
+import { directionOf, formatBytes, formatCount } from './format.ts';
+import { sayNotSent, saySize } from './messages.ts';
+import { find, resend, send } from './outbox.ts';
+import type { Outcome, Pending } from './outbox.ts';
+import { LIMIT, measure } from './size.ts';
+
+interface FormParts {
+  readonly api: Api;
+  readonly drafts: Drafts;
+  /** The id of the newest inquiry that is known: '' when there is none, null while the list is not loaded. */
+  readonly newest: () => string | null;
+  readonly onSent: (inquiry: Inquiry) => void;
+  /** Leaves for the sign-in. */
+  readonly signIn: () => Promise<void>;
+}
+
+export interface Form {
+  readonly element: HTMLElement;
+  /** Whether there is text that has not been sent. */
+  readonly hasText: () => boolean;
+  /** After a reload or a sign-in with a send left open: finds out what has become of it. */
+  readonly resume: () => Promise<void>;
+}
+
+/** Milliseconds after which a slow request is said to be one. */
+const SLOW = 6_000;
+
+export function createForm({ api, drafts, newest, onSent, signIn }: FormParts): Form {
+  const kept = drafts.load();
+  let pending: Pending | undefined = kept?.pending;
+  let isSending = false;
+  let needsSignIn = false;
+
+  const subject = h('input', {
+    id: 'subject',
+    type: 'text',
+    autocomplete: 'off',
+    'aria-describedby': 'subject-hint',
+  });
+  const body = h('textarea', {
+    id: 'body',
+    rows: '8',
+    'aria-describedby': 'body-hint size',
+    'aria-keyshortcuts': 'Control+Enter Meta+Enter',
+  });
+  subject.value = kept?.subject ?? '';
+  body.value = kept?.body ?? '';
+
+  const meter = h('span', { class: 'meter', 'aria-hidden': 'true' });
+  const size = h('p', { class: 'size', id: 'size' });
+  const sizeAlert = h('p', { class: 'size-alert', role: 'status' });
+  const keptNote = h('p', { class: 'kept' });
+  const status = h('div', { class: 'live', role: 'status' });
+  const alert = h('div', { class: 'live', role: 'alert' });
+  const submit = h('button', { class: 'primary', type: 'submit' }, 'Send inquiry');
+  const form = h(
+    'form',
+    { class: 'card form', 'aria-labelledby': 'form-title', novalidate: true },
+    h('div', { class: 'progress', 'aria-hidden': 'true' }),
+    h('h1', { id: 'form-title' }, 'Contact us'),
+    h('p', { class: 'lead' }, 'Tell us what it is about. You find it in your list as soon as it is sent.'),
+    h(
+      'div',
+      { class: 'field' },
+      h('label', { for: 'subject' }, 'Subject'),
+      h('p', { class: 'hint', id: 'subject-hint' }, 'A few words, so that you find it again.'),
+      subject,
+    ),
+    h(
+      'div',
+      { class: 'field' },
+      h('label', { for: 'body' }, 'Message'),
+      h('p', { class: 'hint', id: 'body-hint' }, 'As long as you like; line breaks are kept.'),
+      body,
+      h('div', { class: 'sizes' }, meter, size, sizeAlert),
+    ),
+    alert,
+    status,
+    h('div', { class: 'actions' }, submit, keptNote),
+  );
+
+  const read = (): Draft => ({
+    subject: subject.value,
+    body: body.value,
+    ...(pending !== undefined && { pending }),
+  });
+
+  const hasText = (): boolean => subject.value !== '' || body.value !== '';
+
+  const showText = (): void => {
+    // Not dir=auto, with which each keystroke in a text of 400 KB takes a second.
+    for (const field of [subject, body]) field.dir = directionOf(field.value);
+    const { characters, bytes, level } = measure(subject.value, body.value);
+    size.textContent = `${formatCount(characters, 'character')}, ${formatBytes(bytes)} of ${formatBytes(LIMIT)}`;
+    meter.style.setProperty('--share', String(Math.min(1, bytes / LIMIT)));
+    form.dataset['level'] = level;
+    const text = saySize({ characters, bytes, level }) ?? '';
+    if (sizeAlert.textContent !== text) sizeAlert.textContent = text;
+    body.ariaInvalid = level === 'over' ? 'true' : null;
+  };
+
+  const keep = (): void => {
+    const isKept = drafts.save(read());
+    keptNote.textContent = !isKept
+      ? 'This browser keeps no drafts: do not close the page.'
+      : hasText()
+        ? 'Draft kept in this browser.'
+        : '';
+  };
+
+  const show = (region: HTMLElement, ...content: Node[]): void => {
+    alert.replaceChildren();
+    status.replaceChildren();
+    region.replaceChildren(...content);
+  };
+
+  const setSending = (sending: boolean): void => {
+    isSending = sending;
+    form.classList.toggle('sending', sending);
+    form.ariaBusy = sending ? 'true' : null;
+    setBusy(submit, sending);
+    subject.readOnly = sending;
+    body.readOnly = sending;
+  };
+
+  const settle = (outcome: Outcome): void => {
+    needsSignIn = false;
+    submit.textContent = 'Send inquiry';
+    if (outcome.kind === 'sent') {
+      pending = undefined;
+      drafts.clear();
+      subject.value = '';
+      body.value = '';
+      showText();
+      keep();
+      show(
+        status,
+        notice('good', { title: 'Your inquiry has been sent', text: 'It is on top of your list.' }),
+      );
+      onSent(outcome.inquiry);
+      return;
+    }
+    const { failure } = outcome;
+    needsSignIn = failure.kind === 'signed-out';
+    submit.textContent = needsSignIn ? 'Sign in again' : 'Try again';
+    // A send that the end of the session has stopped is taken up again after the sign-in.
+    if (outcome.kind === 'not-sent' && !failure.mayBeDone && !needsSignIn) pending = undefined;
+    keep();
+    show(alert, notice('bad', sayNotSent(failure, outcome.kind === 'not-sent')));
+    // The message may have pushed the button out of sight.
+    submit.scrollIntoView({ block: 'nearest' });
+  };
+
+  const run = async (work: () => Promise<Outcome>): Promise<void> => {
+    setSending(true);
+    submit.textContent = 'Sending…';
+    show(status, h('p', { class: 'sr' }, 'Sending your inquiry.'));
+    const slow = setTimeout(() => {
+      show(status, h('p', { class: 'note' }, 'This takes longer than usual. Please keep the page open.'));
+    }, SLOW);
+    try {
+      settle(await work());
+    } finally {
+      clearTimeout(slow);
+      setSending(false);
+    }
+  };
+
+  const isWantedEmpty = async (): Promise<boolean> =>
+    subject.value.trim() !== '' ||
+    body.value.trim() !== '' ||
+    (await ask('Send an empty inquiry?', 'Neither a subject nor a message has been typed.', [
+      ['back', 'Go back'],
+      ['send', 'Send it empty'],
+    ])) === 'send';
+
+  const submitForm = async (): Promise<void> => {
+    if (isSending) return;
+    if (needsSignIn) {
+      setSending(true);
+      await signIn()
+        .catch(() => settle({ kind: 'not-sent', failure: { kind: 'unreachable', mayBeDone: false } }))
+        .finally(() => setSending(false));
+      return;
+    }
+    if (measure(subject.value, body.value).level === 'over') {
+      show(alert, notice('bad', sayNotSent({ kind: 'too-large', mayBeDone: false }, true)));
+      body.focus();
+      return;
+    }
+    if (!(await isWantedEmpty()) || isSending) return;
+    const earlier = pending;
+    pending = earlier ?? { newest: newest(), at: Date.now() };
+    keep();
+    const draft = read();
+    const left = pending;
+    await run(async () => (earlier === undefined ? send(api, draft, left) : resend(api, draft, left)));
+  };
+
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    void submitForm();
+  });
+  form.addEventListener('input', () => {
+    // Said once is enough; a failure stays until the next attempt.
+    status.replaceChildren();
+    showText();
+    keep();
+  });
+  form.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || event.isComposing) return;
+    event.preventDefault();
+    form.requestSubmit();
+  });
+  showText();
+  keep();
+
+  return {
+    element: form,
+    hasText,
+    async resume() {
+      if (pending === undefined) return;
+      const draft = read();
+      const found = await find(api, draft, pending);
+      if (isSending || pending === undefined) return;
+      if (found === undefined) {
+        pending = undefined;
+        keep();
+        show(
+          status,
+          notice('plain', {
+            title: 'Ready to send',
+            text: 'Your inquiry was not sent yet. Your text is as you left it.',
+          }),
+        );
+        submit.focus();
+      } else if (isFailure(found)) {
+        settle({ kind: 'unknown', failure: found });
+      } else {
+        settle({ kind: 'sent', inquiry: found });
+      }
+    },
+  };
+}

@@ -1,0 +1,233 @@
+/** The list of one's own inquiries. */
+import { isFailure } from './api.ts';
+import type { Api, Failure, Page } from './api.ts';
+import type { Inquiry } from './api/client.ts';
+import { button, h, notice } from './dom.ts';
+import { beginningOf, directionOf, formatBytes, formatCount, formatTime } from './format.ts';
+import { added, extended, refreshed } from './inquiries.ts';
+import { sayNotListed } from './messages.ts';
+
+export interface List {
+  readonly element: HTMLElement;
+  /** Loads the newest page; never rejects. */
+  readonly refresh: () => Promise<void>;
+  /** Shows one that has just been sent. */
+  readonly add: (inquiry: Inquiry) => void;
+  /** The id of the newest one shown: '' when there is none, null while nothing is loaded. */
+  readonly newest: () => string | null;
+}
+
+/** UTF-16 units of a folded text that are put on the page at all; its height cuts it further. */
+const FOLDED_SUBJECT = 300;
+const FOLDED_BODY = 2_000;
+
+export function createList(api: Api, signIn: () => Promise<void>): List {
+  let page: Page | undefined;
+  const items = new Map<string, Item>();
+
+  const status = h('p', { class: 'sr', role: 'status' });
+  const count = h('p', { class: 'count' });
+  const list = h('ul', { class: 'items', role: 'list' });
+  // Whether a text is cut depends on the width of the page.
+  new ResizeObserver(() => fit([...items.values()])).observe(list);
+  const alert = h('div', { class: 'live', role: 'alert' });
+  const place = h('div', { class: 'place' }, skeleton());
+  const refreshButton = button('Refresh', { class: 'quiet' }, async () => refresh(true));
+  const moreButton = button('Show more', { class: 'more' }, async () => more());
+  const element = h(
+    'section',
+    { class: 'list', 'aria-labelledby': 'list-title' },
+    h(
+      'div',
+      { class: 'list-head' },
+      h('div', { class: 'list-title' }, h('h2', { id: 'list-title' }, 'Your inquiries'), count),
+      refreshButton,
+    ),
+    status,
+    alert,
+    place,
+  );
+
+  const render = (): void => {
+    if (page === undefined) return;
+    const { inquiries, next } = page;
+    count.textContent =
+      next === undefined
+        ? formatCount(inquiries.length, 'inquiry', 'inquiries')
+        : `the newest ${inquiries.length}`;
+    if (inquiries.length === 0) {
+      place.replaceChildren(empty());
+      return;
+    }
+    const fresh = inquiries.filter(({ id }) => !items.has(id)).map(createItem);
+    for (const item of fresh) items.set(item.id, item);
+    const wanted = new Set(inquiries.map(({ id }) => id));
+    for (const { id, element } of items.values()) {
+      if (wanted.has(id)) continue;
+      element.remove();
+      items.delete(id);
+    }
+    // Elements that stay are not moved, so that the focus and an opened text stay as they are.
+    inquiries.forEach(({ id }, index) => {
+      const item = items.get(id)?.element;
+      if (item !== undefined && list.children[index] !== item) {
+        list.insertBefore(item, list.children[index] ?? null);
+      }
+    });
+    const content = next === undefined ? [list] : [list, moreButton];
+    if (content.length !== place.children.length || place.firstElementChild !== list) {
+      place.replaceChildren(...content);
+    }
+    // Before they are drawn for the first time, so that nothing jumps.
+    fit(fresh);
+  };
+
+  const fail = (failure: Failure, again: () => Promise<void>): void => {
+    const action =
+      failure.kind === 'signed-out'
+        ? button('Sign in again', {}, async () => signIn().catch(() => undefined))
+        : button('Try again', {}, again);
+    alert.replaceChildren(notice('bad', sayNotListed(failure), action));
+    if (page === undefined) place.replaceChildren();
+  };
+
+  const refresh = async (isAsked = false): Promise<void> => {
+    alert.replaceChildren();
+    if (page === undefined) {
+      place.replaceChildren(skeleton());
+      status.textContent = 'Loading your inquiries.';
+    }
+    const result = await api.list();
+    status.textContent = '';
+    if (isFailure(result)) return fail(result, async () => refresh(true));
+    const before = page?.inquiries[0]?.id;
+    page = page === undefined ? result : refreshed(page, result);
+    render();
+    if (isAsked) {
+      status.textContent =
+        page.inquiries[0]?.id === before ? 'The list is up to date.' : 'The list has been updated.';
+    }
+  };
+
+  const more = async (): Promise<void> => {
+    if (page?.next === undefined) return;
+    alert.replaceChildren();
+    const result = await api.list(page.next);
+    if (isFailure(result)) return fail(result, more);
+    const first = result.inquiries[0];
+    page = extended(page, result);
+    render();
+    status.textContent = `${formatCount(result.inquiries.length, 'older inquiry', 'older inquiries')} shown.`;
+    // The button may be gone: reading goes on where the new ones begin.
+    if (first !== undefined) items.get(first.id)?.element.querySelector('h3')?.focus();
+  };
+
+  return {
+    element,
+    refresh,
+    add(inquiry) {
+      for (const { element: other } of items.values()) other.classList.remove('new');
+      page = page === undefined ? { inquiries: [inquiry], next: undefined } : added(page, inquiry);
+      render();
+      items.get(inquiry.id)?.element.classList.add('new');
+    },
+    newest: () => (page === undefined ? null : (page.inquiries[0]?.id ?? '')),
+  };
+}
+
+interface Item {
+  readonly id: string;
+  readonly element: HTMLLIElement;
+  /** Whether part of the text is out of sight, where it is folded. */
+  readonly isCut: () => boolean;
+  /** Offers to unfold the text, or not. */
+  readonly offer: (isCut: boolean) => void;
+}
+
+/** Offers to unfold what is cut. Reads all before it writes, so that the page is laid out once. */
+function fit(items: readonly Item[]): void {
+  const cut = items.map(({ isCut }) => isCut());
+  items.forEach(({ offer }, index) => offer(cut[index] ?? false));
+}
+
+function createItem({ id, subject, body, created_at }: Inquiry): Item {
+  const time = formatTime(created_at);
+  const title = h('h3', { id: `subject-${id}`, dir: 'auto', tabindex: '-1' });
+  const text = h('div', { class: 'text', dir: 'auto' });
+  const isLong = subject.length > FOLDED_SUBJECT || body.length > FOLDED_BODY;
+  const size =
+    subject.length + body.length > 10_000 ? ` (${formatBytes(new Blob([subject, body]).size)})` : '';
+  const toggle = button('', { class: 'fold', 'aria-describedby': `subject-${id}`, hidden: true }, () =>
+    fold(toggle.ariaExpanded === 'true'),
+  );
+  const item = h(
+    'li',
+    { class: 'item' },
+    h(
+      'article',
+      { 'aria-labelledby': `subject-${id}` },
+      h(
+        'div',
+        { class: 'item-head', dir: directionOf(subject) },
+        title,
+        h(
+          'time',
+          { datetime: time.machine, title: time.exact, lang: time.language, dir: 'auto' },
+          time.short,
+        ),
+      ),
+      text,
+      toggle,
+    ),
+  );
+
+  const fold = (folded: boolean): void => {
+    put(title, folded ? beginningOf(subject, FOLDED_SUBJECT) : subject, 'No subject');
+    put(text, folded ? beginningOf(body, FOLDED_BODY) : body, 'No message');
+    item.classList.toggle('folded', folded);
+    toggle.ariaExpanded = String(!folded);
+    toggle.textContent = folded ? `Show all${size}` : 'Show less';
+  };
+  fold(true);
+
+  return {
+    id,
+    element: item,
+    isCut: () =>
+      toggle.ariaExpanded === 'true' ||
+      isLong ||
+      [title, text].some(({ scrollHeight, clientHeight }) => scrollHeight > clientHeight + 1),
+    offer(isCut) {
+      toggle.hidden = !isCut;
+      item.classList.toggle('cut', isCut);
+    },
+  };
+}
+
+function put(target: HTMLElement, content: string, absence: string): void {
+  target.textContent = content === '' ? absence : content;
+  target.classList.toggle('absent', content === '');
+}
+
+function empty(): HTMLElement {
+  return h(
+    'div',
+    { class: 'empty' },
+    h('p', { class: 'empty-title' }, 'Nothing here yet'),
+    h('p', {}, 'What you send appears here, newest first. Only you can see it.'),
+  );
+}
+
+function skeleton(): HTMLElement {
+  return h(
+    'div',
+    { class: 'skeleton', 'aria-hidden': 'true' },
+    ...[1, 2, 3].map(() =>
+      h(
+        'div',
+        { class: 'item' },
+        ...['short', 'long', 'medium'].map((size) => h('span', { class: `bone ${size}` })),
+      ),
+    ),
+  );
+}

@@ -1,0 +1,63 @@
+/** What is said when something did not work: what happened, what it means for the text, what can be done. */
+import type { Failure } from './api.ts';
+import { formatBytes } from './format.ts';
+import { LIMIT } from './size.ts';
+import type { Size } from './size.ts';
+
+export interface Message {
+  readonly title: string;
+  readonly text: string;
+}
+
+const TITLES: Record<Failure['kind'], string> = {
+  'signed-out': 'Your session has ended',
+  'too-large': 'Your inquiry is too large',
+  busy: 'The service is very busy',
+  refused: 'The service did not accept this',
+  offline: 'You are offline',
+  unreachable: 'The service does not answer',
+  server: 'Something went wrong on our side',
+};
+
+/**
+ * Why an inquiry was not sent.
+ *
+ * @param isKnown - Whether it is certain that it was not stored; otherwise nobody can tell yet.
+ */
+export function sayNotSent({ kind, mayBeDone, message }: Failure, isKnown: boolean): Message {
+  return { title: TITLES[kind], text: explain() };
+
+  function explain(): string {
+    if (kind === 'signed-out') {
+      return 'Nothing was sent. Your text is kept: sign in again and it is ready to send.';
+    }
+    if (kind === 'too-large') {
+      return `Nothing was sent. Subject and message together may take ${formatBytes(LIMIT)}; please shorten them.`;
+    }
+    if (kind === 'busy') return 'Nothing was sent. Your text is kept; please try again in a minute.';
+    if (kind === 'refused') return `Nothing was sent. Your text is kept. ${message ?? ''}`.trim();
+    if (!isKnown) {
+      return 'We cannot tell yet whether your inquiry arrived. Your text is kept. “Try again” looks first, so nothing is sent twice.';
+    }
+    return mayBeDone
+      ? 'We have looked: your inquiry did not arrive. Your text is kept; please try again.'
+      : 'Nothing was sent. Your text is kept; please try again.';
+  }
+}
+
+/** Why the list could not be read. */
+export function sayNotListed({ kind, message }: Failure): Message {
+  const what = 'Your inquiries could not be loaded.';
+  const then: Partial<Record<Failure['kind'], string>> = {
+    'signed-out': 'Sign in again to see them.',
+    offline: 'Please try again when you are connected.',
+    refused: message ?? '',
+  };
+  return { title: TITLES[kind], text: `${what} ${then[kind] ?? 'Please try again in a moment.'}`.trim() };
+}
+
+/** What the size of an inquiry calls for; undefined while there is room. */
+export function saySize({ bytes, level }: Size): string | undefined {
+  if (level === 'over') return `Too large by ${formatBytes(bytes - LIMIT)}. Please shorten the message.`;
+  return level === 'near' ? `Almost full: ${formatBytes(LIMIT - bytes)} left.` : undefined;
+}
