@@ -14,9 +14,11 @@ export interface LargeBody {
  */
 const ROOM = 6_288_000;
 
+/** Bytes of a text inside the event. */
+const size = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
+
 /** As many repetitions as fit between head and tail. */
 function fill(part: string, { head = '', tail = '', room = ROOM } = {}): string {
-  const size = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
   return head + part.repeat(Math.floor((room - size(head) - size(tail)) / size(part))) + tail;
 }
 
@@ -63,11 +65,11 @@ const nested = (room: number): string => fill('[', { room: room / 2 }) + fill(']
 
 function manyKeys(head: string, room: number): string {
   const parts = [head];
-  let size = head.length;
+  let bytes = head.length;
   for (let key = 0; ; key++) {
     const part = `"${key.toString(36)}":0,`;
-    size += part.length + 2;
-    if (size > room - 100) break;
+    bytes += part.length + 2;
+    if (bytes > room - 100) break;
     parts.push(part);
   }
   return `${parts.join('')}"z":0}`;

@@ -46,9 +46,10 @@ export interface Measurements {
 }
 
 export function describeMachine(): string {
-  const [{ model = 'unknown processor' } = {}, ...more] = cpus();
+  const processors = cpus();
+  const model = processors[0]?.model.trim() ?? 'unknown processor';
   const date = new Date().toISOString().slice(0, 10);
-  return `${date}, Node ${process.versions.node}, ${process.platform} ${release()} ${process.arch}, ${more.length + 1} × ${model.trim()}`;
+  return `${date}, Node ${process.versions.node}, ${process.platform} ${release()} ${process.arch}, ${processors.length} × ${model}`;
 }
 
 export function summarise({ coldStarts, lists, bodies, ...entrant }: Measurements): Row {
@@ -205,7 +206,7 @@ ${table(
 
 ## Warm requests
 
-A POST of ${'240'} characters and a GET of ten inquiries: time and CPU.
+A POST of 240 characters and a GET of ten inquiries: time and CPU.
 
 ${table(
   ['contender', 'POST', 'POST CPU', 'GET', 'GET CPU'],
@@ -277,20 +278,19 @@ function formatBodies(rows: readonly Row[]): string {
   if (first === undefined) return 'Not measured.';
   return table(
     ['body', 'contract', ...measured.map(({ title }) => title)],
-    first.bodies.map(({ name, expected }, index) => [
-      `\`${name}\``,
-      String(expected),
-      ...measured.map(({ bodies }) => {
-        const body = bodies[index];
-        if (body === undefined) return '–';
-        const outcome = body.outcome === expected ? String(expected) : `**${body.outcome}**`;
-        const { cost, memory } = body;
-        return cost === undefined || memory === undefined
-          ? outcome
-          : `${outcome}, ${cost.wall.toFixed(0)}, ${cost.cpu.toFixed(0)}, ${(memory / MEGABYTE).toFixed(0)}`;
-      }),
-    ]),
+    first.bodies.map(({ name, expected }, index) => {
+      const cells = measured.map(({ bodies }) => formatOutcome(bodies[index]));
+      return [`\`${name}\``, String(expected)].concat(cells);
+    }),
   );
+}
+
+function formatOutcome(body: BodyOutcome | undefined): string {
+  if (body === undefined) return '–';
+  const { outcome, expected, cost, memory } = body;
+  const status = outcome === expected ? String(outcome) : `**${outcome}**`;
+  if (cost === undefined || memory === undefined) return status;
+  return `${status}, ${cost.wall.toFixed(0)}, ${cost.cpu.toFixed(0)}, ${(memory / MEGABYTE).toFixed(0)}`;
 }
 
 function table(head: readonly string[], body: readonly (readonly string[])[]): string {

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { close, listen } from '../scripts/local/server.ts';
 import { createLimits, readPeakMemory } from './limits.ts';
+import type { Limits } from './limits.ts';
 
 /** Milliseconds. */
 export interface Cost {
@@ -54,28 +55,28 @@ const TIMEOUT = 30_000;
 /** Starts a process and waits for the end of its initialisation. @throws Error when that fails. */
 export async function startSandbox({ module, environment, limited }: SandboxOptions): Promise<Sandbox> {
   const limits = limited ? createLimits() : undefined;
-  let next = Promise.withResolvers<{ cpu: number; response: ServerResponse }>();
-  let answer = Promise.withResolvers<{ at: number; result: string }>();
+  let next = expect<{ cpu: number; response: ServerResponse }>();
+  let answer = expect<{ at: number; result: string }>();
   const fail = (error: Error): void => {
-    for (const { promise, reject } of [next, answer]) {
-      promise.catch(() => undefined);
-      reject(error);
-    }
+    next.reject(error);
+    answer.reject(error);
   };
 
-  const api = createServer((request, response) => {
+  const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = request.url ?? '';
     if (path.endsWith('/invocation/next')) {
       next.resolve({ cpu: Number(request.headers['x-cpu']) / 1_000, response });
       return;
     }
-    void readBody(request).then((body) => {
-      const at = performance.now();
-      response.writeHead(202).end();
-      if (path.endsWith('/response')) answer.resolve({ at, result: body });
-      else fail(new Error(body));
-    });
-  });
+    // A request that breaks off is the end of the process, which is reported elsewhere.
+    const result = await readBody(request).catch(() => undefined);
+    if (result === undefined) return;
+    const at = performance.now();
+    response.writeHead(202).end();
+    if (path.endsWith('/response')) answer.resolve({ at, result });
+    else fail(new Error(result));
+  };
+  const api = createServer((request, response) => void receive(request, response));
   api.keepAliveTimeout = 0;
   const port = await listen(api, 0);
 
@@ -89,7 +90,8 @@ export async function startSandbox({ module, environment, limited }: SandboxOpti
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text) => (output += String(text)));
-  const exit = once(child, 'exit').then(([code, signal]: (number | string | null)[]) => {
+  const exit = once(child, 'exit');
+  child.once('exit', (code, signal) => {
     const how = signal === null ? `ended with code ${code}` : `was killed by ${signal}`;
     fail(new Error(`the process ${how}${output === '' ? '' : `: ${output.slice(-2_000)}`}`));
   });
@@ -98,16 +100,7 @@ export async function startSandbox({ module, environment, limited }: SandboxOpti
     child.kill('SIGKILL');
     await exit;
     await close(api);
-    // The kernel empties a group a moment after the end of its process.
-    for (let attempt = 0; limits !== undefined; attempt++) {
-      try {
-        limits.close();
-        return;
-      } catch (error) {
-        if (attempt === 100) throw error;
-        await sleep(10);
-      }
-    }
+    if (limits !== undefined) await remove(limits);
   };
 
   try {
@@ -118,8 +111,8 @@ export async function startSandbox({ module, environment, limited }: SandboxOpti
       initialisation,
       async invoke(event) {
         const { cpu, response } = idle;
-        next = Promise.withResolvers();
-        answer = Promise.withResolvers();
+        next = expect();
+        answer = expect();
         const timer = setTimeout(() => fail(new Error(`no answer within ${TIMEOUT} ms`)), TIMEOUT);
         try {
           const from = performance.now();
@@ -154,6 +147,26 @@ function startProcess(enter: string, args: string[], env: Record<string, string>
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+}
+
+/** A promise that may fail without anybody waiting for it. */
+function expect<Value>(): PromiseWithResolvers<Value> {
+  const expected = Promise.withResolvers<Value>();
+  expected.promise.catch(() => undefined);
+  return expected;
+}
+
+/** The kernel empties a group a moment after the end of its process. */
+async function remove(limits: Limits): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      limits.close();
+      return;
+    } catch (error) {
+      if (attempt === 100) throw error;
+      await sleep(10);
+    }
+  }
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {

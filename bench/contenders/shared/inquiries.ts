@@ -54,9 +54,10 @@ export interface ListQuery {
 export function parseListQuery({ limit, before }: Partial<Record<string, string>> = {}):
   | ListQuery
   | undefined {
-  if (limit !== undefined && !(/^\d{1,4}$/.test(limit) && Number(limit) >= 1 && Number(limit) <= 1_000))
-    return;
-  if (before !== undefined && parseSub(before) === undefined) return;
+  const isLimit =
+    limit === undefined || (/^\d{1,4}$/.test(limit) && Number(limit) >= 1 && Number(limit) <= 1_000);
+  const isBefore = before === undefined || parseSub(before) !== undefined;
+  if (!isLimit || !isBefore) return undefined;
   return { limit: limit === undefined ? undefined : Number(limit), before };
 }
 
