@@ -24,7 +24,7 @@ const ARROWS: Record<string, string[]> = {
   'src/config.ts': [],
   'src/log.ts': ['src/errors.ts'],
   'src/entities/client.ts': ['@aws-sdk/client-dynamodb', '@aws-sdk/lib-dynamodb'],
-  'src/entities/inquiry.ts': ['type @aws-sdk/lib-dynamodb', 'electrodb'],
+  'src/entities/inquiry.ts': ['electrodb', 'type src/entities/client.ts'],
   'src/entities/inquiry-store.ts': [
     'type src/contract.ts',
     'type src/inquiries.ts',
