@@ -237,6 +237,7 @@ describeOnEngines('the store', (endpoint, engine) => {
   it('rejects with the name of the fault, and holds no item, when the table is missing', async () => {
     const { createInquiryEntity } = await import('../../src/entities/inquiry.ts');
     const { createInquiryStore } = await import('../../src/entities/inquiry-store.ts');
+    const { createDynamoDbClient } = await import('../../src/entities/client.ts');
     const store = createInquiryStore(
       createInquiryEntity({ client: createDynamoDbClient(), table: 'no-such-table' }),
     );
