@@ -67,10 +67,10 @@ function manyKeys(head: string, room: number): string {
   const parts = [head];
   let bytes = head.length;
   for (let key = 0; ; key++) {
-    const part = `"${key.toString(36)}":0,`;
+    const part = `"k${key.toString(36)}":0,`;
     bytes += part.length + 2;
     if (bytes > room - 100) break;
     parts.push(part);
   }
-  return `${parts.join('')}"z":0}`;
+  return `${parts.join('')}"k":0}`;
 }
