@@ -10,7 +10,7 @@ export default defineConfig(({ mode }) => ({
     // Only tests that say `concurrent` share the time: those of the hard project wait for timeouts.
     maxConcurrency: 16,
     projects: [
-      project('unit'),
+      project('unit', { testTimeout: 60_000, hookTimeout: 60_000 }),
       project('integration', {
         globalSetup: 'tests/helpers/engines-setup.ts',
         testTimeout: 60_000,
