@@ -547,9 +547,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
 
     it('holds its own policy on a host that sets no header, and finds the issuer from there', async () => {
       const host = createHttpServer((request, response) => {
-        void fetch(here.formUrl + request.url).then(async (answer) => {
-          response.setHeader('content-type', answer.headers.get('content-type') ?? '');
-          response.end(Buffer.from(await answer.arrayBuffer()));
+        void fetch(here.formUrl + request.url).then(async (original) => {
+          response.setHeader('content-type', original.headers.get('content-type') ?? '');
+          return response.end(Buffer.from(await original.arrayBuffer()));
         });
       });
       const url = `http://127.0.0.1:${await listen(host, 0)}`;

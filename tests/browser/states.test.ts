@@ -164,7 +164,7 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
     ['failed-busy', 'very busy', 429],
     ['failed-session', 'Your session has ended', 401],
     ['failed-too-large', 'too large', 413],
-  ])('%s', async (name, text, status) => {
+  ])('%s: the text is kept and it is said why', async (name, text, status) => {
     const { page, write, send, alert } = await arrive(WIDE, await someone());
     await page.route(api(), async (route) =>
       route.request().method() === 'POST'

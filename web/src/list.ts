@@ -62,10 +62,10 @@ export function createList(api: Api, signIn: () => Promise<void>): List {
     const fresh = inquiries.filter(({ id }) => !items.has(id)).map(createItem);
     for (const item of fresh) items.set(item.id, item);
     const wanted = new Set(inquiries.map(({ id }) => id));
-    for (const { id, element } of items.values()) {
-      if (wanted.has(id)) continue;
-      element.remove();
-      items.delete(id);
+    for (const item of items.values()) {
+      if (wanted.has(item.id)) continue;
+      item.element.remove();
+      items.delete(item.id);
     }
     // Elements that stay are not moved, so that the focus and an opened text stay as they are.
     inquiries.forEach(({ id }, index) => {

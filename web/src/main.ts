@@ -9,7 +9,8 @@ import { createList } from './list.ts';
 import type { List } from './list.ts';
 import { problemPage, signedOutPage } from './pages.ts';
 import { createSignIn } from './session.ts';
-import type { Session, SignIn } from './session.ts';
+import type { SignIn } from './session.ts';
+import type { Session } from './user.ts';
 
 const main = document.querySelector('main');
 const account = document.querySelector('#account');
