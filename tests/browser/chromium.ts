@@ -62,8 +62,8 @@ export interface Visit {
 }
 
 let users = 0;
-/** An address that no other test uses. */
-export const anyone = (): string => `user-${process.pid}-${++users}@example.com`;
+/** An address that no other test of this stack uses. */
+export const anyone = (): string => `ana-${++users}@example.com`;
 
 /** Starts stack and browser for the tests of a file, and keeps a picture of each page where a test fails. */
 export function setUp(): Surroundings {

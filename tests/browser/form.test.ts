@@ -429,9 +429,18 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
       await on(other).subject.waitFor();
       await button('Sign out').click();
       await page.getByText('You are signed out').waitFor();
-      await on(other).button('Sign in').waitFor();
+      await other.getByText('You are signed out').waitFor();
       await on(page).button('Sign in').click();
       await page.getByRole('textbox', { name: 'E-mail address' }).waitFor();
+    });
+
+    it('ends here even when the issuer does not answer, and says so', async () => {
+      const { page, button } = await begin();
+      await page.reload();
+      await page.route(`${here.stack.issuer.url}/**`, async (route) => route.abort('connectionrefused'));
+      await button('Sign out').click();
+      await page.getByText('You are signed out here').waitFor();
+      expect(await page.evaluate('sessionStorage.getItem("inquiries.session")')).toBeNull();
     });
 
     it('says when the sign-in was cancelled', async () => {

@@ -36,7 +36,8 @@ async function showInquiries(config: Config, signIn: SignIn, session: Session): 
   const drafts = createDrafts(sessionStorage, localStorage, session.user.sub);
   const list: List = createList(api, signIn.leave);
   const form = createForm({
-    api,
+    // Looking for an inquiry whose answer was lost brings the list up to date.
+    api: { create: api.create, list: list.look },
     drafts,
     newest: list.newest,
     onSent: list.add,

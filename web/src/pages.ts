@@ -6,6 +6,10 @@ const REASONS: Record<Arrival['reason'], { title: string; text: string } | undef
   none: undefined,
   'signed-in': undefined,
   'signed-out': { title: 'You are signed out', text: '' },
+  'signed-out-here': {
+    title: 'You are signed out here',
+    text: 'The sign-in service did not answer and may still know you. On a shared computer, close the browser.',
+  },
   ended: { title: 'Your session has ended', text: 'What you have typed is kept. Sign in to go on.' },
   cancelled: { title: 'The sign-in was cancelled', text: '' },
   failed: { title: 'The sign-in did not work', text: 'Please try again.' },

@@ -12,7 +12,7 @@ import type { Session, User } from './user.ts';
 /** How the page was entered. */
 export interface Arrival {
   readonly session: Session | undefined;
-  readonly reason: 'none' | 'signed-in' | 'signed-out' | 'ended' | 'cancelled' | 'failed';
+  readonly reason: 'none' | 'signed-in' | 'signed-out' | 'signed-out-here' | 'ended' | 'cancelled' | 'failed';
 }
 
 export interface SignIn {
@@ -106,7 +106,9 @@ export function createSignIn(config: Config, page: Location, store: Storage): Si
     if (tokens !== undefined && Date.now() < tokens.expires - MARGIN) {
       return { session: session(tokens), reason: 'none' };
     }
-    const reason = tokens !== undefined ? 'ended' : store.getItem(LEFT) === null ? 'none' : 'signed-out';
+    const left = store.getItem(LEFT);
+    const isLeft = left === 'signed-out' || left === 'signed-out-here';
+    const reason = tokens !== undefined ? 'ended' : isLeft ? left : 'none';
     forget();
     store.removeItem(LEFT);
     return { session: undefined, reason };
@@ -139,19 +141,22 @@ export function createSignIn(config: Config, page: Location, store: Storage): Si
       const idToken = tokens?.idToken;
       const refreshToken = refreshState?.refresh_token;
       forget();
-      store.setItem(LEFT, '1');
+      // Until the issuer has been heard of.
+      store.setItem(LEFT, 'signed-out-here');
       tabs.postMessage('signed-out');
       const metadata = await client.metadataService.getMetadata();
       // Cognito's /logout leaves refresh tokens as they are.
       if (refreshToken !== undefined && metadata.revocation_endpoint !== undefined) {
         await client.revokeToken(refreshToken, 'refresh_token').catch(() => undefined);
       }
+      store.setItem(LEFT, 'signed-out');
       page.assign(signOutUrl(config, metadata, home, idToken));
     },
 
     onSignOut(listener) {
       tabs.addEventListener('message', () => {
         forget();
+        store.setItem(LEFT, 'signed-out');
         listener();
       });
     },
