@@ -18,7 +18,7 @@ export class ConfigError extends Error {
 }
 
 const KEYS = new Set(['issuer', 'clientId', 'apiUrl', 'scopes', 'logout']);
-const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
+const LOOPBACK = /^(localhost|127\.0\.0\.1)$/;
 
 /**
  * Narrows what config.json holds.

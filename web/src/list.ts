@@ -227,7 +227,7 @@ function empty(): HTMLElement {
     'div',
     { class: 'empty' },
     h('p', { class: 'empty-title' }, 'Nothing here yet'),
-    h('p', {}, 'What you send appears here, newest first. Only you can see it.'),
+    h('p', {}, 'What you send appears here, newest first. No other user sees it.'),
   );
 }
 

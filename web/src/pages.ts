@@ -36,7 +36,7 @@ export function signedOutPage(reason: Arrival['reason'], signIn: () => Promise<v
     h('p', { class: 'lead' }, 'Send us an inquiry, and find every one you have sent in one place.'),
     live,
     start,
-    h('p', { class: 'hint' }, 'You come back to this page. Only you see what you send.'),
+    h('p', { class: 'hint' }, 'You come back to this page. No other user sees what you send.'),
   );
 }
 
