@@ -1,14 +1,16 @@
+import { countAttempts } from './attempts.ts';
 import { ApiError, internalError, methodNotAllowed } from './errors.ts';
 import { readJson, toErrorResponse, toLinkHeader, toResponse } from './http.ts';
 import type { GatewayEvent, GatewayResponse } from './http.ts';
 import { parseIdentity } from './identity.ts';
 import type { Identity } from './identity.ts';
 import type { Inquiries } from './inquiries.ts';
-import { logFailure } from './log.ts';
+import type { AnsweredRequest } from './log.ts';
 
-/** What is read of Lambda's invocation context. Lambda always gives both; a direct call may give neither. */
+/** What is read of Lambda's invocation context. Lambda always gives all; a direct call may give none. */
 export interface InvocationContext {
   readonly awsRequestId?: string;
+  readonly functionName?: string;
   getRemainingTimeInMillis?(): number;
 }
 
@@ -16,6 +18,8 @@ export interface AppDependencies {
   readonly inquiries: Inquiries;
   /** Value of Access-Control-Allow-Origin. */
   readonly corsOrigin: string;
+  /** Is told about each request when it is answered. */
+  readonly log?: (request: AnsweredRequest) => void;
 }
 
 /** Milliseconds that the store may take in all, retries and pages included: 10 s less the time to say so. docs/adr/0012 */
@@ -66,22 +70,38 @@ export const allowedMethods = [...operations.keys()].join(', ');
 export function createApp({
   inquiries,
   corsOrigin,
+  log,
 }: AppDependencies): (event: GatewayEvent, context?: InvocationContext) => Promise<GatewayResponse> {
   return async (event, context) => {
+    const started = performance.now();
+    const method = event?.requestContext?.http?.method;
+    let signal: AbortSignal | undefined;
+    let error: unknown;
+    let response: GatewayResponse;
     try {
       // The method is looked at first: any other is a 405 whatever the claims. docs/adr/0003
-      const operation = operations.get(event?.requestContext?.http?.method);
+      const operation = operations.get(method);
       if (operation === undefined) throw methodNotAllowed(allowedMethods);
       const owner = parseIdentity(event.requestContext?.authorizer?.jwt?.claims);
       const remaining = context?.getRemainingTimeInMillis?.() ?? Number.POSITIVE_INFINITY;
       // A timeout takes whole milliseconds only.
       const time = Math.max(0, Math.floor(Math.min(STORE_BUDGET, remaining - ANSWER_RESERVE)));
-      const { body, headers } = await operation.run({ inquiries, owner, event }, AbortSignal.timeout(time));
-      return toResponse(operation.status, body, corsOrigin, headers);
-    } catch (error) {
-      const answer = error instanceof ApiError ? error : internalError();
-      if (answer.status >= 500) logFailure(context?.awsRequestId, error);
-      return toErrorResponse(answer, corsOrigin);
+      signal = AbortSignal.timeout(time);
+      const { body, headers } = await operation.run({ inquiries, owner, event }, signal);
+      response = toResponse(operation.status, body, corsOrigin, headers);
+    } catch (thrown) {
+      error = thrown;
+      response = toErrorResponse(thrown instanceof ApiError ? thrown : internalError(), corsOrigin);
     }
+    log?.({
+      requestId: context?.awsRequestId,
+      functionName: context?.functionName,
+      method,
+      status: response.statusCode,
+      milliseconds: performance.now() - started,
+      attempts: signal === undefined ? 0 : countAttempts(signal),
+      error,
+    });
+    return response;
   };
 }

@@ -11,6 +11,7 @@ import { createDynamoDbClient } from './entities/client.ts';
 import { createInquiryStore } from './entities/inquiry-store.ts';
 import { createInquiryEntity } from './entities/inquiry.ts';
 import { createInquiries } from './inquiries.ts';
+import { logRequest } from './log.ts';
 
 const config = parseConfig(process.env);
 const client = createDynamoDbClient();
@@ -20,6 +21,8 @@ const store = createInquiryStore(createInquiryEntity({ client, table: config.tab
 export const handler = createApp({
   inquiries: createInquiries(store),
   corsOrigin: config.corsOrigin,
+  // Metrics go past the console, whose JSON format would wrap the line.
+  log: (request) => logRequest(request, (line) => void process.stdout.write(line)),
 }) satisfies APIGatewayProxyHandlerV2WithJWTAuthorizer;
 
 // Primes what the first request would pay for at 7 % of a core: connection, TLS, credentials, compiled code.

@@ -1,3 +1,5 @@
+import type { ElectroEvent } from 'electrodb';
+import { addAttempts } from '../attempts.ts';
 import type { Inquiry } from '../contract.ts';
 import type { InquiryStore } from '../inquiries.ts';
 import type { InquiryEntity } from './inquiry.ts';
@@ -42,6 +44,7 @@ export function createInquiryStore(entity: InquiryEntity): InquiryStore {
         // itself says what a write has cost; ElectroDB shows that to listeners alone. docs/adr/0030
         params: { ReturnConsumedCapacity: 'TOTAL' },
         listeners: [
+          addAttemptsOf(signal),
           (event) => {
             confirmed ||= event.type === 'results' && event.results?.ConsumedCapacity !== undefined;
           },
@@ -67,6 +70,7 @@ export function createInquiryStore(entity: InquiryEntity): InquiryStore {
           data: 'raw',
           params: { ProjectionExpression: FIELDS.join(), ExclusiveStartKey: start },
           ...(limit !== undefined && { limit: limit + 1 }),
+          listeners: [addAttemptsOf(signal)],
           abortSignal: signal,
           originalErr: true,
         });
@@ -81,6 +85,16 @@ export function createInquiryStore(entity: InquiryEntity): InquiryStore {
     },
   };
 }
+
+/**
+ * Counts what the SDK did for one call: it says so in the answer and in the error. A call that the signal has ended
+ * does not say; it was at least one.
+ */
+const addAttemptsOf =
+  (signal: AbortSignal) =>
+  (event: ElectroEvent): void => {
+    if (event.type === 'results') addAttempts(signal, event.results?.$metadata?.attempts ?? 1);
+  };
 
 /**
  * Exactly the six fields, in the order of the contract.

@@ -21,6 +21,8 @@ const FAULT_OF_JSON = {
 };
 const CLAIMS_REFUSED = { error: 'Unauthorized', message: 'Invalid or missing required JWT claims' };
 
+const statusOf = (line: object): number => (line as { message: { status: number } }).message.status;
+
 describe.each([
   ['the source', new URL('../../src/handler.ts', import.meta.url)],
   ['dist/handler.mjs', new URL('../../dist/handler.mjs', import.meta.url)],
@@ -356,9 +358,17 @@ describe.each([
     expect((await send(`${stack.docsUrl}/inquiries`, { headers: authorization })).status).toBe(200);
   });
 
-  it('has logged one warning for the body that was not JSON, and nothing else', () => {
-    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
-      { level: 'WARN', message: { errorName: 'SyntaxError' } },
-    ]);
+  it('has logged a line and the metrics of each request, no fault, and a warning for each mistake', async () => {
+    const read = () => lines.map((line) => JSON.parse(line) as { level?: string; Faults?: number });
+    const [requests, metrics] = [
+      () => read().filter(({ level }) => level),
+      () => read().filter(({ level }) => !level),
+    ];
+    await expect.poll(() => metrics().length).toBe(requests().length);
+    expect(requests().length).toBeGreaterThan(10);
+    expect(metrics().filter(({ Faults }) => Faults !== 0)).toEqual([]);
+    expect(requests().map(({ level }) => level)).toEqual(
+      requests().map((line) => (statusOf(line) < 400 ? 'INFO' : 'WARN')),
+    );
   });
 });

@@ -33,7 +33,7 @@ describe('initialisation', () => {
     await expect(start(SOURCE, { environment: { ...AWS, ...environment } })).rejects.toThrow(message);
   });
 
-  it('of the service survives a database that is down; requests answer 500 and log one line', async () => {
+  it('of the service survives a database that is down; requests answer 500 and log one line and the metrics', async () => {
     const { invoke } = await start(SOURCE, {
       environment: { ...AWS, TABLE_NAME: 'ttt', CORS_ORIGIN: 'https://o' },
     });
@@ -44,13 +44,23 @@ describe('initialisation', () => {
       headers: { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': 'https://o' },
       body: '{"error":"INTERNAL_SERVER_ERROR","message":"The request could not be processed. Please try again later."}',
     });
+    await expect.poll(() => lines.length).toBe(2);
     expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
       {
         timestamp: expect.any(String) as string,
         level: 'ERROR',
         requestId: 'r1',
-        message: { requestId: 'r1', errorName: expect.stringMatching(/^\w+$/) as string },
+        message: {
+          requestId: 'r1',
+          method: 'GET',
+          route: '/inquiries',
+          status: 500,
+          milliseconds: expect.any(Number) as number,
+          attempts: 3,
+          errorName: expect.stringMatching(/^\w+$/) as string,
+        },
       },
+      expect.objectContaining({ FunctionName: 'inquiries-local', Requests: 1, Faults: 1 }),
     ]);
   });
 });

@@ -1,8 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
+import { addAttempts } from '../../src/attempts.ts';
 import type { GatewayEvent } from '../../src/http.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import type { InquiryStore } from '../../src/inquiries.ts';
+import { logRequest } from '../../src/log.ts';
 import { EMAIL, makeEvent, makePost, SUB } from '../helpers/events.ts';
 import { createMemoryStore } from '../helpers/memory-store.ts';
 
@@ -13,7 +16,11 @@ const NOW = Date.UTC(2026, 10, 20);
 
 function setUp(overrides: Partial<InquiryStore> = {}) {
   const store = createMemoryStore(overrides);
-  const app = createApp({ inquiries: createInquiries(store, () => NOW), corsOrigin: ORIGIN });
+  const app = createApp({
+    inquiries: createInquiries(store, () => NOW),
+    corsOrigin: ORIGIN,
+    log: (request) => logRequest(request, (line) => void metrics.push(JSON.parse(line) as object)),
+  });
   const send = async (event: unknown, context: object = CONTEXT) => {
     const { body, ...response } = await app(event as GatewayEvent, context);
     return { ...response, body: JSON.parse(body) as unknown };
@@ -40,8 +47,24 @@ const NOT_ALLOWED = failure(405, 'METHOD_NOT_ALLOWED', 'Allowed methods: GET, PO
 const badRequest = (message: string) => failure(400, 'BAD_REQUEST', message);
 
 const logged: { level: string; entry: unknown }[] = [];
+const metrics: object[] = [];
+/** What is logged about a request, whatever it took. */
+const lineOf = (level: string, entry: object) => ({
+  level,
+  entry: [
+    {
+      requestId: 'request-1',
+      method: 'GET',
+      route: '/inquiries',
+      milliseconds: expect.any(Number) as number,
+      attempts: 0,
+      ...entry,
+    },
+  ],
+});
 beforeEach(() => {
   logged.length = 0;
+  metrics.length = 0;
   for (const level of ['debug', 'info', 'log', 'warn', 'error'] as const) {
     vi.spyOn(console, level).mockImplementation((...entry) => void logged.push({ level, entry }));
   }
@@ -58,7 +81,6 @@ describe('GET', () => {
       headers: HEADERS,
       body: { email: EMAIL, count: 2, inquiries: [store.rows[1], store.rows[0]] },
     });
-    expect(logged).toEqual([]);
   });
 
   it('ignores a body', async () => {
@@ -340,7 +362,6 @@ describe('claims', () => {
     ['sub is not a UUID', makeEvent({ claims: { sub: 'x', email: EMAIL } })],
   ])('answers 401 when %s', async (_, event) => {
     expect(await setUp().send(event)).toEqual(UNAUTHORIZED);
-    expect(logged).toEqual([]);
   });
 
   it('shows an inquiry only when both sub and email are equal', async () => {
@@ -383,17 +404,19 @@ describe('faults', () => {
       },
       makePost({ subject: 's', body: 'b' }),
     ],
-  ])('answers one fixed 500 and logs only name and request id when %s', async (_, overrides, event) => {
-    expect(await setUp(overrides).send(event)).toEqual(FAULT);
-    expect(logged).toEqual([
-      { level: 'error', entry: [{ requestId: 'request-1', errorName: 'ThrottlingException' }] },
-    ]);
-  });
+  ])(
+    'answers one fixed 500 and logs nothing of the error but its name when %s',
+    async (_, overrides, event) => {
+      expect(await setUp(overrides).send(event)).toEqual(FAULT);
+      const method = event.requestContext?.http?.method;
+      expect(logged).toEqual([lineOf('error', { method, status: 500, errorName: 'ThrottlingException' })]);
+    },
+  );
 
   it('logs the name of what an error wraps', async () => {
     const wrapped = new Error('wrapper', { cause: new SecretError('secret') });
     await setUp({ list: fail(() => Promise.reject(wrapped)) }).send(makeEvent({}));
-    expect(logged[0]?.entry).toEqual([{ requestId: 'request-1', errorName: 'ThrottlingException' }]);
+    expect(logged).toEqual([lineOf('error', { status: 500, errorName: 'ThrottlingException' })]);
   });
 
   it.each([
@@ -407,14 +430,7 @@ describe('faults', () => {
   ])('answers 500 and logs nothing of it when %s is thrown', async (_, thrown, errorName) => {
     // oxlint-disable-next-line prefer-promise-reject-errors
     expect(await setUp({ list: fail(() => Promise.reject(thrown)) }).send(makeEvent({}))).toEqual(FAULT);
-    expect(logged).toEqual([{ level: 'error', entry: [{ requestId: 'request-1', errorName }] }]);
-  });
-
-  it('logs a body that is not JSON as a warning, since it is the client that can mend it', async () => {
-    await setUp().send(makeEvent({ method: 'POST', body: '{' }));
-    expect(logged).toEqual([
-      { level: 'warn', entry: [{ requestId: 'request-1', errorName: 'SyntaxError' }] },
-    ]);
+    expect(logged).toEqual([lineOf('error', { status: 500, errorName })]);
   });
 
   it.each([
@@ -431,5 +447,120 @@ describe('faults', () => {
 
   it('answers without a context, too', async () => {
     expect(await setUp().send(makeEvent({}), {})).toMatchObject({ statusCode: 200 });
+  });
+});
+
+describe('logs', () => {
+  it.each([
+    ['a list', makeEvent({}), 'info', { status: 200 }],
+    ['an inquiry', makePost({ subject: '', body: '' }), 'info', { method: 'POST', status: 201 }],
+    [
+      'claims that name nobody',
+      makeEvent({ claims: {} }),
+      'warn',
+      { status: 401, errorName: 'Unauthorized' },
+    ],
+    [
+      'another method',
+      makeEvent({ method: 'PUT' }),
+      'warn',
+      { method: 'PUT', status: 405, errorName: 'METHOD_NOT_ALLOWED' },
+    ],
+    [
+      'a method that nobody knows',
+      makeEvent({ method: EMAIL }),
+      'warn',
+      { method: 'OTHER', status: 405, errorName: 'METHOD_NOT_ALLOWED' },
+    ],
+    [
+      'a field that is missing',
+      makePost({}),
+      'warn',
+      { method: 'POST', status: 400, errorName: 'BAD_REQUEST' },
+    ],
+    [
+      'a body that is not JSON, which the client can mend',
+      makeEvent({ method: 'POST', body: '{' }),
+      'warn',
+      { method: 'POST', status: 500, errorName: 'SyntaxError' },
+    ],
+    [
+      'an inquiry that does not fit',
+      makePost({ subject: '', body: 'x'.repeat(101) }),
+      'warn',
+      { method: 'POST', status: 413, errorName: 'PAYLOAD_TOO_LARGE' },
+    ],
+  ])('one line about %s', async (_, event, level, entry) => {
+    await setUp().send(event);
+    expect(logged).toEqual([lineOf(level, entry)]);
+  });
+
+  it('whole milliseconds, and how often the database was asked', async () => {
+    const list: InquiryStore['list'] = async function* (_owner, _query, signal) {
+      addAttempts(signal, 2);
+      addAttempts(signal, 1);
+      yield [];
+    };
+    await setUp({ list }).send(makeEvent({}));
+    expect(logged).toEqual([lineOf('info', { status: 200, attempts: 3 })]);
+    expect(logged[0]?.entry).toMatchObject([{ milliseconds: expect.toSatisfy(Number.isInteger) as number }]);
+  });
+
+  it('how long the answer took', async () => {
+    const list: InquiryStore['list'] = async function* () {
+      await sleep(60);
+      yield [];
+    };
+    await setUp({ list }).send(makeEvent({}));
+    const [{ Latency }] = metrics as [{ Latency: number }];
+    expect(Latency).toBeGreaterThanOrEqual(50);
+    expect(logged).toEqual([lineOf('info', { status: 200, milliseconds: Latency })]);
+  });
+
+  it.each([
+    ['a success', {}, makeEvent({}), 0],
+    ['a mistake of the client', {}, makeEvent({ method: 'POST', body: '{' }), 0],
+    [
+      'a fault of ours',
+      { put: () => Promise.reject(new Error('x')) },
+      makePost({ subject: '', body: '' }),
+      1,
+    ],
+  ])('metrics of %s: requests, faults of ours, latency', async (_, overrides, event, faults) => {
+    await setUp(overrides).send(event, { ...CONTEXT, functionName: 'inquiries-main' });
+    expect(metrics).toEqual([
+      {
+        _aws: {
+          Timestamp: expect.any(Number) as number,
+          CloudWatchMetrics: [
+            {
+              Namespace: 'Inquiries',
+              Dimensions: [['FunctionName']],
+              Metrics: [
+                { Name: 'Requests', Unit: 'Count' },
+                { Name: 'Faults', Unit: 'Count' },
+                { Name: 'Latency', Unit: 'Milliseconds' },
+              ],
+            },
+          ],
+        },
+        FunctionName: 'inquiries-main',
+        Requests: 1,
+        Faults: faults,
+        Latency: expect.any(Number) as number,
+      },
+    ]);
+  });
+
+  it('metrics of a direct call without a context under the name local', async () => {
+    await setUp().send(makeEvent({}), {});
+    expect(metrics).toMatchObject([{ FunctionName: 'local' }]);
+    expect(logged).toMatchObject([{ level: 'info', entry: [{ status: 200 }] }]);
+  });
+
+  it('nothing when nobody asks it to', async () => {
+    const app = createApp({ inquiries: createInquiries(createMemoryStore()), corsOrigin: ORIGIN });
+    expect(await app(makeEvent({}))).toMatchObject({ statusCode: 200 });
+    expect([logged, metrics]).toEqual([[], []]);
   });
 });

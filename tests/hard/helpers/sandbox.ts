@@ -44,11 +44,18 @@ const BUILT = new URL('../../../dist/handler.mjs', import.meta.url);
 /** What Lambda gives an invocation: the timeout of the function. */
 const TIMEOUT = 30_000;
 
-/** Starts the built handler in a process of its own, with nothing in its environment but what is given. */
-export async function startSandbox(environment: Readonly<Record<string, string>>): Promise<Sandbox> {
+/**
+ * Starts the built handler in a process of its own, with nothing in its environment but what is given.
+ *
+ * @param flags - Of Node, to bound its memory for example.
+ */
+export async function startSandbox(
+  environment: Readonly<Record<string, string>>,
+  flags: readonly string[] = [],
+): Promise<Sandbox> {
   const child = fork(join(import.meta.dirname, 'sandbox-process.ts'), [BUILT.href], {
     env: { CORS_ORIGIN: 'https://www.example.com', ...environment },
-    execArgv: ['--expose-gc', '--no-warnings'],
+    execArgv: ['--expose-gc', '--no-warnings', ...flags],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   const lines: string[] = [];
@@ -67,7 +74,8 @@ export async function startSandbox(environment: Readonly<Record<string, string>>
     return reply.promise;
   };
   child.on('message', (reply: SandboxReply) => running.get(reply.id)?.resolve(reply));
-  const ended = once(child, 'exit').then(([code]) => {
+  const ended = once(child, 'exit');
+  child.once('exit', (code) => {
     for (const { reject } of running.values()) reject(new Error(`ended with ${code}: ${lines.join('\n')}`));
   });
   let lastId = 0;

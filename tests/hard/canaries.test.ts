@@ -1,0 +1,203 @@
+/** What clients send is nowhere but in their own answers: neither in the log nor in an error. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Answer } from '../helpers/http.ts';
+import { send } from '../helpers/http.ts';
+import {
+  answer,
+  answerAfter,
+  breakOff,
+  cutConnection,
+  first,
+  hang,
+  always,
+  never,
+  refuse,
+  startFaultProxy,
+} from './helpers/fault-proxy.ts';
+import type { FaultProxy, Plan } from './helpers/fault-proxy.ts';
+import { startService } from './helpers/service.ts';
+import type { Service, User } from './helpers/service.ts';
+import { createTally } from './helpers/tally.ts';
+
+const CANARY = 'canary7b1';
+const JSON_BODY = JSON.stringify({ subject: `${CANARY} s`, body: `${CANARY} b`, [CANARY]: CANARY });
+
+interface Line {
+  readonly level: string;
+  readonly message: Record<string, unknown>;
+}
+/** The fields a line about a request may have, and no others. */
+const FIELDS = new Set(['requestId', 'method', 'route', 'status', 'milliseconds', 'attempts', 'errorName']);
+
+let service: Service;
+let proxy: FaultProxy;
+let user: User;
+beforeAll(async () => {
+  service = await startService(undefined, async (engine) => {
+    proxy = await startFaultProxy(engine, 2);
+    return proxy.url;
+  });
+  const claims = { 'cognito:username': CANARY, nickname: CANARY };
+  user = await service.signIn({ email: `${CANARY}@example.com`, sub: randomUUID(), claims });
+});
+afterAll(async () => {
+  await service.close();
+  await proxy.close();
+});
+
+const linesOf = (lines: readonly string[]): Line[] =>
+  lines.map((line) => JSON.parse(line) as Line).filter(({ level }) => level !== undefined);
+
+const tally = createTally('7b canaries: requests whose log and errors hold none');
+
+/** Asks, and waits for the line about it. @returns What was answered and what was logged. */
+async function ask(
+  run: () => Promise<Answer>,
+  isInvoked = true,
+): Promise<{ got: Answer; line: Line | undefined }> {
+  const before = service.lines.length;
+  const got = await run();
+  if (isInvoked) await expect.poll(() => service.lines.length, { timeout: 10_000 }).toBe(before + 2);
+  const added = service.lines.slice(before);
+  expect(added.join('\n')).not.toContain(CANARY);
+  expect(JSON.stringify(got.headers)).not.toContain(CANARY);
+  if (got.status >= 400) expect(got.text).not.toContain(CANARY);
+  const [line] = linesOf(added);
+  if (line !== undefined) {
+    expect(Object.keys(line.message).filter((name) => !FIELDS.has(name))).toEqual([]);
+    expect(line.message).toMatchObject({ route: '/inquiries', status: got.status });
+    expect(Number.isInteger(line.message['milliseconds'])).toBe(true);
+  }
+  return { got, line };
+}
+
+describe('a mistake of the client is a warning', () => {
+  it.each<[string, () => Promise<Answer>, number, string]>([
+    ['no JSON', () => user.call('POST', '', `{"${CANARY}`), 500, 'SyntaxError'],
+    [
+      'bytes that are no text',
+      () => user.call('POST', '', Buffer.from([0xff, 0x63]), 'x/y'),
+      500,
+      'TypeError',
+    ],
+    ['a field missing', () => user.call('POST', '', `{"${CANARY}":"${CANARY}"}`), 400, 'BAD_REQUEST'],
+    [
+      'a field of another type',
+      () => user.call('POST', '', `{"subject":["${CANARY}"],"body":""}`),
+      400,
+      'BAD_REQUEST',
+    ],
+    ['not an object', () => user.call('POST', '', `"${CANARY}"`), 400, 'BAD_REQUEST'],
+    ['no body', () => user.call('POST'), 400, 'BAD_REQUEST'],
+    [
+      'too large',
+      () => user.call('POST', '', JSON.stringify({ subject: '', body: CANARY.repeat(60_000) })),
+      413,
+      'PAYLOAD_TOO_LARGE',
+    ],
+    ['a bad before', () => user.call('GET', `?before=${CANARY}`), 400, 'BAD_REQUEST'],
+    ['a bad limit', () => user.call('GET', `?limit=${CANARY}`), 400, 'BAD_REQUEST'],
+    ['another method', () => user.call('PUT', `?${CANARY}`, CANARY), 405, 'METHOD_NOT_ALLOWED'],
+  ])('%s', async (_, run, status, errorName) =>
+    tally(async () => {
+      const { got, line } = await ask(run);
+      expect(got.status).toBe(status);
+      expect(line).toMatchObject({ level: 'WARN', message: { errorName, attempts: 0 } });
+    }),
+  );
+
+  it.each([
+    ['an email that is empty', { email: '', sub: randomUUID() }],
+    ['a sub that is no UUID', { email: `${CANARY}@example.com`, sub: CANARY }],
+  ])('%s', async (_, claims) =>
+    tally(async () => {
+      const stranger = await service.signIn(claims);
+      const { got, line } = await ask(() => stranger.call('GET'));
+      expect(got.status).toBe(401);
+      expect(line).toMatchObject({ level: 'WARN', message: { errorName: 'Unauthorized', attempts: 0 } });
+    }),
+  );
+});
+
+describe('what the gateway refuses is not logged by the function', () => {
+  it.each<[string, () => Promise<Answer>]>([
+    [
+      'a token',
+      () => send(service.url, { headers: ['Authorization', `Bearer ${CANARY}.${CANARY}.${CANARY}`] }),
+    ],
+    ['a path', () => send(`${service.url}/${CANARY}`)],
+    ['headers', () => send(service.url, { headers: ['X-Canary', CANARY.repeat(2_000)] })],
+    ['a method', () => send(service.url, { method: 'OPTIONS', headers: ['Cookie', CANARY] })],
+  ])('%s', async (_, run) => tally(async () => expect((await ask(run, false)).line).toBeUndefined()));
+});
+
+describe('a success is information, with the attempts it took', () => {
+  it.each<[string, Plan, number]>([
+    ['at once', never, 1],
+    ['after a throttle', first(1, refuse(400, 'ThrottlingException')), 2],
+    ['after two resets', first(2, cutConnection('after', 'reset')), 3],
+  ])('%s', async (_, plan, attempts) =>
+    tally(async () => {
+      proxy.plan = plan;
+      const { got, line } = await ask(() => user.call('POST', '', JSON_BODY));
+      expect(got.status).toBe(201);
+      expect(got.text).toContain(CANARY);
+      expect(proxy.attempts).toBe(attempts);
+      expect(line).toMatchObject({ level: 'INFO', message: { method: 'POST', attempts } });
+      expect(line?.message).not.toHaveProperty('errorName');
+    }),
+  );
+
+  it('a list of pages', async () =>
+    tally(async () => {
+      proxy.plan = first(1, refuse(500, 'InternalServerError'));
+      const { got, line } = await ask(() => user.call('GET'));
+      expect(got.status).toBe(200);
+      expect(proxy.attempts).toBeGreaterThanOrEqual(3);
+      expect(line).toMatchObject({ level: 'INFO', message: { method: 'GET', attempts: proxy.attempts } });
+    }));
+});
+
+describe('a fault of ours is an error', () => {
+  it.each<[string, Plan]>([
+    ['throttled', always(refuse(400, 'ThrottlingException'))],
+    ['denied', always(refuse(400, 'AccessDeniedException'))],
+    ['refused', always(refuse(400, 'ValidationException'))],
+    ['an error type with a canary', always(refuse(400, `${CANARY} exception`))],
+    ['an error message with a canary', always(answer(400, `{"__type":"X","message":"${CANARY}"}`))],
+    ['HTML with a canary', always(answer(500, `<html>${CANARY}</html>`, { 'content-type': 'text/html' }))],
+    ['JSON with a canary, cut', always(answer(200, `{"${CANARY}`))],
+    ['a header with a canary', always(answer(503, '', { 'x-amzn-requestid': CANARY, 'x-canary': CANARY }))],
+    ['an empty success', always(answerAfter(() => ({ body: Buffer.alloc(0) })))],
+    ['reset', always(cutConnection('after', 'reset'))],
+    ['cut', always(breakOff('cut', 5))],
+    ['no answer', always(hang)],
+  ])('%s', async (_, plan) => {
+    for (const run of [() => user.call('POST', '', JSON_BODY), () => user.call('GET')]) {
+      await tally(async () => {
+        proxy.plan = plan;
+        const { got, line } = await ask(run);
+        expect(got.status).toBe(500);
+        expect(line).toMatchObject({
+          level: 'ERROR',
+          message: { errorName: expect.stringMatching(/^\w+$/) as string },
+        });
+        expect(line?.message['attempts']).toBe(proxy.attempts);
+      });
+    }
+  });
+});
+
+it('metrics of each request: faults are those of the lines at level ERROR, and no value is a canary', async () => {
+  const all = service.lines.map(
+    (line) => JSON.parse(line) as { level?: string; Faults?: number; Requests?: number },
+  );
+  const errors = all.filter(({ level }) => level === 'ERROR').length;
+  const requests = all.filter(({ level }) => level !== undefined).length;
+  const total = (name: 'Faults' | 'Requests'): number =>
+    all.reduce((sum, { [name]: value = 0 }) => sum + value, 0);
+  expect([total('Faults'), total('Requests')]).toEqual([errors, requests]);
+  expect(errors).toBeGreaterThan(10);
+  expect(service.lines.join('\n')).not.toContain(CANARY);
+});

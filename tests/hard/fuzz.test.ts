@@ -1,0 +1,500 @@
+/** Random and mutated events through the function, and requests made of docs/openapi.yaml through the gateway. */
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import * as fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { parse } from 'yaml';
+import { createApp } from '../../src/app.ts';
+import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
+import type { GatewayEvent } from '../../src/http.ts';
+import { createInquiries } from '../../src/inquiries.ts';
+import { EMAIL, SUB } from '../helpers/events.ts';
+import { send } from '../helpers/http.ts';
+import { createMemoryStore } from '../helpers/memory-store.ts';
+import { startService } from './helpers/service.ts';
+import type { Service, User } from './helpers/service.ts';
+import { createTally, isHard } from './helpers/tally.ts';
+
+const ORIGIN = 'https://www.example.com';
+const UUID =
+  /^(?:(?:urn:uuid:)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\{[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}|[0-9a-f]{32})$/i;
+const canonical = (uuid: string): string =>
+  uuid
+    .replaceAll(/^urn:uuid:|[{}-]/gi, '')
+    .toLowerCase()
+    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+const get = (value: unknown, ...path: string[]): unknown =>
+  path.reduce<unknown>((at, name) => (at as Record<string, unknown> | null | undefined)?.[name], value);
+
+/** What the contract says about an event, from the contract alone; the store holds up to 100 characters. */
+interface Verdict {
+  readonly status: number;
+  readonly owner?: { readonly sub: string; readonly email: string };
+  readonly created?: { readonly subject: string; readonly body: string };
+}
+function judge(event: unknown): Verdict {
+  const method = get(event, 'requestContext', 'http', 'method');
+  if (method !== 'GET' && method !== 'POST') return { status: 405 };
+  const claims = get(event, 'requestContext', 'authorizer', 'jwt', 'claims');
+  const [email, sub] = [get(claims, 'email'), get(claims, 'sub')];
+  if (typeof email !== 'string' || email === '' || /\p{Surrogate}/u.test(email)) return { status: 401 };
+  if (typeof sub !== 'string' || !UUID.test(sub)) return { status: 401 };
+  const owner = { sub: canonical(sub), email };
+  return method === 'GET' ? judgeList(event, owner) : judgeCreation(event, owner);
+}
+function judgeList(event: unknown, owner: Verdict['owner'] & object): Verdict {
+  const limit = get(event, 'queryStringParameters', 'limit');
+  const before = get(event, 'queryStringParameters', 'before');
+  const isLimit =
+    typeof limit === 'string' && /^\d{1,4}$/.test(limit) && Number(limit) >= 1 && Number(limit) <= 1000;
+  if (limit !== undefined && !isLimit) return { status: 400 };
+  if (before !== undefined && !isInquiryId(before)) return { status: 400 };
+  return { status: 200, owner };
+}
+function isInquiryId(value: unknown): boolean {
+  try {
+    const text = String(value);
+    return UUID.test(text) && /^.{14}7.{4}[89ab]/.test(canonical(text));
+  } catch {
+    return false;
+  }
+}
+function judgeCreation(event: unknown, owner: Verdict['owner'] & object): Verdict {
+  const body = get(event, 'body');
+  if (typeof body !== 'string') return { status: 400 };
+  let json: unknown;
+  try {
+    const bytes = get(event, 'isBase64Encoded') === true ? Buffer.from(body, 'base64') : undefined;
+    if (bytes && bytes.toString().includes('\uFFFD') && !Buffer.from(bytes.toString()).equals(bytes))
+      throw bytes;
+    json = JSON.parse(bytes?.toString() ?? body);
+  } catch {
+    return { status: 500 };
+  }
+  const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
+  const [subject, text] = isObject ? [get(json, 'subject'), get(json, 'body')] : [];
+  if (typeof subject !== 'string' || typeof text !== 'string') return { status: 400 };
+  const created = { subject: subject.toWellFormed(), body: text.toWellFormed() };
+  if (created.subject.length + created.body.length > 100) return { status: 413 };
+  return { status: 201, owner, created };
+}
+
+// -- events ---------------------------------------------------------------------------------------------------------
+
+const anything = fc.oneof(
+  fc.jsonValue({ maxDepth: 3 }),
+  fc.anything({ maxDepth: 2, withNullPrototype: true }),
+);
+const text = fc.oneof(
+  fc.string(),
+  fc.string({ unit: 'binary' }),
+  fc.string({ unit: 'grapheme' }),
+  fc.string({ unit: fc.constantFrom('\ud800', '\udfff', '😀', 'a', '"', '\\', '\0', '\n') }),
+);
+const sub = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom(
+      SUB,
+      SUB.toUpperCase(),
+      `{${SUB}}`,
+      `urn:uuid:${SUB}`,
+      SUB.replaceAll('-', ''),
+    ),
+  },
+  fc.uuid(),
+  fc.stringMatching(/^[0-9a-f{}-]{30,40}$/),
+  text,
+);
+const email = fc.oneof({ weight: 3, arbitrary: fc.constant(EMAIL) }, fc.emailAddress(), text);
+const request = fc.record({ subject: text, body: text });
+const body = fc.oneof(
+  { weight: 4, arbitrary: request.map((value) => JSON.stringify(value)) },
+  fc.json(),
+  fc.record({ subject: anything, body: anything }, { requiredKeys: [] }).map((value) => safeStringify(value)),
+  fc.tuple(request, fc.nat(60)).map(([value, length]) => JSON.stringify(value).slice(0, length)),
+  text,
+  fc.uint8Array().map((bytes) => Buffer.from(bytes).toString('base64')),
+  request.map((value) => Buffer.from(JSON.stringify(value)).toString('base64')),
+  anything,
+);
+const limit = fc.oneof(fc.nat(1_100).map(String), text, anything);
+const before = fc.oneof(fc.uuid({ version: 7 }), fc.uuid(), text, anything);
+const valid = fc.record(
+  {
+    requestContext: fc.record({
+      http: fc.record({
+        method: fc.oneof({ weight: 6, arbitrary: fc.constantFrom('GET', 'POST') }, text, anything),
+      }),
+      authorizer: fc.record({ jwt: fc.record({ claims: fc.record({ sub, email }) }) }),
+    }),
+    queryStringParameters: fc.record({ limit, before }, { requiredKeys: [] }),
+    body,
+    isBase64Encoded: fc.oneof({ weight: 4, arbitrary: fc.boolean() }, anything),
+  },
+  { requiredKeys: ['requestContext'] },
+);
+
+function safeStringify(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}
+
+type Holder = [holder: Record<string, unknown>, name: string];
+function places(value: unknown, found: Holder[] = [], depth = 0): Holder[] {
+  if (typeof value !== 'object' || value === null || depth > 6) return found;
+  for (const name of Object.keys(value)) {
+    found.push([value as Record<string, unknown>, name]);
+    places((value as Record<string, unknown>)[name], found, depth + 1);
+  }
+  return found;
+}
+/** A valid event in which up to three things, wherever they are, are removed or replaced. */
+const mutated = fc
+  .tuple(
+    valid,
+    fc.array(fc.tuple(fc.nat(), fc.option(anything, { nil: undefined })), { minLength: 1, maxLength: 3 }),
+  )
+  .map(([event, changes]) => {
+    const copy: unknown = structuredClone(event);
+    for (const [index, value] of changes) {
+      const all = places(copy);
+      const [holder, name] = all[index % all.length] ?? [];
+      if (holder === undefined || name === undefined) break;
+      if (value === undefined) delete holder[name];
+      else holder[name] = value;
+    }
+    return copy;
+  });
+const events = fc.oneof(
+  { weight: 5, arbitrary: valid },
+  { weight: 5, arbitrary: mutated },
+  { weight: 1, arbitrary: anything },
+);
+
+// -- the function ---------------------------------------------------------------------------------------------------
+
+describe('the function', () => {
+  const fuzzed = createTally('5a random and mutated events through the function');
+  const authorized = createTally('2d any authorizer value to the function alone');
+  const logged: unknown[] = [];
+  beforeEach(() => {
+    logged.length = 0;
+    for (const level of ['debug', 'info', 'log', 'warn', 'error'] as const) {
+      vi.spyOn(console, level).mockImplementation((...entry) => void logged.push(entry));
+    }
+  });
+  afterEach(() => vi.restoreAllMocks());
+
+  let broken = false;
+  const store = createMemoryStore();
+  const fallible = {
+    ...store,
+    async put(inquiry: Inquiry, signal: AbortSignal) {
+      if (broken) throw Object.assign(new Error('secret-of-the-store'), { name: 'InternalServerError' });
+      await store.put(inquiry, signal);
+      if (store.rows.length > 500) store.rows.splice(0, 250);
+    },
+    list(...call: Parameters<typeof store.list>) {
+      if (broken) throw new TypeError('secret-of-the-store');
+      return store.list(...call);
+    },
+  };
+  const app = createApp({ inquiries: createInquiries(fallible), corsOrigin: ORIGIN });
+
+  const FAULT = 'The request could not be processed. Please try again later.';
+  const isDescending = (ids: readonly string[]): boolean =>
+    ids.every((id, index) => index === 0 || id < (ids[index - 1] ?? ''));
+
+  async function examine(event: unknown): Promise<void> {
+    const verdict = judge(event);
+    const stored = store.rows.length;
+    const response = await app(event as GatewayEvent, {
+      awsRequestId: 'r',
+      getRemainingTimeInMillis: () => 30_000,
+    });
+    const json = JSON.parse(response.body) as Record<string, unknown>;
+    const failed = broken && (verdict.status === 200 || verdict.status === 201);
+    const status = failed ? 500 : verdict.status;
+    expect(response.statusCode).toBe(status);
+    const { 'Content-Type': type, 'Access-Control-Allow-Origin': origin, ...headers } = response.headers;
+    expect([type, origin]).toEqual(['application/json', ORIGIN]);
+    expect(Object.keys(headers)).toEqual(
+      status === 405 ? ['Allow'] : status === 200 && 'Link' in headers ? ['Link'] : [],
+    );
+    expect(Object.keys(response)).toEqual(['statusCode', 'headers', 'body']);
+    if (status !== 201) expect(store.rows.length).toBe(stored);
+    if (status >= 400) {
+      expect(Object.keys(json)).toEqual(['error', 'message']);
+      if (failed) expect(json['message']).toBe(FAULT);
+    } else if (status === 201) {
+      const { inquiry } = json as { inquiry: Inquiry };
+      expect(Object.keys(inquiry)).toEqual(['id', 'cognito_sub', 'email', 'subject', 'body', 'created_at']);
+      expect(inquiry).toMatchObject({
+        ...verdict.created,
+        cognito_sub: verdict.owner?.sub,
+        email: verdict.owner?.email,
+      });
+      expect(store.rows.at(-1)).toEqual(inquiry);
+    } else {
+      const { email: address, count, inquiries } = json as unknown as InquiryListResponse;
+      expect(Object.keys(json)).toEqual(['email', 'count', 'inquiries']);
+      expect([address, count]).toEqual([verdict.owner?.email, inquiries.length]);
+      expect(inquiries.every((row) => row.email === address && row.cognito_sub === verdict.owner?.sub)).toBe(
+        true,
+      );
+      expect(isDescending(inquiries.map(({ id }) => id))).toBe(true);
+    }
+    const lines = JSON.stringify(logged);
+    expect(lines).not.toContain('secret-of-the-store');
+    expect(lines).not.toContain(EMAIL);
+    logged.length = 0;
+  }
+
+  it('answers every event as the contract says and never throws', async () => {
+    await fc.assert(
+      fc.asyncProperty(events, fc.integer({ min: 0, max: 9 }), (event, dice) => {
+        broken = dice === 0;
+        return fuzzed(() => examine(event));
+      }),
+      { numRuns: isHard ? 120_000 : 10_000 },
+    );
+  });
+
+  it('given any authorizer at all, answers 401 or serves the right owner', async () => {
+    const claims = fc.oneof(
+      fc.record({ sub, email }),
+      fc.record({ sub: fc.oneof(sub, anything), email: fc.oneof(email, anything) }),
+      anything,
+    );
+    const jwt = fc.oneof(
+      claims.map((value) => ({ claims: value })),
+      anything,
+    );
+    const authorizer = fc.oneof(
+      { weight: 4, arbitrary: jwt.map((value) => ({ jwt: value })) },
+      claims.map((value) => ({ lambda: value, claims: value })),
+      anything,
+    );
+    broken = false;
+    await fc.assert(
+      fc.asyncProperty(authorizer, fc.constantFrom('GET', 'POST'), (value, method) =>
+        authorized(() =>
+          examine({
+            requestContext: { http: { method }, authorizer: value },
+            body: '{"subject":"s","body":"b"}',
+          }),
+        ),
+      ),
+      { numRuns: isHard ? 20_000 : 2_000 },
+    );
+  });
+});
+
+// -- the gateway ----------------------------------------------------------------------------------------------------
+
+interface Schema {
+  readonly type?: string;
+  readonly format?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly $ref?: string;
+}
+interface ResponseObject {
+  readonly $ref?: string;
+  readonly headers?: Readonly<Record<string, { required?: boolean; schema: { pattern?: string } }>>;
+  readonly content?: { readonly 'application/json': { readonly schema: Schema } };
+}
+interface OperationObject {
+  readonly parameters?: readonly { name: string; schema: Schema }[];
+  readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: Schema } } };
+  readonly responses: Readonly<Record<string, ResponseObject>>;
+}
+
+describe('the gateway, asked what docs/openapi.yaml allows and what it does not', () => {
+  const document = parse(readFileSync(join(import.meta.dirname, '../../docs/openapi.yaml'), 'utf8')) as {
+    paths: Record<string, Record<string, OperationObject>>;
+    components: { schemas: Record<string, Schema> };
+  };
+  const resolve = <Value extends { readonly $ref?: string }>(value: Value): Value =>
+    value.$ref === undefined ? value : (get(document, ...value.$ref.slice(2).split('/')) as Value);
+  const ajv = new Ajv2020({
+    strict: false,
+    formats: {
+      uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+      'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
+    },
+  });
+  ajv.addSchema(document, 'document');
+  const operations = Object.entries(document.paths['/inquiries'] ?? {}).filter(([name]) =>
+    ['get', 'post'].includes(name),
+  );
+  const pointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
+
+  const tally = createTally('5b requests made of docs/openapi.yaml through the gateway');
+  let service: Service;
+  const users: User[] = [];
+  beforeAll(async () => {
+    service = await startService();
+    for (let index = 0; index < 40; index++) {
+      users.push(await service.signIn({ email: `user-${index}@example.com`, sub: randomUUID() }));
+    }
+  });
+  afterAll(() => service.close());
+
+  /** Values of a schema, and values that are not. */
+  const valuesOf = (schema: Schema): fc.Arbitrary<unknown> => {
+    const { type, format, minimum = 0, maximum = 1e9, properties = {}, required = [] } = resolve(schema);
+    if (type === 'integer') return fc.integer({ min: minimum, max: maximum });
+    if (type === 'string') return format === 'uuid' ? fc.uuid({ version: 7 }) : text;
+    const entries = Object.entries(properties).map(([name, property]) => [name, valuesOf(property)] as const);
+    return fc.record(Object.fromEntries(entries), { requiredKeys: [...required] });
+  };
+  const queryOf = (parameters: OperationObject['parameters'] = []): fc.Arbitrary<[string, string][]> =>
+    fc
+      .tuple(
+        ...parameters.map(({ name, schema }) =>
+          fc
+            .array(fc.oneof({ weight: 5, arbitrary: valuesOf(schema).map(String) }, fc.string()), {
+              maxLength: 2,
+            })
+            .map((values) =>
+              values
+                .slice(0, values.length === 2 && values[0] !== '' ? 1 : 2)
+                .map((value): [string, string] => [name, value.toWellFormed()]),
+            ),
+        ),
+        fc.constantFrom<[string, string][]>([], [], [['unknown', 'x']]),
+      )
+      .map((lists) => lists.flat());
+  const bodyOf = (schema: Schema): fc.Arbitrary<string> => {
+    const whole = valuesOf(schema) as fc.Arbitrary<object>;
+    const names = Object.keys(resolve(schema).properties ?? {});
+    return fc.oneof(
+      { weight: 5, arbitrary: whole.map((value) => JSON.stringify(value)) },
+      {
+        weight: 1,
+        arbitrary: fc
+          .tuple(whole, fc.constantFrom(...names), fc.jsonValue())
+          .map(([value, name, other]) => JSON.stringify({ ...value, [name]: other })),
+      },
+      {
+        weight: 1,
+        arbitrary: fc
+          .tuple(whole, fc.constantFrom(...names))
+          .map(([value, name]) => JSON.stringify({ ...value, [name]: undefined })),
+      },
+      {
+        weight: 1,
+        arbitrary: fc
+          .tuple(whole, fc.nat(40))
+          .map(([value, length]) => JSON.stringify(value).slice(0, length)),
+      },
+      { weight: 1, arbitrary: fc.json() },
+      { weight: 1, arbitrary: text.map((value) => value.toWellFormed()) },
+    );
+  };
+  const asked = fc.oneof(
+    ...operations.map(([method, { parameters, requestBody }]) =>
+      fc.record({
+        method: fc.constant(method.toUpperCase()),
+        query: queryOf(parameters),
+        body:
+          requestBody === undefined
+            ? fc.constant(undefined)
+            : bodyOf(requestBody.content['application/json'].schema),
+        type: fc.constantFrom(
+          'application/json',
+          'application/json; charset=utf-8',
+          'text/plain',
+          'application/octet-stream',
+          '',
+        ),
+        token: fc.oneof(
+          { weight: 12, arbitrary: fc.constant('good' as const) },
+          fc.constantFrom('none' as const, 'bad' as const),
+        ),
+      }),
+    ),
+  );
+
+  /** Which statuses the document and the contract allow; 500 where, and only where, the body is not JSON. */
+  function allowed({
+    method,
+    query,
+    body: content,
+    token,
+  }: {
+    method: string;
+    query: [string, string][];
+    body?: string | undefined;
+    token: string;
+  }): number {
+    if (token !== 'good') return 401;
+    const claims = { sub: SUB, email: EMAIL };
+    const queryStringParameters = Object.fromEntries(
+      query.map(([name]) => [
+        name,
+        query
+          .filter(([other]) => other === name)
+          .map(([, value]) => value)
+          .join(),
+      ]),
+    );
+    const { status } = judge({
+      requestContext: { http: { method }, authorizer: { jwt: { claims } } },
+      ...(query.length > 0 && { queryStringParameters }),
+      ...(content !== undefined && content !== '' && { body: content }),
+    });
+    // The store of the real service takes 400 KB.
+    return status === 413 ? 201 : status;
+  }
+
+  it('answers as the document says, and 500 only where the body is not JSON', async () => {
+    let turn = 0;
+    await fc.assert(
+      fc.asyncProperty(asked, (ask) =>
+        tally(async () => {
+          const user = users[turn++ % users.length] as User;
+          const query = ask.query.length === 0 ? '' : `?${new URLSearchParams(ask.query).toString()}`;
+          const headers = ask.token === 'bad' ? ['Authorization', 'x.y.z'] : [];
+          const got =
+            ask.token === 'good'
+              ? await user.call(ask.method, query, ask.body, ask.type)
+              : await send(`${service.url}${query}`, {
+                  method: ask.method,
+                  headers,
+                  ...(ask.body !== undefined && { body: ask.body }),
+                });
+          expect(got.status).toBe(allowed(ask));
+
+          const operation = operations.find(([name]) => name === ask.method.toLowerCase())?.[1];
+          const declared = operation?.responses[got.status];
+          expect(declared).toBeDefined();
+          const at =
+            declared?.$ref?.slice(2) ??
+            `paths/${pointer('/inquiries')}/${ask.method.toLowerCase()}/responses/${got.status}`;
+          const validate = ajv.getSchema(`document#/${at}/content/${pointer('application/json')}/schema`);
+          expect([validate?.(got.json), validate?.errors ?? []]).toEqual([true, []]);
+          expect(got.headers['content-type']).toBe('application/json');
+          for (const [name, { required, schema }] of Object.entries(
+            resolve(declared as ResponseObject).headers ?? {},
+          )) {
+            const value = got.headers[name.toLowerCase()];
+            if (required) expect(value).toBeDefined();
+            if (value !== undefined && schema.pattern !== undefined)
+              expect(value).toMatch(new RegExp(schema.pattern));
+          }
+        }),
+      ),
+      { numRuns: isHard ? 10_000 : 600 },
+    );
+  });
+});

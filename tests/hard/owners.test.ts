@@ -1,0 +1,195 @@
+/** Users who differ in as little as can be: whatever one asks for, nobody sees a row of another's. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createApp } from '../../src/app.ts';
+import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
+import { createInquiries } from '../../src/inquiries.ts';
+import { createOwnStore, describeOnEngines } from '../helpers/engines.ts';
+import { makeEvent, makePost } from '../helpers/events.ts';
+import { createTally, isHard } from './helpers/tally.ts';
+
+interface Owner {
+  readonly sub: string;
+  readonly email: string;
+}
+
+const SUBS = [
+  '1f0d2c3b-4a59-4687-9a5b-c6d7e8f90a1b',
+  '1f0d2c3b-4a59-4687-9a5b-c6d7e8f90a1c',
+  'ffffffff-ffff-ffff-ffff-ffffffffffff',
+];
+const LONGEST = 2048 - '$inquiries#cognito_sub_#email_'.length - 36;
+const EMAILS = [
+  'ana@example.com',
+  'Ana@example.com',
+  'ANA@EXAMPLE.COM',
+  'ana@example.com ',
+  ' ana@example.com',
+  'ana@example.com\0',
+  'ana@example.com#',
+  'ana@example.com#email_ana@example.com',
+  'ana@example.com$inquiry_1#id_',
+  '#',
+  '#email_',
+  '$inquiries#cognito_sub_1f0d2c3b-4a59-4687-9a5b-c6d7e8f90a1c#email_ana@example.com',
+  '${email}',
+  ':pk',
+  '\u00e9@example.com',
+  'e\u0301@example.com',
+  'E\u0301@example.com',
+  '\uFF41na@example.com',
+  'ana@ex\u0430mple.com',
+  '\u212Bna@example.com',
+  '\u00c5na@example.com',
+  'ana@example.com\u200B',
+  'stra\u00dfe@example.com',
+  'strasse@example.com',
+  '\u0130@example.com',
+  'i@example.com',
+  'a@b"},"email":"ana@example.com',
+  '%61na@example.com',
+  `${'x'.repeat(LONGEST - 1)}a`,
+  `${'x'.repeat(LONGEST - 1)}b`,
+  'x'.repeat(LONGEST - 1),
+];
+/** Every email under each of three subs; the fast selection takes every third of them. */
+const owners: Owner[] = SUBS.flatMap((sub) => EMAILS.map((email) => ({ sub, email }))).filter(
+  (_, index) => isHard || index % 3 === 0,
+);
+
+describeOnEngines('among users who look alike', (endpoint, engine) => {
+  const replayed = createTally(`4a requests replayed as another user, ${engine}`);
+  const malformed = createTally(`4b malformed before and limit, ${engine}`);
+  const aliases = createTally(`4c spellings of one sub, ${engine}`);
+  let app: ReturnType<typeof createApp>;
+  const rows = new Map<Owner, Inquiry[]>();
+
+  const list = async (claims: Owner, queryStringParameters: object = {}) => {
+    const response = await app({ ...makeEvent({ claims }), queryStringParameters });
+    return { status: response.statusCode, ...(JSON.parse(response.body) as Partial<InquiryListResponse>) };
+  };
+  const post = async (claims: Owner, subject: string): Promise<Inquiry> => {
+    const response = await app(makePost({ subject, body: claims.email }, claims));
+    expect(response.statusCode).toBe(201);
+    return (JSON.parse(response.body) as { inquiry: Inquiry }).inquiry;
+  };
+  const of = (owner: Owner): Inquiry[] => rows.get(owner) ?? [];
+
+  beforeAll(async () => {
+    const { store } = await createOwnStore(endpoint);
+    app = createApp({ inquiries: createInquiries(store), corsOrigin: 'https://www.example.com' });
+    // In turns, so that everybody's ids lie between those of the others.
+    for (let turn = 0; turn < 3; turn++) {
+      for (const owner of owners) rows.set(owner, [await post(owner, `turn ${turn}`), ...of(owner)]);
+    }
+  });
+
+  it('everybody has rows of their own, which the owner lists', async () => {
+    for (const owner of owners) {
+      expect(await list(owner)).toEqual({ status: 200, email: owner.email, count: 3, inquiries: of(owner) });
+    }
+  });
+
+  it('a request of one, sent by any other, shows the sender’s own rows only', async () => {
+    for (const victim of owners) {
+      for (const sender of owners) {
+        if (sender === victim) continue;
+        const [newest, middle] = of(victim) as [Inquiry, Inquiry];
+        for (const query of [{ before: newest.id }, { before: middle.id, limit: '1' }]) {
+          await replayed(async () => {
+            const got = await list(sender, query);
+            const older = of(sender).filter(({ id }) => id < query.before);
+            expect(got).toMatchObject({ status: 200, email: sender.email });
+            expect(got.inquiries).toEqual(older.slice(0, query.limit === '1' ? 1 : undefined));
+          });
+        }
+      }
+    }
+  });
+
+  const ID = '01a1f7a8-96d1-78c6-a4ab-07c41d3c9583';
+  describe('a query that is malformed is refused or shows the sender’s own rows', () => {
+    it.each([
+      ['before', '', 400],
+      ['before', 'x', 400],
+      ['before', ID.slice(0, -1), 400],
+      ['before', `${ID}0`, 400],
+      ['before', `${ID}#`, 400],
+      ['before', `${ID}\0`, 400],
+      ['before', `${ID}\n`, 400],
+      ['before', ` ${ID}`, 400],
+      ['before', `${ID},${ID}`, 400],
+      ['before', `$inquiry_1#id_${ID}`, 400],
+      ['before', '$inquiry_1#id_', 400],
+      ['before', '\uFFFF', 400],
+      ['before', '~'.repeat(1_000), 400],
+      ['before', "' OR '1'='1", 400],
+      ['before', '../../..', 400],
+      ['before', '*', 400],
+      ['before', SUBS[0], 400],
+      ['before', '00000000-0000-0000-0000-000000000000', 400],
+      ['before', 'ffffffff-ffff-ffff-ffff-ffffffffffff', 400],
+      ['before', null, 400],
+      ['before', 7, 400],
+      ['before', {}, 400],
+      ['before', { S: ID }, 400],
+      ['before', [], 400],
+      ['before', { pk: 'x', sk: 'y' }, 400],
+      ['limit', '', 400],
+      ['limit', '0', 400],
+      ['limit', '-1', 400],
+      ['limit', '1001', 400],
+      ['limit', '1e3', 400],
+      ['limit', '0x10', 400],
+      ['limit', '1.5', 400],
+      ['limit', '1,1', 400],
+      ['limit', ' 1', 400],
+      ['limit', '1\n', 400],
+      ['limit', '\u0661', 400],
+      ['limit', 'Infinity', 400],
+      ['limit', '9'.repeat(400), 400],
+      ['limit', 1, 400],
+      ['limit', null, 400],
+      ['limit', ['1'], 400],
+      ['limit', {}, 400],
+      ['before', ID.toUpperCase(), 200],
+      ['before', ID.replaceAll('-', ''), 200],
+      ['before', `{${ID}}`, 200],
+      ['before', `urn:uuid:${ID}`, 200],
+      ['before', 'ffffffff-ffff-7fff-bfff-ffffffffffff', 200],
+      ['before', '00000000-0000-7000-8000-000000000000', 200],
+      ['limit', '0001', 200],
+      ['limit', '1000', 200],
+      ['Before', 'x', 200],
+      ['cognito_sub', SUBS[1], 200],
+      ['sub', SUBS[1], 200],
+      ['email', 'Ana@example.com', 200],
+      ['ExclusiveStartKey', '{}', 200],
+      ['cursor', 'x', 200],
+    ] as const)('%s=%j: %i', async (name, value, status) =>
+      malformed(async () => {
+        for (const owner of owners.slice(0, 5)) {
+          const got = await list(owner, { [name]: value });
+          expect(got.status).toBe(status);
+          const own = new Set(of(owner).map(({ id }) => id));
+          if (status === 200) expect(got.inquiries?.filter(({ id }) => !own.has(id))).toEqual([]);
+        }
+      }),
+    );
+  });
+
+  it('every spelling of a sub is the same user', async () => {
+    for (const owner of owners.slice(0, 10)) {
+      for (const spell of [
+        (sub: string) => sub.toUpperCase(),
+        (sub: string) => sub.replaceAll('-', ''),
+        (sub: string) => `{${sub}}`,
+        (sub: string) => `urn:uuid:${sub}`,
+      ]) {
+        await aliases(async () => {
+          const got = await list({ ...owner, sub: spell(owner.sub) });
+          expect(got.inquiries).toEqual(of(owner));
+        });
+      }
+    }
+  });
+});

@@ -1,0 +1,187 @@
+/** Many users, many requests, a database that fails now and then: nothing lost, nothing twice, nothing leaked. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
+import { makeEvent, makePost } from '../helpers/events.ts';
+import { createOwnTable } from './helpers/engine.ts';
+import type { OwnTable } from './helpers/engine.ts';
+import {
+  answerAfter,
+  breakOff,
+  cutConnection,
+  delay,
+  hang,
+  never,
+  refuse,
+  startFaultProxy,
+} from './helpers/fault-proxy.ts';
+import type { Fault, FaultProxy } from './helpers/fault-proxy.ts';
+import { startSandbox } from './helpers/sandbox.ts';
+import type { Answer, Sandbox } from './helpers/sandbox.ts';
+import { createTally, isHard } from './helpers/tally.ts';
+
+const USERS = 20;
+const OPERATIONS = isHard ? 6_000 : 600;
+/** Requests that are under way at a time. */
+const WORKERS = 8;
+/** Bytes that the heap may have grown by between the first quarter and the end. */
+const HEAP_MARGIN = 8 * 1024 * 1024;
+
+interface User {
+  readonly claims: { readonly sub: string; readonly email: string };
+  /** Ids that were answered with a 201. */
+  readonly created: Set<string>;
+}
+
+const FAULTS: [probability: number, fault: Fault][] = [
+  [0.02, refuse(400, 'ThrottlingException')],
+  [0.02, refuse(500, 'InternalServerError')],
+  [0.02, answerAfter(() => ({ status: 500 }))],
+  [0.02, cutConnection('after', 'reset')],
+  [0.02, cutConnection('before', 'close')],
+  [0.01, breakOff('cut', 10)],
+  [0.01, answerAfter(() => ({ body: Buffer.alloc(0) }))],
+  [0.01, refuse(400, 'AccessDeniedException')],
+  [0.001, hang],
+];
+const chooseFault = (): Fault => {
+  let dice = Math.random();
+  for (const [probability, fault] of FAULTS) {
+    dice -= probability;
+    if (dice < 0) return fault;
+  }
+  return delay(Math.random() * 20);
+};
+
+let table: OwnTable;
+let proxy: FaultProxy;
+let sandbox: Sandbox;
+beforeAll(async () => {
+  table = await createOwnTable();
+  proxy = await startFaultProxy(table.engine);
+  sandbox = await startSandbox(table.environment(proxy.url));
+});
+afterAll(async () => {
+  await sandbox.close();
+  await proxy.close();
+  table.close();
+});
+
+const tally = createTally('6 soak: mixed operations under random faults');
+const canaries = createTally('7a answers to the soak without a canary');
+const CANARY = 'canary';
+const users: User[] = Array.from({ length: USERS }, (_, index) => ({
+  claims: { sub: randomUUID(), email: `${CANARY}-${index}@example.com` },
+  created: new Set<string>(),
+}));
+
+const isDescending = (ids: readonly string[]): boolean =>
+  ids.every((id, index) => index === 0 || id < (ids[index - 1] ?? ''));
+
+async function create({ claims, created }: User): Promise<Answer> {
+  const subject = `${CANARY} ${randomUUID()}`;
+  const got = await sandbox.invoke(makePost({ subject, body: `${CANARY} in the body` }, claims));
+  if (got.status === 201) {
+    const { inquiry } = got.json as { inquiry: Inquiry };
+    expect(inquiry).toMatchObject({ cognito_sub: claims.sub, email: claims.email, subject });
+    expect(created.has(inquiry.id)).toBe(false);
+    created.add(inquiry.id);
+  }
+  return got;
+}
+
+/** What a list may be: the caller's own rows, each once, newest first, none missing that had been answered. */
+function expectList({ claims }: User, got: Answer, known: readonly string[], limit = Infinity): void {
+  const { email, count, inquiries } = got.json as InquiryListResponse;
+  const ids = inquiries.map(({ id }) => id);
+  expect([email, count]).toEqual([claims.email, ids.length]);
+  expect(inquiries.every((row) => row.cognito_sub === claims.sub && row.email === claims.email)).toBe(true);
+  expect(isDescending(ids)).toBe(true);
+  expect(ids.length).toBeLessThanOrEqual(limit);
+  const oldest = got.headers['Link'] === undefined ? '' : (ids.at(-1) ?? '');
+  const listed = new Set(ids);
+  expect(known.filter((id) => id >= oldest && !listed.has(id))).toEqual([]);
+}
+
+async function list(user: User): Promise<Answer> {
+  const known = [...user.created];
+  const got = await sandbox.invoke(makeEvent({ claims: user.claims }));
+  if (got.status === 200) expectList(user, got, known);
+  return got;
+}
+
+async function listPage(user: User): Promise<Answer> {
+  const known = [...user.created];
+  const limit = 1 + Math.floor(Math.random() * 10);
+  const got = await sandbox.invoke({
+    ...makeEvent({ claims: user.claims }),
+    queryStringParameters: { limit: String(limit) },
+  });
+  if (got.status === 200) expectList(user, got, known, limit);
+  return got;
+}
+
+async function mistake({ claims }: User): Promise<Answer> {
+  const [event, status] = [
+    [makeEvent({ method: 'POST', claims, body: `{"${CANARY}"` }), 500],
+    [makePost({ subject: CANARY }, claims), 400],
+    [makeEvent({ claims: { ...claims, sub: CANARY } }), 401],
+    [makeEvent({ method: CANARY, claims }), 405],
+    [makePost({ subject: CANARY, body: 'x'.repeat(410_000) }, claims), 413],
+  ][Math.floor(Math.random() * 5)] as [object, number];
+  const got = await sandbox.invoke(event);
+  expect(got.status).toBe(status);
+  return got;
+}
+
+it(`keeps every promise through ${OPERATIONS} operations of ${USERS} users`, async () => {
+  let begun = 0;
+  let heap = 0;
+  const worker = async (): Promise<void> => {
+    while (begun < OPERATIONS) {
+      begun++;
+      if (begun === OPERATIONS / 4) heap = await sandbox.heap();
+      const user = users[Math.floor(Math.random() * USERS)] as User;
+      const dice = Math.random();
+      const operation = dice < 0.55 ? create : dice < 0.8 ? list : dice < 0.95 ? listPage : mistake;
+      let got: Answer | undefined;
+      await tally(async () => {
+        got = await operation(user);
+        expect([200, 201, 400, 401, 405, 413, 500]).toContain(got.status);
+        return got.milliseconds;
+      });
+      if (got !== undefined && got.status >= 400) {
+        const { text } = got;
+        await canaries(async () => expect(text).not.toContain(CANARY));
+      }
+    }
+  };
+  proxy.plan = chooseFault;
+  await Promise.all(Array.from({ length: WORKERS }, worker));
+  proxy.plan = never;
+  // Retries that had been given up may still arrive.
+  await sleep(500);
+
+  const stored = await table.rows();
+  for (const user of users) {
+    const { claims, created } = user;
+    const got = await sandbox.invoke(makeEvent({ claims }));
+    expect(got.status).toBe(200);
+    expectList(user, got, [...created]);
+    const ids = (got.json as InquiryListResponse).inquiries.map(({ id }) => id);
+    const rows = stored.filter(({ cognito_sub }) => cognito_sub === claims.sub);
+    expect(new Set(ids)).toEqual(new Set(rows.map(({ id }) => id)));
+    // A subject is used once: whatever was tried again, no inquiry is there twice.
+    expect(new Set(rows.map(({ subject }) => subject)).size).toBe(rows.length);
+  }
+  expect(stored.every(({ cognito_sub }) => users.some(({ claims }) => claims.sub === cognito_sub))).toBe(
+    true,
+  );
+
+  expect(heap).toBeGreaterThan(0);
+  expect(await sandbox.heap()).toBeLessThan(heap + HEAP_MARGIN);
+  // An unhandled rejection would have ended the process; not even a warning has been written.
+  expect(sandbox.lines.filter((line) => !line.startsWith('{'))).toEqual([]);
+  expect(sandbox.lines.join('\n')).not.toContain(CANARY);
+});
