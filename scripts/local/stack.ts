@@ -59,6 +59,7 @@ export async function startStack({
   const tableName = 'inquiries-local';
   await using resources = new AsyncDisposableStack();
 
+  // The one origin that CORS allows is the form's, or there is no form. docs/adr/0055
   const form = otherOrigin === undefined ? await startFormServer(port === 0 ? 0 : port + 3) : undefined;
   resources.defer(async () => form?.close());
   const corsOrigin = otherOrigin ?? form?.url ?? '';

@@ -1,7 +1,7 @@
 /** A real browser on the local stack: what every browser test starts from. */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
@@ -27,18 +27,22 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-const { CHROMIUM_PATH, npm_lifecycle_event: command } = process.env;
+const { CHROMIUM_PATH, REQUIRE_BROWSER, npm_lifecycle_event: command } = process.env;
 const path = [CHROMIUM_PATH, ...NAMES].find((file) => file !== undefined && existsSync(file));
 
-/** Why there are no browser tests here; undefined when there are. */
+/**
+ * Why there are no browser tests here; undefined when there are. `npm test` goes on without them and says so; where
+ * they were asked for (npm run test:browser, REQUIRE_BROWSER=1) that is a failure.
+ */
 export const whyNoBrowser =
   path === undefined ? 'no Chromium was found (apt-get install chromium, or set CHROMIUM_PATH)' : undefined;
 if (whyNoBrowser !== undefined) {
-  if (command === 'test:browser') throw new Error(`The browser tests cannot run: ${whyNoBrowser}.`);
+  if (command === 'test:browser' || REQUIRE_BROWSER === '1')
+    throw new Error(`The browser tests cannot run: ${whyNoBrowser}.`);
   process.stdout.write(`\nSKIPPED: the browser tests, because ${whyNoBrowser}.\n`);
 }
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
 /** What the tests of one file work with. */
 export interface Surroundings {
@@ -58,8 +62,8 @@ export interface Visit {
 }
 
 let users = 0;
-/** An address that no other test uses. */
-export const anyone = (): string => `user-${process.pid}-${++users}@example.com`;
+/** An address that no other test of this stack uses. */
+export const anyone = (): string => `ana-${++users}@example.com`;
 
 /** Starts stack and browser for the tests of a file, and keeps a picture of each page where a test fails. */
 export function setUp(): Surroundings {

@@ -429,9 +429,18 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
       await on(other).subject.waitFor();
       await button('Sign out').click();
       await page.getByText('You are signed out').waitFor();
-      await on(other).button('Sign in').waitFor();
+      await other.getByText('You are signed out').waitFor();
       await on(page).button('Sign in').click();
       await page.getByRole('textbox', { name: 'E-mail address' }).waitFor();
+    });
+
+    it('ends here even when the issuer does not answer, and says so', async () => {
+      const { page, button } = await begin();
+      await page.reload();
+      await page.route(`${here.stack.issuer.url}/**`, async (route) => route.abort('connectionrefused'));
+      await button('Sign out').click();
+      await page.getByText('You are signed out here').waitFor();
+      expect(await page.evaluate('sessionStorage.getItem("inquiries.session")')).toBeNull();
     });
 
     it('says when the sign-in was cancelled', async () => {
@@ -547,9 +556,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
 
     it('holds its own policy on a host that sets no header, and finds the issuer from there', async () => {
       const host = createHttpServer((request, response) => {
-        void fetch(here.formUrl + request.url).then(async (answer) => {
-          response.setHeader('content-type', answer.headers.get('content-type') ?? '');
-          response.end(Buffer.from(await answer.arrayBuffer()));
+        void fetch(here.formUrl + request.url).then(async (original) => {
+          response.setHeader('content-type', original.headers.get('content-type') ?? '');
+          return response.end(Buffer.from(await original.arrayBuffer()));
         });
       });
       const url = `http://127.0.0.1:${await listen(host, 0)}`;
@@ -570,16 +579,23 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
     it('takes a keystroke in a text of 400 KB without a noticeable pause', async () => {
       const { page, message } = await begin();
       await paste(message, 'lorem ipsum dolor '.repeat(22_000));
+      // Where the whole of the text comes after it.
+      await message.evaluate((element) =>
+        (element as unknown as { setSelectionRange(start: number, end: number): void }).setSelectionRange(
+          0,
+          0,
+        ),
+      );
       await message.focus();
       const times: number[] = [];
-      for (const key of ['a', 'b', 'c']) {
+      for (const key of 'abcde') {
         const before = performance.now();
         await page.keyboard.press(key);
         await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))');
         times.push(performance.now() - before);
       }
       process.stdout.write(`a keystroke in 400 KB: ${times.map(Math.round).join(', ')} ms\n`);
-      expect(Math.min(...times)).toBeLessThan(500);
+      expect(Math.min(...times)).toBeLessThan(600);
     });
 
     it('moves nothing while it loads', async () => {

@@ -2,6 +2,7 @@
  * Every state of the page: no violation of axe in light and in dark, nothing wider than a page of 320 px.
  * With SCREENSHOTS=FOLDER (npm run screenshots) each is also pictured there.
  */
+import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
@@ -15,6 +16,12 @@ const NARROW: BrowserContextOptions = {
   isMobile: true,
   hasTouch: true,
 };
+
+/** A small one where pngquant is installed. */
+async function picture(page: Page, path: string): Promise<void> {
+  await page.screenshot({ path, animations: 'disabled' });
+  spawnSync('pngquant', ['--force', '--strip', '--speed=1', '--output', path, '128', path]);
+}
 
 const SAMPLES = [
   ['Opening hours on 6 December', 'Are you open on the afternoon of the 6th?'],
@@ -43,10 +50,10 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
     mkdirSync(SCREENSHOTS, { recursive: true });
     // The mouse shows nothing of its own in a picture.
     await page.mouse.move(0, 0);
-    await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), animations: 'disabled' });
+    await picture(page, join(SCREENSHOTS, `${name}.png`));
     if (!alsoDark) return;
     await page.emulateMedia({ colorScheme: 'dark' });
-    await page.screenshot({ path: join(SCREENSHOTS, `${name}-dark.png`), animations: 'disabled' });
+    await picture(page, join(SCREENSHOTS, `${name}-dark.png`));
     await page.emulateMedia({ colorScheme: 'light' });
   };
 
@@ -164,7 +171,7 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
     ['failed-busy', 'very busy', 429],
     ['failed-session', 'Your session has ended', 401],
     ['failed-too-large', 'too large', 413],
-  ])('%s', async (name, text, status) => {
+  ])('%s: the text is kept and it is said why', async (name, text, status) => {
     const { page, write, send, alert } = await arrive(WIDE, await someone());
     await page.route(api(), async (route) =>
       route.request().method() === 'POST'

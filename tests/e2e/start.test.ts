@@ -133,7 +133,7 @@ it.each(['SIGTERM', 'SIGKILL'] as const)('ends when npm is ended by %s alone', a
   await expect.poll(() => existsSync(join(folder, 'stack.json'))).toBe(false);
 });
 
-it('takes the port from PORT, and the next two for issuer and docs', async () => {
+it('takes the port from PORT, and the next three for issuer, docs and form', async () => {
   const probe = createServer();
   const port = await listen(probe, 0);
   await close(probe);
@@ -143,6 +143,27 @@ it('takes the port from PORT, and the next two for issuer and docs', async () =>
   expect(command.output).toContain(`http://127.0.0.1:${port + 1}\n`);
   const docs = await fetch(`http://127.0.0.1:${port + 2}/openapi.json`);
   expect(await docs.json()).toMatchObject({ servers: [{ url: `http://127.0.0.1:${port}` }] });
+  const config = await fetch(`http://127.0.0.1:${port + 3}/config.json`);
+  expect(await config.json()).toEqual({
+    issuer: `http://127.0.0.1:${port + 1}`,
+    clientId: 'inquiries-local',
+    apiUrl: `http://127.0.0.1:${port}`,
+  });
+});
+
+it('prints the address of the contact form first, and serves it to its own origin alone', async () => {
+  const stack = await start(['--engine', 'dynalite', '--in-memory']);
+  const [form = ''] = /http:\S+/.exec(stack.said()) ?? [];
+  expect(stack.said()).toContain(`Form       ${form}`);
+  const page = await fetch(form);
+  expect(await page.text()).toContain('<title>Contact us</title>');
+  expect(page.headers.get('content-security-policy')).toContain(
+    `connect-src 'self' ${/Sign-in +(\S+)/.exec(stack.said())?.[1]} ${new URL(stack.api).origin};`,
+  );
+  expect((await stack.post('1')).headers['access-control-allow-origin']).toBe(form);
+  const byName = await fetch(form.replace('127.0.0.1', 'localhost'), { redirect: 'manual' });
+  expect(byName.headers.get('location')).toBe(form);
+  expect((await fetch(`${form}/..%2f..%2fpackage.json`)).status).toBe(404);
 });
 
 it('passes CORS_ORIGIN on and ignores the AWS settings of the user', async () => {
@@ -158,6 +179,17 @@ it('passes CORS_ORIGIN on and ignores the AWS settings of the user', async () =>
   const { status, headers } = await stack.post('1');
   expect(status).toBe(201);
   expect(headers['access-control-allow-origin']).toBe('https://o.example');
+  // The API is for one origin, so the form cannot have it as well.
+  expect(stack.said()).toContain('Form       not served: CORS_ORIGIN gives the API to https://o.example');
+});
+
+it('builds the contact form again when web changes, with --watch', async () => {
+  const stack = await start(['--engine', 'dynalite', '--in-memory', '--watch']);
+  const [form = ''] = /http:\S+/.exec(stack.said()) ?? [];
+  const now = new Date();
+  utimesSync(join(ROOT, 'web/src/main.ts'), now, now);
+  await expect.poll(stack.said, { timeout: 10_000 }).toContain('web/src/main.ts changed: rebuilt');
+  expect(await (await fetch(form)).text()).toContain('<title>Contact us</title>');
 });
 
 it('reloads the function when src changes, with --watch', async () => {
@@ -209,9 +241,9 @@ describe('bad use gets one line and exit code 2:', () => {
       'a port that is no number',
       ['--port', 'x'],
       {},
-      /^The port must be a number from 0 to 65533, not "x"\.\n$/,
+      /^The port must be a number from 0 to 65532, not "x"\.\n$/,
     ],
-    ['a port that is too large', ['--port', '65534'], {}, /^The port must be a number.*\n$/],
+    ['a port that is too large', ['--port', '65533'], {}, /^The port must be a number.*\n$/],
     ['a negative port', ['--port=-1'], {}, /^The port must be a number.*\n$/],
     ['a PORT that is no number', [], { PORT: '80a' }, /^The port must be a number.*"80a"\.\n$/],
     [
@@ -245,11 +277,11 @@ describe('bad use gets one line and exit code 2:', () => {
     expect(command.output).toBe('');
   });
 
-  it('a port in use, naming it: the gateway’s, the issuer’s or that of the docs', async () => {
+  it('a port in use, naming it: the gateway’s, the issuer’s, that of the docs or of the form', async () => {
     const holder = createServer();
     const port = await listen(holder, 0);
     try {
-      for (const asked of [port, port - 1, port - 2]) {
+      for (const asked of [port, port - 1, port - 2, port - 3]) {
         const command = run([
           '--port',
           String(asked),

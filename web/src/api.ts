@@ -1,8 +1,8 @@
 /** The service as the page sees it: every way it can end is a value, and a refused token is renewed once. */
 import { createClient, UnexpectedAnswerError } from './api/client.ts';
 import type { Client, GatewayReply, Inquiry, ListInquiriesQuery } from './api/client.ts';
-import { SignedOut } from './session.ts';
-import type { Session } from './session.ts';
+import { SignedOut } from './user.ts';
+import type { Session } from './user.ts';
 
 /** Why something did not work, as far as it can be known. */
 export interface Failure {

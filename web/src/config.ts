@@ -18,7 +18,7 @@ export class ConfigError extends Error {
 }
 
 const KEYS = new Set(['issuer', 'clientId', 'apiUrl', 'scopes', 'logout']);
-const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
+const LOOPBACK = /^(localhost|127\.0\.0\.1)$/;
 
 /**
  * Narrows what config.json holds.
@@ -61,11 +61,8 @@ function readText(values: Partial<Record<string, unknown>>, key: string): string
 /** Without a slash at its end, as issuers write themselves. Plain http is for this machine alone. */
 function readUrl(values: Partial<Record<string, unknown>>, key: string): string {
   const text = readText(values, key);
-  const url = URL.parse(text);
-  if (
-    url === null ||
-    (url.protocol !== 'https:' && !(url.protocol === 'http:' && LOOPBACK.test(url.hostname)))
-  ) {
+  const { protocol, hostname } = URL.canParse(text) ? new URL(text) : { protocol: '', hostname: '' };
+  if (protocol !== 'https:' && !(protocol === 'http:' && LOOPBACK.test(hostname))) {
     throw new ConfigError(`“${key}” in config.json must be an https address, not “${text}”.`);
   }
   return text.replace(/\/$/, '');

@@ -1,4 +1,4 @@
-/** Building the page: elements, attributes and text nodes. Nothing here takes markup. */
+/** Building the page: elements, attributes and text nodes. Nothing here takes markup. docs/adr/0054 */
 
 type Child = Node | string | undefined;
 type Attributes = Readonly<Record<string, string | boolean | undefined>>;

@@ -36,6 +36,7 @@ export function createForm({ api, drafts, newest, onSent, signIn }: FormParts): 
   let pending: Pending | undefined = kept?.pending;
   let isSending = false;
   let needsSignIn = false;
+  let isKept = true;
 
   const subject = h('input', {
     id: 'subject',
@@ -106,7 +107,7 @@ export function createForm({ api, drafts, newest, onSent, signIn }: FormParts): 
   };
 
   const keep = (): void => {
-    const isKept = drafts.save(read());
+    isKept = drafts.save(read());
     keptNote.textContent = !isKept
       ? 'This browser keeps no drafts: do not close the page.'
       : hasText()
@@ -123,7 +124,6 @@ export function createForm({ api, drafts, newest, onSent, signIn }: FormParts): 
   const setSending = (sending: boolean): void => {
     isSending = sending;
     form.classList.toggle('sending', sending);
-    form.ariaBusy = sending ? 'true' : null;
     setBusy(submit, sending);
     subject.readOnly = sending;
     body.readOnly = sending;
@@ -218,6 +218,9 @@ export function createForm({ api, drafts, newest, onSent, signIn }: FormParts): 
     event.preventDefault();
     form.requestSubmit();
   });
+  addEventListener('beforeunload', (event) => {
+    if (!isKept && hasText()) event.preventDefault();
+  });
   showText();
   keep();
 
@@ -230,8 +233,7 @@ export function createForm({ api, drafts, newest, onSent, signIn }: FormParts): 
       const found = await find(api, draft, pending);
       if (isSending || pending === undefined) return;
       if (found === undefined) {
-        pending = undefined;
-        keep();
+        // `pending` stays: should the answer only be late, the next attempt finds it.
         show(
           status,
           notice('plain', {

@@ -9,8 +9,10 @@ import { sayNotListed } from './messages.ts';
 
 export interface List {
   readonly element: HTMLElement;
-  /** Loads the newest page; never rejects. */
+  /** Loads the newest page and says so when that fails; never rejects. */
   readonly refresh: () => Promise<void>;
+  /** Loads it on behalf of somebody else, who says what there is to say. */
+  readonly look: () => Promise<Page | Failure>;
   /** Shows one that has just been sent. */
   readonly add: (inquiry: Inquiry) => void;
   /** The id of the newest one shown: '' when there is none, null while nothing is loaded. */
@@ -62,10 +64,10 @@ export function createList(api: Api, signIn: () => Promise<void>): List {
     const fresh = inquiries.filter(({ id }) => !items.has(id)).map(createItem);
     for (const item of fresh) items.set(item.id, item);
     const wanted = new Set(inquiries.map(({ id }) => id));
-    for (const { id, element } of items.values()) {
-      if (wanted.has(id)) continue;
-      element.remove();
-      items.delete(id);
+    for (const item of items.values()) {
+      if (wanted.has(item.id)) continue;
+      item.element.remove();
+      items.delete(item.id);
     }
     // Elements that stay are not moved, so that the focus and an opened text stay as they are.
     inquiries.forEach(({ id }, index) => {
@@ -91,29 +93,39 @@ export function createList(api: Api, signIn: () => Promise<void>): List {
     if (page === undefined) place.replaceChildren();
   };
 
+  const look = async (): Promise<Page | Failure> => {
+    const result = await api.list();
+    if (isFailure(result)) return result;
+    alert.replaceChildren();
+    page = page === undefined ? result : refreshed(page, result);
+    render();
+    return page;
+  };
+
   const refresh = async (isAsked = false): Promise<void> => {
     alert.replaceChildren();
     if (page === undefined) {
       place.replaceChildren(skeleton());
       status.textContent = 'Loading your inquiries.';
     }
-    const result = await api.list();
+    const before = page?.inquiries[0]?.id;
+    const result = await look();
     status.textContent = '';
     if (isFailure(result)) return fail(result, async () => refresh(true));
-    const before = page?.inquiries[0]?.id;
-    page = page === undefined ? result : refreshed(page, result);
-    render();
     if (isAsked) {
       status.textContent =
-        page.inquiries[0]?.id === before ? 'The list is up to date.' : 'The list has been updated.';
+        result.inquiries[0]?.id === before ? 'The list is up to date.' : 'The list has been updated.';
     }
   };
 
   const more = async (): Promise<void> => {
-    if (page?.next === undefined) return;
+    const next = page?.next;
+    if (next === undefined) return;
     alert.replaceChildren();
-    const result = await api.list(page.next);
+    const result = await api.list(next);
     if (isFailure(result)) return fail(result, more);
+    // A refresh in the meantime may have begun the list anew.
+    if (page?.next !== next) return;
     const first = result.inquiries[0];
     page = extended(page, result);
     render();
@@ -125,6 +137,7 @@ export function createList(api: Api, signIn: () => Promise<void>): List {
   return {
     element,
     refresh,
+    look,
     add(inquiry) {
       for (const { element: other } of items.values()) other.classList.remove('new');
       page = page === undefined ? { inquiries: [inquiry], next: undefined } : added(page, inquiry);
@@ -214,7 +227,7 @@ function empty(): HTMLElement {
     'div',
     { class: 'empty' },
     h('p', { class: 'empty-title' }, 'Nothing here yet'),
-    h('p', {}, 'What you send appears here, newest first. Only you can see it.'),
+    h('p', {}, 'What you send appears here, newest first. No other user sees it.'),
   );
 }
 

@@ -9,7 +9,8 @@ import { createList } from './list.ts';
 import type { List } from './list.ts';
 import { problemPage, signedOutPage } from './pages.ts';
 import { createSignIn } from './session.ts';
-import type { Session, SignIn } from './session.ts';
+import type { SignIn } from './session.ts';
+import type { Session } from './user.ts';
 
 const main = document.querySelector('main');
 const account = document.querySelector('#account');
@@ -35,7 +36,8 @@ async function showInquiries(config: Config, signIn: SignIn, session: Session): 
   const drafts = createDrafts(sessionStorage, localStorage, session.user.sub);
   const list: List = createList(api, signIn.leave);
   const form = createForm({
-    api,
+    // Looking for an inquiry whose answer was lost brings the list up to date.
+    api: { create: api.create, list: list.look },
     drafts,
     newest: list.newest,
     onSent: list.add,

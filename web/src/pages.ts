@@ -6,6 +6,10 @@ const REASONS: Record<Arrival['reason'], { title: string; text: string } | undef
   none: undefined,
   'signed-in': undefined,
   'signed-out': { title: 'You are signed out', text: '' },
+  'signed-out-here': {
+    title: 'You are signed out here',
+    text: 'The sign-in service did not answer and may still know you. On a shared computer, close the browser.',
+  },
   ended: { title: 'Your session has ended', text: 'What you have typed is kept. Sign in to go on.' },
   cancelled: { title: 'The sign-in was cancelled', text: '' },
   failed: { title: 'The sign-in did not work', text: 'Please try again.' },
@@ -32,7 +36,7 @@ export function signedOutPage(reason: Arrival['reason'], signIn: () => Promise<v
     h('p', { class: 'lead' }, 'Send us an inquiry, and find every one you have sent in one place.'),
     live,
     start,
-    h('p', { class: 'hint' }, 'You come back to this page. Only you see what you send.'),
+    h('p', { class: 'hint' }, 'You come back to this page. No other user sees what you send.'),
   );
 }
 

@@ -5,32 +5,14 @@
 import { ErrorResponse, OidcClient, WebStorageStateStore } from 'oidc-client-ts';
 import type { RefreshState, SigninResponse } from 'oidc-client-ts';
 import type { Config } from './config.ts';
-
-export interface User {
-  readonly sub: string;
-  readonly email: string;
-}
-
-/** The session has ended: whoever wants to go on has to sign in again. */
-export class SignedOut extends Error {
-  override readonly name = 'SignedOut';
-}
-
-export interface Session {
-  readonly user: User;
-  /**
-   * An ID token that is still good, a fresh one when need be.
-   *
-   * @param refused - The token that the API has just refused: the answer is another one.
-   * @throws SignedOut when there is none to be had; any other error when the issuer cannot be reached.
-   */
-  token(refused?: string): Promise<string>;
-}
+import { signOutUrl } from './sign-out.ts';
+import { SignedOut } from './user.ts';
+import type { Session, User } from './user.ts';
 
 /** How the page was entered. */
 export interface Arrival {
   readonly session: Session | undefined;
-  readonly reason: 'none' | 'signed-in' | 'signed-out' | 'ended' | 'cancelled' | 'failed';
+  readonly reason: 'none' | 'signed-in' | 'signed-out' | 'signed-out-here' | 'ended' | 'cancelled' | 'failed';
 }
 
 export interface SignIn {
@@ -124,7 +106,9 @@ export function createSignIn(config: Config, page: Location, store: Storage): Si
     if (tokens !== undefined && Date.now() < tokens.expires - MARGIN) {
       return { session: session(tokens), reason: 'none' };
     }
-    const reason = tokens !== undefined ? 'ended' : store.getItem(LEFT) === null ? 'none' : 'signed-out';
+    const left = store.getItem(LEFT);
+    const isLeft = left === 'signed-out' || left === 'signed-out-here';
+    const reason = tokens !== undefined ? 'ended' : isLeft ? left : 'none';
     forget();
     store.removeItem(LEFT);
     return { session: undefined, reason };
@@ -157,48 +141,26 @@ export function createSignIn(config: Config, page: Location, store: Storage): Si
       const idToken = tokens?.idToken;
       const refreshToken = refreshState?.refresh_token;
       forget();
-      store.setItem(LEFT, '1');
+      // Until the issuer has been heard of.
+      store.setItem(LEFT, 'signed-out-here');
       tabs.postMessage('signed-out');
       const metadata = await client.metadataService.getMetadata();
       // Cognito's /logout leaves refresh tokens as they are.
       if (refreshToken !== undefined && metadata.revocation_endpoint !== undefined) {
         await client.revokeToken(refreshToken, 'refresh_token').catch(() => undefined);
       }
+      store.setItem(LEFT, 'signed-out');
       page.assign(signOutUrl(config, metadata, home, idToken));
     },
 
     onSignOut(listener) {
       tabs.addEventListener('message', () => {
         forget();
+        store.setItem(LEFT, 'signed-out');
         listener();
       });
     },
   };
-}
-
-/**
- * Where to sign out. Cognito's /logout takes parameters of its own and lies on the domain of its sign-in pages,
- * which is not the issuer's: https://docs.aws.amazon.com/cognito/latest/developerguide/logout-endpoint.html
- */
-export function signOutUrl(
-  { clientId, logout }: Pick<Config, 'clientId' | 'logout'>,
-  metadata: { readonly authorization_endpoint?: string; readonly end_session_endpoint?: string },
-  home: string,
-  idToken?: string,
-): string {
-  const isCognito = logout === 'cognito';
-  const endpoint = isCognito
-    ? new URL('/logout', metadata.authorization_endpoint)
-    : new URL(metadata.end_session_endpoint ?? '');
-  const parameters = isCognito
-    ? { client_id: clientId, logout_uri: home }
-    : {
-        client_id: clientId,
-        post_logout_redirect_uri: home,
-        ...(idToken !== undefined && { id_token_hint: idToken }),
-      };
-  for (const [name, value] of Object.entries(parameters)) endpoint.searchParams.set(name, value);
-  return endpoint.href;
 }
 
 /** The claims that OpenID Connect Core 3.1.3.7 has a client check and oidc-client-ts leaves alone. */

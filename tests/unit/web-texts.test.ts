@@ -1,0 +1,144 @@
+/** What the contact form counts, writes and says. */
+import { describe, expect, it } from 'vitest';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { createInquiryEntity } from '../../src/entities/inquiry.ts';
+import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
+import { beginningOf, directionOf, formatBytes, formatCount, formatTime } from '../../web/src/format.ts';
+import { sayNotListed, sayNotSent, saySize } from '../../web/src/messages.ts';
+import type { Failure } from '../../web/src/api.ts';
+import { LIMIT, measure } from '../../web/src/size.ts';
+
+describe('the size of an inquiry', () => {
+  it.each([
+    ['', '', 0, 0],
+    ['a', 'b', 2, 2],
+    ['é', '', 1, 2],
+    ['€', '', 1, 3],
+    ['🎂', '🎂', 2, 8],
+    ['\ud800', '', 1, 3],
+  ])('counts %j and %j as %i characters and %i bytes of UTF-8', (subject, body, characters, bytes) => {
+    expect(measure(subject, body)).toMatchObject({ characters, bytes });
+  });
+
+  it('is near the limit from nine tenths of it, and over it one byte beyond', () => {
+    const level = (bytes: number) => measure('', 'x'.repeat(bytes)).level;
+    expect(level(LIMIT * 0.9 - 1)).toBe('fine');
+    expect(level(LIMIT * 0.9)).toBe('near');
+    expect(level(LIMIT)).toBe('near');
+    expect(level(LIMIT + 1)).toBe('over');
+  });
+
+  it('never refuses what the service would store', () => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing is sent
+    const client = { send: () => undefined } as unknown as DynamoDBDocumentClient;
+    const store = createInquiryStore(createInquiryEntity({ client, table: 'any' }));
+    const uuid = '00000000-0000-4000-8000-000000000000';
+    const inquiry = {
+      id: uuid,
+      cognito_sub: uuid,
+      email: '',
+      subject: '',
+      created_at: new Date(0).toISOString(),
+    };
+    expect(store.fits({ ...inquiry, body: 'x'.repeat(LIMIT - 1024) })).toBe(true);
+    expect(store.fits({ ...inquiry, body: 'x'.repeat(LIMIT + 1) })).toBe(false);
+  });
+
+  it('is said only when it matters', () => {
+    const say = (bytes: number) => saySize(measure('', 'x'.repeat(bytes)));
+    expect(say(1000)).toBeUndefined();
+    expect(say(LIMIT - 1)).toBe('Almost full: 1 byte left.');
+    expect(say(LIMIT + 2048)).toBe('Too large by 2 KB. Please shorten the message.');
+  });
+});
+
+describe('numbers', () => {
+  it.each([
+    [0, '0 bytes'],
+    [1, '1 byte'],
+    [1023, '1023 bytes'],
+    [1024, '1 KB'],
+    [1025, '1.1 KB'],
+    [100 * 1024 + 1, '101 KB'],
+    [LIMIT, '400 KB'],
+    [LIMIT + 1, '401 KB'],
+  ])('writes %i bytes as %s', (bytes, text) => {
+    expect(formatBytes(bytes)).toBe(text);
+  });
+
+  it('counts with the right form of the noun', () => {
+    expect(formatCount(0, 'character')).toBe('0 characters');
+    expect(formatCount(1, 'inquiry', 'inquiries')).toBe('1 inquiry');
+    expect(formatCount(1234, 'inquiry', 'inquiries')).toBe('1,234 inquiries');
+  });
+});
+
+describe('times', () => {
+  it('are written in the zone and the language of the reader, to the second on demand', () => {
+    const time = formatTime('2026-07-01T22:30:05.123Z', 'de-AT', 'Europe/Vienna');
+    expect(time.short).toBe('02.07.2026, 00:30');
+    expect(time.exact).toMatch(/^Donnerstag, 2\. Juli 2026.* 00:30:05 MESZ$/);
+    expect(time.language).toBe('de-AT');
+    expect(time.machine).toBe('2026-07-01T22:30:05.123Z');
+  });
+
+  it('are shown as they came when they are none', () => {
+    expect(formatTime('<b>', 'en')).toMatchObject({ short: '<b>', exact: '<b>', machine: '' });
+  });
+});
+
+describe('the beginning of a text', () => {
+  it('is the text when it is short enough', () => {
+    expect(beginningOf('abc', 3)).toBe('abc');
+  });
+
+  it('ends before a character that would be cut in half', () => {
+    expect(beginningOf('ab🎂c', 3)).toBe('ab');
+    expect(beginningOf('ab🎂c', 4)).toBe('ab🎂');
+  });
+});
+
+describe('the direction of a text', () => {
+  it.each([
+    ['', 'ltr'],
+    ['abc', 'ltr'],
+    ['123 !? 🎂', 'ltr'],
+    ['123 שלום', 'rtl'],
+    ['مرحبا abc', 'rtl'],
+    ['abc مرحبا', 'ltr'],
+    ['\u202Eabc', 'ltr'],
+  ])('of %j is %s, by its first letter', (text, direction) => {
+    expect(directionOf(text)).toBe(direction);
+  });
+});
+
+describe('what is said of a failure', () => {
+  const kinds: Failure['kind'][] = [
+    'signed-out',
+    'too-large',
+    'busy',
+    'refused',
+    'offline',
+    'unreachable',
+    'server',
+  ];
+
+  it.each(kinds)('%s: what happened, and that nothing typed is lost or what to do about it', (kind) => {
+    const { title, text } = sayNotSent({ kind, mayBeDone: false }, true);
+    expect(title).not.toBe('');
+    expect(text).toContain('Nothing was sent.');
+    expect(text).toMatch(/text is kept|shorten/);
+    expect(sayNotListed({ kind, mayBeDone: false }).text).toContain('could not be loaded');
+  });
+
+  it.each(['offline', 'unreachable', 'server'] as const)('%s: admits not to know', (kind) => {
+    expect(sayNotSent({ kind, mayBeDone: true }, false).text).toContain('We cannot tell yet');
+    expect(sayNotSent({ kind, mayBeDone: true }, true).text).toContain('did not arrive');
+  });
+
+  it('repeats what the service says when it refuses', () => {
+    expect(sayNotSent({ kind: 'refused', mayBeDone: false, message: 'Because.' }, true).text).toMatch(
+      /Because\.$/,
+    );
+  });
+});

@@ -1,0 +1,26 @@
+import type { Config } from './config.ts';
+
+/**
+ * Where to sign out. Cognito's /logout takes parameters of its own and lies on the domain of its sign-in pages,
+ * which is not the issuer's: https://docs.aws.amazon.com/cognito/latest/developerguide/logout-endpoint.html
+ */
+export function signOutUrl(
+  { clientId, logout }: Pick<Config, 'clientId' | 'logout'>,
+  metadata: { readonly authorization_endpoint?: string; readonly end_session_endpoint?: string },
+  home: string,
+  idToken?: string,
+): string {
+  const isCognito = logout === 'cognito';
+  const endpoint = isCognito
+    ? new URL('/logout', metadata.authorization_endpoint)
+    : new URL(metadata.end_session_endpoint ?? '');
+  const parameters = isCognito
+    ? { client_id: clientId, logout_uri: home }
+    : {
+        client_id: clientId,
+        post_logout_redirect_uri: home,
+        ...(idToken !== undefined && { id_token_hint: idToken }),
+      };
+  for (const [name, value] of Object.entries(parameters)) endpoint.searchParams.set(name, value);
+  return endpoint.href;
+}
