@@ -1,6 +1,8 @@
+import { createInquiryRequestSchema } from './contract.ts';
 import type { ErrorResponseBody, ListQuery } from './contract.ts';
 import { badRequest, unparsableJson } from './errors.ts';
 import type { ApiError } from './errors.ts';
+import { parseJson } from './json.ts';
 
 /**
  * The paths of a payload 2.0 event that are read, and no others. All are optional and unknown, because a direct
@@ -30,7 +32,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * Parses the body of an event as JSON; base64 (what the gateway sends for content types that are not text) is
- * decoded first. Of duplicate keys the last wins. docs/adr/0004, docs/adr/0005, docs/adr/0014
+ * decoded first. Of duplicate keys the last wins. Of a long body only the fields of a request are kept.
+ * docs/adr/0004, docs/adr/0005, docs/adr/0014, docs/adr/0062
  *
  * @throws ApiError 400 when there is no body at all, 500 when it is not JSON or not UTF-8.
  */
@@ -40,7 +43,8 @@ export function readJson(event: GatewayEvent): unknown {
     throw badRequest('The request has no body; the fields `subject` and `body` are missing.');
   }
   try {
-    return JSON.parse(isBase64Encoded === true ? utf8.decode(Buffer.from(body, 'base64')) : body);
+    const text = isBase64Encoded === true ? utf8.decode(Buffer.from(body, 'base64')) : body;
+    return parseJson(text, createInquiryRequestSchema.required);
   } catch (error) {
     throw unparsableJson(error);
   }

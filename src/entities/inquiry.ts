@@ -1,5 +1,5 @@
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { Entity } from 'electrodb';
+import type { DocumentClient } from './client.ts';
 
 export type InquiryEntity = ReturnType<typeof createInquiryEntity>;
 
@@ -11,7 +11,7 @@ export type InquiryEntity = ReturnType<typeof createInquiryEntity>;
  * which leaves room in the table for further entity types. Keys keep their case: ElectroDB's default would fold
  * emails that differ in case into one partition. docs/adr/0009
  */
-export function createInquiryEntity({ client, table }: { client: DynamoDBDocumentClient; table: string }) {
+export function createInquiryEntity({ client, table }: { client: DocumentClient; table: string }) {
   return new Entity(
     {
       model: { service: 'inquiries', entity: 'inquiry', version: '1' },

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { describe, inject } from 'vitest';
 import { engineNames } from '../../scripts/local/dynamodb.ts';
 import type { EngineName } from '../../scripts/local/dynamodb.ts';
@@ -42,7 +44,7 @@ function useEngine(endpoint: string): void {
 export async function createOwnStore(endpoint: string) {
   useEngine(endpoint);
   const table = await createOwnTable(endpoint);
-  const client = createDynamoDbClient();
-  const entity = createInquiryEntity({ client, table });
+  const client = DynamoDBDocumentClient.from(new DynamoDBClient());
+  const entity = createInquiryEntity({ client: createDynamoDbClient(), table });
   return { client, entity, store: createInquiryStore(entity), table };
 }

@@ -237,7 +237,10 @@ describeOnEngines('the store', (endpoint, engine) => {
   it('rejects with the name of the fault, and holds no item, when the table is missing', async () => {
     const { createInquiryEntity } = await import('../../src/entities/inquiry.ts');
     const { createInquiryStore } = await import('../../src/entities/inquiry-store.ts');
-    const store = createInquiryStore(createInquiryEntity({ client: own.client, table: 'no-such-table' }));
+    const { createDynamoDbClient } = await import('../../src/entities/client.ts');
+    const store = createInquiryStore(
+      createInquiryEntity({ client: createDynamoDbClient(), table: 'no-such-table' }),
+    );
     await expect(readAll(store, OWNER)).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
   });
 

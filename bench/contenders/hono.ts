@@ -1,0 +1,63 @@
+/** Hono with its adapter for Lambda. */
+import { Hono } from 'hono';
+import { handle } from 'hono/aws-lambda';
+import type { ApiGatewayRequestContextV2 } from 'hono/aws-lambda';
+import { createInquiry, isTooLarge, listInquiries, parseListQuery, parseSub } from './shared/inquiries.ts';
+import type { Owner } from './shared/inquiries.ts';
+
+interface Environment {
+  Bindings: { requestContext: ApiGatewayRequestContextV2 };
+  Variables: { owner: Owner };
+}
+
+const app = new Hono<Environment>();
+
+app.use(async (context, next) => {
+  await next();
+  context.res.headers.set('Access-Control-Allow-Origin', process.env['CORS_ORIGIN'] ?? '');
+  context.res.headers.set('Content-Type', 'application/json');
+});
+
+app.on(['GET', 'POST'], '/inquiries', async (context, next) => {
+  const claims: Partial<Record<string, unknown>> = context.env.requestContext.authorizer?.jwt?.claims ?? {};
+  const { email, sub } = claims;
+  const cognito_sub = parseSub(sub);
+  if (typeof email !== 'string' || email === '' || cognito_sub === undefined) {
+    return context.json({ error: 'Unauthorized', message: 'Invalid or missing required JWT claims' }, 401);
+  }
+  context.set('owner', { cognito_sub, email });
+  return next();
+});
+
+app.get('/inquiries', async (context) => {
+  const owner = context.get('owner');
+  const query = parseListQuery(context.req.query());
+  if (query === undefined) return context.json({ error: 'BAD_REQUEST', message: 'Bad limit or before' }, 400);
+  const { inquiries, headers } = await listInquiries(owner, query);
+  return context.json({ email: owner.email, count: inquiries.length, inquiries }, 200, { ...headers });
+});
+
+app.post('/inquiries', async (context) => {
+  const text = await context.req.text();
+  if (text === '') return context.json({ error: 'BAD_REQUEST', message: 'No body' }, 400);
+  const request = JSON.parse(text) as { subject?: unknown; body?: unknown } | null;
+  const { subject, body } = request ?? {};
+  if (typeof subject !== 'string' || typeof body !== 'string') {
+    return context.json({ error: 'BAD_REQUEST', message: 'subject and body must be strings' }, 400);
+  }
+  return context.json({ inquiry: await createInquiry(context.get('owner'), { subject, body }) }, 201);
+});
+
+app.all('/inquiries', (context) =>
+  context.json({ error: 'METHOD_NOT_ALLOWED', message: 'Allowed: GET, POST' }, 405, { Allow: 'GET, POST' }),
+);
+
+app.onError((error, context) => {
+  if (isTooLarge(error)) {
+    return context.json({ error: 'PAYLOAD_TOO_LARGE', message: 'Inquiry too large' }, 413);
+  }
+  console.error(error.name);
+  return context.json({ error: 'INTERNAL_SERVER_ERROR', message: 'Internal server error' }, 500);
+});
+
+export const handler = handle(app);

@@ -1,0 +1,114 @@
+/** What the contenders with ElectroDB have in common: its model, the SDK's client with its defaults, two functions. */
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { Entity } from 'electrodb';
+import type { EntityItem } from 'electrodb';
+import { UUID, uuidv7 } from 'uuidv7';
+
+export interface Owner {
+  readonly cognito_sub: string;
+  readonly email: string;
+}
+
+const client = DynamoDBDocumentClient.from(new DynamoDBClient());
+
+const InquiryEntity = new Entity(
+  {
+    model: { service: 'inquiries', entity: 'inquiry', version: '1' },
+    attributes: {
+      id: { type: 'string', required: true },
+      cognito_sub: { type: 'string', required: true },
+      email: { type: 'string', required: true },
+      subject: { type: 'string', required: true },
+      body: { type: 'string', required: true },
+      created_at: { type: 'string', required: true },
+      reply: { type: 'string', hidden: true },
+      respondent: { type: 'string', hidden: true },
+      reply_at: { type: 'string', hidden: true },
+    },
+    indexes: {
+      byOwner: {
+        pk: { field: 'pk', composite: ['cognito_sub', 'email'], casing: 'none' },
+        sk: { field: 'sk', composite: ['id'], casing: 'none' },
+      },
+    },
+  },
+  { client, table: process.env['TABLE_NAME'] ?? '' },
+);
+
+/** The canonical form of the `sub` claim, or undefined where it is no UUID. */
+export function parseSub(sub: unknown): string | undefined {
+  try {
+    return UUID.parse(String(sub)).toString();
+  } catch {
+    return undefined;
+  }
+}
+
+export interface ListQuery {
+  readonly limit?: number | undefined;
+  readonly before?: string | undefined;
+}
+
+/** Narrows the query parameters; undefined where one is malformed. */
+export function parseListQuery({ limit, before }: Partial<Record<string, string>> = {}):
+  | ListQuery
+  | undefined {
+  const isLimit =
+    limit === undefined || (/^\d{1,4}$/.test(limit) && Number(limit) >= 1 && Number(limit) <= 1_000);
+  const isBefore = before === undefined || parseSub(before) !== undefined;
+  if (!isLimit || !isBefore) return undefined;
+  return { limit: limit === undefined ? undefined : Number(limit), before };
+}
+
+/** Bytes that a list may take of Lambda's 6 MB, in which the body is an escaped string. */
+const LIST_BUDGET = 6_291_556 - 64 * 1024;
+
+interface Page {
+  readonly data: EntityItem<typeof InquiryEntity>[];
+  readonly cursor: string | null;
+}
+
+/** The owner's inquiries, newest first, as many as one response holds, and a Link header to the rest. */
+export async function listInquiries(owner: Owner, { limit, before }: ListQuery) {
+  const inquiries: EntityItem<typeof InquiryEntity>[] = [];
+  let size = 0;
+  let cursor: string | null = null;
+  do {
+    const query = InquiryEntity.query.byOwner({ ...owner });
+    const page: Page = await (before === undefined ? query : query.lt({ id: before })).go({
+      order: 'desc',
+      consistent: true,
+      cursor,
+      ...(limit !== undefined && { limit: limit + 1 }),
+    });
+    for (const inquiry of page.data) {
+      size += Buffer.byteLength(JSON.stringify(JSON.stringify(inquiry)));
+      const last = inquiries.at(-1);
+      if (last && (inquiries.length === limit || size > LIST_BUDGET)) {
+        const rest = `before=${last.id}${limit === undefined ? '' : `&limit=${limit}`}`;
+        return { inquiries, headers: { Link: `<?${rest}>; rel="next"` } };
+      }
+      inquiries.push(inquiry);
+    }
+    cursor = page.cursor;
+  } while (cursor !== null);
+  return { inquiries, headers: {} };
+}
+
+export async function createInquiry(owner: Owner, { subject, body }: { subject: string; body: string }) {
+  const inquiry = {
+    id: uuidv7(),
+    ...owner,
+    subject: subject.toWellFormed(),
+    body: body.toWellFormed(),
+    created_at: new Date().toISOString(),
+  };
+  await InquiryEntity.put(inquiry).go();
+  return inquiry;
+}
+
+/** Whether DynamoDB refused an item because of its size. */
+export function isTooLarge(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('Item size has exceeded');
+}
