@@ -6,6 +6,7 @@
  * Usage: see below. Exit codes: 0 the score is reached, 1 it is not, 2 bad use.
  */
 import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
@@ -32,6 +33,7 @@ const STAGES = [
     'tests/unit/identity.test.ts',
     'tests/unit/inquiries.test.ts',
     'tests/unit/config.test.ts',
+    'tests/unit/json.test.ts',
   ],
   ['--project', 'unit', 'tests/unit/openapi.test.ts', 'tests/unit/arrows.test.ts'],
   [
@@ -59,6 +61,10 @@ const LEFT_OUT = new Set(['node_modules', '.git', '.data', 'dist']);
 const STATEMENT = /^\s+(?:if \(.*\) )?(?:throw |[\w.]+(?:\?\.)?\(|[\w.]+ (?:\|\||\+)?= ).*;$/;
 /** Anchors of regular expressions. */
 const ANCHOR = /(?<=\/)\^|\$(?=\/[a-z]*[.;,)])/g;
+
+/** What has to be cleared away when this is ended. */
+const folders = new Set<string>();
+const children = new Set<ChildProcess>();
 
 interface Mutant {
   readonly file: string;
@@ -88,28 +94,23 @@ await runCommand(async () => {
     return;
   }
 
-  const untouched = makeCopy();
-  const red = await findRedStage(untouched).finally(() =>
-    rmSync(untouched, { recursive: true, force: true }),
-  );
+  endOnSignals();
+  const red = await inCopy(findRedStage);
   if (red !== undefined) throw new Error(`The tests of stage ${red + 1} are red without a mutation.`);
 
   const survivors: Mutant[] = [];
   const queue = mutants.entries();
   await Promise.all(
-    Array.from({ length: workers }, async () => {
-      const folder = makeCopy();
-      try {
+    Array.from({ length: workers }, () =>
+      inCopy(async (folder) => {
         for (const [index, mutant] of queue) {
           const killer = await findKiller(folder, mutant);
           if (killer === undefined) survivors.push(mutant);
           const outcome = killer === undefined ? 'SURVIVED' : `killed by stage ${killer + 1}`;
           process.stdout.write(`${index + 1}/${mutants.length} ${outcome}: ${describe(mutant)}\n`);
         }
-      } finally {
-        rmSync(folder, { recursive: true, force: true });
-      }
-    }),
+      }),
+    ),
   );
   report(files, mutants, survivors);
   if (toScore(mutants.length, survivors.length) < wanted) throw new Error(`The score is under ${wanted} %.`);
@@ -204,11 +205,29 @@ function describe({ file, line, from, to }: Mutant): string {
 
 // -- runs -----------------------------------------------------------------------------------------------------------
 
-function makeCopy(): string {
+/** Works in a copy of the project, which is removed afterwards. */
+async function inCopy<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'inquiries-mutate-'));
-  cpSync(ROOT, folder, { recursive: true, filter: (path) => !LEFT_OUT.has(basename(path)) });
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'), 'dir');
-  return folder;
+  folders.add(folder);
+  try {
+    cpSync(ROOT, folder, { recursive: true, filter: (path) => !LEFT_OUT.has(basename(path)) });
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'), 'dir');
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+    folders.delete(folder);
+  }
+}
+
+/** Ctrl-C and a kill end what runs and remove the copies. */
+function endOnSignals(): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      for (const child of children) child.kill('SIGTERM');
+      for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+      process.exit(130);
+    });
+  }
 }
 
 /** The first stage that goes red, or undefined. */
@@ -236,7 +255,9 @@ async function isGreen(folder: string, args: readonly string[]): Promise<boolean
   const child = spawn(process.execPath, args, { cwd: folder, stdio: 'ignore' });
   // SIGTERM lets vitest end the engines that it has started.
   const timer = setTimeout(() => child.kill('SIGTERM'), TIMEOUT);
+  children.add(child);
   const [code] = (await once(child, 'exit')) as [number | null];
+  children.delete(child);
   clearTimeout(timer);
   return code === 0;
 }
