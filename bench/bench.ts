@@ -21,10 +21,11 @@ const names = contenders.map(({ name }) => name);
 const USAGE = `
 Usage: npm run bench -- [options]
 
-  --quick         three cold starts instead of eleven; shows the results and keeps RESULTS.md and chart.svg
-  --only NAME     measure this contender alone; may be repeated; keeps RESULTS.md and chart.svg
+  --quick         three cold starts instead of eleven, and lists once instead of three times
+  --only NAME     measure this contender alone; may be repeated
                   (${names.join(', ')})
-  --skip PART     leave out a part: lists, bodies; may be repeated; keeps RESULTS.md and chart.svg
+  --skip PART     leave out a part: lists, bodies; may be repeated
+  --out FOLDER    write RESULTS.md, chart.svg and results.json there (default: bench, when nothing is left out)
 `;
 
 interface Entrant {
@@ -36,10 +37,11 @@ interface Entrant {
 }
 
 await runCommand(async () => {
-  const { quick, only, skip } = parseOptions(USAGE, {
+  const { quick, only, skip, out } = parseOptions(USAGE, {
     quick: { type: 'boolean', default: false },
     only: { type: 'string', multiple: true, default: names },
     skip: { type: 'string', multiple: true, default: [] },
+    out: { type: 'string' },
   });
   const unknown = [
     ...only.filter((name) => !names.includes(name)),
@@ -79,7 +81,7 @@ await runCommand(async () => {
       }
     }
     const working = entrants.filter(({ contender }) => contender.constant !== true);
-    const listRounds = skip.includes('lists') ? 0 : quick ? 1 : 5;
+    const listRounds = skip.includes('lists') ? 0 : quick ? 1 : 3;
     for (let round = 1; round <= listRounds; round++) {
       for (const { contender, built, lists } of working) {
         say(`Lists ${round} of ${listRounds}: ${contender.title}`);
@@ -112,10 +114,13 @@ await runCommand(async () => {
     };
     const report = formatResults(results);
     process.stdout.write(`\n${report}`);
-    if (!quick && skip.length === 0 && entrants.length === contenders.length) {
-      writeFileSync(join(import.meta.dirname, 'RESULTS.md'), report);
-      writeFileSync(join(import.meta.dirname, 'chart.svg'), drawChart(results.rows));
-      say('Wrote bench/RESULTS.md and bench/chart.svg');
+    const whole = !quick && skip.length === 0 && entrants.length === contenders.length;
+    const target = out ?? (whole ? import.meta.dirname : undefined);
+    if (target !== undefined) {
+      writeFileSync(join(target, 'RESULTS.md'), report);
+      writeFileSync(join(target, 'chart.svg'), drawChart(results));
+      writeFileSync(join(target, 'results.json'), `${JSON.stringify(results, null, 2)}\n`);
+      say(`Wrote RESULTS.md, chart.svg and results.json to ${target}`);
     }
   } finally {
     rmSync(folder, { recursive: true });

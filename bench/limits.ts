@@ -13,6 +13,8 @@ export const QUOTA = 1_440;
 export interface Limits {
   /** Shell code that puts the shell itself under the limits. */
   readonly enter: string;
+  /** Most bytes that the limit has counted so far. */
+  peakMemory(): number;
   /** From now on the group gets its share of a core; until then it may have all of it. */
   throttle(): void;
   /** Removes the group; its process must be gone. */
@@ -25,6 +27,8 @@ interface Dialect {
   folders(name: string): string[];
   readonly memory: readonly (readonly [file: string, value: string | number])[];
   readonly throttle: readonly (readonly [file: string, value: string | number])[];
+  /** The file that says how much memory has been counted at most. */
+  readonly peak: string;
 }
 
 const version1: Dialect = {
@@ -37,6 +41,7 @@ const version1: Dialect = {
     ['cpu.cfs_period_us', PERIOD],
     ['cpu.cfs_quota_us', QUOTA],
   ],
+  peak: 'memory.max_usage_in_bytes',
 };
 
 const version2: Dialect = {
@@ -46,6 +51,7 @@ const version2: Dialect = {
     ['memory.swap.max', 0],
   ],
   throttle: [['cpu.max', `${QUOTA} ${PERIOD}`]],
+  peak: 'memory.peak',
 };
 
 const dialect = existsSync(join(ROOT, 'cgroup.controllers')) ? version2 : version1;
@@ -71,17 +77,19 @@ export function whyNotLimits(): string | undefined {
 /** Creates a group with the memory limit set. @throws Error where {@link whyNotLimits} has an answer. */
 export function createLimits(): Limits {
   const folders = dialect.folders(`inquiries-bench-${process.pid}-${groups++}`);
+  const find = (file: string): string => {
+    const path = folders.map((folder) => join(folder, file)).find((candidate) => existsSync(candidate));
+    if (path === undefined) throw new Error(`${file} is missing`);
+    return path;
+  };
   const set = (settings: Dialect['memory']): void => {
-    for (const [file, value] of settings) {
-      const path = folders.map((folder) => join(folder, file)).find((candidate) => existsSync(candidate));
-      if (path === undefined) throw new Error(`${file} is missing`);
-      writeFileSync(path, String(value));
-    }
+    for (const [file, value] of settings) writeFileSync(find(file), String(value));
   };
   for (const folder of folders) mkdirSync(folder);
   set(dialect.memory);
   return {
     enter: folders.map((folder) => `echo $$ > ${join(folder, 'cgroup.procs')}`).join(' && '),
+    peakMemory: () => Number(readFileSync(find(dialect.peak), 'utf8')),
     throttle: () => set(dialect.throttle),
     close() {
       for (const folder of folders) rmdirSync(folder);
@@ -90,7 +98,7 @@ export function createLimits(): Limits {
 }
 
 /** Largest resident memory that a process has had, in bytes; NaN where the system does not say. */
-export function readPeakMemory(pid: number): number {
+export function readResidentMemory(pid: number): number {
   try {
     return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
   } catch {

@@ -6,7 +6,7 @@ import { MESSAGE } from './database.ts';
 import type { Database, SeededOwner } from './database.ts';
 import { getEvent, postEvent } from './events.ts';
 import { startSandbox } from './sandbox.ts';
-import type { Cost, Sandbox } from './sandbox.ts';
+import type { Cost, Memory, Sandbox } from './sandbox.ts';
 
 /** One cold start and the requests after it. */
 export interface ColdStart {
@@ -16,8 +16,8 @@ export interface ColdStart {
   /** Medians of the requests after the first. */
   readonly warmPost: Cost;
   readonly warmGet: Cost;
-  /** Bytes, after all of these. */
-  readonly memory: number;
+  /** After all of these. */
+  readonly memory: Memory;
 }
 
 export const listNames = ['hundred', 'thousand', 'fullest'] as const;
@@ -26,8 +26,8 @@ export type ListName = (typeof listNames)[number];
 /** Medians of one process; a string says why there is none. */
 export interface Lists {
   readonly costs: Readonly<Record<ListName, Cost | string>>;
-  /** Bytes, after the fullest. */
-  readonly memory: number | string;
+  /** After the fullest. */
+  readonly memory: Memory | string;
 }
 
 /** What became of one large body. */
@@ -37,8 +37,8 @@ export interface BodyOutcome {
   readonly outcome: number | string;
   readonly expected: number;
   readonly cost: Cost | undefined;
-  /** Bytes, of a process that has answered this body and no other large one. */
-  readonly memory: number | undefined;
+  /** Of a process that has answered this body and no other large one. */
+  readonly memory: Memory | undefined;
 }
 
 export interface Bench {
@@ -156,6 +156,12 @@ async function repeat(times: number, measure: () => Promise<Cost>): Promise<Cost
   for (let count = 0; count < times; count++) costs.push(await measure());
   return medianCost(costs);
 }
+
+/** The most of each kind. */
+export const maximum = (memories: readonly Memory[]): Memory => ({
+  resident: Math.max(...memories.map(({ resident }) => resident)),
+  counted: Math.max(...memories.map(({ counted }) => counted)),
+});
 
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other);

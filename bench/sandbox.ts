@@ -8,7 +8,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { close, listen } from '../scripts/local/server.ts';
-import { createLimits, readPeakMemory } from './limits.ts';
+import { createLimits, readResidentMemory } from './limits.ts';
 import type { Limits } from './limits.ts';
 
 /** Milliseconds. */
@@ -23,13 +23,20 @@ export interface Invocation extends Cost {
   readonly result: string;
 }
 
+/** Bytes at most, so far. */
+export interface Memory {
+  /** In memory, Node's own program included, of which the processes of a machine share one copy. */
+  readonly resident: number;
+  /** Counted against the limit: what is the process's alone. NaN without limits. */
+  readonly counted: number;
+}
+
 export interface Sandbox {
   /** From the start of the process until the function is ready for its first event. */
   readonly initialisation: Cost;
   /** @throws Error when the handler throws or the process ends. */
   invoke(event: string): Promise<Invocation>;
-  /** Bytes. */
-  peakMemory(): number;
+  peakMemory(): Memory;
   close(): Promise<void>;
 }
 
@@ -132,7 +139,10 @@ export async function startSandbox({ module, environment, limited }: SandboxOpti
           clearTimeout(timer);
         }
       },
-      peakMemory: () => readPeakMemory(child.pid ?? 0),
+      peakMemory: () => ({
+        resident: readResidentMemory(child.pid ?? 0),
+        counted: limits?.peakMemory() ?? Number.NaN,
+      }),
       close: stop,
     };
   } catch (error) {
