@@ -151,6 +151,8 @@ function stopOnSignals(running: { stack?: Stack; stateFile?: string }): void {
     process.exit(0);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop());
+  // Nobody reads any more: a closed pipe is no reason to end without ending the parts.
+  process.stdout.on('error', () => undefined);
 
   const npm = findNpm();
   if (npm === undefined) return;

@@ -42,6 +42,11 @@ export interface Stack {
   close(): Promise<void>;
 }
 
+/** Prints a log line; those with metrics are for CloudWatch and would only fill the terminal. */
+function printLine(line: string): void {
+  if (!line.startsWith('{"_aws":')) process.stdout.write(`${line}\n`);
+}
+
 /**
  * Starts the stack on loopback ports.
  *
@@ -54,7 +59,7 @@ export async function startStack({
   folder,
   handler = new URL('../../src/handler.ts', import.meta.url),
   corsOrigin: otherOrigin,
-  log = (line) => process.stdout.write(`${line}\n`),
+  log = printLine,
 }: StackOptions = {}): Promise<Stack> {
   const tableName = 'inquiries-local';
   await using resources = new AsyncDisposableStack();
