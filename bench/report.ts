@@ -299,7 +299,7 @@ function formatOutcome(body: BodyOutcome | undefined): string {
   return `${status}, ${cost.wall.toFixed(0)}, ${cost.cpu.toFixed(0)}, ${formatMemory(memory)}`;
 }
 
-function table(head: readonly string[], body: readonly (readonly string[])[]): string {
+export function table(head: readonly string[], body: readonly (readonly string[])[]): string {
   const rule = head.map((_, column) => (column === 0 ? '---' : '---:'));
   return [head, rule, ...body].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
