@@ -51,7 +51,7 @@ const STAGES = [
     'tests/hard/faults.test.ts',
   ],
 ] as const;
-/** The stage whose tests run the built function. */
+/** The first stage whose tests run the built function. */
 const BUILT = 3;
 /** Milliseconds after which a run counts as red: a mutant may never end. */
 const TIMEOUT = 180_000;

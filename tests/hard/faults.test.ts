@@ -33,7 +33,7 @@ import type { Fault, FaultProxy, Plan } from './helpers/fault-proxy.ts';
 import { createSelfSigned } from './helpers/self-signed.ts';
 import { startSandbox } from './helpers/sandbox.ts';
 import type { Answer, Sandbox } from './helpers/sandbox.ts';
-import { createTally } from './helpers/tally.ts';
+import { createTally, select } from './helpers/tally.ts';
 
 const FAULT = {
   error: 'INTERNAL_SERVER_ERROR',
@@ -218,7 +218,7 @@ const faults: [name: string, plan: Plan, post: 'ok' | 500, get: 'ok' | 500, body
 
 const tally = createTally('1a faults of the database (POST, GET, recovery)');
 describe.concurrent('under a fault: in time, nothing twice, nothing in part, and the next request works', () => {
-  it.each(faults)('%s', async (_, plan, post, get, body) =>
+  it.each(select(faults, 3))('%s', async (_, plan, post, get, body) =>
     tally(async () => {
       await using scene = await openScene();
       expect(await postUnder(scene, plan, body)).toBe(post === 'ok' ? 201 : 500);
@@ -275,7 +275,7 @@ describe.concurrent('without a connection: the contract’s 500 in time', () => 
     ['dropped: the queue of the listener is full', fullQueue],
   ];
 
-  it.each(obstacles)('%s', async (_, obstacle) =>
+  it.each(select(obstacles, 2))('%s', async (_, obstacle) =>
     connections(async () => {
       const { endpoint, dispose } = await obstacle();
       const sandbox = await startSandbox(table.environment(endpoint));
@@ -484,13 +484,12 @@ describe.concurrent('a sandbox that was frozen while its idle connection went an
   const frozen = createTally('1f frozen sandboxes');
   const MOMENT = 300;
 
-  it.each(
-    (['close', 'reset', 'black hole'] as const).flatMap((how) =>
-      (['POST', 'GET'] as const).flatMap((method) =>
-        (['after', 'before'] as const).map((asked) => [how, method, asked] as const),
-      ),
+  const ways = (['close', 'reset', 'black hole'] as const).flatMap((how) =>
+    (['POST', 'GET'] as const).flatMap((method) =>
+      (['after', 'before'] as const).map((asked) => [how, method, asked] as const),
     ),
-  )('%s, then %s asked for %s it has thawed', async (how, method, asked) =>
+  );
+  it.each(select(ways, 3))('%s, then %s asked for %s it has thawed', async (how, method, asked) =>
     frozen(async () => {
       await using scene = await openScene();
       const { proxy, sandbox, post, get, stored } = scene;

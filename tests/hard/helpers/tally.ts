@@ -15,6 +15,11 @@ export interface Counted {
 /** Whether the counts run in full (npm run test:hard) or as a fast selection (npm test). */
 export const isHard: boolean = inject('hard');
 
+/** All cases when the counts run in full, otherwise every n-th of them. */
+export function select<Case>(cases: readonly Case[], every: number): Case[] {
+  return cases.filter((_, index) => isHard || index % every === 0);
+}
+
 /**
  * Counts cases of one kind and reports them when the file has ended.
  *
