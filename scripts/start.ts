@@ -221,7 +221,7 @@ async function describe(
   const kept = settings.inMemory ? 'kept in memory' : `kept in ${relative('', settings.folder) || '.'}`;
   const name = engine.name === 'dynalite' ? 'dynalite' : 'DynamoDB Local';
   const because = obstacle === undefined ? '' : `\n             dynalite, because ${obstacle}`;
-  const form = formUrl ?? `not served: CORS_ORIGIN gives the API to ${process.env['CORS_ORIGIN']}`;
+  const form = formUrl ?? `not served, because CORS_ORIGIN is ${process.env['CORS_ORIGIN']}`;
   return `
 Inquiry service, running on this machine until Ctrl-C.
 

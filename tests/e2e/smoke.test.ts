@@ -19,7 +19,11 @@ beforeAll(async () => {
   const child = spawn(
     process.execPath,
     ['scripts/start.ts', '--port', '0', '--in-memory', '--engine', 'dynalite', '--data', folder],
-    { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] },
+    {
+      cwd: ROOT,
+      env: { ...process.env, CORS_ORIGIN: 'http://localhost:5173' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
   );
   stack = child;
   let output = '';

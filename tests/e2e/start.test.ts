@@ -180,7 +180,7 @@ it('passes CORS_ORIGIN on and ignores the AWS settings of the user', async () =>
   expect(status).toBe(201);
   expect(headers['access-control-allow-origin']).toBe('https://o.example');
   // The API is for one origin, so the form cannot have it as well.
-  expect(stack.said()).toContain('Form       not served: CORS_ORIGIN gives the API to https://o.example');
+  expect(stack.said()).toContain('Form       not served, because CORS_ORIGIN is https://o.example');
 });
 
 it('builds the contact form again when web changes, with --watch', async () => {
