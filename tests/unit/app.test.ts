@@ -511,9 +511,11 @@ describe('logs', () => {
       await sleep(60);
       yield [];
     };
+    const started = performance.now();
     await setUp({ list }).send(makeEvent({}));
     const [{ Latency }] = metrics as [{ Latency: number }];
     expect(Latency).toBeGreaterThanOrEqual(50);
+    expect(Latency).toBeLessThanOrEqual(Math.ceil(performance.now() - started));
     expect(logged).toEqual([lineOf('info', { status: 200, milliseconds: Latency })]);
   });
 
