@@ -532,6 +532,16 @@ describe('a bad token', () => {
     }),
   );
 
+  it.each([undefined, null, '', 1, ['k1']])(
+    'is refused with kid %j where the issuer has one key only',
+    async (kid) =>
+      tally(async () => {
+        publish(JSON.stringify({ keys: PUBLISHED.slice(0, 1) }));
+        expect((await get(token())).status).toBe(200);
+        expect((await get(token(header({ kid })))).status).toBe(401);
+      }),
+  );
+
   it('is refused for every method', async () => {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']) {
       const headers = ['Authorization', token(header({ alg: 'none' }))];
