@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { DynamoDBClient, PutItemCommand, QueryCommand as WireQueryCommand } from '@aws-sdk/client-dynamodb';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
@@ -8,6 +9,20 @@ export interface DocumentClient {
   send(command: PutCommand | QueryCommand, options?: { abortSignal?: AbortSignal }): Promise<object>;
 }
 
+/** Milliseconds. */
+const TIME_LIMITS = {
+  connectionTimeout: 1_000,
+  requestTimeout: 3_000,
+  throwOnRequestTimeout: true,
+  socketTimeout: 3_000,
+};
+
+const answerAlways = (json: string) => ({
+  handle: async () => ({
+    response: { statusCode: 200, headers: {}, body: Readable.from([Buffer.from(json)]) },
+  }),
+});
+
 /**
  * Creates the DynamoDB client: the only place that constructs an AWS client. Region, credentials and endpoint
  * come from the `AWS_*` environment.
@@ -17,17 +32,14 @@ export interface DocumentClient {
  *
  * It stands in for lib-dynamodb's DynamoDBDocumentClient, whose conversion knows every type: all that this service
  * writes and reads are strings. docs/adr/0060
+ *
+ * @param answer - JSON that answers every request in the place of a network (src/rehearsal.ts).
  */
-export function createDynamoDbClient(): DocumentClient {
+export function createDynamoDbClient(answer?: string): DocumentClient {
   const client = new DynamoDBClient({
     maxAttempts: 3,
     retryMode: 'standard',
-    requestHandler: {
-      connectionTimeout: 1_000,
-      requestTimeout: 3_000,
-      throwOnRequestTimeout: true,
-      socketTimeout: 3_000,
-    },
+    requestHandler: answer === undefined ? TIME_LIMITS : answerAlways(answer),
     // The SDK's defaults, given here so that it does not look for them in files that Lambda does not have.
     accountIdEndpointMode: 'disabled',
     authSchemePreference: [],

@@ -15,6 +15,7 @@ const ARROWS: Record<string, string[]> = {
     'src/entities/inquiry.ts',
     'src/inquiries.ts',
     'src/log.ts',
+    'src/rehearsal.ts',
   ],
   'src/app.ts': [
     'src/attempts.ts',
@@ -31,9 +32,10 @@ const ARROWS: Record<string, string[]> = {
   'src/errors.ts': [],
   'src/http.ts': ['src/contract.ts', 'src/errors.ts', 'src/json.ts'],
   'src/json.ts': [],
+  'src/rehearsal.ts': ['type src/http.ts', 'type src/identity.ts'],
   'src/config.ts': [],
   'src/log.ts': ['src/errors.ts'],
-  'src/entities/client.ts': ['@aws-sdk/client-dynamodb', '@aws-sdk/lib-dynamodb'],
+  'src/entities/client.ts': ['node:stream', '@aws-sdk/client-dynamodb', '@aws-sdk/lib-dynamodb'],
   'src/entities/inquiry.ts': ['electrodb', 'type src/entities/client.ts'],
   'src/entities/inquiry-store.ts': [
     'type electrodb',

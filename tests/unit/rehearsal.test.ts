@@ -1,0 +1,35 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import { createApp } from '../../src/app.ts';
+import { createDynamoDbClient } from '../../src/entities/client.ts';
+import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
+import { createInquiryEntity } from '../../src/entities/inquiry.ts';
+import { createInquiries } from '../../src/inquiries.ts';
+import { rehearsedAnswer, rehearsedEvents } from '../../src/rehearsal.ts';
+
+afterEach(() => vi.unstubAllEnvs());
+
+function rehearse(credentials: string) {
+  vi.stubEnv('AWS_REGION', 'eu-central-1');
+  vi.stubEnv('AWS_ACCESS_KEY_ID', credentials);
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', credentials);
+  vi.stubEnv('AWS_CONFIG_FILE', '/dev/null');
+  vi.stubEnv('AWS_SHARED_CREDENTIALS_FILE', '/dev/null');
+  vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true');
+  // A request that left the process would fail.
+  vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', 'http://127.0.0.1:9');
+  const entity = createInquiryEntity({ client: createDynamoDbClient(rehearsedAnswer), table: 'ttt' });
+  const app = createApp({ inquiries: createInquiries(createInquiryStore(entity)), corsOrigin: 'https://o' });
+  return Promise.all(rehearsedEvents.map((event) => app(event)));
+}
+
+it('answers a POST with 201 and a GET with one inquiry, and sends nothing', async () => {
+  const [post, get] = await rehearse('local');
+  expect(post?.statusCode).toBe(201);
+  expect(get?.statusCode).toBe(200);
+  expect(JSON.parse(get?.body ?? '')).toMatchObject({ email: '-', count: 1 });
+});
+
+it('ends in answers, not in errors, where credentials are missing', async () => {
+  const answers = await rehearse('');
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual([500, 500]);
+});
