@@ -9,26 +9,43 @@ export class UsageError extends Error {
 }
 
 /**
- * Parses the command line strictly; `--help` prints `usage` and ends the process with 0.
+ * Parses the options of a command that takes nothing else; see {@link parseCommandLine}.
  *
- * @throws UsageError for an unknown option, a missing value or an argument that is no option.
+ * @throws UsageError for an argument that is no option, too.
  */
 export function parseOptions<const Options extends NonNullable<ParseArgsConfig['options']>>(
   usage: string,
   options: Options,
-  args = process.argv.slice(2),
+  args?: string[],
+) {
+  return parseCommandLine(usage, options, { args, allowPositionals: false }).values;
+}
+
+/**
+ * Parses the command line strictly; `--help` prints `usage` and ends the process with 0.
+ *
+ * @throws UsageError for an unknown option or a missing value.
+ */
+export function parseCommandLine<const Options extends NonNullable<ParseArgsConfig['options']>>(
+  usage: string,
+  options: Options,
+  {
+    args = process.argv.slice(2),
+    allowPositionals = true,
+  }: { args?: string[] | undefined; allowPositionals?: boolean } = {},
 ) {
   try {
-    const { values } = parseArgs({
+    const parsed = parseArgs({
       args,
       options: { ...options, help: { type: 'boolean', short: 'h' } },
       strict: true,
+      allowPositionals,
     });
-    if ('help' in values && values.help === true) {
+    if ('help' in parsed.values && parsed.values.help === true) {
       process.stdout.write(`${usage.trim()}\n`);
       process.exit(0);
     }
-    return values;
+    return parsed;
   } catch (error) {
     // parseArgs explains itself in several sentences and lines; the first says what is wrong.
     const [line = ''] = (error instanceof Error ? error.message : String(error)).split(/\. |\.?\n/);

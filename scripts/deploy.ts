@@ -8,9 +8,8 @@ import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { parseArgs } from 'node:util';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { runCommand, UsageError } from './cli.ts';
+import { parseCommandLine, runCommand, UsageError } from './cli.ts';
 import {
   isRecentEnough,
   MODULE,
@@ -48,26 +47,10 @@ interface Change {
 }
 
 function readSettings(): Settings {
-  let parsed;
-  try {
-    parsed = parseArgs({
-      allowPositionals: true,
-      strict: true,
-      options: {
-        yes: { type: 'boolean', default: false },
-        'plan-only': { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    });
-  } catch (error) {
-    const [line = ''] = (error instanceof Error ? error.message : String(error)).split(/\. |\.?\n/);
-    throw new UsageError(`${line} (see --help)`, { cause: error });
-  }
-  const { values, positionals } = parsed;
-  if (values.help) {
-    process.stdout.write(`${USAGE.trim()}\n`);
-    process.exit(0);
-  }
+  const { values, positionals } = parseCommandLine(USAGE, {
+    yes: { type: 'boolean', default: false },
+    'plan-only': { type: 'boolean', default: false },
+  });
   const [name, ...others] = positionals;
   if (name === undefined) throw new UsageError(`Which stage? npm run deploy -- ${STAGES.join('|')}`);
   const stage = STAGES.find((known) => known === name);

@@ -1,6 +1,7 @@
 /** Runs in a worker thread: the part of the Lambda runtime that calls the handler and formats its log lines. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { parentPort, workerData } from 'node:worker_threads';
+import { replaceConsole } from './lambda-console.ts';
 
 export interface WorkerInput {
   /** URL of the module that exports `handler`. */
@@ -25,20 +26,12 @@ type Handler = (event: unknown, context: object) => Promise<unknown>;
 
 const requests = new AsyncLocalStorage<string>();
 
-// `log_format = "JSON"`: one line per call, the argument under `message`.
-for (const [method, level] of [
-  ['debug', 'DEBUG'],
-  ['info', 'INFO'],
-  ['log', 'INFO'],
-  ['warn', 'WARN'],
-  ['error', 'ERROR'],
-] as const) {
-  // oxlint-disable-next-line no-console -- this is what replaces it
-  console[method] = (message: unknown) => {
-    const line = { timestamp: new Date().toISOString(), level, requestId: requests.getStore(), message };
-    process.stdout.write(`${JSON.stringify(line)}\n`);
-  };
-}
+replaceConsole((level, message) => ({
+  timestamp: new Date().toISOString(),
+  level,
+  requestId: requests.getStore(),
+  message,
+}));
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the module exports is not known before
 const { handler } = (await import((workerData as WorkerInput).handler)) as { handler: Handler };

@@ -1,20 +1,10 @@
 /** A Lambda sandbox in a process of its own, so that it can be frozen; its parent is sandbox.ts. */
+import { replaceConsole } from '../../../scripts/local/lambda-console.ts';
 import type { SandboxReply, SandboxRequest } from './sandbox.ts';
 
 type Handler = (event: unknown, context: object) => Promise<unknown>;
 
-for (const [method, level] of [
-  ['debug', 'DEBUG'],
-  ['info', 'INFO'],
-  ['log', 'INFO'],
-  ['warn', 'WARN'],
-  ['error', 'ERROR'],
-] as const) {
-  // oxlint-disable-next-line no-console -- this is what replaces it
-  console[method] = (message: unknown) => {
-    process.stdout.write(`${JSON.stringify({ level, message })}\n`);
-  };
-}
+replaceConsole((level, message) => ({ level, message }));
 
 const { handler } = (await import(process.argv[2] ?? '')) as { handler: Handler };
 const send = (answer: SandboxReply): void => void process.send?.(answer);
