@@ -1,9 +1,11 @@
 import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { MODULE, ROOT, run, STAGES, terraformEnv, terraformVersion } from '../../scripts/infra/terraform.ts';
 import { tableDefinition } from '../../scripts/local/table.ts';
+import { unparsableJson } from '../../src/errors.ts';
+import { logRequest } from '../../src/log.ts';
 
 const sorted = (names: Iterable<string | undefined>): string[] =>
   [...new Set(names)].map(String).toSorted((a, b) => (a < b ? -1 : 1));
@@ -202,6 +204,24 @@ describe('the module', () => {
     const given = [...environment.matchAll(/^\s+(\w+)\s+=/gm)].map(([, name]) => name);
     const wanted = [...read('src/config.ts').matchAll(/'([A-Z_]{4,})'/g)].map(([, name]) => name);
     expect(sorted(given)).toEqual(sorted(wanted));
+  });
+
+  it('alarms on what the function writes about a request', () => {
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    const write = vi.fn<(line: string) => void>();
+    const request = { requestId: '1', functionName: 'f', method: 'POST', milliseconds: 1, attempts: 0 };
+    logRequest({ ...request, status: 500, error: unparsableJson(undefined) }, write);
+    const { _aws, ...values } = JSON.parse(String(write.mock.lastCall));
+    const [{ Namespace, Dimensions, Metrics }] = _aws.CloudWatchMetrics;
+    expect(values).toEqual({ FunctionName: 'f', Requests: 1, Faults: 0, Latency: 1 });
+    expect(Dimensions).toEqual([['FunctionName']]);
+    expect(Metrics).toContainEqual({ Name: 'Faults', Unit: 'Count' });
+    expect(source).toContain(`function_namespace = "${Namespace}"`);
+    expect(source).toContain('namespace = local.function_namespace, name = "Faults"');
+    // What the second filter on the log counts, so that the alarm on 5xx can leave it out.
+    expect(warn).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ status: 500 }));
+    expect(source).toContain('{ $.level = \\"WARN\\" && $.message.status = 500 }');
+    vi.restoreAllMocks();
   });
 
   it('runs on the newest runtime unless told otherwise', () => {

@@ -255,12 +255,21 @@ run "observability" {
   }
   assert {
     condition = (
-      aws_cloudwatch_log_metric_filter.faults.pattern == "{ $.level = \"ERROR\" }"
-      && aws_cloudwatch_log_metric_filter.faults.log_group_name == aws_cloudwatch_log_group.function.name
-      && aws_cloudwatch_log_metric_filter.faults.metric_transformation[0].name == aws_cloudwatch_metric_alarm.this["function-faults"].metric_name
-      && aws_cloudwatch_log_metric_filter.faults.metric_transformation[0].namespace == aws_cloudwatch_metric_alarm.this["function-faults"].namespace
+      aws_cloudwatch_metric_alarm.this["function-faults"].namespace == "Inquiries"
+      && aws_cloudwatch_metric_alarm.this["function-faults"].metric_name == "Faults"
+      && aws_cloudwatch_metric_alarm.this["function-faults"].dimensions == tomap({ FunctionName = aws_lambda_function.this.function_name })
     )
-    error_message = "The alarm on faults does not read what the filter on the log writes."
+    error_message = "The alarm on faults does not read the metric that the function writes (src/log.ts)."
+  }
+  assert {
+    condition = (
+      aws_cloudwatch_log_metric_filter.not_json.pattern == "{ $.level = \"WARN\" && $.message.status = 500 }"
+      && aws_cloudwatch_log_metric_filter.not_json.log_group_name == aws_cloudwatch_log_group.function.name
+      && contains([
+        for query in aws_cloudwatch_metric_alarm.this["api-5xx-rate"].metric_query : "${query.metric[0].namespace}/${query.metric[0].metric_name}" if !query.return_data
+      ], "${aws_cloudwatch_log_metric_filter.not_json.metric_transformation[0].namespace}/${aws_cloudwatch_log_metric_filter.not_json.metric_transformation[0].name}")
+    )
+    error_message = "The alarm on 5xx does not leave out bodies that are not JSON, which are the client's mistake."
   }
   assert {
     condition = (
