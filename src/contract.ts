@@ -141,7 +141,7 @@ export function parseListQuery(parameters: unknown): ListQuery {
 
 function parseLimit(text: unknown): number {
   const { minimum, maximum } = listQuerySchema.properties.limit;
-  const limit = typeof text === 'string' && /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
+  const limit = typeof text === 'string' && /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (limit >= minimum && limit <= maximum) return limit;
   throw badRequest(`The parameter \`limit\` must be a whole number from ${minimum} to ${maximum}.`);
 }

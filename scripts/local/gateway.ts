@@ -132,7 +132,7 @@ function preflight(response: ServerResponse, allowed: boolean): void {
   if (allowed) {
     response.setHeader('access-control-allow-methods', 'GET,POST,PUT,DELETE,OPTIONS');
     response.setHeader('access-control-allow-headers', 'authorization,content-type');
-    response.setHeader('access-control-max-age', '300');
+    response.setHeader('access-control-max-age', '3600');
   }
   response.writeHead(204).end();
 }

@@ -48,7 +48,7 @@ function judgeList(event: unknown, owner: Verdict['owner'] & object): Verdict {
   const limit = get(event, 'queryStringParameters', 'limit');
   const before = get(event, 'queryStringParameters', 'before');
   const isLimit =
-    typeof limit === 'string' && /^\d{1,4}$/.test(limit) && Number(limit) >= 1 && Number(limit) <= 1000;
+    typeof limit === 'string' && /^\d+$/.test(limit) && Number(limit) >= 1 && Number(limit) <= 1000;
   if (limit !== undefined && !isLimit) return { status: 400 };
   if (before !== undefined && !isInquiryId(before)) return { status: 400 };
   return { status: 200, owner };

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Authorize } from '../../scripts/local/authorizer.ts';
@@ -201,6 +202,25 @@ describe('CORS', () => {
       'access-control-allow-headers': 'authorization,content-type',
     });
     expect(events).toEqual([]);
+  });
+
+  it('answers a preflight as the stages do', async () => {
+    const [cors = ''] =
+      /(?<=cors_configuration \{\n)[^}]*/.exec(readFileSync('infra/terraform/api.tf', 'utf8')) ?? [];
+    const settings = Object.fromEntries(
+      [...cors.matchAll(/(\w+) += \[?(.*?)\]?$/gm)].map(([, name, value = '']) => [
+        name,
+        value.toLowerCase().replaceAll(/[" ]/g, ''),
+      ]),
+    );
+    const { headers } = await preflight(ORIGIN);
+    expect({
+      allow_methods: headers['access-control-allow-methods']?.toString().toLowerCase(),
+      allow_headers: headers['access-control-allow-headers'],
+      expose_headers: headers['access-control-expose-headers'],
+      max_age: headers['access-control-max-age'],
+      allow_origins: 'local.settings.cors_origin',
+    }).toEqual(settings);
   });
 
   it('allows a foreign origin nothing', async () => {

@@ -127,12 +127,17 @@ describe('GET with parameters', () => {
     expect(await setUp().send(get(parameters))).toMatchObject({ statusCode: 200 });
   });
 
+  it.each(['1', '1000', '00001'])('takes the limit %j', async (limit) => {
+    expect(await setUp().send(get({ limit }))).toMatchObject({ statusCode: 200 });
+  });
+
   it.each([
     '',
     '0',
     '-1',
     '1001',
     '01001',
+    '9'.repeat(400),
     '1.5',
     '1e2',
     ' 1',
