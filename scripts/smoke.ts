@@ -65,7 +65,7 @@ const keysOf = (value: unknown): string =>
   typeof value === 'object' && value !== null ? Object.keys(value).toSorted().join(',') : typeof value;
 
 /**
- * Status, JSON and the allowed origin. AWS's gateway may keep Access-Control-Allow-Origin from clients that send no Origin, so
+ * Status, JSON, the allowed origin and no cache for inquiries. AWS's gateway may keep Access-Control-Allow-Origin from clients that send no Origin, so
  * it is asked for only once the origin is known and sent.
  */
 function holdResponse({ status, headers, body }: Answer, expected: number): void {
@@ -79,6 +79,8 @@ function holdResponse({ status, headers, body }: Answer, expected: number): void
     options.origin === '' || origin === options.origin,
     `Access-Control-Allow-Origin is ${origin ?? 'missing'}, not ${options.origin}`,
   );
+  const cache = headers.get('cache-control');
+  hold(expected >= 300 || cache === 'no-store', `Cache-Control is ${cache ?? 'missing'}, not no-store`);
   hold(typeof body === 'object' && body !== null, 'the body is not a JSON object');
 }
 

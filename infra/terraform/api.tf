@@ -55,6 +55,16 @@ resource "aws_apigatewayv2_integration" "this" {
   integration_uri        = aws_lambda_function.this.invoke_arn
   payload_format_version = "2.0"
   timeout_milliseconds   = 30000
+
+  # docs/adr/0032
+  dynamic "response_parameters" {
+    for_each = ["200", "201"]
+
+    content {
+      status_code = response_parameters.value
+      mappings    = { "overwrite:header.cache-control" = "no-store" }
+    }
+  }
 }
 
 resource "aws_apigatewayv2_route" "this" {

@@ -17,6 +17,8 @@ import type { Reply } from './replies.ts';
 /** Explicit methods and no ANY: an ANY route with an authorizer would swallow preflights. */
 const ROUTE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'];
 const ROUTES = new Set(ROUTE_METHODS.map((method) => `${method} ${inquiriesPath}`));
+/** Statuses of answers that hold inquiries. */
+const SUCCESSES = new Set([200, 201]);
 
 export interface GatewayOptions {
   readonly authorize: Authorize;
@@ -99,6 +101,8 @@ export function createGateway({
       for (const [name, value] of Object.entries(answered.headers)) response.setHeader(name, value);
       if (cookies.length > 0) response.setHeader('set-cookie', cookies);
       response.setHeader('access-control-allow-origin', corsOrigin);
+      // docs/adr/0032
+      if (SUCCESSES.has(statusCode)) response.setHeader('cache-control', 'no-store');
       response.writeHead(statusCode, { 'content-length': content.length }).end(content);
     } catch (error) {
       log(`function: ${error instanceof Error ? error.message : 'failed'} (request ${requestId})`);

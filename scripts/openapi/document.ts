@@ -296,7 +296,7 @@ function toResponse(
   ];
   return {
     description: success?.text ?? clauses.map(toSentence).join(' '),
-    headers: toHeaders(examples, fromGateway),
+    headers: toHeaders(examples, fromGateway, success),
     content: {
       'application/json': {
         schema: shapes.length > 1 ? { anyOf: shapes } : shape,
@@ -318,6 +318,10 @@ const HEADERS: Record<string, Pick<Header, 'description' | 'schema'>> = {
     description: 'The one origin of the stage from which browsers may call.',
     schema: { type: 'string' },
   },
+  'Cache-Control': {
+    description: 'From the gateway: inquiries are for no cache (RFC 9111, 5.2.2.5).',
+    schema: { type: 'string', const: 'no-store' },
+  },
   Allow: { description: 'The methods that are operations (RFC 9110, 10.2.1).', schema: { type: 'string' } },
   Link: {
     description:
@@ -335,11 +339,13 @@ const HEADERS: Record<string, Pick<Header, 'description' | 'schema'>> = {
 function toHeaders(
   examples: readonly Example[],
   fromGateway: readonly GatewayAnswer[],
+  success: Success | undefined,
 ): Record<string, Header> {
   const sent = examples.map(({ response }) => response.headers);
   const names = new Set([
     ...sent.flatMap((headers) => Object.keys(headers)),
     'Access-Control-Allow-Origin',
+    ...(success ? ['Cache-Control'] : []),
     ...(fromGateway.some(({ reply }) => reply === replies.unauthorized) ? ['WWW-Authenticate'] : []),
   ]);
   names.delete('Content-Type');

@@ -202,6 +202,13 @@ describe('npm run smoke, against a stage that breaks the contract', () => {
       ],
     ],
     [
+      'lets caches keep a list',
+      (answer, { target }) => {
+        if (target.includes('limit')) delete answer.headers['cache-control'];
+      },
+      ['failed  GET sees it  Cache-Control is missing, not no-store'],
+    ],
+    [
       'shows a column that is nobody’s business',
       (answer, { method }) => {
         if (method === 'POST') answer.body = answer.body.replace('"id"', '"reply":null,"id"');

@@ -204,6 +204,16 @@ describe('CORS', () => {
     expect(events).toEqual([]);
   });
 
+  it.each([
+    [200, 'no-store'],
+    [201, 'no-store'],
+    [400, undefined],
+  ])('answers %d with the Cache-Control %s', async (statusCode, expected) => {
+    invoke = async () => JSON.stringify({ statusCode, headers: { 'Cache-Control': 'max-age=9' }, body: '' });
+    const { headers } = await send(url);
+    expect(headers['cache-control']).toBe(expected ?? 'max-age=9');
+  });
+
   it('answers a preflight as the stages do', async () => {
     const [cors = ''] =
       /(?<=cors_configuration \{\n)[^}]*/.exec(readFileSync('infra/terraform/api.tf', 'utf8')) ?? [];

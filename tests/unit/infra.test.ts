@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { MODULE, ROOT, run, STAGES, terraformEnv, terraformVersion } from '../../scripts/infra/terraform.ts';
 import { tableDefinition } from '../../scripts/local/table.ts';
+import { operations } from '../../src/app.ts';
 import { unparsableJson } from '../../src/errors.ts';
 import { logRequest } from '../../src/log.ts';
 
@@ -222,6 +223,13 @@ describe('the module', () => {
     expect(warn).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ status: 500 }));
     expect(source).toContain('{ $.level = \\"WARN\\" && $.message.status = 500 }');
     vi.restoreAllMocks();
+  });
+
+  it('keeps the successes of all operations out of caches', () => {
+    const [, statuses = ''] = /"response_parameters" \{\s+for_each = \[(.*?)\]/.exec(source) ?? [];
+    expect(sorted(statuses.match(/\d+/g) ?? [])).toEqual(
+      sorted([...operations.values()].map(({ status }) => String(status))),
+    );
   });
 
   it('runs on the newest runtime unless told otherwise', () => {

@@ -150,6 +150,16 @@ run "api" {
     error_message = "The integration is not the function with payload 2.0 and its 30 s."
   }
   assert {
+    condition = (
+      toset(aws_apigatewayv2_integration.this.response_parameters[*].status_code) == toset(["200", "201"])
+      && alltrue([
+        for parameters in aws_apigatewayv2_integration.this.response_parameters :
+        parameters.mappings == tomap({ "overwrite:header.cache-control" = "no-store" })
+      ])
+    )
+    error_message = "An answer with somebody's inquiries may be kept by a cache."
+  }
+  assert {
     condition = toset([for permission in aws_lambda_permission.gateway : permission.source_arn]) == toset([
       for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"] : "arn:aws:execute-api:eu-central-1:111122223333:mockapi/*/${method}/inquiries"
     ])
