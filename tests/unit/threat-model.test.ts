@@ -7,7 +7,7 @@ const document = readFileSync(join(ROOT, 'docs/threat-model.md'), 'utf8');
 const rows = document
   .split('\n')
   .filter((line) => line.startsWith('| ') && !/^\| (---|#|Item|Asset)/.test(line));
-const pathOf = /(?:tests|docs)\/[\w./-]+\.(?:ts|md)/g;
+const pathOf = /(?:tests|docs|infra)\/[\w./-]+\.(?:ts|md|hcl)/g;
 
 describe('docs/threat-model.md', () => {
   it('names files that exist', () => {
