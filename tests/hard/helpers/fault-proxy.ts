@@ -196,6 +196,16 @@ export const drip: Fault = async ({ response, socket, forward }) => {
   response.end();
 };
 
+/** Begins to answer and never gets past the headers: one more every half second, so that the socket is never idle. */
+export const dripHeaders: Fault = async ({ request: incoming, socket }) => {
+  await incoming.toArray();
+  socket.write('HTTP/1.1 200 OK\r\n');
+  for (let n = 0; !socket.destroyed; n++) {
+    socket.write(`X-Drip-${n}: 1\r\n`);
+    await sleep(500);
+  }
+};
+
 /** Passes the request on after a while. */
 export const delay =
   (milliseconds: number): Fault =>

@@ -1,0 +1,113 @@
+/** What the store asks of the database and makes of odd answers; how both get on is tests/integration/store.test.ts. */
+import { describe, expect, it } from 'vitest';
+import type { Inquiry } from '../../src/contract.ts';
+import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
+import { createInquiryEntity } from '../../src/entities/inquiry.ts';
+import type { InquiryStore } from '../../src/inquiries.ts';
+import { EMAIL, SUB } from '../helpers/events.ts';
+
+const OWNER = { sub: SUB, email: EMAIL };
+const INQUIRY: Inquiry = {
+  id: '01a1f794-6f77-70a2-a975-366ad3f1860a',
+  cognito_sub: SUB,
+  email: EMAIL,
+  subject: 's',
+  body: 'b',
+  created_at: '2026-11-20T06:11:02.647Z',
+};
+const signal = new AbortController().signal;
+
+/** A store whose database gives these answers, one after the other, and the inputs that it was asked with. */
+function setUp(...answers: object[]) {
+  const asked: object[] = [];
+  const client = {
+    async send({ input }: { input: object }) {
+      asked.push(input);
+      return answers.shift() ?? {};
+    },
+  };
+  return { asked, store: createInquiryStore(createInquiryEntity({ client, table: 'inquiries' })) };
+}
+
+async function readPages(store: InquiryStore, query = {}): Promise<Inquiry[][]> {
+  const pages: Inquiry[][] = [];
+  for await (const page of store.list(OWNER, query, signal)) pages.push(page);
+  return pages;
+}
+
+describe('a list', () => {
+  it('asks for the six fields of the owner’s partition, strongly consistent and backwards', async () => {
+    const { asked, store } = setUp({ Items: [] });
+    await readPages(store, { limit: 5 });
+    expect(asked).toEqual([
+      expect.objectContaining({
+        TableName: 'inquiries',
+        ConsistentRead: true,
+        ScanIndexForward: false,
+        Limit: 6,
+        ProjectionExpression: 'id,cognito_sub,email,subject,body,created_at',
+      }),
+    ]);
+  });
+
+  it('goes on from where a page has ended, an empty one too', async () => {
+    const key = { pk: 'p', sk: 's' };
+    const { asked, store } = setUp({ Items: [], LastEvaluatedKey: key }, { Items: [INQUIRY] });
+    expect(await readPages(store)).toEqual([[], [INQUIRY]]);
+    expect(asked).toEqual([
+      expect.objectContaining({ ExclusiveStartKey: undefined }),
+      expect.objectContaining({ ExclusiveStartKey: key }),
+    ]);
+  });
+
+  it.each([
+    ['has a field that is no string', { subject: undefined }],
+    ['is of another user', { cognito_sub: '0f0d2c3b-4a59-4687-9a5b-c6d7e8f90a1b' }],
+    ['is of another email', { email: 'Ana@example.com' }],
+  ])('rejects as MalformedRow when one row of it %s', async (_, change) => {
+    const { store } = setUp({ Items: [INQUIRY, { ...INQUIRY, ...change }] });
+    await expect(readPages(store)).rejects.toMatchObject({
+      name: 'MalformedRow',
+      message: 'A stored row is no inquiry of its owner.',
+    });
+  });
+
+  it('shows six fields of a row, whatever else it holds', async () => {
+    const { store } = setUp({ Items: [{ ...INQUIRY, reply: 'no', pk: 'no' }] });
+    expect(await readPages(store)).toStrictEqual([[INQUIRY]]);
+  });
+});
+
+describe('a write', () => {
+  it('asks what it has cost, and resolves when the database says so', async () => {
+    const { asked, store } = setUp({ ConsumedCapacity: { CapacityUnits: 1 } });
+    await store.put(INQUIRY, signal);
+    expect(asked).toEqual([
+      expect.objectContaining({
+        TableName: 'inquiries',
+        ReturnConsumedCapacity: 'TOTAL',
+        Item: expect.objectContaining(INQUIRY),
+      }),
+    ]);
+  });
+
+  it('rejects as UnconfirmedWrite when the database does not', async () => {
+    await expect(setUp({}).store.put(INQUIRY, signal)).rejects.toMatchObject({
+      name: 'UnconfirmedWrite',
+      message: 'The answer to a write was not DynamoDB’s.',
+    });
+  });
+});
+
+it('counts the subject’s bytes as it counts the body’s', () => {
+  const { store } = setUp();
+  for (const length of [400_000, 410_000]) {
+    const text = 'x'.repeat(length);
+    const [inSubject, inBody] = [
+      { subject: text, body: '' },
+      { subject: '', body: text },
+    ].map((texts) => store.fits({ ...INQUIRY, ...texts }));
+    expect(inSubject).toBe(length === 400_000);
+    expect(inBody).toBe(inSubject);
+  }
+});
