@@ -58,8 +58,8 @@ const STAGES = [
 const TIMED = 2;
 /** The first stage whose tests run the built function. */
 const BUILT = 3;
-/** Milliseconds after which a run counts as red: a mutant may never end. */
-const TIMEOUT = 180_000;
+/** Milliseconds after which a run counts as red, since a mutant may never end; stages from TIMED on have three times that. */
+const TIMEOUT = 60_000;
 const LEFT_OUT = new Set(['node_modules', '.git', '.data', 'dist']);
 
 /** A statement of its own on its line, which can be left out. */
@@ -250,17 +250,18 @@ async function findKiller(folder: string, mutant: Mutant): Promise<number | unde
 async function findRedStage(folder: string): Promise<number | undefined> {
   const run = ['node_modules/vitest/vitest.mjs', 'run', '--bail', '1', '--reporter', 'dot'];
   for (const [stage, args] of STAGES.entries()) {
-    if (stage === BUILT && !(await isGreen(folder, ['scripts/build.ts']))) return stage;
-    const isGreenNow = (): Promise<boolean> => isGreen(folder, [...run, ...args]);
+    if (stage === BUILT && !(await isGreen(folder, ['scripts/build.ts'], TIMEOUT))) return stage;
+    const isGreenNow = (): Promise<boolean> =>
+      isGreen(folder, [...run, ...args], stage < TIMED ? TIMEOUT : 3 * TIMEOUT);
     if (!(await isGreenNow()) && (stage < TIMED || !(await isGreenNow()))) return stage;
   }
   return undefined;
 }
 
-async function isGreen(folder: string, args: readonly string[]): Promise<boolean> {
+async function isGreen(folder: string, args: readonly string[], timeout: number): Promise<boolean> {
   // A group of its own: a worker that a mutant keeps in a loop ends with it.
   const child = spawn(process.execPath, args, { cwd: folder, stdio: 'ignore', detached: true });
-  const timer = setTimeout(() => signalGroup(child, 'SIGTERM'), TIMEOUT);
+  const timer = setTimeout(() => signalGroup(child, 'SIGTERM'), timeout);
   children.add(child);
   const [code] = (await once(child, 'exit')) as [number | null];
   signalGroup(child, 'SIGKILL');

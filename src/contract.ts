@@ -63,7 +63,6 @@ export const inquiryListResponseSchema = {
 
 /** Query parameters of the list. docs/adr/0016 */
 export const listQuerySchema = {
-  type: 'object',
   properties: {
     limit: {
       type: 'integer',

@@ -46,7 +46,7 @@ export function createInquiryStore(entity: InquiryEntity): InquiryStore {
         listeners: [
           addAttemptsOf(signal),
           (event) => {
-            confirmed ||= event.type === 'results' && event.results?.ConsumedCapacity !== undefined;
+            confirmed ||= event.type === 'results' && event.results.ConsumedCapacity !== undefined;
           },
         ],
         abortSignal: signal,
@@ -93,7 +93,7 @@ export function createInquiryStore(entity: InquiryEntity): InquiryStore {
 const addAttemptsOf =
   (signal: AbortSignal) =>
   (event: ElectroEvent): void => {
-    if (event.type === 'results') addAttempts(signal, event.results?.$metadata?.attempts ?? 1);
+    if (event.type === 'results') addAttempts(signal, event.results.$metadata?.attempts ?? 1);
   };
 
 /**

@@ -1,5 +1,6 @@
 /** What the store asks of the database and makes of odd answers; how both get on is tests/integration/store.test.ts. */
 import { describe, expect, it } from 'vitest';
+import { countAttempts } from '../../src/attempts.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
@@ -23,15 +24,17 @@ function setUp(...answers: object[]) {
   const client = {
     async send({ input }: { input: object }) {
       asked.push(input);
-      return answers.shift() ?? {};
+      const answer = answers.shift() ?? {};
+      if (answer instanceof Error) throw answer;
+      return answer;
     },
   };
   return { asked, store: createInquiryStore(createInquiryEntity({ client, table: 'inquiries' })) };
 }
 
-async function readPages(store: InquiryStore, query = {}): Promise<Inquiry[][]> {
+async function readPages(store: InquiryStore, query = {}, until = signal): Promise<Inquiry[][]> {
   const pages: Inquiry[][] = [];
-  for await (const page of store.list(OWNER, query, signal)) pages.push(page);
+  for await (const page of store.list(OWNER, query, until)) pages.push(page);
   return pages;
 }
 
@@ -91,11 +94,45 @@ describe('a write', () => {
     ]);
   });
 
+  // Rows are found by these keys for ever: code that makes others finds none of what is stored.
+  it('stores these attributes under these keys', async () => {
+    const { asked, store } = setUp({ ConsumedCapacity: {} });
+    await store.put({ ...INQUIRY, email: 'Ana+#1@Example.com' }, signal);
+    expect(asked).toHaveProperty('0.Item', {
+      ...INQUIRY,
+      email: 'Ana+#1@Example.com',
+      pk: `$inquiries#cognito_sub_${SUB}#email_Ana+#1@Example.com`,
+      sk: `$inquiry_1#id_${INQUIRY.id}`,
+      __edb_e__: 'inquiry',
+      __edb_v__: '1',
+    });
+  });
+
   it('rejects as UnconfirmedWrite when the database does not', async () => {
     await expect(setUp({}).store.put(INQUIRY, signal)).rejects.toMatchObject({
       name: 'UnconfirmedWrite',
       message: 'The answer to a write was not DynamoDB’s.',
     });
+  });
+});
+
+describe('attempts', () => {
+  const slow = { $metadata: { attempts: 3 } };
+  it.each([
+    [
+      'what the SDK says of each page',
+      [
+        { Items: [], LastEvaluatedKey: { pk: 'p' }, ...slow },
+        { Items: [], ...slow },
+      ],
+      6,
+    ],
+    ['what it says of a failure', [Object.assign(new Error(), slow)], 3],
+    ['one when it does not say', [new Error()], 1],
+  ])('are %s', async (_, answers, expected) => {
+    const { signal: own } = new AbortController();
+    await readPages(setUp(...answers).store, {}, own).catch(() => undefined);
+    expect(countAttempts(own)).toBe(expected);
   });
 });
 
