@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { DynamoDBClient, PutItemCommand, QueryCommand as WireQueryCommand } from '@aws-sdk/client-dynamodb';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
@@ -77,8 +78,8 @@ export function createDynamoDbClient(answer?: string): DocumentClient {
 interface AnswerReader {
   deserializeResponse(
     operation: unknown,
-    context: { streamCollector(body: unknown): Promise<Uint8Array> },
-    answer: { statusCode: number; body: unknown },
+    context: unknown,
+    answer: { statusCode: number; body: Readable },
   ): Promise<object>;
 }
 
@@ -87,11 +88,10 @@ function readPlainJson(client: DynamoDBClient): void {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the SDK's own type is a union that cannot be called
   const protocol = client.config.protocol as AnswerReader;
   const deserialize = protocol.deserializeResponse.bind(protocol);
-  const utf8 = new TextDecoder();
   protocol.deserializeResponse = async (operation, context, answer) => {
     if (answer.statusCode !== 200) return deserialize(operation, context, answer);
-    const json: object = JSON.parse(utf8.decode(await context.streamCollector(answer.body)));
-    return { ...json, $metadata: {} };
+    const output: object = JSON.parse(await text(answer.body));
+    return { ...output, $metadata: {} };
   };
 }
 

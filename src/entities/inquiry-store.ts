@@ -11,6 +11,9 @@ const PARTITION_KEY_LIMIT = 2048;
 /** The six fields of the wire: what a query fetches and what is answered. */
 const FIELDS = ['id', 'cognito_sub', 'email', 'subject', 'body', 'created_at'] as const;
 
+/** What the client makes of a row: text, or undefined for what is missing or is no text. */
+type Row = Partial<Inquiry>;
+
 /** A write that may not have happened: it was answered with a success that says nothing. */
 class UnconfirmedWrite extends Error {
   override readonly name = 'UnconfirmedWrite';
@@ -76,7 +79,7 @@ export function createInquiryStore(entity: InquiryEntity): InquiryStore {
         });
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- ElectroDB's types know no raw data
         const { Items, LastEvaluatedKey } = data as unknown as {
-          Items: Inquiry[];
+          Items: Row[];
           LastEvaluatedKey?: object;
         };
         yield Items.map((row) => toInquiry(row, owner));
@@ -102,11 +105,20 @@ const addAttemptsOf =
  * @throws MalformedRow when one is no string, or when the row says that it is somebody else's: a list is shown
  * whole or not at all.
  */
-function toInquiry(row: Inquiry, owner: Pick<Inquiry, 'cognito_sub' | 'email'>): Inquiry {
-  const { id, cognito_sub, email, subject, body, created_at } = row;
-  const inquiry = { id, cognito_sub, email, subject, body, created_at };
-  const isWhole = FIELDS.every((name) => typeof inquiry[name] === 'string');
-  if (isWhole && cognito_sub === owner.cognito_sub && email === owner.email) return inquiry;
+function toInquiry(
+  { id, cognito_sub, email, subject, body, created_at }: Row,
+  owner: Pick<Inquiry, 'cognito_sub' | 'email'>,
+): Inquiry {
+  if (
+    typeof id === 'string' &&
+    cognito_sub === owner.cognito_sub &&
+    email === owner.email &&
+    typeof subject === 'string' &&
+    typeof body === 'string' &&
+    typeof created_at === 'string'
+  ) {
+    return { id, cognito_sub, email, subject, body, created_at };
+  }
   throw new MalformedRow('A stored row is no inquiry of its owner.');
 }
 
