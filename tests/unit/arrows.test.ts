@@ -35,7 +35,12 @@ const ARROWS: Record<string, string[]> = {
   'src/rehearsal.ts': ['type src/http.ts', 'type src/identity.ts'],
   'src/config.ts': [],
   'src/log.ts': ['src/errors.ts'],
-  'src/entities/client.ts': ['node:stream', '@aws-sdk/client-dynamodb', '@aws-sdk/lib-dynamodb'],
+  'src/entities/client.ts': [
+    'node:stream',
+    'node:stream/consumers',
+    '@aws-sdk/client-dynamodb',
+    '@aws-sdk/lib-dynamodb',
+  ],
   'src/entities/inquiry.ts': ['electrodb', 'type src/entities/client.ts'],
   'src/entities/inquiry-store.ts': [
     'type electrodb',
