@@ -36,6 +36,7 @@ const STAGES = [
     'tests/unit/json.test.ts',
     'tests/unit/dynamodb-client.test.ts',
     'tests/unit/inquiry-store.test.ts',
+    'tests/unit/inquiry.test.ts',
     'tests/unit/rehearsal.test.ts',
   ],
   ['--project', 'unit', 'tests/unit/openapi.test.ts', 'tests/unit/arrows.test.ts'],

@@ -16,9 +16,10 @@ export function createInquiryEntity({ client, table }: { client: DocumentClient;
     {
       model: { service: 'inquiries', entity: 'inquiry', version: '1' },
       attributes: {
-        id: { type: 'string', required: true, readOnly: true },
-        cognito_sub: { type: 'string', required: true, readOnly: true },
-        email: { type: 'string', required: true, readOnly: true },
+        // The parts of the keys; ElectroDB takes those for required and never changes them.
+        id: { type: 'string' },
+        cognito_sub: { type: 'string' },
+        email: { type: 'string' },
         subject: { type: 'string', required: true, readOnly: true },
         body: { type: 'string', required: true, readOnly: true },
         created_at: { type: 'string', required: true, readOnly: true },
