@@ -20,6 +20,11 @@ describe('the model', () => {
     expect(() => entity.put(inquiry).params()).toThrow(name);
   });
 
+  it.each([...Object.keys(INQUIRY), 'reply', 'respondent', 'reply_at'])('takes text alone for %s', (name) => {
+    const inquiry = { ...INQUIRY, [name]: 5 };
+    expect(() => entity.put(inquiry).params()).toThrow(/type/);
+  });
+
   it.each(Object.keys(INQUIRY))('never changes %s', (name) => {
     const change = { [name]: 'another' } as object;
     expect(() => entity.patch({ id, cognito_sub, email }).set(change).params()).toThrow(
