@@ -8,11 +8,16 @@ const refusal = (claims: unknown): unknown => {
     return parseIdentity(claims);
   } catch (error) {
     return error instanceof ApiError
-      ? { status: error.status, code: error.code, message: error.message }
+      ? { name: error.name, status: error.status, code: error.code, message: error.message }
       : error;
   }
 };
-const UNAUTHORIZED = { status: 401, code: 'Unauthorized', message: 'Invalid or missing required JWT claims' };
+const UNAUTHORIZED = {
+  name: 'ApiError',
+  status: 401,
+  code: 'Unauthorized',
+  message: 'Invalid or missing required JWT claims',
+};
 
 describe('parseIdentity', () => {
   it.each([
