@@ -135,6 +135,25 @@ describe('list', () => {
       }
     });
 
+    it('hold inquiries of Lambda’s 6,291,556 bytes less 64 KB, to the byte', async () => {
+      const budget = 6_291_556 - 65_536;
+      const sizeOf = (row: Inquiry | undefined): number =>
+        Buffer.byteLength(JSON.stringify(JSON.stringify(row)));
+      const bodies = Array.from({ length: 20 }, (_, index) => `é"\n${'x'.repeat(300_000 + index)}`);
+      const { rows } = await make([...bodies, '']);
+      const rest = budget - rows.reduce((sum, row) => sum + sizeOf(row), 0);
+      const full = await make([...bodies, 'x'.repeat(rest)]);
+      expect(await full.inquiries.list(OWNER, {}, signal)).toMatchObject({
+        list: { count: 21 },
+        next: undefined,
+      });
+      const over = await make([...bodies, 'x'.repeat(rest + 1)]);
+      expect(await over.inquiries.list(OWNER, {}, signal)).toMatchObject({
+        list: { count: 20 },
+        next: { before: over.rows[1]?.id },
+      });
+    });
+
     it('read no further page of the store than they need', async () => {
       let pages = 0;
       const { rows } = await make(['1', '2', '3', '4']);
