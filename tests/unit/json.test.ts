@@ -152,6 +152,13 @@ describe('a long text', () => {
 });
 
 describe('a text of any length', () => {
+  it('ends with its value: no other character may follow', () => {
+    for (let code = 0; code < 0x100; code++) {
+      const text = `{"body":"b"}${String.fromCharCode(code)}`;
+      expect([code, ours(text)]).toEqual([code, theirs(text)]);
+    }
+  });
+
   it('is a tree while it is short', () => {
     expect(parseJson('{"a":[1]}', FIELDS)).toEqual({ a: [1] });
   });
