@@ -500,6 +500,11 @@ describe('logs', () => {
     expect(logged).toEqual([lineOf(level, entry)]);
   });
 
+  it.each(['PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'])('the method %s by its name', async (method) => {
+    await setUp().send(makeEvent({ method }));
+    expect(logged).toEqual([lineOf('warn', { method, status: 405, errorName: 'METHOD_NOT_ALLOWED' })]);
+  });
+
   it('whole milliseconds, and how often the database was asked', async () => {
     const list: InquiryStore['list'] = async function* (_owner, _query, signal) {
       addAttempts(signal, 2);
