@@ -1,6 +1,6 @@
 /**
  * Mutation testing of src/: breaks one thing at a time, in a copy of the project, and runs the tests until one goes
- * red. What stays green is printed: a test is missing there, or the change makes no difference.
+ * red. What stays green is printed: a test is missing there, or the change makes no difference (docs/mutation.md).
  * Textual, because TypeScript 7 has no compiler API for the usual tools to use.
  *
  * Usage: see below. Exit codes: 0 the score is reached, 1 it is not, 2 bad use.

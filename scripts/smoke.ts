@@ -65,8 +65,8 @@ const keysOf = (value: unknown): string =>
   typeof value === 'object' && value !== null ? Object.keys(value).toSorted().join(',') : typeof value;
 
 /**
- * Status, JSON, the allowed origin and no cache for inquiries. AWS's gateway may keep Access-Control-Allow-Origin from clients that send no Origin, so
- * it is asked for only once the origin is known and sent.
+ * Status, JSON, the allowed origin and no cache for inquiries. AWS's gateway may keep Access-Control-Allow-Origin from
+ * clients that send no Origin, so it is asked for only once the origin is known and sent.
  */
 function holdResponse({ status, headers, body }: Answer, expected: number): void {
   hold(status === expected, `answered ${status}, not ${expected}`);

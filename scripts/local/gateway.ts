@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { operations } from '../../src/app.ts';
 import { inquiriesPath } from '../../src/contract.ts';
 import type { Authorize } from './authorizer.ts';
 import { splitTarget, toEvent, toHeaders } from './event.ts';
@@ -18,7 +19,7 @@ import type { Reply } from './replies.ts';
 const ROUTE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'];
 const ROUTES = new Set(ROUTE_METHODS.map((method) => `${method} ${inquiriesPath}`));
 /** Statuses of answers that hold inquiries. */
-const SUCCESSES = new Set([200, 201]);
+const SUCCESSES = new Set([...operations.values()].map(({ status }) => status));
 
 export interface GatewayOptions {
   readonly authorize: Authorize;

@@ -1,7 +1,17 @@
+import type { Inquiry } from '../../src/contract.ts';
 import type { GatewayEvent } from '../../src/http.ts';
 
 export const SUB = '1f0d2c3b-4a59-4687-9a5b-c6d7e8f90a1b';
 export const EMAIL = 'ana@example.com';
+/** An inquiry of theirs. */
+export const INQUIRY: Inquiry = {
+  id: '01a1f794-6f77-70a2-a975-366ad3f1860a',
+  cognito_sub: SUB,
+  email: EMAIL,
+  subject: 's',
+  body: 'b',
+  created_at: '2026-11-20T06:11:02.647Z',
+};
 
 export interface EventOptions {
   readonly method?: unknown;

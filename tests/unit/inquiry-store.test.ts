@@ -5,17 +5,9 @@ import type { Inquiry } from '../../src/contract.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import type { InquiryStore } from '../../src/inquiries.ts';
-import { EMAIL, SUB } from '../helpers/events.ts';
+import { EMAIL, INQUIRY, SUB } from '../helpers/events.ts';
 
 const OWNER = { sub: SUB, email: EMAIL };
-const INQUIRY: Inquiry = {
-  id: '01a1f794-6f77-70a2-a975-366ad3f1860a',
-  cognito_sub: SUB,
-  email: EMAIL,
-  subject: 's',
-  body: 'b',
-  created_at: '2026-11-20T06:11:02.647Z',
-};
 const signal = new AbortController().signal;
 
 /** A store whose database gives these answers, one after the other, and the inputs that it was asked with. */
