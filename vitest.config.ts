@@ -5,25 +5,30 @@ const project = (name: string, more: object = {}) => ({
 });
 
 /** `--mode hard` (npm run test:hard) runs the counts in full; otherwise a fast selection of each. */
-export default defineConfig(({ mode }) => ({
-  test: {
-    // Only tests that say `concurrent` share the time: those of the hard project wait for timeouts.
-    maxConcurrency: 16,
-    projects: [
-      project('unit', { testTimeout: 60_000, hookTimeout: 60_000 }),
-      project('integration', {
-        globalSetup: 'tests/helpers/engines-setup.ts',
-        testTimeout: 60_000,
-        hookTimeout: 60_000,
-      }),
-      project('e2e', { testTimeout: 60_000, hookTimeout: 90_000 }),
-      project('browser', { testTimeout: 60_000, hookTimeout: 90_000 }),
-      project('hard', {
-        globalSetup: ['tests/helpers/engines-setup.ts', 'tests/hard/helpers/report-setup.ts'],
-        provide: { hard: mode === 'hard' },
-        testTimeout: mode === 'hard' ? 1_800_000 : 120_000,
-        hookTimeout: 90_000,
-      }),
-    ],
-  },
-}));
+export default defineConfig(({ mode }) => {
+  const hard = {
+    globalSetup: ['tests/helpers/engines-setup.ts', 'tests/helpers/report-setup.ts'],
+    provide: { hard: mode === 'hard' },
+    testTimeout: mode === 'hard' ? 1_800_000 : 120_000,
+    hookTimeout: 90_000,
+  };
+  return {
+    test: {
+      // Only tests that say `concurrent` share the time: those under security and resilience wait for timeouts.
+      maxConcurrency: 16,
+      projects: [
+        project('unit', { testTimeout: 60_000, hookTimeout: 60_000 }),
+        project('integration', {
+          globalSetup: 'tests/helpers/engines-setup.ts',
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        }),
+        project('e2e', { testTimeout: 60_000, hookTimeout: 90_000 }),
+        project('browser', { testTimeout: 60_000, hookTimeout: 90_000 }),
+        project('repository', { testTimeout: 60_000, hookTimeout: 60_000 }),
+        project('security', hard),
+        project('resilience', hard),
+      ],
+    },
+  };
+});

@@ -12,7 +12,7 @@ import { drawChart } from './chart.ts';
 import { contenders } from './contenders.ts';
 import type { Contender, Package } from './contenders.ts';
 import { startDatabase } from './database.ts';
-import { whyNotLimits } from './limits.ts';
+import { limitsUnavailableReason } from './limits.ts';
 import { checkContender, measureBodies, measureColdStart, measureLists } from './measure.ts';
 import type { Bench, BodyOutcome, ColdStart, Lists } from './measure.ts';
 import { describeMachine, formatResults, summarise } from './report.ts';
@@ -49,7 +49,7 @@ await runCommand(async () => {
   ];
   if (unknown.length > 0) throw new UsageError(`There is no ${unknown.join(', ')} (see --help).`);
 
-  const obstacle = whyNotLimits();
+  const obstacle = limitsUnavailableReason();
   if (obstacle !== undefined) {
     say(`No limits: ${obstacle}. Only CPU times mean something.`);
   }

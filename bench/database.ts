@@ -8,7 +8,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { BatchWriteCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { V7Generator } from 'uuidv7';
-import { startEngine, whyNotDynamoDbLocal } from '../scripts/local/dynamodb.ts';
+import { startEngine, dynamoDbLocalUnavailableReason } from '../scripts/local/dynamodb.ts';
 import { listen } from '../scripts/local/server.ts';
 import { createTable } from '../scripts/local/table.ts';
 import { createInquiryEntity } from '../src/entities/inquiry.ts';
@@ -42,7 +42,9 @@ export interface Database {
 /** Starts the engine, the proxy with the TLS certificate, and fills the table. */
 export async function startDatabase(): Promise<Database> {
   await using resources = new AsyncDisposableStack();
-  const engine = await startEngine(whyNotDynamoDbLocal() === undefined ? 'dynamodb-local' : 'dynalite');
+  const engine = await startEngine(
+    dynamoDbLocalUnavailableReason() === undefined ? 'dynamodb-local' : 'dynalite',
+  );
   resources.defer(() => engine.close());
   await createTable(engine.url, TABLE);
   const owners = await seed(engine.url);

@@ -58,7 +58,7 @@ const dialect = existsSync(join(ROOT, 'cgroup.controllers')) ? version2 : versio
 let groups = 0;
 
 /** Why processes cannot be limited here, in one sentence, or undefined when they can. */
-export function whyNotLimits(): string | undefined {
+export function limitsUnavailableReason(): string | undefined {
   try {
     if (dialect === version2) writeFileSync(join(ROOT, 'cgroup.subtree_control'), '+cpu +memory');
     const limits = createLimits();
@@ -74,7 +74,7 @@ export function whyNotLimits(): string | undefined {
   }
 }
 
-/** Creates a group with the memory limit set. @throws Error where {@link whyNotLimits} has an answer. */
+/** Creates a group with the memory limit set. @throws Error where {@link limitsUnavailableReason} has an answer. */
 export function createLimits(): Limits {
   const folders = dialect.folders(`inquiries-bench-${process.pid}-${groups++}`);
   const find = (file: string): string => {

@@ -57,7 +57,7 @@ const withToken = (init: RequestInit = {}): RequestInit => ({
   },
 });
 
-function hold(condition: boolean, otherwise: string): asserts condition {
+function assert(condition: boolean, otherwise: string): asserts condition {
   if (!condition) throw new Finding(otherwise);
 }
 
@@ -68,20 +68,20 @@ const keysOf = (value: unknown): string =>
  * Status, JSON, the allowed origin and no cache for inquiries. AWS's gateway may keep Access-Control-Allow-Origin from
  * clients that send no Origin, so it is asked for only once the origin is known and sent.
  */
-function holdResponse({ status, headers, body }: Answer, expected: number): void {
-  hold(status === expected, `answered ${status}, not ${expected}`);
+function assertResponse({ status, headers, body }: Answer, expected: number): void {
+  assert(status === expected, `answered ${status}, not ${expected}`);
   const type = headers.get('content-type');
-  hold(type === 'application/json', `Content-Type is ${type ?? 'missing'}, not application/json`);
+  assert(type === 'application/json', `Content-Type is ${type ?? 'missing'}, not application/json`);
   const origin = headers.get('access-control-allow-origin');
   if (options.origin === '') options.origin = origin ?? '';
-  hold(origin !== '*', 'Access-Control-Allow-Origin is *');
-  hold(
+  assert(origin !== '*', 'Access-Control-Allow-Origin is *');
+  assert(
     options.origin === '' || origin === options.origin,
     `Access-Control-Allow-Origin is ${origin ?? 'missing'}, not ${options.origin}`,
   );
   const cache = headers.get('cache-control');
-  hold(expected >= 300 || cache === 'no-store', `Cache-Control is ${cache ?? 'missing'}, not no-store`);
-  hold(typeof body === 'object' && body !== null, 'the body is not a JSON object');
+  assert(expected >= 300 || cache === 'no-store', `Cache-Control is ${cache ?? 'missing'}, not no-store`);
+  assert(typeof body === 'object' && body !== null, 'the body is not a JSON object');
 }
 
 const INQUIRY = 'body,cognito_sub,created_at,email,id,subject';
@@ -92,26 +92,26 @@ interface Inquiry {
   readonly created_at: string;
 }
 
-function holdInquiry(value: unknown): asserts value is Inquiry {
-  hold(keysOf(value) === INQUIRY, `an inquiry has the fields ${keysOf(value)}, not ${INQUIRY}`);
+function assertInquiry(value: unknown): asserts value is Inquiry {
+  assert(keysOf(value) === INQUIRY, `an inquiry has the fields ${keysOf(value)}, not ${INQUIRY}`);
 }
 
 /** The list of an answer to GET, held against the contract. */
-function holdList(answer: Answer): Inquiry[] {
-  holdResponse(answer, 200);
-  hold(keysOf(answer.body) === 'count,email,inquiries', `the body has the fields ${keysOf(answer.body)}`);
+function assertList(answer: Answer): Inquiry[] {
+  assertResponse(answer, 200);
+  assert(keysOf(answer.body) === 'count,email,inquiries', `the body has the fields ${keysOf(answer.body)}`);
   const { count, email, inquiries } = answer.body as { count: number; email: string; inquiries: Inquiry[] };
-  hold(
+  assert(
     Array.isArray(inquiries) && count === inquiries.length,
     `count is ${count} and does not match the list`,
   );
   for (const inquiry of inquiries) {
-    holdInquiry(inquiry);
-    hold(inquiry.email === email, 'the list holds an inquiry of another e-mail address');
+    assertInquiry(inquiry);
+    assert(inquiry.email === email, 'the list holds an inquiry of another e-mail address');
   }
   const times = inquiries.map((inquiry) => Date.parse(inquiry.created_at));
   const newestFirst = times.every((time, index) => index === 0 || time <= (times[index - 1] ?? 0));
-  hold(newestFirst, 'the list is not ordered newest first');
+  assert(newestFirst, 'the list is not ordered newest first');
   return inquiries;
 }
 
@@ -154,53 +154,53 @@ async function checkStage(): Promise<void> {
 
   await check('401 without a token', undefined, async () => {
     const { status } = await send('GET', '/inquiries');
-    hold(status === 401, `answered ${status}, not 401`);
+    assert(status === 401, `answered ${status}, not 401`);
   });
   await check('401 with a token that is none', undefined, async () => {
     const { status } = await send('GET', '/inquiries', { headers: { authorization: 'Bearer nonsense' } });
-    hold(status === 401, `answered ${status}, not 401`);
+    assert(status === 401, `answered ${status}, not 401`);
   });
   await check('405 for PUT, with the methods that are allowed', 'token', async () => {
     const answer = await send('PUT', '/inquiries', withToken({ body: '{}' }));
-    holdResponse(answer, 405);
-    hold(keysOf(answer.body) === 'error,message', `the body has the fields ${keysOf(answer.body)}`);
+    assertResponse(answer, 405);
+    assert(keysOf(answer.body) === 'error,message', `the body has the fields ${keysOf(answer.body)}`);
     const allow = answer.headers.get('allow');
-    hold(allow === 'GET, POST', `Allow is ${allow ?? 'missing'}, not GET, POST`);
+    assert(allow === 'GET, POST', `Allow is ${allow ?? 'missing'}, not GET, POST`);
   });
   await check('GET lists the inquiries of the caller', 'token', async () => {
-    holdList(await send('GET', '/inquiries', withToken()));
+    assertList(await send('GET', '/inquiries', withToken()));
   });
   await check('POST creates an inquiry', 'token', async () => {
     const body = JSON.stringify({ subject: marker, body: 'Left by the smoke test of a deployment.' });
     const answer = await send('POST', '/inquiries', withToken({ body }));
-    holdResponse(answer, 201);
-    hold(keysOf(answer.body) === 'inquiry', `the body has the fields ${keysOf(answer.body)}`);
+    assertResponse(answer, 201);
+    assert(keysOf(answer.body) === 'inquiry', `the body has the fields ${keysOf(answer.body)}`);
     const { inquiry } = answer.body as { inquiry: unknown };
-    holdInquiry(inquiry);
-    hold(inquiry.subject === marker, 'the inquiry does not have the subject that was sent');
+    assertInquiry(inquiry);
+    assert(inquiry.subject === marker, 'the inquiry does not have the subject that was sent');
     created = inquiry;
   });
   await check('GET sees it', 'token', async () => {
-    hold(created !== undefined, 'there is nothing to see, since POST failed');
+    assert(created !== undefined, 'there is nothing to see, since POST failed');
     const { id } = created;
-    const inquiries = holdList(await send('GET', '/inquiries?limit=20', withToken()));
-    hold(
+    const inquiries = assertList(await send('GET', '/inquiries?limit=20', withToken()));
+    assert(
       inquiries.some((inquiry) => inquiry.id === id && inquiry.subject === marker),
       'the new inquiry is not in the list',
     );
   });
   await check('preflight allows the origin', 'origin', async () => {
     const { status, headers } = await preflight(options.origin);
-    hold(status === 204 || status === 200, `answered ${status}, not 204`);
+    assert(status === 204 || status === 200, `answered ${status}, not 204`);
     const origin = headers.get('access-control-allow-origin');
-    hold(
+    assert(
       origin === options.origin,
       `Access-Control-Allow-Origin is ${origin ?? 'missing'}, not ${options.origin}`,
     );
     const methods = (headers.get('access-control-allow-methods') ?? '').toUpperCase();
-    hold(methods.split(/, ?/).includes('POST'), `Access-Control-Allow-Methods is ${methods}`);
+    assert(methods.split(/, ?/).includes('POST'), `Access-Control-Allow-Methods is ${methods}`);
     const names = (headers.get('access-control-allow-headers') ?? '').toLowerCase().split(/, ?/);
-    hold(
+    assert(
       names.includes('authorization') && names.includes('content-type'),
       `Access-Control-Allow-Headers is ${names.join(',')}`,
     );
@@ -208,7 +208,7 @@ async function checkStage(): Promise<void> {
   await check('preflight allows no other origin', undefined, async () => {
     const { headers } = await preflight('https://elsewhere.invalid');
     const origin = headers.get('access-control-allow-origin');
-    hold(
+    assert(
       origin !== '*' && origin !== 'https://elsewhere.invalid',
       `Access-Control-Allow-Origin is ${origin}`,
     );

@@ -10,7 +10,7 @@ import { connect } from 'node:net';
 import { join, relative, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseOptions, runCommand, UsageError } from './cli.ts';
-import { engineNames, openFolder, whyNotDynamoDbLocal } from './local/dynamodb.ts';
+import { engineNames, openFolder, dynamoDbLocalUnavailableReason } from './local/dynamodb.ts';
 import type { EngineName } from './local/dynamodb.ts';
 import { buildForm, buildFormWhenStale } from './local/form.ts';
 import { startStack } from './local/stack.ts';
@@ -217,7 +217,7 @@ async function describe(
   settings: Settings,
   isBuilt = false,
 ): Promise<string> {
-  const obstacle = settings.engine === undefined ? whyNotDynamoDbLocal() : undefined;
+  const obstacle = settings.engine === undefined ? dynamoDbLocalUnavailableReason() : undefined;
   const kept = settings.inMemory ? 'kept in memory' : `kept in ${relative('', settings.folder) || '.'}`;
   const name = engine.name === 'dynalite' ? 'dynalite' : 'DynamoDB Local';
   const because = obstacle === undefined ? '' : `\n             dynalite, because ${obstacle}`;

@@ -5,7 +5,7 @@ import type { GatewayEvent, GatewayResponse } from './http.ts';
 import { parseIdentity } from './identity.ts';
 import type { Identity } from './identity.ts';
 import type { Inquiries } from './inquiries.ts';
-import type { AnsweredRequest } from './log.ts';
+import type { CompletedRequest } from './log.ts';
 
 /** What is read of Lambda's invocation context. Lambda always gives all; a direct call may give none. */
 export interface InvocationContext {
@@ -19,7 +19,7 @@ export interface AppDependencies {
   /** Value of Access-Control-Allow-Origin. */
   readonly corsOrigin: string;
   /** Is told about each request when it is answered. */
-  readonly log?: (request: AnsweredRequest) => void;
+  readonly log?: (request: CompletedRequest) => void;
 }
 
 /** Milliseconds that the store may take in all, retries and pages included: 10 s less the time to say so. docs/adr/0012 */

@@ -1,7 +1,7 @@
 import { ApiError } from './errors.ts';
 
 /** What is known of a request when it is answered. */
-export interface AnsweredRequest {
+export interface CompletedRequest {
   readonly requestId: string | undefined;
   /** Lambda's name of the function: what the metrics of one stage are told from another's by. */
   readonly functionName: string | undefined;
@@ -30,7 +30,7 @@ const ROUTE = '/inquiries';
  * @param writeMetrics - Receives the same request as one line of metrics (CloudWatch's embedded metric format).
  * Requests, Faults (ours alone) and Latency, by the function's name: dimensions of few values only. docs/adr/0031
  */
-export function logRequest(request: AnsweredRequest, writeMetrics: (line: string) => void): void {
+export function logRequest(request: CompletedRequest, writeMetrics: (line: string) => void): void {
   const { requestId, functionName, method, status, attempts, error } = request;
   const milliseconds = Math.round(request.milliseconds);
   const isError = status >= 400;

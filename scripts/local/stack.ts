@@ -1,7 +1,7 @@
 /** The whole service on one machine: engine, issuer and gateway around the function. */
 import { createAuthorizer } from './authorizer.ts';
 import { startDocsServer } from './docs.ts';
-import { startEngine, whyNotDynamoDbLocal } from './dynamodb.ts';
+import { startEngine, dynamoDbLocalUnavailableReason } from './dynamodb.ts';
 import type { Engine, EngineName } from './dynamodb.ts';
 import { startFormServer } from './form.ts';
 import { startFunction } from './function.ts';
@@ -55,7 +55,7 @@ function printLine(line: string): void {
  */
 export async function startStack({
   port = 0,
-  engine: engineName = whyNotDynamoDbLocal() === undefined ? 'dynamodb-local' : 'dynalite',
+  engine: engineName = dynamoDbLocalUnavailableReason() === undefined ? 'dynamodb-local' : 'dynalite',
   folder,
   handler = new URL('../../src/handler.ts', import.meta.url),
   corsOrigin: otherOrigin,

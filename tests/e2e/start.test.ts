@@ -6,13 +6,13 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { engineNames, whyNotDynamoDbLocal } from '../../scripts/local/dynamodb.ts';
+import { engineNames, dynamoDbLocalUnavailableReason } from '../../scripts/local/dynamodb.ts';
 import { close, listen } from '../../scripts/local/server.ts';
 import type { InquiryListResponse } from '../../src/contract.ts';
 import { sendAndCheck as send } from '../helpers/contract.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const noJava = whyNotDynamoDbLocal();
+const noJava = dynamoDbLocalUnavailableReason();
 if (noJava !== undefined)
   process.stdout.write(`\nSKIPPED: npm start on DynamoDB Local, because ${noJava}.\n`);
 

@@ -1,6 +1,6 @@
 /** Starts the engines once for all integration tests and says which one is missing and why. */
 import type { TestProject } from 'vitest/node';
-import { startEngine, whyNotDynamoDbLocal } from '../../scripts/local/dynamodb.ts';
+import { startEngine, dynamoDbLocalUnavailableReason } from '../../scripts/local/dynamodb.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -10,7 +10,7 @@ declare module 'vitest' {
 }
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const obstacle = whyNotDynamoDbLocal();
+  const obstacle = dynamoDbLocalUnavailableReason();
   if (obstacle !== undefined) {
     process.stdout.write(`\nSKIPPED: every integration suite on DynamoDB Local, because ${obstacle}.\n`);
   }

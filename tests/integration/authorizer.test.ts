@@ -77,7 +77,7 @@ describe('accepts', () => {
   });
 });
 
-// What is refused, and how keys are fetched, kept and found again: tests/hard/tokens.test.ts.
+// What is refused, and how keys are fetched, kept and found again: tests/security/tokens.test.ts.
 it.each([undefined, ''])('refuses %j with a plain challenge', async (header) => {
   expect(await authorize(header)).toEqual({ challenge: 'Bearer' });
 });

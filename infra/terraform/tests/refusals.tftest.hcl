@@ -1,5 +1,5 @@
 # What a plan refuses, one run each; `npm run check:infra` runs this file in the workspace develop. The wording of every
-# refusal, and the rarer ones, are held by tests/unit/infra.test.ts, which needs no provider.
+# refusal, and the rarer ones, are held by tests/repository/infra.test.ts, which needs no provider.
 
 mock_provider "aws" {
   source = "./tests/mocks"

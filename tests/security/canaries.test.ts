@@ -14,11 +14,11 @@ import {
   never,
   refuse,
   startFaultProxy,
-} from './helpers/fault-proxy.ts';
-import type { FaultProxy, Plan } from './helpers/fault-proxy.ts';
-import { startService } from './helpers/service.ts';
-import type { Service, User } from './helpers/service.ts';
-import { createTally, isHard } from './helpers/tally.ts';
+} from '../helpers/fault-proxy.ts';
+import type { FaultProxy, Plan } from '../helpers/fault-proxy.ts';
+import { startService } from '../helpers/service.ts';
+import type { Service, User } from '../helpers/service.ts';
+import { createTally, isHard } from '../helpers/tally.ts';
 
 const CANARY = 'canary7b1';
 const JSON_BODY = JSON.stringify({ subject: `${CANARY} s`, body: `${CANARY} b`, [CANARY]: CANARY });

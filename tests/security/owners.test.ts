@@ -5,7 +5,7 @@ import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import { createOwnStore, describeOnEngines } from '../helpers/engines.ts';
 import { makeEvent, makePost } from '../helpers/events.ts';
-import { createTally, select } from './helpers/tally.ts';
+import { createTally, select } from '../helpers/tally.ts';
 
 interface Owner {
   readonly sub: string;

@@ -11,8 +11,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { close, listen } from '../../scripts/local/server.ts';
 import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
 import { makeEvent, makePost } from '../helpers/events.ts';
-import { createOwnTable } from './helpers/engine.ts';
-import type { OwnTable, Stored } from './helpers/engine.ts';
+import { createOwnTable } from '../helpers/own-table.ts';
+import type { OwnTable, Stored } from '../helpers/own-table.ts';
 import {
   always,
   answer,
@@ -29,12 +29,12 @@ import {
   never,
   refuse,
   startFaultProxy,
-} from './helpers/fault-proxy.ts';
-import type { Fault, FaultProxy, Plan } from './helpers/fault-proxy.ts';
-import { createSelfSigned } from './helpers/self-signed.ts';
-import { startSandbox } from './helpers/sandbox.ts';
-import type { Answer, Sandbox } from './helpers/sandbox.ts';
-import { createTally, select } from './helpers/tally.ts';
+} from '../helpers/fault-proxy.ts';
+import type { Fault, FaultProxy, Plan } from '../helpers/fault-proxy.ts';
+import { createSelfSigned } from '../helpers/self-signed.ts';
+import { startSandbox } from '../helpers/sandbox.ts';
+import type { Answer, Sandbox } from '../helpers/sandbox.ts';
+import { createTally, select } from '../helpers/tally.ts';
 
 const FAULT = {
   error: 'INTERNAL_SERVER_ERROR',

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { GatewayResponse } from '../../../src/http.ts';
+import type { GatewayResponse } from '../../src/http.ts';
 
 export interface SandboxRequest {
   readonly id: number;
@@ -40,7 +40,7 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-const BUILT = new URL('../../../dist/handler.mjs', import.meta.url);
+const BUILT = new URL('../../dist/handler.mjs', import.meta.url);
 /** What Lambda gives an invocation: the timeout of the function. */
 const TIMEOUT = 30_000;
 

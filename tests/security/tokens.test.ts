@@ -14,8 +14,8 @@ import { createInquiries } from '../../src/inquiries.ts';
 import { send } from '../helpers/http.ts';
 import type { Answer } from '../helpers/http.ts';
 import { createMemoryStore } from '../helpers/memory-store.ts';
-import { createSelfSigned } from './helpers/self-signed.ts';
-import { createTally } from './helpers/tally.ts';
+import { createSelfSigned } from '../helpers/self-signed.ts';
+import { createTally } from '../helpers/tally.ts';
 
 const AUDIENCE = 'client-1';
 const now = (): number => Math.floor(Date.now() / 1000);

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
 import { makeEvent, makePost } from '../helpers/events.ts';
-import { createOwnTable } from './helpers/engine.ts';
-import type { OwnTable } from './helpers/engine.ts';
+import { createOwnTable } from '../helpers/own-table.ts';
+import type { OwnTable } from '../helpers/own-table.ts';
 import {
   answerAfter,
   breakOff,
@@ -15,11 +15,11 @@ import {
   never,
   refuse,
   startFaultProxy,
-} from './helpers/fault-proxy.ts';
-import type { Fault, FaultProxy } from './helpers/fault-proxy.ts';
-import { startSandbox } from './helpers/sandbox.ts';
-import type { Answer, Sandbox } from './helpers/sandbox.ts';
-import { createTally, isHard } from './helpers/tally.ts';
+} from '../helpers/fault-proxy.ts';
+import type { Fault, FaultProxy } from '../helpers/fault-proxy.ts';
+import { startSandbox } from '../helpers/sandbox.ts';
+import type { Answer, Sandbox } from '../helpers/sandbox.ts';
+import { createTally, isHard } from '../helpers/tally.ts';
 
 const USERS = 20;
 const OPERATIONS = isHard ? 6_000 : 600;

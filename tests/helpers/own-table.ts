@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, paginateScan } from '@aws-sdk/lib-dynamodb';
 import { inject } from 'vitest';
-import { createTable } from '../../../scripts/local/table.ts';
-import type { Inquiry } from '../../../src/contract.ts';
+import { createTable } from '../../scripts/local/table.ts';
+import type { Inquiry } from '../../src/contract.ts';
 
 /** The best engine there is: DynamoDB Local where Java allows it. */
 export const bestEngine = (): string => inject('engines')['dynamodb-local'] ?? inject('engines').dynalite;

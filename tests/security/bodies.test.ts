@@ -6,13 +6,13 @@ import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
 import { engineNames } from '../../scripts/local/dynamodb.ts';
 import { makeEvent } from '../helpers/events.ts';
 import type { Answer } from '../helpers/http.ts';
-import { bestEngine } from './helpers/engine.ts';
-import { INVALID, NAUGHTY, NOT_UTF8, OPEN, VALID } from './helpers/json-corpus.ts';
-import { startSandbox } from './helpers/sandbox.ts';
-import type { Sandbox } from './helpers/sandbox.ts';
-import { startService } from './helpers/service.ts';
-import type { Service, User } from './helpers/service.ts';
-import { createTally, isHard, select } from './helpers/tally.ts';
+import { bestEngine } from '../helpers/own-table.ts';
+import { INVALID, NAUGHTY, NOT_UTF8, OPEN, VALID } from '../helpers/json-corpus.ts';
+import { startSandbox } from '../helpers/sandbox.ts';
+import type { Sandbox } from '../helpers/sandbox.ts';
+import { startService } from '../helpers/service.ts';
+import type { Service, User } from '../helpers/service.ts';
+import { createTally, isHard, select } from '../helpers/tally.ts';
 
 let service: Service;
 /** One whose requests are all refused, and one whose requests are all stored. */

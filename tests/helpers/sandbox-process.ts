@@ -1,5 +1,5 @@
 /** A Lambda sandbox in a process of its own, so that it can be frozen; its parent is sandbox.ts. */
-import { replaceConsole } from '../../../scripts/local/lambda-console.ts';
+import { replaceConsole } from '../../scripts/local/lambda-console.ts';
 import type { SandboxReply, SandboxRequest } from './sandbox.ts';
 
 type Handler = (event: unknown, context: object) => Promise<unknown>;

@@ -13,9 +13,9 @@ import { createInquiries } from '../../src/inquiries.ts';
 import { EMAIL, SUB } from '../helpers/events.ts';
 import { send } from '../helpers/http.ts';
 import { createMemoryStore } from '../helpers/memory-store.ts';
-import { startService } from './helpers/service.ts';
-import type { Service, User } from './helpers/service.ts';
-import { createTally, isHard } from './helpers/tally.ts';
+import { startService } from '../helpers/service.ts';
+import type { Service, User } from '../helpers/service.ts';
+import { createTally, isHard } from '../helpers/tally.ts';
 
 const ORIGIN = 'https://www.example.com';
 const UUID =

@@ -315,7 +315,7 @@ describe('the documents', () => {
     const policies = /\b(?:CKV2?_AWS_\d+|AVD-AWS-\d{4})\b/g;
     const tests = [
       ...globSync('infra/terraform/tests/*.tftest.hcl', { cwd: ROOT }),
-      'tests/unit/infra.test.ts',
+      'tests/repository/infra.test.ts',
     ];
     const cited = new Set(tests.flatMap((file) => read(file).match(policies) ?? []));
     const rows = [

@@ -1,13 +1,13 @@
-import { createAuthorizer } from '../../../scripts/local/authorizer.ts';
-import { startFunction } from '../../../scripts/local/function.ts';
-import { createGateway } from '../../../scripts/local/gateway.ts';
-import { startIssuer } from '../../../scripts/local/issuer.ts';
-import type { TokenRequest } from '../../../scripts/local/issuer.ts';
-import { close, listen } from '../../../scripts/local/server.ts';
-import { send } from '../../helpers/http.ts';
-import type { Answer } from '../../helpers/http.ts';
-import { bestEngine, createOwnTable } from './engine.ts';
-import type { OwnTable } from './engine.ts';
+import { createAuthorizer } from '../../scripts/local/authorizer.ts';
+import { startFunction } from '../../scripts/local/function.ts';
+import { createGateway } from '../../scripts/local/gateway.ts';
+import { startIssuer } from '../../scripts/local/issuer.ts';
+import type { TokenRequest } from '../../scripts/local/issuer.ts';
+import { close, listen } from '../../scripts/local/server.ts';
+import { send } from './http.ts';
+import type { Answer } from './http.ts';
+import { bestEngine, createOwnTable } from './own-table.ts';
+import type { OwnTable } from './own-table.ts';
 
 export interface User {
   readonly email: string;
@@ -25,7 +25,7 @@ export interface Service {
   close(): Promise<void>;
 }
 
-const BUILT = new URL('../../../dist/handler.mjs', import.meta.url);
+const BUILT = new URL('../../dist/handler.mjs', import.meta.url);
 
 /**
  * The whole service on a table of its own: gateway, authorizer, issuer and the built function.
