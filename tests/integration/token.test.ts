@@ -133,12 +133,12 @@ describe('npm run token', () => {
     expect([code, stdout.split('\n')[0]]).toEqual([0, 'Usage: npm run --silent token -- [options]']);
   });
 
-  const refused = async (text: string, ...args: string[]) => {
+  /** The one line on stderr of a command that fails with exit code 2. */
+  const refusal = async (...args: string[]): Promise<string> => {
     const { code, stdout, stderr } = await run(...args);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/^[^\n]+\n$/);
-    expect(stderr).toContain(text);
-    expect(stderr).not.toContain('secret-text');
+    return stderr;
   };
 
   it.each([
@@ -151,26 +151,19 @@ describe('npm run token', () => {
     [['--expires-in', '1.5'], '--expires-in must be a whole number of seconds'],
     [['--expires-in', '9'.repeat(20)], '--expires-in must be a whole number of seconds'],
     [['--data', 'no-such-folder'], 'No local stack is running'],
-  ])('says in one line what is wrong with %j', (args, text) => refused(text, ...args));
+  ])('says in one line what is wrong with %j', async (args, text) => {
+    expect(await refusal(...args)).toContain(text);
+  });
 
   it.each([
     ['no JSON', () => '{', 'does not describe a local stack'],
     ['no issuer', () => state({ issuer: undefined }), 'does not describe a local stack'],
     ['a process that has ended', () => state({ pid: 2 ** 22 + 1 }), 'No local stack is running'],
-    ['no key file', () => state({ keysFile: join(folder, 'none.json') }), 'none.json cannot be used: ENOENT'],
+    ['no key file', () => state({ keysFile: 'none.json' }), 'none.json cannot be used: ENOENT'],
     ['an unreadable key file', () => state({ keysFile: folder }), 'cannot be used: EISDIR'],
-    [
-      'a corrupt key file',
-      () => state({ keysFile: corrupt() }),
-      'corrupt.json cannot be used: not a key file',
-    ],
+    ['a corrupt key file', () => state({ keysFile: stateFile }), 'cannot be used: not a key file'],
   ])('says in one line that the state file names %s', async (_, content, text) => {
     writeFileSync(stateFile, content());
-    await refused(text);
+    expect(await refusal()).toContain(text);
   });
-
-  function corrupt(): string {
-    writeFileSync(join(folder, 'corrupt.json'), '{"jwk":"secret-text"}');
-    return join(folder, 'corrupt.json');
-  }
 });

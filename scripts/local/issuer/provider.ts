@@ -157,10 +157,9 @@ export function createProvider({
     const session = await provider.Session.get(ctx);
     await session.destroy(); // its refresh tokens are then refused, too
     ctx.cookies.set(provider.cookieName('session'), null, { overwrite: true });
-    return redirect(
-      ctx,
-      typeof state === 'string' ? `${logout_uri}?${new URLSearchParams({ state })}` : logout_uri,
-    );
+    const target = new URL(logout_uri);
+    if (typeof state === 'string') target.searchParams.set('state', state);
+    return redirect(ctx, target.href);
   };
 
   provider.use(async (ctx, next) => {
