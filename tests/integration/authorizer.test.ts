@@ -62,7 +62,11 @@ const encode = (value: string | Buffer): string => Buffer.from(value).toString('
 /** In a change, undefined removes the field. */
 const header = (change: Fields = {}): Fields => ({ alg: 'RS256', kid: 'k1', ...change });
 const payload = (change: Fields = {}): Fields => ({
-  ...{ iss: issuer, aud: AUDIENCE, sub: 's', iat: now(), exp: now() + 60 },
+  iss: issuer,
+  aud: AUDIENCE,
+  sub: 's',
+  iat: now(),
+  exp: now() + 60,
   ...change,
 });
 const by =

@@ -38,11 +38,8 @@ export async function signToken(
   { email = DEMO_USERS[0], sub = subOf(email), claims = {}, expiresIn = HOUR }: TokenRequest = {},
 ): Promise<string> {
   const iat = Math.floor(Date.now() / 1000);
-  const all = Object.entries({
-    ...userClaims({ sub, email }, randomUUID()),
-    ...{ iss: issuer, aud: CLIENT_ID, auth_time: iat, iat, exp: iat + expiresIn },
-    ...claims,
-  });
+  const standard = { iss: issuer, aud: CLIENT_ID, auth_time: iat, iat, exp: iat + expiresIn };
+  const all = Object.entries({ ...userClaims({ sub, email }, randomUUID()), ...standard, ...claims });
   return new SignJWT(Object.fromEntries(all.filter(([, value]) => value !== null)))
     .setProtectedHeader({ alg: 'RS256', kid: key.kid })
     .sign(key);
