@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startStack } from '../../scripts/local/stack.ts';
 import type { OpenApiDocument } from '../../scripts/openapi/document.ts';
 import type { Stack } from '../../scripts/local/stack.ts';
-import type { TokenRequest } from '../../scripts/local/issuer.ts';
+import type { TokenRequest } from '../../scripts/local/issuer/tokens.ts';
 import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
 import { createClient } from '../../web/src/api/client.ts';
 import { sendAndCheck as send } from '../helpers/contract.ts';
