@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startStack } from '../../scripts/local/stack.ts';
 import type { OpenApiDocument } from '../../scripts/openapi/document.ts';
@@ -32,7 +33,10 @@ describe.each([
   beforeAll(async () => {
     stack = await startStack({ handler, corsOrigin: ORIGIN, log: (line) => void lines.push(line) });
   });
-  afterAll(() => stack.close());
+  afterAll(async () => {
+    await stack.close();
+    expect(existsSync(stack.keysFile)).toBe(false); // in memory
+  });
 
   const JSON_TYPE = ['Content-Type', 'application/json'];
   let users = 0;
