@@ -33,10 +33,7 @@ describe.each([
   beforeAll(async () => {
     stack = await startStack({ handler, corsOrigin: ORIGIN, log: (line) => void lines.push(line) });
   });
-  afterAll(async () => {
-    await stack.close();
-    expect(existsSync(stack.keysFile)).toBe(false); // in memory
-  });
+  afterAll(() => stack.close());
 
   const JSON_TYPE = ['Content-Type', 'application/json'];
   let users = 0;
@@ -374,5 +371,11 @@ describe.each([
     expect(requests().map(({ level }) => level)).toEqual(
       requests().map((line) => (statusOf(line) < 400 ? 'INFO' : 'WARN')),
     );
+  });
+
+  it('removes the key file of a stack without a data folder when it closes', async () => {
+    expect(existsSync(stack.keysFile)).toBe(true);
+    await stack.close();
+    expect(existsSync(stack.keysFile)).toBe(false);
   });
 });
