@@ -1,7 +1,7 @@
 /** The DynamoDB engine of the local stack: DynamoDB Local where a JDK allows it, otherwise dynalite. docs/adr/0018 */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants, globSync, mkdirSync } from 'node:fs';
+import { globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import dynalite from 'dynalite';
@@ -15,8 +15,8 @@ export interface Engine {
   readonly name: EngineName;
   /** Endpoint for `AWS_ENDPOINT_URL_DYNAMODB`, on the loopback interface. */
   readonly url: string;
-  /** Resolves when the engine ends before `close` is called; never for dynalite. */
-  readonly ended: Promise<void>;
+  /** Resolves with the reason when the engine fails; never for dynalite, whose errors are uncaught exceptions. */
+  readonly failed: Promise<Error>;
   close(): Promise<void>;
 }
 
@@ -52,17 +52,22 @@ export async function startEngine(name: EngineName, folder?: string): Promise<En
 }
 
 /**
- * Creates a data folder if there is none.
+ * Creates a data folder if there is none, and tests it by writing 1 MiB.
  *
- * @throws UsageError when it cannot be read and written.
+ * @throws UsageError when it cannot be written.
  */
 export function openFolder(folder: string): void {
+  const file = join(folder, '.write-test');
   try {
     mkdirSync(folder, { recursive: true });
-    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    try {
+      writeFileSync(file, Buffer.alloc(1024 * 1024));
+    } finally {
+      rmSync(file, { force: true });
+    }
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new UsageError(`The data folder ${folder} cannot be used (${code}).`, { cause: error });
+    const [reason] = (error as Error).message.split(',');
+    throw new UsageError(`The data folder ${folder} cannot be used (${reason}).`, { cause: error });
   }
 }
 
@@ -72,7 +77,7 @@ async function startDynalite(path: string | undefined): Promise<Engine> {
   return {
     name: 'dynalite',
     url: `http://127.0.0.1:${port}`,
-    ended: new Promise(() => {}),
+    failed: new Promise(() => {}),
     close: () => close(server),
   };
 }
@@ -95,21 +100,35 @@ async function startDynamoDbLocal(path: string | undefined): Promise<Engine> {
     '-disableTelemetry',
     ...(path === undefined ? ['-inMemory'] : ['-dbPath', path]),
   ];
-  // Detached, so that Ctrl-C in a terminal reaches this process alone, which then closes the engine.
-  const child = spawn('java', args, { stdio: ['pipe', 'pipe', 'inherit'], detached: true });
+  // Detached: Ctrl-C in a terminal is sent to this process alone, which then closes the engine.
+  const child = spawn('java', args, { stdio: 'pipe', detached: true });
   child.stdin.on('error', () => undefined);
   const exit = once(child, 'exit');
-  let closing = false;
+  const failed = Promise.withResolvers<Error>();
   const port = Promise.withResolvers<string>();
+  let closing = false;
+  void exit.then(() => closing || failed.resolve(new UsageError('DynamoDB Local has ended.')));
+  void failed.promise.then((error) => {
+    port.reject(error);
+    child.stdin.end();
+  });
   createInterface(child.stdout).on('line', (line) => {
     const [, found] = /^Listening on port (\d+)$/.exec(line) ?? [];
     if (found !== undefined) port.resolve(found);
   });
-  void exit.then(() => port.reject(new Error('DynamoDB Local ended while starting; see its message above.')));
+  child.stderr.on('data', (chunk: Buffer) => {
+    try {
+      // When the disk is full, DynamoDB Local writes stack traces that do not say so.
+      if (path !== undefined) openFolder(path);
+      process.stderr.write(chunk);
+    } catch (error) {
+      failed.resolve(error as Error);
+    }
+  });
   return {
     name: 'dynamodb-local',
     url: `http://127.0.0.1:${await port.promise}`,
-    ended: exit.then(() => (closing ? new Promise(() => {}) : undefined)),
+    failed: failed.promise,
     async close() {
       closing = true;
       child.stdin.end();
