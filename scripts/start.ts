@@ -12,8 +12,8 @@ import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { styleText } from 'node:util';
 import { watch } from 'chokidar';
-import { parseOptions, runCommand, UsageError } from './cli.ts';
-import { engineNames, openFolder, dynamoDbLocalUnavailableReason } from './local/dynamodb.ts';
+import { openFolder, parseOptions, runCommand, UsageError } from './cli.ts';
+import { engineNames, dynamoDbLocalUnavailableReason } from './local/dynamodb.ts';
 import type { EngineName } from './local/dynamodb.ts';
 import { buildForm, buildFormWhenStale } from './local/form.ts';
 import { startStack } from './local/stack.ts';
@@ -61,7 +61,9 @@ interface Settings {
 await runCommand(async () => {
   const settings = readSettings();
   // dynalite throws from callbacks, for example when the disk is full.
-  process.on('uncaughtException', fail);
+  process.on('uncaughtException', (error: NodeJS.ErrnoException) =>
+    fail(error.code === undefined ? error.stack : error.message),
+  );
   const { inMemory, folder } = settings;
   openFolder(folder);
   const stateFile = join(folder, 'stack.json');
@@ -105,7 +107,7 @@ await runCommand(async () => {
   const state = { pid: process.pid, gateway, form, issuer: issuer.url, keysFile, engine: engine.url };
   writeFileSync(stateFile, `${JSON.stringify(state, null, 2)}\n`);
   started.stack = stack;
-  void engine.failed.then(fail);
+  void engine.failed.then(({ message }) => fail(message));
   if (settings.watching) await reloadOnChange(stack);
   print(describe(stack, settings, await building));
 });
@@ -114,9 +116,8 @@ function print(line: string | undefined): void {
   if (line !== undefined) process.stdout.write(`${line}\n`);
 }
 
-function fail(error: NodeJS.ErrnoException): never {
-  const isExpected = error instanceof UsageError || error.code !== undefined;
-  process.stderr.write(`${isExpected ? error.message : error.stack}\n`);
+function fail(message: string | undefined): never {
+  process.stderr.write(`${message}\n`);
   process.exit(1);
 }
 
@@ -145,7 +146,7 @@ function readSettings(): Settings {
   return {
     port: Number(port),
     engine,
-    folder: inMemory ? mkdtempSync(join(tmpdir(), 'inquiries-')) : resolve(data ?? DEFAULT_FOLDER),
+    folder: inMemory ? mkdtempSync(join(tmpdir(), 'inquiries-in-memory-')) : resolve(data ?? DEFAULT_FOLDER),
     inMemory,
     reset,
     watching: options.watch,

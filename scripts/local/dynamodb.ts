@@ -1,11 +1,11 @@
 /** The DynamoDB engine of the local stack: DynamoDB Local where a JDK allows it, otherwise dynalite. docs/adr/0018 */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import dynalite from 'dynalite';
-import { UsageError } from '../cli.ts';
+import { openFolder, UsageError } from '../cli.ts';
 import { close, listen } from './server.ts';
 
 export const engineNames = ['dynamodb-local', 'dynalite'] as const;
@@ -51,26 +51,6 @@ export async function startEngine(name: EngineName, folder?: string): Promise<En
   return name === 'dynalite' ? startDynalite(path) : startDynamoDbLocal(path);
 }
 
-/**
- * Creates a data folder if there is none, and tests it by writing 1 MiB.
- *
- * @throws UsageError when it cannot be written.
- */
-export function openFolder(folder: string): void {
-  const file = join(folder, '.write-test');
-  try {
-    mkdirSync(folder, { recursive: true });
-    try {
-      writeFileSync(file, Buffer.alloc(1024 * 1024));
-    } finally {
-      rmSync(file, { force: true });
-    }
-  } catch (error) {
-    const [reason] = (error as Error).message.split(',');
-    throw new UsageError(`The data folder ${folder} cannot be used (${reason}).`, { cause: error });
-  }
-}
-
 async function startDynalite(path: string | undefined): Promise<Engine> {
   const server = dynalite({ createTableMs: 0, ...(path !== undefined && { path }) });
   const port = await listen(server, 0);
@@ -107,7 +87,9 @@ async function startDynamoDbLocal(path: string | undefined): Promise<Engine> {
   const failed = Promise.withResolvers<Error>();
   const port = Promise.withResolvers<string>();
   let closing = false;
-  void exit.then(() => closing || failed.resolve(new UsageError('DynamoDB Local has ended.')));
+  void exit.then(() => {
+    if (!closing) failed.resolve(new Error('DynamoDB Local has ended.'));
+  });
   void failed.promise.then((error) => {
     port.reject(error);
     child.stdin.end();

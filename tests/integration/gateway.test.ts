@@ -382,20 +382,20 @@ describe('requests that Node’s HTTP server refuses get the gateway’s form:',
     };
   };
   const host = () => `Host: 127.0.0.1:${port}\r\n`;
-  const close = 'Connection: close\r\n';
+  const last = 'Connection: close\r\n';
   const post = () => `POST /inquiries HTTP/1.1\r\n${host()}`;
 
   it.each([
     ['no HTTP', () => 'nonsense\r\n\r\n', '400 Bad Request'],
     ['an unknown method', () => `FOO /inquiries HTTP/1.1\r\n${host()}\r\n`, '400 Bad Request'],
-    ['no Host', () => `GET /inquiries HTTP/1.1\r\n${close}\r\n`, '400 Bad Request'],
-    ['two Hosts', () => `GET /inquiries HTTP/1.1\r\n${host()}${host()}${close}\r\n`, '400 Bad Request'],
+    ['no Host', () => `GET /inquiries HTTP/1.1\r\n${last}\r\n`, '400 Bad Request'],
+    ['two Hosts', () => `GET /inquiries HTTP/1.1\r\n${host()}${host()}${last}\r\n`, '400 Bad Request'],
     [
       'a malformed chunk',
       () => `${post()}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\nzz\r\n`,
       '400 Bad Request',
     ],
-    ['an unknown Expect', () => `${post()}Expect: x\r\n${close}\r\n`, '417 Expectation Failed'],
+    ['an unknown Expect', () => `${post()}Expect: x\r\n${last}\r\n`, '417 Expectation Failed'],
   ])('%s', async (_, bytes, status) => {
     const { statuses, bodies, text } = await exchange(bytes());
     expect(statuses).toEqual([status]);
