@@ -11,6 +11,7 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { connect, createServer } from 'node:net';
@@ -123,6 +124,8 @@ function copyCheckout(target = join(folder, 'checkout')): string {
     cpSync(join(ROOT, part), join(target, part), { recursive: true, preserveTimestamps: true });
   }
   symlinkSync(join(ROOT, 'node_modules'), join(target, 'node_modules'));
+  // Newer than the folders, whose times are not copied.
+  utimesSync(join(target, 'web/dist/index.html'), new Date(), new Date());
   return target;
 }
 
