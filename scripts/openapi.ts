@@ -35,7 +35,7 @@ await runCommand(async () => {
   if (stage === '' || version === '') throw new UsageError('--stage and --version need a value.');
   const serverDescription =
     stage === undefined ? 'The service on this machine (npm start).' : `The stage ${stage}.`;
-  const document = await createDocument({
+  const document = createDocument({
     serverUrl: parseServerUrl(options['server-url']),
     serverDescription,
     version,

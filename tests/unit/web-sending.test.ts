@@ -1,7 +1,7 @@
 /** Drafts, sending and the list of the contact form, without a browser. */
 import { describe, expect, it } from 'vitest';
 import type { Api, Failure, Page } from '../../web/src/api.ts';
-import type { Inquiry } from '../../web/src/api/client.ts';
+import type { Inquiry } from '../../src/contract.ts';
 import { createDrafts } from '../../web/src/drafts.ts';
 import type { DraftStore } from '../../web/src/drafts.ts';
 import { added, extended, refreshed } from '../../web/src/inquiries.ts';
@@ -201,7 +201,7 @@ describe('sending', () => {
 describe('the list', () => {
   const page = (ids: string[], next?: string): Page => ({
     inquiries: ids.map((id) => inquiry(id)),
-    next: next === undefined ? undefined : { before: next },
+    next: next === undefined ? undefined : `?before=${next}`,
   });
   const ids = ({ inquiries }: Page) => inquiries.map(({ id }) => id);
 
@@ -209,13 +209,13 @@ describe('the list', () => {
     const shown = page(['6', '5', '4', '3'], '3');
     const result = refreshed(shown, page(['7', '6', '5'], '5'));
     expect(ids(result)).toEqual(['7', '6', '5', '4', '3']);
-    expect(result.next).toEqual({ before: '3' });
+    expect(result.next).toBe('?before=3');
   });
 
   it('drops them when there may be others in between', () => {
     const result = refreshed(page(['3', '2']), page(['9', '8'], '8'));
     expect(ids(result)).toEqual(['9', '8']);
-    expect(result.next).toEqual({ before: '8' });
+    expect(result.next).toBe('?before=8');
   });
 
   it('is the newest page when that is all there is, also after others were removed', () => {

@@ -1,7 +1,7 @@
 /** The form: what is typed, and how sending it goes. */
 import { isFailure } from './api.ts';
 import type { Api } from './api.ts';
-import type { Inquiry } from './api/client.ts';
+import type { Inquiry } from '../../src/contract.ts';
 import { ask, h, notice, setBusy } from './dom.ts';
 import type { Draft, Drafts } from './drafts.ts';
 import { directionOf, formatBytes, formatCount } from './format.ts';

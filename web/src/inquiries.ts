@@ -1,6 +1,6 @@
 /** The inquiries that are shown, newest first. */
 import type { Page } from './api.ts';
-import type { Inquiry } from './api/client.ts';
+import type { Inquiry } from '../../src/contract.ts';
 
 /** A page of newer ones laid over what is shown; the older ones stay where nothing can lie between. */
 export function refreshed(shown: Page, newest: Page): Page {

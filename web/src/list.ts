@@ -1,7 +1,7 @@
 /** The list of one's own inquiries. */
 import { isFailure } from './api.ts';
 import type { Api, Failure, Page } from './api.ts';
-import type { Inquiry } from './api/client.ts';
+import type { Inquiry } from '../../src/contract.ts';
 import { button, h, notice } from './dom.ts';
 import { beginningOf, directionOf, formatBytes, formatCount, formatTime } from './format.ts';
 import { added, extended, refreshed } from './inquiries.ts';

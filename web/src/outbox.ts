@@ -4,7 +4,7 @@
  */
 import { isFailure } from './api.ts';
 import type { Api, Failure } from './api.ts';
-import type { Inquiry } from './api/client.ts';
+import type { Inquiry } from '../../src/contract.ts';
 import type { Draft } from './drafts.ts';
 
 export type Pending = NonNullable<Draft['pending']>;
