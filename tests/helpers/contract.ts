@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
 import type { OpenAPIV3_1 } from 'openapi-types';
 import { parse } from 'yaml';
 import type { OpenApiDocument } from '../../scripts/openapi/document.ts';
@@ -24,8 +23,12 @@ type Response = OpenAPIV3_1.ResponseObject & {
 const TRANSPORT =
   /^(content-type|content-length|date|connection|keep-alive|apigw-requestid|access-control-.*)$/;
 
-const ajv = new Ajv2020({ strict: false, allErrors: true });
-addFormats.default(ajv);
+/** The formats as the service writes them: lower case, milliseconds, UTC. */
+const formats = {
+  uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+  'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
+};
+const ajv = new Ajv2020({ strict: false, allErrors: true, formats });
 const compiled = new Map<object, ValidateFunction>();
 
 /**
