@@ -147,7 +147,7 @@ describe('npm run openapi:diff', () => {
     writeFileSync(file, document.toString());
     return run('scripts/openapi-diff.ts', '--base', base, '--document', file);
   };
-  const INQUIRY = ['components', 'schemas', 'Inquiry'];
+  const INQUIRY_SCHEMA = ['components', 'schemas', 'Inquiry'];
   const REQUEST = ['components', 'schemas', 'CreateInquiryRequest'];
   const LIST = ['components', 'schemas', 'InquiryListResponse'];
   const GET = ['paths', '/inquiries', 'get'];
@@ -158,14 +158,14 @@ describe('npm run openapi:diff', () => {
       'a field of a response is removed',
       /property-removed/,
       (document) => {
-        document.deleteIn([...INQUIRY, 'properties', 'email']);
-        document.deleteIn([...INQUIRY, 'required', 2]);
+        document.deleteIn([...INQUIRY_SCHEMA, 'properties', 'email']);
+        document.deleteIn([...INQUIRY_SCHEMA, 'required', 2]);
       },
     ],
     [
       'a field of a response may be missing',
       /required-properties-removed/,
-      (document) => document.deleteIn([...INQUIRY, 'required', 2]),
+      (document) => document.deleteIn([...INQUIRY_SCHEMA, 'required', 2]),
     ],
     [
       'a field of a request is newly required',
@@ -227,7 +227,7 @@ describe('npm run openapi:diff', () => {
     ['a sentence changed', (document) => document.setIn(['info', 'description'], 'x')],
     [
       'a field of a response was added',
-      (document) => document.setIn([...INQUIRY, 'properties', 'extra'], { type: 'string' }),
+      (document) => document.setIn([...INQUIRY_SCHEMA, 'properties', 'extra'], { type: 'string' }),
     ],
     [
       'an optional field of a request was added',
