@@ -13,6 +13,7 @@ import {
   inquirySchema,
   listQuerySchema,
 } from '../../src/contract.ts';
+import { ITEM_LIMIT } from '../../src/limits.ts';
 import { limits, replies } from '../local/replies.ts';
 import type { Reply } from '../local/replies.ts';
 
@@ -38,6 +39,7 @@ interface PathItem {
   readonly 'x-other-methods': OpenAPIV3_1.ResponsesObject;
 }
 
+const itemLimit = `${ITEM_LIMIT / 1024} KB`;
 const headerLimit = `${limits.headers.toLocaleString('en')} bytes`;
 const bodyLimit = toMegabytes(limits.body);
 const payloadLimit = toMegabytes(limits.lambdaPayload);
@@ -91,7 +93,7 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
         `\`${inquiriesPath}\` and to methods that it does not route; it answers CORS preflight requests itself, without ` +
         'a token. Routed methods other than GET and POST get 405 with `Allow`.\n\n' +
         `Limits: ${headerLimit} for request line and headers; ${payloadLimit} for the request and for the response as ` +
-        'the function receives and returns them; 400 KB for an inquiry, in UTF-8 with its email counted twice; ' +
+        `the function receives and returns them; ${itemLimit} for an inquiry, in UTF-8 with its email counted twice; ` +
         `${timeout} for the response.`,
       license: { name: 'MIT', identifier: 'MIT' },
     },
@@ -225,7 +227,9 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
             'as JSON in UTF-8 whatever its content type; of duplicate keys the last one counts.',
           tags: ['Inquiries'],
           requestBody: {
-            description: `Up to ${payloadLimit} as the function receives it, for an inquiry of up to 400 KB.`,
+            description:
+              `Up to ${payloadLimit} as the function receives it, for an inquiry of up to ${itemLimit}. A body that is ` +
+              'longer or has more JSON structure than any storable inquiry needs is rejected without being parsed.',
             required: true,
             content: {
               'application/json': {
@@ -298,18 +302,32 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
             '401': { $ref: '#/components/responses/Unauthorized' },
             '413': {
               description:
-                '`PAYLOAD_TOO_LARGE`: the inquiry does not fit into the store. From the gateway: the body is over ' +
-                `${bodyLimit}, or over ${payloadLimit} as the function receives it.`,
+                '`PAYLOAD_TOO_LARGE`: the inquiry, the body or the `email` claim is too large to be stored. From the ' +
+                `gateway: the body is over ${bodyLimit}, or over ${payloadLimit} as the function receives it.`,
               headers: { 'Access-Control-Allow-Origin': allowOrigin },
               content: {
                 'application/json': {
                   schema: errorBodyOrGatewayReply,
                   examples: {
                     tooLarge: {
-                      summary: 'The inquiry does not fit into the store.',
+                      summary: 'The inquiry is too large.',
                       value: {
                         error: 'PAYLOAD_TOO_LARGE',
-                        message: 'The inquiry is larger than the 400 KB that can be stored.',
+                        message: `The inquiry is larger than the ${itemLimit} that can be stored.`,
+                      },
+                    },
+                    body: {
+                      summary: 'The body is larger than any storable inquiry needs.',
+                      value: {
+                        error: 'PAYLOAD_TOO_LARGE',
+                        message: 'The request body is larger than any inquiry that can be stored.',
+                      },
+                    },
+                    email: {
+                      summary: 'The `email` claim is too long.',
+                      value: {
+                        error: 'PAYLOAD_TOO_LARGE',
+                        message: 'The `email` claim is too long for an inquiry to be stored under it.',
                       },
                     },
                     gateway: {

@@ -15,7 +15,7 @@ import { createMemoryStore } from '../helpers/memory-store.ts';
 
 const ORIGIN = 'https://www.example.com';
 /** As in the examples of the document: the owner, the times, no random bits in the ids. */
-const OWNER = { sub: '1daae433-47cc-48ff-bf9b-73f530b9d7bc', email: 'ana@example.com' };
+const OWNER = { sub: '1daae433-47cc-48ff-bf9b-73f530b9d7bc', email: EMAIL };
 const NOW = Date.UTC(2026, 10, 20, 9);
 const NO_RANDOM = { nextUint32: () => 0 };
 const PAYLOAD = { subject: 'Hello', body: 'Is anyone there?' };
@@ -29,6 +29,7 @@ const store = createMemoryStore();
 const inquiries = createInquiries(
   {
     ...store,
+    findOversized: (inquiry) => (inquiry.email === EMAIL ? store.findOversized(inquiry) : 'email'),
     put: (...args) => (broken ? Promise.reject(new Error('down')) : store.put(...args)),
     list: (...args) => {
       if (broken) throw new Error('down');
@@ -94,6 +95,9 @@ describe('every response is as documented', () => {
     expect(await post({ ...PAYLOAD, subject: 1 })).toBe(400);
     expect(await request('POST', '{')).toBe(500);
     expect(await post({ ...PAYLOAD, body: 'x'.repeat(101) })).toBe(413);
+    expect(await request('POST', ' '.repeat(3_000_000))).toBe(413);
+    claims = { ...OWNER, email: 'long@example.com' };
+    expect(await post(PAYLOAD)).toBe(413);
   });
 
   it.each(['GET', 'POST', 'PUT', 'DELETE', 'PATCH'])('to %s: refused, failed, late', async (method) => {
