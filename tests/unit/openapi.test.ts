@@ -251,7 +251,7 @@ describe('npm run openapi:diff', () => {
 
   it.each([
     [[], '--base is missing (see --help)\n'],
-    [['--base', 'nowhere', '--document', file], 'nowhere is no revision of this repository.\n'],
+    [['--base', 'nowhere', '--document', file], 'nowhere is not a revision of this repository.\n'],
     [['--base'], "Option '--base <value>' argument missing (see --help)\n"],
     [['--base', 'HEAD', '--document', 'none.yaml'], 'There is no file none.yaml.\n'],
   ])('refuses %j in one line with exit code 2', (args, stderr) => {
