@@ -29,8 +29,10 @@ const store = createMemoryStore();
 const inquiries = createInquiries(
   {
     ...store,
-    findOversized: (inquiry) => (inquiry.email === EMAIL ? store.findOversized(inquiry) : 'email'),
-    put: (...args) => (broken ? Promise.reject(new Error('down')) : store.put(...args)),
+    async put(inquiry, call) {
+      if (broken) throw new Error('down');
+      return inquiry.email === EMAIL ? store.put(inquiry, call) : 'email';
+    },
     list: (...args) => {
       if (broken) throw new Error('down');
       return store.list(...args);
