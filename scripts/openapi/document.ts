@@ -39,34 +39,50 @@ interface PathItem {
   readonly 'x-other-methods': OpenAPIV3_1.ResponsesObject;
 }
 
+type Reference = OpenAPIV3_1.ReferenceObject;
+type Headers = Record<string, OpenAPIV3_1.HeaderObject>;
+type Examples = Record<string, OpenAPIV3_1.ExampleObject>;
+
 const itemLimit = `${ITEM_LIMIT / 1024} KB`;
 const headerLimit = `${limits.headers.toLocaleString('en')} bytes`;
 const bodyLimit = toMegabytes(limits.body);
 const payloadLimit = toMegabytes(limits.lambdaPayload);
 const timeout = `${limits.timeout / 1000} seconds`;
 
-const allowOrigin = {
+const allowOrigin: OpenAPIV3_1.HeaderObject = {
   description: 'The only origin from which browsers may call, set for each stage.',
   schema: { type: 'string' },
   example: 'https://www.example.com',
-} as const satisfies OpenAPIV3_1.HeaderObject;
+};
+/** Not required where the gateway may respond: on AWS it sends the header only when the request has an Origin. */
+const cors: Headers = { 'Access-Control-Allow-Origin': allowOrigin };
+const corsAndChallenge: Headers = {
+  ...cors,
+  'WWW-Authenticate': {
+    description: 'Present when the gateway rejects the token: what is wrong with it (RFC 6750, 3).',
+    schema: { type: 'string' },
+  },
+};
+const functionCors: Headers = { 'Access-Control-Allow-Origin': { ...allowOrigin, required: true } };
 const cacheControl = {
-  description: 'Set by the gateway: inquiries must not be cached (RFC 9111, 5.2.2.5).',
-  schema: { type: 'string', const: 'no-store' },
+  'Cache-Control': {
+    description: 'Set by the gateway: inquiries must not be cached (RFC 9111, 5.2.2.5).',
+    schema: { type: 'string', const: 'no-store' },
+  },
 } as const;
-const wwwAuthenticate = {
-  description: 'Present when the gateway rejects the token: what is wrong with it (RFC 6750, 3).',
-  schema: { type: 'string' },
-} as const satisfies OpenAPIV3_1.HeaderObject;
 
+const request = { $ref: '#/components/schemas/CreateInquiryRequest' };
+const created = { $ref: '#/components/schemas/CreateInquiryResponse' };
+const list = { $ref: '#/components/schemas/InquiryListResponse' };
 const errorBody = { $ref: '#/components/schemas/ErrorResponseBody' };
 const gatewayReply = { $ref: '#/components/schemas/GatewayReply' };
 const errorBodyOrGatewayReply = { anyOf: [errorBody, gatewayReply] };
 
+const email = 'ana@example.com';
 const opening = {
   id: '01a1f830-08e0-7000-8000-000000000000',
   cognito_sub: '1daae433-47cc-48ff-bf9b-73f530b9d7bc',
-  email: 'ana@example.com',
+  email,
   subject: 'Opening hours',
   body: '',
   created_at: '2026-11-20T09:01:00.000Z',
@@ -127,7 +143,7 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
             '200': {
               description: 'Your inquiries.',
               headers: {
-                'Access-Control-Allow-Origin': { ...allowOrigin, required: true },
+                ...functionCors,
                 Link: {
                   description:
                     'Present when older inquiries remain: a relative reference to them, with `limit` repeated (RFC 8288). ' +
@@ -138,57 +154,35 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
                   },
                   example: `<?before=${opening.id}&limit=1>; rel="next"`,
                 },
-                'Cache-Control': cacheControl,
+                ...cacheControl,
               },
-              content: {
-                'application/json': {
-                  schema: { $ref: '#/components/schemas/InquiryListResponse' },
-                  examples: {
-                    list: {
-                      summary: 'There are inquiries.',
-                      value: { email: opening.email, count: 2, inquiries: [opening, hello] },
-                    },
-                    page: {
-                      summary: 'Older ones remain, as with `limit=1` here.',
-                      value: { email: opening.email, count: 1, inquiries: [opening] },
-                    },
-                    empty: {
-                      summary: 'There are none.',
-                      value: { email: opening.email, count: 0, inquiries: [] },
-                    },
-                  },
-                },
-              },
+              content: json(list, {
+                list: example('There are inquiries.', { email, count: 2, inquiries: [opening, hello] }),
+                page: example('Older ones remain, as with `limit=1` here.', {
+                  email,
+                  count: 1,
+                  inquiries: [opening],
+                }),
+                empty: example('There are none.', { email, count: 0, inquiries: [] }),
+              }),
             },
             '400': {
               description:
                 '`BAD_REQUEST`: `limit` or `before` is malformed. From the gateway: the request is not valid HTTP.',
-              headers: { 'Access-Control-Allow-Origin': allowOrigin },
-              content: {
-                'application/json': {
-                  schema: errorBodyOrGatewayReply,
-                  examples: {
-                    limit: {
-                      summary: '`limit` is malformed.',
-                      value: {
-                        error: 'BAD_REQUEST',
-                        message: 'The parameter `limit` must be a whole number from 1 to 1000.',
-                      },
-                    },
-                    before: {
-                      summary: '`before` is malformed.',
-                      value: {
-                        error: 'BAD_REQUEST',
-                        message: 'The parameter `before` must be the id of an inquiry.',
-                      },
-                    },
-                    gateway: {
-                      summary: 'The request is not valid HTTP.',
-                      value: { message: replies.badRequest.message },
-                    },
-                  },
-                },
-              },
+              headers: cors,
+              content: json(errorBodyOrGatewayReply, {
+                limit: error(
+                  '`limit` is malformed.',
+                  'BAD_REQUEST',
+                  'The parameter `limit` must be a whole number from 1 to 1000.',
+                ),
+                before: error(
+                  '`before` is malformed.',
+                  'BAD_REQUEST',
+                  'The parameter `before` must be the id of an inquiry.',
+                ),
+                gateway: reply('The request is not valid HTTP.', replies.badRequest),
+              }),
             },
             '401': { $ref: '#/components/responses/Unauthorized' },
             '413': { $ref: '#/components/responses/RequestTooLarge' },
@@ -196,25 +190,15 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
             '431': { $ref: '#/components/responses/HeadersTooLarge' },
             '500': {
               description: '`INTERNAL_SERVER_ERROR`: internal error. From the gateway: the function failed.',
-              headers: { 'Access-Control-Allow-Origin': allowOrigin },
-              content: {
-                'application/json': {
-                  schema: errorBodyOrGatewayReply,
-                  examples: {
-                    fault: {
-                      summary: 'Internal error.',
-                      value: {
-                        error: 'INTERNAL_SERVER_ERROR',
-                        message: 'The request could not be processed. Please try again later.',
-                      },
-                    },
-                    gateway: {
-                      summary: 'The function failed.',
-                      value: { message: replies.internalError.message },
-                    },
-                  },
-                },
-              },
+              headers: cors,
+              content: json(errorBodyOrGatewayReply, {
+                fault: error(
+                  'Internal error.',
+                  'INTERNAL_SERVER_ERROR',
+                  'The request could not be processed. Please try again later.',
+                ),
+                gateway: reply('The function failed.', replies.internalError),
+              }),
             },
             '503': { $ref: '#/components/responses/Unavailable' },
           },
@@ -231,156 +215,97 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
               `Up to ${payloadLimit} as the function receives it, for an inquiry of up to ${itemLimit}. A body that is ` +
               'longer or has more JSON structure than any storable inquiry needs is rejected without being parsed.',
             required: true,
-            content: {
-              'application/json': {
-                schema: { $ref: '#/components/schemas/CreateInquiryRequest' },
-                examples: {
-                  created: {
-                    summary: 'An inquiry.',
-                    value: { subject: hello.subject, body: hello.body },
-                  },
-                },
-              },
-            },
+            content: json(request, {
+              created: example('An inquiry.', { subject: hello.subject, body: hello.body }),
+            }),
           },
           responses: {
             '201': {
               description: 'The inquiry as it is stored.',
-              headers: {
-                'Access-Control-Allow-Origin': { ...allowOrigin, required: true },
-                'Cache-Control': cacheControl,
-              },
-              content: {
-                'application/json': {
-                  schema: { $ref: '#/components/schemas/CreateInquiryResponse' },
-                  examples: {
-                    created: { summary: 'The inquiry is stored.', value: { inquiry: hello } },
-                  },
-                },
-              },
+              headers: { ...functionCors, ...cacheControl },
+              content: json(created, { created: example('The inquiry is stored.', { inquiry: hello }) }),
             },
             '400': {
               description:
                 '`BAD_REQUEST`: there is no body, the JSON is not an object, or a field is missing or not a string. ' +
                 'From the gateway: the request is not valid HTTP.',
-              headers: { 'Access-Control-Allow-Origin': allowOrigin },
-              content: {
-                'application/json': {
-                  schema: errorBodyOrGatewayReply,
-                  examples: {
-                    noBody: {
-                      summary: 'There is no body.',
-                      value: {
-                        error: 'BAD_REQUEST',
-                        message: 'The request has no body; the fields `subject` and `body` are missing.',
-                      },
-                    },
-                    noObject: {
-                      summary: 'The JSON is not an object.',
-                      value: {
-                        error: 'BAD_REQUEST',
-                        message:
-                          'The request body must be a JSON object with the fields `subject` and `body`.',
-                      },
-                    },
-                    missing: {
-                      summary: 'A field is missing.',
-                      value: { error: 'BAD_REQUEST', message: 'The field `body` is missing.' },
-                    },
-                    noString: {
-                      summary: 'A field is not a string.',
-                      value: { error: 'BAD_REQUEST', message: 'The field `subject` must be a string.' },
-                    },
-                    gateway: {
-                      summary: 'The request is not valid HTTP.',
-                      value: { message: replies.badRequest.message },
-                    },
-                  },
-                },
-              },
+              headers: cors,
+              content: json(errorBodyOrGatewayReply, {
+                noBody: error(
+                  'There is no body.',
+                  'BAD_REQUEST',
+                  'The request has no body; the fields `subject` and `body` are missing.',
+                ),
+                noObject: error(
+                  'The JSON is not an object.',
+                  'BAD_REQUEST',
+                  'The request body must be a JSON object with the fields `subject` and `body`.',
+                ),
+                missing: error('A field is missing.', 'BAD_REQUEST', 'The field `body` is missing.'),
+                noString: error(
+                  'A field is not a string.',
+                  'BAD_REQUEST',
+                  'The field `subject` must be a string.',
+                ),
+                gateway: reply('The request is not valid HTTP.', replies.badRequest),
+              }),
             },
             '401': { $ref: '#/components/responses/Unauthorized' },
             '413': {
               description:
                 '`PAYLOAD_TOO_LARGE`: the inquiry, the body or the `email` claim is too large to be stored. From the ' +
                 `gateway: the body is over ${bodyLimit}, or over ${payloadLimit} as the function receives it.`,
-              headers: { 'Access-Control-Allow-Origin': allowOrigin },
-              content: {
-                'application/json': {
-                  schema: errorBodyOrGatewayReply,
-                  examples: {
-                    tooLarge: {
-                      summary: 'The inquiry is too large.',
-                      value: {
-                        error: 'PAYLOAD_TOO_LARGE',
-                        message: `The inquiry is larger than the ${itemLimit} that can be stored.`,
-                      },
-                    },
-                    body: {
-                      summary: 'The body is larger than any storable inquiry needs.',
-                      value: {
-                        error: 'PAYLOAD_TOO_LARGE',
-                        message: 'The request body is larger than any inquiry that can be stored.',
-                      },
-                    },
-                    email: {
-                      summary: 'The `email` claim is too long.',
-                      value: {
-                        error: 'PAYLOAD_TOO_LARGE',
-                        message: 'The `email` claim is too long for an inquiry to be stored under it.',
-                      },
-                    },
-                    gateway: {
-                      summary: 'The request is too large.',
-                      value: { message: replies.payloadTooLarge.message },
-                    },
-                  },
-                },
-              },
+              headers: cors,
+              content: json(errorBodyOrGatewayReply, {
+                tooLarge: error(
+                  'The inquiry is too large.',
+                  'PAYLOAD_TOO_LARGE',
+                  `The inquiry is larger than the ${itemLimit} that can be stored.`,
+                ),
+                body: error(
+                  'The body is larger than any storable inquiry needs.',
+                  'PAYLOAD_TOO_LARGE',
+                  'The request body is larger than any inquiry that can be stored.',
+                ),
+                email: error(
+                  'The `email` claim is too long.',
+                  'PAYLOAD_TOO_LARGE',
+                  'The `email` claim is too long for an inquiry to be stored under it.',
+                ),
+                gateway: reply('The request is too large.', replies.payloadTooLarge),
+              }),
             },
             '429': { $ref: '#/components/responses/TooManyRequests' },
             '431': { $ref: '#/components/responses/HeadersTooLarge' },
             '500': {
               description:
                 '`INTERNAL_SERVER_ERROR`: the body is not JSON, or internal error. From the gateway: the function failed.',
-              headers: { 'Access-Control-Allow-Origin': allowOrigin },
-              content: {
-                'application/json': {
-                  schema: errorBodyOrGatewayReply,
-                  examples: {
-                    noJson: {
-                      summary: 'The body is not JSON.',
-                      value: {
-                        error: 'INTERNAL_SERVER_ERROR',
-                        message: 'The request body could not be parsed as JSON.',
-                      },
-                    },
-                    fault: {
-                      summary: 'Internal error.',
-                      value: {
-                        error: 'INTERNAL_SERVER_ERROR',
-                        message: 'The request could not be processed. Please try again later.',
-                      },
-                    },
-                    gateway: {
-                      summary: 'The function failed.',
-                      value: { message: replies.internalError.message },
-                    },
-                  },
-                },
-              },
+              headers: cors,
+              content: json(errorBodyOrGatewayReply, {
+                noJson: error(
+                  'The body is not JSON.',
+                  'INTERNAL_SERVER_ERROR',
+                  'The request body could not be parsed as JSON.',
+                ),
+                fault: error(
+                  'Internal error.',
+                  'INTERNAL_SERVER_ERROR',
+                  'The request could not be processed. Please try again later.',
+                ),
+                gateway: reply('The function failed.', replies.internalError),
+              }),
             },
             '503': { $ref: '#/components/responses/Unavailable' },
           },
         },
         'x-other-methods': {
           '400': fromGateway('the request is not valid HTTP', replies.badRequest),
-          '401': fromGateway('the token is missing or not valid', replies.unauthorized, wwwAuthenticate),
+          '401': fromGateway('the token is missing or not valid', replies.unauthorized, corsAndChallenge),
           '404': fromGateway('the method has no route', replies.notFound),
           '405': {
             description: '`METHOD_NOT_ALLOWED`: the method is not an operation.',
             headers: {
-              'Access-Control-Allow-Origin': { ...allowOrigin, required: true },
+              ...functionCors,
               Allow: {
                 description: 'The methods that are operations (RFC 9110, 10.2.1).',
                 schema: { type: 'string' },
@@ -388,17 +313,13 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
                 example: 'GET, POST',
               },
             },
-            content: {
-              'application/json': {
-                schema: errorBody,
-                examples: {
-                  method: {
-                    summary: 'The method is not an operation.',
-                    value: { error: 'METHOD_NOT_ALLOWED', message: 'Allowed methods: GET, POST.' },
-                  },
-                },
-              },
-            },
+            content: json(errorBody, {
+              method: error(
+                'The method is not an operation.',
+                'METHOD_NOT_ALLOWED',
+                'Allowed methods: GET, POST.',
+              ),
+            }),
           },
           '413': { $ref: '#/components/responses/RequestTooLarge' },
           '429': { $ref: '#/components/responses/TooManyRequests' },
@@ -423,22 +344,15 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
           description:
             '`Unauthorized`: the token is valid but has no `email`, an empty one, or no `sub` that is a UUID. From the ' +
             'gateway: the token is missing or not valid.',
-          headers: { 'Access-Control-Allow-Origin': allowOrigin, 'WWW-Authenticate': wwwAuthenticate },
-          content: {
-            'application/json': {
-              schema: errorBodyOrGatewayReply,
-              examples: {
-                claims: {
-                  summary: 'The token is valid but has no `email`, an empty one, or no `sub` that is a UUID.',
-                  value: { error: 'Unauthorized', message: 'Invalid or missing required JWT claims' },
-                },
-                gateway: {
-                  summary: 'The token is missing or not valid.',
-                  value: { message: replies.unauthorized.message },
-                },
-              },
-            },
-          },
+          headers: corsAndChallenge,
+          content: json(errorBodyOrGatewayReply, {
+            claims: error(
+              'The token is valid but has no `email`, an empty one, or no `sub` that is a UUID.',
+              'Unauthorized',
+              'Invalid or missing required JWT claims',
+            ),
+            gateway: reply('The token is missing or not valid.', replies.unauthorized),
+          }),
         },
         RequestTooLarge: fromGateway(
           `the body is over ${bodyLimit}, or over ${payloadLimit} as the function receives it`,
@@ -481,24 +395,25 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
 }
 
 /** A response that only the gateway sends. */
-function fromGateway(
-  when: string,
-  { message }: Reply,
-  challenge?: OpenAPIV3_1.HeaderObject,
-): OpenAPIV3_1.ResponseObject {
-  return {
-    description: `From the gateway: ${when}.`,
-    headers: {
-      'Access-Control-Allow-Origin': allowOrigin,
-      ...(challenge && { 'WWW-Authenticate': challenge }),
-    },
-    content: {
-      'application/json': {
-        schema: gatewayReply,
-        examples: { gateway: { summary: 'From the gateway.', value: { message } } },
-      },
-    },
-  };
+function fromGateway(when: string, answer: Reply, headers: Headers = cors): OpenAPIV3_1.ResponseObject {
+  const gateway = reply('From the gateway.', answer);
+  return { description: `From the gateway: ${when}.`, headers, content: json(gatewayReply, { gateway }) };
+}
+
+function json(schema: Reference | { anyOf: Reference[] }, examples: Examples) {
+  return { 'application/json': { schema, examples } };
+}
+
+function example(summary: string, value: unknown): OpenAPIV3_1.ExampleObject {
+  return { summary, value };
+}
+
+function error(summary: string, code: string, message: string): OpenAPIV3_1.ExampleObject {
+  return { summary, value: { error: code, message } };
+}
+
+function reply(summary: string, { message }: Reply): OpenAPIV3_1.ExampleObject {
+  return { summary, value: { message } };
 }
 
 /** A copy of a schema of src/contract.ts, which is read-only, in the type of openapi-types, which is not. */
