@@ -1,8 +1,9 @@
+import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startStack } from '../../scripts/local/stack.ts';
 import type { OpenApiDocument } from '../../scripts/openapi/document.ts';
 import type { Stack } from '../../scripts/local/stack.ts';
-import type { TokenRequest } from '../../scripts/local/issuer.ts';
+import type { TokenRequest } from '../../scripts/local/issuer/tokens.ts';
 import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
 import { createApi } from '../../web/src/api.ts';
 import type { Page } from '../../web/src/api.ts';
@@ -363,5 +364,11 @@ describe.each([
     expect(requests().map(({ level }) => level)).toEqual(
       requests().map((line) => (statusOf(line) < 400 ? 'INFO' : 'WARN')),
     );
+  });
+
+  it('removes the key file of a stack without a data folder when it closes', async () => {
+    expect(existsSync(stack.keysFile)).toBe(true);
+    await stack.close();
+    expect(existsSync(stack.keysFile)).toBe(false);
   });
 });
