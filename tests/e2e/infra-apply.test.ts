@@ -152,7 +152,8 @@ describe
     let forgotten: string[] = [];
 
     beforeAll(async () => {
-      for (const file of globSync('*.tf', { cwd: MODULE })) copyFileSync(join(MODULE, file), join(folder, file));
+      for (const file of globSync('*.tf', { cwd: MODULE }))
+        copyFileSync(join(MODULE, file), join(folder, file));
       copyFileSync(join(MODULE, 'backend_override.tf.example'), join(folder, 'backend_override.tf'));
       const source = providerSource();
       if (source.length === 0) {
@@ -163,12 +164,17 @@ describe
           `terraform {\n  required_providers {\n    aws = ${required}\n  }\n}\n`,
         );
       }
-      const init = await run('terraform', ['init', '-no-color', ...source], { cwd: folder, env: terraformEnv() });
+      const init = await run('terraform', ['init', '-no-color', ...source], {
+        cwd: folder,
+        env: terraformEnv(),
+      });
       expect(init).toMatchObject({ code: 0 });
       isPlainMoto = await hasMotoGaps();
       if (isPlainMoto) {
         forgotten = ['aws_lambda_function.this logging_config'];
-        process.stdout.write(`\nLEFT OUT, because the emulator is moto as released:\n  ${MOTO_GAPS.join('\n  ')}\n`);
+        process.stdout.write(
+          `\nLEFT OUT, because the emulator is moto as released:\n  ${MOTO_GAPS.join('\n  ')}\n`,
+        );
       }
     }, 300_000);
     afterAll(() => {
@@ -204,7 +210,9 @@ describe
       expect(await tables()).not.toContain(`${name}-develop`);
     });
 
-    it('main: is destroyed after its deletion protection is switched off (docs/runbook.md)', async ({ expect }) => {
+    it('main: is destroyed after its deletion protection is switched off (docs/runbook.md)', async ({
+      expect,
+    }) => {
       const { apply, change, destroy, list, plan } = open('main');
       expect(await apply()).toMatchObject({ code: 0 });
       expect(await plan()).toEqual(forgotten);
@@ -234,10 +242,7 @@ describe
       expect(await plan()).toEqual(forgotten);
 
       change({ reserved_concurrency: 20 });
-      expect(await plan()).toEqual([
-        ...forgotten,
-        'aws_lambda_function.this reserved_concurrent_executions',
-      ]);
+      expect(await plan()).toEqual([...forgotten, 'aws_lambda_function.this reserved_concurrent_executions']);
       expect(await apply()).toMatchObject({ code: 0 });
       expect(await readSettings('release')).toMatchObject({ reservedConcurrency: 20, isProtected: true });
       expect(await plan()).toEqual(forgotten);
