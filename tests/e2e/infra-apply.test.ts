@@ -12,9 +12,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { DescribeTableCommand, DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Stage } from '../../scripts/infra/terraform.ts';
+import { afterAll, assert, beforeAll, describe, it } from 'vitest';
 import { MODULE, providerSource, run, terraformEnv } from '../../scripts/infra/terraform.ts';
+import type { Outcome, Stage } from '../../scripts/infra/terraform.ts';
 
 /** What moto 5.2.3 lacks, and what follows for this test. */
 const MOTO_GAPS = [
@@ -38,7 +38,7 @@ const dynamodb = new DynamoDBClient({
 });
 
 /** Calls a REST API of the emulator, which reads the service from the credential scope and ignores the signature. */
-async function call(service: string, path: string, method = 'GET', body?: object): Promise<any> {
+async function call(service: string, path: string, method = 'GET', body?: object): Promise<unknown> {
   const authorization = `AWS4-HMAC-SHA256 Credential=test/20260101/${region}/${service}/aws4_request, SignedHeaders=host, Signature=0`;
   const response = await fetch(new URL(path, endpoint), {
     method,
@@ -55,19 +55,25 @@ async function hasMotoGaps(): Promise<boolean> {
   const domain = { domainName, domainNameConfigurations: [{ endpointType: 'REGIONAL' }] };
   const created = await call('apigateway', '/v2/domainnames', 'POST', domain);
   await call('apigateway', `/v2/domainnames/${domainName}`, 'DELETE');
-  return created.domainNameConfigurations[0].domainNameStatus !== 'AVAILABLE';
+  const {
+    domainNameConfigurations: [configuration],
+  } = created as {
+    domainNameConfigurations: { domainNameStatus?: string }[];
+  };
+  return configuration?.domainNameStatus !== 'AVAILABLE';
 }
 
-/** The settings that are read back from the emulator, not from Terraform's state. */
+/** Reads settings back from the emulator, not from Terraform's state. */
 async function readSettings(stage: Stage) {
-  const [{ Table: table }, { Configuration: configuration, Concurrency: concurrency }] = await Promise.all([
-    dynamodb.send(new DescribeTableCommand({ TableName: `${name}-${stage}` })),
-    call('lambda', `/2015-03-31/functions/${name}-${stage}`),
-  ]);
+  const { Table } = await dynamodb.send(new DescribeTableCommand({ TableName: `${name}-${stage}` }));
+  const { Configuration, Concurrency } = (await call('lambda', `/2015-03-31/functions/${name}-${stage}`)) as {
+    Configuration: { Environment: { Variables: Record<string, string> } };
+    Concurrency?: { ReservedConcurrentExecutions: number };
+  };
   return {
-    origin: configuration.Environment.Variables.CORS_ORIGIN,
-    reservedConcurrency: concurrency?.ReservedConcurrentExecutions,
-    isProtected: table?.DeletionProtectionEnabled,
+    origin: Configuration.Environment.Variables['CORS_ORIGIN'],
+    reservedConcurrency: Concurrency?.ReservedConcurrentExecutions,
+    isProtected: Table?.DeletionProtectionEnabled,
   };
 }
 
@@ -90,6 +96,11 @@ function describeChange({ address, change: { actions, before, after, after_unkno
     .map((key) => `${address} ${key}`);
 }
 
+/** Terraform's errors, without the plan printed before them; empty if it succeeded. */
+const errorOf = ({ code, output }: Outcome): string =>
+  code === 0 ? '' : output.slice(Math.max(0, output.indexOf('\nError: ')));
+
+/** A stage in its own workspace, with functions that run Terraform there. */
 function open(stage: Stage, stageSettings: object = {}) {
   const zip = `${stage}.zip`;
   let settings = {
@@ -123,8 +134,9 @@ function open(stage: Stage, stageSettings: object = {}) {
   return {
     build,
     change: (more: object) => (settings = { ...settings, ...more }),
-    apply: (...args: string[]) => terraform('apply', '-no-color', '-auto-approve', ...args),
-    destroy: () => terraform('destroy', '-no-color', '-auto-approve'),
+    apply: async (...args: string[]) =>
+      errorOf(await terraform('apply', '-no-color', '-auto-approve', ...args)),
+    destroy: async () => errorOf(await terraform('destroy', '-no-color', '-auto-approve')),
     /** What a plan would change. */
     async plan(): Promise<string[]> {
       const file = `${stage}.plan`;
@@ -168,7 +180,7 @@ describe
         cwd: folder,
         env: terraformEnv(),
       });
-      expect(init).toMatchObject({ code: 0 });
+      assert(init.code === 0, init.output);
       isPlainMoto = await hasMotoGaps();
       if (isPlainMoto) {
         forgotten = ['aws_lambda_function.this logging_config'];
@@ -186,7 +198,7 @@ describe
 
     it('develop: changes what a setting and a new package change, and nothing else', async ({ expect }) => {
       const { apply, build, change, destroy, list, plan } = open('develop');
-      expect(await apply()).toMatchObject({ code: 0 });
+      expect(await apply()).toBe('');
       expect(await plan()).toEqual(forgotten);
 
       build('second');
@@ -201,11 +213,11 @@ describe
           ...forgotten,
         ].toSorted(),
       );
-      expect(await apply()).toMatchObject({ code: 0 });
+      expect(await apply()).toBe('');
       expect(await readSettings('develop')).toMatchObject({ origin: 'http://localhost:5173' });
       expect(await plan()).toEqual(forgotten);
 
-      expect(await destroy()).toMatchObject({ code: 0 });
+      expect(await destroy()).toBe('');
       expect(await list()).toEqual([]);
       expect(await tables()).not.toContain(`${name}-develop`);
     });
@@ -214,17 +226,17 @@ describe
       expect,
     }) => {
       const { apply, change, destroy, list, plan } = open('main');
-      expect(await apply()).toMatchObject({ code: 0 });
+      expect(await apply()).toBe('');
       expect(await plan()).toEqual(forgotten);
       expect(await readSettings('main')).toMatchObject({ isProtected: true });
 
       change({ deletion_protection_enabled: false });
       expect(await plan()).toEqual(['aws_dynamodb_table.this deletion_protection_enabled', ...forgotten]);
-      expect(await apply()).toMatchObject({ code: 0 });
+      expect(await apply()).toBe('');
       expect(await readSettings('main')).toMatchObject({ isProtected: false });
       expect(await plan()).toEqual(forgotten);
 
-      expect(await destroy()).toMatchObject({ code: 0 });
+      expect(await destroy()).toBe('');
       expect(await list()).toEqual([]);
       expect(await tables()).not.toContain(`${name}-main`);
     });
@@ -238,23 +250,23 @@ describe
         table_kms_key_arn: `arn:aws:kms:${region}:111122223333:key/00000000-0000-0000-0000-000000000000`,
         ...(isPlainMoto ? {} : { domain: { name: `${name}.example.com`, certificate_arn: arn } }),
       });
-      expect(await apply()).toMatchObject({ code: 0 });
+      expect(await apply()).toBe('');
       expect(await plan()).toEqual(forgotten);
 
       change({ reserved_concurrency: 20 });
       expect(await plan()).toEqual([...forgotten, 'aws_lambda_function.this reserved_concurrent_executions']);
-      expect(await apply()).toMatchObject({ code: 0 });
+      expect(await apply()).toBe('');
       expect(await readSettings('release')).toMatchObject({ reservedConcurrency: 20, isProtected: true });
       expect(await plan()).toEqual(forgotten);
 
       // As docs/runbook.md warns, everything but the table is gone by then.
-      expect((await destroy()).code).toBe(1);
+      expect(await destroy()).toMatch(/deleting AWS DynamoDB Table.*protect/is);
       expect(await list()).toEqual(['aws_dynamodb_table.this']);
       expect(await tables()).toContain(`${name}-release`);
 
       change({ deletion_protection_enabled: false });
-      expect(await apply('-target=aws_dynamodb_table.this')).toMatchObject({ code: 0 });
-      expect(await destroy()).toMatchObject({ code: 0 });
+      expect(await apply('-target=aws_dynamodb_table.this')).toBe('');
+      expect(await destroy()).toBe('');
       expect(await list()).toEqual([]);
       expect(await tables()).not.toContain(`${name}-release`);
     });
