@@ -15,10 +15,12 @@ export interface StoreCall {
 
 /** The one port: where inquiries are kept. They are appended and read, never changed. docs/adr/0009 */
 export interface InquiryStore {
-  /** What of an inquiry is too large to be stored; undefined when it fits. */
-  findOversized(inquiry: Inquiry): 'email' | 'inquiry' | undefined;
-  /** Stores a new inquiry; once it resolves, the inquiry is stored. Safe to retry. */
-  put(inquiry: Inquiry, call: StoreCall): Promise<void>;
+  /**
+   * Stores a new inquiry; once it resolves to undefined, the inquiry is stored. Safe to retry.
+   *
+   * @returns What is too large to be stored, if anything; then nothing was sent.
+   */
+  put(inquiry: Inquiry, call: StoreCall): Promise<'email' | 'inquiry' | undefined>;
   /**
    * Yields the inquiries of one owner page by page, newest first, strongly consistent; a page is read when it is
    * asked for. It yields all of them or rejects. With a `limit` there may be one inquiry more, which shows that older
@@ -28,21 +30,7 @@ export interface InquiryStore {
 }
 
 /** The two use cases. */
-export interface Inquiries {
-  /**
-   * @param parameters - The query parameters of the event, or undefined.
-   * @returns JSON of an InquiryListResponse with the newest inquiries that fit into one response, and `next`, the
-   * query for the older ones, when there are any.
-   * @throws ApiError 400 when a parameter is malformed.
-   */
-  list(
-    owner: Identity,
-    parameters: unknown,
-    call: StoreCall,
-  ): Promise<{ json: string; next: ListQuery | undefined }>;
-  /** @throws ApiError 400 when `json` is not a CreateInquiryRequest, 413 when it is too large to store. */
-  create(owner: Identity, json: unknown, call: StoreCall): Promise<CreateInquiryResponse>;
-}
+export type Inquiries = ReturnType<typeof createInquiries>;
 
 /** No clock rollback, in milliseconds, is large enough to reset the generator: ids never go backwards. */
 const ANY_ROLLBACK = 2 ** 48 - 1;
@@ -61,7 +49,7 @@ const sizeInResponse = (json: string): number => Buffer.byteLength(JSON.stringif
 
 /**
  * Creates a function that takes the JSON of one inquiry after the other and tells whether it still fits into the
- * response. An upper bound decides while it can; only then are the texts since the last measurement measured.
+ * response. Texts are measured only when an upper bound of their size no longer fits.
  */
 function createBudget(): (json: string) => boolean {
   let size = 0;
@@ -71,7 +59,7 @@ function createBudget(): (json: string) => boolean {
     pending.push(json);
     pendingLength += json.length + 1;
     if (size + pendingLength * MAX_BYTES_PER_UNIT <= LIST_BUDGET) return true;
-    size += sizeInResponse(pending.join()) + 1;
+    for (const text of pending) size += sizeInResponse(text) + 1;
     pending = [];
     pendingLength = 0;
     return size <= LIST_BUDGET;
@@ -89,12 +77,18 @@ export function createInquiries(
   store: InquiryStore,
   now: () => number = Date.now,
   random?: { nextUint32(): number },
-): Inquiries {
+) {
   const generator = new V7Generator(random);
   generator.setRollbackAllowance(ANY_ROLLBACK);
 
   return {
-    async list(owner, parameters, call) {
+    /**
+     * @param parameters - The query parameters of the event, or undefined.
+     * @returns JSON of an InquiryListResponse with the newest inquiries that fit into one response, and the query for
+     * the older ones, when there are any.
+     * @throws ApiError 400 when a parameter is malformed.
+     */
+    async list(owner: Identity, parameters: unknown, call: StoreCall) {
       const query = parseListQuery(parameters);
       const fits = createBudget();
       const texts: string[] = [];
@@ -115,7 +109,8 @@ export function createInquiries(
       return toResult();
     },
 
-    async create(owner, json, call) {
+    /** @throws ApiError 400 when `json` is not a CreateInquiryRequest, 413 when it is too large to store. */
+    async create(owner: Identity, json: unknown, call: StoreCall): Promise<CreateInquiryResponse> {
       const { subject, body } = parseCreateInquiryRequest(json);
       const id = generator.generateOrResetWithTs(now());
       const inquiry: Inquiry = {
@@ -127,9 +122,8 @@ export function createInquiries(
         // One reading of the clock: the first 48 bits of the id are its milliseconds (RFC 9562, 5.7). docs/adr/0010
         created_at: new Date(Number.parseInt(id.toHex().slice(0, 12), 16)).toISOString(),
       };
-      const oversized = store.findOversized(inquiry);
+      const oversized = await store.put(inquiry, call);
       if (oversized) throw payloadTooLarge(oversized);
-      await store.put(inquiry, call);
       return { inquiry };
     },
   };
