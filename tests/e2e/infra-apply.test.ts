@@ -30,7 +30,7 @@ if (endpoint === '') {
 const region = 'eu-central-1';
 /** Names of this run only, so that one emulator serves several runs. */
 const name = `apply-${crypto.randomUUID().slice(0, 8)}`;
-const folder = mkdtempSync(join(tmpdir(), 'infra-apply-'));
+let folder = '';
 const dynamodb = new DynamoDBClient({
   endpoint,
   region,
@@ -53,14 +53,11 @@ async function call(service: string, path: string, method = 'GET', body?: object
 async function hasMotoGaps(): Promise<boolean> {
   const domainName = `${name}.example.com`;
   const domain = { domainName, domainNameConfigurations: [{ endpointType: 'REGIONAL' }] };
-  const created = await call('apigateway', '/v2/domainnames', 'POST', domain);
-  await call('apigateway', `/v2/domainnames/${domainName}`, 'DELETE');
-  const {
-    domainNameConfigurations: [configuration],
-  } = created as {
+  const created = (await call('apigateway', '/v2/domainnames', 'POST', domain)) as {
     domainNameConfigurations: { domainNameStatus?: string }[];
   };
-  return configuration?.domainNameStatus !== 'AVAILABLE';
+  await call('apigateway', `/v2/domainnames/${domainName}`, 'DELETE');
+  return created.domainNameConfigurations[0]?.domainNameStatus !== 'AVAILABLE';
 }
 
 /** Reads settings back from the emulator, not from Terraform's state. */
@@ -91,9 +88,10 @@ interface Change {
 function describeChange({ address, change: { actions, before, after, after_unknown: unknown } }: Change) {
   if (actions.join() === 'no-op' || actions.join() === 'read') return [];
   if (actions.join() !== 'update') return [`${address} ${actions.join()}`];
-  return Object.keys(after)
-    .filter((key) => unknown[key] !== true && !isDeepStrictEqual(before[key], after[key]))
-    .map((key) => `${address} ${key}`);
+  const changed = Object.keys(after).filter(
+    (key) => unknown[key] !== true && !isDeepStrictEqual(before[key], after[key]),
+  );
+  return changed.length === 0 ? [`${address} update`] : changed.map((key) => `${address} ${key}`);
 }
 
 /** Terraform's errors, without the plan printed before them; empty if it succeeded. */
@@ -144,9 +142,9 @@ function open(stage: Stage, stageSettings: object = {}) {
       if (code === 0) return [];
       if (code !== 2) throw new Error(output);
       const { stdout } = await terraform('show', '-json', file);
-      return (JSON.parse(stdout) as { resource_changes: Change[] }).resource_changes
-        .flatMap(describeChange)
-        .toSorted();
+      const { resource_changes: changes } = JSON.parse(stdout) as { resource_changes: Change[] };
+      const described = changes.flatMap(describeChange).toSorted();
+      return described.length > 0 ? described : [output]; // exit code 2 without changed resources: outputs
     },
     /** The resources in the state. */
     async list(): Promise<string[]> {
@@ -164,6 +162,7 @@ describe
     let forgotten: string[] = [];
 
     beforeAll(async () => {
+      folder = mkdtempSync(join(tmpdir(), 'infra-apply-'));
       for (const file of globSync('*.tf', { cwd: MODULE }))
         copyFileSync(join(MODULE, file), join(folder, file));
       copyFileSync(join(MODULE, 'backend_override.tf.example'), join(folder, 'backend_override.tf'));
