@@ -156,7 +156,7 @@ function open(stage: Stage, stageSettings: object = {}) {
 
 describe
   .skipIf(endpoint === '')
-  .concurrent('terraform apply (skipped without AWS_ENDPOINT_URL)', { timeout: 300_000 }, () => {
+  .concurrent('terraform apply (skipped without AWS_ENDPOINT_URL)', { timeout: 900_000 }, () => {
     let isPlainMoto = false;
     /** What a plan repeats although nothing changed. */
     let forgotten: string[] = [];
