@@ -109,4 +109,11 @@ describe('the dependency rules', () => {
       .filter((from) => /^(type )?(scripts|tests|web)\//.test(from));
     expect(outside).toEqual([]);
   });
+
+  it('bundles no code of the function into the contact form: types, and the sizes in limits.ts', () => {
+    const fromSource = list('web/src/*.ts')
+      .flatMap(importsOf)
+      .filter((from) => /^(type )?src\//.test(from));
+    expect([...new Set(fromSource)].toSorted()).toEqual(['src/limits.ts', 'type src/contract.ts']);
+  });
 });
