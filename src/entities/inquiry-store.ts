@@ -79,8 +79,8 @@ export function createInquiryStore(client: DynamoDBClient, entity: InquiryEntity
 }
 
 /**
- * Adds the SDK's attempts to the call's. An error of a request that was not sent has none. A request that the signal
- * ended does not tell; it counts as one.
+ * Adds the SDK's attempts to the call's: none if nothing was sent, one if the signal ended the request, which the SDK
+ * does not count.
  */
 async function countAttempts<Output extends { $metadata: { attempts?: number } }>(
   call: StoreCall,
