@@ -1,4 +1,5 @@
-import type { ErrorResponseBody, ListQuery } from './contract.ts';
+import { requestFields } from './contract.ts';
+import type { ListQuery } from './contract.ts';
 import { ApiError, badRequest, payloadTooLarge, unparsableJson } from './errors.ts';
 
 /**
@@ -43,7 +44,7 @@ const STRUCTURE_LIMIT = 10_000;
  */
 export function readJson({ body, isBase64Encoded }: GatewayEvent): unknown {
   if (typeof body !== 'string') {
-    throw badRequest('The request has no body; the fields `subject` and `body` are missing.');
+    throw badRequest(`The request has no body; the fields ${requestFields} are missing.`);
   }
   try {
     const text = isBase64Encoded === true ? utf8.decode(Buffer.from(body, 'base64')) : body;
@@ -97,10 +98,4 @@ export function toResponse(
  */
 export function toLinkHeader({ before, limit }: ListQuery): Record<string, string> {
   return { Link: `<?before=${before}${limit === undefined ? '' : `&limit=${limit}`}>; rel="next"` };
-}
-
-/** The response of an error: `{error, message}`. */
-export function toErrorResponse(error: ApiError, corsOrigin: string): GatewayResponse {
-  const body: ErrorResponseBody = { error: error.code, message: error.message };
-  return toResponse(error.status, JSON.stringify(body), corsOrigin, error.headers);
 }
