@@ -45,6 +45,9 @@ export const createInquiryRequestSchema = {
   },
 } as const;
 
+/** The fields of a request, as messages name them. */
+export const requestFields = createInquiryRequestSchema.required.map((name) => `\`${name}\``).join(' and ');
+
 export const createInquiryResponseSchema = {
   type: 'object',
   required: ['inquiry'],
@@ -61,19 +64,16 @@ export const inquiryListResponseSchema = {
   },
 } as const;
 
-/** Query parameters of the list. docs/adr/0016 */
+const hex = '[0-9A-Fa-f]';
+
+/** Query parameters of the list. The pattern covers every notation that UUID.parse accepts. docs/adr/0016 */
 export const listQuerySchema = {
   properties: {
-    limit: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 1000,
-      description: 'At most this many inquiries. Default: as many as one response holds.',
-    },
+    limit: { type: 'integer', minimum: 1, maximum: 1000 },
     before: {
       type: 'string',
       format: 'uuid',
-      description: 'The id of an inquiry: only older ones are listed.',
+      pattern: `^(\\{|[Uu][Rr][Nn]:[Uu][Uu][Ii][Dd]:)?${hex}{8}-?${hex}{4}-?7${hex}{3}-?[89ABab]${hex}{3}-?${hex}{12}\\}?$`,
     },
   },
 } as const;
@@ -113,7 +113,7 @@ export type ErrorResponseBody = Static<typeof errorResponseBodySchema>;
  */
 export function parseCreateInquiryRequest(json: unknown): CreateInquiryRequest {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    throw badRequest('The request body must be a JSON object with the fields `subject` and `body`.');
+    throw badRequest(`The request body must be a JSON object with the fields ${requestFields}.`);
   }
   const read = (name: keyof CreateInquiryRequest): string => {
     const value: unknown = (json as Partial<Record<string, unknown>>)[name];

@@ -1,7 +1,7 @@
 import { createAuthorizer } from '../../scripts/local/authorizer.ts';
 import { createGateway } from '../../scripts/local/gateway.ts';
 import { startIssuer } from '../../scripts/local/issuer.ts';
-import type { TokenRequest } from '../../scripts/local/issuer.ts';
+import type { TokenRequest } from '../../scripts/local/issuer/tokens.ts';
 import { startFunction } from '../../scripts/local/lambda/function.ts';
 import { close, listen } from '../../scripts/local/server.ts';
 import { send } from './http.ts';
