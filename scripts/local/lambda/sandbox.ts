@@ -129,25 +129,24 @@ export async function startSandbox({
   const [, stdout, stderr, guard] = child.stdio as unknown as [null, Readable, Readable, Writable];
   for (const output of [stdout, stderr]) createInterface(output).on('line', log);
 
-  const exit = new Promise<Error>((resolve) => {
-    child.once('error', resolve);
-    child.once('exit', (code, signal) =>
-      resolve(new Error(`Runtime exited with ${signal ?? `code ${code}`}`)),
-    );
-  });
-  const awaitEnd = async (): Promise<void> => {
-    const error = await exit;
+  const ended = Promise.withResolvers<void>();
+  const end = async (error: Error): Promise<void> => {
     failure ??= error;
     clearTimeout(timer);
     next.reject(failure);
     answer?.reject(failure);
     guard.on('error', () => undefined).end('\n');
     await close(api);
+    ended.resolve();
   };
-  const ended = awaitEnd();
+  child.once('error', (error) => void end(error));
+  child.once(
+    'exit',
+    (code, signal) => void end(new Error(`Runtime exited with ${signal ?? `code ${code}`}`)),
+  );
   const stop = async (): Promise<void> => {
     child.kill('SIGKILL');
-    await ended;
+    await ended.promise;
   };
   const stopAfter = (milliseconds: number): NodeJS.Timeout =>
     setTimeout(() => {
@@ -162,7 +161,7 @@ export async function startSandbox({
   return {
     pid: child.pid ?? 0,
     initialisation: { wall: performance.now() - start, cpu: idle.cpu },
-    ended,
+    ended: ended.promise,
     isRunning: () => failure === undefined,
     async invoke(event, { requestId = randomUUID(), remaining = timeout } = {}) {
       if (failure !== undefined || idle === undefined) throw failure ?? new Error('The sandbox is busy.');
