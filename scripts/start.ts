@@ -4,7 +4,6 @@
  *
  * Usage: see below. Exit codes: 0 stopped, 1 a part failed, 2 bad use, 130 stopped while starting.
  */
-import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -14,7 +13,6 @@ import { styleText } from 'node:util';
 import { watch } from 'chokidar';
 import { openFolder, parseOptions, runCommand, UsageError } from './cli.ts';
 import { engineNames, dynamoDbLocalUnavailableReason } from './local/dynamodb.ts';
-import type { EngineName } from './local/dynamodb.ts';
 import { buildForm, buildFormWhenStale } from './local/form.ts';
 import { startStack } from './local/stack.ts';
 import type { Stack } from './local/stack.ts';
@@ -46,17 +44,6 @@ const OPTIONS = {
   reset: { type: 'boolean', default: false },
   watch: { type: 'boolean', default: false },
 } as const;
-
-interface Settings {
-  readonly port: number;
-  readonly engine: EngineName | undefined;
-  readonly folder: string;
-  readonly inMemory: boolean;
-  readonly reset: boolean;
-  readonly watching: boolean;
-  /** Port of Node's inspector. */
-  readonly inspect: number | undefined;
-}
 
 await runCommand(async () => {
   const settings = readSettings();
@@ -121,7 +108,7 @@ function fail(message: string | undefined): never {
   process.exit(1);
 }
 
-function readSettings(): Settings {
+function readSettings() {
   refuseOptionsOfNpm();
   // parseArgs has no optional values.
   const args = process.argv.slice(2).map((arg) => (arg === '--inspect' ? '--inspect=9229' : arg));
@@ -155,22 +142,22 @@ function readSettings(): Settings {
 }
 
 /**
- * npm takes options before `--` for its own, leaves them in the environment, and passes their values as arguments.
+ * npm takes options before `--` for its own, leaves them in the environment and passes their values as arguments.
  *
  * @throws UsageError with the command to write.
  */
 function refuseOptionsOfNpm(): void {
-  const taken = Object.entries(OPTIONS).flatMap(([name, { type }]) => {
-    const value = process.env[`npm_config_${name.replace('-', '_')}`];
-    // npm reads --engine as its own --engine-strict.
-    const isEngine = name === 'engine' && engineNames.some((engine) => engine === process.argv[2]);
-    if (!value && !isEngine) return [];
-    return type === 'boolean' || name === 'inspect' ? `--${name}` : `--${name} <value>`;
-  });
-  if (taken.length === 0) return;
+  const names = Object.keys(OPTIONS).filter((name) => process.env[`npm_config_${name.replace('-', '_')}`]);
+  // npm takes --engine for its --engine-strict.
+  if (engineNames.some((name) => name === process.argv[2])) names.push('engine');
+  if (names.length === 0) return;
   const command = process.env['npm_lifecycle_event'] === 'dev' ? 'npm run dev' : 'npm start';
-  const names = taken.map((option) => option.replace(' <value>', '')).join(' and ');
-  throw new UsageError(`npm took ${names} for itself; write: ${command} -- ${taken.join(' ')}`);
+  const rest = names.map((name) =>
+    ['port', 'engine', 'data'].includes(name) ? `--${name} <value>` : `--${name}`,
+  );
+  throw new UsageError(
+    `npm took --${names.join(' and --')} for itself; write: ${command} -- ${rest.join(' ')}`,
+  );
 }
 
 /** Process id and addresses of the stack that wrote the state file, if it is still running. */
@@ -205,32 +192,11 @@ function stopOnSignals(started: { stack?: Stack }): void {
   // A closed pipe (EPIPE) must not end this process before its parts are closed.
   process.stdout.on('error', () => undefined);
 
-  const npm = findNpm();
-  if (npm === undefined) return;
-  const timer = setInterval(() => {
-    try {
-      process.kill(npm, 0);
-    } catch {
-      clearInterval(timer);
-      void stop();
-    }
-  }, 500);
-  timer.unref();
-}
-
-/**
- * Process id of the npm that runs this command, found with `ps` among the parents. npm does not pass a signal on that
- * is sent to it alone, so the command polls whether npm is running.
- */
-function findNpm(): number | undefined {
-  let pid = process.ppid;
-  for (let level = 0; level < 3 && process.env['npm_lifecycle_event'] !== undefined; level++) {
-    const { stdout } = spawnSync('ps', ['-o', 'ppid=,args=', '-p', String(pid)], { encoding: 'utf8' });
-    const [, parent, args = ''] = /^\s*(\d+)\s+(.*)/.exec(stdout ?? '') ?? [];
-    if (args.startsWith('npm ')) return pid;
-    pid = Number(parent);
-  }
-  return undefined;
+  // npm does not forward every signal that is sent to it alone. Its shell became this process (exec in package.json),
+  // so npm is the parent, and another process is when npm has ended.
+  if (process.env['npm_lifecycle_event'] === undefined) return;
+  const { ppid: npm } = process;
+  setInterval(() => process.ppid === npm || void stop(), 500).unref();
 }
 
 async function reloadOnChange(stack: Stack): Promise<void> {
@@ -255,52 +221,38 @@ async function onChange(folder: string, react: () => Promise<void> | void, done:
   await once(watcher, 'ready');
 }
 
+function row(label: string, value: string, note = ''): string {
+  return `  ${styleText('dim', label.padEnd(10))} ${styleText('cyan', value)}   ${note}`.trimEnd();
+}
+
 function describe(
   { url, formUrl, docsUrl, issuer, engine, tableName }: Stack,
-  { engine: chosen, inMemory, folder, inspect }: Settings,
+  { engine: chosen, inMemory, folder, inspect }: ReturnType<typeof readSettings>,
   isBuilt = false,
 ): string {
   const kept = inMemory ? 'kept in memory' : `kept in ${relative('', folder) || '.'}`;
   const name = engine.name === 'dynalite' ? 'dynalite' : 'DynamoDB Local';
   const reason = engine.name === chosen ? undefined : dynamoDbLocalUnavailableReason();
-  const token = `npm run --silent token${folder === DEFAULT_FOLDER ? '' : ` -- --data ${quote(folder)}`}`;
-  const rows = [
-    [
-      'Form',
-      formUrl ?? `not served, because CORS_ORIGIN is ${process.env['CORS_ORIGIN']}`,
-      isBuilt ? '(web/dist was missing or old and has been built)' : '',
-    ],
-    ['API', `${url}/inquiries`],
-    ['Docs', docsUrl, `(read it, sign in, try it; ${docsUrl}/openapi.yaml is the contract)`],
-    ['Sign-in', issuer.url],
-    ['DynamoDB', engine.url, `${name}, table ${tableName}, ${kept}`],
-    ...(reason === undefined ? [] : [['', `dynalite, because ${reason}`]]),
-    ...(inspect === undefined
-      ? []
-      : [
-          [
-            'Inspector',
-            `127.0.0.1:${inspect}`,
-            '(attach VS Code or chrome://inspect; breakpoints go in src/*.ts, nothing times out)',
-          ],
-        ]),
+  const lines = [
+    `\n${styleText('bold', 'Inquiry service')}, running on this machine until Ctrl-C.\n`,
+    formUrl === undefined
+      ? row('Form', `not served, because CORS_ORIGIN is ${process.env['CORS_ORIGIN']}`)
+      : row('Form', formUrl, isBuilt ? '(web/dist was missing or old and has been built)' : ''),
+    row('API', `${url}/inquiries`),
+    row('Docs', docsUrl, `(read it, sign in, try it; ${docsUrl}/openapi.yaml is the contract)`),
+    row('Sign-in', issuer.url),
+    row('DynamoDB', engine.url, `${name}, table ${tableName}, ${kept}`),
   ];
-  const lines = rows.map(([label = '', value = '', note = '']) =>
-    `  ${styleText('dim', label.padEnd(10))} ${styleText('cyan', value)}   ${note}`.trimEnd(),
+  if (reason !== undefined) lines.push(row('', `dynalite, because ${reason}`));
+  if (inspect !== undefined) {
+    const note = '(attach VS Code or chrome://inspect; breakpoints go in src/*.ts, nothing times out)';
+    lines.push(row('Inspector', `127.0.0.1:${inspect}`, note));
+  }
+  const token = `npm run --silent token${folder === DEFAULT_FOLDER ? '' : ` -- --data '${folder}'`}`;
+  lines.push(
+    '\nSend an inquiry as ana@example.com, in this folder:\n',
+    `  curl -X POST ${url}/inquiries -H "Authorization: Bearer $(${token})" \\`,
+    `    -H 'Content-Type: application/json' -d '{"subject":"Hello","body":"Is anyone there?"}'\n`,
   );
-  return `
-${styleText('bold', 'Inquiry service')}, running on this machine until Ctrl-C.
-
-${lines.join('\n')}
-
-Send an inquiry as ana@example.com, in this folder:
-
-  curl -X POST ${url}/inquiries -H "Authorization: Bearer $(${token})" \\
-    -H 'Content-Type: application/json' -d '{"subject":"Hello","body":"Is anyone there?"}'
-`;
-}
-
-/** For a POSIX shell. */
-function quote(text: string): string {
-  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  return lines.join('\n');
 }

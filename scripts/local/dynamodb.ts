@@ -84,33 +84,29 @@ async function startDynamoDbLocal(path: string | undefined): Promise<Engine> {
   const child = spawn('java', args, { stdio: 'pipe', detached: true });
   child.stdin.on('error', () => undefined);
   const exit = once(child, 'exit');
-  const failed = Promise.withResolvers<Error>();
-  const port = Promise.withResolvers<string>();
   let closing = false;
-  void exit.then(() => {
-    if (!closing) failed.resolve(new Error('DynamoDB Local has ended.'));
-  });
-  void failed.promise.then((error) => {
-    port.reject(error);
-    child.stdin.end();
-  });
-  createInterface(child.stdout).on('line', (line) => {
-    const [, found] = /^Listening on port (\d+)$/.exec(line) ?? [];
-    if (found !== undefined) port.resolve(found);
-  });
+  let reasonOfEnd = new Error('DynamoDB Local has ended.');
+  const failed = exit.then(() => (closing ? new Promise<never>(() => {}) : reasonOfEnd));
   child.stderr.on('data', (chunk: Buffer) => {
     try {
       // When the disk is full, DynamoDB Local writes stack traces that do not say so.
       if (path !== undefined) openFolder(path);
       process.stderr.write(chunk);
     } catch (error) {
-      failed.resolve(error as Error);
+      reasonOfEnd = error as Error;
+      child.kill();
     }
+  });
+  const port = new Promise<string>((resolve) => {
+    createInterface(child.stdout).on('line', (line) => {
+      const [, found] = /^Listening on port (\d+)$/.exec(line) ?? [];
+      if (found !== undefined) resolve(found);
+    });
   });
   return {
     name: 'dynamodb-local',
-    url: `http://127.0.0.1:${await port.promise}`,
-    failed: failed.promise,
+    url: `http://127.0.0.1:${await Promise.race([port, failed.then((error) => Promise.reject(error))])}`,
+    failed,
     async close() {
       closing = true;
       child.stdin.end();

@@ -18,6 +18,7 @@ import { connect, createServer } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { engineNames, dynamoDbLocalUnavailableReason } from '../../scripts/local/dynamodb.ts';
 import { close, listen } from '../../scripts/local/server.ts';
@@ -89,7 +90,7 @@ async function start(args: string[], options: RunOptions = {}) {
   const command = run(['--port', '0', ...place, ...args], options);
   await waitUntilRunning(command);
   const addressOf = (label: string) => new RegExp(`${label} +(\\S+)`).exec(command.output)?.[1] ?? '';
-  const [, data = ''] = /token -- --data (\S+)\)/.exec(command.output) ?? [];
+  const [, data = ''] = /token -- --data '(.*)'\)/.exec(command.output) ?? [];
   const token = execFileSync(process.execPath, ['scripts/token.ts', '--data', data], {
     cwd: ROOT,
     encoding: 'utf8',
@@ -356,10 +357,9 @@ it.skipIf(noTerminal !== undefined)('prints a short line for each request at a t
   await expect.poll(() => output, { timeout: 40_000 }).toContain('curl -X POST');
   const [command = ''] = /curl -X POST .*\\\r?\n.*/.exec(output) ?? [];
   execFileSync('sh', ['-c', command.replaceAll('\r', '')], { cwd: ROOT, stdio: 'ignore' });
-  await expect
-    .poll(() => output)
-    .toMatch(/POST \/inquiries \x1B\[32m201\x1B\[39m \x1B\[2m\d+ ms\x1B\[22m\r\n/);
-  const after = output.slice(output.indexOf('"Is anyone there?"'));
+  await expect.poll(() => output).toContain('POST /inquiries \u001B[32m201\u001B[39m');
+  const after = stripVTControlCharacters(output.slice(output.indexOf('"Is anyone there?"')));
+  expect(after).toMatch(/^POST \/inquiries 201 \d+ ms\r$/m);
   expect(after).not.toMatch(/Hello|ana@example|"requestId"|eyJ/);
 });
 
