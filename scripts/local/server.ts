@@ -17,7 +17,7 @@ export async function listen(server: Server, port: number): Promise<number> {
   return address.port;
 }
 
-/** Stops listening and ends every open connection; resolves when all are gone. */
+/** Stops listening and closes all connections. */
 export async function close(server: Server & { closeAllConnections?(): void }): Promise<void> {
   const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
   server.closeAllConnections?.();

@@ -16,7 +16,7 @@ import { createTable } from './table.ts';
 export interface StackOptions {
   /** The gateway's port; issuer, docs and contact form take the next three. 0 (the default): any free ports. */
   readonly port?: number;
-  /** Default: DynamoDB Local where Java allows it, otherwise dynalite. */
+  /** Default: DynamoDB Local if it can run here, otherwise dynalite. */
   readonly engine?: EngineName | undefined;
   /** Where inquiries are kept; absent: in memory. */
   readonly folder?: string | undefined;
@@ -76,10 +76,10 @@ export async function startStack({
   const tableName = 'inquiries-local';
   await using resources = new AsyncDisposableStack();
 
-  // Reported now and not after the engine has started.
+  // Checked here, because listening comes after the start of the engine.
   if (port !== 0) await checkPort(port);
   if (inspect !== undefined) await checkPort(inspect);
-  // CORS allows one origin: the form's, or another one and no form. docs/adr/0055
+  // CORS allows one origin: the form's or, without the form, another one. docs/adr/0055
   const form = otherOrigin === undefined ? await startFormServer(port === 0 ? 0 : port + 3) : undefined;
   resources.defer(async () => form?.close());
   const corsOrigin = otherOrigin ?? form?.url ?? '';
