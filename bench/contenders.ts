@@ -1,24 +1,22 @@
-/** Who is measured, and how each is built into what Lambda would get. */
+/** The contenders, and how each is built into the package that Lambda would get. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import type { BuildOptions } from 'esbuild';
 import { unzipSync, zipSync } from 'fflate';
 
-const ROOT = join(import.meta.dirname, '..');
-
 export interface Contender {
   readonly name: string;
   readonly title: string;
-  /** Answers a constant: no contract is checked, no list is asked for. */
+  /** Returns a constant: its responses are not checked, and it has no lists. */
   readonly constant?: boolean;
-  /** Builds into the folder. */
+  /** Builds into an empty folder. */
   build(folder: string): Promise<Package>;
 }
 
 export interface Package {
-  /** The module with the handler. */
+  /** The module that exports `handler`. */
   readonly module: string;
   /** Bytes of the zip. */
   readonly size: number;
@@ -38,21 +36,29 @@ const ES_MODULE: BuildOptions = {
 
 export const contenders: readonly Contender[] = [
   { name: 'ours', title: 'this service', build: buildOurs },
-  bundled('plain', 'same packages, plain bundle', COMMON_JS),
   bundled('middy-powertools', 'Middy + Powertools + zod', ES_MODULE),
   bundled('hono', 'Hono', ES_MODULE),
-  bundled('express', 'Express + serverless-http', COMMON_JS),
+  bundled('plain', 'same packages, plain bundle', COMMON_JS),
   bundled('hand-written', 'hand-written SigV4', { format: 'esm', outExtension: { '.js': '.mjs' } }),
   { ...bundled('bare', 'bare Node, a constant', COMMON_JS), constant: true },
 ];
 
+/** A package built earlier: the path of its inquiries.zip. */
+export function prebuilt(zip: string): Contender {
+  const title = `${basename(dirname(resolve(zip)))}/${basename(zip)}`;
+  return { name: title, title, build: async (folder) => unpack(zip, folder) };
+}
+
 async function buildOurs(folder: string): Promise<Package> {
-  execFileSync(process.execPath, [join(ROOT, 'scripts/build.ts'), '--out', folder], { stdio: 'pipe' });
-  const zip = readFileSync(join(folder, 'inquiries.zip'));
-  const task = join(folder, 'task');
-  mkdirSync(task);
-  for (const [name, content] of Object.entries(unzipSync(zip))) writeFileSync(join(task, name), content);
-  return { module: join(task, 'handler.mjs'), size: zip.length };
+  const script = join(import.meta.dirname, '../scripts/build.ts');
+  execFileSync(process.execPath, [script, '--out', join(folder, 'dist')], { stdio: 'pipe' });
+  return unpack(join(folder, 'dist/inquiries.zip'), folder);
+}
+
+function unpack(zip: string, folder: string): Package {
+  const bytes = readFileSync(zip);
+  for (const [name, content] of Object.entries(unzipSync(bytes))) writeFileSync(join(folder, name), content);
+  return { module: join(folder, 'handler.mjs'), size: bytes.length };
 }
 
 function bundled(name: string, title: string, options: BuildOptions): Contender {
