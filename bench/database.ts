@@ -10,10 +10,10 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { BatchWriteCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { V7Generator } from 'uuidv7';
 import { dynamoDbLocalUnavailableReason, startEngine } from '../scripts/local/dynamodb.ts';
-import { limits } from '../scripts/local/replies.ts';
 import { listen } from '../scripts/local/server.ts';
 import { createTable } from '../scripts/local/table.ts';
 import { createInquiryEntity } from '../src/entities/inquiry.ts';
+import { LAMBDA_PAYLOAD_LIMIT } from '../src/limits.ts';
 
 export const CORS_ORIGIN = 'https://www.example.com';
 const TABLE = 'inquiries-bench';
@@ -100,7 +100,7 @@ export const MESSAGE = {
 async function seed(endpoint: string): Promise<Database['owners']> {
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
   const client = DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint, region: 'local', credentials }));
-  const entity = createInquiryEntity({ client, table: TABLE });
+  const entity = createInquiryEntity(TABLE);
   const generator = new V7Generator();
 
   const fill = async (owner: Owner, count: number): Promise<SeededOwner> => {
@@ -146,5 +146,5 @@ function countThatFits({ sub, email }: Owner): number {
   const inquiry = { id: sub, cognito_sub: sub, email, ...MESSAGE, created_at: '2026-01-01T00:00:00.000Z' };
   // The body is JSON in a JSON string; the string's two quotation marks stand for the comma between inquiries.
   const bytes = Buffer.byteLength(JSON.stringify(JSON.stringify(inquiry)));
-  return Math.floor((limits.lambdaPayload - RESPONSE_MARGIN) / bytes);
+  return Math.floor((LAMBDA_PAYLOAD_LIMIT - RESPONSE_MARGIN) / bytes);
 }

@@ -1,12 +1,14 @@
-/** What the contact form counts, writes and says. */
+/** Sizes, formats and messages of the contact form. */
 import { describe, expect, it } from 'vitest';
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { beginningOf, directionOf, formatBytes, formatCount, formatTime } from '../../web/src/format.ts';
-import { sayNotListed, sayNotSent, saySize } from '../../web/src/messages.ts';
+import { describeListFailure, describeSendFailure, describeSize } from '../../web/src/messages.ts';
 import type { Failure } from '../../web/src/api.ts';
-import { LIMIT, measure } from '../../web/src/size.ts';
+import { INQUIRY, makeCall } from '../helpers/events.ts';
+import { ITEM_LIMIT } from '../../src/limits.ts';
+import { measure } from '../../web/src/size.ts';
 
 describe('the size of an inquiry', () => {
   it.each([
@@ -22,33 +24,26 @@ describe('the size of an inquiry', () => {
 
   it('is near the limit from nine tenths of it, and over it one byte beyond', () => {
     const level = (bytes: number) => measure('', 'x'.repeat(bytes)).level;
-    expect(level(LIMIT * 0.9 - 1)).toBe('fine');
-    expect(level(LIMIT * 0.9)).toBe('near');
-    expect(level(LIMIT)).toBe('near');
-    expect(level(LIMIT + 1)).toBe('over');
+    expect(level(ITEM_LIMIT * 0.9 - 1)).toBe('fine');
+    expect(level(ITEM_LIMIT * 0.9)).toBe('near');
+    expect(level(ITEM_LIMIT)).toBe('near');
+    expect(level(ITEM_LIMIT + 1)).toBe('over');
   });
 
-  it('never refuses what the service would store', () => {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing is sent
-    const client = { send: () => undefined } as unknown as DynamoDBDocumentClient;
-    const store = createInquiryStore(createInquiryEntity({ client, table: 'any' }));
-    const uuid = '00000000-0000-4000-8000-000000000000';
-    const inquiry = {
-      id: uuid,
-      cognito_sub: uuid,
-      email: '',
-      subject: '',
-      created_at: new Date(0).toISOString(),
-    };
-    expect(store.fits({ ...inquiry, body: 'x'.repeat(LIMIT - 1024) })).toBe(true);
-    expect(store.fits({ ...inquiry, body: 'x'.repeat(LIMIT + 1) })).toBe(false);
+  it('never refuses what the service would store', async () => {
+    const client = new DynamoDBClient();
+    client.send = async () => ({ ConsumedCapacity: {}, $metadata: {} });
+    const store = createInquiryStore(client, createInquiryEntity('any'));
+    const put = (body: string) => store.put({ ...INQUIRY, email: '', body }, makeCall());
+    expect(await put('x'.repeat(ITEM_LIMIT - 1024))).toBeUndefined();
+    expect(await put('x'.repeat(ITEM_LIMIT + 1))).toBe('inquiry');
   });
 
   it('is said only when it matters', () => {
-    const say = (bytes: number) => saySize(measure('', 'x'.repeat(bytes)));
+    const say = (bytes: number) => describeSize(measure('', 'x'.repeat(bytes)));
     expect(say(1000)).toBeUndefined();
-    expect(say(LIMIT - 1)).toBe('Almost full: 1 byte left.');
-    expect(say(LIMIT + 2048)).toBe('Too large by 2 KB. Please shorten the message.');
+    expect(say(ITEM_LIMIT - 1)).toBe('Almost full: 1 byte left.');
+    expect(say(ITEM_LIMIT + 2048)).toBe('Too large by 2 KB. Please shorten the message.');
   });
 });
 
@@ -60,8 +55,8 @@ describe('numbers', () => {
     [1024, '1 KB'],
     [1025, '1.1 KB'],
     [100 * 1024 + 1, '101 KB'],
-    [LIMIT, '400 KB'],
-    [LIMIT + 1, '401 KB'],
+    [ITEM_LIMIT, '400 KB'],
+    [ITEM_LIMIT + 1, '401 KB'],
   ])('writes %i bytes as %s', (bytes, text) => {
     expect(formatBytes(bytes)).toBe(text);
   });
@@ -124,21 +119,21 @@ describe('what is said of a failure', () => {
   ];
 
   it.each(kinds)('%s: what happened, and that nothing typed is lost or what to do about it', (kind) => {
-    const { title, text } = sayNotSent({ kind, mayBeDone: false }, true);
+    const { title, text } = describeSendFailure({ kind, mayBeDone: false }, true);
     expect(title).not.toBe('');
     expect(text).toContain('Nothing was sent.');
     expect(text).toMatch(/text is kept|shorten/);
-    expect(sayNotListed({ kind, mayBeDone: false }).text).toContain('could not be loaded');
+    expect(describeListFailure({ kind, mayBeDone: false }).text).toContain('could not be loaded');
   });
 
   it.each(['offline', 'unreachable', 'server'] as const)('%s: admits not to know', (kind) => {
-    expect(sayNotSent({ kind, mayBeDone: true }, false).text).toContain('We cannot tell yet');
-    expect(sayNotSent({ kind, mayBeDone: true }, true).text).toContain('did not arrive');
+    expect(describeSendFailure({ kind, mayBeDone: true }, false).text).toContain('We cannot tell yet');
+    expect(describeSendFailure({ kind, mayBeDone: true }, true).text).toContain('did not arrive');
   });
 
   it('repeats what the service says when it refuses', () => {
-    expect(sayNotSent({ kind: 'refused', mayBeDone: false, message: 'Because.' }, true).text).toMatch(
-      /Because\.$/,
-    );
+    expect(
+      describeSendFailure({ kind: 'refused', mayBeDone: false, message: 'Because.' }, true).text,
+    ).toMatch(/Because\.$/);
   });
 });
