@@ -37,18 +37,17 @@ export async function checkContract(invoke: (event: string) => Promise<string>, 
   const post = { method: 'POST', claims };
   let sent = '';
   const send = async (options: EventOptions): Promise<ServiceResponse> => {
-    sent = JSON.stringify(options).slice(0, 500);
+    const { method, query = '', body = '' } = options;
+    sent = `${method} ${query}${body}`.slice(0, 200);
     return toResponse(await invoke(makeEvent(options)));
   };
   const errors: [request: EventOptions, status: number, code: string][] = [
     [{ method: 'GET' }, 401, 'Unauthorized'],
-    [{ ...get, claims: { sub: owner.sub } }, 401, 'Unauthorized'],
     [{ ...get, claims: { ...claims, email: '' } }, 401, 'Unauthorized'],
     [{ ...get, claims: { ...claims, sub: 'ana' } }, 401, 'Unauthorized'],
     [{ ...get, query: 'limit=0' }, 400, 'BAD_REQUEST'],
     [{ ...get, query: 'before=x' }, 400, 'BAD_REQUEST'],
     [post, 400, 'BAD_REQUEST'],
-    [{ ...post, body: 'null' }, 400, 'BAD_REQUEST'],
     [{ ...post, body: '{"subject":"s"}' }, 400, 'BAD_REQUEST'],
     [{ ...post, body: '{"subject":1,"body":""}' }, 400, 'BAD_REQUEST'],
     [{ ...post, body: '{"subject":"s","body":"' }, 500, 'INTERNAL_SERVER_ERROR'],

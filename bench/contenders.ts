@@ -22,12 +22,8 @@ export interface Package {
   readonly size: number;
 }
 
-/** What AWS CDK's NodejsFunction passes to esbuild, with minification. */
-const COMMON_JS: BuildOptions = { format: 'cjs', outExtension: { '.js': '.cjs' } };
-/** What Powertools' documentation recommends. */
+/** CommonJS is what AWS CDK's NodejsFunction builds; the options for ES modules are from Powertools' documentation. */
 const ES_MODULE: BuildOptions = {
-  format: 'esm',
-  outExtension: { '.js': '.mjs' },
   mainFields: ['module', 'main'],
   banner: {
     js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
@@ -36,11 +32,11 @@ const ES_MODULE: BuildOptions = {
 
 export const contenders: readonly Contender[] = [
   { name: 'ours', title: 'this service', build: buildOurs },
-  bundled('middy-powertools', 'Middy + Powertools + zod', ES_MODULE),
-  bundled('hono', 'Hono', ES_MODULE),
-  bundled('plain', 'same packages, plain bundle', COMMON_JS),
-  bundled('hand-written', 'hand-written SigV4', { format: 'esm', outExtension: { '.js': '.mjs' } }),
-  { ...bundled('bare', 'bare Node, a constant', COMMON_JS), constant: true },
+  bundled('middy-powertools', 'Middy + Powertools + zod', 'handler.mjs', ES_MODULE),
+  bundled('hono', 'Hono', 'handler.mjs', ES_MODULE),
+  bundled('plain', 'same packages, plain bundle', 'handler.cjs'),
+  bundled('hand-written', 'hand-written SigV4', 'handler.mjs'),
+  { ...bundled('bare', 'bare Node, a constant', 'handler.cjs'), constant: true },
 ];
 
 /** A package built earlier: the path of its inquiries.zip. */
@@ -61,23 +57,23 @@ function unpack(zip: string, folder: string): Package {
   return { module: join(folder, 'handler.mjs'), size: bytes.length };
 }
 
-function bundled(name: string, title: string, options: BuildOptions): Contender {
+function bundled(name: string, title: string, file: string, options: BuildOptions = {}): Contender {
   return {
     name,
     title,
     async build(folder) {
+      const module = join(folder, file);
       await build({
-        entryPoints: { handler: join(import.meta.dirname, `contenders/${name}.ts`) },
-        outdir: folder,
+        entryPoints: [join(import.meta.dirname, `contenders/${name}.ts`)],
+        outfile: module,
         bundle: true,
         minify: true,
         platform: 'node',
         target: 'node24',
+        format: file.endsWith('.mjs') ? 'esm' : 'cjs',
         logLevel: 'warning',
         ...options,
       });
-      const file = `handler${options.outExtension?.['.js']}`;
-      const module = join(folder, file);
       return { module, size: zipSync({ [file]: readFileSync(module) }, { level: 9 }).length };
     },
   };
