@@ -131,8 +131,9 @@ async function list(sandbox: Sandbox, owner: SeededOwner, constant = false): Pro
 function explainFailure(error: unknown): string {
   const message = error instanceof Error ? error.message : '';
   if (message.includes('SIGKILL')) return 'killed: out of memory';
-  if (message.includes('heap out of memory')) return 'crashed: heap out of memory';
-  if (message.includes('no answer within')) return 'timed out';
+  // V8 aborts when its heap is full.
+  if (message.includes('SIGABRT')) return 'crashed: heap out of memory';
+  if (message.includes('timed out')) return 'timed out';
   throw error;
 }
 
