@@ -16,7 +16,7 @@ import { createInquiryEntity } from '../src/entities/inquiry.ts';
 
 export const CORS_ORIGIN = 'https://www.example.com';
 const TABLE = 'inquiries-bench';
-/** The most inquiries with this message that fit into one response (467 bytes each, less the function's margin). */
+/** The most inquiries with this message that fit into one response (468 bytes each, less the function's margin). */
 const FULLEST = 13_300;
 
 export interface Owner {
