@@ -133,7 +133,7 @@ async function seed(endpoint: string): Promise<Database['owners']> {
       credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
     }),
   );
-  const entity = createInquiryEntity({ client, table: TABLE });
+  const entity = createInquiryEntity(TABLE);
   const generator = new V7Generator();
   const from = Date.UTC(2026, 0, 1);
 

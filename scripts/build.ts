@@ -1,7 +1,7 @@
 /**
  * Builds what Lambda runs: dist/handler.mjs with its source map, and dist/inquiries.zip with handler.mjs in it.
- * Both are byte-identical on every build of the same sources and lockfile, so `terraform plan` shows a change
- * only where there is one.
+ * Both are byte-identical on every build of the same sources and lockfile, so that `terraform plan` shows only real
+ * changes. dist/handler.meta.json is esbuild's list of the modules in the bundle.
  *
  * Usage: npm run build [-- --out FOLDER]. Exit codes: 0 built, 1 failed, 2 bad use.
  */
@@ -15,17 +15,16 @@ import { parseOptions, runCommand } from './cli.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
-/** Modules of ours in the place of packages of which the function needs next to nothing. docs/adr/0061 */
-const STAND_INS = {
-  '@aws-sdk/credential-provider-node': './scripts/stand-ins/credential-provider-node.ts',
-  '@aws-sdk/lib-dynamodb': './scripts/stand-ins/lib-dynamodb.ts',
-  // ElectroDB unmarshalls items of transactions with it, and there are none.
-  '@aws-sdk/util-dynamodb': './scripts/stand-ins/lib-dynamodb.ts',
+/** Packages of which the function needs next to nothing, and what the bundle holds in their place. docs/adr/0061 */
+const SHIMS = {
+  '@aws-sdk/credential-provider-node': './src/shims/credential-provider-node.ts',
+  '@aws-sdk/lib-dynamodb': './src/shims/unused.ts',
+  '@aws-sdk/util-dynamodb': './src/shims/unused.ts',
 };
 
 /**
- * Takes Node's own modules as `require` does. An `import` reads every property of theirs, those included that load
- * further modules when they are read (Web Crypto, Web Streams, performance hooks): 10 ms of every cold start.
+ * Loads Node's modules as `require` does. An `import` reads all of their properties, some of which load further
+ * modules (Web Crypto, Web Streams, performance hooks): 10 ms of every cold start.
  */
 const builtinsWithoutFacade: Plugin = {
   name: 'builtins-without-facade',
@@ -44,7 +43,7 @@ await runCommand(async () => {
     out: { type: 'string', default: join(ROOT, 'dist') },
   });
   rmSync(out, { recursive: true, force: true });
-  await build({
+  const { metafile } = await build({
     absWorkingDir: ROOT,
     entryPoints: ['src/handler.ts'],
     outfile: join(out, 'handler.mjs'),
@@ -54,15 +53,17 @@ await runCommand(async () => {
     format: 'esm',
     // The packages' ES modules: smaller than their CommonJS, and they need no `require` in the bundle.
     mainFields: ['module', 'main'],
-    alias: STAND_INS,
+    alias: SHIMS,
     plugins: [builtinsWithoutFacade],
     minify: true,
-    // Beside the bundle for whoever reads a stack trace; Lambda gets neither the map nor a comment that names it.
+    // For reading stack traces; Lambda gets neither the map nor a comment that names it.
     sourcemap: 'external',
     sourcesContent: false,
     legalComments: 'none',
     logLevel: 'warning',
+    metafile: true,
   });
+  writeFileSync(join(out, 'handler.meta.json'), JSON.stringify(metafile));
 
   const handler = readFileSync(join(out, 'handler.mjs'));
   // fflate writes local time: this date and no clock, so the same bytes come out in every time zone.

@@ -1,6 +1,8 @@
+import { ITEM_LIMIT } from './limits.ts';
+
 /**
- * An answer other than success. Thrown anywhere below `app.ts`, which turns it into a response; everything
- * else that is thrown becomes {@link internalError}. Status numbers are known in this file alone.
+ * A response other than success. Thrown anywhere below `app.ts`, which turns it into a response; anything else that
+ * is thrown becomes {@link internalError}. Only this file has the status numbers of errors.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
@@ -24,10 +26,10 @@ export class ApiError extends Error {
   }
 }
 
-/** JSON that is not what the operation asks for; the message names the field. docs/adr/0005 */
+/** JSON that is not what the operation expects; the message names the field. docs/adr/0005 */
 export const badRequest = (message: string): ApiError => new ApiError(400, 'BAD_REQUEST', message);
 
-/** Spec, "Errors": claims missing, `email` empty or `sub` not a UUID. One sentence for all, so nothing is probed. */
+/** Spec, "Errors": claims missing, `email` empty or `sub` not a UUID. The message does not tell which. */
 export const unauthorized = (): ApiError =>
   new ApiError(401, 'Unauthorized', 'Invalid or missing required JWT claims');
 
@@ -35,14 +37,21 @@ export const unauthorized = (): ApiError =>
 export const methodNotAllowed = (allow: string): ApiError =>
   new ApiError(405, 'METHOD_NOT_ALLOWED', `Allowed methods: ${allow}.`, { headers: { Allow: allow } });
 
-/** An inquiry that does not fit into one item of the store. docs/adr/0006 */
-export const payloadTooLarge = (): ApiError =>
-  new ApiError(413, 'PAYLOAD_TOO_LARGE', 'The inquiry is larger than the 400 KB that can be stored.');
+/** What is too large, and the message that says so. */
+const TOO_LARGE = {
+  request: 'The request body is larger than any inquiry that can be stored.',
+  inquiry: `The inquiry is larger than the ${ITEM_LIMIT / 1024} KB that can be stored.`,
+  email: 'The `email` claim is too long for an inquiry to be stored under it.',
+};
 
-/** The spec answers 500 where the request body is not JSON; the sentence lets the client act on it. docs/adr/0004 */
+/** Nothing is stored. docs/adr/0006, docs/adr/0062 */
+export const payloadTooLarge = (what: keyof typeof TOO_LARGE): ApiError =>
+  new ApiError(413, 'PAYLOAD_TOO_LARGE', TOO_LARGE[what]);
+
+/** The spec's 500 for a body that is not JSON; the message tells the client what to correct. docs/adr/0004 */
 export const unparsableJson = (cause: unknown): ApiError =>
   new ApiError(500, 'INTERNAL_SERVER_ERROR', 'The request body could not be parsed as JSON.', { cause });
 
-/** Any fault of ours: one fixed sentence, nothing of the cause. docs/adr/0004 */
+/** Any internal error: one fixed message that reveals nothing of the cause. docs/adr/0004 */
 export const internalError = (): ApiError =>
   new ApiError(500, 'INTERNAL_SERVER_ERROR', 'The request could not be processed. Please try again later.');

@@ -1,57 +1,81 @@
 import { V7Generator } from 'uuidv7';
 import { parseCreateInquiryRequest, parseListQuery } from './contract.ts';
-import type { CreateInquiryResponse, Inquiry, InquiryListResponse, ListQuery } from './contract.ts';
+import type { CreateInquiryResponse, Inquiry, ListQuery } from './contract.ts';
 import { payloadTooLarge } from './errors.ts';
 import type { Identity } from './identity.ts';
+import { LAMBDA_PAYLOAD_LIMIT } from './limits.ts';
+
+/** What one invocation may spend on the store, and what it has spent. */
+export interface StoreCall {
+  /** Ends requests, retries and pages of the invocation. */
+  readonly signal: AbortSignal;
+  /** Requests sent to the database, retries and pages included. The store adds to it. */
+  attempts: number;
+}
 
 /** The one port: where inquiries are kept. They are appended and read, never changed. docs/adr/0009 */
 export interface InquiryStore {
-  /** Whether the inquiry fits into one item of the store. */
-  fits(inquiry: Inquiry): boolean;
-  /** Stores one new inquiry; when it resolves, the inquiry is stored. Safe to retry. */
-  put(inquiry: Inquiry, signal: AbortSignal): Promise<void>;
+  /** What of an inquiry is too large to be stored; undefined when it fits. */
+  findOversized(inquiry: Inquiry): 'email' | 'inquiry' | undefined;
+  /** Stores a new inquiry; once it resolves, the inquiry is stored. Safe to retry. */
+  put(inquiry: Inquiry, call: StoreCall): Promise<void>;
   /**
-   * The inquiries of one owner, newest first, those just stored included, page by page; the next page is read when
-   * it is asked for. Whole, or it rejects. With a `limit` a page has one more: it tells whether older ones remain.
+   * Yields the inquiries of one owner page by page, newest first, strongly consistent; a page is read when it is
+   * asked for. It yields all of them or rejects. With a `limit` there may be one inquiry more, which shows that older
+   * ones remain.
    */
-  list(owner: Identity, query: ListQuery, signal: AbortSignal): AsyncIterable<Inquiry[]>;
+  list(owner: Identity, query: ListQuery, call: StoreCall): AsyncIterableIterator<Inquiry[]>;
 }
 
 /** The two use cases. */
 export interface Inquiries {
   /**
-   * @param parameters - The query parameters as they came, or undefined.
-   * @returns The newest inquiries that fit into one response, and `next`, the query that lists the older ones,
-   * when there are any.
+   * @param parameters - The query parameters of the event, or undefined.
+   * @returns JSON of an InquiryListResponse with the newest inquiries that fit into one response, and `next`, the
+   * query for the older ones, when there are any.
    * @throws ApiError 400 when a parameter is malformed.
    */
   list(
     owner: Identity,
     parameters: unknown,
-    signal: AbortSignal,
-  ): Promise<{ list: InquiryListResponse; next: ListQuery | undefined }>;
+    call: StoreCall,
+  ): Promise<{ json: string; next: ListQuery | undefined }>;
   /** @throws ApiError 400 when `json` is not a CreateInquiryRequest, 413 when it is too large to store. */
-  create(owner: Identity, json: unknown, signal: AbortSignal): Promise<CreateInquiryResponse>;
+  create(owner: Identity, json: unknown, call: StoreCall): Promise<CreateInquiryResponse>;
 }
 
-/** A clock that runs backwards may not reorder ids: no rollback is large enough to reset the generator. */
+/** No clock rollback, in milliseconds, is large enough to reset the generator: ids never go backwards. */
 const ANY_ROLLBACK = 2 ** 48 - 1;
 
 /**
- * Bytes that the inquiries of one list may take in the response: Lambda's 6 MB (6,291,556 bytes) less a margin for
- * the status, the headers and the rest of the body, in which the email may be as long as a token allows.
+ * Bytes that the inquiries of one list may take in Lambda's response, with a margin for the status, the headers and
+ * the rest of the body, in which the email may be as long as a token allows.
  */
-const LIST_BUDGET = 6_291_556 - 64 * 1024;
+const LIST_BUDGET = LAMBDA_PAYLOAD_LIMIT - 64 * 1024;
 
-/** Bytes of a value in Lambda's response: JSON inside a JSON string, so quotes and escapes are escaped again. */
-const sizeInResponse = (value: unknown): number => Buffer.byteLength(JSON.stringify(JSON.stringify(value)));
+/** A character of JSON takes at most 3 bytes in Lambda's response: of UTF-8, or 2 as an escaped quote or backslash. */
+const MAX_BYTES_PER_UNIT = 3;
 
-/** Measures inquiries of one owner, in bytes of Lambda's response. What all of them share is measured once. */
-function createMeasure({ sub, email }: Identity): (inquiry: Inquiry) => number {
-  const empty: Inquiry = { id: '', cognito_sub: sub, email, subject: '', body: '', created_at: '' };
-  const shared = sizeInResponse(empty) - 2 * sizeInResponse('');
-  return ({ id, subject, body, created_at }) =>
-    shared + sizeInResponse(id + created_at + subject) + sizeInResponse(body);
+/** Bytes of JSON in Lambda's response, where it is part of a JSON string. */
+const sizeInResponse = (json: string): number => Buffer.byteLength(JSON.stringify(json)) - 2;
+
+/**
+ * Creates a function that takes the JSON of one inquiry after the other and tells whether it still fits into the
+ * response. An upper bound decides while it can; only then are the texts since the last measurement measured.
+ */
+function createBudget(): (json: string) => boolean {
+  let size = 0;
+  let pending: string[] = [];
+  let pendingLength = 0;
+  return (json) => {
+    pending.push(json);
+    pendingLength += json.length + 1;
+    if (size + pendingLength * MAX_BYTES_PER_UNIT <= LIST_BUDGET) return true;
+    size += sizeInResponse(pending.join()) + 1;
+    pending = [];
+    pendingLength = 0;
+    return size <= LIST_BUDGET;
+  };
 }
 
 /**
@@ -59,7 +83,7 @@ function createMeasure({ sub, email }: Identity): (inquiry: Inquiry) => number {
  *
  * @param now - Milliseconds since the epoch. When it runs backwards, ids and `created_at` stay at the latest
  * millisecond seen until the clock has caught up.
- * @param random - Where the random bits of ids come from. Default: the runtime's cryptographic generator.
+ * @param random - The source of the random bits of ids. Default: the runtime's cryptographic generator.
  */
 export function createInquiries(
   store: InquiryStore,
@@ -70,29 +94,28 @@ export function createInquiries(
   generator.setRollbackAllowance(ANY_ROLLBACK);
 
   return {
-    async list(owner, parameters, signal) {
+    async list(owner, parameters, call) {
       const query = parseListQuery(parameters);
-      const inquiries: Inquiry[] = [];
-      const answer = (next?: ListQuery) => ({
-        list: { email: owner.email, count: inquiries.length, inquiries },
+      const fits = createBudget();
+      const texts: string[] = [];
+      let before: string | undefined;
+      const toResult = (next?: ListQuery) => ({
+        json: `{"email":${JSON.stringify(owner.email)},"count":${texts.length},"inquiries":[${texts.join()}]}`,
         next,
       });
-      const measure = createMeasure(owner);
-      let size = 0;
-      for await (const page of store.list(owner, query, signal)) {
+      for await (const page of store.list(owner, query, call)) {
         for (const inquiry of page) {
-          size += measure(inquiry);
-          const last = inquiries.at(-1);
-          if (last && (inquiries.length === query.limit || size > LIST_BUDGET)) {
-            return answer({ ...query, before: last.id });
-          }
-          inquiries.push(inquiry);
+          const json = JSON.stringify(inquiry);
+          const isFull = texts.length === query.limit || !fits(json);
+          if (isFull && before) return toResult({ ...query, before });
+          texts.push(json);
+          before = inquiry.id;
         }
       }
-      return answer();
+      return toResult();
     },
 
-    async create(owner, json, signal) {
+    async create(owner, json, call) {
       const { subject, body } = parseCreateInquiryRequest(json);
       const id = generator.generateOrResetWithTs(now());
       const inquiry: Inquiry = {
@@ -104,8 +127,9 @@ export function createInquiries(
         // One reading of the clock: the first 48 bits of the id are its milliseconds (RFC 9562, 5.7). docs/adr/0010
         created_at: new Date(Number.parseInt(id.toHex().slice(0, 12), 16)).toISOString(),
       };
-      if (!store.fits(inquiry)) throw payloadTooLarge();
-      await store.put(inquiry, signal);
+      const oversized = store.findOversized(inquiry);
+      if (oversized) throw payloadTooLarge(oversized);
+      await store.put(inquiry, call);
       return { inquiry };
     },
   };

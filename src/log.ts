@@ -1,50 +1,50 @@
+import { inquiriesPath } from './contract.ts';
 import { ApiError } from './errors.ts';
 
-/** What is known of a request when it is answered. */
+/** A request and its outcome. */
 export interface CompletedRequest {
   readonly requestId: string | undefined;
-  /** Lambda's name of the function: what the metrics of one stage are told from another's by. */
+  /** Lambda's name of the function; it tells the metrics of one stage from those of another. */
   readonly functionName: string | undefined;
   readonly method: unknown;
   readonly status: number;
   readonly milliseconds: number;
-  /** How often the database was asked, retries and pages counted. */
+  /** Requests sent to the database, retries and pages included. */
   readonly attempts: number;
-  /** What was thrown, when the status is an error. */
+  /** What was thrown, if anything. */
   readonly error?: unknown;
 }
 
-/** What error classes and codes are called. Anything else could be text from outside. */
+/** The form of names and codes of errors. Any other text could come from a request. */
 const NAME = /^[A-Za-z]\w{0,63}$/;
 const METHODS = new Set<unknown>(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-const ROUTE = '/inquiries';
 
 /**
- * Logs one line about a request: what was asked and how it went, and nothing of its content. Of an error there is the
- * name, nothing of its message, stack or properties, which may hold tokens, emails and bodies. An answer other than a
- * success is the client's mistake and a warning when we say so by an {@link ApiError}, a body that is not JSON
- * included; everything else is a fault of ours and an error, which is what the alarms count. docs/adr/0023
+ * Logs one line about a request and its outcome, with no content of either. Of an error it logs the name alone: its
+ * message, stack and properties may hold tokens, emails and bodies. An {@link ApiError} is the client's mistake and
+ * logged as a warning (a body that is not JSON included); any other error is internal, logged as an error and counted
+ * by the alarms. docs/adr/0023
  *
  * Lambda's JSON log format wraps the object in one line with timestamp and level.
  *
- * @param writeMetrics - Receives the same request as one line of metrics (CloudWatch's embedded metric format).
- * Requests, Faults (ours alone) and Latency, by the function's name: dimensions of few values only. docs/adr/0031
+ * @param writeMetrics - Receives the request as one line in CloudWatch's embedded metric format: Requests, Faults
+ * (internal errors) and Latency by the function's name, a dimension of few values. docs/adr/0031
  */
 export function logRequest(request: CompletedRequest, writeMetrics: (line: string) => void): void {
   const { requestId, functionName, method, status, attempts, error } = request;
   const milliseconds = Math.round(request.milliseconds);
   const isError = status >= 400;
-  const isFault = isError && !(error instanceof ApiError);
+  const isInternal = isError && !(error instanceof ApiError);
   const entry = {
     requestId,
     method: METHODS.has(method) ? method : 'OTHER',
-    route: ROUTE,
+    route: inquiriesPath,
     status,
     milliseconds,
     attempts,
     ...(isError && { errorName: nameOf(error) }),
   };
-  if (isFault) console.error(entry);
+  if (isInternal) console.error(entry);
   else if (isError) console.warn(entry);
   else console.info(entry);
 
@@ -66,16 +66,17 @@ export function logRequest(request: CompletedRequest, writeMetrics: (line: strin
       },
       FunctionName: functionName ?? 'local',
       Requests: 1,
-      Faults: isFault ? 1 : 0,
+      Faults: isInternal ? 1 : 0,
       Latency: milliseconds,
     })}\n`,
   );
 }
 
-/** Errors of ours are named by their code, unless they wrap what went wrong: then that is what has the name. */
+/** The name of the innermost error. An ApiError has a code instead; so do system errors such as ECONNREFUSED. */
 function nameOf(error: unknown): string {
-  // ElectroDB wraps, too; the wrapper's name says nothing.
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const name = cause instanceof ApiError ? cause.code : cause instanceof Error ? cause.name : typeof cause;
-  return NAME.test(name) ? name : 'Error';
+  if (!(cause instanceof Error)) return typeof cause;
+  const { name, code } = cause as NodeJS.ErrnoException;
+  const text = code !== undefined && ['ApiError', 'Error', 'AggregateError'].includes(name) ? code : name;
+  return NAME.test(text) ? text : 'Error';
 }

@@ -3,6 +3,8 @@
  * answers with them; the published document describes them. docs/adr/0017
  */
 
+import { LAMBDA_PAYLOAD_LIMIT } from '../../src/limits.ts';
+
 export interface Reply {
   readonly status: number;
   readonly message: string;
@@ -26,7 +28,7 @@ export const limits = {
   /** Bytes of the request body. */
   body: 10 * 1024 * 1024,
   /** Bytes of the event and of the function's result, each as JSON. */
-  lambdaPayload: 6_291_556,
+  lambdaPayload: LAMBDA_PAYLOAD_LIMIT,
   /** Milliseconds, of the integration and of the function. */
   timeout: 30_000,
 } as const;

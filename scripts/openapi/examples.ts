@@ -8,6 +8,7 @@ import type { ApiError } from '../../src/errors.ts';
 import { toErrorResponse } from '../../src/http.ts';
 import type { GatewayEvent, GatewayResponse } from '../../src/http.ts';
 import { createInquiries } from '../../src/inquiries.ts';
+import { ITEM_LIMIT } from '../../src/limits.ts';
 import type { InquiryStore } from '../../src/inquiries.ts';
 import type { Inquiry } from '../../src/contract.ts';
 
@@ -33,7 +34,7 @@ const HELLO = { subject: 'Hello', body: 'Is anyone there?' };
 export async function recordExamples(): Promise<ReadonlyMap<string, readonly Example[]>> {
   const rows: Inquiry[] = [];
   const store: InquiryStore = {
-    fits: ({ body }) => body.length < 400 * 1024,
+    findOversized: ({ body }) => (body.length < ITEM_LIMIT ? undefined : 'inquiry'),
     put: async (inquiry) => void rows.push(inquiry),
     list: async function* list() {
       yield rows.toReversed();
@@ -88,7 +89,7 @@ export async function recordExamples(): Promise<ReadonlyMap<string, readonly Exa
         {
           name: 'tooLarge',
           when: 'the inquiry does not fit into the store',
-          response: await post({ ...HELLO, body: 'x'.repeat(400 * 1024) }),
+          response: await post({ ...HELLO, body: 'x'.repeat(ITEM_LIMIT) }),
         },
         { name: 'noJson', when: 'the body is not JSON', response: answer(unparsableJson(undefined)) },
         fault,

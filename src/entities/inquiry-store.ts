@@ -1,87 +1,83 @@
-import type { ElectroEvent } from 'electrodb';
-import { addAttempts } from '../attempts.ts';
+import { PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
+import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { inquirySchema } from '../contract.ts';
 import type { Inquiry } from '../contract.ts';
-import type { InquiryStore } from '../inquiries.ts';
+import type { InquiryStore, StoreCall } from '../inquiries.ts';
+import { ITEM_LIMIT, PARTITION_KEY_LIMIT } from '../limits.ts';
 import type { InquiryEntity } from './inquiry.ts';
 
-/** DynamoDB's limits in bytes: attribute names and values of an item, and a partition key. */
-const ITEM_LIMIT = 400 * 1024;
-const PARTITION_KEY_LIMIT = 2048;
+type Strings = Record<string, string>;
+type Attributes = Record<string, AttributeValue>;
 
-/** The six fields of the wire: what a query fetches and what is answered. */
-const FIELDS = ['id', 'cognito_sub', 'email', 'subject', 'body', 'created_at'] as const;
+/** What a query fetches: the fields of an inquiry, not the reply columns and not the keys. */
+const PROJECTION = inquirySchema.required.join();
 
-/** What the client makes of a row: text, or undefined for what is missing or is no text. */
-type Row = Partial<Inquiry>;
-
-/** A write that may not have happened: it was answered with a success that says nothing. */
-class UnconfirmedWrite extends Error {
-  override readonly name = 'UnconfirmedWrite';
-}
-
-/** A row that the service has not written like this. */
-class MalformedRow extends Error {
-  override readonly name = 'MalformedRow';
-}
-
-/** Creates the store on DynamoDB. The only file that sends a request through ElectroDB. */
-export function createInquiryStore(entity: InquiryEntity): InquiryStore {
+/**
+ * Creates the store on DynamoDB: ElectroDB makes keys and inputs, the SDK's commands are sent here and nowhere else.
+ *
+ * Errors that are not the SDK's have one of the names `UnconfirmedWrite`, `InvalidQueryOutput` and `MalformedRow`.
+ */
+export function createInquiryStore(client: DynamoDBClient, entity: InquiryEntity): InquiryStore {
   const overhead = measureOverhead(entity);
-  const fitsPartitionKey = (email: string): boolean =>
-    overhead.partitionKey + Buffer.byteLength(email) <= PARTITION_KEY_LIMIT;
+  const exceedsPartitionKey = (email: string): boolean =>
+    overhead.partitionKey + Buffer.byteLength(email) > PARTITION_KEY_LIMIT;
 
   return {
-    fits({ email, subject, body }) {
+    findOversized({ email, subject, body }) {
+      if (exceedsPartitionKey(email)) return 'email';
       // The email is stored twice: as an attribute and in the partition key.
       const size =
         overhead.item + 2 * Buffer.byteLength(email) + Buffer.byteLength(subject) + Buffer.byteLength(body);
-      return size <= ITEM_LIMIT && fitsPartitionKey(email);
+      return size > ITEM_LIMIT ? 'inquiry' : undefined;
     },
 
-    async put(inquiry, signal) {
-      // `put`, not `create`: a retry of `create` after a write whose answer was lost fails its own condition
+    async put(inquiry, call) {
+      // `put`, not `create`: a retry of `create` after a write whose response was lost fails its own condition
       // and reports an error for an inquiry that is stored. The id is fresh, so there is nothing to overwrite.
-      let confirmed = false;
-      await entity.put(inquiry).go({
-        // The SDK takes any 200 for a success, an empty one of whatever stands between included. Only DynamoDB
-        // itself says what a write has cost; ElectroDB shows that to listeners alone. docs/adr/0030
-        params: { ReturnConsumedCapacity: 'TOTAL' },
-        listeners: [
-          addAttemptsOf(signal),
-          (event) => {
-            confirmed ||= event.type === 'results' && event.results.ConsumedCapacity !== undefined;
-          },
-        ],
-        abortSignal: signal,
-        originalErr: true,
+      const { Item, ...input } = entity.put(inquiry).params<{ TableName: string; Item: Strings }>();
+      const command = new PutItemCommand({
+        ...input,
+        Item: toAttributes(Item),
+        ReturnConsumedCapacity: 'TOTAL',
       });
-      if (!confirmed) throw new UnconfirmedWrite('The answer to a write was not DynamoDB’s.');
+      const { ConsumedCapacity } = await countAttempts(
+        call,
+        client.send(command, { abortSignal: call.signal }),
+      );
+      // The SDK takes any 200 for a success, also one with an empty body from a proxy. Only DynamoDB reports the
+      // capacity that a write consumed. docs/adr/0030
+      if (ConsumedCapacity === undefined) {
+        throw storeError('UnconfirmedWrite', 'The response to a write has no ConsumedCapacity.');
+      }
     },
 
-    async *list({ sub, email }, { before, limit }, signal) {
-      // No key can hold this email, so nothing can be stored under it; DynamoDB would refuse to look.
-      if (!fitsPartitionKey(email)) return;
+    async *list({ sub, email }, { before, limit }, call) {
+      // No key can hold this email, so nothing is stored under it, and DynamoDB would refuse the query.
+      if (exceedsPartitionKey(email)) return;
       const owner = { cognito_sub: sub, email };
-      // The key of `before` need not exist: reading starts after the place where it would be.
-      let start: object | undefined = before && entity.get({ ...owner, id: before }).params().Key;
+      const { ExpressionAttributeValues, ...input } = entity.query.byOwner(owner).params<{
+        TableName: string;
+        ExpressionAttributeValues: Strings;
+      }>({
+        // Strongly consistent: a user who lists right after a POST sees the new inquiry. docs/adr/0015
+        consistent: true,
+        order: 'desc',
+        ...(limit !== undefined && { limit: limit + 1 }),
+        params: { ProjectionExpression: PROJECTION },
+      });
+      // The key of `before` need not exist: reading starts after its position.
+      let start = before && toAttributes(entity.get({ ...owner, id: before }).params<{ Key: Strings }>().Key);
       do {
-        const { data } = await entity.query.byOwner(owner).go({
-          // Strongly consistent: whoever has just sent an inquiry finds it. docs/adr/0015
-          consistent: true,
-          order: 'desc',
-          // DynamoDB's own answer: parsing each item through the model costs more than all the rest.
-          data: 'raw',
-          params: { ProjectionExpression: FIELDS.join(), ExclusiveStartKey: start },
-          ...(limit !== undefined && { limit: limit + 1 }),
-          listeners: [addAttemptsOf(signal)],
-          abortSignal: signal,
-          originalErr: true,
+        const command = new QueryCommand({
+          ...input,
+          ExpressionAttributeValues: toAttributes(ExpressionAttributeValues),
+          ...(start && { ExclusiveStartKey: start }),
         });
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- ElectroDB's types know no raw data
-        const { Items, LastEvaluatedKey } = data as unknown as {
-          Items: Row[];
-          LastEvaluatedKey?: object;
-        };
+        const { Items, LastEvaluatedKey } = await countAttempts(
+          call,
+          client.send(command, { abortSignal: call.signal }),
+        );
+        if (Items === undefined) throw storeError('InvalidQueryOutput', 'A query returned no Items.');
         yield Items.map((row) => toInquiry(row, owner));
         start = LastEvaluatedKey;
       } while (start !== undefined);
@@ -90,25 +86,46 @@ export function createInquiryStore(entity: InquiryEntity): InquiryStore {
 }
 
 /**
- * Counts what the SDK did for one call: it says so in the answer and in the error. A call that the signal has ended
- * does not say; it was at least one.
+ * Adds the SDK's attempts to the call's. An error of a request that was not sent has none. A request that the signal
+ * ended does not tell; it counts as one.
  */
-const addAttemptsOf =
-  (signal: AbortSignal) =>
-  (event: ElectroEvent): void => {
-    if (event.type === 'results') addAttempts(signal, event.results.$metadata?.attempts ?? 1);
-  };
+async function countAttempts<Output extends { $metadata: { attempts?: number } }>(
+  call: StoreCall,
+  request: Promise<Output>,
+): Promise<Output> {
+  try {
+    const output = await request;
+    call.attempts += output.$metadata.attempts ?? 1;
+    return output;
+  } catch (error) {
+    const { $metadata } = error as Partial<Output>;
+    call.attempts += $metadata?.attempts ?? (call.signal.aborted ? 1 : 0);
+    throw error;
+  }
+}
+
+/** @param name - Appears in the log. */
+const storeError = (name: string, message: string): Error => Object.assign(new Error(message), { name });
+
+/** `{ a: 'x' }` → `{ a: { S: 'x' } }` */
+function toAttributes(strings: Strings): Attributes {
+  const attributes: Attributes = {};
+  for (const name in strings) attributes[name] = { S: strings[name] ?? '' };
+  return attributes;
+}
 
 /**
- * Exactly the six fields, in the order of the contract.
+ * Narrows a row to the six fields of an inquiry.
  *
- * @throws MalformedRow when one is no string, or when the row says that it is somebody else's: a list is shown
- * whole or not at all.
+ * @throws MalformedRow when one is not a string, or when the row names another owner: a list is complete or an error.
  */
-function toInquiry(
-  { id, cognito_sub, email, subject, body, created_at }: Row,
-  owner: Pick<Inquiry, 'cognito_sub' | 'email'>,
-): Inquiry {
+function toInquiry(row: Attributes, owner: Pick<Inquiry, 'cognito_sub' | 'email'>): Inquiry {
+  const id = row['id']?.S;
+  const cognito_sub = row['cognito_sub']?.S;
+  const email = row['email']?.S;
+  const subject = row['subject']?.S;
+  const body = row['body']?.S;
+  const created_at = row['created_at']?.S;
   if (
     typeof id === 'string' &&
     cognito_sub === owner.cognito_sub &&
@@ -119,15 +136,15 @@ function toInquiry(
   ) {
     return { id, cognito_sub, email, subject, body, created_at };
   }
-  throw new MalformedRow('A stored row is no inquiry of its owner.');
+  throw storeError('MalformedRow', 'A stored row is not an inquiry of its owner.');
 }
 
-/** Bytes of an item, and of its partition key, beyond those of email, subject and body. All of it is ASCII. */
+/** Bytes of an item, and of its partition key, apart from email, subject and body. All of it is ASCII. */
 function measureOverhead(entity: InquiryEntity): { item: number; partitionKey: number } {
   const uuid = '00000000-0000-0000-0000-000000000000';
   const created_at = new Date(0).toISOString();
   const { Item } = entity
     .put({ id: uuid, cognito_sub: uuid, email: '', subject: '', body: '', created_at })
-    .params<{ Item: Record<string, string> & { pk: string } }>();
+    .params<{ Item: Strings & { pk: string } }>();
   return { item: Object.entries(Item).flat().join('').length, partitionKey: Item.pk.length };
 }

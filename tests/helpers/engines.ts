@@ -45,6 +45,7 @@ export async function createOwnStore(endpoint: string) {
   useEngine(endpoint);
   const table = await createOwnTable(endpoint);
   const client = DynamoDBDocumentClient.from(new DynamoDBClient());
-  const entity = createInquiryEntity({ client: createDynamoDbClient(), table });
-  return { client, entity, store: createInquiryStore(entity), table };
+  const entity = createInquiryEntity(table);
+  const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), entity);
+  return { client, entity, store, table };
 }

@@ -1,5 +1,6 @@
-import type { Inquiry } from '../../src/contract.ts';
+import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
 import type { GatewayEvent } from '../../src/http.ts';
+import type { Inquiries, StoreCall } from '../../src/inquiries.ts';
 
 export const SUB = '1f0d2c3b-4a59-4687-9a5b-c6d7e8f90a1b';
 export const EMAIL = 'ana@example.com';
@@ -12,6 +13,18 @@ export const INQUIRY: Inquiry = {
   body: 'b',
   created_at: '2026-11-20T06:11:02.647Z',
 };
+
+/** A call of the store that nothing ends. */
+export const makeCall = (signal = new AbortController().signal): StoreCall => ({ signal, attempts: 0 });
+
+/** What the list use case returns, its JSON parsed. */
+export async function list(
+  inquiries: Inquiries,
+  ...[owner, query, call = makeCall()]: Partial<Parameters<Inquiries['list']>>
+) {
+  const { json, next } = await inquiries.list(owner ?? { sub: SUB, email: EMAIL }, query, call);
+  return { list: JSON.parse(json) as InquiryListResponse, next };
+}
 
 export interface EventOptions {
   readonly method?: unknown;

@@ -1,12 +1,12 @@
 import type { Inquiry } from '../../src/contract.ts';
 import type { InquiryStore } from '../../src/inquiries.ts';
 
-/** A store that keeps inquiries in an array; `fits` up to 100 characters of subject and body together. */
+/** A store that keeps inquiries in an array; subject and body together fit up to 100 characters. */
 export function createMemoryStore(overrides: Partial<InquiryStore> = {}): InquiryStore & { rows: Inquiry[] } {
   const rows: Inquiry[] = [];
   return {
     rows,
-    fits: ({ subject, body }) => subject.length + body.length <= 100,
+    findOversized: ({ subject, body }) => (subject.length + body.length > 100 ? 'inquiry' : undefined),
     async put(inquiry) {
       rows.push(inquiry);
     },

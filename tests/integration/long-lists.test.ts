@@ -4,11 +4,9 @@ import { createApp } from '../../src/app.ts';
 import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
 import type { GatewayResponse } from '../../src/http.ts';
 import { createInquiries } from '../../src/inquiries.ts';
+import { LAMBDA_PAYLOAD_LIMIT } from '../../src/limits.ts';
 import { createOwnStore, describeOnEngines } from '../helpers/engines.ts';
 import { makeEvent, makePost, SUB } from '../helpers/events.ts';
-
-/** Lambda's limit of a response, counted on the JSON that the function returns. */
-const LAMBDA_LIMIT = 6_291_556;
 
 describeOnEngines('following Link', (endpoint) => {
   let own: Awaited<ReturnType<typeof createOwnStore>>;
@@ -45,7 +43,7 @@ describeOnEngines('following Link', (endpoint) => {
       queryStringParameters = link === undefined ? undefined : Object.fromEntries(new URLSearchParams(link));
       await between?.(sizes.length);
     }
-    expect(Math.max(...sizes)).toBeLessThan(LAMBDA_LIMIT);
+    expect(Math.max(...sizes)).toBeLessThan(LAMBDA_PAYLOAD_LIMIT);
     return { ids, sizes };
   };
 

@@ -5,20 +5,26 @@ import { tableDefinition } from '../../scripts/local/table.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import type { Inquiries, InquiryStore } from '../../src/inquiries.ts';
 import { createOwnStore, describeOnEngines } from '../helpers/engines.ts';
-import { EMAIL, SUB } from '../helpers/events.ts';
+import { EMAIL, list as readList, makeCall, SUB } from '../helpers/events.ts';
 
 const OWNER = { sub: SUB, email: EMAIL };
 const OTHER_SUB = '0f0d2c3b-4a59-4687-9a5b-c6d7e8f90a1b';
-const signal = new AbortController().signal;
 
-const readAll = async (store: InquiryStore, owner: typeof OWNER, until = signal): Promise<void> => {
-  for await (const page of store.list(owner, {}, until)) expect(page).toBeDefined();
+const readAll = async (store: InquiryStore, owner: typeof OWNER, call = makeCall()): Promise<void> => {
+  for await (const page of store.list(owner, {}, call)) expect(page).toBeDefined();
 };
 
-/** The length of the largest body that `fits` beside an empty subject. */
+/** The length of the largest body that fits beside an empty subject. */
 function findLargest(store: InquiryStore, email: string): number {
   const fits = (length: number): boolean =>
-    store.fits({ id: SUB, cognito_sub: SUB, email, subject: '', body: 'x'.repeat(length), created_at: '' });
+    store.findOversized({
+      id: SUB,
+      cognito_sub: SUB,
+      email,
+      subject: '',
+      body: 'x'.repeat(length),
+      created_at: '',
+    }) === undefined;
   let [low, high] = [0, 500_000];
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
@@ -36,9 +42,9 @@ describeOnEngines('the store', (endpoint, engine) => {
     inquiries = createInquiries(own.store);
   });
   const create = async (owner: typeof OWNER, subject: string, body = '') =>
-    (await inquiries.create(owner, { subject, body }, signal)).inquiry;
+    (await inquiries.create(owner, { subject, body }, makeCall())).inquiry;
   const list = async (owner: typeof OWNER, query: object = {}) =>
-    (await inquiries.list(owner, query, signal)).list;
+    (await readList(inquiries, owner, query)).list;
   const subjectsOf = async (owner: typeof OWNER) =>
     (await list(owner)).inquiries.map(({ subject }) => subject);
 
@@ -189,7 +195,7 @@ describeOnEngines('the store', (endpoint, engine) => {
   it('is safe to retry: the same inquiry put twice is stored once', async () => {
     const owner = { ...OWNER, email: 'twice@example.com' };
     const inquiry = await create(owner, 'once');
-    await own.store.put(inquiry, signal);
+    await own.store.put(inquiry, makeCall());
     expect((await list(owner)).inquiries).toEqual([inquiry]);
   });
 
@@ -204,7 +210,7 @@ describeOnEngines('the store', (endpoint, engine) => {
       const inquiry = await create(owner, '', 'x'.repeat(length));
       await expect(create(owner, '', 'x'.repeat(length + 1))).rejects.toMatchObject({ status: 413 });
       expect((await list(owner)).inquiries).toEqual([inquiry]);
-      const oneMore = own.store.put({ ...inquiry, body: 'x'.repeat(length + 1) }, signal);
+      const oneMore = own.store.put({ ...inquiry, body: 'x'.repeat(length + 1) }, makeCall());
       expect(await oneMore.then(String, (error: Error) => error.name)).toBe(
         exact ? 'ValidationException' : 'undefined',
       );
@@ -223,7 +229,10 @@ describeOnEngines('the store', (endpoint, engine) => {
       const tooLong = { ...OWNER, email: `${longest.email}x` };
       await create(longest, 'fits');
       expect(await subjectsOf(longest)).toEqual(['fits']);
-      await expect(create(tooLong, 'no')).rejects.toMatchObject({ status: 413 });
+      await expect(create(tooLong, 'no')).rejects.toMatchObject({
+        status: 413,
+        message: 'The `email` claim is too long for an inquiry to be stored under it.',
+      });
       expect(await subjectsOf(tooLong)).toEqual([]);
       const item = { pk: { S: keyOf(tooLong.email) }, sk: { S: 'x' } };
       await expect(
@@ -239,12 +248,13 @@ describeOnEngines('the store', (endpoint, engine) => {
     const { createInquiryStore } = await import('../../src/entities/inquiry-store.ts');
     const { createDynamoDbClient } = await import('../../src/entities/client.ts');
     const store = createInquiryStore(
-      createInquiryEntity({ client: createDynamoDbClient(), table: 'no-such-table' }),
+      createDynamoDbClient({ region: 'local' }),
+      createInquiryEntity('no-such-table'),
     );
     await expect(readAll(store, OWNER)).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
   });
 
   it('stops when the signal says so', async () => {
-    await expect(readAll(own.store, OWNER, AbortSignal.abort())).rejects.toThrow(/abort/i);
+    await expect(readAll(own.store, OWNER, makeCall(AbortSignal.abort()))).rejects.toThrow(/abort/i);
   });
 });

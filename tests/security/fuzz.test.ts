@@ -195,9 +195,9 @@ describe('the function', () => {
   const store = createMemoryStore();
   const fallible = {
     ...store,
-    async put(inquiry: Inquiry, signal: AbortSignal) {
+    async put(...[inquiry, call]: Parameters<typeof store.put>) {
       if (broken) throw Object.assign(new Error('secret-of-the-store'), { name: 'InternalServerError' });
-      await store.put(inquiry, signal);
+      await store.put(inquiry, call);
       if (store.rows.length > 500) store.rows.splice(0, 250);
     },
     list(...call: Parameters<typeof store.list>) {

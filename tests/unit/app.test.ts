@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
-import { addAttempts } from '../../src/attempts.ts';
 import type { GatewayEvent } from '../../src/http.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import type { InquiryStore } from '../../src/inquiries.ts';
@@ -403,7 +402,7 @@ describe('faults', () => {
     [
       'our own code throws',
       {
-        fits: () => {
+        findOversized: () => {
           throw new SecretError('secret');
         },
       },
@@ -506,9 +505,8 @@ describe('logs', () => {
   });
 
   it('whole milliseconds, and how often the database was asked', async () => {
-    const list: InquiryStore['list'] = async function* (_owner, _query, signal) {
-      addAttempts(signal, 2);
-      addAttempts(signal, 1);
+    const list: InquiryStore['list'] = async function* (_owner, _query, call) {
+      call.attempts += 3;
       yield [];
     };
     await setUp({ list }).send(makeEvent({}));

@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
 import { parseConfig } from '../../src/config.ts';
 
-it('reads both settings', () => {
-  expect(parseConfig({ TABLE_NAME: 't', CORS_ORIGIN: 'https://o' })).toEqual({
+it('reads the settings', () => {
+  expect(parseConfig({ TABLE_NAME: 't', CORS_ORIGIN: 'https://o', AWS_REGION: 'r' })).toEqual({
     tableName: 't',
     corsOrigin: 'https://o',
+    region: 'r',
   });
 });
 

@@ -1,47 +1,35 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { Readable } from 'node:stream';
+import { DynamoDBClient, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
 
 const TABLE = { TableName: 'inquiries' };
 
 beforeEach(() => {
-  vi.stubEnv('AWS_REGION', 'eu-central-1');
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'local');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'local');
 });
 afterEach(() => vi.unstubAllEnvs());
 
 /** What a query or a write gets when the database answers this. */
-const query = (answer: string) => createDynamoDbClient(answer).send(new QueryCommand(TABLE));
-const put = (answer: string) =>
-  createDynamoDbClient(answer).send(new PutCommand({ ...TABLE, Item: { pk: 'a' } }));
+function createClient(body: string, statusCode = 200) {
+  const handle = async () => ({
+    response: { statusCode, headers: {}, body: Readable.from([Buffer.from(body)]) },
+  });
+  return createDynamoDbClient({ region: 'eu-central-1', requestHandler: { handle } });
+}
+const query = (body: string, statusCode?: number) =>
+  createClient(body, statusCode).send(new QueryCommand(TABLE));
+const put = (body: string) =>
+  createClient(body).send(new PutItemCommand({ ...TABLE, Item: { pk: { S: 'a' } } }));
 
-describe('an answer', () => {
-  it('becomes items of strings', async () => {
-    const row = { id: { S: '1' }, body: { S: '' } };
-    const answer = { Items: [row, row], LastEvaluatedKey: { pk: { S: 'a' }, sk: { S: 'b' } } };
-    expect(await query(JSON.stringify(answer))).toMatchObject({
-      Items: [
-        { id: '1', body: '' },
-        { id: '1', body: '' },
-      ],
-      LastEvaluatedKey: { pk: 'a', sk: 'b' },
-    });
+describe('a response', () => {
+  it('is the JSON of DynamoDB', async () => {
+    const output = { Items: [{ id: { S: '1' } }], LastEvaluatedKey: { pk: { S: 'a' } } };
+    expect(await query(JSON.stringify(output))).toMatchObject(output);
   });
 
-  it('holds undefined for what is no string', async () => {
-    const answer = '{"Items":[{"number":{"N":"1"},"null":null,"empty":{}}]}';
-    expect(await query(answer)).toHaveProperty('Items', [
-      { number: undefined, null: undefined, empty: undefined },
-    ]);
-  });
-
-  it('may have neither items nor a key to go on from', async () => {
-    expect(await query('{}')).toMatchObject({ Items: undefined, LastEvaluatedKey: undefined });
-  });
-
-  // The speed of a long list rests on the two that follow: they notice when an update of the SDK undoes it.
+  // The speed of a long list depends on the next two: they fail when an update of the SDK undoes it.
   it('is not read by the SDK, which would drop what its schema does not name', async () => {
     expect(await query('{"Unknown":1}')).toHaveProperty('Unknown', 1);
     expect(await put('{"Unknown":1}')).toHaveProperty('Unknown', 1);
@@ -51,7 +39,21 @@ describe('an answer', () => {
     expect(new DynamoDBClient().middlewareStack.remove('loggerMiddleware')).toBe(true);
   });
 
-  it('that is no JSON is an error', async () => {
+  it('that is not JSON is an error', async () => {
     await expect(query('<html>')).rejects.toThrow(SyntaxError);
   });
+
+  it('with another status is the SDK’s error, its attempts included', async () => {
+    await expect(query('{"__type":"x#ResourceNotFoundException"}', 400)).rejects.toMatchObject({
+      name: 'ResourceNotFoundException',
+      $metadata: { attempts: 1 },
+    });
+  });
+});
+
+it('names the missing region, and sends nothing', async () => {
+  const handle = vi.fn();
+  const client = createDynamoDbClient({ region: undefined, requestHandler: { handle } });
+  await expect(client.send(new QueryCommand(TABLE))).rejects.toMatchObject({ name: 'RegionMissing' });
+  expect(handle).not.toHaveBeenCalled();
 });

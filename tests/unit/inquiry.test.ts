@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { INQUIRY } from '../helpers/events.ts';
 
-const entity = createInquiryEntity({ client: { send: async () => ({}) }, table: 'inquiries' });
+const entity = createInquiryEntity('inquiries');
 const { id, cognito_sub, email } = INQUIRY;
 const key = { id, cognito_sub, email };
 

@@ -1,12 +1,13 @@
 /** What the contact form counts, writes and says. */
 import { describe, expect, it } from 'vitest';
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { beginningOf, directionOf, formatBytes, formatCount, formatTime } from '../../web/src/format.ts';
 import { sayNotListed, sayNotSent, saySize } from '../../web/src/messages.ts';
 import type { Failure } from '../../web/src/api.ts';
-import { LIMIT, measure } from '../../web/src/size.ts';
+import { ITEM_LIMIT } from '../../src/limits.ts';
+import { measure } from '../../web/src/size.ts';
 
 describe('the size of an inquiry', () => {
   it.each([
@@ -22,16 +23,14 @@ describe('the size of an inquiry', () => {
 
   it('is near the limit from nine tenths of it, and over it one byte beyond', () => {
     const level = (bytes: number) => measure('', 'x'.repeat(bytes)).level;
-    expect(level(LIMIT * 0.9 - 1)).toBe('fine');
-    expect(level(LIMIT * 0.9)).toBe('near');
-    expect(level(LIMIT)).toBe('near');
-    expect(level(LIMIT + 1)).toBe('over');
+    expect(level(ITEM_LIMIT * 0.9 - 1)).toBe('fine');
+    expect(level(ITEM_LIMIT * 0.9)).toBe('near');
+    expect(level(ITEM_LIMIT)).toBe('near');
+    expect(level(ITEM_LIMIT + 1)).toBe('over');
   });
 
   it('never refuses what the service would store', () => {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing is sent
-    const client = { send: () => undefined } as unknown as DynamoDBDocumentClient;
-    const store = createInquiryStore(createInquiryEntity({ client, table: 'any' }));
+    const store = createInquiryStore(new DynamoDBClient(), createInquiryEntity('any'));
     const uuid = '00000000-0000-4000-8000-000000000000';
     const inquiry = {
       id: uuid,
@@ -40,15 +39,15 @@ describe('the size of an inquiry', () => {
       subject: '',
       created_at: new Date(0).toISOString(),
     };
-    expect(store.fits({ ...inquiry, body: 'x'.repeat(LIMIT - 1024) })).toBe(true);
-    expect(store.fits({ ...inquiry, body: 'x'.repeat(LIMIT + 1) })).toBe(false);
+    expect(store.findOversized({ ...inquiry, body: 'x'.repeat(ITEM_LIMIT - 1024) })).toBeUndefined();
+    expect(store.findOversized({ ...inquiry, body: 'x'.repeat(ITEM_LIMIT + 1) })).toBe('inquiry');
   });
 
   it('is said only when it matters', () => {
     const say = (bytes: number) => saySize(measure('', 'x'.repeat(bytes)));
     expect(say(1000)).toBeUndefined();
-    expect(say(LIMIT - 1)).toBe('Almost full: 1 byte left.');
-    expect(say(LIMIT + 2048)).toBe('Too large by 2 KB. Please shorten the message.');
+    expect(say(ITEM_LIMIT - 1)).toBe('Almost full: 1 byte left.');
+    expect(say(ITEM_LIMIT + 2048)).toBe('Too large by 2 KB. Please shorten the message.');
   });
 });
 
@@ -60,8 +59,8 @@ describe('numbers', () => {
     [1024, '1 KB'],
     [1025, '1.1 KB'],
     [100 * 1024 + 1, '101 KB'],
-    [LIMIT, '400 KB'],
-    [LIMIT + 1, '401 KB'],
+    [ITEM_LIMIT, '400 KB'],
+    [ITEM_LIMIT + 1, '401 KB'],
   ])('writes %i bytes as %s', (bytes, text) => {
     expect(formatBytes(bytes)).toBe(text);
   });

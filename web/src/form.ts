@@ -1,4 +1,5 @@
 /** The form: what is typed, and how sending it goes. */
+import { ITEM_LIMIT } from '../../src/limits.ts';
 import { isFailure } from './api.ts';
 import type { Api } from './api.ts';
 import type { Inquiry } from './api/client.ts';
@@ -8,7 +9,7 @@ import { directionOf, formatBytes, formatCount } from './format.ts';
 import { sayNotSent, saySize } from './messages.ts';
 import { find, resend, send } from './outbox.ts';
 import type { Outcome, Pending } from './outbox.ts';
-import { LIMIT, measure } from './size.ts';
+import { measure } from './size.ts';
 
 interface FormParts {
   readonly api: Api;
@@ -98,8 +99,8 @@ export function createForm({ api, drafts, newest, onSent, signIn }: FormParts): 
     // Not dir=auto, with which each keystroke in a text of 400 KB takes a second.
     for (const field of [subject, body]) field.dir = directionOf(field.value);
     const { characters, bytes, level } = measure(subject.value, body.value);
-    size.textContent = `${formatCount(characters, 'character')}, ${formatBytes(bytes)} of ${formatBytes(LIMIT)}`;
-    meter.style.setProperty('--share', String(Math.min(1, bytes / LIMIT)));
+    size.textContent = `${formatCount(characters, 'character')}, ${formatBytes(bytes)} of ${formatBytes(ITEM_LIMIT)}`;
+    meter.style.setProperty('--share', String(Math.min(1, bytes / ITEM_LIMIT)));
     form.dataset['level'] = level;
     const text = saySize({ characters, bytes, level }) ?? '';
     if (sizeAlert.textContent !== text) sizeAlert.textContent = text;

@@ -1,7 +1,7 @@
 /** What is said when something did not work: what happened, what it means for the text, what can be done. */
 import type { Failure } from './api.ts';
 import { formatBytes } from './format.ts';
-import { LIMIT } from './size.ts';
+import { ITEM_LIMIT } from '../../src/limits.ts';
 import type { Size } from './size.ts';
 
 export interface Message {
@@ -32,7 +32,7 @@ export function sayNotSent({ kind, mayBeDone, message }: Failure, isKnown: boole
       return 'Nothing was sent. Your text is kept: sign in again and it is ready to send.';
     }
     if (kind === 'too-large') {
-      return `Nothing was sent. Subject and message together may take ${formatBytes(LIMIT)}; please shorten them.`;
+      return `Nothing was sent. Subject and message together may take ${formatBytes(ITEM_LIMIT)}; please shorten them.`;
     }
     if (kind === 'busy') return 'Nothing was sent. Your text is kept; please try again in a minute.';
     if (kind === 'refused') return `Nothing was sent. Your text is kept. ${message ?? ''}`.trim();
@@ -58,6 +58,6 @@ export function sayNotListed({ kind, message }: Failure): Message {
 
 /** What the size of an inquiry calls for; undefined while there is room. */
 export function saySize({ bytes, level }: Size): string | undefined {
-  if (level === 'over') return `Too large by ${formatBytes(bytes - LIMIT)}. Please shorten the message.`;
-  return level === 'near' ? `Almost full: ${formatBytes(LIMIT - bytes)} left.` : undefined;
+  if (level === 'over') return `Too large by ${formatBytes(bytes - ITEM_LIMIT)}. Please shorten the message.`;
+  return level === 'near' ? `Almost full: ${formatBytes(ITEM_LIMIT - bytes)} left.` : undefined;
 }

@@ -1,9 +1,8 @@
-/** How large an inquiry is, counted as the service counts it: bytes of UTF-8. */
+/** The size of an inquiry, counted as the service counts it: bytes of UTF-8. */
+import { ITEM_LIMIT } from '../../src/limits.ts';
 
-/** What one item of the store holds, its own names and keys included; the service has the last word. */
-export const LIMIT = 400 * 1024;
-/** From here on the form warns. */
-const NEAR = LIMIT * 0.9;
+/** From this size on the form warns. An item holds names and keys, too, so the service may refuse a little less. */
+const NEAR = ITEM_LIMIT * 0.9;
 
 export interface Size {
   readonly characters: number;
@@ -16,7 +15,7 @@ const encoder = new TextEncoder();
 /** Measures subject and message together; a character is a code point, as a reader would count it at the least. */
 export function measure(subject: string, body: string): Size {
   const bytes = encoder.encode(subject).length + encoder.encode(body).length;
-  const level = bytes > LIMIT ? 'over' : bytes >= NEAR ? 'near' : 'fine';
+  const level = bytes > ITEM_LIMIT ? 'over' : bytes >= NEAR ? 'near' : 'fine';
   return { characters: countCodePoints(subject) + countCodePoints(body), bytes, level };
 }
 

@@ -4,12 +4,11 @@ import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { createInquiries } from '../../src/inquiries.ts';
-import { rehearsedAnswer, rehearsedEvents } from '../../src/rehearsal.ts';
+import { warmUpEvents, warmUpRequestHandler } from '../../src/warm-up.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
-function rehearse(credentials: string) {
-  vi.stubEnv('AWS_REGION', 'eu-central-1');
+function warmUp(credentials: string) {
   vi.stubEnv('AWS_ACCESS_KEY_ID', credentials);
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', credentials);
   vi.stubEnv('AWS_CONFIG_FILE', '/dev/null');
@@ -17,19 +16,20 @@ function rehearse(credentials: string) {
   vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true');
   // A request that left the process would fail.
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', 'http://127.0.0.1:9');
-  const entity = createInquiryEntity({ client: createDynamoDbClient(rehearsedAnswer), table: 'ttt' });
-  const app = createApp({ inquiries: createInquiries(createInquiryStore(entity)), corsOrigin: 'https://o' });
-  return Promise.all(rehearsedEvents.map((event) => app(event)));
+  const client = createDynamoDbClient({ region: 'eu-central-1', requestHandler: warmUpRequestHandler });
+  const store = createInquiryStore(client, createInquiryEntity('ttt'));
+  const app = createApp({ inquiries: createInquiries(store), corsOrigin: 'https://o' });
+  return Promise.all(warmUpEvents.map((event) => app(event)));
 }
 
 it('answers a POST with 201 and a GET with one inquiry, and sends nothing', async () => {
-  const [post, get] = await rehearse('local');
+  const [post, get] = await warmUp('local');
   expect(post?.statusCode).toBe(201);
   expect(get?.statusCode).toBe(200);
   expect(JSON.parse(get?.body ?? '')).toMatchObject({ email: '-', count: 1 });
 });
 
 it('ends in answers, not in errors, where credentials are missing', async () => {
-  const answers = await rehearse('');
+  const answers = await warmUp('');
   expect(answers.map(({ statusCode }) => statusCode)).toEqual([500, 500]);
 });

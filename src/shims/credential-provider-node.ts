@@ -1,0 +1,20 @@
+/**
+ * Replaces the SDK's chain of credential providers (environment, single sign-on, profiles, processes, containers,
+ * instance metadata) in the bundle: Lambda passes a function its credentials in the environment. docs/adr/0061
+ */
+export function defaultProvider() {
+  return async () => {
+    const {
+      AWS_ACCESS_KEY_ID: accessKeyId,
+      AWS_SECRET_ACCESS_KEY: secretAccessKey,
+      AWS_SESSION_TOKEN: sessionToken,
+    } = process.env;
+    if (!accessKeyId || !secretAccessKey) {
+      // The name that the SDK's own chain uses; it appears in the log.
+      throw Object.assign(new Error('AWS_ACCESS_KEY_ID or AWS_SECRET_ACCESS_KEY is not set.'), {
+        name: 'CredentialsProviderError',
+      });
+    }
+    return { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) };
+  };
+}

@@ -1,0 +1,39 @@
+/**
+ * One POST, one GET and a response of DynamoDB to both. The function handles them during initialisation, so that the
+ * code of the first requests is compiled by then. No request leaves the process. docs/adr/0011
+ */
+import { Readable } from 'node:stream';
+import type { GatewayEvent } from './http.ts';
+import type { Identity } from './identity.ts';
+
+/** An owner without inquiries: an email contains an @. */
+export const WARM_UP_OWNER: Identity = { sub: '00000000-0000-0000-0000-000000000000', email: '-' };
+
+const toEvent = (method: string, body?: string): GatewayEvent => ({
+  requestContext: { http: { method }, authorizer: { jwt: { claims: WARM_UP_OWNER } } },
+  body,
+});
+
+export const warmUpEvents = [toEvent('POST', '{"subject":"","body":""}'), toEvent('GET')];
+
+/** A response to PutItem (its consumed capacity) and to Query (its items) at once. */
+const RESPONSE = JSON.stringify({
+  ConsumedCapacity: { CapacityUnits: 1 },
+  Items: [
+    {
+      id: { S: '00000000-0000-7000-8000-000000000000' },
+      cognito_sub: { S: WARM_UP_OWNER.sub },
+      email: { S: WARM_UP_OWNER.email },
+      subject: { S: '' },
+      body: { S: '' },
+      created_at: { S: '1970-01-01T00:00:00.000Z' },
+    },
+  ],
+});
+
+/** A request handler of the SDK that answers every request itself. */
+export const warmUpRequestHandler = {
+  handle: async () => ({
+    response: { statusCode: 200, headers: {}, body: Readable.from([Buffer.from(RESPONSE)]) },
+  }),
+};
