@@ -1,3 +1,4 @@
+import type { ListQuery } from './contract.ts';
 import { ApiError, internalError, methodNotAllowed } from './errors.ts';
 import { readJson, toErrorResponse, toLinkHeader, toResponse } from './http.ts';
 import type { GatewayEvent, GatewayResponse } from './http.ts';
@@ -13,14 +14,6 @@ export interface InvocationContext {
   getRemainingTimeInMillis?(): number;
 }
 
-export interface AppDependencies {
-  readonly inquiries: Inquiries;
-  /** Value of Access-Control-Allow-Origin. */
-  readonly corsOrigin: string;
-  /** Called once for each completed request. */
-  readonly log?: (request: CompletedRequest) => void;
-}
-
 /** Milliseconds for all requests to the store, retries and pages included. docs/adr/0012 */
 const STORE_BUDGET = 9_500;
 /** Milliseconds kept back to respond before Lambda's timeout ends the invocation. */
@@ -30,34 +23,24 @@ const RESPONSE_RESERVE = 1_500;
 interface Operation {
   /** Status of success. */
   readonly status: number;
-  /** @returns The JSON of the response body, and headers besides the two of every response. */
+  /** @returns The response body, and the query for the rest of a list. */
   run(
     input: { readonly inquiries: Inquiries; readonly owner: Identity; readonly event: GatewayEvent },
     call: StoreCall,
-  ): Promise<{ readonly json: string; readonly headers?: Record<string, string> | undefined }>;
+  ): Promise<{ readonly json: string; readonly next?: ListQuery | undefined }>;
 }
 
+const list: Operation['run'] = ({ inquiries, owner, event }, call) =>
+  inquiries.list(owner, event.queryStringParameters, call);
+
+const create: Operation['run'] = async ({ inquiries, owner, event }, call) => ({
+  json: JSON.stringify(await inquiries.create(owner, readJson(event), call)),
+});
+
 /** The operations by method; a Map, so that no method is found on a prototype. The gateway and the contract read it. */
-export const operations: ReadonlyMap<unknown, Operation> = new Map<unknown, Operation>([
-  [
-    'GET',
-    {
-      status: 200,
-      async run({ inquiries, owner, event }, call) {
-        const { json, next } = await inquiries.list(owner, event.queryStringParameters, call);
-        return { json, headers: next && toLinkHeader(next) };
-      },
-    },
-  ],
-  [
-    'POST',
-    {
-      status: 201,
-      run: async ({ inquiries, owner, event }, call) => ({
-        json: JSON.stringify(await inquiries.create(owner, readJson(event), call)),
-      }),
-    },
-  ],
+export const operations: ReadonlyMap<unknown, Operation> = new Map([
+  ['GET', { status: 200, run: list }],
+  ['POST', { status: 201, run: create }],
 ]);
 
 /** Value of Allow. */
@@ -71,8 +54,14 @@ export function createApp({
   inquiries,
   corsOrigin,
   log,
-}: AppDependencies): (event: GatewayEvent, context?: InvocationContext) => Promise<GatewayResponse> {
-  return async (event, context) => {
+}: {
+  readonly inquiries: Inquiries;
+  /** Value of Access-Control-Allow-Origin. */
+  readonly corsOrigin: string;
+  /** Called once for each completed request. */
+  readonly log?: (request: CompletedRequest) => void;
+}) {
+  return async (event: GatewayEvent, context?: InvocationContext): Promise<GatewayResponse> => {
     const started = performance.now();
     const method = event?.requestContext?.http?.method;
     let call: StoreCall | undefined;
@@ -87,8 +76,8 @@ export function createApp({
       // A timeout takes whole milliseconds only.
       const budget = Math.max(0, Math.floor(Math.min(STORE_BUDGET, remaining - RESPONSE_RESERVE)));
       call = { signal: AbortSignal.timeout(budget), attempts: 0 };
-      const { json, headers } = await operation.run({ inquiries, owner, event }, call);
-      response = toResponse(operation.status, json, corsOrigin, headers);
+      const { json, next } = await operation.run({ inquiries, owner, event }, call);
+      response = toResponse(operation.status, json, corsOrigin, next && toLinkHeader(next));
     } catch (thrown) {
       error = thrown;
       response = toErrorResponse(thrown instanceof ApiError ? thrown : internalError(), corsOrigin);

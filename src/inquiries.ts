@@ -28,21 +28,7 @@ export interface InquiryStore {
 }
 
 /** The two use cases. */
-export interface Inquiries {
-  /**
-   * @param parameters - The query parameters of the event, or undefined.
-   * @returns JSON of an InquiryListResponse with the newest inquiries that fit into one response, and `next`, the
-   * query for the older ones, when there are any.
-   * @throws ApiError 400 when a parameter is malformed.
-   */
-  list(
-    owner: Identity,
-    parameters: unknown,
-    call: StoreCall,
-  ): Promise<{ json: string; next: ListQuery | undefined }>;
-  /** @throws ApiError 400 when `json` is not a CreateInquiryRequest, 413 when it is too large to store. */
-  create(owner: Identity, json: unknown, call: StoreCall): Promise<CreateInquiryResponse>;
-}
+export type Inquiries = ReturnType<typeof createInquiries>;
 
 /** No clock rollback, in milliseconds, is large enough to reset the generator: ids never go backwards. */
 const ANY_ROLLBACK = 2 ** 48 - 1;
@@ -61,7 +47,7 @@ const sizeInResponse = (json: string): number => Buffer.byteLength(JSON.stringif
 
 /**
  * Creates a function that takes the JSON of one inquiry after the other and tells whether it still fits into the
- * response. An upper bound decides while it can; only then are the texts since the last measurement measured.
+ * response. Texts are measured only when an upper bound of their size no longer fits.
  */
 function createBudget(): (json: string) => boolean {
   let size = 0;
@@ -71,7 +57,7 @@ function createBudget(): (json: string) => boolean {
     pending.push(json);
     pendingLength += json.length + 1;
     if (size + pendingLength * MAX_BYTES_PER_UNIT <= LIST_BUDGET) return true;
-    size += sizeInResponse(pending.join()) + 1;
+    for (const text of pending) size += sizeInResponse(text) + 1;
     pending = [];
     pendingLength = 0;
     return size <= LIST_BUDGET;
@@ -89,12 +75,18 @@ export function createInquiries(
   store: InquiryStore,
   now: () => number = Date.now,
   random?: { nextUint32(): number },
-): Inquiries {
+) {
   const generator = new V7Generator(random);
   generator.setRollbackAllowance(ANY_ROLLBACK);
 
   return {
-    async list(owner, parameters, call) {
+    /**
+     * @param parameters - The query parameters of the event, or undefined.
+     * @returns JSON of an InquiryListResponse with the newest inquiries that fit into one response, and the query for
+     * the older ones, when there are any.
+     * @throws ApiError 400 when a parameter is malformed.
+     */
+    async list(owner: Identity, parameters: unknown, call: StoreCall) {
       const query = parseListQuery(parameters);
       const fits = createBudget();
       const texts: string[] = [];
@@ -115,7 +107,8 @@ export function createInquiries(
       return toResult();
     },
 
-    async create(owner, json, call) {
+    /** @throws ApiError 400 when `json` is not a CreateInquiryRequest, 413 when it is too large to store. */
+    async create(owner: Identity, json: unknown, call: StoreCall): Promise<CreateInquiryResponse> {
       const { subject, body } = parseCreateInquiryRequest(json);
       const id = generator.generateOrResetWithTs(now());
       const inquiry: Inquiry = {

@@ -120,21 +120,23 @@ function toAttributes(strings: Strings): Attributes {
  * @throws MalformedRow when one is not a string, or when the row names another owner: a list is complete or an error.
  */
 function toInquiry(row: Attributes, owner: Pick<Inquiry, 'cognito_sub' | 'email'>): Inquiry {
-  const id = row['id']?.S;
-  const cognito_sub = row['cognito_sub']?.S;
-  const email = row['email']?.S;
-  const subject = row['subject']?.S;
-  const body = row['body']?.S;
-  const created_at = row['created_at']?.S;
+  const { id, cognito_sub, email, subject, body, created_at } = row;
   if (
-    typeof id === 'string' &&
-    cognito_sub === owner.cognito_sub &&
-    email === owner.email &&
-    typeof subject === 'string' &&
-    typeof body === 'string' &&
-    typeof created_at === 'string'
+    typeof id?.S === 'string' &&
+    cognito_sub?.S === owner.cognito_sub &&
+    email?.S === owner.email &&
+    typeof subject?.S === 'string' &&
+    typeof body?.S === 'string' &&
+    typeof created_at?.S === 'string'
   ) {
-    return { id, cognito_sub, email, subject, body, created_at };
+    return {
+      id: id.S,
+      cognito_sub: cognito_sub.S,
+      email: email.S,
+      subject: subject.S,
+      body: body.S,
+      created_at: created_at.S,
+    };
   }
   throw storeError('MalformedRow', 'A stored row is not an inquiry of its owner.');
 }

@@ -18,6 +18,7 @@ const RULES: Record<string, string[]> = {
     'src/warm-up.ts',
   ],
   'src/app.ts': [
+    'type src/contract.ts',
     'src/errors.ts',
     'src/http.ts',
     'src/identity.ts',
