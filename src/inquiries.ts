@@ -15,10 +15,12 @@ export interface StoreCall {
 
 /** The one port: where inquiries are kept. They are appended and read, never changed. docs/adr/0009 */
 export interface InquiryStore {
-  /** What of an inquiry is too large to be stored; undefined when it fits. */
-  findOversized(inquiry: Inquiry): 'email' | 'inquiry' | undefined;
-  /** Stores a new inquiry; once it resolves, the inquiry is stored. Safe to retry. */
-  put(inquiry: Inquiry, call: StoreCall): Promise<void>;
+  /**
+   * Stores a new inquiry; once it resolves to undefined, the inquiry is stored. Safe to retry.
+   *
+   * @returns What is too large to be stored, if anything; then nothing was sent.
+   */
+  put(inquiry: Inquiry, call: StoreCall): Promise<'email' | 'inquiry' | undefined>;
   /**
    * Yields the inquiries of one owner page by page, newest first, strongly consistent; a page is read when it is
    * asked for. It yields all of them or rejects. With a `limit` there may be one inquiry more, which shows that older
@@ -120,9 +122,8 @@ export function createInquiries(
         // One reading of the clock: the first 48 bits of the id are its milliseconds (RFC 9562, 5.7). docs/adr/0010
         created_at: new Date(Number.parseInt(id.toHex().slice(0, 12), 16)).toISOString(),
       };
-      const oversized = store.findOversized(inquiry);
+      const oversized = await store.put(inquiry, call);
       if (oversized) throw payloadTooLarge(oversized);
-      await store.put(inquiry, call);
       return { inquiry };
     },
   };

@@ -34,8 +34,11 @@ const HELLO = { subject: 'Hello', body: 'Is anyone there?' };
 export async function recordExamples(): Promise<ReadonlyMap<string, readonly Example[]>> {
   const rows: Inquiry[] = [];
   const store: InquiryStore = {
-    findOversized: ({ body }) => (body.length < ITEM_LIMIT ? undefined : 'inquiry'),
-    put: async (inquiry) => void rows.push(inquiry),
+    async put(inquiry) {
+      if (inquiry.body.length >= ITEM_LIMIT) return 'inquiry';
+      rows.push(inquiry);
+      return undefined;
+    },
     list: async function* list() {
       yield rows.toReversed();
     },

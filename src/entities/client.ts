@@ -15,7 +15,7 @@ class PlainJsonProtocol extends AwsJson1_0Protocol {
     ...[operation, context, response]: Parameters<Deserialize>
   ): Promise<Output> {
     if (response.statusCode !== 200) return super.deserializeResponse(operation, context, response);
-    const output = JSON.parse(await text(response.body)) as object;
+    const output: object = JSON.parse(await text(response.body));
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the store checks what it reads
     return { ...output, $metadata: {} } as Output;
   }

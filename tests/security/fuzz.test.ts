@@ -197,8 +197,9 @@ describe('the function', () => {
     ...store,
     async put(...[inquiry, call]: Parameters<typeof store.put>) {
       if (broken) throw Object.assign(new Error('secret-of-the-store'), { name: 'InternalServerError' });
-      await store.put(inquiry, call);
+      const oversized = await store.put(inquiry, call);
       if (store.rows.length > 500) store.rows.splice(0, 250);
+      return oversized;
     },
     list(...call: Parameters<typeof store.list>) {
       if (broken) throw new TypeError('secret-of-the-store');

@@ -402,7 +402,7 @@ describe('faults', () => {
     [
       'our own code throws',
       {
-        findOversized: () => {
+        put: () => {
           throw new SecretError('secret');
         },
       },

@@ -78,7 +78,7 @@ describe('list', () => {
   });
 
   describe('in pages', () => {
-    const make = async (bodies: string[], store = createMemoryStore({ findOversized: () => undefined })) => {
+    const make = async (bodies: string[], store = createMemoryStore({}, Infinity)) => {
       const inquiries = createInquiries(store);
       for (const body of bodies) await inquiries.create(OWNER, { subject: '', body }, call);
       return { inquiries, rows: store.rows };

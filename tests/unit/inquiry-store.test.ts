@@ -149,15 +149,15 @@ describe('attempts', () => {
   });
 });
 
-it('counts the subject’s bytes as it counts the body’s', () => {
-  const { store } = setUp();
-  for (const length of [400_000, 410_000]) {
-    const text = 'x'.repeat(length);
-    const [inSubject, inBody] = [
-      { subject: text, body: '' },
-      { subject: '', body: text },
-    ].map((texts) => store.findOversized({ ...INQUIRY, ...texts }));
-    expect(inSubject).toBe(length === 400_000 ? undefined : 'inquiry');
-    expect(inBody).toBe(inSubject);
-  }
+it.each<[string, Partial<Inquiry>, string | undefined]>([
+  ['a subject of 400,000 bytes', { subject: 'x'.repeat(400_000) }, undefined],
+  ['a body of 400,000 bytes', { body: 'x'.repeat(400_000) }, undefined],
+  ['a subject of 410,000 bytes', { subject: 'x'.repeat(410_000) }, 'inquiry'],
+  ['a body of 410,000 bytes', { body: 'x'.repeat(410_000) }, 'inquiry'],
+  ['a body of 3 × 140,000 bytes', { body: '€'.repeat(140_000) }, 'inquiry'],
+  ['an email of 2,048 bytes', { email: 'x'.repeat(2048) }, 'email'],
+])('tells that %s is too large, and sends nothing then', async (_, change, oversized) => {
+  const { asked, store } = setUp({ ConsumedCapacity: {} });
+  expect(await store.put({ ...INQUIRY, ...change }, makeCall())).toBe(oversized);
+  expect(asked).toHaveLength(oversized === undefined ? 1 : 0);
 });
