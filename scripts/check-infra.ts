@@ -1,9 +1,9 @@
 /**
- * Checks infra/terraform without an AWS account: format, validity, and `terraform test` with mocked providers in the
- * workspace of every stage, in workspaces that are no stage, and for every refusal.
+ * Checks infra/terraform without an AWS account: `terraform fmt`, `terraform validate`, and `terraform test` with a mocked
+ * provider in the workspace of each stage. Invalid settings are tested in tests/repository/infra.test.ts.
  *
- * Usage: npm run check:infra [-- --no-skip]. Exit codes: 0 all passed or skipped, 1 a check failed (with --no-skip also:
- * one was skipped), 2 bad use.
+ * Usage: npm run check:infra [-- --no-skip]. Exit codes: 0 all passed or skipped, 1 a check failed (with --no-skip: or
+ * was skipped), 2 bad use.
  */
 import { cpSync, globSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -23,10 +23,10 @@ import type { Outcome } from './infra/terraform.ts';
 const USAGE = `
 Usage: npm run check:infra -- [--no-skip]
 
-  --no-skip   fail where a check cannot run, instead of skipping it with its reason
+  --no-skip   fail if a check cannot run, instead of skipping it with the reason
 
-Needs terraform >= 1.10 on the PATH. The AWS provider comes from the registry, or from the folder that TF_PLUGIN_DIR
-names (laid out as HOST/hashicorp/aws/VERSION/PLATFORM).
+Needs terraform >= 1.10 on the PATH. The AWS provider comes from the registry, or from the folder in TF_PLUGIN_DIR
+(layout: HOST/hashicorp/aws/VERSION/PLATFORM).
 `;
 
 interface Check {
@@ -35,21 +35,15 @@ interface Check {
   readonly workspace?: string;
 }
 
-/** A test file runs where its first line says; the slow file of refusals goes first. */
-const TESTS: readonly Check[] = [
-  test('develop', 'refusals'),
-  ...STAGES.map((stage) => test(stage, 'every_stage', stage)),
-  test('default', 'no_stage'),
-  test('feature', 'no_stage'),
-];
-
-function test(workspace: string, ...files: string[]): Check {
+/** In each workspace, the tests of every stage and those of its own. */
+const TESTS = STAGES.map((stage): Check => {
+  const files = ['every_stage', stage].map((name) => `-filter=tests/${name}.tftest.hcl`);
   return {
-    title: `test ${files.join(', ')} in workspace ${workspace}`,
-    args: ['test', '-no-color', ...files.map((file) => `-filter=tests/${file}.tftest.hcl`)],
-    workspace,
+    title: `test every_stage, ${stage} in workspace ${stage}`,
+    args: ['test', '-no-color', ...files],
+    workspace: stage,
   };
-}
+});
 
 const counts = { passed: 0, failed: 0, skipped: 0 };
 
@@ -58,7 +52,7 @@ function report(result: 'passed' | 'failed' | 'skipped', title: string, detail: 
   process.stdout.write(`${result.padEnd(8)} ${title}${detail === '' ? '' : `: ${detail}`}\n`);
 }
 
-/** Terraform's own sentence, without frames and blank lines. */
+/** The first error of Terraform's output on one line, without its frame. */
 function firstError(output: string): string {
   const start = output.indexOf('Error: ');
   return (start === -1 ? output : output.slice(start + 7))
@@ -77,8 +71,8 @@ async function check({ title, args, workspace }: Check, cwd: string): Promise<bo
   return passed;
 }
 
-/** Whether the provider could not be had, as opposed to a module that is wrong. */
-const isOutOfReach = ({ output }: Outcome): boolean =>
+/** Whether `terraform init` failed for want of the provider, not because of a mistake in the module. */
+const isProviderUnavailable = ({ output }: Outcome): boolean =>
   /Failed to (query available provider packages|install provider)|could not connect to|registry/i.test(
     output,
   ) && !/Invalid|Unsupported|Duplicate/.test(output);
@@ -89,12 +83,12 @@ async function checkModule(folder: string): Promise<void> {
     env: terraformEnv(),
   });
   if (init.code !== 0) {
-    if (!isOutOfReach(init)) {
+    if (!isProviderUnavailable(init)) {
       report('failed', 'init', firstError(init.output));
       return;
     }
     process.stdout.write(
-      `No AWS provider is to be had here, TF_PLUGIN_DIR names none: ${firstError(init.output)}\n`,
+      `The AWS provider is not available, neither from the registry nor from TF_PLUGIN_DIR: ${firstError(init.output)}\n`,
     );
     for (const { title } of [{ title: 'validate' }, ...TESTS]) report('skipped', title, 'no AWS provider');
     return;
@@ -118,7 +112,7 @@ await runCommand(async () => {
       report('skipped', title, reason);
   } else {
     await check({ title: 'format', args: ['fmt', '-check', '-diff', '-recursive'] }, MODULE);
-    // A copy, so that settings, state and a lock file of this checkout neither change the result nor are changed.
+    // Runs in a copy: settings, state and lock file of this checkout must not affect the result or change.
     const folder = mkdtempSync(join(tmpdir(), 'check-infra-'));
     try {
       for (const file of globSync(['*.tf', 'tests/**/*.hcl'], { cwd: MODULE })) {

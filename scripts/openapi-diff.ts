@@ -1,8 +1,8 @@
 /**
- * Compares the published document with the one of an earlier git revision: what changed, and what of it breaks
- * clients. redocly rates the changes, with the rules of redocly.yaml. docs/adr/0042
+ * Compares the published document with that of an earlier git revision and lists the changes, breaking ones included.
+ * redocly rates the changes by the rules in redocly.yaml. docs/adr/0042
  *
- * Exit codes: 0 nothing breaks; 1 something does; 2 bad use.
+ * Exit codes: 0 no breaking change; 1 breaking changes; 2 bad use.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,10 +14,10 @@ const ROOT = join(import.meta.dirname, '..');
 const USAGE = `
 Usage: npm run openapi:diff -- --base REVISION [--document FILE]
 
-Reports what changed in the OpenAPI document since a git revision; exits 1 when something breaks clients.
+Lists the changes of the OpenAPI document since a git revision; exits 1 when one of them breaks clients.
 
   --base REVISION   any git revision: main, HEAD~3, a tag
-  --document FILE   the document as it is now (default: docs/openapi.yaml)
+  --document FILE   the current document (default: docs/openapi.yaml)
 `;
 
 await runCommand(async () => {
@@ -50,7 +50,7 @@ await runCommand(async () => {
   }
 });
 
-/** The file as a revision has it; undefined when the revision does not have it. */
+/** The file at a revision; undefined when it does not exist there. */
 function readRevision(revision: string, file: string): string | undefined {
   const git = (...args: string[]): string =>
     execFileSync('git', args, { cwd: dirname(file), encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
@@ -58,7 +58,7 @@ function readRevision(revision: string, file: string): string | undefined {
   try {
     commit = git('rev-parse', '--verify', '--end-of-options', `${revision}^{commit}`).trim();
   } catch {
-    throw new UsageError(`${revision} is no revision of this repository.`);
+    throw new UsageError(`${revision} is not a revision of this repository.`);
   }
   const name = `./${basename(file)}`;
   return git('ls-tree', commit, '--', name) === '' ? undefined : git('show', `${commit}:${name}`);

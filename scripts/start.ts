@@ -74,11 +74,12 @@ await runCommand(async () => {
   // The state file names the running stack for `npm run token`; one that is running already keeps it.
   if (holder === undefined) {
     running.stateFile = stateFile;
-    const { url: gateway, issuer, engine } = stack;
+    const { url: gateway, issuer, keysFile, engine } = stack;
     const state = {
       pid: process.pid,
       gateway,
       issuer: issuer.url,
+      keysFile,
       engine: { name: engine.name, url: engine.url },
     };
     writeFileSync(stateFile, `${JSON.stringify(state, null, 2)}\n`);

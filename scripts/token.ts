@@ -1,13 +1,14 @@
 /**
- * Prints an ID token of the local issuer, and nothing else, for use in a shell:
- *   curl -H "authorization: $(npm run --silent token)" "$GATEWAY/inquiries"
+ * Prints an ID token for the running local stack and nothing else, signed with the stack's key file:
+ *   curl -H "Authorization: $(npm run --silent token)" http://127.0.0.1:3000/inquiries
  *
- * Exit codes: 0 printed; 2 bad usage, no running stack, or a refusal by the issuer (one line on stderr).
+ * Exit codes: 0 printed; 2 bad usage, no running stack, or a key file that cannot be used (one line on stderr).
  */
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { parseOptions, runCommand, UsageError } from './cli.ts';
-import type { TokenRequest } from './local/issuer.ts';
+import { readKey } from './local/issuer/keys.ts';
+import { signToken } from './local/issuer/tokens.ts';
 
 const USAGE = `
 Usage: npm run --silent token -- [options]
@@ -16,83 +17,83 @@ Prints an ID token of the running local stack (npm start).
 
   --email E               the user's e-mail address (default: ana@example.com)
   --sub S                 the user's id (default: a UUID made from the e-mail address)
-  --claims JSON           an object laid over the claims; null removes one: '{"email":null}'
+  --claims JSON           an object with claims to replace or add; null removes one: '{"email":null}'
   --expires-in SECONDS    from now to expiry, negative for an expired token (default: 3600)
-  --issuer URL            ask this issuer instead of the running stack's
+  --data FOLDER           the data folder of the stack (default: .data)
 `;
-const STACK_FILE = join(import.meta.dirname, '..', '.data', 'stack.json');
 
 await runCommand(async () => {
-  const options = parseOptions(
+  const {
+    email,
+    sub,
+    claims,
+    'expires-in': seconds,
+    data,
+  } = parseOptions(
     USAGE,
     {
       email: { type: 'string' },
       sub: { type: 'string' },
       claims: { type: 'string' },
       'expires-in': { type: 'string' },
-      issuer: { type: 'string' },
+      data: { type: 'string', default: join(import.meta.dirname, '..', '.data') },
     },
     joinNegative(process.argv.slice(2)),
   );
-  const seconds = options['expires-in'];
-  if (seconds !== undefined && !/^-?\d+$/.test(seconds)) {
-    throw new UsageError(`--expires-in must be a whole number of seconds, not '${seconds}'`);
+  const expiresIn = Number(seconds ?? 3600);
+  if (seconds !== undefined && !(/^-?\d+$/.test(seconds) && Number.isSafeInteger(expiresIn))) {
+    throw new UsageError(`--expires-in must be a whole number of seconds, not '${seconds}'.`);
   }
-  const request: { [field in keyof TokenRequest]: unknown } = {
-    email: options.email,
-    sub: options.sub,
-    claims: options.claims === undefined ? undefined : parseJson('--claims', options.claims),
-    expiresIn: seconds === undefined ? undefined : Number(seconds),
+  const request = {
+    ...(email !== undefined && { email }),
+    ...(sub !== undefined && { sub }),
+    ...(claims !== undefined && { claims: parseClaims(claims) }),
+    expiresIn,
   };
-  process.stdout.write(`${await fetchToken(options.issuer ?? (await runningIssuer()), request)}\n`);
+  const { issuer, keysFile } = readState(join(resolve(data), 'stack.json'));
+  process.stdout.write(`${await signToken(await readKey(keysFile), issuer, request)}\n`);
 });
 
-/** `--expires-in -60` is how one writes it, but parseArgs takes a value with a dash only as `--expires-in=-60`. */
+/** parseArgs takes a value that starts with a dash only as `--expires-in=-60`. */
 function joinNegative(argv: string[]): string[] {
   const at = argv.indexOf('--expires-in');
   const value = argv[at + 1];
   return at >= 0 && value?.startsWith('-') ? argv.toSpliced(at, 2, `--expires-in=${value}`) : argv;
 }
 
-async function runningIssuer(): Promise<string> {
-  const text = await readFile(STACK_FILE, 'utf8').catch(() => {
-    throw new UsageError(`No local stack is running (there is no ${STACK_FILE}); start it with npm start.`);
-  });
-  const stack = parseJson(STACK_FILE, text);
-  if (
-    typeof stack !== 'object' ||
-    stack === null ||
-    !('issuer' in stack) ||
-    typeof stack.issuer !== 'string'
-  ) {
-    throw new UsageError(`${STACK_FILE} names no issuer; restart the local stack.`);
-  }
-  return stack.issuer;
+function parseClaims(text: string): Record<string, unknown> {
+  const claims = parseObject(text);
+  if (claims === undefined) throw new UsageError('--claims must be a JSON object.');
+  return claims;
 }
 
-async function fetchToken(issuer: string, request: object): Promise<string> {
-  if (!URL.canParse(issuer)) throw new UsageError(`The issuer '${issuer}' is not a URL.`);
-  const response = await fetch(new URL('/local/token', issuer), {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(request),
-    redirect: 'error',
-    signal: AbortSignal.timeout(5000),
-  }).catch(() => {
-    throw new UsageError(`The issuer at ${issuer} does not answer; is the local stack running (npm start)?`);
-  });
-  const body: unknown = await response.json().catch(() => undefined);
-  if (typeof body === 'object' && body !== null) {
-    if ('token' in body && typeof body.token === 'string') return body.token;
-    if ('error' in body && typeof body.error === 'string') throw new UsageError(body.error);
-  }
-  throw new UsageError(`${issuer} answered ${response.status}, but not as the local issuer does.`);
-}
-
-function parseJson(name: string, text: string): unknown {
+/** Reads the state file of `npm start`. @throws UsageError when there is none or its process has ended. */
+function readState(file: string): { issuer: string; keysFile: string } {
+  let text: string;
   try {
-    return JSON.parse(text);
+    text = readFileSync(file, 'utf8');
   } catch {
-    throw new UsageError(`${name} is not JSON.`);
+    throw new UsageError(`No local stack is running (cannot read ${file}); start it with npm start.`);
+  }
+  const { pid, issuer, keysFile } = parseObject(text) ?? {};
+  if (typeof pid !== 'number' || typeof issuer !== 'string' || typeof keysFile !== 'string') {
+    throw new UsageError(`${file} does not describe a local stack; restart it with npm start.`);
+  }
+  try {
+    process.kill(pid, 0);
+  } catch {
+    throw new UsageError(
+      `No local stack is running (process ${pid} of ${file} has ended); start it with npm start.`,
+    );
+  }
+  return { issuer, keysFile };
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -1,6 +1,7 @@
-import type { ListQuery } from './contract.ts';
+import type { Context } from 'aws-lambda';
+import type { ErrorResponseBody, ListQuery } from './contract.ts';
 import { ApiError, internalError, methodNotAllowed } from './errors.ts';
-import { readJson, toErrorResponse, toLinkHeader, toResponse } from './http.ts';
+import { readJson, toLinkHeader, toResponse } from './http.ts';
 import type { GatewayEvent, GatewayResponse } from './http.ts';
 import { parseIdentity } from './identity.ts';
 import type { Identity } from './identity.ts';
@@ -8,11 +9,7 @@ import type { Inquiries, StoreCall } from './inquiries.ts';
 import type { CompletedRequest } from './log.ts';
 
 /** The fields of Lambda's context that are read. Lambda sets all of them; a direct call may set none. */
-export interface InvocationContext {
-  readonly awsRequestId?: string;
-  readonly functionName?: string;
-  getRemainingTimeInMillis?(): number;
-}
+type InvocationContext = Partial<Pick<Context, 'awsRequestId' | 'functionName' | 'getRemainingTimeInMillis'>>;
 
 /** Milliseconds for all requests to the store, retries and pages included. docs/adr/0012 */
 const STORE_BUDGET = 9_500;
@@ -80,7 +77,9 @@ export function createApp({
       response = toResponse(operation.status, json, corsOrigin, next && toLinkHeader(next));
     } catch (thrown) {
       error = thrown;
-      response = toErrorResponse(thrown instanceof ApiError ? thrown : internalError(), corsOrigin);
+      const { status, code, message, headers } = thrown instanceof ApiError ? thrown : internalError();
+      const body: ErrorResponseBody = { error: code, message };
+      response = toResponse(status, JSON.stringify(body), corsOrigin, headers);
     }
     log?.({
       requestId: context?.awsRequestId,

@@ -61,19 +61,16 @@ export const inquiryListResponseSchema = {
   },
 } as const;
 
-/** Query parameters of the list. docs/adr/0016 */
+const hex = '[0-9A-Fa-f]';
+
+/** Query parameters of the list. The pattern covers every notation that UUID.parse accepts. docs/adr/0016 */
 export const listQuerySchema = {
   properties: {
-    limit: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 1000,
-      description: 'At most this many inquiries. Default: as many as one response holds.',
-    },
+    limit: { type: 'integer', minimum: 1, maximum: 1000 },
     before: {
       type: 'string',
       format: 'uuid',
-      description: 'The id of an inquiry: only older ones are listed.',
+      pattern: `^(\\{|[Uu][Rr][Nn]:[Uu][Uu][Ii][Dd]:)?${hex}{8}-?${hex}{4}-?7${hex}{3}-?[89ABab]${hex}{3}-?${hex}{12}\\}?$`,
     },
   },
 } as const;

@@ -1,4 +1,4 @@
-import type { ErrorResponseBody, ListQuery } from './contract.ts';
+import type { ListQuery } from './contract.ts';
 import { ApiError, badRequest, payloadTooLarge, unparsableJson } from './errors.ts';
 
 /**
@@ -97,10 +97,4 @@ export function toResponse(
  */
 export function toLinkHeader({ before, limit }: ListQuery): Record<string, string> {
   return { Link: `<?before=${before}${limit === undefined ? '' : `&limit=${limit}`}>; rel="next"` };
-}
-
-/** The response of an error: `{error, message}`. */
-export function toErrorResponse(error: ApiError, corsOrigin: string): GatewayResponse {
-  const body: ErrorResponseBody = { error: error.code, message: error.message };
-  return toResponse(error.status, JSON.stringify(body), corsOrigin, error.headers);
 }

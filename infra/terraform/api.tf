@@ -1,9 +1,9 @@
 locals {
-  # Every method a client may try, each by name: with ANY the authorizer would swallow preflights (401), and OPTIONS is the
-  # gateway's own business under CORS. PUT, PATCH, DELETE and HEAD reach the function so that it can answer 405.
+  # Explicit methods instead of ANY: an ANY route with an authorizer answers preflights with 401. With CORS configured, the
+  # gateway answers OPTIONS itself. PUT, PATCH, DELETE and HEAD reach the function, which answers 405.
   methods = toset(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"])
 
-  # No claim, no address, no user agent, no path as typed: nothing here tells who called.
+  # No personal data: no claims, IP address, user agent or raw path. docs/adr/0022
   access_log_fields = {
     requestId          = "$context.requestId"
     requestTime        = "$context.requestTime"
@@ -77,7 +77,8 @@ resource "aws_apigatewayv2_route" "this" {
   authorizer_id      = aws_apigatewayv2_authorizer.this.id
 }
 
-# The prefix keeps the delivery policy that API Gateway writes for itself below the size limit of such policies.
+# For log groups with this prefix, API Gateway does not add an entry per group to the account's resource policy, which is
+# limited in size.
 resource "aws_cloudwatch_log_group" "access" {
   name              = "/aws/vendedlogs/apigateway/${local.name}"
   retention_in_days = local.settings.log_retention_days
@@ -93,8 +94,8 @@ resource "aws_apigatewayv2_stage" "this" {
     format          = jsonencode(local.access_log_fields)
   }
 
-  # Both limits, always: with either left out the gateway takes it for 0 and answers every call with 429. No metrics per
-  # route: they are billed one by one, and the access log has the same figures.
+  # Always both limits: the gateway takes a missing one for 0 and answers every call with 429. No detailed metrics per route:
+  # each is billed as a custom metric, and the access log has the same figures.
   default_route_settings {
     throttling_rate_limit  = local.settings.throttling.rate_limit
     throttling_burst_limit = local.settings.throttling.burst_limit

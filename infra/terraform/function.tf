@@ -1,7 +1,7 @@
 locals {
   package_file = "${path.module}/${var.package_file}"
 
-  # Fixed by the specification of the service.
+  # From the specification of the service.
   timeout_seconds = 30
   memory_mb       = 128
 }
@@ -45,7 +45,7 @@ resource "aws_iam_role_policy" "function" {
         Resource = "${aws_cloudwatch_log_group.function.arn}:*"
       },
       {
-        # X-Ray knows no resources to narrow these two to.
+        # X-Ray has no resource types for these actions.
         Sid      = "Traces"
         Effect   = "Allow"
         Action   = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"]
@@ -77,7 +77,7 @@ resource "aws_lambda_function" "this" {
     }
   }
 
-  # INFO for the system's own lines too: platform.report carries the memory figure the alarm reads.
+  # System log level INFO includes platform.report, from which the metric filter for memory reads.
   logging_config {
     log_format            = "JSON"
     log_group             = aws_cloudwatch_log_group.function.name
@@ -89,6 +89,6 @@ resource "aws_lambda_function" "this" {
     mode = "Active"
   }
 
-  # The first invocation must already be allowed to write.
+  # The first invocation needs the policy.
   depends_on = [aws_iam_role_policy.function]
 }

@@ -1,23 +1,23 @@
 locals {
-  # What the filters below make of the log, and what src/log.ts writes itself, by the function's name.
+  # Namespaces of the metric filters below, and of the metrics that src/log.ts writes by the function's name.
   metric_namespace   = "${var.name}/${local.stage}"
   function_namespace = "Inquiries"
 
-  # Names the alarms, the dashboard and the metric filters share.
+  # Shared by the alarms and the dashboard.
   api_dimensions      = { ApiId = aws_apigatewayv2_api.this.id }
   function_dimensions = { FunctionName = aws_lambda_function.this.function_name }
   table_dimensions    = { TableName = aws_dynamodb_table.this.name }
 
-  # One entry an alarm: a metric, or an expression over some. All look at 5 minutes, and silence is health, since a night
-  # without requests sends no data.
+  # One alarm per entry, on a metric or on an expression over several. The period is 5 minutes. Missing data is not breaching,
+  # because there is none without requests.
   alarms = {
     function-errors = {
-      description = "Invocations died before they could answer (timeout, out of memory, failed start): clients got 5xx from the gateway. Look at the function's log group for platform.report lines whose status is not success."
+      description = "Invocations ended without a response (timeout, out of memory, failed start): clients got 5xx from the gateway. Look at the function's log group for platform.report lines whose status is not success."
       threshold   = 0
       metric      = { namespace = "AWS/Lambda", name = "Errors", stat = "Sum", dimensions = local.function_dimensions }
     }
     function-faults = {
-      description = "The function answered 500 for a fault of ours and logged it at level ERROR, which Lambda's own Errors metric does not count. Look at message.errorName and message.requestId in the function's log group."
+      description = "The function answered 500 for an internal error and logged it at level ERROR, which Lambda's Errors metric does not count. Look at message.errorName and message.requestId in the function's log group."
       threshold   = 0
       metric      = { namespace = local.function_namespace, name = "Faults", stat = "Sum", dimensions = local.function_dimensions }
     }
@@ -27,17 +27,17 @@ locals {
       metric      = { namespace = "AWS/Lambda", name = "Throttles", stat = "Sum", dimensions = local.function_dimensions }
     }
     function-duration = {
-      description = "A request ran for more than 80 % of the ${local.timeout_seconds} s timeout. Look at the trace of the slowest request and at the latency of DynamoDB; the function gives up on the table by itself long before."
+      description = "A request ran for more than 80 % of the ${local.timeout_seconds} s timeout. Look at the trace of the slowest request and at the latency of DynamoDB; the function's own timeouts for DynamoDB are much shorter."
       threshold   = local.timeout_seconds * 1000 * 0.8
       metric      = { namespace = "AWS/Lambda", name = "Duration", stat = "Maximum", dimensions = local.function_dimensions }
     }
     function-memory = {
-      description = "An instance used more than 90 % of its ${local.memory_mb} MB; the next step is an instance killed in mid-request. Look at maxMemoryUsedMB in the platform.report lines and at the size of recent requests and lists."
+      description = "An instance used more than 90 % of its ${local.memory_mb} MB; beyond that, Lambda ends the instance during a request. Look at maxMemoryUsedMB in the platform.report lines and at the size of recent requests and lists."
       threshold   = local.memory_mb * 0.9
       metric      = { namespace = local.metric_namespace, name = "MaxMemoryUsed", stat = "Maximum", dimensions = null }
     }
     api-5xx-rate = {
-      description = "More than 1 % of the requests were answered with 5xx in two of the last three periods, bodies that are not JSON aside. Look at status, integrationError and functionRequestId in the access log, then at the other alarms for the cause."
+      description = "More than 1 % of the requests were answered with 5xx in two of the last three periods, not counting bodies that are not JSON. Look at status, integrationError and functionRequestId in the access log, then at the other alarms for the cause."
       threshold   = 1
       periods     = 3
       datapoints  = 2
@@ -49,7 +49,7 @@ locals {
       }
     }
     table-throttles = {
-      description = "DynamoDB refused reads or writes of the table. Look at whether one owner's partition is hot (1,000 write or 3,000 read units a second each) or the table outgrew what on-demand had scaled to."
+      description = "DynamoDB refused reads or writes of the table. Look at whether one owner's partition is hot (1,000 write or 3,000 read units a second each) or the load exceeds the table's current on-demand capacity."
       threshold   = 0
       expression  = "FILL(reads, 0) + FILL(writes, 0)"
       queries = {
@@ -58,7 +58,7 @@ locals {
       }
     }
     table-system-errors = {
-      description = "DynamoDB itself answered with 5xx. Look at the AWS Health Dashboard of the region; requests are retried, so clients are hurt only where faults rise as well."
+      description = "DynamoDB answered with 5xx. Look at the AWS Health Dashboard of the region; requests are retried, so clients are affected only if function-faults is in alarm as well."
       threshold   = 0
       expression  = "FILL(puts, 0) + FILL(queries, 0)"
       queries = {
@@ -71,8 +71,7 @@ locals {
 
 data "aws_region" "current" {}
 
-# A body that is not JSON is the one mistake of clients that the contract answers with 500: the gateway counts it among its
-# 5xx, and nobody is to be woken for it.
+# The contract answers a body that is not JSON, a client error, with 500. The gateway counts it as 5xx; the alarm subtracts it.
 resource "aws_cloudwatch_log_metric_filter" "not_json" {
   name           = "${local.name}-not-json"
   log_group_name = aws_cloudwatch_log_group.function.name
@@ -87,7 +86,7 @@ resource "aws_cloudwatch_log_metric_filter" "not_json" {
   }
 }
 
-# Lambda has no metric for memory without Lambda Insights; its own report line, kept by system_log_level INFO, has the figure.
+# Without Lambda Insights there is no metric for memory; Lambda's platform.report log line has the figure.
 resource "aws_cloudwatch_log_metric_filter" "memory" {
   name           = "${local.name}-memory"
   log_group_name = aws_cloudwatch_log_group.function.name
@@ -101,7 +100,7 @@ resource "aws_cloudwatch_log_metric_filter" "memory" {
   }
 }
 
-# Not encrypted with alias/aws/sns: CloudWatch may not use that key, and alarms would vanish in silence. The messages hold
+# Not encrypted with alias/aws/sns: CloudWatch may not use that key, so notifications would fail without notice. They contain
 # names of metrics and thresholds only.
 resource "aws_sns_topic" "alarms" {
   for_each = toset(local.settings.alarm_email[*])
@@ -109,7 +108,7 @@ resource "aws_sns_topic" "alarms" {
   name = "${local.name}-alarms"
 }
 
-# AWS mails a link first; until somebody follows it, no alarm is delivered.
+# AWS sends a confirmation mail; until its link is opened, no alarm is delivered.
 resource "aws_sns_topic_subscription" "alarms" {
   for_each = aws_sns_topic.alarms
 
@@ -172,7 +171,7 @@ resource "aws_cloudwatch_metric_alarm" "this" {
 locals {
   region = data.aws_region.current.id
 
-  # Three rows, one question each. A widget is a third of a row.
+  # Three rows of up to three widgets.
   dashboard_rows = [
     {
       title = "Is it up?"
@@ -182,7 +181,7 @@ locals {
           [".", "4xx", ".", ".", { label = "4xx" }],
           [".", "5xx", ".", ".", { label = "5xx" }],
         ] } },
-        { type = "metric", properties = { title = "Function: died, faults of ours, refused", stat = "Sum", metrics = [
+        { type = "metric", properties = { title = "Function: errors, internal errors (faults), throttles", stat = "Sum", metrics = [
           ["AWS/Lambda", "Errors", "FunctionName", aws_lambda_function.this.function_name, { label = "errors" }],
           [local.function_namespace, "Faults", ".", ".", { label = "faults" }],
           ["AWS/Lambda", "Throttles", ".", ".", { label = "throttles" }],
@@ -214,10 +213,10 @@ locals {
       ]
     },
     {
-      title = "Who is hurt?"
+      title = "Who is affected?"
       widgets = [
         { type = "log", properties = { title = "Refused and failed requests", view = "table", query = "SOURCE '${aws_cloudwatch_log_group.access.name}' | filter status like /^[45]/ | stats count(*) as requests by status, routeKey, authorizerError | sort requests desc | limit 20" } },
-        { type = "log", properties = { title = "Latest faults of ours", view = "table", query = "SOURCE '${aws_cloudwatch_log_group.function.name}' | filter level = 'ERROR' | fields @timestamp, message.errorName, message.requestId | sort @timestamp desc | limit 20" } },
+        { type = "log", properties = { title = "Latest internal errors", view = "table", query = "SOURCE '${aws_cloudwatch_log_group.function.name}' | filter level = 'ERROR' | fields @timestamp, message.errorName, message.requestId | sort @timestamp desc | limit 20" } },
         { type = "log", properties = { title = "Slowest requests", view = "table", query = "SOURCE '${aws_cloudwatch_log_group.access.name}' | fields @timestamp, routeKey, status, responseLatency, integrationLatency, requestId | sort responseLatency desc | limit 20" } },
       ]
     },

@@ -7,7 +7,7 @@ output "api_url" {
   description = "Base URL of the API, without a trailing slash; the service is at this URL plus /inquiries."
   value       = local.settings.domain == null ? aws_apigatewayv2_api.this.api_endpoint : "https://${local.settings.domain.name}"
 
-  # The custom domain answers only once it is mapped.
+  # The custom domain works only with the mapping.
   depends_on = [aws_apigatewayv2_api_mapping.this]
 }
 
@@ -35,12 +35,12 @@ output "function_name" {
 }
 
 output "log_group_name" {
-  description = "Log group of the function: faults, and one report line an invocation."
+  description = "Log group of the function: one line per request, and Lambda's report line per invocation."
   value       = aws_cloudwatch_log_group.function.name
 }
 
 output "access_log_group_name" {
-  description = "Log group of the gateway: one line a request, without personal data."
+  description = "Log group of the gateway: one line per request, without personal data."
   value       = aws_cloudwatch_log_group.access.name
 }
 

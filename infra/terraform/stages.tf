@@ -1,7 +1,7 @@
 locals {
   stage_names = ["develop", "main", "release"]
 
-  # The stage is the workspace, and nothing else can name it: a plan can only ever touch the state it was made from.
+  # The stage is the workspace and cannot be set otherwise, so that a plan always fits the state it is made from. docs/adr/0020
   stage    = terraform.workspace
   settings = var.stages[terraform.workspace]
   name     = "${var.name}-${local.stage}"
@@ -11,6 +11,6 @@ locals {
   issuer_pattern = "^https://[A-Za-z0-9.-]+(:[0-9]+)?(/[^?#\\s]*)?$"
   origin_pattern = "^https?://([a-z0-9-]+(\\.[a-z0-9-]+)*|\\[[0-9a-f:]+\\])(:[0-9]+)?$"
 
-  # The periods CloudWatch Logs offers; any other number is refused by its API.
+  # The retention periods that the CloudWatch Logs API accepts.
   retention_days = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653]
 }

@@ -1,4 +1,4 @@
-# The keys are those of the entity in src/entities: partition by owner, sort by the inquiry's UUIDv7.
+# The keys of the entity in src/entities/inquiry.ts: partition by owner, sort by the inquiry's UUIDv7.
 resource "aws_dynamodb_table" "this" {
   name         = local.name
   billing_mode = "PAY_PER_REQUEST"
@@ -21,8 +21,7 @@ resource "aws_dynamodb_table" "this" {
     enabled = true
   }
 
-  # Reserved: nothing writes expires_at today, so nothing expires. A retention rule can be introduced without
-  # touching the table.
+  # Reserved for a retention rule: nothing writes expires_at yet, so nothing expires.
   ttl {
     attribute_name = "expires_at"
     enabled        = true

@@ -7,8 +7,8 @@ variable "stages" {
       log_retention_days          Days both log groups keep their events.
       deletion_protection_enabled Whether the table refuses deletion; by default on main and release.
       throttling                  Requests per second and burst the gateway lets through before it answers 429.
-      reserved_concurrency        Instances set aside for, and at most used by, the function; unset: the account's pool. 0 stops it.
-      alarm_email                 Address alarms are mailed to; unset: alarms change colour only.
+      reserved_concurrency        Reserved concurrency of the function; unset: the account's pool. 0 stops the function.
+      alarm_email                 Address that alarms are mailed to; unset: no mail.
       table_kms_key_arn           Customer key of the table; unset: a key owned by AWS. Its key policy must let the function's
                                   role use it through DynamoDB (kms:ViaService), since the role itself has no KMS permission.
       domain                      Custom domain name and its ACM certificate (same region); unset: the execute-api host only.
@@ -113,7 +113,7 @@ variable "name" {
 }
 
 variable "package_file" {
-  description = "The function's zip, relative to this folder; `npm run build` writes it, byte for byte the same from the same sources."
+  description = "The function's zip, relative to this folder; `npm run build` writes it, byte-identical for the same sources."
   type        = string
   default     = "../../dist/inquiries.zip"
   nullable    = false

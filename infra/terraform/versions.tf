@@ -8,9 +8,9 @@ terraform {
     }
   }
 
-  # Partial on purpose: bucket and region belong to an account and come from `terraform init -backend-config=…`,
-  # so an unconfigured checkout cannot write a second, local state of a live stage by accident.
-  # For a first try without a bucket, see backend_override.tf.example.
+  # A partial configuration: bucket and region belong to an account and come from `terraform init -backend-config=…`. So a
+  # checkout without them cannot create a second, local state of a deployed stage. For local state, see
+  # backend_override.tf.example. docs/adr/0021
   backend "s3" {
     key          = "inquiries/terraform.tfstate"
     encrypt      = true
@@ -18,7 +18,7 @@ terraform {
   }
 }
 
-# Credentials and endpoints come from the environment alone (AWS_PROFILE, AWS_ENDPOINT_URL, …).
+# Credentials and endpoints come from the environment (AWS_PROFILE, AWS_ENDPOINT_URL, …).
 provider "aws" {
   region = var.region
 

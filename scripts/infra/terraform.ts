@@ -10,21 +10,21 @@ export const STAGES = ['develop', 'main', 'release'] as const;
 export type Stage = (typeof STAGES)[number];
 
 export interface Outcome {
-  /** Exit code; 127 when there is no such program. */
+  /** Exit code; 127 if the program is not found. */
   readonly code: number;
   readonly stdout: string;
-  /** What the program wrote to both streams, as it came. */
+  /** stdout and stderr, interleaved as received. */
   readonly output: string;
 }
 
 interface RunOptions {
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** Gives the program the terminal instead of keeping what it writes. */
+  /** Connects the program to the terminal instead of capturing its output. */
   readonly inherit?: boolean;
 }
 
-/** Runs a program to its end; never throws, whatever its exit code. */
+/** Runs a program and waits for its end. Never rejects; the caller checks the exit code. */
 export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
   return new Promise((resolve) => {
     const stdio: StdioOptions = options.inherit === true ? 'inherit' : ['ignore', 'pipe', 'pipe'];
@@ -47,7 +47,7 @@ export function run(command: string, args: readonly string[], options: RunOption
   });
 }
 
-/** The environment for Terraform: no prompts, and no CLI configuration that is named but does not exist. */
+/** The environment for Terraform: no prompts, and no TF_CLI_CONFIG_FILE if that file does not exist. */
 export function terraformEnv(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = { ...process.env, TF_IN_AUTOMATION: '1', TF_INPUT: '0', ...more };
   const configuration = env['TF_CLI_CONFIG_FILE'];
@@ -55,13 +55,13 @@ export function terraformEnv(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   return env;
 }
 
-/** Where providers come from: the folder TF_PLUGIN_DIR names, or else the registry. */
+/** Options of `terraform init` for the source of providers: the folder in TF_PLUGIN_DIR, by default the registry. */
 export function providerSource(env: NodeJS.ProcessEnv = process.env): string[] {
   const folder = env['TF_PLUGIN_DIR'];
   return folder ? [`-plugin-dir=${folder}`] : [];
 }
 
-/** Version of the installed Terraform, or undefined without one. */
+/** Version of the installed Terraform; undefined if there is none. */
 export async function terraformVersion(): Promise<string | undefined> {
   const { code, stdout } = await run('terraform', ['version', '-json'], { env: terraformEnv() });
   if (code !== 0) return undefined;
@@ -69,7 +69,7 @@ export async function terraformVersion(): Promise<string | undefined> {
   return version;
 }
 
-/** Whether a version is at least the one the module asks for (versions.tf). */
+/** Whether a version of Terraform satisfies required_version in versions.tf. */
 export function isRecentEnough(version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   return major > 1 || (major === 1 && minor >= 10);

@@ -1,4 +1,4 @@
-/* The page of the local stack that describes the service; runs in the browser. */
+/* Starts Swagger UI on the docs page of the local stack; runs in the browser. */
 'use strict';
 
 const { clientId } = document.body.dataset;
@@ -9,7 +9,7 @@ const ui = globalThis.SwaggerUIBundle({
   deepLinking: true,
   displayRequestDuration: true,
   tryItOutEnabled: true,
-  // A badge would be fetched from a validator on the internet.
+  // Swagger UI would otherwise load a badge from an online validator.
   validatorUrl: null,
   oauth2RedirectUrl: `${location.origin}/callback`,
 });

@@ -1,13 +1,14 @@
 /**
- * The page of the local stack that describes the service: docs/openapi.yaml in Swagger UI, and raw. One can sign in
- * at the local issuer there and try the operations. CORS of the gateway is for the contact form alone, so the page
- * calls its own origin, which passes requests on to the gateway, and says so. docs/adr/0044
+ * The docs page of the local stack: docs/openapi.yaml in Swagger UI, and as a file. Users can sign in at the local
+ * issuer and try the operations. The gateway's CORS allows the contact form only, so the page calls its own origin,
+ * which forwards requests to the gateway. docs/adr/0044
  */
 import { readFileSync } from 'node:fs';
 import { createServer, request as connect } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { OpenAPIV3_1 } from 'openapi-types';
 import { parse, stringify } from 'yaml';
 import { inquiriesPath } from '../../src/contract.ts';
 import type { OpenApiDocument } from '../openapi/document.ts';
@@ -20,7 +21,7 @@ import type { Content } from './static.ts';
 const DOCUMENT = join(import.meta.dirname, '../../docs/openapi.yaml');
 const SWAGGER_UI = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/swagger-ui.css')));
 
-/** What the page has to know of the running stack. */
+/** Addresses of the running stack. */
 interface DocsConfig {
   readonly gateway: string;
   readonly issuer: string;
@@ -29,7 +30,7 @@ interface DocsConfig {
 
 export interface DocsServer {
   readonly url: string;
-  /** From now on the page is served; before, it is 503. */
+  /** Starts serving the page; until then every request gets 503. */
   configure(config: DocsConfig): void;
   close(): Promise<void>;
 }
@@ -40,17 +41,17 @@ export async function startDocsServer(port: number): Promise<DocsServer> {
   const server = createServer((request, response) => {
     const { rawPath } = splitTarget(request);
     if (config === undefined) return void response.writeHead(replies.unavailable.status).end();
-    // The issuer knows this page by one origin only; `localhost` is another.
+    // One origin of this page is registered with the issuer; `localhost` is another one.
     if (request.headers.host !== new URL(url).host) {
       return void response.writeHead(302, { location: url + rawPath }).end();
     }
-    if (rawPath === inquiriesPath) return passOn(request, response, config.gateway);
+    if (rawPath === inquiriesPath) return forward(request, response, config.gateway);
     return sendContent(request, response, find(rawPath, url, config), {
       'content-security-policy': [
         "default-src 'none'",
         "script-src 'self'",
         "style-src 'self'",
-        // Swagger UI's style sheet has its images inside.
+        // Swagger UI's style sheet embeds its images.
         "img-src 'self' data:",
         `connect-src 'self' ${config.issuer}`,
         "form-action 'none'",
@@ -63,7 +64,7 @@ export async function startDocsServer(port: number): Promise<DocsServer> {
   return { url, configure: (value) => void (config = value), close: () => close(server) };
 }
 
-/** What there is under a path. The document is read when it is asked for, so a new one needs no restart. */
+/** The content of a path. The document is read on each request, so a new one needs no restart. */
 function find(path: string, url: string, config: DocsConfig): Content | undefined {
   switch (path) {
     case '/':
@@ -83,21 +84,21 @@ function find(path: string, url: string, config: DocsConfig): Content | undefine
   }
 }
 
-/** The document of the running stack. */
+/** The document with the running gateway as its server. */
 function readDocument({ gateway }: DocsConfig): OpenApiDocument {
   const document = parse(readFileSync(DOCUMENT, 'utf8')) as OpenApiDocument;
   return { ...document, servers: [{ url: gateway, description: 'The service on this machine.' }] };
 }
 
-/** The document as the page needs it: calls go through this server, and one can sign in. */
+/** The document for Swagger UI: calls go through this server, and sign-in is an OAuth2 scheme. */
 function toPageDocument(
   document: OpenApiDocument,
   url: string,
   { gateway, issuer }: DocsConfig,
 ): OpenApiDocument {
-  const signIn = {
+  const signIn: OpenAPIV3_1.OAuth2SecurityScheme & { 'x-tokenName': string } = {
     type: 'oauth2',
-    description: 'Signs in at the local issuer; what is sent is the ID token.',
+    description: 'Signs in at the local issuer and sends the ID token.',
     'x-tokenName': 'id_token',
     flows: {
       authorizationCode: {
@@ -110,14 +111,14 @@ function toPageDocument(
   const { components } = document;
   return {
     ...document,
-    servers: [{ url, description: `This page, which passes requests on to ${gateway}` }],
+    servers: [{ url, description: `This page, which forwards requests to ${gateway}` }],
     security: [{ signIn: [] }, ...document.security],
     components: { ...components, securitySchemes: { signIn, ...components.securitySchemes } },
   };
 }
 
-/** Passes a request on to the gateway as it is, and the answer back. */
-function passOn(request: IncomingMessage, response: ServerResponse, gateway: string): void {
+/** Forwards a request to the gateway unchanged, and the response back. */
+function forward(request: IncomingMessage, response: ServerResponse, gateway: string): void {
   const { method = 'GET', url = '/', headers } = request;
   const outgoing = connect(gateway + url, { method, headers: { ...headers, host: new URL(gateway).host } });
   outgoing.on('response', (incoming) => {

@@ -1,4 +1,7 @@
 /** The whole service on one machine: engine, issuer and gateway around the function. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createAuthorizer } from './authorizer.ts';
 import { startDocsServer } from './docs.ts';
 import { startEngine, dynamoDbLocalUnavailableReason } from './dynamodb.ts';
@@ -35,6 +38,8 @@ export interface Stack {
   /** The address of the page that describes the service. */
   readonly docsUrl: string;
   readonly issuer: Issuer;
+  /** The issuer's key file, which `npm run token` signs with. */
+  readonly keysFile: string;
   readonly engine: Engine;
   readonly tableName: string;
   /** Serves the next requests with the code as it is now. */
@@ -73,9 +78,12 @@ export async function startStack({
 
   const lambda = Promise.withResolvers<Awaited<ReturnType<typeof startFunction>>>();
   lambda.promise.catch(() => undefined);
+  const keysFolder = folder ?? (await mkdtemp(join(tmpdir(), 'inquiries-keys-')));
+  if (folder === undefined) resources.defer(() => rm(keysFolder, { recursive: true }));
+  const keysFile = join(keysFolder, 'issuer-keys.json');
   const issuer = await startIssuer({
     port: port === 0 ? 0 : port + 1,
-    ...(folder !== undefined && { keysFile: `${folder}/issuer-keys.json` }),
+    keysFile,
     webOrigins: [corsOrigin, docs.url],
   });
   resources.defer(() => issuer.close());
@@ -124,6 +132,7 @@ export async function startStack({
     ...(form !== undefined && { formUrl: form.url }),
     docsUrl: docs.url,
     issuer,
+    keysFile,
     engine,
     tableName,
     reload: () => startedFunction.reload(),

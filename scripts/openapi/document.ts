@@ -1,204 +1,332 @@
 /**
- * Makes the published document, OpenAPI 3.1. Schemas come from src/contract.ts, methods and success statuses from the
- * table of operations in src/app.ts, error statuses and all examples from what the function answers, the gateway's
- * replies from the local gateway's table. What is written here is what only the document needs: sentences. docs/adr/0040
+ * The published document, OpenAPI 3.1, as one literal. Schemas and paths come from src/contract.ts, limits and the
+ * gateway's messages from scripts/local/replies.ts. tests/integration/contract.test.ts replays every example and
+ * produces every status. docs/adr/0040
  */
-import { allowedMethods, operations } from '../../src/app.ts';
-import * as contract from '../../src/contract.ts';
-import type { Reply } from '../local/replies.ts';
+import type { OpenAPIV3_1 } from 'openapi-types';
+import {
+  createInquiryRequestSchema,
+  createInquiryResponseSchema,
+  errorResponseBodySchema,
+  inquiriesPath,
+  inquiryListResponseSchema,
+  inquirySchema,
+  listQuerySchema,
+} from '../../src/contract.ts';
+import { ITEM_LIMIT } from '../../src/limits.ts';
 import { limits, replies } from '../local/replies.ts';
-import { OTHER_METHOD, recordExamples } from './examples.ts';
-import type { Example } from './examples.ts';
+import type { Reply } from '../local/replies.ts';
 
 export interface DocumentOptions {
   /** Base URL of the deployment, without `/inquiries`. */
   readonly serverUrl: string;
-  /** Says which deployment that is. */
   readonly serverDescription: string;
   readonly version: string;
 }
 
-export type Schema = Readonly<Record<string, unknown>>;
-
-interface MediaType {
-  readonly schema: Schema;
-  readonly examples: Record<string, { summary: string; value: unknown }>;
-}
-export interface Header {
-  readonly description: string;
-  readonly required?: boolean;
-  readonly schema: Schema;
-  readonly example?: string;
-}
-export interface Response {
-  readonly description: string;
-  readonly headers: Record<string, Header>;
-  readonly content: { readonly 'application/json': MediaType };
-}
-export type Reference = Readonly<Record<'$ref', string>>;
-export type Responses = Record<string, Response | Reference>;
-interface Parameter {
-  readonly name: string;
-  readonly in: 'query';
-  readonly description: string;
-  readonly schema: Schema;
-}
-export interface Operation {
-  readonly operationId: string;
-  readonly tags: string[];
-  readonly summary: string;
-  readonly description: string;
-  readonly parameters?: Parameter[];
-  readonly requestBody?: {
-    readonly description: string;
-    readonly required: true;
-    readonly content: { readonly 'application/json': MediaType };
-  };
-  readonly responses: Responses;
-}
-export interface PathItem {
-  readonly get?: Operation;
-  readonly post?: Operation;
-  /** Responses to methods that are no operation. OpenAPI 3.1 has no word for them. docs/adr/0041 */
-  readonly 'x-other-methods': Responses;
-}
-/** The published document, as far as it is read again. */
-export interface OpenApiDocument {
-  readonly openapi: '3.1.1';
-  readonly info: Record<string, unknown>;
-  readonly servers: { readonly url: string; readonly description: string }[];
-  readonly security: Record<string, string[]>[];
-  readonly tags: { readonly name: string; readonly description: string }[];
+/** The parts that readers of the document use are not optional. */
+export type OpenApiDocument = OpenAPIV3_1.Document & {
+  readonly security: OpenAPIV3_1.SecurityRequirementObject[];
   readonly paths: Record<string, PathItem>;
-  readonly components: {
-    readonly securitySchemes: Record<string, Schema>;
-    readonly responses: Record<string, Response>;
-    readonly schemas: Record<string, Schema>;
-  };
+  readonly components: Required<
+    Pick<OpenAPIV3_1.ComponentsObject, 'securitySchemes' | 'responses' | 'schemas'>
+  >;
+};
+interface PathItem {
+  readonly get: OpenAPIV3_1.OperationObject;
+  readonly post: OpenAPIV3_1.OperationObject;
+  /** Responses to methods that are not operations. OpenAPI 3.1 cannot describe them. docs/adr/0041 */
+  readonly 'x-other-methods': OpenAPIV3_1.ResponsesObject;
 }
 
-interface Success {
-  readonly schema: Schema;
-  readonly text: string;
-}
+type Reference = OpenAPIV3_1.ReferenceObject;
+type Headers = Record<string, OpenAPIV3_1.HeaderObject>;
+type Examples = Record<string, OpenAPIV3_1.ExampleObject>;
 
-/** What the document says about each operation, and the schemas that belong to it. */
-const DESCRIBED: Record<
-  string,
-  Omit<Operation, 'tags' | 'responses' | 'requestBody'> & { request?: Schema; success: Success }
-> = {
-  GET: {
-    operationId: 'listInquiries',
-    summary: 'List your inquiries',
-    description:
-      'The inquiries whose `cognito_sub` and `email` both equal the claims of the token, newest first. As many as one ' +
-      'response carries; when older ones remain, `Link` leads to them.',
-    parameters: toParameters(contract.listQuerySchema),
-    success: { schema: contract.inquiryListResponseSchema, text: 'Your inquiries.' },
-  },
-  POST: {
-    operationId: 'createInquiry',
-    summary: 'Submit an inquiry',
-    description:
-      'Stores one inquiry of the owner that the token names. Nothing in the body can name another. Any content type is ' +
-      'read as JSON in UTF-8; of duplicate keys the last wins.',
-    request: contract.createInquiryRequestSchema,
-    success: { schema: contract.createInquiryResponseSchema, text: 'The inquiry as it is stored.' },
+const itemLimit = `${ITEM_LIMIT / 1024} KB`;
+const headerLimit = `${limits.headers.toLocaleString('en')} bytes`;
+const bodyLimit = toMegabytes(limits.body);
+const payloadLimit = toMegabytes(limits.lambdaPayload);
+const timeout = `${limits.timeout / 1000} seconds`;
+
+const allowOrigin: OpenAPIV3_1.HeaderObject = {
+  description: 'The only origin from which browsers may call, set for each stage.',
+  schema: { type: 'string' },
+  example: 'https://www.example.com',
+};
+/** Not required where the gateway may respond: on AWS it sends the header only when the request has an Origin. */
+const cors: Headers = { 'Access-Control-Allow-Origin': allowOrigin };
+const corsAndChallenge: Headers = {
+  ...cors,
+  'WWW-Authenticate': {
+    description: 'Present when the gateway rejects the token: what is wrong with it (RFC 6750, 3).',
+    schema: { type: 'string' },
   },
 };
-
-interface GatewayAnswer {
-  readonly reply: Reply;
-  readonly when: string;
-  /** The methods it can happen to. Default: all. */
-  readonly methods?: readonly string[];
-  /** Name in the document of the response that is this reply and nothing else. */
-  readonly shared?: string;
-}
-
-/** The gateway's replies on the one path, and when it gives them. */
-const GATEWAY: readonly GatewayAnswer[] = [
-  { reply: replies.unauthorized, when: 'the token is missing or not valid' },
-  { reply: replies.notFound, when: 'the method has no route', methods: [OTHER_METHOD] },
-  {
-    reply: replies.payloadTooLarge,
-    when: `the body is over ${toMegabytes(limits.body)}, or the event made of it over ${toMegabytes(limits.lambdaPayload)}`,
-    methods: ['POST'],
+const functionCors: Headers = { 'Access-Control-Allow-Origin': { ...allowOrigin, required: true } };
+const cacheControl = {
+  'Cache-Control': {
+    description: 'Set by the gateway: inquiries must not be cached (RFC 9111, 5.2.2.5).',
+    schema: { type: 'string', const: 'no-store' },
   },
-  { shared: 'TooManyRequests', reply: replies.tooManyRequests, when: 'the stage is throttled' },
-  {
-    shared: 'HeadersTooLarge',
-    reply: replies.headersTooLarge,
-    when: `request line and headers are over ${limits.headers.toLocaleString('en')} bytes`,
-  },
-  { reply: replies.internalError, when: 'the function cannot be run' },
-  {
-    shared: 'Unavailable',
-    reply: replies.unavailable,
-    when: `the function has not answered within ${limits.timeout / 1000} seconds`,
-  },
-];
+} as const;
 
-/** Schemas that get a name, by the object that is the schema: `inquirySchema` becomes `Inquiry`. */
-const NAMED = new Map<unknown, string>(
-  Object.entries(contract)
-    .filter(([name]) => name.endsWith('Schema') && name !== 'listQuerySchema')
-    .map(([name, schema]) => [
-      schema,
-      name.replace(/^./, (letter) => letter.toUpperCase()).replace(/Schema$/, ''),
-    ]),
-);
+const request = { $ref: '#/components/schemas/CreateInquiryRequest' };
+const created = { $ref: '#/components/schemas/CreateInquiryResponse' };
+const list = { $ref: '#/components/schemas/InquiryListResponse' };
+const errorBody = { $ref: '#/components/schemas/ErrorResponseBody' };
+const gatewayReply = { $ref: '#/components/schemas/GatewayReply' };
+const errorBodyOrGatewayReply = { anyOf: [errorBody, gatewayReply] };
 
-const TAG = 'Inquiries';
-const GATEWAY_REPLY = 'GatewayReply';
-const reference = (name: string, kind = 'schemas'): Reference => ({ $ref: `#/components/${kind}/${name}` });
+const email = 'ana@example.com';
+const opening = {
+  id: '01a1f830-08e0-7000-8000-000000000000',
+  cognito_sub: '1daae433-47cc-48ff-bf9b-73f530b9d7bc',
+  email,
+  subject: 'Opening hours',
+  body: '',
+  created_at: '2026-11-20T09:01:00.000Z',
+};
+const hello = {
+  ...opening,
+  id: '01a1f82f-1e80-7000-8000-000000000000',
+  subject: 'Hello',
+  body: 'Is anyone there?',
+  created_at: '2026-11-20T09:00:00.000Z',
+};
 
-/** Makes the document; the same for the same options, whenever and wherever it is made. */
-export async function createDocument(options: DocumentOptions): Promise<OpenApiDocument> {
-  const examples = await recordExamples();
-  const operation = (method: string, status: number): Operation => {
-    const described = DESCRIBED[method];
-    if (described === undefined) throw new Error(`The operation ${method} is not described.`);
-    const { request, success, ...more } = described;
-    const own = examples.get(method) ?? [];
-    return {
-      ...more,
-      tags: [TAG],
-      ...(request && { requestBody: toRequestBody(request, own) }),
-      responses: toResponses(method, own, { ...success, status }),
-    };
-  };
-  const others = examples.get(OTHER_METHOD) ?? [];
-  const methods = Object.fromEntries(
-    [...operations].map(([method, { status }]) => [
-      String(method).toLowerCase(),
-      operation(String(method), status),
-    ]),
-  );
+/** Makes the document; equal options give equal documents. */
+export function createDocument({ serverUrl, serverDescription, version }: DocumentOptions): OpenApiDocument {
   return {
     openapi: '3.1.1',
     info: {
       title: 'Inquiry service',
-      version: options.version,
+      version,
       description:
         'Signed-in users submit contact-form inquiries and list their own.\n\n' +
-        'An API gateway checks the token and passes requests to a function. Errors of the function are ' +
-        '`{error, message}`; where the gateway answers by itself it is `{message}` alone. It answers ' +
-        `${replies.notFound.status} to any path but \`${contract.inquiriesPath}\`, and preflights without a token. Any method ` +
-        `but ${allowedMethods.replace(', ', ' and ')} is answered with ${others.map(({ response }) => response.statusCode).join()} ` +
-        'and `Allow` where it has a route.\n\n' +
-        `Limits: ${limits.headers.toLocaleString('en')} bytes of request line and headers; ${toMegabytes(limits.lambdaPayload)} ` +
-        'of request or response as the function sees them; 400 KB an inquiry, in UTF-8 with its email counted twice; ' +
-        `${limits.timeout / 1000} seconds.`,
+        'An API gateway validates the token and passes requests to a function. Errors of the function have the body ' +
+        '`{error, message}`, errors of the gateway `{message}`. The gateway answers 404 to any path other than ' +
+        `\`${inquiriesPath}\` and to methods that it does not route; it answers CORS preflight requests itself, without ` +
+        'a token. Routed methods other than GET and POST get 405 with `Allow`.\n\n' +
+        `Limits: ${headerLimit} for request line and headers; ${payloadLimit} for the request and for the response as ` +
+        `the function receives and returns them; ${itemLimit} for an inquiry, in UTF-8 with its email counted twice; ` +
+        `${timeout} for the response.`,
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: options.serverUrl, description: options.serverDescription }],
+    servers: [{ url: serverUrl, description: serverDescription }],
     security: [{ bearer: [] }],
-    tags: [{ name: TAG, description: 'They are added and read, never changed.' }],
+    tags: [{ name: 'Inquiries', description: 'Inquiries can be created and listed, not changed.' }],
     paths: {
-      [contract.inquiriesPath]: {
-        ...methods,
-        'x-other-methods': toResponses(OTHER_METHOD, others),
+      [inquiriesPath]: {
+        get: {
+          operationId: 'listInquiries',
+          summary: 'List your inquiries',
+          description:
+            'Returns the inquiries whose `cognito_sub` and `email` both equal the claims of the token, newest first, as ' +
+            'many as fit into one response. When older ones remain, `Link` leads to them.',
+          parameters: [
+            {
+              name: 'limit',
+              in: 'query',
+              description: 'At most this many inquiries. Default: as many as fit into one response.',
+              schema: listQuerySchema.properties.limit,
+            },
+            {
+              name: 'before',
+              in: 'query',
+              description: 'The id of an inquiry: only older ones are listed.',
+              schema: listQuerySchema.properties.before,
+            },
+          ],
+          tags: ['Inquiries'],
+          responses: {
+            '200': {
+              description: 'Your inquiries.',
+              headers: {
+                ...functionCors,
+                Link: {
+                  description:
+                    'Present when older inquiries remain: a relative reference to them, with `limit` repeated (RFC 8288). ' +
+                    'Without it the list is complete.',
+                  schema: {
+                    type: 'string',
+                    pattern: '^<\\?before=[0-9a-f-]{36}(&limit=[0-9]{1,4})?>; rel="next"$',
+                  },
+                  example: `<?before=${opening.id}&limit=1>; rel="next"`,
+                },
+                ...cacheControl,
+              },
+              content: json(list, {
+                list: example('There are inquiries.', { email, count: 2, inquiries: [opening, hello] }),
+                page: example('Older ones remain, as with `limit=1` here.', {
+                  email,
+                  count: 1,
+                  inquiries: [opening],
+                }),
+                empty: example('There are none.', { email, count: 0, inquiries: [] }),
+              }),
+            },
+            '400': {
+              description:
+                '`BAD_REQUEST`: `limit` or `before` is malformed. From the gateway: the request is not valid HTTP.',
+              headers: cors,
+              content: json(errorBodyOrGatewayReply, {
+                limit: error(
+                  '`limit` is malformed.',
+                  'BAD_REQUEST',
+                  'The parameter `limit` must be a whole number from 1 to 1000.',
+                ),
+                before: error(
+                  '`before` is malformed.',
+                  'BAD_REQUEST',
+                  'The parameter `before` must be the id of an inquiry.',
+                ),
+                gateway: reply('The request is not valid HTTP.', replies.badRequest),
+              }),
+            },
+            '401': { $ref: '#/components/responses/Unauthorized' },
+            '413': { $ref: '#/components/responses/RequestTooLarge' },
+            '429': { $ref: '#/components/responses/TooManyRequests' },
+            '431': { $ref: '#/components/responses/HeadersTooLarge' },
+            '500': {
+              description: '`INTERNAL_SERVER_ERROR`: internal error. From the gateway: the function failed.',
+              headers: cors,
+              content: json(errorBodyOrGatewayReply, {
+                fault: error(
+                  'Internal error.',
+                  'INTERNAL_SERVER_ERROR',
+                  'The request could not be processed. Please try again later.',
+                ),
+                gateway: reply('The function failed.', replies.internalError),
+              }),
+            },
+            '503': { $ref: '#/components/responses/Unavailable' },
+          },
+        },
+        post: {
+          operationId: 'createInquiry',
+          summary: 'Submit an inquiry',
+          description:
+            'Stores one inquiry for the user that the token names; the body cannot name another user. The body is read ' +
+            'as JSON in UTF-8 whatever its content type; of duplicate keys the last one counts.',
+          tags: ['Inquiries'],
+          requestBody: {
+            description:
+              `Up to ${payloadLimit} as the function receives it, for an inquiry of up to ${itemLimit}. A body that is ` +
+              'longer or has more JSON structure than any storable inquiry needs is rejected without being parsed.',
+            required: true,
+            content: json(request, {
+              created: example('An inquiry.', { subject: hello.subject, body: hello.body }),
+            }),
+          },
+          responses: {
+            '201': {
+              description: 'The inquiry as it is stored.',
+              headers: { ...functionCors, ...cacheControl },
+              content: json(created, { created: example('The inquiry is stored.', { inquiry: hello }) }),
+            },
+            '400': {
+              description:
+                '`BAD_REQUEST`: there is no body, the JSON is not an object, or a field is missing or not a string. ' +
+                'From the gateway: the request is not valid HTTP.',
+              headers: cors,
+              content: json(errorBodyOrGatewayReply, {
+                noBody: error(
+                  'There is no body.',
+                  'BAD_REQUEST',
+                  'The request has no body; the fields `subject` and `body` are missing.',
+                ),
+                noObject: error(
+                  'The JSON is not an object.',
+                  'BAD_REQUEST',
+                  'The request body must be a JSON object with the fields `subject` and `body`.',
+                ),
+                missing: error('A field is missing.', 'BAD_REQUEST', 'The field `body` is missing.'),
+                noString: error(
+                  'A field is not a string.',
+                  'BAD_REQUEST',
+                  'The field `subject` must be a string.',
+                ),
+                gateway: reply('The request is not valid HTTP.', replies.badRequest),
+              }),
+            },
+            '401': { $ref: '#/components/responses/Unauthorized' },
+            '413': {
+              description:
+                '`PAYLOAD_TOO_LARGE`: the inquiry, the body or the `email` claim is too large to be stored. From the ' +
+                `gateway: the body is over ${bodyLimit}, or over ${payloadLimit} as the function receives it.`,
+              headers: cors,
+              content: json(errorBodyOrGatewayReply, {
+                tooLarge: error(
+                  'The inquiry is too large.',
+                  'PAYLOAD_TOO_LARGE',
+                  `The inquiry is larger than the ${itemLimit} that can be stored.`,
+                ),
+                body: error(
+                  'The body is larger than any storable inquiry needs.',
+                  'PAYLOAD_TOO_LARGE',
+                  'The request body is larger than any inquiry that can be stored.',
+                ),
+                email: error(
+                  'The `email` claim is too long.',
+                  'PAYLOAD_TOO_LARGE',
+                  'The `email` claim is too long for an inquiry to be stored under it.',
+                ),
+                gateway: reply('The request is too large.', replies.payloadTooLarge),
+              }),
+            },
+            '429': { $ref: '#/components/responses/TooManyRequests' },
+            '431': { $ref: '#/components/responses/HeadersTooLarge' },
+            '500': {
+              description:
+                '`INTERNAL_SERVER_ERROR`: the body is not JSON, or internal error. From the gateway: the function failed.',
+              headers: cors,
+              content: json(errorBodyOrGatewayReply, {
+                noJson: error(
+                  'The body is not JSON.',
+                  'INTERNAL_SERVER_ERROR',
+                  'The request body could not be parsed as JSON.',
+                ),
+                fault: error(
+                  'Internal error.',
+                  'INTERNAL_SERVER_ERROR',
+                  'The request could not be processed. Please try again later.',
+                ),
+                gateway: reply('The function failed.', replies.internalError),
+              }),
+            },
+            '503': { $ref: '#/components/responses/Unavailable' },
+          },
+        },
+        'x-other-methods': {
+          '400': fromGateway('the request is not valid HTTP', replies.badRequest),
+          '401': fromGateway('the token is missing or not valid', replies.unauthorized, corsAndChallenge),
+          '404': fromGateway('the method has no route', replies.notFound),
+          '405': {
+            description: '`METHOD_NOT_ALLOWED`: the method is not an operation.',
+            headers: {
+              ...functionCors,
+              Allow: {
+                description: 'The methods that are operations (RFC 9110, 10.2.1).',
+                schema: { type: 'string' },
+                required: true,
+                example: 'GET, POST',
+              },
+            },
+            content: json(errorBody, {
+              method: error(
+                'The method is not an operation.',
+                'METHOD_NOT_ALLOWED',
+                'Allowed methods: GET, POST.',
+              ),
+            }),
+          },
+          '413': { $ref: '#/components/responses/RequestTooLarge' },
+          '429': { $ref: '#/components/responses/TooManyRequests' },
+          '431': { $ref: '#/components/responses/HeadersTooLarge' },
+          '500': fromGateway('the function failed', replies.internalError),
+          '503': { $ref: '#/components/responses/Unavailable' },
+        },
       },
     },
     components: {
@@ -208,20 +336,56 @@ export async function createDocument(options: DocumentOptions): Promise<OpenApiD
           scheme: 'bearer',
           bearerFormat: 'JWT',
           description:
-            'An ID token of the user pool, with the claims `email` and `sub`. The gateway takes the bare token too.',
+            'An ID token of the user pool, with the claims `email` and `sub`. The gateway accepts it without `Bearer` too.',
         },
       },
-      responses: Object.fromEntries(
-        GATEWAY.filter(({ shared }) => shared !== undefined).map((entry) => [
-          entry.shared,
-          toResponse([], [entry], undefined),
-        ]),
-      ),
+      responses: {
+        Unauthorized: {
+          description:
+            '`Unauthorized`: the token is valid but has no `email`, an empty one, or no `sub` that is a UUID. From the ' +
+            'gateway: the token is missing or not valid.',
+          headers: corsAndChallenge,
+          content: json(errorBodyOrGatewayReply, {
+            claims: error(
+              'The token is valid but has no `email`, an empty one, or no `sub` that is a UUID.',
+              'Unauthorized',
+              'Invalid or missing required JWT claims',
+            ),
+            gateway: reply('The token is missing or not valid.', replies.unauthorized),
+          }),
+        },
+        RequestTooLarge: fromGateway(
+          `the body is over ${bodyLimit}, or over ${payloadLimit} as the function receives it`,
+          replies.payloadTooLarge,
+        ),
+        TooManyRequests: fromGateway('the stage is throttled', replies.tooManyRequests),
+        HeadersTooLarge: fromGateway(
+          `request line and headers are over ${headerLimit}`,
+          replies.headersTooLarge,
+        ),
+        Unavailable: fromGateway(`the function did not respond within ${timeout}`, replies.unavailable),
+      },
       schemas: {
-        ...Object.fromEntries([...NAMED].map(([schema, name]) => [name, toDefinition(schema as Schema)])),
-        [GATEWAY_REPLY]: {
+        CreateInquiryRequest: toSchema(createInquiryRequestSchema),
+        CreateInquiryResponse: {
+          ...toSchema(createInquiryResponseSchema),
+          properties: { inquiry: { $ref: '#/components/schemas/Inquiry' } },
+        },
+        ErrorResponseBody: toSchema(errorResponseBodySchema),
+        InquiryListResponse: {
+          ...toSchema(inquiryListResponseSchema),
+          properties: {
+            ...inquiryListResponseSchema.properties,
+            inquiries: {
+              ...inquiryListResponseSchema.properties.inquiries,
+              items: { $ref: '#/components/schemas/Inquiry' },
+            },
+          },
+        },
+        Inquiry: toSchema(inquirySchema),
+        GatewayReply: {
           type: 'object',
-          description: 'What the gateway answers by itself.',
+          description: 'Body of the responses that the gateway sends itself.',
           required: ['message'],
           properties: { message: { type: 'string' } },
         },
@@ -230,170 +394,33 @@ export async function createDocument(options: DocumentOptions): Promise<OpenApiD
   };
 }
 
-function toRequestBody(schema: Schema, examples: readonly Example[]): NonNullable<Operation['requestBody']> {
-  const shown = examples.filter(({ request }) => request !== undefined);
-  return {
-    description: `Up to ${toMegabytes(limits.lambdaPayload)} as an event; the inquiry up to 400 KB.`,
-    required: true,
-    content: {
-      'application/json': {
-        schema: toSchema(schema),
-        examples: Object.fromEntries(
-          shown.map(({ name, when, request }) => [name, { summary: toSentence(when), value: request }]),
-        ),
-      },
-    },
-  };
+/** A response that only the gateway sends. */
+function fromGateway(when: string, answer: Reply, headers: Headers = cors): OpenAPIV3_1.ResponseObject {
+  const gateway = reply('From the gateway.', answer);
+  return { description: `From the gateway: ${when}.`, headers, content: json(gatewayReply, { gateway }) };
 }
 
-/** All responses to a method by status: what the function answered, and what the gateway answers in its place. */
-function toResponses(
-  method: string,
-  examples: readonly Example[],
-  success?: Success & { status: number },
-): Responses {
-  const fromGateway = GATEWAY.filter(({ methods }) => methods?.includes(method) ?? true);
-  const statuses = [
-    ...examples.map(({ response }) => response.statusCode),
-    ...fromGateway.map(({ reply }) => reply.status),
-  ];
-  const respond = (status: number): Response | Reference => {
-    const own = examples.filter(({ response }) => response.statusCode === status);
-    const others = fromGateway.filter(({ reply }) => reply.status === status);
-    const [{ shared } = {}] = others;
-    return own.length === 0 && shared !== undefined
-      ? reference(shared, 'responses')
-      : toResponse(own, others, status === success?.status ? success : undefined);
-  };
-  return Object.fromEntries(
-    [...new Set(statuses)].toSorted((a, b) => a - b).map((status) => [String(status), respond(status)]),
-  );
+function json(schema: Reference | { anyOf: Reference[] }, examples: Examples) {
+  return { 'application/json': { schema, examples } };
 }
 
-function toResponse(
-  examples: readonly Example[],
-  fromGateway: readonly GatewayAnswer[],
-  success: Success | undefined,
-): Response {
-  const answered = examples.map(({ name, when, response }) => ({
-    name,
-    when,
-    value: JSON.parse(response.body) as { error?: string },
-  }));
-  const shapes = [
-    ...(answered.length > 0 ? [success?.schema ?? contract.errorResponseBodySchema] : []),
-    ...(fromGateway.length > 0 ? [reference(GATEWAY_REPLY)] : []),
-  ].map(toSchema);
-  const [shape = {}] = shapes;
-  const codes = [...new Set(answered.map(({ value }) => value.error).filter((code) => code !== undefined))];
-  const clauses = [
-    ...(answered.length > 0
-      ? [`${codes.map((code) => `\`${code}\`: `).join('')}${answered.map(({ when }) => when).join('; ')}`]
-      : []),
-    ...(fromGateway.length > 0
-      ? [`from the gateway: ${fromGateway.map(({ when }) => when).join('; ')}`]
-      : []),
-  ];
-  return {
-    description: success?.text ?? clauses.map(toSentence).join(' '),
-    headers: toHeaders(examples, fromGateway, success),
-    content: {
-      'application/json': {
-        schema: shapes.length > 1 ? { anyOf: shapes } : shape,
-        examples: Object.fromEntries([
-          ...answered.map(({ name, when, value }) => [name, { summary: toSentence(when), value }] as const),
-          ...fromGateway.map(
-            ({ reply: { message }, when }) =>
-              ['gateway', { summary: toSentence(when), value: { message } }] as const,
-          ),
-        ]),
-      },
-    },
-  };
+function example(summary: string, value: unknown): OpenAPIV3_1.ExampleObject {
+  return { summary, value };
 }
 
-/** What is said of each header the service sends; `Content-Type` is said by the content (OpenAPI 3.1, "Response Object"). */
-const HEADERS: Record<string, Pick<Header, 'description' | 'schema'>> = {
-  'Access-Control-Allow-Origin': {
-    description: 'The one origin of the stage from which browsers may call.',
-    schema: { type: 'string' },
-  },
-  'Cache-Control': {
-    description: 'From the gateway: inquiries are for no cache (RFC 9111, 5.2.2.5).',
-    schema: { type: 'string', const: 'no-store' },
-  },
-  Allow: { description: 'The methods that are operations (RFC 9110, 10.2.1).', schema: { type: 'string' } },
-  Link: {
-    description:
-      'There when older inquiries remain: a query-only reference to them, `limit` repeated (RFC 8288). Without it the list ' +
-      'is complete.',
-    schema: { type: 'string', pattern: '^<\\?before=[0-9a-f-]{36}(&limit=[0-9]{1,4})?>; rel="next"$' },
-  },
-  'WWW-Authenticate': {
-    description: 'There when the gateway refused: what is wrong with the token (RFC 6750, 3).',
-    schema: { type: 'string' },
-  },
-};
-
-/** A header is required when every example carries it and the gateway never answers in the function's place. */
-function toHeaders(
-  examples: readonly Example[],
-  fromGateway: readonly GatewayAnswer[],
-  success: Success | undefined,
-): Record<string, Header> {
-  const sent = examples.map(({ response }) => response.headers);
-  const names = new Set([
-    ...sent.flatMap((headers) => Object.keys(headers)),
-    'Access-Control-Allow-Origin',
-    ...(success ? ['Cache-Control'] : []),
-    ...(fromGateway.some(({ reply }) => reply === replies.unauthorized) ? ['WWW-Authenticate'] : []),
-  ]);
-  names.delete('Content-Type');
-  return Object.fromEntries(
-    [...names].map((name) => {
-      const header = HEADERS[name];
-      if (header === undefined) throw new Error(`The header ${name} is not described.`);
-      const required = fromGateway.length === 0 && sent.every((headers) => name in headers);
-      const example = sent.find((headers) => name in headers)?.[name];
-      return [name, { ...header, ...(required && { required }), ...(example !== undefined && { example }) }];
-    }),
-  );
+function error(summary: string, code: string, message: string): OpenAPIV3_1.ExampleObject {
+  return { summary, value: { error: code, message } };
 }
 
-/** A schema as it is used: those that have a name are references to it. */
-function toSchema(schema: Schema): Schema {
-  const refer = (value: unknown): unknown => {
-    const name = NAMED.get(value);
-    if (name !== undefined) return reference(name);
-    if (Array.isArray(value)) return value.map(refer);
-    return typeof value === 'object' && value !== null ? mapValues(value, refer) : value;
-  };
-  return refer(schema) as Schema;
+function reply(summary: string, { message }: Reply): OpenAPIV3_1.ExampleObject {
+  return { summary, value: { message } };
 }
 
-/** A schema as it is defined under its name. */
-function toDefinition(schema: Schema): Schema {
-  return mapValues(schema, (part) => (typeof part === 'object' ? toSchema(part as Schema) : part));
-}
-
-function mapValues(object: object, map: (value: unknown) => unknown): Schema {
-  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value)]));
-}
-
-/** Query parameters from the properties of an object schema; none is required. */
-function toParameters({ properties }: typeof contract.listQuerySchema): Parameter[] {
-  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
-    name,
-    in: 'query',
-    description,
-    schema,
-  }));
+/** A copy of a schema of src/contract.ts, which is read-only, in the type of openapi-types, which is not. */
+function toSchema<Schema extends { readonly required: readonly string[] }>(schema: Schema) {
+  return { ...schema, required: [...schema.required] };
 }
 
 function toMegabytes(bytes: number): string {
   return `${Math.floor(bytes / 1024 / 1024)} MB`;
-}
-
-function toSentence(clause: string): string {
-  return `${clause.replace(/^[a-z]/, (letter) => letter.toUpperCase())}.`;
 }

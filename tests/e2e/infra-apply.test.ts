@@ -1,151 +1,272 @@
 /**
- * `terraform apply` for real, against a stand-in for the AWS APIs: see tests/helpers/fake-aws.ts for what that shows and
- * what it does not.
+ * Applies the Terraform module to an emulator of the AWS APIs, one workspace per stage, where AWS_ENDPOINT_URL names one:
+ *
+ *     docker run --rm -p 127.0.0.1:5000:5000 motoserver/moto:5.2.3
+ *     AWS_ENDPOINT_URL=http://127.0.0.1:5000 npm run test:apply
+ *
+ * A pass means that the resources fit together, that they read back as written and that they can be changed and destroyed. It
+ * does not mean that AWS accepts every value: moto validates little and records functions without running them.
  */
 import { copyFileSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, it } from 'vitest';
+import { isDeepStrictEqual } from 'node:util';
+import { DescribeTableCommand, DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, assert, beforeAll, describe, it } from 'vitest';
 import { MODULE, providerSource, run, terraformEnv } from '../../scripts/infra/terraform.ts';
-import type { Outcome } from '../../scripts/infra/terraform.ts';
-import { startFakeAws } from '../helpers/fake-aws.ts';
+import type { Outcome, Stage } from '../../scripts/infra/terraform.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'infra-apply-'));
-for (const file of globSync('*.tf', { cwd: MODULE })) copyFileSync(join(MODULE, file), join(folder, file));
-copyFileSync(join(MODULE, 'backend_override.tf.example'), join(folder, 'backend_override.tf'));
+/** What moto 5.2.3 lacks, and what follows for this test. */
+const MOTO_GAPS = [
+  'CreateFunction drops LoggingConfig: every plan sets aws_lambda_function.this logging_config again',
+  'UpdateStage of API Gateway v2 is not implemented: the test does not change throttling',
+  'a custom domain never becomes AVAILABLE: release is applied without one',
+];
 
-// Only with a provider at hand: a test run is no time to fetch one of 150 MB from the registry.
-const source = providerSource();
-const init =
-  source.length > 0 &&
-  (await run('terraform', ['init', '-no-color', ...source], { cwd: folder, env: terraformEnv() }));
-const hasProvider = init !== false && init.code === 0;
-if (!hasProvider) {
-  process.stdout.write(
-    '\nSKIPPED: terraform apply, because TF_PLUGIN_DIR names no folder with Terraform’s AWS provider.\n',
-  );
-  rmSync(folder, { recursive: true, force: true });
+const endpoint = process.env['AWS_ENDPOINT_URL'] ?? '';
+if (endpoint === '') {
+  process.stdout.write('\nSKIPPED: terraform apply, because AWS_ENDPOINT_URL names no emulator of AWS.\n');
 }
-
-const settings = (stage: string, more: object = {}) => ({
-  issuer: `https://issuer.example.com/${stage}`,
-  audience: ['client'],
-  cors_origin: `https://${stage}.example.com`,
-  ...more,
+const region = 'eu-central-1';
+/** Names of this run only, so that one emulator serves several runs. */
+const name = `apply-${crypto.randomUUID().slice(0, 8)}`;
+let folder = '';
+const dynamodb = new DynamoDBClient({
+  endpoint,
+  region,
+  credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
 });
 
-const apply = ['apply', '-no-color', '-auto-approve'];
-const destroy = ['destroy', '-no-color', '-auto-approve'];
-/** Exit code 0: no change, 2: changes. */
-const plan = ['plan', '-no-color', '-detailed-exitcode'];
-const changes = ({ output }: Outcome) =>
-  [...output.matchAll(/^ {2}# (\S+) will be (.*)$/gm)]
-    .map(([, address, what]) => `${address} ${what}`)
-    .toSorted();
+/** Calls a REST API of the emulator, which reads the service from the credential scope and ignores the signature. */
+async function call(service: string, path: string, method = 'GET', body?: object): Promise<unknown> {
+  const authorization = `AWS4-HMAC-SHA256 Credential=test/20260101/${region}/${service}/aws4_request, SignedHeaders=host, Signature=0`;
+  const response = await fetch(new URL(path, endpoint), {
+    method,
+    headers: { authorization, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return text === '' ? undefined : JSON.parse(text);
+}
 
-/** One stage in its workspace and an AWS of its own, so that stages do not wait for each other. */
-async function open(stage: string) {
-  const aws = await startFakeAws();
-  const zip = `${stage}.zip`;
-  writeFileSync(join(folder, zip), 'first');
+/** A new custom domain has no status in moto 5.2.3; an emulator that sets it is expected to have none of the gaps. */
+async function hasMotoGaps(): Promise<boolean> {
+  const domainName = `${name}.example.com`;
+  const domain = { domainName, domainNameConfigurations: [{ endpointType: 'REGIONAL' }] };
+  const created = (await call('apigateway', '/v2/domainnames', 'POST', domain)) as {
+    domainNameConfigurations: { domainNameStatus?: string }[];
+  };
+  await call('apigateway', `/v2/domainnames/${domainName}`, 'DELETE');
+  return created.domainNameConfigurations[0]?.domainNameStatus !== 'AVAILABLE';
+}
+
+/** Reads settings back from the emulator, not from Terraform's state. */
+async function readSettings(stage: Stage) {
+  const { Table } = await dynamodb.send(new DescribeTableCommand({ TableName: `${name}-${stage}` }));
+  const { Configuration, Concurrency } = (await call('lambda', `/2015-03-31/functions/${name}-${stage}`)) as {
+    Configuration: { Environment: { Variables: Record<string, string> } };
+    Concurrency?: { ReservedConcurrentExecutions: number };
+  };
   return {
-    aws,
-    build: (content: string) => writeFileSync(join(folder, zip), content),
-    left: () =>
-      Object.entries(aws.kept).flatMap(([kind, resources]) =>
-        [...resources.keys()].map((name) => `${kind} ${name}`),
-      ),
-    /** Terraform with dummy credentials and nothing else of this machine's AWS settings. */
-    terraform(args: readonly string[], more: object = {}): Promise<Outcome> {
-      const env = terraformEnv();
-      for (const name of Object.keys(env)) if (name.startsWith('AWS_')) delete env[name];
-      return run('terraform', args, {
-        cwd: folder,
-        env: {
-          ...env,
-          AWS_ACCESS_KEY_ID: 'test',
-          AWS_SECRET_ACCESS_KEY: 'test',
-          AWS_REGION: 'eu-central-1',
-          AWS_ENDPOINT_URL: aws.url,
-          TF_WORKSPACE: stage,
-          TF_VAR_runtime: 'nodejs22.x', // the newest one that provider 5.100 knows
-          TF_VAR_package_file: zip,
-          TF_VAR_stages: JSON.stringify({ [stage]: settings(stage, more) }),
-        },
-      });
+    origin: Configuration.Environment.Variables['CORS_ORIGIN'],
+    reservedConcurrency: Concurrency?.ReservedConcurrentExecutions,
+    isProtected: Table?.DeletionProtectionEnabled,
+  };
+}
+
+interface Change {
+  readonly address: string;
+  readonly change: {
+    readonly actions: readonly string[];
+    readonly before: Record<string, unknown>;
+    readonly after: Record<string, unknown>;
+    readonly after_unknown: Record<string, unknown>;
+  };
+}
+
+/** `ADDRESS ATTRIBUTE` of each attribute that an update sets, `ADDRESS ACTION` of any other change. */
+function describeChange({ address, change: { actions, before, after, after_unknown: unknown } }: Change) {
+  if (actions.join() === 'no-op' || actions.join() === 'read') return [];
+  if (actions.join() !== 'update') return [`${address} ${actions.join()}`];
+  const changed = Object.keys(after).filter(
+    (key) => unknown[key] !== true && !isDeepStrictEqual(before[key], after[key]),
+  );
+  return changed.length === 0 ? [`${address} update`] : changed.map((key) => `${address} ${key}`);
+}
+
+/** Terraform's errors, without the plan printed before them; empty if it succeeded. */
+const errorOf = ({ code, output }: Outcome): string =>
+  code === 0 ? '' : output.slice(Math.max(0, output.indexOf('\nError: ')));
+
+/** A stage in its own workspace, with functions that run Terraform there. */
+function open(stage: Stage, stageSettings: object = {}) {
+  const zip = `${stage}.zip`;
+  let settings = {
+    issuer: `https://issuer.example.com/${stage}`,
+    audience: ['client'],
+    cors_origin: `https://${stage}.example.com`,
+    ...stageSettings,
+  };
+  const build = (content: string) => writeFileSync(join(folder, zip), content);
+  build('first');
+
+  /** Terraform with dummy credentials and none of this machine's AWS settings. */
+  const terraform = (...args: string[]) => {
+    const env = Object.entries(terraformEnv()).filter(([key]) => !key.startsWith('AWS_'));
+    return run('terraform', args, {
+      cwd: folder,
+      env: {
+        ...Object.fromEntries(env),
+        AWS_ACCESS_KEY_ID: 'test',
+        AWS_SECRET_ACCESS_KEY: 'test',
+        AWS_REGION: region,
+        AWS_ENDPOINT_URL: endpoint,
+        TF_WORKSPACE: stage,
+        TF_VAR_name: name,
+        TF_VAR_runtime: 'nodejs22.x', // the newest one that provider 5.100 knows
+        TF_VAR_package_file: zip,
+        TF_VAR_stages: JSON.stringify({ [stage]: settings }),
+      },
+    });
+  };
+  return {
+    build,
+    change: (more: object) => (settings = { ...settings, ...more }),
+    apply: async (...args: string[]) =>
+      errorOf(await terraform('apply', '-no-color', '-auto-approve', ...args)),
+    destroy: async () => errorOf(await terraform('destroy', '-no-color', '-auto-approve')),
+    /** What a plan would change. */
+    async plan(): Promise<string[]> {
+      const file = `${stage}.plan`;
+      const { code, output } = await terraform('plan', '-no-color', '-detailed-exitcode', `-out=${file}`);
+      if (code === 0) return [];
+      if (code !== 2) throw new Error(output);
+      const { stdout } = await terraform('show', '-json', file);
+      const { resource_changes: changes } = JSON.parse(stdout) as { resource_changes: Change[] };
+      const described = changes.flatMap(describeChange).toSorted();
+      return described.length > 0 ? described : [output]; // exit code 2 without changed resources: outputs
+    },
+    /** The resources in the state. */
+    async list(): Promise<string[]> {
+      const { stdout } = await terraform('state', 'list');
+      return stdout.split('\n').filter((address) => address !== '' && !address.startsWith('data.'));
     },
   };
 }
 
 describe
-  .skipIf(!hasProvider)
-  .concurrent('terraform apply (skipped without terraform and an AWS provider)', { timeout: 240_000 }, () => {
+  .skipIf(endpoint === '')
+  .concurrent('terraform apply (skipped without AWS_ENDPOINT_URL)', { timeout: 900_000 }, () => {
+    let isPlainMoto = false;
+    /** What a plan repeats although nothing changed. */
+    let forgotten: string[] = [];
+
+    beforeAll(async () => {
+      folder = mkdtempSync(join(tmpdir(), 'infra-apply-'));
+      for (const file of globSync('*.tf', { cwd: MODULE }))
+        copyFileSync(join(MODULE, file), join(folder, file));
+      copyFileSync(join(MODULE, 'backend_override.tf.example'), join(folder, 'backend_override.tf'));
+      const source = providerSource();
+      if (source.length === 0) {
+        // From the registry, the version that this test was written with.
+        const required = '{ source = "hashicorp/aws", version = "5.100.0" }';
+        writeFileSync(
+          join(folder, 'provider_override.tf'),
+          `terraform {\n  required_providers {\n    aws = ${required}\n  }\n}\n`,
+        );
+      }
+      const init = await run('terraform', ['init', '-no-color', ...source], {
+        cwd: folder,
+        env: terraformEnv(),
+      });
+      assert(init.code === 0, init.output);
+      isPlainMoto = await hasMotoGaps();
+      if (isPlainMoto) {
+        forgotten = ['aws_lambda_function.this logging_config'];
+        process.stdout.write(
+          `\nLEFT OUT, because the emulator is moto as released:\n  ${MOTO_GAPS.join('\n  ')}\n`,
+        );
+      }
+    }, 300_000);
     afterAll(() => {
       rmSync(folder, { recursive: true, force: true });
+      dynamodb.destroy();
     });
 
-    it('plans main with dummy credentials and changes nothing', async ({ expect }) => {
-      const { aws, terraform, left } = await open('main');
-      const outcome = await terraform(plan);
-      const summary = 'Plan: 33 to add, 0 to change, 0 to destroy.';
-      expect([outcome.code, outcome.output]).toEqual([2, expect.stringContaining(summary)]);
-      expect(left()).toEqual([]);
-      await aws.close();
-    });
+    const tables = async () => (await dynamodb.send(new ListTablesCommand())).TableNames;
 
-    it('creates develop, then plans no change, then changes only what was changed, and removes everything', async ({
-      expect,
-    }) => {
-      const { aws, terraform, build, left } = await open('develop');
-      expect(await terraform(apply)).toMatchObject({ code: 0 });
-      expect(await terraform(plan)).toMatchObject({ code: 0 });
+    it('develop: changes what a setting and a new package change, and nothing else', async ({ expect }) => {
+      const { apply, build, change, destroy, list, plan } = open('develop');
+      expect(await apply()).toBe('');
+      expect(await plan()).toEqual(forgotten);
 
       build('second');
-      const more = { cors_origin: 'http://localhost:5173', throttling: { rate_limit: 1, burst_limit: 2 } };
-      expect(changes(await terraform(plan, more))).toEqual([
-        'aws_apigatewayv2_api.this updated in-place',
-        'aws_apigatewayv2_stage.this updated in-place',
-        'aws_lambda_function.this updated in-place',
-      ]);
-      expect(await terraform(apply, more)).toMatchObject({ code: 0 });
-      expect(await terraform(plan, more)).toMatchObject({ code: 0 });
+      change({ cors_origin: 'http://localhost:5173' });
+      if (!isPlainMoto) change({ throttling: { rate_limit: 1, burst_limit: 2 } });
+      expect(await plan()).toEqual(
+        [
+          'aws_apigatewayv2_api.this cors_configuration',
+          'aws_lambda_function.this environment',
+          'aws_lambda_function.this source_code_hash',
+          ...(isPlainMoto ? [] : ['aws_apigatewayv2_stage.this default_route_settings']),
+          ...forgotten,
+        ].toSorted(),
+      );
+      expect(await apply()).toBe('');
+      expect(await readSettings('develop')).toMatchObject({ origin: 'http://localhost:5173' });
+      expect(await plan()).toEqual(forgotten);
 
-      expect(await terraform(destroy, more)).toMatchObject({ code: 0 });
-      expect(left()).toEqual([]);
-      expect(aws.unknown).toEqual([]);
-      await aws.close();
+      expect(await destroy()).toBe('');
+      expect(await list()).toEqual([]);
+      expect(await tables()).not.toContain(`${name}-develop`);
     });
 
-    it('creates release with every option, keeps its table from deletion, and gives it up only on purpose', async ({
+    it('main: is destroyed after its deletion protection is switched off (docs/runbook.md)', async ({
       expect,
     }) => {
-      const { aws, terraform, left } = await open('release');
-      const more = {
+      const { apply, change, destroy, list, plan } = open('main');
+      expect(await apply()).toBe('');
+      expect(await plan()).toEqual(forgotten);
+      expect(await readSettings('main')).toMatchObject({ isProtected: true });
+
+      change({ deletion_protection_enabled: false });
+      expect(await plan()).toEqual(['aws_dynamodb_table.this deletion_protection_enabled', ...forgotten]);
+      expect(await apply()).toBe('');
+      expect(await readSettings('main')).toMatchObject({ isProtected: false });
+      expect(await plan()).toEqual(forgotten);
+
+      expect(await destroy()).toBe('');
+      expect(await list()).toEqual([]);
+      expect(await tables()).not.toContain(`${name}-main`);
+    });
+
+    it('release: takes every optional setting, and refuses to destroy its table', async ({ expect }) => {
+      const arn = `arn:aws:acm:${region}:111122223333:certificate/00000000-0000-0000-0000-000000000000`;
+      const { apply, change, destroy, list, plan } = open('release', {
+        log_retention_days: 365,
         alarm_email: 'oncall@example.com',
         reserved_concurrency: 10,
-        table_kms_key_arn: 'arn:aws:kms:eu-central-1:000000000000:key/00000000-0000-0000-0000-000000000000',
-        domain: {
-          name: 'api.example.com',
-          certificate_arn: 'arn:aws:acm:eu-central-1:000000000000:certificate/x',
-        },
-      };
-      expect(await terraform(apply, more)).toMatchObject({ code: 0 });
-      expect(await terraform(plan, more)).toMatchObject({ code: 0 });
+        table_kms_key_arn: `arn:aws:kms:${region}:111122223333:key/00000000-0000-0000-0000-000000000000`,
+        ...(isPlainMoto ? {} : { domain: { name: `${name}.example.com`, certificate_arn: arn } }),
+      });
+      expect(await apply()).toBe('');
+      expect(await plan()).toEqual(forgotten);
 
-      const refused = await terraform(destroy, more);
-      expect([refused.code, refused.output]).toEqual([
-        1,
-        expect.stringContaining('currently protected against deletion'),
-      ]);
-      expect(left()).toEqual(['tables inquiries-release']);
+      change({ reserved_concurrency: 20 });
+      expect(await plan()).toEqual([...forgotten, 'aws_lambda_function.this reserved_concurrent_executions']);
+      expect(await apply()).toBe('');
+      expect(await readSettings('release')).toMatchObject({ reservedConcurrency: 20, isProtected: true });
+      expect(await plan()).toEqual(forgotten);
 
-      // Now only the table is left to apply to.
-      const unprotected = { ...more, deletion_protection_enabled: false };
-      const target = '-target=aws_dynamodb_table.this';
-      expect(await terraform([...apply, target], unprotected)).toMatchObject({ code: 0 });
-      expect(await terraform(destroy, unprotected)).toMatchObject({ code: 0 });
-      expect(left()).toEqual([]);
-      expect(aws.unknown).toEqual([]);
-      await aws.close();
+      // As docs/runbook.md warns, everything but the table is gone by then.
+      expect(await destroy()).toMatch(/deleting AWS DynamoDB Table.*protect/is);
+      expect(await list()).toEqual(['aws_dynamodb_table.this']);
+      expect(await tables()).toContain(`${name}-release`);
+
+      change({ deletion_protection_enabled: false });
+      expect(await apply('-target=aws_dynamodb_table.this')).toBe('');
+      expect(await destroy()).toBe('');
+      expect(await list()).toEqual([]);
+      expect(await tables()).not.toContain(`${name}-release`);
     });
   });

@@ -1,10 +1,12 @@
+import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startStack } from '../../scripts/local/stack.ts';
 import type { OpenApiDocument } from '../../scripts/openapi/document.ts';
 import type { Stack } from '../../scripts/local/stack.ts';
-import type { TokenRequest } from '../../scripts/local/issuer.ts';
+import type { TokenRequest } from '../../scripts/local/issuer/tokens.ts';
 import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
-import { createClient } from '../../web/src/api/client.ts';
+import { createApi } from '../../web/src/api.ts';
+import type { Page } from '../../web/src/api.ts';
 import { sendAndCheck as send } from '../helpers/contract.ts';
 import type { Answer } from '../helpers/http.ts';
 
@@ -147,26 +149,18 @@ describe.each([
     });
   });
 
-  it('is what the web page’s client was generated for', async () => {
-    const token = stack.issuer.token({ email: `user-${++users}@example.com` });
-    const client = createClient({ baseUrl: stack.url, getToken: () => token });
-    for (const subject of ['1', '2']) {
-      expect(await client.createInquiry({ subject, body: '' })).toMatchObject({
-        status: 201,
-        body: { inquiry: { subject, body: '' } },
-      });
-    }
-    const newest = await client.listInquiries({ limit: 1 });
-    expect(newest).toMatchObject({
-      status: 200,
-      body: { inquiries: [{ subject: '2' }] },
-      next: { limit: 1 },
-    });
-    const rest = await client.listInquiries(newest.status === 200 ? newest.next : undefined);
-    expect(rest).toMatchObject({ status: 200, body: { count: 1, inquiries: [{ subject: '1' }] } });
-    expect(rest).not.toHaveProperty('next');
-    const stranger = createClient({ baseUrl: stack.url, getToken: () => 'forged' });
-    expect(await stranger.listInquiries()).toEqual({ status: 401, body: { message: 'Unauthorized' } });
+  it('serves the contact form’s client', async () => {
+    const user = { email: `user-${++users}@example.com` };
+    const clientWith = (token: () => Promise<string>) =>
+      createApi(stack.url, { user: { ...user, sub: '' }, token }, () => true);
+    const api = clientWith(() => stack.issuer.token(user));
+    const created = [];
+    for (const subject of ['1', '2']) created.unshift(await api.create({ subject, body: '' }));
+    const page = await api.list('?limit=1');
+    expect(page).toEqual({ inquiries: [created[0]], next: expect.any(String) });
+    const rest = await api.list((page as Page).next);
+    expect(rest).toEqual({ inquiries: [created[1]], next: undefined });
+    expect(await clientWith(async () => 'forged').list()).toEqual({ kind: 'signed-out', mayBeDone: false });
   });
 
   it.each([
@@ -370,5 +364,11 @@ describe.each([
     expect(requests().map(({ level }) => level)).toEqual(
       requests().map((line) => (statusOf(line) < 400 ? 'INFO' : 'WARN')),
     );
+  });
+
+  it('removes the key file of a stack without a data folder when it closes', async () => {
+    expect(existsSync(stack.keysFile)).toBe(true);
+    await stack.close();
+    expect(existsSync(stack.keysFile)).toBe(false);
   });
 });

@@ -319,7 +319,9 @@ describe('bad use gets one line and exit code 2:', () => {
     writeFileSync(join(folder, 'issuer-keys.json'), 'not JSON');
     const command = run(['--port', '0', '--data', folder, '--engine', 'dynalite']);
     expect(await command.exit).toBe(2);
-    expect(command.errors).toMatch(/^The issuer cannot use its key file [^\n]*issuer-keys\.json: [^\n]*\n$/);
+    expect(command.errors).toMatch(
+      /^The issuer's key file [^\n]*issuer-keys\.json cannot be used: [^\n]*\n$/,
+    );
   });
 
   it('a folder of the engine that is a file', async () => {

@@ -2,7 +2,7 @@ import { createAuthorizer } from '../../scripts/local/authorizer.ts';
 import { startFunction } from '../../scripts/local/function.ts';
 import { createGateway } from '../../scripts/local/gateway.ts';
 import { startIssuer } from '../../scripts/local/issuer.ts';
-import type { TokenRequest } from '../../scripts/local/issuer.ts';
+import type { TokenRequest } from '../../scripts/local/issuer/tokens.ts';
 import { close, listen } from '../../scripts/local/server.ts';
 import { send } from './http.ts';
 import type { Answer } from './http.ts';

@@ -1,90 +1,291 @@
+/**
+ * Which tokens the local gateway accepts and refuses. On AWS the authorizer of API Gateway decides this, configured by
+ * infra/terraform/api.tf; scripts/local/authorizer.ts follows its documented rules.
+ */
+import { createHmac, createSign, generateKeyPairSync, sign } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { createServer } from 'node:http';
-import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ServerResponse } from 'node:http';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createAuthorizer } from '../../scripts/local/authorizer.ts';
 import type { Authorize } from '../../scripts/local/authorizer.ts';
+import { createGateway } from '../../scripts/local/gateway.ts';
 import { close, listen } from '../../scripts/local/server.ts';
+import { send } from '../helpers/http.ts';
 
+type Fields = Record<string, unknown>;
 const AUDIENCE = 'client-1';
 const now = (): number => Math.floor(Date.now() / 1000);
+const rsa = (modulusLength = 2048) => generateKeyPairSync('rsa', { modulusLength });
+const [key, other, weak] = [rsa(), rsa(), rsa(1024)];
+const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const jwk = (publicKey: KeyObject, more: Fields) => ({ ...publicKey.export({ format: 'jwk' }), ...more });
+const GOOD_KEY = jwk(key.publicKey, { kid: 'k1', alg: 'RS256', use: 'sig' });
+const UNUSABLE_KEYS = [
+  jwk(other.publicKey, { kid: 'enc', use: 'enc' }),
+  jwk(weak.publicKey, { kid: 'weak', use: 'sig' }),
+  jwk(curve.publicKey, { kid: 'ec', use: 'sig' }),
+  { kty: 'oct', k: 'c2VjcmV0', kid: 'oct', use: 'sig', alg: 'HS256' },
+];
 
-const key = await generateKeyPair('RS256', { extractable: true });
-const publicJwk = { ...(await exportJWK(key.publicKey)), kid: 'k1', alg: 'RS256', use: 'sig' };
-
-let issuer = '';
-let authorize: Authorize;
-let requests = 0;
-const server = createServer((request, response) => {
-  requests++;
-  response.end(
-    JSON.stringify(request.url === '/jwks' ? { keys: [publicJwk] } : { issuer, jwks_uri: `${issuer}/jwks` }),
-  );
+/** The issuer's requests and its JWKS endpoint; `foreign` is a server that only tokens name. */
+let [issuer, foreign, issuerRequests, foreignRequests] = ['', '', 0, 0];
+const describeIssuer = (response: ServerResponse): unknown =>
+  response.end(JSON.stringify({ issuer, jwks_uri: `${issuer}/jwks` }));
+let respond = describeIssuer;
+let discover = describeIssuer;
+const publish = (...keys: Fields[]): void => {
+  respond = (response) => response.end(JSON.stringify({ keys }));
+};
+const issuerServer = createServer((request, response) => {
+  issuerRequests++;
+  if (request.url === '/jwks') respond(response);
+  else discover(response);
+});
+const foreignServer = createServer((_request, response) => {
+  foreignRequests++;
+  const keys = [jwk(other.publicKey, { kid: 'k1' })];
+  response.end(JSON.stringify({ issuer: foreign, jwks_uri: `${foreign}/jwks`, keys }));
 });
 beforeAll(async () => {
-  issuer = `http://127.0.0.1:${await listen(server, 0)}`;
+  issuer = `http://127.0.0.1:${await listen(issuerServer, 0)}`;
+  foreign = `http://127.0.0.1:${await listen(foreignServer, 0)}`;
 });
-afterAll(() => close(server));
+afterAll(() => Promise.all([issuerServer, foreignServer].map(close)));
+
+let authorize: Authorize;
 beforeEach(() => {
-  requests = 0;
   authorize = createAuthorizer({ issuer, audience: [AUDIENCE, 'client-2'] });
+  publish(GOOD_KEY, ...UNUSABLE_KEYS);
+  [issuerRequests, foreignRequests] = [0, 0];
 });
 
-/** Of any type, so that they can be wrong. */
-type Claims = Record<string, unknown>;
+const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+const encode = (value: string | Buffer): string => Buffer.from(value).toString('base64url');
+/** In a change, undefined removes the field. */
+const header = (change: Fields = {}): Fields => ({ alg: 'RS256', kid: 'k1', ...change });
+const payload = (change: Fields = {}): Fields => ({
+  iss: issuer,
+  aud: AUDIENCE,
+  sub: 's',
+  iat: now(),
+  exp: now() + 60,
+  ...change,
+});
+const by =
+  (privateKey: KeyObject, hash = 'sha256') =>
+  (input: string): Buffer =>
+    createSign(hash).update(input).sign(privateKey);
+const hmac = (secret: string | Buffer) => (input: string) =>
+  createHmac('sha256', secret).update(input).digest();
+const token = (head: unknown = header(), body: unknown = payload(), signer = by(key.privateKey)): string => {
+  const input = `${encode(text(head))}.${encode(text(body))}`;
+  return `${input}.${encode(signer(input))}`;
+};
+const withHeader = (change: Fields, signer?: ReturnType<typeof by>) => (): string =>
+  token(header(change), payload(), signer);
+const withClaims = (change: Fields) => (): string => token(header(), payload(change));
+/** Appends to the claims what JSON.stringify does not write. */
+const withJson = (json: string) => (): string => token(header(), text(payload()).replace(/}$/, `,${json}}`));
+/** Parts of a good token and of one with other claims. */
+const mixed = (take: (good: string[], changed: string[]) => unknown[]) => (): string =>
+  take(token().split('.'), withClaims({ sub: 'x' })().split('.')).join('.');
+const foreignKey = by(other.privateKey);
+const publicPem = key.publicKey.export({ type: 'spki', format: 'pem' });
+const es256 = (input: string): Buffer =>
+  sign('sha256', Buffer.from(input), { key: curve.privateKey, dsaEncoding: 'ieee-p1363' });
 
-/** A good token, with claims changed; undefined removes. */
-const sign = (claims: Claims = {}): Promise<string> =>
-  new SignJWT({ iss: issuer, aud: AUDIENCE, sub: 's', iat: now(), exp: now() + 60, ...claims })
-    .setProtectedHeader({ alg: 'RS256', kid: 'k1' })
-    .sign(key.privateKey);
+type Row = [name: string, authorization: () => string];
+const each = (name: string, values: unknown[], change: (fields: Fields) => () => string): Row[] =>
+  values.map((value) => [`${name} ${JSON.stringify(value)}`, change({ [name]: value })]);
 
-describe('accepts', () => {
-  it.each([
-    ['a bare token', ''],
-    ['Bearer and a token', 'Bearer '],
-    ['bearer in lower case', 'bearer '],
-  ])('%s', async (_, scheme) => {
-    expect(await authorize(scheme + (await sign()))).toMatchObject({ claims: { sub: 's' } });
-  });
+const refused: Record<string, Row[]> = {
+  'the token is malformed': [
+    ['Bearer twice', () => `Bearer Bearer ${token()}`],
+    ['another scheme', () => `DPoP ${token()}`],
+    ['two tokens', () => `${token()},${token()}`],
+    ['a space inside', () => token().replace('.', ' .')],
+    ['padding', () => `${token()}=`],
+    ['no signature', mixed(([head, body]) => [head, body])],
+    ['alg none and an empty signature', withHeader({ alg: 'none' }, () => Buffer.alloc(0))],
+    ['five parts, as in an encrypted token', () => `${token()}.AAAA.AAAA`],
+  ],
+  'the token has no key identifier': each('kid', [undefined, null, 1, ['k1']], withHeader),
+  'the token could not be verified': [
+    ...each('alg', ['none', 'nOnE', 'rs256', '', null, ['RS256'], undefined], withHeader),
+    ['HS256 with the public key', withHeader({ alg: 'HS256' }, hmac(publicPem))],
+    ['HS256 with a published secret', withHeader({ alg: 'HS256', kid: 'oct' }, hmac('secret'))],
+    ['ES256 by a published key', withHeader({ alg: 'ES256', kid: 'ec' }, es256)],
+    ['RS512 by a key for RS256', withHeader({ alg: 'RS512' }, by(key.privateKey, 'sha512'))],
+    ['SHA-1', withHeader({}, by(key.privateKey, 'sha1'))],
+    ['a key for encryption', withHeader({ kid: 'enc' }, foreignKey)],
+    ['an RSA key of 1,024 bits', withHeader({ kid: 'weak' }, by(weak.privateKey))],
+    ['the signature of an unknown key', withHeader({}, foreignKey)],
+    ['the signature of another token', mixed(([head, body], [, , signed]) => [head, body, signed])],
+    ['a changed payload', mixed(([head, , signed], [, body]) => [head, body, signed])],
+    ['a shortened signature', () => token().slice(0, -2)],
+    ['a critical extension', withHeader({ crit: ['x'], x: 1 })],
+    ['an unencoded payload', withHeader({ crit: ['b64'], b64: false })],
+    ...each('kid', ['', 'k2', 'K1', '../k1', '__proto__'], withHeader),
+    ['a kid that is a URL', () => withHeader({ kid: `${foreign}/jwks` }, foreignKey)()],
+    ['the URL of a key (jku)', () => withHeader({ jku: `${foreign}/jwks` }, foreignKey)()],
+    ['the URL of a certificate (x5u)', () => withHeader({ x5u: `${foreign}/cert` }, foreignKey)()],
+    ['its own key (jwk)', withHeader({ jwk: jwk(other.publicKey, { kid: 'k1' }) }, foreignKey)],
+    ['another issuer with its key', () => token(header(), payload({ iss: foreign }), foreignKey)],
+    ...each('iss', [undefined, null, '', 'https://evil.example'], withClaims),
+    ['iss with a slash', () => withClaims({ iss: `${issuer}/` })()],
+    ['iss twice, the last one wrong', withJson('"iss":"https://evil.example"')],
+    ...each('exp', [null, '9999999999', 0, [9_999_999_999]], withClaims),
+    ['exp now', () => withClaims({ exp: now() })()],
+    ['exp twice, the last one past', withJson('"exp":1')],
+    ...each('nbf', ['1', 9_999_999_999], withClaims),
+    ...each('iat', ['1', {}], withClaims),
+    ['a payload of null', () => token(header(), 'null')],
+    ['a payload that is not JSON', () => token(header(), `${text(payload())}}`)],
+    ['a header that is not JSON', () => token('{"alg":"RS256","kid":"k1"')],
+  ],
+  'the token must have an expiry': [
+    ['no exp', withClaims({ exp: undefined })],
+    ['exp infinite', withJson('"exp":1e400')],
+  ],
+  'the token was issued in the future': [['iat in the future', () => withClaims({ iat: now() + 60 })()]],
+  'the token has an invalid audience': [
+    ...each('aud', [undefined, null, '', 'other', ['other'], [], [[AUDIENCE]], { 0: AUDIENCE }], withClaims),
+    ['aud wrong, client_id right', withClaims({ aud: 'other', client_id: AUDIENCE })],
+    ['aud null, client_id right', withClaims({ aud: null, client_id: AUDIENCE })],
+    ['client_id wrong', withClaims({ aud: undefined, client_id: 'other' })],
+    ['client_id in an array', withClaims({ aud: undefined, client_id: [AUDIENCE] })],
+  ],
+};
 
-  it.each([
-    ['one of several audiences in the token', { aud: ['other', AUDIENCE] }],
-    ['each configured audience', { aud: 'client-2' }],
-    ['client_id where there is no aud, as in an access token', { aud: undefined, client_id: AUDIENCE }],
-    ['nbf now', { nbf: now() }],
-  ])('%s', async (_, claims) => {
-    expect(await authorize(await sign(claims))).toHaveProperty('claims');
-  });
+const accepted: Row[] = [
+  ['a bare token', () => token()],
+  ['Bearer and a token', () => `Bearer ${token()}`],
+  ['bearer in lower case', () => `bearer ${token()}`],
+  ['each configured audience', withClaims({ aud: 'client-2' })],
+  ['one of several audiences in the token', withClaims({ aud: ['other', AUDIENCE] })],
+  ['client_id without aud, as in an access token', withClaims({ aud: undefined, client_id: AUDIENCE })],
+  ['nbf now', () => withClaims({ nbf: now() })()],
+  ['no iat', withClaims({ iat: undefined })],
+];
 
-  it('hands claims on as strings: numbers, booleans, arrays, objects; nulls are left out', async () => {
-    const claims = { n: 7, t: true, f: false, a: ['x', 'y', 1], o: { k: 'v' }, z: null, s: 'ä "quoted"' };
-    const token = await sign({ ...claims, iat: 1_718_722_804 });
-    expect(await authorize(token)).toEqual({
-      claims: {
-        iss: issuer,
-        aud: AUDIENCE,
-        sub: 's',
-        iat: '1718722804',
-        exp: expect.stringMatching(/^\d{10}$/) as string,
-        n: '7',
-        t: 'true',
-        f: 'false',
-        a: '[x y 1]',
-        o: '{"k":"v"}',
-        s: 'ä "quoted"',
-      },
+describe('the authorizer', () => {
+  describe.each(Object.entries(refused))('refuses, because %s:', (reason, rows) => {
+    it.each(rows)('%s', async (_name, authorization) => {
+      const challenge = `Bearer scope="" error="invalid_token" error_description="${reason}"`;
+      expect(await authorize(authorization())).toEqual({ challenge });
+      expect(await authorize(token())).toHaveProperty('claims');
+      // The issuer's discovery document and JWKS, once each, and nothing that the token names.
+      expect([issuerRequests, foreignRequests]).toEqual([2, 0]);
     });
   });
+
+  it.each(accepted)('accepts %s', async (_name, authorization) => {
+    expect(await authorize(authorization())).toMatchObject({ claims: { sub: 's' } });
+  });
+
+  it.each([undefined, ''])('refuses %j with a plain challenge', async (authorization) => {
+    expect(await authorize(authorization)).toEqual({ challenge: 'Bearer' });
+  });
+
+  it('passes claims on as strings: numbers, booleans, arrays, objects; nulls are left out', async () => {
+    const claims = { n: 7, t: true, f: false, a: ['x', 'y', 1], o: { k: 'v' }, z: null, s: 'ä "quoted"' };
+    const { z: _z, ...passed } = { ...claims, n: '7', t: 'true', f: 'false', a: '[x y 1]', o: '{"k":"v"}' };
+    expect(await authorize(withClaims({ ...claims, iat: 1_718_722_804, exp: 9_999_999_999 })())).toEqual({
+      claims: { iss: issuer, aud: AUDIENCE, sub: 's', iat: '1718722804', exp: '9999999999', ...passed },
+    });
+  });
+
+  it('requires kid even when the issuer has one key', async () => {
+    publish(GOOD_KEY);
+    expect(await authorize(withHeader({ kid: undefined })())).not.toHaveProperty('claims');
+  });
 });
 
-// What is refused, and how keys are fetched, kept and found again: tests/security/tokens.test.ts.
-it.each([undefined, ''])('refuses %j with a plain challenge', async (header) => {
-  expect(await authorize(header)).toEqual({ challenge: 'Bearer' });
+it('reads a token from one Authorization header only', async () => {
+  const gateway = createGateway({
+    authorize,
+    invoke: () => Promise.reject(new Error('invoked')),
+    corsOrigin: 'https://www.example.com',
+    log: () => undefined,
+  });
+  const url = `http://127.0.0.1:${await listen(gateway, 0)}/inquiries`;
+  const good = token();
+  for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']) {
+    expect((await send(url, { method })).status).toBe(401);
+  }
+  for (const name of ['Cookie', 'X-Authorization', 'Proxy-Authorization']) {
+    expect((await send(url, { headers: [name, good] })).status).toBe(401);
+  }
+  expect((await send(`${url}?access_token=${good}&token=${good}`)).status).toBe(401);
+  expect((await send(url, { method: 'POST', body: `access_token=${good}` })).status).toBe(401);
+  expect((await send(url, { headers: ['Authorization', good, 'Authorization', 'x'] })).status).toBe(401);
+  expect((await send(url, { headers: ['Authorization', good] })).status).toBe(500);
+  await close(gateway);
 });
 
-it('fetches the keys once, and they go on working when the issuer is down', async () => {
-  expect(await authorize(await sign())).toHaveProperty('claims');
-  await close(server);
-  for (let index = 0; index < 3; index++) expect(await authorize(await sign())).toHaveProperty('claims');
-  expect(requests).toBe(2);
+describe('the issuer’s keys', () => {
+  const isAccepted = async (authorization = token()) => 'claims' in (await authorize(authorization));
+  const NEW_KEY = jwk(other.publicKey, { kid: 'k2', use: 'sig' });
+  const byNewKey = withHeader({ kid: 'k2' }, by(other.privateKey));
+  afterEach(() => vi.restoreAllMocks());
+  /** Fetches the keys and moves the clock past the time in which an unknown kid does not fetch them again. */
+  const warmUp = async () => {
+    expect(await isAccepted()).toBe(true);
+    const later = Date.now() + 31_000;
+    vi.spyOn(Date, 'now').mockReturnValue(later);
+    issuerRequests = 0;
+  };
+
+  it.each<[string, (response: ServerResponse) => unknown]>([
+    ['is down', (response) => response.destroy()],
+    ['answers 503', (response) => response.writeHead(503).end()],
+    ['redirects', (response) => response.writeHead(302, { location: `${foreign}/jwks` }).end()],
+    ['answers HTML', (response) => response.end('<html>')],
+    ['publishes no list of keys', (response) => response.end('{"keys":{"kid":"k2"}}')],
+    ['publishes no keys', (response) => response.end('{"keys":[null,"k2"]}')],
+  ])('when it %s: cached keys stay valid, and no other token is accepted', async (_name, failing) => {
+    respond = failing;
+    expect(await isAccepted()).toBe(false);
+    publish(GOOD_KEY);
+    await warmUp();
+    respond = failing;
+    expect(await isAccepted(byNewKey())).toBe(false);
+    expect(await isAccepted()).toBe(true);
+    expect([issuerRequests, foreignRequests]).toEqual([1, 0]);
+  });
+
+  it('are looked up again after an invalid discovery document', async () => {
+    for (const document of ['', '{', 'null', '{}', '{"jwks_uri":7}']) {
+      discover = (response) => response.end(document);
+      expect(await isAccepted()).toBe(false);
+    }
+    discover = describeIssuer;
+    expect(await isAccepted()).toBe(true);
+  });
+
+  it('when rotated: the new one is found with one request, the old one is refused', async () => {
+    await warmUp();
+    publish(NEW_KEY);
+    expect([await isAccepted(byNewKey()), await isAccepted()]).toEqual([true, false]);
+    expect(issuerRequests).toBe(1);
+  });
+
+  it('are fetched at most once for any number of unknown kids', async () => {
+    await warmUp();
+    const unknown = Array.from({ length: 100 }, (_, index) =>
+      isAccepted(withHeader({ kid: `unknown-${index}` })()),
+    );
+    expect(new Set(await Promise.all(unknown))).toEqual(new Set([false]));
+    expect(issuerRequests).toBe(1);
+  });
+
+  it('when slow: a token of a cached key does not wait, others are refused after five seconds', async () => {
+    await warmUp();
+    respond = () => undefined;
+    const waiting = isAccepted(byNewKey());
+    await expect.poll(() => issuerRequests).toBe(1);
+    expect(await isAccepted()).toBe(true);
+    expect(await waiting).toBe(false);
+  });
 });

@@ -8,31 +8,40 @@ import { inquiriesPath } from '../../src/contract.ts';
 import * as errors from '../../src/errors.ts';
 import type { GatewayEvent } from '../../src/http.ts';
 import { createInquiries } from '../../src/inquiries.ts';
-import { checkAnswer, findResponses, sendAndCheck } from '../helpers/contract.ts';
+import { checkAnswer, document, findResponses, sendAndCheck } from '../helpers/contract.ts';
 import { EMAIL, SUB } from '../helpers/events.ts';
 import type { Answer } from '../helpers/http.ts';
 import { createMemoryStore } from '../helpers/memory-store.ts';
 
 const ORIGIN = 'https://www.example.com';
+/** As in the examples of the document: the owner, the times, no random bits in the ids. */
+const OWNER = { sub: '1daae433-47cc-48ff-bf9b-73f530b9d7bc', email: EMAIL };
+const NOW = Date.UTC(2026, 10, 20, 9);
+const NO_RANDOM = { nextUint32: () => 0 };
 const PAYLOAD = { subject: 'Hello', body: 'Is anyone there?' };
 
-/** The gateway and the function with a store in memory; each test breaks what it wants broken. */
+/** The gateway and the function with a store in memory; tests change these to make them fail. */
 let claims: Record<string, string> | undefined;
 let fault: Error | undefined;
 let throttled = false;
 let broken = false;
 const store = createMemoryStore();
-const app = createApp({
-  inquiries: createInquiries({
+const inquiries = createInquiries(
+  {
     ...store,
-    put: (...args) => (broken ? Promise.reject(new Error('down')) : store.put(...args)),
+    async put(inquiry, call) {
+      if (broken) throw new Error('down');
+      return inquiry.email === EMAIL ? store.put(inquiry, call) : 'email';
+    },
     list: (...args) => {
       if (broken) throw new Error('down');
       return store.list(...args);
     },
-  }),
-  corsOrigin: ORIGIN,
-});
+  },
+  () => NOW + store.rows.length * 60_000,
+  NO_RANDOM,
+);
+const app = createApp({ inquiries, corsOrigin: ORIGIN });
 const server = createGateway({
   authorize: async () => (claims ? { claims } : { challenge: 'Bearer' }),
   invoke: async (event) => {
@@ -52,7 +61,7 @@ beforeAll(async () => {
 });
 afterAll(() => close(server));
 beforeEach(() => {
-  claims = { sub: SUB, email: EMAIL };
+  claims = OWNER;
   fault = undefined;
   throttled = false;
   broken = false;
@@ -70,24 +79,27 @@ const request = async (method: string, body?: string | Buffer, query = '', heade
 };
 const post = (value: unknown) => request('POST', JSON.stringify(value));
 
-describe('every answer is as the document says', () => {
-  it('to a list: all, none, a page, malformed parameters', async () => {
+describe('every response is as documented', () => {
+  it('to a list: none, all, a page, malformed parameters', async () => {
     expect(await request('GET')).toBe(200);
-    for (const _ of [1, 2]) await post(PAYLOAD);
+    expect(await post(PAYLOAD)).toBe(201);
+    expect(await post({ subject: 'Opening hours', body: '' })).toBe(201);
+    expect(await request('GET')).toBe(200);
     expect(await request('GET', undefined, '?limit=1')).toBe(200);
     expect(await request('GET', undefined, '?limit=0')).toBe(400);
     expect(await request('GET', undefined, '?before=yesterday')).toBe(400);
   });
 
-  it('to a creation: stored, malformed bodies, too large', async () => {
-    expect(await post(PAYLOAD)).toBe(201);
+  it('to a creation: malformed bodies, too large', async () => {
     expect(await request('POST')).toBe(400);
     expect(await post([])).toBe(400);
     expect(await post({ subject: 'Hello' })).toBe(400);
     expect(await post({ ...PAYLOAD, subject: 1 })).toBe(400);
     expect(await request('POST', '{')).toBe(500);
     expect(await post({ ...PAYLOAD, body: 'x'.repeat(101) })).toBe(413);
-    expect(await request('POST', ' '.repeat(limits.lambdaPayload))).toBe(413);
+    expect(await request('POST', ' '.repeat(3_000_000))).toBe(413);
+    claims = { ...OWNER, email: 'long@example.com' };
+    expect(await post(PAYLOAD)).toBe(413);
   });
 
   it.each(['GET', 'POST', 'PUT', 'DELETE', 'PATCH'])('to %s: refused, failed, late', async (method) => {
@@ -95,6 +107,11 @@ describe('every answer is as the document says', () => {
     throttled = true;
     expect(await ask()).toBe(429);
     throttled = false;
+    // Two framings of one body: Node's parser rejects the request before any code of the gateway runs.
+    expect(
+      await request(method, undefined, '', ['Transfer-Encoding', 'chunked', 'Content-Length', '1']),
+    ).toBe(400);
+    expect(await request(method, ' '.repeat(limits.lambdaPayload))).toBe(413);
     expect(await request(method, undefined, '', ['X-Fill', 'x'.repeat(limits.headers)])).toBe(431);
     fault = new Error('out of memory');
     expect(await ask()).toBe(500);
@@ -118,14 +135,21 @@ describe('every answer is as the document says', () => {
   });
 });
 
-describe('nothing the document says is left to be believed', () => {
+describe('everything documented has been seen', () => {
   const METHODS = ['GET', 'POST', 'any other'];
   const seenOf = (method: string) =>
     seen.filter(
       (answer) => answer.method === method || (method === 'any other' && !operations.has(answer.method)),
     );
+  const examplesOf = (method: string) =>
+    Object.entries(findResponses(method, inquiriesPath)).flatMap(([status, { content }]) =>
+      Object.values(content['application/json'].examples).map(({ value }) => ({
+        status: Number(status),
+        json: value,
+      })),
+    );
 
-  it.each(METHODS)('every documented status of %s has been answered, and no other', (method) => {
+  it.each(METHODS)('every documented status of %s, and no other', (method) => {
     const answered = new Set(seenOf(method).map(({ status }) => status));
     answered.delete(204);
     expect([...answered].toSorted((a, b) => a - b)).toEqual(
@@ -133,34 +157,31 @@ describe('nothing the document says is left to be believed', () => {
     );
   });
 
-  it.each(METHODS)('every example of an error of %s has been answered word for word', (method) => {
-    for (const [status, { content }] of Object.entries(findResponses(method, inquiriesPath))) {
-      if (Number(status) < 400) continue;
-      const answered = seenOf(method).filter((answer) => answer.status === Number(status));
-      for (const { value } of Object.values(content['application/json'].examples)) {
-        expect(answered.map(({ json }) => json)).toContainEqual(value);
-      }
-    }
+  it.each(METHODS)('every example of %s, word for word', (method) => {
+    const answered = seenOf(method).map(({ status, json }) => ({ status, json }));
+    for (const example of examplesOf(method)) expect(answered).toContainEqual(example);
   });
 
-  it('every error of the service is an example', () => {
+  it('the example of a request', () => {
+    const content = { 'application/json': { examples: { created: { value: PAYLOAD } } } };
+    expect(document.paths[inquiriesPath]?.post.requestBody).toMatchObject({ content });
+  });
+
+  it('every error of the service, as an example', () => {
     const factories = Object.values(errors).filter((value) => value !== errors.ApiError);
-    const shown = METHODS.flatMap((method) =>
-      Object.entries(findResponses(method, inquiriesPath)).flatMap(([status, { content }]) =>
-        Object.values(content['application/json'].examples).map(
-          ({ value }) => `${status} ${(value as { error?: string }).error}`,
-        ),
-      ),
-    );
+    const shown = METHODS.flatMap(examplesOf).map(({ status, json }) => ({
+      status,
+      code: (json as { error?: string }).error,
+    }));
     for (const create of factories) {
       const { status, code } = (create as (text: string) => errors.ApiError)('');
-      expect(shown).toContain(`${status} ${code}`);
+      expect(shown).toContainEqual({ status, code });
     }
-    expect(factories).toHaveLength(6);
+    expect(factories.length).toBeGreaterThanOrEqual(6);
   });
 });
 
-describe('an answer is refused', () => {
+describe('a response is rejected', () => {
   const inquiry = {
     id: '01a1f82f-1e80-7000-8000-000000000000',
     cognito_sub: SUB,
@@ -178,7 +199,7 @@ describe('an answer is refused', () => {
   const check = (changed: Partial<Answer>, method = 'POST', path: string = inquiriesPath) =>
     checkAnswer(method, path, { ...created, ...changed });
 
-  it('not when it is as documented', () => {
+  it('not, when it is as documented', () => {
     expect(() => check({})).not.toThrow();
   });
 

@@ -13,7 +13,7 @@ import { findFile } from '../../scripts/local/static.ts';
 const ISSUER = 'http://127.0.0.1:9';
 const committed = parse(readFileSync(join(import.meta.dirname, '../../docs/openapi.yaml'), 'utf8')) as object;
 
-/** A gateway that answers with what it was asked. */
+/** A gateway that echoes the request. */
 const gateway = createServer((request, response) => {
   const { method, url, headers } = request;
   void text(request).then((body) =>
@@ -36,7 +36,7 @@ afterAll(async () => {
 const get = (path: string, init: RequestInit = {}) => fetch(docs.url + path, { redirect: 'manual', ...init });
 
 describe('the docs server', () => {
-  it('serves the page and all it loads itself, under a policy that allows nothing else', async () => {
+  it('serves the page and everything it loads, with a policy that allows no other origin', async () => {
     const page = await get('/');
     const html = await page.text();
     expect(page.status).toBe(200);
@@ -64,9 +64,9 @@ describe('the docs server', () => {
     expect(parse(await yaml.text())).toEqual(expected);
   });
 
-  it('tells the page to call this origin, to sign in at the issuer and to send the ID token', async () => {
+  it('configures the page to call this origin, to sign in at the issuer and to send the ID token', async () => {
     expect(await (await get('/page.json')).json()).toMatchObject({
-      servers: [{ url: docs.url, description: `This page, which passes requests on to ${gatewayUrl}` }],
+      servers: [{ url: docs.url, description: `This page, which forwards requests to ${gatewayUrl}` }],
       security: [{ signIn: [] }, { bearer: [] }],
       components: {
         securitySchemes: {
@@ -79,14 +79,14 @@ describe('the docs server', () => {
     });
   });
 
-  it('takes the issuer’s answer at /callback', async () => {
+  it('receives the issuer’s redirect at /callback', async () => {
     const page = await get('/callback?code=1&state=2');
     expect(page.status).toBe(200);
     expect(await page.text()).toContain('<script src="oauth2-redirect.js">');
     expect((await get('/oauth2-redirect.js')).status).toBe(200);
   });
 
-  it('passes requests on to the gateway as they are, and the answers back', async () => {
+  it('forwards requests to the gateway unchanged, and the responses back', async () => {
     const headers = { Authorization: 'Bearer t', 'Content-Type': 'application/json' };
     const answer = await get('/inquiries?limit=2', { method: 'POST', headers, body: '{"a":1}' });
     expect(answer.status).toBe(418);
@@ -100,20 +100,14 @@ describe('the docs server', () => {
     });
   });
 
-  it('leads from another name of this machine to its own', async () => {
+  it('redirects from another name of this machine', async () => {
     const { port } = new URL(docs.url);
     const answer = await fetch(`http://localhost:${port}/openapi.json?x`, { redirect: 'manual' });
     expect([answer.status, answer.headers.get('location')]).toEqual([302, `${docs.url}/openapi.json`]);
   });
 
   it('answers 404 and 405', async () => {
-    for (const path of [
-      '/nothing',
-      '/nothing.js',
-      '/inquiries/1',
-
-      '/..%2fajv/package.json',
-    ])
+    for (const path of ['/nothing', '/nothing.js', '/inquiries/1', '/..%2fajv/package.json'])
       expect((await get(path)).status).toBe(404);
     const posted = await get('/', { method: 'POST' });
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
@@ -121,7 +115,7 @@ describe('the docs server', () => {
     expect([head.status, await head.text()]).toEqual([200, '']);
   });
 
-  it('answers 503 before it knows the stack, and 502 when the gateway is gone', async () => {
+  it('answers 503 until it is configured, and 502 when the gateway does not respond', async () => {
     const other = await startDocsServer(0);
     expect((await fetch(other.url)).status).toBe(503);
     other.configure({ gateway: 'http://127.0.0.1:1', issuer: ISSUER, clientId: 'client' });
@@ -130,7 +124,7 @@ describe('the docs server', () => {
   });
 });
 
-describe('a path', () => {
+describe('findFile', () => {
   const root = mkdtempSync(join(tmpdir(), 'inquiries-static-'));
   const folder = join(root, 'public');
   beforeAll(() => {
@@ -153,7 +147,7 @@ describe('a path', () => {
     ['/a%20b.txt', 'public/a b.txt'],
     ['/sub/c.txt', 'public/sub/c.txt'],
     ['/sub/../a b.txt', 'public/a b.txt'],
-  ])('%s names a file of the folder', (path, content) => {
+  ])('finds %s in the folder', (path, content) => {
     expect(read(path)).toBe(content);
   });
 
@@ -170,7 +164,7 @@ describe('a path', () => {
     '/%00.txt',
     '/%.txt',
     '/none.txt',
-  ])('%s names none', (path) => {
+  ])('finds nothing for %s', (path) => {
     expect(read(path)).toBeUndefined();
   });
 });

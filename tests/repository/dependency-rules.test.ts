@@ -18,6 +18,7 @@ const RULES: Record<string, string[]> = {
     'src/warm-up.ts',
   ],
   'src/app.ts': [
+    'type aws-lambda',
     'type src/contract.ts',
     'src/errors.ts',
     'src/http.ts',
@@ -108,5 +109,12 @@ describe('the dependency rules', () => {
       .flatMap(importsOf)
       .filter((from) => /^(type )?(scripts|tests|web)\//.test(from));
     expect(outside).toEqual([]);
+  });
+
+  it('bundles no code of the function into the contact form: types, and the sizes in limits.ts', () => {
+    const fromSource = list('web/src/*.ts')
+      .flatMap(importsOf)
+      .filter((from) => /^(type )?src\//.test(from));
+    expect([...new Set(fromSource)].toSorted()).toEqual(['src/limits.ts', 'type src/contract.ts']);
   });
 });

@@ -1,25 +1,21 @@
-/** `npm run deploy` with stand-ins for terraform, git and npm on the PATH, in a copy of the scripts in a folder of its own. */
-import {
-  chmodSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+/** `npm run deploy` in a temporary copy of scripts/, with stubs for terraform, git and npm on the PATH. */
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ROOT, run } from '../../scripts/infra/terraform.ts';
 
+// util-linux's script gives the command a terminal.
+const hasScript = (await run('script', ['--version'])).code === 0;
+if (!hasScript)
+  process.stdout.write('\nSKIPPED: deploy at a terminal, because `script` is not on the PATH.\n');
+
 let folder = '';
 let stage: Server;
-/** What the stage answers to a request without a token. */
+/** Status of the stage's response to a request without a token. */
 let unauthorized = 401;
 
 beforeAll(async () => {
@@ -42,11 +38,18 @@ afterAll(() => {
   stage.close();
 });
 
-/** What the stand-ins answer; every test starts from a clean checkout and a plan that changes the function. */
+/** What the stubs print. The default is a clean checkout and a plan that changes the function. */
 interface World {
+  /** Version of terraform. */
   terraform?: string;
+  /** Output of git status. */
   dirty?: string;
+  /** The command that fails, such as `terraform plan`. */
   failing?: string;
+  /** The program that is not on the PATH. */
+  missing?: string;
+  /** Empty files in infra/terraform. */
+  moduleFiles?: string[];
   changes?: { address: string; type?: string; actions: string[] }[];
 }
 
@@ -56,6 +59,8 @@ function arrange({
   terraform = '1.11.4',
   dirty = '',
   failing = 'nothing',
+  missing,
+  moduleFiles = [],
   changes = [functionChange],
 }: World): void {
   const plan = {
@@ -90,17 +95,17 @@ if (key === ${JSON.stringify(failing)}) {
 process.stdout.write(${JSON.stringify(answers)}[key] ?? '');
 `;
   for (const name of ['terraform', 'git', 'npm']) {
-    const file = join(folder, 'bin', name);
-    writeFileSync(file, stub);
-    chmodSync(file, 0o755);
+    writeFileSync(join(folder, 'bin', name), stub, { mode: 0o755 });
+    if (name === missing) rmSync(join(folder, 'bin', name));
   }
+  for (const name of moduleFiles) writeFileSync(join(folder, 'infra/terraform', name), '');
 }
 
 beforeEach(() => {
   unauthorized = 401;
   folder = mkdtempSync(join(tmpdir(), 'deploy-test-'));
-  for (const name of ['bin', 'dist', 'home', 'infra/terraform/.terraform'])
-    mkdirSync(join(folder, name), { recursive: true });
+  const folders = ['bin', 'dist', 'home', 'infra/terraform/.terraform'];
+  for (const name of folders) mkdirSync(join(folder, name), { recursive: true });
   cpSync(join(ROOT, 'scripts'), join(folder, 'scripts'), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
@@ -115,100 +120,81 @@ afterEach(() => {
 
 const credentials = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_REGION: 'eu-central-1' };
 
-function deploy(args: string[], env: NodeJS.ProcessEnv = credentials) {
-  return run(process.execPath, [join(folder, 'scripts/deploy.ts'), ...args], {
+function deploy(args: string, env: NodeJS.ProcessEnv = credentials) {
+  return run(process.execPath, [join(folder, 'scripts/deploy.ts'), ...args.split(' ')], {
     cwd: folder,
     env: { PATH: join(folder, 'bin'), HOME: join(folder, 'home'), AWS_EC2_METADATA_DISABLED: 'true', ...env },
   });
 }
 const calls = () => readFileSync(join(folder, 'calls'), 'utf8').trim().split('\n');
-/** Nothing beyond looking: no build, no init, no plan. */
+/** Only what reads: no build, no init, no plan. */
 const changedNothing = () =>
   calls().every((call) => /^(|terraform version.*|git (rev-parse|status).*)$/.test(call));
 
-describe('npm run deploy refuses, in one line and without touching anything,', { timeout: 30_000 }, () => {
-  it.each<[string, string[], World & { env?: NodeJS.ProcessEnv }, string]>([
-    ['no stage', ['--yes'], {}, 'Which stage? npm run deploy -- develop|main|release'],
-    [
-      'a stage there is not',
-      ['production', '--yes'],
-      {},
-      '"production" is not a stage; stages are develop, main and release.',
-    ],
-    [
-      'two stages',
-      ['develop', 'main', '--yes'],
-      {},
-      '"develop main" is not a stage; stages are develop, main and release.',
-    ],
-    ['an option there is not', ['develop', '--force'], {}, "Unknown option '--force' (see --help)"],
-    ['no terminal to ask at', ['develop'], {}, 'There is no terminal to ask at; pass --yes or --plan-only.'],
+describe('npm run deploy refuses in one line and changes nothing:', { timeout: 30_000 }, () => {
+  const region = { AWS_REGION: 'eu-central-1' };
+  const keys = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' };
+  const stages = 'stages are develop, main and release.';
+  it.each<[string, string, World & { env?: NodeJS.ProcessEnv }, string]>([
+    ['no stage', '--yes', {}, 'The stage is missing: npm run deploy -- develop|main|release'],
+    ['an unknown stage', 'production --yes', {}, `"production" is not a stage; ${stages}`],
+    ['two stages', 'develop main --yes', {}, `"develop main" is not a stage; ${stages}`],
+    ['an unknown option', 'develop --force', {}, "Unknown option '--force' (see --help)"],
+    ['no terminal', 'develop', {}, 'There is no terminal for the confirmation; pass --yes or --plan-only.'],
     [
       'another workspace in the environment',
-      ['develop', '--yes'],
+      'develop --yes',
       { env: { ...credentials, TF_WORKSPACE: 'release' } },
       'TF_WORKSPACE is "release", which contradicts the stage develop; unset it.',
     ],
     [
       'an old terraform',
-      ['develop', '--yes'],
+      'develop --yes',
       { terraform: '1.9.8' },
       'terraform 1.9.8 is too old; version 1.10 or later is needed.',
     ],
     [
-      'a dirty tree on main',
-      ['main', '--yes'],
+      'no terraform',
+      'develop --yes',
+      { missing: 'terraform' },
+      'terraform is not on the PATH; version 1.10 or later is needed.',
+    ],
+    ['no git', 'develop --yes', { missing: 'git' }, 'git is not on the PATH.'],
+    [
+      'uncommitted changes on main',
+      'main --yes',
       { dirty: ' M src/app.ts\n?? x\n' },
       'main is deployed from a commit only; commit or stash first: src/app.ts',
     ],
     [
-      'a dirty tree on release, even to plan',
-      ['release', '--plan-only'],
+      'uncommitted changes on release, even to plan',
+      'release --plan-only',
       { dirty: '?? stages.auto.tfvars\n' },
       'release is deployed from a commit only; commit or stash first: stages.auto.tfvars',
     ],
     [
-      'a folder that is no checkout',
-      ['develop', '--yes'],
+      'local state on release',
+      'release --yes',
+      { moduleFiles: ['backend_override.tf'] },
+      'release must not use local state; remove infra/terraform/backend_override.tf.',
+    ],
+    [
+      'a folder that is not a git checkout',
+      'develop --yes',
       { failing: 'git rev-parse' },
       'This is not a git checkout with a commit.',
     ],
     [
-      'missing credentials',
-      ['develop', '--yes'],
-      { env: { AWS_REGION: 'eu-central-1' } },
+      'no credentials',
+      'develop --yes',
+      { env: region },
       'There are no valid AWS credentials; set AWS_PROFILE or sign in (aws sso login).',
     ],
-    [
-      'a missing region',
-      ['develop', '--yes'],
-      { env: { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' } },
-      'There is no AWS region; set AWS_REGION or AWS_PROFILE.',
-    ],
-  ])('%s', async (_, args, { env, ...world }, line) => {
+    ['no region', 'develop --yes', { env: keys }, 'There is no AWS region; set AWS_REGION or AWS_PROFILE.'],
+  ])('%s', async (_, args, { env, ...world }, message) => {
     arrange(world);
     const { code, output } = await deploy(args, env);
-    expect([code, output]).toEqual([2, `${line}\n`]);
-    expect(changedNothing()).toBe(true);
-  });
-
-  it.each(['terraform', 'git'])('a missing %s', async (tool) => {
-    rmSync(join(folder, 'bin', tool));
-    const { code, output } = await deploy(['develop', '--yes']);
-    expect([code, output]).toEqual([
-      2,
-      expect.stringMatching(new RegExp(`^${tool} is not on the PATH.*\\n$`)),
-    ]);
-    expect(changedNothing()).toBe(true);
-  });
-
-  it('a state on this machine, for main and release', async () => {
-    writeFileSync(join(folder, 'infra/terraform/backend_override.tf'), '');
-    const { code, output } = await deploy(['release', '--yes']);
-    expect([code, output]).toEqual([
-      2,
-      'release does not keep its state on this machine; remove infra/terraform/backend_override.tf.\n',
-    ]);
+    expect([code, output]).toEqual([2, `${message}\n`]);
     expect(changedNothing()).toBe(true);
   });
 });
@@ -216,8 +202,8 @@ describe('npm run deploy refuses, in one line and without touching anything,', {
 describe('npm run deploy', { timeout: 30_000 }, () => {
   const applied = () => calls().some((call) => call.startsWith('terraform apply'));
 
-  it('builds, plans, sums up, applies that very plan, checks the stage and prints its URL', async () => {
-    const { code, output } = await deploy(['release', '--yes']);
+  it('builds, plans, prints a summary, applies the same plan, checks the stage and prints its URL', async () => {
+    const { code, output } = await deploy('release --yes');
     const { port } = stage.address() as AddressInfo;
     expect(output).toContain('stage     release, region eu-central-1, credentials of the environment');
     expect(output).toContain('commit    abc1234\n');
@@ -242,28 +228,24 @@ describe('npm run deploy', { timeout: 30_000 }, () => {
   });
 
   it('stops after the summary with --plan-only', async () => {
-    const { code, output } = await deploy(['develop', '--plan-only']);
+    const { code, output } = await deploy('develop --plan-only');
     expect([code, applied()]).toEqual([0, false]);
     expect(output).toContain('1 to change');
   });
 
   it('deploys develop from a dirty tree and says so', async () => {
     arrange({ dirty: ' M src/app.ts\n' });
-    const { code, output } = await deploy(['develop', '--yes']);
+    const { code, output } = await deploy('develop --yes');
     expect([code, output]).toEqual([
       0,
       expect.stringContaining('commit    abc1234 with uncommitted changes\n'),
     ]);
   });
 
-  it('applies nothing where nothing changed, and still checks the stage', async () => {
-    arrange({
-      changes: [
-        { address: 'aws_dynamodb_table.this', actions: ['no-op'] },
-        { address: 'data.aws_region.current', actions: ['read'] },
-      ],
-    });
-    const { code, output } = await deploy(['develop', '--yes']);
+  it('applies nothing if nothing changed, and still checks the stage', async () => {
+    const table = { address: 'aws_dynamodb_table.this', actions: ['no-op'] };
+    arrange({ changes: [table, { address: 'data.aws_region.current', actions: ['read'] }] });
+    const { code, output } = await deploy('develop --yes');
     expect([code, applied()]).toEqual([0, false]);
     expect(output).toContain('Already deployed: ');
     expect(output).toContain('smoke: 4 passed');
@@ -273,33 +255,33 @@ describe('npm run deploy', { timeout: 30_000 }, () => {
     'never applies a plan that does %j to the table',
     async (actions) => {
       arrange({ changes: [functionChange, { address: 'aws_dynamodb_table.this', actions }] });
-      const { code, output } = await deploy(['develop', '--yes']);
+      const { code, output } = await deploy('develop --yes');
       expect([code, applied()]).toEqual([2, false]);
       expect(output).toContain(
-        'The plan deletes the table with its inquiries; no deployment does that. Nothing was changed.\n',
+        'The plan deletes the table with its inquiries, which this command never does. Nothing was changed.\n',
       );
     },
   );
 
   it.each(['npm run', 'terraform init', 'terraform workspace', 'terraform plan', 'terraform show'])(
-    'changes nothing where %s fails, and shows its error',
+    'changes nothing if %s fails, and prints its error',
     async (failing) => {
       arrange({ failing });
-      const { code, output } = await deploy(['develop', '--yes']);
+      const { code, output } = await deploy('develop --yes');
       expect([code, applied()]).toEqual([1, false]);
       expect(output).toContain('…\nError: it went wrong\n\nFailed: ');
     },
   );
 
-  it('fails where the apply fails', async () => {
+  it('fails if the apply fails', async () => {
     arrange({ failing: 'terraform apply' });
-    const { code, output } = await deploy(['develop', '--yes']);
+    const { code, output } = await deploy('develop --yes');
     expect([code, output]).toEqual([1, expect.stringContaining('Failed: terraform apply.\n')]);
   });
 
-  it('fails where the stage does not keep its contract, and says how to go back', async () => {
+  it('fails if the smoke test fails, and says how to roll back', async () => {
     unauthorized = 200;
-    const { code, output } = await deploy(['develop', '--yes']);
+    const { code, output } = await deploy('develop --yes');
     expect([code, output]).toEqual([
       1,
       expect.stringContaining('Applied, but the smoke test failed: http://127.0.0.1:'),
@@ -312,33 +294,28 @@ describe('npm run deploy', { timeout: 30_000 }, () => {
     [['backend.s3.tfbackend', 'develop.s3.tfbackend'], ' -backend-config=develop.s3.tfbackend'],
     [['backend.s3.tfbackend', 'backend_override.tf'], ''],
   ])('with %j, initialises with "%s"', async (names, option) => {
-    for (const name of names) writeFileSync(join(folder, 'infra/terraform', name), '');
-    await deploy(['develop', '--plan-only']);
+    arrange({ moduleFiles: names });
+    await deploy('develop --plan-only');
     expect(calls()).toContain(`terraform init -no-color -reconfigure${option}`);
   });
 
-  it('says how it is used', async () => {
-    const { code, output } = await deploy(['--help']);
+  it('prints its usage', async () => {
+    const { code, output } = await deploy('--help');
     expect([code, output]).toEqual([0, expect.stringContaining('Usage: npm run deploy -- STAGE')]);
   });
 
-  it('asks at a terminal, and applies only where the stage is typed', async () => {
-    // `script` gives the command a terminal; where there is none, this much cannot be shown.
-    const { code } = await run('script', ['--version']);
-    if (code !== 0) return;
+  it.skipIf(!hasScript)('asks at a terminal, and applies only if the stage is typed', async () => {
     const ask = async (answer: string) => {
       const command = `echo ${answer} | script -qec '"${process.execPath}" scripts/deploy.ts develop' /dev/null`;
-      return run('sh', ['-c', command], {
-        cwd: folder,
-        env: {
-          ...credentials,
-          PATH: [join(folder, 'bin'), dirname('/usr/bin/script'), '/bin'].join(delimiter),
-          HOME: join(folder, 'home'),
-        },
-      });
+      const env = {
+        ...credentials,
+        PATH: `${join(folder, 'bin')}:/usr/bin:/bin`,
+        HOME: join(folder, 'home'),
+      };
+      return run('sh', ['-c', command], { cwd: folder, env });
     };
     const declined = await ask('yes');
-    expect(declined.output).toContain('Apply this? Type develop to go on: ');
+    expect(declined.output).toContain('Apply this plan? Type develop to confirm: ');
     expect([declined.code, applied()]).toEqual([2, false]);
     const accepted = await ask('develop');
     expect([accepted.code, applied()]).toEqual([0, true]);

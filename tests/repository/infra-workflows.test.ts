@@ -1,37 +1,33 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { ROOT, STAGES } from '../../scripts/infra/terraform.ts';
+import { expect, it } from 'vitest';
+import { STAGES } from '../../scripts/infra/terraform.ts';
+import { readText } from '../helpers/repository.ts';
 
-const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
-const deploy = read('.github/workflows/deploy.yml');
-const check = read('.github/workflows/check.yml');
+const deploy = readText('.github/workflows/deploy.yml');
+const check = readText('.github/workflows/check.yml');
+const workflows = deploy + check;
 
-describe('the workflows', () => {
-  it('deploy every stage from the branch of its name, after the checks', () => {
-    expect(deploy).toContain(`branches: [${STAGES.join(', ')}]`);
-    expect(deploy).toContain('uses: ./.github/workflows/check.yml');
-    expect(deploy).toContain('needs: check');
-    expect(deploy).toContain('name: ${{ github.ref_name }}');
-  });
+it('a push to the branch of a stage deploys that stage, after the checks', () => {
+  expect(deploy).toContain(`branches: [${STAGES.join(', ')}]`);
+  expect(deploy).toContain('uses: ./.github/workflows/check.yml');
+  expect(deploy).toContain('needs: check');
+  expect(deploy).toContain('name: ${{ github.ref_name }}');
+});
 
-  it('check every pull request as `.ci/run` does, and let no check of the infrastructure be skipped', () => {
-    expect(check).toMatch(/^on:\n {2}pull_request:/m);
-    expect(check).toContain('run: .ci/run');
-    expect(check).toContain('run: npm run check:infra -- --no-skip');
-  });
+it('a pull request runs .ci/run, every check of the infrastructure and the apply test', () => {
+  expect(check).toMatch(/^on:\n {2}pull_request:/m);
+  expect(check).toContain('run: .ci/run');
+  expect(check).toContain('run: npm run check:infra -- --no-skip');
+  expect(check).toMatch(/run: npm run test:apply\n +env:\n +AWS_ENDPOINT_URL: http/);
+});
 
-  it('hold no stored AWS keys, and may write nothing but the identity token', () => {
-    expect(deploy + check).not.toMatch(/access-key|ACCESS_KEY|pull_request_target/i);
-    const granted = [...(deploy + check).matchAll(/^\s+([a-z-]+): (read|write)\b/gm)].map(
-      ([, name, may]) => `${name} ${may}`,
-    );
-    expect(new Set(granted)).toEqual(new Set(['contents read', 'id-token write']));
-  });
+it('no workflow stores AWS keys or has a permission to write other than the identity token', () => {
+  expect(workflows).not.toMatch(/access-key|ACCESS_KEY|pull_request_target/i);
+  const permissions = [...workflows.matchAll(/^\s+([a-z-]+: (?:read|write))\b/gm)].map(([, found]) => found);
+  expect(new Set(permissions)).toEqual(new Set(['contents: read', 'id-token: write']));
+});
 
-  it('put no expression into a shell', () => {
-    const scripts = [...(deploy + check).matchAll(/run: (?:[|>]-?\n(?<block>(?: {10}.*\n)+)|(?<line>.*))/g)];
-    expect(scripts.length).toBeGreaterThan(5);
-    expect(scripts.filter(([script]) => script.includes('${{'))).toEqual([]);
-  });
+it('no workflow puts an expression into a shell command', () => {
+  const commands = [...workflows.matchAll(/run: (?:[|>]-?\n(?: {10}.*\n)+|.*)/g)].map(([command]) => command);
+  expect(commands.length).toBeGreaterThan(5);
+  expect(commands.filter((command) => command.includes('${{'))).toEqual([]);
 });

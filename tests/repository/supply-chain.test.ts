@@ -1,14 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { build } from 'esbuild';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import type { Metafile } from 'esbuild';
+import { ROOT } from '../../scripts/infra/terraform.ts';
+import { readText } from '../helpers/repository.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
-const readJson = (file: string): unknown => JSON.parse(readFileSync(join(ROOT, file), 'utf8'));
-
-interface Locked {
+interface LockedPackage {
   readonly version: string;
   readonly resolved?: string;
   readonly integrity?: string;
@@ -17,35 +13,35 @@ interface Locked {
   readonly link?: boolean;
   readonly hasInstallScript?: boolean;
 }
-const manifest = readJson('package.json') as {
+const manifest = JSON.parse(readText('package.json')) as {
   dependencies: Record<string, string>;
   devDependencies: Record<string, string>;
   allowScripts: Record<string, boolean>;
 };
-const { packages } = readJson('package-lock.json') as { packages: Record<string, Locked> };
-const installed = Object.entries(packages).filter(([place]) => place !== '');
+const direct = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
+const { packages } = JSON.parse(readText('package-lock.json')) as { packages: Record<string, LockedPackage> };
+const installed = Object.entries(packages).filter(([path]) => path !== '');
 const shipped = installed.filter(([, { dev }]) => !dev);
-const nameOf = (place: string): string => place.split('node_modules/').at(-1) ?? '';
+const nameOf = (path: string): string => path.split('node_modules/').at(-1) ?? '';
+const idOf = ([path, { version }]: [string, LockedPackage]): string => `${nameOf(path)}@${version}`;
 
-/** Licences that ask for no more than to be named. */
+/** Permissive licences, which require attribution at most. */
 const LICENCES = new Set(['0BSD', 'Apache-2.0', 'ISC', 'MIT']);
-/** Whose install scripts may run, and what they do: native code for this machine, the runtime of the deployment. */
-const RUN_AT_INSTALLATION = ['classic-level', 'esbuild', 'node'];
+/** Packages whose install scripts may run: native code for this machine, and the Node.js runtime of the deployment. */
+const INSTALL_SCRIPTS = ['classic-level', 'esbuild', 'node'];
 
 describe('package.json', () => {
-  it('names one version of every dependency, no range, no tag, no address', () => {
-    const all = { ...manifest.dependencies, ...manifest.devDependencies };
-    const loose = Object.entries(all).filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version));
-    expect(loose).toEqual([]);
+  it('names an exact version of every dependency', () => {
+    expect(direct.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
   });
 
-  it('decides on every package with an install script, and lets run those on the list alone', () => {
+  it('allows or denies every install script, and allows only those on the list', () => {
     const withScripts = installed
       .filter(([, locked]) => locked.hasInstallScript)
-      .map(([place]) => nameOf(place));
+      .map(([path]) => nameOf(path));
     expect(withScripts.filter((name) => !(name in manifest.allowScripts))).toEqual([]);
     const allowed = Object.keys(manifest.allowScripts).filter((name) => manifest.allowScripts[name]);
-    expect(allowed.toSorted()).toEqual(RUN_AT_INSTALLATION);
+    expect(allowed.toSorted()).toEqual(INSTALL_SCRIPTS);
   });
 });
 
@@ -56,7 +52,7 @@ describe('the lockfile', () => {
     expect(unchecked).toEqual([]);
   });
 
-  it('names no origin but the npm registry, if any, and no link', () => {
+  it('names no origin but the npm registry, and no link', () => {
     const foreign = installed.filter(
       ([, { resolved, link }]) =>
         link || (resolved !== undefined && !resolved.startsWith('https://registry.npmjs.org/')),
@@ -64,85 +60,65 @@ describe('the lockfile', () => {
     expect(foreign).toEqual([]);
   });
 
-  it('holds, of what ships, licences on the list alone', () => {
+  it('has permissive licences only, of what ships', () => {
     expect(shipped.length).toBeGreaterThan(5);
     expect(shipped.filter(([, { license = '' }]) => !LICENCES.has(license))).toEqual([]);
   });
 
-  it('holds the versions that package.json names', () => {
-    for (const [name, version] of Object.entries({ ...manifest.dependencies, ...manifest.devDependencies })) {
-      expect([name, packages[`node_modules/${name}`]?.version]).toEqual([name, version]);
-    }
+  it('has the versions that package.json names', () => {
+    const locked = direct.map(([name]) => [name, packages[`node_modules/${name}`]?.version]);
+    expect(locked).toEqual(direct);
   });
 });
 
-it('.npmrc names no registry and no credential', () => {
-  const lines = readFileSync(join(ROOT, '.npmrc'), 'utf8');
-  expect(lines).toContain('save-exact=true');
-  expect(lines).not.toMatch(/registry|auth|token|password|proxy/i);
+it('.npmrc saves exact versions and names no registry and no credential', () => {
+  const settings = readText('.npmrc');
+  expect(settings).toContain('save-exact=true');
+  expect(settings).not.toMatch(/registry|auth|token|password|proxy/i);
 });
 
 describe('npm run sbom', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'inquiries-sbom-'));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  const run = (...args: string[]) =>
-    spawnSync(process.execPath, ['scripts/sbom.ts', ...args], { cwd: ROOT, encoding: 'utf8' });
-  interface Bill {
-    readonly components: { name: string; version: string; purl: string; hashes: object[] }[];
+  interface BillOfMaterials {
+    readonly components: { 'bom-ref': string; name: string; version: string }[];
     readonly dependencies: { ref: string; dependsOn: string[] }[];
   }
-  const write = (name: string): string => {
-    const out = join(folder, name);
-    expect(run('--out', out)).toMatchObject({ status: 0, stderr: '' });
-    return readFileSync(out, 'utf8');
-  };
+  const run = (...args: string[]) =>
+    spawnSync(process.execPath, ['scripts/sbom.ts', ...args], { cwd: ROOT, encoding: 'utf8' });
+  const bill = JSON.parse(run().stdout) as BillOfMaterials;
+  const ids = bill.components.map(({ name, version }) => `${name}@${version}`);
 
-  it('lists every package that ships, with licence and checksum, and what each depends on', () => {
-    const bill = JSON.parse(write('a.json')) as Bill;
-    expect(bill).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.6', version: 1 });
-    const names = bill.components.map(({ name, version }) => `${name}@${version}`);
-    expect(names).toEqual(shipped.map(([place, { version }]) => `${nameOf(place)}@${version}`));
-    expect(bill.components.find(({ name }) => name === '@aws-sdk/lib-dynamodb')).toEqual({
-      'bom-ref': `pkg:npm/%40aws-sdk/lib-dynamodb@${manifest.dependencies['@aws-sdk/lib-dynamodb']}`,
-      type: 'library',
-      name: '@aws-sdk/lib-dynamodb',
-      version: manifest.dependencies['@aws-sdk/lib-dynamodb'],
-      purl: `pkg:npm/%40aws-sdk/lib-dynamodb@${manifest.dependencies['@aws-sdk/lib-dynamodb']}`,
-      licenses: [{ license: { id: 'Apache-2.0' } }],
-      hashes: [{ alg: 'SHA-512', content: expect.stringMatching(/^[0-9a-f]{128}$/) as string }],
-    });
-    const known = new Set(['project', ...bill.components.map(({ purl }) => purl)]);
-    expect(bill.dependencies.map(({ ref }) => ref)).toEqual([...known]);
+  it('lists every package that is not for development only, with licence and checksum', () => {
+    expect(bill).toMatchObject({ bomFormat: 'CycloneDX', version: 1 });
+    expect(ids.toSorted()).toEqual(shipped.map(idOf).toSorted());
+    for (const component of bill.components) {
+      expect(component).toMatchObject({
+        purl: expect.stringMatching(/^pkg:npm\/\S+@[\d.]+$/) as string,
+        licenses: [{ license: { id: expect.any(String) as string } }],
+        hashes: [{ alg: 'SHA-512', content: expect.stringMatching(/^[0-9a-f]{128}$/) as string }],
+      });
+    }
+  });
+
+  it('lists the dependencies of each, all of them listed themselves', () => {
     const targets = bill.dependencies.flatMap(({ dependsOn }) => dependsOn);
+    const refs = new Set(bill.components.map((component) => component['bom-ref']));
     expect(targets.length).toBeGreaterThan(20);
-    expect(targets.filter((ref) => !known.has(ref))).toEqual([]);
+    expect(targets.filter((ref) => !refs.has(ref))).toEqual([]);
+    expect(bill.dependencies).toHaveLength(refs.size + 1);
   });
 
-  it('writes the same bytes for the same lockfile', () => {
-    expect(write('b.json')).toBe(write('c.json'));
+  it('lists whatever is in the bundle (dist/, from npm run build)', () => {
+    const { inputs } = JSON.parse(readText('dist/handler.meta.json')) as Metafile;
+    const paths = Object.keys(inputs).flatMap(
+      (file) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? [],
+    );
+    const bundled = installed.filter(([path]) => paths.includes(path)).map(idOf);
+    expect(bundled).toHaveLength(new Set(paths).size);
+    expect(bundled.length).toBeGreaterThan(5);
+    expect(bundled.filter((id) => !ids.includes(id))).toEqual([]);
   });
 
-  it('lists whatever is in the bundle', async () => {
-    const { metafile } = await build({
-      absWorkingDir: ROOT,
-      entryPoints: ['src/handler.ts'],
-      bundle: true,
-      platform: 'node',
-      format: 'esm',
-      mainFields: ['module', 'main'],
-      metafile: true,
-      write: false,
-      logLevel: 'silent',
-    });
-    const places = Object.keys(metafile.inputs)
-      .map((file) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1])
-      .filter((place) => place !== undefined);
-    const known = new Set(shipped.map(([place]) => place));
-    expect(new Set(places).size).toBeGreaterThan(5);
-    expect([...new Set(places)].filter((place) => !known.has(place))).toEqual([]);
-  });
-
-  it('is bad use with an unknown option: one line and exit code 2', () => {
+  it('exits with 2 and one line for an unknown option', () => {
     expect(run('--format', 'xml')).toMatchObject({
       status: 2,
       stderr: expect.stringMatching(/^[^\n]+\n$/) as string,

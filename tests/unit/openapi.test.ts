@@ -2,11 +2,15 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parse, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
 import { readIfThere } from '../../scripts/cli.ts';
+import { listQuerySchema, parseListQuery } from '../../src/contract.ts';
+import { INQUIRY } from '../helpers/events.ts';
 
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const ROOT = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'inquiries-openapi-'));
 const file = join(folder, 'openapi.yaml');
@@ -23,11 +27,11 @@ const run = (script: string, ...args: string[]) => {
 const read = (path: string) => parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
 
 describe('npm run openapi', () => {
-  it('says that the committed document is what the source says', () => {
+  it('--check passes for the committed document', () => {
     expect(run('scripts/openapi.ts', '--check')).toEqual({ status: 0, stdout: '', stderr: '' });
   });
 
-  it('writes a document of a deployment: its URL, stage and version, and the same operations', () => {
+  it('writes the document of a deployment: its URL, stage and version, and the same operations', () => {
     const args = ['--server-url', 'https://api.example.com/v1/', '--stage', 'develop', '--version', '1.2.3'];
     expect(run('scripts/openapi.ts', ...args, '--out', file)).toEqual({
       status: 0,
@@ -41,7 +45,7 @@ describe('npm run openapi', () => {
     expect(run('scripts/openapi.ts', ...args, '--out', file, '--check').status).toBe(0);
   });
 
-  it('writes JSON where the file is named so', () => {
+  it('writes JSON to a file that ends in .json', () => {
     const json = join(folder, 'openapi.json');
     expect(run('scripts/openapi.ts', '--out', json).status).toBe(0);
     expect(JSON.parse(readFileSync(json, 'utf8'))).toEqual(parse(committed));
@@ -82,10 +86,44 @@ describe('npm run openapi', () => {
   });
 });
 
-describe('npm run openapi:client', () => {
-  it('says that the committed client is what the document says', () => {
-    expect(run('scripts/openapi-client.ts', '--check')).toEqual({ status: 0, stdout: '', stderr: '' });
+describe('the pattern of `before`', () => {
+  const pattern = new RegExp(listQuerySchema.properties.before.pattern);
+  const accepts = (before: string): boolean => {
+    try {
+      return parseListQuery({ before }) !== undefined;
+    } catch {
+      return false;
+    }
+  };
+  const notations = [
+    (id: string) => id,
+    (id: string) => `{${id}}`,
+    (id: string) => `urn:uuid:${id}`,
+    (id: string) => id.replaceAll('-', ''),
+  ];
+  const cases = [(id: string) => id, (id: string) => id.toUpperCase()];
+
+  it('matches a UUID in any notation exactly when the service accepts it: version 7 and no other', () => {
+    const [notation, letters] = [fc.constantFrom(...notations), fc.constantFrom(...cases)];
+    const uuid = fc.oneof(fc.uuid({ version: 7 }), fc.uuid(), fc.stringMatching(UUID));
+    let accepted = 0;
+    fc.assert(
+      fc.property(uuid, notation, letters, (id, write, change) => {
+        const text = change(write(id));
+        if (accepts(text)) accepted++;
+        expect([text, pattern.test(text)]).toEqual([text, accepts(text)]);
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(accepted).toBeGreaterThan(500);
   });
+
+  it.each(['', 'yesterday', '{}', `x${INQUIRY.id}`, `${INQUIRY.id}x`, `${INQUIRY.id}\n`])(
+    'does not match %j',
+    (text) => {
+      expect([pattern.test(text), accepts(text)]).toEqual([false, false]);
+    },
+  );
 });
 
 describe('npm run openapi:diff', () => {
@@ -109,7 +147,7 @@ describe('npm run openapi:diff', () => {
     writeFileSync(file, document.toString());
     return run('scripts/openapi-diff.ts', '--base', base, '--document', file);
   };
-  const INQUIRY = ['components', 'schemas', 'Inquiry'];
+  const INQUIRY_SCHEMA = ['components', 'schemas', 'Inquiry'];
   const REQUEST = ['components', 'schemas', 'CreateInquiryRequest'];
   const LIST = ['components', 'schemas', 'InquiryListResponse'];
   const GET = ['paths', '/inquiries', 'get'];
@@ -120,14 +158,14 @@ describe('npm run openapi:diff', () => {
       'a field of a response is removed',
       /property-removed/,
       (document) => {
-        document.deleteIn([...INQUIRY, 'properties', 'email']);
-        document.deleteIn([...INQUIRY, 'required', 2]);
+        document.deleteIn([...INQUIRY_SCHEMA, 'properties', 'email']);
+        document.deleteIn([...INQUIRY_SCHEMA, 'required', 2]);
       },
     ],
     [
       'a field of a response may be missing',
       /required-properties-removed/,
-      (document) => document.deleteIn([...INQUIRY, 'required', 2]),
+      (document) => document.deleteIn([...INQUIRY_SCHEMA, 'required', 2]),
     ],
     [
       'a field of a request is newly required',
@@ -189,7 +227,7 @@ describe('npm run openapi:diff', () => {
     ['a sentence changed', (document) => document.setIn(['info', 'description'], 'x')],
     [
       'a field of a response was added',
-      (document) => document.setIn([...INQUIRY, 'properties', 'extra'], { type: 'string' }),
+      (document) => document.setIn([...INQUIRY_SCHEMA, 'properties', 'extra'], { type: 'string' }),
     ],
     [
       'an optional field of a request was added',
@@ -203,7 +241,7 @@ describe('npm run openapi:diff', () => {
     expect(diff(change).status).toBe(0);
   });
 
-  it('has nothing to compare with in a revision from before the document', () => {
+  it('exits 0 for a revision that has no document', () => {
     expect(diff(() => undefined, 'before')).toEqual({
       status: 0,
       stdout: 'before has no openapi.yaml: nothing to compare with.\n',
@@ -213,7 +251,7 @@ describe('npm run openapi:diff', () => {
 
   it.each([
     [[], '--base is missing (see --help)\n'],
-    [['--base', 'nowhere', '--document', file], 'nowhere is no revision of this repository.\n'],
+    [['--base', 'nowhere', '--document', file], 'nowhere is not a revision of this repository.\n'],
     [['--base'], "Option '--base <value>' argument missing (see --help)\n"],
     [['--base', 'HEAD', '--document', 'none.yaml'], 'There is no file none.yaml.\n'],
   ])('refuses %j in one line with exit code 2', (args, stderr) => {

@@ -1,21 +1,21 @@
-/** How the contact form takes each way in which a request can end. */
+/** The contact form's client: what it sends, and what it makes of each response. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createApi } from '../../web/src/api.ts';
+import { createApi, isFailure } from '../../web/src/api.ts';
 import { SignedOut } from '../../web/src/user.ts';
 import type { Session } from '../../web/src/user.ts';
 
 const INQUIRY = { id: '1', cognito_sub: '', email: '', subject: 'a', body: 'b', created_at: '' };
 
-/** A service that gives these answers in turn; the tokens that were sent are kept. */
+/** Replaces `fetch`: gives these responses in turn and records the requests. */
 function createService(...answers: (Response | Error)[]) {
-  const tokens: (string | null)[] = [];
-  vi.stubGlobal('fetch', async (_url: string, { headers }: RequestInit) => {
-    tokens.push(new Headers(headers).get('authorization'));
+  const requests: { method: string; url: string; token: string | null; body: unknown }[] = [];
+  vi.stubGlobal('fetch', async (url: string, { method = 'GET', headers, body }: RequestInit) => {
+    requests.push({ method, url, token: new Headers(headers).get('authorization'), body });
     const answer = answers.shift();
     if (answer instanceof Response) return answer;
     throw answer ?? new Error('no more answers');
   });
-  return tokens;
+  return requests;
 }
 
 const session = (...tokens: (string | Error)[]): Session => ({
@@ -27,17 +27,52 @@ const session = (...tokens: (string | Error)[]): Session => ({
   },
 });
 
+const BASE = 'https://api.example/v1';
 const create = async (of: Session, isOnline = true) =>
-  createApi('https://api.example', of, () => isOnline).create({ subject: 'a', body: 'b' });
+  createApi(BASE, of, () => isOnline).create({ subject: 'a', body: 'b' });
+const { list } = createApi(BASE, session('t'), () => true);
 
-describe('a request', () => {
-  afterEach(() => void vi.unstubAllGlobals());
+afterEach(() => void vi.unstubAllGlobals());
 
-  it('resolves to the inquiry that was stored', async () => {
-    createService(Response.json({ inquiry: INQUIRY }, { status: 201 }));
+describe('create', () => {
+  it('posts JSON and resolves to the inquiry that was stored', async () => {
+    const requests = createService(Response.json({ inquiry: INQUIRY }, { status: 201 }));
     expect(await create(session('t'))).toEqual(INQUIRY);
+    expect(requests).toEqual([
+      { method: 'POST', url: `${BASE}/inquiries`, token: 'Bearer t', body: '{"subject":"a","body":"b"}' },
+    ]);
+  });
+});
+
+describe('list', () => {
+  const respond = (link?: string) =>
+    Response.json(
+      { email: '', count: 1, inquiries: [INQUIRY] },
+      link === undefined ? {} : { headers: { link } },
+    );
+
+  it('asks for the newest page, then for the one that Link names, then there is none', async () => {
+    const requests = createService(respond('<?before=1&limit=20>; rel="next"'), respond());
+    const page = await list();
+    expect(page).toEqual({ inquiries: [INQUIRY], next: '?before=1&limit=20' });
+    if (isFailure(page)) throw new Error(page.kind);
+    expect(await list(page.next)).toEqual({ inquiries: [INQUIRY], next: undefined });
+    expect(requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      `GET ${BASE}/inquiries?limit=20`,
+      `GET ${BASE}/inquiries?before=1&limit=20`,
+    ]);
   });
 
+  it.each([
+    ['<?x=1>; rel="prev", <?before=1>; rel=next', '?before=1'],
+    ['<?before=1>; rel="prev"', undefined],
+  ])('reads the relation next from Link: %s', async (link, next) => {
+    createService(respond(link));
+    expect(await list()).toMatchObject({ next });
+  });
+});
+
+describe('a request', () => {
   it.each([
     [400, 'refused', false],
     [403, 'refused', false],
@@ -54,6 +89,15 @@ describe('a request', () => {
     expect(await create(session('t'))).toMatchObject({ kind, mayBeDone });
   });
 
+  it.each([
+    [201, 'server'],
+    [400, 'refused'],
+    [503, 'server'],
+  ])('answered with %i and a body that is not JSON has failed as %s', async (status, kind) => {
+    createService(new Response('<html>', { status }));
+    expect(await create(session('t'))).toEqual({ kind, mayBeDone: kind === 'server' });
+  });
+
   it('answered with 400 hands on what the service says', async () => {
     createService(Response.json({ error: 'BAD_REQUEST', message: 'why' }, { status: 400 }));
     expect(await create(session('t'))).toMatchObject({ message: 'why' });
@@ -61,22 +105,22 @@ describe('a request', () => {
 
   it('answered with 401 is sent again with a fresh token, once', async () => {
     const refused = () => Response.json({ message: 'Unauthorized' }, { status: 401 });
-    const tokens = createService(refused(), Response.json({ inquiry: INQUIRY }, { status: 201 }));
+    const requests = createService(refused(), Response.json({ inquiry: INQUIRY }, { status: 201 }));
     expect(await create(session('old', 'new'))).toEqual(INQUIRY);
-    expect(tokens).toEqual(['Bearer old', 'Bearer new']);
+    expect(requests.map(({ token }) => token)).toEqual(['Bearer old', 'Bearer new']);
     const again = createService(refused(), refused());
     expect(await create(session('old', 'new'))).toEqual({ kind: 'signed-out', mayBeDone: false });
     expect(again).toHaveLength(2);
   });
 
   it('without a token is not sent', async () => {
-    const tokens = createService();
+    const requests = createService();
     expect(await create(session(new SignedOut()))).toEqual({ kind: 'signed-out', mayBeDone: false });
     expect(await create(session(new TypeError('the issuer does not answer')))).toEqual({
       kind: 'unreachable',
       mayBeDone: false,
     });
-    expect(tokens).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   it('answered with 401 and then without a fresh token has certainly not been done', async () => {

@@ -1,10 +1,10 @@
 /** Drafts, sending and the list of the contact form, without a browser. */
 import { describe, expect, it } from 'vitest';
 import type { Api, Failure, Page } from '../../web/src/api.ts';
-import type { Inquiry } from '../../web/src/api/client.ts';
+import type { Inquiry } from '../../src/contract.ts';
 import { createDrafts } from '../../web/src/drafts.ts';
 import type { DraftStore } from '../../web/src/drafts.ts';
-import { added, extended, refreshed } from '../../web/src/inquiries.ts';
+import { appendOlder, mergeNewest, prependSent } from '../../web/src/inquiries.ts';
 import { find, resend, send } from '../../web/src/outbox.ts';
 
 const createStore = (): DraftStore & { size(): number } => {
@@ -201,31 +201,31 @@ describe('sending', () => {
 describe('the list', () => {
   const page = (ids: string[], next?: string): Page => ({
     inquiries: ids.map((id) => inquiry(id)),
-    next: next === undefined ? undefined : { before: next },
+    next: next === undefined ? undefined : `?before=${next}`,
   });
   const ids = ({ inquiries }: Page) => inquiries.map(({ id }) => id);
 
   it('keeps the older pages on a refresh, and what leads on from them', () => {
     const shown = page(['6', '5', '4', '3'], '3');
-    const result = refreshed(shown, page(['7', '6', '5'], '5'));
+    const result = mergeNewest(shown, page(['7', '6', '5'], '5'));
     expect(ids(result)).toEqual(['7', '6', '5', '4', '3']);
-    expect(result.next).toEqual({ before: '3' });
+    expect(result.next).toBe('?before=3');
   });
 
   it('drops them when there may be others in between', () => {
-    const result = refreshed(page(['3', '2']), page(['9', '8'], '8'));
+    const result = mergeNewest(page(['3', '2']), page(['9', '8'], '8'));
     expect(ids(result)).toEqual(['9', '8']);
-    expect(result.next).toEqual({ before: '8' });
+    expect(result.next).toBe('?before=8');
   });
 
   it('is the newest page when that is all there is, also after others were removed', () => {
-    expect(ids(refreshed(page(['3', '2', '1']), page(['3', '1'])))).toEqual(['3', '1']);
-    expect(ids(refreshed(page(['1']), page([])))).toEqual([]);
+    expect(ids(mergeNewest(page(['3', '2', '1']), page(['3', '1'])))).toEqual(['3', '1']);
+    expect(ids(mergeNewest(page(['1']), page([])))).toEqual([]);
   });
 
   it('shows each inquiry once when pages overlap, and one just sent on top', () => {
-    expect(ids(extended(page(['3', '2'], '2'), page(['2', '1'])))).toEqual(['3', '2', '1']);
-    expect(ids(added(page(['3', '2']), inquiry('4')))).toEqual(['4', '3', '2']);
-    expect(ids(added(page(['3', '2']), inquiry('3')))).toEqual(['3', '2']);
+    expect(ids(appendOlder(page(['3', '2'], '2'), page(['2', '1'])))).toEqual(['3', '2', '1']);
+    expect(ids(prependSent(page(['3', '2']), inquiry('4')))).toEqual(['4', '3', '2']);
+    expect(ids(prependSent(page(['3', '2']), inquiry('3')))).toEqual(['3', '2']);
   });
 });

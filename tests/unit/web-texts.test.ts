@@ -1,10 +1,10 @@
-/** What the contact form counts, writes and says. */
+/** Sizes, formats and messages of the contact form. */
 import { describe, expect, it } from 'vitest';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { beginningOf, directionOf, formatBytes, formatCount, formatTime } from '../../web/src/format.ts';
-import { sayNotListed, sayNotSent, saySize } from '../../web/src/messages.ts';
+import { describeListFailure, describeSendFailure, describeSize } from '../../web/src/messages.ts';
 import type { Failure } from '../../web/src/api.ts';
 import { INQUIRY, makeCall } from '../helpers/events.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
@@ -40,7 +40,7 @@ describe('the size of an inquiry', () => {
   });
 
   it('is said only when it matters', () => {
-    const say = (bytes: number) => saySize(measure('', 'x'.repeat(bytes)));
+    const say = (bytes: number) => describeSize(measure('', 'x'.repeat(bytes)));
     expect(say(1000)).toBeUndefined();
     expect(say(ITEM_LIMIT - 1)).toBe('Almost full: 1 byte left.');
     expect(say(ITEM_LIMIT + 2048)).toBe('Too large by 2 KB. Please shorten the message.');
@@ -119,21 +119,21 @@ describe('what is said of a failure', () => {
   ];
 
   it.each(kinds)('%s: what happened, and that nothing typed is lost or what to do about it', (kind) => {
-    const { title, text } = sayNotSent({ kind, mayBeDone: false }, true);
+    const { title, text } = describeSendFailure({ kind, mayBeDone: false }, true);
     expect(title).not.toBe('');
     expect(text).toContain('Nothing was sent.');
     expect(text).toMatch(/text is kept|shorten/);
-    expect(sayNotListed({ kind, mayBeDone: false }).text).toContain('could not be loaded');
+    expect(describeListFailure({ kind, mayBeDone: false }).text).toContain('could not be loaded');
   });
 
   it.each(['offline', 'unreachable', 'server'] as const)('%s: admits not to know', (kind) => {
-    expect(sayNotSent({ kind, mayBeDone: true }, false).text).toContain('We cannot tell yet');
-    expect(sayNotSent({ kind, mayBeDone: true }, true).text).toContain('did not arrive');
+    expect(describeSendFailure({ kind, mayBeDone: true }, false).text).toContain('We cannot tell yet');
+    expect(describeSendFailure({ kind, mayBeDone: true }, true).text).toContain('did not arrive');
   });
 
   it('repeats what the service says when it refuses', () => {
-    expect(sayNotSent({ kind: 'refused', mayBeDone: false, message: 'Because.' }, true).text).toMatch(
-      /Because\.$/,
-    );
+    expect(
+      describeSendFailure({ kind: 'refused', mayBeDone: false, message: 'Because.' }, true).text,
+    ).toMatch(/Because\.$/);
   });
 });

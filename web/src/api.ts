@@ -1,20 +1,25 @@
-/** The service as the page sees it: every way it can end is a value, and a refused token is renewed once. */
-import { createClient, UnexpectedAnswerError } from './api/client.ts';
-import type { Client, GatewayReply, Inquiry, ListInquiriesQuery } from './api/client.ts';
+/** The client of the API: every outcome is a value, and a request whose token is refused is sent again once. */
+import type {
+  CreateInquiryRequest,
+  CreateInquiryResponse,
+  Inquiry,
+  InquiryListResponse,
+  inquiriesPath,
+} from '../../src/contract.ts';
 import { SignedOut } from './user.ts';
 import type { Session } from './user.ts';
 
-/** Why something did not work, as far as it can be known. */
+/** Why a request failed, as far as it can be known. */
 export interface Failure {
   readonly kind:
     | 'signed-out'
     | 'too-large'
     | 'busy' // too many requests
     | 'refused' // `message` says why
-    | 'offline' // no network on this side
-    | 'unreachable' // no answer, or none in time
+    | 'offline' // the browser has no network
+    | 'unreachable' // no response, or none in time
     | 'server'; // the service failed
-  /** Whether the request may have been done all the same: its answer was lost, or the service failed half-way. */
+  /** Whether the request may have succeeded all the same: the response was lost, or the service failed half-way. */
   readonly mayBeDone: boolean;
   readonly message?: string;
 }
@@ -22,15 +27,18 @@ export interface Failure {
 export interface Page {
   /** Newest first. */
   readonly inquiries: readonly Inquiry[];
-  /** Lists the older ones, when there are any. */
-  readonly next: ListInquiriesQuery | undefined;
+  /** The query of the Link to the older inquiries; undefined when there are none. */
+  readonly next: string | undefined;
 }
 
 export interface Api {
-  list(query?: ListInquiriesQuery): Promise<Page | Failure>;
-  create(inquiry: { subject: string; body: string }): Promise<Inquiry | Failure>;
+  /** @param query - `next` of an earlier page. Default: the newest page. */
+  list(query?: string): Promise<Page | Failure>;
+  create(inquiry: CreateInquiryRequest): Promise<Inquiry | Failure>;
 }
 
+/** The compiler checks that it is the service's path; nothing of src/ is imported into the bundle. */
+const PATH: typeof inquiriesPath = '/inquiries';
 /** Milliseconds; the gateway gives up after 30 seconds. */
 const TIMEOUT = 35_000;
 const PAGE_SIZE = 20;
@@ -39,50 +47,85 @@ export function isFailure(value: object): value is Failure {
   return 'kind' in value && 'mayBeDone' in value;
 }
 
+/** @param baseUrl - Without `/inquiries` and without a slash at the end. */
 export function createApi(baseUrl: string, session: Session, isOnline: () => boolean): Api {
-  /** A 401 means that nothing was done, so the request may be sent again with a fresh token. */
-  const call = async <Result extends { status: number }>(
-    request: (client: Client, signal: AbortSignal) => Promise<Result>,
-  ): Promise<Result | Failure> => {
-    let used: string | undefined;
+  /** Sends a request of either method; resolves to the response when it has the status of success. */
+  const send = async (
+    success: number,
+    query: string,
+    inquiry?: CreateInquiryRequest,
+  ): Promise<{ readonly json: unknown; readonly link: string | null } | Failure> => {
+    let token: string | undefined;
     let mayBeDone = false;
-    const getToken = async (): Promise<string> => {
+    const attempt = async (): Promise<Response> => {
+      const signal = AbortSignal.timeout(TIMEOUT);
       mayBeDone = false;
-      used = await session.token(used);
+      token = await session.token(token);
       mayBeDone = true;
-      return used;
+      const headers = { Authorization: `Bearer ${token}` };
+      if (inquiry === undefined) return fetch(baseUrl + PATH + query, { headers, signal });
+      return fetch(baseUrl + PATH, {
+        method: 'POST',
+        headers: { ...headers, 'Content-Type': 'application/json' },
+        body: JSON.stringify(inquiry),
+        signal,
+      });
     };
-    const client = createClient({ baseUrl, getToken });
     try {
-      const result = await request(client, AbortSignal.timeout(TIMEOUT));
-      return result.status === 401 ? await request(client, AbortSignal.timeout(TIMEOUT)) : result;
+      let response = await attempt();
+      // 401: the request was not processed, so it can be sent again.
+      if (response.status === 401) response = await attempt();
+      const json = parseJson(await response.text());
+      if (response.status !== success || json === undefined) return toFailure(response.status, json);
+      return { json, link: response.headers.get('Link') };
     } catch (error) {
-      if (error instanceof UnexpectedAnswerError) return toFailure(error.status);
       if (error instanceof SignedOut) return { kind: 'signed-out', mayBeDone: false };
       return { kind: isOnline() ? 'unreachable' : 'offline', mayBeDone };
     }
   };
 
   return {
-    async list(query = { limit: PAGE_SIZE }) {
-      const result = await call(async (client, signal) => client.listInquiries(query, { signal }));
-      if (isFailure(result)) return result;
-      if (result.status !== 200) return toFailure(result.status, result.body);
-      return { inquiries: result.body.inquiries, next: result.next };
+    async list(query = `?limit=${PAGE_SIZE}`) {
+      const answer = await send(200, query);
+      if (isFailure(answer)) return answer;
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the contract of the status
+      const { inquiries } = answer.json as InquiryListResponse;
+      return { inquiries, next: parseNext(answer.link) };
     },
-    async create(inquiry) {
-      const result = await call(async (client, signal) => client.createInquiry(inquiry, { signal }));
-      if (isFailure(result)) return result;
-      return result.status === 201 ? result.body.inquiry : toFailure(result.status, result.body);
+    async create(request) {
+      const answer = await send(201, '', request);
+      if (isFailure(answer)) return answer;
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the contract of the status
+      const { inquiry } = answer.json as CreateInquiryResponse;
+      return inquiry;
     },
   };
 }
 
-function toFailure(status: number, body?: GatewayReply): Failure {
+/** Undefined when the text is not JSON, such as a proxy's error page. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The query of the Link with the relation `next` (RFC 8288), which the service sends as `<?before=…>; rel="next"`. */
+function parseNext(link: string | null): string | undefined {
+  const [, query] = /<(\?[^>]*)>; *rel="?next\b/.exec(link ?? '') ?? [];
+  return query;
+}
+
+function toFailure(status: number, json: unknown): Failure {
   if (status === 401) return { kind: 'signed-out', mayBeDone: false };
   if (status === 413) return { kind: 'too-large', mayBeDone: false };
   if (status === 429) return { kind: 'busy', mayBeDone: false };
-  // A success that is not of the contract, too, comes from somewhere on the way.
+  // An unexpected success comes from a proxy, or its body was cut off.
   if (status >= 500 || status < 400) return { kind: 'server', mayBeDone: true };
-  return { kind: 'refused', mayBeDone: false, ...(body && { message: body.message }) };
+  const message =
+    typeof json === 'object' && json !== null && 'message' in json && typeof json.message === 'string'
+      ? json.message
+      : undefined;
+  return { kind: 'refused', mayBeDone: false, ...(message !== undefined && { message }) };
 }

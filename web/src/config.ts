@@ -1,18 +1,18 @@
-/** What differs between stages: read once, at start, from config.json beside the page. web/README.md */
+/** The settings of a stage, read once at start from config.json next to the page. web/README.md */
 
 export interface Config {
   /** The `iss` of the tokens; discovery is at `<issuer>/.well-known/openid-configuration`. */
   readonly issuer: string;
   readonly clientId: string;
-  /** The address of the API without the path of an operation, and without a slash at its end. */
+  /** URL of the API without `/inquiries` and without a slash at the end. */
   readonly apiUrl: string;
   /** Separated by spaces. */
   readonly scopes: string;
-  /** How the issuer signs out: Cognito's /logout, or OpenID Connect's end_session_endpoint. */
+  /** The issuer's way to sign out: Cognito's /logout, or OpenID Connect's end_session_endpoint. */
   readonly logout: 'cognito' | 'oidc';
 }
 
-/** Says in one sentence for the owner of the site what is wrong with config.json. */
+/** config.json is invalid. The message tells the owner of the site why, in one sentence. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -21,10 +21,10 @@ const KEYS = new Set(['issuer', 'clientId', 'apiUrl', 'scopes', 'logout']);
 const LOOPBACK = /^(localhost|127\.0\.0\.1)$/;
 
 /**
- * Narrows what config.json holds.
+ * Validates the content of config.json.
  *
- * @throws ConfigError naming the first key that is missing, wrong or unknown: a misspelt optional key would
- * otherwise be overlooked.
+ * @throws ConfigError naming the first key that is missing, invalid or unknown. Unknown keys are rejected because a
+ * misspelt optional key would otherwise have no effect.
  */
 export function parseConfig(json: unknown): Config {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
@@ -34,7 +34,7 @@ export function parseConfig(json: unknown): Config {
   const unknown = Object.keys(values).find((key) => !KEYS.has(key));
   if (unknown !== undefined) throw new ConfigError(`config.json has an unknown key “${unknown}”.`);
   const scopes = values['scopes'] === undefined ? 'openid email' : readText(values, 'scopes');
-  // Without it the issuer sends no ID token, which is what the API takes.
+  // Without it the issuer sends no ID token, which the API requires.
   if (!scopes.split(' ').includes('openid')) throw new ConfigError('“scopes” in config.json lacks “openid”.');
   const logout = values['logout'] ?? 'cognito';
   if (logout !== 'cognito' && logout !== 'oidc') {
@@ -58,7 +58,7 @@ function readText(values: Partial<Record<string, unknown>>, key: string): string
   return value;
 }
 
-/** Without a slash at its end, as issuers write themselves. Plain http is for this machine alone. */
+/** Removes a slash at the end: the `iss` claim has none. Plain http is allowed for this machine only. */
 function readUrl(values: Partial<Record<string, unknown>>, key: string): string {
   const text = readText(values, key);
   const { protocol, hostname } = URL.canParse(text) ? new URL(text) : { protocol: '', hostname: '' };
@@ -71,8 +71,8 @@ function readUrl(values: Partial<Record<string, unknown>>, key: string): string 
 /**
  * Fetches and parses config.json.
  *
- * @throws ConfigError also when it is missing, unreachable or no JSON, as where a host answers every address
- * with its start page.
+ * @throws ConfigError also when the file is missing, cannot be loaded or is not JSON, for example because the host
+ * serves its start page for every path.
  */
 export async function loadConfig(fetchText: (file: string) => Promise<Response>): Promise<Config> {
   const response = await fetchText('config.json').catch((cause: unknown) => {

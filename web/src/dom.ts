@@ -1,9 +1,9 @@
-/** Building the page: elements, attributes and text nodes. Nothing here takes markup. docs/adr/0054 */
+/** Creates elements with attributes and text nodes, never from markup. docs/adr/0054 */
 
 type Child = Node | string | undefined;
 type Attributes = Readonly<Record<string, string | boolean | undefined>>;
 
-/** An element; `true` sets an attribute without a value, `false` and undefined leave it out. */
+/** Creates an element; `true` sets an attribute without a value, `false` and undefined omit it. */
 export function h<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Attributes = {},
@@ -17,7 +17,7 @@ export function h<Name extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** A button that stays where it is, and keeps the focus, while its action runs; further presses are ignored. */
+/** Creates a button that keeps the focus and ignores clicks while its action runs. */
 export function button(
   label: string,
   attributes: Attributes,
@@ -34,7 +34,7 @@ export function button(
   return element;
 }
 
-/** Not `disabled`, which would take the focus away. */
+/** Sets aria-disabled; a `disabled` element would lose the focus. */
 export function setBusy(element: HTMLElement, busy: boolean): void {
   element.ariaDisabled = busy ? 'true' : null;
 }
@@ -53,7 +53,7 @@ export function notice(
   );
 }
 
-/** Asks a question in a modal dialog; undefined when it is dismissed. */
+/** Asks a question in a modal dialog; resolves to undefined when it is dismissed. */
 export async function ask<Answer extends string>(
   title: string,
   text: string,

@@ -1,9 +1,9 @@
-/** Keeps what is typed, at every keystroke, until the service has it. docs/adr/0051 */
+/** Stores the text on every input event until the inquiry is sent. docs/adr/0051 */
 
 export interface Draft {
   readonly subject: string;
   readonly body: string;
-  /** There once send was pressed: the newest inquiry known then, '' for none, or null when the list was unknown. */
+  /** Set when sending starts: id of the newest inquiry at that time, '' for none, null when the list was not loaded. */
   readonly pending?: { readonly newest: string | null; readonly at: number };
 }
 
@@ -15,19 +15,19 @@ export interface DraftStore {
 }
 
 export interface Drafts {
-  /** What this tab had last, else what any tab had; undefined when there is nothing. */
+  /** The last draft of this tab, otherwise of any tab; undefined when there is none. */
   load(): Draft | undefined;
-  /** Whether it is kept: a browser may refuse to keep anything, or more than it has room for. */
+  /** Whether the draft was stored; browsers may forbid storage or run out of quota. */
   save(draft: Draft): boolean;
-  /** Forgets the draft, and in other tabs' store only this very text. */
+  /** Deletes the draft of this tab, and the shared one when it has the same text. */
   clear(): void;
 }
 
 /**
- * Creates the drafts of one user; another user of the same browser gets none of them.
+ * Creates the drafts of one user; other users of the same browser cannot load them.
  *
- * @param own - Of this tab, so that two tabs with different texts do not overwrite each other on reload.
- * @param shared - Of all tabs, so that a closed tab or browser loses nothing.
+ * @param own - The storage of this tab, so that each tab gets its own text back on reload.
+ * @param shared - The storage of all tabs, so that drafts survive closing the tab or the browser.
  */
 export function createDrafts(own: DraftStore, shared: DraftStore, owner: string): Drafts {
   const key = `inquiries.draft.${owner}`;
@@ -39,7 +39,7 @@ export function createDrafts(own: DraftStore, shared: DraftStore, owner: string)
         return true;
       }
       const text = JSON.stringify(draft);
-      // One of the two is enough for a reload.
+      // One of the two stores is enough to restore the draft.
       const kept = [write(own, key, text), write(shared, key, text)];
       return kept.includes(true);
     },
@@ -62,7 +62,7 @@ function read(store: DraftStore, key: string): Draft | undefined {
   }
 }
 
-/** Narrows what was stored, perhaps by an older version of this page. */
+/** Validates a stored draft, which an older version of this page may have written. */
 function parseDraft(json: unknown): Draft | undefined {
   if (typeof json !== 'object' || json === null) return undefined;
   const { subject, body, pending } = json as Partial<Record<string, unknown>>;
@@ -77,7 +77,7 @@ function write(store: DraftStore, key: string, text: string): boolean {
   return attempt(() => store.setItem(key, text));
 }
 
-/** Storage throws when it is full or forbidden; the form works on without it. */
+/** Storage throws when it is full or forbidden; the form works without it. */
 function attempt(action: () => void): boolean {
   try {
     action();

@@ -1,12 +1,12 @@
-/** The form: what is typed, and how sending it goes. */
+/** The form: editing and sending an inquiry. */
 import { ITEM_LIMIT } from '../../src/limits.ts';
 import { isFailure } from './api.ts';
 import type { Api } from './api.ts';
-import type { Inquiry } from './api/client.ts';
+import type { Inquiry } from '../../src/contract.ts';
 import { ask, h, notice, setBusy } from './dom.ts';
 import type { Draft, Drafts } from './drafts.ts';
 import { directionOf, formatBytes, formatCount } from './format.ts';
-import { sayNotSent, saySize } from './messages.ts';
+import { describeSendFailure, describeSize } from './messages.ts';
 import { find, resend, send } from './outbox.ts';
 import type { Outcome, Pending } from './outbox.ts';
 import { measure } from './size.ts';
@@ -14,23 +14,23 @@ import { measure } from './size.ts';
 interface FormParts {
   readonly api: Api;
   readonly drafts: Drafts;
-  /** The id of the newest inquiry that is known: '' when there is none, null while the list is not loaded. */
+  /** The id of the newest known inquiry: '' when there is none, null while the list is not loaded. */
   readonly newest: () => string | null;
   readonly onSent: (inquiry: Inquiry) => void;
-  /** Leaves for the sign-in. */
+  /** Redirects to the sign-in. */
   readonly signIn: () => Promise<void>;
 }
 
 export interface Form {
   readonly element: HTMLElement;
-  /** Whether there is text that has not been sent. */
+  /** Whether there is unsent text. */
   readonly hasText: () => boolean;
-  /** After a reload or a sign-in with a send left open: finds out what has become of it. */
+  /** After a reload or sign-in during sending: looks up whether the inquiry was stored. */
   readonly resume: () => Promise<void>;
 }
 
-/** Milliseconds after which a slow request is said to be one. */
-const SLOW = 6_000;
+/** Milliseconds until the form says that sending takes longer than usual. */
+const SLOW_AFTER = 6_000;
 
 export function createForm({ api, drafts, newest, onSent, signIn }: FormParts): Form {
   const kept = drafts.load();
@@ -96,13 +96,13 @@ export function createForm({ api, drafts, newest, onSent, signIn }: FormParts): 
   const hasText = (): boolean => subject.value !== '' || body.value !== '';
 
   const showText = (): void => {
-    // Not dir=auto, with which each keystroke in a text of 400 KB takes a second.
+    // dir=auto would make each keystroke in a text of 400 KB take a second.
     for (const field of [subject, body]) field.dir = directionOf(field.value);
     const { characters, bytes, level } = measure(subject.value, body.value);
     size.textContent = `${formatCount(characters, 'character')}, ${formatBytes(bytes)} of ${formatBytes(ITEM_LIMIT)}`;
     meter.style.setProperty('--share', String(Math.min(1, bytes / ITEM_LIMIT)));
     form.dataset['level'] = level;
-    const text = saySize({ characters, bytes, level }) ?? '';
+    const text = describeSize({ characters, bytes, level }) ?? '';
     if (sizeAlert.textContent !== text) sizeAlert.textContent = text;
     body.ariaInvalid = level === 'over' ? 'true' : null;
   };
@@ -150,11 +150,11 @@ export function createForm({ api, drafts, newest, onSent, signIn }: FormParts): 
     const { failure } = outcome;
     needsSignIn = failure.kind === 'signed-out';
     submit.textContent = needsSignIn ? 'Sign in again' : 'Try again';
-    // A send that the end of the session has stopped is taken up again after the sign-in.
+    // `pending` is kept when the session ended: the attempt is resumed after the sign-in.
     if (outcome.kind === 'not-sent' && !failure.mayBeDone && !needsSignIn) pending = undefined;
     keep();
-    show(alert, notice('bad', sayNotSent(failure, outcome.kind === 'not-sent')));
-    // The message may have pushed the button out of sight.
+    show(alert, notice('bad', describeSendFailure(failure, outcome.kind === 'not-sent')));
+    // The message may have moved the button out of view.
     submit.scrollIntoView({ block: 'nearest' });
   };
 
@@ -164,7 +164,7 @@ export function createForm({ api, drafts, newest, onSent, signIn }: FormParts): 
     show(status, h('p', { class: 'sr' }, 'Sending your inquiry.'));
     const slow = setTimeout(() => {
       show(status, h('p', { class: 'note' }, 'This takes longer than usual. Please keep the page open.'));
-    }, SLOW);
+    }, SLOW_AFTER);
     try {
       settle(await work());
     } finally {
@@ -173,7 +173,7 @@ export function createForm({ api, drafts, newest, onSent, signIn }: FormParts): 
     }
   };
 
-  const isWantedEmpty = async (): Promise<boolean> =>
+  const confirmIfEmpty = async (): Promise<boolean> =>
     subject.value.trim() !== '' ||
     body.value.trim() !== '' ||
     (await ask('Send an empty inquiry?', 'Neither a subject nor a message has been typed.', [
@@ -191,11 +191,11 @@ export function createForm({ api, drafts, newest, onSent, signIn }: FormParts): 
       return;
     }
     if (measure(subject.value, body.value).level === 'over') {
-      show(alert, notice('bad', sayNotSent({ kind: 'too-large', mayBeDone: false }, true)));
+      show(alert, notice('bad', describeSendFailure({ kind: 'too-large', mayBeDone: false }, true)));
       body.focus();
       return;
     }
-    if (!(await isWantedEmpty()) || isSending) return;
+    if (!(await confirmIfEmpty()) || isSending) return;
     const earlier = pending;
     pending = earlier ?? { newest: newest(), at: Date.now() };
     keep();
@@ -209,7 +209,7 @@ export function createForm({ api, drafts, newest, onSent, signIn }: FormParts): 
     void submitForm();
   });
   form.addEventListener('input', () => {
-    // Said once is enough; a failure stays until the next attempt.
+    // Only the status is cleared; an error stays until the next attempt.
     status.replaceChildren();
     showText();
     keep();
@@ -234,7 +234,7 @@ export function createForm({ api, drafts, newest, onSent, signIn }: FormParts): 
       const found = await find(api, draft, pending);
       if (isSending || pending === undefined) return;
       if (found === undefined) {
-        // `pending` stays: should the answer only be late, the next attempt finds it.
+        // `pending` is kept: if the first request is still running, the next attempt finds its inquiry.
         show(
           status,
           notice('plain', {

@@ -1,4 +1,4 @@
-/** Numbers, times and texts as they are shown. */
+/** Formats numbers, times and texts for display. */
 
 export interface Moment {
   /** For the `datetime` attribute. */
@@ -6,14 +6,15 @@ export interface Moment {
   readonly short: string;
   /** To the second, with the name of the time zone. */
   readonly exact: string;
-  /** The language both are written in. */
+  /** The language of both texts. */
   readonly language: string;
 }
 
 /**
- * Writes a time in the reader's language and time zone.
+ * Formats a time in the user's language and time zone.
  *
- * @param locale, timeZone - Default: the reader's own. A text that is no time is shown as it is.
+ * @param timestamp - Text that is not a time is returned unchanged.
+ * @param locale, timeZone - Default: the browser's.
  */
 export function formatTime(timestamp: string, locale?: string, timeZone?: string): Moment {
   const date = new Date(timestamp);
@@ -25,7 +26,7 @@ export function formatTime(timestamp: string, locale?: string, timeZone?: string
   return { machine: timestamp, short: short.format(date), exact: exact.format(date), language };
 }
 
-/** `0 bytes`, `1 byte`, `1.2 KB`; whole from 100 KB on. Rounded up, so that 400 KB is never said of more. */
+/** `0 bytes`, `1 byte`, `1.2 KB`; without decimals from 100 KB. Rounded up, so that more than 400 KB is 401 KB. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1024) return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
   const factor = bytes < 100 * 1024 ? 10 : 1;
@@ -37,20 +38,20 @@ export function formatCount(count: number, one: string, many = `${one}s`): strin
   return `${new Intl.NumberFormat('en').format(count)} ${count === 1 ? one : many}`;
 }
 
-/** The beginning of a long text, at most `length` UTF-16 units and never half of a surrogate pair. */
+/** The first `length` UTF-16 units of a text, or one less where that would split a surrogate pair. */
 export function beginningOf(text: string, length: number): string {
   if (text.length <= length) return text;
   const isLead = (text.charCodeAt(length - 1) & 0xfc00) === 0xd800;
   return text.slice(0, isLead ? length - 1 : length);
 }
 
-/** As far as a text is looked at for its direction: browsers take their time to find it in a long one. */
+/** UTF-16 units that are searched for the first letter, to keep long texts fast. */
 const DIRECTION_WITHIN = 1_000;
 const STRONG = /\p{L}/u;
 const RIGHT_TO_LEFT =
   /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
 
-/** The direction in which a text is typed, by its first letter. */
+/** The direction of a text, by its first letter. */
 export function directionOf(text: string): 'ltr' | 'rtl' {
   const [letter = ''] = STRONG.exec(text.slice(0, DIRECTION_WITHIN)) ?? [];
   return RIGHT_TO_LEFT.test(letter) ? 'rtl' : 'ltr';

@@ -1,9 +1,9 @@
-/** The inquiries that are shown, newest first. */
+/** Merges pages into the list that is shown, newest first. */
 import type { Page } from './api.ts';
-import type { Inquiry } from './api/client.ts';
+import type { Inquiry } from '../../src/contract.ts';
 
-/** A page of newer ones laid over what is shown; the older ones stay where nothing can lie between. */
-export function refreshed(shown: Page, newest: Page): Page {
+/** Merges the newest page into the list. Older inquiries are kept unless there may be a gap between the two. */
+export function mergeNewest(shown: Page, newest: Page): Page {
   const last = newest.inquiries.at(-1);
   const overlaps = last !== undefined && shown.inquiries.some(({ id }) => id >= last.id);
   if (newest.next === undefined || !overlaps || shown.inquiries.every(({ id }) => id >= last.id))
@@ -14,8 +14,8 @@ export function refreshed(shown: Page, newest: Page): Page {
   };
 }
 
-/** The next page below what is shown. */
-export function extended(shown: Page, older: Page): Page {
+/** Appends the next page. */
+export function appendOlder(shown: Page, older: Page): Page {
   const known = new Set(shown.inquiries.map(({ id }) => id));
   return {
     inquiries: [...shown.inquiries, ...older.inquiries.filter(({ id }) => !known.has(id))],
@@ -23,7 +23,7 @@ export function extended(shown: Page, older: Page): Page {
   };
 }
 
-/** One that has just been sent, on top. */
-export function added(shown: Page, inquiry: Inquiry): Page {
+/** Adds an inquiry that has just been sent. */
+export function prependSent(shown: Page, inquiry: Inquiry): Page {
   return { ...shown, inquiries: [inquiry, ...shown.inquiries.filter(({ id }) => id !== inquiry.id)] };
 }

@@ -1,25 +1,25 @@
-/** The list of one's own inquiries. */
+/** The list of the user's inquiries. */
 import { isFailure } from './api.ts';
 import type { Api, Failure, Page } from './api.ts';
-import type { Inquiry } from './api/client.ts';
+import type { Inquiry } from '../../src/contract.ts';
 import { button, h, notice } from './dom.ts';
 import { beginningOf, directionOf, formatBytes, formatCount, formatTime } from './format.ts';
-import { added, extended, refreshed } from './inquiries.ts';
-import { sayNotListed } from './messages.ts';
+import { appendOlder, mergeNewest, prependSent } from './inquiries.ts';
+import { describeListFailure } from './messages.ts';
 
 export interface List {
   readonly element: HTMLElement;
-  /** Loads the newest page and says so when that fails; never rejects. */
+  /** Loads the newest page and shows an error when that fails; never rejects. */
   readonly refresh: () => Promise<void>;
-  /** Loads it on behalf of somebody else, who says what there is to say. */
-  readonly look: () => Promise<Page | Failure>;
-  /** Shows one that has just been sent. */
+  /** Loads the newest page without showing an error; the caller handles it. */
+  readonly reload: () => Promise<Page | Failure>;
+  /** Shows an inquiry that has just been sent. */
   readonly add: (inquiry: Inquiry) => void;
-  /** The id of the newest one shown: '' when there is none, null while nothing is loaded. */
+  /** The id of the newest inquiry shown: '' when there is none, null while nothing is loaded. */
   readonly newest: () => string | null;
 }
 
-/** UTF-16 units of a folded text that are put on the page at all; its height cuts it further. */
+/** UTF-16 units of a collapsed text that are rendered; CSS limits its height further. */
 const FOLDED_SUBJECT = 300;
 const FOLDED_BODY = 2_000;
 
@@ -30,8 +30,8 @@ export function createList(api: Api, signIn: () => Promise<void>): List {
   const status = h('p', { class: 'sr', role: 'status' });
   const count = h('p', { class: 'count' });
   const list = h('ul', { class: 'items', role: 'list' });
-  // Whether a text is cut depends on the width of the page.
-  new ResizeObserver(() => fit([...items.values()])).observe(list);
+  // Whether a text is cut off depends on the width of the page.
+  new ResizeObserver(() => updateToggles([...items.values()])).observe(list);
   const alert = h('div', { class: 'live', role: 'alert' });
   const place = h('div', { class: 'place' }, skeleton());
   const refreshButton = button('Refresh', { class: 'quiet' }, async () => refresh(true));
@@ -69,7 +69,7 @@ export function createList(api: Api, signIn: () => Promise<void>): List {
       item.element.remove();
       items.delete(item.id);
     }
-    // Elements that stay are not moved, so that the focus and an opened text stay as they are.
+    // Elements that stay are not moved, so that they keep the focus and expanded texts stay expanded.
     inquiries.forEach(({ id }, index) => {
       const item = items.get(id)?.element;
       if (item !== undefined && list.children[index] !== item) {
@@ -80,8 +80,8 @@ export function createList(api: Api, signIn: () => Promise<void>): List {
     if (content.length !== place.children.length || place.firstElementChild !== list) {
       place.replaceChildren(...content);
     }
-    // Before they are drawn for the first time, so that nothing jumps.
-    fit(fresh);
+    // Before the first paint, so that the layout does not shift.
+    updateToggles(fresh);
   };
 
   const fail = (failure: Failure, again: () => Promise<void>): void => {
@@ -89,15 +89,15 @@ export function createList(api: Api, signIn: () => Promise<void>): List {
       failure.kind === 'signed-out'
         ? button('Sign in again', {}, async () => signIn().catch(() => undefined))
         : button('Try again', {}, again);
-    alert.replaceChildren(notice('bad', sayNotListed(failure), action));
+    alert.replaceChildren(notice('bad', describeListFailure(failure), action));
     if (page === undefined) place.replaceChildren();
   };
 
-  const look = async (): Promise<Page | Failure> => {
+  const reload = async (): Promise<Page | Failure> => {
     const result = await api.list();
     if (isFailure(result)) return result;
     alert.replaceChildren();
-    page = page === undefined ? result : refreshed(page, result);
+    page = page === undefined ? result : mergeNewest(page, result);
     render();
     return page;
   };
@@ -109,7 +109,7 @@ export function createList(api: Api, signIn: () => Promise<void>): List {
       status.textContent = 'Loading your inquiries.';
     }
     const before = page?.inquiries[0]?.id;
-    const result = await look();
+    const result = await reload();
     status.textContent = '';
     if (isFailure(result)) return fail(result, async () => refresh(true));
     if (isAsked) {
@@ -124,23 +124,23 @@ export function createList(api: Api, signIn: () => Promise<void>): List {
     alert.replaceChildren();
     const result = await api.list(next);
     if (isFailure(result)) return fail(result, more);
-    // A refresh in the meantime may have begun the list anew.
+    // A refresh in the meantime may have replaced the list.
     if (page?.next !== next) return;
     const first = result.inquiries[0];
-    page = extended(page, result);
+    page = appendOlder(page, result);
     render();
     status.textContent = `${formatCount(result.inquiries.length, 'older inquiry', 'older inquiries')} shown.`;
-    // The button may be gone: reading goes on where the new ones begin.
+    // The button may be gone, so the focus moves to the first new inquiry.
     if (first !== undefined) items.get(first.id)?.element.querySelector('h3')?.focus();
   };
 
   return {
     element,
     refresh,
-    look,
+    reload,
     add(inquiry) {
       for (const { element: other } of items.values()) other.classList.remove('new');
-      page = page === undefined ? { inquiries: [inquiry], next: undefined } : added(page, inquiry);
+      page = page === undefined ? { inquiries: [inquiry], next: undefined } : prependSent(page, inquiry);
       render();
       items.get(inquiry.id)?.element.classList.add('new');
     },
@@ -151,16 +151,16 @@ export function createList(api: Api, signIn: () => Promise<void>): List {
 interface Item {
   readonly id: string;
   readonly element: HTMLLIElement;
-  /** Whether part of the text is out of sight, where it is folded. */
+  /** Whether the collapsed text is cut off. */
   readonly isCut: () => boolean;
-  /** Offers to unfold the text, or not. */
-  readonly offer: (isCut: boolean) => void;
+  /** Shows or hides the button that expands the text. */
+  readonly showToggle: (isCut: boolean) => void;
 }
 
-/** Offers to unfold what is cut. Reads all before it writes, so that the page is laid out once. */
-function fit(items: readonly Item[]): void {
+/** Shows the buttons of texts that are cut off. All reads come before all writes, so that there is one layout. */
+function updateToggles(items: readonly Item[]): void {
   const cut = items.map(({ isCut }) => isCut());
-  items.forEach(({ offer }, index) => offer(cut[index] ?? false));
+  items.forEach(({ showToggle }, index) => showToggle(cut[index] ?? false));
 }
 
 function createItem({ id, subject, body, created_at }: Inquiry): Item {
@@ -195,8 +195,8 @@ function createItem({ id, subject, body, created_at }: Inquiry): Item {
   );
 
   const fold = (folded: boolean): void => {
-    put(title, folded ? beginningOf(subject, FOLDED_SUBJECT) : subject, 'No subject');
-    put(text, folded ? beginningOf(body, FOLDED_BODY) : body, 'No message');
+    setText(title, folded ? beginningOf(subject, FOLDED_SUBJECT) : subject, 'No subject');
+    setText(text, folded ? beginningOf(body, FOLDED_BODY) : body, 'No message');
     item.classList.toggle('folded', folded);
     toggle.ariaExpanded = String(!folded);
     toggle.textContent = folded ? `Show all${size}` : 'Show less';
@@ -210,14 +210,14 @@ function createItem({ id, subject, body, created_at }: Inquiry): Item {
       toggle.ariaExpanded === 'true' ||
       isLong ||
       [title, text].some(({ scrollHeight, clientHeight }) => scrollHeight > clientHeight + 1),
-    offer(isCut) {
+    showToggle(isCut) {
       toggle.hidden = !isCut;
       item.classList.toggle('cut', isCut);
     },
   };
 }
 
-function put(target: HTMLElement, content: string, absence: string): void {
+function setText(target: HTMLElement, content: string, absence: string): void {
   target.textContent = content === '' ? absence : content;
   target.classList.toggle('absent', content === '');
 }

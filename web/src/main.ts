@@ -1,4 +1,4 @@
-/** The entry: wires the parts once and decides which page is shown. */
+/** The entry point: wires the parts and decides which page is shown. */
 import { createApi } from './api.ts';
 import { ConfigError, loadConfig } from './config.ts';
 import type { Config } from './config.ts';
@@ -18,13 +18,13 @@ const account = document.querySelector('#account');
 async function start(): Promise<void> {
   const config = await loadConfig(async (file) => fetch(file, { cache: 'no-cache' }));
   const signIn = createSignIn(config, location, sessionStorage);
-  const { session, reason } = await signIn.arrive();
+  const { session, reason } = await signIn.resume();
   if (session === undefined) {
-    main?.replaceChildren(signedOutPage(reason, signIn.leave));
+    main?.replaceChildren(signedOutPage(reason, signIn.redirect));
     return;
   }
   signIn.onSignOut(() => location.reload());
-  // A page kept for the back button would still show what was here before the sign-out.
+  // A page restored from the back/forward cache may be of a session that has ended.
   addEventListener('pageshow', ({ persisted }) => {
     if (persisted) location.reload();
   });
@@ -34,14 +34,14 @@ async function start(): Promise<void> {
 async function showInquiries(config: Config, signIn: SignIn, session: Session): Promise<void> {
   const api = createApi(config.apiUrl, session, () => navigator.onLine);
   const drafts = createDrafts(sessionStorage, localStorage, session.user.sub);
-  const list: List = createList(api, signIn.leave);
+  const list: List = createList(api, signIn.redirect);
   const form = createForm({
-    // Looking for an inquiry whose answer was lost brings the list up to date.
-    api: { create: api.create, list: list.look },
+    // Looking up an inquiry whose response was lost also updates the list.
+    api: { create: api.create, list: list.reload },
     drafts,
     newest: list.newest,
     onSent: list.add,
-    signIn: signIn.leave,
+    signIn: signIn.redirect,
   });
 
   const signOut = async (): Promise<void> => {

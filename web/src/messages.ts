@@ -1,4 +1,4 @@
-/** What is said when something did not work: what happened, what it means for the text, what can be done. */
+/** The messages for failures: what happened, what it means for the text, what the user can do. */
 import type { Failure } from './api.ts';
 import { formatBytes } from './format.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
@@ -20,11 +20,11 @@ const TITLES: Record<Failure['kind'], string> = {
 };
 
 /**
- * Why an inquiry was not sent.
+ * The message for an inquiry that was not sent.
  *
- * @param isKnown - Whether it is certain that it was not stored; otherwise nobody can tell yet.
+ * @param isKnown - Whether it is certain that the inquiry was not stored.
  */
-export function sayNotSent({ kind, mayBeDone, message }: Failure, isKnown: boolean): Message {
+export function describeSendFailure({ kind, mayBeDone, message }: Failure, isKnown: boolean): Message {
   return { title: TITLES[kind], text: explain() };
 
   function explain(): string {
@@ -45,8 +45,8 @@ export function sayNotSent({ kind, mayBeDone, message }: Failure, isKnown: boole
   }
 }
 
-/** Why the list could not be read. */
-export function sayNotListed({ kind, message }: Failure): Message {
+/** The message for a list that could not be loaded. */
+export function describeListFailure({ kind, message }: Failure): Message {
   const what = 'Your inquiries could not be loaded.';
   const then: Partial<Record<Failure['kind'], string>> = {
     'signed-out': 'Sign in again to see them.',
@@ -56,8 +56,8 @@ export function sayNotListed({ kind, message }: Failure): Message {
   return { title: TITLES[kind], text: `${what} ${then[kind] ?? 'Please try again in a moment.'}`.trim() };
 }
 
-/** What the size of an inquiry calls for; undefined while there is room. */
-export function saySize({ bytes, level }: Size): string | undefined {
+/** The warning about the size of an inquiry; undefined below the warning level. */
+export function describeSize({ bytes, level }: Size): string | undefined {
   if (level === 'over') return `Too large by ${formatBytes(bytes - ITEM_LIMIT)}. Please shorten the message.`;
   return level === 'near' ? `Almost full: ${formatBytes(ITEM_LIMIT - bytes)} left.` : undefined;
 }

@@ -1,8 +1,8 @@
-/** The pages around the form: signed out, and what keeps it from starting. */
+/** The pages without the form: signed out, and cannot start. */
 import { button, h, notice } from './dom.ts';
-import type { Arrival } from './session.ts';
+import type { SignInResult } from './session.ts';
 
-const REASONS: Record<Arrival['reason'], { title: string; text: string } | undefined> = {
+const REASONS: Record<SignInResult['reason'], { title: string; text: string } | undefined> = {
   none: undefined,
   'signed-in': undefined,
   'signed-out': { title: 'You are signed out', text: '' },
@@ -15,8 +15,8 @@ const REASONS: Record<Arrival['reason'], { title: string; text: string } | undef
   failed: { title: 'The sign-in did not work', text: 'Please try again.' },
 };
 
-/** What this is, and one button. */
-export function signedOutPage(reason: Arrival['reason'], signIn: () => Promise<void>): HTMLElement {
+/** The page for users who are not signed in. */
+export function signedOutPage(reason: SignInResult['reason'], signIn: () => Promise<void>): HTMLElement {
   const message = REASONS[reason];
   const kind = reason === 'failed' ? 'bad' : 'plain';
   const live = h('div', { class: 'live', role: 'alert' });
@@ -40,7 +40,7 @@ export function signedOutPage(reason: Arrival['reason'], signIn: () => Promise<v
   );
 }
 
-/** For whoever runs the site: why the page cannot work. */
+/** The page that tells the owner of the site why the form cannot start. */
 export function problemPage(title: string, text: string): HTMLElement {
   return h(
     'div',

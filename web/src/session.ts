@@ -1,6 +1,6 @@
 /**
- * Who is signed in. The ID token lies in sessionStorage and so survives a reload of this tab; the refresh token is
- * in memory alone, where no second tab can find and use it twice. docs/adr/0050
+ * Sign-in and session. The ID token is in sessionStorage, so it survives a reload of the tab; the refresh token is
+ * only in memory, so that no second tab can use it. docs/adr/0050
  */
 import { ErrorResponse, OidcClient, WebStorageStateStore } from 'oidc-client-ts';
 import type { RefreshState, SigninResponse } from 'oidc-client-ts';
@@ -9,18 +9,18 @@ import { signOutUrl } from './sign-out.ts';
 import { SignedOut } from './user.ts';
 import type { Session, User } from './user.ts';
 
-/** How the page was entered. */
-export interface Arrival {
+/** The session, if there is one, and why the page was loaded with or without it. */
+export interface SignInResult {
   readonly session: Session | undefined;
   readonly reason: 'none' | 'signed-in' | 'signed-out' | 'signed-out-here' | 'ended' | 'cancelled' | 'failed';
 }
 
 export interface SignIn {
-  /** Finishes a sign-in that comes back from the issuer, or takes up the session of this tab. */
-  arrive(): Promise<Arrival>;
-  /** Leaves for the issuer. @throws when it cannot be reached. */
-  leave(): Promise<void>;
-  /** Ends the session here, in other tabs and at the issuer, and leaves for it. */
+  /** Completes a sign-in after the redirect from the issuer, or restores the session of this tab. */
+  resume(): Promise<SignInResult>;
+  /** Redirects to the issuer. @throws when it cannot be reached. */
+  redirect(): Promise<void>;
+  /** Ends the session in this tab, in other tabs and at the issuer, and redirects to the issuer. */
   signOut(): Promise<void>;
   /** Called when another tab has signed out. */
   onSignOut(listener: () => void): void;
@@ -28,15 +28,15 @@ export interface SignIn {
 
 interface Tokens {
   readonly idToken: string;
-  /** By the clock of this machine, from the lifetime the token has: that clock may be wrong. */
+  /** The local time plus the token's lifetime, not its `exp`: the local clock may be wrong. */
   readonly expires: number;
   readonly user: User;
 }
 
 const KEY = 'inquiries.session';
-const LEFT = 'inquiries.left';
-/** Milliseconds before its end from which a token is not used any more. */
-const MARGIN = 30_000;
+const REASON_KEY = 'inquiries.left';
+/** Milliseconds before its expiry at which a token is no longer used. */
+const EXPIRY_MARGIN = 30_000;
 /** Seconds. */
 const ISSUER_TIMEOUT = 15;
 
@@ -47,7 +47,7 @@ export function createSignIn(config: Config, page: Location, store: Storage): Si
     client_id: config.clientId,
     redirect_uri: home,
     scope: config.scopes,
-    // In this tab alone, as the session.
+    // In this tab only, like the session.
     stateStore: new WebStorageStateStore({ store, prefix: 'inquiries.oidc.' }),
     requestTimeoutInSeconds: ISSUER_TIMEOUT,
   });
@@ -83,7 +83,7 @@ export function createSignIn(config: Config, page: Location, store: Storage): Si
       });
       return keep(response).idToken;
     } catch (cause) {
-      // The issuer's refusal is final; a network that fails is not.
+      // An error response of the issuer is final; a network error is not.
       if (!(cause instanceof ErrorResponse)) throw cause;
       refreshState = undefined;
       throw new SignedOut('', { cause });
@@ -94,45 +94,45 @@ export function createSignIn(config: Config, page: Location, store: Storage): Si
     user,
     async token(refused) {
       if (tokens === undefined) throw new SignedOut();
-      if (tokens.idToken !== refused && Date.now() < tokens.expires - MARGIN) return tokens.idToken;
+      if (tokens.idToken !== refused && Date.now() < tokens.expires - EXPIRY_MARGIN) return tokens.idToken;
       // One refresh at a time: using a refresh token twice ends the session at the issuer.
       refreshing ??= refresh().finally(() => (refreshing = undefined));
       return refreshing;
     },
   });
 
-  const restore = (): Arrival => {
+  const restore = (): SignInResult => {
     tokens = parseTokens(store.getItem(KEY));
-    if (tokens !== undefined && Date.now() < tokens.expires - MARGIN) {
+    if (tokens !== undefined && Date.now() < tokens.expires - EXPIRY_MARGIN) {
       return { session: session(tokens), reason: 'none' };
     }
-    const left = store.getItem(LEFT);
+    const left = store.getItem(REASON_KEY);
     const isLeft = left === 'signed-out' || left === 'signed-out-here';
     const reason = tokens !== undefined ? 'ended' : isLeft ? left : 'none';
     forget();
-    store.removeItem(LEFT);
+    store.removeItem(REASON_KEY);
     return { session: undefined, reason };
   };
 
   return {
-    async arrive() {
+    async resume() {
       const query = new URLSearchParams(page.search);
       if (!query.has('state') || !(query.has('code') || query.has('error'))) return restore();
       const url = page.href;
-      // A code is good for one use: neither a reload nor the history may bring it back.
+      // A code can be used once, so it is removed from the URL and the history.
       history.replaceState(null, '', home);
       try {
         return { session: session(keep(await client.processSigninResponse(url))), reason: 'signed-in' };
       } catch (error) {
         const cancelled = error instanceof ErrorResponse && error.error === 'access_denied';
         const before = restore();
-        // An old answer of the issuer, from the history: the session of this tab still holds.
+        // An old redirect from the history; the session of this tab is still valid.
         if (before.session !== undefined) return before;
         return { session: undefined, reason: cancelled ? 'cancelled' : 'failed' };
       }
     },
 
-    async leave() {
+    async redirect() {
       const { url } = await client.createSigninRequest({ nonce: crypto.randomUUID() });
       page.assign(url);
     },
@@ -141,29 +141,29 @@ export function createSignIn(config: Config, page: Location, store: Storage): Si
       const idToken = tokens?.idToken;
       const refreshToken = refreshState?.refresh_token;
       forget();
-      // Until the issuer has been heard of.
-      store.setItem(LEFT, 'signed-out-here');
+      // Valid unless the issuer responds below.
+      store.setItem(REASON_KEY, 'signed-out-here');
       tabs.postMessage('signed-out');
       const metadata = await client.metadataService.getMetadata();
-      // Cognito's /logout leaves refresh tokens as they are.
+      // Cognito's /logout does not revoke refresh tokens.
       if (refreshToken !== undefined && metadata.revocation_endpoint !== undefined) {
         await client.revokeToken(refreshToken, 'refresh_token').catch(() => undefined);
       }
-      store.setItem(LEFT, 'signed-out');
+      store.setItem(REASON_KEY, 'signed-out');
       page.assign(signOutUrl(config, metadata, home, idToken));
     },
 
     onSignOut(listener) {
       tabs.addEventListener('message', () => {
         forget();
-        store.setItem(LEFT, 'signed-out');
+        store.setItem(REASON_KEY, 'signed-out');
         listener();
       });
     },
   };
 }
 
-/** The claims that OpenID Connect Core 3.1.3.7 has a client check and oidc-client-ts leaves alone. */
+/** Checks the claims that OpenID Connect Core 3.1.3.7 requires and oidc-client-ts does not check. */
 function toTokens({ id_token, profile }: SigninResponse, { issuer, clientId }: Config): Tokens {
   const { iss, aud, exp, iat, sub, email } = profile;
   if (id_token === undefined) throw new Error('The issuer has sent no ID token.');

@@ -1,8 +1,8 @@
 import type { Config } from './config.ts';
 
 /**
- * Where to sign out. Cognito's /logout takes parameters of its own and lies on the domain of its sign-in pages,
- * which is not the issuer's: https://docs.aws.amazon.com/cognito/latest/developerguide/logout-endpoint.html
+ * The URL to sign out at. Cognito's /logout has its own parameters and is on the domain of the sign-in pages, not of
+ * the issuer: https://docs.aws.amazon.com/cognito/latest/developerguide/logout-endpoint.html
  */
 export function signOutUrl(
   { clientId, logout }: Pick<Config, 'clientId' | 'logout'>,

@@ -1,7 +1,7 @@
 /** The size of an inquiry, counted as the service counts it: bytes of UTF-8. */
 import { ITEM_LIMIT } from '../../src/limits.ts';
 
-/** From this size on the form warns. An item holds names and keys, too, so the service may refuse a little less. */
+/** Size at which the form starts to warn. An item also holds names and keys, so the service may reject a smaller text. */
 const NEAR = ITEM_LIMIT * 0.9;
 
 export interface Size {
@@ -12,7 +12,7 @@ export interface Size {
 
 const encoder = new TextEncoder();
 
-/** Measures subject and message together; a character is a code point, as a reader would count it at the least. */
+/** Measures subject and message together; characters are counted in code points. */
 export function measure(subject: string, body: string): Size {
   const bytes = encoder.encode(subject).length + encoder.encode(body).length;
   const level = bytes > ITEM_LIMIT ? 'over' : bytes >= NEAR ? 'near' : 'fine';

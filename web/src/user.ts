@@ -1,11 +1,11 @@
-/** What a session offers to the rest of the page. */
+/** The session as the rest of the page uses it. */
 
 export interface User {
   readonly sub: string;
   readonly email: string;
 }
 
-/** The session has ended: whoever wants to go on has to sign in again. */
+/** The session has ended; the user has to sign in again. */
 export class SignedOut extends Error {
   override readonly name = 'SignedOut';
 }
@@ -13,10 +13,10 @@ export class SignedOut extends Error {
 export interface Session {
   readonly user: User;
   /**
-   * An ID token that is still good, a fresh one when need be.
+   * An ID token that has not expired, refreshed when necessary.
    *
-   * @param refused - The token that the API has just refused: the answer is another one.
-   * @throws SignedOut when there is none to be had; any other error when the issuer cannot be reached.
+   * @param refused - A token that the API rejected; another one is returned.
+   * @throws SignedOut when the session has ended; any other error when the issuer cannot be reached.
    */
   token(refused?: string): Promise<string>;
 }

@@ -1,4 +1,4 @@
-# The stage develop with nothing but what a stage must have: every default shows here.
+# The defaults: the stage develop with the required settings only.
 
 mock_provider "aws" {
   source = "./tests/mocks"
@@ -20,22 +20,22 @@ variables {
 run "defaults" {
   assert {
     condition     = !aws_dynamodb_table.this.deletion_protection_enabled
-    error_message = "A table of develop cannot be thrown away."
+    error_message = "The table of develop cannot be destroyed."
   }
   assert {
     condition     = length(aws_dynamodb_table.this.server_side_encryption) == 0
-    error_message = "Without a customer key the table is not left to the key AWS owns."
+    error_message = "Without a customer key the table does not use the key that AWS owns."
   }
   assert {
     condition     = aws_lambda_function.this.reserved_concurrent_executions == -1 || aws_lambda_function.this.reserved_concurrent_executions == null
-    error_message = "Concurrency is reserved although nobody asked for it."
+    error_message = "Concurrency is reserved by default."
   }
   assert {
     condition = (
       aws_apigatewayv2_stage.this.default_route_settings[0].throttling_rate_limit == 100
       && aws_apigatewayv2_stage.this.default_route_settings[0].throttling_burst_limit == 200
     )
-    error_message = "A throttling limit that is not configured is not set: every call would be a 429."
+    error_message = "A throttling limit has no default: every call would be a 429."
   }
   assert {
     condition     = aws_cloudwatch_log_group.function.retention_in_days == 30
@@ -43,15 +43,15 @@ run "defaults" {
   }
   assert {
     condition     = length(aws_sns_topic.alarms) == 0 && alltrue([for alarm in aws_cloudwatch_metric_alarm.this : length(alarm.alarm_actions) == 0])
-    error_message = "Alarms are mailed although there is no address."
+    error_message = "There is a topic for alarms without an address."
   }
   assert {
     condition     = length(aws_apigatewayv2_domain_name.this) == 0 && output.domain_target == null
-    error_message = "There is a custom domain although nobody asked for one."
+    error_message = "There is a custom domain by default."
   }
   assert {
     condition     = output.api_url == "https://mockapi.execute-api.eu-central-1.amazonaws.com"
-    error_message = "The URL is not the gateway's own."
+    error_message = "The URL is not the gateway's."
   }
 }
 

@@ -1,12 +1,12 @@
-# What holds in all three stages; `npm run check:infra` runs this file in each of their workspaces. Identifiers in messages
-# are the policies of Checkov (CKV…) and Trivy (AVD-…) the assertion holds; docs/security-policies.md accounts for each.
+# Assertions for all three stages; `npm run check:infra` runs this file in each workspace. The ids in messages are policies of
+# Checkov (CKV…) and Trivy (AVD-…) that the assertion checks; docs/security-policies.md lists them.
 
 mock_provider "aws" {
   source = "./tests/mocks"
 }
 
 variables {
-  # Provider 5.100, the oldest one allowed, refuses runtimes it does not know even when mocked, and ends at nodejs22.x.
+  # Provider 5.100, the oldest one allowed, knows runtimes up to nodejs22.x and rejects others even when mocked.
   runtime      = "nodejs22.x"
   package_file = "versions.tf"
 
@@ -40,7 +40,7 @@ run "table_and_function" {
   }
   assert {
     condition     = aws_dynamodb_table.this.billing_mode == "PAY_PER_REQUEST"
-    error_message = "CKV2_AWS_16: the table does not scale with its load."
+    error_message = "CKV2_AWS_16: the table does not scale with the load."
   }
   assert {
     condition     = aws_dynamodb_table.this.point_in_time_recovery[0].enabled
@@ -48,7 +48,7 @@ run "table_and_function" {
   }
   assert {
     condition     = aws_dynamodb_table.this.ttl[0].enabled && aws_dynamodb_table.this.ttl[0].attribute_name == "expires_at"
-    error_message = "The attribute for expiry is not reserved."
+    error_message = "Expiry (TTL) is not enabled on expires_at."
   }
   assert {
     condition     = aws_lambda_function.this.function_name == "inquiries-${terraform.workspace}"
@@ -64,11 +64,11 @@ run "table_and_function" {
   }
   assert {
     condition     = aws_lambda_function.this.runtime == var.runtime
-    error_message = "CKV_AWS_363: the runtime is not the one chosen, which must be a supported one."
+    error_message = "CKV_AWS_363: the runtime is not var.runtime, which must be a supported one."
   }
   assert {
     condition     = aws_lambda_function.this.source_code_hash == filebase64sha256("versions.tf")
-    error_message = "A changed package would not be deployed."
+    error_message = "A change of the package would not be deployed."
   }
   assert {
     condition     = aws_lambda_function.this.tracing_config[0].mode == "Active"
@@ -79,7 +79,7 @@ run "table_and_function" {
       TABLE_NAME  = "inquiries-${terraform.workspace}"
       CORS_ORIGIN = "https://${terraform.workspace}.example.com"
     })
-    error_message = "CKV_AWS_45: the environment holds something other than the table's name and the origin."
+    error_message = "CKV_AWS_45: the environment is not the table's name and the origin only."
   }
   assert {
     condition = (
@@ -96,21 +96,21 @@ run "table_and_function" {
       { Sid = "Logs", Effect = "Allow", Action = ["logs:CreateLogStream", "logs:PutLogEvents"], Resource = "arn:aws:logs:eu-central-1:111122223333:log-group:mock:*" },
       { Sid = "Traces", Effect = "Allow", Action = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"], Resource = "*" },
     ])
-    error_message = "CKV_AWS_62, CKV_AWS_63, CKV_AWS_286, CKV_AWS_287, CKV_AWS_288, CKV_AWS_289, CKV_AWS_290, CKV_AWS_355, CKV2_AWS_40, AVD-AWS-0057, AVD-AWS-0342, AVD-AWS-0345: the function may do something other than put and query inquiries and write its logs and traces."
+    error_message = "CKV_AWS_62, CKV_AWS_63, CKV_AWS_286, CKV_AWS_287, CKV_AWS_288, CKV_AWS_289, CKV_AWS_290, CKV_AWS_355, CKV2_AWS_40, AVD-AWS-0057, AVD-AWS-0342, AVD-AWS-0345: the function has permissions other than to put and query inquiries and to write logs and traces."
   }
   assert {
     condition = jsonencode(jsondecode(aws_iam_role.function.assume_role_policy).Statement) == jsonencode([
       { Effect = "Allow", Action = "sts:AssumeRole", Principal = { Service = "lambda.amazonaws.com" } },
     ])
-    error_message = "CKV_AWS_60, CKV_AWS_61: somebody other than Lambda may take the function's role."
+    error_message = "CKV_AWS_60, CKV_AWS_61: the function's role can be assumed by others than Lambda."
   }
   assert {
     condition     = aws_cloudwatch_log_group.function.name == "/aws/lambda/${aws_lambda_function.this.function_name}"
-    error_message = "The function's log group is not where Lambda's tools look for it."
+    error_message = "The function's log group does not have Lambda's default name, which its tools expect."
   }
   assert {
     condition     = aws_cloudwatch_log_group.function.retention_in_days == 30 && aws_cloudwatch_log_group.access.retention_in_days == 30
-    error_message = "CKV_AWS_66: a log group keeps its events for ever."
+    error_message = "CKV_AWS_66: a log group has no or another retention."
   }
 }
 
@@ -119,17 +119,17 @@ run "api" {
     condition = toset([for route in aws_apigatewayv2_route.this : route.route_key]) == toset([
       "GET /inquiries", "POST /inquiries", "PUT /inquiries", "PATCH /inquiries", "DELETE /inquiries", "HEAD /inquiries",
     ])
-    error_message = "The routes are not the six methods of /inquiries, each by name, without OPTIONS and ANY."
+    error_message = "The routes are not the six methods of /inquiries, without OPTIONS and ANY."
   }
   assert {
     condition = alltrue([
       for route in aws_apigatewayv2_route.this : route.authorization_type == "JWT" && route.authorizer_id == aws_apigatewayv2_authorizer.this.id
     ])
-    error_message = "CKV_AWS_309, AVD-AWS-0004: a route lets callers in without a token."
+    error_message = "CKV_AWS_309, AVD-AWS-0004: a route has no JWT authorizer."
   }
   assert {
     condition     = alltrue([for route in aws_apigatewayv2_route.this : route.target == "integrations/${aws_apigatewayv2_integration.this.id}"])
-    error_message = "A route does not lead to the function."
+    error_message = "A route has another integration."
   }
   assert {
     condition = (
@@ -157,23 +157,23 @@ run "api" {
         parameters.mappings == tomap({ "overwrite:header.cache-control" = "no-store" })
       ])
     )
-    error_message = "An answer with somebody's inquiries may be kept by a cache."
+    error_message = "Responses with inquiries may be cached."
   }
   assert {
     condition = toset([for permission in aws_lambda_permission.gateway : permission.source_arn]) == toset([
       for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"] : "arn:aws:execute-api:eu-central-1:111122223333:mockapi/*/${method}/inquiries"
     ])
-    error_message = "CKV_AWS_364, AVD-AWS-0067: the permission to invoke is not narrowed to the routes."
+    error_message = "CKV_AWS_364, AVD-AWS-0067: the permission to invoke is not limited to the routes."
   }
   assert {
     condition = alltrue([
       for permission in aws_lambda_permission.gateway : permission.principal == "apigateway.amazonaws.com" && permission.action == "lambda:InvokeFunction"
     ])
-    error_message = "CKV_AWS_301: somebody other than the gateway may invoke the function."
+    error_message = "CKV_AWS_301: others than the gateway may invoke the function."
   }
   assert {
     condition     = aws_apigatewayv2_api.this.protocol_type == "HTTP"
-    error_message = "CKV2_AWS_51: the API is not an HTTP API, whose stages know no client certificates."
+    error_message = "CKV2_AWS_51: the API is not an HTTP API, whose stages have no client certificates."
   }
   assert {
     condition = (
@@ -183,40 +183,40 @@ run "api" {
       && aws_apigatewayv2_api.this.cors_configuration[0].expose_headers == toset(["Link"])
       && aws_apigatewayv2_api.this.cors_configuration[0].allow_credentials != true
     )
-    error_message = "CORS is not the stage's origin with the contract's methods and headers."
+    error_message = "CORS is not limited to the stage's origin and the contract's methods and headers."
   }
   assert {
     condition     = one(aws_apigatewayv2_api.this.cors_configuration[0].allow_origins) == aws_lambda_function.this.environment[0].variables.CORS_ORIGIN
-    error_message = "The gateway and the function disagree on the origin."
+    error_message = "The gateway and the function have different origins."
   }
   assert {
     condition     = aws_apigatewayv2_stage.this.name == "$default" && aws_apigatewayv2_stage.this.auto_deploy
-    error_message = "The stage is not $default with auto deploy: a changed route would not go live, or the path would grow a prefix."
+    error_message = "The stage is not $default with auto deploy: a changed route would not be deployed, or the path would have a prefix."
   }
   assert {
     condition = (
       aws_apigatewayv2_stage.this.default_route_settings[0].throttling_rate_limit == 11
       && aws_apigatewayv2_stage.this.default_route_settings[0].throttling_burst_limit == 22
     )
-    error_message = "The stage's throttling limits are not set both: every call would be a 429."
+    error_message = "A throttling limit of the stage is not set: every call would be a 429."
   }
   assert {
     condition     = aws_apigatewayv2_stage.this.access_log_settings[0].destination_arn == aws_cloudwatch_log_group.access.arn
-    error_message = "CKV_AWS_76, AVD-AWS-0001: the gateway keeps no access log."
+    error_message = "CKV_AWS_76, AVD-AWS-0001: the gateway has no access log."
   }
   assert {
     condition = alltrue([
       for field in values(jsondecode(aws_apigatewayv2_stage.this.access_log_settings[0].format)) :
       !can(regex("identity|claims|principal|context\\.path|domainName|[hH]eader|[qQ]uery", field))
     ])
-    error_message = "The access log would hold something of the person who called."
+    error_message = "The access log would contain personal data."
   }
   assert {
     condition = length(setsubtract(
       ["requestId", "routeKey", "status", "responseLatency", "functionRequestId", "authorizerError", "integrationError"],
       keys(jsondecode(aws_apigatewayv2_stage.this.access_log_settings[0].format))
     )) == 0
-    error_message = "The access log lacks a field the dashboard or the runbook reads."
+    error_message = "The access log lacks a field that the dashboard or the runbook uses."
   }
   assert {
     condition     = one(values(aws_apigatewayv2_domain_name.this)).domain_name_configuration[0].security_policy == "TLS_1_2"
@@ -224,7 +224,7 @@ run "api" {
   }
   assert {
     condition     = one(values(aws_apigatewayv2_api_mapping.this)).stage == aws_apigatewayv2_stage.this.id
-    error_message = "The custom domain does not lead to the stage."
+    error_message = "The custom domain is not mapped to the stage."
   }
 }
 
@@ -234,7 +234,7 @@ run "observability" {
       "api-5xx-rate", "function-duration", "function-errors", "function-faults", "function-memory", "function-throttles",
       "table-system-errors", "table-throttles",
     ])
-    error_message = "An alarm is missing, or one has no place in this list and in the runbook."
+    error_message = "The alarms are not those of this list and of the runbook."
   }
   assert {
     condition     = alltrue([for alarm in aws_cloudwatch_metric_alarm.this : strcontains(alarm.alarm_description, "Look at ")])
@@ -242,11 +242,11 @@ run "observability" {
   }
   assert {
     condition     = alltrue([for alarm in aws_cloudwatch_metric_alarm.this : alarm.actions_enabled && alarm.treat_missing_data == "notBreaching"])
-    error_message = "CKV_AWS_319: an alarm is muted, or a night without requests raises it."
+    error_message = "CKV_AWS_319: an alarm is disabled, or is raised by missing data."
   }
   assert {
     condition     = alltrue([for alarm in aws_cloudwatch_metric_alarm.this : one(alarm.alarm_actions) == one(alarm.ok_actions)])
-    error_message = "An alarm is not mailed, or nobody is told that it is over."
+    error_message = "An alarm is not mailed, or its end is not."
   }
   assert {
     condition = (
@@ -261,7 +261,7 @@ run "observability" {
       aws_cloudwatch_metric_alarm.this["function-duration"].threshold == 24000
       && aws_cloudwatch_metric_alarm.this["function-memory"].threshold == 115.2
     )
-    error_message = "The thresholds do not follow from the timeout and the memory."
+    error_message = "The thresholds are not 80 % of the timeout and 90 % of the memory."
   }
   assert {
     condition = (
@@ -269,7 +269,7 @@ run "observability" {
       && aws_cloudwatch_metric_alarm.this["function-faults"].metric_name == "Faults"
       && aws_cloudwatch_metric_alarm.this["function-faults"].dimensions == tomap({ FunctionName = aws_lambda_function.this.function_name })
     )
-    error_message = "The alarm on faults does not read the metric that the function writes (src/log.ts)."
+    error_message = "The alarm on internal errors does not use the metric that the function writes (src/log.ts)."
   }
   assert {
     condition = (
@@ -279,7 +279,7 @@ run "observability" {
         for query in aws_cloudwatch_metric_alarm.this["api-5xx-rate"].metric_query : "${query.metric[0].namespace}/${query.metric[0].metric_name}" if !query.return_data
       ], "${aws_cloudwatch_log_metric_filter.not_json.metric_transformation[0].namespace}/${aws_cloudwatch_log_metric_filter.not_json.metric_transformation[0].name}")
     )
-    error_message = "The alarm on 5xx does not leave out bodies that are not JSON, which are the client's mistake."
+    error_message = "The alarm on 5xx does not subtract bodies that are not JSON, which are client errors."
   }
   assert {
     condition = (
@@ -288,34 +288,34 @@ run "observability" {
       && aws_cloudwatch_log_metric_filter.memory.metric_transformation[0].name == aws_cloudwatch_metric_alarm.this["function-memory"].metric_name
       && aws_cloudwatch_log_metric_filter.memory.metric_transformation[0].namespace == aws_cloudwatch_metric_alarm.this["function-memory"].namespace
     )
-    error_message = "The alarm on memory does not read what the filter on the log writes."
+    error_message = "The alarm on memory does not use the metric of the filter on platform.report."
   }
   assert {
     condition = alltrue([
       for alarm in aws_cloudwatch_metric_alarm.this :
       (alarm.metric_name != null) != (length([for query in alarm.metric_query : query if query.return_data]) == 1)
     ])
-    error_message = "An alarm does not watch exactly one figure."
+    error_message = "An alarm has not exactly one metric or result."
   }
   assert {
     condition = (
       [for widget in jsondecode(aws_cloudwatch_dashboard.this.dashboard_body).widgets : widget.properties.markdown if widget.type == "text"]
-      == ["## Is it up?", "## Is it fast?", "## Who is hurt?"]
+      == ["## Is it up?", "## Is it fast?", "## Who is affected?"]
     )
-    error_message = "The dashboard does not answer its three questions in order."
+    error_message = "The dashboard does not have its three headings in order."
   }
   assert {
     condition = alltrue([
       for widget in jsondecode(aws_cloudwatch_dashboard.this.dashboard_body).widgets :
       widget.properties.region == "eu-central-1" if contains(["metric", "log"], widget.type)
     ])
-    error_message = "A widget reads another region."
+    error_message = "A widget has another region."
   }
   assert {
     condition = length(distinct([
       for widget in jsondecode(aws_cloudwatch_dashboard.this.dashboard_body).widgets : "${widget.x},${widget.y}"
     ])) == 13
-    error_message = "Widgets of the dashboard cover each other."
+    error_message = "Widgets of the dashboard overlap."
   }
 }
 
@@ -336,14 +336,14 @@ run "outputs" {
       && output.access_log_group_name == aws_cloudwatch_log_group.access.name
       && output.cors_origin == one(aws_apigatewayv2_api.this.cors_configuration[0].allow_origins)
     )
-    error_message = "An output names something else."
+    error_message = "An output has another value."
   }
   assert {
     condition     = endswith(output.dashboard_url, "region=eu-central-1#dashboards/dashboard/inquiries-${terraform.workspace}")
-    error_message = "The dashboard's URL does not lead to it."
+    error_message = "The dashboard's URL does not end in its region and name."
   }
   assert {
     condition     = output.domain_target != null
-    error_message = "Nothing says where the custom domain's DNS record must point."
+    error_message = "The target of the custom domain's DNS record is not an output."
   }
 }

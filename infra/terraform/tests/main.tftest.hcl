@@ -1,4 +1,4 @@
-# The stage main: what differs from develop, and a customer key.
+# The stage main: deletion protection and a customer key.
 
 mock_provider "aws" {
   source = "./tests/mocks"
@@ -32,8 +32,8 @@ run "protected" {
   }
 }
 
-# The one way to take a protected stage down on purpose.
-run "protection_off_by_hand" {
+# The only way to destroy a protected stage (docs/runbook.md).
+run "protection_switched_off" {
   variables {
     stages = {
       main = {
@@ -47,6 +47,6 @@ run "protection_off_by_hand" {
 
   assert {
     condition     = !aws_dynamodb_table.this.deletion_protection_enabled
-    error_message = "Deletion protection cannot be switched off on purpose."
+    error_message = "Deletion protection cannot be switched off."
   }
 }

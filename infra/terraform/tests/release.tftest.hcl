@@ -1,4 +1,4 @@
-# The stage release: what differs from develop, and reserved concurrency.
+# The stage release: deletion protection, retention of logs and reserved concurrency.
 
 mock_provider "aws" {
   source = "./tests/mocks"
@@ -34,7 +34,7 @@ run "protected" {
   }
 }
 
-run "stopped_by_hand" {
+run "stopped" {
   variables {
     stages = {
       release = {
@@ -48,6 +48,6 @@ run "stopped_by_hand" {
 
   assert {
     condition     = aws_lambda_function.this.reserved_concurrent_executions == 0
-    error_message = "The function cannot be stopped by reserving nothing for it."
+    error_message = "The function cannot be stopped with a reserved concurrency of 0."
   }
 }

@@ -1,4 +1,4 @@
-# What AWS would choose. Values that only need to exist are left to Terraform's own random ones.
+# Values that AWS assigns and that assertions read. Terraform generates all others.
 
 mock_data "aws_region" {
   defaults = { id = "eu-central-1" }

@@ -1,0 +1,169 @@
+/** Tokens without the sign-in page: token(), npm run token, and the key file both sign with. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startIssuer } from '../../scripts/local/issuer.ts';
+import type { Issuer } from '../../scripts/local/issuer.ts';
+import { subOf } from '../../scripts/local/issuer/tokens.ts';
+
+const ANA = 'ana@example.com';
+const BEN = 'ben@example.com';
+const folder = mkdtempSync(join(tmpdir(), 'inquiries-token-'));
+const keysFile = join(folder, 'new', 'keys.json');
+let issuer: Issuer;
+beforeAll(async () => {
+  issuer = await startIssuer({ port: 0, keysFile });
+});
+afterAll(async () => {
+  await issuer.close();
+  rmSync(folder, { recursive: true });
+});
+
+const verify = (token: string, { url, audience }: Issuer) =>
+  jwtVerify(token, createRemoteJWKSet(new URL(`${url}/.well-known/jwks.json`)), { audience });
+
+describe('token()', () => {
+  it('takes e-mail, sub and lifetime; claims replace all others, and null removes', async () => {
+    const { iat = 0, ...claims } = decodeJwt(await issuer.token({ email: BEN }));
+    expect(claims).toMatchObject({ email: BEN, sub: subOf(BEN), exp: iat + 3600 });
+    const odd = { aud: 7, exp: 'soon', email: null, n: [{ a: null }] };
+    const { email, ...changed } = decodeJwt(await issuer.token({ sub: 'x', expiresIn: -60, claims: odd }));
+    expect(changed).toMatchObject({
+      sub: 'x',
+      'cognito:username': 'x',
+      aud: 7,
+      exp: 'soon',
+      n: [{ a: null }],
+    });
+    expect(email).toBeUndefined();
+  });
+
+  it('derives sub from the spelling of the e-mail address: a UUID in version-4 form', () => {
+    const emails = [
+      ANA,
+      'Ana@example.com',
+      '',
+      'ö@example.com',
+      ...Array.from({ length: 99 }, (_, i) => `u${i}`),
+    ];
+    for (const email of emails) {
+      expect(subOf(email)).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+    }
+    expect(new Set(emails.map(subOf)).size).toBe(emails.length);
+    expect(subOf(ANA)).toBe('1daae433-47cc-48ff-bf9b-73f530b9d7bc'); // fixed: stored inquiries belong to it
+  });
+});
+
+describe('the key file', () => {
+  it('keeps tokens valid over a restart and is readable by its owner only', async () => {
+    const token = await issuer.token();
+    const restarted = await startIssuer({ port: 0, keysFile });
+    expect((await verify(token, restarted)).payload.sub).toBe(subOf(ANA));
+    await restarted.close();
+    expect(statSync(keysFile).mode & 0o777).toBe(0o600);
+    expect(readdirSync(join(folder, 'new'))).toEqual(['keys.json']);
+  });
+
+  it.each([
+    '',
+    'secret-text',
+    '{}',
+    'null',
+    '{"jwk":{"kty":"RSA","kid":"secret-text"}}',
+    '{"jwk":{"kty":"RSA","kid":"k","n":"AQAB","e":"AQAB"}}',
+  ])('is kept and named in one line that quotes none of it when it holds %j', async (content) => {
+    const bad = join(folder, 'bad.json');
+    writeFileSync(bad, content);
+    const error: unknown = await startIssuer({ port: 0, keysFile: bad }).catch((caught: unknown) => caught);
+    expect(String(error)).toMatch(/^UsageError: [^\n]*bad\.json cannot be used: [^\n]*delete it[^\n]*$/);
+    expect(String(error)).not.toContain('secret-text');
+    expect(readFileSync(bad, 'utf8')).toBe(content);
+  });
+
+  it('is named when it cannot be read or written', async () => {
+    await expect(startIssuer({ port: 0, keysFile: folder })).rejects.toThrow(
+      `${folder} cannot be used: EISDIR`,
+    );
+    const below = join(keysFile, 'keys.json');
+    await expect(startIssuer({ port: 0, keysFile: below })).rejects.toThrow(
+      `${below} cannot be used: ENOTDIR`,
+    );
+  });
+});
+
+describe('npm run token', () => {
+  const stateFile = join(folder, 'stack.json');
+  const run = (...args: string[]) =>
+    new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
+      const script = join(import.meta.dirname, '../../scripts/token.ts');
+      execFile(process.execPath, [script, '--data', folder, ...args], (error, stdout, stderr) =>
+        resolve({ code: error?.code ?? 0, stdout, stderr }),
+      );
+    });
+  const state = (change: object = {}): string =>
+    JSON.stringify({ pid: process.pid, issuer: issuer.url, keysFile, ...change });
+  beforeEach(() => writeFileSync(stateFile, state()));
+
+  it('prints a token of the running stack, a newline, and nothing else', async () => {
+    const { code, stdout, stderr } = await run();
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
+    const { payload } = await verify(stdout.trim(), issuer);
+    expect(payload).toMatchObject({
+      iss: issuer.url,
+      email: ANA,
+      sub: subOf(ANA),
+      exp: (payload.iat ?? 0) + 3600,
+    });
+  });
+
+  it('takes e-mail, sub, claims and lifetime', async () => {
+    const claims = ['--claims', '{"email_verified":null,"aud":7}'];
+    const { stdout } = await run('--email', BEN, '--sub', 'x', ...claims, '--expires-in', '-60');
+    const { iat = 0, email_verified, ...payload } = decodeJwt(stdout);
+    expect(payload).toMatchObject({ email: BEN, sub: 'x', aud: 7, exp: iat - 60 });
+    expect(email_verified).toBeUndefined();
+  });
+
+  it('prints its usage', async () => {
+    const { code, stdout } = await run('--help');
+    expect([code, stdout.split('\n')[0]]).toEqual([0, 'Usage: npm run --silent token -- [options]']);
+  });
+
+  /** The one line on stderr of a command that fails with exit code 2. */
+  const refusal = async (...args: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await run(...args);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/^[^\n]+\n$/);
+    return stderr;
+  };
+
+  it.each([
+    [['--foo'], 'Unknown option'],
+    [['extra'], 'Unexpected argument'],
+    [['--email'], "'--email <value>' argument missing"],
+    [['--email', '--sub', 'x'], "'--email' argument is ambiguous"],
+    [['--claims', '{'], '--claims must be a JSON object'],
+    [['--claims', '[]'], '--claims must be a JSON object'],
+    [['--expires-in', '1.5'], '--expires-in must be a whole number of seconds'],
+    [['--expires-in', '9'.repeat(20)], '--expires-in must be a whole number of seconds'],
+    [['--data', 'no-such-folder'], 'No local stack is running'],
+  ])('says in one line what is wrong with %j', async (args, text) => {
+    expect(await refusal(...args)).toContain(text);
+  });
+
+  it.each([
+    ['no JSON', () => '{', 'does not describe a local stack'],
+    ['no issuer', () => state({ issuer: undefined }), 'does not describe a local stack'],
+    ['a process that has ended', () => state({ pid: 2 ** 22 + 1 }), 'No local stack is running'],
+    ['no key file', () => state({ keysFile: 'none.json' }), 'none.json cannot be used: ENOENT'],
+    ['an unreadable key file', () => state({ keysFile: folder }), 'cannot be used: EISDIR'],
+    ['a corrupt key file', () => state({ keysFile: stateFile }), 'cannot be used: not a key file'],
+  ])('says in one line that the state file names %s', async (_, content, text) => {
+    writeFileSync(stateFile, content());
+    expect(await refusal()).toContain(text);
+  });
+});
