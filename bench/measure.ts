@@ -133,8 +133,9 @@ export async function measureBodies(bench: Bench, built: Package): Promise<BodyO
 function explainFailure(error: unknown): string {
   if (!(error instanceof Error) || error.name === 'AssertionError') throw error;
   if (error.message.includes('SIGKILL')) return 'killed: out of memory';
-  if (error.message.includes('heap out of memory')) return 'crashed: heap out of memory';
-  if (error.message.includes('no answer within')) return 'timed out';
+  // V8 aborts when its heap is full.
+  if (error.message.includes('SIGABRT')) return 'crashed: heap out of memory';
+  if (error.message.includes('timed out')) return 'timed out';
   throw error;
 }
 

@@ -26,6 +26,7 @@ Usage: npm start -- [options]
   --data FOLDER   where inquiries and the issuer's keys are kept (default: .data)
   --in-memory     keep nothing
   --reset         start without the inquiries kept so far
+  --inspect[=PORT]  debug the function: Node's inspector on 127.0.0.1 (default: 9229), one sandbox, no timeout
   --watch         reload the function when src/ changes, rebuild the form when web/ does (npm run dev)
 
 CORS_ORIGIN in the environment is the one origin that browsers may call from (default: the contact form's). With
@@ -39,6 +40,8 @@ interface Settings {
   readonly inMemory: boolean;
   readonly reset: boolean;
   readonly watching: boolean;
+  /** Port of Node's inspector. */
+  readonly inspect: number | undefined;
 }
 
 await runCommand(async () => {
@@ -64,10 +67,12 @@ await runCommand(async () => {
     port: settings.port,
     engine: settings.engine,
     folder: settings.inMemory ? undefined : settings.folder,
+    inspect: settings.inspect,
     ...(corsOrigin && { corsOrigin }),
   }).catch((error: NodeJS.ErrnoException & { port?: number }) => {
     if (error.code !== 'EADDRINUSE') throw error;
-    throw new UsageError(`Port ${error.port} is in use; choose another with --port (0 = any free port).`);
+    const option = error.port === settings.inspect ? '--inspect=PORT' : '--port (0 = any free port)';
+    throw new UsageError(`Port ${error.port} is in use; choose another with ${option}.`);
   });
 
   running.stack = stack;
@@ -91,18 +96,26 @@ await runCommand(async () => {
 });
 
 function readSettings(): Settings {
-  const options = parseOptions(USAGE, {
+  // parseArgs knows no optional values.
+  const args = process.argv.slice(2).map((arg) => (arg === '--inspect' ? '--inspect=9229' : arg));
+  const definitions = {
     port: { type: 'string' },
     engine: { type: 'string' },
     data: { type: 'string', default: join(ROOT, '.data') },
     'in-memory': { type: 'boolean', default: false },
+    inspect: { type: 'string' },
     reset: { type: 'boolean', default: false },
     watch: { type: 'boolean', default: false },
-  });
+  } as const;
+  const options = parseOptions(USAGE, definitions, args);
   const port = options.port ?? (process.env['PORT'] || '3000');
   // Issuer, docs and contact form take the next three.
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_532) {
     throw new UsageError(`The port must be a number from 0 to 65532, not "${port}".`);
+  }
+  const inspect = options.inspect === undefined ? undefined : Number(options.inspect);
+  if (inspect !== undefined && !(Number.isInteger(inspect) && inspect > 0 && inspect <= 65_535)) {
+    throw new UsageError(`The inspector's port must be a number from 1 to 65535, not "${options.inspect}".`);
   }
   const engine = engineNames.find((name) => name === options.engine);
   if (options.engine !== undefined && engine === undefined) {
@@ -117,6 +130,7 @@ function readSettings(): Settings {
     inMemory: options['in-memory'],
     reset: options.reset,
     watching: options.watch,
+    inspect,
   };
 }
 
@@ -222,6 +236,10 @@ async function describe(
   const kept = settings.inMemory ? 'kept in memory' : `kept in ${relative('', settings.folder) || '.'}`;
   const name = engine.name === 'dynalite' ? 'dynalite' : 'DynamoDB Local';
   const because = obstacle === undefined ? '' : `\n             dynalite, because ${obstacle}`;
+  const inspector =
+    settings.inspect === undefined
+      ? ''
+      : `\n  Inspector  127.0.0.1:${settings.inspect}   (attach VS Code or chrome://inspect; breakpoints go in src/*.ts, nothing times out)`;
   const form = formUrl ?? `not served, because CORS_ORIGIN is ${process.env['CORS_ORIGIN']}`;
   return `
 Inquiry service, running on this machine until Ctrl-C.
@@ -230,7 +248,7 @@ Inquiry service, running on this machine until Ctrl-C.
   API        ${url}/inquiries
   Docs       ${docsUrl}   (read it, sign in, try it; ${docsUrl}/openapi.yaml is the contract)
   Sign-in    ${issuer.url}
-  DynamoDB   ${engine.url}   ${name}, table ${tableName}, ${kept}${because}
+  DynamoDB   ${engine.url}   ${name}, table ${tableName}, ${kept}${because}${inspector}
 
 Send an inquiry as ana@example.com (the token is good for an hour; \`npm run --silent token\` prints another):
 

@@ -45,6 +45,9 @@ export const createInquiryRequestSchema = {
   },
 } as const;
 
+/** The fields of a request, as messages name them. */
+export const requestFields = createInquiryRequestSchema.required.map((name) => `\`${name}\``).join(' and ');
+
 export const createInquiryResponseSchema = {
   type: 'object',
   required: ['inquiry'],
@@ -110,7 +113,7 @@ export type ErrorResponseBody = Static<typeof errorResponseBodySchema>;
  */
 export function parseCreateInquiryRequest(json: unknown): CreateInquiryRequest {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    throw badRequest('The request body must be a JSON object with the fields `subject` and `body`.');
+    throw badRequest(`The request body must be a JSON object with the fields ${requestFields}.`);
   }
   const read = (name: keyof CreateInquiryRequest): string => {
     const value: unknown = (json as Partial<Record<string, unknown>>)[name];

@@ -17,12 +17,12 @@ export class ApiError extends Error {
     status: number,
     code: string,
     message: string,
-    { headers = {}, cause }: { headers?: Record<string, string>; cause?: unknown } = {},
+    options: ErrorOptions & { headers?: Record<string, string> } = {},
   ) {
-    super(message, { cause });
+    super(message, options);
     this.status = status;
     this.code = code;
-    this.headers = headers;
+    this.headers = options.headers ?? {};
   }
 }
 

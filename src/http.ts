@@ -1,3 +1,4 @@
+import { requestFields } from './contract.ts';
 import type { ListQuery } from './contract.ts';
 import { ApiError, badRequest, payloadTooLarge, unparsableJson } from './errors.ts';
 
@@ -43,7 +44,7 @@ const STRUCTURE_LIMIT = 10_000;
  */
 export function readJson({ body, isBase64Encoded }: GatewayEvent): unknown {
   if (typeof body !== 'string') {
-    throw badRequest('The request has no body; the fields `subject` and `body` are missing.');
+    throw badRequest(`The request has no body; the fields ${requestFields} are missing.`);
   }
   try {
     const text = isBase64Encoded === true ? utf8.decode(Buffer.from(body, 'base64')) : body;

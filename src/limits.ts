@@ -1,5 +1,3 @@
-/** Sizes that AWS sets, in one place. */
-
 /** Bytes of a DynamoDB item: attribute names and values in UTF-8. */
 export const ITEM_LIMIT = 400 * 1024;
 

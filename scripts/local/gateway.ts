@@ -11,7 +11,7 @@ import { operations } from '../../src/app.ts';
 import { inquiriesPath } from '../../src/contract.ts';
 import type { Authorize } from './authorizer.ts';
 import { splitTarget, toEvent, toHeaders } from './event.ts';
-import { FunctionTimeout } from './function.ts';
+import { FunctionTimeout } from './lambda/sandbox.ts';
 import { limits, replies } from './replies.ts';
 import type { Reply } from './replies.ts';
 

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { createServer } from 'node:net';
 import type { Server } from 'node:net';
 
 /**
@@ -21,4 +22,11 @@ export async function close(server: Server & { closeAllConnections?(): void }): 
   const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
   server.closeAllConnections?.();
   await closed;
+}
+
+/** @throws Error with `code` EADDRINUSE and `port` when the port is taken. */
+export async function checkPort(port: number): Promise<void> {
+  const server = createServer();
+  await listen(server, port);
+  await close(server);
 }

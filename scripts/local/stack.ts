@@ -7,12 +7,12 @@ import { startDocsServer } from './docs.ts';
 import { startEngine, dynamoDbLocalUnavailableReason } from './dynamodb.ts';
 import type { Engine, EngineName } from './dynamodb.ts';
 import { startFormServer } from './form.ts';
-import { startFunction } from './function.ts';
 import { createGateway } from './gateway.ts';
 import { startIssuer } from './issuer.ts';
 import type { Issuer } from './issuer.ts';
+import { startFunction } from './lambda/function.ts';
 import { limits } from './replies.ts';
-import { close, listen } from './server.ts';
+import { checkPort, close, listen } from './server.ts';
 import { createTable } from './table.ts';
 
 export interface StackOptions {
@@ -26,6 +26,8 @@ export interface StackOptions {
   readonly handler?: URL;
   /** The one origin that CORS allows. Default: that of the form, which is served only then. */
   readonly corsOrigin?: string;
+  /** Port of Node's inspector, to debug the function without its timeout. */
+  readonly inspect?: number | undefined;
   /** Receives each line that the function and the gateway log. */
   readonly log?: (line: string) => void;
 }
@@ -64,6 +66,7 @@ export async function startStack({
   folder,
   handler = new URL('../../src/handler.ts', import.meta.url),
   corsOrigin: otherOrigin,
+  inspect,
   log = printLine,
 }: StackOptions = {}): Promise<Stack> {
   const tableName = 'inquiries-local';
@@ -106,8 +109,9 @@ export async function startStack({
   await createTable(engine.url, tableName);
 
   const { PATH = '' } = process.env;
+  if (inspect !== undefined) await checkPort(inspect);
   const startedFunction = await startFunction({
-    handler,
+    module: handler.href,
     environment: {
       PATH,
       TABLE_NAME: tableName,
@@ -121,6 +125,12 @@ export async function startStack({
       AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
     },
     timeout: limits.timeout,
+    ...(inspect !== undefined && {
+      nodeArguments: [`--inspect=127.0.0.1:${inspect}`],
+      // One process has the port, and no timeout ends it at a breakpoint: the longest that setTimeout takes is 24 days.
+      concurrency: 1,
+      timeout: 2 ** 31 - 1,
+    }),
     log,
   });
   resources.defer(() => startedFunction.close());

@@ -32,10 +32,8 @@ export function createInquiryStore(client: DynamoDBClient, entity: InquiryEntity
         Item: toAttributes(Item),
         ReturnConsumedCapacity: 'TOTAL',
       });
-      const { ConsumedCapacity } = await countAttempts(
-        call,
-        client.send(command, { abortSignal: call.signal }),
-      );
+      const sent = client.send(command, { abortSignal: call.signal });
+      const { ConsumedCapacity } = await countAttempts(call, sent);
       // The SDK takes any 200 for a success, also one with an empty body from a proxy. Only DynamoDB reports the
       // capacity that a write consumed. docs/adr/0030
       if (ConsumedCapacity === undefined) {
@@ -66,10 +64,8 @@ export function createInquiryStore(client: DynamoDBClient, entity: InquiryEntity
           ExpressionAttributeValues: toAttributes(ExpressionAttributeValues),
           ...(start && { ExclusiveStartKey: start }),
         });
-        const { Items, LastEvaluatedKey } = await countAttempts(
-          call,
-          client.send(command, { abortSignal: call.signal }),
-        );
+        const sent = client.send(command, { abortSignal: call.signal });
+        const { Items, LastEvaluatedKey } = await countAttempts(call, sent);
         if (Items === undefined) throw storeError('InvalidQueryOutput', 'A query returned no Items.');
         yield Items.map((row) => toInquiry(row, owner));
         start = LastEvaluatedKey;
@@ -79,8 +75,8 @@ export function createInquiryStore(client: DynamoDBClient, entity: InquiryEntity
 }
 
 /**
- * Adds the SDK's attempts to the call's. An error of a request that was not sent has none. A request that the signal
- * ended does not tell; it counts as one.
+ * Adds the SDK's attempts to the call's: none if nothing was sent, one if the signal ended the request, which the SDK
+ * does not count.
  */
 async function countAttempts<Output extends { $metadata: { attempts?: number } }>(
   call: StoreCall,
@@ -102,11 +98,8 @@ async function countAttempts<Output extends { $metadata: { attempts?: number } }
 const storeError = (name: string, message: string): Error => Object.assign(new Error(message), { name });
 
 /** `{ a: 'x' }` → `{ a: { S: 'x' } }` */
-function toAttributes(strings: Strings): Attributes {
-  const attributes: Attributes = {};
-  for (const name in strings) attributes[name] = { S: strings[name] ?? '' };
-  return attributes;
-}
+const toAttributes = (strings: Strings): Attributes =>
+  Object.fromEntries(Object.entries(strings).map(([name, S]) => [name, { S }]));
 
 /**
  * Narrows a row to the six fields of an inquiry.
@@ -123,14 +116,7 @@ function toInquiry(row: Attributes, owner: Pick<Inquiry, 'cognito_sub' | 'email'
     typeof body?.S === 'string' &&
     typeof created_at?.S === 'string'
   ) {
-    return {
-      id: id.S,
-      cognito_sub: cognito_sub.S,
-      email: email.S,
-      subject: subject.S,
-      body: body.S,
-      created_at: created_at.S,
-    };
+    return { id: id.S, ...owner, subject: subject.S, body: body.S, created_at: created_at.S };
   }
   throw storeError('MalformedRow', 'A stored row is not an inquiry of its owner.');
 }

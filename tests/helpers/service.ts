@@ -1,8 +1,8 @@
 import { createAuthorizer } from '../../scripts/local/authorizer.ts';
-import { startFunction } from '../../scripts/local/function.ts';
 import { createGateway } from '../../scripts/local/gateway.ts';
 import { startIssuer } from '../../scripts/local/issuer.ts';
 import type { TokenRequest } from '../../scripts/local/issuer/tokens.ts';
+import { startFunction } from '../../scripts/local/lambda/function.ts';
 import { close, listen } from '../../scripts/local/server.ts';
 import { send } from './http.ts';
 import type { Answer } from './http.ts';
@@ -41,7 +41,7 @@ export async function startService(
   const lines: string[] = [];
   const log = (line: string): void => void lines.push(line);
   const lambda = await startFunction({
-    handler: BUILT,
+    module: BUILT.href,
     environment: { ...table.environment(await endpoint?.(engine)), CORS_ORIGIN: 'https://www.example.com' },
     timeout: 30_000,
     log,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { FunctionTimeout } from '../../scripts/local/function.ts';
+import { FunctionTimeout } from '../../scripts/local/lambda/sandbox.ts';
 import { createGateway } from '../../scripts/local/gateway.ts';
 import { limits, replies } from '../../scripts/local/replies.ts';
 import { close, listen } from '../../scripts/local/server.ts';

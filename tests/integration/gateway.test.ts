@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Authorize } from '../../scripts/local/authorizer.ts';
-import { FunctionTimeout } from '../../scripts/local/function.ts';
+import { FunctionTimeout } from '../../scripts/local/lambda/sandbox.ts';
 import { createGateway } from '../../scripts/local/gateway.ts';
 import { close, listen } from '../../scripts/local/server.ts';
 import { send } from '../helpers/http.ts';

@@ -30,7 +30,7 @@ const RULES: Record<string, string[]> = {
   'src/inquiries.ts': ['uuidv7', 'src/contract.ts', 'src/errors.ts', 'type src/identity.ts', 'src/limits.ts'],
   'src/contract.ts': ['uuidv7', 'src/errors.ts'],
   'src/errors.ts': ['src/limits.ts'],
-  'src/http.ts': ['type src/contract.ts', 'src/errors.ts'],
+  'src/http.ts': ['src/contract.ts', 'src/errors.ts'],
   'src/limits.ts': [],
   'src/warm-up.ts': ['node:stream', 'type src/http.ts', 'type src/identity.ts'],
   'src/config.ts': [],

@@ -499,13 +499,13 @@ describe.concurrent('a sandbox that was frozen while its idle connection went an
       expect((await post()).status).toBe(201);
       const send = method === 'POST' ? post : get;
 
-      sandbox.signal('SIGSTOP');
+      sandbox.freeze();
       proxy.cut(how);
       await sleep(MOMENT);
       // Lambda thaws a sandbox with the next event already waiting.
       const early = asked === 'before' ? send() : undefined;
       await sleep(MOMENT);
-      sandbox.signal('SIGCONT');
+      sandbox.thaw();
       if (asked === 'after') await sleep(MOMENT);
       const got = await (early ?? send());
 
@@ -521,10 +521,10 @@ describe.concurrent('a sandbox that was frozen while its idle connection went an
     frozen(async () => {
       await using scene = await openScene();
       expect((await scene.post('b', 8_000)).status).toBe(201);
-      scene.sandbox.signal('SIGSTOP');
+      scene.sandbox.freeze();
       await sleep(8_000);
       const early = scene.post();
-      scene.sandbox.signal('SIGCONT');
+      scene.sandbox.thaw();
       expect((await early).status).toBe(201);
       await expectRecovery(scene);
     }));
@@ -535,9 +535,9 @@ describe.concurrent('a sandbox that was frozen while its idle connection went an
       scene.proxy.plan = always(delay(500));
       const running = scene.post('b', 3_000);
       await sleep(200);
-      scene.sandbox.signal('SIGSTOP');
+      scene.sandbox.freeze();
       await sleep(4_000);
-      scene.sandbox.signal('SIGCONT');
+      scene.sandbox.thaw();
       const got = await running;
       scene.proxy.plan = never;
       const added = await scene.stored();

@@ -285,7 +285,9 @@ describe('bombs', () => {
     '%s: an answer of the contract, the process lives, nothing half stored',
     async (_, make) =>
       tally(async () => {
-        const sandbox: Sandbox = await startSandbox(service.table.environment(), MEMORY);
+        const sandbox: Sandbox = await startSandbox(service.table.environment(), {
+          nodeArguments: MEMORY,
+        });
         try {
           const claims = { sub: randomUUID(), email: 'ana@example.com' };
           const event = (body: string, encoded: boolean) => ({

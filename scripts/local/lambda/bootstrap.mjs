@@ -1,0 +1,84 @@
+/**
+ * The runtime inside a sandbox: imports the module named by the first argument, then fetches events from Lambda's
+ * Runtime API and posts what its `handler` returns, one by one. Console calls become lines of JSON as with
+ * `log_format = "JSON"`. Plain JavaScript, because stripping types would slow down every cold start.
+ *
+ * Beyond the Runtime API, each request for the next event reports the CPU time used so far, in microseconds. When the
+ * Runtime API is gone, so is the parent: the failed request ends the process.
+ */
+import { Agent, request } from 'node:http';
+
+const [hostname, port] = process.env.AWS_LAMBDA_RUNTIME_API.split(':');
+const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+let requestId;
+
+for (const method of ['debug', 'info', 'log', 'warn', 'error']) {
+  const level = method === 'log' ? 'INFO' : method.toUpperCase();
+  console[method] = (value, ...more) => {
+    let message = value instanceof Error ? describeError(value) : value;
+    if (more.length > 0) message = process.getBuiltinModule('node:util').format(value, ...more);
+    const line = { timestamp: new Date().toISOString(), level, requestId, message };
+    process.stdout.write(`${JSON.stringify(line)}\n`);
+  };
+}
+
+/** An error in the form of the Runtime API. */
+function describeError(error) {
+  if (!(error instanceof Error)) return { errorType: typeof error, errorMessage: String(error) };
+  return { errorType: error.name, errorMessage: error.message, stackTrace: error.stack?.split('\n') };
+}
+
+function call(method, path, { headers, body } = {}) {
+  const { promise, resolve, reject } = Promise.withResolvers();
+  const outgoing = request(
+    { hostname, port, method, agent, headers, path: `/2018-06-01/runtime/${path}` },
+    (response) => {
+      const chunks = [];
+      response.on('data', (chunk) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () =>
+        resolve({ headers: response.headers, body: Buffer.concat(chunks).toString() }),
+      );
+    },
+  );
+  outgoing.on('error', reject);
+  outgoing.end(body);
+  return promise;
+}
+
+async function fetchNext() {
+  const { user, system } = process.cpuUsage();
+  return call('GET', 'invocation/next', { headers: { 'x-cpu': user + system } });
+}
+
+async function invoke(handler, { headers, body }) {
+  requestId = headers['lambda-runtime-aws-request-id'];
+  const deadline = Number(headers['lambda-runtime-deadline-ms']);
+  const context = {
+    awsRequestId: requestId,
+    functionName: process.env.AWS_LAMBDA_FUNCTION_NAME,
+    functionVersion: '$LATEST',
+    invokedFunctionArn: headers['lambda-runtime-invoked-function-arn'],
+    memoryLimitInMB: process.env.AWS_LAMBDA_FUNCTION_MEMORY_SIZE,
+    callbackWaitsForEmptyEventLoop: true,
+    getRemainingTimeInMillis: () => deadline - Date.now(),
+  };
+  try {
+    const result = await handler(JSON.parse(body), context);
+    await call('POST', `invocation/${requestId}/response`, { body: JSON.stringify(result) ?? 'null' });
+  } catch (error) {
+    await call('POST', `invocation/${requestId}/error`, { body: JSON.stringify(describeError(error)) });
+  }
+}
+
+// A handler that waits for nothing times out as on Lambda, instead of ending the process.
+setInterval(() => {}, 2 ** 31 - 1);
+let handler;
+try {
+  ({ handler } = await import(process.argv[2]));
+} catch (error) {
+  await call('POST', 'init/error', { body: JSON.stringify(describeError(error)) });
+  // Node prints where it was thrown and exits with code 1.
+  throw error;
+}
+for (;;) await invoke(handler, await fetchNext());

@@ -1,0 +1,207 @@
+/** One execution environment of Lambda: a Node process, and the Runtime API that it talks to. */
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { close, listen } from '../server.ts';
+
+/** Milliseconds. */
+export interface Cost {
+  readonly wall: number;
+  /** All threads of the process. */
+  readonly cpu: number;
+}
+
+export interface Invocation extends Cost {
+  /** What the handler returned, as JSON; `null` for undefined. */
+  readonly result: string;
+}
+
+export interface SandboxOptions {
+  /** URL or absolute path of the module that exports `handler`. */
+  readonly module: string;
+  /** The environment, apart from Lambda's own variables; nothing is inherited. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Milliseconds that an invocation may run, at most 2^31 - 1. Default: 30,000. */
+  readonly timeout?: number;
+  /** Passed to Node after Lambda's own arguments. */
+  readonly nodeArguments?: readonly string[];
+  /** Shell command that the process runs before it becomes Node, to enter a control group for example. */
+  readonly before?: string | undefined;
+  /** Receives each line that the process writes. */
+  readonly log?: (line: string) => void;
+}
+
+export interface Sandbox {
+  readonly pid: number;
+  /** From the start of the process until it asks for the first event. */
+  readonly initialisation: Cost;
+  /** Resolves when the process has ended for whatever reason. */
+  readonly ended: Promise<void>;
+  isRunning(): boolean;
+  /**
+   * Invokes the handler with an event as JSON; one invocation at a time.
+   *
+   * @param remaining - Milliseconds that the handler is told it has left. Default: the timeout.
+   * @throws FunctionTimeout, and the process has ended; Error when the process ends; Error with the type of what the
+   * handler threw as its message, and what the runtime reported as its cause.
+   */
+  invoke(
+    event: string,
+    options?: { requestId?: string; remaining?: number | undefined },
+  ): Promise<Invocation>;
+  /** Stops the process, as Lambda does between invocations. */
+  freeze(): void;
+  thaw(): void;
+  close(): Promise<void>;
+}
+
+export class FunctionTimeout extends Error {
+  override readonly name = 'FunctionTimeout';
+}
+
+/** What Lambda's Node runtimes pass for 128 MB: young generation a tenth of the memory, old generation the rest. */
+const NODE_ARGUMENTS = [
+  '--expose-gc',
+  '--max-http-header-size=81920',
+  '--max-semi-space-size=6',
+  '--max-old-space-size=116',
+];
+const BOOTSTRAP = join(import.meta.dirname, 'bootstrap.mjs');
+
+/**
+ * Starts a process and waits until it is initialised, for 30 s or for the timeout if that is longer.
+ *
+ * @throws Error with the message of what the module threw; FunctionTimeout; Error when the process ends.
+ */
+export async function startSandbox({
+  module,
+  environment,
+  timeout = 30_000,
+  nodeArguments = [],
+  before = ':',
+  log = () => undefined,
+}: SandboxOptions): Promise<Sandbox> {
+  let next = expectLater<{ cpu: number; response: ServerResponse }>();
+  let answer = expectLater<{ at: number; body: string; failed: boolean }>();
+  const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const path = request.url ?? '';
+    if (path.endsWith('/invocation/next')) {
+      next.resolve({ cpu: Number(request.headers['x-cpu']) / 1_000, response });
+      return;
+    }
+    const body = await text(request);
+    const at = performance.now();
+    response.writeHead(202).end();
+    if (path.endsWith('/init/error')) failure ??= new Error(parseError(body).errorMessage);
+    else answer.resolve({ at, body, failed: path.endsWith('/error') });
+  };
+  // A request breaks off when the process ends, which its exit reports.
+  const api = createServer((request, response) => void receive(request, response).catch(() => undefined));
+  api.keepAliveTimeout = 0;
+  // The process keeps its one connection open, so that no other client can take its events.
+  api.maxConnections = 1;
+  const port = await listen(api, 0);
+
+  const start = performance.now();
+  // The shell becomes Node. Its subshell kills Node, even when that is stopped or in an endless loop, if this process
+  // ends without closing the sandbox: file descriptor 3 is a pipe from here, which then ends without a line.
+  const command = `(read -r _ || kill -9 $$) <&3 >&- 2>&- & ${before} && exec "$0" "$@" 3<&-`;
+  const args = [process.execPath, ...NODE_ARGUMENTS, ...nodeArguments, BOOTSTRAP, module];
+  const child = spawn('/bin/sh', ['-c', command, ...args], {
+    env: {
+      ...environment,
+      AWS_LAMBDA_RUNTIME_API: `127.0.0.1:${port}`,
+      AWS_LAMBDA_FUNCTION_NAME: 'inquiries-local',
+      AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '128',
+      AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
+    },
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    // Ctrl-C in a terminal is for this process, which then closes its sandboxes.
+    detached: true,
+  });
+  const [, stdout, stderr, guard] = child.stdio as unknown as [null, Readable, Readable, Writable];
+  for (const output of [stdout, stderr]) createInterface(output).on('line', log);
+
+  let failure: Error | undefined;
+  const exit = new Promise<Error>((resolve) => {
+    child.once('error', resolve);
+    child.once('exit', (code, signal) =>
+      resolve(new Error(`Runtime exited with ${signal ?? `code ${code}`}`)),
+    );
+  });
+  const awaitEnd = async (): Promise<void> => {
+    const error = await exit;
+    failure ??= error;
+    next.reject(failure);
+    answer.reject(failure);
+    guard.on('error', () => undefined).end('\n');
+    await close(api);
+  };
+  const ended = awaitEnd();
+  const stop = async (): Promise<void> => {
+    child.kill('SIGKILL');
+    await ended;
+  };
+  const stopAfter = (milliseconds: number): NodeJS.Timeout =>
+    setTimeout(() => {
+      failure ??= new FunctionTimeout(`Task timed out after ${milliseconds / 1_000} seconds`);
+      void stop();
+    }, milliseconds);
+
+  const initialisationTimer = stopAfter(Math.max(timeout, 30_000));
+  let idle: Awaited<typeof next.promise> | undefined = await next.promise;
+  clearTimeout(initialisationTimer);
+
+  return {
+    pid: child.pid ?? 0,
+    initialisation: { wall: performance.now() - start, cpu: idle.cpu },
+    ended,
+    isRunning: () => failure === undefined,
+    async invoke(event, { requestId = randomUUID(), remaining = timeout } = {}) {
+      if (failure !== undefined || idle === undefined) throw failure ?? new Error('The sandbox is busy.');
+      const { cpu, response } = idle;
+      idle = undefined;
+      next = expectLater();
+      answer = expectLater();
+      const timer = stopAfter(timeout);
+      try {
+        const from = performance.now();
+        response
+          .writeHead(200, {
+            'content-type': 'application/json',
+            'content-length': Buffer.byteLength(event),
+            'lambda-runtime-aws-request-id': requestId,
+            'lambda-runtime-deadline-ms': Date.now() + remaining,
+            'lambda-runtime-invoked-function-arn':
+              'arn:aws:lambda:local:000000000000:function:inquiries-local',
+          })
+          .end(event);
+        const { at, body, failed } = await answer.promise;
+        idle = await next.promise;
+        if (failed) throw new Error(parseError(body).errorType, { cause: body });
+        return { result: body, wall: at - from, cpu: idle.cpu - cpu };
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
+    close: stop,
+  };
+}
+
+/** A promise that may be rejected before anything waits for it. */
+function expectLater<Value>(): PromiseWithResolvers<Value> {
+  const expected = Promise.withResolvers<Value>();
+  expected.promise.catch(() => undefined);
+  return expected;
+}
+
+function parseError(body: string): { errorType: string; errorMessage: string } {
+  return JSON.parse(body) as { errorType: string; errorMessage: string };
+}
