@@ -1,7 +1,6 @@
-/** A sandbox of the local Lambda runtime under Lambda's limits. */
+/** A sandbox of the local Lambda runtime, with Lambda's limits on its memory and CPU. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startSandbox as startUnlimited } from '../scripts/local/lambda/sandbox.ts';
-import type { Cost, Invocation } from '../scripts/local/lambda/sandbox.ts';
 import { createLimits, readResidentMemory } from './limits.ts';
 import type { Limits } from './limits.ts';
 
@@ -15,50 +14,38 @@ export interface Memory {
   readonly counted: number;
 }
 
-export interface Sandbox {
-  readonly initialisation: Cost;
-  invoke(event: string): Promise<Invocation>;
-  peakMemory(): Memory;
-  close(): Promise<void>;
-}
-
 export interface SandboxOptions {
   /** The module that exports `handler`. */
   readonly module: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Whether memory is limited, and CPU after initialisation. */
   readonly limited: boolean;
 }
 
-/** Starts a sandbox. @throws Error when its initialisation fails. */
-export async function startSandbox({ module, environment, limited }: SandboxOptions): Promise<Sandbox> {
+export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
+
+/** Starts a sandbox; its share of the CPU is limited after initialisation. @throws Error when that fails. */
+export async function startSandbox({ module, environment, limited }: SandboxOptions) {
   const limits = limited ? createLimits() : undefined;
-  try {
-    const { pid, initialisation, invoke, close } = await startUnlimited({
-      module,
-      environment,
-      before: limits?.enter,
-    });
-    limits?.throttle();
-    return {
-      initialisation,
-      invoke: (event) => invoke(event),
-      peakMemory: () => ({
-        resident: readResidentMemory(pid),
-        counted: limits?.peakMemory() ?? Number.NaN,
-      }),
-      async close() {
-        await close();
-        await remove(limits);
-      },
-    };
-  } catch (error) {
+  const starting = startUnlimited({ module, environment, before: limits?.enter });
+  const sandbox = await starting.catch(async (error: unknown) => {
     await remove(limits);
     throw error;
-  }
+  });
+  limits?.throttle();
+  return {
+    ...sandbox,
+    peakMemory: (): Memory => ({
+      resident: readResidentMemory(sandbox.pid),
+      counted: limits?.peakMemory() ?? Number.NaN,
+    }),
+    async close() {
+      await sandbox.close();
+      await remove(limits);
+    },
+  };
 }
 
-/** Removes the group. The kernel empties it a moment after the end of its process. */
+/** The kernel empties a group a moment after the end of its process. */
 async function remove(limits: Limits | undefined): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {

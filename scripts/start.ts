@@ -239,7 +239,7 @@ async function describe(
   const inspector =
     settings.inspect === undefined
       ? ''
-      : `\n  Inspector  127.0.0.1:${settings.inspect}   (attach VS Code or chrome://inspect; breakpoints go in src/*.ts, nothing times out)`;
+      : `\n  Inspector  127.0.0.1:${settings.inspect}   (attach VS Code or chrome://inspect; breakpoints in src/*.ts; no function timeout)`;
   const form = formUrl ?? `not served, because CORS_ORIGIN is ${process.env['CORS_ORIGIN']}`;
   return `
 Inquiry service, running on this machine until Ctrl-C.

@@ -5,6 +5,7 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, utimesSync, writeFileSync }
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { engineNames, dynamoDbLocalUnavailableReason } from '../../scripts/local/dynamodb.ts';
 import { close, listen } from '../../scripts/local/server.ts';
@@ -134,9 +135,7 @@ it.each(['SIGTERM', 'SIGKILL'] as const)('ends when npm is ended by %s alone', a
 });
 
 it('takes the port from PORT, and the next three for issuer, docs and form', async () => {
-  const probe = createServer();
-  const port = await listen(probe, 0);
-  await close(probe);
+  const port = await findPort();
   const command = run(['--data', folder, '--in-memory', '--engine', 'dynalite'], { PORT: String(port) });
   await waitUntilRunning(command);
   expect(command.output).toContain(`http://127.0.0.1:${port}/inquiries`);
@@ -201,6 +200,38 @@ it('reloads the function when src changes, with --watch', async () => {
   expect(await stack.subjects()).toEqual(['1']);
 });
 
+/** A port that was free a moment ago. */
+async function findPort(): Promise<number> {
+  const probe = createServer();
+  const port = await listen(probe, 0);
+  await close(probe);
+  return port;
+}
+
+it('debugs the function in its TypeScript source, with --inspect', async () => {
+  const port = await findPort();
+  const stack = await start(['--engine', 'dynalite', '--in-memory', `--inspect=${port}`]);
+  expect(stack.said()).toContain(`Inspector  127.0.0.1:${port}`);
+  const targets = (await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()) as {
+    webSocketDebuggerUrl: string;
+  }[];
+  const debug = new WebSocket(targets[0]?.webSocketDebuggerUrl ?? '');
+  await once(debug, 'open');
+  const messages: string[] = [];
+  debug.addEventListener('message', ({ data }) => messages.push(String(data)));
+  for (const [id, method] of ['Debugger.enable', 'Debugger.pause'].entries()) {
+    debug.send(JSON.stringify({ id, method }));
+  }
+  await expect
+    .poll(() => messages.join('\n'))
+    .toContain(`"url":"${pathToFileURL(join(ROOT, 'src/app.ts')).href}"`);
+  const posted = stack.post('1');
+  await expect.poll(() => messages.join('\n')).toContain('Debugger.paused');
+  debug.send(JSON.stringify({ id: 2, method: 'Debugger.disable' }));
+  expect((await posted).status).toBe(201);
+  debug.close();
+});
+
 describe('Java', () => {
   /** A PATH on which `java` is this script, or is missing. */
   const pathWith = (java?: string): string => {
@@ -246,6 +277,12 @@ describe('bad use gets one line and exit code 2:', () => {
     ['a port that is too large', ['--port', '65533'], {}, /^The port must be a number.*\n$/],
     ['a negative port', ['--port=-1'], {}, /^The port must be a number.*\n$/],
     ['a PORT that is no number', [], { PORT: '80a' }, /^The port must be a number.*"80a"\.\n$/],
+    [
+      'an inspector’s port that is no number',
+      ['--inspect=x'],
+      {},
+      /^The inspector's port must be .*"x"\.\n$/,
+    ],
     [
       'an unknown engine',
       ['--engine', 'h2'],
@@ -296,6 +333,9 @@ describe('bad use gets one line and exit code 2:', () => {
           `Port ${port} is in use; choose another with --port (0 = any free port).\n`,
         );
       }
+      const command = run(['--port', '0', '--in-memory', '--data', folder, `--inspect=${port}`]);
+      expect(await command.exit).toBe(2);
+      expect(command.errors).toBe(`Port ${port} is in use; choose another with --inspect=PORT.\n`);
     } finally {
       await close(holder);
     }

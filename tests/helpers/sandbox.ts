@@ -1,5 +1,4 @@
 import { startSandbox as startModule } from '../../scripts/local/lambda/sandbox.ts';
-import type { Sandbox as ModuleSandbox } from '../../scripts/local/lambda/sandbox.ts';
 import type { GatewayResponse } from '../../src/http.ts';
 
 export interface Answer {
@@ -10,25 +9,15 @@ export interface Answer {
   readonly milliseconds: number;
 }
 
-export interface Sandbox extends Omit<ModuleSandbox, 'invoke'> {
-  /**
-   * Invokes the handler.
-   *
-   * @param remaining - Milliseconds until Lambda's own timeout, as the handler is told.
-   * @throws Error when it throws or the process ends.
-   */
-  invoke(event: object, remaining?: number): Promise<Answer>;
-  /** What the function wrote, line by line. */
-  readonly lines: readonly string[];
-}
+export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
 export const BUILT = new URL('../../dist/handler.mjs', import.meta.url).href;
 
-/** Starts the built handler, or another module, in a sandbox of its own. */
+/** Starts the built handler, or another module, in a sandbox; `lines` is what it writes. */
 export async function startSandbox(
   environment: Readonly<Record<string, string>>,
   { module = BUILT, nodeArguments = [] }: { module?: string; nodeArguments?: readonly string[] } = {},
-): Promise<Sandbox> {
+) {
   const lines: string[] = [];
   const sandbox = await startModule({
     module,
@@ -36,19 +25,11 @@ export async function startSandbox(
     nodeArguments,
     log: (line) => void lines.push(line),
   });
-  return {
-    ...sandbox,
-    lines,
-    async invoke(event, remaining) {
-      const { result, wall } = await sandbox.invoke(JSON.stringify(event), { remaining });
-      const { statusCode, headers, body } = JSON.parse(result) as GatewayResponse;
-      return {
-        status: statusCode,
-        headers,
-        text: body,
-        json: JSON.parse(body) as unknown,
-        milliseconds: wall,
-      };
-    },
+  /** @param remaining - Milliseconds that the handler is told it has left. */
+  const invoke = async (event: object, remaining?: number): Promise<Answer> => {
+    const { result, wall } = await sandbox.invoke(JSON.stringify(event), { remaining });
+    const { statusCode, headers, body } = JSON.parse(result) as GatewayResponse;
+    return { status: statusCode, headers, text: body, json: JSON.parse(body) as unknown, milliseconds: wall };
   };
+  return { ...sandbox, lines: lines as readonly string[], invoke };
 }

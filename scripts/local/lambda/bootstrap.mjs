@@ -35,7 +35,6 @@ function call(method, path, { headers, body } = {}) {
     (response) => {
       const chunks = [];
       response.on('data', (chunk) => chunks.push(chunk));
-      response.on('error', reject);
       response.on('end', () =>
         resolve({ headers: response.headers, body: Buffer.concat(chunks).toString() }),
       );

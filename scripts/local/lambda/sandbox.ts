@@ -86,19 +86,21 @@ export async function startSandbox({
   before = ':',
   log = () => undefined,
 }: SandboxOptions): Promise<Sandbox> {
-  let next = expectLater<{ cpu: number; response: ServerResponse }>();
-  let answer = expectLater<{ at: number; body: string; failed: boolean }>();
+  let next = Promise.withResolvers<{ cpu: number; response: ServerResponse }>();
+  let answer: PromiseWithResolvers<{ at: number; body: string; errorType?: string }> | undefined;
+  let failure: Error | undefined;
   const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = request.url ?? '';
-    if (path.endsWith('/invocation/next')) {
-      next.resolve({ cpu: Number(request.headers['x-cpu']) / 1_000, response });
-      return;
+    if (path.endsWith('/next')) {
+      return next.resolve({ cpu: Number(request.headers['x-cpu']) / 1_000, response });
     }
     const body = await text(request);
     const at = performance.now();
     response.writeHead(202).end();
-    if (path.endsWith('/init/error')) failure ??= new Error(parseError(body).errorMessage);
-    else answer.resolve({ at, body, failed: path.endsWith('/error') });
+    if (path.endsWith('/response')) return answer?.resolve({ at, body });
+    const { errorType, errorMessage } = JSON.parse(body) as { errorType: string; errorMessage: string };
+    if (path.endsWith('/init/error')) failure ??= new Error(errorMessage);
+    else answer?.resolve({ at, body, errorType });
   };
   // A request breaks off when the process ends, which its exit reports.
   const api = createServer((request, response) => void receive(request, response).catch(() => undefined));
@@ -127,25 +129,24 @@ export async function startSandbox({
   const [, stdout, stderr, guard] = child.stdio as unknown as [null, Readable, Readable, Writable];
   for (const output of [stdout, stderr]) createInterface(output).on('line', log);
 
-  let failure: Error | undefined;
-  const exit = new Promise<Error>((resolve) => {
-    child.once('error', resolve);
-    child.once('exit', (code, signal) =>
-      resolve(new Error(`Runtime exited with ${signal ?? `code ${code}`}`)),
-    );
-  });
-  const awaitEnd = async (): Promise<void> => {
-    const error = await exit;
+  const ended = Promise.withResolvers<void>();
+  const end = async (error: Error): Promise<void> => {
     failure ??= error;
+    clearTimeout(timer);
     next.reject(failure);
-    answer.reject(failure);
+    answer?.reject(failure);
     guard.on('error', () => undefined).end('\n');
     await close(api);
+    ended.resolve();
   };
-  const ended = awaitEnd();
+  child.once('error', (error) => void end(error));
+  child.once(
+    'exit',
+    (code, signal) => void end(new Error(`Runtime exited with ${signal ?? `code ${code}`}`)),
+  );
   const stop = async (): Promise<void> => {
     child.kill('SIGKILL');
-    await ended;
+    await ended.promise;
   };
   const stopAfter = (milliseconds: number): NodeJS.Timeout =>
     setTimeout(() => {
@@ -153,55 +154,40 @@ export async function startSandbox({
       void stop();
     }, milliseconds);
 
-  const initialisationTimer = stopAfter(Math.max(timeout, 30_000));
+  let timer = stopAfter(Math.max(timeout, 30_000));
   let idle: Awaited<typeof next.promise> | undefined = await next.promise;
-  clearTimeout(initialisationTimer);
+  clearTimeout(timer);
 
   return {
     pid: child.pid ?? 0,
     initialisation: { wall: performance.now() - start, cpu: idle.cpu },
-    ended,
+    ended: ended.promise,
     isRunning: () => failure === undefined,
     async invoke(event, { requestId = randomUUID(), remaining = timeout } = {}) {
       if (failure !== undefined || idle === undefined) throw failure ?? new Error('The sandbox is busy.');
       const { cpu, response } = idle;
       idle = undefined;
-      next = expectLater();
-      answer = expectLater();
-      const timer = stopAfter(timeout);
-      try {
-        const from = performance.now();
-        response
-          .writeHead(200, {
-            'content-type': 'application/json',
-            'content-length': Buffer.byteLength(event),
-            'lambda-runtime-aws-request-id': requestId,
-            'lambda-runtime-deadline-ms': Date.now() + remaining,
-            'lambda-runtime-invoked-function-arn':
-              'arn:aws:lambda:local:000000000000:function:inquiries-local',
-          })
-          .end(event);
-        const { at, body, failed } = await answer.promise;
-        idle = await next.promise;
-        if (failed) throw new Error(parseError(body).errorType, { cause: body });
-        return { result: body, wall: at - from, cpu: idle.cpu - cpu };
-      } finally {
-        clearTimeout(timer);
-      }
+      next = Promise.withResolvers();
+      answer = Promise.withResolvers();
+      timer = stopAfter(timeout);
+      const from = performance.now();
+      response
+        .writeHead(200, {
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(event),
+          'lambda-runtime-aws-request-id': requestId,
+          'lambda-runtime-deadline-ms': Date.now() + remaining,
+          'lambda-runtime-invoked-function-arn': 'arn:aws:lambda:local:000000000000:function:inquiries-local',
+        })
+        .end(event);
+      const [{ at, body, errorType }, following] = await Promise.all([answer.promise, next.promise]);
+      clearTimeout(timer);
+      idle = following;
+      if (errorType !== undefined) throw new Error(errorType, { cause: body });
+      return { result: body, wall: at - from, cpu: following.cpu - cpu };
     },
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),
     close: stop,
   };
-}
-
-/** A promise that may be rejected before anything waits for it. */
-function expectLater<Value>(): PromiseWithResolvers<Value> {
-  const expected = Promise.withResolvers<Value>();
-  expected.promise.catch(() => undefined);
-  return expected;
-}
-
-function parseError(body: string): { errorType: string; errorMessage: string } {
-  return JSON.parse(body) as { errorType: string; errorMessage: string };
 }
