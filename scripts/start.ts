@@ -196,7 +196,12 @@ function stopOnSignals(started: { stack?: Stack }): void {
   // so npm is the parent, and another process is when npm has ended.
   if (process.env['npm_lifecycle_event'] === undefined) return;
   const { ppid: npm } = process;
-  setInterval(() => process.ppid === npm || void stop(), 500).unref();
+  const timer = setInterval(() => {
+    if (process.ppid === npm) return;
+    clearInterval(timer);
+    void stop();
+  }, 500);
+  timer.unref();
 }
 
 async function reloadOnChange(stack: Stack): Promise<void> {
@@ -245,7 +250,7 @@ function describe(
   ];
   if (reason !== undefined) lines.push(row('', `dynalite, because ${reason}`));
   if (inspect !== undefined) {
-    const note = '(attach VS Code or chrome://inspect; breakpoints go in src/*.ts, nothing times out)';
+    const note = '(attach VS Code or chrome://inspect; breakpoints in src/*.ts; no function timeout)';
     lines.push(row('Inspector', `127.0.0.1:${inspect}`, note));
   }
   const token = `npm run --silent token${folder === DEFAULT_FOLDER ? '' : ` -- --data '${folder}'`}`;
