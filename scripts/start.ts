@@ -6,7 +6,6 @@
  */
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { styleText } from 'node:util';
@@ -14,6 +13,7 @@ import { watch } from 'chokidar';
 import { openFolder, parseOptions, runCommand, UsageError } from './cli.ts';
 import { engineNames, dynamoDbLocalUnavailableReason } from './local/dynamodb.ts';
 import { buildForm, buildFormWhenStale } from './local/form.ts';
+import { isListening } from './local/server.ts';
 import { startStack } from './local/stack.ts';
 import type { Stack } from './local/stack.ts';
 import { formatLogLine, formatResponse } from './local/terminal.ts';
@@ -167,9 +167,7 @@ async function findRunning(stateFile: string): Promise<string | undefined> {
     const { pid, gateway, form } = JSON.parse(readFileSync(stateFile, 'utf8')) as Record<string, string>;
     process.kill(Number(pid), 0);
     // Process ids are reused: the stack is running only if its gateway listens, too.
-    const socket = connect(Number(new URL(gateway ?? '').port), '127.0.0.1');
-    await once(socket, 'connect');
-    socket.destroy();
+    if (!(await isListening(Number(new URL(gateway ?? '').port)))) return undefined;
     return `process ${pid}, API ${gateway}/inquiries${form === undefined ? '' : `, form ${form}`}`;
   } catch {
     return undefined;

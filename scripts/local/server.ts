@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { connect } from 'node:net';
 import type { Server } from 'node:net';
 
 /**
@@ -24,9 +24,15 @@ export async function close(server: Server & { closeAllConnections?(): void }): 
   await closed;
 }
 
-/** @throws Error with `code` EADDRINUSE and `port` when the port is taken. */
-export async function checkPort(port: number): Promise<void> {
-  const server = createServer();
-  await listen(server, port);
-  await close(server);
+/** Whether something listens on a port of the IPv4 loopback address. */
+export async function isListening(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
 }

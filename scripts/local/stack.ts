@@ -10,7 +10,7 @@ import { startIssuer } from './issuer.ts';
 import type { Issuer } from './issuer.ts';
 import { startFunction } from './lambda/function.ts';
 import { limits } from './replies.ts';
-import { checkPort, close, listen } from './server.ts';
+import { close, isListening, listen } from './server.ts';
 import { createTable } from './table.ts';
 
 export interface StackOptions {
@@ -77,8 +77,10 @@ export async function startStack({
   await using resources = new AsyncDisposableStack();
 
   // Checked here, because listening comes after the start of the engine.
-  if (port !== 0) await checkPort(port);
-  if (inspect !== undefined) await checkPort(inspect);
+  for (const checked of [port, inspect ?? 0]) {
+    if (checked === 0 || !(await isListening(checked))) continue;
+    throw Object.assign(new Error(`Port ${checked} is in use.`), { code: 'EADDRINUSE', port: checked });
+  }
   // CORS allows one origin: the form's or, without the form, another one. docs/adr/0055
   const form = otherOrigin === undefined ? await startFormServer(port === 0 ? 0 : port + 3) : undefined;
   resources.defer(async () => form?.close());

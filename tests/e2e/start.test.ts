@@ -508,48 +508,32 @@ describe('Java', () => {
 
 describe('bad use gets one line and exit code 2:', () => {
   it.each([
-    ['an unknown option', ['--prot', '1'], {}, /^Unknown option '--prot'.*\n$/],
-    ['an argument that is no option', ['now'], {}, /^Unexpected argument 'now'.*\n$/],
-    ['an option without its value', ['--port'], {}, /^Option '--port <value>' argument missing.*\n$/],
-    [
-      'a port that is no number',
-      ['--port', 'x'],
-      {},
-      /^The port must be a number from 0 to 65532, not "x"\.\n$/,
-    ],
-    ['a port that is too large', ['--port', '65533'], {}, /^The port must be a number.*\n$/],
-    ['a negative port', ['--port=-1'], {}, /^The port must be a number.*\n$/],
-    ['a PORT that is no number', [], { PORT: '80a' }, /^The port must be a number.*"80a"\.\n$/],
-    [
-      'an inspector’s port that is no number',
-      ['--inspect=x'],
-      {},
-      /^The inspector's port must be .*"x"\.\n$/,
-    ],
-    [
-      'an unknown engine',
-      ['--engine', 'h2'],
-      {},
-      /^The engine must be dynamodb-local or dynalite, not "h2"\.\n$/,
-    ],
-    ['--reset with --in-memory', ['--reset', '--in-memory'], {}, /^--in-memory excludes --reset\.\n$/],
-    ['--data with --in-memory', ['--data', 'x', '--in-memory'], {}, /^--in-memory excludes --data\.\n$/],
+    ['an unknown option', '--prot 1', /^Unknown option '--prot'/],
+    ['an argument that is no option', 'now', /^Unexpected argument 'now'/],
+    ['an option without its value', '--port', /^Option '--port <value>' argument missing/],
+    ['a port that is no number', '--port x', /^The port must be a number from 0 to 65532, not "x"\.$/],
+    ['a port that is too large', '--port 65533', /^The port must be a number/],
+    ['a negative port', '--port=-1', /^The port must be a number/],
+    ['a PORT that is no number', '', /^The port must be a number.*"80a"\.$/],
+    ['an inspector’s port that is no number', '--inspect=x', /^The inspector's port must be .*"x"\.$/],
+    ['an unknown engine', '--engine h2', /^The engine must be dynamodb-local or dynalite, not "h2"\.$/],
+    ['--reset with --in-memory', '--reset --in-memory', /^--in-memory excludes --reset\.$/],
+    ['--data with --in-memory', '--data x --in-memory', /^--in-memory excludes --data\.$/],
     [
       'a data folder that is a file',
-      ['--data', 'package.json'],
-      {},
-      /^The data folder .*package\.json cannot be used \(ENOTDIR: .*\)\.\n$/,
+      '--data package.json',
+      /^The data folder .*package\.json cannot .*ENOTDIR/,
     ],
     [
       'a data folder below a file',
-      ['--data', 'package.json/x'],
-      {},
-      /^The data folder .* cannot be used \(E\w+: .*\)\.\n$/,
+      '--data package.json/x',
+      /^The data folder .* cannot be used \(E\w+: .*\)\.$/,
     ],
-  ])('%s', async (_, args, env, line) => {
-    const command = run(args, { env });
+  ])('%s', async (_, line, expected) => {
+    const command = run(line.split(' ').filter(Boolean), { env: line === '' ? { PORT: '80a' } : {} });
     expect(await command.exit).toBe(2);
-    expect(command.errors).toMatch(line);
+    expect(command.errors).toMatch(/^[^\n]+\n$/);
+    expect(command.errors.trimEnd()).toMatch(expected);
     expect(command.output).toBe('');
   });
 
@@ -564,7 +548,7 @@ describe('bad use gets one line and exit code 2:', () => {
           `Port ${port} is in use; choose another with --port (0 = any free port).\n`,
         );
       }
-      const command = run(['--port', '0', '--in-memory', '--data', folder, `--inspect=${port}`]);
+      const command = run(['--port', '0', '--in-memory', `--inspect=${port}`]);
       expect(await command.exit).toBe(2);
       expect(command.errors).toBe(`Port ${port} is in use; choose another with --inspect=PORT.\n`);
     } finally {
