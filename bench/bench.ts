@@ -1,126 +1,99 @@
 /**
- * Measures this service and its peers, each as its own process under Lambda's limits: 128 MB, a whole core while it
- * initialises and 7.2 % of one afterwards, where control groups can be written. See RESULTS.md.
+ * Measures this service and the other contenders, each in processes of its own under Lambda's limits: 128 MB of memory,
+ * a whole core during initialisation and 7.2 % of one afterwards, where control groups can be written. See RESULTS.md.
  *
- * Usage: see below. Exit codes: 0 measured, 1 a contender failed or answered wrongly, 2 bad use.
+ * Usage: see below. Exit codes: 0 measured, 1 a contender failed or its responses are wrong, 2 bad use.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseOptions, runCommand, UsageError } from '../scripts/cli.ts';
-import { drawChart } from './chart.ts';
-import { contenders } from './contenders.ts';
-import type { Contender, Package } from './contenders.ts';
+import { bodies } from './bodies.ts';
+import { contenders, prebuilt } from './contenders.ts';
 import { startDatabase } from './database.ts';
 import { limitsUnavailableReason } from './limits.ts';
-import { checkContender, measureBodies, measureColdStart, measureLists } from './measure.ts';
-import type { Bench, BodyOutcome, ColdStart, Lists } from './measure.ts';
-import { describeMachine, formatResults, summarise } from './report.ts';
+import { checkContender, measureBody, measureColdStart, measureLists } from './measure.ts';
+import type { Bench, Entrant } from './measure.ts';
+import { formatResults } from './report.ts';
 
 const names = contenders.map(({ name }) => name);
 const USAGE = `
 Usage: npm run bench -- [options]
 
   --quick         three cold starts instead of eleven, and lists once instead of three times
-  --only NAME     measure this contender alone; may be repeated
+  --only NAME     measure this contender only; may be repeated
                   (${names.join(', ')})
+  --against ZIP   measure a package built earlier (its inquiries.zip), too; may be repeated
   --skip PART     leave out a part: lists, bodies; may be repeated
-  --out FOLDER    write RESULTS.md, chart.svg and results.json there (default: bench, when nothing is left out)
+  --out FOLDER    write RESULTS.md and results.json there (default: bench, when nothing is left out or added)
 `;
 
-interface Entrant {
-  readonly contender: Contender;
-  readonly built: Package;
-  readonly coldStarts: ColdStart[];
-  readonly lists: Lists[];
-  bodies: BodyOutcome[];
-}
-
 await runCommand(async () => {
-  const { quick, only, skip, out } = parseOptions(USAGE, {
+  const { quick, only, against, skip, out } = parseOptions(USAGE, {
     quick: { type: 'boolean', default: false },
     only: { type: 'string', multiple: true, default: names },
+    against: { type: 'string', multiple: true, default: [] },
     skip: { type: 'string', multiple: true, default: [] },
     out: { type: 'string' },
   });
   const unknown = [
     ...only.filter((name) => !names.includes(name)),
     ...skip.filter((part) => part !== 'lists' && part !== 'bodies'),
+    ...against.filter((zip) => !existsSync(zip)),
   ];
   if (unknown.length > 0) throw new UsageError(`There is no ${unknown.join(', ')} (see --help).`);
 
-  const obstacle = limitsUnavailableReason();
-  if (obstacle !== undefined) {
-    say(`No limits: ${obstacle}. Only CPU times mean something.`);
-  }
-  say('Starting the database and filling its table');
+  const noLimits = limitsUnavailableReason();
+  if (noLimits !== undefined) log(`No limits: ${noLimits}. Only CPU times are meaningful.`);
+  log('Starting the database and filling its table');
   const database = await startDatabase();
   const folder = mkdtempSync(join(tmpdir(), 'inquiries-bench-'));
   try {
-    const bench: Bench = { database, limited: obstacle === undefined, warmRequests: quick ? 10 : 20 };
+    const bench: Bench = { database, limited: noLimits === undefined, warmRequests: quick ? 9 : 21 };
     const entrants: Entrant[] = [];
-    for (const contender of contenders.filter(({ name }) => only.includes(name))) {
-      say(`Building and checking ${contender.title}`);
-      const target = join(folder, contender.name);
+    const chosen = contenders.filter(({ name }) => only.includes(name));
+    for (const contender of [...chosen, ...against.map(prebuilt)]) {
+      log(`Building and checking ${contender.title}`);
+      const target = join(folder, String(entrants.length));
       mkdirSync(target);
       const built = await contender.build(target);
       if (contender.constant !== true) {
         await checkContender(bench, built).catch((cause: Error) => {
-          throw new Error(`${contender.title} answers wrongly: ${cause.message}`, { cause });
+          throw new Error(`Wrong response of ${contender.title}: ${cause.message}`, { cause });
         });
       }
       entrants.push({ contender, built, coldStarts: [], lists: [], bodies: [] });
     }
 
-    // Round by round, so that what else happens on the machine meets all of them alike.
+    // In turns, so that other load on the machine affects all contenders alike.
     const rounds = quick ? 3 : 11;
     for (let round = 1; round <= rounds; round++) {
-      for (const { contender, built, coldStarts } of entrants) {
-        say(`Cold start ${round} of ${rounds}: ${contender.title}`);
-        coldStarts.push(await measureColdStart(bench, contender, built));
+      for (const entrant of entrants) {
+        log(`Cold start ${round} of ${rounds}: ${entrant.contender.title}`);
+        entrant.coldStarts.push(await measureColdStart(bench, entrant));
       }
     }
     const working = entrants.filter(({ contender }) => contender.constant !== true);
     const listRounds = skip.includes('lists') ? 0 : quick ? 1 : 3;
     for (let round = 1; round <= listRounds; round++) {
-      for (const { contender, built, lists } of working) {
-        say(`Lists ${round} of ${listRounds}: ${contender.title}`);
-        lists.push(await measureLists(bench, built));
+      for (const entrant of working) {
+        log(`Lists ${round} of ${listRounds}: ${entrant.contender.title}`);
+        entrant.lists.push(await measureLists(bench, entrant));
       }
     }
-    if (!skip.includes('bodies')) {
-      for (const entrant of working) {
-        say(`Large bodies: ${entrant.contender.title}`);
-        entrant.bodies = await measureBodies(bench, entrant.built);
-      }
+    for (const body of skip.includes('bodies') ? [] : bodies) {
+      log(`Large bodies: ${body.name}`);
+      for (const entrant of working) entrant.bodies.push(await measureBody(bench, entrant, body));
     }
 
-    const results = {
-      machine: describeMachine(),
-      engine: database.engine,
-      limited: bench.limited,
-      rounds,
-      fullest: database.owners.fullest.count,
-      rows: entrants.map(({ contender, built, coldStarts, lists, bodies }) =>
-        summarise({
-          name: contender.name,
-          title: contender.title,
-          size: built.size,
-          coldStarts,
-          lists,
-          bodies,
-        }),
-      ),
-    };
-    const report = formatResults(results);
+    const report = formatResults(bench, entrants);
     process.stdout.write(`\n${report}`);
-    const whole = !quick && skip.length === 0 && entrants.length === contenders.length;
-    const target = out ?? (whole ? import.meta.dirname : undefined);
+    const isWhole = !quick && skip.length === 0 && against.length === 0 && chosen.length === names.length;
+    const target = out ?? (isWhole ? import.meta.dirname : undefined);
     if (target !== undefined) {
       writeFileSync(join(target, 'RESULTS.md'), report);
-      writeFileSync(join(target, 'chart.svg'), drawChart(results));
-      writeFileSync(join(target, 'results.json'), `${JSON.stringify(results, null, 2)}\n`);
-      say(`Wrote RESULTS.md, chart.svg and results.json to ${target}`);
+      writeFileSync(join(target, 'results.json'), `${JSON.stringify(entrants, null, 2)}\n`);
+      log(`Wrote RESULTS.md and results.json to ${target}`);
     }
   } finally {
     rmSync(folder, { recursive: true });
@@ -128,6 +101,6 @@ await runCommand(async () => {
   }
 });
 
-function say(line: string): void {
+function log(line: string): void {
   process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
 }

@@ -1,35 +1,29 @@
-/** Who is measured, and how each is built into what Lambda would get. */
+/** The contenders, and how each is built into the package that Lambda would get. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import type { BuildOptions } from 'esbuild';
 import { unzipSync, zipSync } from 'fflate';
 
-const ROOT = join(import.meta.dirname, '..');
-
 export interface Contender {
   readonly name: string;
   readonly title: string;
-  /** Answers a constant: no contract is checked, no list is asked for. */
+  /** Returns a constant: its responses are not checked, and it has no lists. */
   readonly constant?: boolean;
-  /** Builds into the folder. */
+  /** Builds into an empty folder. */
   build(folder: string): Promise<Package>;
 }
 
 export interface Package {
-  /** The module with the handler. */
+  /** The module that exports `handler`. */
   readonly module: string;
   /** Bytes of the zip. */
   readonly size: number;
 }
 
-/** What AWS CDK's NodejsFunction passes to esbuild, with minification. */
-const COMMON_JS: BuildOptions = { format: 'cjs', outExtension: { '.js': '.cjs' } };
-/** What Powertools' documentation recommends. */
+/** CommonJS is what AWS CDK's NodejsFunction builds; the options for ES modules are from Powertools' documentation. */
 const ES_MODULE: BuildOptions = {
-  format: 'esm',
-  outExtension: { '.js': '.mjs' },
   mainFields: ['module', 'main'],
   banner: {
     js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
@@ -38,40 +32,48 @@ const ES_MODULE: BuildOptions = {
 
 export const contenders: readonly Contender[] = [
   { name: 'ours', title: 'this service', build: buildOurs },
-  bundled('plain', 'same packages, plain bundle', COMMON_JS),
-  bundled('middy-powertools', 'Middy + Powertools + zod', ES_MODULE),
-  bundled('hono', 'Hono', ES_MODULE),
-  bundled('express', 'Express + serverless-http', COMMON_JS),
-  bundled('hand-written', 'hand-written SigV4', { format: 'esm', outExtension: { '.js': '.mjs' } }),
-  { ...bundled('bare', 'bare Node, a constant', COMMON_JS), constant: true },
+  bundled('middy-powertools', 'Middy + Powertools + zod', 'handler.mjs', ES_MODULE),
+  bundled('hono', 'Hono', 'handler.mjs', ES_MODULE),
+  bundled('plain', 'same packages, plain bundle', 'handler.cjs'),
+  bundled('hand-written', 'hand-written SigV4', 'handler.mjs'),
+  { ...bundled('bare', 'bare Node, a constant', 'handler.cjs'), constant: true },
 ];
 
-async function buildOurs(folder: string): Promise<Package> {
-  execFileSync(process.execPath, [join(ROOT, 'scripts/build.ts'), '--out', folder], { stdio: 'pipe' });
-  const zip = readFileSync(join(folder, 'inquiries.zip'));
-  const task = join(folder, 'task');
-  mkdirSync(task);
-  for (const [name, content] of Object.entries(unzipSync(zip))) writeFileSync(join(task, name), content);
-  return { module: join(task, 'handler.mjs'), size: zip.length };
+/** A package built earlier: the path of its inquiries.zip. */
+export function prebuilt(zip: string): Contender {
+  const title = `${basename(dirname(resolve(zip)))}/${basename(zip)}`;
+  return { name: title, title, build: async (folder) => unpack(zip, folder) };
 }
 
-function bundled(name: string, title: string, options: BuildOptions): Contender {
+async function buildOurs(folder: string): Promise<Package> {
+  const script = join(import.meta.dirname, '../scripts/build.ts');
+  execFileSync(process.execPath, [script, '--out', join(folder, 'dist')], { stdio: 'pipe' });
+  return unpack(join(folder, 'dist/inquiries.zip'), folder);
+}
+
+function unpack(zip: string, folder: string): Package {
+  const bytes = readFileSync(zip);
+  for (const [name, content] of Object.entries(unzipSync(bytes))) writeFileSync(join(folder, name), content);
+  return { module: join(folder, 'handler.mjs'), size: bytes.length };
+}
+
+function bundled(name: string, title: string, file: string, options: BuildOptions = {}): Contender {
   return {
     name,
     title,
     async build(folder) {
+      const module = join(folder, file);
       await build({
-        entryPoints: { handler: join(import.meta.dirname, `contenders/${name}.ts`) },
-        outdir: folder,
+        entryPoints: [join(import.meta.dirname, `contenders/${name}.ts`)],
+        outfile: module,
         bundle: true,
         minify: true,
         platform: 'node',
         target: 'node24',
+        format: file.endsWith('.mjs') ? 'esm' : 'cjs',
         logLevel: 'warning',
         ...options,
       });
-      const file = `handler${options.outExtension?.['.js']}`;
-      const module = join(folder, file);
       return { module, size: zipSync({ [file]: readFileSync(module) }, { level: 9 }).length };
     },
   };

@@ -1,69 +1,70 @@
-/** What is measured of one contender, process by process. */
-import { checkContract, checkCreated, checkList, createOwners } from './check.ts';
-import { bodies } from './bodies.ts';
+/** The measurements of one contender, each in a process of its own. */
+import type { LargeBody } from './bodies.ts';
+import { checkContract, checkCreated, checkList } from './check.ts';
 import type { Contender, Package } from './contenders.ts';
-import { MESSAGE } from './database.ts';
-import type { Database, SeededOwner } from './database.ts';
-import { getEvent, postEvent } from './events.ts';
+import { makeOwner, MESSAGE } from './database.ts';
+import type { Database, Owner, SeededOwner } from './database.ts';
+import { claimsOf, makeEvent } from './events.ts';
 import { startSandbox } from './sandbox.ts';
 import type { Cost, Memory, Sandbox } from './sandbox.ts';
 
-/** One cold start and the requests after it. */
-export interface ColdStart {
-  readonly initialisation: Cost;
-  readonly firstPost: Cost;
-  readonly firstGet: Cost;
-  /** Medians of the requests after the first. */
-  readonly warmPost: Cost;
-  readonly warmGet: Cost;
-  /** After all of these. */
-  readonly memory: Memory;
+/** `start`: initialisation and first POST together. `ten` to `fullest`: warm GETs of lists of that length. */
+export type Step =
+  | 'initialisation'
+  | 'firstPost'
+  | 'start'
+  | 'firstGet'
+  | 'warmPost'
+  | 'ten'
+  | 'hundred'
+  | 'thousand'
+  | 'fullest';
+
+/** What one process has cost: medians where a step is repeated; a text is the reason why there is no figure. */
+export interface Run {
+  readonly costs: Partial<Record<Step, Cost | string>>;
+  readonly memory?: Memory;
 }
 
-export const listNames = ['hundred', 'thousand', 'fullest'] as const;
-export type ListName = (typeof listNames)[number];
-
-/** Medians of one process; a string says why there is none. */
-export interface Lists {
-  readonly costs: Readonly<Record<ListName, Cost | string>>;
-  /** After the fullest. */
-  readonly memory: Memory | string;
-}
-
-/** What became of one large body. */
 export interface BodyOutcome {
   readonly name: string;
-  /** HTTP status, or why there is none. */
-  readonly outcome: number | string;
   readonly expected: number;
-  readonly cost: Cost | undefined;
-  /** Of a process that has answered this body and no other large one. */
-  readonly memory: Memory | undefined;
+  /** HTTP status, or the reason why there is none. */
+  readonly outcome: number | string;
+  readonly cost?: Cost;
+  readonly memory?: Memory;
+}
+
+/** A contender and its measurements, process by process; empty where they are left out. */
+export interface Entrant {
+  readonly contender: Contender;
+  readonly built: Package;
+  readonly coldStarts: Run[];
+  readonly lists: Run[];
+  readonly bodies: BodyOutcome[];
 }
 
 export interface Bench {
   readonly database: Database;
   readonly limited: boolean;
-  /** Warm requests of each kind after a cold start. */
+  /** Warm requests of each kind in one process; odd. */
   readonly warmRequests: number;
 }
 
-const nextOwner = createOwners();
 const MESSAGE_JSON = JSON.stringify(MESSAGE);
+let nextNumber = 100;
+/** An owner without inquiries. */
+const nextOwner = (): Owner => makeOwner(nextNumber++);
 
-/** @throws Error when a contender answers wrongly. */
+/** @throws Error when a response of the contender is wrong. */
 export async function checkContender(bench: Bench, built: Package): Promise<void> {
   await inSandbox({ ...bench, limited: false }, built, async (sandbox) =>
     checkContract(async (event) => (await sandbox.invoke(event)).result, nextOwner()),
   );
 }
 
-export async function measureColdStart(
-  bench: Bench,
-  { constant = false }: Contender,
-  built: Package,
-): Promise<ColdStart> {
-  const { ten } = bench.database.owners;
+export async function measureColdStart(bench: Bench, { contender, built }: Entrant): Promise<Run> {
+  const { constant = false } = contender;
   return inSandbox(bench, built, async (sandbox) => {
     const post = async (): Promise<Cost> => {
       const owner = nextOwner();
@@ -71,71 +72,68 @@ export async function measureColdStart(
       if (!constant) checkCreated(result, owner);
       return cost;
     };
-    const get = async (): Promise<Cost> => {
-      const { result, ...cost } = await sandbox.invoke(getEvent(ten));
-      if (!constant) checkList(result, ten);
-      return cost;
-    };
-    return {
-      initialisation: sandbox.initialisation,
-      firstPost: await post(),
+    const get = () => list(sandbox, bench.database.owners.ten, constant);
+    const { initialisation } = sandbox;
+    const firstPost = await post();
+    const costs = {
+      initialisation,
+      firstPost,
+      start: { wall: initialisation.wall + firstPost.wall, cpu: initialisation.cpu + firstPost.cpu },
       firstGet: await get(),
       warmPost: await repeat(bench.warmRequests, post),
-      warmGet: await repeat(bench.warmRequests, get),
-      memory: sandbox.peakMemory(),
+      ten: await repeat(bench.warmRequests, get),
     };
+    return { costs, memory: sandbox.peakMemory() };
   });
 }
 
-/** Requests for each length of list in one process; as many as the contender survives. */
-export async function measureLists(bench: Bench, built: Package): Promise<Lists> {
+/** Lists of each length, ascending, in one process, until it fails. */
+export async function measureLists(bench: Bench, { built }: Entrant): Promise<Run> {
   const { owners } = bench.database;
   const repetitions = { hundred: bench.warmRequests, thousand: 5, fullest: 3 };
   return inSandbox(bench, built, async (sandbox) => {
-    const get = async (owner: SeededOwner): Promise<Cost> => {
-      const { result, ...cost } = await sandbox.invoke(getEvent(owner));
-      checkList(result, owner);
-      return cost;
-    };
-    // The first requests compile what the others use.
-    for (let warmUp = 0; warmUp < 5; warmUp++) await get(owners.ten);
-    const costs: Record<ListName, Cost | string> = { hundred: '', thousand: '', fullest: '' };
-    for (const name of listNames) {
-      costs[name] = await repeat(repetitions[name], () => get(owners[name])).catch(explainFailure);
-      if (typeof costs[name] === 'string') return { costs, memory: costs[name] };
+    // Warm-up: the first requests compile the code.
+    await repeat(5, () => list(sandbox, owners.ten));
+    const costs: Run['costs'] = {};
+    for (const length of ['hundred', 'thousand', 'fullest'] as const) {
+      const cost = repeat(repetitions[length], () => list(sandbox, owners[length]));
+      costs[length] = await cost.catch(explainFailure);
+      if (typeof costs[length] === 'string') return { costs };
     }
     return { costs, memory: sandbox.peakMemory() };
   });
 }
 
-/** Sends each large body to a process of its own, after one usual request. */
-export async function measureBodies(bench: Bench, built: Package): Promise<BodyOutcome[]> {
-  const outcomes: BodyOutcome[] = [];
-  for (const { name, expected, make, base64 } of bodies) {
+/** Sends a large body to a process that has received none before. */
+export async function measureBody(bench: Bench, { built }: Entrant, body: LargeBody): Promise<BodyOutcome> {
+  const { name, expected, make, base64 } = body;
+  const outcome = await inSandbox(bench, built, async (sandbox) => {
     const owner = nextOwner();
-    outcomes.push(
-      await inSandbox(bench, built, async (sandbox) => {
-        await sandbox.invoke(postEvent(owner, MESSAGE_JSON));
-        try {
-          const { result, wall, cpu } = await sandbox.invoke(postEvent(owner, make(), base64));
-          const { statusCode: outcome } = JSON.parse(result) as { statusCode: number };
-          return { name, expected, outcome, cost: { wall, cpu }, memory: sandbox.peakMemory() };
-        } catch (error) {
-          return { name, expected, outcome: explainFailure(error), cost: undefined, memory: undefined };
-        }
-      }),
-    );
-  }
-  return outcomes;
+    await sandbox.invoke(postEvent(owner, MESSAGE_JSON));
+    const { result, ...cost } = await sandbox.invoke(postEvent(owner, make(), base64));
+    const { statusCode } = JSON.parse(result) as { statusCode: number };
+    return { outcome: statusCode, cost, memory: sandbox.peakMemory() };
+  }).catch((error: unknown) => ({ outcome: explainFailure(error) }));
+  return { name, expected, ...outcome };
 }
 
-/** Wrong answers are errors; what is said here is that there was no answer. */
+const postEvent = (owner: Owner, body: string, base64 = false): string =>
+  makeEvent({ method: 'POST', claims: claimsOf(owner), body, base64 });
+
+async function list(sandbox: Sandbox, owner: SeededOwner, constant = false): Promise<Cost> {
+  const event = makeEvent({ method: 'GET', claims: claimsOf(owner) });
+  const { result, ...cost } = await sandbox.invoke(event);
+  if (!constant) checkList(result, owner);
+  return cost;
+}
+
+/** The reason why there is no response. @throws the error when the response was wrong. */
 function explainFailure(error: unknown): string {
-  if (!(error instanceof Error) || error.name === 'AssertionError') throw error;
-  if (error.message.includes('SIGKILL')) return 'killed: out of memory';
+  const message = error instanceof Error ? error.message : '';
+  if (message.includes('SIGKILL')) return 'killed: out of memory';
   // V8 aborts when its heap is full.
-  if (error.message.includes('SIGABRT')) return 'crashed: heap out of memory';
-  if (error.message.includes('timed out')) return 'timed out';
+  if (message.includes('SIGABRT')) return 'crashed: heap out of memory';
+  if (message.includes('timed out')) return 'timed out';
   throw error;
 }
 
@@ -158,20 +156,10 @@ async function repeat(times: number, measure: () => Promise<Cost>): Promise<Cost
   return medianCost(costs);
 }
 
-/** The most of each kind. */
-export const maximum = (memories: readonly Memory[]): Memory => ({
-  resident: Math.max(...memories.map(({ resident }) => resident)),
-  counted: Math.max(...memories.map(({ counted }) => counted)),
-});
-
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  const middle = sorted.length / 2;
-  const [low = Number.NaN, high = low] = sorted.slice(Math.ceil(middle) - 1, Math.floor(middle) + 1);
-  return (low + high) / 2;
+/** Medians of an odd number of costs. */
+export function medianCost(costs: readonly Cost[]): Cost {
+  const median = (kind: keyof Cost): number =>
+    costs.map((cost) => cost[kind]).toSorted((one, other) => one - other)[Math.floor(costs.length / 2)] ??
+    Number.NaN;
+  return { wall: median('wall'), cpu: median('cpu') };
 }
-
-export const medianCost = (costs: readonly Cost[]): Cost => ({
-  wall: median(costs.map(({ wall }) => wall)),
-  cpu: median(costs.map(({ cpu }) => cpu)),
-});

@@ -1,188 +1,56 @@
-/** From measurements to tables. */
+/** The benchmark's report. */
 import { cpus, release } from 'node:os';
-import { listNames, maximum, median, medianCost } from './measure.ts';
-import type { BodyOutcome, ColdStart, ListName, Lists } from './measure.ts';
+import { medianCost } from './measure.ts';
+import type { Bench, BodyOutcome, Entrant, Step } from './measure.ts';
 import type { Cost, Memory } from './sandbox.ts';
 
-/** One contender: medians over its processes. */
-export interface Row {
-  readonly name: string;
-  readonly title: string;
-  /** Bytes. */
-  readonly size: number;
-  readonly initialisation: Cost;
-  readonly firstPost: Cost;
-  readonly firstGet: Cost;
-  /** Milliseconds from nothing to the first POST's answer. */
-  readonly toFirstPost: number;
-  readonly sum: number;
-  readonly warmPost: Cost;
-  readonly warmGet: Cost;
-  /** After usual requests. */
-  readonly memory: Memory;
-  /** A string says why there is none; undefined: not measured. */
-  readonly lists: Readonly<Record<ListName, Cost | string | undefined>>;
-  readonly listMemory: Memory | string | undefined;
-  readonly bodies: readonly BodyOutcome[];
-}
+type Kind = keyof Cost;
+const KINDS = ['wall', 'cpu'] as const;
 
-export interface Results {
-  readonly machine: string;
-  readonly engine: string;
-  readonly limited: boolean;
-  readonly rounds: number;
-  /** Inquiries in the fullest list. */
-  readonly fullest: number;
-  readonly rows: readonly Row[];
-}
-
-export interface Measurements {
-  readonly name: string;
-  readonly title: string;
-  readonly size: number;
-  readonly coldStarts: readonly ColdStart[];
-  readonly lists: readonly Lists[];
-  readonly bodies: readonly BodyOutcome[];
-}
-
-export function describeMachine(): string {
-  const processors = cpus();
-  const model = processors[0]?.model.trim() ?? 'unknown processor';
-  const date = new Date().toISOString().slice(0, 10);
-  return `${date}, Node ${process.versions.node}, ${process.platform} ${release()} ${process.arch}, ${processors.length} × ${model}`;
-}
-
-export function summarise({ coldStarts, lists, bodies, ...entrant }: Measurements): Row {
-  const cost = (name: 'initialisation' | 'firstPost' | 'firstGet' | 'warmPost' | 'warmGet'): Cost =>
-    medianCost(coldStarts.map((start) => start[name]));
-  const ofList = (name: ListName): Cost | string | undefined => {
-    const costs = lists.map((list) => list.costs[name]);
-    return (
-      costs.find((value) => typeof value === 'string') ??
-      (costs.length > 0 ? medianCost(costs as Cost[]) : undefined)
-    );
-  };
-  const memories = lists.map(({ memory }) => memory);
-  return {
-    ...entrant,
-    initialisation: cost('initialisation'),
-    firstPost: cost('firstPost'),
-    firstGet: cost('firstGet'),
-    toFirstPost: median(
-      coldStarts.map(({ initialisation, firstPost }) => initialisation.wall + firstPost.wall),
-    ),
-    sum: median(
-      coldStarts.map(
-        ({ initialisation, firstPost, firstGet }) => initialisation.wall + firstPost.wall + firstGet.wall,
-      ),
-    ),
-    warmPost: cost('warmPost'),
-    warmGet: cost('warmGet'),
-    memory: maximum(coldStarts.map(({ memory }) => memory)),
-    lists: { hundred: ofList('hundred'), thousand: ofList('thousand'), fullest: ofList('fullest') },
-    listMemory:
-      memories.find((value) => typeof value === 'string') ??
-      (memories.length > 0 ? maximum(memories as Memory[]) : undefined),
-    bodies,
-  };
-}
-
+const COMPARED: readonly (readonly [figure: string, step: Step])[] = [
+  ['initialisation + first POST', 'start'],
+  ['warm POST', 'warmPost'],
+  ['GET of ten', 'ten'],
+  ['GET of 100', 'hundred'],
+  ['fullest list', 'fullest'],
+];
+/** The targets: the most that a ratio of this service to a contender may be. */
+const RATIO_LIMITS: Readonly<Record<string, number>> = {
+  'start wall middy-powertools': 0.3,
+  'start wall plain': 0.5,
+  'start wall hand-written': 1.25,
+  'warmPost cpu hand-written': 1.3,
+  'ten cpu hand-written': 1.2,
+  'hundred cpu hand-written': 1.3,
+  'fullest wall hand-written': 1.25,
+  'fullest cpu hand-written': 1.25,
+};
 const MEGABYTE = 1024 * 1024;
 
-interface Target {
-  readonly figure: string;
-  /** Our figure and the one it is compared with; undefined when one of them is missing. */
-  readonly value: number | undefined;
-  readonly limit: number;
-  readonly unit: string;
+function describeMachine(): string {
+  const [first] = cpus();
+  const system = `${process.platform} ${release()} ${process.arch}, ${cpus().length} × ${first?.model.trim()}`;
+  return `${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${system}`;
 }
 
-const megabytes = (figure: string, memory: Memory | string | undefined, kind: keyof Memory): Target => ({
-  figure: `peak memory, ${figure}`,
-  value: typeof memory === 'object' ? memory[kind] / MEGABYTE : undefined,
-  limit: 105,
-  unit: ' MB',
-});
-
-/** The targets, as ratios of this run. */
-function judge(rows: readonly Row[]): Target[] {
-  const find = (name: string): Row | undefined => rows.find((row) => row.name === name);
-  const [ours, hand] = [find('ours'), find('hand-written')];
-  const ratio = (
-    figure: string,
-    limit: number,
-    other: Row | undefined,
-    read: (row: Row) => number | undefined,
-  ): Target => {
-    const [one, two] = [ours && read(ours), other && read(other)];
-    return {
-      figure: `${figure} ÷ ${other?.title ?? 'peer'}`,
-      value: one !== undefined && two !== undefined ? one / two : undefined,
-      limit,
-      unit: ' ×',
-    };
-  };
-  const listCost = (name: ListName, kind: keyof Cost) => (row: Row) => {
-    const cost = row.lists[name];
-    return typeof cost === 'object' ? cost[kind] : undefined;
-  };
-  const start = (row: Row): number => row.toFirstPost;
-  return [
-    ratio('initialisation + first POST', 0.3, find('middy-powertools'), start),
-    ratio('initialisation + first POST', 0.5, find('plain'), start),
-    ratio('initialisation + first POST', 1.25, hand, start),
-    ratio('warm POST, CPU', 1.3, hand, (row) => row.warmPost.cpu),
-    ratio('GET of 100, CPU', 1.3, hand, listCost('hundred', 'cpu')),
-    ratio('GET of the fullest, time', 1.25, hand, listCost('fullest', 'wall')),
-    ratio('GET of the fullest, CPU', 1.25, hand, listCost('fullest', 'cpu')),
-    megabytes('fullest response, counted against the limit', ours?.listMemory, 'counted'),
-    megabytes('largest body, counted against the limit', ours && worstMemory(ours), 'counted'),
-    megabytes("fullest response, resident with Node's program", ours?.listMemory, 'resident'),
-    megabytes("largest body, resident with Node's program", ours && worstMemory(ours), 'resident'),
-    { figure: 'package (zip)', value: ours && ours.size / 1024, limit: 150, unit: ' KB' },
-  ];
-}
-
-/** Of all large bodies; infinite when one of them ended the process. */
-function worstMemory({ bodies }: Row): Memory | undefined {
-  const infinite = { resident: Number.POSITIVE_INFINITY, counted: Number.POSITIVE_INFINITY };
-  return bodies.length === 0 ? undefined : maximum(bodies.map(({ memory = infinite }) => memory));
-}
-
-/** The whole report in Markdown. */
-export function formatResults(results: Results): string {
-  const { rows } = results;
+/** The report in Markdown. */
+export function formatResults({ database, limited }: Bench, entrants: readonly Entrant[]): string {
+  const limits = limited
+    ? '128 MB of memory; a whole core during initialisation, then 7.2 % of one in periods of 20 ms'
+    : 'none, because control groups cannot be written; only CPU times are meaningful';
+  const starts = ['initialisation', 'firstPost', 'firstGet', 'start'] as const;
+  const steps = ['warmPost', 'ten', 'hundred', 'thousand', 'fullest'] as const;
+  const fullest = database.owners.fullest.count.toLocaleString('en');
   return `# Results of \`npm run bench\`
 
-${results.machine}. Engine: ${results.engine} behind TLS. Limits: ${
-    results.limited
-      ? '128 MB; a whole core during initialisation, then 7.2 % of one in periods of 20 ms'
-      : 'none, because control groups could not be written: only the CPU times mean something'
-  }. Medians over ${results.rounds} cold starts of each contender, taken in turns; times in milliseconds.
+${describeMachine()}. Engine: ${database.engine} behind TLS. Limits: ${limits}. Medians over ${entrants[0]?.coldStarts.length} cold starts of each contender, taken in turns. Times in milliseconds.
 
-![Time to the first answers, and lists by length](chart.svg)
-
-## Targets
-
-${table(
-  ['figure', 'measured', 'at most', ''],
-  judge(rows).map(({ figure, value, limit, unit }) => [
-    figure,
-    value === undefined ? '–' : `${value.toFixed(2)}${unit}`,
-    `${limit}${unit}`,
-    value === undefined
-      ? 'not measured'
-      : value <= limit
-        ? 'met'
-        : `missed by ${Math.round((value / limit - 1) * 100)} %`,
-  ]),
-)}
+${formatRatios(entrants)}
 
 ## Cold start
 
-Initialisation runs from the start of the process until it asks for its first event. Memory is the peak in MB: counted
-against the limit of 128 MB, for which a process is killed / resident, with Node's own program, which Linux may drop
-and read again.
+Initialisation: from the start of the process until it asks for its first event. Memory: the peak in MB, as counted
+against the limit of 128 MB (a process that exceeds it is killed) / resident, which includes Node's own program.
 
 ${table(
   [
@@ -191,115 +59,137 @@ ${table(
     'initialisation',
     'first POST',
     'first GET',
-    'init + POST',
-    'sum of three',
-    'memory MB',
+    'initialisation + first POST',
+    'memory',
   ],
-  rows.map((row) => [
-    row.title,
-    (row.size / 1024).toFixed(0),
-    row.initialisation.wall.toFixed(0),
-    row.firstPost.wall.toFixed(0),
-    row.firstGet.wall.toFixed(0),
-    row.toFirstPost.toFixed(0),
-    row.sum.toFixed(0),
-    formatMemory(row.memory),
+  entrants.map((entrant) => [
+    entrant.contender.title,
+    (entrant.built.size / 1024).toFixed(0),
+    starts.map((step) => formatCost(entrant, step, ['wall'])),
+    formatMemory(peak(entrant.coldStarts)),
   ]),
 )}
 
 ## Warm requests
 
-A POST of 240 characters and a GET of ten inquiries: time and CPU.
+A POST of 240 characters, and GETs of 10, 100, 1,000 and ${fullest} inquiries, the most of this size that fit into one
+response: time / CPU. Memory: the peak after the fullest list.
 
 ${table(
-  ['contender', 'POST', 'POST CPU', 'GET', 'GET CPU'],
-  rows.map(({ title, warmPost, warmGet }) => [
-    title,
-    warmPost.wall.toFixed(1),
-    warmPost.cpu.toFixed(2),
-    warmGet.wall.toFixed(1),
-    warmGet.cpu.toFixed(2),
+  ['contender', 'POST', '10', '100', '1,000', 'fullest', 'memory'],
+  entrants.map((entrant) => [
+    entrant.contender.title,
+    steps.map((step) => formatCost(entrant, step, KINDS)),
+    formatMemory(peak(entrant.lists)),
   ]),
-)}
-
-## Long lists
-
-GET of 100, of 1,000 and of ${results.fullest.toLocaleString('en')} inquiries, the most of this size that fit into one response: time
-and CPU; peak memory after the fullest; and what each inquiry adds, in microseconds of CPU, from 100 to 1,000 and
-from there to the fullest.
-
-${table(
-  [
-    'contender',
-    '100',
-    'CPU',
-    '1,000',
-    'CPU',
-    'fullest',
-    'CPU',
-    'memory MB',
-    'µs each to 1,000',
-    'to the fullest',
-  ],
-  rows.filter(({ listMemory }) => listMemory !== undefined).map((row) => formatLists(row, results.fullest)),
 )}
 
 ## Large bodies
 
-Bodies that fill Lambda's 6 MB, each sent to a process of its own: the status, or why there is none; where it is not
-what the contract says, in bold; then time, CPU, and peak memory (counted / resident, in MB).
+One large body for each process: status, time / CPU, memory as above. Bold: not the status of the contract, which
+limits the length and the structure of a body (docs/adr/0062); the other contenders parse every body.
 
-${formatBodies(rows)}
+${formatBodies(entrants.filter(({ bodies }) => bodies.length > 0))}
 `;
 }
 
-function formatLists({ title, lists, listMemory }: Row, fullest: number): string[] {
-  const cells = listNames.flatMap((name) => {
-    const cost = lists[name];
-    return typeof cost === 'object' ? [cost.wall.toFixed(0), cost.cpu.toFixed(1)] : [cost || '–', '–'];
-  });
-  const cpu = (name: ListName): number => {
-    const cost = lists[name];
-    return typeof cost === 'object' ? cost.cpu : Number.NaN;
+/** This service divided by each of the others, and its sizes, with the targets. */
+function formatRatios(entrants: readonly Entrant[]): string {
+  const ours = entrants.find(({ contender }) => contender.name === 'ours');
+  if (ours === undefined) return 'This service was not measured.';
+  const others = entrants.filter(({ contender }) => contender.name !== 'ours' && contender.constant !== true);
+  const ratio = (other: Entrant, step: Step, kind: Kind): string => {
+    const [one, two] = [costOf(ours, step), costOf(other, step)];
+    if (typeof one !== 'object' || typeof two !== 'object') return '–';
+    return judge(one[kind] / two[kind], RATIO_LIMITS[`${step} ${kind} ${other.contender.name}`]);
   };
-  const growth = (from: ListName, to: ListName, count: number): string => {
-    const each = ((cpu(to) - cpu(from)) / count) * 1_000;
-    return Number.isNaN(each) ? '–' : each.toFixed(1);
-  };
-  return [
-    title,
-    ...cells,
-    typeof listMemory === 'object' ? formatMemory(listMemory) : '–',
-    growth('hundred', 'thousand', 900),
-    growth('thousand', 'fullest', fullest - 1_000),
-  ];
+  const { counted: fullest = Number.NaN } = peak(ours.lists) ?? {};
+  const { counted: body = Number.NaN } = peak(ours.bodies) ?? {};
+  return `## Ratios
+
+This service divided by each of the others. Targets in parentheses; bold where one is missed.
+
+${table(
+  ['', ...others.map(({ contender }) => contender.title)],
+  [
+    ...COMPARED.flatMap(([figure, step]) =>
+      KINDS.map((kind) => [
+        `${figure}, ${kind === 'cpu' ? 'CPU' : 'time'}`,
+        others.map((other) => ratio(other, step, kind)),
+      ]),
+    ),
+    [
+      'fullest list, memory',
+      others.map(({ lists }) => judge(fullest / (peak(lists)?.counted ?? Number.NaN))),
+    ],
+    ['package', others.map(({ built }) => judge(ours.built.size / built.size))],
+  ],
+)}
+
+Counted memory: ${judge(fullest / MEGABYTE, 105)} MB with the fullest list, ${judge(body / MEGABYTE, 105)} MB with large bodies.
+Package (zip): ${judge(ours.built.size / 1024, 150)} KB.`;
 }
 
-const formatMemory = ({ counted, resident }: Memory): string =>
-  `${(counted / MEGABYTE).toFixed(0)} / ${(resident / MEGABYTE).toFixed(0)}`;
+/** A figure with its target; bold where the target is missed. */
+function judge(value: number, limit?: number): string {
+  if (Number.isNaN(value)) return '–';
+  if (limit === undefined) return value.toFixed(2);
+  return value > limit ? `**${value.toFixed(2)} (≤ ${limit})**` : `${value.toFixed(2)} (≤ ${limit})`;
+}
 
-function formatBodies(rows: readonly Row[]): string {
-  const measured = rows.filter(({ bodies }) => bodies.length > 0);
-  const [first] = measured;
+/** The median over all processes, or the reason why there is none; undefined: not measured. */
+function costOf({ coldStarts, lists }: Entrant, step: Step): Cost | string | undefined {
+  const costs = [...coldStarts, ...lists].flatMap((run) => run.costs[step] ?? []);
+  const failure = costs.find((cost) => typeof cost === 'string');
+  return failure ?? (costs.length > 0 ? medianCost(costs as Cost[]) : undefined);
+}
+
+/** The peak over all processes; undefined where one has none. */
+function peak(runs: readonly { readonly memory?: Memory }[]): Memory | undefined {
+  const memories = runs.flatMap(({ memory }) => memory ?? []);
+  if (memories.length === 0 || memories.length < runs.length) return undefined;
+  const maximum = (kind: keyof Memory): number => Math.max(...memories.map((memory) => memory[kind]));
+  return { counted: maximum('counted'), resident: maximum('resident') };
+}
+
+function formatCost(entrant: Entrant, step: Step, kinds: readonly Kind[]): string {
+  const cost = costOf(entrant, step);
+  if (typeof cost !== 'object') return cost ?? '–';
+  return kinds.map((kind) => cost[kind].toPrecision(cost[kind] < 100 ? 3 : 4)).join(' / ');
+}
+
+const formatMemory = (memory: Memory | undefined): string =>
+  memory ? `${(memory.counted / MEGABYTE).toFixed(0)} / ${(memory.resident / MEGABYTE).toFixed(0)}` : '–';
+
+function formatOutcome({ outcome, expected, cost, memory }: BodyOutcome): string {
+  const status = outcome === expected ? String(outcome) : `**${outcome}**`;
+  if (cost === undefined) return status;
+  return `${status}, ${cost.wall.toFixed(0)} / ${cost.cpu.toFixed(0)}, ${formatMemory(memory)}`;
+}
+
+function formatBodies(entrants: readonly Entrant[]): string {
+  const [first] = entrants;
   if (first === undefined) return 'Not measured.';
   return table(
-    ['body', 'contract', ...measured.map(({ title }) => title)],
-    first.bodies.map(({ name, expected }, index) => {
-      const cells = measured.map(({ bodies }) => formatOutcome(bodies[index]));
-      return [`\`${name}\``, String(expected)].concat(cells);
-    }),
+    ['body', 'contract', ...entrants.map(({ contender }) => contender.title)],
+    first.bodies.map(({ name, expected }, index) => [
+      name,
+      expected,
+      entrants.map(({ bodies }) =>
+        bodies
+          .slice(index, index + 1)
+          .map(formatOutcome)
+          .join(''),
+      ),
+    ]),
   );
 }
 
-function formatOutcome(body: BodyOutcome | undefined): string {
-  if (body === undefined) return '–';
-  const { outcome, expected, cost, memory } = body;
-  const status = outcome === expected ? String(outcome) : `**${outcome}**`;
-  if (cost === undefined || memory === undefined) return status;
-  return `${status}, ${cost.wall.toFixed(0)}, ${cost.cpu.toFixed(0)}, ${formatMemory(memory)}`;
-}
-
-export function table(head: readonly string[], body: readonly (readonly string[])[]): string {
+/** A table in Markdown; a list stands for as many cells. */
+function table(
+  head: readonly string[],
+  body: readonly (readonly (string | number | readonly string[])[])[],
+): string {
   const rule = head.map((_, column) => (column === 0 ? '---' : '---:'));
-  return [head, rule, ...body].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  return [head, rule, ...body].map((cells) => `| ${cells.flat().join(' | ')} |`).join('\n');
 }

@@ -74,11 +74,11 @@ describe('npm run smoke', () => {
     expect(code).toBe(0);
   });
 
-  it('passes again, beside what it left before, and takes a slash at the end of the URL', async () => {
+  it('passes again, with the inquiry of the first run in the list, and accepts a slash at the end of the URL', async () => {
     expect(await smoke('--url', `${url}/`, '--token', token)).toMatchObject({ code: 0 });
   });
 
-  it('skips what needs a token without one, and says so', async () => {
+  it('without a token skips the checks that need one, and says so', async () => {
     const { code, output } = await smoke('--url', url);
     expect(output).toContain('smoke: 3 passed, 0 failed, 5 skipped');
     expect(code).toBe(0);
@@ -122,7 +122,7 @@ describe('npm run smoke', () => {
   });
 });
 
-/** What a stage may get wrong, put between the check and a stage that is right. */
+/** A proxy in front of the stage changes its responses. */
 describe('npm run smoke, against a stage that breaks the contract', () => {
   interface Answer {
     status: number;
@@ -185,7 +185,7 @@ describe('npm run smoke, against a stage that breaks the contract', () => {
       ['failed  405 for PUT, with the methods that are allowed  answered 403, not 405'],
     ],
     [
-      'forgets Allow',
+      'omits Allow',
       (answer) => {
         delete answer.headers['allow'];
       },
@@ -202,14 +202,14 @@ describe('npm run smoke, against a stage that breaks the contract', () => {
       ],
     ],
     [
-      'lets caches keep a list',
+      'omits Cache-Control',
       (answer, { target }) => {
         if (target.includes('limit')) delete answer.headers['cache-control'];
       },
       ['failed  GET sees it  Cache-Control is missing, not no-store'],
     ],
     [
-      'shows a column that is nobody’s business',
+      'returns a column that is not in the contract',
       (answer, { method }) => {
         if (method === 'POST') answer.body = answer.body.replace('"id"', '"reply":null,"id"');
       },
@@ -219,7 +219,7 @@ describe('npm run smoke, against a stage that breaks the contract', () => {
       ],
     ],
     [
-      'reads what it wrote too late',
+      'reads stale data',
       (answer, { target }) => {
         if (target.includes('limit')) answer.body = '{"email":"ana@example.com","count":0,"inquiries":[]}';
       },
@@ -236,14 +236,14 @@ describe('npm run smoke, against a stage that breaks the contract', () => {
       ['failed  GET sees it  the list is not ordered newest first'],
     ],
     [
-      'counts wrong',
+      'returns a wrong count',
       (answer, { target }) => {
         if (target.includes('limit')) answer.body = answer.body.replace(/"count":\d+/, '"count":999');
       },
       ['failed  GET sees it  count is 999 and does not match the list'],
     ],
     [
-      'lets every page call it',
+      'allows every origin',
       (answer) => {
         answer.headers['access-control-allow-origin'] = '*';
       },
@@ -252,7 +252,7 @@ describe('npm run smoke, against a stage that breaks the contract', () => {
       ]) as string[],
     ],
     [
-      'swallows preflights',
+      'answers 401 to preflights',
       (answer, { method }) => {
         if (method === 'OPTIONS') answer.status = 401;
       },

@@ -35,6 +35,13 @@ describe('package.json', () => {
     expect(direct.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
   });
 
+  it('names dependencies that docs/dependencies.md gives a reason for', () => {
+    const rows = readText('docs/dependencies.md').match(/^\| `.+$/gm) ?? [];
+    const named = rows.flatMap((row) => row.split(' | ')[0]?.match(/[^`|, ]+/g) ?? []);
+    const names = direct.map(([name]) => name.replace(/^@types\/.+/, '@types/*'));
+    expect(named.toSorted()).toEqual([...new Set(names)].toSorted());
+  });
+
   it('allows or denies every install script, and allows only those on the list', () => {
     const withScripts = installed
       .filter(([, locked]) => locked.hasInstallScript)

@@ -1,0 +1,137 @@
+/**
+ * The contract's responses as assertions, for every sender of requests: the smoke test (HTTP) and the benchmark
+ * (events to a handler). Each assertion throws an Error whose message says what is wrong.
+ */
+import {
+  createInquiryResponseSchema,
+  errorResponseBodySchema,
+  inquiryListResponseSchema,
+  inquirySchema,
+} from '../src/contract.ts';
+import type {
+  CreateInquiryResponse,
+  ErrorResponseBody,
+  Inquiry,
+  InquiryListResponse,
+} from '../src/contract.ts';
+
+/** A request to `/inquiries`; the query without its question mark. */
+export interface ServiceRequest {
+  readonly method: string;
+  readonly query?: string;
+  readonly body?: string;
+}
+
+/** The body is parsed JSON, or the text where it is not JSON. */
+export interface ServiceResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
+
+/**
+ * The checks of a signed-in user, with their titles, in the order in which they must run. They leave one inquiry behind.
+ *
+ * @param send - Sends a request as that user, and checks Access-Control-Allow-Origin, which depends on the stage.
+ */
+export function createContractChecks(
+  send: (request: ServiceRequest) => Promise<ServiceResponse>,
+): readonly (readonly [title: string, run: () => Promise<void>])[] {
+  const subject = `smoke ${new Date().toISOString()} ${crypto.randomUUID()}`;
+  let id: string | undefined;
+  return [
+    [
+      '405 for PUT, with the methods that are allowed',
+      async () => assertError(await send({ method: 'PUT', body: '{}' }), 405, 'METHOD_NOT_ALLOWED'),
+    ],
+    ['GET lists the inquiries of the caller', async () => void assertList(await send({ method: 'GET' }))],
+    [
+      'POST creates an inquiry',
+      async () => {
+        const body = JSON.stringify({ subject, body: 'Left by the smoke test of a deployment.' });
+        const inquiry = assertCreated(await send({ method: 'POST', body }));
+        assert(inquiry.subject === subject, 'the inquiry does not have the subject that was sent');
+        id = inquiry.id;
+      },
+    ],
+    [
+      'GET sees it',
+      async () => {
+        assert(id !== undefined, 'there is nothing to see, since POST failed');
+        const { inquiries } = assertList(await send({ method: 'GET', query: 'limit=20' }));
+        const found = inquiries.some((inquiry) => inquiry.id === id && inquiry.subject === subject);
+        assert(found, 'the new inquiry is not in the list');
+      },
+    ],
+  ];
+}
+
+export function assert(condition: boolean, otherwise: string): asserts condition {
+  if (!condition) throw new Error(otherwise);
+}
+
+export function assertStatus({ status }: ServiceResponse, expected: number): void {
+  assert(status === expected, `answered ${status}, not ${expected}`);
+}
+
+export function assertHeader({ headers }: ServiceResponse, name: string, expected: string): void {
+  const value = headers.get(name);
+  assert(value === expected, `${name} is ${value ?? 'missing'}, not ${expected}`);
+}
+
+/** An error of the function; 405 with `Allow`. */
+export function assertError(response: ServiceResponse, status: number, code: string): void {
+  const { error, message } = assertBody(response, status, errorResponseBodySchema) as ErrorResponseBody;
+  assert(error === code, `error is ${error}, not ${code}`);
+  assert(typeof message === 'string' && message !== '', 'message is empty');
+  if (status === 405) assertHeader(response, 'Allow', 'GET, POST');
+}
+
+/** 201 with the new inquiry. */
+export function assertCreated(response: ServiceResponse): Inquiry {
+  const { inquiry } = assertBody(response, 201, createInquiryResponseSchema) as CreateInquiryResponse;
+  assertInquiry(inquiry);
+  return inquiry;
+}
+
+/** 200 with inquiries of one owner, newest first. */
+export function assertList(response: ServiceResponse): InquiryListResponse {
+  const list = assertBody(response, 200, inquiryListResponseSchema) as InquiryListResponse;
+  const { email, count, inquiries } = list;
+  const isCounted = Array.isArray(inquiries) && count === inquiries.length;
+  assert(isCounted, `count is ${count} and does not match the list`);
+  let newer = Number.POSITIVE_INFINITY;
+  for (const inquiry of inquiries) {
+    assertInquiry(inquiry);
+    const isOfOwner = inquiry.email === email && inquiry.cognito_sub === inquiries[0]?.cognito_sub;
+    assert(isOfOwner, 'the list holds an inquiry of another owner');
+    const time = Date.parse(inquiry.created_at);
+    assert(time <= newer, 'the list is not ordered newest first');
+    newer = time;
+  }
+  return list;
+}
+
+function assertInquiry(inquiry: Inquiry): void {
+  assertFields('an inquiry', inquiry, inquirySchema.required);
+  const isUuid7 = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/.test(inquiry.id);
+  assert(isUuid7, 'id is not a UUIDv7');
+}
+
+/** Status, content type, and a JSON object with exactly the fields of the schema. */
+function assertBody(
+  response: ServiceResponse,
+  status: number,
+  { required }: { readonly required: readonly string[] },
+): unknown {
+  assertStatus(response, status);
+  assertHeader(response, 'Content-Type', 'application/json');
+  assertFields('the body', response.body, required);
+  return response.body;
+}
+
+function assertFields(what: string, value: unknown, fields: readonly string[]): void {
+  assert(typeof value === 'object' && value !== null, `${what} is not a JSON object`);
+  const [actual, expected] = [Object.keys(value), fields].map((names) => names.toSorted().join(','));
+  assert(actual === expected, `${what} has the fields ${actual}, not ${expected}`);
+}
