@@ -27,7 +27,7 @@ const RATIO_LIMITS: Readonly<Record<string, number>> = {
 };
 const MEGABYTE = 1024 * 1024;
 
-export function describeMachine(): string {
+function describeMachine(): string {
   const [first] = cpus();
   const system = `${process.platform} ${release()} ${process.arch}, ${cpus().length} × ${first?.model.trim()}`;
   return `${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${system}`;
@@ -186,7 +186,7 @@ function formatBodies(entrants: readonly Entrant[]): string {
 }
 
 /** A table in Markdown; a list stands for as many cells. */
-export function table(
+function table(
   head: readonly string[],
   body: readonly (readonly (string | number | readonly string[])[])[],
 ): string {

@@ -73,7 +73,9 @@ function readState(file: string): { issuer: string; keysFile: string } {
   try {
     text = readFileSync(file, 'utf8');
   } catch {
-    throw new UsageError(`No local stack is running (cannot read ${file}); start it with npm start.`);
+    throw new UsageError(
+      `No local stack is running (cannot read ${file}); start it with npm start, or pass the --data that it printed.`,
+    );
   }
   const { pid, issuer, keysFile } = parseObject(text) ?? {};
   if (typeof pid !== 'number' || typeof issuer !== 'string' || typeof keysFile !== 'string') {

@@ -4,13 +4,13 @@ import type { IncomingMessage } from 'node:http';
 import type { APIGatewayEventRequestContextV2, APIGatewayProxyEventV2 } from 'aws-lambda';
 import type { Claims } from './authorizer.ts';
 
-/** `scopes` is null where a route asks for none; the published types do not know that. */
+/** `scopes` is null on a route without scopes; @types/aws-lambda has no null there. */
 type JwtContext = APIGatewayEventRequestContextV2 & {
   authorizer: { jwt: { claims: Claims; scopes: null } };
 };
 type GatewayEvent = APIGatewayProxyEventV2 & { requestContext: JwtContext };
 
-/** Content types whose body is passed as text. Any other, a missing one included, is passed as base64. */
+/** Content types whose body is text in the event. With any other, or none, the body is base64. */
 const TEXT = /^(text\/.*|application\/(json|javascript|xml|.*\+json|.*\+xml))$/i;
 
 /**
@@ -74,13 +74,13 @@ export function toEvent(
   };
 }
 
-/** The path and the query of a request, as they were sent. */
+/** Path and query of a request as sent. */
 export function splitTarget({ url = '/' }: IncomingMessage): { rawPath: string; rawQueryString: string } {
   const [rawPath = '/', ...query] = url.split('?');
   return { rawPath, rawQueryString: query.join('?') };
 }
 
-/** Names in lower case, values of repeated names joined by commas. */
+/** Headers with names in lower case; values of repeated names are joined by commas. */
 export function toHeaders(rawHeaders: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {};
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -91,7 +91,7 @@ export function toHeaders(rawHeaders: readonly string[]): Record<string, string>
   return headers;
 }
 
-/** `20/Nov/2026:05:34:00 +0000` */
+/** Common Log Format: `20/Nov/2026:05:34:00 +0000`. */
 function toLogTime(date: Date): string {
   const [, day, month, year, time] = /, (\d+) (\w+) (\d+) ([\d:]+)/.exec(date.toUTCString()) ?? [];
   return `${day}/${month}/${year}:${time} +0000`;
