@@ -73,12 +73,8 @@ await runCommand(async () => {
   );
   writeFileSync(join(out, 'inquiries.zip'), zip);
 
-  for (const [file, { length }] of [
-    ['handler.mjs', handler],
-    ['inquiries.zip', zip],
-  ] as const) {
-    process.stdout.write(
-      `${join(relative('', out), file).padEnd(20)} ${(length / 1024).toFixed(1).padStart(7)} KB\n`,
-    );
+  for (const [file, { length }] of Object.entries({ 'handler.mjs': handler, 'inquiries.zip': zip })) {
+    const size = `${(length / 1024).toFixed(1).padStart(7)} KB`;
+    process.stdout.write(`${join(relative('', out), file).padEnd(20)} ${size}\n`);
   }
 });

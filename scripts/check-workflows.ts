@@ -11,14 +11,10 @@ import { ROOT } from './infra/terraform.ts';
 
 const PINNED = /^[\w.-]+\/[\w./-]+@([0-9a-f]{40} # v\d+(\.\d+)*|sha256:[0-9a-f]{64})$/;
 
-/** Lines with an action or image that is not pinned and not part of this repository. */
-function findUnpinned(text: string): { line: number; name: string }[] {
-  return text.split('\n').flatMap((content, index) => {
-    const name = /^\s*(?:- )?(?:uses|image):\s*(.+?)\s*$/.exec(content)?.[1];
-    return name === undefined || name.startsWith('./') || PINNED.test(name)
-      ? []
-      : [{ line: index + 1, name }];
-  });
+/** The action or image that a line names, if it is not pinned and not part of this repository. */
+function findUnpinned(line: string): string | undefined {
+  const name = /^\s*(?:- )?(?:uses|image):\s*(.+?)\s*$/.exec(line)?.[1];
+  return name === undefined || name.startsWith('./') || PINNED.test(name) ? undefined : name;
 }
 
 await runCommand(async () => {
@@ -28,13 +24,12 @@ await runCommand(async () => {
   if (files.length === 0) throw new Error('There is no workflow in .github/workflows.');
   for (const file of files) {
     const text = readFileSync(`${ROOT}/${file}`, 'utf8');
-    const findings = [
-      ...lint(text, file).map(({ line, column, message }) => `${file}:${line}:${column}: ${message}`),
-      ...findUnpinned(text).map(
-        ({ line, name }) => `${file}:${line}: not pinned to a commit with # VERSION, or to a digest: ${name}`,
-      ),
-    ];
-    for (const finding of findings) process.stdout.write(`${finding}\n`);
+    const findings = lint(text, file).map(({ line, column, message }) => `${line}:${column}: ${message}`);
+    for (const [index, line] of text.split('\n').entries()) {
+      const name = findUnpinned(line);
+      if (name) findings.push(`${index + 1}: not pinned to a commit with # VERSION, or to a digest: ${name}`);
+    }
+    for (const finding of findings) process.stdout.write(`${file}:${finding}\n`);
     if (findings.length > 0) process.exitCode = 1;
   }
   process.stdout.write(`check:workflows: ${files.length} files\n`);

@@ -3,22 +3,22 @@
  *
  * Usage: see below. Exit codes: 0 deployed (or planned), 1 a step failed, 2 refused or declined, nothing changed.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { parseCommandLine, runCommand, UsageError } from './cli.ts';
 import {
-  isRecentEnough,
   MODULE,
   providerSource,
   ROOT,
   run,
   STAGES,
   terraformEnv,
-  terraformVersion,
+  terraformUnavailableReason,
 } from './infra/terraform.ts';
 import type { Outcome, Stage } from './infra/terraform.ts';
 
@@ -34,19 +34,13 @@ in infra/terraform, or TF_CLI_ARGS_init, names the place of the state. SMOKE_TOK
 without it, the checks that need one are skipped. TF_PLUGIN_DIR is a folder with the AWS provider, for use offline.
 `;
 
-interface Settings {
-  readonly stage: Stage;
-  readonly yes: boolean;
-  readonly planOnly: boolean;
-}
-
 interface Change {
   readonly address: string;
   readonly type: string;
   readonly change: { readonly actions: readonly string[] };
 }
 
-function readSettings(): Settings {
+function readSettings() {
   const { values, positionals } = parseCommandLine(USAGE, {
     yes: { type: 'boolean', default: false },
     'plan-only': { type: 'boolean', default: false },
@@ -61,8 +55,7 @@ function readSettings(): Settings {
 }
 
 /** Checks everything that can be checked before the first change. */
-async function checkAll({ stage, yes, planOnly }: Settings): Promise<{ region: string; commit: string }> {
-  const isProtected = stage !== 'develop';
+async function checkAll({ stage, yes, planOnly }: ReturnType<typeof readSettings>) {
   if (!yes && !planOnly && !process.stdin.isTTY) {
     throw new UsageError('There is no terminal for the confirmation; pass --yes or --plan-only.');
   }
@@ -70,21 +63,18 @@ async function checkAll({ stage, yes, planOnly }: Settings): Promise<{ region: s
   if (workspace !== undefined && workspace !== stage) {
     throw new UsageError(`TF_WORKSPACE is "${workspace}", which contradicts the stage ${stage}; unset it.`);
   }
-  const version = await terraformVersion();
-  if (version === undefined)
-    throw new UsageError('terraform is not on the PATH; version 1.10 or later is needed.');
-  if (!isRecentEnough(version))
-    throw new UsageError(`terraform ${version} is too old; version 1.10 or later is needed.`);
+  const reason = await terraformUnavailableReason();
+  if (reason !== undefined) throw new UsageError(reason);
 
   const head = await run('git', ['rev-parse', '--short', 'HEAD']);
   const status = await run('git', ['status', '--porcelain']);
   if (head.code === 127) throw new UsageError('git is not on the PATH.');
   if (head.code !== 0 || status.code !== 0) throw new UsageError('This is not a git checkout with a commit.');
   const [dirty] = status.stdout.split('\n');
-  if (isProtected && dirty) {
+  if (stage !== 'develop' && dirty) {
     throw new UsageError(`${stage} is deployed from a commit only; commit or stash first: ${dirty.slice(3)}`);
   }
-  if (isProtected && existsSync(join(MODULE, 'backend_override.tf'))) {
+  if (stage !== 'develop' && existsSync(join(MODULE, 'backend_override.tf'))) {
     throw new UsageError(`${stage} must not use local state; remove infra/terraform/backend_override.tf.`);
   }
 
@@ -98,21 +88,20 @@ async function checkAll({ stage, yes, planOnly }: Settings): Promise<{ region: s
   return { region, commit: `${head.stdout.trim()}${dirty ? ' with uncommitted changes' : ''}` };
 }
 
-/** Runs a step and throws if it fails. Its output is shown only then. */
-async function step(title: string, work: () => Promise<Outcome>): Promise<Outcome> {
+/** Waits for a program and returns its stdout. Throws if it fails; its output is shown only then. */
+async function step(title: string, outcome: Promise<Outcome>): Promise<string> {
   process.stdout.write(`${title} …\n`);
-  const outcome = await work();
-  if (outcome.code === 0) return outcome;
+  const { code, stdout, output } = await outcome;
+  if (code === 0) return stdout;
   // Terraform may print a plan before the error; show the error only.
-  const error = outcome.output.slice(Math.max(0, outcome.output.indexOf('\nError: '))).trim();
+  const error = output.slice(Math.max(0, output.indexOf('\nError: '))).trim();
   throw new Error(`${error}\n\nFailed: ${title}.`);
 }
 
-const terraform = (...args: string[]): Promise<Outcome> => {
-  const env = terraformEnv();
-  delete env['TF_WORKSPACE'];
-  return run('terraform', args, { cwd: MODULE, env });
-};
+function terraform(command: string, ...args: string[]): Promise<string> {
+  const env = terraformEnv({ TF_WORKSPACE: undefined });
+  return step(`terraform ${command}`, run('terraform', [command, ...args], { cwd: MODULE, env }));
+}
 
 /** Option of `terraform init` for the stage's backend; none with a local backend_override.tf. */
 function backendConfig(stage: Stage): string[] {
@@ -127,13 +116,11 @@ function backendConfig(stage: Stage): string[] {
 async function plan(stage: Stage, file: string): Promise<Change[]> {
   // The last selected workspace may not exist in this stage's backend, which would make init fail.
   rmSync(join(MODULE, '.terraform/environment'), { force: true });
-  await step('terraform init', () =>
-    terraform('init', '-no-color', '-reconfigure', ...backendConfig(stage), ...providerSource()),
-  );
-  await step(`terraform workspace ${stage}`, () => terraform('workspace', 'select', '-or-create', stage));
-  await step('terraform plan', () => terraform('plan', '-no-color', `-out=${file}`));
-  const shown = await step('terraform show', () => terraform('show', '-json', file));
-  const { resource_changes: changes = [] } = JSON.parse(shown.stdout) as { resource_changes?: Change[] };
+  await terraform('init', '-no-color', '-reconfigure', ...backendConfig(stage), ...providerSource());
+  await terraform('workspace', 'select', '-or-create', stage);
+  await terraform('plan', '-no-color', `-out=${file}`);
+  const shown = await terraform('show', '-json', file);
+  const { resource_changes: changes = [] } = JSON.parse(shown) as { resource_changes?: Change[] };
   return changes.filter(
     ({ change }) => !change.actions.every((action) => ['no-op', 'read'].includes(action)),
   );
@@ -166,24 +153,18 @@ async function isConfirmed(stage: Stage): Promise<boolean> {
 }
 
 async function applyAndCheck(file: string, hasChanges: boolean): Promise<void> {
-  if (hasChanges) await step('terraform apply', () => terraform('apply', '-no-color', file));
-  const { stdout } = await step('terraform output', () => terraform('output', '-json'));
-  const outputs = JSON.parse(stdout) as Record<string, { value: string } | undefined>;
-  const url = outputs['api_url']?.value ?? '';
-  const origin = outputs['cors_origin']?.value ?? '';
-  const smoke = await run(
-    process.execPath,
-    [join(ROOT, 'scripts/smoke.ts'), '--url', url, '--origin', origin, '--wait', '60'],
-    { inherit: true },
+  if (hasChanges) await terraform('apply', '-no-color', file);
+  const outputs = JSON.parse(await terraform('output', '-json')) as Record<string, { value: string }>;
+  const [url = '', origin = '', dashboard = ''] = ['api_url', 'cors_origin', 'dashboard_url'].map(
+    (name) => outputs[name]?.value,
   );
-  if (smoke.code !== 0) {
+  const smoke = [join(ROOT, 'scripts/smoke.ts'), '--url', url, '--origin', origin, '--wait', '60'];
+  if (spawnSync(process.execPath, smoke, { stdio: 'inherit' }).status !== 0) {
     throw new Error(
       `Applied, but the smoke test failed: ${url}. To roll back, see docs/runbook.md, "Roll back".`,
     );
   }
-  process.stdout.write(
-    `\n${hasChanges ? 'Deployed' : 'Already deployed'}: ${url}/inquiries\n${outputs['dashboard_url']?.value}\n`,
-  );
+  process.stdout.write(`\n${hasChanges ? 'Deployed' : 'Already deployed'}: ${url}/inquiries\n${dashboard}\n`);
 }
 
 await runCommand(async () => {
@@ -193,7 +174,7 @@ await runCommand(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'deploy-'));
   try {
     const file = join(folder, 'plan');
-    await step('npm run build', () => run('npm', ['run', '--silent', 'build']));
+    await step('npm run build', run('npm', ['run', '--silent', 'build']));
     const changes = await plan(stage, file);
     summarise(stage, commit, region, changes);
     if (

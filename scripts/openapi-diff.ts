@@ -4,7 +4,7 @@
  *
  * Exit codes: 0 no breaking change; 1 breaking changes; 2 bad use.
  */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -52,14 +52,9 @@ await runCommand(async () => {
 
 /** The file at a revision; undefined when it does not exist there. */
 function readRevision(revision: string, file: string): string | undefined {
-  const git = (...args: string[]): string =>
-    execFileSync('git', args, { cwd: dirname(file), encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
-  let commit: string;
-  try {
-    commit = git('rev-parse', '--verify', '--end-of-options', `${revision}^{commit}`).trim();
-  } catch {
-    throw new UsageError(`${revision} is not a revision of this repository.`);
-  }
-  const name = `./${basename(file)}`;
-  return git('ls-tree', commit, '--', name) === '' ? undefined : git('show', `${commit}:${name}`);
+  const git = (...args: string[]) => spawnSync('git', args, { cwd: dirname(file), encoding: 'utf8' });
+  const commit = git('rev-parse', '--verify', '--end-of-options', `${revision}^{commit}`);
+  if (commit.status !== 0) throw new UsageError(`${revision} is not a revision of this repository.`);
+  const { status, stdout } = git('show', `${commit.stdout.trim()}:./${basename(file)}`);
+  return status === 0 ? stdout : undefined;
 }

@@ -3,9 +3,10 @@
  *
  * Exit codes: 0 written, or up to date; 1 out of date (--check) or failed; 2 bad use.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { stringify } from 'yaml';
+import manifest from '../package.json' with { type: 'json' };
 import { parseOptions, readIfThere, runCommand, UsageError } from './cli.ts';
 import { createDocument } from './openapi/document.ts';
 import type { OpenApiDocument } from './openapi/document.ts';
@@ -27,17 +28,16 @@ await runCommand(async () => {
   const options = parseOptions(USAGE, {
     'server-url': { type: 'string', default: 'http://127.0.0.1:3000' },
     stage: { type: 'string' },
-    version: { type: 'string', default: packageVersion() },
+    version: { type: 'string', default: manifest.version },
     out: { type: 'string', default: join(ROOT, 'docs/openapi.yaml') },
     check: { type: 'boolean', default: false },
   });
   const { stage, version, out } = options;
   if (stage === '' || version === '') throw new UsageError('--stage and --version need a value.');
-  const serverDescription =
-    stage === undefined ? 'The service on this machine (npm start).' : `The stage ${stage}.`;
   const document = createDocument({
     serverUrl: parseServerUrl(options['server-url']),
-    serverDescription,
+    serverDescription:
+      stage === undefined ? 'The service on this machine (npm start).' : `The stage ${stage}.`,
     version,
   });
   const text = out.endsWith('.json') ? `${JSON.stringify(document, null, 2)}\n` : toYaml(document);
@@ -70,9 +70,4 @@ function parseServerUrl(text: string): string {
     throw new UsageError(`--server-url must be an http(s) URL without a query, not '${text}'.`);
   }
   return url.href.replace(/\/$/, '');
-}
-
-function packageVersion(): string {
-  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
-  return version;
 }

@@ -4,9 +4,8 @@
  *
  * Exit codes: 0 printed; 2 bad usage, no running stack, or a key file that cannot be used (one line on stderr).
  */
-import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parseOptions, runCommand, UsageError } from './cli.ts';
+import { parseOptions, readIfThere, runCommand, UsageError } from './cli.ts';
 import { readKey } from './local/issuer/keys.ts';
 import { signToken } from './local/issuer/tokens.ts';
 
@@ -23,33 +22,23 @@ Prints an ID token of the running local stack (npm start).
 `;
 
 await runCommand(async () => {
-  const {
-    email,
-    sub,
-    claims,
-    'expires-in': seconds,
-    data,
-  } = parseOptions(
+  const options = parseOptions(
     USAGE,
     {
       email: { type: 'string' },
       sub: { type: 'string' },
       claims: { type: 'string' },
-      'expires-in': { type: 'string' },
+      'expires-in': { type: 'string', default: '3600' },
       data: { type: 'string', default: join(import.meta.dirname, '..', '.data') },
     },
     joinNegative(process.argv.slice(2)),
   );
-  const expiresIn = Number(seconds ?? 3600);
-  if (seconds !== undefined && !(/^-?\d+$/.test(seconds) && Number.isSafeInteger(expiresIn))) {
+  const { email, sub, claims = '{}', 'expires-in': seconds, data } = options;
+  const request = { email, sub, claims: parseObject(claims), expiresIn: Number(seconds) };
+  if (request.claims === undefined) throw new UsageError('--claims must be a JSON object.');
+  if (!/^-?\d+$/.test(seconds) || !Number.isSafeInteger(request.expiresIn)) {
     throw new UsageError(`--expires-in must be a whole number of seconds, not '${seconds}'.`);
   }
-  const request = {
-    ...(email !== undefined && { email }),
-    ...(sub !== undefined && { sub }),
-    ...(claims !== undefined && { claims: parseClaims(claims) }),
-    expiresIn,
-  };
   const { issuer, keysFile } = readState(join(resolve(data), 'stack.json'));
   process.stdout.write(`${await signToken(await readKey(keysFile), issuer, request)}\n`);
 });
@@ -61,18 +50,10 @@ function joinNegative(argv: string[]): string[] {
   return at >= 0 && value?.startsWith('-') ? argv.toSpliced(at, 2, `--expires-in=${value}`) : argv;
 }
 
-function parseClaims(text: string): Record<string, unknown> {
-  const claims = parseObject(text);
-  if (claims === undefined) throw new UsageError('--claims must be a JSON object.');
-  return claims;
-}
-
 /** Reads the state file of `npm start`. @throws UsageError when there is none or its process has ended. */
-function readState(file: string): { issuer: string; keysFile: string } {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch {
+function readState(file: string) {
+  const text = readIfThere(file);
+  if (text === undefined) {
     throw new UsageError(
       `No local stack is running (cannot read ${file}); start it with npm start, or pass the --data that it printed.`,
     );

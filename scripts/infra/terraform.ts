@@ -1,6 +1,5 @@
 /** How the scripts call Terraform and other programs. */
-import { spawn } from 'node:child_process';
-import type { StdioOptions } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -10,40 +9,30 @@ export const STAGES = ['develop', 'main', 'release'] as const;
 export type Stage = (typeof STAGES)[number];
 
 export interface Outcome {
-  /** Exit code; 127 if the program is not found. */
+  /** Exit code; 127 if the program is not found or was killed. */
   readonly code: number;
   readonly stdout: string;
-  /** stdout and stderr, interleaved as received. */
+  /** stdout, then stderr. */
   readonly output: string;
 }
 
-interface RunOptions {
-  readonly cwd?: string;
-  readonly env?: NodeJS.ProcessEnv;
-  /** Connects the program to the terminal instead of capturing its output. */
-  readonly inherit?: boolean;
-}
-
-/** Runs a program and waits for its end. Never rejects; the caller checks the exit code. */
-export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
+/** Runs a program without input and waits for its end. Never rejects; the caller checks the exit code. */
+export function run(
+  command: string,
+  args: readonly string[],
+  options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
+): Promise<Outcome> {
   return new Promise((resolve) => {
-    const stdio: StdioOptions = options.inherit === true ? 'inherit' : ['ignore', 'pipe', 'pipe'];
-    const child = spawn(command, args, { cwd: options.cwd ?? ROOT, env: options.env ?? process.env, stdio });
-    let stdout = '';
-    let output = '';
-    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-      stdout += text;
-      output += text;
-    });
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-    });
-    child.once('error', (error) => {
-      resolve({ code: 127, stdout, output: `${output}${error.message}\n` });
-    });
-    child.once('close', (code) => {
-      resolve({ code: code ?? 1, stdout, output });
-    });
+    const { stdin } = execFile(
+      command,
+      args,
+      { cwd: ROOT, maxBuffer: Infinity, ...options },
+      (error, stdout, stderr) => {
+        const code = typeof error?.code === 'number' ? error.code : error ? 127 : 0;
+        resolve({ code, stdout, output: stdout + (code === 127 ? `${error?.message}\n` : stderr) });
+      },
+    );
+    stdin?.end();
   });
 }
 
@@ -56,21 +45,16 @@ export function terraformEnv(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
 }
 
 /** Options of `terraform init` for the source of providers: the folder in TF_PLUGIN_DIR, by default the registry. */
-export function providerSource(env: NodeJS.ProcessEnv = process.env): string[] {
-  const folder = env['TF_PLUGIN_DIR'];
+export function providerSource(): string[] {
+  const folder = process.env['TF_PLUGIN_DIR'];
   return folder ? [`-plugin-dir=${folder}`] : [];
 }
 
-/** Version of the installed Terraform; undefined if there is none. */
-export async function terraformVersion(): Promise<string | undefined> {
+/** Why the installed Terraform cannot be used (versions.tf: required_version); undefined if it can. */
+export async function terraformUnavailableReason(): Promise<string | undefined> {
   const { code, stdout } = await run('terraform', ['version', '-json'], { env: terraformEnv() });
-  if (code !== 0) return undefined;
+  if (code !== 0) return 'terraform is not on the PATH; version 1.10 or later is needed.';
   const { terraform_version: version } = JSON.parse(stdout) as { terraform_version: string };
-  return version;
-}
-
-/** Whether a version of Terraform satisfies required_version in versions.tf. */
-export function isRecentEnough(version: string): boolean {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  return major > 1 || (major === 1 && minor >= 10);
+  if (version.localeCompare('1.10', 'en', { numeric: true }) >= 0) return undefined;
+  return `terraform ${version} is too old; version 1.10 or later is needed.`;
 }

@@ -6,11 +6,9 @@ import type { JWTPayload, JWTVerifyGetKey } from 'jose';
 export type Claims = Record<string, string>;
 
 /** `challenge` is the value of `www-authenticate` (RFC 6750 section 3). */
-interface Refusal {
-  readonly challenge: string;
-}
-
-export type Authorize = (authorization: string | undefined) => Promise<{ readonly claims: Claims } | Refusal>;
+export type Authorize = (
+  authorization: string | undefined,
+) => Promise<{ readonly claims: Claims } | { readonly challenge: string }>;
 
 /** RFC 7515 section 7.1: three parts in base64url. jose ignores white space. */
 const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
@@ -28,23 +26,14 @@ const KEY_CACHE = { cacheMaxAge: 7_200_000, cooldownDuration: 30_000, timeoutDur
  * @param options.issuer - The exact `iss`; the keys are found through its discovery document.
  * @param options.audience - Accepted values of `aud`, or of `client_id` in a token without `aud`.
  */
-export function createAuthorizer({
-  issuer,
-  audience,
-}: {
-  issuer: string;
-  audience: readonly string[];
-}): Authorize {
+export function createAuthorizer(options: { issuer: string; audience: readonly string[] }): Authorize {
+  const { issuer, audience } = options;
   let keys: Promise<JWTVerifyGetKey> | undefined;
-  const findKeys = async (): Promise<JWTVerifyGetKey> => {
-    keys ??= discoverKeys(issuer);
-    try {
-      return await keys;
-    } catch (error) {
-      keys = undefined;
+  const findKeys = () =>
+    (keys ??= discoverKeys(issuer).catch((error: unknown) => {
+      keys = undefined; // the next request looks them up again
       throw error;
-    }
-  };
+    }));
 
   return async (authorization) => {
     if (authorization === undefined || authorization === '') return { challenge: 'Bearer' };
@@ -75,7 +64,7 @@ function findInvalidClaim(payload: JWTPayload, audience: readonly string[]): str
     : 'the token has an invalid audience';
 }
 
-const invalidToken = (description: string): Refusal => ({
+const invalidToken = (description: string) => ({
   challenge: `Bearer scope="" error="invalid_token" error_description="${description}"`,
 });
 

@@ -8,7 +8,6 @@ import { createServer, request as connect } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { OpenAPIV3_1 } from 'openapi-types';
 import { parse, stringify } from 'yaml';
 import { inquiriesPath } from '../../src/contract.ts';
 import type { OpenApiDocument } from '../openapi/document.ts';
@@ -19,6 +18,7 @@ import { findFile, sendContent } from './static.ts';
 import type { Content } from './static.ts';
 
 const DOCUMENT = join(import.meta.dirname, '../../docs/openapi.yaml');
+const PAGE = readFileSync(join(import.meta.dirname, 'docs-page.html'), 'utf8');
 const SWAGGER_UI = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/swagger-ui.css')));
 
 /** Addresses of the running stack. */
@@ -28,15 +28,10 @@ interface DocsConfig {
   readonly clientId: string;
 }
 
-export interface DocsServer {
-  readonly url: string;
-  /** Starts serving the page; until then every request gets 503. */
-  configure(config: DocsConfig): void;
-  close(): Promise<void>;
-}
+export type DocsServer = Awaited<ReturnType<typeof startDocsServer>>;
 
 /** Serves the page on a loopback port. @throws Error with `code` EADDRINUSE and `port` when the port is taken. */
-export async function startDocsServer(port: number): Promise<DocsServer> {
+export async function startDocsServer(port: number) {
   let config: DocsConfig | undefined;
   const server = createServer((request, response) => {
     const { rawPath } = splitTarget(request);
@@ -61,14 +56,19 @@ export async function startDocsServer(port: number): Promise<DocsServer> {
     });
   });
   const url = `http://127.0.0.1:${await listen(server, port)}`;
-  return { url, configure: (value) => void (config = value), close: () => close(server) };
+  return {
+    url,
+    /** Starts serving the page; until then every request gets 503. */
+    configure: (value: DocsConfig) => void (config = value),
+    close: () => close(server),
+  };
 }
 
 /** The content of a path. The document is read on each request, so a new one needs no restart. */
 function find(path: string, url: string, config: DocsConfig): Content | undefined {
   switch (path) {
     case '/':
-      return { name: 'index.html', data: toPage(config.clientId) };
+      return { name: 'index.html', data: PAGE.replace('CLIENT_ID', config.clientId) };
     case '/callback':
       return findFile(SWAGGER_UI, '/oauth2-redirect.html');
     case '/docs-page.js':
@@ -91,27 +91,22 @@ function readDocument({ gateway }: DocsConfig): OpenApiDocument {
 }
 
 /** The document for Swagger UI: calls go through this server, and sign-in is an OAuth2 scheme. */
-function toPageDocument(
-  document: OpenApiDocument,
-  url: string,
-  { gateway, issuer }: DocsConfig,
-): OpenApiDocument {
-  const signIn: OpenAPIV3_1.OAuth2SecurityScheme & { 'x-tokenName': string } = {
+function toPageDocument({ components, ...document }: OpenApiDocument, url: string, config: DocsConfig) {
+  const signIn = {
     type: 'oauth2',
     description: 'Signs in at the local issuer and sends the ID token.',
     'x-tokenName': 'id_token',
     flows: {
       authorizationCode: {
-        authorizationUrl: `${issuer}/oauth2/authorize`,
-        tokenUrl: `${issuer}/oauth2/token`,
+        authorizationUrl: `${config.issuer}/oauth2/authorize`,
+        tokenUrl: `${config.issuer}/oauth2/token`,
         scopes: { openid: 'the claims email and sub' },
       },
     },
   };
-  const { components } = document;
   return {
     ...document,
-    servers: [{ url, description: `This page, which forwards requests to ${gateway}` }],
+    servers: [{ url, description: `This page, which forwards requests to ${config.gateway}` }],
     security: [{ signIn: [] }, ...document.security],
     components: { ...components, securitySchemes: { signIn, ...components.securitySchemes } },
   };
@@ -130,24 +125,4 @@ function forward(request: IncomingMessage, response: ServerResponse, gateway: st
     else response.writeHead(502).end();
   });
   request.pipe(outgoing);
-}
-
-function toPage(clientId: string): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>Inquiry service · local stack</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="/swagger-ui.css">
-</head>
-<body data-client-id="${clientId}">
-<p class="swagger-ui"><span class="wrapper">The contract as a file: <a href="/openapi.yaml">YAML</a>, <a href="/openapi.json">JSON</a></span></p>
-<div id="swagger-ui"></div>
-<script src="/swagger-ui-bundle.js"></script>
-<script src="/docs-page.js"></script>
-</body>
-</html>
-`;
 }

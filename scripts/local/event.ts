@@ -1,14 +1,7 @@
 /** Builds the event that an API Gateway HTTP API sends to Lambda: payload format 2.0. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { APIGatewayEventRequestContextV2, APIGatewayProxyEventV2 } from 'aws-lambda';
 import type { Claims } from './authorizer.ts';
-
-/** `scopes` is null on a route without scopes; @types/aws-lambda has no null there. */
-type JwtContext = APIGatewayEventRequestContextV2 & {
-  authorizer: { jwt: { claims: Claims; scopes: null } };
-};
-type GatewayEvent = APIGatewayProxyEventV2 & { requestContext: JwtContext };
 
 /** Content types whose body is text in the event. With any other, or none, the body is base64. */
 const TEXT = /^(text\/.*|application\/(json|javascript|xml|.*\+json|.*\+xml))$/i;
@@ -22,7 +15,7 @@ const TEXT = /^(text\/.*|application\/(json|javascript|xml|.*\+json|.*\+xml))$/i
 export function toEvent(
   request: IncomingMessage,
   { routeKey, body, claims }: { routeKey: string; body: Buffer; claims: Claims },
-): GatewayEvent {
+) {
   const { rawPath, rawQueryString } = splitTarget(request);
   const now = new Date();
   const requestId = randomUUID();
@@ -53,7 +46,7 @@ export function toEvent(
     requestContext: {
       accountId: '000000000000',
       apiId: 'local',
-      authorizer: { jwt: { claims, scopes: null } },
+      authorizer: { jwt: { claims, scopes: null } }, // null: the routes ask for no scopes
       domainName: host,
       domainPrefix: host.split('.', 1).join(''),
       http: {
@@ -75,7 +68,7 @@ export function toEvent(
 }
 
 /** Path and query of a request as sent. */
-export function splitTarget({ url = '/' }: IncomingMessage): { rawPath: string; rawQueryString: string } {
+export function splitTarget({ url = '/' }: IncomingMessage) {
   const [rawPath = '/', ...query] = url.split('?');
   return { rawPath, rawQueryString: query.join('?') };
 }
@@ -93,6 +86,6 @@ export function toHeaders(rawHeaders: readonly string[]): Record<string, string>
 
 /** Common Log Format: `20/Nov/2026:05:34:00 +0000`. */
 function toLogTime(date: Date): string {
-  const [, day, month, year, time] = /, (\d+) (\w+) (\d+) ([\d:]+)/.exec(date.toUTCString()) ?? [];
+  const [, day, month, year, time] = date.toUTCString().split(' ');
   return `${day}/${month}/${year}:${time} +0000`;
 }

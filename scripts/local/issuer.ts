@@ -1,22 +1,13 @@
 /** The OpenID Connect issuer of the local stack, in place of a Cognito user pool. docs/adr/0019 */
 import { createServer } from 'node:http';
-import { createKey, readOrCreateKey } from './issuer/keys.ts';
+import { createKey, readKey } from './issuer/keys.ts';
 import { createProvider } from './issuer/provider.ts';
 import { CLIENT_ID, signToken } from './issuer/tokens.ts';
 import type { TokenRequest } from './issuer/tokens.ts';
 import { close, listen } from './server.ts';
 
-export interface Issuer {
-  /** The `iss` of its tokens: an origin, without a trailing slash. */
-  readonly url: string;
-  readonly clientId: string;
-  /** The `aud` of its ID tokens: the client id, as in Cognito. */
-  readonly audience: string;
-  /** Signs an ID token with the same key and the same claims as the code flow. */
-  token(request?: TokenRequest): Promise<string>;
-  /** Stops at once and closes open connections. */
-  close(): Promise<void>;
-}
+/** `audience` is the `aud` of its ID tokens: the client id, as in Cognito. */
+export type Issuer = Awaited<ReturnType<typeof startIssuer>>;
 
 /**
  * Starts the issuer on 127.0.0.1. Its URL has the address and not `localhost`, which may resolve to ::1 first and
@@ -29,26 +20,26 @@ export interface Issuer {
  * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
  * @throws UsageError naming the key file when it cannot be used.
  */
-export async function startIssuer({
-  port,
-  keysFile,
-  webOrigins = [],
-}: {
+export async function startIssuer(options: {
   port: number;
   keysFile?: string;
   webOrigins?: readonly string[];
-}): Promise<Issuer> {
-  const key = keysFile === undefined ? await createKey() : await readOrCreateKey(keysFile);
+}) {
+  const { port, keysFile, webOrigins = [] } = options;
+  const key = keysFile === undefined ? await createKey() : await readKey(keysFile, { create: true });
   const server = createServer();
   const url = `http://127.0.0.1:${await listen(server, port)}`;
   const origins = webOrigins.map((origin) => new URL(origin).origin);
-  const handle = createProvider({ url, key, origins }).callback();
+  const handle = createProvider(url, key, origins).callback();
   server.on('request', (request, response) => void handle(request, response));
   return {
+    /** The `iss` of its tokens: an origin, without a trailing slash. */
     url,
     clientId: CLIENT_ID,
     audience: CLIENT_ID,
-    token: (request) => signToken(key, url, request),
+    /** Signs an ID token with the same key and the same claims as the code flow. */
+    token: (request?: TokenRequest) => signToken(key, url, request),
+    /** Stops at once and closes open connections. */
     close: () => close(server),
   };
 }

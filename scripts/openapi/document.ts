@@ -170,18 +170,9 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
               description:
                 '`BAD_REQUEST`: `limit` or `before` is malformed. From the gateway: the request is not valid HTTP.',
               headers: cors,
-              content: json(errorBodyOrGatewayReply, {
-                limit: error(
-                  '`limit` is malformed.',
-                  'BAD_REQUEST',
-                  'The parameter `limit` must be a whole number from 1 to 1000.',
-                ),
-                before: error(
-                  '`before` is malformed.',
-                  'BAD_REQUEST',
-                  'The parameter `before` must be the id of an inquiry.',
-                ),
-                gateway: reply('The request is not valid HTTP.', replies.badRequest),
+              content: errorOrReply('BAD_REQUEST', replies.badRequest, {
+                limit: 'The parameter `limit` must be a whole number from 1 to 1000.',
+                before: 'The parameter `before` must be the id of an inquiry.',
               }),
             },
             '401': { $ref: '#/components/responses/Unauthorized' },
@@ -191,13 +182,8 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
             '500': {
               description: '`INTERNAL_SERVER_ERROR`: internal error. From the gateway: the function failed.',
               headers: cors,
-              content: json(errorBodyOrGatewayReply, {
-                fault: error(
-                  'Internal error.',
-                  'INTERNAL_SERVER_ERROR',
-                  'The request could not be processed. Please try again later.',
-                ),
-                gateway: reply('The function failed.', replies.internalError),
+              content: errorOrReply('INTERNAL_SERVER_ERROR', replies.internalError, {
+                fault: 'The request could not be processed. Please try again later.',
               }),
             },
             '503': { $ref: '#/components/responses/Unavailable' },
@@ -230,24 +216,11 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
                 '`BAD_REQUEST`: there is no body, the JSON is not an object, or a field is missing or not a string. ' +
                 'From the gateway: the request is not valid HTTP.',
               headers: cors,
-              content: json(errorBodyOrGatewayReply, {
-                noBody: error(
-                  'There is no body.',
-                  'BAD_REQUEST',
-                  'The request has no body; the fields `subject` and `body` are missing.',
-                ),
-                noObject: error(
-                  'The JSON is not an object.',
-                  'BAD_REQUEST',
-                  'The request body must be a JSON object with the fields `subject` and `body`.',
-                ),
-                missing: error('A field is missing.', 'BAD_REQUEST', 'The field `body` is missing.'),
-                noString: error(
-                  'A field is not a string.',
-                  'BAD_REQUEST',
-                  'The field `subject` must be a string.',
-                ),
-                gateway: reply('The request is not valid HTTP.', replies.badRequest),
+              content: errorOrReply('BAD_REQUEST', replies.badRequest, {
+                noBody: 'The request has no body; the fields `subject` and `body` are missing.',
+                noObject: 'The request body must be a JSON object with the fields `subject` and `body`.',
+                missing: 'The field `body` is missing.',
+                noString: 'The field `subject` must be a string.',
               }),
             },
             '401': { $ref: '#/components/responses/Unauthorized' },
@@ -256,23 +229,10 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
                 '`PAYLOAD_TOO_LARGE`: the inquiry, the body or the `email` claim is too large to be stored. From the ' +
                 `gateway: the body is over ${bodyLimit}, or over ${payloadLimit} as the function receives it.`,
               headers: cors,
-              content: json(errorBodyOrGatewayReply, {
-                tooLarge: error(
-                  'The inquiry is too large.',
-                  'PAYLOAD_TOO_LARGE',
-                  `The inquiry is larger than the ${itemLimit} that can be stored.`,
-                ),
-                body: error(
-                  'The body is larger than any storable inquiry needs.',
-                  'PAYLOAD_TOO_LARGE',
-                  'The request body is larger than any inquiry that can be stored.',
-                ),
-                email: error(
-                  'The `email` claim is too long.',
-                  'PAYLOAD_TOO_LARGE',
-                  'The `email` claim is too long for an inquiry to be stored under it.',
-                ),
-                gateway: reply('The request is too large.', replies.payloadTooLarge),
+              content: errorOrReply('PAYLOAD_TOO_LARGE', replies.payloadTooLarge, {
+                tooLarge: `The inquiry is larger than the ${itemLimit} that can be stored.`,
+                body: 'The request body is larger than any inquiry that can be stored.',
+                email: 'The `email` claim is too long for an inquiry to be stored under it.',
               }),
             },
             '429': { $ref: '#/components/responses/TooManyRequests' },
@@ -281,18 +241,9 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
               description:
                 '`INTERNAL_SERVER_ERROR`: the body is not JSON, or internal error. From the gateway: the function failed.',
               headers: cors,
-              content: json(errorBodyOrGatewayReply, {
-                noJson: error(
-                  'The body is not JSON.',
-                  'INTERNAL_SERVER_ERROR',
-                  'The request body could not be parsed as JSON.',
-                ),
-                fault: error(
-                  'Internal error.',
-                  'INTERNAL_SERVER_ERROR',
-                  'The request could not be processed. Please try again later.',
-                ),
-                gateway: reply('The function failed.', replies.internalError),
+              content: errorOrReply('INTERNAL_SERVER_ERROR', replies.internalError, {
+                noJson: 'The request body could not be parsed as JSON.',
+                fault: 'The request could not be processed. Please try again later.',
               }),
             },
             '503': { $ref: '#/components/responses/Unavailable' },
@@ -314,11 +265,7 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
               },
             },
             content: json(errorBody, {
-              method: error(
-                'The method is not an operation.',
-                'METHOD_NOT_ALLOWED',
-                'Allowed methods: GET, POST.',
-              ),
+              method: error('METHOD_NOT_ALLOWED', 'Allowed methods: GET, POST.'),
             }),
           },
           '413': { $ref: '#/components/responses/RequestTooLarge' },
@@ -345,13 +292,8 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
             '`Unauthorized`: the token is valid but has no `email`, an empty one, or no `sub` that is a UUID. From the ' +
             'gateway: the token is missing or not valid.',
           headers: corsAndChallenge,
-          content: json(errorBodyOrGatewayReply, {
-            claims: error(
-              'The token is valid but has no `email`, an empty one, or no `sub` that is a UUID.',
-              'Unauthorized',
-              'Invalid or missing required JWT claims',
-            ),
-            gateway: reply('The token is missing or not valid.', replies.unauthorized),
+          content: errorOrReply('Unauthorized', replies.unauthorized, {
+            claims: 'Invalid or missing required JWT claims',
           }),
         },
         RequestTooLarge: fromGateway(
@@ -396,8 +338,17 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
 
 /** A response that only the gateway sends. */
 function fromGateway(when: string, answer: Reply, headers: Headers = cors): OpenAPIV3_1.ResponseObject {
-  const gateway = reply('From the gateway.', answer);
-  return { description: `From the gateway: ${when}.`, headers, content: json(gatewayReply, { gateway }) };
+  return {
+    description: `From the gateway: ${when}.`,
+    headers,
+    content: json(gatewayReply, { gateway: reply(answer) }),
+  };
+}
+
+/** The function's error with one of the messages, by the name of the example, or the gateway's reply. */
+function errorOrReply(code: string, gateway: Reply, messages: Record<string, string>) {
+  const examples = Object.entries(messages).map(([name, message]) => [name, error(code, message)] as const);
+  return json(errorBodyOrGatewayReply, { ...Object.fromEntries(examples), gateway: reply(gateway) });
 }
 
 function json(schema: Reference | { anyOf: Reference[] }, examples: Examples) {
@@ -408,12 +359,12 @@ function example(summary: string, value: unknown): OpenAPIV3_1.ExampleObject {
   return { summary, value };
 }
 
-function error(summary: string, code: string, message: string): OpenAPIV3_1.ExampleObject {
-  return { summary, value: { error: code, message } };
+function error(code: string, message: string): OpenAPIV3_1.ExampleObject {
+  return example(message, { error: code, message });
 }
 
-function reply(summary: string, { message }: Reply): OpenAPIV3_1.ExampleObject {
-  return { summary, value: { message } };
+function reply({ message }: Reply): OpenAPIV3_1.ExampleObject {
+  return example('From the gateway.', { message });
 }
 
 /** A copy of a schema of src/contract.ts, which is read-only, in the type of openapi-types, which is not. */

@@ -2,7 +2,14 @@ import { copyFileSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { MODULE, ROOT, run, STAGES, terraformEnv, terraformVersion } from '../../scripts/infra/terraform.ts';
+import {
+  MODULE,
+  ROOT,
+  run,
+  STAGES,
+  terraformEnv,
+  terraformUnavailableReason,
+} from '../../scripts/infra/terraform.ts';
 import { tableDefinition } from '../../scripts/local/table.ts';
 import { operations } from '../../src/app.ts';
 import { unparsableJson } from '../../src/errors.ts';
@@ -10,7 +17,7 @@ import { logRequest } from '../../src/log.ts';
 import { readText } from '../helpers/repository.ts';
 
 const source = globSync('infra/terraform/*.tf', { cwd: ROOT }).toSorted().map(readText).join('\n');
-const hasTerraform = (await terraformVersion()) !== undefined;
+const hasTerraform = (await terraformUnavailableReason()) === undefined;
 const matches = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, found = '']) => found);
 
 const good = {

@@ -4,7 +4,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK } from 'jose';
 import type { JWK } from 'jose';
-import { UsageError } from '../../cli.ts';
+import { readIfThere, UsageError } from '../../cli.ts';
 
 /** An RSA private key for RS256. */
 export type SigningKey = JWK & { readonly kid: string };
@@ -16,32 +16,26 @@ export async function createKey(): Promise<SigningKey> {
   return { ...jwk, kid: await calculateJwkThumbprint(jwk), alg: 'RS256', use: 'sig' };
 }
 
-/** Reads a key file. @throws UsageError naming the file when it cannot be used; the message quotes none of its content. */
-export async function readKey(file: string): Promise<SigningKey> {
+/**
+ * Reads a key file. With `create`, a new key is first written to it, with mode 0600, when there is none.
+ *
+ * @throws UsageError naming the file when it cannot be used; the message quotes none of its content.
+ */
+export async function readKey(file: string, { create = false } = {}): Promise<SigningKey> {
   try {
+    if (create && readIfThere(file) === undefined) await writeKey(file);
     return await parseKey(await readFile(file, 'utf8'));
   } catch (cause) {
-    throw unusable(file, cause);
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new UsageError(`The issuer's key file ${file} cannot be used: ${reason}`, { cause });
   }
 }
 
-/** Reads a key file, or creates it with mode 0600. @throws UsageError naming the file when it cannot be used. */
-export async function readOrCreateKey(file: string): Promise<SigningKey> {
-  try {
-    return await parseKey(await readFile(file, 'utf8'));
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw unusable(file, cause);
-  }
-  const jwk = await createKey();
-  try {
-    await mkdir(dirname(file), { recursive: true });
-    const draft = `${file}.${randomUUID()}`;
-    await writeFile(draft, JSON.stringify({ jwk }), { mode: 0o600, flag: 'wx' });
-    await rename(draft, file); // atomic: no reader sees a partial file
-  } catch (cause) {
-    throw unusable(file, cause);
-  }
-  return jwk;
+async function writeKey(file: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  const draft = `${file}.${randomUUID()}`;
+  await writeFile(draft, JSON.stringify({ jwk: await createKey() }), { mode: 0o600, flag: 'wx' });
+  await rename(draft, file); // atomic: no reader sees a partial file
 }
 
 async function parseKey(text: string): Promise<SigningKey> {
@@ -53,11 +47,4 @@ async function parseKey(text: string): Promise<SigningKey> {
   } catch {
     throw new Error('not a key file of this issuer; delete it to get a new one');
   }
-}
-
-function unusable(file: string, cause: unknown): UsageError {
-  return new UsageError(
-    `The issuer's key file ${file} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`,
-    { cause },
-  );
 }

@@ -6,7 +6,7 @@ import type { Configuration, InteractionResults } from 'oidc-provider';
 import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.js';
 import type { SigningKey } from './keys.ts';
 import { contentSecurityPolicy, messagePage, signInPage } from './sign-in-page.ts';
-import { CLIENT_ID, DEMO_USERS, HOUR, subOf, userClaims } from './tokens.ts';
+import { CLIENT_ID, HOUR, subOf, userClaims } from './tokens.ts';
 import type { User } from './tokens.ts';
 
 type Context = Parameters<Parameters<Provider['use']>[0]>[0];
@@ -20,18 +20,10 @@ const EMAIL =
 /**
  * Creates the Koa app. Sessions, codes and refresh tokens are kept in memory.
  *
- * @param options.url - The issuer's origin; requests with another Host get 421.
- * @param options.origins - Origins of the web apps, see `startIssuer`.
+ * @param url - The issuer's origin; requests with another Host get 421.
+ * @param origins - Origins of the web apps, see `startIssuer`.
  */
-export function createProvider({
-  url,
-  key,
-  origins,
-}: {
-  url: string;
-  key: SigningKey;
-  origins: readonly string[];
-}): Provider {
+export function createProvider(url: string, key: SigningKey, origins: readonly string[]): Provider {
   const { host, port } = new URL(url);
   const homes = origins.map((origin) => `${origin}/`);
   const users = new Map<string, User>();
@@ -134,7 +126,6 @@ export function createProvider({
     const page = signInPage({
       action: ctx.path,
       returnTo,
-      users: DEMO_USERS,
       email: form ? email : hint,
       ...(form && {
         problem: `${email ? `“${email}” is not` : 'Type'} an e-mail address, such as you@example.com.`,

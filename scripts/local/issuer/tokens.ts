@@ -12,11 +12,11 @@ export interface User {
 /** Content of a token that is issued without the sign-in page. Nothing is validated, so that tests can make bad tokens. */
 export interface TokenRequest {
   /** Default: the first demo user. */
-  readonly email?: string;
+  readonly email?: string | undefined;
   /** Default: `subOf(email)`. */
-  readonly sub?: string;
+  readonly sub?: string | undefined;
   /** Replaces or adds claims, `iss`, `aud` and `exp` included; null removes one. */
-  readonly claims?: Readonly<Record<string, unknown>>;
+  readonly claims?: Readonly<Record<string, unknown>> | undefined;
   /** Seconds until `exp`; negative for an expired token. Default: 3600. */
   readonly expiresIn?: number;
 }
