@@ -96,12 +96,3 @@ export function createLimits(): Limits {
     },
   };
 }
-
-/** Largest resident memory that a process has had, in bytes; NaN where the system does not say. */
-export function readResidentMemory(pid: number): number {
-  try {
-    return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
-  } catch {
-    return Number.NaN;
-  }
-}

@@ -6,7 +6,7 @@ import { makeOwner, MESSAGE } from './database.ts';
 import type { Database, Owner, SeededOwner } from './database.ts';
 import { claimsOf, makeEvent } from './events.ts';
 import { startSandbox } from './sandbox.ts';
-import type { Cost, Memory, Sandbox } from './sandbox.ts';
+import type { Cost, Sandbox } from './sandbox.ts';
 
 /** `start`: initialisation and first POST together. `ten` to `fullest`: warm GETs of lists of that length. */
 export type Step =
@@ -23,7 +23,8 @@ export type Step =
 /** What one process has cost: medians where a step is repeated; a text is the reason why there is no figure. */
 export interface Run {
   readonly costs: Partial<Record<Step, Cost | string>>;
-  readonly memory?: Memory;
+  /** Peak in bytes. */
+  readonly memory?: number;
 }
 
 export interface BodyOutcome {
@@ -32,7 +33,8 @@ export interface BodyOutcome {
   /** HTTP status, or the reason why there is none. */
   readonly outcome: number | string;
   readonly cost?: Cost;
-  readonly memory?: Memory;
+  /** Peak in bytes. */
+  readonly memory?: number;
 }
 
 /** A contender and its measurements, process by process; empty where they are left out. */

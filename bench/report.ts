@@ -2,7 +2,7 @@
 import { cpus, release } from 'node:os';
 import { medianCost } from './measure.ts';
 import type { Bench, BodyOutcome, Entrant, Step } from './measure.ts';
-import type { Cost, Memory } from './sandbox.ts';
+import type { Cost } from './sandbox.ts';
 
 type Kind = keyof Cost;
 const KINDS = ['wall', 'cpu'] as const;
@@ -50,7 +50,7 @@ ${formatRatios(entrants)}
 ## Cold start
 
 Initialisation: from the start of the process until it asks for its first event. Memory: the peak in MB, as counted
-against the limit of 128 MB (a process that exceeds it is killed) / resident, which includes Node's own program.
+against the limit of 128 MB (a process that exceeds it is killed). Node's own program is not counted.
 
 ${table(
   [
@@ -103,8 +103,8 @@ function formatRatios(entrants: readonly Entrant[]): string {
     if (typeof one !== 'object' || typeof two !== 'object') return '–';
     return judge(one[kind] / two[kind], RATIO_LIMITS[`${step} ${kind} ${other.contender.name}`]);
   };
-  const { counted: fullest = Number.NaN } = peak(ours.lists) ?? {};
-  const { counted: body = Number.NaN } = peak(ours.bodies) ?? {};
+  const fullest = peak(ours.lists);
+  const body = peak(ours.bodies);
   return `## Ratios
 
 This service divided by each of the others. Targets in parentheses; bold where one is missed.
@@ -118,10 +118,7 @@ ${table(
         others.map((other) => ratio(other, step, kind)),
       ]),
     ),
-    [
-      'fullest list, memory',
-      others.map(({ lists }) => judge(fullest / (peak(lists)?.counted ?? Number.NaN))),
-    ],
+    ['fullest list, memory', others.map(({ lists }) => judge(fullest / peak(lists)))],
     ['package', others.map(({ built }) => judge(ours.built.size / built.size))],
   ],
 )}
@@ -144,12 +141,9 @@ function costOf({ coldStarts, lists }: Entrant, step: Step): Cost | string | und
   return failure ?? (costs.length > 0 ? medianCost(costs as Cost[]) : undefined);
 }
 
-/** The peak over all processes; undefined where one has none. */
-function peak(runs: readonly { readonly memory?: Memory }[]): Memory | undefined {
-  const memories = runs.flatMap(({ memory }) => memory ?? []);
-  if (memories.length === 0 || memories.length < runs.length) return undefined;
-  const maximum = (kind: keyof Memory): number => Math.max(...memories.map((memory) => memory[kind]));
-  return { counted: maximum('counted'), resident: maximum('resident') };
+/** The peak over all processes; NaN where one has none. */
+function peak(runs: readonly { readonly memory?: number }[]): number {
+  return runs.length === 0 ? Number.NaN : Math.max(...runs.map(({ memory = Number.NaN }) => memory));
 }
 
 function formatCost(entrant: Entrant, step: Step, kinds: readonly Kind[]): string {
@@ -158,10 +152,9 @@ function formatCost(entrant: Entrant, step: Step, kinds: readonly Kind[]): strin
   return kinds.map((kind) => cost[kind].toPrecision(cost[kind] < 100 ? 3 : 4)).join(' / ');
 }
 
-const formatMemory = (memory: Memory | undefined): string =>
-  memory ? `${(memory.counted / MEGABYTE).toFixed(0)} / ${(memory.resident / MEGABYTE).toFixed(0)}` : '–';
+const formatMemory = (bytes: number): string => (Number.isNaN(bytes) ? '–' : (bytes / MEGABYTE).toFixed(0));
 
-function formatOutcome({ outcome, expected, cost, memory }: BodyOutcome): string {
+function formatOutcome({ outcome, expected, cost, memory = Number.NaN }: BodyOutcome): string {
   const status = outcome === expected ? String(outcome) : `**${outcome}**`;
   if (cost === undefined) return status;
   return `${status}, ${cost.wall.toFixed(0)} / ${cost.cpu.toFixed(0)}, ${formatMemory(memory)}`;
