@@ -1,17 +1,18 @@
-/** What the commands under scripts/ have in common: strict options, one line per mistake, exit codes. */
-import { readFileSync } from 'node:fs';
+/** Shared by the commands: strict options, one line for each error, exit codes, files. */
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { ParseArgsConfig } from 'node:util';
 
-/** Bad use of a command, said in one line. Exit code 2. */
+/** A mistake of the user, in one line. Exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
 /**
- * Parses the options of a command that takes nothing else; see {@link parseCommandLine}.
+ * Parses a command line that has options only; see {@link parseCommandLine}.
  *
- * @throws UsageError for an argument that is no option, too.
+ * @throws UsageError for any other argument, too.
  */
 export function parseOptions<const Options extends NonNullable<ParseArgsConfig['options']>>(
   usage: string,
@@ -47,13 +48,13 @@ export function parseCommandLine<const Options extends NonNullable<ParseArgsConf
     }
     return parsed;
   } catch (error) {
-    // parseArgs explains itself in several sentences and lines; the first says what is wrong.
+    // The messages of parseArgs have several sentences; the first says what is wrong.
     const [line = ''] = (error instanceof Error ? error.message : String(error)).split(/\. |\.?\n/);
     throw new UsageError(`${line} (see --help)`, { cause: error });
   }
 }
 
-/** Runs a command: a UsageError is one line on stderr and exit code 2, any other error its message and 1. */
+/** Runs a command. An error is printed to stderr as its message; exit code 2 for a UsageError, otherwise 1. */
 export async function runCommand(main: () => Promise<void>): Promise<void> {
   try {
     await main();
@@ -63,12 +64,37 @@ export async function runCommand(main: () => Promise<void>): Promise<void> {
   }
 }
 
-/** The text of a file, or undefined when there is none. */
+/** Reads a file as text. @returns undefined when there is none. */
 export function readIfThere(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
+  }
+}
+
+/**
+ * Creates a folder if there is none, and tests it by writing 1 MiB.
+ *
+ * @param purpose - For the error.
+ * @throws UsageError when it cannot be written.
+ */
+export function openFolder(folder: string, purpose = 'data'): void {
+  const file = join(folder, '.write-test');
+  try {
+    if (!existsSync(folder)) {
+      mkdirSync(dirname(folder), { recursive: true });
+      // Not recursive: Node would report ENOENT on a read-only file system.
+      mkdirSync(folder);
+    }
+    try {
+      writeFileSync(file, Buffer.alloc(1024 * 1024));
+    } finally {
+      rmSync(file, { force: true });
+    }
+  } catch (error) {
+    const [reason] = (error as Error).message.split(',');
+    throw new UsageError(`The ${purpose} folder ${folder} cannot be used (${reason}).`, { cause: error });
   }
 }

@@ -2,112 +2,117 @@
  * Runs the whole service on this machine until Ctrl-C: contact form, OpenID Connect issuer, HTTP gateway, function
  * and DynamoDB engine. Builds the form when web/dist is missing or older than its sources.
  *
- * Usage: see below. Exit codes: 0 stopped, 1 a part failed, 2 bad use.
+ * Usage: see below. Exit codes: 0 stopped, 1 a part failed, 2 bad use, 130 stopped while starting.
  */
-import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { parseOptions, runCommand, UsageError } from './cli.ts';
-import { engineNames, openFolder, dynamoDbLocalUnavailableReason } from './local/dynamodb.ts';
-import type { EngineName } from './local/dynamodb.ts';
+import { styleText } from 'node:util';
+import { watch } from 'chokidar';
+import { openFolder, parseOptions, runCommand, UsageError } from './cli.ts';
+import { engineNames, dynamoDbLocalUnavailableReason } from './local/dynamodb.ts';
 import { buildForm, buildFormWhenStale } from './local/form.ts';
+import { isListening } from './local/server.ts';
 import { startStack } from './local/stack.ts';
 import type { Stack } from './local/stack.ts';
+import { formatLogLine, formatResponse } from './local/terminal.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
+const DEFAULT_FOLDER = join(ROOT, '.data');
 const USAGE = `
 Usage: npm start -- [options]
 
-  --port N        the gateway's port; issuer, docs and contact form take the next three; 0 = any free ports
-                  (default: PORT or 3000)
-  --engine NAME   ${engineNames.join(' or ')} (default: dynamodb-local where Java allows it)
-  --data FOLDER   where inquiries and the issuer's keys are kept (default: .data)
-  --in-memory     keep nothing
-  --reset         start without the inquiries kept so far
-  --inspect[=PORT]  debug the function: Node's inspector on 127.0.0.1 (default: 9229), one sandbox, no timeout
-  --watch         reload the function when src/ changes, rebuild the form when web/ does (npm run dev)
+  --port N           the gateway's port; issuer, docs and contact form take the next three; 0 = any free ports
+                     (default: PORT or 3000)
+  --engine NAME      ${engineNames.join(' or ')} (default: dynamodb-local if there is a JDK 17 or newer)
+  --data FOLDER      where inquiries and the issuer's key are kept (default: .data)
+  --in-memory        keep nothing
+  --reset            delete the inquiries kept so far
+  --inspect[=PORT]   debug the function: Node's inspector on 127.0.0.1 (default: 9229), one sandbox, no timeout
+  --watch            reload the function when src/ changes, rebuild the form when web/ does (npm run dev)
 
 CORS_ORIGIN in the environment is the one origin that browsers may call from (default: the contact form's). With
 it, the contact form is not served, because it could not call the API.
 `;
-
-interface Settings {
-  readonly port: number;
-  readonly engine: EngineName | undefined;
-  readonly folder: string;
-  readonly inMemory: boolean;
-  readonly reset: boolean;
-  readonly watching: boolean;
-  /** Port of Node's inspector. */
-  readonly inspect: number | undefined;
-}
+const OPTIONS = {
+  port: { type: 'string' },
+  engine: { type: 'string' },
+  data: { type: 'string' },
+  'in-memory': { type: 'boolean', default: false },
+  inspect: { type: 'string' },
+  reset: { type: 'boolean', default: false },
+  watch: { type: 'boolean', default: false },
+} as const;
 
 await runCommand(async () => {
   const settings = readSettings();
-  const stateFile = join(settings.folder, 'stack.json');
-  openFolder(settings.folder);
-  const holder = await findRunning(stateFile);
-  if (holder !== undefined && !settings.inMemory) {
-    throw new UsageError(
-      `The data folder ${settings.folder} is in use by the stack with process id ${holder}.`,
-    );
+  // dynalite throws from callbacks, for example when the disk is full.
+  process.on('uncaughtException', (error: NodeJS.ErrnoException) =>
+    fail(error.code === undefined ? error.stack : error.message),
+  );
+  const { inMemory, folder } = settings;
+  openFolder(folder);
+  const stateFile = join(folder, 'stack.json');
+  const running = await findRunning(stateFile);
+  if (running !== undefined) {
+    throw new UsageError(`The data folder ${folder} is in use by a running stack (${running}).`);
   }
+  // Also when starting fails, and on the second Ctrl-C.
+  process.on('exit', () => rmSync(inMemory ? folder : stateFile, { recursive: true, force: true }));
   if (settings.reset) {
-    for (const engine of engineNames) rmSync(join(settings.folder, engine), { recursive: true, force: true });
+    for (const engine of engineNames) rmSync(join(folder, engine), { recursive: true, force: true });
   }
 
-  const running: { stack?: Stack; stateFile?: string } = {};
-  stopOnSignals(running);
+  const started: { stack?: Stack } = {};
+  stopOnSignals(started);
   const { CORS_ORIGIN: corsOrigin } = process.env;
   const building = corsOrigin ? undefined : buildFormWhenStale();
   building?.catch(() => undefined);
+  const keysFile = join(folder, 'issuer-keys.json');
   const stack = await startStack({
     port: settings.port,
     engine: settings.engine,
-    folder: settings.inMemory ? undefined : settings.folder,
+    folder: inMemory ? undefined : folder,
+    keysFile,
     inspect: settings.inspect,
+    ready: building,
     ...(corsOrigin && { corsOrigin }),
+    ...(process.stdout.isTTY && {
+      log: (line) => print(formatLogLine(line)),
+      onResponse: (response) => print(formatResponse(response)),
+    }),
   }).catch((error: NodeJS.ErrnoException & { port?: number }) => {
     if (error.code !== 'EADDRINUSE') throw error;
     const option = error.port === settings.inspect ? '--inspect=PORT' : '--port (0 = any free port)';
     throw new UsageError(`Port ${error.port} is in use; choose another with ${option}.`);
   });
 
-  running.stack = stack;
-  // The state file names the running stack for `npm run token`; one that is running already keeps it.
-  if (holder === undefined) {
-    running.stateFile = stateFile;
-    const { url: gateway, issuer, keysFile, engine } = stack;
-    const state = {
-      pid: process.pid,
-      gateway,
-      issuer: issuer.url,
-      keysFile,
-      engine: { name: engine.name, url: engine.url },
-    };
-    writeFileSync(stateFile, `${JSON.stringify(state, null, 2)}\n`);
-  }
-  void stopWithEngine(stack);
-  const isBuilt = await building;
-  if (settings.watching) reloadOnChange(stack);
-  process.stdout.write(await describe(stack, settings, isBuilt));
+  // For `npm run token`. No connection is accepted before it is written: until here, only promises were resolved since
+  // the gateway began to listen.
+  const { url: gateway, formUrl: form, issuer, engine } = stack;
+  const state = { pid: process.pid, gateway, form, issuer: issuer.url, keysFile, engine: engine.url };
+  writeFileSync(stateFile, `${JSON.stringify(state, null, 2)}\n`);
+  started.stack = stack;
+  void engine.failed.then(({ message }) => fail(message));
+  if (settings.watching) await reloadOnChange(stack);
+  print(describe(stack, settings, await building));
 });
 
-function readSettings(): Settings {
-  // parseArgs knows no optional values.
+function print(line: string | undefined): void {
+  if (line !== undefined) process.stdout.write(`${line}\n`);
+}
+
+function fail(message: string | undefined): never {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+}
+
+function readSettings() {
+  refuseOptionsOfNpm();
+  // parseArgs has no optional values.
   const args = process.argv.slice(2).map((arg) => (arg === '--inspect' ? '--inspect=9229' : arg));
-  const definitions = {
-    port: { type: 'string' },
-    engine: { type: 'string' },
-    data: { type: 'string', default: join(ROOT, '.data') },
-    'in-memory': { type: 'boolean', default: false },
-    inspect: { type: 'string' },
-    reset: { type: 'boolean', default: false },
-    watch: { type: 'boolean', default: false },
-  } as const;
-  const options = parseOptions(USAGE, definitions, args);
+  const options = parseOptions(USAGE, OPTIONS, args);
   const port = options.port ?? (process.env['PORT'] || '3000');
   // Issuer, docs and contact form take the next three.
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_532) {
@@ -121,138 +126,136 @@ function readSettings(): Settings {
   if (options.engine !== undefined && engine === undefined) {
     throw new UsageError(`The engine must be ${engineNames.join(' or ')}, not "${options.engine}".`);
   }
-  if (options.reset && options['in-memory'])
-    throw new UsageError('--reset and --in-memory exclude each other.');
+  const { 'in-memory': inMemory, reset, data } = options;
+  if (inMemory && (reset || data !== undefined)) {
+    throw new UsageError(`--in-memory excludes --${reset ? 'reset' : 'data'}.`);
+  }
   return {
     port: Number(port),
     engine,
-    folder: resolve(options.data),
-    inMemory: options['in-memory'],
-    reset: options.reset,
+    folder: inMemory ? mkdtempSync(join(tmpdir(), 'inquiries-in-memory-')) : resolve(data ?? DEFAULT_FOLDER),
+    inMemory,
+    reset,
     watching: options.watch,
     inspect,
   };
 }
 
-/** Process id of the stack that wrote the state file, if it is still running. */
-async function findRunning(stateFile: string): Promise<number | undefined> {
+/**
+ * npm takes options before `--` for its own, leaves them in the environment and passes their values as arguments.
+ *
+ * @throws UsageError with the command to write.
+ */
+function refuseOptionsOfNpm(): void {
+  const names = Object.keys(OPTIONS).filter((name) => process.env[`npm_config_${name.replace('-', '_')}`]);
+  // npm takes --engine for its --engine-strict.
+  if (engineNames.some((name) => name === process.argv[2])) names.push('engine');
+  if (names.length === 0) return;
+  const command = process.env['npm_lifecycle_event'] === 'dev' ? 'npm run dev' : 'npm start';
+  const rest = names.map((name) =>
+    ['port', 'engine', 'data'].includes(name) ? `--${name} <value>` : `--${name}`,
+  );
+  throw new UsageError(
+    `npm took --${names.join(' and --')} for itself; write: ${command} -- ${rest.join(' ')}`,
+  );
+}
+
+/** Process id and addresses of the stack that wrote the state file, if it is still running. */
+async function findRunning(stateFile: string): Promise<string | undefined> {
   if (!existsSync(stateFile)) return undefined;
   try {
-    const { pid, gateway } = JSON.parse(readFileSync(stateFile, 'utf8')) as { pid: number; gateway: string };
-    process.kill(pid, 0);
-    // Process ids are used again: a stack is running only if it listens, too.
-    const listening = await new Promise<boolean>((settle) => {
-      const socket = connect(Number(new URL(gateway).port), '127.0.0.1');
-      socket.once('connect', () => settle(true)).once('error', () => settle(false));
-      socket.once('connect', () => socket.destroy());
-    });
-    return listening ? pid : undefined;
+    const { pid, gateway, form } = JSON.parse(readFileSync(stateFile, 'utf8')) as Record<string, string>;
+    process.kill(Number(pid), 0);
+    // Process ids are reused: the stack is running only if its gateway listens, too.
+    if (!(await isListening(Number(new URL(gateway ?? '').port)))) return undefined;
+    return `process ${pid}, API ${gateway}/inquiries${form === undefined ? '' : `, form ${form}`}`;
   } catch {
     return undefined;
   }
 }
 
 /**
- * Ctrl-C, a closed terminal, a kill or the end of npm end every part. A second signal, or one while starting, ends this process
- * at once, and the engine with it.
+ * Closes every part on Ctrl-C, on a closed terminal, when killed, and when npm ends. A second signal, or one while
+ * starting, ends this process at once; engine and function end with it.
  */
-function stopOnSignals(running: { stack?: Stack; stateFile?: string }): void {
+function stopOnSignals(started: { stack?: Stack }): void {
   let stopping = false;
   const stop = async (): Promise<void> => {
-    if (stopping || running.stack === undefined) process.exit(130);
+    if (stopping || started.stack === undefined) process.exit(130);
     stopping = true;
-    if (running.stateFile !== undefined) rmSync(running.stateFile, { force: true });
-    await running.stack.close();
+    await started.stack.close();
     process.exit(0);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop());
-  // Nobody reads any more: a closed pipe is no reason to end without ending the parts.
+  // A closed pipe (EPIPE) must not end this process before its parts are closed.
   process.stdout.on('error', () => undefined);
 
-  const npm = findNpm();
-  if (npm === undefined) return;
+  // npm does not forward every signal that is sent to it alone. Its shell became this process (exec in package.json),
+  // so npm is the parent, and another process is when npm has ended.
+  if (process.env['npm_lifecycle_event'] === undefined) return;
+  const { ppid: npm } = process;
   const timer = setInterval(() => {
-    try {
-      process.kill(npm, 0);
-    } catch {
-      clearInterval(timer);
-      void stop();
-    }
+    if (process.ppid === npm) return;
+    clearInterval(timer);
+    void stop();
   }, 500);
   timer.unref();
 }
 
-/**
- * Process id of the npm that runs this command, found with `ps` among the parents. A signal sent to npm alone ends
- * npm and does not reach us, so its end has to be noticed.
- */
-function findNpm(): number | undefined {
-  let pid = process.ppid;
-  for (let level = 0; level < 3 && process.env['npm_lifecycle_event'] !== undefined; level++) {
-    const { stdout } = spawnSync('ps', ['-o', 'ppid=,args=', '-p', String(pid)], { encoding: 'utf8' });
-    const [, parent, args = ''] = /^\s*(\d+)\s+(.*)/.exec(stdout ?? '') ?? [];
-    if (args.startsWith('npm ')) return pid;
-    pid = Number(parent);
-  }
-  return undefined;
+async function reloadOnChange(stack: Stack): Promise<void> {
+  await onChange('src', () => stack.reload(), 'reloaded');
+  if (stack.formUrl !== undefined) await onChange('web', buildForm, 'rebuilt; reload the page');
 }
 
-async function stopWithEngine({ engine }: Stack): Promise<void> {
-  await engine.ended;
-  // Ctrl-C reaches the engine as well; give our own handler the time to end everything.
-  await sleep(1_000);
-  process.stderr.write('The DynamoDB engine has ended; stopping.\n');
-  process.exit(1);
-}
-
-function reloadOnChange(stack: Stack): void {
-  onChange('src', () => stack.reload(), 'reloaded');
-  if (stack.formUrl !== undefined) onChange('web', buildForm, 'rebuilt; reload the page');
-}
-
-function onChange(folder: string, react: () => Promise<void> | void, done: string): void {
+/** Watches a folder; `react` is called once for changes within 100 ms (git checkout), and not while it is running. */
+async function onChange(folder: string, react: () => Promise<void> | void, done: string): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
-  watch(join(ROOT, folder), { recursive: true }, (_event, file) => {
-    if (file?.startsWith('dist')) return;
+  let work = Promise.resolve();
+  const watcher = watch(join(ROOT, folder), { ignoreInitial: true, ignored: join(ROOT, 'web/dist') });
+  watcher.on('all', (_event, file) => {
     clearTimeout(timer);
-    // Editors write in bursts.
     timer = setTimeout(() => {
-      Promise.resolve()
-        .then(react)
-        .then(
-          () => process.stdout.write(`${folder}/${file} changed: ${done}\n`),
-          (error: Error) => process.stderr.write(`${error.message}\n`),
-        );
+      work = work.then(react).then(
+        () => print(`${relative(ROOT, file)} changed: ${done}`),
+        (error: Error) => void process.stderr.write(`${error.message}\n`),
+      );
     }, 100);
   });
+  await once(watcher, 'ready');
 }
 
-async function describe(
+function row(label: string, value: string, note = ''): string {
+  return `  ${styleText('dim', label.padEnd(10))} ${styleText('cyan', value)}   ${note}`.trimEnd();
+}
+
+function describe(
   { url, formUrl, docsUrl, issuer, engine, tableName }: Stack,
-  settings: Settings,
+  { engine: chosen, inMemory, folder, inspect }: ReturnType<typeof readSettings>,
   isBuilt = false,
-): Promise<string> {
-  const obstacle = settings.engine === undefined ? dynamoDbLocalUnavailableReason() : undefined;
-  const kept = settings.inMemory ? 'kept in memory' : `kept in ${relative('', settings.folder) || '.'}`;
+): string {
+  const kept = inMemory ? 'kept in memory' : `kept in ${relative('', folder) || '.'}`;
   const name = engine.name === 'dynalite' ? 'dynalite' : 'DynamoDB Local';
-  const because = obstacle === undefined ? '' : `\n             dynalite, because ${obstacle}`;
-  const inspector =
-    settings.inspect === undefined
-      ? ''
-      : `\n  Inspector  127.0.0.1:${settings.inspect}   (attach VS Code or chrome://inspect; breakpoints in src/*.ts; no function timeout)`;
-  const form = formUrl ?? `not served, because CORS_ORIGIN is ${process.env['CORS_ORIGIN']}`;
-  return `
-Inquiry service, running on this machine until Ctrl-C.
-
-  Form       ${form}${isBuilt ? '   (web/dist was missing or old and has been built)' : ''}
-  API        ${url}/inquiries
-  Docs       ${docsUrl}   (read it, sign in, try it; ${docsUrl}/openapi.yaml is the contract)
-  Sign-in    ${issuer.url}
-  DynamoDB   ${engine.url}   ${name}, table ${tableName}, ${kept}${because}${inspector}
-
-Send an inquiry as ana@example.com (the token is good for an hour; \`npm run --silent token\` prints another):
-
-  curl -X POST ${url}/inquiries -H 'Content-Type: application/json' -d '{"subject":"Hello","body":"Is anyone there?"}' -H 'Authorization: Bearer ${await issuer.token()}'
-
-`;
+  const reason = engine.name === chosen ? undefined : dynamoDbLocalUnavailableReason();
+  const lines = [
+    `\n${styleText('bold', 'Inquiry service')}, running on this machine until Ctrl-C.\n`,
+    formUrl === undefined
+      ? row('Form', `not served, because CORS_ORIGIN is ${process.env['CORS_ORIGIN']}`)
+      : row('Form', formUrl, isBuilt ? '(web/dist was missing or old and has been built)' : ''),
+    row('API', `${url}/inquiries`),
+    row('Docs', docsUrl, `(read it, sign in, try it; ${docsUrl}/openapi.yaml is the contract)`),
+    row('Sign-in', issuer.url),
+    row('DynamoDB', engine.url, `${name}, table ${tableName}, ${kept}`),
+  ];
+  if (reason !== undefined) lines.push(row('', `dynalite, because ${reason}`));
+  if (inspect !== undefined) {
+    const note = '(attach VS Code or chrome://inspect; breakpoints in src/*.ts; no function timeout)';
+    lines.push(row('Inspector', `127.0.0.1:${inspect}`, note));
+  }
+  const token = `npm run --silent token${folder === DEFAULT_FOLDER ? '' : ` -- --data '${folder}'`}`;
+  lines.push(
+    '\nSend an inquiry as ana@example.com, in this folder:\n',
+    `  curl -X POST ${url}/inquiries -H "Authorization: Bearer $(${token})" \\`,
+    `    -H 'Content-Type: application/json' -d '{"subject":"Hello","body":"Is anyone there?"}'\n`,
+  );
+  return lines.join('\n');
 }

@@ -54,7 +54,9 @@ function joinNegative(argv: string[]): string[] {
 function readState(file: string) {
   const text = readIfThere(file);
   if (text === undefined) {
-    throw new UsageError(`No local stack is running (there is no ${file}); start it with npm start.`);
+    throw new UsageError(
+      `No local stack is running (cannot read ${file}); start it with npm start, or pass the --data that it printed.`,
+    );
   }
   const { pid, issuer, keysFile } = parseObject(text) ?? {};
   if (typeof pid !== 'number' || typeof issuer !== 'string' || typeof keysFile !== 'string') {

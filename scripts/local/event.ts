@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Claims } from './authorizer.ts';
 
-/** Content types whose body is passed as text. Any other, a missing one included, is passed as base64. */
+/** Content types whose body is text in the event. With any other, or none, the body is base64. */
 const TEXT = /^(text\/.*|application\/(json|javascript|xml|.*\+json|.*\+xml))$/i;
 
 /**
@@ -67,13 +67,13 @@ export function toEvent(
   };
 }
 
-/** The path and the query of a request, as they were sent. */
+/** Path and query of a request as sent. */
 export function splitTarget({ url = '/' }: IncomingMessage) {
   const [rawPath = '/', ...query] = url.split('?');
   return { rawPath, rawQueryString: query.join('?') };
 }
 
-/** Names in lower case, values of repeated names joined by commas. */
+/** Headers with names in lower case; values of repeated names are joined by commas. */
 export function toHeaders(rawHeaders: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {};
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -84,7 +84,7 @@ export function toHeaders(rawHeaders: readonly string[]): Record<string, string>
   return headers;
 }
 
-/** `20/Nov/2026:05:34:00 +0000` */
+/** Common Log Format: `20/Nov/2026:05:34:00 +0000`. */
 function toLogTime(date: Date): string {
   const [, day, month, year, time] = date.toUTCString().split(' ');
   return `${day}/${month}/${year}:${time} +0000`;

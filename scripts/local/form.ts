@@ -1,7 +1,8 @@
-/** The contact form of the local stack: web/ as Vite builds it, with the config.json of the running stack. */
+/** Serves the contact form: web/ as Vite builds it, and the config.json of the running stack. */
 import { globSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { openFolder } from '../cli.ts';
 import { splitTarget } from './event.ts';
 import { replies } from './replies.ts';
 import { close, listen } from './server.ts';
@@ -9,10 +10,10 @@ import { findFile, sendContent } from './static.ts';
 
 const WEB = join(import.meta.dirname, '../../web');
 const DIST = join(WEB, 'dist');
-/** What a build depends on. */
+/** What the build reads. */
 const SOURCES = ['index.html', 'vite.config.ts', 'src/**/*', 'public/**/*', '../package-lock.json'];
 
-/** What the form reads at its start. web/README.md */
+/** The form's config.json. web/README.md */
 interface FormConfig {
   readonly issuer: string;
   readonly clientId: string;
@@ -21,12 +22,12 @@ interface FormConfig {
 
 export interface FormServer {
   readonly url: string;
-  /** From now on the form is served; before, it is 503. */
+  /** Starts serving the form; until then every request gets 503. */
   configure(config: FormConfig): void;
   close(): Promise<void>;
 }
 
-/** Builds web/dist where it is missing or older than its sources. Resolves to whether it had to. */
+/** Builds web/dist if it is missing or older than its sources. @returns Whether it was built. */
 export async function buildFormWhenStale(): Promise<boolean> {
   const sources = SOURCES.flatMap((pattern) => globSync(pattern, { cwd: WEB }));
   const newest = Math.max(...sources.map((file) => timeOf(join(WEB, file))));
@@ -35,10 +36,12 @@ export async function buildFormWhenStale(): Promise<boolean> {
   return true;
 }
 
-/** Builds web/dist. Vite is loaded only then. */
+/** Builds web/dist. @throws UsageError when it cannot be written. */
 export async function buildForm(): Promise<void> {
+  openFolder(DIST, 'output');
+  // Loaded only when needed, which takes a second.
   const { build } = await import('vite');
-  await build({ configFile: join(WEB, 'vite.config.ts'), logLevel: 'warn' });
+  await build({ configFile: join(WEB, 'vite.config.ts'), logLevel: 'silent' });
 }
 
 /** Milliseconds since the epoch, 0 when there is no such file. */
@@ -47,7 +50,7 @@ function timeOf(file: string): number {
 }
 
 /**
- * Serves the form on a loopback port, as a host of static files does.
+ * Serves the form on a loopback port.
  *
  * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
  */
@@ -56,7 +59,7 @@ export async function startFormServer(port: number): Promise<FormServer> {
   const server = createServer((request, response) => {
     const { rawPath } = splitTarget(request);
     if (config === undefined) return void response.writeHead(replies.unavailable.status).end();
-    // The issuer and the gateway know the form by one origin only; `localhost` is another.
+    // One origin of the form is registered with issuer and gateway; `localhost` is another one.
     if (request.headers.host !== new URL(url).host) {
       return void response.writeHead(302, { location: url }).end();
     }
@@ -73,7 +76,7 @@ export async function startFormServer(port: number): Promise<FormServer> {
   return { url, configure: (value) => void (config = value), close: () => close(server) };
 }
 
-/** As the page's own policy, with the addresses of this stage by name, and against framing. docs/adr/0053 */
+/** The page's own policy with the addresses of this stack, and without framing. docs/adr/0053 */
 function policyFor({ issuer, apiUrl }: FormConfig): string {
   return [
     "default-src 'none'",

@@ -1,7 +1,7 @@
 /**
- * A stand-in for an API Gateway HTTP API with a JWT authorizer and CORS in front of one Lambda function.
- * Where it differs from AWS: every response carries Access-Control-Allow-Origin, so that a client without an
- * Origin sees it too, and a handler result without a status code is refused instead of guessed at. docs/adr/0017
+ * The local API Gateway HTTP API: a JWT authorizer and CORS in front of one Lambda function. It differs from AWS in
+ * two points: every response carries Access-Control-Allow-Origin, also to a client that sends no Origin, and a
+ * function response without a status code is a 500. docs/adr/0017
  */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -15,11 +15,17 @@ import { FunctionTimeout } from './lambda/sandbox.ts';
 import { limits, replies } from './replies.ts';
 import type { Reply } from './replies.ts';
 
-/** Explicit methods and no ANY: an ANY route with an authorizer would swallow preflights. */
+/** Explicit methods, because an ANY route with an authorizer also matches preflights. */
 const ROUTE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'];
 const ROUTES = new Set(ROUTE_METHODS.map((method) => `${method} ${inquiriesPath}`));
-/** Statuses of answers that hold inquiries. */
+/** Statuses of responses that contain inquiries. */
 const SUCCESSES = new Set([...operations.values()].map(({ status }) => status));
+
+/** Replies to errors of Node's HTTP parser other than 400. */
+const PARSER_REPLIES: Readonly<Record<string, Reply>> = {
+  HPE_HEADER_OVERFLOW: replies.headersTooLarge,
+  ERR_HTTP_REQUEST_TIMEOUT: replies.requestTimeout,
+};
 
 export interface GatewayOptions {
   readonly authorize: Authorize;
@@ -27,13 +33,23 @@ export interface GatewayOptions {
   readonly invoke: (event: string, requestId: string) => Promise<string>;
   /** The one allowed origin. */
   readonly corsOrigin: string;
-  /** Whether the next request is over the stage's throttling limits. Default: never. */
+  /** Whether the next request exceeds the stage's throttling limits. Default: never. */
   readonly throttle?: () => boolean;
-  /** Receives one line about each invocation that failed. */
+  /** Receives one line for each failed invocation. */
   readonly log: (line: string) => void;
+  /** Called for each response that has been sent. */
+  readonly onResponse?: (response: CompletedResponse) => void;
 }
 
-/** What the function answered. */
+export interface CompletedResponse {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly status: number;
+  readonly milliseconds: number;
+}
+
+/** The function's response, parsed. */
 interface FunctionResponse {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -41,38 +57,66 @@ interface FunctionResponse {
   readonly body: Buffer;
 }
 
-/** Creates the gateway; the caller lets it listen. */
+/** Creates the gateway, which does not listen yet. */
 export function createGateway({
   authorize,
   invoke,
   corsOrigin,
   throttle = () => false,
   log,
+  onResponse,
 }: GatewayOptions): Server {
-  const server = createServer({ maxHeaderSize: 64 * 1024 }, (request, response) => {
+  /** The latest response of each connection: pipelined requests are answered in order. */
+  const latest = new WeakMap<Socket, ServerResponse>();
+  const accept = (request: IncomingMessage, response: ServerResponse): void => {
+    latest.set(request.socket, response);
+    const start = performance.now();
+    response.once('finish', () => {
+      const { method = '' } = request;
+      const milliseconds = performance.now() - start;
+      onResponse?.({ method, path: splitTarget(request).rawPath, status: response.statusCode, milliseconds });
+    });
     response.setHeader('access-control-allow-origin', corsOrigin);
     response.setHeader('access-control-expose-headers', 'link');
     response.setHeader('apigw-requestid', randomUUID());
+  };
+  // The Host header is checked below: Node's own 400 has no body.
+  const server = createServer({ maxHeaderSize: 64 * 1024, requireHostHeader: false }, (request, response) => {
+    accept(request, response);
     answer(request, response).catch((error: unknown) => {
       log(`gateway: ${error instanceof Error ? error.name : 'error'}`);
       if (!response.headersSent) reply(response, replies.internalError);
     });
   });
+  server.on('checkExpectation', (request, response) => {
+    accept(request, response);
+    reply(response, replies.expectationFailed);
+  });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (!socket.writable) return;
-    const { status, message } =
-      error.code === 'HPE_HEADER_OVERFLOW' ? replies.headersTooLarge : replies.badRequest;
-    const body = JSON.stringify({ message });
-    socket.end(
-      `HTTP/1.1 ${status} ${message}\r\nContent-Type: application/json\r\n` +
-        `Access-Control-Allow-Origin: ${corsOrigin}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
-    );
+    const { status, message } = PARSER_REPLIES[error.code ?? ''] ?? replies.badRequest;
+    const refuse = (): void => {
+      if (!socket.writable) return;
+      const body = JSON.stringify({ message });
+      socket.end(
+        `HTTP/1.1 ${status} ${message}\r\nContent-Type: application/json\r\n` +
+          `Access-Control-Allow-Origin: ${corsOrigin}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+      );
+    };
+    const response = latest.get(socket);
+    if (response === undefined || response.writableFinished) refuse();
+    // The error comes after this request, whose response is sent first.
+    else if (response.req.complete) response.once('finish', refuse);
+    else if (!response.headersSent) reply(response.setHeader('connection', 'close'), { status, message });
   });
   return server;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (headerSize(request) > limits.headers) {
       return reply(response, replies.headersTooLarge);
+    }
+    const { host = [] } = request.headersDistinct;
+    if (host.length > 1 || (host.length === 0 && request.httpVersion === '1.1')) {
+      return reply(response, replies.badRequest);
     }
     const headers = toHeaders(request.rawHeaders);
     if (isPreflight(request, headers)) return preflight(response, headers['origin'] === corsOrigin);
@@ -117,7 +161,7 @@ function reply(response: ServerResponse, { status, message }: Reply): void {
   response.writeHead(status, { 'content-type': 'application/json', 'content-length': body.length }).end(body);
 }
 
-/** Bytes of the request line and of the header lines, as they were sent. */
+/** Bytes of the request line and the header lines as sent. */
 function headerSize({ method = '', url = '', httpVersion, rawHeaders }: IncomingMessage): number {
   const requestLine = `${method} ${url} HTTP/${httpVersion}\r\n`.length;
   // Node decodes header bytes as latin1: one character, one byte. Each pair adds a colon, a space and a line end.
@@ -132,7 +176,7 @@ function isPreflight(request: IncomingMessage, headers: Readonly<Record<string, 
   );
 }
 
-/** Answers a preflight before any route or authorizer; a foreign origin learns nothing of what is allowed. */
+/** Answers a preflight, before routing and authorization. Another origin is sent no CORS settings. */
 function preflight(response: ServerResponse, allowed: boolean): void {
   if (allowed) {
     response.setHeader('access-control-allow-methods', 'GET,POST,PUT,DELETE,OPTIONS');
@@ -142,7 +186,7 @@ function preflight(response: ServerResponse, allowed: boolean): void {
   response.writeHead(204).end();
 }
 
-/** The whole body, or undefined when it is over the limit; the rest is then read and dropped. */
+/** Reads the body. @returns undefined when it is over the limit; the rest is read and discarded. */
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -154,7 +198,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   return size > limits.body ? undefined : Buffer.concat(chunks);
 }
 
-/** Narrows the function's result to the proxy response form. @throws Error when it is not of that form. */
+/** Parses the function's result as a proxy response. @throws Error when it is none. */
 function parseFunctionResponse(json: string): FunctionResponse {
   const malformed = new Error('the handler returned a malformed response');
   const result: unknown = JSON.parse(json);

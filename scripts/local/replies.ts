@@ -1,6 +1,6 @@
 /**
- * What an API Gateway HTTP API answers by itself, `{"message":"…"}`, and the limits behind it. The local gateway
- * answers with them; the published document describes them. docs/adr/0017
+ * The responses that an API Gateway HTTP API makes itself, `{"message":"…"}`, and its limits: for the local gateway
+ * and for the published document. docs/adr/0017
  */
 
 import { LAMBDA_PAYLOAD_LIMIT } from '../../src/limits.ts';
@@ -14,7 +14,9 @@ export const replies = {
   badRequest: { status: 400, message: 'Bad Request' },
   unauthorized: { status: 401, message: 'Unauthorized' },
   notFound: { status: 404, message: 'Not Found' },
+  requestTimeout: { status: 408, message: 'Request Timeout' },
   payloadTooLarge: { status: 413, message: 'Request Entity Too Large' },
+  expectationFailed: { status: 417, message: 'Expectation Failed' },
   tooManyRequests: { status: 429, message: 'Too Many Requests' },
   headersTooLarge: { status: 431, message: 'Request Header Fields Too Large' },
   internalError: { status: 500, message: 'Internal Server Error' },

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { connect } from 'node:net';
 import type { Server } from 'node:net';
 
 /**
@@ -17,16 +17,22 @@ export async function listen(server: Server, port: number): Promise<number> {
   return address.port;
 }
 
-/** Stops listening and ends every open connection; resolves when all are gone. */
+/** Stops listening and closes all connections. */
 export async function close(server: Server & { closeAllConnections?(): void }): Promise<void> {
   const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
   server.closeAllConnections?.();
   await closed;
 }
 
-/** @throws Error with `code` EADDRINUSE and `port` when the port is taken. */
-export async function checkPort(port: number): Promise<void> {
-  const server = createServer();
-  await listen(server, port);
-  await close(server);
+/** Whether something listens on a port of the IPv4 loopback address. */
+export async function isListening(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
 }

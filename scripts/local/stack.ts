@@ -1,116 +1,105 @@
 /** The whole service on one machine: engine, issuer and gateway around the function. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createAuthorizer } from './authorizer.ts';
 import { startDocsServer } from './docs.ts';
 import { startEngine, dynamoDbLocalUnavailableReason } from './dynamodb.ts';
 import type { Engine, EngineName } from './dynamodb.ts';
 import { startFormServer } from './form.ts';
 import { createGateway } from './gateway.ts';
+import type { CompletedResponse } from './gateway.ts';
 import { startIssuer } from './issuer.ts';
 import type { Issuer } from './issuer.ts';
 import { startFunction } from './lambda/function.ts';
 import { limits } from './replies.ts';
-import { checkPort, close, listen } from './server.ts';
+import { close, isListening, listen } from './server.ts';
 import { createTable } from './table.ts';
 
 export interface StackOptions {
   /** The gateway's port; issuer, docs and contact form take the next three. 0 (the default): any free ports. */
   readonly port?: number;
-  /** Default: DynamoDB Local where Java allows it, otherwise dynalite. */
+  /** Default: DynamoDB Local if it can run here, otherwise dynalite. */
   readonly engine?: EngineName | undefined;
-  /** Where inquiries and the issuer's keys are kept; absent: in memory. */
+  /** Where inquiries are kept; absent: in memory. */
   readonly folder?: string | undefined;
+  /** Where the issuer's key is kept; absent: in memory. */
+  readonly keysFile?: string;
   /** URL of the module with the handler. Default: the source. */
   readonly handler?: URL;
-  /** The one origin that CORS allows. Default: that of the form, which is served only then. */
+  /** The one origin that CORS allows. Default: the form's. With another origin, the form is not served. */
   readonly corsOrigin?: string;
   /** Port of Node's inspector, to debug the function without its timeout. */
   readonly inspect?: number | undefined;
-  /** Receives each line that the function and the gateway log. */
+  /** Awaited before the stack accepts requests. */
+  readonly ready?: Promise<unknown> | undefined;
+  /** Receives each line that the function and the gateway log. Default: standard output, without metrics. */
   readonly log?: (line: string) => void;
+  /** Called for each response of the gateway. */
+  readonly onResponse?: (response: CompletedResponse) => void;
 }
 
 export interface Stack {
   /** The gateway's address without a path. */
   readonly url: string;
-  /** The contact form's address without a path; absent where another origin has the API. */
+  /** The contact form's address without a path; absent when CORS allows another origin. */
   readonly formUrl?: string;
-  /** The address of the page that describes the service. */
+  /** Address of the docs page. */
   readonly docsUrl: string;
   readonly issuer: Issuer;
-  /** The issuer's key file, which `npm run token` signs with. */
-  readonly keysFile: string;
   readonly engine: Engine;
   readonly tableName: string;
-  /** Serves the next requests with the code as it is now. */
+  /** Runs the next requests on the code as it is now. */
   reload(): void;
   close(): Promise<void>;
 }
 
-/** Prints a log line; those with metrics are for CloudWatch and would only fill the terminal. */
 function printLine(line: string): void {
   if (!line.startsWith('{"_aws":')) process.stdout.write(`${line}\n`);
 }
 
 /**
- * Starts the stack on loopback ports.
+ * Starts the stack on loopback ports. The gateway listens last, when everything behind it is ready.
  *
- * @throws UsageError when the engine asked for cannot run here; Error with `code` EADDRINUSE when a port is taken.
- * What had been started is stopped again.
+ * @throws UsageError when the engine cannot run here; Error with `code` EADDRINUSE and `port` when a port is taken.
+ * Parts that were started are closed.
  */
 export async function startStack({
   port = 0,
   engine: engineName = dynamoDbLocalUnavailableReason() === undefined ? 'dynamodb-local' : 'dynalite',
   folder,
+  keysFile,
   handler = new URL('../../src/handler.ts', import.meta.url),
   corsOrigin: otherOrigin,
   inspect,
+  ready,
   log = printLine,
+  onResponse,
 }: StackOptions = {}): Promise<Stack> {
   const tableName = 'inquiries-local';
   await using resources = new AsyncDisposableStack();
 
-  // The one origin that CORS allows is the form's, or there is no form. docs/adr/0055
+  // Checked here, because listening comes after the start of the engine.
+  for (const checked of [port, inspect ?? 0]) {
+    if (checked === 0 || !(await isListening(checked))) continue;
+    throw Object.assign(new Error(`Port ${checked} is in use.`), { code: 'EADDRINUSE', port: checked });
+  }
+  // CORS allows one origin: the form's or, without the form, another one. docs/adr/0055
   const form = otherOrigin === undefined ? await startFormServer(port === 0 ? 0 : port + 3) : undefined;
   resources.defer(async () => form?.close());
   const corsOrigin = otherOrigin ?? form?.url ?? '';
   const docs = await startDocsServer(port === 0 ? 0 : port + 2);
   resources.defer(() => docs.close());
-
-  const lambda = Promise.withResolvers<Awaited<ReturnType<typeof startFunction>>>();
-  lambda.promise.catch(() => undefined);
-  const keysFolder = folder ?? (await mkdtemp(join(tmpdir(), 'inquiries-keys-')));
-  if (folder === undefined) resources.defer(() => rm(keysFolder, { recursive: true }));
-  const keysFile = join(keysFolder, 'issuer-keys.json');
   const issuer = await startIssuer({
     port: port === 0 ? 0 : port + 1,
-    keysFile,
+    ...(keysFile !== undefined && { keysFile }),
     webOrigins: [corsOrigin, docs.url],
   });
   resources.defer(() => issuer.close());
-
-  const gateway = createGateway({
-    authorize: createAuthorizer({ issuer: issuer.url, audience: [issuer.audience] }),
-    invoke: async (event, requestId) => (await lambda.promise).invoke(event, requestId),
-    corsOrigin,
-    log,
-  });
-  const gatewayPort = await listen(gateway, port);
-  resources.defer(() => close(gateway));
-
-  const url = `http://127.0.0.1:${gatewayPort}`;
-  form?.configure({ issuer: issuer.url, clientId: issuer.clientId, apiUrl: url });
-  docs.configure({ gateway: url, issuer: issuer.url, clientId: issuer.clientId });
 
   const engine = await startEngine(engineName, folder);
   resources.defer(() => engine.close());
   await createTable(engine.url, tableName);
 
   const { PATH = '' } = process.env;
-  if (inspect !== undefined) await checkPort(inspect);
-  const startedFunction = await startFunction({
+  const lambda = await startFunction({
     module: handler.href,
     environment: {
       PATH,
@@ -120,7 +109,7 @@ export async function startStack({
       AWS_REGION: 'local',
       AWS_ACCESS_KEY_ID: 'local',
       AWS_SECRET_ACCESS_KEY: 'local',
-      // Nothing of the user's own AWS settings may reach a local run.
+      // Ignore the user's AWS settings.
       AWS_CONFIG_FILE: '/dev/null',
       AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
     },
@@ -133,8 +122,20 @@ export async function startStack({
     }),
     log,
   });
-  resources.defer(() => startedFunction.close());
-  lambda.resolve(startedFunction);
+  resources.defer(() => lambda.close());
+
+  const gateway = createGateway({
+    authorize: createAuthorizer({ issuer: issuer.url, audience: [issuer.audience] }),
+    invoke: (event, requestId) => lambda.invoke(event, requestId),
+    corsOrigin,
+    log,
+    ...(onResponse !== undefined && { onResponse }),
+  });
+  await ready;
+  const url = `http://127.0.0.1:${await listen(gateway, port)}`;
+  resources.defer(() => close(gateway));
+  form?.configure({ issuer: issuer.url, clientId: issuer.clientId, apiUrl: url });
+  docs.configure({ gateway: url, issuer: issuer.url, clientId: issuer.clientId });
 
   const started = resources.move();
   return {
@@ -142,10 +143,9 @@ export async function startStack({
     ...(form !== undefined && { formUrl: form.url }),
     docsUrl: docs.url,
     issuer,
-    keysFile,
     engine,
     tableName,
-    reload: () => startedFunction.reload(),
+    reload: () => lambda.reload(),
     close: () => started.disposeAsync(),
   };
 }

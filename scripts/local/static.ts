@@ -1,11 +1,11 @@
-/** Serves files and texts: content types, headers, GET and HEAD alone. */
+/** Static content: files, content types, headers; GET and HEAD only. */
 import { readFileSync, realpathSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname, join, sep } from 'node:path';
 
-/** What there is under a path. */
+/** The content of one path. */
 export interface Content {
-  /** A name with the extension that says the content type. */
+  /** File name; its extension gives the content type. */
   readonly name: string;
   readonly data: string | Buffer;
 }
@@ -22,8 +22,10 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The file in a folder that a path of a URL names, or undefined. No path leads out of the folder, by dots, escapes
- * or links; a file of a type unknown here is none.
+ * Reads the file that the path of a URL names in a folder. Neither dot segments nor percent-encoding nor symbolic
+ * links lead out of the folder.
+ *
+ * @returns undefined when there is no such file, or its content type is not in the table above.
  */
 export function findFile(folder: string, path: string): Content | undefined {
   if (TYPES[extname(path)] === undefined) return undefined;
@@ -35,7 +37,7 @@ export function findFile(folder: string, path: string): Content | undefined {
   }
 }
 
-/** Answers a request with the content, 404 when there is none, or 405. `headers` are sent in any case. */
+/** Sends the content, 404 when it is undefined, or 405; each with `headers`. */
 export function sendContent(
   request: IncomingMessage,
   response: ServerResponse,

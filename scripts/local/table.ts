@@ -1,6 +1,6 @@
 /**
- * The table's definition for everything that creates a table locally: the stack, the tests, the benchmark.
- * Its keys are those of the entity (src/entities/inquiry.ts); a test compares them.
+ * The table's definition for the stack, the tests and the benchmark.
+ * A test compares its keys with the entity's (src/entities/inquiry.ts).
  */
 import { CreateTableCommand, DynamoDBClient, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
 import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
@@ -17,7 +17,7 @@ export const tableDefinition = {
   BillingMode: 'PAY_PER_REQUEST',
 } satisfies Omit<CreateTableCommandInput, 'TableName'>;
 
-/** Creates the table on a local engine and waits until it is usable; an existing table is left as it is. */
+/** Creates the table on a local engine, if it does not exist, and waits until it is active. */
 export async function createTable(endpoint: string, tableName: string): Promise<void> {
   const client = new DynamoDBClient({
     endpoint,

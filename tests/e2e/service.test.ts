@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startStack } from '../../scripts/local/stack.ts';
 import type { OpenApiDocument } from '../../scripts/openapi/document.ts';
@@ -364,11 +363,5 @@ describe.each([
     expect(requests().map(({ level }) => level)).toEqual(
       requests().map((line) => (statusOf(line) < 400 ? 'INFO' : 'WARN')),
     );
-  });
-
-  it('removes the key file of a stack without a data folder when it closes', async () => {
-    expect(existsSync(stack.keysFile)).toBe(true);
-    await stack.close();
-    expect(existsSync(stack.keysFile)).toBe(false);
   });
 });

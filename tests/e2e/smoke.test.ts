@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -18,7 +18,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'smoke-'));
   const child = spawn(
     process.execPath,
-    ['scripts/start.ts', '--port', '0', '--in-memory', '--engine', 'dynalite', '--data', folder],
+    ['scripts/start.ts', '--port', '0', '--engine', 'dynalite', '--data', folder],
     {
       cwd: ROOT,
       env: { ...process.env, CORS_ORIGIN: 'http://localhost:5173' },
@@ -29,10 +29,11 @@ beforeAll(async () => {
   let output = '';
   for await (const chunk of child.stdout) {
     output += String(chunk);
-    if (/Bearer [\w.-]+/.test(output)) break;
+    if (output.includes('curl -X POST')) break;
   }
   [, url = ''] = /API +(\S+)\/inquiries/.exec(output) ?? [];
-  [, token = ''] = /Bearer ([\w.-]+)/.exec(output) ?? [];
+  const args = [join(ROOT, 'scripts/token.ts'), '--data', folder];
+  token = execFileSync(process.execPath, args, { encoding: 'utf8' }).trim();
 });
 afterAll(async () => {
   const ended = once(stack, 'exit');

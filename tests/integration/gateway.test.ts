@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Authorize } from '../../scripts/local/authorizer.ts';
 import { FunctionTimeout } from '../../scripts/local/lambda/sandbox.ts';
 import { createGateway } from '../../scripts/local/gateway.ts';
+import type { CompletedResponse } from '../../scripts/local/gateway.ts';
 import { close, listen } from '../../scripts/local/server.ts';
+import { LAMBDA_PAYLOAD_LIMIT } from '../../src/limits.ts';
 import { send } from '../helpers/http.ts';
 
 const ORIGIN = 'https://www.example.com';
@@ -15,6 +17,7 @@ let authorize: Authorize;
 let invoke: (event: string, requestId: string) => Promise<string>;
 const events: Record<string, unknown>[] = [];
 const logged: string[] = [];
+const responses: CompletedResponse[] = [];
 const server = createGateway({
   authorize: (header) => authorize(header),
   invoke: async (event, requestId) => {
@@ -23,6 +26,7 @@ const server = createGateway({
   },
   corsOrigin: ORIGIN,
   log: (line) => void logged.push(line),
+  onResponse: (response) => void responses.push(response),
 });
 let port = 0;
 let url = '';
@@ -35,6 +39,7 @@ afterAll(() => close(server));
 beforeEach(() => {
   events.length = 0;
   logged.length = 0;
+  responses.length = 0;
   authorize = async () => ({ claims: { sub: 's' } });
   invoke = async () => OK;
 });
@@ -301,9 +306,9 @@ describe('limits', () => {
       const frame = JSON.stringify({ statusCode: 200, body: '' }).length;
       return async () => JSON.stringify({ statusCode: 200, body: 'x'.repeat(size - frame) });
     };
-    invoke = responseOf(6_291_556);
+    invoke = responseOf(LAMBDA_PAYLOAD_LIMIT);
     expect((await sendPlain()).status).toBe(200);
-    invoke = responseOf(6_291_557);
+    invoke = responseOf(LAMBDA_PAYLOAD_LIMIT + 1);
     expect(await sendPlain()).toEqual({ status: 500, text: '{"message":"Internal Server Error"}' });
   });
 
@@ -364,10 +369,75 @@ describe('the function’s result', () => {
   });
 });
 
-it('answers 400 with CORS to what is not HTTP', async () => {
-  const socket = connect(port, '127.0.0.1');
-  socket.end('nonsense\r\n\r\n');
-  const text = (await socket.toArray()).join('');
-  expect(text).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n[^]*\{"message":"Bad Request"\}$/);
-  expect(text).toContain(`Access-Control-Allow-Origin: ${ORIGIN}\r\n`);
+describe('requests that Node’s HTTP server refuses get the gateway’s form:', () => {
+  /** Sends bytes and reads until the gateway closes the connection. @returns Each status line and body, and the headers. */
+  const exchange = async (...bytes: string[]) => {
+    const socket = connect(port, '127.0.0.1');
+    for (const part of bytes) socket.write(part);
+    const text = (await socket.toArray()).join('');
+    return {
+      statuses: [...text.matchAll(/HTTP\/1\.1 (.*)\r\n/g)].map(([, status]) => status),
+      bodies: [...text.matchAll(/\{.*?\}/g)].map(([body]) => body),
+      text,
+    };
+  };
+  const host = () => `Host: 127.0.0.1:${port}\r\n`;
+  const last = 'Connection: close\r\n';
+  const post = () => `POST /inquiries HTTP/1.1\r\n${host()}`;
+
+  it.each([
+    ['no HTTP', () => 'nonsense\r\n\r\n', '400 Bad Request'],
+    ['an unknown method', () => `FOO /inquiries HTTP/1.1\r\n${host()}\r\n`, '400 Bad Request'],
+    ['no Host', () => `GET /inquiries HTTP/1.1\r\n${last}\r\n`, '400 Bad Request'],
+    ['two Hosts', () => `GET /inquiries HTTP/1.1\r\n${host()}${host()}${last}\r\n`, '400 Bad Request'],
+    [
+      'a malformed chunk',
+      () => `${post()}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\nzz\r\n`,
+      '400 Bad Request',
+    ],
+    ['an unknown Expect', () => `${post()}Expect: x\r\n${last}\r\n`, '417 Expectation Failed'],
+  ])('%s', async (_, bytes, status) => {
+    const { statuses, bodies, text } = await exchange(bytes());
+    expect(statuses).toEqual([status]);
+    expect(bodies).toEqual([JSON.stringify({ message: status.slice(4) })]);
+    expect(text).toMatch(/^content-type: application\/json\r$/im);
+    expect(text.toLowerCase()).toContain(`access-control-allow-origin: ${ORIGIN}\r\n`);
+    expect(events).toEqual([]);
+  });
+
+  it('a request that does not arrive in time', async () => {
+    server.once('connection', (socket) =>
+      socket.once('data', () => {
+        const timeout = Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+        server.emit('clientError', timeout, socket);
+      }),
+    );
+    const { statuses, bodies } = await exchange(`${post()}Content-`);
+    expect(statuses).toEqual(['408 Request Timeout']);
+    expect(bodies).toEqual(['{"message":"Request Timeout"}']);
+  });
+
+  it('but garbage after a valid POST does not take its response away', async () => {
+    const release = Promise.withResolvers<void>();
+    server.once('clientError', () => setImmediate(release.resolve));
+    invoke = async () => {
+      await release.promise;
+      return JSON.stringify({ statusCode: 201, body: '{"stored":true}' });
+    };
+    const { statuses, bodies } = await exchange(`${post()}Content-Length: 2\r\n\r\n{}`, 'nonsense\r\n\r\n');
+    expect(statuses).toEqual(['201 Created', '400 Bad Request']);
+    expect(bodies).toEqual(['{"stored":true}', '{"message":"Bad Request"}']);
+    expect(events).toHaveLength(1);
+  });
+});
+
+it('reports each response with its method, path without the query, status and time', async () => {
+  await send(`${url}?before=1`, { method: 'POST' });
+  await send(`http://127.0.0.1:${port}/other`);
+  await vi.waitFor(() => expect(responses).toHaveLength(2));
+  const milliseconds = expect.any(Number) as number;
+  expect(responses).toEqual([
+    { method: 'POST', path: '/inquiries', status: 200, milliseconds },
+    { method: 'GET', path: '/other', status: 404, milliseconds },
+  ]);
 });

@@ -1,4 +1,4 @@
-/** `npm run deploy` in a temporary copy of scripts/, with stubs for terraform, git and npm on the PATH. */
+/** `npm run deploy` in a temporary copy of scripts/ and src/, with stubs for terraform, git and npm on the PATH. */
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
@@ -106,7 +106,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'deploy-test-'));
   const folders = ['bin', 'dist', 'home', 'infra/terraform/.terraform'];
   for (const name of folders) mkdirSync(join(folder, name), { recursive: true });
-  cpSync(join(ROOT, 'scripts'), join(folder, 'scripts'), { recursive: true });
+  for (const name of ['scripts', 'src']) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   writeFileSync(join(folder, 'bin/package.json'), '{"type":"commonjs"}');

@@ -444,7 +444,7 @@ describe.concurrent('a list of several pages is whole or a 500', () => {
     }));
 });
 
-describe.concurrent('a row that is no inquiry of the caller is a fault of ours, never shown and never left out', () => {
+describe.concurrent('a row that is not an inquiry of the caller is an internal error, never shown and never left out', () => {
   const malformed = createTally('1e malformed and foreign rows');
   const without = (name: string) => (row: object) => {
     const { [name]: _, ...rest } = row as Record<string, unknown>;

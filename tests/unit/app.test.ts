@@ -531,12 +531,12 @@ describe('logs', () => {
     ['a success', {}, makeEvent({}), 0],
     ['a mistake of the client', {}, makeEvent({ method: 'POST', body: '{' }), 0],
     [
-      'a fault of ours',
+      'an internal error',
       { put: () => Promise.reject(new Error('x')) },
       makePost({ subject: '', body: '' }),
       1,
     ],
-  ])('metrics of %s: requests, faults of ours, latency', async (_, overrides, event, faults) => {
+  ])('metrics of %s: requests, internal errors, latency', async (_, overrides, event, faults) => {
     await setUp(overrides).send(event, { ...CONTEXT, functionName: 'inquiries-main' });
     expect(metrics).toEqual([
       {
