@@ -1,5 +1,4 @@
 /** The measurements of one contender, each in a process of its own. */
-import type { LargeBody } from './bodies.ts';
 import { checkContract, checkCreated, checkList } from './check.ts';
 import type { Contender, Package } from './contenders.ts';
 import { makeOwner, MESSAGE } from './database.ts';
@@ -27,23 +26,12 @@ export interface Run {
   readonly memory?: number;
 }
 
-export interface BodyOutcome {
-  readonly name: string;
-  readonly expected: number;
-  /** HTTP status, or the reason why there is none. */
-  readonly outcome: number | string;
-  readonly cost?: Cost;
-  /** Peak in bytes. */
-  readonly memory?: number;
-}
-
 /** A contender and its measurements, process by process; empty where they are left out. */
 export interface Entrant {
   readonly contender: Contender;
   readonly built: Package;
   readonly coldStarts: Run[];
   readonly lists: Run[];
-  readonly bodies: BodyOutcome[];
 }
 
 export interface Bench {
@@ -70,7 +58,8 @@ export async function measureColdStart(bench: Bench, { contender, built }: Entra
   return inSandbox(bench, built, async (sandbox) => {
     const post = async (): Promise<Cost> => {
       const owner = nextOwner();
-      const { result, ...cost } = await sandbox.invoke(postEvent(owner, MESSAGE_JSON));
+      const event = makeEvent({ method: 'POST', claims: claimsOf(owner), body: MESSAGE_JSON });
+      const { result, ...cost } = await sandbox.invoke(event);
       if (!constant) checkCreated(result, owner);
       return cost;
     };
@@ -105,22 +94,6 @@ export async function measureLists(bench: Bench, { built }: Entrant): Promise<Ru
     return { costs, memory: sandbox.peakMemory() };
   });
 }
-
-/** Sends a large body to a process that has received none before. */
-export async function measureBody(bench: Bench, { built }: Entrant, body: LargeBody): Promise<BodyOutcome> {
-  const { name, expected, make, base64 } = body;
-  const outcome = await inSandbox(bench, built, async (sandbox) => {
-    const owner = nextOwner();
-    await sandbox.invoke(postEvent(owner, MESSAGE_JSON));
-    const { result, ...cost } = await sandbox.invoke(postEvent(owner, make(), base64));
-    const { statusCode } = JSON.parse(result) as { statusCode: number };
-    return { outcome: statusCode, cost, memory: sandbox.peakMemory() };
-  }).catch((error: unknown) => ({ outcome: explainFailure(error) }));
-  return { name, expected, ...outcome };
-}
-
-const postEvent = (owner: Owner, body: string, base64 = false): string =>
-  makeEvent({ method: 'POST', claims: claimsOf(owner), body, base64 });
 
 async function list(sandbox: Sandbox, owner: SeededOwner, constant = false): Promise<Cost> {
   const event = makeEvent({ method: 'GET', claims: claimsOf(owner) });

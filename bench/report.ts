@@ -1,7 +1,7 @@
 /** The benchmark's report. */
 import { cpus, release } from 'node:os';
 import { medianCost } from './measure.ts';
-import type { Bench, BodyOutcome, Entrant, Step } from './measure.ts';
+import type { Bench, Entrant, Step } from './measure.ts';
 import type { Cost } from './sandbox.ts';
 
 type Kind = keyof Cost;
@@ -83,13 +83,6 @@ ${table(
     formatMemory(peak(entrant.lists)),
   ]),
 )}
-
-## Large bodies
-
-One large body for each process: status, time / CPU, memory as above. Bold: not the status of the contract, which
-limits the length and the structure of a body (docs/adr/0062); the other contenders parse every body.
-
-${formatBodies(entrants.filter(({ bodies }) => bodies.length > 0))}
 `;
 }
 
@@ -104,7 +97,6 @@ function formatRatios(entrants: readonly Entrant[]): string {
     return judge(one[kind] / two[kind], RATIO_LIMITS[`${step} ${kind} ${other.contender.name}`]);
   };
   const fullest = peak(ours.lists);
-  const body = peak(ours.bodies);
   return `## Ratios
 
 This service divided by each of the others. Targets in parentheses; bold where one is missed.
@@ -123,8 +115,7 @@ ${table(
   ],
 )}
 
-Counted memory: ${judge(fullest / MEGABYTE, 105)} MB with the fullest list, ${judge(body / MEGABYTE, 105)} MB with large bodies.
-Package (zip): ${judge(ours.built.size / 1024, 150)} KB.`;
+Memory with the fullest list: ${judge(fullest / MEGABYTE, 105)} MB. Package (zip): ${judge(ours.built.size / 1024, 150)} KB.`;
 }
 
 /** A figure with its target; bold where the target is missed. */
@@ -153,30 +144,6 @@ function formatCost(entrant: Entrant, step: Step, kinds: readonly Kind[]): strin
 }
 
 const formatMemory = (bytes: number): string => (Number.isNaN(bytes) ? '–' : (bytes / MEGABYTE).toFixed(0));
-
-function formatOutcome({ outcome, expected, cost, memory = Number.NaN }: BodyOutcome): string {
-  const status = outcome === expected ? String(outcome) : `**${outcome}**`;
-  if (cost === undefined) return status;
-  return `${status}, ${cost.wall.toFixed(0)} / ${cost.cpu.toFixed(0)}, ${formatMemory(memory)}`;
-}
-
-function formatBodies(entrants: readonly Entrant[]): string {
-  const [first] = entrants;
-  if (first === undefined) return 'Not measured.';
-  return table(
-    ['body', 'contract', ...entrants.map(({ contender }) => contender.title)],
-    first.bodies.map(({ name, expected }, index) => [
-      name,
-      expected,
-      entrants.map(({ bodies }) =>
-        bodies
-          .slice(index, index + 1)
-          .map(formatOutcome)
-          .join(''),
-      ),
-    ]),
-  );
-}
 
 /** A table in Markdown; a list stands for as many cells. */
 function table(
