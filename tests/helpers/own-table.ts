@@ -12,19 +12,11 @@ export const bestEngine = (): string => inject('engines')['dynamodb-local'] ?? i
 const FIELDS = ['id', 'cognito_sub', 'email', 'subject'] as const;
 export type Stored = Pick<Inquiry, (typeof FIELDS)[number]>;
 
-export interface OwnTable {
-  readonly engine: string;
-  readonly name: string;
-  /** Environment of a function that uses this table. */
-  environment(endpoint?: string): Record<string, string>;
-  /** What is stored under a `sub`, or by everybody, read past the service. */
-  rows(sub?: string): Promise<Stored[]>;
-  close(): void;
-}
+export type OwnTable = Awaited<ReturnType<typeof createOwnTable>>;
 
 /** A table of the caller's own. */
-export async function createOwnTable(engine = bestEngine()): Promise<OwnTable> {
-  const name = `hard-${randomUUID()}`;
+export async function createOwnTable(engine = bestEngine()) {
+  const name = `inquiries-${randomUUID()}`;
   await createTable(engine, name);
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
   const client = DynamoDBDocumentClient.from(
@@ -33,14 +25,17 @@ export async function createOwnTable(engine = bestEngine()): Promise<OwnTable> {
   return {
     engine,
     name,
-    environment: (endpoint = engine) => ({
+    client,
+    /** Environment of a function that uses this table. */
+    environment: (endpoint = engine): Record<string, string> => ({
       TABLE_NAME: name,
       AWS_ENDPOINT_URL_DYNAMODB: endpoint,
       AWS_REGION: 'local',
       AWS_ACCESS_KEY_ID: credentials.accessKeyId,
       AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
     }),
-    async rows(sub) {
+    /** What is stored under a `sub`, or by everybody, read past the service. */
+    async rows(sub?: string): Promise<Stored[]> {
       const items: Stored[] = [];
       const filter = sub !== undefined && {
         FilterExpression: 'cognito_sub = :sub',

@@ -5,43 +5,24 @@ import type { TokenRequest } from '../../scripts/local/issuer/tokens.ts';
 import { startFunction } from '../../scripts/local/lambda/function.ts';
 import { close, listen } from '../../scripts/local/server.ts';
 import { send } from './http.ts';
-import type { Answer } from './http.ts';
 import { bestEngine, createOwnTable } from './own-table.ts';
-import type { OwnTable } from './own-table.ts';
+import { BUILT } from './sandbox.ts';
 
-export interface User {
-  readonly email: string;
-  readonly sub: string;
-  call(method: string, query?: string, body?: string | Buffer, contentType?: string): Promise<Answer>;
-}
-
-export interface Service {
-  /** Address of the one path. */
-  readonly url: string;
-  readonly table: OwnTable;
-  /** What the function and the gateway have logged. */
-  readonly lines: readonly string[];
-  signIn(request: TokenRequest & { email: string; sub: string }): Promise<User>;
-  close(): Promise<void>;
-}
-
-const BUILT = new URL('../../dist/handler.mjs', import.meta.url);
+export type Service = Awaited<ReturnType<typeof startService>>;
+export type User = Awaited<ReturnType<Service['signIn']>>;
 
 /**
  * The whole service on a table of its own: gateway, authorizer, issuer and the built function.
  *
  * @param endpoint - Where the function finds the database, when it is not the engine itself.
  */
-export async function startService(
-  engine = bestEngine(),
-  endpoint?: (engine: string) => Promise<string>,
-): Promise<Service> {
+export async function startService(engine = bestEngine(), endpoint?: (engine: string) => Promise<string>) {
   const table = await createOwnTable(engine);
   const issuer = await startIssuer({ port: 0 });
   const lines: string[] = [];
   const log = (line: string): void => void lines.push(line);
   const lambda = await startFunction({
-    module: BUILT.href,
+    module: BUILT,
     environment: { ...table.environment(await endpoint?.(engine)), CORS_ORIGIN: 'https://www.example.com' },
     timeout: 30_000,
     log,
@@ -54,15 +35,17 @@ export async function startService(
   });
   const url = `http://127.0.0.1:${await listen(gateway, 0)}/inquiries`;
   return {
+    /** Address of the one path. */
     url,
     table,
-    lines,
-    async signIn(request) {
+    /** What the function and the gateway have logged. */
+    lines: lines as readonly string[],
+    async signIn(request: TokenRequest & { email: string; sub: string }) {
       const token = await issuer.token(request);
       return {
         email: request.email,
         sub: request.sub,
-        call: (method, query = '', body, contentType = 'application/json') =>
+        call: (method: string, query = '', body?: string | Buffer, contentType = 'application/json') =>
           send(`${url}${query}`, {
             method,
             headers: ['Authorization', `Bearer ${token}`, 'Content-Type', contentType],
@@ -70,7 +53,7 @@ export async function startService(
           }),
       };
     },
-    async close() {
+    async close(): Promise<void> {
       await close(gateway);
       await lambda.close();
       await issuer.close();

@@ -16,17 +16,12 @@ import { send } from '../helpers/http.ts';
 type Fields = Record<string, unknown>;
 const AUDIENCE = 'client-1';
 const now = (): number => Math.floor(Date.now() / 1000);
-const rsa = (modulusLength = 2048) => generateKeyPairSync('rsa', { modulusLength });
-const [key, other, weak] = [rsa(), rsa(), rsa(1024)];
+const rsa = () => generateKeyPairSync('rsa', { modulusLength: 2048 });
+const [key, other] = [rsa(), rsa()];
 const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const jwk = (publicKey: KeyObject, more: Fields) => ({ ...publicKey.export({ format: 'jwk' }), ...more });
 const GOOD_KEY = jwk(key.publicKey, { kid: 'k1', alg: 'RS256', use: 'sig' });
-const UNUSABLE_KEYS = [
-  jwk(other.publicKey, { kid: 'enc', use: 'enc' }),
-  jwk(weak.publicKey, { kid: 'weak', use: 'sig' }),
-  jwk(curve.publicKey, { kid: 'ec', use: 'sig' }),
-  { kty: 'oct', k: 'c2VjcmV0', kid: 'oct', use: 'sig', alg: 'HS256' },
-];
+const CURVE_KEY = jwk(curve.publicKey, { kid: 'ec', use: 'sig' });
 
 /** The issuer's requests and its JWKS endpoint; `foreign` is a server that only tokens name. */
 let [issuer, foreign, issuerRequests, foreignRequests] = ['', '', 0, 0];
@@ -56,7 +51,7 @@ afterAll(() => Promise.all([issuerServer, foreignServer].map(close)));
 let authorize: Authorize;
 beforeEach(() => {
   authorize = createAuthorizer({ issuer, audience: [AUDIENCE, 'client-2'] });
-  publish(GOOD_KEY, ...UNUSABLE_KEYS);
+  publish(GOOD_KEY, CURVE_KEY);
   [issuerRequests, foreignRequests] = [0, 0];
 });
 
@@ -73,11 +68,9 @@ const payload = (change: Fields = {}): Fields => ({
   ...change,
 });
 const by =
-  (privateKey: KeyObject, hash = 'sha256') =>
+  (privateKey: KeyObject) =>
   (input: string): Buffer =>
-    createSign(hash).update(input).sign(privateKey);
-const hmac = (secret: string | Buffer) => (input: string) =>
-  createHmac('sha256', secret).update(input).digest();
+    createSign('sha256').update(input).sign(privateKey);
 const token = (head: unknown = header(), body: unknown = payload(), signer = by(key.privateKey)): string => {
   const input = `${encode(text(head))}.${encode(text(body))}`;
   return `${input}.${encode(signer(input))}`;
@@ -85,13 +78,12 @@ const token = (head: unknown = header(), body: unknown = payload(), signer = by(
 const withHeader = (change: Fields, signer?: ReturnType<typeof by>) => (): string =>
   token(header(change), payload(), signer);
 const withClaims = (change: Fields) => (): string => token(header(), payload(change));
-/** Appends to the claims what JSON.stringify does not write. */
-const withJson = (json: string) => (): string => token(header(), text(payload()).replace(/}$/, `,${json}}`));
 /** Parts of a good token and of one with other claims. */
 const mixed = (take: (good: string[], changed: string[]) => unknown[]) => (): string =>
   take(token().split('.'), withClaims({ sub: 'x' })().split('.')).join('.');
 const foreignKey = by(other.privateKey);
 const publicPem = key.publicKey.export({ type: 'spki', format: 'pem' });
+const hs256 = (input: string): Buffer => createHmac('sha256', publicPem).update(input).digest();
 const es256 = (input: string): Buffer =>
   sign('sha256', Buffer.from(input), { key: curve.privateKey, dsaEncoding: 'ieee-p1363' });
 
@@ -101,60 +93,43 @@ const each = (name: string, values: unknown[], change: (fields: Fields) => () =>
 
 const refused: Record<string, Row[]> = {
   'the token is malformed': [
-    ['Bearer twice', () => `Bearer Bearer ${token()}`],
     ['another scheme', () => `DPoP ${token()}`],
     ['two tokens', () => `${token()},${token()}`],
     ['a space inside', () => token().replace('.', ' .')],
-    ['padding', () => `${token()}=`],
     ['no signature', mixed(([head, body]) => [head, body])],
     ['alg none and an empty signature', withHeader({ alg: 'none' }, () => Buffer.alloc(0))],
     ['five parts, as in an encrypted token', () => `${token()}.AAAA.AAAA`],
   ],
-  'the token has no key identifier': each('kid', [undefined, null, 1, ['k1']], withHeader),
+  'the token has no key identifier': each('kid', [undefined, 1], withHeader),
   'the token could not be verified': [
-    ...each('alg', ['none', 'nOnE', 'rs256', '', null, ['RS256'], undefined], withHeader),
-    ['HS256 with the public key', withHeader({ alg: 'HS256' }, hmac(publicPem))],
-    ['HS256 with a published secret', withHeader({ alg: 'HS256', kid: 'oct' }, hmac('secret'))],
+    ...each('alg', ['none', undefined], withHeader),
+    ['HS256 with the public key', withHeader({ alg: 'HS256' }, hs256)],
     ['ES256 by a published key', withHeader({ alg: 'ES256', kid: 'ec' }, es256)],
-    ['RS512 by a key for RS256', withHeader({ alg: 'RS512' }, by(key.privateKey, 'sha512'))],
-    ['SHA-1', withHeader({}, by(key.privateKey, 'sha1'))],
-    ['a key for encryption', withHeader({ kid: 'enc' }, foreignKey)],
-    ['an RSA key of 1,024 bits', withHeader({ kid: 'weak' }, by(weak.privateKey))],
     ['the signature of an unknown key', withHeader({}, foreignKey)],
     ['the signature of another token', mixed(([head, body], [, , signed]) => [head, body, signed])],
-    ['a changed payload', mixed(([head, , signed], [, body]) => [head, body, signed])],
-    ['a shortened signature', () => token().slice(0, -2)],
-    ['a critical extension', withHeader({ crit: ['x'], x: 1 })],
-    ['an unencoded payload', withHeader({ crit: ['b64'], b64: false })],
-    ...each('kid', ['', 'k2', 'K1', '../k1', '__proto__'], withHeader),
+    ['an unknown kid', withHeader({ kid: 'k2' })],
     ['a kid that is a URL', () => withHeader({ kid: `${foreign}/jwks` }, foreignKey)()],
     ['the URL of a key (jku)', () => withHeader({ jku: `${foreign}/jwks` }, foreignKey)()],
     ['the URL of a certificate (x5u)', () => withHeader({ x5u: `${foreign}/cert` }, foreignKey)()],
     ['its own key (jwk)', withHeader({ jwk: jwk(other.publicKey, { kid: 'k1' }) }, foreignKey)],
     ['another issuer with its key', () => token(header(), payload({ iss: foreign }), foreignKey)],
-    ...each('iss', [undefined, null, '', 'https://evil.example'], withClaims),
+    ...each('iss', [undefined, 'https://evil.example'], withClaims),
     ['iss with a slash', () => withClaims({ iss: `${issuer}/` })()],
-    ['iss twice, the last one wrong', withJson('"iss":"https://evil.example"')],
-    ...each('exp', [null, '9999999999', 0, [9_999_999_999]], withClaims),
+    ...each('exp', ['9999999999', 0], withClaims),
     ['exp now', () => withClaims({ exp: now() })()],
-    ['exp twice, the last one past', withJson('"exp":1')],
-    ...each('nbf', ['1', 9_999_999_999], withClaims),
-    ...each('iat', ['1', {}], withClaims),
-    ['a payload of null', () => token(header(), 'null')],
+    ...each('nbf', [9_999_999_999], withClaims),
+    ...each('iat', ['1'], withClaims),
     ['a payload that is not JSON', () => token(header(), `${text(payload())}}`)],
-    ['a header that is not JSON', () => token('{"alg":"RS256","kid":"k1"')],
   ],
   'the token must have an expiry': [
     ['no exp', withClaims({ exp: undefined })],
-    ['exp infinite', withJson('"exp":1e400')],
+    ['exp infinite', () => token(header(), text(payload()).replace(/}$/, ',"exp":1e400}'))],
   ],
   'the token was issued in the future': [['iat in the future', () => withClaims({ iat: now() + 60 })()]],
   'the token has an invalid audience': [
-    ...each('aud', [undefined, null, '', 'other', ['other'], [], [[AUDIENCE]], { 0: AUDIENCE }], withClaims),
+    ...each('aud', [undefined, null, 'other', ['other'], [[AUDIENCE]], { 0: AUDIENCE }], withClaims),
     ['aud wrong, client_id right', withClaims({ aud: 'other', client_id: AUDIENCE })],
-    ['aud null, client_id right', withClaims({ aud: null, client_id: AUDIENCE })],
     ['client_id wrong', withClaims({ aud: undefined, client_id: 'other' })],
-    ['client_id in an array', withClaims({ aud: undefined, client_id: [AUDIENCE] })],
   ],
 };
 
@@ -195,11 +170,6 @@ describe('the authorizer', () => {
       claims: { iss: issuer, aud: AUDIENCE, sub: 's', iat: '1718722804', exp: '9999999999', ...passed },
     });
   });
-
-  it('requires kid even when the issuer has one key', async () => {
-    publish(GOOD_KEY);
-    expect(await authorize(withHeader({ kid: undefined })())).not.toHaveProperty('claims');
-  });
 });
 
 it('reads a token from one Authorization header only', async () => {
@@ -211,15 +181,11 @@ it('reads a token from one Authorization header only', async () => {
   });
   const url = `http://127.0.0.1:${await listen(gateway, 0)}/inquiries`;
   const good = token();
-  for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']) {
-    expect((await send(url, { method })).status).toBe(401);
-  }
+  const inBody = `access_token=${good}`;
   for (const name of ['Cookie', 'X-Authorization', 'Proxy-Authorization']) {
-    expect((await send(url, { headers: [name, good] })).status).toBe(401);
+    const answer = await send(`${url}?${inBody}`, { method: 'POST', headers: [name, good], body: inBody });
+    expect(answer.status).toBe(401);
   }
-  expect((await send(`${url}?access_token=${good}&token=${good}`)).status).toBe(401);
-  expect((await send(url, { method: 'POST', body: `access_token=${good}` })).status).toBe(401);
-  expect((await send(url, { headers: ['Authorization', good, 'Authorization', 'x'] })).status).toBe(401);
   expect((await send(url, { headers: ['Authorization', good] })).status).toBe(500);
   await close(gateway);
 });
@@ -239,10 +205,7 @@ describe('the issuer’s keys', () => {
 
   it.each<[string, (response: ServerResponse) => unknown]>([
     ['is down', (response) => response.destroy()],
-    ['answers 503', (response) => response.writeHead(503).end()],
     ['redirects', (response) => response.writeHead(302, { location: `${foreign}/jwks` }).end()],
-    ['answers HTML', (response) => response.end('<html>')],
-    ['publishes no list of keys', (response) => response.end('{"keys":{"kid":"k2"}}')],
     ['publishes no keys', (response) => response.end('{"keys":[null,"k2"]}')],
   ])('when it %s: cached keys stay valid, and no other token is accepted', async (_name, failing) => {
     respond = failing;

@@ -40,55 +40,18 @@ const OBEDIENT = code(`
   };`);
 const invoke = async (started: LocalFunction, event: object = {}) =>
   JSON.parse(await started.invoke(JSON.stringify(event), 'r')) as { count: number; pid: number };
+const useFakeTimers = (): void => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+};
 /** Whether a process is there and is no zombie. */
 const exists = (pid: number): boolean =>
   /^[^Z\s]/.test(spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout);
 
 describe('initialisation', () => {
-  const AWS = {
-    AWS_REGION: 'local',
-    AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:9',
-    AWS_ACCESS_KEY_ID: 'a',
-    AWS_SECRET_ACCESS_KEY: 's',
-  };
-
-  it.each([
-    [{ CORS_ORIGIN: 'https://o' }, 'Missing environment variables: TABLE_NAME'],
-    [{ TABLE_NAME: 'ttt' }, 'Missing environment variables: CORS_ORIGIN'],
-    [{}, 'Missing environment variables: TABLE_NAME, CORS_ORIGIN'],
-  ])('of the service fails with %j and names what is missing', async (environment, message) => {
-    await expect(start(SOURCE, { environment: { ...AWS, ...environment } })).rejects.toThrow(message);
-  });
-
-  it('of the service survives a database that is down; requests answer 500 and log one line and the metrics', async () => {
-    const started = await start(SOURCE, {
-      environment: { ...AWS, TABLE_NAME: 'ttt', CORS_ORIGIN: 'https://o' },
-    });
-    const claims = { sub: '1f0d2c3b-4a59-4687-9a5b-c6d7e8f90a1b', email: 'ana@example.com' };
-    const event = { requestContext: { http: { method: 'GET' }, authorizer: { jwt: { claims } } } };
-    expect(JSON.parse(await started.invoke(JSON.stringify(event), 'r1'))).toEqual({
-      statusCode: 500,
-      headers: { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': 'https://o' },
-      body: '{"error":"INTERNAL_SERVER_ERROR","message":"The request could not be processed. Please try again later."}',
-    });
-    await expect.poll(() => lines.length).toBe(2);
-    expect(read()).toEqual([
-      {
-        timestamp: expect.any(String) as string,
-        level: 'ERROR',
-        requestId: 'r1',
-        message: {
-          requestId: 'r1',
-          method: 'GET',
-          route: '/inquiries',
-          status: 500,
-          milliseconds: expect.any(Number) as number,
-          attempts: 3,
-          errorName: expect.stringMatching(/^\w+$/) as string,
-        },
-      },
-      expect.objectContaining({ FunctionName: 'inquiries-local', Requests: 1, Faults: 1 }),
-    ]);
+  it('of the service fails and names every setting that is missing', async () => {
+    const starting = start(SOURCE, { environment: { AWS_REGION: 'local' } });
+    await expect(starting).rejects.toThrow('Missing environment variables: TABLE_NAME, CORS_ORIGIN');
   });
 
   it('that fails after a reload fails that invocation, says where, and is tried again by the next', async () => {
@@ -117,12 +80,9 @@ describe('an invocation', () => {
       ),
       { environment: { A: 'b' } },
     );
-    const [event, requestId, remaining, environment] = JSON.parse(await started.invoke('{"x":1}', 'r1')) as [
-      object,
-      string,
-      number,
-      Record<string, string>,
-    ];
+    type Received = [object, string, number, Record<string, string>];
+    const received = JSON.parse(await started.invoke('{"x":1}', 'r1')) as Received;
+    const [event, requestId, remaining, environment] = received;
     expect([event, requestId, environment['A']]).toEqual([{ x: 1 }, 'r1', 'b']);
     expect(remaining).toBeGreaterThan(4_000);
     expect(remaining).toBeLessThanOrEqual(5_000);
@@ -132,15 +92,12 @@ describe('an invocation', () => {
     expect(JSON.stringify(environment)).not.toContain('secret');
   });
 
-  it.each([
-    ['TypeError', 'TypeError'],
-    ['string', 'string'],
-  ])(
+  it.each(['TypeError', 'string'])(
     'rejects with the type alone when the handler throws a %s, and the process goes on',
-    async (thrown, type) => {
+    async (thrown) => {
       const started = await start(OBEDIENT);
       const { pid } = await invoke(started);
-      await expect(invoke(started, { thrown })).rejects.toThrow(new RegExp(`^${type}$`));
+      await expect(invoke(started, { thrown })).rejects.toThrow(new RegExp(`^${thrown}$`));
       expect(await invoke(started)).toEqual({ pid, count: 3 });
       expect(lines).toEqual([]);
     },
@@ -216,8 +173,7 @@ describe('invocations at the same time', () => {
 
   it('wait 30 s altogether: then a queued one is dropped, and a running one goes on without its caller', async () => {
     const started = await start(OBEDIENT, { concurrency: 1, timeout: 30_000 });
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
+    useFakeTimers();
     const first = invoke(started, { wait: 100 });
     const second = invoke(started, { wait: 500 });
     const third = invoke(started);
@@ -232,8 +188,7 @@ describe('invocations at the same time', () => {
 
   it('take as long as they need where the timeout is the longest there is, as for a debugger', async () => {
     const started = await start(OBEDIENT, { timeout: 2 ** 31 - 1 });
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
+    useFakeTimers();
     const slow = invoke(started, { wait: 100 });
     vi.advanceTimersByTime(24 * 3_600_000);
     expect((await slow).count).toBe(1);
@@ -269,8 +224,7 @@ describe('a sandbox', () => {
   };
 
   it('has 30 s to initialise', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
+    useFakeTimers();
     const starting = startSandbox({ module: code('for (;;);'), environment: {}, timeout: 10 });
     // Unlike expect.poll, this does not advance the time.
     while (vi.getTimerCount() === 0) await setImmediate();

@@ -16,19 +16,12 @@ const BEN = 'ben@example.com';
 const UUID_V4 = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
 
 let issuer: Issuer;
-const consoleCalls: unknown[][] = [];
+const [info, warn] = [vi.spyOn(console, 'info'), vi.spyOn(console, 'warn')];
 
 beforeAll(async () => {
-  for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const) {
-    vi.spyOn(console, method).mockImplementation((...args: unknown[]) => void consoleCalls.push(args));
-  }
   issuer = await startIssuer({ port: 0, webOrigins: [ORIGIN] });
 });
-
-afterAll(async () => {
-  vi.restoreAllMocks();
-  await issuer.close();
-});
+afterAll(() => issuer.close());
 
 /** A user agent: keeps cookies and follows redirects within the issuer. */
 type Browser = (url: string, form?: Record<string, string>) => Promise<Response>;
@@ -116,31 +109,24 @@ async function isSignedIn(browser: Browser): Promise<boolean> {
   return callback(await authorize(browser, { prompt: 'none' })).has('code');
 }
 
-describe('discovery', () => {
-  const read = (path: string) => fetch(`${issuer.url}/.well-known/${path}`, { headers: { origin: ORIGIN } });
-
-  it('has Cognito’s paths and nothing that Cognito lacks, readable by the web app', async () => {
-    const response = await read('openid-configuration');
-    expect(response.headers.get('access-control-allow-origin')).toBe(ORIGIN);
-    const document = await response.text();
-    expect(JSON.parse(document)).toMatchObject({
-      issuer: issuer.url,
-      authorization_endpoint: `${issuer.url}/oauth2/authorize`,
-      token_endpoint: `${issuer.url}/oauth2/token`,
-      userinfo_endpoint: `${issuer.url}/oauth2/userInfo`,
-      end_session_endpoint: `${issuer.url}/logout`,
-      jwks_uri: `${issuer.url}/.well-known/jwks.json`,
-      code_challenge_methods_supported: ['S256'],
-      id_token_signing_alg_values_supported: ['RS256'],
-    });
-    expect(document).not.toMatch(/pushed_authorization|dpop|device|registration|introspection/);
-    expect(issuer.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+it('discovery has Cognito’s paths and nothing that Cognito lacks, readable by the web app', async () => {
+  const response = await fetch(`${issuer.url}/.well-known/openid-configuration`, {
+    headers: { origin: ORIGIN },
   });
-
-  it('publishes one RSA key and nothing private', async () => {
-    const { keys } = (await (await read('jwks.json')).json()) as { keys: object[] };
-    expect(keys.map((key) => Object.keys(key).toSorted())).toEqual([['alg', 'e', 'kid', 'kty', 'n', 'use']]);
+  expect(response.headers.get('access-control-allow-origin')).toBe(ORIGIN);
+  const document = await response.text();
+  expect(JSON.parse(document)).toMatchObject({
+    issuer: issuer.url,
+    authorization_endpoint: `${issuer.url}/oauth2/authorize`,
+    token_endpoint: `${issuer.url}/oauth2/token`,
+    userinfo_endpoint: `${issuer.url}/oauth2/userInfo`,
+    end_session_endpoint: `${issuer.url}/logout`,
+    jwks_uri: `${issuer.url}/.well-known/jwks.json`,
+    code_challenge_methods_supported: ['S256'],
+    id_token_signing_alg_values_supported: ['RS256'],
   });
+  expect(document).not.toMatch(/pushed_authorization|dpop|device|registration|introspection/);
+  expect(issuer.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
 });
 
 describe('the code flow', () => {
@@ -176,9 +162,6 @@ describe('the code flow', () => {
     const { id_token } = await exchange(await signIn(createBrowser(), ANA, overrides));
     const [flow, direct] = [decodeJwt(id_token), decodeJwt(await issuer.token())];
     expect(Object.keys(flow).toSorted()).toEqual(Object.keys(direct).toSorted());
-    for (const claim of ['sub', 'iss', 'aud', 'token_use', 'cognito:username', 'email', 'email_verified']) {
-      expect(flow[claim]).toEqual(direct[claim]);
-    }
     expect(decodeProtectedHeader(id_token)).toEqual(decodeProtectedHeader(await issuer.token()));
   });
 
@@ -189,36 +172,21 @@ describe('the code flow', () => {
     expect(await response.json()).toEqual({ sub: subOf(ANA), email: ANA, email_verified: true });
   });
 
-  it('refuses a wrong verifier; refuses a used code and revokes the tokens issued for it', async () => {
-    const query = await signIn();
-    expect(await exchange(query, VERIFIER.toLowerCase())).toMatchObject(INVALID_GRANT);
-    const { status, refresh_token } = await exchange(query);
-    expect(status).toBe(200);
-    expect(await exchange(query)).toMatchObject(INVALID_GRANT);
-    expect(await refresh(refresh_token)).toMatchObject(INVALID_GRANT);
-  });
-
   it.each([
     ['without PKCE', { code_challenge: undefined, code_challenge_method: undefined }],
-    ['with the plain method', { code_challenge_method: 'plain' }],
-    ['without a method, which means plain', { code_challenge_method: undefined }],
     ['for a token in the URL', { response_type: 'id_token' }],
   ])('refuses a request %s', async (_name, overrides) => {
     const response = await authorize(createBrowser(), overrides);
     expect(response.headers.get('location')).toMatch(/error=(invalid_request|unsupported_response_type)/);
   });
 
-  it('accepts the origin itself as redirect URI', async () => {
-    const browser = createBrowser();
-    const page = await authorize(browser, { redirect_uri: `${ORIGIN}/` });
-    const response = await browser(await actionOf(page), { email: ANA });
-    expect(response.headers.get('location')).toMatch(/^http:\/\/localhost:5173\/\?code=/);
+  it('accepts the origin itself as redirect URI, and signs nobody in silently without a session', async () => {
+    const response = await authorize(createBrowser(), { redirect_uri: `${ORIGIN}/`, prompt: 'none' });
+    expect(response.headers.get('location')).toMatch(/^http:\/\/localhost:5173\/\?error=login_required/);
   });
 
   it.each([
     ['redirect_uri', 'https://evil.example/callback'],
-    ['redirect_uri', `${ORIGIN}/elsewhere`],
-    ['redirect_uri', 'http://localhost:5174/callback'],
     ['redirect_uri', `${CALLBACK}?next=1`],
     ['client_id', 'other'],
   ])('shows an error page instead of redirecting for %s %s', async (name, value) => {
@@ -252,7 +220,7 @@ describe('the pages', () => {
     expect(messagePage(hint, hint)).toContain(`<h1>${escaped(hint)}</h1>\n<p>${escaped(hint)}</p>`);
   });
 
-  it.each(['', 'ana', 'ana@', 'a b@example.com', '"><script>@example.com', `${ANA}, ${BEN}`])(
+  it.each(['', 'ana@', '"><script>@example.com'])(
     'show the sign-in again with a message for %j',
     async (email) => {
       const browser = createBrowser();
@@ -287,14 +255,11 @@ describe('the pages', () => {
   });
 });
 
-describe('the session', () => {
-  it('signs in silently as the same user, without consent, and not when there is none', async () => {
-    const browser = createBrowser();
-    expect(callback(await authorize(browser, { prompt: 'none' })).get('error')).toBe('login_required');
-    await signIn(browser, BEN);
-    const query = callback(await authorize(browser, { prompt: 'consent', scope: 'openid offline_access' }));
-    expect(decodeJwt((await exchange(query)).id_token)['email']).toBe(BEN);
-  });
+it('the session signs in silently as the same user, without consent', async () => {
+  const browser = createBrowser();
+  await signIn(browser, BEN);
+  const query = callback(await authorize(browser, { prompt: 'consent', scope: 'openid offline_access' }));
+  expect(decodeJwt((await exchange(query)).id_token)['email']).toBe(BEN);
 });
 
 describe('refresh tokens', () => {
@@ -340,7 +305,6 @@ describe('sign-out', () => {
 
   it.each([
     ['an unregistered logout_uri', { ...CLIENT, logout_uri: 'https://evil.example/' }],
-    ['an unregistered post_logout_redirect_uri', { ...CLIENT, post_logout_redirect_uri: CALLBACK }],
     ['no logout_uri', CLIENT],
     ['another client', { client_id: 'other', logout_uri: HOME }],
   ])('refuses %s and keeps the session', async (_name, parameters) => {
@@ -355,5 +319,5 @@ describe('sign-out', () => {
 
 // Last, because oidc-provider prints each of its notices once per process.
 it('writes nothing to the console', () => {
-  expect(consoleCalls).toEqual([]);
+  expect([...info.mock.calls, ...warn.mock.calls]).toEqual([]);
 });

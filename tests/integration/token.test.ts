@@ -25,36 +25,13 @@ afterAll(async () => {
 const verify = (token: string, { url, audience }: Issuer) =>
   jwtVerify(token, createRemoteJWKSet(new URL(`${url}/.well-known/jwks.json`)), { audience });
 
-describe('token()', () => {
-  it('takes e-mail, sub and lifetime; claims replace all others, and null removes', async () => {
-    const { iat = 0, ...claims } = decodeJwt(await issuer.token({ email: BEN }));
-    expect(claims).toMatchObject({ email: BEN, sub: subOf(BEN), exp: iat + 3600 });
-    const odd = { aud: 7, exp: 'soon', email: null, n: [{ a: null }] };
-    const { email, ...changed } = decodeJwt(await issuer.token({ sub: 'x', expiresIn: -60, claims: odd }));
-    expect(changed).toMatchObject({
-      sub: 'x',
-      'cognito:username': 'x',
-      aud: 7,
-      exp: 'soon',
-      n: [{ a: null }],
-    });
-    expect(email).toBeUndefined();
-  });
-
-  it('derives sub from the spelling of the e-mail address: a UUID in version-4 form', () => {
-    const emails = [
-      ANA,
-      'Ana@example.com',
-      '',
-      'ö@example.com',
-      ...Array.from({ length: 99 }, (_, i) => `u${i}`),
-    ];
-    for (const email of emails) {
-      expect(subOf(email)).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
-    }
-    expect(new Set(emails.map(subOf)).size).toBe(emails.length);
-    expect(subOf(ANA)).toBe('1daae433-47cc-48ff-bf9b-73f530b9d7bc'); // fixed: stored inquiries belong to it
-  });
+it('sub is made from the spelling of the e-mail address: a UUID in version-4 form', () => {
+  const emails = [ANA, 'Ana@example.com', '', 'ö@example.com'];
+  for (const email of emails) {
+    expect(subOf(email)).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+  }
+  expect(new Set(emails.map(subOf)).size).toBe(emails.length);
+  expect(subOf(ANA)).toBe('1daae433-47cc-48ff-bf9b-73f530b9d7bc'); // fixed: stored inquiries belong to it
 });
 
 describe('the key file', () => {
@@ -68,10 +45,7 @@ describe('the key file', () => {
   });
 
   it.each([
-    '',
     'secret-text',
-    '{}',
-    'null',
     '{"jwk":{"kty":"RSA","kid":"secret-text"}}',
     '{"jwk":{"kty":"RSA","kid":"k","n":"AQAB","e":"AQAB"}}',
   ])('is kept and named in one line that quotes none of it when it holds %j', async (content) => {
@@ -83,10 +57,7 @@ describe('the key file', () => {
     expect(readFileSync(bad, 'utf8')).toBe(content);
   });
 
-  it('is named when it cannot be read or written', async () => {
-    await expect(startIssuer({ port: 0, keysFile: folder })).rejects.toThrow(
-      `${folder} cannot be used: EISDIR`,
-    );
+  it('is named when it cannot be written', async () => {
     const below = join(keysFile, 'keys.json');
     await expect(startIssuer({ port: 0, keysFile: below })).rejects.toThrow(
       `${below} cannot be used: ENOTDIR`,
@@ -120,12 +91,12 @@ describe('npm run token', () => {
     });
   });
 
-  it('takes e-mail, sub, claims and lifetime', async () => {
+  it('takes e-mail, sub, claims and lifetime; a claim of null is removed', async () => {
     const claims = ['--claims', '{"email_verified":null,"aud":7}'];
     const { stdout } = await run('--email', BEN, '--sub', 'x', ...claims, '--expires-in', '-60');
-    const { iat = 0, email_verified, ...payload } = decodeJwt(stdout);
-    expect(payload).toMatchObject({ email: BEN, sub: 'x', aud: 7, exp: iat - 60 });
-    expect(email_verified).toBeUndefined();
+    const { iat = 0, ...payload } = decodeJwt(stdout);
+    expect(payload).toMatchObject({ email: BEN, sub: 'x', 'cognito:username': 'x', aud: 7, exp: iat - 60 });
+    expect(payload).not.toHaveProperty('email_verified');
   });
 
   it('prints its usage', async () => {
@@ -133,37 +104,31 @@ describe('npm run token', () => {
     expect([code, stdout.split('\n')[0]]).toEqual([0, 'Usage: npm run --silent token -- [options]']);
   });
 
-  /** The one line on stderr of a command that fails with exit code 2. */
-  const refusal = async (...args: string[]): Promise<string> => {
+  /** Expects exit code 2 and one line on stderr with the text. */
+  const expectRefusal = async (text: string, ...args: string[]): Promise<void> => {
     const { code, stdout, stderr } = await run(...args);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/^[^\n]+\n$/);
-    return stderr;
+    expect(stderr).toContain(text);
   };
 
   it.each([
     [['--foo'], 'Unknown option'],
     [['extra'], 'Unexpected argument'],
-    [['--email'], "'--email <value>' argument missing"],
-    [['--email', '--sub', 'x'], "'--email' argument is ambiguous"],
     [['--claims', '{'], '--claims must be a JSON object'],
     [['--claims', '[]'], '--claims must be a JSON object'],
     [['--expires-in', '1.5'], '--expires-in must be a whole number of seconds'],
     [['--expires-in', '9'.repeat(20)], '--expires-in must be a whole number of seconds'],
     [['--data', 'no-such-folder'], 'No local stack is running'],
-  ])('says in one line what is wrong with %j', async (args, text) => {
-    expect(await refusal(...args)).toContain(text);
-  });
+  ])('says in one line what is wrong with %j', (args, text) => expectRefusal(text, ...args));
 
   it.each([
     ['no JSON', () => '{', 'does not describe a local stack'],
     ['no issuer', () => state({ issuer: undefined }), 'does not describe a local stack'],
     ['a process that has ended', () => state({ pid: 2 ** 22 + 1 }), 'No local stack is running'],
     ['no key file', () => state({ keysFile: 'none.json' }), 'none.json cannot be used: ENOENT'],
-    ['an unreadable key file', () => state({ keysFile: folder }), 'cannot be used: EISDIR'],
-    ['a corrupt key file', () => state({ keysFile: stateFile }), 'cannot be used: not a key file'],
   ])('says in one line that the state file names %s', async (_, content, text) => {
     writeFileSync(stateFile, content());
-    expect(await refusal()).toContain(text);
+    await expectRefusal(text);
   });
 });

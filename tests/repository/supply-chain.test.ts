@@ -71,11 +71,6 @@ describe('the lockfile', () => {
     expect(shipped.length).toBeGreaterThan(5);
     expect(shipped.filter(([, { license = '' }]) => !LICENCES.has(license))).toEqual([]);
   });
-
-  it('has the versions that package.json names', () => {
-    const locked = direct.map(([name]) => [name, packages[`node_modules/${name}`]?.version]);
-    expect(locked).toEqual(direct);
-  });
 });
 
 it('.npmrc saves exact versions and names no registry and no credential', () => {
@@ -123,12 +118,5 @@ describe('npm run sbom', () => {
     expect(bundled).toHaveLength(new Set(paths).size);
     expect(bundled.length).toBeGreaterThan(5);
     expect(bundled.filter((id) => !ids.includes(id))).toEqual([]);
-  });
-
-  it('exits with 2 and one line for an unknown option', () => {
-    expect(run('--format', 'xml')).toMatchObject({
-      status: 2,
-      stderr: expect.stringMatching(/^[^\n]+\n$/) as string,
-    });
   });
 });
