@@ -190,7 +190,7 @@ function stopOnSignals(started: { stack?: Stack }): void {
   // A closed pipe (EPIPE) must not end this process before its parts are closed.
   process.stdout.on('error', () => undefined);
 
-  // npm does not forward every signal that is sent to it alone. Its shell became this process (exec in package.json),
+  // npm does not forward every signal that only npm receives. Its shell became this process (exec in package.json),
   // so npm is the parent, and another process is when npm has ended.
   if (process.env['npm_lifecycle_event'] === undefined) return;
   const { ppid: npm } = process;

@@ -37,7 +37,7 @@ export const unauthorized = (): ApiError =>
 export const methodNotAllowed = (allow: string): ApiError =>
   new ApiError(405, 'METHOD_NOT_ALLOWED', `Allowed methods: ${allow}.`, { headers: { Allow: allow } });
 
-/** What is too large, and the message that says so. */
+/** Messages by what is too large. */
 const TOO_LARGE = {
   request: 'The request body is larger than any inquiry that can be stored.',
   inquiry: `The inquiry is larger than the ${ITEM_LIMIT / 1024} KB that can be stored.`,

@@ -140,5 +140,5 @@ function createId(milliseconds: number): string {
 
 export const handler = createHandler(list, create);
 
-const nobody = { cognito_sub: '00000000-0000-0000-0000-000000000000', email: '-' };
-await list(nobody, { limit: 1 }).catch(() => undefined);
+const warmUpOwner = { cognito_sub: '00000000-0000-0000-0000-000000000000', email: '-' };
+await list(warmUpOwner, { limit: 1 }).catch(() => undefined);

@@ -48,7 +48,7 @@ const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js'
 export interface Surroundings {
   readonly stack: Stack;
   readonly formUrl: string;
-  /** A fresh profile: nobody is signed in, nothing is kept. */
+  /** A fresh profile, without a session or stored data. */
   open(options?: BrowserContextOptions): Promise<Visit>;
 }
 

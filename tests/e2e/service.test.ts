@@ -189,7 +189,7 @@ describe.each([
     expect((await ana.list()).inquiries).toMatchObject([{ subject: 'é', body: '😀' }]);
   });
 
-  it('takes identity, id and time from nobody’s body', async () => {
+  it('ignores identity, id and time in a body', async () => {
     const ana = signIn();
     const forged = {
       id: 'x',

@@ -50,7 +50,7 @@ export const INVALID = [
   '!!1', '$', '@', '%', '&', '*', '1;', '\\u0031', '\uFEFF1', '1\uFEFF', '1\0', '\u00001', '\u{1F600}',
 ] as const;
 
-/** RFC 8259 leaves these open; JSON.parse takes them. As the value of a field that nobody reads they do no harm. */
+/** RFC 8259 leaves these open; JSON.parse accepts them. They are harmless as the value of a field that is ignored. */
 // oxfmt-ignore
 export const OPEN = [
   '1e400', '-1e400', '1e-400', '0.4e99999999999999999999999999999999999999', `1${'0'.repeat(400)}`,

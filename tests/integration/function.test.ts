@@ -72,7 +72,7 @@ describe('initialisation', () => {
 });
 
 describe('an invocation', () => {
-  it('gets the event, a context and the environment given, and nothing of ours', async () => {
+  it('gets the event, a context and the given environment, and nothing of the parent’s', async () => {
     process.env['OURS'] = 'secret';
     const started = await start(
       code(
@@ -93,7 +93,7 @@ describe('an invocation', () => {
   });
 
   it.each(['TypeError', 'string'])(
-    'rejects with the type alone when the handler throws a %s, and the process goes on',
+    'rejects with only the type when the handler throws a %s, and the process continues',
     async (thrown) => {
       const started = await start(OBEDIENT);
       const { pid } = await invoke(started);

@@ -257,7 +257,7 @@ describeOnEngines('the store', (endpoint, engine) => {
     await expect(readAll(store, OWNER)).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
   });
 
-  it('stops when the signal says so', async () => {
+  it('stops when the signal is aborted', async () => {
     await expect(readAll(own.store, OWNER, makeCall(AbortSignal.abort()))).rejects.toThrow(/abort/i);
   });
 });

@@ -297,7 +297,7 @@ describe.concurrent('without a connection: the contract’s 500 in time', () => 
     }),
   );
 
-  it('an impostor: nothing is sent to a server whose certificate nobody trusts', async () =>
+  it('an impostor: nothing is sent to a server with an untrusted certificate', async () =>
     connections(async () => {
       let received = 0;
       const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {

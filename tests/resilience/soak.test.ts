@@ -186,7 +186,7 @@ it(`keeps every promise through ${OPERATIONS} operations of ${USERS} users`, asy
     const ids = (got.json as InquiryListResponse).inquiries.map(({ id }) => id);
     const rows = stored.filter(({ cognito_sub }) => cognito_sub === claims.sub);
     expect(new Set(ids)).toEqual(new Set(rows.map(({ id }) => id)));
-    // A subject is used once: whatever was tried again, no inquiry is there twice.
+    // Each subject is used once, so a retry that stored twice would show.
     expect(new Set(rows.map(({ subject }) => subject)).size).toBe(rows.length);
   }
   expect(stored.every(({ cognito_sub }) => users.some(({ claims }) => claims.sub === cognito_sub))).toBe(

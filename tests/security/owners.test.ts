@@ -1,4 +1,4 @@
-/** Users who differ in as little as can be: whatever one asks for, nobody sees a row of another's. */
+/** Users whose claims differ as little as possible never see each other's rows. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';

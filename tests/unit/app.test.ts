@@ -47,7 +47,7 @@ const badRequest = (message: string) => failure(400, 'BAD_REQUEST', message);
 
 const logged: { level: string; entry: unknown }[] = [];
 const metrics: object[] = [];
-/** What is logged about a request, whatever it took. */
+/** The log line of a request, of any duration. */
 const lineOf = (level: string, entry: object) => ({
   level,
   entry: [
@@ -204,7 +204,7 @@ describe('POST', () => {
     });
   });
 
-  it('reads no other field: identity, id, time and reply come from nobody', async () => {
+  it('ignores other fields: identity, id, time and reply', async () => {
     const { send, store } = setUp();
     const forged = {
       id: 'x',
@@ -471,12 +471,7 @@ describe('logs', () => {
   it.each([
     ['a list', makeEvent({}), 'info', { status: 200 }],
     ['an inquiry', makePost({ subject: '', body: '' }), 'info', { method: 'POST', status: 201 }],
-    [
-      'claims that name nobody',
-      makeEvent({ claims: {} }),
-      'warn',
-      { status: 401, errorName: 'Unauthorized' },
-    ],
+    ['invalid claims', makeEvent({ claims: {} }), 'warn', { status: 401, errorName: 'Unauthorized' }],
     [
       'another method',
       makeEvent({ method: 'PUT' }),
@@ -484,7 +479,7 @@ describe('logs', () => {
       { method: 'PUT', status: 405, errorName: 'METHOD_NOT_ALLOWED' },
     ],
     [
-      'a method that nobody knows',
+      'an unknown method',
       makeEvent({ method: EMAIL }),
       'warn',
       { method: 'OTHER', status: 405, errorName: 'METHOD_NOT_ALLOWED' },
@@ -581,7 +576,7 @@ describe('logs', () => {
     expect(logged).toEqual([lineOf('info', { status: 200, requestId: undefined })]);
   });
 
-  it('nothing when nobody asks it to', async () => {
+  it('nothing without a log function', async () => {
     const app = createApp({ inquiries: createInquiries(createMemoryStore()), corsOrigin: ORIGIN });
     expect(await app(makeEvent({}))).toMatchObject({ statusCode: 200 });
     expect([logged, metrics]).toEqual([[], []]);

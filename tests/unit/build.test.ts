@@ -30,7 +30,7 @@ it('is byte-identical on every build, in any time zone', () => {
   }
 });
 
-it('zips the handler alone, at the root, as it is beside the zip', () => {
+it('zips only the handler, at the root, identical to the file beside the zip', () => {
   const files = unzipSync(readFileSync(join(first, 'inquiries.zip')));
   expect(Object.keys(files)).toEqual(['handler.mjs']);
   expect(Buffer.from(files['handler.mjs'] ?? []).equals(readFileSync(join(first, 'handler.mjs')))).toBe(true);

@@ -79,14 +79,14 @@ describe('a list', () => {
     await expect(readPages(setUp({}).store)).rejects.toMatchObject({ name: 'InvalidQueryOutput' });
   });
 
-  it('shows six fields of a row, whatever else it holds', async () => {
+  it('returns the six fields of a row and no others', async () => {
     const { store } = setUp({ Items: [toRow({ ...INQUIRY, reply: 'no', pk: 'no' })] });
     expect(await readPages(store)).toStrictEqual([[INQUIRY]]);
   });
 });
 
 describe('a write', () => {
-  it('asks what it has cost, and resolves when the database says so', async () => {
+  it('requests the consumed capacity, and resolves when the response has it', async () => {
     const { asked, store } = setUp({ ConsumedCapacity: { CapacityUnits: 1 } });
     await store.put(INQUIRY, makeCall());
     expect(asked).toEqual([

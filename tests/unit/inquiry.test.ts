@@ -13,22 +13,28 @@ describe('the model', () => {
     expect(() => entity.put(inquiry).params()).toThrow(name);
   });
 
-  it.each([...Object.keys(INQUIRY), 'reply', 'respondent', 'reply_at'])('takes text alone for %s', (name) => {
-    const inquiry = { ...INQUIRY, [name]: 5 };
-    expect(() => entity.put(inquiry).params()).toThrow(/type/);
-  });
+  it.each([...Object.keys(INQUIRY), 'reply', 'respondent', 'reply_at'])(
+    'accepts only strings for %s',
+    (name) => {
+      const inquiry = { ...INQUIRY, [name]: 5 };
+      expect(() => entity.put(inquiry).params()).toThrow(/type/);
+    },
+  );
 
   it.each(Object.keys(INQUIRY))('never changes %s', (name) => {
     const change = { [name]: 'another' } as object;
     expect(() => entity.patch(key).set(change).params()).toThrow(/read-only|readonly|key/i);
   });
 
-  it.each(['reply', 'respondent', 'reply_at'])('lets others write %s, and shows it to nobody', (name) => {
-    const set = { [name]: 'x' };
-    expect(entity.patch(key).set(set).params()).toMatchObject({
-      ExpressionAttributeValues: { [`:${name}_u0`]: 'x' },
-    });
-    const { Item } = entity.put(INQUIRY).params<{ Item: Record<string, unknown> }>();
-    expect(entity.parse({ Item: { ...Item, ...set } }).data).toEqual(INQUIRY);
-  });
+  it.each(['reply', 'respondent', 'reply_at'])(
+    'lets operators’ tools write %s, and never returns it',
+    (name) => {
+      const set = { [name]: 'x' };
+      expect(entity.patch(key).set(set).params()).toMatchObject({
+        ExpressionAttributeValues: { [`:${name}_u0`]: 'x' },
+      });
+      const { Item } = entity.put(INQUIRY).params<{ Item: Record<string, unknown> }>();
+      expect(entity.parse({ Item: { ...Item, ...set } }).data).toEqual(INQUIRY);
+    },
+  );
 });
