@@ -8,11 +8,10 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseOptions, runCommand, UsageError } from '../scripts/cli.ts';
-import { bodies } from './bodies.ts';
 import { contenders, prebuilt } from './contenders.ts';
 import { startDatabase } from './database.ts';
 import { limitsUnavailableReason } from './limits.ts';
-import { checkContender, measureBody, measureColdStart, measureLists } from './measure.ts';
+import { checkContender, measureColdStart, measureLists } from './measure.ts';
 import type { Bench, Entrant } from './measure.ts';
 import { formatResults } from './report.ts';
 
@@ -24,21 +23,26 @@ Usage: npm run bench -- [options]
   --only NAME     measure this contender only; may be repeated
                   (${names.join(', ')})
   --against ZIP   measure a package built earlier (its inquiries.zip), too; may be repeated
-  --skip PART     leave out a part: lists, bodies; may be repeated
+  --no-lists      leave out the long lists
   --out FOLDER    write RESULTS.md and results.json there (default: bench, when nothing is left out or added)
 `;
 
 await runCommand(async () => {
-  const { quick, only, against, skip, out } = parseOptions(USAGE, {
+  const {
+    quick,
+    only,
+    against,
+    'no-lists': noLists,
+    out,
+  } = parseOptions(USAGE, {
     quick: { type: 'boolean', default: false },
     only: { type: 'string', multiple: true, default: names },
     against: { type: 'string', multiple: true, default: [] },
-    skip: { type: 'string', multiple: true, default: [] },
+    'no-lists': { type: 'boolean', default: false },
     out: { type: 'string' },
   });
   const unknown = [
     ...only.filter((name) => !names.includes(name)),
-    ...skip.filter((part) => part !== 'lists' && part !== 'bodies'),
     ...against.filter((zip) => !existsSync(zip)),
   ];
   if (unknown.length > 0) throw new UsageError(`There is no ${unknown.join(', ')} (see --help).`);
@@ -62,7 +66,7 @@ await runCommand(async () => {
           throw new Error(`Wrong response of ${contender.title}: ${cause.message}`, { cause });
         });
       }
-      entrants.push({ contender, built, coldStarts: [], lists: [], bodies: [] });
+      entrants.push({ contender, built, coldStarts: [], lists: [] });
     }
 
     // In turns, so that other load on the machine affects all contenders alike.
@@ -74,21 +78,16 @@ await runCommand(async () => {
       }
     }
     const working = entrants.filter(({ contender }) => contender.constant !== true);
-    const listRounds = skip.includes('lists') ? 0 : quick ? 1 : 3;
+    const listRounds = noLists ? 0 : quick ? 1 : 3;
     for (let round = 1; round <= listRounds; round++) {
       for (const entrant of working) {
         log(`Lists ${round} of ${listRounds}: ${entrant.contender.title}`);
         entrant.lists.push(await measureLists(bench, entrant));
       }
     }
-    for (const body of skip.includes('bodies') ? [] : bodies) {
-      log(`Large bodies: ${body.name}`);
-      for (const entrant of working) entrant.bodies.push(await measureBody(bench, entrant, body));
-    }
-
     const report = formatResults(bench, entrants);
     process.stdout.write(`\n${report}`);
-    const isWhole = !quick && skip.length === 0 && against.length === 0 && chosen.length === names.length;
+    const isWhole = !quick && !noLists && against.length === 0 && chosen.length === names.length;
     const target = out ?? (isWhole ? import.meta.dirname : undefined);
     if (target !== undefined) {
       writeFileSync(join(target, 'RESULTS.md'), report);

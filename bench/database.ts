@@ -1,6 +1,5 @@
 /** The benchmark's database: an engine behind TLS, as on AWS, with lists of known length in its table. */
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +7,7 @@ import { pipeline } from 'node:stream';
 import { createServer } from 'node:tls';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { BatchWriteCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { generate } from 'selfsigned';
 import { V7Generator } from 'uuidv7';
 import { dynamoDbLocalUnavailableReason, startEngine } from '../scripts/local/dynamodb.ts';
 import { listen } from '../scripts/local/server.ts';
@@ -49,8 +49,14 @@ export async function startDatabase(): Promise<Database> {
 
   const folder = mkdtempSync(join(tmpdir(), 'inquiries-bench-'));
   resources.defer(() => rmSync(folder, { recursive: true }));
-  const [certificate, key] = createCertificate(folder);
-  const proxy = createServer({ cert: readFileSync(certificate), key: readFileSync(key) }, (incoming) => {
+  // An RSA key of 2048 bits, like DynamoDB's.
+  const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
+    algorithm: 'sha256',
+    keySize: 2048,
+  });
+  const certificateFile = join(folder, 'certificate.pem');
+  writeFileSync(certificateFile, cert);
+  const proxy = createServer({ cert, key }, (incoming) => {
     const outgoing = connect({ port: Number(new URL(engine.url).port), host: '127.0.0.1', noDelay: true });
     incoming.setNoDelay(true);
     pipeline(incoming, outgoing, incoming, () => undefined);
@@ -67,7 +73,7 @@ export async function startDatabase(): Promise<Database> {
       TABLE_NAME: TABLE,
       CORS_ORIGIN,
       AWS_ENDPOINT_URL_DYNAMODB: `https://localhost:${port}`,
-      NODE_EXTRA_CA_CERTS: certificate,
+      NODE_EXTRA_CA_CERTS: certificateFile,
       AWS_REGION: 'eu-central-1',
       AWS_ACCESS_KEY_ID: 'ASIAIOSFODNN7EXAMPLE',
       AWS_SECRET_ACCESS_KEY: 'wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY',
@@ -77,15 +83,6 @@ export async function startDatabase(): Promise<Database> {
     owners,
     close: () => started.disposeAsync(),
   };
-}
-
-/** Creates a certificate for localhost with an RSA key of 2048 bits, like DynamoDB's; returns its file and its key's. */
-function createCertificate(folder: string): [certificate: string, key: string] {
-  const [certificate, key] = [join(folder, 'certificate.pem'), join(folder, 'key.pem')];
-  const options = 'req -x509 -newkey rsa:2048 -nodes -days 2 -batch -subj /CN=localhost';
-  const files = ['-addext', 'subjectAltName=DNS:localhost', '-keyout', key, '-out', certificate];
-  execFileSync('openssl', [...options.split(' '), ...files], { stdio: 'pipe' });
-  return [certificate, key];
 }
 
 /** A usual message of a contact form: 34 and 205 characters, one line break and two quotation marks. */

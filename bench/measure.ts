@@ -1,12 +1,11 @@
 /** The measurements of one contender, each in a process of its own. */
-import type { LargeBody } from './bodies.ts';
 import { checkContract, checkCreated, checkList } from './check.ts';
 import type { Contender, Package } from './contenders.ts';
 import { makeOwner, MESSAGE } from './database.ts';
 import type { Database, Owner, SeededOwner } from './database.ts';
 import { claimsOf, makeEvent } from './events.ts';
 import { startSandbox } from './sandbox.ts';
-import type { Cost, Memory, Sandbox } from './sandbox.ts';
+import type { Cost, Sandbox } from './sandbox.ts';
 
 /** `start`: initialisation and first POST together. `ten` to `fullest`: warm GETs of lists of that length. */
 export type Step =
@@ -23,16 +22,8 @@ export type Step =
 /** What one process has cost: medians where a step is repeated; a text is the reason why there is no figure. */
 export interface Run {
   readonly costs: Partial<Record<Step, Cost | string>>;
-  readonly memory?: Memory;
-}
-
-export interface BodyOutcome {
-  readonly name: string;
-  readonly expected: number;
-  /** HTTP status, or the reason why there is none. */
-  readonly outcome: number | string;
-  readonly cost?: Cost;
-  readonly memory?: Memory;
+  /** Peak in bytes. */
+  readonly memory?: number;
 }
 
 /** A contender and its measurements, process by process; empty where they are left out. */
@@ -41,7 +32,6 @@ export interface Entrant {
   readonly built: Package;
   readonly coldStarts: Run[];
   readonly lists: Run[];
-  readonly bodies: BodyOutcome[];
 }
 
 export interface Bench {
@@ -68,7 +58,8 @@ export async function measureColdStart(bench: Bench, { contender, built }: Entra
   return inSandbox(bench, built, async (sandbox) => {
     const post = async (): Promise<Cost> => {
       const owner = nextOwner();
-      const { result, ...cost } = await sandbox.invoke(postEvent(owner, MESSAGE_JSON));
+      const event = makeEvent({ method: 'POST', claims: claimsOf(owner), body: MESSAGE_JSON });
+      const { result, ...cost } = await sandbox.invoke(event);
       if (!constant) checkCreated(result, owner);
       return cost;
     };
@@ -103,22 +94,6 @@ export async function measureLists(bench: Bench, { built }: Entrant): Promise<Ru
     return { costs, memory: sandbox.peakMemory() };
   });
 }
-
-/** Sends a large body to a process that has received none before. */
-export async function measureBody(bench: Bench, { built }: Entrant, body: LargeBody): Promise<BodyOutcome> {
-  const { name, expected, make, base64 } = body;
-  const outcome = await inSandbox(bench, built, async (sandbox) => {
-    const owner = nextOwner();
-    await sandbox.invoke(postEvent(owner, MESSAGE_JSON));
-    const { result, ...cost } = await sandbox.invoke(postEvent(owner, make(), base64));
-    const { statusCode } = JSON.parse(result) as { statusCode: number };
-    return { outcome: statusCode, cost, memory: sandbox.peakMemory() };
-  }).catch((error: unknown) => ({ outcome: explainFailure(error) }));
-  return { name, expected, ...outcome };
-}
-
-const postEvent = (owner: Owner, body: string, base64 = false): string =>
-  makeEvent({ method: 'POST', claims: claimsOf(owner), body, base64 });
 
 async function list(sandbox: Sandbox, owner: SeededOwner, constant = false): Promise<Cost> {
   const event = makeEvent({ method: 'GET', claims: claimsOf(owner) });

@@ -1,8 +1,8 @@
 /** The benchmark's report. */
 import { cpus, release } from 'node:os';
 import { medianCost } from './measure.ts';
-import type { Bench, BodyOutcome, Entrant, Step } from './measure.ts';
-import type { Cost, Memory } from './sandbox.ts';
+import type { Bench, Entrant, Step } from './measure.ts';
+import type { Cost } from './sandbox.ts';
 
 type Kind = keyof Cost;
 const KINDS = ['wall', 'cpu'] as const;
@@ -50,7 +50,7 @@ ${formatRatios(entrants)}
 ## Cold start
 
 Initialisation: from the start of the process until it asks for its first event. Memory: the peak in MB, as counted
-against the limit of 128 MB (a process that exceeds it is killed) / resident, which includes Node's own program.
+against the limit of 128 MB (a process that exceeds it is killed). Node's own program is not counted.
 
 ${table(
   [
@@ -83,13 +83,6 @@ ${table(
     formatMemory(peak(entrant.lists)),
   ]),
 )}
-
-## Large bodies
-
-One large body for each process: status, time / CPU, memory as above. Bold: not the status of the contract, which
-limits the length and the structure of a body (docs/adr/0062); the other contenders parse every body.
-
-${formatBodies(entrants.filter(({ bodies }) => bodies.length > 0))}
 `;
 }
 
@@ -103,8 +96,7 @@ function formatRatios(entrants: readonly Entrant[]): string {
     if (typeof one !== 'object' || typeof two !== 'object') return '–';
     return judge(one[kind] / two[kind], RATIO_LIMITS[`${step} ${kind} ${other.contender.name}`]);
   };
-  const { counted: fullest = Number.NaN } = peak(ours.lists) ?? {};
-  const { counted: body = Number.NaN } = peak(ours.bodies) ?? {};
+  const fullest = peak(ours.lists);
   return `## Ratios
 
 This service divided by each of the others. Targets in parentheses; bold where one is missed.
@@ -118,16 +110,12 @@ ${table(
         others.map((other) => ratio(other, step, kind)),
       ]),
     ),
-    [
-      'fullest list, memory',
-      others.map(({ lists }) => judge(fullest / (peak(lists)?.counted ?? Number.NaN))),
-    ],
+    ['fullest list, memory', others.map(({ lists }) => judge(fullest / peak(lists)))],
     ['package', others.map(({ built }) => judge(ours.built.size / built.size))],
   ],
 )}
 
-Counted memory: ${judge(fullest / MEGABYTE, 105)} MB with the fullest list, ${judge(body / MEGABYTE, 105)} MB with large bodies.
-Package (zip): ${judge(ours.built.size / 1024, 150)} KB.`;
+Memory with the fullest list: ${judge(fullest / MEGABYTE, 105)} MB. Package (zip): ${judge(ours.built.size / 1024, 150)} KB.`;
 }
 
 /** A figure with its target; bold where the target is missed. */
@@ -144,12 +132,9 @@ function costOf({ coldStarts, lists }: Entrant, step: Step): Cost | string | und
   return failure ?? (costs.length > 0 ? medianCost(costs as Cost[]) : undefined);
 }
 
-/** The peak over all processes; undefined where one has none. */
-function peak(runs: readonly { readonly memory?: Memory }[]): Memory | undefined {
-  const memories = runs.flatMap(({ memory }) => memory ?? []);
-  if (memories.length === 0 || memories.length < runs.length) return undefined;
-  const maximum = (kind: keyof Memory): number => Math.max(...memories.map((memory) => memory[kind]));
-  return { counted: maximum('counted'), resident: maximum('resident') };
+/** The peak over all processes; NaN where one has none. */
+function peak(runs: readonly { readonly memory?: number }[]): number {
+  return runs.length === 0 ? Number.NaN : Math.max(...runs.map(({ memory = Number.NaN }) => memory));
 }
 
 function formatCost(entrant: Entrant, step: Step, kinds: readonly Kind[]): string {
@@ -158,32 +143,7 @@ function formatCost(entrant: Entrant, step: Step, kinds: readonly Kind[]): strin
   return kinds.map((kind) => cost[kind].toPrecision(cost[kind] < 100 ? 3 : 4)).join(' / ');
 }
 
-const formatMemory = (memory: Memory | undefined): string =>
-  memory ? `${(memory.counted / MEGABYTE).toFixed(0)} / ${(memory.resident / MEGABYTE).toFixed(0)}` : '–';
-
-function formatOutcome({ outcome, expected, cost, memory }: BodyOutcome): string {
-  const status = outcome === expected ? String(outcome) : `**${outcome}**`;
-  if (cost === undefined) return status;
-  return `${status}, ${cost.wall.toFixed(0)} / ${cost.cpu.toFixed(0)}, ${formatMemory(memory)}`;
-}
-
-function formatBodies(entrants: readonly Entrant[]): string {
-  const [first] = entrants;
-  if (first === undefined) return 'Not measured.';
-  return table(
-    ['body', 'contract', ...entrants.map(({ contender }) => contender.title)],
-    first.bodies.map(({ name, expected }, index) => [
-      name,
-      expected,
-      entrants.map(({ bodies }) =>
-        bodies
-          .slice(index, index + 1)
-          .map(formatOutcome)
-          .join(''),
-      ),
-    ]),
-  );
-}
+const formatMemory = (bytes: number): string => (Number.isNaN(bytes) ? '–' : (bytes / MEGABYTE).toFixed(0));
 
 /** A table in Markdown; a list stands for as many cells. */
 function table(

@@ -1,18 +1,10 @@
 /** A sandbox of the local Lambda runtime, with Lambda's limits on its memory and CPU. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startSandbox as startUnlimited } from '../scripts/local/lambda/sandbox.ts';
-import { createLimits, readResidentMemory } from './limits.ts';
+import { createLimits } from './limits.ts';
 import type { Limits } from './limits.ts';
 
 export type { Cost } from '../scripts/local/lambda/sandbox.ts';
-
-/** Peak so far, in bytes. */
-export interface Memory {
-  /** Resident, pages shared with other processes included. */
-  readonly resident: number;
-  /** Counted against the limit; NaN without limits. */
-  readonly counted: number;
-}
 
 export interface SandboxOptions {
   /** The module that exports `handler`. */
@@ -34,10 +26,8 @@ export async function startSandbox({ module, environment, limited }: SandboxOpti
   limits?.throttle();
   return {
     ...sandbox,
-    peakMemory: (): Memory => ({
-      resident: readResidentMemory(sandbox.pid),
-      counted: limits?.peakMemory() ?? Number.NaN,
-    }),
+    /** Peak of the bytes that are counted against the limit; NaN without limits. */
+    peakMemory: (): number => limits?.peakMemory() ?? Number.NaN,
     async close() {
       await sandbox.close();
       await remove(limits);

@@ -2,8 +2,9 @@
 import { Hono } from 'hono';
 import { handle } from 'hono/aws-lambda';
 import type { ApiGatewayRequestContextV2 } from 'hono/aws-lambda';
-import { createInquiry, isTooLarge, listInquiries, parseListQuery, parseSub } from './shared/inquiries.ts';
-import type { Owner } from './shared/inquiries.ts';
+import { createInquiry, listInquiries } from './shared/inquiries.ts';
+import { isTooLarge, parseListQuery, parseOwner, parseRequest } from './shared/requests.ts';
+import type { Owner } from './shared/requests.ts';
 
 interface Environment {
   Bindings: { requestContext: ApiGatewayRequestContextV2 };
@@ -19,13 +20,11 @@ app.use(async (context, next) => {
 });
 
 app.on(['GET', 'POST'], '/inquiries', async (context, next) => {
-  const claims: Partial<Record<string, unknown>> = context.env.requestContext.authorizer?.jwt?.claims ?? {};
-  const { email, sub } = claims;
-  const cognito_sub = parseSub(sub);
-  if (typeof email !== 'string' || email === '' || cognito_sub === undefined) {
+  const owner = parseOwner(context.env.requestContext.authorizer?.jwt?.claims);
+  if (!owner) {
     return context.json({ error: 'Unauthorized', message: 'Invalid or missing required JWT claims' }, 401);
   }
-  context.set('owner', { cognito_sub, email });
+  context.set('owner', owner);
   return next();
 });
 
@@ -40,12 +39,11 @@ app.get('/inquiries', async (context) => {
 app.post('/inquiries', async (context) => {
   const text = await context.req.text();
   if (text === '') return context.json({ error: 'BAD_REQUEST', message: 'No body' }, 400);
-  const request = JSON.parse(text) as { subject?: unknown; body?: unknown } | null;
-  const { subject, body } = request ?? {};
-  if (typeof subject !== 'string' || typeof body !== 'string') {
+  const request = parseRequest(text);
+  if (!request) {
     return context.json({ error: 'BAD_REQUEST', message: 'subject and body must be strings' }, 400);
   }
-  return context.json({ inquiry: await createInquiry(context.get('owner'), { subject, body }) }, 201);
+  return context.json({ inquiry: await createInquiry(context.get('owner'), request) }, 201);
 });
 
 app.all('/inquiries', (context) =>

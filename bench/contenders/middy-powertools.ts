@@ -6,18 +6,15 @@ import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
 import middy from '@middy/core';
 import type { APIGatewayProxyEventV2WithJWTAuthorizer, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { z } from 'zod';
-import { createInquiry, isTooLarge, listInquiries, parseSub } from './shared/inquiries.ts';
+import { createInquiry, listInquiries } from './shared/inquiries.ts';
+import { isTooLarge, respond } from './shared/requests.ts';
 
 const logger = new Logger({ serviceName: 'inquiries' });
 const metrics = new Metrics({ namespace: 'inquiries', serviceName: 'inquiries' });
 
 const claimsSchema = z.object({
   email: z.string().min(1),
-  sub: z.string().transform((sub, context) => {
-    const parsed = parseSub(sub);
-    if (parsed === undefined) context.addIssue({ code: 'custom', message: 'not a UUID' });
-    return parsed ?? z.NEVER;
-  }),
+  sub: z.guid().toLowerCase(),
 });
 const querySchema = z
   .object({
@@ -27,55 +24,33 @@ const querySchema = z
   .prefault({});
 const requestSchema = z.object({ subject: z.string(), body: z.string() });
 
-class HttpError extends Error {
-  readonly status: number;
-  readonly code: string;
-  readonly headers: Record<string, string>;
-  constructor(status: number, code: string, message: string, headers: Record<string, string> = {}) {
-    super(message);
-    this.status = status;
-    this.code = code;
-    this.headers = headers;
-  }
-}
-
-const respond = (
-  statusCode: number,
-  body: unknown,
-  headers: Record<string, string> = {},
-): APIGatewayProxyStructuredResultV2 => ({
-  statusCode,
-  headers: {
-    'Content-Type': 'application/json',
-    'Access-Control-Allow-Origin': process.env['CORS_ORIGIN'] ?? '',
-    ...headers,
-  },
-  body: JSON.stringify(body),
-});
-
 const lambdaHandler = async (
   event: APIGatewayProxyEventV2WithJWTAuthorizer,
 ): Promise<APIGatewayProxyStructuredResultV2> => {
   const { method } = event.requestContext.http;
   if (method !== 'GET' && method !== 'POST') {
-    throw new HttpError(405, 'METHOD_NOT_ALLOWED', 'Allowed: GET, POST', { Allow: 'GET, POST' });
+    const error = { error: 'METHOD_NOT_ALLOWED', message: 'Allowed: GET, POST' };
+    return respond(405, error, { Allow: 'GET, POST' });
   }
   const claims = claimsSchema.safeParse(event.requestContext.authorizer?.jwt?.claims);
-  if (!claims.success) throw new HttpError(401, 'Unauthorized', 'Invalid or missing required JWT claims');
+  if (!claims.success) {
+    return respond(401, { error: 'Unauthorized', message: 'Invalid or missing required JWT claims' });
+  }
   const owner = { cognito_sub: claims.data.sub, email: claims.data.email };
 
   if (method === 'GET') {
     const query = querySchema.safeParse(event.queryStringParameters);
-    if (!query.success) throw new HttpError(400, 'BAD_REQUEST', z.prettifyError(query.error));
+    if (!query.success) return respond(400, { error: 'BAD_REQUEST', message: z.prettifyError(query.error) });
     const { inquiries, headers } = await listInquiries(owner, query.data);
     metrics.addMetric('inquiriesListed', MetricUnit.Count, inquiries.length);
     return respond(200, { email: owner.email, count: inquiries.length, inquiries }, headers);
   }
 
-  if (event.body === undefined) throw new HttpError(400, 'BAD_REQUEST', 'No body');
+  if (event.body === undefined) return respond(400, { error: 'BAD_REQUEST', message: 'No body' });
   const text = event.isBase64Encoded ? Buffer.from(event.body, 'base64').toString() : event.body;
   const request = requestSchema.safeParse(JSON.parse(text));
-  if (!request.success) throw new HttpError(400, 'BAD_REQUEST', z.prettifyError(request.error));
+  if (!request.success)
+    return respond(400, { error: 'BAD_REQUEST', message: z.prettifyError(request.error) });
   const inquiry = await createInquiry(owner, request.data);
   metrics.addMetric('inquiriesCreated', MetricUnit.Count, 1);
   return respond(201, { inquiry });
@@ -87,9 +62,7 @@ const errorHandler = (): middy.MiddlewareObj<
 > => ({
   onError: (request) => {
     const { error } = request;
-    if (error instanceof HttpError) {
-      request.response = respond(error.status, { error: error.code, message: error.message }, error.headers);
-    } else if (isTooLarge(error)) {
+    if (isTooLarge(error)) {
       request.response = respond(413, { error: 'PAYLOAD_TOO_LARGE', message: 'Inquiry too large' });
     } else {
       logger.error('request failed', { errorName: error?.name });

@@ -4,7 +4,7 @@
  * which forwards requests to the gateway. docs/adr/0044
  */
 import { readFileSync } from 'node:fs';
-import { createServer, request as connect } from 'node:http';
+import { request as connect } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,10 +12,9 @@ import { parse, stringify } from 'yaml';
 import { inquiriesPath } from '../../src/contract.ts';
 import type { OpenApiDocument } from '../openapi/document.ts';
 import { splitTarget } from './event.ts';
+import { startPageServer } from './page-server.ts';
+import type { Content } from './page-server.ts';
 import { replies } from './replies.ts';
-import { close, listen } from './server.ts';
-import { findFile, sendContent } from './static.ts';
-import type { Content } from './static.ts';
 
 const DOCUMENT = join(import.meta.dirname, '../../docs/openapi.yaml');
 const PAGE = readFileSync(join(import.meta.dirname, 'docs-page.html'), 'utf8');
@@ -31,56 +30,45 @@ interface DocsConfig {
 export type DocsServer = Awaited<ReturnType<typeof startDocsServer>>;
 
 /** Serves the page on a loopback port. @throws Error with `code` EADDRINUSE and `port` when the port is taken. */
-export async function startDocsServer(port: number) {
-  let config: DocsConfig | undefined;
-  const server = createServer((request, response) => {
-    const { rawPath } = splitTarget(request);
-    if (config === undefined) return void response.writeHead(replies.unavailable.status).end();
-    // One origin of this page is registered with the issuer; `localhost` is another one.
-    if (request.headers.host !== new URL(url).host) {
-      return void response.writeHead(302, { location: url + rawPath }).end();
-    }
-    if (rawPath === inquiriesPath) return forward(request, response, config.gateway);
-    return sendContent(request, response, find(rawPath, url, config), {
-      'content-security-policy': [
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        // Swagger UI's style sheet embeds its images.
-        "img-src 'self' data:",
-        `connect-src 'self' ${config.issuer}`,
-        "form-action 'none'",
-        "base-uri 'none'",
-        "frame-ancestors 'none'",
-      ].join('; '),
-    });
+export const startDocsServer = (port: number) =>
+  startPageServer<DocsConfig>({
+    port,
+    folder: SWAGGER_UI,
+    // Swagger UI's sign-in opens a window that calls back.
+    openerPolicy: 'unsafe-none',
+    find,
+    // Swagger UI's style sheet embeds its images.
+    policy: ({ issuer }) => ["img-src 'self' data:", `connect-src 'self' ${issuer}`],
+    handle(request, response, { gateway }) {
+      const isCall = splitTarget(request).rawPath === inquiriesPath;
+      if (isCall) forward(request, response, gateway);
+      return isCall;
+    },
   });
-  const url = `http://127.0.0.1:${await listen(server, port)}`;
-  return {
-    url,
-    /** Starts serving the page; until then every request gets 503. */
-    configure: (value: DocsConfig) => void (config = value),
-    close: () => close(server),
-  };
-}
 
 /** The content of a path. The document is read on each request, so a new one needs no restart. */
-function find(path: string, url: string, config: DocsConfig): Content | undefined {
+function find(path: string, config: DocsConfig, url: string): Content | undefined {
+  const html = 'text/html; charset=utf-8';
   switch (path) {
     case '/':
-      return { name: 'index.html', data: PAGE.replace('CLIENT_ID', config.clientId) };
+      return { type: html, data: PAGE.replace('CLIENT_ID', config.clientId) };
     case '/callback':
-      return findFile(SWAGGER_UI, '/oauth2-redirect.html');
+      return { type: html, data: readFileSync(join(SWAGGER_UI, 'oauth2-redirect.html'), 'utf8') };
     case '/docs-page.js':
-      return findFile(import.meta.dirname, path);
+      return { type: 'text/javascript', data: readFileSync(join(import.meta.dirname, path), 'utf8') };
     case '/openapi.json':
-      return { name: path, data: JSON.stringify(readDocument(config), null, 2) };
+      return { type: 'application/json', data: JSON.stringify(readDocument(config), null, 2) };
     case '/openapi.yaml':
-      return { name: path, data: stringify(readDocument(config), { aliasDuplicateObjects: false }) };
-    case '/page.json':
-      return { name: path, data: JSON.stringify(toPageDocument(readDocument(config), url, config)) };
+      return {
+        type: 'application/yaml',
+        data: stringify(readDocument(config), { aliasDuplicateObjects: false }),
+      };
+    case '/page.json': {
+      const document = toPageDocument(readDocument(config), url, config);
+      return { type: 'application/json', data: JSON.stringify(document) };
+    }
     default:
-      return findFile(SWAGGER_UI, path);
+      return undefined;
   }
 }
 

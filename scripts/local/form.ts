@@ -1,12 +1,8 @@
 /** Serves the contact form: web/ as Vite builds it, and the config.json of the running stack. */
 import { globSync, statSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { openFolder } from '../cli.ts';
-import { splitTarget } from './event.ts';
-import { replies } from './replies.ts';
-import { close, listen } from './server.ts';
-import { findFile, sendContent } from './static.ts';
+import { startPageServer } from './page-server.ts';
 
 const WEB = join(import.meta.dirname, '../../web');
 const DIST = join(WEB, 'dist');
@@ -18,13 +14,6 @@ interface FormConfig {
   readonly issuer: string;
   readonly clientId: string;
   readonly apiUrl: string;
-}
-
-export interface FormServer {
-  readonly url: string;
-  /** Starts serving the form; until then every request gets 503. */
-  configure(config: FormConfig): void;
-  close(): Promise<void>;
 }
 
 /** Builds web/dist if it is missing or older than its sources. @returns Whether it was built. */
@@ -50,44 +39,23 @@ function timeOf(file: string): number {
 }
 
 /**
- * Serves the form on a loopback port.
+ * Serves the form on a loopback port, with the page's own policy and the addresses of this stack. docs/adr/0053
  *
  * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
  */
-export async function startFormServer(port: number): Promise<FormServer> {
-  let config: FormConfig | undefined;
-  const server = createServer((request, response) => {
-    const { rawPath } = splitTarget(request);
-    if (config === undefined) return void response.writeHead(replies.unavailable.status).end();
-    // One origin of the form is registered with issuer and gateway; `localhost` is another one.
-    if (request.headers.host !== new URL(url).host) {
-      return void response.writeHead(302, { location: url }).end();
-    }
-    const content =
-      rawPath === '/config.json'
-        ? { name: rawPath, data: JSON.stringify(config, null, 2) }
-        : findFile(DIST, rawPath === '/' ? '/index.html' : rawPath);
-    return sendContent(request, response, content, {
-      'content-security-policy': policyFor(config),
-      'cross-origin-opener-policy': 'same-origin',
-    });
+export const startFormServer = (port: number) =>
+  startPageServer<FormConfig>({
+    port,
+    folder: DIST,
+    openerPolicy: 'same-origin',
+    find: (path, config) =>
+      path === '/config.json'
+        ? { type: 'application/json', data: JSON.stringify(config, null, 2) }
+        : undefined,
+    policy: ({ issuer, apiUrl }) => [
+      "img-src 'self'",
+      `connect-src 'self' ${issuer} ${apiUrl}`,
+      "require-trusted-types-for 'script'",
+      "trusted-types 'none'",
+    ],
   });
-  const url = `http://127.0.0.1:${await listen(server, port)}`;
-  return { url, configure: (value) => void (config = value), close: () => close(server) };
-}
-
-/** The page's own policy with the addresses of this stack, and without framing. docs/adr/0053 */
-function policyFor({ issuer, apiUrl }: FormConfig): string {
-  return [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self'",
-    `connect-src 'self' ${issuer} ${apiUrl}`,
-    "form-action 'none'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-    "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
-  ].join('; ');
-}

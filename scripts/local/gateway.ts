@@ -49,14 +49,6 @@ export interface CompletedResponse {
   readonly milliseconds: number;
 }
 
-/** The function's response, parsed. */
-interface FunctionResponse {
-  readonly statusCode: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly cookies: readonly string[];
-  readonly body: Buffer;
-}
-
 /** Creates the gateway, which does not listen yet. */
 export function createGateway({
   authorize,
@@ -199,7 +191,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
 }
 
 /** Parses the function's result as a proxy response. @throws Error when it is none. */
-function parseFunctionResponse(json: string): FunctionResponse {
+function parseFunctionResponse(json: string) {
   const malformed = new Error('the handler returned a malformed response');
   const result: unknown = JSON.parse(json);
   if (typeof result !== 'object' || result === null) throw malformed;

@@ -2,12 +2,11 @@
 import { createAuthorizer } from './authorizer.ts';
 import { startDocsServer } from './docs.ts';
 import { startEngine, dynamoDbLocalUnavailableReason } from './dynamodb.ts';
-import type { Engine, EngineName } from './dynamodb.ts';
+import type { EngineName } from './dynamodb.ts';
 import { startFormServer } from './form.ts';
 import { createGateway } from './gateway.ts';
 import type { CompletedResponse } from './gateway.ts';
 import { startIssuer } from './issuer.ts';
-import type { Issuer } from './issuer.ts';
 import { startFunction } from './lambda/function.ts';
 import { limits } from './replies.ts';
 import { close, isListening, listen } from './server.ts';
@@ -36,20 +35,7 @@ export interface StackOptions {
   readonly onResponse?: (response: CompletedResponse) => void;
 }
 
-export interface Stack {
-  /** The gateway's address without a path. */
-  readonly url: string;
-  /** The contact form's address without a path; absent when CORS allows another origin. */
-  readonly formUrl?: string;
-  /** Address of the docs page. */
-  readonly docsUrl: string;
-  readonly issuer: Issuer;
-  readonly engine: Engine;
-  readonly tableName: string;
-  /** Runs the next requests on the code as it is now. */
-  reload(): void;
-  close(): Promise<void>;
-}
+export type Stack = Awaited<ReturnType<typeof startStack>>;
 
 function printLine(line: string): void {
   if (!line.startsWith('{"_aws":')) process.stdout.write(`${line}\n`);
@@ -72,7 +58,7 @@ export async function startStack({
   ready,
   log = printLine,
   onResponse,
-}: StackOptions = {}): Promise<Stack> {
+}: StackOptions = {}) {
   const tableName = 'inquiries-local';
   await using resources = new AsyncDisposableStack();
 
@@ -139,12 +125,15 @@ export async function startStack({
 
   const started = resources.move();
   return {
+    /** The gateway's address without a path. */
     url,
-    ...(form !== undefined && { formUrl: form.url }),
+    /** The contact form's address; undefined when CORS allows another origin. */
+    formUrl: form?.url,
     docsUrl: docs.url,
     issuer,
     engine,
     tableName,
+    /** Runs the next requests on the code as it is now. */
     reload: () => lambda.reload(),
     close: () => started.disposeAsync(),
   };

@@ -226,7 +226,8 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
       const probe = createServer();
       const port = await listen(probe, 0);
       await close(probe);
-      const options = { port, folder, engine: 'dynalite', log: () => undefined } as const;
+      const keysFile = join(folder, 'issuer-keys.json');
+      const options = { port, folder, keysFile, engine: 'dynalite', log: () => undefined } as const;
       let stack = await startStack(options);
       onTestFinished(async () => {
         await stack.close();

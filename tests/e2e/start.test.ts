@@ -374,7 +374,7 @@ it('prints the address of the contact form first, and serves it to its own origi
   );
   expect((await stack.post('1')).headers['access-control-allow-origin']).toBe(form);
   const byName = await fetch(form.replace('127.0.0.1', 'localhost'), { redirect: 'manual' });
-  expect(byName.headers.get('location')).toBe(form);
+  expect(byName.headers.get('location')).toBe(`${form}/`);
   expect((await fetch(`${form}/..%2f..%2fpackage.json`)).status).toBe(404);
 });
 

@@ -7,6 +7,7 @@ import type { Server, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
 import { Worker } from 'node:worker_threads';
+import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { close, listen } from '../../scripts/local/server.ts';
 import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
@@ -31,7 +32,6 @@ import {
   startFaultProxy,
 } from '../helpers/fault-proxy.ts';
 import type { Fault, FaultProxy, Plan } from '../helpers/fault-proxy.ts';
-import { createSelfSigned } from '../helpers/self-signed.ts';
 import { startSandbox } from '../helpers/sandbox.ts';
 import type { Answer, Sandbox } from '../helpers/sandbox.ts';
 import { createTally, select } from '../helpers/tally.ts';
@@ -300,7 +300,10 @@ describe.concurrent('without a connection: the contract’s 500 in time', () => 
   it('an impostor: nothing is sent to a server whose certificate nobody trusts', async () =>
     connections(async () => {
       let received = 0;
-      const server = createHttpsServer(createSelfSigned(), (_, response) => {
+      const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
+        algorithm: 'sha256',
+      });
+      const server = createHttpsServer({ cert, key }, (_, response) => {
         received++;
         response.end('{}');
       });
@@ -444,7 +447,7 @@ describe.concurrent('a list of several pages is whole or a 500', () => {
     }));
 });
 
-describe.concurrent('a row that is no inquiry of the caller is a fault of ours, never shown and never left out', () => {
+describe.concurrent('a row that is not an inquiry of the caller is an internal error, never shown and never left out', () => {
   const malformed = createTally('1e malformed and foreign rows');
   const without = (name: string) => (row: object) => {
     const { [name]: _, ...rest } = row as Record<string, unknown>;

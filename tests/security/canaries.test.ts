@@ -159,7 +159,7 @@ describe('a success is information, with the attempts it took', () => {
     }));
 });
 
-describe('a fault of ours is an error', () => {
+describe('an internal error is logged as an error', () => {
   it.each<[string, Plan]>([
     ['throttled', always(refuse(400, 'ThrottlingException'))],
     ['denied', always(refuse(400, 'AccessDeniedException'))],

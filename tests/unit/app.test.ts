@@ -307,10 +307,23 @@ describe('POST', () => {
     expect(await setUp().send(makeEvent({ method: 'POST', body, isBase64Encoded: true }))).toEqual(NOT_JSON);
   });
 
-  it('answers 413 when the inquiry does not fit into the store', async () => {
-    expect(await setUp().send(makePost({ subject: '', body: 'x'.repeat(101) }))).toEqual(
-      failure(413, 'PAYLOAD_TOO_LARGE', 'The inquiry is larger than the 400 KB that can be stored.'),
+  it.each([
+    [
+      'the inquiry does not fit into the store',
+      101,
+      'The inquiry is larger than the 400 KB that can be stored.',
+    ],
+    [
+      'no storable inquiry can need the body',
+      2_600_000,
+      'The request body is larger than any inquiry that can be stored.',
+    ],
+  ])('answers 413 when %s', async (_, length, message) => {
+    const { send, store } = setUp();
+    expect(await send(makePost({ subject: '', body: 'x'.repeat(length) }))).toEqual(
+      failure(413, 'PAYLOAD_TOO_LARGE', message),
     );
+    expect(store.rows).toEqual([]);
   });
 
   it('checks the claims before the body', async () => {
@@ -531,12 +544,12 @@ describe('logs', () => {
     ['a success', {}, makeEvent({}), 0],
     ['a mistake of the client', {}, makeEvent({ method: 'POST', body: '{' }), 0],
     [
-      'a fault of ours',
+      'an internal error',
       { put: () => Promise.reject(new Error('x')) },
       makePost({ subject: '', body: '' }),
       1,
     ],
-  ])('metrics of %s: requests, faults of ours, latency', async (_, overrides, event, faults) => {
+  ])('metrics of %s: requests, internal errors, latency', async (_, overrides, event, faults) => {
     await setUp(overrides).send(event, { ...CONTEXT, functionName: 'inquiries-main' });
     expect(metrics).toEqual([
       {

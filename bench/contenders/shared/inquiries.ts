@@ -3,12 +3,9 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { Entity } from 'electrodb';
 import type { EntityItem } from 'electrodb';
-import { UUID, uuidv7 } from 'uuidv7';
-
-export interface Owner {
-  readonly cognito_sub: string;
-  readonly email: string;
-}
+import { uuidv7 } from 'uuidv7';
+import { linkTo, LIST_BUDGET } from './requests.ts';
+import type { ListQuery, Owner } from './requests.ts';
 
 const client = DynamoDBDocumentClient.from(new DynamoDBClient());
 
@@ -36,34 +33,6 @@ const InquiryEntity = new Entity(
   { client, table: process.env['TABLE_NAME'] ?? '' },
 );
 
-/** The canonical form of the `sub` claim, or undefined where it is no UUID. */
-export function parseSub(sub: unknown): string | undefined {
-  try {
-    return UUID.parse(String(sub)).toString();
-  } catch {
-    return undefined;
-  }
-}
-
-export interface ListQuery {
-  readonly limit?: number | undefined;
-  readonly before?: string | undefined;
-}
-
-/** Narrows the query parameters; undefined where one is malformed. */
-export function parseListQuery({ limit, before }: Partial<Record<string, string>> = {}):
-  | ListQuery
-  | undefined {
-  const isLimit =
-    limit === undefined || (/^\d{1,4}$/.test(limit) && Number(limit) >= 1 && Number(limit) <= 1_000);
-  const isBefore = before === undefined || parseSub(before) !== undefined;
-  if (!isLimit || !isBefore) return undefined;
-  return { limit: limit === undefined ? undefined : Number(limit), before };
-}
-
-/** Bytes that a list may take of Lambda's 6 MB, in which the body is an escaped string. */
-const LIST_BUDGET = 6_291_556 - 64 * 1024;
-
 interface Page {
   readonly data: EntityItem<typeof InquiryEntity>[];
   readonly cursor: string | null;
@@ -86,8 +55,7 @@ export async function listInquiries(owner: Owner, { limit, before }: ListQuery) 
       size += Buffer.byteLength(JSON.stringify(JSON.stringify(inquiry)));
       const last = inquiries.at(-1);
       if (last && (inquiries.length === limit || size > LIST_BUDGET)) {
-        const rest = `before=${last.id}${limit === undefined ? '' : `&limit=${limit}`}`;
-        return { inquiries, headers: { Link: `<?${rest}>; rel="next"` } };
+        return { inquiries, headers: linkTo(last.id, limit) };
       }
       inquiries.push(inquiry);
     }
@@ -106,9 +74,4 @@ export async function createInquiry(owner: Owner, { subject, body }: { subject: 
   };
   await InquiryEntity.put(inquiry).go();
   return inquiry;
-}
-
-/** Whether DynamoDB refused an item because of its size. */
-export function isTooLarge(error: unknown): boolean {
-  return error instanceof Error && error.message.includes('Item size has exceeded');
 }

@@ -3,24 +3,7 @@ import { limits } from '../replies.ts';
 import { FunctionTimeout, startSandbox } from './sandbox.ts';
 import type { Sandbox, SandboxOptions } from './sandbox.ts';
 
-export interface LocalFunction {
-  /**
-   * Runs the handler in a warm sandbox or a new one, or waits in the queue (first in, first out).
-   *
-   * The function's timeout starts with the handler; time in the queue does not count. The caller waits no longer than
-   * API Gateway's integration timeout of 30 s (or the function's, if that is longer), queue and cold start included.
-   * After it, a queued invocation is dropped, and a running one goes on without its caller, as on AWS.
-   *
-   * @param event - The event as JSON.
-   * @returns What the handler resolved to, as JSON.
-   * @throws FunctionTimeout after either timeout; Error when the handler throws, the process ends, or initialisation
-   * fails, which the next invocation tries again.
-   */
-  invoke(event: string, requestId: string): Promise<string>;
-  /** Runs the next invocations on the code as it is now; running ones end on the old code. */
-  reload(): void;
-  close(): Promise<void>;
-}
+export type LocalFunction = Awaited<ReturnType<typeof startFunction>>;
 
 export interface FunctionOptions extends Omit<SandboxOptions, 'limits'> {
   readonly timeout: number;
@@ -35,10 +18,7 @@ interface Queued {
 }
 
 /** Starts the function with one sandbox. @throws Error when its initialisation fails. */
-export async function startFunction({
-  concurrency = 4,
-  ...options
-}: FunctionOptions): Promise<LocalFunction> {
+export async function startFunction({ concurrency = 4, ...options }: FunctionOptions) {
   const integrationTimeout = Math.max(limits.timeout, options.timeout);
   let capacity = concurrency;
   const queue = new Set<Queued>();
@@ -84,7 +64,19 @@ export async function startFunction({
   idle.add(await start());
 
   return {
-    async invoke(event, requestId) {
+    /**
+     * Runs the handler in a warm sandbox or a new one, or waits in the queue (first in, first out).
+     *
+     * The function's timeout starts with the handler; time in the queue does not count. The caller waits no longer than
+     * API Gateway's integration timeout of 30 s (or the function's, if that is longer), queue and cold start included.
+     * After it, a queued invocation is dropped, and a running one goes on without its caller, as on AWS.
+     *
+     * @param event - The event as JSON.
+     * @returns What the handler resolved to, as JSON.
+     * @throws FunctionTimeout after either timeout; Error when the handler throws, the process ends, or initialisation
+     * fails, which the next invocation tries again.
+     */
+    async invoke(event: string, requestId: string): Promise<string> {
       const queued: Queued = { event, requestId, answer: Promise.withResolvers() };
       const timer = setTimeout(() => {
         queue.delete(queued);
@@ -94,6 +86,7 @@ export async function startFunction({
       runQueued();
       return queued.answer.promise.finally(() => clearTimeout(timer));
     },
+    /** Runs the next invocations on the code as it is now; running ones end on the old code. */
     reload() {
       for (const sandbox of idle) void sandbox.close();
       idle = new Set();

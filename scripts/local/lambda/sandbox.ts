@@ -36,29 +36,7 @@ export interface SandboxOptions {
   readonly log?: (line: string) => void;
 }
 
-export interface Sandbox {
-  readonly pid: number;
-  /** From the start of the process until it asks for the first event. */
-  readonly initialisation: Cost;
-  /** Resolves when the process has ended for whatever reason. */
-  readonly ended: Promise<void>;
-  isRunning(): boolean;
-  /**
-   * Invokes the handler with an event as JSON; one invocation at a time.
-   *
-   * @param remaining - Milliseconds that the handler is told it has left. Default: the timeout.
-   * @throws FunctionTimeout, and the process has ended; Error when the process ends; Error with the type of what the
-   * handler threw as its message, and what the runtime reported as its cause.
-   */
-  invoke(
-    event: string,
-    options?: { requestId?: string; remaining?: number | undefined },
-  ): Promise<Invocation>;
-  /** Stops the process, as Lambda does between invocations. */
-  freeze(): void;
-  thaw(): void;
-  close(): Promise<void>;
-}
+export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
 export class FunctionTimeout extends Error {
   override readonly name = 'FunctionTimeout';
@@ -85,7 +63,7 @@ export async function startSandbox({
   nodeArguments = [],
   before = ':',
   log = () => undefined,
-}: SandboxOptions): Promise<Sandbox> {
+}: SandboxOptions) {
   let next = Promise.withResolvers<{ cpu: number; response: ServerResponse }>();
   let answer: PromiseWithResolvers<{ at: number; body: string; errorType?: string }> | undefined;
   let failure: Error | undefined;
@@ -160,10 +138,22 @@ export async function startSandbox({
 
   return {
     pid: child.pid ?? 0,
+    /** From the start of the process until it asks for the first event. */
     initialisation: { wall: performance.now() - start, cpu: idle.cpu },
     ended: ended.promise,
     isRunning: () => failure === undefined,
-    async invoke(event, { requestId = randomUUID(), remaining = timeout } = {}) {
+    /**
+     * Invokes the handler with an event as JSON; one invocation at a time.
+     *
+     * @param options.remaining - Milliseconds that the handler is told it has left. Default: the timeout.
+     * @throws FunctionTimeout, and the process has ended; Error when the process ends; Error with the type of what
+     * the handler threw as its message, and what the runtime reported as its cause.
+     */
+    async invoke(
+      event: string,
+      options: { requestId?: string; remaining?: number | undefined } = {},
+    ): Promise<Invocation> {
+      const { requestId = randomUUID(), remaining = timeout } = options;
       if (failure !== undefined || idle === undefined) throw failure ?? new Error('The sandbox is busy.');
       const { cpu, response } = idle;
       idle = undefined;
@@ -186,6 +176,7 @@ export async function startSandbox({
       if (errorType !== undefined) throw new Error(errorType, { cause: body });
       return { result: body, wall: at - from, cpu: following.cpu - cpu };
     },
+    /** Stops the process, as Lambda does between invocations. */
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),
     close: stop,
