@@ -49,13 +49,10 @@ describe('the size of an inquiry', () => {
 
 describe('numbers', () => {
   it.each([
-    [0, '0 bytes'],
     [1, '1 byte'],
     [1023, '1023 bytes'],
-    [1024, '1 KB'],
     [1025, '1.1 KB'],
     [100 * 1024 + 1, '101 KB'],
-    [ITEM_LIMIT, '400 KB'],
     [ITEM_LIMIT + 1, '401 KB'],
   ])('writes %i bytes as %s', (bytes, text) => {
     expect(formatBytes(bytes)).toBe(text);
@@ -83,23 +80,16 @@ describe('times', () => {
 });
 
 describe('the beginning of a text', () => {
-  it('is the text when it is short enough', () => {
-    expect(beginningOf('abc', 3)).toBe('abc');
-  });
-
   it('ends before a character that would be cut in half', () => {
-    expect(beginningOf('ab🎂c', 3)).toBe('ab');
-    expect(beginningOf('ab🎂c', 4)).toBe('ab🎂');
+    expect([3, 4, 5].map((length) => beginningOf('ab🎂c', length))).toEqual(['ab', 'ab🎂', 'ab🎂c']);
   });
 });
 
 describe('the direction of a text', () => {
   it.each([
     ['', 'ltr'],
-    ['abc', 'ltr'],
     ['123 !? 🎂', 'ltr'],
     ['123 שלום', 'rtl'],
-    ['مرحبا abc', 'rtl'],
     ['abc مرحبا', 'ltr'],
     ['\u202Eabc', 'ltr'],
   ])('of %j is %s, by its first letter', (text, direction) => {
