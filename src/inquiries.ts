@@ -41,10 +41,10 @@ const ANY_ROLLBACK = 2 ** 48 - 1;
  */
 const LIST_BUDGET = LAMBDA_PAYLOAD_LIMIT - 64 * 1024;
 
-/** Bytes of an inquiry's JSON in Lambda's response, where it is part of a JSON string, and of the comma after it. */
-const exactSize = (json: string): number => Buffer.byteLength(JSON.stringify(json)) - 1;
+/** Bytes of JSON in Lambda's response, where it is part of a JSON string. */
+const exactSize = (json: string): number => Buffer.byteLength(JSON.stringify(json)) - 2;
 /** At most 3 bytes for each UTF-16 unit: 3 in UTF-8, or 2 for an escaped quote or backslash. */
-const upperBound = (json: string): number => 3 * (json.length + 1);
+const upperBound = (json: string): number => 3 * json.length;
 
 /**
  * Wires the use cases. Create them once per process: ids increase strictly within one instance.
@@ -70,27 +70,29 @@ export function createInquiries(
      */
     async list(owner: Identity, parameters: unknown, call: StoreCall) {
       const query = parseListQuery(parameters);
-      const texts: string[] = [];
+      let listed = '';
+      let count = 0;
       // Most lists are small enough by the upper bound, and are not measured.
       let sizeOf = upperBound;
       let size = 0;
       let before: string | undefined;
       const toResult = (next?: ListQuery) => ({
-        json: `{"email":${JSON.stringify(owner.email)},"count":${texts.length},"inquiries":[${texts.join()}]}`,
+        json: `{"email":${JSON.stringify(owner.email)},"count":${count},"inquiries":[${listed}]}`,
         next,
       });
       for await (const page of store.list(owner, query, call)) {
         for (const inquiry of page) {
-          const json = JSON.stringify(inquiry);
+          const json = `${listed && ','}${JSON.stringify(inquiry)}`;
           size += sizeOf(json);
           if (size > LIST_BUDGET && sizeOf === upperBound) {
             sizeOf = exactSize;
-            size = [...texts, json].reduce((sum, text) => sum + exactSize(text), 0);
+            size = exactSize(listed + json);
           }
-          if (before && (texts.length === query.limit || size > LIST_BUDGET)) {
+          if (before && (count === query.limit || size > LIST_BUDGET)) {
             return toResult({ ...query, before });
           }
-          texts.push(json);
+          listed += json;
+          count++;
           before = inquiry.id;
         }
       }
