@@ -346,7 +346,8 @@ it('prints a curl command that sends an inquiry', async () => {
 it.skipIf(noTerminal !== undefined)('prints a short line for each request at a terminal', async () => {
   const args = ['--port', '0', '--data', folder, '--engine', 'dynalite'];
   const line = [process.execPath, 'scripts/start.ts', ...args].join(' ');
-  const { FORCE_COLOR: _, NO_COLOR: __, ...env } = process.env;
+  // Each of these decides about colours; Node uses none in an unknown CI.
+  const { FORCE_COLOR: _, NO_COLOR: __, CI: ___, ...env } = process.env;
   const terminal = spawn('script', ['-qec', line, '/dev/null'], {
     cwd: ROOT,
     env: { ...env, TERM: 'xterm-256color' },
