@@ -488,6 +488,26 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
       expect(new Set(await subjects.allTextContents()).size).toBe(46);
     });
 
+    it('keeps an inquiry that was sent while a refresh was running', async () => {
+      const { page, send, write, subjects, button } = await begin();
+      await page.getByText('Nothing here yet').waitFor();
+      const sent = Promise.withResolvers<void>();
+      let held = 0;
+      await intercept(page, 'GET', async (route) => {
+        const response = await route.fetch();
+        if (held++ === 0) await sent.promise;
+        await route.fulfill({ response });
+      });
+      await button('Refresh').click();
+      await expect.poll(() => held).toBe(1);
+      await write('meanwhile', '');
+      await send.click();
+      await expect.poll(() => subjects.allTextContents()).toEqual(['meanwhile']);
+      sent.resolve();
+      await expect.poll(() => held).toBe(2);
+      expect(await subjects.allTextContents()).toEqual(['meanwhile']);
+    });
+
     it('writes times in the reader’s own zone, the exact one as a title', async () => {
       const email = anyone();
       await post(email, 'when');

@@ -94,8 +94,11 @@ export function createList(api: Api, signIn: () => Promise<void>): List {
   };
 
   const reload = async (): Promise<Page | Failure> => {
+    const shown = page;
     const result = await api.list();
     if (isFailure(result)) return result;
+    // The response may be older than an inquiry that was added in the meantime.
+    if (page !== shown) return reload();
     alert.replaceChildren();
     page = page === undefined ? result : mergeNewest(page, result);
     render();
