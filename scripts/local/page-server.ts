@@ -44,6 +44,7 @@ export async function startPageServer<Config>(options: {
     const policy = ["default-src 'none'", "script-src 'self'", "style-src 'self'", ...options.policy(config)];
     policy.push("form-action 'none'", "base-uri 'none'", "frame-ancestors 'none'");
     response.setHeader('content-security-policy', policy.join('; '));
+    response.setHeader('cache-control', 'no-cache');
     response.setHeader('x-content-type-options', 'nosniff');
     response.setHeader('referrer-policy', 'no-referrer');
     response.setHeader('cross-origin-opener-policy', options.openerPolicy);

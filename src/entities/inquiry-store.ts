@@ -58,10 +58,11 @@ export function createInquiryStore(client: DynamoDBClient, entity: InquiryEntity
       if (Buffer.byteLength(ExpressionAttributeValues[':pk'] ?? '') > PARTITION_KEY_LIMIT) return;
       // The key of `before` need not exist: reading starts after its position.
       let start = before && toAttributes(entity.get({ ...owner, id: before }).params<{ Key: Strings }>().Key);
+      const values = toAttributes(ExpressionAttributeValues);
       do {
         const command = new QueryCommand({
           ...input,
-          ExpressionAttributeValues: toAttributes(ExpressionAttributeValues),
+          ExpressionAttributeValues: values,
           ...(start && { ExclusiveStartKey: start }),
         });
         const sent = client.send(command, { abortSignal: call.signal });

@@ -39,6 +39,8 @@ describe('the docs server', () => {
     expect(page.status).toBe(200);
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(page.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(page.headers.get('cache-control')).toBe('no-cache');
+    expect((await get('/swagger-ui.css')).headers.get('cache-control')).toBe('no-cache');
     const policy = page.headers.get('content-security-policy');
     expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self';");
     expect(policy).toContain(`connect-src 'self' ${ISSUER};`);
