@@ -14,12 +14,13 @@ import { openFolder, parseOptions, runCommand, UsageError } from './cli.ts';
 import { engineNames, dynamoDbLocalUnavailableReason } from './local/dynamodb.ts';
 import { buildForm, buildFormWhenStale } from './local/form.ts';
 import { isListening } from './local/server.ts';
+import { DEFAULT_FOLDER, stateFileOf } from './local/state.ts';
+import type { StackState } from './local/state.ts';
 import { startStack } from './local/stack.ts';
 import type { Stack } from './local/stack.ts';
 import { formatLogLine, formatResponse } from './local/terminal.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
-const DEFAULT_FOLDER = join(ROOT, '.data');
 const USAGE = `
 Usage: npm start -- [options]
 
@@ -53,7 +54,7 @@ await runCommand(async () => {
   );
   const { inMemory, folder } = settings;
   openFolder(folder);
-  const stateFile = join(folder, 'stack.json');
+  const stateFile = stateFileOf(folder);
   const running = await findRunning(stateFile);
   if (running !== undefined) {
     throw new UsageError(`The data folder ${folder} is in use by a running stack (${running}).`);
@@ -88,10 +89,18 @@ await runCommand(async () => {
     throw new UsageError(`Port ${error.port} is in use; choose another with ${option}.`);
   });
 
-  // For `npm run token`. No connection is accepted before it is written: until here, only promises were resolved since
+  // For `npm run token` and `npm run inbox`. No connection is accepted before it is written: until here, only promises were resolved since
   // the gateway began to listen.
-  const { url: gateway, formUrl: form, issuer, engine } = stack;
-  const state = { pid: process.pid, gateway, form, issuer: issuer.url, keysFile, engine: engine.url };
+  const { url: gateway, formUrl: form, issuer, engine, tableName: table } = stack;
+  const state: StackState = {
+    pid: process.pid,
+    gateway,
+    form,
+    issuer: issuer.url,
+    keysFile,
+    engine: engine.url,
+    table,
+  };
   writeFileSync(stateFile, `${JSON.stringify(state, null, 2)}\n`);
   started.stack = stack;
   void engine.failed.then(({ message }) => fail(message));

@@ -4,10 +4,10 @@
  *
  * Exit codes: 0 printed; 2 bad usage, no running stack, or a key file that cannot be used (one line on stderr).
  */
-import { join, resolve } from 'node:path';
-import { parseOptions, readIfThere, runCommand, UsageError } from './cli.ts';
+import { parseOptions, runCommand, UsageError } from './cli.ts';
 import { readKey } from './local/issuer/keys.ts';
 import { signToken } from './local/issuer/tokens.ts';
+import { DEFAULT_FOLDER, parseObject, readRunningStack } from './local/state.ts';
 
 const USAGE = `
 Usage: npm run --silent token -- [options]
@@ -29,7 +29,7 @@ await runCommand(async () => {
       sub: { type: 'string' },
       claims: { type: 'string' },
       'expires-in': { type: 'string', default: '3600' },
-      data: { type: 'string', default: join(import.meta.dirname, '..', '.data') },
+      data: { type: 'string', default: DEFAULT_FOLDER },
     },
     joinNegative(process.argv.slice(2)),
   );
@@ -39,7 +39,7 @@ await runCommand(async () => {
   if (!/^-?\d+$/.test(seconds) || !Number.isSafeInteger(request.expiresIn)) {
     throw new UsageError(`--expires-in must be a whole number of seconds, not '${seconds}'.`);
   }
-  const { issuer, keysFile } = readState(join(resolve(data), 'stack.json'));
+  const { issuer, keysFile } = readRunningStack(data);
   process.stdout.write(`${await signToken(await readKey(keysFile), issuer, request)}\n`);
 });
 
@@ -48,35 +48,4 @@ function joinNegative(argv: string[]): string[] {
   const at = argv.indexOf('--expires-in');
   const value = argv[at + 1];
   return at >= 0 && value?.startsWith('-') ? argv.toSpliced(at, 2, `--expires-in=${value}`) : argv;
-}
-
-/** Reads the state file of `npm start`. @throws UsageError when there is none or its process has ended. */
-function readState(file: string) {
-  const text = readIfThere(file);
-  if (text === undefined) {
-    throw new UsageError(
-      `No local stack is running (cannot read ${file}); start it with npm start, or pass the --data that it printed.`,
-    );
-  }
-  const { pid, issuer, keysFile } = parseObject(text) ?? {};
-  if (typeof pid !== 'number' || typeof issuer !== 'string' || typeof keysFile !== 'string') {
-    throw new UsageError(`${file} does not describe a local stack; restart it with npm start.`);
-  }
-  try {
-    process.kill(pid, 0);
-  } catch {
-    throw new UsageError(
-      `No local stack is running (process ${pid} of ${file} has ended); start it with npm start.`,
-    );
-  }
-  return { issuer, keysFile };
-}
-
-function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
-  } catch {
-    return undefined;
-  }
 }

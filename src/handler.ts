@@ -1,8 +1,8 @@
 /**
  * Lambda entry and composition root: everything is wired here, once per process.
  *
- * Environment: `TABLE_NAME` and `CORS_ORIGIN`, both required, and the SDK's own `AWS_*` variables. A missing
- * variable fails initialisation with a message that names it.
+ * Environment: `TABLE_NAME` and `CORS_ORIGIN`, both required, `RETENTION_DAYS`, and the SDK's own `AWS_*` variables. A
+ * variable that is missing or malformed fails initialisation with a message that names it.
  */
 import type { APIGatewayProxyHandlerV2WithJWTAuthorizer } from 'aws-lambda';
 import { createApp } from './app.ts';
@@ -14,9 +14,9 @@ import { createInquiries } from './inquiries.ts';
 import { logRequest } from './log.ts';
 import { WARM_UP_OWNER, warmUpEvents, warmUpRequestHandler } from './warm-up.ts';
 
-const { corsOrigin, region, tableName } = parseConfig(process.env);
+const { corsOrigin, region, retentionDays, tableName } = parseConfig(process.env);
 const entity = createInquiryEntity(tableName);
-const store = createInquiryStore(createDynamoDbClient({ region }), entity);
+const store = createInquiryStore(createDynamoDbClient({ region }), entity, { retentionDays });
 
 /** Handles payload 2.0 events of the two operations on `/inquiries`; it never rejects. */
 export const handler = createApp({
@@ -31,6 +31,7 @@ export const handler = createApp({
 const warmUpStore = createInquiryStore(
   createDynamoDbClient({ region, requestHandler: warmUpRequestHandler }),
   entity,
+  { retentionDays },
 );
 const warmUp = createApp({ inquiries: createInquiries(warmUpStore), corsOrigin });
 for (const event of [...warmUpEvents, ...warmUpEvents]) await warmUp(event);

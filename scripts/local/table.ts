@@ -13,6 +13,29 @@ export const tableDefinition = {
   AttributeDefinitions: [
     { AttributeName: 'pk', AttributeType: 'S' },
     { AttributeName: 'sk', AttributeType: 'S' },
+    { AttributeName: '__edb_e__', AttributeType: 'S' },
+    { AttributeName: 'id', AttributeType: 'S' },
+  ],
+  GlobalSecondaryIndexes: [
+    {
+      IndexName: 'by-time',
+      KeySchema: [
+        { AttributeName: '__edb_e__', KeyType: 'HASH' },
+        { AttributeName: 'id', KeyType: 'RANGE' },
+      ],
+      Projection: {
+        ProjectionType: 'INCLUDE',
+        NonKeyAttributes: [
+          'cognito_sub',
+          'email',
+          'subject',
+          'created_at',
+          'reply_at',
+          'respondent',
+          'expires_at',
+        ],
+      },
+    },
   ],
   BillingMode: 'PAY_PER_REQUEST',
 } satisfies Omit<CreateTableCommandInput, 'TableName'>;

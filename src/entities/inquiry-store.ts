@@ -6,25 +6,41 @@ import type { InquiryStore, StoreCall } from '../inquiries.ts';
 import { ITEM_LIMIT, PARTITION_KEY_LIMIT } from '../limits.ts';
 import type { InquiryEntity } from './inquiry.ts';
 
-type Strings = Record<string, string>;
+type Scalars = Record<string, string | number>;
 type Attributes = Record<string, AttributeValue>;
 
-/** What a query fetches: the fields of an inquiry, not the reply columns and not the keys. */
-const PROJECTION = inquirySchema.required.join();
+/** What a query fetches: the fields of an inquiry and its expiry, not the reply columns and not the keys. */
+const PROJECTION = [...inquirySchema.required, 'expires_at'].join();
+
+const SECONDS_PER_DAY = 86_400;
+
+export interface InquiryStoreOptions {
+  /** Days after which a new inquiry expires; absent: never. */
+  readonly retentionDays?: number | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+}
 
 /**
  * Creates the store on DynamoDB: ElectroDB makes keys and inputs, the SDK's commands are sent here and nowhere else.
  *
  * Errors that are not the SDK's have one of the names `UnconfirmedWrite`, `InvalidQueryOutput` and `MalformedRow`.
  */
-export function createInquiryStore(client: DynamoDBClient, entity: InquiryEntity): InquiryStore {
+export function createInquiryStore(
+  client: DynamoDBClient,
+  entity: InquiryEntity,
+  { retentionDays, now = Date.now }: InquiryStoreOptions = {},
+): InquiryStore {
   return {
     async put(inquiry, call) {
+      const expiry = retentionDays !== undefined && {
+        expires_at: Math.floor(Date.parse(inquiry.created_at) / 1_000) + retentionDays * SECONDS_PER_DAY,
+      };
       // `put`, not `create`: a retry of `create` after a write whose response was lost fails its own condition
       // and reports an error for an inquiry that is stored. The id is fresh, so there is nothing to overwrite.
       const { Item, ...input } = entity
-        .put(inquiry)
-        .params<{ TableName: string; Item: Strings & { pk: string } }>();
+        .put({ ...inquiry, ...expiry })
+        .params<{ TableName: string; Item: Scalars & { pk: string } }>();
       if (Buffer.byteLength(Item.pk) > PARTITION_KEY_LIMIT) return 'email';
       if (Buffer.byteLength(Object.entries(Item).flat().join('')) > ITEM_LIMIT) return 'inquiry';
       const command = new PutItemCommand({
@@ -46,7 +62,7 @@ export function createInquiryStore(client: DynamoDBClient, entity: InquiryEntity
       const owner = { cognito_sub: sub, email };
       const { ExpressionAttributeValues, ...input } = entity.query.byOwner(owner).params<{
         TableName: string;
-        ExpressionAttributeValues: Strings;
+        ExpressionAttributeValues: Scalars;
       }>({
         // Strongly consistent: a user who lists right after a POST sees the new inquiry. docs/adr/0015
         consistent: true,
@@ -55,9 +71,9 @@ export function createInquiryStore(client: DynamoDBClient, entity: InquiryEntity
         params: { ProjectionExpression: PROJECTION },
       });
       // No key can hold this email, so nothing is stored under it, and DynamoDB would refuse the query.
-      if (Buffer.byteLength(ExpressionAttributeValues[':pk'] ?? '') > PARTITION_KEY_LIMIT) return;
+      if (Buffer.byteLength(String(ExpressionAttributeValues[':pk'])) > PARTITION_KEY_LIMIT) return;
       // The key of `before` need not exist: reading starts after its position.
-      let start = before && toAttributes(entity.get({ ...owner, id: before }).params<{ Key: Strings }>().Key);
+      let start = before && toAttributes(entity.get({ ...owner, id: before }).params<{ Key: Scalars }>().Key);
       const values = toAttributes(ExpressionAttributeValues);
       do {
         const command = new QueryCommand({
@@ -68,7 +84,9 @@ export function createInquiryStore(client: DynamoDBClient, entity: InquiryEntity
         const sent = client.send(command, { abortSignal: call.signal });
         const { Items, LastEvaluatedKey } = await countAttempts(call, sent);
         if (Items === undefined) throw storeError('InvalidQueryOutput', 'A query returned no Items.');
-        yield Items.map((row) => toInquiry(row, owner));
+        // DynamoDB deletes an expired row up to days later. docs/adr/0084
+        const current = Items.filter(({ expires_at }) => !(Number(expires_at?.N) * 1_000 <= now()));
+        yield current.map((row) => toInquiry(row, owner));
         start = LastEvaluatedKey;
       } while (start !== undefined);
     },
@@ -98,9 +116,14 @@ async function countAttempts<Output extends { $metadata: { attempts?: number } }
 /** @param name - Appears in the log. */
 const storeError = (name: string, message: string): Error => Object.assign(new Error(message), { name });
 
-/** `{ a: 'x' }` → `{ a: { S: 'x' } }` */
-const toAttributes = (strings: Strings): Attributes =>
-  Object.fromEntries(Object.entries(strings).map(([name, S]) => [name, { S }]));
+/** `{ a: 'x', b: 5 }` → `{ a: { S: 'x' }, b: { N: '5' } }` */
+const toAttributes = (scalars: Scalars): Attributes =>
+  Object.fromEntries(
+    Object.entries(scalars).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? { S: value } : { N: String(value) },
+    ]),
+  );
 
 /**
  * Narrows a row to the six fields of an inquiry.

@@ -23,15 +23,23 @@ export function createInquiryEntity(table: string) {
         subject: { type: 'string', required: true, readOnly: true },
         body: { type: 'string', required: true, readOnly: true },
         created_at: { type: 'string', required: true, readOnly: true },
-        // Set by operators' tools, never by this service, and never in a response (spec, "Inquiry").
-        reply: { type: 'string', hidden: true },
-        respondent: { type: 'string', hidden: true },
-        reply_at: { type: 'string', hidden: true },
+        // Seconds since the epoch; absent: kept for ever. docs/adr/0084
+        expires_at: { type: 'number', readOnly: true },
+        // Set together and once, by operators' tools; never by the API, never in a response (spec, "Inquiry").
+        reply: { type: 'string' },
+        respondent: { type: 'string' },
+        reply_at: { type: 'string' },
       },
       indexes: {
         byOwner: {
           pk: { field: 'pk', composite: ['cognito_sub', 'email'], casing: 'none' },
           sk: { field: 'sk', composite: ['id'], casing: 'none' },
+        },
+        // All inquiries by time, for operators. Its keys are attributes that every row has. docs/adr/0081
+        byTime: {
+          index: 'by-time',
+          pk: { field: '__edb_e__', composite: [], template: 'inquiry', casing: 'none' },
+          sk: { field: 'id', composite: ['id'], template: '${id}', casing: 'none' },
         },
       },
     } as const,

@@ -50,7 +50,8 @@ describeOnEngines('the store', (endpoint, engine) => {
 
   it('has the table keys that the entity uses, by name and type', async () => {
     const { schema } = own.entity;
-    const { pk, sk } = schema.indexes.byOwner;
+    const { byOwner, byTime } = schema.indexes;
+    const { pk, sk } = byOwner;
     const item = own.entity
       .put({ id: SUB, cognito_sub: SUB, email: EMAIL, subject: '', body: '', created_at: '' })
       .params<{ Item: Record<string, unknown> }>().Item;
@@ -60,12 +61,20 @@ describeOnEngines('the store', (endpoint, engine) => {
       { AttributeName: sk.field, KeyType: 'RANGE' },
     ]);
     expect(tableDefinition.AttributeDefinitions).toEqual(
-      [pk.field, sk.field].map((name) => ({
+      [pk.field, sk.field, byTime.pk.field, byTime.sk.field].map((name) => ({
         AttributeName: name,
         AttributeType: typeof item[name] === 'string' ? 'S' : '?',
       })),
     );
     expect(Table?.KeySchema).toEqual(tableDefinition.KeySchema);
+    const [index] = tableDefinition.GlobalSecondaryIndexes;
+    expect(index).toMatchObject({
+      IndexName: byTime.index,
+      KeySchema: [
+        { AttributeName: byTime.pk.field, KeyType: 'HASH' },
+        { AttributeName: byTime.sk.field, KeyType: 'RANGE' },
+      ],
+    });
   });
 
   it('keeps an inquiry under the owner and the id, with nothing but its six fields', async () => {

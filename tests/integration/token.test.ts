@@ -75,7 +75,7 @@ describe('npm run token', () => {
       );
     });
   const state = (change: object = {}): string =>
-    JSON.stringify({ pid: process.pid, issuer: issuer.url, keysFile, ...change });
+    JSON.stringify({ pid: process.pid, issuer: issuer.url, keysFile, engine: '-', table: '-', ...change });
   beforeEach(() => writeFileSync(stateFile, state()));
 
   it('prints a token of the running stack, a newline, and nothing else', async () => {

@@ -34,7 +34,7 @@ async function readPages(store: InquiryStore, query = {}, call = makeCall()): Pr
 }
 
 describe('a list', () => {
-  it('asks for the six fields of the owner’s partition, strongly consistent and backwards', async () => {
+  it('asks for the six fields and the expiry, of the owner’s partition, strongly consistent and backwards', async () => {
     const { asked, store } = setUp({ Items: [] });
     await readPages(store, { limit: 5 });
     expect(asked).toEqual([
@@ -43,7 +43,7 @@ describe('a list', () => {
         ConsistentRead: true,
         ScanIndexForward: false,
         Limit: 6,
-        ProjectionExpression: 'id,cognito_sub,email,subject,body,created_at',
+        ProjectionExpression: 'id,cognito_sub,email,subject,body,created_at,expires_at',
       }),
     ]);
   });
