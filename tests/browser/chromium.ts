@@ -61,6 +61,10 @@ export interface Visit {
   readonly requests: string[];
 }
 
+export const launchBrowser = async (): Promise<Browser> =>
+  // Scroll bars are part of the page that people see.
+  chromium.launch({ executablePath: path ?? '', args: FLAGS, ignoreDefaultArgs: ['--hide-scrollbars'] });
+
 let users = 0;
 /** An address that no other test of this stack uses. */
 export const anyone = (): string => `ana-${++users}@example.com`;
@@ -76,8 +80,7 @@ export function setUp(): Surroundings {
     await buildFormWhenStale();
     [stack, browser] = await Promise.all([
       startStack({ engine: 'dynalite', log: () => undefined }),
-      // Scroll bars are part of the page that people see.
-      chromium.launch({ executablePath: path ?? '', args: FLAGS, ignoreDefaultArgs: ['--hide-scrollbars'] }),
+      launchBrowser(),
     ]);
   });
   afterEach(async ({ task }) => {
