@@ -1,5 +1,6 @@
 /** `npm run inbox` as a process: exit codes, standard output and standard error of each verb, on both engines. */
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -18,7 +19,7 @@ import { tableDefinition } from '../../scripts/local/table.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { describeOnEngines } from '../helpers/engines.ts';
 import { EMAIL, INQUIRY, SUB } from '../helpers/events.ts';
-import { cutConnection, first, refuse, startFaultProxy } from '../helpers/fault-proxy.ts';
+import { cutConnection, first, hang, refuse, startFaultProxy } from '../helpers/fault-proxy.ts';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 import { createOwnTable } from '../helpers/own-table.ts';
 
@@ -65,7 +66,8 @@ async function start(command: string[], { input = '', env = {} }: Options): Prom
 const inbox = (args: string[], options: Options = {}): Promise<Result> =>
   start([process.execPath, 'scripts/inbox.ts', ...args], options);
 
-const PROGRESS = new RegExp('\r\u001b\\[K([\\d,]+ inquir(y|ies) …)?', 'g');
+const ESC = '\u001b';
+const PROGRESS = new RegExp(`\r${ESC}\\[K([\\d,]+ inquir(y|ies) …)?`, 'g');
 
 /** Runs the command at a terminal of 100 columns; `stdout` has both outputs, its lines end in LF. */
 async function inboxAtTerminal(args: string[], options: Options = {}): Promise<Result> {
@@ -593,6 +595,21 @@ describeOnEngines('npm run inbox', (endpoint, engine) => {
       expect(batches).toBe(2);
       expect(readdirSync(place)).toEqual(['export.jsonl']);
       expect(readFileSync(out, 'utf8')).toBe('old');
+    });
+
+    it.each(['SIGINT', 'SIGTERM'] as const)('leaves no part of a file after %s', async (signal) => {
+      await add(1);
+      const place = mkdtempSync(join(folder, 'out-'));
+      const proxy = await startFaultProxy(endpoint);
+      proxy.plan = (_, operation) => (operation === 'BatchGetItem' ? hang : undefined);
+      const args = ['scripts/inbox.ts', 'export', '--data', writeState(proxy.url), '--out', join(place, 'x')];
+      const child = spawn(process.execPath, args, { cwd: ROOT, env: ENVIRONMENT });
+      const exit = once(child, 'exit');
+      await expect.poll(() => readdirSync(place), { timeout: 30_000 }).toHaveLength(1);
+      child.kill(signal);
+      expect(await exit).toEqual([signal === 'SIGINT' ? 130 : 143, null]);
+      expect(readdirSync(place)).toEqual([]);
+      await proxy.close();
     });
 
     it('refuses a target that is not a regular file, or cannot be written, in one line', async () => {
