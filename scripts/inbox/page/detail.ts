@@ -111,7 +111,7 @@ export function createDetail({
       h('p', { class: 'hint' }, exactTime(reply_at)),
       reply === undefined
         ? h('p', { class: 'hint' }, 'Answered elsewhere, or it needs no answer. Nothing was mailed.')
-        : h('div', { class: 'text', dir: 'auto' }, send),
+        : h('div', { class: 'text', dir: 'auto' }, reply),
     );
     const draft = drafts.get(id);
     if (draft === '') return [shown];
