@@ -184,7 +184,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await button('Dismiss…').click();
     await page.getByRole('dialog').waitFor();
     await check(page, 'inbox-dismiss');
-    await button('Keep').click();
+    await button('Cancel').click();
     expect(await inbox.get(id)).not.toHaveProperty('reply_at');
     await button('Dismiss…').click();
     await page.getByRole('dialog').getByRole('button', { name: 'Dismiss' }).click();
@@ -203,7 +203,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await reply.fill('My answer');
     await inbox.answer(id, { reply: 'The answer of Pete', respondent: 'pete' });
     await button('Send reply').click();
-    await outcome.getByText('Already answered by pete').waitFor();
+    await outcome.getByText(/Already answered by pete at \d+ \w+ \d+, \d\d:\d\d/).waitFor();
     expect(await page.locator('.answer').innerText()).toContain('The answer of Pete');
     const unsent = page.getByRole('textbox', { name: 'Your text, which was not sent' });
     expect(await unsent.inputValue()).toBe('My answer');
@@ -290,7 +290,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await button('Find all of this email').click();
     await expect.poll(() => subjects.allTextContents()).toEqual(['The oldest']);
     await check(page, 'inbox-email');
-    await button('Show everybody’s').click();
+    await button('Show everybody').click();
     await expect.poll(() => subjects.count()).toBe(200);
     await button('Show older ones').click();
     await expect.poll(() => subjects.count()).toBe(201);
@@ -333,7 +333,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await keyboard.press('Escape');
     await expect.poll(() => heading.count()).toBe(0);
     await keyboard.press('/');
-    expect(await search.evaluate((element) => element === document.activeElement)).toBe(true);
+    expect(await search.evaluate((element) => element.matches(':focus'))).toBe(true);
     await keyboard.type('thr');
     await keyboard.press('Enter');
     expect(await focused()).toContain('Three');
@@ -460,7 +460,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await check(page, 'inbox-narrow-reply');
     await button('Back to the list').click();
     await rows.first().waitFor();
-    expect(await rows.first().evaluate((element) => element === document.activeElement)).toBe(true);
+    expect(await rows.first().evaluate((element) => element.matches(':focus'))).toBe(true);
     await rows.nth(1).click();
     await heading.waitFor();
     await page.goBack();
@@ -512,8 +512,21 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await rows.nth(1).click();
     await heading.waitFor();
     await page.emulateMedia({ forcedColors: 'active', reducedMotion: 'reduce' });
-    await check(page, 'inbox-forced-colours');
-    const running = await page.evaluate('document.getAnimations().length');
-    expect(running).toBe(0);
+    // What is chosen differs from the rest by more than a colour that the system replaces.
+    const styleOf = async (selector: string, name: string) =>
+      page
+        .locator(selector)
+        .first()
+        .evaluate((element, property) => {
+          const view = element.ownerDocument.defaultView;
+          return view?.getComputedStyle(element).getPropertyValue(property);
+        }, name);
+    expect(await styleOf('.shows [aria-pressed=true]', 'background-color')).not.toBe(
+      await styleOf('.shows [aria-pressed=false]', 'background-color'),
+    );
+    expect(await styleOf('a.row[aria-current]', 'border-top-color')).not.toBe(
+      await styleOf('a.row:not([aria-current])', 'border-top-color'),
+    );
+    expect(await page.evaluate('document.getAnimations().length')).toBe(0);
   });
 });

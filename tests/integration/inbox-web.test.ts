@@ -317,7 +317,7 @@ describeOnEngines('the API of the operators’ page', (endpoint) => {
     const reading = fetch(`${origin}/api/inquiries`, { headers: { [name]: value }, signal: gone.signal });
     await expect.poll(() => pages).toBeGreaterThan(2);
     gone.abort();
-    await expect(reading).rejects.toThrow();
+    await expect(reading).rejects.toMatchObject({ name: 'AbortError' });
     let before = -1;
     await expect
       .poll(

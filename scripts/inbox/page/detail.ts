@@ -1,5 +1,6 @@
 /** One inquiry: its text, its answer or the form to answer it. */
 import { ask, button, h, notice, setBusy } from '../../../web/src/dom.ts';
+import { formatTime } from '../../../web/src/format.ts';
 import { isFailure } from './api.ts';
 import type { Api, Failure, Session, Stored } from './api.ts';
 import type { Drafts } from './drafts.ts';
@@ -36,8 +37,10 @@ export function createDetail({
   const content = h('div', { class: 'content' });
   const element = h('section', { class: 'detail', 'aria-label': 'Inquiry' }, back, status, outcome, content);
 
-  const say = (...[kind, texts, ...more]: Parameters<typeof notice>): void =>
-    outcome.replaceChildren(notice(kind, texts, ...more));
+  const say = (...message: Parameters<typeof notice>): void => {
+    outcome.replaceChildren(notice(...message));
+    outcome.scrollIntoView({ block: 'nearest' });
+  };
 
   /** Loads an inquiry; undefined: none is open. */
   async function open(id: string | undefined): Promise<void> {
@@ -175,7 +178,7 @@ export function createDetail({
     if (text.value.trim() === '') {
       text.ariaInvalid = 'true';
       say('bad', { title: 'There is no reply to send', text: 'Write it first.' });
-      text.focus();
+      text.focus({ preventScroll: true });
       return;
     }
     await answer(inquiry, text.value);
@@ -190,7 +193,7 @@ export function createDetail({
       `For what was answered elsewhere or needs no answer. It leaves the list of unanswered inquiries, and nobody is mailed. This cannot be undone.${loss}`,
       [
         ['dismiss', 'Dismiss'],
-        ['keep', 'Keep'],
+        ['cancel', 'Cancel'],
       ],
     );
     if (choice === 'dismiss') await answer(shown);
@@ -209,7 +212,7 @@ export function createDetail({
     if (isFailure(result)) {
       setWaiting(false);
       sayFailed(result, email);
-      if (opened === id) textbox()?.focus();
+      if (opened === id) textbox()?.focus({ preventScroll: true });
       return;
     }
     const now = await api.get(id);
@@ -225,7 +228,7 @@ export function createDetail({
       heading()?.focus();
     }
     if (!isOwn) {
-      const title = `Already answered by ${result.respondent}`;
+      const title = `Already answered by ${result.respondent} at ${formatTime(result.reply_at).short}`;
       say('bad', {
         title,
         text: text === undefined ? '' : 'Your reply was not stored. Your text is kept below.',

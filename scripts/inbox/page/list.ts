@@ -97,7 +97,7 @@ export function createList(api: Api, drafts: Drafts) {
     if (email !== undefined) {
       filter.replaceChildren(
         h('p', {}, 'Only those of ', h('bdi', {}, email)),
-        button('Show everybody’s', { class: 'quiet' }, async () => {
+        button('Show everybody', { class: 'quiet' }, async () => {
           search.focus();
           await filterBy(undefined);
         }),

@@ -21,6 +21,8 @@ const account = document.querySelector('#account');
 const fragment = (): string => location.hash.slice(1);
 const openedId = (): string | undefined => (ID.test(fragment()) ? fragment() : undefined);
 
+const hasSecret = (): boolean => fragment() !== '' && openedId() === undefined;
+
 /** Goes back to the list. */
 function close(): void {
   if (openedId() !== undefined) location.hash = '';
@@ -28,7 +30,7 @@ function close(): void {
 
 /** Moves the secret from the address, where it would be seen and kept in the history, to this tab's storage. */
 function takeSecret(): string | null {
-  if (fragment() !== '' && openedId() === undefined) {
+  if (hasSecret()) {
     sessionStorage.setItem(SECRET, fragment());
     history.replaceState(null, '', location.pathname);
   }
@@ -39,6 +41,10 @@ const WRONG_ADDRESS =
   'The address of this page ends in a secret, which is new each time. Copy the whole address from the terminal in which npm run inbox -- --web runs, or start it again.';
 
 async function start(): Promise<void> {
+  // The address of another run, or a corrected one, was pasted into this tab.
+  addEventListener('hashchange', () => {
+    if (hasSecret()) location.reload();
+  });
   const secret = takeSecret();
   if (secret === null) {
     main?.replaceChildren(problemPage('This address is not complete', WRONG_ADDRESS));
@@ -84,13 +90,7 @@ async function showInbox(api: Api, session: Session): Promise<void> {
     if (id !== before) scrollTo(0, 0);
     await detail.open(id);
   };
-  addEventListener('hashchange', () => {
-    // An address that was printed later, pasted into this tab.
-    if (fragment() !== '' && openedId() === undefined) {
-      takeSecret();
-      location.reload();
-    } else void route();
-  });
+  addEventListener('hashchange', () => void route());
   addEventListener('beforeunload', (event) => {
     if (!drafts.isEmpty()) event.preventDefault();
   });
