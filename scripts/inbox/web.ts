@@ -8,10 +8,13 @@ import { join } from 'node:path';
 import { UUID } from 'uuidv7';
 import { ApiError, badRequest, methodNotAllowed } from '../../src/errors.ts';
 import { beginningOf } from '../../web/src/format.ts';
+import { UsageError } from '../cli.ts';
 import { parseObject } from '../local/state.ts';
 import { buildPageWhenStale, outputOf } from '../local/page-build.ts';
 import { startPageServer } from '../local/page-server.ts';
+import { describeFailure } from './connect.ts';
 import type { Connection } from './connect.ts';
+import { parseReply, TOO_LARGE } from './inbox.ts';
 import type { AnswerResult, InquirySummary, StoredInquiry } from './inbox.ts';
 
 const PAGE = join(import.meta.dirname, 'page');
@@ -20,7 +23,7 @@ const PAGE = join(import.meta.dirname, 'page');
 const PAGE_SIZE = 200;
 /** UTF-16 units of a subject in the list; one inquiry has all of it. */
 const SUBJECT_LENGTH = 300;
-/** Bytes of a request: no reply that can be stored is larger, escaped as JSON. */
+/** Bytes of a request: six times the largest reply, which is the most that JSON makes of a text. */
 const BODY_LIMIT = 3 * 1024 * 1024;
 
 /** Answers of the API by path. Errors: `{ error, message }`. */
@@ -30,7 +33,9 @@ export interface InboxApi {
   '/api/inquiries': { readonly inquiries: readonly InquirySummary[]; readonly next?: string };
   '/api/inquiries/ID': StoredInquiry;
   /** With 200 and with 409, which is `already-answered`. */
-  '/api/inquiries/ID/reply': Exclude<AnswerResult, { status: 'not-found' }> & { readonly respondent: string };
+  '/api/inquiries/ID/reply': Exclude<AnswerResult, { status: 'not-found' | 'too-large' }> & {
+    readonly respondent: string;
+  };
 }
 
 /**
@@ -65,7 +70,7 @@ export async function startInboxServer(
     ],
     handle(request, response, { origin }) {
       if (request.url?.startsWith('/api/') !== true) return false;
-      void respond(request, response, async (target, signal) => {
+      void respond(request, response, connection, async (target, signal) => {
         if (!isEqual(request.headers.authorization ?? '', `Bearer ${secret}`)) {
           throw new ApiError(403, 'WRONG_ADDRESS', 'The secret in the address is wrong.');
         }
@@ -98,6 +103,7 @@ type Handler = (request: IncomingMessage, target: URL, signal: AbortSignal) => P
 async function respond(
   request: IncomingMessage,
   response: ServerResponse,
+  connection: Connection,
   handle: (target: URL, signal: AbortSignal) => Promise<Result>,
 ): Promise<void> {
   const gone = new AbortController();
@@ -115,15 +121,18 @@ async function respond(
   try {
     send(await handle(new URL(request.url ?? '/', 'http://127.0.0.1'), gone.signal));
   } catch (error) {
-    const { status, code, message, headers } = error instanceof ApiError ? error : toTableError(error);
+    const { status, code, message, headers } =
+      error instanceof ApiError ? error : toTableError(error, connection);
     send({ status, data: { error: code, message } }, headers);
   }
 }
 
-/** An error of AWS: its name says what to do, its message may hold data. */
-function toTableError(error: unknown): ApiError {
-  const { name } = error instanceof Error ? error : new Error();
-  return new ApiError(502, 'TABLE_ERROR', `The table does not answer as expected (${name}).`);
+/** What an operator can do about an error of AWS; of any other only its name, since its message may hold data. */
+function toTableError(error: unknown, { stage, table }: Connection): ApiError {
+  const failure = describeFailure(error, { stage: stage === 'local' ? undefined : stage, table });
+  const { name, message } = failure instanceof Error ? failure : new Error();
+  const text = failure === error ? `The table does not answer as expected (${name}).` : message;
+  return new ApiError(502, 'TABLE_ERROR', text);
 }
 
 function createApi({ stage, table, inbox, respondent }: Connection): Handler {
@@ -154,16 +163,8 @@ function createApi({ stage, table, inbox, respondent }: Connection): Handler {
 
   const answer = async (id: string, reply?: string): Promise<Result> => {
     const by = await findRespondent();
-    const result = await inbox
-      .answer(id, { respondent: by, ...(reply !== undefined && { reply }) })
-      .catch((error: Error) => {
-        if (!/item size/i.test(error.message)) throw error;
-        throw new ApiError(
-          413,
-          'TOO_LARGE',
-          'Inquiry and reply together are larger than the 400 KB of an item.',
-        );
-      });
+    const result = await inbox.answer(id, { respondent: by, ...(reply !== undefined && { reply }) });
+    if (result.status === 'too-large') throw new ApiError(413, 'TOO_LARGE', TOO_LARGE);
     if (result.status === 'not-found') throw notFound();
     return { status: result.status === 'answered' ? 200 : 409, data: { respondent: by, ...result } };
   };
@@ -189,7 +190,7 @@ function createApi({ stage, table, inbox, respondent }: Connection): Handler {
     }
     if (request.method !== 'POST') throw methodNotAllowed('POST');
     const body = await readJson(request);
-    return answer(id, action === 'reply' ? parseReply(body) : undefined);
+    return answer(id, action === 'reply' ? readReply(body) : undefined);
   };
 }
 
@@ -218,12 +219,15 @@ function parseId(text: string, name: string): string {
   }
 }
 
-/** Narrows a request to the text of a reply: lines end in LF, and it does not end in white space. */
-function parseReply({ reply }: Record<string, unknown>): string {
+/** Narrows a request to the text of a reply. @throws ApiError 400. */
+function readReply({ reply }: Record<string, unknown>): string {
   if (typeof reply !== 'string') throw badRequest('The field `reply` must be a string.');
-  const text = reply.toWellFormed().replaceAll(/\r\n?/g, '\n').trimEnd();
-  if (text === '') throw badRequest('The reply is empty.');
-  return text;
+  try {
+    return parseReply(reply);
+  } catch (error) {
+    if (error instanceof UsageError) throw badRequest(error.message);
+    throw error;
+  }
 }
 
 /** Reads a JSON object, which a form of another page cannot send. @throws ApiError 400, 413 or 415. */
@@ -239,8 +243,7 @@ async function readJson(request: IncomingMessage): Promise<Record<string, unknow
     // The rest is read and dropped, so that the answer arrives.
     if (size <= BODY_LIMIT) chunks.push(chunk);
   }
-  if (size > BODY_LIMIT)
-    throw new ApiError(413, 'TOO_LARGE', 'The reply is larger than the 400 KB of an item.');
+  if (size > BODY_LIMIT) throw new ApiError(413, 'TOO_LARGE', TOO_LARGE);
   const body = parseObject(Buffer.concat(chunks).toString());
   if (body === undefined) throw badRequest('The request body must be a JSON object.');
   return body;

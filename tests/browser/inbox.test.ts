@@ -1,5 +1,8 @@
 /** The operators' page in a real browser, on the table of the whole local stack. */
-import { mkdirSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
@@ -13,6 +16,7 @@ import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { createInquiries } from '../../src/inquiries.ts';
+import { stateFileOf } from '../../scripts/local/state.ts';
 import { createTable } from '../../scripts/local/table.ts';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 import { expectAccessible, setUp, whyNoBrowser } from './chromium.ts';
@@ -503,6 +507,29 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await expect.poll(() => heading.textContent()).toBe(kept.subject);
     await page.locator('.list').getByRole('button', { name: 'Try again' }).click();
     await expect.poll(() => rows.count()).toBe(1);
+  });
+
+  it('is served by npm run inbox -- --web, until the command ends', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'inbox-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const { url, issuer, engine, tableName } = here.stack;
+    const state = { pid: process.pid, gateway: url, issuer: issuer.url, engine: engine.url };
+    writeFileSync(stateFileOf(folder), JSON.stringify({ ...state, keysFile: '-', table: tableName }));
+    const command = spawn(process.execPath, ['scripts/inbox.ts', '--web', '--data', folder, '--as', 'olga']);
+    const ended = once(command, 'exit');
+    onTestFinished(() => void command.kill('SIGKILL'));
+    let output = '';
+    command.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    await expect.poll(() => output, { timeout: 30_000 }).toContain('\n');
+    const [, address = ''] = /^Inbox +(http:\/\/127\.0\.0\.1:\d+\/#[\w-]{43})\n$/.exec(output) ?? [];
+    const { page } = await here.open(WIDE);
+    await page.goto(address);
+    await page.getByRole('heading', { name: 'Inquiries' }).waitFor();
+    expect(await page.locator('.account').textContent()).toContain('localolga');
+    command.kill('SIGINT');
+    expect(await ended).toEqual([0, null]);
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.getByText('Is npm run inbox -- --web still running?').waitFor();
   });
 
   it('keeps to the colours and the motion that the system asks for', async () => {

@@ -1,6 +1,8 @@
 /** The API of the operators' page. */
+import { spawnSync } from 'node:child_process';
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DeleteTableCommand, waitUntilTableNotExists } from '@aws-sdk/client-dynamodb';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Connection } from '../../scripts/inbox/connect.ts';
@@ -8,6 +10,7 @@ import { createInbox } from '../../scripts/inbox/inbox.ts';
 import type { Inbox } from '../../scripts/inbox/inbox.ts';
 import { startInboxServer } from '../../scripts/inbox/web.ts';
 import type { InboxApi } from '../../scripts/inbox/web.ts';
+import { createTable } from '../../scripts/local/table.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import { createOwnStore, describeOnEngines } from '../helpers/engines.ts';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
@@ -151,6 +154,7 @@ describeOnEngines('the API of the operators’ page', (endpoint) => {
       [400, post(reply, { reply: ' \n' })],
       [400, post(reply, [])],
       [400, raw('{')],
+      [400, post(reply, { reply: 'x'.repeat(400 * 1024 + 1) })],
       [413, post(reply, { reply: 'x'.repeat(400 * 1024) })],
       [413, post(reply, { reply: 'x'.repeat(4 * 1024 * 1024) })],
       [415, raw('{"reply":"r"}', [])],
@@ -263,23 +267,33 @@ describeOnEngines('the API of the operators’ page', (endpoint) => {
     expect((await post(`inquiries/${inquiry.id}/reply`, { reply: 'r' })).status).toBe(404);
   });
 
-  it('says that the table failed without what the error holds, and works when it is back', async () => {
-    let fails = true;
-    const { create, get } = await begin(({ inbox }) => ({
+  it('says what is wrong with the table, and works when it is right again', async () => {
+    const { get, client, table, create } = await begin();
+    await client.send(new DeleteTableCommand({ TableName: table }));
+    await waitUntilTableNotExists({ client, maxWaitTime: 20, minDelay: 0.1 }, { TableName: table });
+    for (const path of ['inquiries', `inquiries/${UNKNOWN}`]) {
+      expect(await get(path)).toMatchObject({
+        status: 502,
+        json: { message: expect.stringMatching(`^The table ${table} does not exist`) },
+      });
+    }
+    await createTable(endpoint, table);
+    const { id } = await create('s');
+    expect((await get(`inquiries/${id}`)).status).toBe(200);
+  });
+
+  it('tells nothing but the name of an error that nobody expects', async () => {
+    const { get } = await begin(({ inbox }) => ({
       inbox: {
         ...inbox,
-        get: async (id) => {
-          if (fails) throw Object.assign(new Error(`secret of ${id}`), { name: 'ThrottlingException' });
-          return inbox.get(id);
+        get: async () => {
+          throw new TypeError('a secret');
         },
       } satisfies Inbox,
     }));
-    const { id } = await create('s');
-    const failed = await get(`inquiries/${id}`);
-    expect(failed.status).toBe(502);
-    expect(failed.text).not.toContain('secret');
-    fails = false;
-    expect((await get(`inquiries/${id}`)).status).toBe(200);
+    const { status, text } = await get(`inquiries/${UNKNOWN}`);
+    expect([status, text]).toEqual([502, expect.stringContaining('(TypeError)')]);
+    expect(text).not.toContain('secret');
   });
 
   it('looks up who answers once, and again after a failure', async () => {
@@ -330,4 +344,17 @@ describeOnEngines('the API of the operators’ page', (endpoint) => {
       )
       .toBe(true);
   });
+});
+
+it.each([
+  [['--web', '--port', 'x'], 'The port must be a number from 0 to 65535, not "x".'],
+  [['--web', '--port', '65536'], 'The port must be a number from 0 to 65535, not "65536".'],
+  [['--web', 'list'], '--web takes no verb.'],
+  [['list', '--port', '5'], '--port is the port of --web.'],
+  [['--web', '--data', '/nowhere'], 'No local stack is running'],
+])('npm run inbox -- %s is bad usage', (args, message) => {
+  const { status, stderr, stdout } = spawnSync(process.execPath, ['scripts/inbox.ts', ...args]);
+  expect([status, stdout.toString()]).toEqual([2, '']);
+  expect(stderr.toString()).toMatch(/^[^\n]+\n$/);
+  expect(stderr.toString()).toContain(message);
 });
