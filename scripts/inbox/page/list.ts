@@ -45,16 +45,13 @@ export function createList(api: Api, drafts: Drafts) {
   });
   const findEmail = h('button', { type: 'submit', class: 'find', hidden: true }, 'Find all of this email');
   const filter = h('div', { class: 'filter', hidden: true });
-  const shows = SHOWS.map(([show, label]) =>
-    button(label, { 'aria-pressed': String(show === query.show) }, async () => {
-      query = { ...query, show };
-      for (const [index, [name]] of SHOWS.entries()) {
-        const pressed = shows[index];
-        if (pressed) pressed.ariaPressed = String(name === show);
-      }
+  const shows = SHOWS.map(([show, label]) => ({
+    show,
+    element: button(label, { 'aria-pressed': String(show === query.show) }, async () => {
+      choose({ show });
       await load();
     }),
-  );
+  }));
   const searchForm = h(
     'form',
     { role: 'search', class: 'search' },
@@ -71,7 +68,11 @@ export function createList(api: Api, drafts: Drafts) {
       h('h2', { id: 'list-title', tabindex: '-1' }, 'Inquiries'),
       button('Refresh', { class: 'quiet' }, async () => load()),
     ),
-    h('div', { class: 'shows', role: 'group', 'aria-label': 'Which inquiries' }, ...shows),
+    h(
+      'div',
+      { class: 'shows', role: 'group', 'aria-label': 'Which inquiries' },
+      ...shows.map((each) => each.element),
+    ),
     searchForm,
     filter,
     status,
@@ -89,9 +90,14 @@ export function createList(api: Api, drafts: Drafts) {
     else visible().at(0)?.focus();
   });
 
-  /** Only the inquiries of one email in the whole table, or again those of everybody. */
+  function choose(changed: Partial<Query>): void {
+    query = { ...query, ...changed };
+    for (const each of shows) each.element.ariaPressed = String(each.show === query.show);
+  }
+
+  /** All inquiries of one email in the whole table, or again the unanswered ones of everybody. */
   async function filterBy(email: string | undefined): Promise<void> {
-    query = { ...query, email };
+    choose({ email, show: email === undefined ? 'unanswered' : 'all' });
     search.value = '';
     filter.hidden = email === undefined;
     if (email !== undefined) {
