@@ -14,6 +14,7 @@ import { DEFAULT_FOLDER } from './local/state.ts';
 
 const USAGE = `
 Usage: npm run inbox -- [--stage STAGE] VERB [options]
+       npm run inbox -- [--stage STAGE] --web [--port N]
 
   list                  inquiries that nobody has answered, newest first
   show ID               one inquiry with its text and its answer
@@ -23,6 +24,9 @@ Usage: npm run inbox -- [--stage STAGE] VERB [options]
   stats                 how many are unanswered, and how long answers take
 
   VERB --help           the options of a verb
+
+  --web                 a page to list, read, answer and dismiss inquiries in the browser, until Ctrl+C
+  --port N              its port (default: a free one)
 
   --stage STAGE         the table of develop, main or release, with the AWS credentials and region of the environment
                         (default: the running local stack)
@@ -51,6 +55,8 @@ const COMMON = {
   table: { type: 'string' },
   as: { type: 'string' },
   data: { type: 'string' },
+  web: { type: 'boolean' },
+  port: { type: 'string' },
 } as const;
 
 /** Takes the common options, which may stand anywhere, and the verb from a command line; the rest is the verb's. */
@@ -69,7 +75,28 @@ function splitCommandLine(args: string[]) {
   return { ...values, verb: verb?.value, rest: args.filter((_, index) => !taken.has(index)) };
 }
 
-function createConnect({ stage, table, as, data }: ReturnType<typeof splitCommandLine>): Connect {
+/** Serves the page until the process is ended. It is not started when a port or the connection is wrong. */
+async function openPage(connect: Connect, port = '0'): Promise<void> {
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
+    throw new UsageError(`The port must be a number from 0 to 65535, not "${toVisible(port)}".`);
+  }
+  const connection = connect();
+  const { serveInbox } = await import('./inbox/web.ts');
+  const { url } = await serveInbox(connection, { port: Number(port) }).catch((error: Error) => {
+    if (!('code' in error) || error.code !== 'EADDRINUSE') throw error;
+    throw new UsageError(`Port ${port} is in use; choose another with --port.`);
+  });
+  process.stdout.write(`Inbox     ${url}\n`);
+  process.stderr.write('Whoever has this address can read and answer inquiries as you, until Ctrl+C.\n');
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit());
+}
+
+function createConnect({
+  stage,
+  table,
+  as,
+  data,
+}: Pick<ReturnType<typeof splitCommandLine>, 'stage' | 'table' | 'as' | 'data'>): Connect {
   if (stage === undefined) return () => connectLocally(data ?? DEFAULT_FOLDER, { table, respondent: as });
   if (!STAGES.some((known) => known === stage)) {
     throw new UsageError(`"${toVisible(stage)}" is not a stage; stages are develop, main and release.`);
@@ -89,7 +116,13 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 await runCommand(async () => {
-  const { verb: name, rest, ...common } = splitCommandLine(process.argv.slice(2));
+  const { verb: name, rest, web, port, ...common } = splitCommandLine(process.argv.slice(2));
+  if (web === true) {
+    parseOptions(USAGE, {}, rest);
+    if (name !== undefined) throw new UsageError('--web takes no verb.');
+    return openPage(createConnect(common), port);
+  }
+  if (port !== undefined) throw new UsageError('--port is the port of --web.');
   if (name === undefined) {
     parseOptions(USAGE, {}, rest);
     throw new UsageError('The verb is missing, e.g. npm run inbox -- list (see --help)');
@@ -98,7 +131,7 @@ await runCommand(async () => {
   if (load === undefined) {
     throw new UsageError(`"${toVisible(name)}" is not a verb; verbs are ${Object.keys(VERBS).join(', ')}.`);
   }
-  const connect = createConnect({ ...common, verb: name, rest });
+  const connect = createConnect(common);
   const run = await load();
   await run(connect, rest).catch((error: unknown) => {
     throw describeFailure(error, common);

@@ -1,4 +1,5 @@
 /** A real browser on the local stack: what every browser test starts from. */
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,7 +28,7 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-const { CHROMIUM_PATH, REQUIRE_BROWSER, npm_lifecycle_event: command } = process.env;
+const { CHROMIUM_PATH, REQUIRE_BROWSER, SCREENSHOTS, npm_lifecycle_event: command } = process.env;
 const path = [CHROMIUM_PATH, ...NAMES].find((file) => file !== undefined && existsSync(file));
 
 /**
@@ -173,4 +174,24 @@ export async function expectAccessible(page: Page): Promise<number> {
     rules = Math.max(rules, passes.length);
   }
   return rules;
+}
+
+/** Expects that nothing is wider than the page. */
+export async function expectFits(page: Page): Promise<void> {
+  const width = page.viewportSize()?.width ?? 0;
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+}
+
+/** With SCREENSHOTS=FOLDER (npm run screenshots) takes pictures of a page; small ones where pngquant is installed. */
+export async function takePicture(page: Page, name: string, alsoDark: boolean): Promise<void> {
+  if (SCREENSHOTS === undefined) return;
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  // The mouse shows nothing of its own in a picture.
+  await page.mouse.move(0, 0);
+  for (const colorScheme of alsoDark ? (['dark', 'light'] as const) : (['light'] as const)) {
+    await page.emulateMedia({ colorScheme });
+    const file = join(SCREENSHOTS, `${name}${colorScheme === 'dark' ? '-dark' : ''}.png`);
+    await page.screenshot({ path: file, animations: 'disabled' });
+    spawnSync('pngquant', ['--force', '--strip', '--speed=1', '--output', file, '128', file]);
+  }
 }

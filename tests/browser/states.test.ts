@@ -2,26 +2,16 @@
  * Every state of the page: no violation of axe in light and in dark, nothing wider than a page of 320 px.
  * With SCREENSHOTS=FOLDER (npm run screenshots) each is also pictured there.
  */
-import { spawnSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, describe, expect, it } from 'vitest';
-import { anyone, expectAccessible, on, setUp, whyNoBrowser } from './chromium.ts';
+import { afterAll, describe, it } from 'vitest';
+import { anyone, expectAccessible, expectFits, on, setUp, takePicture, whyNoBrowser } from './chromium.ts';
 
-const { SCREENSHOTS } = process.env;
 const WIDE: BrowserContextOptions = { viewport: { width: 1120, height: 760 } };
 const NARROW: BrowserContextOptions = {
   viewport: { width: 320, height: 640 },
   isMobile: true,
   hasTouch: true,
 };
-
-/** A small one where pngquant is installed. */
-async function picture(page: Page, path: string): Promise<void> {
-  await page.screenshot({ path, animations: 'disabled' });
-  spawnSync('pngquant', ['--force', '--strip', '--speed=1', '--output', path, '128', path]);
-}
 
 const SAMPLES = [
   ['Opening hours on 6 December', 'Are you open on the afternoon of the 6th?'],
@@ -44,17 +34,8 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
   const check = async (page: Page, name: string, alsoDark = false): Promise<void> => {
     const rules = await expectAccessible(page);
     results.push(`  ${name.padEnd(24)} ${rules} rules, 0 violations`);
-    const width = page.viewportSize()?.width ?? 0;
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
-    if (SCREENSHOTS === undefined) return;
-    mkdirSync(SCREENSHOTS, { recursive: true });
-    // The mouse shows nothing of its own in a picture.
-    await page.mouse.move(0, 0);
-    await picture(page, join(SCREENSHOTS, `${name}.png`));
-    if (!alsoDark) return;
-    await page.emulateMedia({ colorScheme: 'dark' });
-    await picture(page, join(SCREENSHOTS, `${name}-dark.png`));
-    await page.emulateMedia({ colorScheme: 'light' });
+    await expectFits(page);
+    await takePicture(page, name, alsoDark);
   };
 
   const post = async (email: string, subject: string, body: string): Promise<void> => {

@@ -104,4 +104,12 @@ describe('the dependency rules', () => {
       .filter((from) => /^(type )?src\//.test(from));
     expect([...new Set(fromSource)].toSorted()).toEqual(['src/limits.ts', 'type src/contract.ts']);
   });
+
+  it('bundles modules of the form into the operators’ page, and of the command only types', () => {
+    const folder = 'scripts/inbox/page/';
+    const fromElsewhere = list(`${folder}*.ts`)
+      .flatMap(importsOf)
+      .filter((from) => !from.replace('type ', '').startsWith(folder) && !from.includes('web/src/'));
+    expect(fromElsewhere).toEqual(['type scripts/inbox/web.ts']);
+  });
 });
