@@ -22,15 +22,13 @@ export interface SentMail {
 /** Starts it; `mails` are those that it has accepted. */
 export async function startSes() {
   const mails: SentMail[] = [];
-  const server = createServer((request, response) => {
-    void text(request).then((body) => {
-      mails.push(JSON.parse(body) as SentMail);
-      response
-        .writeHead(request.url === '/v2/email/outbound-emails' ? 200 : 404, {
-          'content-type': 'application/json',
-        })
-        .end(JSON.stringify({ MessageId: `message-${mails.length}` }));
-    });
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    const isKnown = request.url === '/v2/email/outbound-emails';
+    if (isKnown) mails.push(JSON.parse(body) as SentMail);
+    response
+      .writeHead(isKnown ? 200 : 404, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ MessageId: `message-${mails.length}` }));
   });
   const url = `http://127.0.0.1:${await listen(server, 0)}`;
   return { url, mails, close: () => close(server) };

@@ -9,6 +9,14 @@ import { INBOX, makeOwner, startMailer, toRecord } from '../helpers/mailer.ts';
 import type { Mailer, Row, StreamRecord } from '../helpers/mailer.ts';
 import { refuseMail } from '../helpers/ses.ts';
 
+/** The record of a new inquiry. */
+const toInsert = async (mailer: Mailer, inquiry: Inquiry): Promise<StreamRecord> =>
+  toRecord(await mailer.readRow(inquiry));
+
+/** A row without one of its attributes. */
+const without = (row: Row, name: string): Row =>
+  Object.fromEntries(Object.entries(row).filter(([other]) => other !== name));
+
 describeOnEngines('the mailer', (engine) => {
   let mailer: Mailer;
   beforeAll(async () => {
@@ -22,8 +30,7 @@ describeOnEngines('the mailer', (engine) => {
     mailer.forget();
   });
 
-  /** The record of a new inquiry. */
-  const insert = async (inquiry: Inquiry): Promise<StreamRecord> => toRecord(await mailer.readRow(inquiry));
+  const insert = async (inquiry: Inquiry): Promise<StreamRecord> => toInsert(mailer, inquiry);
   const createRecord = async (): Promise<StreamRecord> => insert(await mailer.create());
   const sequenceOf = ({ dynamodb }: StreamRecord): string => dynamodb.SequenceNumber;
   const subjects = (): string[] => mailer.mails.map(({ Content }) => Content.Simple.Subject.Data);
@@ -162,9 +169,9 @@ describeOnEngines('the mailer', (engine) => {
 
   describe('a poison row holds nothing back', () => {
     it.each<[string, (row: Row) => Row]>([
-      ['without a subject', ({ subject: _, ...row }) => row],
-      ['without an email', ({ email: _, ...row }) => row],
-      ['without an id', ({ id: _, ...row }) => row],
+      ['without a subject', (row) => without(row, 'subject')],
+      ['without an email', (row) => without(row, 'email')],
+      ['without an id', (row) => without(row, 'id')],
       ['with an id that is none', (row) => ({ ...row, id: { S: 'poison@example.com' } })],
       ['with a body that is a number', (row) => ({ ...row, body: { N: '5' } })],
       ['with nothing but its entity', () => ({ __edb_e__: { S: 'inquiry' } })],
@@ -374,11 +381,11 @@ describeOnEngines('a flood', (engine) => {
       mailer = await startMailer(engine, { now: () => time });
       const [eve, ana] = [makeOwner('eve@example.com'), makeOwner()];
       const rows: Inquiry[] = [];
-      for (let n = 0; n < 1_000; n++) {
-        rows.push(await mailer.create(eve, { subject: `flood ${n}` }));
-        if (n % 100 === 50) rows.push(await mailer.create(ana, { subject: `ana ${n}` }));
+      for (let n = 0; n < 1_000; n += 100) {
+        const some = Array.from({ length: 100 }, (_, i) => mailer.create(eve, { subject: `flood ${n + i}` }));
+        rows.push(...(await Promise.all([...some, mailer.create(ana, { subject: `ana ${n}` })])));
       }
-      const records = await Promise.all(rows.map(async (row) => toRecord(await mailer.readRow(row))));
+      const records = await Promise.all(rows.map((row) => toInsert(mailer, row)));
       const batches = Array.from({ length: 101 }, (_, n) => records.slice(n * 10, n * 10 + 10));
       for (const batch of batches) expect(await mailer.handle(batch)).toEqual([]);
       // Lambda may hand over any batch twice.
@@ -415,12 +422,12 @@ describeOnEngines('a flood', (engine) => {
     for (const minute of [0, 1, 2, 3, 60, 61]) {
       time = hour + minute * 60_000;
       const inquiry = await mailer.create(owner, { subject: `minute ${minute}` });
-      await mailer.handle([toRecord(await mailer.readRow(inquiry))]);
+      await mailer.handle([await toInsert(mailer, inquiry)]);
     }
     expect(mailer.mails.map(({ Content }) => Content.Simple.Subject.Data.slice(20))).toEqual([
       'minute 0',
       'minute 1',
-      expect.stringMatching(/^No more mails about ana@example.com before \d\d:00 UTC$/),
+      expect.stringMatching(/^No more mails before \d\d:00 UTC about ana@example\.com$/),
       'minute 60',
       'minute 61',
     ]);
@@ -438,7 +445,7 @@ describeOnEngines('a flood', (engine) => {
     mailer = await startMailer(engine, { environment: { MAILS_PER_HOUR: '1' } });
     const owner = makeOwner();
     const rows = [await mailer.create(owner), await mailer.create(owner), await mailer.create(owner)];
-    const [one, two, three] = await Promise.all(rows.map(async (row) => toRecord(await mailer.readRow(row))));
+    const [one, two, three] = await Promise.all(rows.map((row) => toInsert(mailer, row)));
     if (!one || !two || !three) throw new Error('unreachable');
     await mailer.handle([one]);
     mailer.mailFaults.plan = always(refuseMail(400, 'SendingPausedException'));
