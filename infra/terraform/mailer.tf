@@ -16,6 +16,11 @@ resource "aws_sesv2_email_identity" "this" {
   for_each = toset([for inbox in local.inbox[*] : split("@", inbox.from)[1] if inbox.identity == null])
 
   email_identity = each.key
+
+  # SES makes the keys (Easy DKIM); mail_dns_records are the records that publish them.
+  dkim_signing_attributes {
+    next_signing_key_length = "RSA_2048_BIT"
+  }
 }
 
 # What Lambda reports after its last attempt: where the records are in the stream, not what they contain.
@@ -56,7 +61,7 @@ resource "aws_iam_role" "mailer" {
   count = local.inbox == null ? 0 : 1
 
   name        = local.mailer_name
-  description = "What the ${local.mailer_name} function may do: read the stream and inquiries, send mail, keep its delivery records."
+  description = "What the ${local.mailer_name} function may do: read the stream and inquiries, send mail, keep records of them."
 
   assume_role_policy = local.assume_role_policy
 }
@@ -77,7 +82,7 @@ resource "aws_iam_role_policy" "mailer" {
         Resource = aws_dynamodb_table.this.stream_arn
       },
       {
-        # The owner's inquiries of the hour, and the rows of inquiries to send again.
+        # Whether an inquiry still exists, how many its owner sent in the hour, which ones to send again.
         Sid      = "Inquiries"
         Effect   = "Allow"
         Action   = ["dynamodb:GetItem", "dynamodb:Query"]
@@ -85,11 +90,13 @@ resource "aws_iam_role_policy" "mailer" {
       },
       {
         # The partition keys of src/entities/delivery.ts: the mailer cannot write an inquiry.
-        Sid       = "Deliveries"
-        Effect    = "Allow"
-        Action    = "dynamodb:PutItem"
-        Resource  = aws_dynamodb_table.this.arn
-        Condition = { "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = "$inquiries#inquiry_*" } }
+        Sid      = "Records"
+        Effect   = "Allow"
+        Action   = ["dynamodb:PutItem", "dynamodb:UpdateItem"]
+        Resource = aws_dynamodb_table.this.arn
+        Condition = {
+          "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = ["$inquiries#inquiry_*", "$inquiries#owner_hour_*"] }
+        }
       },
       {
         # The condition is the limit. SES also asks for the permission on identities of recipients that the account has (in

@@ -97,6 +97,11 @@ locals {
       datapoints  = 2
       metric      = { namespace = local.function_namespace, name = "MailFailures", stat = "Sum", dimensions = local.mailer_dimensions }
     }
+    mailer-refused = {
+      description = "Mails were refused for good and are not tried again: SES does not take them, their address cannot be mailed to, or the row is malformed. Look at the lines with outcome refused or no-address in the mailer's log group, which name the inquiries."
+      threshold   = 0
+      metric      = { namespace = local.metric_namespace, name = "MailsRefused", stat = "Sum", dimensions = null }
+    }
     mailer-delay = {
       description = "The mailer reads the stream more than 15 minutes late: mails are late, and after 6 hours they are given up. Look at mailer-failures, at the mailer's throttles and at whether its event source mapping is enabled."
       threshold   = 15 * 60 * 1000
@@ -124,6 +129,22 @@ resource "aws_cloudwatch_log_metric_filter" "not_json" {
     value         = "1"
     default_value = "0"
     unit          = "Count"
+  }
+}
+
+# The mailer does not report these to Lambda (src/mailer/mailer.ts), so that they do not hold back what follows.
+resource "aws_cloudwatch_log_metric_filter" "mails_refused" {
+  count = length(aws_cloudwatch_log_group.mailer)
+
+  name           = "${local.mailer_name}-refused"
+  log_group_name = aws_cloudwatch_log_group.mailer[0].name
+  pattern        = "{ $.message.outcome = \"refused\" || $.message.outcome = \"no-address\" }"
+
+  metric_transformation {
+    namespace = local.metric_namespace
+    name      = "MailsRefused"
+    value     = "1"
+    unit      = "Count"
   }
 }
 
@@ -266,7 +287,7 @@ locals {
           ["AWS/Lambda", "IteratorAge", "FunctionName", local.mailer_name, { label = "delay" }],
           ["AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", "${local.mailer_name}-dead-letters", { label = "dead letters", yAxis = "right" }],
         ] } },
-        { type = "log", properties = { title = "Latest failures of mails", view = "table", query = "SOURCE '/aws/lambda/${local.mailer_name}' | filter level in ['ERROR', 'WARN'] | fields @timestamp, @message | sort @timestamp desc | limit 20" } },
+        { type = "log", properties = { title = "Latest failures of mails", view = "table", query = "SOURCE '/aws/lambda/${local.mailer_name}' | filter level in ['ERROR', 'WARN'] | fields @timestamp, message.inquiry, message.mail, message.outcome, message.errorName | sort @timestamp desc | limit 20" } },
       ]
     },
     {

@@ -1,5 +1,6 @@
 # What `npm run inbox -- --stage STAGE` may do, for the permission sets, groups or roles of operators: one of the two policies
-# is attached to a person outside this module. The smaller one cannot delete.
+# is attached outside this module. The smaller one cannot delete. Neither reaches a restored table: whoever may restore one may
+# replay the erasures in it.
 
 locals {
   read_and_answer_statements = [
@@ -31,14 +32,14 @@ locals {
       # BatchWriteItem deletes, but also puts: the condition allows no item with more than its keys.
       Sid       = "Erase"
       Effect    = "Allow"
-      Action    = ["dynamodb:BatchWriteItem", "dynamodb:DeleteItem"]
+      Action    = "dynamodb:BatchWriteItem"
       Resource  = aws_dynamodb_table.this.arn
       Condition = { "ForAllValues:StringEquals" = { "dynamodb:Attributes" = ["pk", "sk"] } }
     },
     {
       Sid      = "Erasures"
       Effect   = "Allow"
-      Action   = ["dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Scan"]
+      Action   = ["dynamodb:PutItem", "dynamodb:Scan"]
       Resource = aws_dynamodb_table.erasures.arn
     },
     {
@@ -48,7 +49,7 @@ locals {
       Resource = local.erasure_key_arn
     },
     {
-      # Created by the first erasure and never replaced: without the key, the records match nobody.
+      # The first erasure creates it; nobody may replace it: the records match nobody without it.
       Sid       = "CreateErasureKey"
       Effect    = "Allow"
       Action    = "ssm:PutParameter"

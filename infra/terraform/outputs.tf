@@ -75,7 +75,7 @@ output "dead_letter_queue_url" {
 output "mail_dns_records" {
   description = "DNS records by which SES verifies the domain of the mails (DKIM); none if the stage creates no identity."
   value = flatten([for domain, identity in aws_sesv2_email_identity.this : [
-    for token in flatten(identity.dkim_signing_attributes[*].tokens) : {
+    for token in identity.dkim_signing_attributes[0].tokens : {
       name  = "${token}._domainkey.${domain}"
       type  = "CNAME"
       value = "${token}.dkim.amazonses.com"

@@ -99,8 +99,8 @@ variable "stages" {
   }
 
   validation {
-    condition     = alltrue([for stage in values(var.stages) : alltrue([for inbox in stage.inbox[*] : inbox.mails_per_hour >= 1 && floor(inbox.mails_per_hour) == inbox.mails_per_hour])])
-    error_message = "An inbox's mails_per_hour must be a whole number of at least 1; leave out inbox to send no mail: ${join(", ", [for name, stage in var.stages : "${name} has ${stage.inbox.mails_per_hour}" if anytrue([for inbox in stage.inbox[*] : inbox.mails_per_hour < 1 || floor(inbox.mails_per_hour) != inbox.mails_per_hour])])}."
+    condition     = alltrue([for stage in values(var.stages) : alltrue([for inbox in stage.inbox[*] : inbox.mails_per_hour >= 1 && inbox.mails_per_hour <= 1000 && floor(inbox.mails_per_hour) == inbox.mails_per_hour])])
+    error_message = "An inbox's mails_per_hour must be a whole number from 1 to 1000; leave out inbox to send no mail: ${join(", ", [for name, stage in var.stages : "${name} has ${stage.inbox.mails_per_hour}" if anytrue([for inbox in stage.inbox[*] : inbox.mails_per_hour < 1 || inbox.mails_per_hour > 1000 || floor(inbox.mails_per_hour) != inbox.mails_per_hour])])}."
   }
 
   validation {

@@ -25,6 +25,7 @@ const good = {
   audience: ['client'],
   cors_origin: 'https://www.example.com',
 };
+const inbox = { to: 'team@example.org', from: 'inquiries@mail.example.com' };
 
 /** `terraform plan` in a folder with variables.tf and stages.tf only, which needs no provider. */
 describe.skipIf(!hasTerraform)(
@@ -42,7 +43,8 @@ describe.skipIf(!hasTerraform)(
     });
 
     async function plan(workspace: string, variablesFile: string): Promise<string[]> {
-      const args = ['-json', '-lock=false', '-var=package_file=variables.tf', `-var-file=${variablesFile}`];
+      const packages = ['package_file', 'mailer_package_file'].map((name) => `-var=${name}=variables.tf`);
+      const args = ['-json', '-lock=false', ...packages, `-var-file=${variablesFile}`];
       const { stdout } = await run('terraform', ['plan', ...args], {
         cwd: folder,
         env: terraformEnv({ TF_WORKSPACE: workspace }),
@@ -69,6 +71,12 @@ describe.skipIf(!hasTerraform)(
       ['an issuer that ends with a slash', { issuer: 'https://tenant.example.com/' }],
       ['an issuer with a path', { issuer: 'https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_Ab' }],
       ['concurrency 0, which stops the stage', { reserved_concurrency: 0 }],
+      ['the shortest recovery and retention', { pitr_days: 1, retention_days: 1 }],
+      ['the longest recovery and retention', { pitr_days: 35, retention_days: 36_500 }],
+      ['an inbox', { inbox }],
+      ['an inbox with every setting', { inbox: { ...inbox, mails_per_hour: 1_000, identity: inbox.from } }],
+      ['an identity of the domain of from', { inbox: { ...inbox, identity: 'mail.example.com' } }],
+      ['an identity of a parent domain', { inbox: { ...inbox, identity: 'example.com' } }],
     ])('accepts %s', async (_, settings) => {
       expect(await refusals({ stages: { develop: { ...good, ...settings } } })).toEqual([]);
     });
@@ -79,6 +87,25 @@ describe.skipIf(!hasTerraform)(
       'A cors_origin must be one origin as browsers send it, scheme://host[:port] in lower case, never *, no path and no trailing slash';
     const throttlingRule = 'Both throttling limits must be at least 1, since 0 answers every call with 429';
     const domainRule = 'A domain needs a host name in lower case and the ARN of an ACM certificate';
+    const recoveryRule = 'A pitr_days must be a whole number from 1 to 35';
+    const retentionRule =
+      'A retention_days must be a whole number from 1 to 36500; leave it out to keep inquiries for ever';
+    const inboxRule =
+      'An inbox needs two plain e-mail addresses, to and from, without names and with their domains in lower case';
+    const mailsRule =
+      "An inbox's mails_per_hour must be a whole number from 1 to 1000; leave out inbox to send no mail";
+    const identityRule =
+      "An inbox's identity must be the address in from, or its domain or a parent of that; leave it out to create one";
+    const addresses = [
+      'nobody',
+      'Team <team@example.com>',
+      'a@example.com, b@example.com',
+      'team@example.com\n',
+      'team@EXAMPLE.com',
+      'team@localhost',
+      '"the team"@example.com',
+    ];
+    const identities = ['example.org', 'xample.com', 'il.example.com', 'other@mail.example.com', ''];
     const issuers = ['http://a.example.com', 'https://a.example.com/?a=b', 'https://a.example.com/#a'];
     const origins = [
       '*',
@@ -107,6 +134,26 @@ describe.skipIf(!hasTerraform)(
         { reserved_concurrency: -1 },
         "A reserved_concurrency must not be negative; leave it out to use the account's pool: develop.",
       ],
+      ...[0, 36, 1.5].map<[object, string]>((days) => [
+        { pitr_days: days },
+        `${recoveryRule}: develop has ${days}.`,
+      ]),
+      ...[0, 36_501, 0.5].map<[object, string]>((days) => [
+        { retention_days: days },
+        `${retentionRule}: develop has ${days}.`,
+      ]),
+      ...addresses.flatMap<[object, string]>((address) => [
+        [{ inbox: { ...inbox, to: address } }, `${inboxRule}: develop.`],
+        [{ inbox: { ...inbox, from: address } }, `${inboxRule}: develop.`],
+      ]),
+      ...[0, 1_001, 2.5].map<[object, string]>((mails_per_hour) => [
+        { inbox: { ...inbox, mails_per_hour } },
+        `${mailsRule}: develop has ${mails_per_hour}.`,
+      ]),
+      ...identities.map<[object, string]>((identity) => [
+        { inbox: { ...inbox, identity } },
+        `${identityRule}: develop has "${identity}".`,
+      ]),
       [{ alarm_email: 'nobody' }, 'An alarm_email must be an e-mail address: develop.'],
       [{ table_kms_key_arn: 'alias/mine' }, 'A table_kms_key_arn must be the ARN of a KMS key: develop.'],
       [{ domain: { name: 'https://a.b', certificate_arn: 'arn:aws:acm:x' } }, `${domainRule}: develop.`],
@@ -147,6 +194,7 @@ describe.skipIf(!hasTerraform)(
 
     it.each([
       [{ package_file: 'nothing.zip' }, 'There is no nothing.zip: run "npm run build" first.'],
+      [{ mailer_package_file: 'nothing.zip' }, 'There is no nothing.zip: run "npm run build" first.'],
       [{ runtime: 'python3.13' }, 'A runtime is Node.js 22 or later, such as nodejs24.x, not "python3.13".'],
       [{ runtime: 'nodejs20.x' }, 'A runtime is Node.js 22 or later, such as nodejs24.x, not "nodejs20.x".'],
       [
@@ -164,27 +212,52 @@ describe.skipIf(!hasTerraform)(
 );
 
 describe('the module', () => {
-  it('gives the table the keys of the local table definition', () => {
-    const table = readText('infra/terraform/table.tf');
+  it('gives the table the keys and the index of the local table definition', () => {
+    const [table = ''] = readText('infra/terraform/table.tf').split(
+      '\nresource "aws_dynamodb_table" "erasures"',
+    );
     const attributes = [...table.matchAll(/attribute \{\s+name = "(\w+)"\s+type = "(\w)"/g)];
-    expect({
-      KeySchema: [...table.matchAll(/^ {2}(hash|range)_key\s+= "(\w+)"/gm)].map(([, kind, name]) => ({
+    const toKeys = (text: string) =>
+      [...text.matchAll(/^\s+(hash|range)_key\s+= "(\w+)"/gm)].map(([, kind, name]) => ({
         AttributeName: name,
         KeyType: kind?.toUpperCase(),
-      })),
+      }));
+    const indexes = [...table.matchAll(/global_secondary_index (\{[^}]+\})/g)];
+    expect(tableDefinition).toMatchObject({
+      KeySchema: toKeys(table.replaceAll(/global_secondary_index \{[^}]+\}/g, '')),
       AttributeDefinitions: attributes.map(([, name, type]) => ({
         AttributeName: name,
         AttributeType: type,
       })),
+      GlobalSecondaryIndexes: indexes.map(([, index = '']) => ({
+        IndexName: /name\s+= "([\w-]+)"/.exec(index)?.[1],
+        KeySchema: toKeys(index),
+        Projection: {
+          ProjectionType: /projection_type\s+= "(\w+)"/.exec(index)?.[1],
+          NonKeyAttributes: matches(/non_key_attributes = \[(.*?)\]/s.exec(index)?.[1] ?? '', /"(\w+)"/g),
+        },
+      })),
       BillingMode: /billing_mode = "(\w+)"/.exec(table)?.[1],
-    }).toEqual(tableDefinition);
+    });
+    expect(indexes).toHaveLength(tableDefinition.GlobalSecondaryIndexes.length);
   });
 
-  it('gives the function the environment that src/config.ts reads, and no more', () => {
-    const [environment = ''] = matches(source, /environment \{\s+variables = \{(.*?)\}/gs);
-    const variables = matches(readText('src/config.ts'), /'([A-Z_]{4,})'/g);
-    expect(matches(environment, /^\s+(\w+)\s+=/gm).toSorted()).toEqual([...new Set(variables)].toSorted());
-  });
+  it.each([['src/config.ts', 'function.tf']])(
+    'gives each function the environment that %s reads, and no more',
+    (config, file) => {
+      const [environment = ''] = matches(
+        readText(`infra/terraform/${file}`),
+        /environment \{\n(.*?)\n {2}\}/gs,
+      );
+      // What the function destructures from its environment; Lambda sets AWS_REGION.
+      const variables = matches(readText(config), /const \{([^}]+)\} = env;/g).flatMap((names) =>
+        matches(names, /\b([A-Z_]{4,})\b/g),
+      );
+      expect(matches(environment, /\b([A-Z_]{4,})\b"?\s+=/g).toSorted()).toEqual(
+        variables.filter((name) => name !== 'AWS_REGION').toSorted(),
+      );
+    },
+  );
 
   it('alarms on the metric and the log level that the function writes', () => {
     const warn = vi.spyOn(console, 'warn').mockReturnValue();

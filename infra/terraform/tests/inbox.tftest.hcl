@@ -34,7 +34,7 @@ override_resource {
 
 override_resource {
   target = aws_sesv2_email_identity.this
-  values = { dkim_signing_attributes = [{ tokens = ["one", "two", "three"] }] }
+  values = { dkim_signing_attributes = { tokens = ["one", "two", "three"] } }
 }
 
 variables {
@@ -176,10 +176,10 @@ run "mailer" {
         Resource = ["arn:aws:dynamodb:eu-central-1:111122223333:table/mock", "arn:aws:dynamodb:eu-central-1:111122223333:table/mock/index/by-time"]
       },
       {
-        Sid       = "Deliveries", Effect = "Allow"
-        Action    = "dynamodb:PutItem"
+        Sid       = "Records", Effect = "Allow"
+        Action    = ["dynamodb:PutItem", "dynamodb:UpdateItem"]
         Resource  = "arn:aws:dynamodb:eu-central-1:111122223333:table/mock"
-        Condition = { "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = "$inquiries#inquiry_*" } }
+        Condition = { "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = ["$inquiries#inquiry_*", "$inquiries#owner_hour_*"] } }
       },
       {
         Sid       = "Mail", Effect = "Allow"
@@ -223,8 +223,12 @@ run "queue_and_identity" {
     error_message = "CKV_AWS_72, CKV_AWS_168, AVD-AWS-0097: the queue's policy does more than refuse requests without TLS."
   }
   assert {
-    condition     = keys(aws_sesv2_email_identity.this) == ["mail.example.com"] && aws_sesv2_email_identity.this["mail.example.com"].email_identity == "mail.example.com"
-    error_message = "The stage does not create an identity of the domain it sends from."
+    condition = (
+      keys(aws_sesv2_email_identity.this) == ["mail.example.com"]
+      && aws_sesv2_email_identity.this["mail.example.com"].email_identity == "mail.example.com"
+      && aws_sesv2_email_identity.this["mail.example.com"].dkim_signing_attributes[0].next_signing_key_length == "RSA_2048_BIT"
+    )
+    error_message = "The stage does not create an identity of the domain it sends from, with 2048-bit DKIM keys."
   }
   assert {
     condition = output.mail_dns_records == [
@@ -245,7 +249,7 @@ run "queue_and_identity" {
 run "alarms" {
   assert {
     condition = toset([for name in keys(aws_cloudwatch_metric_alarm.this) : name if startswith(name, "mailer-")]) == toset([
-      "mailer-dead-letters", "mailer-delay", "mailer-errors", "mailer-failures",
+      "mailer-dead-letters", "mailer-delay", "mailer-errors", "mailer-failures", "mailer-refused",
     ])
     error_message = "The alarms on mail are not those of this list and of the runbook."
   }
@@ -279,6 +283,16 @@ run "alarms" {
       && aws_cloudwatch_metric_alarm.this["mailer-failures"].evaluation_periods == 3
     )
     error_message = "No alarm is raised when mails keep failing, or one failure that a retry repairs raises it."
+  }
+  assert {
+    condition = (
+      aws_cloudwatch_log_metric_filter.mails_refused[0].log_group_name == aws_cloudwatch_log_group.mailer[0].name
+      && aws_cloudwatch_log_metric_filter.mails_refused[0].pattern == "{ $.message.outcome = \"refused\" || $.message.outcome = \"no-address\" }"
+      && aws_cloudwatch_log_metric_filter.mails_refused[0].metric_transformation[0].name == aws_cloudwatch_metric_alarm.this["mailer-refused"].metric_name
+      && aws_cloudwatch_log_metric_filter.mails_refused[0].metric_transformation[0].namespace == aws_cloudwatch_metric_alarm.this["mailer-refused"].namespace
+      && aws_cloudwatch_metric_alarm.this["mailer-refused"].threshold == 0
+    )
+    error_message = "No alarm is raised when a mail is refused for good, which neither Lambda nor the dead-letter queue shows."
   }
   assert {
     condition = toset([
@@ -334,13 +348,13 @@ run "operators" {
     condition = jsonencode(jsondecode(aws_iam_policy.inbox.policy).Statement) == jsonencode(concat(jsondecode(aws_iam_policy.inbox_answer.policy).Statement, [
       {
         Sid       = "Erase", Effect = "Allow"
-        Action    = ["dynamodb:BatchWriteItem", "dynamodb:DeleteItem"]
+        Action    = "dynamodb:BatchWriteItem"
         Resource  = "arn:aws:dynamodb:eu-central-1:111122223333:table/mock"
         Condition = { "ForAllValues:StringEquals" = { "dynamodb:Attributes" = ["pk", "sk"] } }
       },
       {
         Sid      = "Erasures", Effect = "Allow"
-        Action   = ["dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Scan"]
+        Action   = ["dynamodb:PutItem", "dynamodb:Scan"]
         Resource = "arn:aws:dynamodb:eu-central-1:111122223333:table/erasures"
       },
       {
