@@ -30,16 +30,15 @@ const MOTO_GAPS = [
   'a custom domain never becomes AVAILABLE: release is applied without one',
 ];
 /** What moto lacks with the gaps filled, too. */
-const IDENTITY_GAPS = [
-  'it drops the tags of an SES identity: every plan sets aws_sesv2_email_identity.this tags_all again',
-  'it makes no DKIM tokens: mail_dns_records is empty here, the tests with a mocked provider cover it',
-];
+const IDENTITY_GAP =
+  'CreateEmailIdentity of SES v2 with DKIM attributes returns a malformed date: the stages name an identity that exists';
 
 const endpoint = process.env['AWS_ENDPOINT_URL'] ?? '';
 if (endpoint === '') {
   process.stdout.write('\nSKIPPED: terraform apply, because AWS_ENDPOINT_URL names no emulator of AWS.\n');
 }
 const region = 'eu-central-1';
+const inbox = { to: 'team@example.com', from: 'inquiries@example.com', identity: 'example.com' };
 /** Names of this run only, so that one emulator serves several runs. */
 const name = `apply-${crypto.randomUUID().slice(0, 8)}`;
 let folder = '';
@@ -209,7 +208,7 @@ describe
           `\nLEFT OUT, because the emulator is moto as released:\n  ${MOTO_GAPS.join('\n  ')}\n`,
         );
       }
-      process.stdout.write(`\nLEFT OUT, because the emulator is moto:\n  ${IDENTITY_GAPS.join('\n  ')}\n`);
+      process.stdout.write(`\nLEFT OUT, because the emulator is moto:\n  ${IDENTITY_GAP}\n`);
     }, 300_000);
     afterAll(() => {
       rmSync(folder, { recursive: true, force: true });
@@ -276,23 +275,20 @@ describe
         table_kms_key_arn: `arn:aws:kms:${region}:111122223333:key/00000000-0000-0000-0000-000000000000`,
         pitr_days: 7,
         retention_days: 365,
-        inbox: { to: 'team@example.com', from: `inquiries@${name}.example.com`, mails_per_hour: 20 },
+        inbox: { ...inbox, mails_per_hour: 20 },
         ...(isPlainMoto ? {} : { domain: { name: `${name}.example.com`, certificate_arn: arn } }),
       });
-      const repeated = [
-        ...forgottenWithMail(),
-        `aws_sesv2_email_identity.this["${name}.example.com"] tags_all`,
-      ];
       expect(await apply()).toBe('');
-      expect(await plan()).toEqual(repeated);
+      expect(await plan()).toEqual(forgottenWithMail());
 
       change({ reserved_concurrency: 20 });
-      expect(await plan()).toEqual(
-        [...repeated, 'aws_lambda_function.this reserved_concurrent_executions'].toSorted(),
-      );
+      expect(await plan()).toEqual([
+        ...forgottenWithMail(),
+        'aws_lambda_function.this reserved_concurrent_executions',
+      ]);
       expect(await apply()).toBe('');
       expect(await readSettings('release')).toMatchObject({ reservedConcurrency: 20, isProtected: true });
-      expect(await plan()).toEqual(repeated);
+      expect(await plan()).toEqual(forgottenWithMail());
 
       // As docs/runbook.md warns, everything but the tables is gone by then.
       expect(await destroy()).toMatch(/deleting AWS DynamoDB Table.*protect/is);
@@ -317,7 +313,6 @@ describe
         const { Table } = await dynamodb.send(new DescribeTableCommand({ TableName }));
         return { id: Table?.TableId, created: Table?.CreationDateTime };
       };
-      const inbox = { to: 'team@example.com', from: 'inquiries@example.com', identity: 'example.com' };
       try {
         const file = join(live.folder, 'table.tf');
         const present = readFileSync(file, 'utf8');
