@@ -12,8 +12,11 @@ import {
 } from '../../scripts/infra/terraform.ts';
 import { tableDefinition } from '../../scripts/local/table.ts';
 import { operations } from '../../src/app.ts';
+import { createDeliveryEntity, createQuotaEntity } from '../../src/entities/delivery.ts';
+import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { unparsableJson } from '../../src/errors.ts';
 import { logRequest } from '../../src/log.ts';
+import { logMail } from '../../src/mailer/log.ts';
 import { readText } from '../helpers/repository.ts';
 
 const source = globSync('infra/terraform/*.tf', { cwd: ROOT }).toSorted().map(readText).join('\n');
@@ -242,22 +245,22 @@ describe('the module', () => {
     expect(indexes).toHaveLength(tableDefinition.GlobalSecondaryIndexes.length);
   });
 
-  it.each([['src/config.ts', 'function.tf']])(
-    'gives each function the environment that %s reads, and no more',
-    (config, file) => {
-      const [environment = ''] = matches(
-        readText(`infra/terraform/${file}`),
-        /environment \{\n(.*?)\n {2}\}/gs,
-      );
-      // What the function destructures from its environment; Lambda sets AWS_REGION.
-      const variables = matches(readText(config), /const \{([^}]+)\} = env;/g).flatMap((names) =>
-        matches(names, /\b([A-Z_]{4,})\b/g),
-      );
-      expect(matches(environment, /\b([A-Z_]{4,})\b"?\s+=/g).toSorted()).toEqual(
-        variables.filter((name) => name !== 'AWS_REGION').toSorted(),
-      );
-    },
-  );
+  it.each([
+    ['src/config.ts', 'function.tf'],
+    ['src/mailer/config.ts', 'mailer.tf'],
+  ])('gives each function the environment that %s reads, and no more', (config, file) => {
+    const [environment = ''] = matches(
+      readText(`infra/terraform/${file}`),
+      /environment \{\n(.*?)\n {2}\}/gs,
+    );
+    // What the function destructures from its environment; Lambda sets AWS_REGION.
+    const variables = matches(readText(config), /const \{([^}]+)\} = env;/g).flatMap((names) =>
+      matches(names, /\b([A-Z_]{4,})\b/g),
+    );
+    expect(matches(environment, /\b([A-Z_]{4,})\b"?\s+=/g).toSorted()).toEqual(
+      variables.filter((name) => name !== 'AWS_REGION').toSorted(),
+    );
+  });
 
   it('alarms on the metric and the log level that the function writes', () => {
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
@@ -275,6 +278,46 @@ describe('the module', () => {
     expect(warn).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ status: 500 }));
     expect(source).toContain('{ $.level = \\"WARN\\" && $.message.status = 500 }');
     vi.restoreAllMocks();
+  });
+
+  it('alarms on the metric and the outcomes that the mailer writes', () => {
+    const log = vi.spyOn(console, 'error').mockReturnValue();
+    const write = vi.fn<(line: string) => void>();
+    const mail = { requestId: '1', functionName: 'f', inquiry: undefined, mail: 'reply' } as const;
+    for (const outcome of ['refused', 'no-address'] as const) {
+      logMail({ ...mail, outcome }, write);
+      expect(log).toHaveBeenLastCalledWith(expect.objectContaining({ requestId: '1', outcome }));
+      expect(source).toContain(`$.message.outcome = \\"${outcome}\\"`);
+    }
+    const { _aws, ...values } = JSON.parse(String(write.mock.lastCall));
+    expect(values).toMatchObject({ FunctionName: 'f', MailFailures: 1 });
+    expect(source).toContain(`function_namespace = "${_aws.CloudWatchMetrics[0].Namespace}"`);
+    expect(source).toContain('namespace = local.function_namespace, name = "MailFailures"');
+    for (const name of Object.keys(values).filter((key) => key !== 'FunctionName'))
+      expect(source).toContain(`"${name}"`);
+    vi.restoreAllMocks();
+  });
+
+  it('limits the writes of the mailer to its records, and answers of operators to inquiries', () => {
+    const keysOf = (file: string) =>
+      matches(readText(file), /"dynamodb:LeadingKeys" = (\[.*?\]|".*?")/g).flatMap((list) =>
+        matches(list, /"([^"]*)\*"/g),
+      );
+    const [mailer, operators] = ['mailer.tf', 'operators.tf'].map((file) =>
+      keysOf(`infra/terraform/${file}`),
+    );
+    const owner = { cognito_sub: '1daae433-47cc-48ff-bf9b-73f530b9d7bc', email: 'ana@example.com' };
+    const inquiry = createInquiryEntity('t')
+      .get({ ...owner, id: '1' })
+      .params<{ Key: { pk: string } }>();
+    const delivery = createDeliveryEntity('t')
+      .get({ inquiry: '1', mail: 'reply' })
+      .params<{ Key: { pk: string } }>();
+    const quota = createQuotaEntity('t').get({ owner_hour: '1' }).params<{ Key: { pk: string } }>();
+    const prefixesOf = (keys: string[] = [], pk: string) => keys.filter((key) => pk.startsWith(key)).length;
+    expect([inquiry, delivery, quota].map(({ Key }) => prefixesOf(mailer, Key.pk))).toEqual([0, 1, 1]);
+    expect([inquiry, delivery, quota].map(({ Key }) => prefixesOf(operators, Key.pk))).toEqual([1, 0, 0]);
+    expect([mailer, operators]).toMatchObject([{ length: 2 }, { length: 1 }]);
   });
 
   it('sets cache-control on the successful responses of all operations', () => {
