@@ -126,11 +126,12 @@ async function plan(stage: Stage, file: string): Promise<Change[]> {
   );
 }
 
+const hashPackage = (file: string): string =>
+  createHash('sha256')
+    .update(readFileSync(join(ROOT, file)))
+    .digest('base64');
+
 function summarise(stage: Stage, commit: string, region: string, changes: readonly Change[]): void {
-  const hashPackage = (file: string): string =>
-    createHash('sha256')
-      .update(readFileSync(join(ROOT, file)))
-      .digest('base64');
   const verbs = changes.map(({ change }) =>
     change.actions.length > 1
       ? 'replace'
