@@ -35,11 +35,11 @@ interface Check {
 
 const FORMAT: Check = { title: 'format', args: ['fmt', '-check', '-diff', '-recursive'] };
 const VALIDATE: Check = { title: 'validate', args: ['validate', '-no-color'] };
-/** In the workspace of each stage, the tests of every stage and its own. */
+/** In the workspace of each stage, the tests of every stage, without and with mail, and its own. */
 const TESTS = STAGES.map((stage): Check => {
-  const files = ['every_stage', stage].map((name) => `-filter=tests/${name}.tftest.hcl`);
+  const files = ['every_stage', 'inbox', stage].map((name) => `-filter=tests/${name}.tftest.hcl`);
   return {
-    title: `test every_stage, ${stage} in workspace ${stage}`,
+    title: `test every_stage, inbox, ${stage} in workspace ${stage}`,
     args: ['test', '-no-color', ...files],
     env: { TF_WORKSPACE: stage },
   };
@@ -91,7 +91,7 @@ await runCommand(async () => {
     // Runs in a copy: settings, state and lock file of this checkout must not affect the result or change.
     const folder = mkdtempSync(join(tmpdir(), 'check-infra-'));
     try {
-      for (const file of globSync(['*.tf', 'tests/**/*.hcl'], { cwd: MODULE })) {
+      for (const file of globSync(['*.tf', 'stream-filters.json', 'tests/**/*.hcl'], { cwd: MODULE })) {
         if (!file.endsWith('_override.tf')) cpSync(join(MODULE, file), join(folder, file));
       }
       await checkModule(folder);

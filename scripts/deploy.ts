@@ -126,10 +126,12 @@ async function plan(stage: Stage, file: string): Promise<Change[]> {
   );
 }
 
-function summarise(stage: Stage, commit: string, region: string, changes: readonly Change[]): void {
-  const zip = createHash('sha256')
-    .update(readFileSync(join(ROOT, 'dist/inquiries.zip')))
+const hashPackage = (file: string): string =>
+  createHash('sha256')
+    .update(readFileSync(join(ROOT, file)))
     .digest('base64');
+
+function summarise(stage: Stage, commit: string, region: string, changes: readonly Change[]): void {
   const verbs = changes.map(({ change }) =>
     change.actions.length > 1
       ? 'replace'
@@ -139,7 +141,8 @@ function summarise(stage: Stage, commit: string, region: string, changes: readon
   process.stdout.write(`
   stage     ${stage}, region ${region}, ${process.env['AWS_PROFILE'] ? `profile ${process.env['AWS_PROFILE']}` : 'credentials of the environment'}
   commit    ${commit}
-  package   dist/inquiries.zip, sha256 ${zip}
+  package   dist/inquiries.zip, sha256 ${hashPackage('dist/inquiries.zip')}
+            dist/mailer.zip, sha256 ${hashPackage('dist/mailer.zip')}
   plan      ${['create', 'change', 'replace', 'destroy'].map((verb) => `${count(verb)} to ${verb}`).join(', ')}
 ${changes.map(({ address }, index) => `            ${(verbs[index] ?? '').padEnd(8)} ${address}\n`).join('')}
 `);

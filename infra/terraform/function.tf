@@ -4,6 +4,23 @@ locals {
   # From the specification of the service.
   timeout_seconds = 30
   memory_mb       = 128
+
+  # Of both functions.
+  assume_role_policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [{
+      Effect    = "Allow"
+      Action    = "sts:AssumeRole"
+      Principal = { Service = "lambda.amazonaws.com" }
+    }]
+  })
+  # X-Ray has no resource types for these actions.
+  traces_statement = {
+    Sid      = "Traces"
+    Effect   = "Allow"
+    Action   = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"]
+    Resource = "*"
+  }
 }
 
 resource "aws_cloudwatch_log_group" "function" {
@@ -15,14 +32,7 @@ resource "aws_iam_role" "function" {
   name        = "${local.name}-function"
   description = "What the ${local.name} function may do: put and query inquiries, write its logs and traces."
 
-  assume_role_policy = jsonencode({
-    Version = "2012-10-17"
-    Statement = [{
-      Effect    = "Allow"
-      Action    = "sts:AssumeRole"
-      Principal = { Service = "lambda.amazonaws.com" }
-    }]
-  })
+  assume_role_policy = local.assume_role_policy
 }
 
 resource "aws_iam_role_policy" "function" {
@@ -44,13 +54,7 @@ resource "aws_iam_role_policy" "function" {
         Action   = ["logs:CreateLogStream", "logs:PutLogEvents"]
         Resource = "${aws_cloudwatch_log_group.function.arn}:*"
       },
-      {
-        # X-Ray has no resource types for these actions.
-        Sid      = "Traces"
-        Effect   = "Allow"
-        Action   = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"]
-        Resource = "*"
-      },
+      local.traces_statement,
     ]
   })
 }
@@ -71,10 +75,13 @@ resource "aws_lambda_function" "this" {
   reserved_concurrent_executions = local.settings.reserved_concurrency
 
   environment {
-    variables = {
-      TABLE_NAME  = aws_dynamodb_table.this.name
-      CORS_ORIGIN = local.settings.cors_origin
-    }
+    variables = merge(
+      {
+        TABLE_NAME  = aws_dynamodb_table.this.name
+        CORS_ORIGIN = local.settings.cors_origin
+      },
+      { for days in local.settings.retention_days[*] : "RETENTION_DAYS" => tostring(days) },
+    )
   }
 
   # System log level INFO includes platform.report, from which the metric filter for memory reads.

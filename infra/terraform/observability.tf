@@ -7,6 +7,8 @@ locals {
   api_dimensions      = { ApiId = aws_apigatewayv2_api.this.id }
   function_dimensions = { FunctionName = aws_lambda_function.this.function_name }
   table_dimensions    = { TableName = aws_dynamodb_table.this.name }
+  index_dimensions    = merge(local.table_dimensions, { GlobalSecondaryIndexName = "by-time" })
+  mailer_dimensions   = { FunctionName = local.mailer_name }
 
   # One alarm per entry, on a metric or on an expression over several. The period is 5 minutes. Missing data is not breaching,
   # because there is none without requests.
@@ -66,6 +68,50 @@ locals {
         queries = { namespace = "AWS/DynamoDB", name = "SystemErrors", stat = "Sum", dimensions = merge(local.table_dimensions, { Operation = "Query" }) }
       }
     }
+    index-throttles = {
+      description = "DynamoDB refused reads or writes of the index by-time, and with a write of the index the write of the inquiry itself. Look at whether all owners together store 1,000 inquiries a second, which is what one key of the index takes."
+      threshold   = 0
+      expression  = "FILL(reads, 0) + FILL(writes, 0)"
+      queries = {
+        reads  = { namespace = "AWS/DynamoDB", name = "ReadThrottleEvents", stat = "Sum", dimensions = local.index_dimensions }
+        writes = { namespace = "AWS/DynamoDB", name = "WriteThrottleEvents", stat = "Sum", dimensions = local.index_dimensions }
+      }
+    }
+  }
+
+  # Only in a stage with the setting `inbox`.
+  mail_alarms = {
+    mailer-errors = {
+      description = "Invocations of the mailer ended without a result, or Lambda could not write to the dead-letter queue. Look at the mailer's log group for platform.report lines whose status is not success."
+      threshold   = 0
+      expression  = "FILL(errors, 0) + FILL(lost, 0)"
+      queries = {
+        errors = { namespace = "AWS/Lambda", name = "Errors", stat = "Sum", dimensions = local.mailer_dimensions }
+        lost   = { namespace = "AWS/Lambda", name = "DestinationDeliveryFailures", stat = "Sum", dimensions = local.mailer_dimensions }
+      }
+    }
+    mailer-failures = {
+      description = "Mails could not be sent in two of the last three periods; Lambda tries again. Look at the error names in the mailer's log group and at the account's sending status in SES."
+      threshold   = 0
+      periods     = 3
+      datapoints  = 2
+      metric      = { namespace = local.function_namespace, name = "MailFailures", stat = "Sum", dimensions = local.mailer_dimensions }
+    }
+    mailer-refused = {
+      description = "Mails were refused for good and are not tried again: SES does not take them, their address cannot be mailed to, or the row is malformed. Look at the lines with outcome refused or no-address in the mailer's log group, which name the inquiries."
+      threshold   = 0
+      metric      = { namespace = local.metric_namespace, name = "MailsRefused", stat = "Sum", dimensions = null }
+    }
+    mailer-delay = {
+      description = "The mailer reads the stream more than 15 minutes late: mails are late, and after 6 hours they are given up. Look at mailer-failures, at the mailer's throttles and at whether its event source mapping is enabled."
+      threshold   = 15 * 60 * 1000
+      metric      = { namespace = "AWS/Lambda", name = "IteratorAge", stat = "Maximum", dimensions = local.mailer_dimensions }
+    }
+    mailer-dead-letters = {
+      description = "Mails were given up: messages wait in the dead-letter queue. Look at requestContext.requestId in the messages and at the mailer's log lines of that request, which name the inquiries, and send them again."
+      threshold   = 0
+      metric      = { namespace = "AWS/SQS", name = "ApproximateNumberOfMessagesVisible", stat = "Maximum", dimensions = { QueueName = "${local.mailer_name}-dead-letters" } }
+    }
   }
 }
 
@@ -83,6 +129,22 @@ resource "aws_cloudwatch_log_metric_filter" "not_json" {
     value         = "1"
     default_value = "0"
     unit          = "Count"
+  }
+}
+
+# The mailer does not report these to Lambda (src/mailer/mailer.ts), so that they do not hold back what follows.
+resource "aws_cloudwatch_log_metric_filter" "mails_refused" {
+  count = length(aws_cloudwatch_log_group.mailer)
+
+  name           = "${local.mailer_name}-refused"
+  log_group_name = aws_cloudwatch_log_group.mailer[0].name
+  pattern        = "{ $.message.outcome = \"refused\" || $.message.outcome = \"no-address\" }"
+
+  metric_transformation {
+    namespace = local.metric_namespace
+    name      = "MailsRefused"
+    value     = "1"
+    unit      = "Count"
   }
 }
 
@@ -118,7 +180,7 @@ resource "aws_sns_topic_subscription" "alarms" {
 }
 
 resource "aws_cloudwatch_metric_alarm" "this" {
-  for_each = local.alarms
+  for_each = merge(local.alarms, { for name, alarm in local.mail_alarms : name => alarm if local.inbox != null })
 
   alarm_name        = "${local.name}-${each.key}"
   alarm_description = each.value.description
@@ -171,8 +233,9 @@ resource "aws_cloudwatch_metric_alarm" "this" {
 locals {
   region = data.aws_region.current.id
 
-  # Three rows of up to three widgets.
-  dashboard_rows = [
+  # Rows of up to three widgets.
+  dashboard_rows = [for row in local.all_dashboard_rows : row if local.inbox != null || row.title != "Is mail sent?"]
+  all_dashboard_rows = [
     {
       title = "Is it up?"
       widgets = [
@@ -210,6 +273,21 @@ locals {
           ["AWS/DynamoDB", "SuccessfulRequestLatency", "TableName", aws_dynamodb_table.this.name, "Operation", "Query", { stat = "p99", label = "query p99" }],
           ["...", "PutItem", { stat = "p99", label = "put p99" }],
         ] } },
+      ]
+    },
+    {
+      title = "Is mail sent?"
+      widgets = [
+        { type = "metric", properties = { title = "Mails: sent, failed, withheld (limit per owner)", stat = "Sum", metrics = [
+          [local.function_namespace, "MailsSent", "FunctionName", local.mailer_name, { label = "sent" }],
+          [".", "MailFailures", ".", ".", { label = "failed" }],
+          [".", "MailsWithheld", ".", ".", { label = "withheld" }],
+        ] } },
+        { type = "metric", properties = { title = "Mailer: delay (ms), dead letters", stat = "Maximum", metrics = [
+          ["AWS/Lambda", "IteratorAge", "FunctionName", local.mailer_name, { label = "delay" }],
+          ["AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", "${local.mailer_name}-dead-letters", { label = "dead letters", yAxis = "right" }],
+        ] } },
+        { type = "log", properties = { title = "Latest failures of mails", view = "table", query = "SOURCE '/aws/lambda/${local.mailer_name}' | filter level in ['ERROR', 'WARN'] | fields @timestamp, message.inquiry, message.mail, message.outcome, message.errorName | sort @timestamp desc | limit 20" } },
       ]
     },
     {

@@ -48,3 +48,37 @@ output "dashboard_url" {
   description = "The dashboard in the CloudWatch console."
   value       = "https://${data.aws_region.current.id}.console.aws.amazon.com/cloudwatch/home?region=${data.aws_region.current.id}#dashboards/dashboard/${aws_cloudwatch_dashboard.this.dashboard_name}"
 }
+
+output "inbox_policy_arns" {
+  description = "Policies for operators: `all` for every verb of npm run inbox, `answer` for every verb but erase."
+  value = {
+    all    = aws_iam_policy.inbox.arn
+    answer = aws_iam_policy.inbox_answer.arn
+  }
+}
+
+output "erasures_table_name" {
+  description = "Name of the table that records erasures."
+  value       = aws_dynamodb_table.erasures.name
+}
+
+output "mailer_function_name" {
+  description = "Name of the mailer; null without the setting inbox."
+  value       = one(aws_lambda_function.mailer[*].function_name)
+}
+
+output "dead_letter_queue_url" {
+  description = "Queue of the mails that were given up; null without the setting inbox."
+  value       = one(aws_sqs_queue.dead_letters[*].url)
+}
+
+output "mail_dns_records" {
+  description = "DNS records by which SES verifies the domain of the mails (DKIM); none if the stage creates no identity."
+  value = flatten([for domain, identity in aws_sesv2_email_identity.this : [
+    for token in identity.dkim_signing_attributes[0].tokens : {
+      name  = "${token}._domainkey.${domain}"
+      type  = "CNAME"
+      value = "${token}.dkim.amazonses.com"
+    }
+  ]])
+}

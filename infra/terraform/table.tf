@@ -1,4 +1,5 @@
-# The keys of the entity in src/entities/inquiry.ts: partition by owner, sort by the inquiry's UUIDv7.
+# The keys of the entity in src/entities/inquiry.ts: partition by owner, sort by the inquiry's UUIDv7. A change of the index,
+# the stream or the settings below is an update in place; a change of the keys would replace the table.
 resource "aws_dynamodb_table" "this" {
   name         = local.name
   billing_mode = "PAY_PER_REQUEST"
@@ -17,17 +18,76 @@ resource "aws_dynamodb_table" "this" {
     type = "S"
   }
 
-  point_in_time_recovery {
-    enabled = true
+  attribute {
+    name = "__edb_e__"
+    type = "S"
   }
 
-  # Reserved for a retention rule: nothing writes expires_at yet, so nothing expires.
+  attribute {
+    name = "id"
+    type = "S"
+  }
+
+  # All inquiries by time, for operators, on attributes that every row has; scripts/local/table.ts defines the same.
+  # docs/adr/0081. Providers from 6.29 on call hash_key and range_key deprecated in favour of key_schema, which 5.100 does not
+  # know and which plans a change for ever in some versions (hashicorp/terraform-provider-aws#46513). Providers from 6.17 on
+  # may plan this block again because of warm_throughput (#44692): such a plan changes nothing and is safe to apply.
+  global_secondary_index {
+    name            = "by-time"
+    hash_key        = "__edb_e__"
+    range_key       = "id"
+    projection_type = "INCLUDE"
+    non_key_attributes = [
+      "cognito_sub", "email", "subject", "created_at", "reply_at", "respondent", "expires_at",
+    ]
+  }
+
+  # What the mailer reads. docs/adr/0080
+  stream_enabled   = local.inbox != null
+  stream_view_type = local.inbox == null ? null : "NEW_AND_OLD_IMAGES"
+
+  point_in_time_recovery {
+    enabled                 = true
+    recovery_period_in_days = local.settings.pitr_days
+  }
+
+  # Inquiries have expires_at if retention_days was set when they were stored (docs/adr/0084), the mailer's delivery records
+  # always. DynamoDB deletes up to days later; until then the readers hide what has expired.
   ttl {
     attribute_name = "expires_at"
     enabled        = true
   }
 
   # Without the block DynamoDB encrypts with a key that AWS owns.
+  dynamic "server_side_encryption" {
+    for_each = local.settings.table_kms_key_arn[*]
+
+    content {
+      enabled     = true
+      kms_key_arn = server_side_encryption.value
+    }
+  }
+}
+
+# Whom `npm run inbox -- erase` has erased: a keyed hash of each sub and the time. A table of its own, so that restoring the
+# inquiries does not bring back who was erased since. docs/adr/0085
+resource "aws_dynamodb_table" "erasures" {
+  name         = "${local.name}-erasures"
+  billing_mode = "PAY_PER_REQUEST"
+  hash_key     = "hash"
+
+  deletion_protection_enabled = local.deletion_protection_enabled
+
+  attribute {
+    name = "hash"
+    type = "S"
+  }
+
+  point_in_time_recovery {
+    enabled                 = true
+    recovery_period_in_days = local.settings.pitr_days
+  }
+
   dynamic "server_side_encryption" {
     for_each = local.settings.table_kms_key_arn[*]
 

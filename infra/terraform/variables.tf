@@ -5,12 +5,19 @@ variable "stages" {
       audience                    Client ids accepted in `aud`, at least one.
       cors_origin                 The one origin browsers may call from, as they send it: scheme://host[:port].
       log_retention_days          Days both log groups keep their events.
-      deletion_protection_enabled Whether the table refuses deletion; by default on main and release.
+      deletion_protection_enabled Whether the tables refuse deletion; by default on main and release.
+      pitr_days                   Days to which the tables can be restored, 1 to 35.
+      retention_days              Days after which a new inquiry expires, 1 to 36,500; unset: never. Stored ones keep theirs.
+      inbox                       Mail: new inquiries go to `to`, answers to their owner, both sent by SES from `from`, at most
+                                  `mails_per_hour` about the inquiries of one owner. `identity` is an identity that SES has
+                                  in this account and region, the address `from` or its domain; unset: the stage creates one
+                                  for the domain. Unset: no mail, no stream.
       throttling                  Requests per second and burst the gateway lets through before it answers 429.
       reserved_concurrency        Reserved concurrency of the function; unset: the account's pool. 0 stops the function.
       alarm_email                 Address that alarms are mailed to; unset: no mail.
-      table_kms_key_arn           Customer key of the table; unset: a key owned by AWS. Its key policy must let the function's
-                                  role use it through DynamoDB (kms:ViaService), since the role itself has no KMS permission.
+      table_kms_key_arn           Customer key of the tables; unset: a key owned by AWS. Its key policy must let the roles of the
+                                  functions and of operators use it through DynamoDB (kms:ViaService), since the policies of
+                                  this module have no KMS permission.
       domain                      Custom domain name and its ACM certificate (same region); unset: the execute-api host only.
   EOT
   type = map(object({
@@ -19,6 +26,14 @@ variable "stages" {
     cors_origin                 = string
     log_retention_days          = optional(number, 30)
     deletion_protection_enabled = optional(bool)
+    pitr_days                   = optional(number, 35)
+    retention_days              = optional(number)
+    inbox = optional(object({
+      to             = string
+      from           = string
+      mails_per_hour = optional(number, 10)
+      identity       = optional(string)
+    }))
     throttling = optional(object({
       rate_limit  = number
       burst_limit = number
@@ -64,8 +79,33 @@ variable "stages" {
   }
 
   validation {
-    condition     = alltrue([for stage in values(var.stages) : contains(local.retention_days, stage.log_retention_days)])
-    error_message = "A log_retention_days must be a number CloudWatch Logs knows (${join(", ", local.retention_days)}): ${join(", ", [for name, stage in var.stages : "${name} has ${stage.log_retention_days}" if !contains(local.retention_days, stage.log_retention_days)])}."
+    condition     = alltrue([for stage in values(var.stages) : contains(local.log_retention_days, stage.log_retention_days)])
+    error_message = "A log_retention_days must be a number CloudWatch Logs knows (${join(", ", local.log_retention_days)}): ${join(", ", [for name, stage in var.stages : "${name} has ${stage.log_retention_days}" if !contains(local.log_retention_days, stage.log_retention_days)])}."
+  }
+
+  validation {
+    condition     = alltrue([for stage in values(var.stages) : contains(range(1, 36), stage.pitr_days)])
+    error_message = "A pitr_days must be a whole number from 1 to 35: ${join(", ", [for name, stage in var.stages : "${name} has ${stage.pitr_days}" if !contains(range(1, 36), stage.pitr_days)])}."
+  }
+
+  validation {
+    condition     = alltrue([for stage in values(var.stages) : stage.retention_days == null ? true : stage.retention_days >= 1 && stage.retention_days <= 36500 && floor(stage.retention_days) == stage.retention_days])
+    error_message = "A retention_days must be a whole number from 1 to 36500; leave it out to keep inquiries for ever: ${join(", ", [for name, stage in var.stages : "${name} has ${stage.retention_days}" if stage.retention_days == null ? false : stage.retention_days < 1 || stage.retention_days > 36500 || floor(stage.retention_days) != stage.retention_days])}."
+  }
+
+  validation {
+    condition     = alltrue([for stage in values(var.stages) : alltrue([for inbox in stage.inbox[*] : can(regex(local.address_pattern, inbox.to)) && can(regex(local.address_pattern, inbox.from))])])
+    error_message = "An inbox needs two plain e-mail addresses, to and from, without names and with their domains in lower case: ${join(", ", [for name, stage in var.stages : name if anytrue([for inbox in stage.inbox[*] : !can(regex(local.address_pattern, inbox.to)) || !can(regex(local.address_pattern, inbox.from))])])}."
+  }
+
+  validation {
+    condition     = alltrue([for stage in values(var.stages) : alltrue([for inbox in stage.inbox[*] : inbox.mails_per_hour >= 1 && inbox.mails_per_hour <= 1000 && floor(inbox.mails_per_hour) == inbox.mails_per_hour])])
+    error_message = "An inbox's mails_per_hour must be a whole number from 1 to 1000; leave out inbox to send no mail: ${join(", ", [for name, stage in var.stages : "${name} has ${stage.inbox.mails_per_hour}" if anytrue([for inbox in stage.inbox[*] : inbox.mails_per_hour < 1 || inbox.mails_per_hour > 1000 || floor(inbox.mails_per_hour) != inbox.mails_per_hour])])}."
+  }
+
+  validation {
+    condition     = alltrue([for stage in values(var.stages) : alltrue([for inbox in stage.inbox[*] : inbox.identity == null ? true : inbox.identity == inbox.from || can(regex("^[a-z0-9.-]+$", inbox.identity)) && (endswith(inbox.from, "@${inbox.identity}") || endswith(inbox.from, ".${inbox.identity}"))])])
+    error_message = "An inbox's identity must be the address in from, or its domain or a parent of that; leave it out to create one: ${join(", ", [for name, stage in var.stages : "${name} has \"${stage.inbox.identity}\"" if anytrue([for inbox in stage.inbox[*] : inbox.identity == null ? false : inbox.identity != inbox.from && !(can(regex("^[a-z0-9.-]+$", inbox.identity)) && (endswith(inbox.from, "@${inbox.identity}") || endswith(inbox.from, ".${inbox.identity}")))])])}."
   }
 
   validation {
@@ -124,8 +164,20 @@ variable "package_file" {
   }
 }
 
+variable "mailer_package_file" {
+  description = "The mailer's zip, relative to this folder; `npm run build` writes it, byte-identical for the same sources."
+  type        = string
+  default     = "../../dist/mailer.zip"
+  nullable    = false
+
+  validation {
+    condition     = fileexists("${path.module}/${var.mailer_package_file}")
+    error_message = "There is no ${var.mailer_package_file}: run \"npm run build\" first."
+  }
+}
+
 variable "runtime" {
-  description = "The function's runtime. AWS providers before 6.21 know runtimes up to nodejs22.x only and refuse the default."
+  description = "The functions' runtime. AWS providers before 6.21 know runtimes up to nodejs22.x only and refuse the default."
   type        = string
   default     = "nodejs24.x"
   nullable    = false

@@ -102,7 +102,7 @@ beforeEach(() => {
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   writeFileSync(join(folder, 'bin/package.json'), '{"type":"commonjs"}');
-  writeFileSync(join(folder, 'dist/inquiries.zip'), 'zip');
+  for (const name of ['inquiries', 'mailer']) writeFileSync(join(folder, `dist/${name}.zip`), name);
   writeFileSync(join(folder, 'calls'), '');
   arrange({});
 });
@@ -179,6 +179,9 @@ describe('npm run deploy', { timeout: 30_000 }, () => {
     const { code, output } = await deploy('release --yes');
     expect(output).toContain('stage     release, region eu-central-1, credentials of the environment');
     expect(output).toContain('commit    abc1234\n');
+    expect(output).toMatch(
+      /package {3}dist\/inquiries\.zip, sha256 \S{44}\n {12}dist\/mailer\.zip, sha256 \S{44}\n/,
+    );
     expect(output).toContain('plan      0 to create, 1 to change, 0 to replace, 0 to destroy');
     expect(output).toContain('change   aws_lambda_function.this');
     expect(output).toContain('smoke: 4 passed, 0 failed, 4 skipped');

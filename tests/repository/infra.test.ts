@@ -12,8 +12,11 @@ import {
 } from '../../scripts/infra/terraform.ts';
 import { tableDefinition } from '../../scripts/local/table.ts';
 import { operations } from '../../src/app.ts';
+import { createDeliveryEntity, createQuotaEntity } from '../../src/entities/delivery.ts';
+import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { unparsableJson } from '../../src/errors.ts';
 import { logRequest } from '../../src/log.ts';
+import { logMail } from '../../src/mailer/log.ts';
 import { readText } from '../helpers/repository.ts';
 
 const source = globSync('infra/terraform/*.tf', { cwd: ROOT }).toSorted().map(readText).join('\n');
@@ -25,6 +28,7 @@ const good = {
   audience: ['client'],
   cors_origin: 'https://www.example.com',
 };
+const inbox = { to: 'team@example.org', from: 'inquiries@mail.example.com' };
 
 /** `terraform plan` in a folder with variables.tf and stages.tf only, which needs no provider. */
 describe.skipIf(!hasTerraform)(
@@ -42,7 +46,8 @@ describe.skipIf(!hasTerraform)(
     });
 
     async function plan(workspace: string, variablesFile: string): Promise<string[]> {
-      const args = ['-json', '-lock=false', '-var=package_file=variables.tf', `-var-file=${variablesFile}`];
+      const packages = ['package_file', 'mailer_package_file'].map((name) => `-var=${name}=variables.tf`);
+      const args = ['-json', '-lock=false', ...packages, `-var-file=${variablesFile}`];
       const { stdout } = await run('terraform', ['plan', ...args], {
         cwd: folder,
         env: terraformEnv({ TF_WORKSPACE: workspace }),
@@ -69,6 +74,12 @@ describe.skipIf(!hasTerraform)(
       ['an issuer that ends with a slash', { issuer: 'https://tenant.example.com/' }],
       ['an issuer with a path', { issuer: 'https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_Ab' }],
       ['concurrency 0, which stops the stage', { reserved_concurrency: 0 }],
+      ['the shortest recovery and retention', { pitr_days: 1, retention_days: 1 }],
+      ['the longest recovery and retention', { pitr_days: 35, retention_days: 36_500 }],
+      ['an inbox', { inbox }],
+      ['an inbox with every setting', { inbox: { ...inbox, mails_per_hour: 1_000, identity: inbox.from } }],
+      ['an identity of the domain of from', { inbox: { ...inbox, identity: 'mail.example.com' } }],
+      ['an identity of a parent domain', { inbox: { ...inbox, identity: 'example.com' } }],
     ])('accepts %s', async (_, settings) => {
       expect(await refusals({ stages: { develop: { ...good, ...settings } } })).toEqual([]);
     });
@@ -79,6 +90,25 @@ describe.skipIf(!hasTerraform)(
       'A cors_origin must be one origin as browsers send it, scheme://host[:port] in lower case, never *, no path and no trailing slash';
     const throttlingRule = 'Both throttling limits must be at least 1, since 0 answers every call with 429';
     const domainRule = 'A domain needs a host name in lower case and the ARN of an ACM certificate';
+    const recoveryRule = 'A pitr_days must be a whole number from 1 to 35';
+    const retentionRule =
+      'A retention_days must be a whole number from 1 to 36500; leave it out to keep inquiries for ever';
+    const inboxRule =
+      'An inbox needs two plain e-mail addresses, to and from, without names and with their domains in lower case';
+    const mailsRule =
+      "An inbox's mails_per_hour must be a whole number from 1 to 1000; leave out inbox to send no mail";
+    const identityRule =
+      "An inbox's identity must be the address in from, or its domain or a parent of that; leave it out to create one";
+    const addresses = [
+      'nobody',
+      'Team <team@example.com>',
+      'a@example.com, b@example.com',
+      'team@example.com\n',
+      'team@EXAMPLE.com',
+      'team@localhost',
+      '"the team"@example.com',
+    ];
+    const identities = ['example.org', 'xample.com', 'il.example.com', 'other@mail.example.com', ''];
     const issuers = ['http://a.example.com', 'https://a.example.com/?a=b', 'https://a.example.com/#a'];
     const origins = [
       '*',
@@ -107,6 +137,26 @@ describe.skipIf(!hasTerraform)(
         { reserved_concurrency: -1 },
         "A reserved_concurrency must not be negative; leave it out to use the account's pool: develop.",
       ],
+      ...[0, 36, 1.5].map<[object, string]>((days) => [
+        { pitr_days: days },
+        `${recoveryRule}: develop has ${days}.`,
+      ]),
+      ...[0, 36_501, 0.5].map<[object, string]>((days) => [
+        { retention_days: days },
+        `${retentionRule}: develop has ${days}.`,
+      ]),
+      ...addresses.flatMap<[object, string]>((address) => [
+        [{ inbox: { ...inbox, to: address } }, `${inboxRule}: develop.`],
+        [{ inbox: { ...inbox, from: address } }, `${inboxRule}: develop.`],
+      ]),
+      ...[0, 1_001, 2.5].map<[object, string]>((mails_per_hour) => [
+        { inbox: { ...inbox, mails_per_hour } },
+        `${mailsRule}: develop has ${mails_per_hour}.`,
+      ]),
+      ...identities.map<[object, string]>((identity) => [
+        { inbox: { ...inbox, identity } },
+        `${identityRule}: develop has "${identity}".`,
+      ]),
       [{ alarm_email: 'nobody' }, 'An alarm_email must be an e-mail address: develop.'],
       [{ table_kms_key_arn: 'alias/mine' }, 'A table_kms_key_arn must be the ARN of a KMS key: develop.'],
       [{ domain: { name: 'https://a.b', certificate_arn: 'arn:aws:acm:x' } }, `${domainRule}: develop.`],
@@ -147,6 +197,7 @@ describe.skipIf(!hasTerraform)(
 
     it.each([
       [{ package_file: 'nothing.zip' }, 'There is no nothing.zip: run "npm run build" first.'],
+      [{ mailer_package_file: 'nothing.zip' }, 'There is no nothing.zip: run "npm run build" first.'],
       [{ runtime: 'python3.13' }, 'A runtime is Node.js 22 or later, such as nodejs24.x, not "python3.13".'],
       [{ runtime: 'nodejs20.x' }, 'A runtime is Node.js 22 or later, such as nodejs24.x, not "nodejs20.x".'],
       [
@@ -164,26 +215,51 @@ describe.skipIf(!hasTerraform)(
 );
 
 describe('the module', () => {
-  it('gives the table the keys of the local table definition', () => {
-    const table = readText('infra/terraform/table.tf');
+  it('gives the table the keys and the index of the local table definition', () => {
+    const [table = ''] = readText('infra/terraform/table.tf').split(
+      '\nresource "aws_dynamodb_table" "erasures"',
+    );
     const attributes = [...table.matchAll(/attribute \{\s+name = "(\w+)"\s+type = "(\w)"/g)];
-    expect({
-      KeySchema: [...table.matchAll(/^ {2}(hash|range)_key\s+= "(\w+)"/gm)].map(([, kind, name]) => ({
+    const toKeys = (text: string) =>
+      [...text.matchAll(/^\s+(hash|range)_key\s+= "(\w+)"/gm)].map(([, kind, name]) => ({
         AttributeName: name,
         KeyType: kind?.toUpperCase(),
-      })),
+      }));
+    const indexes = [...table.matchAll(/global_secondary_index (\{[^}]+\})/g)];
+    expect(tableDefinition).toMatchObject({
+      KeySchema: toKeys(table.replaceAll(/global_secondary_index \{[^}]+\}/g, '')),
       AttributeDefinitions: attributes.map(([, name, type]) => ({
         AttributeName: name,
         AttributeType: type,
       })),
+      GlobalSecondaryIndexes: indexes.map(([, index = '']) => ({
+        IndexName: /name\s+= "([\w-]+)"/.exec(index)?.[1],
+        KeySchema: toKeys(index),
+        Projection: {
+          ProjectionType: /projection_type\s+= "(\w+)"/.exec(index)?.[1],
+          NonKeyAttributes: matches(/non_key_attributes = \[(.*?)\]/s.exec(index)?.[1] ?? '', /"(\w+)"/g),
+        },
+      })),
       BillingMode: /billing_mode = "(\w+)"/.exec(table)?.[1],
-    }).toEqual(tableDefinition);
+    });
+    expect(indexes).toHaveLength(tableDefinition.GlobalSecondaryIndexes.length);
   });
 
-  it('gives the function the environment that src/config.ts reads, and no more', () => {
-    const [environment = ''] = matches(source, /environment \{\s+variables = \{(.*?)\}/gs);
-    const variables = matches(readText('src/config.ts'), /'([A-Z_]{4,})'/g);
-    expect(matches(environment, /^\s+(\w+)\s+=/gm).toSorted()).toEqual([...new Set(variables)].toSorted());
+  it.each([
+    ['src/config.ts', 'function.tf'],
+    ['src/mailer/config.ts', 'mailer.tf'],
+  ])('gives each function the environment that %s reads, and no more', (config, file) => {
+    const [environment = ''] = matches(
+      readText(`infra/terraform/${file}`),
+      /environment \{\n(.*?)\n {2}\}/gs,
+    );
+    // What the function destructures from its environment; Lambda sets AWS_REGION.
+    const variables = matches(readText(config), /const \{([^}]+)\} = env;/g).flatMap((names) =>
+      matches(names, /\b([A-Z_]{4,})\b/g),
+    );
+    expect(matches(environment, /\b([A-Z_]{4,})\b"?\s+=/g).toSorted()).toEqual(
+      variables.filter((name) => name !== 'AWS_REGION').toSorted(),
+    );
   });
 
   it('alarms on the metric and the log level that the function writes', () => {
@@ -202,6 +278,46 @@ describe('the module', () => {
     expect(warn).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ status: 500 }));
     expect(source).toContain('{ $.level = \\"WARN\\" && $.message.status = 500 }');
     vi.restoreAllMocks();
+  });
+
+  it('alarms on the metric and the outcomes that the mailer writes', () => {
+    const log = vi.spyOn(console, 'error').mockReturnValue();
+    const write = vi.fn<(line: string) => void>();
+    const mail = { requestId: '1', functionName: 'f', inquiry: undefined, mail: 'reply' } as const;
+    for (const outcome of ['refused', 'no-address'] as const) {
+      logMail({ ...mail, outcome }, write);
+      expect(log).toHaveBeenLastCalledWith(expect.objectContaining({ requestId: '1', outcome }));
+      expect(source).toContain(`$.message.outcome = \\"${outcome}\\"`);
+    }
+    const { _aws, ...values } = JSON.parse(String(write.mock.lastCall));
+    expect(values).toMatchObject({ FunctionName: 'f', MailFailures: 1 });
+    expect(source).toContain(`function_namespace = "${_aws.CloudWatchMetrics[0].Namespace}"`);
+    expect(source).toContain('namespace = local.function_namespace, name = "MailFailures"');
+    for (const name of Object.keys(values).filter((key) => key !== 'FunctionName'))
+      expect(source).toContain(`"${name}"`);
+    vi.restoreAllMocks();
+  });
+
+  it('limits the writes of the mailer to its records, and answers of operators to inquiries', () => {
+    const keysOf = (file: string) =>
+      matches(readText(file), /"dynamodb:LeadingKeys" = (\[.*?\]|".*?")/g).flatMap((list) =>
+        matches(list, /"([^"]*)\*"/g),
+      );
+    const [mailer, operators] = ['mailer.tf', 'operators.tf'].map((file) =>
+      keysOf(`infra/terraform/${file}`),
+    );
+    const owner = { cognito_sub: '1daae433-47cc-48ff-bf9b-73f530b9d7bc', email: 'ana@example.com' };
+    const inquiry = createInquiryEntity('t')
+      .get({ ...owner, id: '1' })
+      .params<{ Key: { pk: string } }>();
+    const delivery = createDeliveryEntity('t')
+      .get({ inquiry: '1', mail: 'reply' })
+      .params<{ Key: { pk: string } }>();
+    const quota = createQuotaEntity('t').get({ owner_hour: '1' }).params<{ Key: { pk: string } }>();
+    const prefixesOf = (keys: string[] = [], pk: string) => keys.filter((key) => pk.startsWith(key)).length;
+    expect([inquiry, delivery, quota].map(({ Key }) => prefixesOf(mailer, Key.pk))).toEqual([0, 1, 1]);
+    expect([inquiry, delivery, quota].map(({ Key }) => prefixesOf(operators, Key.pk))).toEqual([1, 0, 0]);
+    expect([mailer, operators]).toMatchObject([{ length: 2 }, { length: 1 }]);
   });
 
   it('sets cache-control on the successful responses of all operations', () => {

@@ -5,8 +5,9 @@ mock_provider "aws" {
 }
 
 variables {
-  runtime      = "nodejs22.x"
-  package_file = "versions.tf"
+  runtime             = "nodejs22.x"
+  package_file        = "versions.tf"
+  mailer_package_file = "stages.tf"
 
   stages = {
     develop = {
@@ -23,8 +24,8 @@ run "defaults" {
     error_message = "The table of develop cannot be destroyed."
   }
   assert {
-    condition     = length(aws_dynamodb_table.this.server_side_encryption) == 0
-    error_message = "Without a customer key the table does not use the key that AWS owns."
+    condition     = length(aws_dynamodb_table.this.server_side_encryption) == 0 && length(aws_dynamodb_table.erasures.server_side_encryption) == 0
+    error_message = "Without a customer key a table does not use the key that AWS owns."
   }
   assert {
     condition     = aws_lambda_function.this.reserved_concurrent_executions == -1 || aws_lambda_function.this.reserved_concurrent_executions == null

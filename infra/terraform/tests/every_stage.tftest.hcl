@@ -1,5 +1,6 @@
 # Assertions for all three stages; `npm run check:infra` runs this file in each workspace. The ids in messages are policies of
-# Checkov (CKV…) and Trivy (AVD-…) that the assertion checks; docs/security-policies.md lists them.
+# Checkov (CKV…) and Trivy (AVD-…) that the assertion checks; docs/security-policies.md lists them. inbox.tftest.hcl tests the
+# setting inbox, which is unset here.
 
 mock_provider "aws" {
   source = "./tests/mocks"
@@ -7,8 +8,9 @@ mock_provider "aws" {
 
 variables {
   # Provider 5.100, the oldest one allowed, knows runtimes up to nodejs22.x and rejects others even when mocked.
-  runtime      = "nodejs22.x"
-  package_file = "versions.tf"
+  runtime             = "nodejs22.x"
+  package_file        = "versions.tf"
+  mailer_package_file = "stages.tf"
 
   stages = {
     for stage in ["develop", "main", "release"] : stage => {
@@ -35,20 +37,55 @@ run "table_and_function" {
     error_message = "The table's keys are not those of the entity."
   }
   assert {
-    condition     = { for key in aws_dynamodb_table.this.attribute : key.name => key.type } == { pk = "S", sk = "S" }
-    error_message = "The table's keys are not two strings."
+    condition     = { for key in aws_dynamodb_table.this.attribute : key.name => key.type } == { pk = "S", sk = "S", __edb_e__ = "S", id = "S" }
+    error_message = "The keys of the table and of its index are not strings."
   }
   assert {
     condition     = aws_dynamodb_table.this.billing_mode == "PAY_PER_REQUEST"
     error_message = "CKV2_AWS_16: the table does not scale with the load."
   }
   assert {
-    condition     = aws_dynamodb_table.this.point_in_time_recovery[0].enabled
-    error_message = "CKV_AWS_28, AVD-AWS-0024: the table cannot be restored to a point in time."
+    condition = (
+      one(aws_dynamodb_table.this.global_secondary_index).name == "by-time"
+      && one(aws_dynamodb_table.this.global_secondary_index).hash_key == "__edb_e__"
+      && one(aws_dynamodb_table.this.global_secondary_index).range_key == "id"
+      && one(aws_dynamodb_table.this.global_secondary_index).projection_type == "INCLUDE"
+    )
+    error_message = "The table has no index of all inquiries by time."
+  }
+  assert {
+    condition     = !contains(one(aws_dynamodb_table.this.global_secondary_index).non_key_attributes, "body") && !contains(one(aws_dynamodb_table.this.global_secondary_index).non_key_attributes, "reply")
+    error_message = "The index stores texts a second time."
+  }
+  assert {
+    condition     = !aws_dynamodb_table.this.stream_enabled
+    error_message = "The table has a stream without the setting inbox."
+  }
+  assert {
+    condition = alltrue([
+      for table in [aws_dynamodb_table.this, aws_dynamodb_table.erasures] :
+      table.point_in_time_recovery[0].enabled && table.point_in_time_recovery[0].recovery_period_in_days == 35
+    ])
+    error_message = "CKV_AWS_28, AVD-AWS-0024: a table cannot be restored to a point in time of the last 35 days."
   }
   assert {
     condition     = aws_dynamodb_table.this.ttl[0].enabled && aws_dynamodb_table.this.ttl[0].attribute_name == "expires_at"
     error_message = "Expiry (TTL) is not enabled on expires_at."
+  }
+  assert {
+    condition = (
+      aws_dynamodb_table.erasures.name == "inquiries-${terraform.workspace}-erasures"
+      && aws_dynamodb_table.erasures.billing_mode == "PAY_PER_REQUEST"
+      && aws_dynamodb_table.erasures.hash_key == "hash"
+      && aws_dynamodb_table.erasures.range_key == null
+      && { for key in aws_dynamodb_table.erasures.attribute : key.name => key.type } == { hash = "S" }
+      && length(aws_dynamodb_table.erasures.ttl) == 0
+    )
+    error_message = "The table of erasures is not one that keeps a record per hash for ever."
+  }
+  assert {
+    condition     = aws_dynamodb_table.erasures.deletion_protection_enabled == aws_dynamodb_table.this.deletion_protection_enabled
+    error_message = "The table of erasures is not protected as the table is."
   }
   assert {
     condition     = aws_lambda_function.this.function_name == "inquiries-${terraform.workspace}"
@@ -232,7 +269,7 @@ run "observability" {
   assert {
     condition = toset(keys(aws_cloudwatch_metric_alarm.this)) == toset([
       "api-5xx-rate", "function-duration", "function-errors", "function-faults", "function-memory", "function-throttles",
-      "table-system-errors", "table-throttles",
+      "index-throttles", "table-system-errors", "table-throttles",
     ])
     error_message = "The alarms are not those of this list and of the runbook."
   }
@@ -298,6 +335,13 @@ run "observability" {
     error_message = "An alarm has not exactly one metric or result."
   }
   assert {
+    condition = toset([
+      for query in aws_cloudwatch_metric_alarm.this["index-throttles"].metric_query :
+      "${query.metric[0].metric_name} ${query.metric[0].dimensions.TableName}/${query.metric[0].dimensions.GlobalSecondaryIndexName}" if !query.return_data
+    ]) == toset([for kind in ["Read", "Write"] : "${kind}ThrottleEvents inquiries-${terraform.workspace}/${one(aws_dynamodb_table.this.global_secondary_index).name}"])
+    error_message = "The alarm on the index does not have the index's dimension, without which DynamoDB reports no throttles of it."
+  }
+  assert {
     condition = (
       [for widget in jsondecode(aws_cloudwatch_dashboard.this.dashboard_body).widgets : widget.properties.markdown if widget.type == "text"]
       == ["## Is it up?", "## Is it fast?", "## Who is affected?"]
@@ -345,5 +389,55 @@ run "outputs" {
   assert {
     condition     = output.domain_target != null
     error_message = "The target of the custom domain's DNS record is not an output."
+  }
+}
+
+run "without_inbox" {
+  assert {
+    condition = alltrue([for resources in [
+      aws_lambda_function.mailer, aws_iam_role.mailer, aws_iam_role_policy.mailer, aws_lambda_event_source_mapping.mailer,
+      aws_cloudwatch_log_group.mailer, aws_sqs_queue.dead_letters, aws_sqs_queue_policy.dead_letters,
+    ] : length(resources) == 0]) && length(aws_sesv2_email_identity.this) == 0
+    error_message = "There is a resource for mail without the setting inbox."
+  }
+  assert {
+    condition = (
+      output.mailer_function_name == null && output.dead_letter_queue_url == null && length(output.mail_dns_records) == 0
+    )
+    error_message = "An output names a resource for mail without the setting inbox."
+  }
+  assert {
+    condition     = !contains([for statement in jsondecode(aws_iam_policy.inbox.policy).Statement : statement.Sid], "SendAgain")
+    error_message = "Operators may invoke a mailer that does not exist."
+  }
+}
+
+run "privacy_settings" {
+  variables {
+    stages = {
+      for stage in ["develop", "main", "release"] : stage => {
+        issuer         = "https://issuer.example.com"
+        audience       = ["client"]
+        cors_origin    = "https://www.example.com"
+        pitr_days      = 7
+        retention_days = 365
+      }
+    }
+  }
+
+  assert {
+    condition = (
+      aws_dynamodb_table.this.point_in_time_recovery[0].recovery_period_in_days == 7
+      && aws_dynamodb_table.erasures.point_in_time_recovery[0].recovery_period_in_days == 7
+    )
+    error_message = "pitr_days does not limit how far back the tables can be restored."
+  }
+  assert {
+    condition = aws_lambda_function.this.environment[0].variables == tomap({
+      TABLE_NAME     = "inquiries-${terraform.workspace}"
+      CORS_ORIGIN    = "https://www.example.com"
+      RETENTION_DAYS = "365"
+    })
+    error_message = "The function does not get retention_days."
   }
 }

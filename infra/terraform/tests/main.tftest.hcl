@@ -5,8 +5,9 @@ mock_provider "aws" {
 }
 
 variables {
-  runtime      = "nodejs22.x"
-  package_file = "versions.tf"
+  runtime             = "nodejs22.x"
+  package_file        = "versions.tf"
+  mailer_package_file = "stages.tf"
 
   stages = {
     main = {
@@ -27,8 +28,10 @@ run "protected" {
     condition = (
       aws_dynamodb_table.this.server_side_encryption[0].enabled
       && aws_dynamodb_table.this.server_side_encryption[0].kms_key_arn == var.stages.main.table_kms_key_arn
+      && aws_dynamodb_table.erasures.server_side_encryption[0].enabled
+      && aws_dynamodb_table.erasures.server_side_encryption[0].kms_key_arn == var.stages.main.table_kms_key_arn
     )
-    error_message = "The table does not use the customer's key."
+    error_message = "A table does not use the customer's key."
   }
 }
 

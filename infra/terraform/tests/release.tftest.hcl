@@ -5,8 +5,9 @@ mock_provider "aws" {
 }
 
 variables {
-  runtime      = "nodejs22.x"
-  package_file = "versions.tf"
+  runtime             = "nodejs22.x"
+  package_file        = "versions.tf"
+  mailer_package_file = "stages.tf"
 
   stages = {
     release = {

@@ -5,7 +5,10 @@ mock_data "aws_region" {
 }
 
 mock_resource "aws_dynamodb_table" {
-  defaults = { arn = "arn:aws:dynamodb:eu-central-1:111122223333:table/mock" }
+  defaults = {
+    arn        = "arn:aws:dynamodb:eu-central-1:111122223333:table/mock"
+    stream_arn = "arn:aws:dynamodb:eu-central-1:111122223333:table/mock/stream/2026-01-01T00:00:00.000"
+  }
 }
 
 mock_resource "aws_cloudwatch_log_group" {

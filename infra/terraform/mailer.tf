@@ -1,0 +1,203 @@
+# Mail of new inquiries and of answers, driven by the table's stream (docs/adr/0080). Only in a stage with the setting `inbox`.
+
+locals {
+  inbox = local.settings.inbox
+
+  mailer_name            = "${local.name}-mailer"
+  mailer_timeout_seconds = 60
+  mailer_package_file    = "${path.module}/${var.mailer_package_file}"
+
+  # Of resources that this module names without creating them.
+  arn = provider::aws::arn_parse(aws_dynamodb_table.this.arn)
+}
+
+# An identity must not exist yet: SES has each domain once per account and region, so other stages name it in `identity`.
+resource "aws_sesv2_email_identity" "this" {
+  for_each = toset([for inbox in local.inbox[*] : split("@", inbox.from)[1] if inbox.identity == null])
+
+  email_identity = each.key
+
+  # SES makes the keys (Easy DKIM); mail_dns_records are the records that publish them.
+  dkim_signing_attributes {
+    next_signing_key_length = "RSA_2048_BIT"
+  }
+}
+
+# What Lambda reports after its last attempt: where the records are in the stream, not what they contain.
+resource "aws_sqs_queue" "dead_letters" {
+  count = local.inbox == null ? 0 : 1
+
+  name                      = "${local.mailer_name}-dead-letters"
+  message_retention_seconds = 14 * 24 * 60 * 60
+  sqs_managed_sse_enabled   = true
+}
+
+resource "aws_sqs_queue_policy" "dead_letters" {
+  count = length(aws_sqs_queue.dead_letters)
+
+  queue_url = aws_sqs_queue.dead_letters[0].url
+
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [{
+      Sid       = "OnlyTls"
+      Effect    = "Deny"
+      Principal = "*"
+      Action    = "sqs:*"
+      Resource  = aws_sqs_queue.dead_letters[0].arn
+      Condition = { Bool = { "aws:SecureTransport" = "false" } }
+    }]
+  })
+}
+
+resource "aws_cloudwatch_log_group" "mailer" {
+  count = local.inbox == null ? 0 : 1
+
+  name              = "/aws/lambda/${local.mailer_name}"
+  retention_in_days = local.settings.log_retention_days
+}
+
+resource "aws_iam_role" "mailer" {
+  count = local.inbox == null ? 0 : 1
+
+  name        = local.mailer_name
+  description = "What the ${local.mailer_name} function may do: read the stream and inquiries, send mail, keep records of them."
+
+  assume_role_policy = local.assume_role_policy
+}
+
+resource "aws_iam_role_policy" "mailer" {
+  count = length(aws_iam_role.mailer)
+
+  name = "mailer"
+  role = aws_iam_role.mailer[0].id
+
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [
+      {
+        Sid      = "Stream"
+        Effect   = "Allow"
+        Action   = ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"]
+        Resource = aws_dynamodb_table.this.stream_arn
+      },
+      {
+        # Whether an inquiry still exists, how many its owner sent in the hour, which ones to send again.
+        Sid      = "Inquiries"
+        Effect   = "Allow"
+        Action   = ["dynamodb:GetItem", "dynamodb:Query"]
+        Resource = [aws_dynamodb_table.this.arn, "${aws_dynamodb_table.this.arn}/index/by-time"]
+      },
+      {
+        # The partition keys of src/entities/delivery.ts: the mailer cannot write an inquiry.
+        Sid      = "Records"
+        Effect   = "Allow"
+        Action   = ["dynamodb:PutItem", "dynamodb:UpdateItem"]
+        Resource = aws_dynamodb_table.this.arn
+        Condition = {
+          "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = ["$inquiries#inquiry_*", "$inquiries#owner_hour_*"] }
+        }
+      },
+      {
+        # The condition is the limit. SES also asks for the permission on identities of recipients that the account has (in
+        # the sandbox, of all recipients) and on the default configuration set of an identity.
+        Sid    = "Mail"
+        Effect = "Allow"
+        Action = "ses:SendEmail"
+        Resource = [
+          for type in ["configuration-set", "identity"] :
+          "arn:${local.arn.partition}:ses:${local.arn.region}:${local.arn.account_id}:${type}/*"
+        ]
+        Condition = { StringEquals = { "ses:FromAddress" = local.inbox.from } }
+      },
+      {
+        Sid      = "DeadLetters"
+        Effect   = "Allow"
+        Action   = "sqs:SendMessage"
+        Resource = aws_sqs_queue.dead_letters[0].arn
+      },
+      {
+        Sid      = "Logs"
+        Effect   = "Allow"
+        Action   = ["logs:CreateLogStream", "logs:PutLogEvents"]
+        Resource = "${aws_cloudwatch_log_group.mailer[0].arn}:*"
+      },
+      local.traces_statement,
+    ]
+  })
+}
+
+resource "aws_lambda_function" "mailer" {
+  count = local.inbox == null ? 0 : 1
+
+  function_name = local.mailer_name
+  description   = "Inquiry service, stage ${local.stage}: mails new inquiries to the team and answers to their owners."
+  role          = aws_iam_role.mailer[0].arn
+
+  filename         = local.mailer_package_file
+  source_code_hash = filebase64sha256(local.mailer_package_file)
+  handler          = "mailer.handler"
+  runtime          = var.runtime
+  architectures    = ["arm64"]
+  memory_size      = 256
+  timeout          = local.mailer_timeout_seconds
+
+  environment {
+    variables = {
+      TABLE_NAME     = aws_dynamodb_table.this.name
+      INBOX_TO       = local.inbox.to
+      INBOX_FROM     = local.inbox.from
+      MAILS_PER_HOUR = tostring(local.inbox.mails_per_hour)
+      STAGE          = local.stage
+    }
+  }
+
+  logging_config {
+    log_format            = "JSON"
+    log_group             = aws_cloudwatch_log_group.mailer[0].name
+    application_log_level = "INFO"
+    system_log_level      = "INFO"
+  }
+
+  tracing_config {
+    mode = "Active"
+  }
+
+  depends_on = [aws_iam_role_policy.mailer]
+}
+
+resource "aws_lambda_event_source_mapping" "mailer" {
+  count = length(aws_lambda_function.mailer)
+
+  event_source_arn = aws_dynamodb_table.this.stream_arn
+  function_name    = aws_lambda_function.mailer[0].arn
+
+  # From the oldest record: no inquiry is lost between the creation of the stream and that of the mapping.
+  starting_position      = "TRIM_HORIZON"
+  batch_size             = 10
+  parallelization_factor = 1
+
+  # A failed record delays those behind it in its shard until these limits; delivery records (docs/adr/0083) keep what was
+  # sent in the meantime from being sent twice.
+  function_response_types        = ["ReportBatchItemFailures"]
+  bisect_batch_on_function_error = true
+  maximum_retry_attempts         = 10
+  maximum_record_age_in_seconds  = 6 * 60 * 60
+
+  # New inquiries, and inquiries whose reply was just set. The local stack reads the same file.
+  filter_criteria {
+    dynamic "filter" {
+      for_each = jsondecode(file("${path.module}/stream-filters.json"))
+
+      content {
+        pattern = jsonencode(filter.value)
+      }
+    }
+  }
+
+  destination_config {
+    on_failure {
+      destination_arn = aws_sqs_queue.dead_letters[0].arn
+    }
+  }
+}

@@ -1,0 +1,395 @@
+# The setting inbox, in every stage, and the policies of operators. Ids in messages: see every_stage.tftest.hcl.
+
+mock_provider "aws" {
+  source = "./tests/mocks"
+}
+
+override_resource {
+  target = aws_dynamodb_table.erasures
+  values = { arn = "arn:aws:dynamodb:eu-central-1:111122223333:table/erasures" }
+}
+
+override_resource {
+  target = aws_lambda_function.mailer
+  values = { arn = "arn:aws:lambda:eu-central-1:111122223333:function:mailer" }
+}
+
+override_resource {
+  target = aws_iam_role.mailer
+  values = { arn = "arn:aws:iam::111122223333:role/mailer" }
+}
+
+override_resource {
+  target = aws_cloudwatch_log_group.mailer
+  values = { arn = "arn:aws:logs:eu-central-1:111122223333:log-group:mailer" }
+}
+
+override_resource {
+  target = aws_sqs_queue.dead_letters
+  values = {
+    arn = "arn:aws:sqs:eu-central-1:111122223333:dead-letters"
+    url = "https://sqs.eu-central-1.amazonaws.com/111122223333/dead-letters"
+  }
+}
+
+override_resource {
+  target = aws_sesv2_email_identity.this
+  values = { dkim_signing_attributes = { tokens = ["one", "two", "three"] } }
+}
+
+variables {
+  runtime             = "nodejs22.x"
+  package_file        = "versions.tf"
+  mailer_package_file = "stages.tf"
+
+  stages = {
+    for stage in ["develop", "main", "release"] : stage => {
+      issuer      = "https://issuer.example.com/${stage}"
+      audience    = ["client"]
+      cors_origin = "https://${stage}.example.com"
+      inbox       = { to = "team@example.org", from = "${stage}@mail.example.com", mails_per_hour = 25 }
+    }
+  }
+}
+
+run "stream" {
+  assert {
+    condition     = aws_dynamodb_table.this.stream_enabled && aws_dynamodb_table.this.stream_view_type == "NEW_AND_OLD_IMAGES"
+    error_message = "The stream does not have both images, which the filters and the mailer read."
+  }
+  assert {
+    condition = (
+      aws_lambda_event_source_mapping.mailer[0].event_source_arn == aws_dynamodb_table.this.stream_arn
+      && aws_lambda_event_source_mapping.mailer[0].function_name == aws_lambda_function.mailer[0].arn
+    )
+    error_message = "The mailer does not read the table's stream."
+  }
+  assert {
+    condition     = aws_lambda_event_source_mapping.mailer[0].starting_position == "TRIM_HORIZON"
+    error_message = "What is stored before the mapping is ready would not be mailed."
+  }
+  assert {
+    condition = (
+      aws_lambda_event_source_mapping.mailer[0].batch_size == 10
+      && aws_lambda_event_source_mapping.mailer[0].parallelization_factor == 1
+      && aws_lambda_event_source_mapping.mailer[0].bisect_batch_on_function_error
+      && aws_lambda_event_source_mapping.mailer[0].function_response_types == toset(["ReportBatchItemFailures"])
+    )
+    error_message = "One bad record would hold back or repeat its batch."
+  }
+  assert {
+    condition = (
+      aws_lambda_event_source_mapping.mailer[0].maximum_retry_attempts == 10
+      && aws_lambda_event_source_mapping.mailer[0].maximum_record_age_in_seconds == 21600
+    )
+    error_message = "Retries are not bounded by 10 attempts and 6 hours."
+  }
+  assert {
+    condition     = aws_lambda_event_source_mapping.mailer[0].destination_config[0].on_failure[0].destination_arn == aws_sqs_queue.dead_letters[0].arn
+    error_message = "What is given up does not go to the dead-letter queue."
+  }
+  assert {
+    condition = toset(aws_lambda_event_source_mapping.mailer[0].filter_criteria[0].filter[*].pattern) == toset([
+      jsonencode({ eventName = ["INSERT"], dynamodb = { NewImage = { __edb_e__ = { S = ["inquiry"] } } } }),
+      jsonencode({
+        eventName = ["MODIFY"]
+        dynamodb = {
+          NewImage = { __edb_e__ = { S = ["inquiry"] }, reply = { S = [{ exists = true }] } }
+          OldImage = { reply = { S = [{ exists = false }] } }
+        }
+      }),
+    ])
+    error_message = "The mailer is invoked for other records than new inquiries and rows whose reply was just set."
+  }
+}
+
+run "mailer" {
+  assert {
+    condition     = aws_lambda_function.mailer[0].function_name == "inquiries-${terraform.workspace}-mailer"
+    error_message = "The mailer is not named after the stage."
+  }
+  assert {
+    condition     = aws_lambda_function.mailer[0].handler == "mailer.handler" && one(aws_lambda_function.mailer[0].architectures) == "arm64"
+    error_message = "The mailer does not start the handler of the built package on arm64."
+  }
+  assert {
+    condition     = aws_lambda_function.mailer[0].runtime == var.runtime
+    error_message = "CKV_AWS_363: the runtime is not var.runtime, which must be a supported one."
+  }
+  assert {
+    condition     = aws_lambda_function.mailer[0].source_code_hash == filebase64sha256("stages.tf")
+    error_message = "A change of the package would not be deployed."
+  }
+  assert {
+    condition     = aws_lambda_function.mailer[0].memory_size == 256 && aws_lambda_function.mailer[0].timeout == 60
+    error_message = "The mailer does not have 256 MB and 60 s."
+  }
+  assert {
+    condition     = aws_lambda_function.mailer[0].tracing_config[0].mode == "Active"
+    error_message = "CKV_AWS_50, AVD-AWS-0066: the mailer is not traced."
+  }
+  assert {
+    condition = aws_lambda_function.mailer[0].environment[0].variables == tomap({
+      TABLE_NAME     = "inquiries-${terraform.workspace}"
+      INBOX_TO       = "team@example.org"
+      INBOX_FROM     = "${terraform.workspace}@mail.example.com"
+      MAILS_PER_HOUR = "25"
+      STAGE          = terraform.workspace
+    })
+    error_message = "CKV_AWS_45: the mailer's environment is not its settings only."
+  }
+  assert {
+    condition     = !contains(keys(aws_lambda_function.this.environment[0].variables), "INBOX_TO")
+    error_message = "The function knows of mail."
+  }
+  assert {
+    condition = (
+      aws_lambda_function.mailer[0].logging_config[0].log_format == "JSON"
+      && aws_lambda_function.mailer[0].logging_config[0].log_group == aws_cloudwatch_log_group.mailer[0].name
+      && aws_lambda_function.mailer[0].logging_config[0].application_log_level == "INFO"
+      && aws_lambda_function.mailer[0].logging_config[0].system_log_level == "INFO"
+      && aws_cloudwatch_log_group.mailer[0].name == "/aws/lambda/${aws_lambda_function.mailer[0].function_name}"
+      && aws_cloudwatch_log_group.mailer[0].retention_in_days == 30
+    )
+    error_message = "CKV_AWS_66: the mailer does not log JSON, with its report lines, to its own log group with a retention."
+  }
+  assert {
+    condition = jsonencode(jsondecode(aws_iam_role.mailer[0].assume_role_policy).Statement) == jsonencode([
+      { Effect = "Allow", Action = "sts:AssumeRole", Principal = { Service = "lambda.amazonaws.com" } },
+    ])
+    error_message = "CKV_AWS_60, CKV_AWS_61: the mailer's role can be assumed by others than Lambda."
+  }
+  assert {
+    condition     = aws_lambda_function.mailer[0].role == aws_iam_role.mailer[0].arn && aws_lambda_function.this.role == aws_iam_role.function.arn
+    error_message = "The functions do not have a role each."
+  }
+  assert {
+    condition = jsonencode(jsondecode(aws_iam_role_policy.mailer[0].policy).Statement) == jsonencode([
+      {
+        Sid      = "Stream", Effect = "Allow"
+        Action   = ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"]
+        Resource = "arn:aws:dynamodb:eu-central-1:111122223333:table/mock/stream/2026-01-01T00:00:00.000"
+      },
+      {
+        Sid      = "Inquiries", Effect = "Allow"
+        Action   = ["dynamodb:GetItem", "dynamodb:Query"]
+        Resource = ["arn:aws:dynamodb:eu-central-1:111122223333:table/mock", "arn:aws:dynamodb:eu-central-1:111122223333:table/mock/index/by-time"]
+      },
+      {
+        Sid       = "Records", Effect = "Allow"
+        Action    = ["dynamodb:PutItem", "dynamodb:UpdateItem"]
+        Resource  = "arn:aws:dynamodb:eu-central-1:111122223333:table/mock"
+        Condition = { "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = ["$inquiries#inquiry_*", "$inquiries#owner_hour_*"] } }
+      },
+      {
+        Sid       = "Mail", Effect = "Allow"
+        Action    = "ses:SendEmail"
+        Resource  = ["arn:aws:ses:eu-central-1:111122223333:configuration-set/*", "arn:aws:ses:eu-central-1:111122223333:identity/*"]
+        Condition = { StringEquals = { "ses:FromAddress" = "${terraform.workspace}@mail.example.com" } }
+      },
+      { Sid = "DeadLetters", Effect = "Allow", Action = "sqs:SendMessage", Resource = "arn:aws:sqs:eu-central-1:111122223333:dead-letters" },
+      { Sid = "Logs", Effect = "Allow", Action = ["logs:CreateLogStream", "logs:PutLogEvents"], Resource = "arn:aws:logs:eu-central-1:111122223333:log-group:mailer:*" },
+      { Sid = "Traces", Effect = "Allow", Action = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"], Resource = "*" },
+    ])
+    error_message = "CKV_AWS_62, CKV_AWS_63, CKV_AWS_286, CKV_AWS_287, CKV_AWS_288, CKV_AWS_289, CKV_AWS_290, CKV_AWS_355, CKV2_AWS_40, AVD-AWS-0057, AVD-AWS-0342, AVD-AWS-0345: the mailer has permissions other than to read inquiries, to record deliveries, to send from its own address and to report."
+  }
+  assert {
+    condition     = length(jsondecode(aws_iam_role_policy.function.policy).Statement) == 3
+    error_message = "The function's role has more permissions with mail than without."
+  }
+}
+
+run "queue_and_identity" {
+  assert {
+    condition = (
+      aws_sqs_queue.dead_letters[0].name == "inquiries-${terraform.workspace}-mailer-dead-letters"
+      && aws_sqs_queue.dead_letters[0].message_retention_seconds == 1209600
+    )
+    error_message = "The dead-letter queue does not keep messages for 14 days."
+  }
+  assert {
+    condition     = aws_sqs_queue.dead_letters[0].sqs_managed_sse_enabled
+    error_message = "CKV_AWS_27, AVD-AWS-0096: the dead-letter queue is not encrypted."
+  }
+  assert {
+    condition = (
+      aws_sqs_queue_policy.dead_letters[0].queue_url == aws_sqs_queue.dead_letters[0].url
+      && jsonencode(jsondecode(aws_sqs_queue_policy.dead_letters[0].policy).Statement) == jsonencode([{
+        Sid       = "OnlyTls", Effect = "Deny", Principal = "*", Action = "sqs:*"
+        Resource  = "arn:aws:sqs:eu-central-1:111122223333:dead-letters"
+        Condition = { Bool = { "aws:SecureTransport" = "false" } }
+      }])
+    )
+    error_message = "CKV_AWS_72, CKV_AWS_168, AVD-AWS-0097: the queue's policy does more than refuse requests without TLS."
+  }
+  assert {
+    condition = (
+      keys(aws_sesv2_email_identity.this) == ["mail.example.com"]
+      && aws_sesv2_email_identity.this["mail.example.com"].email_identity == "mail.example.com"
+      && aws_sesv2_email_identity.this["mail.example.com"].dkim_signing_attributes[0].next_signing_key_length == "RSA_2048_BIT"
+    )
+    error_message = "The stage does not create an identity of the domain it sends from, with 2048-bit DKIM keys."
+  }
+  assert {
+    condition = output.mail_dns_records == [
+      for token in ["one", "two", "three"] : { name = "${token}._domainkey.mail.example.com", type = "CNAME", value = "${token}.dkim.amazonses.com" }
+    ]
+    error_message = "The DKIM records of the identity are not an output."
+  }
+  assert {
+    condition = (
+      output.mailer_function_name == "inquiries-${terraform.workspace}-mailer"
+      && output.dead_letter_queue_url == "https://sqs.eu-central-1.amazonaws.com/111122223333/dead-letters"
+      && output.erasures_table_name == "inquiries-${terraform.workspace}-erasures"
+    )
+    error_message = "An output has another value."
+  }
+}
+
+run "alarms" {
+  assert {
+    condition = toset([for name in keys(aws_cloudwatch_metric_alarm.this) : name if startswith(name, "mailer-")]) == toset([
+      "mailer-dead-letters", "mailer-delay", "mailer-errors", "mailer-failures", "mailer-refused",
+    ])
+    error_message = "The alarms on mail are not those of this list and of the runbook."
+  }
+  assert {
+    condition     = alltrue([for alarm in aws_cloudwatch_metric_alarm.this : strcontains(alarm.alarm_description, "Look at ")])
+    error_message = "An alarm's description does not say what to look at."
+  }
+  assert {
+    condition = (
+      aws_cloudwatch_metric_alarm.this["mailer-dead-letters"].namespace == "AWS/SQS"
+      && aws_cloudwatch_metric_alarm.this["mailer-dead-letters"].metric_name == "ApproximateNumberOfMessagesVisible"
+      && aws_cloudwatch_metric_alarm.this["mailer-dead-letters"].dimensions == tomap({ QueueName = aws_sqs_queue.dead_letters[0].name })
+      && aws_cloudwatch_metric_alarm.this["mailer-dead-letters"].threshold == 0
+    )
+    error_message = "No alarm is raised when mails are given up."
+  }
+  assert {
+    condition = (
+      aws_cloudwatch_metric_alarm.this["mailer-delay"].metric_name == "IteratorAge"
+      && aws_cloudwatch_metric_alarm.this["mailer-delay"].dimensions == tomap({ FunctionName = aws_lambda_function.mailer[0].function_name })
+      && aws_cloudwatch_metric_alarm.this["mailer-delay"].threshold == 900000
+    )
+    error_message = "No alarm is raised when mails are 15 minutes late."
+  }
+  assert {
+    condition = (
+      aws_cloudwatch_metric_alarm.this["mailer-failures"].namespace == "Inquiries"
+      && aws_cloudwatch_metric_alarm.this["mailer-failures"].metric_name == "MailFailures"
+      && aws_cloudwatch_metric_alarm.this["mailer-failures"].dimensions == tomap({ FunctionName = aws_lambda_function.mailer[0].function_name })
+      && aws_cloudwatch_metric_alarm.this["mailer-failures"].datapoints_to_alarm == 2
+      && aws_cloudwatch_metric_alarm.this["mailer-failures"].evaluation_periods == 3
+    )
+    error_message = "No alarm is raised when mails keep failing, or one failure that a retry repairs raises it."
+  }
+  assert {
+    condition = (
+      aws_cloudwatch_log_metric_filter.mails_refused[0].log_group_name == aws_cloudwatch_log_group.mailer[0].name
+      && aws_cloudwatch_log_metric_filter.mails_refused[0].pattern == "{ $.message.outcome = \"refused\" || $.message.outcome = \"no-address\" }"
+      && aws_cloudwatch_log_metric_filter.mails_refused[0].metric_transformation[0].name == aws_cloudwatch_metric_alarm.this["mailer-refused"].metric_name
+      && aws_cloudwatch_log_metric_filter.mails_refused[0].metric_transformation[0].namespace == aws_cloudwatch_metric_alarm.this["mailer-refused"].namespace
+      && aws_cloudwatch_metric_alarm.this["mailer-refused"].threshold == 0
+    )
+    error_message = "No alarm is raised when a mail is refused for good, which neither Lambda nor the dead-letter queue shows."
+  }
+  assert {
+    condition = toset([
+      for query in aws_cloudwatch_metric_alarm.this["mailer-errors"].metric_query :
+      "${query.metric[0].metric_name} ${query.metric[0].dimensions.FunctionName}" if !query.return_data
+    ]) == toset([for name in ["Errors", "DestinationDeliveryFailures"] : "${name} ${aws_lambda_function.mailer[0].function_name}"])
+    error_message = "No alarm is raised when the mailer fails, or when Lambda cannot write to the dead-letter queue."
+  }
+  assert {
+    condition = (
+      [for widget in jsondecode(aws_cloudwatch_dashboard.this.dashboard_body).widgets : widget.properties.markdown if widget.type == "text"]
+      == ["## Is it up?", "## Is it fast?", "## Is mail sent?", "## Who is affected?"]
+    )
+    error_message = "The dashboard has no row for mail."
+  }
+  assert {
+    condition = length(distinct([
+      for widget in jsondecode(aws_cloudwatch_dashboard.this.dashboard_body).widgets : "${widget.x},${widget.y}"
+    ])) == 17
+    error_message = "Widgets of the dashboard overlap."
+  }
+}
+
+run "operators" {
+  assert {
+    condition = (
+      aws_iam_policy.inbox.name == "inquiries-${terraform.workspace}-inbox"
+      && aws_iam_policy.inbox_answer.name == "inquiries-${terraform.workspace}-inbox-answer"
+      && output.inbox_policy_arns == { all = aws_iam_policy.inbox.arn, answer = aws_iam_policy.inbox_answer.arn }
+    )
+    error_message = "The policies of operators are not named after the stage, or are not an output."
+  }
+  assert {
+    condition = jsonencode(jsondecode(aws_iam_policy.inbox_answer.policy).Statement) == jsonencode([
+      {
+        Sid      = "Read", Effect = "Allow"
+        Action   = ["dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query"]
+        Resource = ["arn:aws:dynamodb:eu-central-1:111122223333:table/mock", "arn:aws:dynamodb:eu-central-1:111122223333:table/mock/index/by-time"]
+      },
+      {
+        Sid      = "Answer", Effect = "Allow"
+        Action   = "dynamodb:UpdateItem"
+        Resource = "arn:aws:dynamodb:eu-central-1:111122223333:table/mock"
+        Condition = {
+          "ForAllValues:StringEquals" = { "dynamodb:Attributes" = ["pk", "sk", "reply", "respondent", "reply_at", "expires_at"] }
+          "ForAllValues:StringLike"   = { "dynamodb:LeadingKeys" = "$inquiries#cognito_sub_*" }
+        }
+      },
+    ])
+    error_message = "CKV_AWS_286, CKV_AWS_288, CKV_AWS_289, CKV_AWS_290, CKV_AWS_355: who only answers may do more than read inquiries and set the three columns."
+  }
+  assert {
+    condition = jsonencode(jsondecode(aws_iam_policy.inbox.policy).Statement) == jsonencode(concat(jsondecode(aws_iam_policy.inbox_answer.policy).Statement, [
+      {
+        Sid       = "Erase", Effect = "Allow"
+        Action    = "dynamodb:BatchWriteItem"
+        Resource  = "arn:aws:dynamodb:eu-central-1:111122223333:table/mock"
+        Condition = { "ForAllValues:StringEquals" = { "dynamodb:Attributes" = ["pk", "sk"] } }
+      },
+      {
+        Sid      = "Erasures", Effect = "Allow"
+        Action   = ["dynamodb:PutItem", "dynamodb:Scan"]
+        Resource = "arn:aws:dynamodb:eu-central-1:111122223333:table/erasures"
+      },
+      {
+        Sid      = "ReadErasureKey", Effect = "Allow", Action = "ssm:GetParameter"
+        Resource = "arn:aws:ssm:eu-central-1:111122223333:parameter/inquiries-${terraform.workspace}/erasure-key"
+      },
+      {
+        Sid       = "CreateErasureKey", Effect = "Allow", Action = "ssm:PutParameter"
+        Resource  = "arn:aws:ssm:eu-central-1:111122223333:parameter/inquiries-${terraform.workspace}/erasure-key"
+        Condition = { StringNotEquals = { "ssm:Overwrite" = "true" } }
+      },
+      { Sid = "SendAgain", Effect = "Allow", Action = "lambda:InvokeFunction", Resource = "arn:aws:lambda:eu-central-1:111122223333:function:mailer" },
+    ]))
+    error_message = "CKV_AWS_286, CKV_AWS_287, CKV_AWS_288, CKV_AWS_289, CKV_AWS_290, CKV_AWS_355: operators may do something else than the verbs of npm run inbox and sending mails again."
+  }
+}
+
+run "existing_identity" {
+  variables {
+    stages = {
+      for stage in ["develop", "main", "release"] : stage => {
+        issuer      = "https://issuer.example.com"
+        audience    = ["client"]
+        cors_origin = "https://www.example.com"
+        inbox       = { to = "team@example.org", from = "team@mail.example.com", identity = "example.com" }
+      }
+    }
+  }
+
+  assert {
+    condition     = length(aws_sesv2_email_identity.this) == 0 && length(output.mail_dns_records) == 0
+    error_message = "An identity that exists would be created again."
+  }
+  assert {
+    condition     = aws_lambda_function.mailer[0].environment[0].variables.MAILS_PER_HOUR == "10"
+    error_message = "The default is not 10 mails an hour."
+  }
+}

@@ -1,0 +1,66 @@
+/** What the index of all inquiries costs, as docs/operations.md says. dynalite does not report it. */
+import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import type { PutCommandOutput } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { createInquiryEntity } from '../../src/entities/inquiry.ts';
+import { createOwnTable } from '../helpers/own-table.ts';
+import type { OwnTable } from '../helpers/own-table.ts';
+
+const engine = inject('engines')['dynamodb-local'] ?? '';
+if (engine === '')
+  process.stdout.write('\nSKIPPED: write units of the index, because DynamoDB Local is not running.\n');
+
+const inquiry = {
+  id: '01a1b2c3-0000-7000-8000-000000000000',
+  cognito_sub: '1daae433-47cc-48ff-bf9b-73f530b9d7bc',
+  email: 'somebody@example.com',
+  subject: 'A question about an order',
+  body: 'x'.repeat(400),
+  created_at: '2026-01-01T00:00:00.000Z',
+};
+
+const unitsOf = ({ ConsumedCapacity }: Pick<PutCommandOutput, 'ConsumedCapacity'>) => ({
+  table: ConsumedCapacity?.Table?.CapacityUnits,
+  index: ConsumedCapacity?.GlobalSecondaryIndexes?.['by-time']?.CapacityUnits,
+});
+
+describe.skipIf(engine === '')('write units', () => {
+  let own: OwnTable;
+  beforeAll(async () => {
+    own = await createOwnTable(engine);
+  });
+  afterAll(() => own.close());
+
+  it.each<[string, object, { table: number; index: number }]>([
+    ['1 KB: the index takes one unit more', {}, { table: 1, index: 1 }],
+    ['a long body: it is not in the index', { body: 'x'.repeat(390_000) }, { table: 382, index: 1 }],
+    ['a long subject: it is', { subject: 'x'.repeat(390_000) }, { table: 382, index: 382 }],
+  ])('of a new inquiry of %s', async (_, more, units) => {
+    const row = { ...inquiry, id: crypto.randomUUID(), ...more };
+    const input = createInquiryEntity(own.name)
+      .put(row)
+      .params<{ TableName: string; Item: Record<string, string> }>();
+    const output = await own.client.send(new PutCommand({ ...input, ReturnConsumedCapacity: 'INDEXES' }));
+    expect(unitsOf(output)).toEqual(units);
+  });
+
+  it('of a reply: the index takes one unit more, and the reply is not in it', async () => {
+    const entity = createInquiryEntity(own.name);
+    const input = entity.put(inquiry).params<{ TableName: string; Item: Record<string, string> }>();
+    await own.client.send(new PutCommand(input));
+    const keys = entity.get(inquiry).params<{ TableName: string; Key: Record<string, string> }>();
+    const output = await own.client.send(
+      new UpdateCommand({
+        ...keys,
+        UpdateExpression: 'SET reply = :reply, respondent = :respondent, reply_at = :reply_at',
+        ExpressionAttributeValues: {
+          ':reply': 'y'.repeat(5_000),
+          ':respondent': 'ana',
+          ':reply_at': inquiry.created_at,
+        },
+        ReturnConsumedCapacity: 'INDEXES',
+      }),
+    );
+    expect(unitsOf(output)).toEqual({ table: 6, index: 1 });
+  });
+});
