@@ -8,6 +8,7 @@ import { UsageError } from '../cli.ts';
 import { readRunningStack } from '../local/state.ts';
 import { createInbox } from './inbox.ts';
 import type { Inbox } from './inbox.ts';
+import { toVisible } from './output.ts';
 
 export interface Connection {
   /** `local`, or the stage's name: what is typed to confirm an erasure. */
@@ -75,8 +76,11 @@ function readUserName(): string {
   }
 }
 
+/** The default of Terraform's variable `name`, and the stage. */
+const tableOf = (stage: string): string => `inquiries-${stage}`;
+
 /** Connects to the table of a stage with the caller's AWS credentials and region. */
-export function connectToStage(stage: string, table = `inquiries-${stage}`): Connection {
+export function connectToStage(stage: string, table = tableOf(stage)): Connection {
   const client = DynamoDBDocumentClient.from(new DynamoDBClient(NETWORK));
   return {
     stage,
@@ -127,9 +131,12 @@ export function describeFailure(
   if (!(error instanceof Error)) return error;
   const { name, message, code } = error as NodeJS.ErrnoException;
   const place = stage === undefined ? 'the local stack' : `the stage ${stage}`;
-  const named = table === undefined ? `The table of ${place}` : `The table ${table}`;
+  const named =
+    stage === undefined && table === undefined
+      ? 'The table of the local stack'
+      : `The table ${toVisible(table ?? tableOf(stage ?? ''))}`;
   const remedy =
-    stage === undefined ? 'restart it with npm start' : `deploy it with npm run deploy -- ${stage}`;
+    stage === undefined ? 'restart the stack with npm start' : `deploy the stage: npm run deploy -- ${stage}`;
 
   const describe = (): string | undefined => {
     if (message === 'Region is missing') return 'There is no AWS region; set AWS_REGION or AWS_PROFILE.';
@@ -140,7 +147,8 @@ export function describeFailure(
     }
     if (/specified index/.test(message)) return `${named} has no index by-time; ${remedy}.`;
     if (name === 'ResourceNotFoundException') {
-      return `${named} does not exist${stage === undefined ? '' : ' in this account and region'}; ${remedy}.`;
+      const where = stage === undefined ? '' : ' in this account and region';
+      return `${named} does not exist${where}${table === undefined ? `; ${remedy}` : ''}.`;
     }
     if (name.startsWith('AccessDenied')) {
       const [, action = 'this'] = /to perform: (\S+)/.exec(message) ?? [];

@@ -106,11 +106,11 @@ async function writeFile(target: string, write: (stream: Writable) => Promise<vo
 }
 
 /**
- * What a spreadsheet may take for the beginning of a formula, full-width forms included: at the start of a field, and
- * after what starts a new cell when the file is read with another separator.
- * https://owasp.org/www-community/attacks/CSV_Injection
+ * What a spreadsheet may take for the beginning of a formula, full-width forms included: at the start of a field and,
+ * for a spreadsheet that expects another separator than the comma, after what starts a cell or a row there. Options of
+ * csv-stringify see the start of a field only. https://owasp.org/www-community/attacks/CSV_Injection
  */
-const FORMULA = /(^|[\n;|]|    )(?=\s*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g;
+const FORMULA = /(^|[\n;|])(?=(?:[^\S\n]|")*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g;
 
 /** Makes a text safe for spreadsheets and terminals; see USAGE. */
 export const toCsvText = (text: string): string => toVisibleLines(text).join('\n').replaceAll(FORMULA, "$1'");

@@ -55,11 +55,11 @@ export const TOO_LARGE = 'The reply is too long: with the inquiry it may have 40
 
 type Keys = Pick<Inquiry, 'cognito_sub' | 'email' | 'id'>;
 
-/** The most keys of a BatchGetItem. */
-const BATCH_SIZE = 100;
+/** Keys of one BatchGetItem: as many of the largest rows, 400 KB, as a response holds, 16 MB. */
+const BATCH_SIZE = 40;
 
-/** Responses of BatchGetItem without a row, one after the other, before reading is given up: 13 s. */
-const MOST_REFUSALS = 7;
+/** Responses of BatchGetItem without a row, one after the other, before reading is given up: 3 s. */
+const MOST_REFUSALS = 5;
 
 /** Neither a lower nor a higher id exists. */
 const FIRST_ID = '0';
@@ -87,10 +87,13 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
     before,
     withExpired,
   }: InquiryFilter = {}): AsyncIterableIterator<InquirySummary[]> {
+    const first = since === undefined ? FIRST_ID : toFirstId(since);
+    // DynamoDB refuses such a range.
+    if (before !== undefined && before < first) return;
     const input = entity.query
       // An id begins with the 48 bits of its milliseconds (RFC 9562, 5.7).
       .byTime({})
-      .between({ id: since === undefined ? FIRST_ID : toFirstId(since) }, { id: before ?? LAST_ID })
+      .between({ id: first }, { id: before ?? LAST_ID })
       .where((row, op) =>
         [
           unansweredOnly === true && op.notExists(row.reply_at),
@@ -146,7 +149,7 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
       const rows = (Responses?.[table] ?? []) as StoredInquiry[];
       for (const row of rows) if (isCurrent(row)) found.set(row.id, withoutKeys(row));
       wanted = UnprocessedKeys?.[table]?.Keys ?? [];
-      // A response ends at 16 MB, which is no reason to wait. One without a row is: DynamoDB limits the requests.
+      // One without a row: DynamoDB limits the requests.
       refusals = rows.length > 0 ? 0 : refusals + 1;
       if (refusals > MOST_REFUSALS)
         throw Object.assign(new Error('No rows.'), { name: 'ThrottlingException' });
@@ -155,7 +158,7 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
     return keys.map(({ id }) => found.get(id)).filter((row) => row !== undefined);
   }
 
-  /** As {@link list}, but with `body` and `reply`: each page of the index in portions of up to 100 rows. */
+  /** As {@link list}, but with `body` and `reply`: each page of the index in portions of up to 40 rows. */
   async function* listInFull(filter: InquiryFilter = {}): AsyncIterableIterator<StoredInquiry[]> {
     for await (const page of list(filter)) {
       for (let at = 0; at < page.length; at += BATCH_SIZE) {
@@ -218,13 +221,13 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
 }
 
 /**
- * Parses the text of a reply: well-formed Unicode, LF between lines, no empty lines at its end.
+ * Parses the text of a reply: well-formed Unicode, LF between lines, no white space at its end.
  *
  * @throws UsageError when it is blank or larger than any inquiry can hold.
  */
 export function parseReply(text: string): string {
-  const reply = text.toWellFormed().replaceAll('\r\n', '\n').replace(/\n+$/, '');
-  if (reply.trim() === '') throw new UsageError('The reply is empty; nothing was changed.');
+  const reply = text.toWellFormed().replaceAll(/\r\n?/g, '\n').trimEnd();
+  if (reply === '') throw new UsageError('The reply is empty; nothing was changed.');
   if (Buffer.byteLength(reply) > ITEM_LIMIT) throw new UsageError(TOO_LARGE);
   return reply;
 }

@@ -70,8 +70,8 @@ async function printTable(inbox: Inbox, filter: InquiryFilter, limit: number): P
   const rows: InquirySummary[] = [];
   let isComplete = true;
   for await (const page of inbox.list(filter)) {
-    // One page more than needed at most: it tells whether there are others.
-    if (rows.length > limit) {
+    // At most one page more than is needed tells whether there are others.
+    if (rows.length > limit && page.length > 0) {
       isComplete = false;
       break;
     }

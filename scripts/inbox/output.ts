@@ -74,18 +74,18 @@ export interface Column {
 }
 
 /**
- * Formats a table for a terminal. Cells hold any text.
+ * Formats a table for a terminal. Cells hold any text, or nothing.
  *
  * @param width - Columns of the terminal. Rows are not wider unless the columns that must not be cut are.
  */
 export function formatTable(
   columns: readonly Column[],
-  rows: readonly (readonly string[])[],
+  rows: readonly (readonly (string | undefined)[])[],
   width = process.stdout.columns || 80,
 ): string {
   // A cell is at most as wide as the terminal, so the rest of a longer text need not be looked at.
   const lines = [columns.map(({ head }) => head), ...rows].map((row) =>
-    row.map((cell) => cutText(toVisible(cell.slice(0, width * GRAPHEME_LIMIT)), width)),
+    row.map((cell = '') => cutText(toVisible(cell.slice(0, width * GRAPHEME_LIMIT)), width)),
   );
   const widths = columns.map((_, at) => Math.max(...lines.map((line) => stringWidth(line[at] ?? ''))));
   const excess = (): number => widths.reduce((sum, each) => sum + each + 2, -2) - width;
@@ -106,17 +106,18 @@ export function formatTable(
   return `${lines.map(toLine).join('\n')}\n`;
 }
 
-const AGES = [
+const UNITS = [
   [86_400_000, 'd'],
   [3_600_000, 'h'],
   [60_000, 'm'],
-  [0, 's'],
 ] as const;
 
-/** `12d`, `5h`, `3m`, `20s`: rounded down. */
+/** `12d`, `5h`, `3m`, `20s`: rounded down; `?` for NaN, the age of what has no time. */
 export function formatDuration(milliseconds: number): string {
-  const [unit, name] = AGES.find(([least]) => milliseconds >= least) ?? [0, 's'];
-  return `${Math.max(0, Math.floor(milliseconds / (unit || 1_000)))}${name}`;
+  if (Number.isNaN(milliseconds)) return '?';
+  const positive = Math.max(0, milliseconds);
+  const [unit, name] = UNITS.find(([each]) => positive >= each) ?? [1_000, 's'];
+  return `${Math.floor(positive / unit)}${name}`;
 }
 
 /** `2026-11-20 07:11:02 UTC`, in the local time zone. Text that is not a time is returned as it is. */
