@@ -12,7 +12,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Inquiry } from '../../src/contract.ts';
-import { createInquiryEntity } from '../../src/entities/inquiry.ts';
+import { createInquiryEntity, toFirstId } from '../../src/entities/inquiry.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
 import { UsageError } from '../cli.ts';
 
@@ -230,12 +230,6 @@ export function parseReply(text: string): string {
   if (reply === '') throw new UsageError('The reply is empty; nothing was changed.');
   if (Buffer.byteLength(reply) > ITEM_LIMIT) throw new UsageError(TOO_LARGE);
   return reply;
-}
-
-/** The lowest id of a millisecond. */
-function toFirstId(milliseconds: number): string {
-  const hex = Math.max(0, Math.floor(milliseconds)).toString(16).padStart(12, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8)}`;
 }
 
 const HIDDEN = new Set(['pk', 'sk', '__edb_e__', '__edb_v__']);
