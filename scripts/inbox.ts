@@ -21,6 +21,7 @@ Usage: npm run inbox -- [--stage STAGE] VERB [options]
   reply ID              answer an inquiry, once
   dismiss ID            mark an inquiry as answered without a reply
   export                inquiries with their texts, as JSON lines or CSV
+  erase                 delete all inquiries of a user
   stats                 how many are unanswered, and how long answers take
 
   VERB --help           the options of a verb
@@ -47,6 +48,7 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   reply: async () => (await import('./inbox/reply.ts')).replyToInquiry,
   dismiss: async () => (await import('./inbox/dismiss.ts')).dismissInquiry,
   export: async () => (await import('./inbox/export.ts')).exportInquiries,
+  erase: async () => (await import('./inbox/erase.ts')).eraseInquiries,
   stats: async () => (await import('./inbox/stats.ts')).printStatistics,
 };
 

@@ -23,8 +23,8 @@ export interface InquiryStore {
   put(inquiry: Inquiry, call: StoreCall): Promise<'email' | 'inquiry' | undefined>;
   /**
    * Yields the inquiries of one owner page by page, newest first, strongly consistent; a page is read when it is
-   * asked for. It yields all of them or rejects. With a `limit` there may be one inquiry more, which shows that older
-   * ones remain.
+   * asked for. It yields all of them or rejects. A `limit` bounds what is read at first: there may be more inquiries,
+   * of which the next one shows that older ones remain. What has expired is not yielded.
    */
   list(owner: Identity, query: ListQuery, call: StoreCall): AsyncIterableIterator<Inquiry[]>;
 }

@@ -1,5 +1,6 @@
 /** Connects the operators' command to a table: that of the running local stack, or that of a stage. */
 import { userInfo } from 'node:os';
+import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { UsageError } from '../cli.ts';
@@ -12,6 +13,11 @@ export interface Connection {
   /** `local`, or the stage's name: what is typed to confirm an erasure. */
   readonly stage: string;
   readonly table: string;
+  /** The table of erasures and the key of its hashes (docs/adr/0085). Another `table` does not change them. */
+  readonly erasures: {
+    readonly table: string;
+    readonly key: { readonly file: string } | { readonly parameter: string };
+  };
   readonly client: DynamoDBDocumentClient;
   readonly inbox: Inbox;
   /** Who answers: the name in the AWS credentials; locally the user of the operating system. */
@@ -22,7 +28,7 @@ export interface Connection {
 export type Connect = () => Connection;
 
 /** Without these the SDK waits for ever. A page of 16 MB takes seconds on a slow line. */
-const NETWORK = {
+export const NETWORK = {
   maxAttempts: 3,
   requestHandler: {
     connectionTimeout: 3_000,
@@ -53,6 +59,7 @@ export function connectLocally(
   return {
     stage: 'local',
     table,
+    erasures: { table: `${state.table}-erasures`, key: { file: join(folder, 'erasure-key') } },
     client,
     inbox: createInbox(client, table),
     respondent: async () => respondent ?? readUserName(),
@@ -77,6 +84,10 @@ export function connectToStage(stage: string, table = tableOf(stage)): Connectio
   return {
     stage,
     table,
+    erasures: {
+      table: `inquiries-${stage}-erasures`,
+      key: { parameter: `/inquiries-${stage}/erasure-key` },
+    },
     client,
     inbox: createInbox(client, table),
     respondent: async () => {

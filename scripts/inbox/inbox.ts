@@ -36,6 +36,8 @@ export interface InquiryFilter {
   readonly sub?: string | undefined;
   /** Not older. Milliseconds since the epoch. */
   readonly since?: number | undefined;
+  /** Expired ones, too. */
+  readonly withExpired?: boolean | undefined;
   /** Only older ones than this id. */
   readonly before?: string | undefined;
 }
@@ -83,6 +85,7 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
     sub,
     since,
     before,
+    withExpired,
   }: InquiryFilter = {}): AsyncIterableIterator<InquirySummary[]> {
     const first = since === undefined ? FIRST_ID : toFirstId(since);
     // DynamoDB refuses such a range.
@@ -107,7 +110,9 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
         new QueryCommand({ ...input, ...(start && { ExclusiveStartKey: start }) }),
       );
       const rows = (page.Items ?? []) as InquirySummary[];
-      yield rows.filter((row) => isCurrent(row) && row.id !== before).map(withoutKeys);
+      yield rows
+        .filter((row) => (withExpired === true || isCurrent(row)) && row.id !== before)
+        .map(withoutKeys);
       start = page.LastEvaluatedKey;
     } while (start !== undefined);
   }

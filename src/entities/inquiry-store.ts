@@ -67,7 +67,6 @@ export function createInquiryStore(
         // Strongly consistent: a user who lists right after a POST sees the new inquiry. docs/adr/0015
         consistent: true,
         order: 'desc',
-        ...(limit !== undefined && { limit: limit + 1 }),
         params: { ProjectionExpression: PROJECTION },
       });
       // No key can hold this email, so nothing is stored under it, and DynamoDB would refuse the query.
@@ -75,9 +74,12 @@ export function createInquiryStore(
       // The key of `before` need not exist: reading starts after its position.
       let start = before && toAttributes(entity.get({ ...owner, id: before }).params<{ Key: Scalars }>().Key);
       const values = toAttributes(ExpressionAttributeValues);
+      // Of the first page only: expired rows would otherwise be read a few at a time.
+      let most = limit && { Limit: limit + 1 };
       do {
         const command = new QueryCommand({
           ...input,
+          ...most,
           ExpressionAttributeValues: values,
           ...(start && { ExclusiveStartKey: start }),
         });
@@ -88,6 +90,7 @@ export function createInquiryStore(
         const current = Items.filter(({ expires_at }) => !(Number(expires_at?.N) * 1_000 <= now()));
         yield current.map((row) => toInquiry(row, owner));
         start = LastEvaluatedKey;
+        most = undefined;
       } while (start !== undefined);
     },
   };

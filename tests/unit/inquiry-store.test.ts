@@ -3,6 +3,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
 import type { Inquiry } from '../../src/contract.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
+import type { InquiryStoreOptions } from '../../src/entities/inquiry-store.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import type { InquiryStore } from '../../src/inquiries.ts';
 import { EMAIL, INQUIRY, makeCall, SUB } from '../helpers/events.ts';
@@ -15,7 +16,9 @@ const toRow = (strings: Record<string, string | undefined>) =>
   );
 
 /** A store whose database gives these responses, one after the other, and the inputs that were sent to it. */
-function setUp(...answers: object[]) {
+const setUp = (...answers: object[]) => setUpWith({}, ...answers);
+
+function setUpWith(options: InquiryStoreOptions, ...answers: object[]) {
   const asked: object[] = [];
   const client = new DynamoDBClient();
   client.send = async ({ input }: { input: object }) => {
@@ -24,7 +27,7 @@ function setUp(...answers: object[]) {
     if (answer instanceof Error) throw answer;
     return { $metadata: {}, ...answer };
   };
-  return { asked, store: createInquiryStore(client, createInquiryEntity('inquiries')) };
+  return { asked, store: createInquiryStore(client, createInquiryEntity('inquiries'), options) };
 }
 
 async function readPages(store: InquiryStore, query = {}, call = makeCall()): Promise<Inquiry[][]> {
@@ -58,6 +61,26 @@ describe('a list', () => {
     ]);
   });
 
+  it('bounds the first page by the limit and none after it, so that many expired rows take few requests', async () => {
+    const expired = { ...toRow(INQUIRY), expires_at: { N: '1' } };
+    const page = { Items: [expired, expired], LastEvaluatedKey: toRow({ pk: 'p', sk: 's' }) };
+    const { asked, store } = setUp(page, page, { Items: [toRow(INQUIRY)] });
+    expect(await readPages(store, { limit: 1 })).toEqual([[], [], [INQUIRY]]);
+    expect(asked.map((input) => (input as { Limit?: number }).Limit)).toEqual([2, undefined, undefined]);
+  });
+
+  it.each([
+    ['has a row a millisecond before its expiry', -1, 1],
+    ['has no row from its expiry on', 0, 0],
+    ['has no row after its expiry', 1_000, 0],
+  ])('%s', async (_, later, count) => {
+    const { store } = setUpWith(
+      { now: () => 1_800_000_000_000 + later },
+      { Items: [{ ...toRow(INQUIRY), expires_at: { N: '1800000000' } }] },
+    );
+    expect((await readPages(store)).flat()).toHaveLength(count);
+  });
+
   it.each([
     ['has a field that is no string', { subject: undefined }],
     ['is of another user', { cognito_sub: '0f0d2c3b-4a59-4687-9a5b-c6d7e8f90a1b' }],
@@ -86,6 +109,15 @@ describe('a list', () => {
 });
 
 describe('a write', () => {
+  it.each([
+    [1, '1795241462'],
+    [36_500, '4948755062'],
+  ])('with %i days of retention stores expires_at in whole seconds', async (retentionDays, N) => {
+    const { asked, store } = setUpWith({ retentionDays }, { ConsumedCapacity: {} });
+    await store.put(INQUIRY, makeCall());
+    expect(asked).toHaveProperty('0.Item.expires_at', { N });
+  });
+
   it('requests the consumed capacity, and resolves when the response has it', async () => {
     const { asked, store } = setUp({ ConsumedCapacity: { CapacityUnits: 1 } });
     await store.put(INQUIRY, makeCall());
