@@ -93,7 +93,8 @@ it.skipIf(whyNot !== undefined)(
     expect(notice.body.text).toContain('Are you open\non Sundays?');
 
     const before = await get();
-    const [{ id = '' } = {}, ...others] = await list();
+    const [first, ...others] = await list();
+    const id = first?.id ?? '';
     expect(others).toEqual([]);
     expect(before).toContain(id);
     const reply = join(folder, 'reply.txt');
