@@ -491,6 +491,9 @@ describeOnEngines('npm run inbox', (endpoint, engine) => {
       const [above, below] = readFileSync(copy, 'utf8').split(/^-+ >8 -+$/m);
       expect(above).toBe('\n');
       expect(below).toContain('\nEmail:    ana@example.com\nSubject:  S\\u001b[2J\n\n> first\n> second\n');
+      // Editors read settings in the first and last five lines.
+      const lines = readFileSync(copy, 'utf8').trimEnd().split('\n');
+      expect([...lines.slice(0, 5), ...lines.slice(-5)].join('\n')).not.toMatch(/@example|second/);
       expect(readFileSync(`${copy}.mode`, 'utf8')).toBe('600\n');
       expect(await stored(row.id)).toMatchObject({ reply: 'Hello' });
       expect(drafts()).toEqual([]);
@@ -498,6 +501,7 @@ describeOnEngines('npm run inbox', (endpoint, engine) => {
 
     it.each([
       ['left as it was', ':', 2, 'The reply is empty; nothing was sent.\n'],
+      ['that is empty', ': > "$2"', 2, 'The reply is empty; nothing was sent.\n'],
       [
         'without the line',
         'echo text > "$2"',
@@ -518,7 +522,7 @@ describeOnEngines('npm run inbox', (endpoint, engine) => {
       expect(await stored(row.id)).toEqual(row);
       const [, kept] = /^Your text is kept in (.*)$/m.exec(stdout) ?? [];
       expect(kept === undefined ? [] : [readFileSync(kept, 'utf8').slice(0, 4)]).toEqual(
-        script === ':' ? [] : ['text'],
+        code === 2 ? [] : ['text'],
       );
     });
 
