@@ -318,6 +318,7 @@ function describeRemains({ stage }: Connection): string {
     'point-in-time recovery: for pitr_days (35 unless set). Clean a restored table before it is used:',
     `    npm run inbox -- --stage ${stage} --table RESTORED erase --replay   (docs/runbook.md, "Restore the table")`,
     'the stream of the table, which only the mailer reads: for 24 hours',
+    'the mailer’s counts of mails per hour, which hold a hash of the user and ids of inquiries: for days',
     'backups made by hand, and exports of the table or of the inbox: until somebody deletes them',
     'mails already sent, in the mailboxes of the team and of the user',
   ];
