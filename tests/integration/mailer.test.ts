@@ -3,7 +3,7 @@ import { paginateScan, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Inquiry } from '../../src/contract.ts';
 import { describeOnEngines } from '../helpers/engines.ts';
-import { always, answer, cutConnection, first, hang, never, refuse } from '../helpers/fault-proxy.ts';
+import { always, answer, cutConnection, delay, first, hang, never, refuse } from '../helpers/fault-proxy.ts';
 import type { Plan } from '../helpers/fault-proxy.ts';
 import { INBOX, makeOwner, startMailer, toRecord } from '../helpers/mailer.ts';
 import type { Mailer, Row, StreamRecord } from '../helpers/mailer.ts';
@@ -219,6 +219,7 @@ describeOnEngines('the mailer', (engine) => {
       ['throttles twice', first(2, refuseMail(429, 'TooManyRequestsException')), 1],
       ['fails twice', first(2, refuseMail(500, 'InternalFailure')), 1],
       ['ends the connection', first(1, cutConnection('before', 'reset')), 1],
+      ['takes 4 seconds', first(1, delay(4_000)), 1],
       // SES has no idempotency token: a mail whose acceptance was not heard of is sent again.
       ['accepts and ends the connection', first(1, cutConnection('after', 'reset')), 2],
     ])('%s, the mail is sent', async (_, plan, mails) => {
@@ -390,6 +391,9 @@ describeOnEngines('the mailer', (engine) => {
   });
 });
 
+/** So that all ids are of one hour. */
+const HALF_PAST = Math.floor(Date.now() / 3_600_000) * 3_600_000 + 1_800_000;
+
 describeOnEngines('a flood', (engine) => {
   let mailer: Mailer;
   afterEach(() => mailer.close());
@@ -463,8 +467,21 @@ describeOnEngines('a flood', (engine) => {
     ]);
   });
 
+  it('is as many mails when the stream has it in another order than that of the ids', async () => {
+    mailer = await startMailer(engine, { environment: { MAILS_PER_HOUR: '2' }, now: () => HALF_PAST });
+    const owner = makeOwner();
+    for (let n = 0; n < 5; n++) {
+      const rows = await Promise.all([mailer.create(owner), mailer.create(owner)]);
+      // Each row is written shortly before its record comes, and the higher id of the two first.
+      const records = await Promise.all(rows.map((row) => toInsert(mailer, row)));
+      expect(await mailer.handle(records.toReversed())).toEqual([]);
+    }
+    const { outcomes } = await mailer.takeLog(10);
+    expect(outcomes).toEqual(['sent', 'sent', 'limit-mail-sent', ...Array(7).fill('withheld')]);
+  });
+
   it('whose mail about the limit fails gets it with the next attempt, and once', async () => {
-    mailer = await startMailer(engine, { environment: { MAILS_PER_HOUR: '1' } });
+    mailer = await startMailer(engine, { environment: { MAILS_PER_HOUR: '1' }, now: () => HALF_PAST });
     const owner = makeOwner();
     const rows = [await mailer.create(owner), await mailer.create(owner), await mailer.create(owner)];
     const [one, two, three] = await Promise.all(rows.map((row) => toInsert(mailer, row)));
