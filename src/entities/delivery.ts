@@ -1,8 +1,5 @@
 import { Entity } from 'electrodb';
 
-export type DeliveryEntity = ReturnType<typeof createDeliveryEntity>;
-export type QuotaEntity = ReturnType<typeof createQuotaEntity>;
-
 /**
  * Creates the ElectroDB model of a delivery record: a mail about an inquiry that SES has accepted. It holds no
  * personal data, and no attribute named `id`, so that the index `by-time` does not have it. docs/adr/0083

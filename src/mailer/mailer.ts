@@ -174,7 +174,11 @@ export function createMailer({ store, send, config, log, now = Date.now }: Maile
 }
 
 const isStreamEvent = (event: unknown): event is DynamoDBStreamEvent =>
-  typeof event === 'object' && event !== null && 'Records' in event && Array.isArray(event.Records);
+  typeof event === 'object' &&
+  event !== null &&
+  'Records' in event &&
+  Array.isArray(event.Records) &&
+  event.Records.every((entry: object) => 'dynamodb' in entry);
 
 /** @throws Error when it is no {@link SendRequest}. */
 function parseSendRequest(event: unknown): Required<SendRequest> {

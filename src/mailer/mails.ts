@@ -156,7 +156,7 @@ export function toLimitMail(inquiry: Inquiry, { count, isExact }: Waiting, setti
     `More than ${settings.mailsPerHour.toLocaleString('en')} inquiries came from this sender between ${from} and ${until} UTC. Now ${wait} without a mail, and there are no more mails about this sender before ${until} UTC. To see them, run:`,
     toCommand(settings, `list${filter}`),
   ];
-  const subject = `No more mails about ${toOneLine(email, SUBJECT_LIMIT - 40)} before ${until} UTC`;
+  const subject = `No more mails before ${until} UTC about ${toOneLine(email, SUBJECT_LIMIT - 40)}`;
   return {
     to: settings.inboxTo,
     ...toCommon(inquiry, settings),

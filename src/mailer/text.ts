@@ -72,7 +72,11 @@ export function toMailbox(text: string): string | undefined {
   if (text.length > 254 || text.includes('=?')) return undefined;
   const at = text.lastIndexOf('@');
   const domain = text.slice(at + 1);
-  // oxlint-disable-next-line no-control-regex -- ASCII
-  const mailbox = /^[\0-\x7F]*$/.test(domain) ? text : `${text.slice(0, at)}@${domainToASCII(domain)}`;
+  // domainToASCII drops, decodes and maps what is no letter in its usual form.
+  const isInternational =
+    /\P{ASCII}/u.test(domain) &&
+    /^[\p{L}\p{M}\p{N}.-]+$/u.test(domain) &&
+    domain === domain.normalize('NFKC');
+  const mailbox = isInternational ? `${text.slice(0, at)}@${domainToASCII(domain)}` : text;
   return MAILBOX.test(mailbox) && mailbox.length <= 254 ? mailbox : undefined;
 }

@@ -1,5 +1,6 @@
 /** Plays SES v2: takes each mail and keeps the request as it came. A fault proxy before it makes it fail. */
 import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { close, listen } from '../../scripts/local/server.ts';
 import { answer } from './fault-proxy.ts';
@@ -22,16 +23,16 @@ export interface SentMail {
 /** Starts it; `mails` are those that it has accepted. */
 export async function startSes() {
   const mails: SentMail[] = [];
-  const server = createServer((request, response) => {
-    void text(request).then((body) => {
-      mails.push(JSON.parse(body) as SentMail);
-      response
-        .writeHead(request.url === '/v2/email/outbound-emails' ? 200 : 404, {
-          'content-type': 'application/json',
-        })
-        .end(JSON.stringify({ MessageId: `message-${mails.length}` }));
-    });
-  });
+  const accept = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = await text(request);
+    const isKnown = request.url === '/v2/email/outbound-emails';
+    if (isKnown) mails.push(JSON.parse(body) as SentMail);
+    response
+      .writeHead(isKnown ? 200 : 404, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ MessageId: `message-${mails.length}` }));
+  };
+  // A request breaks off when the mailer gives it up.
+  const server = createServer((request, response) => void accept(request, response).catch(() => undefined));
   const url = `http://127.0.0.1:${await listen(server, 0)}`;
   return { url, mails, close: () => close(server) };
 }

@@ -44,6 +44,39 @@ const RULES: Record<string, string[]> = {
     'src/limits.ts',
     'type src/entities/inquiry.ts',
   ],
+  'src/entities/delivery.ts': ['electrodb'],
+  'src/mailer/handler.ts': [
+    'src/entities/client.ts',
+    'src/mailer/config.ts',
+    'src/mailer/log.ts',
+    'src/mailer/mailer.ts',
+    'src/mailer/ses.ts',
+    'src/mailer/store.ts',
+  ],
+  'src/mailer/mailer.ts': [
+    'type aws-lambda',
+    'type src/contract.ts',
+    'src/entities/inquiry-store.ts',
+    'type src/mailer/config.ts',
+    'type src/mailer/log.ts',
+    'src/mailer/mails.ts',
+    'type src/mailer/ses.ts',
+    'type src/mailer/store.ts',
+  ],
+  'src/mailer/mails.ts': ['type src/contract.ts', 'type src/mailer/config.ts', 'src/mailer/text.ts'],
+  'src/mailer/text.ts': ['node:url'],
+  'src/mailer/config.ts': ['src/mailer/text.ts'],
+  'src/mailer/log.ts': ['src/log.ts'],
+  'src/mailer/ses.ts': ['@aws-sdk/client-sesv2', 'type src/mailer/mails.ts'],
+  'src/mailer/store.ts': [
+    'node:crypto',
+    '@aws-sdk/client-dynamodb',
+    'type src/contract.ts',
+    'src/entities/delivery.ts',
+    'src/entities/inquiry-store.ts',
+    'src/entities/inquiry.ts',
+    'src/mailer/mails.ts',
+  ],
   'src/shims/credential-provider-node.ts': [],
   'src/shims/unused.ts': [],
 };
@@ -73,16 +106,21 @@ describe('the dependency rules', () => {
     expect(unexpected).toEqual([]);
   });
 
-  it('reads the environment in handler.ts and in the shim for credentials only', () => {
+  it('reads the environment in the two entries and in the shim for credentials only', () => {
     expect(list('src/**/*.ts').filter((file) => /process\.env|= process\b/.test(readText(file)))).toEqual([
       'src/handler.ts',
+      'src/mailer/handler.ts',
       'src/shims/credential-provider-node.ts',
     ]);
   });
 
-  it('sends requests in inquiry-store.ts only, and none through ElectroDB', () => {
+  it('sends requests in the stores and in ses.ts only, and none through ElectroDB', () => {
     const matching = (pattern: RegExp) => list('src/**/*.ts').filter((file) => pattern.test(readText(file)));
-    expect(matching(/\.send\(/)).toEqual(['src/entities/inquiry-store.ts']);
+    expect(matching(/\.send\(/)).toEqual([
+      'src/entities/inquiry-store.ts',
+      'src/mailer/ses.ts',
+      'src/mailer/store.ts',
+    ]);
     expect(matching(/\.go\(/)).toEqual([]);
   });
 
@@ -91,9 +129,16 @@ describe('the dependency rules', () => {
     expect(withStatus).toEqual(['src/errors.ts']);
   });
 
-  it('never imports the handler, which starts its work on import', () => {
+  it('never imports a handler, which starts its work on import', () => {
     const importers = list('{src,scripts}/**/*.ts').filter((file) =>
-      importsOf(file).some((from) => from.endsWith('src/handler.ts')),
+      importsOf(file).some((from) => /src\/(mailer\/)?handler\.ts$/.test(from)),
+    );
+    expect(importers).toEqual([]);
+  });
+
+  it('imports nothing of the mailer in the request function', () => {
+    const importers = list('src/{*,entities/*,shims/*}.ts').filter((file) =>
+      importsOf(file).some((from) => from.includes('src/mailer/')),
     );
     expect(importers).toEqual([]);
   });

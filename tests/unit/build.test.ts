@@ -20,20 +20,33 @@ const build = (out: string, TZ: string): string =>
 const printed = build(first, 'America/New_York');
 
 it('prints the sizes', () => {
-  expect(printed).toMatch(/^\S+handler\.mjs +[\d.]+ KB\n\S+inquiries\.zip +[\d.]+ KB\n$/);
+  expect(printed).toMatch(
+    /^\S+handler\.mjs +[\d.]+ KB\n\S+inquiries\.zip +[\d.]+ KB\n\S+mailer\.mjs +[\d.]+ KB\n\S+mailer\.zip +[\d.]+ KB\n$/,
+  );
 });
 
 it('is byte-identical on every build, in any time zone', () => {
   build(second, 'Asia/Tokyo');
-  for (const file of ['handler.mjs', 'handler.mjs.map', 'inquiries.zip']) {
+  const files = [
+    'handler.mjs',
+    'handler.mjs.map',
+    'inquiries.zip',
+    'mailer.mjs',
+    'mailer.mjs.map',
+    'mailer.zip',
+  ];
+  for (const file of files) {
     expect(readFileSync(join(second, file)).equals(readFileSync(join(first, file)))).toBe(true);
   }
 });
 
-it('zips only the handler, at the root, identical to the file beside the zip', () => {
-  const files = unzipSync(readFileSync(join(first, 'inquiries.zip')));
-  expect(Object.keys(files)).toEqual(['handler.mjs']);
-  expect(Buffer.from(files['handler.mjs'] ?? []).equals(readFileSync(join(first, 'handler.mjs')))).toBe(true);
+it.each([
+  ['inquiries.zip', 'handler.mjs'],
+  ['mailer.zip', 'mailer.mjs'],
+])('%s holds only %s, at the root, identical to the file beside the zip', (zip, module) => {
+  const files = unzipSync(readFileSync(join(first, zip)));
+  expect(Object.keys(files)).toEqual([module]);
+  expect(Buffer.from(files[module] ?? []).equals(readFileSync(join(first, module)))).toBe(true);
 });
 
 /** Packages with code in the bundle. A package that slips in, or a shim that no longer replaces one, changes the list. */
@@ -55,30 +68,62 @@ const PACKAGES = [
   'uuidv7',
 ];
 
-describe('the bundle', () => {
-  const { outputs } = JSON.parse(readFileSync(join(first, 'handler.meta.json'), 'utf8')) as Metafile;
-  const inputs = Object.values(outputs).flatMap((output) =>
+const MAILER_PACKAGES = [
+  ...PACKAGES.filter((name) => name !== 'uuidv7'),
+  '@aws-sdk/client-sesv2',
+  '@aws-sdk/signature-v4-multi-region',
+];
+
+/** Paths of the modules with code in a bundle. */
+function inputsOf(name: string): string[] {
+  const { outputs } = JSON.parse(readFileSync(join(first, `${name}.meta.json`), 'utf8')) as Metafile;
+  return Object.values(outputs).flatMap((output) =>
     Object.entries(output.inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])),
   );
+}
+
+function packagesOf(name: string): string[] {
+  const names = inputsOf(name).flatMap(
+    (path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [],
+  );
+  return [...new Set(names)].toSorted();
+}
+
+/** A bundle as a zip, in KB, which may differ by 3 %. */
+function expectSize(zip: string, size: number): void {
+  const { length } = readFileSync(join(first, zip));
+  expect(length / 1024).toBeGreaterThan(size * 0.97);
+  expect(length / 1024).toBeLessThan(size * 1.03);
+}
+
+describe('the bundle', () => {
+  const inputs = inputsOf('handler');
 
   it('holds these packages and no others', () => {
-    const names = inputs.flatMap((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []);
-    expect([...new Set(names)].toSorted()).toEqual(PACKAGES.toSorted());
+    expect(packagesOf('handler')).toEqual(PACKAGES.toSorted());
+  });
+
+  it('holds nothing of the mailer', () => {
+    expect(inputs.filter((path) => /src\/mailer\/|delivery/.test(path))).toEqual([]);
   });
 
   it('holds every shim', () => {
     expect(inputs).toEqual(expect.arrayContaining(globSync('src/shims/*.ts', { cwd: ROOT })));
   });
 
-  it('is 131 KB as a zip, give or take 3 %', () => {
-    const { length } = readFileSync(join(first, 'inquiries.zip'));
-    expect(length / 1024).toBeGreaterThan(131 * 0.97);
-    expect(length / 1024).toBeLessThan(131 * 1.03);
+  it('is 131 KB as a zip, give or take 3 %', () => expectSize('inquiries.zip', 131));
+});
+
+describe('the mailer', () => {
+  it('holds the packages of the function, those of SES, and no others', () => {
+    expect(packagesOf('mailer')).toEqual(MAILER_PACKAGES.toSorted());
   });
+
+  it('is 156 KB as a zip, give or take 3 %', () => expectSize('mailer.zip', 156));
 });
 
 it('names no path of the machine in what is shipped', () => {
-  for (const file of ['handler.mjs', 'inquiries.zip']) {
+  for (const file of ['handler.mjs', 'inquiries.zip', 'mailer.mjs', 'mailer.zip']) {
     expect(readFileSync(join(first, file)).includes(ROOT)).toBe(false);
   }
 });

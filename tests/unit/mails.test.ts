@@ -1,0 +1,264 @@
+import { describe, expect, it } from 'vitest';
+import { parseMailerConfig } from '../../src/mailer/config.ts';
+import { toInquiryMail, toLimitMail, toReplyMail } from '../../src/mailer/mails.ts';
+import { cut, escapeHtml, toMailbox, toOneLine, toVisible } from '../../src/mailer/text.ts';
+import { INQUIRY } from '../helpers/events.ts';
+
+const SETTINGS = {
+  stage: 'develop',
+  inboxTo: 'support@example.com',
+  inboxFrom: 'inquiries@mail.example.com',
+  mailsPerHour: 10,
+};
+const { id } = INQUIRY;
+
+describe('a visible text', () => {
+  it.each([
+    ['keeps letters, tabs and emoji', 'a\tß\u00A0漢 👩‍👩‍👧 مرحبا', 'a\tß\u00A0漢 👩‍👩‍👧 مرحبا'],
+    ['has \\n for every line break', 'a\r\nb\rc\nd\u0085e\u2028f\u2029g', 'a\nb\nc\nd\ne\nf\ng'],
+    ['has symbols for C0 controls', '\0\x07\x08\x0B\x0C\x1B[31m\x7F', '␀␇␈␋␌␛[31m␡'],
+    ['has U+FFFD for C1 controls', '\x80\x9B31m\x9F', '\uFFFD\uFFFD31m\uFFFD'],
+    ['has U+FFFD for embeddings and overrides', '\u202A\u202B\u202C\u202D\u202E', '\uFFFD'.repeat(5)],
+    ['has U+FFFD for isolates', '\u2066\u2067\u2068\u2069', '\uFFFD'.repeat(4)],
+    ['has no bidirectional marks', 'a\u200E\u200F\u061Cb', 'ab'],
+    ['has U+FFFD for lone surrogates', 'a\uD83D\uDE00b\uD83Dc\uDE00', 'a😀b\uFFFDc\uFFFD'],
+  ])('%s', (_, text, visible) => expect(toVisible(text)).toBe(visible));
+});
+
+describe('one line', () => {
+  it.each([
+    ['has single spaces', ' a \r\n\t b\u2028c ', 20, 'a b c'],
+    ['is not cut when it fits', '12345', 5, '12345'],
+    ['is cut with an ellipsis', '123456', 5, '1234…'],
+    ['is not cut inside a grapheme', 'a👩‍👩‍👧b', 6, 'a…'],
+    ['holds no encoded word', '=?utf-8?B?DQo=?=', 50, '= ?utf-8?B?DQo= ?='],
+  ])('%s', (_, text, limit, line) => expect(toOneLine(text, limit)).toBe(line));
+});
+
+describe('a cut', () => {
+  it.each([
+    ['leaves a text that fits', 'abc', 3, 'abc'],
+    ['is before a combining mark’s letter', 'abe\u0301', 3, 'ab'],
+    ['is before an emoji', 'ab😀', 3, 'ab'],
+    ['is in a stack of marks that is no letter', `a${'\u0301'.repeat(500)}`, 200, `a${'\u0301'.repeat(199)}`],
+    ['is never in a surrogate pair', `a${'\u{1D165}'.repeat(200)}`, 200, `a${'\u{1D165}'.repeat(99)}`],
+  ])('%s', (_, text, limit, beginning) => expect(cut(text, limit)).toBe(beginning));
+});
+
+it('escapes what HTML means', () => {
+  expect(escapeHtml(`<a href="x" id='y'>&`)).toBe('&lt;a href=&quot;x&quot; id=&#39;y&#39;&gt;&amp;');
+});
+
+describe('an address to which SES can send', () => {
+  it.each([
+    ['ana@example.com', 'ana@example.com'],
+    ["a.n+a_!#$%&'*/?=^`{|}~-@sub.example.co.uk", "a.n+a_!#$%&'*/?=^`{|}~-@sub.example.co.uk"],
+    ['ana@münchen.example', 'ana@xn--mnchen-3ya.example'],
+    ['ana@例え.テスト', 'ana@xn--r8jz45g.xn--zckzah'],
+    [`${'a'.repeat(64)}@example.com`, `${'a'.repeat(64)}@example.com`],
+  ])('%s', (email, mailbox) => expect(toMailbox(email)).toBe(mailbox));
+});
+
+describe('no such address', () => {
+  it.each([
+    '',
+    'ana',
+    '@example.com',
+    'ana@',
+    'ana@localhost',
+    'ana@example..com',
+    'ana@-example.com',
+    'ana@example.com.',
+    'ana@[127.0.0.1]',
+    '.ana@example.com',
+    'ana.@example.com',
+    'a..na@example.com',
+    'ana@example.com\n',
+    'ana@example.com\r\nBcc: eve@example.com',
+    'ana@exam\0ple.com',
+    ' ana@example.com',
+    'Ana <ana@example.com>',
+    'ana@example.com, eve@example.com',
+    'ana@eve@example.com',
+    '"ana"@example.com',
+    'ana(comment)@example.com',
+    'änä@example.com',
+    '=?utf-8?q?ana?=@example.com',
+    'ana@exa\u202Emple.com',
+    'ana@\uD800.com',
+    'ana@ex%61mple.ex\u00E4mple',
+    'ana@example.ex\u00E4mple/path',
+    'ana@ex\u00E4mple.com\n',
+    'ana@ex\u00E4mple\u3002com',
+    'ana@\uFB01rm.com',
+    'ana@\uFF45xample.com',
+    `${'a'.repeat(65)}@example.com`,
+    `a@${'b.'.repeat(150)}com`,
+    `a@${'ä'.repeat(200)}.com`,
+  ])('%j', (email) => expect(toMailbox(email)).toBeUndefined());
+});
+
+describe('the mail of a new inquiry', () => {
+  it('says who, when, how to answer, and the whole text', () => {
+    const mail = toInquiryMail({ ...INQUIRY, subject: 'Lamp', body: 'Line 1\n\nLine 2' }, SETTINGS);
+    expect(mail).toMatchObject({
+      to: 'support@example.com',
+      from: 'inquiries@mail.example.com',
+      replyTo: 'ana@example.com',
+      subject: '[inquiries develop] Lamp',
+      headers: { References: `<${id}@mail.example.com>`, 'Auto-Submitted': 'auto-generated' },
+    });
+    expect(mail.text).toBe(`From:    ana@example.com
+Time:    2026-11-20 06:11:02 UTC
+Inquiry: ${id}
+
+To answer, reply to this mail or run:
+  npm run inbox -- --stage develop reply ${id}
+
+After an answer by mail, take the inquiry off the list of unanswered ones:
+  npm run inbox -- --stage develop dismiss ${id}
+
+The sender wrote everything below this line.
+--------------------------------------------
+Subject: Lamp
+
+Line 1
+
+Line 2`);
+  });
+
+  it('names no stage in the commands of the local stack', () => {
+    const { text } = toInquiryMail(INQUIRY, { ...SETTINGS, stage: 'local' });
+    expect(text).toContain(`npm run inbox -- reply ${id}`);
+  });
+
+  it('has no Reply-To when no mail can be sent to the owner, and says so', () => {
+    const mail = toInquiryMail({ ...INQUIRY, email: 'ana@localhost' }, SETTINGS);
+    expect(mail).not.toHaveProperty('replyTo');
+    expect(mail.text).toContain('No mail can be sent to the address of the sender');
+    expect(mail.text).not.toContain('To answer, reply');
+  });
+
+  it('says when there is no subject or no text', () => {
+    const mail = toInquiryMail({ ...INQUIRY, subject: ' \n', body: '' }, SETTINGS);
+    expect(mail.subject).toBe('[inquiries develop] (no subject)');
+    expect(mail.text).toMatch(/Subject: \(no subject\)\n\n\(no text\)$/);
+    expect(mail.html).toContain('(no text)');
+  });
+
+  it.each([
+    ['body', { body: `${'b'.repeat(99_999)}😀 and the end` }, 'b'.repeat(99_999)],
+    ['subject', { subject: 's'.repeat(400_000) }, 's'.repeat(999)],
+  ])('cuts a long %s and says how to read the rest', (_, long, kept) => {
+    const { text, html, subject } = toInquiryMail({ ...INQUIRY, ...long }, SETTINGS);
+    expect(text).toContain('The text below is cut');
+    expect(text).toContain(`npm run inbox -- --stage develop show ${id}`);
+    for (const part of [text, html]) {
+      expect(part).toContain(kept);
+      expect(part).not.toContain(`${kept}${kept[0]}`);
+      expect(part.isWellFormed()).toBe(true);
+      expect(part.length).toBeLessThan(110_000);
+    }
+    expect(subject.length).toBeLessThanOrEqual(250);
+  });
+
+  it('does not cut a text of 100,000 characters', () => {
+    const { text } = toInquiryMail({ ...INQUIRY, body: 'b'.repeat(100_000) }, SETTINGS);
+    expect(text).not.toContain('is cut');
+    expect(text).toContain('b'.repeat(100_000));
+  });
+});
+
+describe('the mail of a reply', () => {
+  it('holds the reply and the original, quoted', () => {
+    const mail = toReplyMail(
+      { ...INQUIRY, subject: 'Lamp', body: 'Line 1\n\nLine 2' },
+      'An answer.',
+      SETTINGS,
+    );
+    expect(mail).toMatchObject({
+      to: 'ana@example.com',
+      replyTo: 'support@example.com',
+      from: 'inquiries@mail.example.com',
+      subject: 'Re: Lamp',
+      headers: { References: `<${id}@mail.example.com>`, 'Auto-Submitted': 'auto-generated' },
+      text: 'An answer.\n\nOn 2026-11-20 06:11:02 UTC you wrote:\n\n> Line 1\n>\n> Line 2',
+    });
+  });
+
+  it('holds all of a reply of 390 KB, and the beginning of a long original', () => {
+    const reply = `${'r'.repeat(390_000)} end`;
+    const long = toReplyMail({ ...INQUIRY, body: 'b'.repeat(30_000) }, reply, SETTINGS);
+    expect(long?.text).toContain(reply);
+    expect(long?.html).toContain(reply);
+    expect(long?.text).toMatch(/> b{20000}\n> \[…\]$/);
+  });
+
+  it('is none when no mail can be sent to the owner', () => {
+    expect(toReplyMail({ ...INQUIRY, email: 'ana' }, 'r', SETTINGS)).toBeUndefined();
+  });
+});
+
+describe('the mail about the limit', () => {
+  it.each([
+    [{ count: 1, isExact: true }, 'Now 1 inquiry waits without a mail'],
+    [{ count: 990, isExact: true }, 'Now 990 inquiries wait without a mail'],
+    [{ count: 1_000, isExact: false }, 'Now at least 1,000 inquiries wait without a mail'],
+  ])('says how many wait: %j', (waiting, sentence) => {
+    const mail = toLimitMail(INQUIRY, waiting, SETTINGS);
+    expect(mail.text).toContain(sentence);
+    expect(mail.text).toContain('between 06:00 and 07:00 UTC');
+    expect(mail.subject).toBe('[inquiries develop] No more mails before 07:00 UTC about ana@example.com');
+    expect(mail).not.toHaveProperty('replyTo');
+  });
+
+  it('has the owner’s email in a command only where no shell reads anything into it', () => {
+    const commandFor = (email: string) =>
+      /npm run inbox.*/.exec(
+        toLimitMail({ ...INQUIRY, email }, { count: 1, isExact: true }, SETTINGS).text,
+      )?.[0];
+    const list = 'npm run inbox -- --stage develop list';
+    expect(commandFor('ana+b@example.com')).toBe(`${list} --email ana+b@example.com`);
+    for (const email of ['`reboot`@example.com', "'x'@example.com", '-x@example.com', 'a b@c', 'a@b\u202E']) {
+      expect(commandFor(email)).toBe(list);
+    }
+  });
+});
+
+describe('the settings', () => {
+  const ENV = {
+    TABLE_NAME: 'inquiries-develop',
+    AWS_REGION: 'eu-central-1',
+    STAGE: 'develop',
+    INBOX_TO: 'support@example.com',
+    INBOX_FROM: 'inquiries@example.com',
+  };
+
+  it('are read from the environment; 10 mails per hour by default', () => {
+    expect(parseMailerConfig(ENV)).toEqual({
+      tableName: 'inquiries-develop',
+      region: 'eu-central-1',
+      stage: 'develop',
+      inboxTo: 'support@example.com',
+      inboxFrom: 'inquiries@example.com',
+      mailsPerHour: 10,
+    });
+    expect(parseMailerConfig({ ...ENV, MAILS_PER_HOUR: '1000' }).mailsPerHour).toBe(1_000);
+  });
+
+  it.each([
+    [{ TABLE_NAME: '' }, 'TABLE_NAME'],
+    [{ STAGE: undefined }, 'STAGE'],
+    [{ STAGE: 'a b' }, 'STAGE'],
+    [{ INBOX_TO: 'Team <support@example.com>' }, 'INBOX_TO'],
+    [{ INBOX_FROM: undefined }, 'INBOX_FROM'],
+    [{ MAILS_PER_HOUR: '0' }, 'MAILS_PER_HOUR'],
+    [{ MAILS_PER_HOUR: '1001' }, 'MAILS_PER_HOUR'],
+    [{ MAILS_PER_HOUR: '1e2' }, 'MAILS_PER_HOUR'],
+    [{ TABLE_NAME: '', MAILS_PER_HOUR: 'x' }, 'TABLE_NAME, MAILS_PER_HOUR'],
+  ])('%j are refused by name', (wrong, names) => {
+    expect(() => parseMailerConfig({ ...ENV, ...wrong })).toThrow(
+      `Missing or malformed environment variables: ${names}`,
+    );
+  });
+});
