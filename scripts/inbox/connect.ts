@@ -2,7 +2,6 @@
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { UsageError } from '../cli.ts';
 import { readRunningStack } from '../local/state.ts';
@@ -92,6 +91,8 @@ export function connectToStage(stage: string, table = tableOf(stage)): Connectio
     client,
     inbox: createInbox(client, table),
     respondent: async () => {
+      // Only needed for an answer.
+      const { GetCallerIdentityCommand, STSClient } = await import('@aws-sdk/client-sts');
       const { Arn = '' } = await new STSClient(NETWORK).send(new GetCallerIdentityCommand());
       // arn:aws:iam::111122223333:user/ana, arn:aws:sts::111122223333:assumed-role/support/ana@example.com,
       // arn:aws:iam::111122223333:root

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createWriteStream, lstatSync, renameSync, rmSync } from 'node:fs';
+import { constants } from 'node:os';
 import { resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { Readable } from 'node:stream';
@@ -89,9 +90,9 @@ async function writeFile(target: string, write: (stream: Writable) => Promise<vo
   const file = resolve(target);
   const part = `${file}.${randomUUID()}.part`;
   const discard = (): void => rmSync(part, { force: true });
-  const onSignal = (): void => {
+  const onSignal = (signal: NodeJS.Signals): void => {
     discard();
-    process.exit(130);
+    process.exit(128 + constants.signals[signal]);
   };
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
   try {

@@ -79,8 +79,8 @@ async function replyFromEditor(connection: Connection, id: string, json: boolean
   let isRecorded = false;
   try {
     if (status !== 0) throw new Error('The editor failed; nothing was sent.');
-    if (below.length === 0) throw new Error('The line above the inquiry is missing; nothing was sent.');
     if (isEmpty) throw new UsageError('The reply is empty; nothing was sent.');
+    if (below.length === 0) throw new Error('The line above the inquiry is missing; nothing was sent.');
     isRecorded = await recordAnswer(connection, id, { reply: parseReply(text), json });
   } finally {
     if (isEmpty || isRecorded) rmSync(dirname(file), { recursive: true, force: true });

@@ -71,7 +71,7 @@ export async function printStatistics(connect: Connect, args: string[]): Promise
   const age = oldest === undefined ? '' : ` (${formatDuration(Date.now() - Date.parse(oldest))} old)`;
   process.stdout.write(
     [
-      `Unanswered         ${total.unanswered} of ${formatCount(total.inquiries, 'inquiry', 'inquiries')}`,
+      `Unanswered         ${total.unanswered.toLocaleString('en')} of ${formatCount(total.inquiries, 'inquiry', 'inquiries')}`,
       `Oldest unanswered  ${oldest === undefined ? 'none' : formatTime(oldest) + age}`,
       `Median to answer   ${formatMedian(total.times)}`,
       '',
