@@ -276,28 +276,24 @@ const say = (line: string): void => void process.stderr.write(`${line}\n`);
 function printOwners(owners: readonly Owner[], settings: Settings): void {
   if (!settings.isForPeople) {
     for (const owner of owners) process.stdout.write(toJsonLine(owner));
-  } else if (owners.length > 0) {
-    process.stdout.write(
-      formatTable(
-        [
-          { head: 'SUB' },
-          { head: 'EMAIL', flexible: true },
-          { head: 'INQUIRIES' },
-          { head: 'UNANSWERED' },
-          { head: 'OLDEST' },
-          { head: 'NEWEST' },
-        ],
-        owners.map(({ cognito_sub, email, inquiries, unanswered, oldest, newest }) => [
-          cognito_sub,
-          email,
-          String(inquiries),
-          String(unanswered),
-          formatTime(oldest),
-          formatTime(newest),
-        ]),
-      ),
-    );
+    return;
   }
+  if (owners.length === 0) return;
+  const isOfSeveral = owners.some(({ cognito_sub }) => cognito_sub !== owners[0]?.cognito_sub);
+  const heads = ['INQUIRIES', 'UNANSWERED', 'OLDEST', 'NEWEST'].map((head) => ({ head }));
+  process.stdout.write(
+    formatTable(
+      [...(isOfSeveral ? [{ head: 'SUB' }] : []), { head: 'EMAIL', flexible: true }, ...heads],
+      owners.map(({ cognito_sub, email, inquiries, unanswered, oldest, newest }) => [
+        ...(isOfSeveral ? [cognito_sub] : []),
+        email,
+        String(inquiries),
+        String(unanswered),
+        formatTime(oldest),
+        formatTime(newest),
+      ]),
+    ),
+  );
 }
 
 function printResult(

@@ -502,7 +502,7 @@ describeOnEngines('erase', (endpoint) => {
       const { sub, email } = await makeUser();
       const { code, output } = await type('local\n', '--sub', sub);
       expect(output).toContain(`${QUESTION} them from the table ${own.table}:`);
-      expect(output).toMatch(/SUB +EMAIL/);
+      expect(output).toMatch(/EMAIL +INQUIRIES +UNANSWERED +OLDEST +NEWEST/);
       expect(output).toContain(email.slice(0, 8));
       expect(output).toContain(`Deleted 3 inquiries of ${sub}.`);
       expect(code).toBe(0);
