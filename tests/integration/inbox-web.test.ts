@@ -247,7 +247,7 @@ describeOnEngines('the API of the operators’ page', (endpoint) => {
       if (text.trim() === '') continue;
       expect((await post(`inquiries/${id}/reply`, { reply: `> ${text}\n.` })).status).toBe(200);
       const { reply } = (await get(`inquiries/${id}`)).json as { reply: string };
-      expect(reply).toBe(`> ${text.replaceAll('\r\n', '\n')}\n.`);
+      expect(reply).toBe(`> ${text.replaceAll(/\r\n?/g, '\n')}\n.`);
     }
   });
 
