@@ -229,7 +229,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
   });
 
   it('keeps a draft for each inquiry, over a reload too, and warns before it is lost', async () => {
-    const { create, arrive, rows, reply, page, heading, button } = await begin();
+    const { create, arrive, rows, reply, page, heading, button, outcome } = await begin();
     await create('One');
     await create('Two');
     await arrive();
@@ -252,6 +252,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await expect.poll(() => heading.textContent()).toBe('Two');
     expect(await reply.inputValue()).toBe('about two');
     await button('Send reply').click();
+    await outcome.getByText('Your reply is stored').waitFor();
     await rows.first().click();
     await expect.poll(() => heading.textContent()).toBe('One');
     await reply.fill('');
