@@ -24,7 +24,12 @@ export default defineConfig(({ mode }) => {
           hookTimeout: 60_000,
         }),
         project('e2e', { testTimeout: 60_000, hookTimeout: 90_000 }),
-        project('browser', { testTimeout: 60_000, hookTimeout: 90_000 }),
+        project('browser', {
+          testTimeout: 60_000,
+          hookTimeout: 90_000,
+          // The default of a second is too short for a busy machine.
+          expect: { poll: { timeout: 15_000 } },
+        }),
         project('repository', { testTimeout: 60_000, hookTimeout: 60_000 }),
         project('security', hard),
         project('resilience', hard),

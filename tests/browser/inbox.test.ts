@@ -1,5 +1,5 @@
 /** The operators' page in a real browser, on the table of the whole local stack. */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 import { expectAccessible, expectFits, setUp, takePicture, whyNoBrowser } from './chromium.ts';
 
 const SUB = '1daae433-47cc-48ff-bf9b-73f530b9d7bc';
-const WIDE: BrowserContextOptions = { viewport: { width: 1280, height: 800 }, locale: 'en-GB' };
+const WIDE: BrowserContextOptions = { viewport: { width: 1280, height: 940 }, locale: 'en-GB' };
 const PHONE: BrowserContextOptions = {
   viewport: { width: 320, height: 640 },
   isMobile: true,
@@ -37,7 +37,7 @@ const SAMPLES = [
   ['ben@example.com', 'Opening hours on 6 December', 'Are you open on the afternoon of the 6th?'],
   [
     'ana@example.com',
-    'Café réservation 🎂',
+    'Café réservation',
     'Bonjour,\n\nnous serons huit personnes samedi à 19 h, dont deux enfants.\nAvez-vous une table près de la fenêtre ?\n\nL’une de nous ne mange ni noix ni sésame. Pouvez-vous nous dire quels plats conviennent ?\n\nMerci d’avance\nAna',
   ],
 ] as const;
@@ -229,7 +229,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
   });
 
   it('keeps a draft for each inquiry, over a reload too, and warns before it is lost', async () => {
-    const { create, arrive, rows, reply, page, heading, button } = await begin();
+    const { create, arrive, rows, reply, page, heading, button, outcome } = await begin();
     await create('One');
     await create('Two');
     await arrive();
@@ -252,6 +252,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await expect.poll(() => heading.textContent()).toBe('Two');
     expect(await reply.inputValue()).toBe('about two');
     await button('Send reply').click();
+    await outcome.getByText('Your reply is stored').waitFor();
     await rows.first().click();
     await expect.poll(() => heading.textContent()).toBe('One');
     await reply.fill('');
@@ -519,6 +520,12 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await page.goto(address);
     await page.getByRole('heading', { name: 'Inquiries' }).waitFor();
     expect(await page.locator('.account').textContent()).toContain('localolga');
+    const args = ['scripts/inbox.ts', '--web', '--data', folder, '--port', new URL(address).port];
+    const { status, stderr } = spawnSync(process.execPath, args);
+    expect([status, stderr.toString()]).toEqual([
+      2,
+      expect.stringContaining('is in use; choose another with --port.'),
+    ]);
     command.kill('SIGINT');
     expect(await ended).toEqual([0, null]);
     await page.getByRole('button', { name: 'Refresh' }).click();
