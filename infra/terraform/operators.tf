@@ -12,15 +12,15 @@ locals {
       Resource = [aws_dynamodb_table.this.arn, "${aws_dynamodb_table.this.arn}/index/by-time"]
     },
     {
-      # The three columns of an answer. The keys and expires_at are in the update's condition, and IAM does not distinguish
-      # what a condition reads from what an update sets; DynamoDB itself refuses a change of the keys.
+      # The three columns of an answer. The keys are in the update's condition, and IAM does not distinguish what a condition
+      # reads from what an update sets; DynamoDB itself refuses a change of the keys.
       Sid      = "Answer"
       Effect   = "Allow"
       Action   = "dynamodb:UpdateItem"
       Resource = aws_dynamodb_table.this.arn
       Condition = {
         "ForAllValues:StringEquals" = {
-          "dynamodb:Attributes" = ["pk", "sk", "reply", "respondent", "reply_at", "expires_at"]
+          "dynamodb:Attributes" = ["pk", "sk", "reply", "respondent", "reply_at"]
         }
         "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = "$inquiries#cognito_sub_*" }
       }

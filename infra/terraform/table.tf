@@ -38,7 +38,7 @@ resource "aws_dynamodb_table" "this" {
     range_key       = "id"
     projection_type = "INCLUDE"
     non_key_attributes = [
-      "cognito_sub", "email", "subject", "created_at", "reply_at", "respondent", "expires_at",
+      "cognito_sub", "email", "created_at", "reply_at", "respondent", "expires_at",
     ]
   }
 

@@ -8,7 +8,7 @@ import { parseOptions, UsageError } from '../cli.ts';
 import { parseUuid } from './arguments.ts';
 import type { Connect, Connection } from './connect.ts';
 import { openErasures } from './erasures.ts';
-import type { InquiryFilter, InquirySummary } from './inbox.ts';
+import type { IndexedInquiry, InquiryFilter } from './inbox.ts';
 import { createProgress, formatTable, formatTime, isForPeople, toJsonLine, toVisible } from './output.ts';
 
 const USAGE = `
@@ -166,7 +166,7 @@ async function replayErasures(settings: Settings): Promise<void> {
 async function findOwners(
   { inbox }: Connection,
   filter: InquiryFilter,
-  isWanted: (row: InquirySummary) => boolean = () => true,
+  isWanted: (row: IndexedInquiry) => boolean = () => true,
 ): Promise<Owner[]> {
   const owners = new Map<string, Owner>();
   const progress = createProgress();

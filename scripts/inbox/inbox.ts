@@ -1,15 +1,9 @@
 /**
- * The operators' side of the table: reads all inquiries, records an answer, deletes. The model is the function's
+ * The operators' side of the table: reads all inquiries and records answers. The model is the function's
  * (src/entities/inquiry.ts). docs/adr/0081
  */
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import {
-  BatchGetCommand,
-  DeleteCommand,
-  GetCommand,
-  QueryCommand,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb';
+import { BatchGetCommand, GetCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Inquiry } from '../../src/contract.ts';
 import { createInquiryEntity, toFirstId } from '../../src/entities/inquiry.ts';
@@ -25,8 +19,11 @@ export interface StoredInquiry extends Inquiry {
   readonly expires_at?: number;
 }
 
-/** What the index holds of an inquiry. */
+/** What a list shows of an inquiry. */
 export type InquirySummary = Omit<StoredInquiry, 'body' | 'reply'>;
+
+/** What the index holds of an inquiry. A subject may be as long as a body, so the index does not have it. */
+export type IndexedInquiry = Omit<InquirySummary, 'subject'>;
 
 /** Which inquiries to list; all of them by default. */
 export interface InquiryFilter {
@@ -61,6 +58,9 @@ const BATCH_SIZE = 40;
 /** Responses of BatchGetItem without a row, one after the other, before reading is given up: 3 s. */
 const MOST_REFUSALS = 5;
 
+/** The attributes of an {@link InquirySummary}. */
+const SUMMARY = 'id,cognito_sub,email,subject,created_at,respondent,reply_at,expires_at';
+
 /** Neither a lower nor a higher id exists. */
 const FIRST_ID = '0';
 const LAST_ID = 'g';
@@ -86,7 +86,7 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
     since,
     before,
     withExpired,
-  }: InquiryFilter = {}): AsyncIterableIterator<InquirySummary[]> {
+  }: InquiryFilter = {}): AsyncIterableIterator<IndexedInquiry[]> {
     const first = since === undefined ? FIRST_ID : toFirstId(since);
     // DynamoDB refuses such a range.
     if (before !== undefined && before < first) return;
@@ -109,7 +109,7 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
       const page = await client.send(
         new QueryCommand({ ...input, ...(start && { ExclusiveStartKey: start }) }),
       );
-      const rows = (page.Items ?? []) as InquirySummary[];
+      const rows = (page.Items ?? []) as IndexedInquiry[];
       yield rows
         .filter((row) => (withExpired === true || isCurrent(row)) && row.id !== before)
         .map(withoutKeys);
@@ -138,15 +138,18 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
     return keys && read(keys);
   }
 
-  /** Reads rows in full, strongly consistent, in the order of the keys; one that does not exist is left out. */
-  async function readAll(keys: readonly Keys[]): Promise<StoredInquiry[]> {
-    const found = new Map<string, StoredInquiry>();
+  /** Reads rows, up to 40, in the order of the keys; one that does not exist is left out. */
+  async function readAll<Row extends InquirySummary>(
+    keys: readonly Keys[],
+    options: { readonly ConsistentRead: boolean; readonly ProjectionExpression?: string },
+  ): Promise<Row[]> {
+    const found = new Map<string, Row>();
     let wanted: Record<string, unknown>[] = keys.map((each) => keyOf(each).Key);
     for (let refusals = 0; wanted.length > 0;) {
       const { Responses, UnprocessedKeys } = await client.send(
-        new BatchGetCommand({ RequestItems: { [table]: { Keys: wanted, ConsistentRead: true } } }),
+        new BatchGetCommand({ RequestItems: { [table]: { Keys: wanted, ...options } } }),
       );
-      const rows = (Responses?.[table] ?? []) as StoredInquiry[];
+      const rows = (Responses?.[table] ?? []) as Row[];
       for (const row of rows) if (isCurrent(row)) found.set(row.id, withoutKeys(row));
       wanted = UnprocessedKeys?.[table]?.Keys ?? [];
       // One without a row: DynamoDB limits the requests.
@@ -162,14 +165,25 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
   async function* listInFull(filter: InquiryFilter = {}): AsyncIterableIterator<StoredInquiry[]> {
     for await (const page of list(filter)) {
       for (let at = 0; at < page.length; at += BATCH_SIZE) {
-        yield await readAll(page.slice(at, at + BATCH_SIZE));
+        yield await readAll(page.slice(at, at + BATCH_SIZE), { ConsistentRead: true });
       }
+    }
+  }
+
+  /** Yields rows of {@link list} with what a list shows, in portions of up to 40. */
+  async function* summarize(rows: readonly IndexedInquiry[]): AsyncIterableIterator<InquirySummary[]> {
+    for (let at = 0; at < rows.length; at += BATCH_SIZE) {
+      yield await readAll(rows.slice(at, at + BATCH_SIZE), {
+        ConsistentRead: false,
+        ProjectionExpression: SUMMARY,
+      });
     }
   }
 
   return {
     list,
     listInFull,
+    summarize,
     get,
     /**
      * Records an answer, once: one conditional update of the three columns. Without `reply` the inquiry is dismissed.
@@ -181,19 +195,18 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
       { reply, respondent }: { reply?: string; respondent: string },
     ): Promise<AnswerResult> {
       const keys = await find(id);
-      if (keys === undefined) return { status: 'not-found' };
+      // An expired one is not answered: the mailer would not send the reply.
+      if (keys === undefined || (await read(keys)) === undefined) return { status: 'not-found' };
       const reply_at = new Date(now()).toISOString();
       try {
         await client.send(
           new UpdateCommand({
             ...keyOf(keys),
             UpdateExpression: `SET respondent = :respondent, reply_at = :reply_at${reply === undefined ? '' : ', reply = :reply'}`,
-            ConditionExpression:
-              'attribute_exists(pk) AND attribute_not_exists(reply_at) AND (attribute_not_exists(expires_at) OR expires_at > :now)',
+            ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(reply_at)',
             ExpressionAttributeValues: {
               ':respondent': respondent,
               ':reply_at': reply_at,
-              ':now': Math.floor(now() / 1_000),
               ...(reply !== undefined && { ':reply': reply }),
             },
           }),
@@ -213,10 +226,6 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
       }
       return { status: 'already-answered', respondent: by, reply_at: row.reply_at };
     },
-    /** Deletes one inquiry; one that does not exist is no error. */
-    async remove(keys: Keys): Promise<void> {
-      await client.send(new DeleteCommand(keyOf(keys)));
-    },
   };
 }
 
@@ -235,6 +244,6 @@ export function parseReply(text: string): string {
 const HIDDEN = new Set(['pk', 'sk', '__edb_e__', '__edb_v__']);
 
 /** Leaves out the keys and ElectroDB's own attributes. */
-const withoutKeys = <Row extends InquirySummary>(row: Row): Row =>
+const withoutKeys = <Row extends object>(row: Row): Row =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only attributes that the type does not name go
   Object.fromEntries(Object.entries(row).filter(([name]) => !HIDDEN.has(name))) as unknown as Row;

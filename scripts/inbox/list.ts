@@ -4,7 +4,7 @@ import { formatCount } from '../../web/src/format.ts';
 import { parseOptions, UsageError } from '../cli.ts';
 import { parseSince } from './arguments.ts';
 import type { Connect } from './connect.ts';
-import type { InquiryFilter, InquirySummary, Inbox } from './inbox.ts';
+import type { IndexedInquiry, InquiryFilter, Inbox } from './inbox.ts';
 import { createProgress, FIELDS, formatDuration, formatTable, isForPeople, toJsonLine } from './output.ts';
 
 const USAGE = `
@@ -54,10 +54,9 @@ async function printLines(inbox: Inbox, filter: InquiryFilter, limit: number): P
   let left = limit;
   const lines = async function* () {
     for await (const page of inbox.list(filter)) {
-      yield page
-        .slice(0, left)
-        .map((row) => toJsonLine(row, FIELDS))
-        .join('');
+      for await (const rows of inbox.summarize(page.slice(0, left))) {
+        yield rows.map((row) => toJsonLine(row, FIELDS)).join('');
+      }
       left -= page.length;
       if (left <= 0) return;
     }
@@ -67,7 +66,7 @@ async function printLines(inbox: Inbox, filter: InquiryFilter, limit: number): P
 
 async function printTable(inbox: Inbox, filter: InquiryFilter, limit: number): Promise<void> {
   const progress = createProgress();
-  const rows: InquirySummary[] = [];
+  const rows: IndexedInquiry[] = [];
   let isComplete = true;
   for await (const page of inbox.list(filter)) {
     // At most one page more than is needed tells whether there are others.
@@ -78,10 +77,10 @@ async function printTable(inbox: Inbox, filter: InquiryFilter, limit: number): P
     rows.push(...page);
     progress.show(`${formatCount(rows.length, 'inquiry', 'inquiries')} …`);
   }
+  const shown = (await Array.fromAsync(inbox.summarize(rows.slice(0, limit)))).flat();
   progress.clear();
 
   const now = Date.now();
-  const shown = rows.slice(0, limit);
   if (shown.length === 0) {
     process.stdout.write(
       filter.unansweredOnly === true ? 'Nothing is unanswered.\n' : 'There are no inquiries.\n',

@@ -15,7 +15,7 @@ import { startPageServer } from '../local/page-server.ts';
 import { describeFailure } from './connect.ts';
 import type { Connection } from './connect.ts';
 import { parseReply, TOO_LARGE } from './inbox.ts';
-import type { AnswerResult, InquirySummary, StoredInquiry } from './inbox.ts';
+import type { AnswerResult, IndexedInquiry, InquirySummary, StoredInquiry } from './inbox.ts';
 
 const PAGE = join(import.meta.dirname, 'page');
 
@@ -38,6 +38,9 @@ export interface InboxApi {
   };
 }
 
+/** What the page needs of a connection. */
+export type PageConnection = Pick<Connection, 'stage' | 'table' | 'inbox' | 'respondent'>;
+
 /**
  * Builds the page when it is stale and serves it.
  *
@@ -45,14 +48,14 @@ export interface InboxApi {
  * @returns `url` ends in the secret.
  * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
  */
-export async function serveInbox(connection: Connection, options: { readonly port?: number } = {}) {
+export async function serveInbox(connection: PageConnection, options: { readonly port?: number } = {}) {
   await buildPageWhenStale(PAGE);
   return startInboxServer(connection, options);
 }
 
 /** Serves the page as it is built, and its API; see {@link serveInbox}. */
 export async function startInboxServer(
-  connection: Connection,
+  connection: PageConnection,
   { port = 0 }: { readonly port?: number } = {},
 ) {
   const secret = randomBytes(32).toString('base64url');
@@ -103,7 +106,7 @@ type Handler = (request: IncomingMessage, target: URL, signal: AbortSignal) => P
 async function respond(
   request: IncomingMessage,
   response: ServerResponse,
-  connection: Connection,
+  connection: PageConnection,
   handle: (target: URL, signal: AbortSignal) => Promise<Result>,
 ): Promise<void> {
   const gone = new AbortController();
@@ -128,14 +131,14 @@ async function respond(
 }
 
 /** What an operator can do about an error of AWS; of any other only its name, since its message may hold data. */
-function toTableError(error: unknown, { stage, table }: Connection): ApiError {
+function toTableError(error: unknown, { stage, table }: PageConnection): ApiError {
   const failure = describeFailure(error, { stage: stage === 'local' ? undefined : stage, table });
   const { name, message } = failure instanceof Error ? failure : new Error();
   const text = failure === error ? `The table does not answer as expected (${name}).` : message;
   return new ApiError(502, 'TABLE_ERROR', text);
 }
 
-function createApi({ stage, table, inbox, respondent }: Connection): Handler {
+function createApi({ stage, table, inbox, respondent }: PageConnection): Handler {
   let answering: Promise<string> | undefined;
   /** Who answers; looked up again only after a failure. */
   const findRespondent = async (): Promise<string> => {
@@ -149,15 +152,16 @@ function createApi({ stage, table, inbox, respondent }: Connection): Handler {
   /** Up to PAGE_SIZE inquiries; stops reading when nobody waits for them any more. */
   const list = async (query: URLSearchParams, signal: AbortSignal): Promise<InboxApi['/api/inquiries']> => {
     const { show, ...filter } = parseListQuery(query);
-    const found: InquirySummary[] = [];
+    const found: IndexedInquiry[] = [];
     for await (const page of inbox.list({ ...filter, unansweredOnly: show === 'unanswered' })) {
       found.push(...page.filter((row) => show !== 'answered' || row.reply_at !== undefined));
       if (found.length > PAGE_SIZE || signal.aborted) break;
     }
-    const inquiries = found
-      .slice(0, PAGE_SIZE)
+    const shown = found.slice(0, PAGE_SIZE);
+    const inquiries = (await Array.fromAsync(inbox.summarize(shown)))
+      .flat()
       .map((row) => Object.assign(row, { subject: beginningOf(row.subject, SUBJECT_LENGTH) }));
-    const last = inquiries.at(-1);
+    const last = shown.at(-1);
     return { inquiries, ...(found.length > PAGE_SIZE && last !== undefined && { next: last.id }) };
   };
 

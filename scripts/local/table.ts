@@ -25,15 +25,7 @@ export const tableDefinition = {
       ],
       Projection: {
         ProjectionType: 'INCLUDE',
-        NonKeyAttributes: [
-          'cognito_sub',
-          'email',
-          'subject',
-          'created_at',
-          'reply_at',
-          'respondent',
-          'expires_at',
-        ],
+        NonKeyAttributes: ['cognito_sub', 'email', 'created_at', 'reply_at', 'respondent', 'expires_at'],
       },
     },
   ],

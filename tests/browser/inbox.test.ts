@@ -8,10 +8,11 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { Connection } from '../../scripts/inbox/connect.ts';
 import { createInbox } from '../../scripts/inbox/inbox.ts';
 import type { InquirySummary } from '../../scripts/inbox/inbox.ts';
 import { serveInbox } from '../../scripts/inbox/web.ts';
+import type { PageConnection } from '../../scripts/inbox/web.ts';
+import { removeRow } from '../helpers/own-table.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
@@ -67,7 +68,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     const entity = createInquiryEntity(table);
     const inquiries = createInquiries(createInquiryStore(createDynamoDbClient({ region: 'local' }), entity));
     const inbox = createInbox(client, table);
-    const connection: Connection = { stage: 'local', table, client, inbox, respondent: async () => 'olga' };
+    const connection: PageConnection = { stage: 'local', table, inbox, respondent: async () => 'olga' };
     const server = await serveInbox(connection);
     onTestFinished(server.close);
     const visit = await here.open(options);
@@ -83,6 +84,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
       create,
       inbox,
       server,
+      remove: async (inquiry: InquirySummary) => removeRow(client, table, inquiry),
       /** Sets when an inquiry expires: days from now. */
       async expire(inquiry: InquirySummary, days: number) {
         await client.send(
@@ -483,10 +485,10 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
   });
 
   it('says that the command has ended or that an inquiry is gone, and tries again', async () => {
-    const { create, arrive, page, rows, button, heading, inbox, context } = await begin();
+    const { create, arrive, page, rows, button, heading, remove, context } = await begin();
     const [kept, gone] = [await create('Kept'), await create('Gone')];
     await arrive();
-    await inbox.remove(gone);
+    await remove(gone);
     await rows.first().click();
     await page.getByText('There is no such inquiry').waitFor();
     await check(page);

@@ -13,6 +13,7 @@ import { createOwnStore } from './engines.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { makeCall } from './events.ts';
 import { startFaultProxy } from './fault-proxy.ts';
+import { removeRow } from './own-table.ts';
 import { startSes } from './ses.ts';
 
 export type Row = Record<string, AttributeValue>;
@@ -109,6 +110,7 @@ export async function startMailer(
     mailFaults,
     databaseFaults,
     inbox: createInbox(client, table),
+    remove: async (inquiry: Inquiry) => removeRow(client, table, inquiry),
     readRow,
     /** Stores an inquiry. */
     async create(owner = makeOwner(), { subject = 'A subject', body = 'A body' } = {}): Promise<Inquiry> {

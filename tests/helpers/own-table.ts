@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient, paginateScan } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, DynamoDBDocumentClient, paginateScan } from '@aws-sdk/lib-dynamodb';
 import { inject } from 'vitest';
 import { createTable } from '../../scripts/local/table.ts';
 import type { Inquiry } from '../../src/contract.ts';
+import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 
 /** The best engine there is: DynamoDB Local where Java allows it. */
 export const bestEngine = (): string => inject('engines')['dynamodb-local'] ?? inject('engines').dynalite;
@@ -13,6 +14,15 @@ const FIELDS = ['id', 'cognito_sub', 'email', 'subject'] as const;
 export type Stored = Pick<Inquiry, (typeof FIELDS)[number]>;
 
 export type OwnTable = Awaited<ReturnType<typeof createOwnTable>>;
+
+/** Deletes the row of an inquiry. */
+export async function removeRow(
+  client: DynamoDBDocumentClient,
+  table: string,
+  keys: Pick<Inquiry, 'cognito_sub' | 'email' | 'id'>,
+): Promise<void> {
+  await client.send(new DeleteCommand(createInquiryEntity(table).get(keys).params()));
+}
 
 /** A table of the caller's own. */
 export async function createOwnTable(engine = bestEngine()) {

@@ -23,7 +23,7 @@ import { createOwnStore, describeOnEngines } from '../helpers/engines.ts';
 import { list as readList, makeCall } from '../helpers/events.ts';
 import { answer, delay, hang, startFaultProxy } from '../helpers/fault-proxy.ts';
 import type { Plan } from '../helpers/fault-proxy.ts';
-import { bestEngine } from '../helpers/own-table.ts';
+import { bestEngine, removeRow } from '../helpers/own-table.ts';
 import { readText } from '../helpers/repository.ts';
 
 type Row = Record<string, unknown>;
@@ -405,8 +405,8 @@ describeOnEngines('erase', (endpoint) => {
     it('--replay deletes the rows of an erasure that found none', async () => {
       const user = await makeUser();
       const restored = await restore();
-      const inbox = createInbox(own.client, own.table);
-      for (const each of [user.answered, user.unanswered, user.expired]) await inbox.remove(each);
+      for (const each of [user.answered, user.unanswered, user.expired])
+        await removeRow(own.client, own.table, each);
       await erase('--sub', user.sub, '--yes');
       expect((await replay(restored, '--yes')).json).toMatchObject([{ deleted: 3 }]);
       expect(await rowsOf(user.sub, restored)).toEqual([]);
@@ -532,7 +532,7 @@ describeOnEngines('erase', (endpoint) => {
         const all = await rowsOf(sub);
         const from = await restore();
         const inbox = createInbox(own.client, own.table);
-        for (const each of [answered, expired, large]) await inbox.remove(each);
+        for (const each of [answered, expired, large]) await removeRow(own.client, own.table, each);
         await inbox.answer(unanswered.id, { reply: 'since', respondent: 'R' });
 
         const [, commands = ''] = /^(UNTIL=.*?^done)$/ms.exec(readText('docs/runbook.md')) ?? [];

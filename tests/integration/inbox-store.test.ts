@@ -10,7 +10,7 @@ import { describeOnEngines } from '../helpers/engines.ts';
 import { EMAIL, INQUIRY, SUB } from '../helpers/events.ts';
 import { answerAfter, cutConnection, refuse, startFaultProxy } from '../helpers/fault-proxy.ts';
 import type { Plan } from '../helpers/fault-proxy.ts';
-import { createOwnTable } from '../helpers/own-table.ts';
+import { createOwnTable, removeRow } from '../helpers/own-table.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00.000Z');
 
@@ -59,6 +59,9 @@ describeOnEngines('the inbox', (endpoint) => {
       async listIds(filter?: InquiryFilter): Promise<string[]> {
         return (await Array.fromAsync(inbox.list(filter))).flat().map(({ id }) => id);
       },
+      async remove(row: StoredInquiry): Promise<void> {
+        await removeRow(table.client, table.name, row);
+      },
       /** Everything in the table. */
       async scan(): Promise<Record<string, unknown>[]> {
         const { Items = [] } = await table.client.send(new ScanCommand({ TableName: table.name }));
@@ -76,8 +79,9 @@ describeOnEngines('the inbox', (endpoint) => {
       }
       const pages = await Array.fromAsync(inbox.list());
       expect(pages.length).toBeGreaterThan(2);
-      const expected = rows.toReversed().map((row) => Object.assign(row, { body: undefined }));
-      expect(pages.flat()).toEqual(expected);
+      const summaries = rows.toReversed().map((row) => Object.assign(row, { body: undefined }));
+      expect((await Array.fromAsync(inbox.summarize(pages.flat()))).flat()).toEqual(summaries);
+      expect(pages.flat()).toEqual(summaries.map((row) => Object.assign(row, { subject: undefined })));
     });
 
     it.each<[string, InquiryFilter, number[]]>([
@@ -163,9 +167,9 @@ describeOnEngines('the inbox', (endpoint) => {
     });
 
     it('leaves out a row that was deleted in the meantime', async () => {
-      const { inbox, add, proxy } = await open();
+      const { inbox, add, proxy, remove } = await open();
       const [old, fresh] = [await add(2), await add(1)];
-      proxy.plan = before('BatchGetItem', () => inbox.remove(old));
+      proxy.plan = before('BatchGetItem', () => remove(old));
       expect((await Array.fromAsync(inbox.listInFull())).flat()).toEqual([fresh]);
     });
   });
@@ -255,10 +259,10 @@ describeOnEngines('the inbox', (endpoint) => {
     });
 
     it('creates no row: neither for an unknown id, nor for one that is deleted or expires meanwhile', async () => {
-      const { inbox, add, proxy, scan } = await open();
+      const { inbox, add, proxy, remove, scan } = await open();
       expect(await inbox.answer(idAt(NOW), REPLY)).toEqual({ status: 'not-found' });
       const row = await add(1);
-      proxy.plan = before('UpdateItem', () => inbox.remove(row));
+      proxy.plan = before('UpdateItem', () => remove(row));
       expect(await inbox.answer(row.id, REPLY)).toEqual({ status: 'not-found' });
       expect(await scan()).toEqual([]);
     });
@@ -292,14 +296,6 @@ describeOnEngines('the inbox', (endpoint) => {
         expect.objectContaining({ name: 'AccessDeniedException' }),
       );
     });
-  });
-
-  it('removes an inquiry, and one that does not exist', async () => {
-    const { inbox, add, scan } = await open();
-    const row = await add(1);
-    await inbox.remove(row);
-    await inbox.remove(row);
-    expect(await scan()).toEqual([]);
   });
 });
 

@@ -5,11 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DeleteTableCommand, waitUntilTableNotExists } from '@aws-sdk/client-dynamodb';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it, onTestFinished } from 'vitest';
-import type { Connection } from '../../scripts/inbox/connect.ts';
 import { createInbox } from '../../scripts/inbox/inbox.ts';
 import type { Inbox } from '../../scripts/inbox/inbox.ts';
 import { startInboxServer } from '../../scripts/inbox/web.ts';
-import type { InboxApi } from '../../scripts/inbox/web.ts';
+import type { InboxApi, PageConnection } from '../../scripts/inbox/web.ts';
 import { createTable } from '../../scripts/local/table.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import { createOwnStore, describeOnEngines } from '../helpers/engines.ts';
@@ -21,12 +20,11 @@ const UNKNOWN = '01997b2e-0000-7000-8000-000000000000';
 
 describeOnEngines('the API of the operators’ page', (endpoint) => {
   /** The server on a table of its own. */
-  const begin = async (change: (connection: Connection) => Partial<Connection> = () => ({})) => {
+  const begin = async (change: (connection: PageConnection) => Partial<PageConnection> = () => ({})) => {
     const own = await createOwnStore(endpoint);
-    const connection: Connection = {
+    const connection: PageConnection = {
       stage: 'local',
       table: own.table,
-      client: own.client,
       inbox: createInbox(own.client, own.table),
       respondent: async () => 'ana',
     };

@@ -122,7 +122,7 @@ describeOnEngines('the mailer', (engine) => {
         toRecord({ ...(await mailer.readRow(expired)), expires_at: { N: '1700000000' } }),
         await insert(erased),
       ];
-      await mailer.inbox.remove(erased);
+      await mailer.remove(erased);
       expect(await mailer.handle(records)).toEqual([]);
       expect(mailer.mails).toEqual([]);
       expect((await mailer.takeLog(2)).outcomes).toEqual(['expired', 'erased']);

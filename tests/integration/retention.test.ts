@@ -56,7 +56,8 @@ describeOnEngines('retention', (endpoint) => {
       },
       async listed(filter: InquiryFilter = {}) {
         const pages = await Array.fromAsync(inbox.list({ email: owner.email, ...filter }));
-        return pages.flat().map(({ subject }) => subject);
+        const rows = await Array.fromAsync(inbox.summarize(pages.flat()));
+        return rows.flat().map(({ subject }) => subject);
       },
       async item(id: string) {
         const { Key, TableName } = own.entity

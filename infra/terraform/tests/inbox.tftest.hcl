@@ -337,7 +337,7 @@ run "operators" {
         Action   = "dynamodb:UpdateItem"
         Resource = "arn:aws:dynamodb:eu-central-1:111122223333:table/mock"
         Condition = {
-          "ForAllValues:StringEquals" = { "dynamodb:Attributes" = ["pk", "sk", "reply", "respondent", "reply_at", "expires_at"] }
+          "ForAllValues:StringEquals" = { "dynamodb:Attributes" = ["pk", "sk", "reply", "respondent", "reply_at"] }
           "ForAllValues:StringLike"   = { "dynamodb:LeadingKeys" = "$inquiries#cognito_sub_*" }
         }
       },
