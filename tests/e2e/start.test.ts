@@ -121,7 +121,7 @@ async function start(args: string[], options: RunOptions = {}) {
 
 /** A checkout that a test may change: copies of what `npm start` reads, and a link to node_modules. */
 function copyCheckout(target = join(folder, 'checkout')): string {
-  const files = ['docs/openapi.yaml', 'package.json', 'tsconfig.json'];
+  const files = ['docs/openapi.yaml', 'infra/terraform/stream-filters.json', 'package.json', 'tsconfig.json'];
   for (const part of ['src', 'scripts', 'web', ...files]) {
     cpSync(join(ROOT, part), join(target, part), { recursive: true, preserveTimestamps: true });
   }

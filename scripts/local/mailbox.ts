@@ -1,0 +1,49 @@
+/** The mailbox of the local stack: SES v2 and a page that shows the mails (aws-ses-v2-local). */
+import { createServer } from 'node:http';
+import type { RequestListener } from 'node:http';
+import { close, listen } from './server.ts';
+
+/** The package's page has its scripts inside, and handlers in attributes. What a mail contains loads nothing. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'unsafe-inline'",
+  "style-src 'unsafe-inline'",
+  "connect-src 'self'",
+  'img-src data:',
+  "form-action 'none'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/**
+ * Serves the mailbox on a loopback port. Mails are kept in memory and sent to nobody.
+ *
+ * @returns Its address: that of the page and the endpoint of SES.
+ * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
+ */
+export async function startMailbox(port: number) {
+  const server = createServer((request, response) => {
+    const { host, origin = url } = request.headers;
+    if (host !== new URL(url).host) return void response.writeHead(302, { location: url }).end();
+    // A page of another origin may send requests, which must not clear the mailbox.
+    if (origin !== url) return void response.writeHead(403).end();
+    response.setHeader('content-security-policy', POLICY);
+    return void loading.then((app) => app(request, response));
+  });
+  const url = `http://127.0.0.1:${await listen(server, port)}`;
+  // In the background, while the engine starts: it takes half a second.
+  const loading = loadApp();
+  return { url, close: () => close(server) };
+}
+
+/** The package's Express application, without its server, which checks neither Host nor Origin. */
+async function loadApp(): Promise<RequestListener> {
+  // With this variable, the package forwards mails to an SMTP server.
+  delete process.env['SMTP_TRANSPORT'];
+  const { default: sesLocal } = await import('aws-ses-v2-local');
+  const server = await sesLocal.default({ host: '127.0.0.1', port: 0 });
+  const [app] = server.listeners('request') as RequestListener[];
+  await close(server);
+  if (app === undefined) throw new Error('aws-ses-v2-local has no request listener.');
+  return app;
+}
