@@ -16,6 +16,8 @@ import { createTable, openTable, tableDefinition } from '../../scripts/local/tab
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { describeOnEngines } from '../helpers/engines.ts';
 
+const OWNER = '1daae433-47cc-48ff-bf9b-73f530b9d7bc';
+
 describeOnEngines('the table of the local stack', (url, name) => {
   const client = new DynamoDBClient({
     endpoint: url,
@@ -35,7 +37,7 @@ describeOnEngines('the table of the local stack', (url, name) => {
     for (const id of written) {
       const inquiry = {
         id,
-        cognito_sub: randomUUID(),
+        cognito_sub: OWNER,
         email: 'a@b.c',
         subject: 's',
         body: 'x'.repeat(bytes),
