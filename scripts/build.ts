@@ -1,7 +1,8 @@
 /**
- * Builds what Lambda runs: dist/handler.mjs with its source map, and dist/inquiries.zip with handler.mjs in it.
- * Both are byte-identical on every build of the same sources and lockfile, so that `terraform plan` shows only real
- * changes. dist/handler.meta.json is esbuild's list of the modules in the bundle.
+ * Builds what Lambda runs: dist/handler.mjs with its source map, and dist/inquiries.zip with handler.mjs in it; in the
+ * same way the mailer, dist/mailer.mjs and dist/mailer.zip. All are byte-identical on every build of the same sources
+ * and lockfile, so that `terraform plan` shows only real changes. dist/handler.meta.json and dist/mailer.meta.json are
+ * esbuild's lists of the modules in the bundles.
  *
  * Usage: npm run build [-- --out FOLDER]. Exit codes: 0 built, 1 failed, 2 bad use.
  */
@@ -43,10 +44,20 @@ await runCommand(async () => {
     out: { type: 'string', default: join(ROOT, 'dist') },
   });
   rmSync(out, { recursive: true, force: true });
+  await bundle(out, { source: 'src/handler.ts', name: 'handler', zip: 'inquiries.zip' });
+  await bundle(out, { source: 'src/mailer/handler.ts', name: 'mailer', zip: 'mailer.zip' });
+});
+
+/** Writes NAME.mjs, its source map, NAME.meta.json and the zip, and prints the sizes. */
+async function bundle(
+  out: string,
+  { source, name, zip: zipName }: { source: string; name: string; zip: string },
+): Promise<void> {
+  const module = `${name}.mjs`;
   const { metafile } = await build({
     absWorkingDir: ROOT,
-    entryPoints: ['src/handler.ts'],
-    outfile: join(out, 'handler.mjs'),
+    entryPoints: [source],
+    outfile: join(out, module),
     bundle: true,
     platform: 'node',
     target: 'node24',
@@ -63,18 +74,18 @@ await runCommand(async () => {
     logLevel: 'warning',
     metafile: true,
   });
-  writeFileSync(join(out, 'handler.meta.json'), JSON.stringify(metafile));
+  writeFileSync(join(out, `${name}.meta.json`), JSON.stringify(metafile));
 
-  const handler = readFileSync(join(out, 'handler.mjs'));
+  const code = readFileSync(join(out, module));
   // fflate writes local time: this date and no clock, so the same bytes come out in every time zone.
   const zip = zipSync(
-    { 'handler.mjs': handler },
+    { [module]: code },
     { level: 9, mtime: new Date(1980, 0, 1), os: 3, attrs: 0o644 << 16 },
   );
-  writeFileSync(join(out, 'inquiries.zip'), zip);
+  writeFileSync(join(out, zipName), zip);
 
-  for (const [file, { length }] of Object.entries({ 'handler.mjs': handler, 'inquiries.zip': zip })) {
+  for (const [file, { length }] of Object.entries({ [module]: code, [zipName]: zip })) {
     const size = `${(length / 1024).toFixed(1).padStart(7)} KB`;
     process.stdout.write(`${join(relative('', out), file).padEnd(20)} ${size}\n`);
   }
-});
+}

@@ -49,31 +49,28 @@ export function logRequest(request: CompletedRequest, writeMetrics: (line: strin
   else console.info(entry);
 
   writeMetrics(
-    `${JSON.stringify({
-      _aws: {
-        Timestamp: Date.now(),
-        CloudWatchMetrics: [
-          {
-            Namespace: 'Inquiries',
-            Dimensions: [['FunctionName']],
-            Metrics: [
-              { Name: 'Requests', Unit: 'Count' },
-              { Name: 'Faults', Unit: 'Count' },
-              { Name: 'Latency', Unit: 'Milliseconds' },
-            ],
-          },
-        ],
-      },
-      FunctionName: functionName ?? 'local',
-      Requests: 1,
-      Faults: isInternal ? 1 : 0,
-      Latency: milliseconds,
-    })}\n`,
+    toMetricsLine(functionName, { Requests: 1, Faults: isInternal ? 1 : 0, Latency: milliseconds }),
   );
 }
 
+/** One line in CloudWatch's embedded metric format. `Latency` is in milliseconds, everything else is a count. */
+export function toMetricsLine(functionName = 'local', values: Readonly<Record<string, number>>): string {
+  const metrics = Object.keys(values).map((Name) => ({
+    Name,
+    Unit: Name === 'Latency' ? 'Milliseconds' : 'Count',
+  }));
+  return `${JSON.stringify({
+    _aws: {
+      Timestamp: Date.now(),
+      CloudWatchMetrics: [{ Namespace: 'Inquiries', Dimensions: [['FunctionName']], Metrics: metrics }],
+    },
+    FunctionName: functionName,
+    ...values,
+  })}\n`;
+}
+
 /** The name of the innermost error. An ApiError has a code instead; so do system errors such as ECONNREFUSED. */
-function nameOf(error: unknown): string {
+export function nameOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (!(cause instanceof Error)) return typeof cause;
   const { name, code } = cause as NodeJS.ErrnoException;

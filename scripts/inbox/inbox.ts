@@ -5,7 +5,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { DeleteCommand, GetCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Inquiry } from '../../src/contract.ts';
-import { createInquiryEntity } from '../../src/entities/inquiry.ts';
+import { createInquiryEntity, toFirstId } from '../../src/entities/inquiry.ts';
 
 /** An inquiry with what operators know of it. Unanswered: no `reply_at`; dismissed: `reply_at` without `reply`. */
 export interface StoredInquiry extends Inquiry {
@@ -151,12 +151,6 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
       await client.send(new DeleteCommand(keyOf(keys)));
     },
   };
-}
-
-/** The lowest id of a millisecond. */
-function toFirstId(milliseconds: number): string {
-  const hex = Math.max(0, Math.floor(milliseconds)).toString(16).padStart(12, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8)}`;
 }
 
 const HIDDEN = new Set(['pk', 'sk', '__edb_e__', '__edb_v__']);

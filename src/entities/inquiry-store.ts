@@ -6,7 +6,7 @@ import type { InquiryStore, StoreCall } from '../inquiries.ts';
 import { ITEM_LIMIT, PARTITION_KEY_LIMIT } from '../limits.ts';
 import type { InquiryEntity } from './inquiry.ts';
 
-type Scalars = Record<string, string | number>;
+export type Scalars = Record<string, string | number>;
 type Attributes = Record<string, AttributeValue>;
 
 /** What a query fetches: the fields of an inquiry and its expiry, not the reply columns and not the keys. */
@@ -117,7 +117,7 @@ async function countAttempts<Output extends { $metadata: { attempts?: number } }
 const storeError = (name: string, message: string): Error => Object.assign(new Error(message), { name });
 
 /** `{ a: 'x', b: 5 }` → `{ a: { S: 'x' }, b: { N: '5' } }` */
-const toAttributes = (scalars: Scalars): Attributes =>
+export const toAttributes = (scalars: Scalars): Attributes =>
   Object.fromEntries(
     Object.entries(scalars).map(([name, value]) => [
       name,
@@ -130,7 +130,7 @@ const toAttributes = (scalars: Scalars): Attributes =>
  *
  * @throws MalformedRow when one is not a string, or when the row names another owner: a list is complete or an error.
  */
-function toInquiry(row: Attributes, owner: Pick<Inquiry, 'cognito_sub' | 'email'>): Inquiry {
+export function toInquiry(row: Attributes, owner: Pick<Inquiry, 'cognito_sub' | 'email'>): Inquiry {
   const { id, cognito_sub, email, subject, body, created_at } = row;
   if (
     typeof id?.S === 'string' &&

@@ -46,3 +46,9 @@ export function createInquiryEntity(table: string) {
     { table },
   );
 }
+
+/** What every id of a millisecond and later is not below (RFC 9562, 5.7). */
+export function toFirstId(milliseconds: number): string {
+  const hex = Math.max(0, Math.floor(milliseconds)).toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}`;
+}

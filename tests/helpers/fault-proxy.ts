@@ -60,6 +60,7 @@ export async function startFaultProxy(engine: string, pageSize?: number): Promis
       pageSize === undefined || operationOf(incoming) !== 'Query' ? asked : withLimit(asked, pageSize);
     const outgoing = request(engine, {
       method: incoming.method,
+      path: incoming.url,
       headers: { ...incoming.headers, host: new URL(engine).host, 'content-length': body.length },
       agent,
     });

@@ -1,0 +1,42 @@
+import { toMailbox } from './text.ts';
+
+export interface MailerConfig {
+  readonly tableName: string;
+  readonly region: string | undefined;
+  /** The stage's name, or `local`. */
+  readonly stage: string;
+  /** Where new inquiries are sent, and where owners answer. */
+  readonly inboxTo: string;
+  /** The sender of every mail. */
+  readonly inboxFrom: string;
+  /** Mails about new inquiries of one owner. */
+  readonly mailsPerHour: number;
+}
+
+/**
+ * Reads the mailer's settings from the environment, once, during initialisation.
+ *
+ * @throws Error naming the variables that are missing or malformed: `INBOX_TO` and `INBOX_FROM` are addresses without a
+ * name, `MAILS_PER_HOUR` is a whole number from 1 to 1,000 (default: 10).
+ */
+export function parseMailerConfig(env: Readonly<Record<string, string | undefined>>): MailerConfig {
+  const { TABLE_NAME, AWS_REGION, STAGE, INBOX_TO, INBOX_FROM } = env;
+  const { MAILS_PER_HOUR: mailsPerHour = '10' } = env;
+  const valid = {
+    TABLE_NAME: Boolean(TABLE_NAME),
+    STAGE: /^[\w-]+$/.test(STAGE ?? ''),
+    INBOX_TO: toMailbox(INBOX_TO ?? '') !== undefined,
+    INBOX_FROM: toMailbox(INBOX_FROM ?? '') !== undefined,
+    MAILS_PER_HOUR: /^(?:[1-9]\d{0,2}|1000)$/.test(mailsPerHour),
+  };
+  const wrong = Object.entries(valid).flatMap(([name, isValid]) => (isValid ? [] : [name]));
+  if (wrong.length > 0) throw new Error(`Missing or malformed environment variables: ${wrong.join(', ')}`);
+  return {
+    tableName: TABLE_NAME ?? '',
+    region: AWS_REGION,
+    stage: STAGE ?? '',
+    inboxTo: INBOX_TO ?? '',
+    inboxFrom: INBOX_FROM ?? '',
+    mailsPerHour: Number(mailsPerHour),
+  };
+}

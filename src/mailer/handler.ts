@@ -1,0 +1,24 @@
+/**
+ * Lambda entry and composition root of the mailer, which sends the mails of a stage. docs/adr/0080
+ *
+ * Environment: `TABLE_NAME`, `STAGE`, `INBOX_TO` and `INBOX_FROM`, all required, `MAILS_PER_HOUR`, and the SDK's own
+ * `AWS_*` variables. A variable that is missing or malformed fails initialisation with a message that names it.
+ */
+import { createDynamoDbClient } from '../entities/client.ts';
+import { parseMailerConfig } from './config.ts';
+import { logMail } from './log.ts';
+import { createMailer } from './mailer.ts';
+import { createSendMail } from './ses.ts';
+import { createMailerStore } from './store.ts';
+
+const config = parseMailerConfig(process.env);
+const { region } = config;
+
+/** Handles batches of the table's stream, and `{ ids, again }` from an operator. */
+export const handler = createMailer({
+  store: createMailerStore(createDynamoDbClient({ region }), config),
+  send: createSendMail(region),
+  config,
+  // Metrics bypass the console, whose JSON format would wrap the line.
+  log: (mail) => logMail(mail, (line) => void process.stdout.write(line)),
+});

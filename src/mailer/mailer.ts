@@ -1,0 +1,219 @@
+/** Which mails are sent: decides over one inquiry, and over the records of the stream. */
+import type { Context, DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import type { Inquiry } from '../contract.ts';
+import { toInquiry } from '../entities/inquiry-store.ts';
+import type { MailerConfig } from './config.ts';
+import type { CompletedMail, Outcome } from './log.ts';
+import { toInquiryMail, toLimitMail, toReplyMail } from './mails.ts';
+import type { SendMail } from './ses.ts';
+import type { MailerStore, Row } from './store.ts';
+
+/** A direct invocation by an operator. */
+export interface SendRequest {
+  /** Ids of inquiries, at most 100. */
+  readonly ids: readonly string[];
+  /** True: also what was sent before or was withheld. */
+  readonly again?: boolean;
+}
+
+/** For each id what became of the mail that its inquiry calls for. */
+export interface SendResponse {
+  readonly results: readonly { readonly id: string; readonly outcome: Outcome }[];
+}
+
+type Invocation = Pick<Context, 'awsRequestId' | 'functionName' | 'getRemainingTimeInMillis'>;
+
+export interface MailerDependencies {
+  readonly store: MailerStore;
+  readonly send: SendMail;
+  readonly config: MailerConfig;
+  readonly log: (mail: CompletedMail) => void;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+}
+
+/** Milliseconds that the mail of one inquiry may take, that its delivery record may take, and that remain after both. */
+const MAIL_TIME = 20_000;
+const RECORD_TIME = 2_000;
+const RESERVE = 1_000;
+/** With less time than this for a mail it is not begun. */
+const LEAST = 3_000;
+
+const IDS_LIMIT = 100;
+
+/** UUID version 7 in canonical form. */
+const ID = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
+
+type MailKind = 'inquiry' | 'reply';
+
+interface Result {
+  readonly outcome: Outcome;
+  readonly error?: unknown;
+}
+
+/** Records that a mail was sent. It was: a record that cannot be written does not make it fail. */
+const record = async (write: (signal: AbortSignal) => Promise<void>, outcome: Outcome): Promise<Result> =>
+  write(AbortSignal.timeout(RECORD_TIME)).then(
+    () => ({ outcome }),
+    (error: unknown) => ({ outcome, error }),
+  );
+
+/**
+ * Creates the handler. It takes a batch of the table's stream, or a {@link SendRequest}.
+ *
+ * It sends one mail for each new inquiry and each new reply, in the order of the batch, and goes on after a failure.
+ * It reports what can succeed later, and Lambda repeats the batch from the first of these; delivery records keep the
+ * mails after it from being sent twice. What cannot succeed (a malformed row, a mail that SES refuses) is logged as an
+ * error and not reported, so that it does not hold back what follows. docs/adr/0083
+ *
+ * @returns Rejects when the event is neither.
+ */
+export function createMailer({ store, send, config, log, now = Date.now }: MailerDependencies) {
+  const isExpired = (row: Row): boolean => Number(row['expires_at']?.N) * 1_000 <= now();
+
+  /** The team hears of an inquiry even when SES refuses its owner's address, which then is not in the mail's header. */
+  async function sendInquiry(inquiry: Inquiry, signal: AbortSignal): Promise<void> {
+    const mail = toInquiryMail(inquiry, config);
+    try {
+      await send(mail, signal);
+    } catch (error) {
+      if (!isBadRequest(error) || mail.replyTo === undefined) throw error;
+      await send(toInquiryMail(inquiry, config, { withReplyTo: false }), signal);
+    }
+  }
+
+  async function deliver(
+    row: Row | undefined,
+    mail: MailKind,
+    { signal, again }: { signal: AbortSignal; again: boolean },
+  ): Promise<Result> {
+    const inquiry = parseRow(row);
+    if (isExpired(row ?? {})) return { outcome: 'expired' };
+    const [exists, isDelivered] = await Promise.all([
+      store.exists(inquiry, signal),
+      !again && store.isDelivered(inquiry.id, mail, signal),
+    ]);
+    if (!exists) return { outcome: 'erased' };
+    if (isDelivered) return { outcome: 'already-sent' };
+
+    if (mail === 'reply') {
+      const reply = toReplyMail(inquiry, row?.['reply']?.S ?? '', config);
+      if (reply === undefined) return { outcome: 'no-address' };
+      await send(reply, signal);
+    } else {
+      const claim = again ? 'mail' : await store.claim(inquiry, signal);
+      if (claim === 'none') return { outcome: 'withheld' };
+      if (claim === 'limit-mail') {
+        await send(toLimitMail(inquiry, await store.countWaiting(inquiry, signal), config), signal);
+        return record((recordSignal) => store.recordLimitMail(inquiry, recordSignal), 'limit-mail-sent');
+      }
+      await sendInquiry(inquiry, signal);
+    }
+    return record((recordSignal) => store.recordDelivery(inquiry.id, mail, recordSignal), 'sent');
+  }
+
+  /** Runs the work within the time that is left, and logs its result; it never rejects. */
+  async function run(
+    { awsRequestId: requestId, functionName, getRemainingTimeInMillis }: Invocation,
+    subject: Pick<CompletedMail, 'inquiry' | 'mail' | 'sequenceNumber'>,
+    work: (signal: AbortSignal) => Promise<Result>,
+  ): Promise<Outcome> {
+    const time = Math.min(MAIL_TIME, getRemainingTimeInMillis() - RECORD_TIME - RESERVE);
+    let result: Result = { outcome: 'deferred' };
+    if (time >= LEAST) {
+      try {
+        result = await work(AbortSignal.timeout(time));
+      } catch (error) {
+        result = { outcome: isFinal(error) ? 'refused' : 'failed', error };
+      }
+    }
+    log({ requestId, functionName, ...subject, ...result });
+    return result.outcome;
+  }
+
+  async function deliverRecord(
+    { dynamodb, eventName }: DynamoDBRecord,
+    invocation: Invocation,
+  ): Promise<Outcome | undefined> {
+    // The same attributes; the types differ in what a Lambda event makes of binary values.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    const { NewImage, OldImage } = (dynamodb ?? {}) as { NewImage?: Row; OldImage?: Row };
+    const mail = toMailKind(eventName, NewImage, OldImage);
+    if (mail === undefined) return undefined;
+    const subject = { inquiry: NewImage?.['id']?.S, mail, sequenceNumber: dynamodb?.SequenceNumber };
+    return run(invocation, subject, (signal) => deliver(NewImage, mail, { signal, again: false }));
+  }
+
+  /** Sends the mail that the inquiry calls for now. */
+  async function deliverById(id: string, again: boolean, invocation: Invocation): Promise<Outcome> {
+    return run(invocation, { inquiry: id, mail: undefined }, async (signal) => {
+      const row = await store.find(id, signal);
+      if (row === undefined) return { outcome: 'erased' };
+      const { reply, reply_at } = row;
+      if (reply === undefined && reply_at !== undefined) return { outcome: 'answered' };
+      return deliver(row, reply === undefined ? 'inquiry' : 'reply', { signal, again });
+    });
+  }
+
+  return async (event: unknown, invocation: Invocation): Promise<DynamoDBBatchResponse | SendResponse> => {
+    if (isStreamEvent(event)) {
+      const batchItemFailures = [];
+      for (const entry of event.Records) {
+        const outcome = await deliverRecord(entry, invocation);
+        if (outcome === 'failed' || outcome === 'deferred') {
+          batchItemFailures.push({ itemIdentifier: entry.dynamodb?.SequenceNumber ?? '' });
+        }
+      }
+      return { batchItemFailures };
+    }
+    const { ids, again } = parseSendRequest(event);
+    const results = [];
+    for (const id of ids) results.push({ id, outcome: await deliverById(id, again, invocation) });
+    return { results };
+  };
+}
+
+const isStreamEvent = (event: unknown): event is DynamoDBStreamEvent =>
+  typeof event === 'object' && event !== null && 'Records' in event && Array.isArray(event.Records);
+
+/** @throws Error when it is no {@link SendRequest}. */
+function parseSendRequest(event: unknown): Required<SendRequest> {
+  const { ids, again = false } = (event ?? {}) as Partial<SendRequest>;
+  const isValid = Array.isArray(ids) && ids.every((id) => typeof id === 'string' && ID.test(id));
+  if (isValid && ids.length <= IDS_LIMIT && typeof again === 'boolean') return { ids, again };
+  throw new Error(
+    `The event is neither a batch of the stream nor { "ids": [at most ${IDS_LIMIT} ids of inquiries], "again": boolean }.`,
+  );
+}
+
+/**
+ * Which mail a record of the stream calls for: a new inquiry, unless it was answered elsewhere (a copied row), or a
+ * reply that was not there before. The function's event filters let nothing else pass.
+ */
+function toMailKind(eventName: string | undefined, row: Row = {}, before: Row = {}): MailKind | undefined {
+  if (row['__edb_e__']?.S !== 'inquiry') return undefined;
+  if (eventName === 'INSERT') return row['reply_at'] === undefined ? 'inquiry' : undefined;
+  const isReply = eventName === 'MODIFY' && row['reply'] !== undefined && before['reply'] === undefined;
+  return isReply ? 'reply' : undefined;
+}
+
+/** @throws MalformedRow when a column is missing or the id is not one of this service. */
+function parseRow(row: Row = {}): Inquiry {
+  const { cognito_sub, email, reply } = row;
+  const inquiry = toInquiry(row, { cognito_sub: cognito_sub?.S ?? '', email: email?.S ?? '' });
+  if (ID.test(inquiry.id) && (reply === undefined || reply.S !== undefined)) return inquiry;
+  throw Object.assign(new Error('A stored row is not an inquiry.'), { name: 'MalformedRow' });
+}
+
+/**
+ * Whether an error belongs to this one mail and comes back with every attempt. SES also rejects mails while an identity
+ * is not verified, which an operator can change.
+ */
+function isFinal(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error.name === 'MessageRejected') return !error.message.includes('not verified');
+  return error.name === 'MalformedRow' || isBadRequest(error);
+}
+
+const isBadRequest = (error: unknown): boolean =>
+  error instanceof Error && error.name === 'BadRequestException';

@@ -1,0 +1,239 @@
+/**
+ * The mails: what they say, and how. Pure functions; src/mailer/ses.ts sends.
+ *
+ * In a mail to the team, all of its own words come before the text of the user, who therefore cannot imitate them. No
+ * address or link of the HTML parts comes from a user.
+ */
+import type { Inquiry } from '../contract.ts';
+import type { MailerConfig } from './config.ts';
+import { cut, escapeHtml, toMailbox, toOneLine, toVisible } from './text.ts';
+
+export interface Mail {
+  readonly to: string;
+  readonly from: string;
+  readonly replyTo?: string;
+  /** At most 250 UTF-16 units, without control characters. */
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  /** Printable ASCII. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+type Settings = Pick<MailerConfig, 'stage' | 'inboxTo' | 'inboxFrom' | 'mailsPerHour'>;
+
+/** UTF-16 units. */
+const SUBJECT_LIMIT = 150;
+const HEADING_LIMIT = 1_000;
+const BODY_LIMIT = 100_000;
+const QUOTE_LIMIT = 20_000;
+const ADDRESS_LIMIT = 320;
+
+/**
+ * A new inquiry, for the team. Reply-To is the owner if SES takes the address; the text says what to do otherwise. A
+ * long text is cut, and says how to read the rest.
+ *
+ * @param options.withReplyTo - False: as if the owner's address could not be used.
+ */
+export function toInquiryMail(
+  inquiry: Inquiry,
+  settings: Settings,
+  { withReplyTo = true }: { withReplyTo?: boolean } = {},
+): Mail {
+  const { id, email } = inquiry;
+  const subject = toOneLine(inquiry.subject, HEADING_LIMIT) || '(no subject)';
+  const whole = toVisible(inquiry.body);
+  const body = cut(whole, BODY_LIMIT);
+  const isCut = body !== whole || toVisible(inquiry.subject).length > HEADING_LIMIT;
+  const replyTo = withReplyTo ? toMailbox(email) : undefined;
+  const facts = { From: toOneLine(email, ADDRESS_LIMIT), Time: toTime(id), Inquiry: id };
+  const dismiss = toCommand(settings, `dismiss ${id}`);
+  const notes: Note[] = [];
+  if (replyTo === undefined) {
+    notes.push([
+      'No mail can be sent to the address of the sender, so a reply to this mail does not arrive there. When the inquiry needs no answer, run:',
+      dismiss,
+    ]);
+  } else {
+    notes.push(
+      ['To answer, reply to this mail or run:', toCommand(settings, `reply ${id}`)],
+      ['After an answer by mail, take the inquiry off the list of unanswered ones:', dismiss],
+    );
+  }
+  if (isCut) {
+    const length = inquiry.body.length.toLocaleString('en');
+    notes.push([
+      `The text below is cut; all of it has ${length} characters. To read it, run:`,
+      toCommand(settings, `show ${id}`),
+    ]);
+  }
+  const text = [
+    toLines(facts),
+    '',
+    ...notes.map(([note, command]) => `${note}\n  ${command}\n`),
+    'The sender wrote everything below this line.',
+    '-'.repeat(44),
+    `Subject: ${subject}`,
+    '',
+    body || '(no text)',
+    ...(isCut ? ['…'] : []),
+  ].join('\n');
+  const html = [
+    toTable(facts),
+    ...notes.map(toNote),
+    `<div style="${QUOTE}"><h1 dir="auto" lang="" style="margin:0 0 12px;font-size:20px;line-height:1.3;overflow-wrap:anywhere">${escapeHtml(subject)}</h1>`,
+    `${toBlock(body || '(no text)')}${isCut ? '<p>…</p>' : ''}</div>`,
+  ].join('\n');
+  return {
+    to: settings.inboxTo,
+    ...toCommon(inquiry, settings),
+    ...(replyTo !== undefined && { replyTo }),
+    subject: `[inquiries ${settings.stage}] ${toOneLine(subject, SUBJECT_LIMIT)}`,
+    text,
+    html: toPage(subject, html),
+  };
+}
+
+/**
+ * The answer to an inquiry, for its owner. The reply is never cut: the owner has no other way to read it. The original
+ * follows, quoted, and is cut when it is long.
+ *
+ * @returns undefined when no mail can be sent to the owner's address.
+ */
+export function toReplyMail(inquiry: Inquiry, reply: string, settings: Settings): Mail | undefined {
+  const to = toMailbox(inquiry.email);
+  if (to === undefined) return undefined;
+  const subject = toOneLine(inquiry.subject, SUBJECT_LIMIT) || '(no subject)';
+  const answer = toVisible(reply);
+  const original = toVisible(inquiry.body);
+  const quoted = cut(original, QUOTE_LIMIT);
+  const ending = quoted === original ? '' : '\n[…]';
+  const introduction = `On ${toTime(inquiry.id)} you wrote:`;
+  const text = [
+    answer,
+    '',
+    introduction,
+    '',
+    ...`${quoted}${ending}`.split('\n').map((line) => `> ${line}`.trimEnd()),
+  ].join('\n');
+  const html = [
+    toBlock(answer),
+    `<p style="margin:24px 0 8px">${introduction}</p>`,
+    `<blockquote style="${QUOTE}">${toBlock(`${quoted}${ending}`)}</blockquote>`,
+  ].join('\n');
+  return {
+    to,
+    replyTo: settings.inboxTo,
+    ...toCommon(inquiry, settings),
+    subject: `Re: ${subject}`,
+    text,
+    html: toPage(`Re: ${subject}`, html),
+  };
+}
+
+/** How many inquiries of an owner and hour have no mail. */
+export interface Waiting {
+  readonly count: number;
+  /** False: there are more than were counted. */
+  readonly isExact: boolean;
+}
+
+/**
+ * Says to the team that no more inquiries of this owner are mailed before the next hour.
+ *
+ * @param inquiry - The first one that is not mailed.
+ */
+export function toLimitMail(inquiry: Inquiry, { count, isExact }: Waiting, settings: Settings): Mail {
+  const { id, email } = inquiry;
+  const sender = toOneLine(email, ADDRESS_LIMIT);
+  const start = toHour(id);
+  const [from, until] = [start, start + HOUR].map((time) => new Date(time).toISOString().slice(11, 16));
+  const wait = `${isExact ? '' : 'at least '}${count.toLocaleString('en')} ${count === 1 ? 'inquiry waits' : 'inquiries wait'}`;
+  const facts = { From: sender, Time: toTime(id) };
+  // What a shell or the command could take for something else is not put into a command.
+  const filter = /^[A-Za-z0-9][\w.+-]*@[A-Za-z0-9.-]+$/.test(email) ? ` --email ${email}` : '';
+  const note: Note = [
+    `More than ${settings.mailsPerHour.toLocaleString('en')} inquiries came from this sender between ${from} and ${until} UTC. Now ${wait} without a mail, and there are no more mails about this sender before ${until} UTC. To see them, run:`,
+    toCommand(settings, `list${filter}`),
+  ];
+  const subject = `No more mails about ${toOneLine(email, SUBJECT_LIMIT - 40)} before ${until} UTC`;
+  return {
+    to: settings.inboxTo,
+    ...toCommon(inquiry, settings),
+    subject: `[inquiries ${settings.stage}] ${subject}`,
+    text: `${toLines(facts)}\n\n${note.join('\n  ')}\n`,
+    html: toPage(subject, `${toTable(facts)}\n${toNote(note)}`),
+  };
+}
+
+/** Milliseconds. */
+const HOUR = 3_600_000;
+
+/** Milliseconds since the epoch of an id (RFC 9562, 5.7). */
+const toMilliseconds = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+
+/** The start of the hour (UTC) in which an id was made, in milliseconds since the epoch. */
+export const toHour = (id: string): number => Math.floor(toMilliseconds(id) / HOUR) * HOUR;
+
+const toTime = (id: string): string =>
+  `${new Date(toMilliseconds(id)).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+
+/**
+ * All mails of an inquiry refer to the same message, which makes them one thread: SES gives each mail a Message-ID of
+ * its own. `Auto-Submitted` keeps automatic replies away (RFC 3834).
+ */
+const toCommon = ({ id }: Inquiry, { inboxFrom }: Settings) => ({
+  from: inboxFrom,
+  headers: {
+    References: `<${id}@${inboxFrom.slice(inboxFrom.lastIndexOf('@') + 1)}>`,
+    'Auto-Submitted': 'auto-generated',
+  },
+});
+
+/** A sentence, and the command that it announces. */
+type Note = readonly [text: string, command: string];
+
+const toCommand = ({ stage }: Settings, verb: string): string =>
+  `npm run inbox -- ${stage === 'local' ? '' : `--stage ${stage} `}${verb}`;
+
+// Styles are inline, which all mail programs read. There are no colours but that of lines, so that each program's
+// own, light or dark, are used.
+const QUOTE = 'margin:16px 0 0;padding:4px 0 4px 16px;border-left:3px solid #888';
+
+const toNote = ([note, command]: Note): string =>
+  `<p style="margin:12px 0">${escapeHtml(note)}<br><code style="font:14px/1.5 ui-monospace,Menlo,Consolas,monospace;overflow-wrap:anywhere">${escapeHtml(command)}</code></p>`;
+
+const toLines = (facts: Record<string, string>): string =>
+  Object.entries(facts)
+    .map(([name, value]) => `${`${name}:`.padEnd(9)}${value}`)
+    .join('\n');
+
+const toTable = (facts: Record<string, string>): string =>
+  `<table style="border-collapse:collapse;font:inherit">${Object.entries(facts)
+    .map(
+      ([name, value]) =>
+        `<tr><th scope="row" style="padding:0 16px 0 0;text-align:left;vertical-align:top;font-weight:normal">${name}</th><td style="padding:0;overflow-wrap:anywhere"><bdi>${escapeHtml(value)}</bdi></td></tr>`,
+    )
+    .join('')}</table>`;
+
+/** Paragraphs of a user, each in the direction of its first letter. */
+const toBlock = (text: string): string =>
+  `<div dir="auto" lang="" style="white-space:pre-wrap;overflow-wrap:anywhere;unicode-bidi:plaintext">${escapeHtml(text)}</div>`;
+
+const toPage = (title: string, content: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<meta name="format-detection" content="telephone=no, date=no, address=no, email=no, url=no">
+<title>${escapeHtml(title)}</title>
+<style>:root { color-scheme: light dark; }</style>
+</head>
+<body style="margin:0;padding:16px;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif">
+<div style="max-width:44em">
+${content}
+</div>
+</body>
+</html>
+`;

@@ -1,0 +1,78 @@
+/** Texts of users in mails: what cannot be seen, or moves what is around it, is replaced. */
+import { domainToASCII } from 'node:url';
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** A longer grapheme is no letter of any language: stacked marks. It is cut like any other text. */
+const GRAPHEME_LIMIT = 100;
+
+/**
+ * Makes a text safe to print: line breaks of all kinds become `\n`; other control characters become their symbols
+ * (U+2400 to U+2421), those of C1, bidirectional embeddings, overrides and isolates, and lone surrogates U+FFFD.
+ * Bidirectional marks, which are part of ordinary texts, have no effect beyond their neighbours and are left out.
+ */
+export function toVisible(text: string): string {
+  return (
+    text
+      .toWellFormed()
+      .replaceAll(/\r\n?|[\u0085\u2028\u2029]/g, '\n')
+      // oxlint-disable-next-line no-control-regex -- these are meant
+      .replaceAll(/[\0-\x08\x0B-\x1F]/g, (character) =>
+        String.fromCodePoint(0x2400 + (character.codePointAt(0) ?? 0)),
+      )
+      .replaceAll('\x7F', '\u2421')
+      .replaceAll(/[\x80-\x9F\u202A-\u202E\u2066-\u2069]/g, '\uFFFD')
+      .replaceAll(/[\u200E\u200F\u061C]/g, '')
+  );
+}
+
+/**
+ * A visible text in one line of at most `limit` UTF-16 units, with `…` where it was cut. It holds no encoded word
+ * (RFC 2047): a mail program would decode it in a header.
+ */
+export function toOneLine(text: string, limit: number): string {
+  const line = toVisible(text).replaceAll(/\s+/g, ' ').replaceAll('=?', '= ?').trim();
+  return line.length <= limit ? line : `${cut(line, limit - 1)}…`;
+}
+
+/** The beginning of a text, at most `limit` UTF-16 units, that ends between two graphemes. */
+export function cut(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const { index = limit } = graphemes.segment(text).containing(limit) ?? {};
+  if (limit - index <= GRAPHEME_LIMIT) return text.slice(0, index);
+  // In no case between the surrogates of a pair.
+  return text.slice(0, limit).replace(/[\uD800-\uDBFF]$/, '');
+}
+
+const ENTITIES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Escapes a text for HTML, also in quoted attributes. */
+export const escapeHtml = (text: string): string =>
+  text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+
+const ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
+const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
+const MAILBOX = new RegExp(`^(?=.{1,64}@)${ATOM}(?:\\.${ATOM})*@(?:${LABEL}\\.)+${LABEL}$`);
+
+/**
+ * Narrows a text to an address that SES takes: a dot-atom of ASCII (RFC 5321, 4.1.2), `@`, and a domain name, which is
+ * encoded in Punycode where it is not ASCII. Quoted local parts, comments, names and address literals are refused.
+ *
+ * An encoded word (RFC 2047), which some mail programs decode where none is allowed, is refused, too.
+ *
+ * @returns undefined when it is not such an address.
+ */
+export function toMailbox(text: string): string | undefined {
+  if (text.length > 254 || text.includes('=?')) return undefined;
+  const at = text.lastIndexOf('@');
+  const domain = text.slice(at + 1);
+  // oxlint-disable-next-line no-control-regex -- ASCII
+  const mailbox = /^[\0-\x7F]*$/.test(domain) ? text : `${text.slice(0, at)}@${domainToASCII(domain)}`;
+  return MAILBOX.test(mailbox) && mailbox.length <= 254 ? mailbox : undefined;
+}

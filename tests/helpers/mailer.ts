@@ -1,0 +1,155 @@
+/** The built mailer in a sandbox, on a table of its own, with an SES that can be made to fail. */
+import { randomUUID } from 'node:crypto';
+import { GetItemCommand } from '@aws-sdk/client-dynamodb';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { expect } from 'vitest';
+import { createInbox } from '../../scripts/inbox/inbox.ts';
+import { startSandbox } from '../../scripts/local/lambda/sandbox.ts';
+import type { Inquiry } from '../../src/contract.ts';
+import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
+import { createInquiries } from '../../src/inquiries.ts';
+import type { Identity } from '../../src/identity.ts';
+import { createOwnStore } from './engines.ts';
+import { createDynamoDbClient } from '../../src/entities/client.ts';
+import { makeCall } from './events.ts';
+import { startFaultProxy } from './fault-proxy.ts';
+import { startSes } from './ses.ts';
+
+export type Row = Record<string, AttributeValue>;
+
+export interface StreamRecord {
+  readonly eventName: 'INSERT' | 'MODIFY' | 'REMOVE';
+  readonly dynamodb: { readonly SequenceNumber: string; readonly NewImage?: Row; readonly OldImage?: Row };
+}
+
+export type Mailer = Awaited<ReturnType<typeof startMailer>>;
+
+export const INBOX = { INBOX_TO: 'support@example.com', INBOX_FROM: 'inquiries@mail.example.com' };
+
+const MAILER = new URL('../../dist/mailer.mjs', import.meta.url).href;
+
+let sequence = 0;
+
+/** A record of the stream, with a sequence number that is higher than any before. */
+export const toRecord = (
+  NewImage: Row,
+  { eventName = 'INSERT', OldImage }: { eventName?: StreamRecord['eventName']; OldImage?: Row } = {},
+): StreamRecord => ({
+  eventName,
+  dynamodb: {
+    SequenceNumber: String(++sequence).padStart(12, '0'),
+    NewImage,
+    ...(OldImage !== undefined && { OldImage }),
+  },
+});
+
+/** An owner with a partition of its own. */
+export const makeOwner = (email = 'ana@example.com'): Identity => ({ sub: randomUUID(), email });
+
+export async function startMailer(
+  engine: string,
+  { environment = {}, now = Date.now }: { environment?: Record<string, string>; now?: () => number } = {},
+) {
+  const { client, entity, table } = await createOwnStore(engine);
+  const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), entity, { retentionDays: 30 });
+  const inquiries = createInquiries(store, now);
+  const ses = await startSes();
+  const [mailFaults, databaseFaults] = [await startFaultProxy(ses.url), await startFaultProxy(engine)];
+  const lines: string[] = [];
+  const sandbox = await startSandbox({
+    module: MAILER,
+    environment: {
+      TABLE_NAME: table,
+      STAGE: 'develop',
+      ...INBOX,
+      AWS_REGION: 'local',
+      AWS_ACCESS_KEY_ID: 'local',
+      AWS_SECRET_ACCESS_KEY: 'local',
+      AWS_ENDPOINT_URL_SESV2: mailFaults.url,
+      AWS_ENDPOINT_URL_DYNAMODB: databaseFaults.url,
+      ...environment,
+    },
+    timeout: 60_000,
+    log: (line) => void lines.push(line),
+  });
+
+  /** Of the invocations since the log was taken. */
+  const requestIds = new Set<string>();
+  const nextRequestId = (): string => {
+    const id = randomUUID();
+    requestIds.add(id);
+    return id;
+  };
+  const forget = (): void => {
+    requestIds.clear();
+    lines.length = 0;
+  };
+  /** Lines about mails of these invocations, each with that of the metrics, which follows it. */
+  const readLog = (): string[] =>
+    lines.flatMap((line, index) => {
+      const metrics = lines[index + 1];
+      const isOurs = requestIds.has(toMessage(line)?.requestId ?? '');
+      return isOurs && metrics !== undefined ? [line, metrics] : [];
+    });
+
+  const readRow = async ({ cognito_sub, email, id }: Inquiry): Promise<Row> => {
+    const { TableName, Key } = entity
+      .get({ cognito_sub, email, id })
+      .params<{ TableName: string; Key: { pk: string; sk: string } }>();
+    const key = { pk: { S: Key.pk }, sk: { S: Key.sk } };
+    const { Item } = await client.send(new GetItemCommand({ TableName, Key: key, ConsistentRead: true }));
+    if (Item === undefined) throw new Error('There is no such row.');
+    return Item;
+  };
+
+  return {
+    client,
+    table,
+    mails: ses.mails,
+    mailFaults,
+    databaseFaults,
+    inbox: createInbox(client, table),
+    readRow,
+    /** Stores an inquiry. */
+    async create(owner = makeOwner(), { subject = 'A subject', body = 'A body' } = {}): Promise<Inquiry> {
+      return (await inquiries.create(owner, { subject, body }, makeCall())).inquiry;
+    },
+    /** Hands over records. @returns The sequence numbers that are reported as failed. */
+    async handle(records: readonly StreamRecord[], remaining = 60_000): Promise<string[]> {
+      const requestId = nextRequestId();
+      const { result } = await sandbox.invoke(JSON.stringify({ Records: records }), { requestId, remaining });
+      const { batchItemFailures } = JSON.parse(result) as {
+        batchItemFailures: { itemIdentifier: string }[];
+      };
+      return batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
+    },
+    /** Invokes it as an operator. */
+    async invoke(event: unknown): Promise<unknown> {
+      return JSON.parse(
+        (await sandbox.invoke(JSON.stringify(event), { requestId: nextRequestId() })).result,
+      ) as unknown;
+    },
+    /**
+     * Waits for the lines about this many mails since the last call, or since {@link forget}.
+     *
+     * @returns Their outcomes in order, and all lines, metrics included.
+     */
+    async takeLog(count: number): Promise<{ outcomes: string[]; text: string }> {
+      await expect.poll(readLog, { timeout: 10_000 }).toHaveLength(2 * count);
+      const log = readLog();
+      forget();
+      return { outcomes: log.flatMap((line) => toMessage(line)?.outcome ?? []), text: log.join('\n') };
+    },
+    forget,
+    async close(): Promise<void> {
+      await sandbox.close();
+      await mailFaults.close();
+      await databaseFaults.close();
+      await ses.close();
+      client.destroy();
+    },
+  };
+}
+
+const toMessage = (line: string) =>
+  (JSON.parse(line) as { message?: { requestId?: string; outcome?: string } }).message;

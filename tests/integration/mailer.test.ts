@@ -1,0 +1,457 @@
+/** The built mailer against a real table and an SES that fails in every way. */
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { Inquiry } from '../../src/contract.ts';
+import { describeOnEngines } from '../helpers/engines.ts';
+import { always, answer, cutConnection, first, hang, never, refuse } from '../helpers/fault-proxy.ts';
+import type { Plan } from '../helpers/fault-proxy.ts';
+import { INBOX, makeOwner, startMailer, toRecord } from '../helpers/mailer.ts';
+import type { Mailer, Row, StreamRecord } from '../helpers/mailer.ts';
+import { refuseMail } from '../helpers/ses.ts';
+
+describeOnEngines('the mailer', (engine) => {
+  let mailer: Mailer;
+  beforeAll(async () => {
+    mailer = await startMailer(engine);
+  });
+  afterAll(() => mailer.close());
+  beforeEach(() => {
+    mailer.mailFaults.plan = never;
+    mailer.databaseFaults.plan = never;
+    mailer.mails.length = 0;
+    mailer.forget();
+  });
+
+  /** The record of a new inquiry. */
+  const insert = async (inquiry: Inquiry): Promise<StreamRecord> => toRecord(await mailer.readRow(inquiry));
+  const createRecord = async (): Promise<StreamRecord> => insert(await mailer.create());
+  const sequenceOf = ({ dynamodb }: StreamRecord): string => dynamodb.SequenceNumber;
+  const subjects = (): string[] => mailer.mails.map(({ Content }) => Content.Simple.Subject.Data);
+
+  describe('mails', () => {
+    it('a new inquiry to the team, with the owner in Reply-To', async () => {
+      const inquiry = await mailer.create(undefined, { subject: 'Lamp', body: 'It is broken.\nWhat now?' });
+      expect(await mailer.handle([await insert(inquiry)])).toEqual([]);
+      expect(mailer.mails).toEqual([
+        {
+          FromEmailAddress: INBOX.INBOX_FROM,
+          Destination: { ToAddresses: [INBOX.INBOX_TO] },
+          ReplyToAddresses: ['ana@example.com'],
+          Content: {
+            Simple: {
+              Subject: { Charset: 'UTF-8', Data: '[inquiries develop] Lamp' },
+              Body: {
+                Text: { Charset: 'UTF-8', Data: expect.stringContaining('It is broken.\nWhat now?') },
+                Html: { Charset: 'UTF-8', Data: expect.stringContaining('It is broken.\nWhat now?') },
+              },
+              Headers: [
+                { Name: 'References', Value: `<${inquiry.id}@mail.example.com>` },
+                { Name: 'Auto-Submitted', Value: 'auto-generated' },
+              ],
+            },
+          },
+        },
+      ]);
+      expect((await mailer.takeLog(1)).outcomes).toEqual(['sent']);
+    });
+
+    it('a reply to its owner, in the same thread, with the team in Reply-To', async () => {
+      const inquiry = await mailer.create(undefined, { subject: 'Lamp', body: 'It is broken.' });
+      const OldImage = await mailer.readRow(inquiry);
+      await mailer.inbox.answer(inquiry.id, { reply: 'We send a new one.', respondent: 'bea' });
+      const NewImage = await mailer.readRow(inquiry);
+      expect(await mailer.handle([toRecord(NewImage, { eventName: 'MODIFY', OldImage })])).toEqual([]);
+      expect(mailer.mails).toMatchObject([
+        {
+          Destination: { ToAddresses: ['ana@example.com'] },
+          ReplyToAddresses: [INBOX.INBOX_TO],
+          Content: {
+            Simple: {
+              Subject: { Data: 'Re: Lamp' },
+              Body: {
+                Text: { Data: expect.stringMatching(/^We send a new one\.\n[^]*\n> It is broken\.$/) },
+              },
+              Headers: [{ Name: 'References', Value: `<${inquiry.id}@mail.example.com>` }, {}],
+            },
+          },
+        },
+      ]);
+      expect(JSON.stringify(mailer.mails)).not.toContain('bea');
+    });
+
+    it('nothing for other records: dismissed, answered before, copied with an answer, deleted, of other entities', async () => {
+      const inquiry = await mailer.create();
+      const before = await mailer.readRow(inquiry);
+      await mailer.inbox.answer(inquiry.id, { respondent: 'bea' });
+      const dismissed = await mailer.readRow(inquiry);
+      const answered = { ...dismissed, reply: { S: 'r' } };
+      const records = [
+        toRecord(dismissed, { eventName: 'MODIFY', OldImage: before }),
+        toRecord(answered, { eventName: 'MODIFY', OldImage: { ...answered, reply: { S: 'q' } } }),
+        toRecord(answered),
+        toRecord(before, { eventName: 'REMOVE' }),
+        toRecord({ ...before, __edb_e__: { S: 'delivery' } }),
+      ];
+      expect(await mailer.handle(records)).toEqual([]);
+      expect(mailer.mails).toEqual([]);
+    });
+
+    it('nothing about what has expired or was erased in the meantime', async () => {
+      const [expired, erased] = [await mailer.create(), await mailer.create()];
+      const records = [
+        toRecord({ ...(await mailer.readRow(expired)), expires_at: { N: '1700000000' } }),
+        await insert(erased),
+      ];
+      await mailer.inbox.remove(erased);
+      expect(await mailer.handle(records)).toEqual([]);
+      expect(mailer.mails).toEqual([]);
+      expect((await mailer.takeLog(2)).outcomes).toEqual(['expired', 'erased']);
+    });
+  });
+
+  describe('sends each mail once', () => {
+    it('when the same batch comes again', async () => {
+      const records = [await createRecord(), await createRecord()];
+      for (let n = 0; n < 3; n++) expect(await mailer.handle(records)).toEqual([]);
+      expect(mailer.mails).toHaveLength(2);
+      expect((await mailer.takeLog(6)).outcomes).toEqual(['sent', 'sent', ...Array(4).fill('already-sent')]);
+    });
+
+    it('when a batch comes again from its first failure', async () => {
+      const records = await Promise.all(Array.from({ length: 6 }, createRecord));
+      // The second and the fourth mail fail.
+      mailer.mailFaults.plan = (attempt) =>
+        attempt === 1 || attempt === 3 ? refuseMail(403, 'AccessDeniedException') : undefined;
+      const failed = await mailer.handle(records);
+      expect(failed).toEqual([records[1], records[3]].map((record) => record && sequenceOf(record)));
+      mailer.mailFaults.plan = never;
+      expect(await mailer.handle(records.slice(1))).toEqual([]);
+      expect(mailer.mails).toHaveLength(6);
+      const threads = mailer.mails.map(({ Content }) => Content.Simple.Headers[0]?.Value);
+      expect(new Set(threads).size).toBe(6);
+    });
+
+    it('when the delivery record cannot be written', async () => {
+      const record = await createRecord();
+      mailer.databaseFaults.plan = (_, operation) =>
+        operation === 'PutItem' ? refuse(400, 'AccessDeniedException') : undefined;
+      expect(await mailer.handle([record])).toEqual([]);
+      expect(mailer.mails).toHaveLength(1);
+      const { outcomes, text } = await mailer.takeLog(1);
+      expect(outcomes).toEqual(['sent']);
+      expect(text).toContain('"errorName":"AccessDeniedException"');
+    });
+
+    it('by delivery records without personal data, which expire, and which the operators’ index does not have', async () => {
+      const inquiry = await mailer.create(makeOwner('unmistakable@example.com'));
+      await mailer.handle([await insert(inquiry)]);
+      const { Items = [] } = await mailer.client.send(new ScanCommand({ TableName: mailer.table }));
+      const own = Items.filter((item) => item['__edb_e__'] !== 'inquiry');
+      const record = own.find((item) => item['inquiry'] === inquiry.id);
+      expect(record).toMatchObject({ __edb_e__: 'delivery', mail: 'inquiry' });
+      for (const item of own) {
+        expect(item['expires_at']).toBeGreaterThan(Date.now() / 1_000 + 2 * 86_400 - 3_600);
+        expect(item).not.toHaveProperty('id');
+        expect(JSON.stringify(item)).not.toMatch(/unmistakable/);
+        expect(JSON.stringify(item)).not.toContain(inquiry.cognito_sub);
+      }
+      const listed = (await Array.fromAsync(mailer.inbox.list())).flat();
+      expect(listed.every(({ id }) => id !== undefined)).toBe(true);
+    });
+  });
+
+  describe('a poison row holds nothing back', () => {
+    it.each<[string, (row: Row) => Row]>([
+      ['without a subject', ({ subject: _, ...row }) => row],
+      ['without an email', ({ email: _, ...row }) => row],
+      ['without an id', ({ id: _, ...row }) => row],
+      ['with an id that is none', (row) => ({ ...row, id: { S: 'poison@example.com' } })],
+      ['with a body that is a number', (row) => ({ ...row, body: { N: '5' } })],
+      ['with nothing but its entity', () => ({ __edb_e__: { S: 'inquiry' } })],
+    ])('%s', async (_, poison) => {
+      const [before, after] = [await createRecord(), await createRecord()];
+      const bad = toRecord(poison(await mailer.readRow(await mailer.create())));
+      expect(await mailer.handle([before, bad, after])).toEqual([]);
+      expect(mailer.mails).toHaveLength(2);
+      const { outcomes, text } = await mailer.takeLog(3);
+      expect(outcomes).toEqual(['sent', 'refused', 'sent']);
+      expect(text).toContain('"errorName":"MalformedRow"');
+      expect(text).toContain(`"sequenceNumber":"${sequenceOf(bad)}"`);
+      expect(text).not.toContain('@');
+    });
+  });
+
+  describe('when SES', () => {
+    const refusal = always(refuseMail(400, 'MessageRejected'));
+    const unverified = always(
+      refuseMail(400, 'MessageRejected', 'Email address is not verified. The following identities failed'),
+    );
+
+    it.each<[string, Plan, number]>([
+      ['throttles twice', first(2, refuseMail(429, 'TooManyRequestsException')), 1],
+      ['fails twice', first(2, refuseMail(500, 'InternalFailure')), 1],
+      ['ends the connection', first(1, cutConnection('before', 'reset')), 1],
+      // SES has no idempotency token: a mail whose acceptance was not heard of is sent again.
+      ['accepts and ends the connection', first(1, cutConnection('after', 'reset')), 2],
+    ])('%s, the mail is sent', async (_, plan, mails) => {
+      mailer.mailFaults.plan = plan;
+      const record = await createRecord();
+      expect(await mailer.handle([record])).toEqual([]);
+      expect(await mailer.handle([record])).toEqual([]);
+      expect(mailer.mails).toHaveLength(mails);
+      expect(new Set(mailer.mails.map(({ Content }) => JSON.stringify(Content))).size).toBe(1);
+    });
+
+    it.each<[string, Plan, string]>([
+      ['throttles for long', always(refuseMail(429, 'TooManyRequestsException')), 'TooManyRequestsException'],
+      ['fails for long', always(refuseMail(500, 'InternalFailure')), 'InternalFailure'],
+      ['sends HTML', always(answer(503, '<html>secret</html>', { 'content-type': 'text/html' })), ''],
+      ['has paused', always(refuseMail(400, 'SendingPausedException')), 'SendingPausedException'],
+      ['has no verified identity', unverified, 'MessageRejected'],
+      ['answers without a MessageId', always(answer(200, '{}')), 'UnconfirmedMail'],
+      ['answers nothing', always(answer(200, '')), ''],
+      ['is out of reach', always(cutConnection('before', 'close')), ''],
+    ])('%s, the mail is reported and sent later', async (_, plan, errorName) => {
+      mailer.mailFaults.plan = plan;
+      const record = await createRecord();
+      expect(await mailer.handle([record])).toEqual([sequenceOf(record)]);
+      const { outcomes, text } = await mailer.takeLog(1);
+      expect(outcomes).toEqual(['failed']);
+      expect(text).toContain(`"errorName":"${errorName}`);
+      expect(text).toContain('"MailFailures":1');
+      expect(text).not.toMatch(/secret|@/);
+      mailer.mailFaults.plan = never;
+      expect(await mailer.handle([record])).toEqual([]);
+      expect(mailer.mails).toHaveLength(1);
+    });
+
+    it('never answers, the invocation ends in time and reports what it could not send', async () => {
+      mailer.mailFaults.plan = always(hang);
+      const records = [await createRecord(), await createRecord(), await createRecord()];
+      const start = performance.now();
+      // 3 s for the first mail, 2 s for its record and 1 s of reserve; no time for the others.
+      expect(await mailer.handle(records, 6_100)).toEqual(records.map(sequenceOf));
+      expect(performance.now() - start).toBeLessThan(6_100);
+      expect((await mailer.takeLog(3)).outcomes).toEqual(['failed', 'deferred', 'deferred']);
+    });
+
+    it('rejects one mail, it is logged as an error and not tried again; the others are sent', async () => {
+      const records = [await createRecord(), await createRecord(), await createRecord()];
+      mailer.mailFaults.plan = (attempt, operation) => (attempt === 1 ? refusal(0, operation) : undefined);
+      expect(await mailer.handle(records)).toEqual([]);
+      expect(mailer.mails).toHaveLength(2);
+      const { outcomes, text } = await mailer.takeLog(3);
+      expect(outcomes).toEqual(['sent', 'refused', 'sent']);
+      expect(text).toMatch(/"level":"ERROR".*"refused"/);
+    });
+
+    it('refuses the owner’s address, the team gets the mail without it', async () => {
+      mailer.mailFaults.plan = first(1, refuseMail(400, 'BadRequestException'));
+      expect(await mailer.handle([await createRecord()])).toEqual([]);
+      expect(mailer.mails).toHaveLength(1);
+      expect(mailer.mails[0]).not.toHaveProperty('ReplyToAddresses');
+      expect(mailer.mails[0]?.Content.Simple.Body.Text.Data).toMatch(/No mail can be sent to the address/);
+    });
+  });
+
+  describe('when the database', () => {
+    it.each<[string, Plan]>([
+      ['throttles', always(refuse(400, 'ThrottlingException'))],
+      [
+        'cannot be read',
+        (_, operation) => (operation === 'GetItem' ? refuse(500, 'InternalServerError') : undefined),
+      ],
+      [
+        'cannot count',
+        (_, operation) => (operation === 'UpdateItem' ? refuse(500, 'InternalServerError') : undefined),
+      ],
+    ])('%s, no mail is sent, and the record is reported', async (_, plan) => {
+      const record = await createRecord();
+      mailer.databaseFaults.plan = plan;
+      expect(await mailer.handle([record])).toEqual([sequenceOf(record)]);
+      expect(mailer.mails).toEqual([]);
+      mailer.databaseFaults.plan = never;
+      expect(await mailer.handle([record])).toEqual([]);
+      expect(mailer.mails).toHaveLength(1);
+    });
+  });
+
+  describe('an operator', () => {
+    it('sends what was not sent, by ids', async () => {
+      const [lost, sent, dismissed, answered] = [
+        await mailer.create(undefined, { subject: 'lost' }),
+        await mailer.create(undefined, { subject: 'sent' }),
+        await mailer.create(undefined, { subject: 'dismissed' }),
+        await mailer.create(undefined, { subject: 'answered' }),
+      ];
+      await mailer.handle([await insert(sent)]);
+      await mailer.inbox.answer(dismissed.id, { respondent: 'bea' });
+      await mailer.inbox.answer(answered.id, { reply: 'r', respondent: 'bea' });
+      const missing = '01a1f794-6f77-70a2-a975-366ad3f1860a';
+      const ids = [lost.id, sent.id, dismissed.id, answered.id, missing];
+      expect(await mailer.invoke({ ids })).toEqual({
+        results: [
+          { id: lost.id, outcome: 'sent' },
+          { id: sent.id, outcome: 'already-sent' },
+          { id: dismissed.id, outcome: 'answered' },
+          { id: answered.id, outcome: 'sent' },
+          { id: missing, outcome: 'erased' },
+        ],
+      });
+      expect(subjects()).toEqual(['[inquiries develop] sent', '[inquiries develop] lost', 'Re: answered']);
+      expect(await mailer.invoke({ ids: [sent.id], again: true })).toEqual({
+        results: [{ id: sent.id, outcome: 'sent' }],
+      });
+      expect(subjects().at(-1)).toBe('[inquiries develop] sent');
+    });
+
+    it('learns what failed', async () => {
+      const { id } = await mailer.create();
+      mailer.mailFaults.plan = always(refuseMail(400, 'SendingPausedException'));
+      expect(await mailer.invoke({ ids: [id] })).toEqual({ results: [{ id, outcome: 'failed' }] });
+    });
+
+    it.each([
+      ['no object', 'x'],
+      ['no ids', {}],
+      ['an id that is none', { ids: ['x'] }],
+      ['an id that is no string', { ids: [5] }],
+      ['too many', { ids: Array(101).fill('01a1f794-6f77-70a2-a975-366ad3f1860a') }],
+      ['another option', { ids: [], again: 'yes' }],
+    ])('gets an error for %s', async (_, event) => {
+      await expect(mailer.invoke(event)).rejects.toMatchObject({
+        cause: expect.stringContaining('The event is neither a batch of the stream nor'),
+      });
+    });
+  });
+
+  it('does not mail to an address that is none, and logs it as an error', async () => {
+    const inquiry = await mailer.create(makeOwner('ana@example.com\r\nBcc: eve@example.com'));
+    const OldImage = await mailer.readRow(inquiry);
+    const NewImage = { ...OldImage, reply: { S: 'r' } };
+    expect(await mailer.handle([toRecord(NewImage, { eventName: 'MODIFY', OldImage })])).toEqual([]);
+    expect(mailer.mails).toEqual([]);
+    expect((await mailer.takeLog(1)).text).toMatch(/"level":"ERROR".*"outcome":"no-address"/);
+  });
+
+  it('logs and counts without a text, an address or a name', async () => {
+    const canary = 'canary7b1';
+    const inquiry = await mailer.create(makeOwner(`${canary}@example.com`), {
+      subject: canary,
+      body: canary,
+    });
+    await mailer.handle([await insert(inquiry)]);
+    const { text } = await mailer.takeLog(1);
+    const [line = '', metrics = ''] = text.split('\n');
+    expect(text).not.toMatch(/canary7b1|@/);
+    expect(JSON.parse(line)).toMatchObject({
+      level: 'INFO',
+      message: { inquiry: inquiry.id, mail: 'inquiry', outcome: 'sent', sequenceNumber: expect.any(String) },
+    });
+    const { _aws, ...values } = JSON.parse(metrics) as Record<string, unknown>;
+    expect(values).toEqual({
+      FunctionName: 'inquiries-local',
+      MailsSent: 1,
+      MailFailures: 0,
+      MailsWithheld: 0,
+    });
+    expect(_aws).toMatchObject({
+      CloudWatchMetrics: [{ Namespace: 'Inquiries', Dimensions: [['FunctionName']] }],
+    });
+  });
+});
+
+describeOnEngines('a flood', (engine) => {
+  let mailer: Mailer;
+  afterEach(() => mailer.close());
+
+  it(
+    'of 1,000 inquiries of one owner is 10 mails and one about the others; other owners’ mails are sent',
+    { timeout: 300_000 },
+    async () => {
+      // Half past an hour, so that the flood is in one.
+      const time = Math.floor(Date.now() / 3_600_000) * 3_600_000 + 1_800_000;
+      mailer = await startMailer(engine, { now: () => time });
+      const [eve, ana] = [makeOwner('eve@example.com'), makeOwner()];
+      const rows: Inquiry[] = [];
+      for (let n = 0; n < 1_000; n++) {
+        rows.push(await mailer.create(eve, { subject: `flood ${n}` }));
+        if (n % 100 === 50) rows.push(await mailer.create(ana, { subject: `ana ${n}` }));
+      }
+      const records = await Promise.all(rows.map(async (row) => toRecord(await mailer.readRow(row))));
+      const batches = Array.from({ length: 101 }, (_, n) => records.slice(n * 10, n * 10 + 10));
+      for (const batch of batches) expect(await mailer.handle(batch)).toEqual([]);
+      // Lambda may hand over any batch twice.
+      for (const batch of batches.slice(0, 5)) expect(await mailer.handle(batch)).toEqual([]);
+
+      const sent = mailer.mails.map(({ Content }) => Content.Simple);
+      const subjects = sent.map(({ Subject }) => Subject.Data);
+      expect(subjects.filter((subject) => subject.includes('] flood'))).toEqual(
+        Array.from({ length: 10 }, (_, n) => `[inquiries develop] flood ${n}`),
+      );
+      expect(subjects.filter((subject) => subject.includes('] ana'))).toHaveLength(10);
+      const limit = sent.filter(({ Subject }) => Subject.Data.includes('No more mails'));
+      expect(limit).toHaveLength(1);
+      expect(sent).toHaveLength(21);
+      expect(limit[0]?.Body.Text.Data).toContain('990 inquiries wait without a mail');
+      expect(limit[0]?.Body.Text.Data).toContain(
+        'npm run inbox -- --stage develop list --email eve@example.com',
+      );
+      const { outcomes } = await mailer.takeLog(1_060);
+      const count = (outcome: string) => outcomes.filter((other) => other === outcome).length;
+      expect({ sent: count('sent'), limit: count('limit-mail-sent'), again: count('already-sent') }).toEqual({
+        sent: 20,
+        limit: 1,
+        again: 10,
+      });
+    },
+  );
+
+  it('ends with the hour', async () => {
+    const hour = Math.floor(Date.now() / 3_600_000) * 3_600_000;
+    let time = hour;
+    mailer = await startMailer(engine, { now: () => time, environment: { MAILS_PER_HOUR: '2' } });
+    const owner = makeOwner();
+    for (const minute of [0, 1, 2, 3, 60, 61]) {
+      time = hour + minute * 60_000;
+      const inquiry = await mailer.create(owner, { subject: `minute ${minute}` });
+      await mailer.handle([toRecord(await mailer.readRow(inquiry))]);
+    }
+    expect(mailer.mails.map(({ Content }) => Content.Simple.Subject.Data.slice(20))).toEqual([
+      'minute 0',
+      'minute 1',
+      expect.stringMatching(/^No more mails about ana@example.com before \d\d:00 UTC$/),
+      'minute 60',
+      'minute 61',
+    ]);
+    expect((await mailer.takeLog(6)).outcomes).toEqual([
+      'sent',
+      'sent',
+      'limit-mail-sent',
+      'withheld',
+      'sent',
+      'sent',
+    ]);
+  });
+
+  it('whose mail about the limit fails gets it with the next attempt, and once', async () => {
+    mailer = await startMailer(engine, { environment: { MAILS_PER_HOUR: '1' } });
+    const owner = makeOwner();
+    const rows = [await mailer.create(owner), await mailer.create(owner), await mailer.create(owner)];
+    const [one, two, three] = await Promise.all(rows.map(async (row) => toRecord(await mailer.readRow(row))));
+    if (!one || !two || !three) throw new Error('unreachable');
+    await mailer.handle([one]);
+    mailer.mailFaults.plan = always(refuseMail(400, 'SendingPausedException'));
+    expect(await mailer.handle([two, three])).toHaveLength(2);
+    mailer.mailFaults.plan = never;
+    expect(await mailer.handle([two, three])).toEqual([]);
+    expect(mailer.mails).toHaveLength(2);
+  });
+});
+
+it('names the settings that are missing or malformed, and does not start', async () => {
+  const environment = { INBOX_TO: 'x', INBOX_FROM: '', MAILS_PER_HOUR: '0' };
+  await expect(startMailer(inject('engines').dynalite, { environment })).rejects.toThrow(
+    'Missing or malformed environment variables: INBOX_TO, INBOX_FROM, MAILS_PER_HOUR',
+  );
+});
