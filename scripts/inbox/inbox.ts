@@ -3,9 +3,18 @@
  * (src/entities/inquiry.ts). docs/adr/0081
  */
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { DeleteCommand, GetCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  BatchGetCommand,
+  DeleteCommand,
+  GetCommand,
+  QueryCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Inquiry } from '../../src/contract.ts';
 import { createInquiryEntity, toFirstId } from '../../src/entities/inquiry.ts';
+import { ITEM_LIMIT } from '../../src/limits.ts';
+import { UsageError } from '../cli.ts';
 
 /** An inquiry with what operators know of it. Unanswered: no `reply_at`; dismissed: `reply_at` without `reply`. */
 export interface StoredInquiry extends Inquiry {
@@ -34,11 +43,21 @@ export interface InquiryFilter {
 export type AnswerResult =
   | { readonly status: 'answered'; readonly reply_at: string }
   | { readonly status: 'already-answered'; readonly respondent: string; readonly reply_at: string }
-  | { readonly status: 'not-found' };
+  | { readonly status: 'not-found' }
+  /** The item would be larger than DynamoDB allows: 400 KB with the inquiry. */
+  | { readonly status: 'too-large' };
 
 export type Inbox = ReturnType<typeof createInbox>;
 
+export const TOO_LARGE = 'The reply is too long: with the inquiry it may have 400 KB; nothing was changed.';
+
 type Keys = Pick<Inquiry, 'cognito_sub' | 'email' | 'id'>;
+
+/** Keys of one BatchGetItem: as many of the largest rows, 400 KB, as a response holds, 16 MB. */
+const BATCH_SIZE = 40;
+
+/** Responses of BatchGetItem without a row, one after the other, before reading is given up: 3 s. */
+const MOST_REFUSALS = 5;
 
 /** Neither a lower nor a higher id exists. */
 const FIRST_ID = '0';
@@ -65,10 +84,13 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
     since,
     before,
   }: InquiryFilter = {}): AsyncIterableIterator<InquirySummary[]> {
+    const first = since === undefined ? FIRST_ID : toFirstId(since);
+    // DynamoDB refuses such a range.
+    if (before !== undefined && before < first) return;
     const input = entity.query
       // An id begins with the 48 bits of its milliseconds (RFC 9562, 5.7).
       .byTime({})
-      .between({ id: since === undefined ? FIRST_ID : toFirstId(since) }, { id: before ?? LAST_ID })
+      .between({ id: first }, { id: before ?? LAST_ID })
       .where((row, op) =>
         [
           unansweredOnly === true && op.notExists(row.reply_at),
@@ -97,21 +119,57 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
     return Items[0] as Keys | undefined;
   }
 
-  const keyOf = (keys: Keys) => entity.get(keys).params<{ TableName: string; Key: object }>();
+  const keyOf = (keys: Keys) =>
+    entity.get(keys).params<{ TableName: string; Key: Record<string, unknown> }>();
 
-  /** Reads one inquiry, strongly consistent once the index has it. */
-  async function get(id: string): Promise<StoredInquiry | undefined> {
-    const keys = await find(id);
-    if (keys === undefined) return undefined;
+  async function read(keys: Keys): Promise<StoredInquiry | undefined> {
     const { Item } = await client.send(new GetCommand({ ...keyOf(keys), ConsistentRead: true }));
     return Item !== undefined && isCurrent(Item) ? withoutKeys(Item as StoredInquiry) : undefined;
   }
 
+  /** Reads one inquiry, strongly consistent once the index has it. */
+  async function get(id: string): Promise<StoredInquiry | undefined> {
+    const keys = await find(id);
+    return keys && read(keys);
+  }
+
+  /** Reads rows in full, strongly consistent, in the order of the keys; one that does not exist is left out. */
+  async function readAll(keys: readonly Keys[]): Promise<StoredInquiry[]> {
+    const found = new Map<string, StoredInquiry>();
+    let wanted: Record<string, unknown>[] = keys.map((each) => keyOf(each).Key);
+    for (let refusals = 0; wanted.length > 0;) {
+      const { Responses, UnprocessedKeys } = await client.send(
+        new BatchGetCommand({ RequestItems: { [table]: { Keys: wanted, ConsistentRead: true } } }),
+      );
+      const rows = (Responses?.[table] ?? []) as StoredInquiry[];
+      for (const row of rows) if (isCurrent(row)) found.set(row.id, withoutKeys(row));
+      wanted = UnprocessedKeys?.[table]?.Keys ?? [];
+      // One without a row: DynamoDB limits the requests.
+      refusals = rows.length > 0 ? 0 : refusals + 1;
+      if (refusals > MOST_REFUSALS)
+        throw Object.assign(new Error('No rows.'), { name: 'ThrottlingException' });
+      if (wanted.length > 0 && refusals > 0) await sleep(50 * 2 ** refusals);
+    }
+    return keys.map(({ id }) => found.get(id)).filter((row) => row !== undefined);
+  }
+
+  /** As {@link list}, but with `body` and `reply`: each page of the index in portions of up to 40 rows. */
+  async function* listInFull(filter: InquiryFilter = {}): AsyncIterableIterator<StoredInquiry[]> {
+    for await (const page of list(filter)) {
+      for (let at = 0; at < page.length; at += BATCH_SIZE) {
+        yield await readAll(page.slice(at, at + BATCH_SIZE));
+      }
+    }
+  }
+
   return {
     list,
+    listInFull,
     get,
     /**
      * Records an answer, once: one conditional update of the three columns. Without `reply` the inquiry is dismissed.
+     *
+     * @param reply - From {@link parseReply}.
      */
     async answer(
       id: string,
@@ -137,13 +195,17 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
         );
         return { status: 'answered', reply_at };
       } catch (error) {
-        if ((error as Error).name !== 'ConditionalCheckFailedException') throw error;
+        const { name, message } = error as Error;
+        if (name === 'ValidationException' && /item size/i.test(message)) return { status: 'too-large' };
+        if (name !== 'ConditionalCheckFailedException') throw error;
       }
-      const row = await get(id);
+      const row = await read(keys);
       if (row?.reply_at === undefined) return { status: 'not-found' };
       const { respondent: by = '' } = row;
       // The SDK retries an update whose response was lost, and then refuses its own answer.
-      if (row.reply_at === reply_at && by === respondent) return { status: 'answered', reply_at };
+      if (row.reply_at === reply_at && by === respondent && row.reply === reply) {
+        return { status: 'answered', reply_at };
+      }
       return { status: 'already-answered', respondent: by, reply_at: row.reply_at };
     },
     /** Deletes one inquiry; one that does not exist is no error. */
@@ -151,6 +213,18 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
       await client.send(new DeleteCommand(keyOf(keys)));
     },
   };
+}
+
+/**
+ * Parses the text of a reply: well-formed Unicode, LF between lines, no white space at its end.
+ *
+ * @throws UsageError when it is blank or larger than any inquiry can hold.
+ */
+export function parseReply(text: string): string {
+  const reply = text.toWellFormed().replaceAll(/\r\n?/g, '\n').trimEnd();
+  if (reply === '') throw new UsageError('The reply is empty; nothing was changed.');
+  if (Buffer.byteLength(reply) > ITEM_LIMIT) throw new UsageError(TOO_LARGE);
+  return reply;
 }
 
 const HIDDEN = new Set(['pk', 'sk', '__edb_e__', '__edb_v__']);

@@ -1,0 +1,57 @@
+import { parseCommandLine } from '../cli.ts';
+import { parseId } from './arguments.ts';
+import type { Connect } from './connect.ts';
+import type { StoredInquiry } from './inbox.ts';
+import {
+  FIELDS,
+  formatDuration,
+  formatTime,
+  isForPeople,
+  toJsonLine,
+  toVisible,
+  toVisibleLines,
+} from './output.ts';
+
+const USAGE = `
+Usage: npm run inbox -- [--stage STAGE] show ID [options]
+
+Shows one inquiry with its text and its answer. ID is a UUID in any notation.
+
+  --json  one JSON object on a terminal, too
+`;
+
+export async function showInquiry(connect: Connect, args: string[]): Promise<void> {
+  const { values, positionals } = parseCommandLine(USAGE, { json: { type: 'boolean' } }, { args });
+  const id = parseId(positionals, 'show');
+  const inquiry = await connect().inbox.get(id);
+  if (inquiry === undefined) throw new Error(`There is no inquiry ${id}.`);
+  process.stdout.write(isForPeople(values.json) ? formatInquiry(inquiry) : toJsonLine(inquiry, FIELDS));
+}
+
+/** Texts of users are indented, so that none can look like a heading. */
+const indent = (text: string): string =>
+  toVisibleLines(text)
+    .map((line) => `  ${line}`.trimEnd())
+    .join('\n');
+
+/** Formats an inquiry for a terminal. */
+export function formatInquiry(inquiry: StoredInquiry, now = Date.now()): string {
+  const { id, cognito_sub, email, subject, body, created_at, reply, respondent, reply_at, expires_at } =
+    inquiry;
+  const ago = (time: string): string => `${formatTime(time)} (${formatDuration(now - Date.parse(time))} ago)`;
+  const answer =
+    reply_at === undefined
+      ? 'not yet'
+      : `${reply === undefined ? 'dismissed' : 'answered'} by ${respondent ?? ''}, ${ago(reply_at)}`;
+  const lines = [
+    ['Id', id],
+    ['Email', email],
+    ['Owner', cognito_sub],
+    ['Created', ago(created_at)],
+    ...(expires_at === undefined ? [] : [['Expires', formatTime(expires_at * 1_000)]]),
+    ['Answer', answer],
+    ['Subject', subject],
+  ].map(([name = '', value = '']) => `${name.padEnd(9)}${toVisible(value)}`.trimEnd());
+  const replyLines = reply === undefined ? [] : ['', 'Reply', '', indent(reply)];
+  return `${[...lines, '', indent(body), ...replyLines].join('\n')}\n`;
+}
