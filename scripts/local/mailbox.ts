@@ -1,7 +1,11 @@
 /** The mailbox of the local stack: SES v2 and a page that shows the mails (aws-ses-v2-local). */
 import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
 import type { RequestListener } from 'node:http';
+import { replies } from './replies.ts';
 import { close, listen } from './server.ts';
+
+type SesLocal = typeof import('aws-ses-v2-local', { with: { 'resolution-mode': 'require' } });
 
 /** The package's page has its scripts inside, and handlers in attributes. What a mail contains loads nothing. */
 const POLICY = [
@@ -18,30 +22,37 @@ const POLICY = [
 /**
  * Serves the mailbox on a loopback port. Mails are kept in memory and sent to nobody.
  *
- * @returns Its address: that of the page and the endpoint of SES.
+ * @returns Its address: that of the page and the endpoint of SES. Until it is loaded every request gets 503.
  * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
  */
 export async function startMailbox(port: number) {
+  let app: RequestListener | undefined;
   const server = createServer((request, response) => {
     const { host, origin = url } = request.headers;
+    if (app === undefined) return void response.writeHead(replies.unavailable.status).end();
+    // Under another name, a page of another origin could read the mails.
     if (host !== new URL(url).host) return void response.writeHead(302, { location: url }).end();
-    // A page of another origin may send requests, which must not clear the mailbox.
+    // It may send requests in any case; they must not clear the mailbox.
     if (origin !== url) return void response.writeHead(403).end();
     response.setHeader('content-security-policy', POLICY);
-    return void loading.then((app) => app(request, response));
+    return app(request, response);
   });
   const url = `http://127.0.0.1:${await listen(server, port)}`;
-  // In the background, while the engine starts: it takes half a second.
-  const loading = loadApp();
-  return { url, close: () => close(server) };
+  return {
+    url,
+    /** Loads the package, which occupies this process for half a second. */
+    load: async () => void (app = await loadApp()),
+    close: () => close(server),
+  };
 }
 
 /** The package's Express application, without its server, which checks neither Host nor Origin. */
 async function loadApp(): Promise<RequestListener> {
   // With this variable, the package forwards mails to an SMTP server.
   delete process.env['SMTP_TRANSPORT'];
-  const { default: sesLocal } = await import('aws-ses-v2-local');
-  const server = await sesLocal.default({ host: '127.0.0.1', port: 0 });
+  // Node and Vitest import the default export of such a CommonJS module differently.
+  const { default: startServer } = createRequire(import.meta.url)('aws-ses-v2-local') as SesLocal;
+  const server = await startServer({ host: '127.0.0.1', port: 0 });
   const [app] = server.listeners('request') as RequestListener[];
   await close(server);
   if (app === undefined) throw new Error('aws-ses-v2-local has no request listener.');

@@ -89,8 +89,12 @@ export async function startStack({
   });
   resources.defer(() => issuer.close());
 
-  const engine = await startEngine(engineName, folder);
+  const starting = startEngine(engineName, folder);
+  // While the engine starts, which is a process of its own.
+  const loading = mailbox?.load();
+  const engine = await starting;
   resources.defer(() => engine.close());
+  await loading;
   const streamArn = await openTable(engine, tableName);
 
   const { PATH = '' } = process.env;

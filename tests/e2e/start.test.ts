@@ -421,6 +421,23 @@ describe('with --watch, each time a file is replaced as editors and git do,', ()
     }
   });
 
+  it.skipIf(noJava !== undefined)('sends mails with the new code of the mailer', async () => {
+    const root = copyCheckout();
+    const stack = await start(['--engine', 'dynamodb-local', '--in-memory', '--watch'], { root });
+    const subjects = async () => {
+      const response = await fetch(`${stack.addressOf('Mailbox')}/store`);
+      return ((await response.json()) as { emails: { subject: string }[] }).emails.map(
+        ({ subject }) => subject,
+      );
+    };
+    await stack.post('1');
+    await expect.poll(subjects, { timeout: 40_000 }).toEqual(['[inquiries local] 1']);
+    replace(join(root, 'src/mailer/mails.ts'), '[inquiries ', '[new ');
+    await expect.poll(stack.said, { timeout: 20_000 }).toContain('src/mailer/mails.ts changed: reloaded');
+    await stack.post('2');
+    await expect.poll(subjects, { timeout: 40_000 }).toEqual(['[inquiries local] 1', '[new local] 2']);
+  });
+
   it('builds the new contact form', async () => {
     const root = copyCheckout();
     const stack = await start(['--engine', 'dynalite', '--in-memory', '--watch'], { root });
