@@ -1,6 +1,6 @@
 /**
- * Runs the whole service on this machine until Ctrl-C: contact form, OpenID Connect issuer, HTTP gateway, function
- * and DynamoDB engine. Builds the form when web/dist is missing or older than its sources.
+ * Runs the whole service on this machine until Ctrl-C: contact form, OpenID Connect issuer, HTTP gateway, function,
+ * DynamoDB engine, mailer and mailbox. Builds the form when web/dist is missing or older than its sources.
  *
  * Usage: see below. Exit codes: 0 stopped, 1 a part failed, 2 bad use, 130 stopped while starting.
  */
@@ -24,17 +24,18 @@ const ROOT = resolve(import.meta.dirname, '..');
 const USAGE = `
 Usage: npm start -- [options]
 
-  --port N           the gateway's port; issuer, docs and contact form take the next three; 0 = any free ports
-                     (default: PORT or 3000)
+  --port N           the gateway's port; issuer, docs, contact form and mailbox take the next four; 0 = any free
+                     ports (default: PORT or 3000)
   --engine NAME      ${engineNames.join(' or ')} (default: dynamodb-local if there is a JDK 17 or newer)
   --data FOLDER      where inquiries and the issuer's key are kept (default: .data)
   --in-memory        keep nothing
   --reset            delete the inquiries kept so far
   --inspect[=PORT]   debug the function: Node's inspector on 127.0.0.1 (default: 9229), one sandbox, no timeout
-  --watch            reload the function when src/ changes, rebuild the form when web/ does (npm run dev)
+  --watch            reload function and mailer when src/ changes, rebuild the form when web/ does (npm run dev)
 
 CORS_ORIGIN in the environment is the one origin that browsers may call from (default: the contact form's). With
-it, the contact form is not served, because it could not call the API.
+it, the contact form is not served, because it could not call the API. RETENTION_DAYS: new inquiries expire after
+that many days (default: never). MAILS_PER_HOUR: mails about new inquiries of one owner (default: 10).
 `;
 const OPTIONS = {
   port: { type: 'string' },
@@ -78,6 +79,7 @@ await runCommand(async () => {
     keysFile,
     inspect: settings.inspect,
     ready: building,
+    settings: settings.functions,
     ...(corsOrigin && { corsOrigin }),
     ...(process.stdout.isTTY && {
       log: (line) => print(formatLogLine(line)),
@@ -89,13 +91,14 @@ await runCommand(async () => {
     throw new UsageError(`Port ${error.port} is in use; choose another with ${option}.`);
   });
 
-  // For `npm run token` and `npm run inbox`. No connection is accepted before it is written: until here, only promises were resolved since
-  // the gateway began to listen.
-  const { url: gateway, formUrl: form, issuer, engine, tableName: table } = stack;
+  // For `npm run token` and `npm run inbox`. No connection is accepted before it is written: until here, only
+  // promises were resolved since the gateway began to listen.
+  const { url: gateway, formUrl: form, mailboxUrl: mailbox, issuer, engine, tableName: table } = stack;
   const state: StackState = {
     pid: process.pid,
     gateway,
     form,
+    mailbox,
     issuer: issuer.url,
     keysFile,
     engine: engine.url,
@@ -123,9 +126,9 @@ function readSettings() {
   const args = process.argv.slice(2).map((arg) => (arg === '--inspect' ? '--inspect=9229' : arg));
   const options = parseOptions(USAGE, OPTIONS, args);
   const port = options.port ?? (process.env['PORT'] || '3000');
-  // Issuer, docs and contact form take the next three.
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_532) {
-    throw new UsageError(`The port must be a number from 0 to 65532, not "${port}".`);
+  // Issuer, docs, contact form and mailbox take the next four.
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_531) {
+    throw new UsageError(`The port must be a number from 0 to 65531, not "${port}".`);
   }
   const inspect = options.inspect === undefined ? undefined : Number(options.inspect);
   if (inspect !== undefined && !(Number.isInteger(inspect) && inspect > 0 && inspect <= 65_535)) {
@@ -147,7 +150,16 @@ function readSettings() {
     reset,
     watching: options.watch,
     inspect,
+    functions: { ...readNumber('RETENTION_DAYS', 99_999), ...readNumber('MAILS_PER_HOUR', 1_000) },
   };
+}
+
+/** Reads a setting of the functions from the environment. @throws UsageError unless it is from 1 to `maximum`. */
+function readNumber(name: string, maximum: number): Record<string, string> {
+  const value = process.env[name];
+  if (!value) return {};
+  if (/^[1-9]\d{0,4}$/.test(value) && Number(value) <= maximum) return { [name]: value };
+  throw new UsageError(`${name} must be a number from 1 to ${maximum}, not "${value}".`);
 }
 
 /**
@@ -238,7 +250,7 @@ function row(label: string, value: string, note = ''): string {
 }
 
 function describe(
-  { url, formUrl, docsUrl, issuer, engine, tableName }: Stack,
+  { url, formUrl, docsUrl, mailboxUrl, issuer, engine, tableName }: Stack,
   { engine: chosen, inMemory, folder, inspect }: ReturnType<typeof readSettings>,
   isBuilt = false,
 ): string {
@@ -253,6 +265,9 @@ function describe(
     row('API', `${url}/inquiries`),
     row('Docs', docsUrl, `(read it, sign in, try it; ${docsUrl}/openapi.yaml is the contract)`),
     row('Sign-in', issuer.url),
+    mailboxUrl === undefined
+      ? row('Mailbox', 'off, because dynalite has no streams to send mail from')
+      : row('Mailbox', mailboxUrl, '(mails to the team and to owners; sent to nobody, kept in memory)'),
     row('DynamoDB', engine.url, `${name}, table ${tableName}, ${kept}`),
   ];
   if (reason !== undefined) lines.push(row('', `dynalite, because ${reason}`));

@@ -1,4 +1,5 @@
-/** The whole service on one machine: engine, issuer and gateway around the function. */
+/** The whole service on one machine: engine, issuer and gateway around the function, mailer and mailbox behind it. */
+import { randomUUID } from 'node:crypto';
 import { createAuthorizer } from './authorizer.ts';
 import { startDocsServer } from './docs.ts';
 import { startEngine, dynamoDbLocalUnavailableReason } from './dynamodb.ts';
@@ -8,12 +9,14 @@ import { createGateway } from './gateway.ts';
 import type { CompletedResponse } from './gateway.ts';
 import { startIssuer } from './issuer.ts';
 import { startFunction } from './lambda/function.ts';
+import { startMailbox } from './mailbox.ts';
 import { limits } from './replies.ts';
 import { close, isListening, listen } from './server.ts';
-import { createTable } from './table.ts';
+import { startEventSourceMapping } from './stream.ts';
+import { openTable } from './table.ts';
 
 export interface StackOptions {
-  /** The gateway's port; issuer, docs and contact form take the next three. 0 (the default): any free ports. */
+  /** The gateway's port; issuer, docs, contact form and mailbox take the next four. 0 (the default): any free ports. */
   readonly port?: number;
   /** Default: DynamoDB Local if it can run here, otherwise dynalite. */
   readonly engine?: EngineName | undefined;
@@ -25,11 +28,13 @@ export interface StackOptions {
   readonly handler?: URL;
   /** The one origin that CORS allows. Default: the form's. With another origin, the form is not served. */
   readonly corsOrigin?: string;
+  /** Settings of the function and the mailer, for their environment: RETENTION_DAYS, MAILS_PER_HOUR. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** Port of Node's inspector, to debug the function without its timeout. */
   readonly inspect?: number | undefined;
   /** Awaited before the stack accepts requests. */
   readonly ready?: Promise<unknown> | undefined;
-  /** Receives each line that the function and the gateway log. Default: standard output, without metrics. */
+  /** Receives each line that the functions and the gateway log. Default: standard output, without metrics. */
   readonly log?: (line: string) => void;
   /** Called for each response of the gateway. */
   readonly onResponse?: (response: CompletedResponse) => void;
@@ -54,6 +59,7 @@ export async function startStack({
   keysFile,
   handler = new URL('../../src/handler.ts', import.meta.url),
   corsOrigin: otherOrigin,
+  settings = {},
   inspect,
   ready,
   log = printLine,
@@ -73,6 +79,9 @@ export async function startStack({
   const corsOrigin = otherOrigin ?? form?.url ?? '';
   const docs = await startDocsServer(port === 0 ? 0 : port + 2);
   resources.defer(() => docs.close());
+  // Mail is driven by the table's stream, which dynalite does not have.
+  const mailbox = engineName === 'dynalite' ? undefined : await startMailbox(port === 0 ? 0 : port + 4);
+  resources.defer(async () => mailbox?.close());
   const issuer = await startIssuer({
     port: port === 0 ? 0 : port + 1,
     ...(keysFile !== undefined && { keysFile }),
@@ -80,25 +89,30 @@ export async function startStack({
   });
   resources.defer(() => issuer.close());
 
-  const engine = await startEngine(engineName, folder);
+  const starting = startEngine(engineName, folder);
+  // While the engine starts, which is a process of its own.
+  const loading = mailbox?.load();
+  const engine = await starting;
   resources.defer(() => engine.close());
-  await createTable(engine.url, tableName);
+  await loading;
+  const streamArn = await openTable(engine, tableName);
 
   const { PATH = '' } = process.env;
+  const environment = {
+    PATH,
+    TABLE_NAME: tableName,
+    AWS_ENDPOINT_URL_DYNAMODB: engine.url,
+    AWS_REGION: 'local',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    // Ignore the user's AWS settings.
+    AWS_CONFIG_FILE: '/dev/null',
+    AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+    ...settings,
+  };
   const lambda = await startFunction({
     module: handler.href,
-    environment: {
-      PATH,
-      TABLE_NAME: tableName,
-      CORS_ORIGIN: corsOrigin,
-      AWS_ENDPOINT_URL_DYNAMODB: engine.url,
-      AWS_REGION: 'local',
-      AWS_ACCESS_KEY_ID: 'local',
-      AWS_SECRET_ACCESS_KEY: 'local',
-      // Ignore the user's AWS settings.
-      AWS_CONFIG_FILE: '/dev/null',
-      AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
-    },
+    environment: { ...environment, CORS_ORIGIN: corsOrigin },
     timeout: limits.timeout,
     ...(inspect !== undefined && {
       nodeArguments: [`--inspect=127.0.0.1:${inspect}`],
@@ -110,6 +124,31 @@ export async function startStack({
   });
   resources.defer(() => lambda.close());
 
+  const mailer = await startFunction({
+    module: new URL('../../src/mailer/handler.ts', import.meta.url).href,
+    environment: {
+      ...environment,
+      AWS_ENDPOINT_URL_SESV2: mailbox?.url ?? '',
+      STAGE: 'local',
+      INBOX_TO: 'support@example.com',
+      INBOX_FROM: 'inquiries@example.com',
+    },
+    timeout: 60_000,
+    concurrency: 1,
+    lazy: true,
+    log,
+  });
+  const stream =
+    streamArn === undefined
+      ? undefined
+      : startEventSourceMapping({
+          endpoint: engine.url,
+          streamArn,
+          invoke: (event) => mailer.invoke(event, randomUUID()),
+          log,
+        });
+  // Both at once: the stream waits for the invocation that the end of the mailer breaks off.
+  resources.defer(async () => void (await Promise.all([stream?.close(), mailer.close()])));
   const gateway = createGateway({
     authorize: createAuthorizer({ issuer: issuer.url, audience: [issuer.audience] }),
     invoke: (event, requestId) => lambda.invoke(event, requestId),
@@ -130,11 +169,16 @@ export async function startStack({
     /** The contact form's address; undefined when CORS allows another origin. */
     formUrl: form?.url,
     docsUrl: docs.url,
+    /** The mailbox's address; undefined with dynalite. */
+    mailboxUrl: mailbox?.url,
     issuer,
     engine,
     tableName,
-    /** Runs the next requests on the code as it is now. */
-    reload: () => lambda.reload(),
+    /** Runs the next requests, and sends the next mails, on the code as it is now. */
+    reload(): void {
+      lambda.reload();
+      mailer.reload();
+    },
     close: () => started.disposeAsync(),
   };
 }

@@ -9,6 +9,7 @@ export interface StackState {
   /** Addresses. */
   readonly gateway: string;
   readonly form: string | undefined;
+  readonly mailbox: string | undefined;
   readonly issuer: string;
   readonly engine: string;
   readonly keysFile: string;

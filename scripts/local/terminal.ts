@@ -11,9 +11,10 @@ export function formatResponse({ method, path, status, milliseconds }: Completed
 }
 
 /**
- * Formats a line that the function or the gateway logs.
+ * Formats a line that a function or the gateway logs.
  *
- * @returns undefined for metrics, and for requests without an internal error, which `formatResponse` covers.
+ * @returns undefined for metrics, for requests without an internal error, which `formatResponse` covers, and for mails
+ * that were sent before: after a start, the mailer gets all records of the stream again.
  */
 export function formatLogLine(line: string): string | undefined {
   if (line.startsWith('{"_aws":')) return undefined;
@@ -24,6 +25,13 @@ export function formatLogLine(line: string): string | undefined {
   if (typeof message === 'object' && message !== null && 'route' in message) {
     const { errorName, attempts } = message as unknown as Record<string, string>;
     return level === 'ERROR' ? `${prefix} ${errorName}, requests to DynamoDB: ${attempts}` : undefined;
+  }
+  // The line of src/mailer/log.ts about a mail: `mail inquiry 01a1… sent`.
+  if (typeof message === 'object' && message !== null && 'outcome' in message) {
+    const { inquiry, mail, outcome, errorName } = message as unknown as Record<string, string>;
+    if (outcome === 'already-sent') return undefined;
+    const text = `mail ${mail} ${inquiry} ${outcome}${errorName === undefined ? '' : `, ${errorName}`}`;
+    return level === 'INFO' ? text : `${prefix} ${text}`;
   }
   return `${prefix} ${typeof message === 'string' ? message : inspect(message)}`;
 }

@@ -121,7 +121,7 @@ async function start(args: string[], options: RunOptions = {}) {
 
 /** A checkout that a test may change: copies of what `npm start` reads, and a link to node_modules. */
 function copyCheckout(target = join(folder, 'checkout')): string {
-  const files = ['docs/openapi.yaml', 'package.json', 'tsconfig.json'];
+  const files = ['docs/openapi.yaml', 'infra/terraform/stream-filters.json', 'package.json', 'tsconfig.json'];
   for (const part of ['src', 'scripts', 'web', ...files]) {
     cpSync(join(ROOT, part), join(target, part), { recursive: true, preserveTimestamps: true });
   }
@@ -224,7 +224,8 @@ describe.each(engineNames)('npm start on %s', (name) => {
     const others = Object.values(networkInterfaces()).flatMap((all = []) =>
       all.filter(({ internal, scopeid }) => !internal && !scopeid).map(({ address }) => address),
     );
-    for (const label of ['Form', 'API', 'Docs', 'Sign-in', 'DynamoDB']) {
+    const mailbox = name === 'dynalite' ? [] : ['Mailbox'];
+    for (const label of ['Form', 'API', 'Docs', 'Sign-in', 'DynamoDB', ...mailbox]) {
       const port = portOf(stack.addressOf(label));
       expect(await isListening('127.0.0.1', port)).toBe(true);
       for (const host of ['127.0.0.2', '::1', ...others]) {
@@ -303,10 +304,15 @@ it.each(['SIGTERM', 'SIGKILL'] as const)('ends when npm is ended by %s alone', a
   await expect.poll(() => existsSync(join(folder, 'stack.json'))).toBe(false);
 });
 
-it('takes the port from PORT, and the next three for issuer, docs and form', async () => {
+it('takes the port from PORT, and the next four for issuer, docs, form and mailbox', async () => {
   const port = await findPort();
-  const command = run(['--in-memory', '--engine', 'dynalite'], { env: { PORT: String(port) } });
+  const command = run(['--in-memory'], { env: { PORT: String(port) } });
   await waitUntilRunning(command);
+  expect(command.output).toMatch(
+    noJava === undefined
+      ? new RegExp(`Mailbox +http://127.0.0.1:${port + 4} `)
+      : 'Mailbox    off, because dynalite has no streams',
+  );
   expect(command.output).toContain(`http://127.0.0.1:${port}/inquiries`);
   expect(command.output).toContain(`http://127.0.0.1:${port + 1}\n`);
   const docs = await fetch(`http://127.0.0.1:${port + 2}/openapi.json`);
@@ -415,6 +421,23 @@ describe('with --watch, each time a file is replaced as editors and git do,', ()
     }
   });
 
+  it.skipIf(noJava !== undefined)('sends mails with the new code of the mailer', async () => {
+    const root = copyCheckout();
+    const stack = await start(['--engine', 'dynamodb-local', '--in-memory', '--watch'], { root });
+    const subjects = async () => {
+      const response = await fetch(`${stack.addressOf('Mailbox')}/store`);
+      return ((await response.json()) as { emails: { subject: string }[] }).emails.map(
+        ({ subject }) => subject,
+      );
+    };
+    await stack.post('1');
+    await expect.poll(subjects, { timeout: 40_000 }).toEqual(['[inquiries local] 1']);
+    replace(join(root, 'src/mailer/mails.ts'), '[inquiries ', '[new ');
+    await expect.poll(stack.said, { timeout: 20_000 }).toContain('src/mailer/mails.ts changed: reloaded');
+    await stack.post('2');
+    await expect.poll(subjects, { timeout: 40_000 }).toEqual(['[inquiries local] 1', '[new local] 2']);
+  });
+
   it('builds the new contact form', async () => {
     const root = copyCheckout();
     const stack = await start(['--engine', 'dynalite', '--in-memory', '--watch'], { root });
@@ -512,14 +535,24 @@ describe('bad use gets one line and exit code 2:', () => {
     ['an unknown option', '--prot 1', /^Unknown option '--prot'/],
     ['an argument that is no option', 'now', /^Unexpected argument 'now'/],
     ['an option without its value', '--port', /^Option '--port <value>' argument missing/],
-    ['a port that is no number', '--port x', /^The port must be a number from 0 to 65532, not "x"\.$/],
-    ['a port that is too large', '--port 65533', /^The port must be a number/],
+    ['a port that is no number', '--port x', /^The port must be a number from 0 to 65531, not "x"\.$/],
+    ['a port that is too large', '--port 65532', /^The port must be a number/],
     ['a negative port', '--port=-1', /^The port must be a number/],
-    ['a PORT that is no number', '', /^The port must be a number.*"80a"\.$/],
+    ['a PORT that is no number', { PORT: '80a' }, /^The port must be a number.*"80a"\.$/],
     ['an inspector’s port that is no number', '--inspect=x', /^The inspector's port must be .*"x"\.$/],
     ['an unknown engine', '--engine h2', /^The engine must be dynamodb-local or dynalite, not "h2"\.$/],
     ['--reset with --in-memory', '--reset --in-memory', /^--in-memory excludes --reset\.$/],
     ['--data with --in-memory', '--data x --in-memory', /^--in-memory excludes --data\.$/],
+    [
+      'a RETENTION_DAYS that is no number of days',
+      { RETENTION_DAYS: '0' },
+      /^RETENTION_DAYS must be a number from 1 to 99999, not "0"\.$/,
+    ],
+    [
+      'a MAILS_PER_HOUR that is too large',
+      { MAILS_PER_HOUR: '1001' },
+      /^MAILS_PER_HOUR must be a number from 1 to 1000, not "1001"\.$/,
+    ],
     [
       'a data folder that is a file',
       '--data package.json',
@@ -530,20 +563,22 @@ describe('bad use gets one line and exit code 2:', () => {
       '--data package.json/x',
       /^The data folder .* cannot be used \(E\w+: .*\)\.$/,
     ],
-  ])('%s', async (_, line, expected) => {
-    const command = run(line.split(' ').filter(Boolean), { env: line === '' ? { PORT: '80a' } : {} });
+  ])('%s', async (_, given, expected) => {
+    const command = typeof given === 'string' ? run(given.split(' ')) : run([], { env: given });
     expect(await command.exit).toBe(2);
     expect(command.errors).toMatch(/^[^\n]+\n$/);
     expect(command.errors.trimEnd()).toMatch(expected);
     expect(command.output).toBe('');
   });
 
-  it('a port in use, naming it: the gateway’s, the issuer’s, that of the docs or of the form', async () => {
+  it('a port in use, naming it: the gateway’s, the issuer’s, that of the docs, of the form or of the mailbox', async () => {
     const holder = createServer();
     const port = await listen(holder, 0);
     try {
-      for (const asked of [port, port - 1, port - 2, port - 3]) {
-        const command = run(['--port', String(asked), '--in-memory', '--engine', 'dynalite']);
+      // dynalite has no mailbox.
+      for (const asked of [port, port - 1, port - 2, port - 3, ...(noJava === undefined ? [port - 4] : [])]) {
+        const engine = asked === port - 4 ? 'dynamodb-local' : 'dynalite';
+        const command = run(['--port', String(asked), '--in-memory', '--engine', engine]);
         expect(await command.exit).toBe(2);
         expect(command.errors).toBe(
           `Port ${port} is in use; choose another with --port (0 = any free port).\n`,

@@ -9,6 +9,8 @@ export interface FunctionOptions extends Omit<SandboxOptions, 'limits'> {
   readonly timeout: number;
   /** Most processes at a time. Default: 4. */
   readonly concurrency?: number;
+  /** Starts the first sandbox with the first invocation. */
+  readonly lazy?: boolean;
 }
 
 interface Queued {
@@ -17,8 +19,8 @@ interface Queued {
   readonly answer: PromiseWithResolvers<string>;
 }
 
-/** Starts the function with one sandbox. @throws Error when its initialisation fails. */
-export async function startFunction({ concurrency = 4, ...options }: FunctionOptions) {
+/** Starts the function with one sandbox, or with none (`lazy`). @throws Error when its initialisation fails. */
+export async function startFunction({ concurrency = 4, lazy = false, ...options }: FunctionOptions) {
   const integrationTimeout = Math.max(limits.timeout, options.timeout);
   let capacity = concurrency;
   const queue = new Set<Queued>();
@@ -61,7 +63,7 @@ export async function startFunction({ concurrency = 4, ...options }: FunctionOpt
     }
   };
 
-  idle.add(await start());
+  if (!lazy) idle.add(await start());
 
   return {
     /**
