@@ -14,7 +14,7 @@ import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { first, refuse, startFaultProxy } from '../helpers/fault-proxy.ts';
-import { createOwnTable } from '../helpers/own-table.ts';
+import { createOwnTable, removeRow } from '../helpers/own-table.ts';
 import type { OwnTable } from '../helpers/own-table.ts';
 
 const OWNER = { sub: '1daae433-47cc-48ff-bf9b-73f530b9d7bc', email: 'ana@example.com' };
@@ -100,7 +100,11 @@ describe.skipIf(shared === undefined)('the event source mapping of the local sta
     const [answered = '', dismissed = '', deleted = ''] = ids;
     await own.inbox.answer(answered, { reply: 'Yes.', respondent: 'R' });
     await own.inbox.answer(dismissed, { respondent: 'R' });
-    await own.inbox.remove({ cognito_sub: OWNER.sub, email: OWNER.email, id: deleted });
+    await removeRow(own.table.client, own.table.name, {
+      cognito_sub: OWNER.sub,
+      email: OWNER.email,
+      id: deleted,
+    });
     const delivery = { pk: 'p', sk: 's', __edb_e__: 'delivery', __edb_v__: '1', sent_at: 'now' };
     await own.table.client.send(new PutCommand({ TableName: own.table.name, Item: delivery }));
     const last = await own.post(1);
