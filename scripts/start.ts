@@ -150,7 +150,7 @@ function readSettings() {
     reset,
     watching: options.watch,
     inspect,
-    functions: { ...readNumber('RETENTION_DAYS', 99_999), ...readNumber('MAILS_PER_HOUR', 1_000) },
+    functions: { ...readNumber('RETENTION_DAYS', 36_500), ...readNumber('MAILS_PER_HOUR', 1_000) },
   };
 }
 
