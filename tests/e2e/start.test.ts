@@ -546,7 +546,7 @@ describe('bad use gets one line and exit code 2:', () => {
     [
       'a RETENTION_DAYS that is no number of days',
       { RETENTION_DAYS: '0' },
-      /^RETENTION_DAYS must be a number from 1 to 99999, not "0"\.$/,
+      /^RETENTION_DAYS must be a number from 1 to 36500, not "0"\.$/,
     ],
     [
       'a MAILS_PER_HOUR that is too large',
