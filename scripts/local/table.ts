@@ -53,6 +53,9 @@ export const tableDefinition = {
 
 const STREAM: StreamSpecification = { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' };
 
+/** Milliseconds. */
+const INDEX_TIMEOUT = 60_000;
+
 const createClient = (endpoint: string): DynamoDBClient =>
   new DynamoDBClient({
     endpoint,
@@ -130,7 +133,11 @@ async function completeTable(client: DynamoDBClient, TableName: string): Promise
       new UpdateTableCommand({ TableName, AttributeDefinitions, GlobalSecondaryIndexUpdates }),
     );
   }
+  const deadline = Date.now() + INDEX_TIMEOUT;
   while (table?.GlobalSecondaryIndexes?.[0]?.IndexStatus !== 'ACTIVE') {
+    // The engine's job can fail, silently, while another table is created. It runs again when the engine starts.
+    if (Date.now() > deadline)
+      throw new Error(`The index of table ${TableName} was not created in time; start again.`);
     await sleep(100);
     table = await describe(client, TableName);
   }
