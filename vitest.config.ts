@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 const project = (name: string, more: object = {}) => ({
@@ -14,6 +15,8 @@ export default defineConfig(({ mode }) => {
   };
   return {
     test: {
+      // Most tests wait for processes: two workers on two cores, too, where Vitest would start one.
+      ...(mode !== 'hard' && { maxWorkers: Math.max(2, availableParallelism() - 1) }),
       // Only tests that say `concurrent` share the time: those under security and resilience wait for timeouts.
       maxConcurrency: 16,
       projects: [
