@@ -7,7 +7,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseOptions, runCommand, UsageError } from '../scripts/cli.ts';
+import { openFolder, parseOptions, runCommand, UsageError } from '../scripts/cli.ts';
 import { contenders, prebuilt } from './contenders.ts';
 import { startDatabase } from './database.ts';
 import { limitsUnavailableReason } from './limits.ts';
@@ -47,6 +47,7 @@ await runCommand(async () => {
   ];
   if (unknown.length > 0) throw new UsageError(`There is no ${unknown.join(', ')} (see --help).`);
 
+  if (out !== undefined) openFolder(out, 'output');
   const noLimits = limitsUnavailableReason();
   if (noLimits !== undefined) log(`No limits: ${noLimits}. Only CPU times are meaningful.`);
   log('Starting the database and filling its table');

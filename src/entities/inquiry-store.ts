@@ -87,7 +87,8 @@ export function createInquiryStore(
         const { Items, LastEvaluatedKey } = await countAttempts(call, sent);
         if (Items === undefined) throw storeError('InvalidQueryOutput', 'A query returned no Items.');
         // DynamoDB deletes an expired row up to days later. docs/adr/0084
-        const current = Items.filter(({ expires_at }) => !(Number(expires_at?.N) * 1_000 <= now()));
+        const time = now();
+        const current = Items.filter(({ expires_at }) => !(Number(expires_at?.N) * 1_000 <= time));
         yield current.map((row) => toInquiry(row, owner));
         start = LastEvaluatedKey;
         most = undefined;
