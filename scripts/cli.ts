@@ -74,6 +74,16 @@ export function readIfThere(file: string): string | undefined {
   }
 }
 
+/** @returns undefined when the text is not JSON of an object. */
+export function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Creates a folder if there is none, and tests it by writing 1 MiB.
  *

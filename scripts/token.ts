@@ -4,10 +4,10 @@
  *
  * Exit codes: 0 printed; 2 bad usage, no running stack, or a key file that cannot be used (one line on stderr).
  */
-import { parseOptions, runCommand, UsageError } from './cli.ts';
+import { parseObject, parseOptions, runCommand, UsageError } from './cli.ts';
 import { readKey } from './local/issuer/keys.ts';
 import { signToken } from './local/issuer/tokens.ts';
-import { DEFAULT_FOLDER, parseObject, readRunningStack } from './local/state.ts';
+import { DEFAULT_FOLDER, readRunningStack } from './local/state.ts';
 
 const USAGE = `
 Usage: npm run --silent token -- [options]

@@ -85,8 +85,8 @@ export function connectToStage(stage: string, table = tableOf(stage)): Connectio
     stage,
     table,
     erasures: {
-      table: `inquiries-${stage}-erasures`,
-      key: { parameter: `/inquiries-${stage}/erasure-key` },
+      table: `${tableOf(stage)}-erasures`,
+      key: { parameter: `/${tableOf(stage)}/erasure-key` },
     },
     client,
     inbox: createInbox(client, table),

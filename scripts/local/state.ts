@@ -1,6 +1,6 @@
 /** The state file of a running local stack (npm start), by which other commands find it. */
 import { join, resolve } from 'node:path';
-import { readIfThere, UsageError } from '../cli.ts';
+import { parseObject, readIfThere, UsageError } from '../cli.ts';
 
 export const DEFAULT_FOLDER = join(import.meta.dirname, '../../.data');
 
@@ -45,14 +45,4 @@ export function readRunningStack(folder: string): StackState {
     );
   }
   return state as unknown as StackState;
-}
-
-/** @returns undefined when the text is not JSON of an object. */
-export function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-dynamodb-streams';
 import type { _Record as StreamRecord } from '@aws-sdk/client-dynamodb-streams';
 import filters from '../../infra/terraform/stream-filters.json' with { type: 'json' };
-import { parseObject } from './state.ts';
+import { parseObject } from '../cli.ts';
 
 export interface StreamOptions {
   /** The engine's address. */

@@ -22,7 +22,8 @@ export interface InquiryStoreOptions {
 }
 
 /**
- * Creates the store on DynamoDB: ElectroDB makes keys and inputs, the SDK's commands are sent here and nowhere else.
+ * Creates the store on DynamoDB: ElectroDB makes keys and inputs, and the request function sends the SDK's commands
+ * here and nowhere else.
  *
  * Errors that are not the SDK's have one of the names `UnconfirmedWrite`, `InvalidQueryOutput` and `MalformedRow`.
  */
