@@ -59,7 +59,7 @@ async function sendWithToken(request: ServiceRequest): Promise<ServiceResponse> 
 }
 
 function preflight(origin: string): Promise<ServiceResponse> {
-  const names = 'authorization,content-type';
+  const names = 'authorization,content-type,idempotency-key';
   return send(
     { method: 'OPTIONS' },
     { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': names },
@@ -108,7 +108,7 @@ async function checkStage(): Promise<void> {
     assertHeader(response, 'Access-Control-Allow-Origin', options.origin);
     for (const [name, values] of [
       ['Access-Control-Allow-Methods', ['post']],
-      ['Access-Control-Allow-Headers', ['authorization', 'content-type']],
+      ['Access-Control-Allow-Headers', ['authorization', 'content-type', 'idempotency-key']],
     ] as const) {
       const allowed = (response.headers.get(name) ?? '').toLowerCase();
       const isComplete = values.every((value) => allowed.split(/, ?/).includes(value));

@@ -35,7 +35,8 @@ Usage: npm start -- [options]
 
 CORS_ORIGIN in the environment is the one origin that browsers may call from (default: the contact form's). With
 it, the contact form is not served, because it could not call the API. RETENTION_DAYS: new inquiries expire after
-that many days (default: never). MAILS_PER_HOUR: mails about new inquiries of one owner (default: 10).
+that many days (default: never). INQUIRIES_PER_HOUR: inquiries that one owner may send before the function answers
+429 (default: any number). MAILS_PER_HOUR: mails about new inquiries of one owner (default: 10).
 `;
 const OPTIONS = {
   port: { type: 'string' },
@@ -150,7 +151,11 @@ function readSettings() {
     reset,
     watching: options.watch,
     inspect,
-    functions: { ...readNumber('RETENTION_DAYS', 36_500), ...readNumber('MAILS_PER_HOUR', 1_000) },
+    functions: {
+      ...readNumber('RETENTION_DAYS', 36_500),
+      ...readNumber('INQUIRIES_PER_HOUR', 1_000),
+      ...readNumber('MAILS_PER_HOUR', 1_000),
+    },
   };
 }
 
@@ -271,6 +276,9 @@ function describe(
     row('DynamoDB', engine.url, `${name}, table ${tableName}, ${kept}`),
   ];
   if (reason !== undefined) lines.push(row('', `dynalite, because ${reason}`));
+  if (engine.name === 'dynalite') {
+    lines.push(row('', 'Idempotency-Key is ignored, because dynalite has no transactions'));
+  }
   if (inspect !== undefined) {
     const note = '(attach VS Code or chrome://inspect; breakpoints in src/*.ts; no function timeout)';
     lines.push(row('Inspector', `127.0.0.1:${inspect}`, note));

@@ -1,7 +1,7 @@
 import type { Context } from 'aws-lambda';
-import type { ErrorResponseBody, ListQuery } from './contract.ts';
+import type { ErrorResponseBody } from './contract.ts';
 import { ApiError, internalError, methodNotAllowed } from './errors.ts';
-import { readJson, toLinkHeader, toResponse } from './http.ts';
+import { readIdempotencyKey, readJson, replayHeaders, toLinkHeader, toResponse } from './http.ts';
 import type { GatewayEvent, GatewayResponse } from './http.ts';
 import { parseIdentity } from './identity.ts';
 import type { Identity } from './identity.ts';
@@ -20,19 +20,24 @@ const RESPONSE_RESERVE = 1_500;
 interface Operation {
   /** Status of success. */
   readonly status: number;
-  /** @returns The response body, and the query for the rest of a list. */
+  /** @returns The response body, and headers besides the two of every response. */
   run(
     input: { readonly inquiries: Inquiries; readonly owner: Identity; readonly event: GatewayEvent },
     call: StoreCall,
-  ): Promise<{ readonly json: string; readonly next?: ListQuery | undefined }>;
+  ): Promise<{ readonly json: string; readonly headers?: Readonly<Record<string, string>> }>;
 }
 
-const list: Operation['run'] = ({ inquiries, owner, event }, call) =>
-  inquiries.list(owner, event.queryStringParameters, call);
+const list: Operation['run'] = async ({ inquiries, owner, event }, call) => {
+  const { json, next } = await inquiries.list(owner, event.queryStringParameters, call);
+  return { json, ...(next && { headers: toLinkHeader(next) }) };
+};
 
-const create: Operation['run'] = async ({ inquiries, owner, event }, call) => ({
-  json: JSON.stringify(await inquiries.create(owner, readJson(event), call)),
-});
+const create: Operation['run'] = async ({ inquiries, owner, event }, call) => {
+  const json = readJson(event);
+  const key = readIdempotencyKey(event);
+  const { isReplay, ...response } = await inquiries.create(owner, json, call, key);
+  return { json: JSON.stringify(response), ...(isReplay && { headers: replayHeaders }) };
+};
 
 /** The operations by method; a Map, so that no method is found on a prototype. The gateway and the contract read it. */
 export const operations: ReadonlyMap<unknown, Operation> = new Map([
@@ -73,8 +78,8 @@ export function createApp({
       // A timeout takes whole milliseconds only.
       const budget = Math.max(0, Math.floor(Math.min(STORE_BUDGET, remaining - RESPONSE_RESERVE)));
       call = { signal: AbortSignal.timeout(budget), attempts: 0 };
-      const { json, next } = await operation.run({ inquiries, owner, event }, call);
-      response = toResponse(operation.status, json, corsOrigin, next && toLinkHeader(next));
+      const { json, headers } = await operation.run({ inquiries, owner, event }, call);
+      response = toResponse(operation.status, json, corsOrigin, headers);
     } catch (thrown) {
       error = thrown;
       const { status, code, message, headers } = thrown instanceof ApiError ? thrown : internalError();

@@ -1,19 +1,27 @@
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /**
  * Reads the function's settings from the environment, once, during initialisation. The SDK reads the other `AWS_*`
  * variables itself.
  *
  * @returns `corsOrigin`, the value of Access-Control-Allow-Origin; `region`, which Lambda sets: without it every
  * request to the database fails and is logged as `RegionMissing`; `retentionDays`, after which a new inquiry expires,
- * or undefined for never.
+ * or undefined for never; `inquiriesPerHour`, the most that one owner may send, or undefined for any number.
  * @throws Error naming every required variable that is missing or empty, or RETENTION_DAYS when it is not a whole
- * number from 1 to 36,500 (100 years).
+ * number from 1 to 36,500 (100 years), or INQUIRIES_PER_HOUR when it is not one from 1 to 1,000.
  */
-export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
-  const { TABLE_NAME: tableName, CORS_ORIGIN: corsOrigin, AWS_REGION: region, RETENTION_DAYS: days } = env;
-  if (days && !(/^[1-9]\d*$/.test(days) && Number(days) <= 36_500))
-    throw new Error(`RETENTION_DAYS is not a whole number from 1 to 36500: ${days}`);
-  if (tableName && corsOrigin)
-    return { tableName, corsOrigin, region, retentionDays: days ? Number(days) : undefined };
+export function parseConfig(env: Environment) {
+  const { TABLE_NAME: tableName, CORS_ORIGIN: corsOrigin, AWS_REGION: region } = env;
+  const retentionDays = readNumber(env, 'RETENTION_DAYS', 36_500);
+  const inquiriesPerHour = readNumber(env, 'INQUIRIES_PER_HOUR', 1_000);
+  if (tableName && corsOrigin) return { tableName, corsOrigin, region, retentionDays, inquiriesPerHour };
   const missing = ['TABLE_NAME', 'CORS_ORIGIN'].filter((name) => !env[name]);
   throw new Error(`Missing environment variables: ${missing.join(', ')}`);
+}
+
+function readNumber(env: Environment, name: string, most: number): number | undefined {
+  const text = env[name];
+  if (!text) return undefined;
+  if (/^[1-9]\d*$/.test(text) && Number(text) <= most) return Number(text);
+  throw new Error(`${name} is not a whole number from 1 to ${most}: ${text}`);
 }

@@ -78,6 +78,18 @@ export const listQuerySchema = {
   },
 } as const;
 
+/**
+ * The header Idempotency-Key: 1 to 255 visible ASCII characters, as a string of a structured field (RFC 9651, 3.3.3) or
+ * bare. A bare key has no comma, since the gateway joins repeated headers by commas. docs/adr/0090
+ */
+export const idempotencyKeySchema = {
+  type: 'string',
+  pattern: '^(?:"((?:[!#-\\[\\]-~]|\\\\["\\\\]){1,255})"|([!#-+\\--~][!-+\\--~]{0,254}))$',
+} as const;
+
+/** Name of the response header that tells a replay, with the value `true`. */
+export const replayedHeader = 'Idempotency-Replayed';
+
 export const errorResponseBodySchema = {
   type: 'object',
   required: ['error', 'message'],

@@ -48,6 +48,33 @@ const TOO_LARGE = {
 export const payloadTooLarge = (what: keyof typeof TOO_LARGE): ApiError =>
   new ApiError(413, 'PAYLOAD_TOO_LARGE', TOO_LARGE[what]);
 
+/** The key names an inquiry with another subject or body. docs/adr/0090 */
+export const keyReused = (): ApiError =>
+  new ApiError(
+    422,
+    'IDEMPOTENCY_KEY_REUSED',
+    'The Idempotency-Key was used for an inquiry with another subject or body.',
+  );
+
+/** A request with the same key is being processed. docs/adr/0090 */
+export const keyConflict = (): ApiError =>
+  new ApiError(
+    409,
+    'IDEMPOTENCY_CONFLICT',
+    'A request with this Idempotency-Key is being processed. Please send it again.',
+    { headers: { 'Retry-After': '1' } },
+  );
+
+/**
+ * The owner has reached the limit of the stage. docs/adr/0091
+ *
+ * @param seconds - Until the owner may send the next inquiry.
+ */
+export const tooManyRequests = (perHour: number, seconds: number): ApiError =>
+  new ApiError(429, 'TOO_MANY_REQUESTS', `At most ${perHour} inquiries per hour can be sent.`, {
+    headers: { 'Retry-After': String(seconds) },
+  });
+
 /** The spec's 500 for a body that is not JSON; the message tells the client what to correct. docs/adr/0004 */
 export const unparsableJson = (cause: unknown): ApiError =>
   new ApiError(500, 'INTERNAL_SERVER_ERROR', 'The request body could not be parsed as JSON.', { cause });

@@ -1,39 +1,38 @@
 /**
  * Lambda entry and composition root: everything is wired here, once per process.
  *
- * Environment: `TABLE_NAME` and `CORS_ORIGIN`, both required, `RETENTION_DAYS`, and the SDK's own `AWS_*` variables. A
- * variable that is missing or malformed fails initialisation with a message that names it.
+ * Environment: `TABLE_NAME` and `CORS_ORIGIN`, both required, `RETENTION_DAYS`, `INQUIRIES_PER_HOUR`, and the SDK's own
+ * `AWS_*` variables. A variable that is missing or malformed fails initialisation with a message that names it.
  */
 import type { APIGatewayProxyHandlerV2WithJWTAuthorizer } from 'aws-lambda';
 import { createApp } from './app.ts';
 import { parseConfig } from './config.ts';
 import { createDynamoDbClient } from './entities/client.ts';
-import { createInquiryStore } from './entities/inquiry-store.ts';
-import { createInquiryEntity } from './entities/inquiry.ts';
+import { createEntities, createInquiryStore } from './entities/inquiry-store.ts';
 import { createInquiries } from './inquiries.ts';
 import { logRequest } from './log.ts';
 import { WARM_UP_OWNER, warmUpEvents, warmUpRequestHandler } from './warm-up.ts';
 
-const { corsOrigin, region, retentionDays, tableName } = parseConfig(process.env);
-const entity = createInquiryEntity(tableName);
-const store = createInquiryStore(createDynamoDbClient({ region }), entity, { retentionDays });
+const { corsOrigin, inquiriesPerHour, region, retentionDays, tableName } = parseConfig(process.env);
+const entities = createEntities(tableName);
+const store = createInquiryStore(createDynamoDbClient({ region }), entities, { retentionDays });
 
 /** Handles payload 2.0 events of the two operations on `/inquiries`; it never rejects. */
 export const handler = createApp({
-  inquiries: createInquiries(store),
+  inquiries: createInquiries(store, { inquiriesPerHour }),
   corsOrigin,
   // Metrics bypass the console, whose JSON format would wrap the line.
   log: (request) => logRequest(request, (line) => void process.stdout.write(line)),
 }) satisfies APIGatewayProxyHandlerV2WithJWTAuthorizer;
 
 // Prime during initialisation: Lambda gives a full vCPU there, about 7 % of one afterwards. docs/adr/0011
-// First the code: both operations, twice, with a request handler that answers without a network.
+// First the code: every kind of request, twice, with a request handler that answers without a network.
 const warmUpStore = createInquiryStore(
   createDynamoDbClient({ region, requestHandler: warmUpRequestHandler }),
-  entity,
+  entities,
   { retentionDays },
 );
-const warmUp = createApp({ inquiries: createInquiries(warmUpStore), corsOrigin });
+const warmUp = createApp({ inquiries: createInquiries(warmUpStore, { inquiriesPerHour }), corsOrigin });
 for (const event of [...warmUpEvents, ...warmUpEvents]) await warmUp(event);
 
 // Then credentials, TLS and the connection, with a query that finds nothing. It is bounded in time; a failure is

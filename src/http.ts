@@ -1,4 +1,4 @@
-import { requestFields } from './contract.ts';
+import { idempotencyKeySchema, replayedHeader, requestFields } from './contract.ts';
 import type { ListQuery } from './contract.ts';
 import { ApiError, badRequest, payloadTooLarge, unparsableJson } from './errors.ts';
 
@@ -11,6 +11,8 @@ export interface GatewayEvent {
     readonly http?: { readonly method?: unknown };
     readonly authorizer?: { readonly jwt?: { readonly claims?: unknown } };
   };
+  /** Names in lower case; the values of a repeated header are joined by commas. */
+  readonly headers?: unknown;
   /** Decoded; the values of a repeated parameter are joined by commas. */
   readonly queryStringParameters?: unknown;
   readonly body?: unknown;
@@ -73,6 +75,23 @@ function exceedsLimits(text: string): boolean {
   return count > STRUCTURE_LIMIT;
 }
 
+const IDEMPOTENCY_KEY = new RegExp(idempotencyKeySchema.pattern);
+
+/**
+ * Reads the header Idempotency-Key. `"abc"` and `abc` are one key. docs/adr/0090
+ *
+ * @returns The key without quotes, or undefined when there is no header.
+ * @throws ApiError 400 when it is malformed, empty or repeated.
+ */
+export function readIdempotencyKey({ headers }: GatewayEvent): string | undefined {
+  const { 'idempotency-key': header } = (headers ?? {}) as Partial<Record<string, unknown>>;
+  if (header === undefined) return undefined;
+  const [, quoted, bare] = (typeof header === 'string' && IDEMPOTENCY_KEY.exec(header)) || [];
+  const key = bare ?? quoted?.replaceAll(/\\(.)/g, '$1');
+  if (key !== undefined) return key;
+  throw badRequest('The header `Idempotency-Key` must be one key of 1 to 255 visible ASCII characters.');
+}
+
 /**
  * A response with the two headers that every response carries.
  *
@@ -99,3 +118,6 @@ export function toResponse(
 export function toLinkHeader({ before, limit }: ListQuery): Record<string, string> {
   return { Link: `<?before=${before}${limit === undefined ? '' : `&limit=${limit}`}>; rel="next"` };
 }
+
+/** The header of a response that was sent before. docs/adr/0090 */
+export const replayHeaders: Readonly<Record<string, string>> = { [replayedHeader]: 'true' };

@@ -1,7 +1,7 @@
-import { V7Generator } from 'uuidv7';
+import { UUID, V7Generator } from 'uuidv7';
 import { parseCreateInquiryRequest, parseListQuery } from './contract.ts';
 import type { CreateInquiryResponse, Inquiry, ListQuery } from './contract.ts';
-import { payloadTooLarge } from './errors.ts';
+import { keyConflict, keyReused, payloadTooLarge, tooManyRequests } from './errors.ts';
 import type { Identity } from './identity.ts';
 import { LAMBDA_PAYLOAD_LIMIT } from './limits.ts';
 
@@ -13,14 +13,33 @@ export interface StoreCall {
   attempts: number;
 }
 
+/** What became of an inquiry that was to be stored. */
+export type PutResult =
+  /** It is stored, or was stored before with the same key: then this is the id of that inquiry. */
+  | { readonly id: string }
+  /**
+   * Nothing was stored: what is too large; or the key is `reused` with another subject or body, or `in use` by a
+   * request that is being processed.
+   */
+  | { readonly refusal: 'email' | 'inquiry' | 'reused' | 'in use' };
+
 /** The one port: where inquiries are kept. They are appended and read, never changed. docs/adr/0009 */
 export interface InquiryStore {
   /**
-   * Stores a new inquiry; once it resolves to undefined, the inquiry is stored. Safe to retry.
+   * Stores a new inquiry; once it resolves to an id, the inquiry is stored. Safe to retry.
    *
-   * @returns What is too large to be stored, if anything; then nothing was sent.
+   * @param key - Of the owner's inquiries with this key in 24 hours, the first is stored. docs/adr/0090
    */
-  put(inquiry: Inquiry, call: StoreCall): Promise<'email' | 'inquiry' | undefined>;
+  put(inquiry: Inquiry, call: StoreCall, key?: string): Promise<PutResult>;
+  /** What {@link put} would resolve to because the key is known; undefined when it is not. */
+  find(inquiry: Inquiry, call: StoreCall, key: string): Promise<PutResult | undefined>;
+  /**
+   * The oldest of the owner's newest `count` inquiries since a time in milliseconds, strongly consistent, or of as many
+   * as DynamoDB reads at once (1 MB); undefined when there are fewer. docs/adr/0091
+   *
+   * @returns Its id.
+   */
+  findNth(owner: Identity, since: number, count: number, call: StoreCall): Promise<string | undefined>;
   /**
    * Yields the inquiries of one owner page by page, newest first, strongly consistent; a page is read when it is
    * asked for. It yields all of them or rejects. A `limit` bounds what is read at first: there may be more inquiries,
@@ -28,6 +47,20 @@ export interface InquiryStore {
    */
   list(owner: Identity, query: ListQuery, call: StoreCall): AsyncIterableIterator<Inquiry[]>;
 }
+
+export interface InquiriesOptions {
+  /** The most that one owner may send; absent: any number. */
+  readonly inquiriesPerHour?: number | undefined;
+  /**
+   * Milliseconds since the epoch. When it runs backwards, ids and `created_at` stay at the latest millisecond seen until
+   * the clock has caught up.
+   */
+  readonly now?: () => number;
+  /** The source of the random bits of ids. Default: the runtime's cryptographic generator. */
+  readonly random?: { nextUint32(): number } | undefined;
+}
+
+const HOUR = 3_600_000;
 
 /** The two use cases. */
 export type Inquiries = ReturnType<typeof createInquiries>;
@@ -46,17 +79,13 @@ const exactSize = (json: string): number => Buffer.byteLength(JSON.stringify(jso
 /** At most 3 bytes for each UTF-16 unit: 3 in UTF-8, or 2 for an escaped quote or backslash. */
 const upperBound = (json: string): number => 3 * json.length;
 
-/**
- * Wires the use cases. Create them once per process: ids increase strictly within one instance.
- *
- * @param now - Milliseconds since the epoch. When it runs backwards, ids and `created_at` stay at the latest
- * millisecond seen until the clock has caught up.
- * @param random - The source of the random bits of ids. Default: the runtime's cryptographic generator.
- */
+/** Milliseconds since the epoch: the first 48 bits of the id (RFC 9562, 5.7). */
+const toTime = (id: UUID): number => Number.parseInt(id.toHex().slice(0, 12), 16);
+
+/** Wires the use cases. Create them once per process: ids increase strictly within one instance. */
 export function createInquiries(
   store: InquiryStore,
-  now: () => number = Date.now,
-  random?: { nextUint32(): number },
+  { inquiriesPerHour, now = Date.now, random }: InquiriesOptions = {},
 ) {
   const generator = new V7Generator(random);
   generator.setRollbackAllowance(ANY_ROLLBACK);
@@ -99,22 +128,51 @@ export function createInquiries(
       return toResult();
     },
 
-    /** @throws ApiError 400 when `json` is not a CreateInquiryRequest, 413 when it is too large to store. */
-    async create(owner: Identity, json: unknown, call: StoreCall): Promise<CreateInquiryResponse> {
+    /**
+     * Stores an inquiry, or finds the one that the owner has stored with the same key.
+     *
+     * @throws ApiError 400 when `json` is not a CreateInquiryRequest, 409 when a request with the key is being processed,
+     * 413 when it is too large to store, 422 when the key was used for another subject or body, 429 when the owner has
+     * reached the limit.
+     */
+    async create(
+      owner: Identity,
+      json: unknown,
+      call: StoreCall,
+      key?: string,
+    ): Promise<CreateInquiryResponse & { readonly isReplay: boolean }> {
       const { subject, body } = parseCreateInquiryRequest(json);
-      const id = generator.generateOrResetWithTs(now());
-      const inquiry: Inquiry = {
+      const toInquiry = (id: UUID): Inquiry => ({
         id: id.toString(),
         cognito_sub: owner.sub,
         email: owner.email,
         subject,
         body,
-        // One reading of the clock: the first 48 bits of the id are its milliseconds (RFC 9562, 5.7). docs/adr/0010
-        created_at: new Date(Number.parseInt(id.toHex().slice(0, 12), 16)).toISOString(),
-      };
-      const oversized = await store.put(inquiry, call);
-      if (oversized) throw payloadTooLarge(oversized);
-      return { inquiry };
+        // One reading of the clock: that of the id. docs/adr/0010
+        created_at: new Date(toTime(id)).toISOString(),
+      });
+      const time = now();
+      const inquiry = toInquiry(generator.generateOrResetWithTs(time));
+      let result: PutResult | undefined;
+      if (inquiriesPerHour !== undefined) {
+        const oldest = await store.findNth(owner, time - HOUR + 1, inquiriesPerHour, call);
+        if (oldest !== undefined) {
+          result = key === undefined ? undefined : await store.find(inquiry, call, key);
+          const wait = toTime(UUID.parse(oldest)) + HOUR - time;
+          if (result === undefined) throw tooManyRequests(inquiriesPerHour, Math.ceil(wait / 1_000));
+        }
+      }
+      result ??= await store.put(inquiry, call, key);
+      if ('refusal' in result) throw toError(result.refusal);
+      // A replay is the first response again: its id has the time, and subject and body are the same.
+      const isReplay = result.id !== inquiry.id;
+      return { inquiry: isReplay ? toInquiry(UUID.parse(result.id)) : inquiry, isReplay };
     },
   };
+}
+
+function toError(refusal: Extract<PutResult, { refusal: unknown }>['refusal']): Error {
+  if (refusal === 'reused') return keyReused();
+  if (refusal === 'in use') return keyConflict();
+  return payloadTooLarge(refusal);
 }

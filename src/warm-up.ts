@@ -1,5 +1,5 @@
 /**
- * One POST, one GET and a response of DynamoDB to both. The function handles them during initialisation, so that the
+ * A POST without and with a key, a GET, and a response of DynamoDB to all of them. The function handles them during initialisation, so that the
  * code of the first requests is compiled by then. No request leaves the process. docs/adr/0011
  */
 import { Readable } from 'node:stream';
@@ -9,14 +9,19 @@ import type { Identity } from './identity.ts';
 /** An owner without inquiries: an email contains an @. */
 export const WARM_UP_OWNER: Identity = { sub: '00000000-0000-0000-0000-000000000000', email: '-' };
 
-const toEvent = (method: string, body?: string): GatewayEvent => ({
+const toEvent = (method: string, event?: GatewayEvent): GatewayEvent => ({
   requestContext: { http: { method }, authorizer: { jwt: { claims: WARM_UP_OWNER } } },
-  body,
+  ...event,
 });
 
-export const warmUpEvents = [toEvent('POST', '{"subject":"","body":""}'), toEvent('GET')];
+const body = '{"subject":"","body":""}';
+export const warmUpEvents = [
+  toEvent('POST', { body }),
+  toEvent('POST', { body, headers: { 'idempotency-key': '-' } }),
+  toEvent('GET'),
+];
 
-/** A response to PutItem (its consumed capacity) and to Query (its items) at once. */
+/** A response to a write (its consumed capacity) and to Query (its items) at once. */
 const RESPONSE = JSON.stringify({
   ConsumedCapacity: { CapacityUnits: 1 },
   Items: [

@@ -30,8 +30,8 @@ resource "aws_apigatewayv2_api" "this" {
   cors_configuration {
     allow_origins  = [local.settings.cors_origin]
     allow_methods  = ["GET", "POST", "PUT", "DELETE", "OPTIONS"]
-    allow_headers  = ["authorization", "content-type"]
-    expose_headers = ["Link"]
+    allow_headers  = ["authorization", "content-type", "idempotency-key"]
+    expose_headers = ["Link", "Idempotency-Replayed", "Retry-After"]
     max_age        = 3600
   }
 }

@@ -81,6 +81,7 @@ resource "aws_lambda_function" "this" {
         CORS_ORIGIN = local.settings.cors_origin
       },
       { for days in local.settings.retention_days[*] : "RETENTION_DAYS" => tostring(days) },
+      { for most in local.settings.inquiries_per_hour[*] : "INQUIRIES_PER_HOUR" => tostring(most) },
     )
   }
 

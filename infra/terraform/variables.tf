@@ -12,6 +12,8 @@ variable "stages" {
                                   `mails_per_hour` about the inquiries of one owner. `identity` is an identity that SES has
                                   in this account and region, the address `from` or its domain; unset: the stage creates one
                                   for the domain. Unset: no mail, no stream.
+      inquiries_per_hour          Inquiries that one owner may send in an hour before the function answers 429, 1 to 1,000; unset:
+                                  any number.
       throttling                  Requests per second and burst the gateway lets through before it answers 429.
       reserved_concurrency        Reserved concurrency of the function; unset: the account's pool. 0 stops the function.
       alarm_email                 Address that alarms are mailed to; unset: no mail.
@@ -34,6 +36,7 @@ variable "stages" {
       mails_per_hour = optional(number, 10)
       identity       = optional(string)
     }))
+    inquiries_per_hour = optional(number)
     throttling = optional(object({
       rate_limit  = number
       burst_limit = number
@@ -106,6 +109,11 @@ variable "stages" {
   validation {
     condition     = alltrue([for stage in values(var.stages) : alltrue([for inbox in stage.inbox[*] : inbox.identity == null ? true : inbox.identity == inbox.from || can(regex("^[a-z0-9.-]+$", inbox.identity)) && (endswith(inbox.from, "@${inbox.identity}") || endswith(inbox.from, ".${inbox.identity}"))])])
     error_message = "An inbox's identity must be the address in from, or its domain or a parent of that; leave it out to create one: ${join(", ", [for name, stage in var.stages : "${name} has \"${stage.inbox.identity}\"" if anytrue([for inbox in stage.inbox[*] : inbox.identity == null ? false : inbox.identity != inbox.from && !(can(regex("^[a-z0-9.-]+$", inbox.identity)) && (endswith(inbox.from, "@${inbox.identity}") || endswith(inbox.from, ".${inbox.identity}")))])])}."
+  }
+
+  validation {
+    condition     = alltrue([for stage in values(var.stages) : stage.inquiries_per_hour == null ? true : stage.inquiries_per_hour >= 1 && stage.inquiries_per_hour <= 1000 && floor(stage.inquiries_per_hour) == stage.inquiries_per_hour])
+    error_message = "An inquiries_per_hour must be a whole number from 1 to 1000; leave it out for no limit: ${join(", ", [for name, stage in var.stages : "${name} has ${stage.inquiries_per_hour}" if stage.inquiries_per_hour == null ? false : stage.inquiries_per_hour < 1 || stage.inquiries_per_hour > 1000 || floor(stage.inquiries_per_hour) != stage.inquiries_per_hour])}."
   }
 
   validation {

@@ -6,7 +6,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { BatchGetCommand, GetCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Inquiry } from '../../src/contract.ts';
-import { createInquiryEntity, toFirstId } from '../../src/entities/inquiry.ts';
+import { createInquiryEntity, LAST_ID, toFirstId } from '../../src/entities/inquiry.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
 import { UsageError } from '../cli.ts';
 
@@ -61,9 +61,8 @@ const MOST_REFUSALS = 5;
 /** The attributes of an {@link InquirySummary}. */
 const SUMMARY = 'id,cognito_sub,email,subject,created_at,respondent,reply_at,expires_at';
 
-/** Neither a lower nor a higher id exists. */
+/** No id is lower. */
 const FIRST_ID = '0';
-const LAST_ID = 'g';
 
 /**
  * Creates the inbox on a table. What has expired is hidden to the second, as in the API.

@@ -69,7 +69,7 @@ export function createGateway({
       onResponse?.({ method, path: splitTarget(request).rawPath, status: response.statusCode, milliseconds });
     });
     response.setHeader('access-control-allow-origin', corsOrigin);
-    response.setHeader('access-control-expose-headers', 'link');
+    response.setHeader('access-control-expose-headers', 'link,idempotency-replayed,retry-after');
     response.setHeader('apigw-requestid', randomUUID());
   };
   // The Host header is checked below: Node's own 400 has no body.
@@ -172,7 +172,7 @@ function isPreflight(request: IncomingMessage, headers: Readonly<Record<string, 
 function preflight(response: ServerResponse, allowed: boolean): void {
   if (allowed) {
     response.setHeader('access-control-allow-methods', 'GET,POST,PUT,DELETE,OPTIONS');
-    response.setHeader('access-control-allow-headers', 'authorization,content-type');
+    response.setHeader('access-control-allow-headers', 'authorization,content-type,idempotency-key');
     response.setHeader('access-control-max-age', '3600');
   }
   response.writeHead(204).end();

@@ -28,7 +28,7 @@ export interface StackOptions {
   readonly handler?: URL;
   /** The one origin that CORS allows. Default: the form's. With another origin, the form is not served. */
   readonly corsOrigin?: string;
-  /** Settings of the function and the mailer, for their environment: RETENTION_DAYS, MAILS_PER_HOUR. */
+  /** Settings of the function and the mailer, for their environment: RETENTION_DAYS, INQUIRIES_PER_HOUR, MAILS_PER_HOUR. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Port of Node's inspector, to debug the function without its timeout. */
   readonly inspect?: number | undefined;
@@ -41,6 +41,13 @@ export interface StackOptions {
 }
 
 export type Stack = Awaited<ReturnType<typeof startStack>>;
+
+/** The event of a request without Idempotency-Key, which needs transactions; dynalite has none. docs/adr/0090 */
+function withoutKey(event: string): string {
+  return JSON.stringify(JSON.parse(event), (name, value: unknown) =>
+    name === 'idempotency-key' ? undefined : value,
+  );
+}
 
 function printLine(line: string): void {
   if (!line.startsWith('{"_aws":')) process.stdout.write(`${line}\n`);
@@ -151,7 +158,8 @@ export async function startStack({
   resources.defer(async () => void (await Promise.all([stream?.close(), mailer.close()])));
   const gateway = createGateway({
     authorize: createAuthorizer({ issuer: issuer.url, audience: [issuer.audience] }),
-    invoke: (event, requestId) => lambda.invoke(event, requestId),
+    invoke: (event, requestId) =>
+      lambda.invoke(engineName === 'dynalite' ? withoutKey(event) : event, requestId),
     corsOrigin,
     log,
     ...(onResponse !== undefined && { onResponse }),

@@ -8,10 +8,12 @@ import {
   createInquiryRequestSchema,
   createInquiryResponseSchema,
   errorResponseBodySchema,
+  idempotencyKeySchema,
   inquiriesPath,
   inquiryListResponseSchema,
   inquirySchema,
   listQuerySchema,
+  replayedHeader,
 } from '../../src/contract.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
 import { limits, replies } from '../local/replies.ts';
@@ -70,6 +72,17 @@ const cacheControl = {
     schema: { type: 'string', const: 'no-store' },
   },
 } as const;
+
+const replayed = {
+  [replayedHeader]: {
+    description: 'Present when the inquiry was stored by an earlier request with the same key.',
+    schema: { type: 'string', const: 'true' },
+  },
+} as const;
+/** RFC 9110, 10.2.3. */
+const retryAfter = (description: string): Headers => ({
+  'Retry-After': { description, schema: { type: 'string', pattern: '^[1-9][0-9]*$' }, example: '1' },
+});
 
 const request = { $ref: '#/components/schemas/CreateInquiryRequest' };
 const created = { $ref: '#/components/schemas/CreateInquiryResponse' };
@@ -194,7 +207,22 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
           summary: 'Submit an inquiry',
           description:
             'Stores one inquiry for the user that the token names; the body cannot name another user. The body is read ' +
-            'as JSON in UTF-8 whatever its content type; of duplicate keys the last one counts.',
+            'as JSON in UTF-8 whatever its content type; of duplicate keys the last one counts.\n\n' +
+            'With `Idempotency-Key` an inquiry is stored once, however often the request is sent: after a lost response ' +
+            'or a 5xx, send the same request with the same key again. Requests that were not processed (400, 401, 413, ' +
+            '429 and a body that is not JSON) do not use up a key.',
+          parameters: [
+            {
+              name: 'Idempotency-Key',
+              in: 'header',
+              description:
+                'A key of your choice for this inquiry, such as a random UUID: 1 to 255 visible ASCII characters, as a ' +
+                'quoted string (draft-ietf-httpapi-idempotency-key-header) or bare, which is the same key. Bare, it has no ' +
+                'comma and does not begin with a quotation mark. It is yours alone, and is kept for 24 hours.',
+              schema: idempotencyKeySchema,
+              example: '0f8fad5b-d9cb-469f-a165-70867728950e',
+            },
+          ],
           tags: ['Inquiries'],
           requestBody: {
             description:
@@ -207,23 +235,41 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
           },
           responses: {
             '201': {
-              description: 'The inquiry as it is stored.',
-              headers: { ...functionCors, ...cacheControl },
+              description:
+                'The inquiry as it is stored. To a key that was used before: the first response again, whose body is the ' +
+                'same byte for byte.',
+              headers: {
+                ...functionCors,
+                ...cacheControl,
+                ...replayed,
+              },
               content: json(created, { created: example('The inquiry is stored.', { inquiry: hello }) }),
             },
             '400': {
               description:
-                '`BAD_REQUEST`: there is no body, the JSON is not an object, or a field is missing or not a string. ' +
-                'From the gateway: the request is not valid HTTP.',
+                '`BAD_REQUEST`: there is no body, the JSON is not an object, a field is missing or not a string, or ' +
+                '`Idempotency-Key` is malformed, empty or repeated. From the gateway: the request is not valid HTTP.',
               headers: cors,
               content: errorOrReply('BAD_REQUEST', replies.badRequest, {
                 noBody: 'The request has no body; the fields `subject` and `body` are missing.',
                 noObject: 'The request body must be a JSON object with the fields `subject` and `body`.',
                 missing: 'The field `body` is missing.',
                 noString: 'The field `subject` must be a string.',
+                key: 'The header `Idempotency-Key` must be one key of 1 to 255 visible ASCII characters.',
               }),
             },
             '401': { $ref: '#/components/responses/Unauthorized' },
+            '409': {
+              description:
+                '`IDEMPOTENCY_CONFLICT`: a request with this key is being processed. Send it again.',
+              headers: { ...functionCors, ...retryAfter('Seconds to wait.') },
+              content: json(errorBody, {
+                conflict: error(
+                  'IDEMPOTENCY_CONFLICT',
+                  'A request with this Idempotency-Key is being processed. Please send it again.',
+                ),
+              }),
+            },
             '413': {
               description:
                 '`PAYLOAD_TOO_LARGE`: the inquiry, the body or the `email` claim is too large to be stored. From the ' +
@@ -235,7 +281,29 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
                 email: 'The `email` claim is too long for an inquiry to be stored under it.',
               }),
             },
-            '429': { $ref: '#/components/responses/TooManyRequests' },
+            '422': {
+              description:
+                '`IDEMPOTENCY_KEY_REUSED`: the key was used for an inquiry with another subject or body.',
+              headers: functionCors,
+              content: json(errorBody, {
+                reused: error(
+                  'IDEMPOTENCY_KEY_REUSED',
+                  'The Idempotency-Key was used for an inquiry with another subject or body.',
+                ),
+              }),
+            },
+            '429': {
+              description:
+                '`TOO_MANY_REQUESTS`: you have sent as many inquiries within an hour as the stage allows. A request ' +
+                'whose key is known is answered all the same. From the gateway, without `Retry-After`: the stage is throttled.',
+              headers: {
+                ...cors,
+                ...retryAfter('Seconds until you may send the next inquiry. Not sent by the gateway.'),
+              },
+              content: errorOrReply('TOO_MANY_REQUESTS', replies.tooManyRequests, {
+                limit: 'At most 60 inquiries per hour can be sent.',
+              }),
+            },
             '431': { $ref: '#/components/responses/HeadersTooLarge' },
             '500': {
               description:

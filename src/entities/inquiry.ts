@@ -47,6 +47,9 @@ export function createInquiryEntity(table: string) {
   );
 }
 
+/** No id is higher. */
+export const LAST_ID = 'g';
+
 /** What every id of a millisecond and later is not below (RFC 9562, 5.7). */
 export function toFirstId(milliseconds: number): string {
   const hex = Math.max(0, Math.floor(milliseconds)).toString(16).padStart(12, '0');

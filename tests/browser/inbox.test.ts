@@ -13,8 +13,7 @@ import type { InquirySummary } from '../../scripts/inbox/inbox.ts';
 import { serveInbox } from '../../scripts/inbox/web.ts';
 import type { PageConnection } from '../../scripts/inbox/web.ts';
 import { removeRow } from '../helpers/own-table.ts';
-import { createInquiryEntity } from '../../src/entities/inquiry.ts';
-import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
+import { createEntities, createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import { stateFileOf } from '../../scripts/local/state.ts';
@@ -65,8 +64,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
   const begin = async (options = WIDE) => {
     const table = `inbox-${++tables}`;
     await createTable(here.stack.engine.url, table);
-    const entity = createInquiryEntity(table);
-    const inquiries = createInquiries(createInquiryStore(createDynamoDbClient({ region: 'local' }), entity));
+    const entities = createEntities(table);
+    const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), entities);
+    const inquiries = createInquiries(store);
     const inbox = createInbox(client, table);
     const connection: PageConnection = { stage: 'local', table, inbox, respondent: async () => 'olga' };
     const server = await serveInbox(connection);
@@ -90,7 +90,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
         await client.send(
           new UpdateCommand({
             TableName: table,
-            ...entity.get(inquiry).params<{ Key: Record<string, unknown> }>(),
+            ...entities.inquiries.get(inquiry).params<{ Key: Record<string, unknown> }>(),
             UpdateExpression: 'SET expires_at = :at',
             ExpressionAttributeValues: { ':at': Math.floor(Date.now() / 1_000) + days * 86_400 },
           }),

@@ -2,8 +2,7 @@ import { describe, inject } from 'vitest';
 import { engineNames } from '../../scripts/local/dynamodb.ts';
 import type { EngineName } from '../../scripts/local/dynamodb.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
-import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
-import { createInquiryEntity } from '../../src/entities/inquiry.ts';
+import { createEntities, createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createOwnTable } from './own-table.ts';
 
 /** Runs one suite on each engine; on DynamoDB Local it is skipped, visibly, where Java does not allow it. */
@@ -24,7 +23,7 @@ export function describeOnEngines(
 export async function createOwnStore(endpoint: string) {
   const { client, name: table, environment } = await createOwnTable(endpoint);
   Object.assign(process.env, environment());
-  const entity = createInquiryEntity(table);
-  const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), entity);
-  return { client, entity, store, table };
+  const entities = createEntities(table);
+  const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), entities);
+  return { client, entities, entity: entities.inquiries, store, table };
 }

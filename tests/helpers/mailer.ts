@@ -51,9 +51,11 @@ export async function startMailer(
   engine: string,
   { environment = {}, now = Date.now }: { environment?: Record<string, string>; now?: () => number } = {},
 ) {
-  const { client, entity, table } = await createOwnStore(engine);
-  const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), entity, { retentionDays: 30 });
-  const inquiries = createInquiries(store, now);
+  const { client, entities, entity, table } = await createOwnStore(engine);
+  const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), entities, {
+    retentionDays: 30,
+  });
+  const inquiries = createInquiries(store, { now });
   const ses = await startSes();
   const [mailFaults, databaseFaults] = [await startFaultProxy(ses.url), await startFaultProxy(engine)];
   const lines: string[] = [];

@@ -1,5 +1,5 @@
 import type { Inquiry } from '../../src/contract.ts';
-import type { InquiryStore } from '../../src/inquiries.ts';
+import type { InquiryStore, PutResult } from '../../src/inquiries.ts';
 
 /** A store that keeps inquiries in an array; subject and body together fit up to `capacity` characters. */
 export function createMemoryStore(
@@ -7,12 +7,33 @@ export function createMemoryStore(
   capacity = 100,
 ): InquiryStore & { rows: Inquiry[] } {
   const rows: Inquiry[] = [];
+  /** The first inquiry of each owner and key; they do not expire. */
+  const keys = new Map<string, Inquiry>();
+  const toKey = ({ cognito_sub, email }: Inquiry, key: string): string =>
+    JSON.stringify([cognito_sub, email, key]);
+  const find = (inquiry: Inquiry, key: string): PutResult | undefined => {
+    const { id = '', subject, body } = keys.get(toKey(inquiry, key)) ?? {};
+    if (id === '') return undefined;
+    return subject === inquiry.subject && body === inquiry.body ? { id } : { refusal: 'reused' };
+  };
   return {
     rows,
-    async put(inquiry) {
-      if (inquiry.subject.length + inquiry.body.length > capacity) return 'inquiry';
+    async put(inquiry, _call, key) {
+      if (inquiry.subject.length + inquiry.body.length > capacity) return { refusal: 'inquiry' };
+      const known = key === undefined ? undefined : find(inquiry, key);
+      if (known !== undefined) return known;
       rows.push(inquiry);
-      return undefined;
+      if (key !== undefined) keys.set(toKey(inquiry, key), inquiry);
+      return { id: inquiry.id };
+    },
+    async find(inquiry, _call, key) {
+      return find(inquiry, key);
+    },
+    async findNth({ sub, email }, since, count) {
+      const recent = rows.filter(
+        (row) => row.cognito_sub === sub && row.email === email && Date.parse(row.created_at) >= since,
+      );
+      return recent.at(-count)?.id;
     },
     async *list({ sub, email }, { before = 'g', limit = Infinity }) {
       const found = rows.filter((row) => row.cognito_sub === sub && row.email === email && row.id < before);

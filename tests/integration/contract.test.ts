@@ -29,17 +29,17 @@ const store = createMemoryStore();
 const inquiries = createInquiries(
   {
     ...store,
-    async put(inquiry, call) {
+    async put(inquiry, call, key) {
       if (broken) throw new Error('down');
-      return inquiry.email === EMAIL ? store.put(inquiry, call) : 'email';
+      if (key === 'in-use') return { refusal: 'in use' };
+      return inquiry.email === EMAIL ? store.put(inquiry, call, key) : { refusal: 'email' };
     },
     list: (...args) => {
       if (broken) throw new Error('down');
       return store.list(...args);
     },
   },
-  () => NOW + store.rows.length * 60_000,
-  NO_RANDOM,
+  { inquiriesPerHour: 60, now: () => NOW + Math.min(store.rows.length, 2) * 60_000, random: NO_RANDOM },
 );
 const app = createApp({ inquiries, corsOrigin: ORIGIN });
 const server = createGateway({
@@ -77,7 +77,8 @@ const request = async (method: string, body?: string | Buffer, query = '', heade
   seen.push({ method, status, json });
   return status;
 };
-const post = (value: unknown) => request('POST', JSON.stringify(value));
+const post = (value: unknown, key?: string) =>
+  request('POST', JSON.stringify(value), '', key === undefined ? [] : ['Idempotency-Key', key]);
 
 describe('every response is as documented', () => {
   it('to a list: none, all, a page, malformed parameters', async () => {
@@ -100,6 +101,23 @@ describe('every response is as documented', () => {
     expect(await request('POST', ' '.repeat(3_000_000))).toBe(413);
     claims = { ...OWNER, email: 'long@example.com' };
     expect(await post(PAYLOAD)).toBe(413);
+  });
+
+  it('to a creation with a key: the first one, its replay, another text, malformed, in use', async () => {
+    expect(await post(PAYLOAD, 'k')).toBe(201);
+    expect(await post(PAYLOAD, '"k"')).toBe(201);
+    expect(await post({ ...PAYLOAD, subject: 'another' }, 'k')).toBe(422);
+    expect(await post(PAYLOAD, '')).toBe(400);
+    expect(await post(PAYLOAD, 'in-use')).toBe(409);
+  });
+
+  it('to a creation beyond the limit, and to a key that is known then', async () => {
+    store.rows.push(
+      ...Array.from({ length: 60 }, () => store.rows.at(-1)).filter((row) => row !== undefined),
+    );
+    expect(await post(PAYLOAD)).toBe(429);
+    expect(await post(PAYLOAD, 'k')).toBe(201);
+    store.rows.splice(0);
   });
 
   it.each(['GET', 'POST', 'PUT', 'DELETE', 'PATCH'])('to %s: refused, failed, late', async (method) => {

@@ -98,10 +98,10 @@ describeOnEngines('erase', (endpoint) => {
     const answered = await post(sub, email);
     const unanswered = await post(sub, email);
     await createInbox(own.client, own.table).answer(answered.id, { reply: 'r', respondent: 'R' });
-    const past = createInquiryStore(createDynamoDbClient({ region: 'local' }), own.entity, {
+    const past = createInquiryStore(createDynamoDbClient({ region: 'local' }), own.entities, {
       retentionDays: 1,
     });
-    const { inquiry: expired } = await createInquiries(past, () => Date.UTC(2026, 0, 1)).create(
+    const { inquiry: expired } = await createInquiries(past, { now: () => Date.UTC(2026, 0, 1) }).create(
       { sub, email: former },
       { subject: 's', body: 'b' },
       makeCall(),

@@ -220,7 +220,7 @@ describe('CORS', () => {
     expect(headers).toMatchObject({
       'access-control-allow-origin': ORIGIN,
       'access-control-allow-methods': 'GET,POST,PUT,DELETE,OPTIONS',
-      'access-control-allow-headers': 'authorization,content-type',
+      'access-control-allow-headers': 'authorization,content-type,idempotency-key',
     });
     expect(events).toEqual([]);
   });
@@ -257,7 +257,7 @@ describe('CORS', () => {
     invoke = async () => JSON.stringify({ statusCode: 200, headers, body: '{}' });
     expect((await send(url)).headers).toMatchObject({
       'access-control-allow-origin': ORIGIN,
-      'access-control-expose-headers': 'link',
+      'access-control-expose-headers': 'link,idempotency-replayed,retry-after',
     });
   });
 });

@@ -34,11 +34,11 @@ describeOnEngines('retention', (endpoint) => {
     const now = () => clock.now;
     const client = createDynamoDbClient({ region: 'local' });
     const storeWith = (retentionDays?: number) =>
-      createInquiryStore(client, own.entity, { retentionDays, now });
+      createInquiryStore(client, own.entities, { retentionDays, now });
     // One generator of ids over all settings, so that ids keep the order of creation.
     let retention: number | undefined;
     const put: InquiryStore['put'] = (inquiry, call) => storeWith(retention).put(inquiry, call);
-    const service = createInquiries({ ...storeWith(), put }, now);
+    const service = createInquiries({ ...storeWith(), put }, { now });
     const inbox = createInbox(own.client, own.table, now);
     return {
       owner,

@@ -3,9 +3,7 @@ import { GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { tableDefinition } from '../../scripts/local/table.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
-import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
-import { createInquiryEntity } from '../../src/entities/inquiry.ts';
-import type { InquiryEntity } from '../../src/entities/inquiry.ts';
+import { createEntities, createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import type { Inquiries, InquiryStore } from '../../src/inquiries.ts';
 import { createOwnStore, describeOnEngines } from '../helpers/engines.ts';
@@ -19,16 +17,16 @@ const readAll = async (store: InquiryStore, owner: typeof OWNER, call = makeCall
 };
 
 /** The length of the largest body that fits beside an empty subject; nothing is stored. */
-async function findLargest(entity: InquiryEntity, email: string): Promise<number> {
+async function findLargest(entities: ReturnType<typeof createEntities>, email: string): Promise<number> {
   const client = new DynamoDBClient();
   client.send = async () => ({ ConsumedCapacity: {}, $metadata: {} });
-  const store = createInquiryStore(client, entity);
+  const store = createInquiryStore(client, entities);
   const inquiry = { id: SUB, cognito_sub: SUB, email, subject: '', created_at: new Date(0).toISOString() };
   let [low, high] = [0, 500_000];
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
-    const oversized = await store.put({ ...inquiry, body: 'x'.repeat(middle) }, makeCall());
-    if (oversized === undefined) low = middle;
+    const result = await store.put({ ...inquiry, body: 'x'.repeat(middle) }, makeCall());
+    if ('id' in result) low = middle;
     else high = middle;
   }
   return low;
@@ -215,7 +213,7 @@ describeOnEngines('the store', (endpoint, engine) => {
       ['not ASCII', 'é'.repeat(300), engine !== 'dynalite'],
     ])('is the limit of the engine to the byte, with an email that is %s', async (_, email, exact) => {
       const owner = { ...OWNER, email };
-      const length = await findLargest(own.entity, email);
+      const length = await findLargest(own.entities, email);
       const inquiry = await create(owner, '', 'x'.repeat(length));
       await expect(create(owner, '', 'x'.repeat(length + 1))).rejects.toMatchObject({ status: 413 });
       expect((await list(owner)).inquiries).toEqual([inquiry]);
@@ -261,7 +259,7 @@ describeOnEngines('the store', (endpoint, engine) => {
   it('rejects with the name of the fault, and holds no item, when the table is missing', async () => {
     const store = createInquiryStore(
       createDynamoDbClient({ region: 'local' }),
-      createInquiryEntity('no-such-table'),
+      createEntities('no-such-table'),
     );
     await expect(readAll(store, OWNER)).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
   });

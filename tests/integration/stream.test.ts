@@ -9,8 +9,7 @@ import { createInbox } from '../../scripts/inbox/inbox.ts';
 import { startEngine } from '../../scripts/local/dynamodb.ts';
 import { startEventSourceMapping } from '../../scripts/local/stream.ts';
 import { openTable } from '../../scripts/local/table.ts';
-import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
-import { createInquiryEntity } from '../../src/entities/inquiry.ts';
+import { createEntities, createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { first, refuse, startFaultProxy } from '../helpers/fault-proxy.ts';
@@ -42,7 +41,7 @@ async function openOwnTable(endpoint = shared ?? '') {
 /** @returns A function that creates inquiries and returns their ids. */
 function createWriter({ name, environment }: OwnTable, endpoint: string) {
   Object.assign(process.env, environment(endpoint));
-  const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), createInquiryEntity(name));
+  const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), createEntities(name));
   const inquiries = createInquiries(store);
   const content = { subject: 'secret subject', body: 'secret body' };
   return async (count: number): Promise<string[]> => {

@@ -12,7 +12,6 @@ const RULES: Record<string, string[]> = {
     'src/config.ts',
     'src/entities/client.ts',
     'src/entities/inquiry-store.ts',
-    'src/entities/inquiry.ts',
     'src/inquiries.ts',
     'src/log.ts',
     'src/warm-up.ts',
@@ -37,12 +36,14 @@ const RULES: Record<string, string[]> = {
   'src/log.ts': ['src/contract.ts', 'src/errors.ts'],
   'src/entities/client.ts': ['node:stream/consumers', '@aws-sdk/client-dynamodb', '@aws-sdk/core/protocols'],
   'src/entities/inquiry.ts': ['electrodb'],
+  'src/entities/idempotency-key.ts': ['node:crypto', 'electrodb'],
   'src/entities/inquiry-store.ts': [
     '@aws-sdk/client-dynamodb',
     'src/contract.ts',
     'type src/inquiries.ts',
     'src/limits.ts',
-    'type src/entities/inquiry.ts',
+    'src/entities/idempotency-key.ts',
+    'src/entities/inquiry.ts',
   ],
   'src/entities/delivery.ts': ['electrodb'],
   'src/mailer/handler.ts': [

@@ -21,7 +21,7 @@ const stage = createServer((request, response) => {
   const cors = {
     'access-control-allow-origin': 'https://www.example.com',
     'access-control-allow-methods': 'GET,POST',
-    'access-control-allow-headers': 'authorization,content-type',
+    'access-control-allow-headers': 'authorization,content-type,idempotency-key',
   };
   return response.writeHead(204, isOurs ? cors : {}).end();
 });

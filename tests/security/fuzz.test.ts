@@ -200,11 +200,11 @@ describe('the function', () => {
   const store = createMemoryStore();
   const fallible = {
     ...store,
-    async put(...[inquiry, call]: Parameters<typeof store.put>) {
+    async put(...parameters: Parameters<typeof store.put>) {
       if (broken) throw Object.assign(new Error('secret-of-the-store'), { name: 'InternalServerError' });
-      const oversized = await store.put(inquiry, call);
+      const result = await store.put(...parameters);
       if (store.rows.length > 500) store.rows.splice(0, 250);
-      return oversized;
+      return result;
     },
     list(...call: Parameters<typeof store.list>) {
       if (broken) throw new TypeError('secret-of-the-store');

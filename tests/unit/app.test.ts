@@ -16,7 +16,7 @@ const NOW = Date.UTC(2026, 10, 20);
 function setUp(overrides: Partial<InquiryStore> = {}) {
   const store = createMemoryStore(overrides);
   const app = createApp({
-    inquiries: createInquiries(store, () => NOW),
+    inquiries: createInquiries(store, { now: () => NOW }),
     corsOrigin: ORIGIN,
     log: (request) => logRequest(request, (line) => void metrics.push(JSON.parse(line) as object)),
   });

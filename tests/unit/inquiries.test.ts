@@ -23,7 +23,11 @@ describe('create', () => {
 
   it('makes a UUID of version 7 whose millisecond is created_at and the time of the clock', async () => {
     const now = Date.UTC(2026, 10, 20, 5, 34, 0, 7);
-    const { inquiry } = await createInquiries(createMemoryStore(), () => now).create(OWNER, INPUT, call);
+    const { inquiry } = await createInquiries(createMemoryStore(), { now: () => now }).create(
+      OWNER,
+      INPUT,
+      call,
+    );
     expect(inquiry.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(inquiry.created_at).toBe('2026-11-20T05:34:00.007Z');
     expect(millisecondOf(inquiry.id)).toBe(inquiry.created_at);
@@ -36,7 +40,7 @@ describe('create', () => {
     ['jumps to and fro', (index: number) => 1_700_000_000_000 + (index % 2 ? 3_600_000 : 0)],
   ])('makes ids that only increase, and created_at with them, when the clock %s', async (_, clock) => {
     let calls = 0;
-    const inquiries = createInquiries(createMemoryStore(), () => clock(calls++));
+    const inquiries = createInquiries(createMemoryStore(), { now: () => clock(calls++) });
     const made = [];
     for (let index = 0; index < 2000; index++)
       made.push((await inquiries.create(OWNER, INPUT, call)).inquiry);

@@ -1,8 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
-import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
-import { createInquiryEntity } from '../../src/entities/inquiry.ts';
+import { createEntities, createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import { warmUpEvents, warmUpRequestHandler } from '../../src/warm-up.ts';
 
@@ -17,19 +16,19 @@ function warmUp(credentials: string) {
   // A request that left the process would fail.
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', 'http://127.0.0.1:9');
   const client = createDynamoDbClient({ region: 'eu-central-1', requestHandler: warmUpRequestHandler });
-  const store = createInquiryStore(client, createInquiryEntity('ttt'));
+  const store = createInquiryStore(client, createEntities('ttt'));
   const app = createApp({ inquiries: createInquiries(store), corsOrigin: 'https://o' });
   return Promise.all(warmUpEvents.map((event) => app(event)));
 }
 
-it('answers a POST with 201 and a GET with one inquiry, and sends nothing', async () => {
-  const [post, get] = await warmUp('local');
-  expect(post?.statusCode).toBe(201);
+it('answers POSTs with 201 and a GET with one inquiry, and sends nothing', async () => {
+  const [post, keyed, get] = await warmUp('local');
+  expect([post?.statusCode, keyed?.statusCode]).toEqual([201, 201]);
   expect(get?.statusCode).toBe(200);
   expect(JSON.parse(get?.body ?? '')).toMatchObject({ email: '-', count: 1 });
 });
 
 it('ends in answers, not in errors, where credentials are missing', async () => {
   const answers = await warmUp('');
-  expect(answers.map(({ statusCode }) => statusCode)).toEqual([500, 500]);
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual([500, 500, 500]);
 });

@@ -1,8 +1,7 @@
 /** Sizes, formats and messages of the contact form. */
 import { describe, expect, it } from 'vitest';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { createInquiryEntity } from '../../src/entities/inquiry.ts';
-import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
+import { createEntities, createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { beginningOf, directionOf, formatBytes, formatCount, formatTime } from '../../web/src/format.ts';
 import { describeListFailure, describeSendFailure, describeSize } from '../../web/src/messages.ts';
 import type { Failure } from '../../web/src/api.ts';
@@ -33,10 +32,10 @@ describe('the size of an inquiry', () => {
   it('never refuses what the service would store', async () => {
     const client = new DynamoDBClient();
     client.send = async () => ({ ConsumedCapacity: {}, $metadata: {} });
-    const store = createInquiryStore(client, createInquiryEntity('any'));
+    const store = createInquiryStore(client, createEntities('any'));
     const put = (body: string) => store.put({ ...INQUIRY, email: '', body }, makeCall());
-    expect(await put('x'.repeat(ITEM_LIMIT - 1024))).toBeUndefined();
-    expect(await put('x'.repeat(ITEM_LIMIT + 1))).toBe('inquiry');
+    expect(await put('x'.repeat(ITEM_LIMIT - 1024))).toEqual({ id: INQUIRY.id });
+    expect(await put('x'.repeat(ITEM_LIMIT + 1))).toEqual({ refusal: 'inquiry' });
   });
 
   it('is said only when it matters', () => {

@@ -216,8 +216,8 @@ run "api" {
     condition = (
       aws_apigatewayv2_api.this.cors_configuration[0].allow_origins == toset(["https://${terraform.workspace}.example.com"])
       && aws_apigatewayv2_api.this.cors_configuration[0].allow_methods == toset(["GET", "POST", "PUT", "DELETE", "OPTIONS"])
-      && aws_apigatewayv2_api.this.cors_configuration[0].allow_headers == toset(["authorization", "content-type"])
-      && aws_apigatewayv2_api.this.cors_configuration[0].expose_headers == toset(["Link"])
+      && aws_apigatewayv2_api.this.cors_configuration[0].allow_headers == toset(["authorization", "content-type", "idempotency-key"])
+      && aws_apigatewayv2_api.this.cors_configuration[0].expose_headers == toset(["Link", "Idempotency-Replayed", "Retry-After"])
       && aws_apigatewayv2_api.this.cors_configuration[0].allow_credentials != true
     )
     error_message = "CORS is not limited to the stage's origin and the contract's methods and headers."
@@ -412,15 +412,16 @@ run "without_inbox" {
   }
 }
 
-run "privacy_settings" {
+run "settings_of_the_function" {
   variables {
     stages = {
       for stage in ["develop", "main", "release"] : stage => {
-        issuer         = "https://issuer.example.com"
-        audience       = ["client"]
-        cors_origin    = "https://www.example.com"
-        pitr_days      = 7
-        retention_days = 365
+        issuer             = "https://issuer.example.com"
+        audience           = ["client"]
+        cors_origin        = "https://www.example.com"
+        pitr_days          = 7
+        retention_days     = 365
+        inquiries_per_hour = 60
       }
     }
   }
@@ -434,10 +435,11 @@ run "privacy_settings" {
   }
   assert {
     condition = aws_lambda_function.this.environment[0].variables == tomap({
-      TABLE_NAME     = "inquiries-${terraform.workspace}"
-      CORS_ORIGIN    = "https://www.example.com"
-      RETENTION_DAYS = "365"
+      TABLE_NAME         = "inquiries-${terraform.workspace}"
+      CORS_ORIGIN        = "https://www.example.com"
+      RETENTION_DAYS     = "365"
+      INQUIRIES_PER_HOUR = "60"
     })
-    error_message = "The function does not get retention_days."
+    error_message = "The function does not get retention_days or inquiries_per_hour."
   }
 }
