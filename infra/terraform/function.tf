@@ -43,6 +43,7 @@ resource "aws_iam_role_policy" "function" {
     Version = "2012-10-17"
     Statement = [
       {
+        # PutItem is what a transaction of puts needs, too.
         Sid      = "Inquiries"
         Effect   = "Allow"
         Action   = ["dynamodb:PutItem", "dynamodb:Query"]

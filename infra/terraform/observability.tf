@@ -62,10 +62,11 @@ locals {
     table-system-errors = {
       description = "DynamoDB answered with 5xx. Look at the AWS Health Dashboard of the region; requests are retried, so clients are affected only if function-faults is in alarm as well."
       threshold   = 0
-      expression  = "FILL(puts, 0) + FILL(queries, 0)"
+      expression  = "FILL(puts, 0) + FILL(transactions, 0) + FILL(queries, 0)"
       queries = {
-        puts    = { namespace = "AWS/DynamoDB", name = "SystemErrors", stat = "Sum", dimensions = merge(local.table_dimensions, { Operation = "PutItem" }) }
-        queries = { namespace = "AWS/DynamoDB", name = "SystemErrors", stat = "Sum", dimensions = merge(local.table_dimensions, { Operation = "Query" }) }
+        puts         = { namespace = "AWS/DynamoDB", name = "SystemErrors", stat = "Sum", dimensions = merge(local.table_dimensions, { Operation = "PutItem" }) }
+        transactions = { namespace = "AWS/DynamoDB", name = "SystemErrors", stat = "Sum", dimensions = merge(local.table_dimensions, { Operation = "TransactWriteItems" }) }
+        queries      = { namespace = "AWS/DynamoDB", name = "SystemErrors", stat = "Sum", dimensions = merge(local.table_dimensions, { Operation = "Query" }) }
       }
     }
     index-throttles = {
@@ -253,6 +254,7 @@ locals {
           ["AWS/DynamoDB", "ReadThrottleEvents", "TableName", aws_dynamodb_table.this.name, { label = "read throttles" }],
           [".", "WriteThrottleEvents", ".", ".", { label = "write throttles" }],
           [".", "SystemErrors", ".", ".", "Operation", "PutItem", { label = "put errors" }],
+          [".", ".", ".", ".", ".", "TransactWriteItems", { label = "transaction errors" }],
           [".", ".", ".", ".", ".", "Query", { label = "query errors" }],
         ] } },
       ]
@@ -272,6 +274,7 @@ locals {
         { type = "metric", properties = { title = "Table: latency (ms)", metrics = [
           ["AWS/DynamoDB", "SuccessfulRequestLatency", "TableName", aws_dynamodb_table.this.name, "Operation", "Query", { stat = "p99", label = "query p99" }],
           ["...", "PutItem", { stat = "p99", label = "put p99" }],
+          ["...", "TransactWriteItems", { stat = "p99", label = "put with a key p99" }],
         ] } },
       ]
     },
