@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
-import { paginateScan, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { BatchWriteCommand, paginateScan, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createInbox } from '../../scripts/inbox/inbox.ts';
 import { dynamoDbLocalUnavailableReason } from '../../scripts/local/dynamodb.ts';
@@ -23,6 +23,7 @@ import { createOwnStore, describeOnEngines } from '../helpers/engines.ts';
 import { list as readList, makeCall } from '../helpers/events.ts';
 import { answer, delay, hang, startFaultProxy } from '../helpers/fault-proxy.ts';
 import type { Plan } from '../helpers/fault-proxy.ts';
+import { skipWithoutTransactions, writeIdempotencyKey } from '../helpers/idempotency.ts';
 import { bestEngine, removeRow } from '../helpers/own-table.ts';
 import { readText } from '../helpers/repository.ts';
 
@@ -61,7 +62,8 @@ const run = (args: readonly string[], env: NodeJS.ProcessEnv = process.env) =>
     });
   });
 
-describeOnEngines('erase', (endpoint) => {
+describeOnEngines('erase', (endpoint, engine) => {
+  const noTransactions = skipWithoutTransactions(engine, 'erase while inquiries with a key arrive');
   let own: Awaited<ReturnType<typeof createOwnStore>>;
   const folder = mkdtempSync(join(tmpdir(), 'inquiries-erase-'));
   const keyFile = join(folder, 'erasure-key');
@@ -367,6 +369,141 @@ describeOnEngines('erase', (endpoint) => {
     const { json } = await erase('--sub', sub, '--yes');
     expect(json.at(-1)).toMatchObject({ deleted: 1_012 });
     expect(await rowsOf(sub)).toEqual([]);
+  });
+
+  describe('the idempotency keys of a user', () => {
+    it('are deleted under every email, expired ones too, and nobody else’s; the count is of inquiries', async () => {
+      const { sub, email, answered, expired } = await makeUser();
+      const stranger = await post(randomUUID(), email);
+      for (const inquiry of [answered, expired, stranger]) await writeIdempotencyKey(own, inquiry);
+      // Of inquiries that are gone.
+      await writeIdempotencyKey(own, { ...expired, id: answered.id.replace(/^.{8}/, '00000000') });
+      expect(await rowsOf(sub)).toHaveLength(6);
+      const { json } = await erase('--sub', sub, '--yes');
+      expect(json.at(-1)).toMatchObject({ deleted: 3 });
+      expect(await rowsOf(sub)).toEqual([]);
+      expect(await rowsOf(stranger.cognito_sub)).toHaveLength(2);
+    });
+
+    it('are deleted when there are more than 25, and more than a page', async () => {
+      const { sub, answered } = await makeUser();
+      const { TableName, Item } = { TableName: own.table, Item: await writeIdempotencyKey(own, answered) };
+      for (let batch = 0; batch < 140; batch++) {
+        const requests = Array.from({ length: 25 }, () => ({
+          PutRequest: { Item: { ...Item, sk: `$idempotency_1#key_${randomUUID()}` } },
+        }));
+        await own.client.send(new BatchWriteCommand({ RequestItems: { [TableName]: requests } }));
+      }
+      const query = { TableName, KeyConditionExpression: 'pk = :pk and begins_with(sk, :sk)' };
+      const values = { ':pk': Item['pk'], ':sk': '$idempotency_1#' };
+      const page = await own.client.send(
+        new QueryCommand({ ...query, ExpressionAttributeValues: values, Select: 'COUNT' }),
+      );
+      expect(page.LastEvaluatedKey).toBeDefined();
+      await erase('--sub', sub, '--yes');
+      expect(await rowsOf(sub)).toEqual([]);
+    });
+
+    it.each([
+      ['the keys', 1],
+      ['the inquiries under one email', 4],
+    ])('are deleted by running it again after it was killed while it deleted %s', async (_, writes) => {
+      const { sub, email, answered } = await makeUser();
+      for (let index = 0; index < 60; index++) await writeIdempotencyKey(own, answered, { key: `${index}` });
+      await post(sub, email);
+      const proxy = await startFaultProxy(endpoint);
+      onTestFinished(async () => {
+        describeStack(endpoint);
+        await proxy.close();
+      });
+      describeStack(proxy.url);
+      const { promise: reached, resolve } = Promise.withResolvers<void>();
+      let count = 0;
+      proxy.plan = (__, operation) => {
+        if (operation !== 'BatchWriteItem' || count++ < writes) return undefined;
+        resolve();
+        return hang;
+      };
+      const child = spawn(process.execPath, [SCRIPT, '--data', folder, 'erase', '--sub', sub, '--yes']);
+      await reached;
+      child.kill('SIGKILL');
+      expect((await rowsOf(sub)).length).toBeGreaterThan(0);
+      expect((await rowsOf(sub)).length).toBeLessThan(64);
+
+      describeStack(endpoint);
+      expect(await erase('--sub', sub, '--yes')).toMatchObject({ code: 0 });
+      expect(await rowsOf(sub)).toEqual([]);
+    });
+
+    it('are deleted when one becomes visible after its inquiry was deleted', async () => {
+      const { sub, answered, email } = await makeUser();
+      const proxy = await startFaultProxy(endpoint);
+      onTestFinished(async () => {
+        describeStack(endpoint);
+        await proxy.close();
+      });
+      let isFirst = true;
+      proxy.plan = (__, operation) => {
+        if (operation !== 'BatchWriteItem' || !isFirst) return undefined;
+        isFirst = false;
+        return async (exchange) => {
+          await delay(0)(exchange);
+          await writeIdempotencyKey(own, answered);
+        };
+      };
+      describeStack(proxy.url);
+      expect((await erase('--sub', sub, '--yes')).json.at(-1)).toMatchObject({ deleted: 3 });
+      expect(await count(sub, email)).toBe(0);
+      expect(await rowsOf(sub)).toEqual([]);
+    });
+
+    it('are deleted by --replay, except those of inquiries that were sent since', async () => {
+      const { sub, email, answered, expired } = await makeUser();
+      for (const inquiry of [answered, expired]) await writeIdempotencyKey(own, inquiry);
+      const restored = await restore();
+      await erase('--sub', sub, '--yes');
+      const since = await post(sub, email);
+      const place = { client: own.client, table: restored };
+      const Item = own.entity.put(since).params<{ Item: Row }>().Item;
+      await own.client.send(new PutCommand({ TableName: restored, Item }));
+      const kept = await writeIdempotencyKey(place, since);
+      const result = await run(['--data', folder, '--table', restored, 'erase', '--replay', '--yes']);
+      expect(result.json).toMatchObject([{ deleted: 3 }]);
+      const left = await rowsOf(sub, restored);
+      expect(left).toHaveLength(2);
+      expect(left).toContainEqual(kept);
+      expect(left).toContainEqual(expect.objectContaining({ id: since.id }));
+    });
+
+    it.skipIf(noTransactions)(
+      'are deleted with those of inquiries that arrive meanwhile; then a key is new again',
+      async () => {
+        const { sub, email } = await makeUser();
+        const send = async (key: string, address = email) =>
+          service().create({ sub, email: address }, { subject: 's', body: 'b' }, makeCall(), key);
+        const { inquiry } = await send('first');
+        expect(await send('first')).toEqual({ inquiry, isReplay: true });
+        const proxy = await startFaultProxy(endpoint);
+        onTestFinished(async () => {
+          describeStack(endpoint);
+          await proxy.close();
+        });
+        let writes = 0;
+        proxy.plan = (__, operation) => {
+          if (operation !== 'BatchWriteItem' || writes++ > 2) return undefined;
+          return async (exchange) => {
+            await send(`during ${writes}`);
+            await send(`during ${writes}`, `new-${email}`);
+            await delay(0)(exchange);
+          };
+        };
+        describeStack(proxy.url);
+        expect(await erase('--sub', sub, '--yes')).toMatchObject({ code: 0 });
+        expect(writes).toBeGreaterThan(3);
+        expect(await rowsOf(sub)).toEqual([]);
+        expect(await send('first')).toMatchObject({ isReplay: false });
+      },
+    );
   });
 
   describe('after a restore', () => {
