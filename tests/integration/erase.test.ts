@@ -22,7 +22,7 @@ import { createInquiries } from '../../src/inquiries.ts';
 import { createOwnStore, describeOnEngines } from '../helpers/engines.ts';
 import { list as readList, makeCall } from '../helpers/events.ts';
 import { answer, delay, hang, startFaultProxy } from '../helpers/fault-proxy.ts';
-import type { Plan } from '../helpers/fault-proxy.ts';
+import type { Fault, Plan } from '../helpers/fault-proxy.ts';
 import { skipWithoutTransactions, writeIdempotencyKey } from '../helpers/idempotency.ts';
 import { bestEngine, removeRow } from '../helpers/own-table.ts';
 import { readText } from '../helpers/repository.ts';
@@ -76,8 +76,8 @@ describeOnEngines('erase', (endpoint, engine) => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   /** Writes the state file of a stack whose engine is there. */
-  function describeStack(engine: string): void {
-    const state = { pid: process.pid, issuer: '-', keysFile: '-', engine, table: own.table };
+  function describeStack(address: string): void {
+    const state = { pid: process.pid, issuer: '-', keysFile: '-', engine: address, table: own.table };
     writeFileSync(join(folder, 'stack.json'), JSON.stringify(state));
   }
   const erase = (...args: string[]) => run(['--data', folder, 'erase', ...args]);
@@ -118,6 +118,41 @@ describeOnEngines('erase', (endpoint, engine) => {
     for (const Item of await scan(own.table))
       await own.client.send(new PutCommand({ TableName: table, Item }));
     return table;
+  };
+
+  /** Puts a proxy between the command and the engine, until the test ends. */
+  const openProxy = async (plan: Plan): Promise<void> => {
+    const proxy = await startFaultProxy(endpoint);
+    proxy.plan = plan;
+    describeStack(proxy.url);
+    onTestFinished(async () => {
+      describeStack(endpoint);
+      await proxy.close();
+    });
+  };
+  const eraseThrough = async (plan: Plan, ...args: string[]): Promise<Result> => {
+    await openProxy(plan);
+    return erase(...args);
+  };
+  /** Counts the writes of a plan. */
+  const onWrite = (fault: (write: number) => ReturnType<Plan>): Plan => {
+    let writes = 0;
+    return (_, operation) => (operation === 'BatchWriteItem' ? fault(writes++) : undefined);
+  };
+  /** Begins an erasure that is killed after some writes. */
+  const eraseUntilKilled = async (sub: string, writes: number): Promise<void> => {
+    const { promise: reached, resolve } = Promise.withResolvers<void>();
+    await openProxy(
+      onWrite((write) => {
+        if (write < writes) return undefined;
+        resolve();
+        return hang;
+      }),
+    );
+    const child = spawn(process.execPath, [SCRIPT, '--data', folder, 'erase', '--sub', sub, '--yes']);
+    await reached;
+    child.kill('SIGKILL');
+    describeStack(endpoint);
   };
 
   it('is a dry run without a terminal: it counts by email, deletes nothing and records nothing', async () => {
@@ -254,23 +289,6 @@ describeOnEngines('erase', (endpoint, engine) => {
   });
 
   describe('with faults', () => {
-    /** Erases through a proxy. */
-    const eraseThrough = async (plan: Plan, ...args: string[]) => {
-      const proxy = await startFaultProxy(endpoint);
-      proxy.plan = plan;
-      describeStack(proxy.url);
-      onTestFinished(async () => {
-        describeStack(endpoint);
-        await proxy.close();
-      });
-      return { result: await erase(...args), proxy };
-    };
-    /** Counts the writes of a plan. */
-    const onWrite = (fault: (write: number) => ReturnType<Plan>): Plan => {
-      let writes = 0;
-      return (_, operation) => (operation === 'BatchWriteItem' ? fault(writes++) : undefined);
-    };
-
     it('retries what DynamoDB leaves unprocessed, and deletes each row', async () => {
       const { sub, email } = await makeUser();
       for (let index = 0; index < 60; index++) await post(sub, email);
@@ -279,7 +297,7 @@ describeOnEngines('erase', (endpoint, engine) => {
         response.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' });
         response.end(JSON.stringify({ UnprocessedItems: RequestItems }));
       };
-      const { result } = await eraseThrough(
+      const result = await eraseThrough(
         onWrite((write) => (write % 3 === 0 ? leaveAll : undefined)),
         '--sub',
         sub,
@@ -292,27 +310,12 @@ describeOnEngines('erase', (endpoint, engine) => {
     it('is finished by running it again after it was killed half-way, and is recorded before', async () => {
       const { sub, email } = await makeUser();
       for (let index = 0; index < 60; index++) await post(sub, email);
-      const proxy = await startFaultProxy(endpoint);
-      onTestFinished(async () => {
-        describeStack(endpoint);
-        await proxy.close();
-      });
-      describeStack(proxy.url);
-      const { promise: reached, resolve } = Promise.withResolvers<void>();
-      proxy.plan = onWrite((write) => {
-        if (write < 3) return undefined;
-        resolve();
-        return hang;
-      });
-      const child = spawn(process.execPath, [SCRIPT, '--data', folder, 'erase', '--sub', sub, '--yes']);
-      await reached;
-      child.kill('SIGKILL');
+      await eraseUntilKilled(sub, 3);
       expect(await erasures()).toHaveLength(1);
       const left = (await rowsOf(sub)).length;
       expect(left).toBeGreaterThan(0);
       expect(left).toBeLessThan(63);
 
-      describeStack(endpoint);
       expect((await erase('--sub', sub, '--yes')).json.at(-1)).toMatchObject({ deleted: left });
       expect(await rowsOf(sub)).toEqual([]);
     });
@@ -320,7 +323,7 @@ describeOnEngines('erase', (endpoint, engine) => {
     it('deletes nothing when the erasure cannot be recorded', async () => {
       const { sub } = await makeUser();
       const denied = answer(400, JSON.stringify({ __type: 'x#AccessDeniedException', message: 'm' }));
-      const { result } = await eraseThrough(
+      const result = await eraseThrough(
         (_, operation) => (operation === 'PutItem' ? denied : undefined),
         '--sub',
         sub,
@@ -333,7 +336,7 @@ describeOnEngines('erase', (endpoint, engine) => {
 
     it('deletes what arrives meanwhile under another email', async () => {
       const { sub } = await makeUser();
-      const { result } = await eraseThrough(
+      const result = await eraseThrough(
         onWrite((write) => async (exchange) => {
           if (write === 0) await post(sub, `new-${sub}@example.com`);
           await delay(0)(exchange);
@@ -348,7 +351,7 @@ describeOnEngines('erase', (endpoint, engine) => {
 
     it('ends with an error when the user does not stop sending', async () => {
       const { sub, email } = await makeUser();
-      const { result } = await eraseThrough(
+      const result = await eraseThrough(
         onWrite(() => async (exchange) => {
           await post(sub, email);
           await delay(0)(exchange);
@@ -411,48 +414,27 @@ describeOnEngines('erase', (endpoint, engine) => {
       const { sub, email, answered } = await makeUser();
       for (let index = 0; index < 60; index++) await writeIdempotencyKey(own, answered, { key: `${index}` });
       await post(sub, email);
-      const proxy = await startFaultProxy(endpoint);
-      onTestFinished(async () => {
-        describeStack(endpoint);
-        await proxy.close();
-      });
-      describeStack(proxy.url);
-      const { promise: reached, resolve } = Promise.withResolvers<void>();
-      let count = 0;
-      proxy.plan = (__, operation) => {
-        if (operation !== 'BatchWriteItem' || count++ < writes) return undefined;
-        resolve();
-        return hang;
-      };
-      const child = spawn(process.execPath, [SCRIPT, '--data', folder, 'erase', '--sub', sub, '--yes']);
-      await reached;
-      child.kill('SIGKILL');
+      await eraseUntilKilled(sub, writes);
       expect((await rowsOf(sub)).length).toBeGreaterThan(0);
       expect((await rowsOf(sub)).length).toBeLessThan(64);
 
-      describeStack(endpoint);
       expect(await erase('--sub', sub, '--yes')).toMatchObject({ code: 0 });
       expect(await rowsOf(sub)).toEqual([]);
     });
 
     it('are deleted when one becomes visible after its inquiry was deleted', async () => {
       const { sub, answered, email } = await makeUser();
-      const proxy = await startFaultProxy(endpoint);
-      onTestFinished(async () => {
-        describeStack(endpoint);
-        await proxy.close();
-      });
-      let isFirst = true;
-      proxy.plan = (__, operation) => {
-        if (operation !== 'BatchWriteItem' || !isFirst) return undefined;
-        isFirst = false;
-        return async (exchange) => {
-          await delay(0)(exchange);
-          await writeIdempotencyKey(own, answered);
-        };
+      const writeLate = async (exchange: Parameters<Fault>[0]): Promise<void> => {
+        await delay(0)(exchange);
+        await writeIdempotencyKey(own, answered);
       };
-      describeStack(proxy.url);
-      expect((await erase('--sub', sub, '--yes')).json.at(-1)).toMatchObject({ deleted: 3 });
+      const { json } = await eraseThrough(
+        onWrite((write) => (write === 0 ? writeLate : undefined)),
+        '--sub',
+        sub,
+        '--yes',
+      );
+      expect(json.at(-1)).toMatchObject({ deleted: 3 });
       expect(await count(sub, email)).toBe(0);
       expect(await rowsOf(sub)).toEqual([]);
     });
@@ -483,23 +465,21 @@ describeOnEngines('erase', (endpoint, engine) => {
           service().create({ sub, email: address }, { subject: 's', body: 'b' }, makeCall(), key);
         const { inquiry } = await send('first');
         expect(await send('first')).toEqual({ inquiry, isReplay: true });
-        const proxy = await startFaultProxy(endpoint);
-        onTestFinished(async () => {
-          describeStack(endpoint);
-          await proxy.close();
-        });
-        let writes = 0;
-        proxy.plan = (__, operation) => {
-          if (operation !== 'BatchWriteItem' || writes++ > 2) return undefined;
-          return async (exchange) => {
-            await send(`during ${writes}`);
-            await send(`during ${writes}`, `new-${email}`);
+        const writeMore =
+          (write: number): Fault =>
+          async (exchange) => {
+            await send(`during ${write}`);
+            await send(`during ${write}`, `new-${email}`);
             await delay(0)(exchange);
           };
-        };
-        describeStack(proxy.url);
-        expect(await erase('--sub', sub, '--yes')).toMatchObject({ code: 0 });
-        expect(writes).toBeGreaterThan(3);
+        const { code, json } = await eraseThrough(
+          onWrite((write) => (write < 3 ? writeMore(write) : undefined)),
+          '--sub',
+          sub,
+          '--yes',
+        );
+        expect(code).toBe(0);
+        expect(json.at(-1)).toMatchObject({ deleted: 3 + 1 + 6 });
         expect(await rowsOf(sub)).toEqual([]);
         expect(await send('first')).toMatchObject({ isReplay: false });
       },
