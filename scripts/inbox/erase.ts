@@ -16,9 +16,9 @@ const USAGE = `
 Usage: npm run inbox -- [--stage STAGE] erase --sub UUID | --email E [--yes]
        npm run inbox -- [--stage STAGE] [--table RESTORED] erase --replay [--yes]
 
-Deletes all inquiries of a user, with their replies and idempotency keys, under every email that the user has had. First it says what it
-finds; it deletes when the stage's name is typed then (local on the laptop), or with --yes. An erasure that was
-interrupted is finished by running it again. Each erasure is recorded as a keyed hash of the user's id.
+Deletes all inquiries of a user, with their replies and idempotency keys, under every email that the user has had.
+First it says what it finds; it deletes when the stage's name is typed then (local on the laptop), or with --yes. An
+erasure that was interrupted is finished by running it again. Each erasure is recorded as a keyed hash of the user's id.
 
   --sub UUID  the user with this id at the identity provider
   --email E   the user who has sent inquiries under this email, as it is written there
@@ -121,8 +121,8 @@ async function eraseUser(sub: string, settings: Settings): Promise<void> {
       );
     }
     const found = await findOwners(connection, { sub });
-    // Also who is not in the index any more: reads of two items are not isolated from the transaction that writes them,
-    // so an idempotency key may have become visible after its inquiry.
+    // Owners whose inquiries are deleted are looked at again: a query is not isolated from a transaction, so the
+    // idempotency key of an inquiry may have become visible after the inquiry itself.
     const emails = new Set(found.map(({ email }) => email));
     owners = [...owners.filter(({ email }) => !emails.has(email)), ...found];
   }
@@ -204,8 +204,8 @@ async function findOwners(
  * Deletes the inquiries of an owner, with the mailer's records of them and the idempotency keys. What is stored is read
  * strongly consistent and in pages.
  *
- * The index finds an owner by inquiries alone. So the keys go before the inquiries: what an interruption leaves is found
- * again. They are read after the inquiries, because both are stored at once.
+ * The keys are deleted before the inquiries, because the index finds an owner only by inquiries: the next run finds
+ * what an interruption has left. They are read after the inquiries: a key is stored together with its inquiry.
  *
  * @param until - Later ones are kept. Inclusive, in the form of `created_at`.
  * @yields How many more were deleted.

@@ -271,7 +271,7 @@ describe.skipIf(engine === '')('Idempotency-Key', () => {
       const log = watchLog();
       await post('k', content);
       expect(proxy.attempts).toBe(1);
-      await expect.poll(log).toMatchObject([{ message: { attempts: 1 } }]);
+      await expect.poll(log, { timeout: 10_000 }).toMatchObject([{ message: { attempts: 1 } }]);
     }
   });
 
@@ -326,7 +326,7 @@ describe.skipIf(engine === '')('Idempotency-Key', () => {
       });
       expect(proxy.attempts).toBe(1);
       await expect
-        .poll(log)
+        .poll(log, { timeout: 10_000 })
         .toMatchObject([{ level: 'WARN', message: { errorName: 'IDEMPOTENCY_CONFLICT' } }]);
       expect(await rows()).toEqual([]);
       expect(await post('k')).toMatchObject({ status: 201, headers: HEADERS });
@@ -344,7 +344,7 @@ describe.skipIf(engine === '')('Idempotency-Key', () => {
       proxy.plan = () => cancel(...codes);
       expect(await post('k')).toMatchObject(FAULT);
       await expect
-        .poll(log)
+        .poll(log, { timeout: 10_000 })
         .toMatchObject([{ level: 'ERROR', message: { errorName: 'TransactionCanceledException' } }]);
       proxy.plan = never;
       expect(await rows()).toEqual([]);
@@ -360,7 +360,9 @@ describe.skipIf(engine === '')('Idempotency-Key', () => {
       answerAfter(() => ({ body: Buffer.from('{}') })),
     );
     expect(await post('k')).toMatchObject(FAULT);
-    await expect.poll(log).toMatchObject([{ level: 'ERROR', message: { errorName: 'UnconfirmedWrite' } }]);
+    await expect
+      .poll(log, { timeout: 10_000 })
+      .toMatchObject([{ level: 'ERROR', message: { errorName: 'UnconfirmedWrite' } }]);
     expect(await post('k')).toMatchObject({ status: 201, headers: REPLAYED });
     expect((await list()).count).toBe(1);
   });
@@ -383,7 +385,7 @@ describe.skipIf(engine === '')('Idempotency-Key', () => {
     );
     const log = watchLog();
     expect(await post('k')).toMatchObject(FAULT);
-    await expect.poll(log).toMatchObject([{ level: 'ERROR', message: { errorName } }]);
+    await expect.poll(log, { timeout: 10_000 }).toMatchObject([{ level: 'ERROR', message: { errorName } }]);
     expect(await rows()).toHaveLength(2);
   });
 

@@ -198,7 +198,7 @@ describeOnEngines('the limit', (endpoint, engine) => {
         json: { error: 'TOO_MANY_REQUESTS', message: 'At most 2 inquiries per hour can be sent.' },
       });
       const logged = () => sandbox.lines.filter((line) => line.includes('"TOO_MANY_REQUESTS"'));
-      await expect.poll(logged).toHaveLength(1);
+      await expect.poll(logged, { timeout: 10_000 }).toHaveLength(1);
       expect(JSON.parse(logged()[0] ?? '')).toMatchObject({ level: 'WARN', message: { status: 429 } });
       expect((await post({ ...owner, sub: randomUUID() })).status).toBe(201);
       expect((await list()).count).toBe(2);
