@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createInterface } from 'node:readline/promises';
 import { BatchWriteCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
 import { createDeliveryEntity } from '../../src/entities/delivery.ts';
-import { createInquiryEntity } from '../../src/entities/inquiry.ts';
+import { createIdempotencyKeyEntity } from '../../src/entities/idempotency-key.ts';
+import { createInquiryEntity, toFirstId } from '../../src/entities/inquiry.ts';
 import { formatCount } from '../../web/src/format.ts';
 import { parseOptions, UsageError } from '../cli.ts';
 import { parseUuid } from './arguments.ts';
@@ -15,9 +16,9 @@ const USAGE = `
 Usage: npm run inbox -- [--stage STAGE] erase --sub UUID | --email E [--yes]
        npm run inbox -- [--stage STAGE] [--table RESTORED] erase --replay [--yes]
 
-Deletes all inquiries of a user, with their replies, under every email that the user has had. First it says what it
-finds; it deletes when the stage's name is typed then (local on the laptop), or with --yes. An erasure that was
-interrupted is finished by running it again. Each erasure is recorded as a keyed hash of the user's id.
+Deletes all inquiries of a user, with their replies and idempotency keys, under every email that the user has had.
+First it says what it finds; it deletes when the stage's name is typed then (local on the laptop), or with --yes. An
+erasure that was interrupted is finished by running it again. Each erasure is recorded as a keyed hash of the user's id.
 
   --sub UUID  the user with this id at the identity provider
   --email E   the user who has sent inquiries under this email, as it is written there
@@ -119,7 +120,11 @@ async function eraseUser(sub: string, settings: Settings): Promise<void> {
         `${formatCount(deleted, 'inquiry', 'inquiries')} deleted, but new ones keep arriving; run it again.`,
       );
     }
-    owners = await findOwners(connection, { sub });
+    const found = await findOwners(connection, { sub });
+    // Owners whose inquiries are deleted are looked at again: a query is not isolated from a transaction, so the
+    // idempotency key of an inquiry may have become visible after the inquiry itself.
+    const emails = new Set(found.map(({ email }) => email));
+    owners = [...owners.filter(({ email }) => !emails.has(email)), ...found];
   }
   progress.clear();
   printResult({ cognito_sub: sub, deleted, erased_at }, settings, `of ${sub}`);
@@ -196,18 +201,18 @@ async function findOwners(
 }
 
 /**
- * Deletes the inquiries of an owner, with the mailer's records of them. What is stored is read strongly consistent and
- * in pages.
+ * Deletes the inquiries of an owner, with the mailer's records of them and the idempotency keys. What is stored is read
+ * strongly consistent and in pages.
+ *
+ * The keys are deleted before the inquiries, because the index finds an owner only by inquiries: the next run finds
+ * what an interruption has left. They are read after the inquiries: a key is stored together with its inquiry.
  *
  * @param until - Later ones are kept. Inclusive, in the form of `created_at`.
  * @yields How many more were deleted.
  */
-async function* deleteInquiries(
-  connection: Connection,
-  { cognito_sub, email }: Owner,
-  until: string,
-): AsyncGenerator<number> {
+async function* deleteInquiries(connection: Connection, owner: Owner, until: string): AsyncGenerator<number> {
   const { client, table } = connection;
+  const { cognito_sub, email } = owner;
   const deliveries = createDeliveryEntity(table);
   const query = createInquiryEntity(table)
     .query.byOwner({ cognito_sub, email })
@@ -217,6 +222,7 @@ async function* deleteInquiries(
     });
   for await (const { Items = [] } of paginateQuery({ client }, query)) {
     const rows = Items.filter(({ created_at }) => !(String(created_at) > until));
+    await deleteIdempotencyKeys(connection, owner, until);
     for (let at = 0; at < rows.length; at += BATCH_SIZE) {
       const batch = rows.slice(at, at + BATCH_SIZE);
       const records = batch.flatMap(({ id }) =>
@@ -227,6 +233,29 @@ async function* deleteInquiries(
       await deleteKeys(connection, [...records, ...batch.map(({ pk, sk }) => ({ pk, sk }))]);
       yield batch.length;
     }
+  }
+}
+
+/** Deletes the idempotency keys of an owner, except those of later inquiries; also those whose inquiry is gone. */
+async function deleteIdempotencyKeys(
+  connection: Connection,
+  { cognito_sub, email }: Owner,
+  until: string,
+): Promise<void> {
+  const { client, table } = connection;
+  const query = createIdempotencyKeyEntity(table)
+    .query.byOwner({ cognito_sub, email })
+    .params<{ TableName: string }>({
+      consistent: true,
+      params: { ProjectionExpression: 'pk, sk, inquiry' },
+    });
+  const firstToKeep = toFirstId(Date.parse(until) + 1);
+  for await (const { Items = [] } of paginateQuery({ client }, query)) {
+    const rows = Items.filter(({ inquiry = '' }) => String(inquiry) < firstToKeep);
+    await deleteKeys(
+      connection,
+      rows.map(({ pk, sk }) => ({ pk, sk })),
+    );
   }
 }
 
@@ -315,6 +344,7 @@ function describeRemains({ stage }: Connection): string {
     `    npm run inbox -- --stage ${stage} --table RESTORED erase --replay   (docs/runbook.md, "Restore the table")`,
     'the stream of the table, which only the mailer reads: for 24 hours',
     'the mailer’s counts of mails per hour, which hold a hash of the user and ids of inquiries: for days',
+    'idempotency keys under an email of which no inquiry was left (retention_days): for days',
     'backups made by hand, and exports of the table or of the inbox: until somebody deletes them',
     'mails already sent, in the mailboxes of the team and of the user',
   ];

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Entity } from 'electrodb';
 
-export type IdempotencyKeyEntity = ReturnType<typeof createIdempotencyKeyEntity>;
-
 /**
  * Creates the ElectroDB model of an idempotency key: which inquiry was stored with it. It is in the partition of its
  * owner, with digests in the place of the key and of the text, and has no attribute named `id`, so that the index

@@ -1,7 +1,5 @@
 import { Entity } from 'electrodb';
 
-export type InquiryEntity = ReturnType<typeof createInquiryEntity>;
-
 /**
  * Creates the ElectroDB model of an inquiry in the given table. It has no client: `.params()` makes the inputs of the
  * SDK's commands, which src/entities/inquiry-store.ts sends.

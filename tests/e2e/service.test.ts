@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dynamoDbLocalUnavailableReason } from '../../scripts/local/dynamodb.ts';
 import { startStack } from '../../scripts/local/stack.ts';
 import type { OpenApiDocument } from '../../scripts/openapi/document.ts';
 import type { Stack } from '../../scripts/local/stack.ts';
@@ -21,6 +22,10 @@ const FAULT_OF_JSON = {
   message: 'The request body could not be parsed as JSON.',
 };
 const CLAIMS_REFUSED = { error: 'Unauthorized', message: 'Invalid or missing required JWT claims' };
+
+const noTransactions = dynamoDbLocalUnavailableReason();
+if (noTransactions !== undefined)
+  process.stdout.write(`\nSKIPPED: Idempotency-Key through the gateway, because ${noTransactions}.\n`);
 
 const statusOf = (line: object): number => (line as { message: { status: number } }).message.status;
 
@@ -183,6 +188,29 @@ describe.each([
     expect((await ana.list()).inquiries).toEqual([(json as { inquiry: Inquiry }).inquiry]);
   });
 
+  it.skipIf(noTransactions !== undefined)(
+    'stores an inquiry once when it is sent again with its Idempotency-Key',
+    async () => {
+      const ana = signIn();
+      const post = async (text: string, key = 'k') =>
+        ana.call('POST', JSON.stringify({ subject: 's', body: text }), [
+          ...JSON_TYPE,
+          'Idempotency-Key',
+          key,
+        ]);
+      const created = await post('b');
+      expect(created.status).toBe(201);
+      expect(created.headers).not.toHaveProperty('idempotency-replayed');
+      const replay = await post('b', '"k"');
+      expect(replay).toMatchObject({ status: 201, text: created.text });
+      expect(replay.headers).toMatchObject({ 'idempotency-replayed': 'true' });
+      expect(replay.headers['access-control-expose-headers']).toBe('link,idempotency-replayed,retry-after');
+      expect(await post('other')).toMatchObject({ status: 422, json: { error: 'IDEMPOTENCY_KEY_REUSED' } });
+      expect(await post('b', 'a b')).toMatchObject({ status: 400, json: { error: 'BAD_REQUEST' } });
+      expect((await ana.list()).inquiries).toEqual([(created.json as { inquiry: Inquiry }).inquiry]);
+    },
+  );
+
   it('takes a body of any content type, which the gateway passes as base64', async () => {
     const ana = signIn();
     expect((await ana.call('POST', '{"subject":"é","body":"😀"}', [])).status).toBe(201);
@@ -317,10 +345,18 @@ describe.each([
   });
 
   it('lets the SPA’s origin call it: preflight without a token', async () => {
-    const headers = ['Origin', ORIGIN, 'Access-Control-Request-Method', 'POST'];
+    const headers = [
+      'Origin',
+      ORIGIN,
+      'Access-Control-Request-Method',
+      'POST',
+      'Access-Control-Request-Headers',
+      'authorization,content-type,idempotency-key',
+    ];
     const answer = await send(`${stack.url}/inquiries`, { method: 'OPTIONS', headers });
     expect(answer).toMatchObject({ status: 204, text: '' });
     expect(answer.headers['access-control-allow-methods']).toContain('POST');
+    expect(answer.headers['access-control-allow-headers']).toBe('authorization,content-type,idempotency-key');
   });
 
   it('has a docs page on which one can sign in and try it', async () => {

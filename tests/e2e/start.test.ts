@@ -106,8 +106,8 @@ async function start(args: string[], options: RunOptions = {}) {
     engine: addressOf('DynamoDB'),
     data,
     send: (method: string) => send(api, { method, headers }),
-    post: (subject: string, body = '') =>
-      send(api, { method: 'POST', headers, body: JSON.stringify({ subject, body }) }),
+    post: (subject: string, body = '', more: string[] = []) =>
+      send(api, { method: 'POST', headers: [...headers, ...more], body: JSON.stringify({ subject, body }) }),
     subjects: async () => {
       const { inquiries } = (await send(api, { headers })).json as InquiryListResponse;
       return inquiries.map(({ subject }) => subject);
@@ -216,6 +216,19 @@ describe.each(engineNames)('npm start on %s', (name) => {
     expect(readdirSync(temporary).filter((file) => file.startsWith('inquiries-'))).toEqual([]);
     const second = await start(['--engine', name, '--in-memory'], options);
     expect(await second.subjects()).toEqual([]);
+  });
+
+  it.skipIf(isMissing)('stores a keyed inquiry once, or says that the key is ignored', async () => {
+    const isIgnored = name === 'dynalite';
+    const stack = await start(['--engine', name, '--in-memory']);
+    const row = 'Idempotency-Key is ignored, because dynalite has no transactions';
+    expect(stack.said().includes(`             ${row}\n`)).toBe(isIgnored);
+    const post = () => stack.post('1', '', ['Idempotency-Key', 'k']);
+    const [first, second] = [await post(), await post()];
+    expect([first.status, second.status]).toEqual([201, 201]);
+    expect(second.headers['idempotency-replayed']).toBe(isIgnored ? undefined : 'true');
+    expect(second.text === first.text).toBe(!isIgnored);
+    expect(await stack.subjects()).toEqual(isIgnored ? ['1', '1'] : ['1']);
   });
 
   it.skipIf(isMissing)('accepts no connection from another machine', async () => {
@@ -400,6 +413,27 @@ it('passes CORS_ORIGIN on and ignores the AWS settings of the user', async () =>
   expect(stack.said()).toContain('Form       not served, because CORS_ORIGIN is https://o.example');
 });
 
+it('passes INQUIRIES_PER_HOUR on: then the printed curl command is answered 429', async () => {
+  const env = { INQUIRIES_PER_HOUR: '2' };
+  const stack = await start(['--engine', 'dynalite'], { env });
+  const [command = ''] = /curl -X POST .*\\\n.*/.exec(stack.said()) ?? [];
+  const curl = async (): Promise<unknown> => {
+    const shell = run(['-c', command], { command: ['sh'] });
+    expect(await shell.exit).toBe(0);
+    return JSON.parse(shell.output);
+  };
+  for (let count = 0; count < 2; count++)
+    expect(await curl()).toMatchObject({ inquiry: { subject: 'Hello' } });
+  expect(await curl()).toEqual({
+    error: 'TOO_MANY_REQUESTS',
+    message: 'At most 2 inquiries per hour can be sent.',
+  });
+  const refused = await stack.post('1');
+  expect(refused.status).toBe(429);
+  expect(refused.headers['retry-after']).toMatch(/^\d{4}$/);
+  expect(await stack.subjects()).toEqual(['Hello', 'Hello']);
+});
+
 describe('with --watch, each time a file is replaced as editors and git do,', () => {
   const replace = (file: string, from: string, to: string) => {
     writeFileSync(`${file}~`, readFileSync(file, 'utf8').replace(from, to));
@@ -548,6 +582,11 @@ describe('bad use gets one line and exit code 2:', () => {
       { RETENTION_DAYS: '0' },
       /^RETENTION_DAYS must be a number from 1 to 36500, not "0"\.$/,
     ],
+    ...['0', '1001', '1.5', '-1', 'ten', ' 5'].map((value): [string, Record<string, string>, RegExp] => [
+      `INQUIRIES_PER_HOUR=${value}`,
+      { INQUIRIES_PER_HOUR: value },
+      new RegExp(`^INQUIRIES_PER_HOUR must be a number from 1 to 1000, not "${value}"\\.$`),
+    ]),
     [
       'a MAILS_PER_HOUR that is too large',
       { MAILS_PER_HOUR: '1001' },

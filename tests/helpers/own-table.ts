@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DeleteCommand, DynamoDBDocumentClient, paginateScan } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, DynamoDBDocumentClient, paginateScan, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { inject } from 'vitest';
 import { createTable } from '../../scripts/local/table.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
+import type { Identity } from '../../src/identity.ts';
 
 /** The best engine there is: DynamoDB Local where Java allows it. */
 export const bestEngine = (): string => inject('engines')['dynamodb-local'] ?? inject('engines').dynalite;
@@ -22,6 +23,22 @@ export async function removeRow(
   keys: Pick<Inquiry, 'cognito_sub' | 'email' | 'id'>,
 ): Promise<void> {
   await client.send(new DeleteCommand(createInquiryEntity(table).get(keys).params()));
+}
+
+/** All rows of an owner's partition. */
+export async function readPartition(
+  { client, name }: Pick<OwnTable, 'client' | 'name'>,
+  { sub, email }: Identity,
+): Promise<Record<string, unknown>[]> {
+  const { Items = [] } = await client.send(
+    new QueryCommand({
+      TableName: name,
+      ConsistentRead: true,
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': `$inquiries#cognito_sub_${sub}#email_${email}` },
+    }),
+  );
+  return Items;
 }
 
 /** A table of the caller's own. */

@@ -1,8 +1,12 @@
 /** What the index of all inquiries costs, as docs/operations.md says. dynalite does not report it. */
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { PutCommandOutput } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { createDynamoDbClient } from '../../src/entities/client.ts';
+import { createEntities, createInquiryStore } from '../../src/entities/inquiry-store.ts';
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
+import { makeCall } from '../helpers/events.ts';
+import { answerAfter, startFaultProxy } from '../helpers/fault-proxy.ts';
 import { createOwnTable } from '../helpers/own-table.ts';
 import type { OwnTable } from '../helpers/own-table.ts';
 
@@ -42,6 +46,28 @@ describe.skipIf(engine === '')('write units', () => {
       .params<{ TableName: string; Item: Record<string, string> }>();
     const output = await own.client.send(new PutCommand({ ...input, ReturnConsumedCapacity: 'INDEXES' }));
     expect(unitsOf(output)).toEqual(units);
+  });
+
+  it('of a new inquiry with a key: one more, not in the index, and a transaction takes twice as many, in one request', async () => {
+    const proxy = await startFaultProxy(engine);
+    onTestFinished(() => proxy.close());
+    Object.assign(process.env, own.environment(proxy.url));
+    const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), createEntities(own.name));
+    const requests: { operation: string; units: unknown }[] = [];
+    proxy.plan = (_, operation) =>
+      answerAfter(({ body }) => {
+        const { ConsumedCapacity } = JSON.parse(body.toString()) as { ConsumedCapacity: unknown };
+        requests.push({ operation, units: ConsumedCapacity });
+        return {};
+      });
+    const put = async (key?: string) => store.put({ ...inquiry, id: crypto.randomUUID() }, makeCall(), key);
+    await put();
+    await put('k');
+    const TableName = own.name;
+    expect(requests).toEqual([
+      { operation: 'PutItem', units: { TableName, CapacityUnits: 2 } },
+      { operation: 'TransactWriteItems', units: [{ TableName, CapacityUnits: 2 * 3 }] },
+    ]);
   });
 
   it('of a reply: the index takes one unit more, and the reply is not in it', async () => {

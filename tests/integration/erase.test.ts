@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
-import { paginateScan, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { BatchWriteCommand, paginateScan, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createInbox } from '../../scripts/inbox/inbox.ts';
 import { dynamoDbLocalUnavailableReason } from '../../scripts/local/dynamodb.ts';
@@ -22,7 +22,8 @@ import { createInquiries } from '../../src/inquiries.ts';
 import { createOwnStore, describeOnEngines } from '../helpers/engines.ts';
 import { list as readList, makeCall } from '../helpers/events.ts';
 import { answer, delay, hang, startFaultProxy } from '../helpers/fault-proxy.ts';
-import type { Plan } from '../helpers/fault-proxy.ts';
+import type { Fault, Plan } from '../helpers/fault-proxy.ts';
+import { skipWithoutTransactions, writeIdempotencyKey } from '../helpers/idempotency.ts';
 import { bestEngine, removeRow } from '../helpers/own-table.ts';
 import { readText } from '../helpers/repository.ts';
 
@@ -61,7 +62,8 @@ const run = (args: readonly string[], env: NodeJS.ProcessEnv = process.env) =>
     });
   });
 
-describeOnEngines('erase', (endpoint) => {
+describeOnEngines('erase', (endpoint, engine) => {
+  const noTransactions = skipWithoutTransactions(engine, 'erase while inquiries with a key arrive');
   let own: Awaited<ReturnType<typeof createOwnStore>>;
   const folder = mkdtempSync(join(tmpdir(), 'inquiries-erase-'));
   const keyFile = join(folder, 'erasure-key');
@@ -74,8 +76,8 @@ describeOnEngines('erase', (endpoint) => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   /** Writes the state file of a stack whose engine is there. */
-  function describeStack(engine: string): void {
-    const state = { pid: process.pid, issuer: '-', keysFile: '-', engine, table: own.table };
+  function describeStack(address: string): void {
+    const state = { pid: process.pid, issuer: '-', keysFile: '-', engine: address, table: own.table };
     writeFileSync(join(folder, 'stack.json'), JSON.stringify(state));
   }
   const erase = (...args: string[]) => run(['--data', folder, 'erase', ...args]);
@@ -116,6 +118,41 @@ describeOnEngines('erase', (endpoint) => {
     for (const Item of await scan(own.table))
       await own.client.send(new PutCommand({ TableName: table, Item }));
     return table;
+  };
+
+  /** Puts a proxy between the command and the engine, until the test ends. */
+  const openProxy = async (plan: Plan): Promise<void> => {
+    const proxy = await startFaultProxy(endpoint);
+    proxy.plan = plan;
+    describeStack(proxy.url);
+    onTestFinished(async () => {
+      describeStack(endpoint);
+      await proxy.close();
+    });
+  };
+  const eraseThrough = async (plan: Plan, ...args: string[]): Promise<Result> => {
+    await openProxy(plan);
+    return erase(...args);
+  };
+  /** Counts the writes of a plan. */
+  const onWrite = (fault: (write: number) => ReturnType<Plan>): Plan => {
+    let writes = 0;
+    return (_, operation) => (operation === 'BatchWriteItem' ? fault(writes++) : undefined);
+  };
+  /** Begins an erasure that is killed after some writes. */
+  const eraseUntilKilled = async (sub: string, writes: number): Promise<void> => {
+    const { promise: reached, resolve } = Promise.withResolvers<void>();
+    await openProxy(
+      onWrite((write) => {
+        if (write < writes) return undefined;
+        resolve();
+        return hang;
+      }),
+    );
+    const child = spawn(process.execPath, [SCRIPT, '--data', folder, 'erase', '--sub', sub, '--yes']);
+    await reached;
+    child.kill('SIGKILL');
+    describeStack(endpoint);
   };
 
   it('is a dry run without a terminal: it counts by email, deletes nothing and records nothing', async () => {
@@ -252,23 +289,6 @@ describeOnEngines('erase', (endpoint) => {
   });
 
   describe('with faults', () => {
-    /** Erases through a proxy. */
-    const eraseThrough = async (plan: Plan, ...args: string[]) => {
-      const proxy = await startFaultProxy(endpoint);
-      proxy.plan = plan;
-      describeStack(proxy.url);
-      onTestFinished(async () => {
-        describeStack(endpoint);
-        await proxy.close();
-      });
-      return { result: await erase(...args), proxy };
-    };
-    /** Counts the writes of a plan. */
-    const onWrite = (fault: (write: number) => ReturnType<Plan>): Plan => {
-      let writes = 0;
-      return (_, operation) => (operation === 'BatchWriteItem' ? fault(writes++) : undefined);
-    };
-
     it('retries what DynamoDB leaves unprocessed, and deletes each row', async () => {
       const { sub, email } = await makeUser();
       for (let index = 0; index < 60; index++) await post(sub, email);
@@ -277,7 +297,7 @@ describeOnEngines('erase', (endpoint) => {
         response.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' });
         response.end(JSON.stringify({ UnprocessedItems: RequestItems }));
       };
-      const { result } = await eraseThrough(
+      const result = await eraseThrough(
         onWrite((write) => (write % 3 === 0 ? leaveAll : undefined)),
         '--sub',
         sub,
@@ -290,27 +310,12 @@ describeOnEngines('erase', (endpoint) => {
     it('is finished by running it again after it was killed half-way, and is recorded before', async () => {
       const { sub, email } = await makeUser();
       for (let index = 0; index < 60; index++) await post(sub, email);
-      const proxy = await startFaultProxy(endpoint);
-      onTestFinished(async () => {
-        describeStack(endpoint);
-        await proxy.close();
-      });
-      describeStack(proxy.url);
-      const { promise: reached, resolve } = Promise.withResolvers<void>();
-      proxy.plan = onWrite((write) => {
-        if (write < 3) return undefined;
-        resolve();
-        return hang;
-      });
-      const child = spawn(process.execPath, [SCRIPT, '--data', folder, 'erase', '--sub', sub, '--yes']);
-      await reached;
-      child.kill('SIGKILL');
+      await eraseUntilKilled(sub, 3);
       expect(await erasures()).toHaveLength(1);
       const left = (await rowsOf(sub)).length;
       expect(left).toBeGreaterThan(0);
       expect(left).toBeLessThan(63);
 
-      describeStack(endpoint);
       expect((await erase('--sub', sub, '--yes')).json.at(-1)).toMatchObject({ deleted: left });
       expect(await rowsOf(sub)).toEqual([]);
     });
@@ -318,7 +323,7 @@ describeOnEngines('erase', (endpoint) => {
     it('deletes nothing when the erasure cannot be recorded', async () => {
       const { sub } = await makeUser();
       const denied = answer(400, JSON.stringify({ __type: 'x#AccessDeniedException', message: 'm' }));
-      const { result } = await eraseThrough(
+      const result = await eraseThrough(
         (_, operation) => (operation === 'PutItem' ? denied : undefined),
         '--sub',
         sub,
@@ -331,7 +336,7 @@ describeOnEngines('erase', (endpoint) => {
 
     it('deletes what arrives meanwhile under another email', async () => {
       const { sub } = await makeUser();
-      const { result } = await eraseThrough(
+      const result = await eraseThrough(
         onWrite((write) => async (exchange) => {
           if (write === 0) await post(sub, `new-${sub}@example.com`);
           await delay(0)(exchange);
@@ -346,7 +351,7 @@ describeOnEngines('erase', (endpoint) => {
 
     it('ends with an error when the user does not stop sending', async () => {
       const { sub, email } = await makeUser();
-      const { result } = await eraseThrough(
+      const result = await eraseThrough(
         onWrite(() => async (exchange) => {
           await post(sub, email);
           await delay(0)(exchange);
@@ -367,6 +372,119 @@ describeOnEngines('erase', (endpoint) => {
     const { json } = await erase('--sub', sub, '--yes');
     expect(json.at(-1)).toMatchObject({ deleted: 1_012 });
     expect(await rowsOf(sub)).toEqual([]);
+  });
+
+  describe('the idempotency keys of a user', () => {
+    it('are deleted under every email, expired ones too, and nobody else’s; the count is of inquiries', async () => {
+      const { sub, email, answered, expired } = await makeUser();
+      const stranger = await post(randomUUID(), email);
+      for (const inquiry of [answered, expired, stranger]) await writeIdempotencyKey(own, inquiry);
+      // Of inquiries that are gone.
+      await writeIdempotencyKey(own, { ...expired, id: answered.id.replace(/^.{8}/, '00000000') });
+      expect(await rowsOf(sub)).toHaveLength(6);
+      const { json } = await erase('--sub', sub, '--yes');
+      expect(json.at(-1)).toMatchObject({ deleted: 3 });
+      expect(await rowsOf(sub)).toEqual([]);
+      expect(await rowsOf(stranger.cognito_sub)).toHaveLength(2);
+    });
+
+    it('are deleted when there are more than 25, and more than a page', async () => {
+      const { sub, answered } = await makeUser();
+      const { TableName, Item } = { TableName: own.table, Item: await writeIdempotencyKey(own, answered) };
+      for (let batch = 0; batch < 3; batch++) {
+        const large = { ...Item, payload: 'x'.repeat(20_000) };
+        const requests = Array.from({ length: 25 }, () => ({
+          PutRequest: { Item: { ...large, sk: `$idempotency_1#key_${randomUUID()}` } },
+        }));
+        await own.client.send(new BatchWriteCommand({ RequestItems: { [TableName]: requests } }));
+      }
+      const query = { TableName, KeyConditionExpression: 'pk = :pk and begins_with(sk, :sk)' };
+      const values = { ':pk': Item['pk'], ':sk': '$idempotency_1#' };
+      const page = await own.client.send(
+        new QueryCommand({ ...query, ExpressionAttributeValues: values, Select: 'COUNT' }),
+      );
+      expect(page.LastEvaluatedKey).toBeDefined();
+      await erase('--sub', sub, '--yes');
+      expect(await rowsOf(sub)).toEqual([]);
+    });
+
+    it.each([
+      ['the keys', 1],
+      ['the inquiries under one email', 4],
+    ])('are deleted by running it again after it was killed while it deleted %s', async (_, writes) => {
+      const { sub, email, answered } = await makeUser();
+      for (let index = 0; index < 60; index++) await writeIdempotencyKey(own, answered, { key: `${index}` });
+      await post(sub, email);
+      await eraseUntilKilled(sub, writes);
+      expect((await rowsOf(sub)).length).toBeGreaterThan(0);
+      expect((await rowsOf(sub)).length).toBeLessThan(64);
+
+      expect(await erase('--sub', sub, '--yes')).toMatchObject({ code: 0 });
+      expect(await rowsOf(sub)).toEqual([]);
+    });
+
+    it('are deleted when one becomes visible after its inquiry was deleted', async () => {
+      const { sub, answered, email } = await makeUser();
+      const writeLate = async (exchange: Parameters<Fault>[0]): Promise<void> => {
+        await delay(0)(exchange);
+        await writeIdempotencyKey(own, answered);
+      };
+      const { json } = await eraseThrough(
+        onWrite((write) => (write === 0 ? writeLate : undefined)),
+        '--sub',
+        sub,
+        '--yes',
+      );
+      expect(json.at(-1)).toMatchObject({ deleted: 3 });
+      expect(await count(sub, email)).toBe(0);
+      expect(await rowsOf(sub)).toEqual([]);
+    });
+
+    it('are deleted by --replay, except those of inquiries that were sent since', async () => {
+      const { sub, email, answered, expired } = await makeUser();
+      for (const inquiry of [answered, expired]) await writeIdempotencyKey(own, inquiry);
+      const restored = await restore();
+      await erase('--sub', sub, '--yes');
+      const since = await post(sub, email);
+      const place = { client: own.client, table: restored };
+      const Item = own.entity.put(since).params<{ Item: Row }>().Item;
+      await own.client.send(new PutCommand({ TableName: restored, Item }));
+      const kept = await writeIdempotencyKey(place, since);
+      const result = await run(['--data', folder, '--table', restored, 'erase', '--replay', '--yes']);
+      expect(result.json).toMatchObject([{ deleted: 3 }]);
+      const left = await rowsOf(sub, restored);
+      expect(left).toHaveLength(2);
+      expect(left).toContainEqual(kept);
+      expect(left).toContainEqual(expect.objectContaining({ id: since.id }));
+    });
+
+    it.skipIf(noTransactions)(
+      'are deleted with those of inquiries that arrive meanwhile; then a key is new again',
+      async () => {
+        const { sub, email } = await makeUser();
+        const send = async (key: string, address = email) =>
+          service().create({ sub, email: address }, { subject: 's', body: 'b' }, makeCall(), key);
+        const { inquiry } = await send('first');
+        expect(await send('first')).toEqual({ inquiry, isReplay: true });
+        const writeMore =
+          (write: number): Fault =>
+          async (exchange) => {
+            await send(`during ${write}`);
+            await send(`during ${write}`, `new-${email}`);
+            await delay(0)(exchange);
+          };
+        const { code, json } = await eraseThrough(
+          onWrite((write) => (write < 3 ? writeMore(write) : undefined)),
+          '--sub',
+          sub,
+          '--yes',
+        );
+        expect(code).toBe(0);
+        expect(json.at(-1)).toMatchObject({ deleted: 3 + 1 + 6 });
+        expect(await rowsOf(sub)).toEqual([]);
+        expect(await send('first')).toMatchObject({ isReplay: false });
+      },
+    );
   });
 
   describe('after a restore', () => {
@@ -531,6 +649,8 @@ describeOnEngines('erase', (endpoint) => {
         const large = await post(sub, email, `"\\n\\\\\n${'é'.repeat(150_000)}`);
         const all = await rowsOf(sub);
         const from = await restore();
+        // Keys are not copied.
+        await writeIdempotencyKey({ client: own.client, table: from }, large);
         const inbox = createInbox(own.client, own.table);
         for (const each of [answered, expired, large]) await removeRow(own.client, own.table, each);
         await inbox.answer(unanswered.id, { reply: 'since', respondent: 'R' });

@@ -10,6 +10,7 @@ import { describeOnEngines } from '../helpers/engines.ts';
 import { EMAIL, INQUIRY, SUB } from '../helpers/events.ts';
 import { answerAfter, cutConnection, refuse, startFaultProxy } from '../helpers/fault-proxy.ts';
 import type { Plan } from '../helpers/fault-proxy.ts';
+import { writeIdempotencyKey } from '../helpers/idempotency.ts';
 import { createOwnTable, removeRow } from '../helpers/own-table.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00.000Z');
@@ -55,6 +56,9 @@ describeOnEngines('the inbox', (endpoint) => {
         };
         await table.client.send(new PutCommand(entity.put(row).params()));
         return row;
+      },
+      async addKey(row: StoredInquiry): Promise<void> {
+        await writeIdempotencyKey({ client: table.client, table: table.name }, row);
       },
       async listIds(filter?: InquiryFilter): Promise<string[]> {
         return (await Array.fromAsync(inbox.list(filter))).flat().map(({ id }) => id);
@@ -112,6 +116,20 @@ describeOnEngines('the inbox', (endpoint) => {
         await add(4_000),
       ];
       expect(await listIds(filter)).toEqual(expected.map((n) => rows[n]?.id));
+    });
+
+    it('has no idempotency keys, nor is one found by the id of its inquiry', async () => {
+      const { inbox, add, addKey, listIds, remove } = await open({ pageSize: 2 });
+      const rows = [await add(1_000), await add(2_000), await add(3_000)];
+      for (const row of rows) await addKey(row);
+      expect(await listIds()).toEqual(rows.map(({ id }) => id));
+      expect(await listIds({ withExpired: true, sub: SUB, email: EMAIL })).toHaveLength(3);
+      expect((await Array.fromAsync(inbox.listInFull())).flat()).toEqual(rows);
+      const [first] = rows;
+      expect(await inbox.get(first?.id ?? '')).toEqual(first);
+      if (first !== undefined) await remove(first);
+      expect(await inbox.get(first?.id ?? '')).toBe(undefined);
+      expect(await inbox.answer(first?.id ?? '', { respondent: 'R' })).toEqual({ status: 'not-found' });
     });
 
     it('hides what has expired, to the second', async () => {

@@ -14,6 +14,7 @@ import { createInquiries } from '../../src/inquiries.ts';
 import { createOwnStore, describeOnEngines } from '../helpers/engines.ts';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 import { send } from '../helpers/http.ts';
+import { writeIdempotencyKey } from '../helpers/idempotency.ts';
 
 const SUB = '1daae433-47cc-48ff-bf9b-73f530b9d7bc';
 const UNKNOWN = '01997b2e-0000-7000-8000-000000000000';
@@ -82,6 +83,16 @@ describeOnEngines('the API of the operators’ page', (endpoint) => {
     expect(pages.flat().map(({ id }) => id)).toEqual(created.map(({ id }) => id).toReversed());
     expect(pages[0]?.[0]?.subject).toBe('x'.repeat(299));
     expect((await get(`inquiries/${created[0]?.id}`)).json).toEqual(created[0]);
+  });
+
+  it('shows no idempotency keys', async () => {
+    const own = await begin();
+    const [first, second] = [await own.create('first'), await own.create('second')];
+    const before = await own.list('show=all');
+    for (const inquiry of [first, second]) await writeIdempotencyKey(own, inquiry);
+    expect(await own.list('show=all')).toEqual(before);
+    expect(before.flat()).toHaveLength(2);
+    expect((await own.get(`inquiries/${first.id}`)).json).toEqual(first);
   });
 
   it('reads one inquiry in any notation of its id', async () => {

@@ -21,6 +21,7 @@ import { describeOnEngines } from '../helpers/engines.ts';
 import { EMAIL, INQUIRY, SUB } from '../helpers/events.ts';
 import { cutConnection, first, hang, refuse, startFaultProxy } from '../helpers/fault-proxy.ts';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
+import { writeIdempotencyKey } from '../helpers/idempotency.ts';
 import { createOwnTable } from '../helpers/own-table.ts';
 
 const noTerminal = spawnSync('script', ['--version']).stdout?.includes('util-linux')
@@ -274,6 +275,22 @@ describeOnEngines('npm run inbox', (endpoint, engine) => {
       const oldest = rows.findLast(({ reply_at }) => reply_at === undefined)?.created_at ?? null;
       expect(parse(stdout)).toEqual([{ ...expected, oldest_unanswered: oldest, weeks: expect.any(Array) }]);
     });
+  });
+
+  it('no verb shows idempotency keys', async () => {
+    const rows = [await add(2_000, ANSWER), await add(1_000)];
+    const verbs = [
+      ['list', '--all'],
+      ['show', rows[0]?.id ?? ''],
+      ['export'],
+      ['export', '--csv'],
+      ['stats'],
+    ];
+    const print = () => Promise.all(verbs.map((verb) => inbox([...local, ...verb])));
+    const before = await print();
+    expect(before.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0]);
+    for (const row of rows) await writeIdempotencyKey({ client: table.client, table: table.name }, row);
+    expect(await print()).toEqual(before);
   });
 
   describe('failures', () => {

@@ -2,9 +2,12 @@
 import { paginateScan, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Inquiry } from '../../src/contract.ts';
+import { toAttributes } from '../../src/entities/inquiry-store.ts';
+import type { Scalars } from '../../src/entities/inquiry-store.ts';
 import { describeOnEngines } from '../helpers/engines.ts';
 import { always, answer, cutConnection, delay, first, hang, never, refuse } from '../helpers/fault-proxy.ts';
 import type { Plan } from '../helpers/fault-proxy.ts';
+import { writeIdempotencyKey } from '../helpers/idempotency.ts';
 import { INBOX, makeOwner, startMailer, toRecord } from '../helpers/mailer.ts';
 import type { Mailer, Row, StreamRecord } from '../helpers/mailer.ts';
 import { refuseMail } from '../helpers/ses.ts';
@@ -114,6 +117,23 @@ describeOnEngines('the mailer', (engine) => {
       ];
       expect(await mailer.handle(records)).toEqual([]);
       expect(mailer.mails).toEqual([]);
+    });
+
+    it('nothing for the idempotency key of an inquiry: stored, replaced or deleted', async () => {
+      const inquiry = await mailer.create();
+      const key = toAttributes((await writeIdempotencyKey(mailer, inquiry)) as Scalars);
+      const records = [
+        toRecord(key),
+        toRecord(key, { eventName: 'MODIFY', OldImage: { ...key, inquiry: { S: 'another' } } }),
+        toRecord(key, { eventName: 'REMOVE', OldImage: key }),
+      ];
+      expect(await mailer.handle(records)).toEqual([]);
+      expect(mailer.mails).toEqual([]);
+      // It is not taken for the inquiry either.
+      expect(await mailer.invoke({ ids: [inquiry.id] })).toEqual({
+        results: [{ id: inquiry.id, outcome: 'sent' }],
+      });
+      expect((await mailer.takeLog(1)).outcomes).toEqual(['sent']);
     });
 
     it('nothing about what has expired or was erased in the meantime', async () => {

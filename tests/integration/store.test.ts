@@ -1,5 +1,5 @@
 import { DescribeTableCommand, DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, PutCommand, QueryCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { tableDefinition } from '../../scripts/local/table.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
@@ -8,6 +8,7 @@ import { createInquiries } from '../../src/inquiries.ts';
 import type { Inquiries, InquiryStore } from '../../src/inquiries.ts';
 import { createOwnStore, describeOnEngines } from '../helpers/engines.ts';
 import { EMAIL, list as readList, makeCall, SUB } from '../helpers/events.ts';
+import { writeIdempotencyKey } from '../helpers/idempotency.ts';
 
 const OWNER = { sub: SUB, email: EMAIL };
 const OTHER_SUB = '0f0d2c3b-4a59-4687-9a5b-c6d7e8f90a1b';
@@ -197,6 +198,32 @@ describeOnEngines('the store', (endpoint, engine) => {
       );
     }
     expect((await list(owner)).inquiries).toEqual([inquiry]);
+  });
+
+  it('shows no idempotency keys: neither in lists, nor in pages, nor before an id; the index has none', async () => {
+    const owner = { ...OWNER, email: 'keys@example.com' };
+    const made = [];
+    for (let index = 0; index < 3; index++) made.unshift(await create(owner, String(index)));
+    for (const inquiry of made)
+      for (let index = 0; index < 20; index++)
+        await writeIdempotencyKey(own, inquiry, { key: `${inquiry.id} ${index}` });
+    expect((await list(owner)).inquiries).toEqual(made);
+    const [newest, middle, oldest] = made;
+    for (const [query, expected, isEnd] of [
+      [{ limit: '2' }, [newest, middle], false],
+      [{ limit: '3' }, made, true],
+      [{ limit: '1', before: middle?.id }, [oldest], true],
+      [{ before: oldest?.id }, [], true],
+    ] as const) {
+      const page = await readList(inquiries, owner, query);
+      expect(page.list.inquiries).toEqual(expected);
+      expect(page.next === undefined).toBe(isEnd);
+    }
+    const { Items = [] } = await own.client.send(
+      new ScanCommand({ TableName: own.table, IndexName: 'by-time' }),
+    );
+    expect(Items.filter(({ email }) => email === owner.email)).toHaveLength(3);
+    expect(new Set(Items.map(({ __edb_e__ }) => __edb_e__ as string))).toEqual(new Set(['inquiry']));
   });
 
   it('is safe to retry: the same inquiry put twice is stored once', async () => {

@@ -2,7 +2,7 @@ import { globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDBStreamEvent } from 'aws-lambda';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { createInbox } from '../../scripts/inbox/inbox.ts';
@@ -12,7 +12,9 @@ import { openTable } from '../../scripts/local/table.ts';
 import { createEntities, createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
+import { INQUIRY } from '../helpers/events.ts';
 import { first, refuse, startFaultProxy } from '../helpers/fault-proxy.ts';
+import { writeIdempotencyKey } from '../helpers/idempotency.ts';
 import { createOwnTable, removeRow } from '../helpers/own-table.ts';
 import type { OwnTable } from '../helpers/own-table.ts';
 
@@ -44,11 +46,11 @@ function createWriter({ name, environment }: OwnTable, endpoint: string) {
   const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), createEntities(name));
   const inquiries = createInquiries(store);
   const content = { subject: 'secret subject', body: 'secret body' };
-  return async (count: number): Promise<string[]> => {
+  return async (count: number, key?: string): Promise<string[]> => {
     const ids: string[] = [];
     for (let index = 0; index < count; index++) {
       const call = { signal: AbortSignal.timeout(60_000), attempts: 0 };
-      ids.push((await inquiries.create(OWNER, content, call)).inquiry.id);
+      ids.push((await inquiries.create(OWNER, content, call, key)).inquiry.id);
     }
     return ids;
   };
@@ -129,6 +131,24 @@ describe.skipIf(shared === undefined)('the event source mapping of the local sta
     // And what is written while it runs.
     const next = await own.post(1);
     await expect.poll(() => batches().at(-1), { timeout: 10_000 }).toEqual(next);
+  });
+
+  it('passes an inquiry with an idempotency key on, and no record of the key: stored, replaced or deleted', async () => {
+    const own = await openOwnTable();
+    const [id = ''] = await own.post(1, 'k');
+    const place = { client: own.table.client, table: own.table.name };
+    const inquiry = { ...INQUIRY, cognito_sub: OWNER.sub, email: OWNER.email, id };
+    const { pk, sk } = await writeIdempotencyKey(place, inquiry, { key: 'k', expires_at: 1 });
+    // The key has expired.
+    const [second = ''] = await own.post(1, 'k');
+    await own.table.client.send(new DeleteCommand({ TableName: own.table.name, Key: { pk, sk } }));
+    const last = await own.post(1);
+    const { events, ids } = map(own);
+    await expect.poll(ids, { timeout: 10_000 }).toEqual([id, second, ...last]);
+    const entities = events.flatMap(({ Records }) =>
+      Records.map(({ dynamodb }) => dynamodb?.NewImage?.['__edb_e__']?.S),
+    );
+    expect(entities).toEqual(['inquiry', 'inquiry', 'inquiry']);
   });
 
   it('tries a batch again from the first record that is reported as failed', async () => {

@@ -1,0 +1,37 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { EngineName } from '../../scripts/local/dynamodb.ts';
+import type { Inquiry } from '../../src/contract.ts';
+import { createIdempotencyKeyEntity, digest } from '../../src/entities/idempotency-key.ts';
+
+/**
+ * Writes the idempotency key of an inquiry in the form in which the service does, on an engine without transactions,
+ * too.
+ *
+ * @returns The row.
+ */
+export async function writeIdempotencyKey(
+  { client, table }: { readonly client: DynamoDBDocumentClient; readonly table: string },
+  { cognito_sub, email, id, subject, body, created_at }: Inquiry,
+  { key = id, expires_at = Math.floor(Date.parse(created_at) / 1_000) + 86_400 } = {},
+): Promise<Record<string, unknown>> {
+  const { Item, TableName } = createIdempotencyKeyEntity(table)
+    .put({
+      cognito_sub,
+      email,
+      key: digest(key),
+      payload: digest(subject, body),
+      inquiry: id,
+      expires_at,
+    })
+    .params<{ TableName: string; Item: Record<string, unknown> }>();
+  await client.send(new PutCommand({ TableName, Item }));
+  return Item;
+}
+
+/** Whether tests of `what` are to be skipped on an engine, since a POST with a key needs transactions; prints why. */
+export function skipWithoutTransactions(engine: EngineName, what: string): boolean {
+  if (engine !== 'dynalite') return false;
+  process.stdout.write(`\nSKIPPED: ${what} on dynalite, because it has no transactions.\n`);
+  return true;
+}
