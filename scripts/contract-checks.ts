@@ -66,6 +66,56 @@ export function createContractChecks(
   ];
 }
 
+/** A POST of {@link createContractChecks}, and its response. */
+export interface FirstPost {
+  readonly request: ServiceRequest;
+  readonly response: ServiceResponse;
+}
+
+/**
+ * The checks of Idempotency-Key, for a service that does not ignore it. They store nothing.
+ *
+ * @param send - Sends a request as the same user with the key of the first POST.
+ * @param findFirst - The POST of the contract checks; undefined when it has failed.
+ */
+export function createKeyChecks(
+  send: (request: ServiceRequest) => Promise<ServiceResponse>,
+  findFirst: () => FirstPost | undefined,
+): readonly (readonly [title: string, run: () => Promise<void>])[] {
+  let isKnown = false;
+  return [
+    [
+      'POST with the same key stores nothing',
+      async () => {
+        const first = findFirst();
+        assert(first !== undefined, 'there is nothing to send again, since POST failed');
+        const response = await send(first.request);
+        const { id, subject } = assertCreated(response);
+        const isReplayed = response.headers.get('Idempotency-Replayed') === 'true';
+        assert(
+          isReplayed,
+          'the key is ignored, as with dynalite (see --no-key): there are two inquiries now',
+        );
+        isKnown = true;
+        const [body, again] = [first.response, response].map((answer) => JSON.stringify(answer.body));
+        assert(again === body, 'the body is not the one of the first response');
+        const { inquiries } = assertList(await send({ method: 'GET', query: 'limit=100' }));
+        const stored = inquiries.filter((inquiry) => inquiry.subject === subject);
+        assert(stored.length === 1 && stored[0]?.id === id, `there are ${stored.length} inquiries`);
+      },
+    ],
+    [
+      '422 for the same key with another text',
+      async () => {
+        const first = findFirst();
+        assert(first !== undefined && isKnown, 'not sent, since it would be stored');
+        const body = JSON.stringify({ subject: 'smoke', body: 'Another text.' });
+        assertError(await send({ ...first.request, body }), 422, 'IDEMPOTENCY_KEY_REUSED');
+      },
+    ],
+  ];
+}
+
 export function assert(condition: boolean, otherwise: string): asserts condition {
   if (!condition) throw new Error(otherwise);
 }

@@ -1,25 +1,32 @@
 /**
- * Checks in a few requests that a deployed stage keeps its contract: 401, 405, list, create, list again, preflight. It
- * leaves one inquiry behind, with a marker as its subject, since the API deletes nothing: use a test user's token.
+ * Checks in a few requests that a deployed stage keeps its contract: 401, 405, list, create, list again, send again with
+ * the same key, preflight. It leaves one inquiry behind, with a marker as its subject, since the API deletes nothing: use a test user's token.
  *
  * Usage: see below. Exit codes: 0 all checks passed, 1 a check failed, 2 bad use.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseOptions, runCommand, UsageError } from './cli.ts';
-import { assert, assertHeader, assertStatus, createContractChecks } from './contract-checks.ts';
-import type { ServiceRequest, ServiceResponse } from './contract-checks.ts';
+import {
+  assert,
+  assertHeader,
+  assertStatus,
+  createContractChecks,
+  createKeyChecks,
+} from './contract-checks.ts';
+import type { FirstPost, ServiceRequest, ServiceResponse } from './contract-checks.ts';
 
 const USAGE = `
-Usage: npm run smoke -- --url URL [--token TOKEN] [--origin ORIGIN] [--wait SECONDS]
+Usage: npm run smoke -- --url URL [--token TOKEN] [--origin ORIGIN] [--wait SECONDS] [--no-key]
 
   --url URL       base URL of the stage, without /inquiries
   --token TOKEN   an ID token that the stage accepts (default: SMOKE_TOKEN); without one, checks that need it are skipped
   --origin ORIGIN the stage's allowed origin, for the preflight (default: the one in its responses)
   --wait SECONDS  how long to wait for the first response, right after a deployment (default: 0)
+  --no-key        skip the checks of Idempotency-Key, which the local stack ignores with dynalite
 `;
 const REQUEST_TIMEOUT_MS = 35_000; // the gateway gives up after 30 s
 
-const options = { url: '', token: '', origin: '', wait: 0 };
+const options = { url: '', token: '', origin: '', wait: 0, key: crypto.randomUUID() as string };
 const counts = { passed: 0, failed: 0, skipped: 0 };
 
 async function send(
@@ -49,6 +56,7 @@ async function sendWithToken(request: ServiceRequest): Promise<ServiceResponse> 
   const response = await send(request, {
     'content-type': 'application/json',
     authorization: `Bearer ${options.token}`,
+    ...(request.method === 'POST' && options.key !== '' && { 'idempotency-key': options.key }),
     ...(options.origin !== '' && { origin: options.origin }),
   });
   options.origin ||= response.headers.get('access-control-allow-origin') ?? '';
@@ -68,7 +76,7 @@ function preflight(origin: string): Promise<ServiceResponse> {
 
 async function check(
   title: string,
-  needs: 'token' | 'origin' | undefined,
+  needs: 'token' | 'origin' | 'key' | undefined,
   run: () => Promise<void>,
 ): Promise<void> {
   const started = performance.now();
@@ -76,7 +84,8 @@ async function check(
     counts[result] += 1;
     process.stdout.write(`${result.padEnd(8)} ${title.padEnd(48)} ${detail}\n`);
   };
-  if (needs !== undefined && options[needs] === '') return print('skipped', `no ${needs}`);
+  const missing = needs === 'key' && options.token === '' ? 'token' : needs;
+  if (missing !== undefined && options[missing] === '') return print('skipped', `no ${missing}`);
   try {
     await run();
     return print('passed', `${Math.round(performance.now() - started)} ms`);
@@ -101,7 +110,14 @@ async function checkStage(): Promise<void> {
   await check('401 with a token that is none', undefined, async () =>
     assertStatus(await send({ method: 'GET' }, { authorization: 'Bearer nonsense' }), 401),
   );
-  for (const [title, run] of createContractChecks(sendWithToken)) await check(title, 'token', run);
+  let first: FirstPost | undefined;
+  const checks = createContractChecks(async (request) => {
+    const response = await sendWithToken(request);
+    if (request.method === 'POST' && response.status === 201) first = { request, response };
+    return response;
+  });
+  for (const [title, run] of checks) await check(title, 'token', run);
+  for (const [title, run] of createKeyChecks(sendWithToken, () => first)) await check(title, 'key', run);
   await check('preflight allows the origin', 'origin', async () => {
     const response = await preflight(options.origin);
     assert([200, 204].includes(response.status), `answered ${response.status}, not 204`);
@@ -129,6 +145,7 @@ function readOptions(): void {
     token: { type: 'string' },
     origin: { type: 'string' },
     wait: { type: 'string', default: '0' },
+    'no-key': { type: 'boolean', default: false },
   });
   if (given.url === undefined) throw new UsageError('--url is missing (see --help)');
   if (!URL.canParse(given.url) || !/^https?:$/.test(new URL(given.url).protocol)) {
@@ -141,6 +158,7 @@ function readOptions(): void {
   options.token = (given.token ?? process.env['SMOKE_TOKEN'] ?? '').trim().replace(/^Bearer /i, '');
   options.origin = given.origin ?? '';
   options.wait = Number(given.wait);
+  if (given['no-key']) options.key = '';
 }
 
 await runCommand(async () => {

@@ -9,44 +9,65 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ROOT, run } from '../../scripts/infra/terraform.ts';
+import { dynamoDbLocalUnavailableReason } from '../../scripts/local/dynamodb.ts';
 import { close, listen } from '../../scripts/local/server.ts';
 import type { InquiryListResponse } from '../../src/contract.ts';
 import { send } from '../helpers/http.ts';
 import type { Answer } from '../helpers/http.ts';
 
-let folder = '';
-let stack: ChildProcess;
+const obstacle = dynamoDbLocalUnavailableReason();
+const hasTransactions = obstacle === undefined;
+if (!hasTransactions) {
+  process.stdout.write(`\nSKIPPED: the checks of Idempotency-Key by npm run smoke, because ${obstacle}.\n`);
+}
+
+interface Stack {
+  readonly folder: string;
+  readonly child: ChildProcess;
+  readonly url: string;
+  readonly token: string;
+}
+const stacks: Stack[] = [];
 let url = '';
 let token = '';
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'smoke-'));
-  const args = ['scripts/start.ts', '--port', '0', '--engine', 'dynalite', '--data', folder];
+async function start(engine: string): Promise<Stack> {
+  const folder = mkdtempSync(join(tmpdir(), 'smoke-'));
+  const args = ['scripts/start.ts', '--port', '0', '--engine', engine, '--data', folder];
   const child = spawn(process.execPath, args, {
     cwd: ROOT,
     env: { ...process.env, CORS_ORIGIN: 'http://localhost:5173' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  stack = child;
   let output = '';
   for await (const chunk of child.stdout) {
     output += String(chunk);
     if (output.includes('curl -X POST')) break;
   }
-  [, url = ''] = /API +(\S+)\/inquiries/.exec(output) ?? [];
+  const [, address = ''] = /API +(\S+)\/inquiries/.exec(output) ?? [];
   const tokenCommand = [join(ROOT, 'scripts/token.ts'), '--data', folder];
-  token = execFileSync(process.execPath, tokenCommand, { encoding: 'utf8' }).trim();
+  const idToken = execFileSync(process.execPath, tokenCommand, { encoding: 'utf8' }).trim();
+  const stack = { folder, child, url: address, token: idToken };
+  stacks.push(stack);
+  return stack;
+}
+
+beforeAll(async () => {
+  ({ url, token } = await start(hasTransactions ? 'dynamodb-local' : 'dynalite'));
 });
 afterAll(async () => {
-  const ended = once(stack, 'exit');
-  stack.kill('SIGTERM');
-  await ended;
-  rmSync(folder, { recursive: true, force: true });
+  for (const { folder, child } of stacks) {
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
 
 function smoke(...args: string[]) {
   const { SMOKE_TOKEN: _, ...env } = process.env;
-  return run(process.execPath, [join(ROOT, 'scripts/smoke.ts'), ...args], { env });
+  const key = hasTransactions ? [] : ['--no-key'];
+  return run(process.execPath, [join(ROOT, 'scripts/smoke.ts'), ...key, ...args], { env });
 }
 const results = (output: string) =>
   (output.match(/^(passed|failed|skipped) .*$/gm) ?? []).map((line) =>
@@ -66,12 +87,45 @@ describe('npm run smoke', () => {
       'passed  GET lists the inquiries of the caller',
       'passed  POST creates an inquiry',
       'passed  GET sees it',
+      ...(hasTransactions
+        ? ['passed  POST with the same key stores nothing', 'passed  422 for the same key with another text']
+        : [
+            'skipped  POST with the same key stores nothing  no key',
+            'skipped  422 for the same key with another text  no key',
+          ]),
       'passed  preflight allows the origin',
       'passed  preflight allows no other origin',
     ]);
-    expect(output).toContain('smoke: 8 passed, 0 failed, 0 skipped');
+    expect(output).toMatch(/smoke: (10 passed, 0 failed, 0|8 passed, 0 failed, 2) skipped/);
     expect(output).not.toContain(token);
     expect(code).toBe(0);
+  });
+
+  it('leaves one inquiry behind', async () => {
+    const authorization = `Bearer ${token}`;
+    const list = async () => {
+      const response = await fetch(`${url}/inquiries`, { headers: { authorization } });
+      return ((await response.json()) as InquiryListResponse).inquiries;
+    };
+    const before = await list();
+    expect(await smoke('--url', url, '--token', token)).toMatchObject({ code: 0 });
+    const [inquiry, ...older] = await list();
+    expect(inquiry?.body).toBe('Left by the smoke test of a deployment.');
+    expect(older).toEqual(before);
+  });
+
+  it('tells that a stack with dynalite ignores the key, and skips these checks with --no-key', async () => {
+    const dynalite = hasTransactions ? await start('dynalite') : { url, token };
+    const args = ['--url', dynalite.url, '--token', dynalite.token];
+    const skipped = await smoke(...args, '--no-key');
+    expect(skipped.output).toContain('smoke: 8 passed, 0 failed, 2 skipped');
+    const { SMOKE_TOKEN: _, ...env } = process.env;
+    const failed = await run(process.execPath, [join(ROOT, 'scripts/smoke.ts'), ...args], { env });
+    expect(results(failed.output).filter((line) => line.startsWith('failed'))).toEqual([
+      'failed  POST with the same key stores nothing  the key is ignored, as with dynalite (see --no-key): there are two inquiries now',
+      'failed  422 for the same key with another text  not sent, since it would be stored',
+    ]);
+    expect([skipped.code, failed.code]).toEqual([0, 1]);
   });
 
   it('passes again, with the inquiry of the first run in the list, and accepts a slash at the end of the URL', async () => {
@@ -81,9 +135,9 @@ describe('npm run smoke', () => {
   it('without a token skips the checks that need one; the origin is enough for the preflight', async () => {
     const { code, output } = await smoke('--url', url, '--origin', 'http://localhost:5173');
     expect(results(output)).toContain('passed  preflight allows the origin');
-    expect(output).toContain('smoke: 4 passed, 0 failed, 4 skipped');
+    expect(output).toContain('smoke: 4 passed, 0 failed, 6 skipped');
     expect(code).toBe(0);
-    expect((await smoke('--url', url)).output).toContain('smoke: 3 passed, 0 failed, 5 skipped');
+    expect((await smoke('--url', url)).output).toContain('smoke: 3 passed, 0 failed, 7 skipped');
   });
 
   it('fails where the stage allows another origin', async () => {
@@ -148,11 +202,20 @@ describe('npm run smoke, against a stage that breaks the contract, reports', () 
     return { text: JSON.stringify({ ...list, inquiries: inquiries.toReversed() }) };
   };
 
+  const repeat: Change = ({ json }) => {
+    const { count, inquiries, ...list } = json as InquiryListResponse;
+    const repeated = [...inquiries.slice(0, 1), ...inquiries];
+    return { text: JSON.stringify({ ...list, count: count + 1, inquiries: repeated }) };
+  };
+
   const PUT = 'failed  405 for PUT, with the methods that are allowed';
   const POST = 'failed  POST creates an inquiry';
   const GET = 'failed  GET sees it';
   const PREFLIGHT = 'failed  preflight allows';
   const NOTHING = `${GET}  there is nothing to see, since POST failed`;
+  const KEY = 'failed  POST with the same key stores nothing';
+  const REUSED = 'failed  422 for the same key with another text';
+  const NOT_SENT = `${REUSED}  not sent, since it would be stored`;
   const FIELDS = 'body,cognito_sub,created_at,email,id';
   const EMPTY = '{"email":"ana@example.com","count":0,"inquiries":[]}';
   it.each<[lines: string[], requests: RegExp, change: Change]>([
@@ -166,21 +229,54 @@ describe('npm run smoke, against a stage that breaks the contract, reports', () 
     [[`${PUT}  answered 403, not 405`], /^PUT/, () => ({ status: 403 })],
     [[`${PUT}  Allow is missing, not GET, POST`], /^PUT/, without('allow')],
     [
-      [`${POST}  Content-Type is text/plain, not application/json`, NOTHING],
+      [
+        `${POST}  Content-Type is text/plain, not application/json`,
+        NOTHING,
+        `${KEY}  Content-Type is text/plain, not application/json`,
+        NOT_SENT,
+      ],
       /^POST/,
       () => ({ headers: { 'content-type': 'text/plain' } }),
     ],
     [
-      [`${POST}  an inquiry has the fields ${FIELDS},reply,subject, not ${FIELDS},subject`, NOTHING],
+      [
+        `${POST}  an inquiry has the fields ${FIELDS},reply,subject, not ${FIELDS},subject`,
+        NOTHING,
+        `${KEY}  an inquiry has the fields ${FIELDS},reply,subject, not ${FIELDS},subject`,
+        NOT_SENT,
+      ],
       /^POST/,
       (answer) => ({ text: answer.text.replace('"id"', '"reply":null,"id"') }),
     ],
-    [[`${GET}  Cache-Control is missing, not no-store`], /limit/, without('cache-control')],
-    [[`${GET}  the new inquiry is not in the list`], /limit/, () => ({ text: EMPTY })],
-    [[`${GET}  the list is not ordered newest first`], /limit/, reverse],
+    [
+      [
+        `${POST}  answered 500, not 201`,
+        NOTHING,
+        `${KEY}  there is nothing to send again, since POST failed`,
+        NOT_SENT,
+      ],
+      /^POST/,
+      () => ({ status: 500 }),
+    ],
+    [
+      [`${KEY}  the key is ignored, as with dynalite (see --no-key): there are two inquiries now`, NOT_SENT],
+      /^POST/,
+      without('idempotency-replayed'),
+    ],
+    [
+      [`${KEY}  the body is not the one of the first response`],
+      /^POST/,
+      ({ headers, text: body }) =>
+        'idempotency-replayed' in headers ? { text: body.replace('Left by', 'LEFT BY') } : {},
+    ],
+    [[`${KEY}  there are 2 inquiries`], /limit=100/, repeat],
+    [[`${REUSED}  answered 409, not 422`], /^POST.* 422$/, () => ({ status: 409 })],
+    [[`${GET}  Cache-Control is missing, not no-store`], /limit=20/, without('cache-control')],
+    [[`${GET}  the new inquiry is not in the list`], /limit=20/, () => ({ text: EMPTY })],
+    [[`${GET}  the list is not ordered newest first`], /limit=20/, reverse],
     [
       [`${GET}  count is 999 and does not match the list`],
-      /limit/,
+      /limit=20/,
       (answer) => ({ text: answer.text.replace(/"count":\d+/, '"count":999') }),
     ],
     [
@@ -194,6 +290,8 @@ describe('npm run smoke, against a stage that breaks the contract, reports', () 
     [[`${PREFLIGHT} the origin  answered 401, not 204`], /^OPTIONS/, () => ({ status: 401 })],
   ])('%j', async (lines, requests, change) => {
     const { output } = await smoke('--url', await startProxy(requests, change), '--token', token);
-    expect(results(output).filter((line) => line.startsWith('failed'))).toEqual(lines);
+    expect(results(output).filter((line) => line.startsWith('failed'))).toEqual(
+      lines.filter((line) => hasTransactions || !line.includes(' same key ')),
+    );
   });
 });

@@ -45,10 +45,17 @@ export async function startService(engine = bestEngine(), endpoint?: (engine: st
       return {
         email: request.email,
         sub: request.sub,
-        call: (method: string, query = '', body?: string | Buffer, contentType = 'application/json') =>
+        /** @param headers - Further ones, names and values in turn. */
+        call: (
+          method: string,
+          query = '',
+          body?: string | Buffer,
+          contentType = 'application/json',
+          headers: readonly string[] = [],
+        ) =>
           send(`${url}${query}`, {
             method,
-            headers: ['Authorization', `Bearer ${token}`, 'Content-Type', contentType],
+            headers: ['Authorization', `Bearer ${token}`, 'Content-Type', contentType, ...headers],
             ...(body !== undefined && { body }),
           }),
       };

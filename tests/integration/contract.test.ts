@@ -111,6 +111,40 @@ describe('every response is as documented', () => {
     expect(await post(PAYLOAD, 'in-use')).toBe(409);
   });
 
+  it.each([
+    ['a', 'b'],
+    ['a', 'a'],
+    ['"a"', '"b"'],
+    ['"a"', 'b'],
+    ['', 'a'],
+    ['a', ''],
+  ])('to a creation with two keys, %j and %j: 400, and nothing is stored', async (...keys) => {
+    const stored = store.rows.length;
+    const headers = keys.flatMap((key, index) => [['Idempotency-Key', 'idempotency-KEY'][index] ?? '', key]);
+    expect(await request('POST', JSON.stringify(PAYLOAD), '', headers)).toBe(400);
+    expect(store.rows).toHaveLength(stored);
+  });
+
+  it('to a browser, which may send the documented headers and read those of the response', async () => {
+    const { parameters = [] } = document.paths[inquiriesPath]?.post ?? {};
+    const sent = parameters.flatMap((one) => ('in' in one && one.in === 'header' ? [one.name] : []));
+    const documented = ['GET', 'POST'].flatMap((method) =>
+      Object.values(findResponses(method, inquiriesPath)).flatMap(({ headers }) => Object.keys(headers)),
+    );
+    // Of CORS itself, one that browsers show anyway, and one for clients without a token.
+    const others = /^(access-control-.*|cache-control|www-authenticate)$/i;
+    const read = documented.filter((name) => !others.test(name));
+    const preflight = ['Origin', ORIGIN, 'Access-Control-Request-Method', 'POST'];
+    const { headers } = await sendAndCheck(url, { method: 'OPTIONS', headers: preflight });
+    const wordsOf = (name: string) => String(headers[name]).split(',').toSorted();
+    const lower = (names: string[]) => [...new Set(names.map((name) => name.toLowerCase()))].toSorted();
+    expect(wordsOf('access-control-allow-headers')).toEqual(
+      lower(['Authorization', 'Content-Type', ...sent]),
+    );
+    expect(wordsOf('access-control-expose-headers')).toEqual(lower(read));
+    expect(sent).toEqual(['Idempotency-Key']);
+  });
+
   it('to a creation beyond the limit, and to a key that is known then', async () => {
     store.rows.push(
       ...Array.from({ length: 60 }, () => store.rows.at(-1)).filter((row) => row !== undefined),

@@ -252,7 +252,7 @@ describe('CORS', () => {
     expect(headers['access-control-allow-origin']).toBe(ORIGIN);
   });
 
-  it('replaces the function’s origin by its own and exposes Link', async () => {
+  it('replaces the function’s origin by its own and exposes the headers that pages read', async () => {
     const headers = { 'Access-Control-Allow-Origin': '*' };
     invoke = async () => JSON.stringify({ statusCode: 200, headers, body: '{}' });
     expect((await send(url)).headers).toMatchObject({

@@ -184,7 +184,7 @@ describe('npm run deploy', { timeout: 30_000 }, () => {
     );
     expect(output).toContain('plan      0 to create, 1 to change, 0 to replace, 0 to destroy');
     expect(output).toContain('change   aws_lambda_function.this');
-    expect(output).toContain('smoke: 4 passed, 0 failed, 4 skipped');
+    expect(output).toContain('smoke: 4 passed, 0 failed, 6 skipped');
     expect(output).toContain(`Deployed: ${url}/inquiries\nhttps://console.example.com/dashboard\n`);
     expect(code).toBe(0);
     const steps = calls().slice(3);

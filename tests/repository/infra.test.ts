@@ -76,6 +76,9 @@ describe.skipIf(!hasTerraform)(
       ['concurrency 0, which stops the stage', { reserved_concurrency: 0 }],
       ['the shortest recovery and retention', { pitr_days: 1, retention_days: 1 }],
       ['the longest recovery and retention', { pitr_days: 35, retention_days: 36_500 }],
+      ['the lowest limit of inquiries', { inquiries_per_hour: 1 }],
+      ['the highest limit of inquiries', { inquiries_per_hour: 1_000 }],
+      ['no limit of inquiries', { inquiries_per_hour: null }],
       ['an inbox', { inbox }],
       ['an inbox with every setting', { inbox: { ...inbox, mails_per_hour: 1_000, identity: inbox.from } }],
       ['an identity of the domain of from', { inbox: { ...inbox, identity: 'mail.example.com' } }],
@@ -93,6 +96,8 @@ describe.skipIf(!hasTerraform)(
     const recoveryRule = 'A pitr_days must be a whole number from 1 to 35';
     const retentionRule =
       'A retention_days must be a whole number from 1 to 36500; leave it out to keep inquiries for ever';
+    const limitRule =
+      'An inquiries_per_hour must be a whole number from 1 to 1000; leave it out for no limit';
     const inboxRule =
       'An inbox needs two plain e-mail addresses, to and from, without names and with their domains in lower case';
     const mailsRule =
@@ -145,6 +150,10 @@ describe.skipIf(!hasTerraform)(
         { retention_days: days },
         `${retentionRule}: develop has ${days}.`,
       ]),
+      ...[0, -1, 1_001, 1.5].map<[object, string]>((inquiries_per_hour) => [
+        { inquiries_per_hour },
+        `${limitRule}: develop has ${inquiries_per_hour}.`,
+      ]),
       ...addresses.flatMap<[object, string]>((address) => [
         [{ inbox: { ...inbox, to: address } }, `${inboxRule}: develop.`],
         [{ inbox: { ...inbox, from: address } }, `${inboxRule}: develop.`],
@@ -168,12 +177,13 @@ describe.skipIf(!hasTerraform)(
     it('names every stage with a mistake, not only the selected one', async () => {
       const stages = {
         develop: good,
-        main: { ...good, audience: [] },
+        main: { ...good, audience: [], inquiries_per_hour: 0 },
         release: { ...good, issuer: 'http://x', audience: [] },
       };
       expect(await refusals({ stages })).toEqual([
         `${issuerRule}: release has "http://x".`,
         `${audienceRule}: main, release.`,
+        `${limitRule}: main has 0.`,
       ]);
     });
 
@@ -253,9 +263,10 @@ describe('the module', () => {
       readText(`infra/terraform/${file}`),
       /environment \{\n(.*?)\n {2}\}/gs,
     );
-    // What the function destructures from its environment; Lambda sets AWS_REGION.
-    const variables = matches(readText(config), /const \{([^}]+)\} = env;/g).flatMap((names) =>
-      matches(names, /\b([A-Z_]{4,})\b/g),
+    // What the function destructures from its environment or reads as a number; Lambda sets AWS_REGION.
+    const reads = /const \{([^}]+)\} = env;|readNumber\(env, ('\w+')/g;
+    const variables = [...readText(config).matchAll(reads)].flatMap(([read]) =>
+      matches(read, /\b([A-Z_]{4,})\b/g),
     );
     expect(matches(environment, /\b([A-Z_]{4,})\b"?\s+=/g).toSorted()).toEqual(
       variables.filter((name) => name !== 'AWS_REGION').toSorted(),

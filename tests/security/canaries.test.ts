@@ -1,6 +1,7 @@
 /** What clients send is nowhere but in their own answers: neither in the log nor in an error. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { digest } from '../../src/entities/idempotency-key.ts';
 import type { Answer } from '../helpers/http.ts';
 import { send } from '../helpers/http.ts';
 import {
@@ -21,6 +22,9 @@ import type { Service, User } from '../helpers/service.ts';
 import { createTally, isHard } from '../helpers/tally.ts';
 
 const CANARY = 'canary7b1';
+/** A key, which is a canary, too, and what is stored in its place. */
+const KEY = `${CANARY}-key`;
+const DIGESTS = [digest(KEY), digest(`${CANARY} s`, `${CANARY} b`)];
 const JSON_BODY = JSON.stringify({ subject: `${CANARY} s`, body: `${CANARY} b`, [CANARY]: CANARY });
 
 interface Line {
@@ -29,6 +33,8 @@ interface Line {
 }
 /** The fields a line about a request may have, and no others. */
 const FIELDS = new Set(['requestId', 'method', 'route', 'status', 'milliseconds', 'attempts', 'errorName']);
+
+const hasTransactions = inject('engines')['dynamodb-local'] !== undefined;
 
 let service: Service;
 let proxy: FaultProxy;
@@ -46,6 +52,8 @@ afterAll(async () => {
   await proxy.close();
 });
 
+const post = (body: string, key: string) => user.call('POST', '', body, undefined, ['Idempotency-Key', key]);
+
 const linesOf = (lines: readonly string[]): Line[] =>
   lines.map((line) => JSON.parse(line) as Line).filter(({ level }) => level !== undefined);
 
@@ -61,6 +69,7 @@ async function ask(
   if (isInvoked) await expect.poll(() => service.lines.length, { timeout: 10_000 }).toBe(before + 2);
   const added = service.lines.slice(before);
   expect(added.join('\n')).not.toContain(CANARY);
+  for (const text of DIGESTS) expect(added.join('\n') + JSON.stringify(got)).not.toContain(text);
   expect(JSON.stringify(got.headers)).not.toContain(CANARY);
   if (got.status >= 400) expect(got.text).not.toContain(CANARY);
   const [line] = linesOf(added);
@@ -99,6 +108,9 @@ describe('a mistake of the client is a warning', () => {
     ['a bad before', () => user.call('GET', `?before=${CANARY}`), 400, 'BAD_REQUEST'],
     ['a bad limit', () => user.call('GET', `?limit=${CANARY}`), 400, 'BAD_REQUEST'],
     ['another method', () => user.call('PUT', `?${CANARY}`, CANARY), 405, 'METHOD_NOT_ALLOWED'],
+    ['a bad key', () => post(JSON_BODY, `${CANARY},${CANARY}`), 400, 'BAD_REQUEST'],
+    ['a key and no JSON', () => post(`{"${CANARY}`, KEY), 500, 'SyntaxError'],
+    ['a key and no field', () => post(`{"${CANARY}":"${CANARY}"}`, KEY), 400, 'BAD_REQUEST'],
   ])('%s', async (_, run, status, errorName) =>
     tally(async () => {
       const { got, line } = await ask(run);
@@ -116,6 +128,29 @@ describe('a mistake of the client is a warning', () => {
       const { got, line } = await ask(() => stranger.call('GET'));
       expect(got.status).toBe(401);
       expect(line).toMatchObject({ level: 'WARN', message: { errorName: 'Unauthorized', attempts: 0 } });
+    }),
+  );
+});
+
+describe.skipIf(!hasTransactions)('a key (skipped on dynalite, which has no transactions)', () => {
+  const CONFLICT = JSON.stringify({
+    __type: 'com.amazonaws.dynamodb.v20120810#TransactionCanceledException',
+    Message: CANARY,
+    CancellationReasons: [{ Code: 'TransactionConflict', Message: CANARY }, { Code: 'None' }],
+  });
+  const other = JSON.stringify({ subject: CANARY, body: CANARY });
+  it.each<[string, string, Plan, number, string, string | undefined]>([
+    ['that is new', JSON_BODY, never, 201, 'INFO', undefined],
+    ['that is known', JSON_BODY, never, 201, 'INFO', undefined],
+    ['of another text', other, never, 422, 'WARN', 'IDEMPOTENCY_KEY_REUSED'],
+    ['in use', JSON_BODY, always(answer(400, CONFLICT)), 409, 'WARN', 'IDEMPOTENCY_CONFLICT'],
+  ])('%s', async (_, body, plan, status, level, errorName) =>
+    tally(async () => {
+      proxy.plan = plan;
+      const { got, line } = await ask(() => post(body, KEY));
+      expect(got.status).toBe(status);
+      expect(line).toMatchObject({ level, message: { method: 'POST', attempts: 1 } });
+      expect(line?.message['errorName']).toBe(errorName);
     }),
   );
 });
@@ -175,7 +210,11 @@ describe('an internal error is logged as an error', () => {
     // Nine seconds a request.
     ...(isHard ? [['no answer', always(hang)] as [string, Plan]] : []),
   ])('%s', async (_, plan) => {
-    for (const run of [() => user.call('POST', '', JSON_BODY), () => user.call('GET')]) {
+    for (const run of [
+      () => user.call('POST', '', JSON_BODY),
+      () => post(JSON_BODY, `${KEY}-of-a-fault`),
+      () => user.call('GET'),
+    ]) {
       await tally(async () => {
         proxy.plan = plan;
         const { got, line } = await ask(run);
@@ -201,4 +240,5 @@ it('metrics of each request: faults are those of the lines at level ERROR, and n
   expect([total('Faults'), total('Requests')]).toEqual([errors, requests]);
   expect(errors).toBeGreaterThan(10);
   expect(service.lines.join('\n')).not.toContain(CANARY);
+  for (const text of DIGESTS) expect(service.lines.join('\n')).not.toContain(text);
 });

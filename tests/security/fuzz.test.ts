@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import type { OpenAPIV3_1 } from 'openapi-types';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { uuidv7 } from 'uuidv7';
 import { createApp } from '../../src/app.ts';
 import {
   createInquiryRequestSchema,
@@ -38,6 +39,7 @@ interface Verdict {
   readonly status: number;
   readonly owner?: { readonly sub: string; readonly email: string };
   readonly created?: { readonly subject: string; readonly body: string };
+  readonly key?: string | undefined;
 }
 function judge(event: unknown): Verdict {
   const method = get(event, 'requestContext', 'http', 'method');
@@ -78,12 +80,40 @@ function judgeCreation(event: unknown, owner: Verdict['owner'] & object): Verdic
   } catch {
     return { status: 500 };
   }
+  const key = judgeKey(get(event, 'headers', 'idempotency-key'));
   const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
   const [subject, text] = isObject ? [get(json, 'subject'), get(json, 'body')] : [];
-  if (typeof subject !== 'string' || typeof text !== 'string') return { status: 400 };
+  if (key === null || typeof subject !== 'string' || typeof text !== 'string') return { status: 400 };
   const created = { subject: subject.toWellFormed(), body: text.toWellFormed() };
-  if (created.subject.length + created.body.length > 100) return { status: 413 };
-  return { status: 201, owner, created };
+  const status = created.subject.length + created.body.length > 100 ? 413 : 201;
+  return { status, owner, created, key };
+}
+/** @returns null when it is malformed. */
+function judgeKey(header: unknown): string | undefined | null {
+  if (header === undefined) return undefined;
+  if (typeof header !== 'string') return null;
+  const isQuoted = header.startsWith('"');
+  if (isQuoted ? !/^"(?:[^"\\]|\\["\\])*"$/s.test(header) : header.includes(',')) return null;
+  const key = isQuoted ? header.slice(1, -1).replaceAll(/\\(["\\])/g, '$1') : header;
+  return /^[!-~]{1,255}$/.test(key) ? key : null;
+}
+/**
+ * What the keys that are known make of a creation.
+ *
+ * @param isFull - Whether the owner has reached the limit.
+ */
+function refine(
+  verdict: Verdict,
+  known: Inquiry | undefined,
+  isFull = false,
+): Verdict & { replay?: Inquiry } {
+  const { status, created } = verdict;
+  if (created === undefined || (status === 413 && !isFull)) return verdict;
+  if (known !== undefined) {
+    const isSame = known.subject === created.subject && known.body === created.body;
+    return isSame ? { ...verdict, replay: known } : { status: 422 };
+  }
+  return isFull ? { status: 429 } : verdict;
 }
 
 // -- events ---------------------------------------------------------------------------------------------------------
@@ -117,6 +147,9 @@ const email = fc.oneof({ weight: 3, arbitrary: fc.constant(EMAIL) }, fc.emailAdd
 const request = fc.record({ subject: text, body: text });
 const body = fc.oneof(
   { weight: 4, arbitrary: request.map((value) => JSON.stringify(value)) },
+  fc
+    .integer({ min: 95, max: 105 })
+    .map((length) => JSON.stringify({ subject: '', body: 'x'.repeat(length) })),
   fc.json(),
   fc.record({ subject: anything, body: anything }, { requiredKeys: [] }).map((value) => safeStringify(value)),
   fc.tuple(request, fc.nat(60)).map(([value, length]) => JSON.stringify(value).slice(0, length)),
@@ -127,6 +160,13 @@ const body = fc.oneof(
 );
 const limit = fc.oneof(fc.nat(1_100).map(String), text, anything);
 const before = fc.oneof(fc.uuid({ version: 7 }), fc.uuid(), text, anything);
+const key = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom('k', '"k"', 'K', String.raw`"\"k"`, '"a,b"', '__proto__') },
+  fc.constantFrom('', '""', 'a,b', '"a","b"', '"k', 'k ', 'x'.repeat(256)),
+  fc.string({ unit: fc.constantFrom('"', '\\', ',', 'k', ' '), maxLength: 6 }),
+  text,
+  anything,
+);
 const valid = fc.record(
   {
     requestContext: fc.record({
@@ -138,6 +178,7 @@ const valid = fc.record(
     queryStringParameters: fc.record({ limit, before }, { requiredKeys: [] }),
     body,
     isBase64Encoded: fc.oneof({ weight: 4, arbitrary: fc.boolean() }, anything),
+    headers: fc.oneof({ weight: 4, arbitrary: fc.record({ 'idempotency-key': key }) }, anything),
   },
   { requiredKeys: ['requestContext'] },
 );
@@ -197,44 +238,65 @@ describe('the function', () => {
   afterEach(() => vi.restoreAllMocks());
 
   let broken = false;
+  let isFull = false;
   const store = createMemoryStore();
+  const orFail = <Parameters extends unknown[], Result>(method: (...parameters: Parameters) => Result) => {
+    return (...parameters: Parameters): Result => {
+      if (broken) throw Object.assign(new TypeError('secret-of-the-store'), { name: 'InternalServerError' });
+      return method(...parameters);
+    };
+  };
   const fallible = {
-    ...store,
-    async put(...parameters: Parameters<typeof store.put>) {
-      if (broken) throw Object.assign(new Error('secret-of-the-store'), { name: 'InternalServerError' });
+    put: orFail(async (...parameters: Parameters<typeof store.put>) => {
       const result = await store.put(...parameters);
       if (store.rows.length > 500) store.rows.splice(0, 250);
       return result;
-    },
-    list(...call: Parameters<typeof store.list>) {
-      if (broken) throw new TypeError('secret-of-the-store');
-      return store.list(...call);
-    },
+    }),
+    find: orFail(store.find),
+    findNth: orFail(async () => (isFull ? uuidv7() : undefined)),
+    list: orFail(store.list),
   };
-  const app = createApp({ inquiries: createInquiries(fallible), corsOrigin: ORIGIN });
+  const app = createApp({
+    inquiries: createInquiries(fallible, { inquiriesPerHour: 60 }),
+    corsOrigin: ORIGIN,
+  });
+  /** The first inquiry of each owner and key, and how often each outcome was seen. */
+  const known = new Map<string, Inquiry>();
+  const seen = new Map<unknown, number>();
 
   const FAULT = 'The request could not be processed. Please try again later.';
   const isDescending = (ids: readonly string[]): boolean =>
     ids.every((id, index) => index === 0 || id < (ids[index - 1] ?? ''));
 
   async function examine(event: unknown): Promise<void> {
-    const verdict = judge(event);
+    const judged = judge(event);
+    const name = judged.key === undefined ? undefined : JSON.stringify([judged.owner, judged.key]);
+    const verdict = refine(judged, name === undefined ? undefined : known.get(name), isFull);
     const stored = store.rows.length;
     const response = await app(event as GatewayEvent, {
       awsRequestId: 'r',
       getRemainingTimeInMillis: () => 30_000,
     });
     const json = JSON.parse(response.body) as Record<string, unknown>;
-    const failed = broken && (verdict.status === 200 || verdict.status === 201);
+    const failed = broken && judged.owner !== undefined;
     const status = failed ? 500 : verdict.status;
+    const isReplay = status === 201 && verdict.replay !== undefined;
+    const outcome = isReplay ? 'replay' : status;
+    seen.set(outcome, (seen.get(outcome) ?? 0) + 1);
     expect(response.statusCode).toBe(status);
     const { 'Content-Type': type, 'Access-Control-Allow-Origin': origin, ...headers } = response.headers;
     expect([type, origin]).toEqual(['application/json', ORIGIN]);
+    const own = new Map<unknown, string>([
+      [405, 'Allow'],
+      [429, 'Retry-After'],
+      ['replay', 'Idempotency-Replayed'],
+    ]).get(outcome);
     expect(Object.keys(headers)).toEqual(
-      status === 405 ? ['Allow'] : status === 200 && 'Link' in headers ? ['Link'] : [],
+      own !== undefined ? [own] : status === 200 && 'Link' in headers ? ['Link'] : [],
     );
+    if (status === 429) expect(headers['Retry-After']).toMatch(/^[1-9]\d*$/);
     expect(Object.keys(response)).toEqual(['statusCode', 'headers', 'body']);
-    if (status !== 201) expect(store.rows.length).toBe(stored);
+    if (outcome !== 201) expect(store.rows.length).toBe(stored);
     if (status >= 400) {
       expect(Object.keys(json)).toEqual(errorResponseBodySchema.required);
       if (failed) expect(json['message']).toBe(FAULT);
@@ -246,7 +308,8 @@ describe('the function', () => {
         cognito_sub: verdict.owner?.sub,
         email: verdict.owner?.email,
       });
-      expect(store.rows.at(-1)).toEqual(inquiry);
+      expect(verdict.replay ?? store.rows.at(-1)).toEqual(inquiry);
+      if (name !== undefined) known.set(name, inquiry);
     } else {
       const { email: address, count, inquiries } = json as unknown as InquiryListResponse;
       expect(Object.keys(json)).toEqual(inquiryListResponseSchema.required);
@@ -266,10 +329,18 @@ describe('the function', () => {
     await fc.assert(
       fc.asyncProperty(events, fc.integer({ min: 0, max: 9 }), (event, dice) => {
         broken = dice === 0;
-        return fuzzed(() => examine(event));
+        isFull = dice === 1;
+        return fuzzed(async () => {
+          await examine(event);
+          // A request that is sent again is a replay, if it has a key.
+          if (dice > 6) await examine(event);
+        });
       }),
       { numRuns: isHard ? 120_000 : 10_000 },
     );
+    for (const outcome of [200, 201, 'replay', 400, 401, 405, 413, 422, 429, 500]) {
+      expect([outcome, seen.get(outcome)]).toEqual([outcome, expect.toSatisfy((count) => count > 5)]);
+    }
   });
 
   it('answers 401 or serves the right owner for any authorizer value', async () => {
@@ -288,6 +359,7 @@ describe('the function', () => {
       anything,
     );
     broken = false;
+    isFull = false;
     await fc.assert(
       fc.asyncProperty(authorizer, fc.constantFrom('GET', 'POST'), (value, method) =>
         authorized(() =>
@@ -311,11 +383,12 @@ describe('the gateway, with requests that docs/openapi.yaml allows and others', 
   const { get: list, post: create } = document.paths[inquiriesPath] as (typeof document.paths)[string];
 
   const tally = createTally('5b requests made of docs/openapi.yaml through the gateway');
+  const hasTransactions = inject('engines')['dynamodb-local'] !== undefined;
   let service: Service;
   const users: User[] = [];
   beforeAll(async () => {
     service = await startService();
-    for (let index = 0; index < 40; index++) {
+    for (let index = 0; index < 3; index++) {
       users.push(await service.signIn({ email: `user-${index}@example.com`, sub: randomUUID() }));
     }
   });
@@ -335,18 +408,43 @@ describe('the gateway, with requests that docs/openapi.yaml allows and others', 
   const queryOf = ({ parameters = [] }: OpenAPIV3_1.OperationObject): fc.Arbitrary<[string, string][]> =>
     fc
       .tuple(
-        ...(parameters as OpenAPIV3_1.ParameterObject[]).map(({ name, schema }) =>
-          fc
-            .array(fc.oneof({ weight: 5, arbitrary: valuesOf(schema).map(String) }, fc.uuid(), fc.string()), {
-              maxLength: 2,
-            })
-            .map((values) =>
-              values
-                .slice(0, values.length === 2 && values[0] !== '' ? 1 : 2)
-                .map((value): [string, string] => [name, value.toWellFormed()]),
-            ),
-        ),
+        ...(parameters as OpenAPIV3_1.ParameterObject[])
+          .filter((parameter) => parameter.in === 'query')
+          .map(({ name, schema }) =>
+            fc
+              .array(
+                fc.oneof({ weight: 5, arbitrary: valuesOf(schema).map(String) }, fc.uuid(), fc.string()),
+                {
+                  maxLength: 2,
+                },
+              )
+              .map((values) =>
+                values
+                  .slice(0, values.length === 2 && values[0] !== '' ? 1 : 2)
+                  .map((value): [string, string] => [name, value.toWellFormed()]),
+              ),
+          ),
         fc.constantFrom<[string, string][]>([], [], [['unknown', 'x']]),
+      )
+      .map((lists) => lists.flat());
+  /** None, one or two values of each header of the operation; dynalite has no transactions for the one there is. */
+  const headersOf = ({ parameters = [] }: OpenAPIV3_1.OperationObject): fc.Arbitrary<string[][]> =>
+    fc
+      .tuple(
+        ...(parameters as OpenAPIV3_1.ParameterObject[])
+          .filter((parameter) => parameter.in === 'header' && hasTransactions)
+          .map(({ name, schema }) => {
+            const other = fc.constantFrom('k', 'k', '"k"', ' k ', 'K', 'a,b', '', '"k');
+            const value = fc.oneof(
+              valuesOf(schema).map(String),
+              { weight: 6, arbitrary: other },
+              fc.string(),
+            );
+            const single = value.map((one) => [one]);
+            return fc
+              .oneof(fc.constant([]), { weight: 3, arbitrary: single }, fc.tuple(value, value))
+              .map((values) => values.map((one) => [name, one]));
+          }),
       )
       .map((lists) => lists.flat());
   const bodyOf = ({ requestBody }: OpenAPIV3_1.OperationObject): fc.Arbitrary<string> => {
@@ -365,11 +463,19 @@ describe('the gateway, with requests that docs/openapi.yaml allows and others', 
   const asked = fc.oneof(
     ...[
       { method: 'GET', operation: list, body: fc.constant(undefined) },
-      { method: 'POST', operation: create, body: bodyOf(create) },
+      {
+        method: 'POST',
+        operation: create,
+        body: fc.oneof(bodyOf(create), {
+          weight: 2,
+          arbitrary: fc.constant('{"subject":"s","body":"b"}'),
+        }),
+      },
     ].map(({ method, operation, body: content }) =>
       fc.record({
         method: fc.constant(method),
         query: queryOf(operation),
+        headers: headersOf(operation),
         body: content,
         type: fc.constantFrom(
           'application/json',
@@ -386,19 +492,17 @@ describe('the gateway, with requests that docs/openapi.yaml allows and others', 
     ),
   );
 
-  /** The status that the contract demands: 500 if and only if the body is not JSON. */
-  function expectedStatus({
-    method,
-    query,
-    body: content,
-    token,
-  }: {
-    method: string;
-    query: [string, string][];
-    body?: string | undefined;
-    token: string;
-  }): number {
-    if (token !== 'good') return 401;
+  interface Ask {
+    readonly method: string;
+    readonly query: [string, string][];
+    readonly headers: string[][];
+    readonly body?: string | undefined;
+    readonly token: string;
+  }
+
+  /** What the contract demands: 500 if and only if the body is not JSON. */
+  function expectedOf({ method, query, headers, body: content, token }: Ask): Verdict {
+    if (token !== 'good') return { status: 401 };
     const claims = { sub: SUB, email: EMAIL };
     const queryStringParameters = Object.fromEntries(
       query.map(([name]) => [
@@ -409,36 +513,50 @@ describe('the gateway, with requests that docs/openapi.yaml allows and others', 
           .join(),
       ]),
     );
-    const { status } = judge({
+    const header = headers.map(([, value]) => value?.trim()).join();
+    const verdict = judge({
       requestContext: { http: { method }, authorizer: { jwt: { claims } } },
       ...(query.length > 0 && { queryStringParameters }),
+      ...(headers.length > 0 && { headers: { 'idempotency-key': header } }),
       ...(content !== undefined && content !== '' && { body: content }),
     });
     // The store of the real service takes 400 KB.
-    return status === 413 ? 201 : status;
+    return verdict.status === 413 ? { ...verdict, status: 201 } : verdict;
   }
 
   it('answers as documented, and with 500 only when the body is not JSON', async () => {
     let turn = 0;
+    const known = new Map<string, Inquiry>();
+    const seen = { replay: 0, reused: 0 };
     await fc.assert(
       fc.asyncProperty(asked, (ask) =>
         tally(async () => {
           const user = users[turn++ % users.length] as User;
           const query = ask.query.length === 0 ? '' : `?${new URLSearchParams(ask.query).toString()}`;
-          const headers = ask.token === 'bad' ? ['Authorization', 'x.y.z'] : [];
+          const judged = expectedOf(ask);
+          const name = judged.key === undefined ? undefined : JSON.stringify([user.sub, judged.key]);
+          const { status, replay } = refine(judged, name === undefined ? undefined : known.get(name));
+          const bad = ask.token === 'bad' ? ['Authorization', 'x.y.z'] : [];
           const got =
             ask.token === 'good'
-              ? await user.call(ask.method, query, ask.body, ask.type)
+              ? await user.call(ask.method, query, ask.body, ask.type, ask.headers.flat())
               : await send(`${service.url}${query}`, {
                   method: ask.method,
-                  headers,
+                  headers: [...bad, ...ask.headers.flat()],
                   ...(ask.body !== undefined && { body: ask.body }),
                 });
-          expect(got.status).toBe(expectedStatus(ask));
+          expect(got.status).toBe(status);
+          expect(got.headers['idempotency-replayed']).toBe(replay && 'true');
+          if (replay) expect(got.json).toEqual({ inquiry: replay });
+          if (replay) seen.replay++;
+          if (status === 422) seen.reused++;
+          if (status === 201 && name !== undefined)
+            known.set(name, (got.json as { inquiry: Inquiry }).inquiry);
           checkAnswer(ask.method, inquiriesPath, got);
         }),
       ),
       { numRuns: isHard ? 10_000 : 600 },
     );
+    if (hasTransactions) expect(Math.min(seen.replay, seen.reused)).toBeGreaterThan(0);
   });
 });

@@ -13,10 +13,11 @@ const HEADERS = { 'Content-Type': 'application/json', 'Access-Control-Allow-Orig
 const CONTEXT = { awsRequestId: 'request-1', getRemainingTimeInMillis: () => 30_000 };
 const NOW = Date.UTC(2026, 10, 20);
 
-function setUp(overrides: Partial<InquiryStore> = {}) {
+function setUp(overrides: Partial<InquiryStore> = {}, inquiriesPerHour?: number) {
   const store = createMemoryStore(overrides);
+  let time = NOW;
   const app = createApp({
-    inquiries: createInquiries(store, { now: () => NOW }),
+    inquiries: createInquiries(store, { inquiriesPerHour, now: () => time }),
     corsOrigin: ORIGIN,
     log: (request) => logRequest(request, (line) => void metrics.push(JSON.parse(line) as object)),
   });
@@ -24,8 +25,14 @@ function setUp(overrides: Partial<InquiryStore> = {}) {
     const { body, ...response } = await app(event as GatewayEvent, context);
     return { ...response, body: JSON.parse(body) as unknown };
   };
-  return { app, store, send };
+  const wait = (milliseconds: number): void => void (time += milliseconds);
+  return { app, store, send, wait };
 }
+
+const withKey = (event: GatewayEvent, key: unknown): GatewayEvent => ({
+  ...event,
+  headers: { 'idempotency-key': key },
+});
 
 const failure = (statusCode: number, error: string, message: unknown, headers: object = HEADERS) => ({
   statusCode,
@@ -331,6 +338,195 @@ describe('POST', () => {
   });
 });
 
+describe('POST with Idempotency-Key', () => {
+  const hello = makePost({ subject: 'Hello', body: 'World' });
+  const other = makePost({ subject: 'Hello', body: 'Moon' });
+  const BAD_KEY = badRequest(
+    'The header `Idempotency-Key` must be one key of 1 to 255 visible ASCII characters.',
+  );
+  const REUSED = failure(
+    422,
+    'IDEMPOTENCY_KEY_REUSED',
+    'The Idempotency-Key was used for an inquiry with another subject or body.',
+  );
+
+  it('answers as without one, the first time', async () => {
+    const { send, store } = setUp();
+    expect(await send(withKey(hello, 'k'))).toEqual({
+      statusCode: 201,
+      headers: HEADERS,
+      body: { inquiry: store.rows[0] },
+    });
+    expect(store.rows).toHaveLength(1);
+  });
+
+  it('answers a replay with the first body, byte for byte, and says so in a header', async () => {
+    const { app, store, wait } = setUp();
+    const first = await app(withKey(hello, 'k'));
+    wait(60_000);
+    expect(await app(withKey(hello, '"k"'))).toEqual({
+      ...first,
+      headers: { ...HEADERS, 'Idempotency-Replayed': 'true' },
+    });
+    expect(store.rows).toHaveLength(1);
+  });
+
+  it('answers 422 when the key was used for another text', async () => {
+    const { send, store } = setUp();
+    await send(withKey(hello, 'k'));
+    expect(await send(withKey(other, 'k'))).toEqual(REUSED);
+    expect(store.rows).toHaveLength(1);
+  });
+
+  it('answers 409 with Retry-After while a request with the key is being processed', async () => {
+    const { send } = setUp({ put: async () => ({ refusal: 'in use' }) });
+    expect(await send(withKey(hello, 'k'))).toEqual(
+      failure(
+        409,
+        'IDEMPOTENCY_CONFLICT',
+        'A request with this Idempotency-Key is being processed. Please send it again.',
+        { ...HEADERS, 'Retry-After': '1' },
+      ),
+    );
+  });
+
+  it.each(['K', 'kk', '__proto__'])('takes %j for another key than "k"', async (key) => {
+    const { send, store } = setUp();
+    await send(withKey(hello, 'k'));
+    expect(await send(withKey(other, key))).toMatchObject({ statusCode: 201, headers: HEADERS });
+    expect(store.rows).toHaveLength(2);
+  });
+
+  it.each(['', 'a,b', '"k', 'x'.repeat(256), 'é', null, ['k']])(
+    'answers 400 to the key %j and stores nothing',
+    async (key) => {
+      const { send, store } = setUp();
+      expect(await send(withKey(hello, key))).toEqual(BAD_KEY);
+      expect(store.rows).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['the method is another', makeEvent({ method: 'PUT' }), NOT_ALLOWED],
+    ['claims are missing', makePost({}, {}), UNAUTHORIZED],
+    [
+      'there is no body',
+      makeEvent({ method: 'POST' }),
+      badRequest('The request has no body; the fields `subject` and `body` are missing.'),
+    ],
+    ['the body is not JSON', makeEvent({ method: 'POST', body: '{' }), NOT_JSON],
+    [
+      'the body is too large',
+      makeEvent({ method: 'POST', body: ' '.repeat(2_600_001) }),
+      failure(413, 'PAYLOAD_TOO_LARGE', 'The request body is larger than any inquiry that can be stored.'),
+    ],
+  ])('answers that %s before it looks at the key', async (_, event, expected) => {
+    expect(await setUp().send(withKey(event, 'a,b'))).toEqual(expected);
+  });
+
+  it('answers that the key is malformed before it looks at the fields', async () => {
+    expect(await setUp().send(withKey(makePost({}), 'a,b'))).toEqual(BAD_KEY);
+  });
+
+  it.each([
+    ['a field is missing', makePost({ subject: 'Hello' }), 400],
+    ['the body is not JSON', makeEvent({ method: 'POST', body: '{' }), 500],
+    ['the inquiry is too large', makePost({ subject: '', body: 'x'.repeat(101) }), 413],
+  ])('does not use up the key when %s', async (_, event, statusCode) => {
+    const { send } = setUp();
+    expect(await send(withKey(event, 'k'))).toMatchObject({ statusCode });
+    expect(await send(withKey(hello, 'k'))).toMatchObject({ statusCode: 201, headers: HEADERS });
+  });
+
+  it('tells the store the key without quotes', async () => {
+    const put = vi.fn<InquiryStore['put']>(async ({ id }) => ({ id }));
+    await setUp({ put }).send(withKey(hello, String.raw`"a\"b"`));
+    expect(put.mock.calls[0]?.[2]).toBe('a"b');
+  });
+
+  it.each([undefined, null, {}, [], 'idempotency-key', 7, { 'Idempotency-Replayed': 'true' }])(
+    'answers as without one when the headers are %j: every request is an inquiry of its own',
+    async (headers) => {
+      const put = vi.fn<InquiryStore['put']>(async ({ id }) => ({ id }));
+      const { send } = setUp({ put });
+      for (let count = 0; count < 2; count++) {
+        expect(await send({ ...hello, headers })).toMatchObject({ statusCode: 201, headers: HEADERS });
+      }
+      const ids = put.mock.calls.map(([{ id }]) => id);
+      expect(new Set(ids).size).toBe(2);
+      expect(put.mock.calls.map(([, , key]) => key)).toEqual([undefined, undefined]);
+    },
+  );
+
+  it.each(['k', '', 'a,b'])('is not read by GET: %j', async (key) => {
+    const { send } = setUp();
+    expect(await send(withKey(makeEvent({}), key))).toMatchObject({ statusCode: 200, headers: HEADERS });
+  });
+
+  it('is of one owner: the same key of another sub or email is another key', async () => {
+    const { send, store } = setUp();
+    await send(withKey(hello, 'k'));
+    const strangers = [
+      { sub: SUB, email: 'Ana@example.com' },
+      { sub: 'ffffffff-ffff-4fff-bfff-ffffffffffff', email: EMAIL },
+    ];
+    for (const claims of strangers) {
+      const event = makePost({ subject: 'Hello', body: 'Moon' }, claims);
+      expect(await send(withKey(event, 'k'))).toMatchObject({
+        statusCode: 201,
+        headers: HEADERS,
+        body: { inquiry: { email: claims.email, cognito_sub: claims.sub } },
+      });
+    }
+    expect(store.rows).toHaveLength(3);
+  });
+
+  describe('beyond the limit of inquiries per hour', () => {
+    const tooMany = (seconds: number) =>
+      failure(429, 'TOO_MANY_REQUESTS', 'At most 2 inquiries per hour can be sent.', {
+        ...HEADERS,
+        'Retry-After': String(seconds),
+      });
+    const reachLimit = async () => {
+      const own = setUp({}, 2);
+      expect(await own.send(withKey(hello, 'k'))).toMatchObject({ statusCode: 201 });
+      own.wait(60_000);
+      expect(await own.send(other)).toMatchObject({ statusCode: 201 });
+      return own;
+    };
+
+    it('answers 429 with Retry-After, without a key and to an unknown one, and stores nothing', async () => {
+      const { send, store } = await reachLimit();
+      expect(await send(other)).toEqual(tooMany(3_540));
+      expect(await send(withKey(other, 'new'))).toEqual(tooMany(3_540));
+      expect(store.rows).toHaveLength(2);
+    });
+
+    it('still answers a known key: 201 with the replay, or 422', async () => {
+      const { send, store } = await reachLimit();
+      expect(await send(withKey(hello, 'k'))).toEqual({
+        statusCode: 201,
+        headers: { ...HEADERS, 'Idempotency-Replayed': 'true' },
+        body: { inquiry: store.rows[0] },
+      });
+      expect(await send(withKey(other, 'k'))).toEqual(REUSED);
+    });
+
+    it('checks claims, body and key before the limit', async () => {
+      const { send } = await reachLimit();
+      expect(await send(makeEvent({ method: 'POST', body: '{' }))).toEqual(NOT_JSON);
+      expect(await send(makePost({ body: '' }))).toMatchObject({ statusCode: 400 });
+      expect(await send(withKey(other, 'a,b'))).toEqual(BAD_KEY);
+      expect(await send(makePost({}, {}))).toEqual(UNAUTHORIZED);
+    });
+
+    it('lists all the same', async () => {
+      const { send } = await reachLimit();
+      expect(await send(makeEvent({}))).toMatchObject({ statusCode: 200, body: { count: 2 } });
+    });
+  });
+});
+
 describe('other methods', () => {
   it.each([
     'PUT',
@@ -407,11 +603,19 @@ describe('faults', () => {
     async function* failing() {
       yield await rejecting();
     };
-  const reject = () => Promise.reject(new SecretError(`secret of ${EMAIL}`, { cause: 'secret' }));
+  const reject = (): Promise<never> =>
+    Promise.reject(new SecretError(`secret of ${EMAIL}`, { cause: 'secret' }));
 
-  it.each([
+  it.each<[string, Partial<InquiryStore>, GatewayEvent]>([
     ['a list fails', { list: fail(reject) }, makeEvent({})],
     ['a put fails', { put: reject }, makePost({ subject: 's', body: 'b' })],
+    ['a put with a key fails', { put: reject }, withKey(makePost({ subject: 's', body: 'b' }), 'secret-key')],
+    ['the limit cannot be read', { findNth: reject }, makePost({ subject: 's', body: 'b' })],
+    [
+      'a key cannot be looked up',
+      { findNth: async () => '019ab000-0000-7000-8000-000000000000', find: reject },
+      withKey(makePost({ subject: 's', body: 'b' }), 'secret-key'),
+    ],
     [
       'our own code throws',
       {
@@ -424,7 +628,7 @@ describe('faults', () => {
   ])(
     'answers one fixed 500 and logs nothing of the error but its name when %s',
     async (_, overrides, event) => {
-      expect(await setUp(overrides).send(event)).toEqual(FAULT);
+      expect(await setUp(overrides, 60).send(event)).toEqual(FAULT);
       const method = event.requestContext?.http?.method;
       expect(logged).toEqual([lineOf('error', { method, status: 500, errorName: 'ThrottlingException' })]);
     },
@@ -505,6 +709,36 @@ describe('logs', () => {
   ])('one line about %s', async (_, event, level, entry) => {
     await setUp().send(event);
     expect(logged).toEqual([lineOf(level, entry)]);
+  });
+
+  it.each<[string, Partial<InquiryStore>, string, object]>([
+    ['a replay', {}, 'info', { status: 201 }],
+    [
+      'a key that was used for another text',
+      { put: async () => ({ refusal: 'reused' }) },
+      'warn',
+      { status: 422, errorName: 'IDEMPOTENCY_KEY_REUSED' },
+    ],
+    [
+      'a key in use',
+      { put: async () => ({ refusal: 'in use' }) },
+      'warn',
+      { status: 409, errorName: 'IDEMPOTENCY_CONFLICT' },
+    ],
+    [
+      'an owner beyond the limit',
+      { findNth: async () => '019ab000-0000-7000-8000-000000000000' },
+      'warn',
+      { status: 429, errorName: 'TOO_MANY_REQUESTS' },
+    ],
+  ])('one line about %s, without the key, and no internal error', async (_, overrides, level, entry) => {
+    const { send } = setUp(overrides, 60);
+    const event = withKey(makePost({ subject: '', body: '' }), 'the-key');
+    await send(event);
+    logged.length = 0;
+    await send(event);
+    expect(logged).toEqual([lineOf(level, { method: 'POST', ...entry })]);
+    expect(metrics).toMatchObject([{ Faults: 0 }, { Faults: 0 }]);
   });
 
   it.each(['PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'])('the method %s by its name', async (method) => {

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config.ts';
 
 it('reads the settings', () => {
@@ -11,33 +11,41 @@ it('reads the settings', () => {
 
 const REQUIRED = { TABLE_NAME: 't', CORS_ORIGIN: 'https://o' };
 
-it.each([
-  [undefined, undefined],
-  ['', undefined],
-  ['1', 1],
-  ['36500', 36_500],
-])('reads RETENTION_DAYS=%j as %j days', (days, retentionDays) => {
-  expect(parseConfig({ ...REQUIRED, RETENTION_DAYS: days })).toHaveProperty('retentionDays', retentionDays);
-});
+describe.each([
+  ['RETENTION_DAYS', 'retentionDays', 36_500],
+  ['INQUIRIES_PER_HOUR', 'inquiriesPerHour', 1_000],
+] as const)('%s', (variable, name, most) => {
+  it.each([
+    [undefined, undefined],
+    ['', undefined],
+    ['1', 1],
+    ['20', 20],
+    [String(most), most],
+  ])('%j is read as %j', (text, value) => {
+    expect(parseConfig({ ...REQUIRED, [variable]: text })).toHaveProperty(name, value);
+  });
 
-it.each([
-  '0',
-  '01',
-  '-1',
-  '+1',
-  '1.5',
-  '1e3',
-  '0x10',
-  '36501',
-  '9'.repeat(400),
-  ' 7',
-  '7 ',
-  '7\n',
-  'seven',
-  '٧',
-])('refuses RETENTION_DAYS=%j', (days) => {
-  const message = `RETENTION_DAYS is not a whole number from 1 to 36500: ${days}`;
-  expect(() => parseConfig({ ...REQUIRED, RETENTION_DAYS: days })).toThrow(new Error(message));
+  it.each([
+    '0',
+    '01',
+    '-1',
+    '+1',
+    '1.5',
+    '1e3',
+    '0x10',
+    String(most + 1),
+    '9'.repeat(400),
+    ' 7',
+    '7 ',
+    '7\n',
+    'x7',
+    '7x',
+    'seven',
+    '٧',
+  ])('%j is refused', (text) => {
+    const message = `${variable} is not a whole number from 1 to ${most}: ${text}`;
+    expect(() => parseConfig({ ...REQUIRED, [variable]: text })).toThrow(new Error(message));
+  });
 });
 
 it.each([

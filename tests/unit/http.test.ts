@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/errors.ts';
-import { readJson } from '../../src/http.ts';
+import { readIdempotencyKey, readJson } from '../../src/http.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
 
 const KB = 1024;
@@ -75,5 +75,153 @@ describe('a body that no storable inquiry can need', () => {
       { numRuns: 200 },
     );
     expect(refused).toBeGreaterThan(0);
+  });
+});
+
+describe('the header Idempotency-Key', () => {
+  /** What `readIdempotencyKey` returns, or the status that it throws. */
+  function readKey(header: unknown): unknown {
+    try {
+      return readIdempotencyKey({ headers: { 'idempotency-key': header } });
+    } catch (error) {
+      if (error instanceof ApiError) return error.status;
+      throw error;
+    }
+  }
+  /** A key as a string of a structured field. */
+  const quote = (key: string): string => `"${key.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
+
+  it.each([
+    ['a', 'a'],
+    ['"a"', 'a'],
+    ['!~', '!~'],
+    ['"!#[]~"', '!#[]~'],
+    ['+-', '+-'],
+    [`a"'\\`, `a"'\\`],
+    [String.raw`\"`, String.raw`\"`],
+    ['"a,b"', 'a,b'],
+    ['","', ','],
+    [String.raw`"\""`, '"'],
+    [String.raw`"\\"`, '\\'],
+    [String.raw`"\\\""`, String.raw`\"`],
+    ['__proto__', '__proto__'],
+    ['"constructor"', 'constructor'],
+    ['x'.repeat(255), 'x'.repeat(255)],
+    [`"${'x'.repeat(255)}"`, 'x'.repeat(255)],
+    [`"${String.raw`\"`.repeat(255)}"`, '"'.repeat(255)],
+  ])('%j is the key %j', (header, key) => {
+    expect(readKey(header)).toBe(key);
+  });
+
+  it.each([
+    ['empty', ['', '""']],
+    ['blank or with a space', [' ', '" "', ' a', 'a ', 'a b', '"a b"', ' "a"', '"a" ']],
+    [
+      'repeated, as the gateway joins its values',
+      ['a,b', 'a,a', 'a,', ',a', ',', '"a","b"', '"a",b', 'a, b'],
+    ],
+    ['an unbalanced string', ['"', '"a', '"""', '"a"b"', '"a""b"', String.raw`"a\"`, String.raw`"\\\"`]],
+    ['a string with another escape', [String.raw`"\a"`, String.raw`"\n"`, String.raw`"\u0041"`]],
+    ['a string with parameters', ['"a";b', '"a"; b=1']],
+    ['too long', ['x'.repeat(256), `"${'x'.repeat(256)}"`, `"${String.raw`\"`.repeat(256)}"`]],
+    [
+      'a control character',
+      ['\0', 'a\0', '\t', 'a\n', 'a\r\n', '"a"\n', '"\n"', '\u001f', '\u007f', '"\u007f"'],
+    ],
+    ['not ASCII', ['é', '"é"', '\u0080', '😀', '\ud800', '\u212a', '\u2028', 'a\u200b', '＂a＂']],
+    ['not a string', [null, true, 7, Number.NaN, [], ['a'], {}, { toString: () => 'a' }, Buffer.from('a')]],
+  ])('is refused when it is %s', (_, headers) => {
+    expect(headers.map((header) => [header, readKey(header)])).toEqual(
+      headers.map((header) => [header, 400]),
+    );
+  });
+
+  it.each([undefined, null, {}, [], 'idempotency-key', 7, { 'idempotency-key': undefined }])(
+    'is absent from the headers %j',
+    (headers) => {
+      expect(readIdempotencyKey({ headers })).toBeUndefined();
+    },
+  );
+
+  it('is not read from a header named __proto__', () => {
+    const headers: unknown = JSON.parse('{"__proto__":{"idempotency-key":"a"}}');
+    expect(readIdempotencyKey({ headers })).toBeUndefined();
+  });
+
+  const visible = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCodePoint(code));
+  const special = fc.constantFrom('"', '\\', ',', '!', '#', '+', '-', '[', ']', '~');
+  const keys = fc.string({ unit: fc.oneof(visible, special), minLength: 1, maxLength: 255 });
+
+  it('brings every key of 1 to 255 visible ASCII characters as a quoted string, and bare if the rule allows it', () => {
+    fc.assert(
+      fc.property(keys, (key) => {
+        expect(readKey(quote(key))).toBe(key);
+        expect(readKey(key)).toBe(/^"|,/.test(key) ? readKeyOf(key) : key);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  /** What the rule says, written differently: the characters are read one after the other. */
+  function readKeyOf(header: string): unknown {
+    const isQuoted = header.startsWith('"');
+    let key = '';
+    let at = isQuoted ? 1 : 0;
+    for (; at < header.length; at++) {
+      let character = header[at] ?? '';
+      if (isQuoted && character === '"') break;
+      if (isQuoted && character === '\\') {
+        character = header[++at] ?? '';
+        if (character !== '"' && character !== '\\') return 400;
+      }
+      if (!isQuoted && character === ',') return 400;
+      if (character <= ' ' || character > '~') return 400;
+      key += character;
+    }
+    const isClosed = isQuoted ? at === header.length - 1 : true;
+    return isClosed && key.length >= 1 && key.length <= 255 ? key : 400;
+  }
+
+  it('is read as the rule says, whatever it holds', () => {
+    const unit = fc.oneof(
+      { weight: 6, arbitrary: special },
+      visible,
+      fc.constantFrom(' ', '\0', '\n', '\u007f', 'é'),
+    );
+    const long = fc.string({
+      unit: fc.oneof({ weight: 99, arbitrary: visible }, special),
+      minLength: 250,
+      maxLength: 260,
+    });
+    const text = fc.oneof(fc.string({ unit, maxLength: 8 }), long);
+    const counts = { key: 0, refused: 0 };
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          text,
+          text.map((inner) => `"${inner}"`),
+          text.map(quote),
+        ),
+        (header) => {
+          const outcome = readKeyOf(header);
+          counts[outcome === 400 ? 'refused' : 'key']++;
+          expect([header, readKey(header)]).toEqual([header, outcome]);
+        },
+      ),
+      { numRuns: 5_000 },
+    );
+    expect(Math.min(counts.key, counts.refused)).toBeGreaterThan(500);
+  });
+
+  // A pattern that backtracks would not end.
+  it.each([
+    ['quotes', '"'],
+    ['backslashes', '\\'],
+    ['escapes', String.raw`\"`],
+    ['commas', ','],
+    ['letters', 'x'],
+  ])('is refused when it is a million %s', (_, text) => {
+    const many = text.repeat(1_000_000);
+    for (const header of [many, `"${many}`, `"${many}\n`, `${many}"`]) expect(readKey(header)).toBe(400);
   });
 });

@@ -1,6 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { randomUUID } from 'node:crypto';
+import * as fc from 'fast-check';
+import { describe, expect, it, vi } from 'vitest';
 import type { Inquiry } from '../../src/contract.ts';
+import { ApiError } from '../../src/errors.ts';
 import { createInquiries } from '../../src/inquiries.ts';
+import type { InquiryStore } from '../../src/inquiries.ts';
 import { LAMBDA_PAYLOAD_LIMIT } from '../../src/limits.ts';
 import { EMAIL, list as readList, makeCall, SUB } from '../helpers/events.ts';
 import { createMemoryStore } from '../helpers/memory-store.ts';
@@ -60,6 +64,199 @@ describe('create', () => {
     const fault = new Error('down');
     const store = createMemoryStore({ put: () => Promise.reject(fault) });
     await expect(createInquiries(store).create(OWNER, INPUT, call)).rejects.toBe(fault);
+  });
+});
+
+describe('create with a key', () => {
+  const OTHER = { ...INPUT, body: 'Another text' };
+
+  it('returns the first inquiry again, whatever the clock says by then', async () => {
+    const store = createMemoryStore();
+    let time = 1_700_000_000_000;
+    const inquiries = createInquiries(store, { now: () => time });
+    const first = await inquiries.create(OWNER, INPUT, call, 'k');
+    for (const later of [0, 1, 86_400_000, -86_400_000]) {
+      time = 1_700_000_000_000 + later;
+      expect(await inquiries.create(OWNER, INPUT, call, 'k')).toStrictEqual({ ...first, isReplay: true });
+    }
+    expect(first.isReplay).toBe(false);
+    expect(store.rows).toEqual([first.inquiry]);
+  });
+
+  it('returns another instance’s inquiry with the time that is in its id', async () => {
+    const id = '018bcfe5-6800-7abc-8def-0123456789ab';
+    const inquiries = createInquiries(createMemoryStore({ put: async () => ({ id }) }));
+    expect(await inquiries.create(OWNER, INPUT, call, 'k')).toStrictEqual({
+      inquiry: {
+        id,
+        cognito_sub: SUB,
+        email: EMAIL,
+        ...INPUT,
+        created_at: '2023-11-14T22:13:20.000Z',
+      },
+      isReplay: true,
+    });
+  });
+
+  it.each([
+    ['reused', 422, 'IDEMPOTENCY_KEY_REUSED'],
+    ['in use', 409, 'IDEMPOTENCY_CONFLICT'],
+    ['email', 413, 'PAYLOAD_TOO_LARGE'],
+    ['inquiry', 413, 'PAYLOAD_TOO_LARGE'],
+  ] as const)('answers the refusal %j with %i', async (refusal, status, code) => {
+    const inquiries = createInquiries(createMemoryStore({ put: async () => ({ refusal }) }));
+    await expect(inquiries.create(OWNER, INPUT, call, 'k')).rejects.toMatchObject({ status, code });
+  });
+
+  it('answers 422 to another subject or body', async () => {
+    const inquiries = createInquiries(createMemoryStore());
+    await inquiries.create(OWNER, INPUT, call, 'k');
+    for (const input of [OTHER, { ...INPUT, subject: '' }, { subject: INPUT.body, body: INPUT.subject }]) {
+      await expect(inquiries.create(OWNER, input, call, 'k')).rejects.toMatchObject({ status: 422 });
+    }
+  });
+});
+
+describe('the limit of inquiries per hour', () => {
+  const HOUR = 3_600_000;
+  const START = 1_700_000_000_000;
+  /** The use case with a clock that the test sets, from START on. */
+  function setUp(inquiriesPerHour: number | undefined, overrides: Partial<InquiryStore> = {}) {
+    const store = createMemoryStore(overrides);
+    let time = START;
+    const inquiries = createInquiries(store, { inquiriesPerHour, now: () => time });
+    /** @returns Retry-After of the 429, or undefined for an inquiry. */
+    const sendAt = async (elapsed: number, key?: string, owner = OWNER): Promise<string | undefined> => {
+      time = START + elapsed;
+      try {
+        await inquiries.create(owner, INPUT, call, key);
+        return undefined;
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 429) return error.headers['Retry-After'];
+        throw error;
+      }
+    };
+    return { sendAt, store };
+  }
+
+  it.each([1, 2, 60, 1_000])('lets an owner send %i at once and not one more', async (limit) => {
+    const { sendAt, store } = setUp(limit);
+    for (let count = 0; count < limit; count++) expect(await sendAt(0)).toBeUndefined();
+    expect(await sendAt(0)).toBe('3600');
+    expect(store.rows).toHaveLength(limit);
+  });
+
+  it.each([
+    [0, '3600'],
+    [1, '3600'],
+    [999, '3600'],
+    [1_000, '3599'],
+    [1_001, '3599'],
+    [HOUR - 1_001, '2'],
+    [HOUR - 1_000, '1'],
+    [HOUR - 1, '1'],
+    [HOUR, undefined],
+    [HOUR + 1, undefined],
+  ])(
+    'counts an inquiry for an hour to the millisecond: %i ms later Retry-After is %j',
+    async (elapsed, retryAfter) => {
+      const { sendAt, store } = setUp(1);
+      await sendAt(0);
+      expect(await sendAt(elapsed)).toBe(retryAfter);
+      expect(store.rows).toHaveLength(retryAfter === undefined ? 2 : 1);
+    },
+  );
+
+  it('lets the owner go on when the oldest inquiry that counts is an hour old', async () => {
+    const { sendAt } = setUp(2);
+    await sendAt(0);
+    await sendAt(600_000);
+    expect(await sendAt(1_200_000)).toBe('2400');
+    expect(await sendAt(HOUR)).toBeUndefined();
+    expect(await sendAt(HOUR)).toBe('600');
+  });
+
+  it('is one for each owner: sub and email', async () => {
+    const { sendAt } = setUp(1);
+    for (const owner of [OWNER, { ...OWNER, email: 'Ana@example.com' }, { ...OWNER, sub: randomUUID() }]) {
+      expect(await sendAt(0, undefined, owner)).toBeUndefined();
+      expect(await sendAt(0, undefined, owner)).toBe('3600');
+    }
+  });
+
+  it('does not count replays, and answers a known key beyond the limit', async () => {
+    const { sendAt, store } = setUp(2);
+    for (let count = 0; count < 5; count++) expect(await sendAt(count, 'k')).toBeUndefined();
+    expect(await sendAt(5)).toBeUndefined();
+    expect(await sendAt(6)).toBe('3600');
+    expect(await sendAt(7, 'k')).toBeUndefined();
+    expect(await sendAt(8, 'unknown')).toBe('3600');
+    expect(store.rows).toHaveLength(2);
+  });
+
+  it('asks the store once about the last hour, and nothing without a limit', async () => {
+    const findNth = vi.fn<InquiryStore['findNth']>(async () => undefined);
+    const find = vi.fn<InquiryStore['find']>(async () => undefined);
+    await setUp(7, { find, findNth }).sendAt(0, 'k');
+    await setUp(undefined, { find, findNth }).sendAt(0, 'k');
+    expect(findNth.mock.calls).toEqual([[OWNER, START - HOUR + 1, 7, call]]);
+    expect(find).not.toHaveBeenCalled();
+  });
+
+  it('asks for the key only beyond the limit, and stores nothing then', async () => {
+    const findNth = async () => '018bcfe5-6800-7abc-8def-0123456789ab';
+    const find = vi.fn<InquiryStore['find']>(async () => undefined);
+    const put = vi.fn<InquiryStore['put']>();
+    const { sendAt } = setUp(1, { find, findNth, put });
+    expect(await sendAt(0)).toBe('3600');
+    expect(find).not.toHaveBeenCalled();
+    expect(await sendAt(0, 'k')).toBe('3600');
+    expect(find.mock.calls).toEqual([[expect.objectContaining(INPUT), call, 'k']]);
+    expect(put).not.toHaveBeenCalled();
+  });
+
+  it.each(['findNth', 'find'] as const)(
+    'rejects with what %s rejects with, and stores nothing',
+    async (method) => {
+      const fault = new Error('down');
+      const { sendAt, store } = setUp(1, {
+        findNth: async () => '018bcfe5-6800-7abc-8def-0123456789ab',
+        [method]: () => Promise.reject(fault),
+      });
+      await expect(sendAt(0, 'k')).rejects.toBe(fault);
+      expect(store.rows).toEqual([]);
+    },
+  );
+
+  it('tells to wait until the inquiry of an instance whose clock is ahead is an hour old', async () => {
+    // The id's millisecond is START plus ten minutes.
+    const { sendAt } = setUp(1, { findNth: async () => '018bcfee-8fc0-7abc-8def-0123456789ab' });
+    expect(await sendAt(0)).toBe('4200');
+  });
+
+  it('holds whatever the clock does: Retry-After is a whole number from 1, and as long as needed', async () => {
+    const steps = fc.array(fc.integer({ min: -2 * HOUR, max: 2 * HOUR }), { maxLength: 30 });
+    let refused = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 4 }), steps, async (limit, jumps) => {
+        const { sendAt, store } = setUp(limit);
+        let elapsed = 0;
+        for (const jump of jumps) {
+          elapsed += jump;
+          const retryAfter = await sendAt(elapsed);
+          if (retryAfter === undefined) continue;
+          refused++;
+          expect(retryAfter).toMatch(/^[1-9]\d*$/);
+          expect(await sendAt(elapsed + (Number(retryAfter) - 1) * 1_000)).toBe('1');
+          elapsed += Number(retryAfter) * 1_000;
+          expect(await sendAt(elapsed)).toBeUndefined();
+        }
+        const ids = store.rows.map(({ id }) => id);
+        expect(ids).toEqual(ids.toSorted());
+      }),
+      { numRuns: 300 },
+    );
+    expect(refused).toBeGreaterThan(100);
   });
 });
 

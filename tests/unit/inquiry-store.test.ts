@@ -154,6 +154,202 @@ describe('a write', () => {
   });
 });
 
+/** SHA-256 of `["k"]` and of `["s","b"]` in base64url: stored rows have these digests, so code must not make others. */
+const KEY = 'M-FrxIABnuSoa2-wwCZQ2tdvH4gMN8D1au2GWhin_Mo';
+const PAYLOAD = 'UippnumBIKGP5H2Pg_og2UVukQbi9907YKLWtN5yMX0';
+/** The partition of the owner of INQUIRY, and the row of the key `k` in it. */
+const PK = `$inquiries#cognito_sub_${SUB}#email_${EMAIL}`;
+const SK = `$idempotency_1#key_${KEY}`;
+const OTHER_ID = '01a1f7a8-96d1-78c6-a4ab-07c41d3c9583';
+/** The row of the key `k`, a day after the time of INQUIRY the latest. */
+const makeKeyRow = (change: Record<string, string | undefined> = {}) => ({
+  ...toRow({ inquiry: OTHER_ID, payload: PAYLOAD, ...change }),
+  expires_at: { N: '1795241462' },
+});
+
+describe('a write with a key', () => {
+  const cancelled = (...CancellationReasons: object[]) =>
+    Object.assign(new Error('cancelled'), { $metadata: { attempts: 1 }, CancellationReasons });
+  const FAILED = { Code: 'ConditionalCheckFailed' };
+  const CONFLICT = { Code: 'TransactionConflict' };
+  const NONE = { Code: 'None' };
+
+  it('is one transaction: the key, if it is not there or has expired, and the inquiry', async () => {
+    const options = { now: () => 1_795_155_062_999, retentionDays: 30 };
+    const { asked, store } = setUpWith(options, { ConsumedCapacity: [{ CapacityUnits: 4 }] });
+    expect(await store.put(INQUIRY, makeCall(), 'k')).toEqual({ id: INQUIRY.id });
+    const owner = { cognito_sub: SUB, email: EMAIL, pk: PK };
+    const keyModel = { __edb_e__: 'idempotency', __edb_v__: '1' };
+    const inquiryModel = { __edb_e__: 'inquiry', __edb_v__: '1' };
+    expect(asked).toEqual([
+      {
+        TransactItems: [
+          {
+            Put: {
+              TableName: 'inquiries',
+              Item: makeKeyRow({ ...owner, sk: SK, key: KEY, inquiry: INQUIRY.id, ...keyModel }),
+              ConditionExpression: 'attribute_not_exists(#expires_at) OR #expires_at <= :expires_at0',
+              ExpressionAttributeNames: { '#expires_at': 'expires_at' },
+              ExpressionAttributeValues: { ':expires_at0': { N: '1795155062' } },
+              ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+            },
+          },
+          {
+            Put: {
+              TableName: 'inquiries',
+              Item: {
+                ...toRow({ ...INQUIRY, ...owner, sk: `$inquiry_1#id_${INQUIRY.id}`, ...inquiryModel }),
+                expires_at: { N: '1797747062' },
+              },
+            },
+          },
+        ],
+        ClientRequestToken: INQUIRY.id,
+        ReturnConsumedCapacity: 'TOTAL',
+      },
+    ]);
+  });
+
+  it.each([
+    ['the id of the inquiry that has the key', {}, { id: OTHER_ID }],
+    ['a refusal where the text is another', { payload: 'x' }, { refusal: 'reused' }],
+    ['a refusal where the row has no text', { payload: undefined }, { refusal: 'reused' }],
+  ])('resolves to %s', async (_, change, result) => {
+    const { store } = setUp(cancelled({ ...FAILED, Item: makeKeyRow(change) }, NONE));
+    expect(await store.put(INQUIRY, makeCall(), 'k')).toEqual(result);
+  });
+
+  it.each([
+    ['the subject', { subject: 'S' }],
+    ['the body', { body: '' }],
+    ['the boundary between the two', { subject: 'sb', body: '' }],
+  ])('tells another text by %s', async (_, change) => {
+    const { store } = setUp(cancelled({ ...FAILED, Item: makeKeyRow() }, NONE));
+    const result = await store.put({ ...INQUIRY, ...change }, makeCall(), 'k');
+    expect(result).toEqual({ refusal: 'reused' });
+  });
+
+  it.each([
+    ['the key', [CONFLICT, NONE]],
+    ['the inquiry', [NONE, CONFLICT]],
+  ])('resolves to a refusal while another transaction has %s', async (_, reasons) => {
+    const { store } = setUp(cancelled(...reasons));
+    expect(await store.put(INQUIRY, makeCall(), 'k')).toEqual({ refusal: 'in use' });
+  });
+
+  it('knows the key although another transaction has the inquiry', async () => {
+    const { store } = setUp(cancelled({ ...FAILED, Item: makeKeyRow() }, CONFLICT));
+    expect(await store.put(INQUIRY, makeCall(), 'k')).toEqual({ id: OTHER_ID });
+  });
+
+  it.each([
+    ['throttled', cancelled({ Code: 'ThrottlingError' }, NONE)],
+    ['cancelled without the row', cancelled(FAILED, NONE)],
+    ['cancelled for no reason', cancelled()],
+    ['denied', Object.assign(new Error('denied'), { name: 'AccessDeniedException' })],
+  ])('rejects with the error itself when it is %s', async (_, error) => {
+    await expect(setUp(error).store.put(INQUIRY, makeCall(), 'k')).rejects.toBe(error);
+  });
+
+  it('rejects as MalformedRow when the row of the key names no inquiry', async () => {
+    const { store } = setUp(cancelled({ ...FAILED, Item: makeKeyRow({ inquiry: undefined }) }));
+    await expect(store.put(INQUIRY, makeCall(), 'k')).rejects.toMatchObject({
+      name: 'MalformedRow',
+      message: 'A stored row is not an idempotency key.',
+    });
+  });
+
+  it('rejects as UnconfirmedWrite when the response has no consumed capacity', async () => {
+    await expect(setUp({}).store.put(INQUIRY, makeCall(), 'k')).rejects.toMatchObject({
+      name: 'UnconfirmedWrite',
+    });
+  });
+
+  it.each([
+    ['a success', { ConsumedCapacity: [], $metadata: { attempts: 2 } }, 2],
+    ['a known key', cancelled({ ...FAILED, Item: makeKeyRow() }), 1],
+    ['a conflict', cancelled(CONFLICT), 1],
+  ])('counts the attempts of %s', async (_, answer, attempts) => {
+    const call = makeCall();
+    await setUp(answer).store.put(INQUIRY, call, 'k');
+    expect(call.attempts).toBe(attempts);
+  });
+});
+
+describe('the look-up of a key', () => {
+  it('asks for the row of the key, strongly consistent', async () => {
+    const { asked, store } = setUp({ Items: [] });
+    expect(await store.find(INQUIRY, makeCall(), 'k')).toBeUndefined();
+    expect(asked).toEqual([
+      {
+        TableName: 'inquiries',
+        ConsistentRead: true,
+        KeyConditionExpression: '#pk = :pk and #sk1 = :sk1',
+        ExpressionAttributeNames: { '#pk': 'pk', '#sk1': 'sk' },
+        ExpressionAttributeValues: toRow({ ':pk': PK, ':sk1': SK }),
+      },
+    ]);
+  });
+
+  it.each([
+    ['the id of the inquiry a millisecond before the expiry', {}, 1_795_241_461_999, { id: OTHER_ID }],
+    ['a refusal when the text is another', { payload: 'x' }, 0, { refusal: 'reused' }],
+    ['nothing from the expiry on', {}, 1_795_241_462_000, undefined],
+  ])('resolves to %s', async (_, change, now, result) => {
+    const { store } = setUpWith({ now: () => now }, { Items: [makeKeyRow(change)] });
+    expect(await store.find(INQUIRY, makeCall(), 'k')).toEqual(result);
+  });
+
+  it('rejects as MalformedRow when the row names no inquiry', async () => {
+    const { store } = setUpWith({ now: () => 0 }, { Items: [makeKeyRow({ inquiry: undefined })] });
+    await expect(store.find(INQUIRY, makeCall(), 'k')).rejects.toMatchObject({ name: 'MalformedRow' });
+  });
+});
+
+describe('the n-th newest inquiry since a time', () => {
+  const SINCE = Date.parse(INQUIRY.created_at);
+  const toItems = (...ids: string[]) => ids.map((id) => toRow({ id }));
+
+  it('is asked for by ids from the millisecond on, newest first, strongly consistent', async () => {
+    const { asked, store } = setUp({ Items: [] });
+    await store.findNth(OWNER, SINCE, 60, makeCall());
+    expect(asked).toEqual([
+      {
+        TableName: 'inquiries',
+        ConsistentRead: true,
+        ScanIndexForward: false,
+        Limit: 60,
+        ProjectionExpression: 'id',
+        KeyConditionExpression: '#pk = :pk and #sk1 BETWEEN :sk1 AND :sk2',
+        ExpressionAttributeNames: { '#pk': 'pk', '#sk1': 'sk' },
+        ExpressionAttributeValues: toRow({
+          ':pk': PK,
+          ':sk1': `$inquiry_1#id_${INQUIRY.id.slice(0, 13)}`,
+          ':sk2': '$inquiry_1#id_g',
+        }),
+      },
+    ]);
+  });
+
+  it.each([
+    ['is the last of as many as there should be', { Items: toItems('3', '2', '1') }, '1'],
+    ['is the last of a page that ends before', { Items: toItems('3', '2'), LastEvaluatedKey: {} }, '2'],
+    ['is none when there are fewer', { Items: toItems('3', '2') }, undefined],
+    ['is none when there are none', { Items: [] }, undefined],
+    ['is none when a page ends before the first', { Items: [], LastEvaluatedKey: {} }, undefined],
+  ])('%s', async (_, answer, id) => {
+    expect(await setUp(answer).store.findNth(OWNER, SINCE, 3, makeCall())).toBe(id);
+  });
+});
+
+it('a query for an email that no key can hold finds nothing and is not sent', async () => {
+  const { asked, store } = setUp();
+  const email = 'x'.repeat(2048);
+  expect(await store.find({ ...INQUIRY, email }, makeCall(), 'k')).toBeUndefined();
+  expect(await store.findNth({ ...OWNER, email }, 0, 1, makeCall())).toBeUndefined();
+  expect(asked).toEqual([]);
+});
+
 describe('attempts', () => {
   const slow = { $metadata: { attempts: 3 } };
   it.each([
@@ -188,8 +384,10 @@ it.each<[string, Partial<Inquiry>, string | undefined]>([
   ['a body of 3 × 140,000 bytes', { body: '€'.repeat(140_000) }, 'inquiry'],
   ['an email of 2,048 bytes', { email: 'x'.repeat(2048) }, 'email'],
 ])('tells that %s is too large, and sends nothing then', async (_, change, oversized) => {
-  const { asked, store } = setUp({ ConsumedCapacity: {} });
-  const result = oversized === undefined ? { id: INQUIRY.id } : { refusal: oversized };
-  expect(await store.put({ ...INQUIRY, ...change }, makeCall())).toEqual(result);
-  expect(asked).toHaveLength(oversized === undefined ? 1 : 0);
+  for (const key of [undefined, 'k']) {
+    const { asked, store } = setUp({ ConsumedCapacity: {} });
+    const result = oversized === undefined ? { id: INQUIRY.id } : { refusal: oversized };
+    expect(await store.put({ ...INQUIRY, ...change }, makeCall(), key)).toEqual(result);
+    expect(asked).toHaveLength(oversized === undefined ? 1 : 0);
+  }
 });

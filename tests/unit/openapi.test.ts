@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parse, parseDocument } from 'yaml';
 import { readIfThere } from '../../scripts/cli.ts';
 import { listQuerySchema, parseListQuery } from '../../src/contract.ts';
+import { readIdempotencyKey } from '../../src/http.ts';
 import { INQUIRY } from '../helpers/events.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -109,6 +110,47 @@ describe('the pattern of `before`', () => {
       expect([pattern.test(text), accepts(text)]).toEqual([false, false]);
     },
   );
+});
+
+describe('the pattern of `Idempotency-Key`', () => {
+  interface Document {
+    readonly paths: {
+      '/inquiries': { post: { parameters: { name: string; schema: { pattern: string } }[] } };
+    };
+  }
+  const [parameter] = (parse(committed) as Document).paths['/inquiries'].post.parameters;
+  // With the flag of JSON Schema's regular expressions.
+  const pattern = new RegExp(parameter?.schema.pattern ?? '', 'u');
+  const accepts = (key: string): boolean => {
+    try {
+      return readIdempotencyKey({ headers: { 'idempotency-key': key } }) !== undefined;
+    } catch {
+      return false;
+    }
+  };
+
+  it('matches a header exactly when the service accepts it', () => {
+    const unit = fc.oneof(
+      fc.constantFrom('"', '\\', ',', ' ', '!', '~', '\u007f', 'é', '\n'),
+      fc.string({ maxLength: 1 }),
+    );
+    const text = fc.oneof(fc.string({ unit, maxLength: 10 }), fc.string({ minLength: 253, maxLength: 258 }));
+    const header = fc.oneof(
+      text,
+      text.map((inner) => `"${inner}"`),
+      text.map((inner) => JSON.stringify(inner)),
+    );
+    let accepted = 0;
+    fc.assert(
+      fc.property(header, (key) => {
+        if (accepts(key)) accepted++;
+        expect([key, pattern.test(key)]).toEqual([key, accepts(key)]);
+      }),
+      { numRuns: 5_000 },
+    );
+    expect(parameter?.name).toBe('Idempotency-Key');
+    expect(accepted).toBeGreaterThan(500);
+  });
 });
 
 describe('npm run openapi:diff', () => {

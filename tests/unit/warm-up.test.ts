@@ -7,7 +7,7 @@ import { warmUpEvents, warmUpRequestHandler } from '../../src/warm-up.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
-function warmUp(credentials: string) {
+function warmUp(credentials: string, inquiriesPerHour?: number) {
   vi.stubEnv('AWS_ACCESS_KEY_ID', credentials);
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', credentials);
   vi.stubEnv('AWS_CONFIG_FILE', '/dev/null');
@@ -17,16 +17,22 @@ function warmUp(credentials: string) {
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', 'http://127.0.0.1:9');
   const client = createDynamoDbClient({ region: 'eu-central-1', requestHandler: warmUpRequestHandler });
   const store = createInquiryStore(client, createEntities('ttt'));
-  const app = createApp({ inquiries: createInquiries(store), corsOrigin: 'https://o' });
+  const app = createApp({ inquiries: createInquiries(store, { inquiriesPerHour }), corsOrigin: 'https://o' });
   return Promise.all(warmUpEvents.map((event) => app(event)));
 }
 
-it('answers POSTs with 201 and a GET with one inquiry, and sends nothing', async () => {
-  const [post, keyed, get] = await warmUp('local');
-  expect([post?.statusCode, keyed?.statusCode]).toEqual([201, 201]);
-  expect(get?.statusCode).toBe(200);
-  expect(JSON.parse(get?.body ?? '')).toMatchObject({ email: '-', count: 1 });
-});
+it.each([
+  ['no limit', undefined],
+  ['a limit', 60],
+])(
+  'answers POSTs with 201 and a GET with one inquiry with %s, and sends nothing',
+  async (_, inquiriesPerHour) => {
+    const [post, keyed, get] = await warmUp('local', inquiriesPerHour);
+    expect([post?.statusCode, keyed?.statusCode]).toEqual([201, 201]);
+    expect(get?.statusCode).toBe(200);
+    expect(JSON.parse(get?.body ?? '')).toMatchObject({ email: '-', count: 1 });
+  },
+);
 
 it('ends in answers, not in errors, where credentials are missing', async () => {
   const answers = await warmUp('');
