@@ -173,7 +173,7 @@ describe('what is said of a failure', () => {
 
   it('names the time of an attempt whose outcome can no longer be asked for', () => {
     const { text } = describeOldAttempt(Date.parse('2026-07-01T12:05:00Z'));
-    expect(text).toContain(`on ${formatTime('2026-07-01T12:05:00Z').short} may have arrived`);
+    expect(text).toContain(`on ${formatTime('2026-07-01T12:05:00Z').short} may have succeeded`);
     expect(text).toContain('your list shows it');
   });
 

@@ -64,8 +64,8 @@ export function describeSendFailure(
  */
 export function describeOldAttempt(at: number): Message {
   return {
-    title: 'Please look into your list',
-    text: `An attempt to send this on ${formatTime(new Date(at).toISOString()).short} may have arrived; then your list shows it. Your text is kept.`,
+    title: 'Please check your list',
+    text: `An attempt to send this on ${formatTime(new Date(at).toISOString()).short} may have succeeded; if so, your list shows it. Your text is kept.`,
   };
 }
 
