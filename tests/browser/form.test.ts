@@ -523,6 +523,24 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
       expect(await stored(email)).toEqual(['second version', 'first version']);
     });
 
+    it('sends nothing by itself after a reload when the text was edited after the attempt', async () => {
+      const { page, write, send, alert, subject, subjects, email } = await begin();
+      let posts = 0;
+      page.on('request', (request) => (posts += Number(request.method() === 'POST')));
+      await intercept(page, 'POST', lose);
+      await write('first version', '');
+      await send.click();
+      await alert.getByText('We cannot tell yet').waitFor();
+      await page.unroute(`${here.stack.url}/**`);
+      await write('second version', '');
+      await page.reload();
+      // The list is asked for at the same time.
+      await expect.poll(() => subjects.allTextContents()).toEqual(['first version']);
+      expect(await subject.inputValue()).toBe('second version');
+      expect(posts).toBe(2);
+      expect(await stored(email)).toEqual(['first version']);
+    });
+
     it('takes a text that is typed into the emptied form for another inquiry', async () => {
       const { page, write, send, status, alert, email } = await begin();
       await intercept(page, 'POST', lose);

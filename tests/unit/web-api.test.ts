@@ -74,6 +74,7 @@ describe('create', () => {
     [429, '725', { kind: 'limit', mayBeDone: false, retryAfter: 725 }],
     [429, undefined, { kind: 'busy', mayBeDone: false }],
     [429, 'Sat, 21 Nov 2026 12:00:00 GMT', { kind: 'busy', mayBeDone: false }],
+    [429, '1000000', { kind: 'busy', mayBeDone: false }],
     [429, '-1', { kind: 'busy', mayBeDone: false }],
   ])('answered with %i and Retry-After %s has failed: %j', async (status, retryAfter, failure) => {
     const headers = retryAfter === undefined ? {} : { 'Retry-After': retryAfter };

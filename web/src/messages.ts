@@ -46,7 +46,7 @@ export function describeSendFailure(
       return `Nothing was sent. Subject and message together may take ${formatBytes(ITEM_LIMIT)}; please shorten them.`;
     }
     if (kind === 'limit') {
-      const minutes = Math.max(1, Math.ceil(retryAfter / 60));
+      const minutes = Math.ceil(retryAfter / 60);
       const wait = minutes < 60 ? `in ${formatCount(minutes, 'minute')}, ` : '';
       const time = formatClock(now + retryAfter * 1_000);
       return `Nothing was sent: you have sent as many inquiries as the service takes in an hour. Your text is kept; you can send it ${wait}at ${time}.`;
