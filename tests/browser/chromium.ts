@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import type { EngineName } from '../../scripts/local/dynamodb.ts';
 import { buildFormWhenStale } from '../../scripts/local/form.ts';
 import { startStack } from '../../scripts/local/stack.ts';
 import type { Stack } from '../../scripts/local/stack.ts';
@@ -71,7 +72,7 @@ let users = 0;
 export const anyone = (): string => `ana-${++users}@example.com`;
 
 /** Starts stack and browser for the tests of a file, and keeps a picture of each page where a test fails. */
-export function setUp(): Surroundings {
+export function setUp(engine: EngineName = 'dynalite'): Surroundings {
   let stack: Stack;
   let browser: Browser;
   const visits: Visit[] = [];
@@ -79,10 +80,7 @@ export function setUp(): Surroundings {
   beforeAll(async () => {
     if (whyNoBrowser !== undefined) return;
     await buildFormWhenStale();
-    [stack, browser] = await Promise.all([
-      startStack({ engine: 'dynalite', log: () => undefined }),
-      launchBrowser(),
-    ]);
+    [stack, browser] = await Promise.all([startStack({ engine, log: () => undefined }), launchBrowser()]);
   });
   afterEach(async ({ task }) => {
     const failed = task.result?.state === 'fail';

@@ -4,10 +4,13 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Locator, Page, Route } from 'playwright-core';
+import { DeleteItemCommand, DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
+import type { BrowserContext, Locator, Page, Route } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { dynamoDbLocalUnavailableReason } from '../../scripts/local/dynamodb.ts';
 import { close, listen } from '../../scripts/local/server.ts';
 import { startStack } from '../../scripts/local/stack.ts';
+import type { Stack } from '../../scripts/local/stack.ts';
 import { anyone, on, setUp, whyNoBrowser } from './chromium.ts';
 
 const HOSTILE = [
@@ -17,8 +20,14 @@ const HOSTILE = [
   ['', 'w'.repeat(300 * 1024)],
 ] as const;
 
+/** dynalite has no transactions, which keys need. */
+const whyNoKeys = dynamoDbLocalUnavailableReason();
+if (whyNoKeys !== undefined && whyNoBrowser === undefined) {
+  process.stdout.write(`\nSKIPPED: keys in the browser, because ${whyNoKeys}.\n`);
+}
+
 describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
-  const here = setUp();
+  const here = setUp(whyNoKeys === undefined ? 'dynamodb-local' : 'dynalite');
 
   const begin = async (email = anyone()) => {
     const visit = await here.open();
@@ -54,6 +63,34 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
       },
       body: JSON.stringify({ subject, body }),
     });
+  };
+
+  /** Another tab of the same user: the issuer knows the user, and asks nothing. */
+  const openTab = async (context: BrowserContext): Promise<Page> => {
+    const page = await context.newPage();
+    await page.goto(here.formUrl);
+    await on(page).button('Sign in').click();
+    await on(page).subject.waitFor();
+    return page;
+  };
+
+  /** Replaces the token of a tab. */
+  const expire = async (page: Page, idToken: string) =>
+    page.evaluate(
+      `sessionStorage.setItem('inquiries.session', JSON.stringify({
+        ...JSON.parse(sessionStorage.getItem('inquiries.session')), idToken: ${JSON.stringify(idToken)} }))`,
+    );
+
+  /** Empties the table of a stack. */
+  const removeAll = async ({ engine, tableName }: Stack): Promise<void> => {
+    const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+    const client = new DynamoDBClient({ endpoint: engine.url, region: 'local', credentials });
+    const { Items = [] } = await client.send(new ScanCommand({ TableName: tableName }));
+    for (const { pk, sk } of Items) {
+      if (pk === undefined || sk === undefined) throw new Error('the keys of the table have other names');
+      await client.send(new DeleteItemCommand({ TableName: tableName, Key: { pk, sk } }));
+    }
+    client.destroy();
   };
 
   /** Lays hands on the requests to the API by method; a preflight goes through. */
@@ -110,16 +147,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
     await button('Keep it and sign out').click();
     await on(page).signIn(email);
     expect(await message.inputValue()).toBe('with\ntwo lines');
-    const other = await context.newPage();
-    await other.goto(here.formUrl);
-    await on(other).button('Sign in').click();
-    await expect
-      .poll(() =>
-        on(other)
-          .subject.inputValue()
-          .catch(() => ''),
-      )
-      .toBe('a draft');
+    expect(await on(await openTab(context)).subject.inputValue()).toBe('a draft');
     await send.click();
     await status.getByText('has been sent').waitFor();
     await page.reload();
@@ -138,10 +166,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
 
   it('keeps two tabs apart: each has its own text after a reload', async () => {
     const { page, context, write, subject } = await begin();
-    const other = await context.newPage();
-    await other.goto(here.formUrl);
-    await on(other).button('Sign in').click();
-    await on(other).subject.waitFor();
+    const other = await openTab(context);
     await write('of the first tab', '');
     await on(other).write('of the second tab', '');
     await page.reload();
@@ -245,21 +270,23 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
       await alert.getByText('We cannot tell yet').waitFor();
       expect(await subject.inputValue()).toBe('patient');
       stack = await startStack(options);
+      // The reload finishes sending.
       await page.reload();
-      // The reload finds out that nothing arrived.
-      await page.getByText('Ready to send', { exact: true }).waitFor();
-      expect(await subject.inputValue()).toBe('patient');
-      await send.click();
       await expect.poll(() => subjects.allTextContents()).toEqual(['patient']);
     });
 
-    it('says so after a 500, looks whether it arrived, and offers to try again', async () => {
+    it('sends again at once after a 500, then says so and offers to try again', async () => {
       const { page, write, send, alert, subject, subjects, email } = await begin();
-      await intercept(page, 'POST', answer(500, 'internal'));
+      let posts = 0;
+      await intercept(page, 'POST', async (route) => {
+        posts++;
+        await answer(500, 'internal')(route);
+      });
       await write('again', '');
       await send.click();
       await alert.getByText('Something went wrong on our side').waitFor();
-      await alert.getByText('your inquiry did not arrive').waitFor();
+      await alert.getByText('We cannot tell yet').waitFor();
+      expect(posts).toBe(2);
       expect(await send.textContent()).toBe('Try again');
       expect(await subject.inputValue()).toBe('again');
       await page.unroute(`${here.stack.url}/**`);
@@ -268,38 +295,67 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
       expect(await stored(email)).toEqual(['again']);
     });
 
-    it('sends once although the answer was lost: the list has it', async () => {
-      const { page, write, send, status, subjects, email } = await begin();
-      await intercept(page, 'POST', async (route) => {
-        await route.fetch();
-        await route.abort('connectionreset');
+    it('says when the next inquiry can be sent after as many as an hour may have, and keeps the text', async () => {
+      const stack = await startStack({
+        engine: 'dynalite',
+        settings: { INQUIRIES_PER_HOUR: '1' },
+        log: () => undefined,
       });
-      await write('arrived', '');
+      onTestFinished(() => stack.close());
+      const { page } = await here.open({ locale: 'en-GB' });
+      const { signIn, write, send, alert, subject, subjects } = on(page);
+      await page.goto(stack.formUrl ?? '');
+      await signIn(anyone());
+      await write('the first', '');
       await send.click();
-      await status.getByText('has been sent').waitFor();
-      expect(await subjects.allTextContents()).toEqual(['arrived']);
-      expect(await stored(email)).toEqual(['arrived']);
+      await expect.poll(() => subjects.allTextContents()).toEqual(['the first']);
+      await write('the second', '');
+      await send.click();
+      await alert.getByText('You have reached the hourly limit').waitFor();
+      const said = (await alert.textContent()) ?? '';
+      expect(said).toMatch(/Your text is kept; you can send it (in 59 minutes, )?at \d\d:\d\d\.$/);
+      expect(await subject.inputValue()).toBe('the second');
+      // As if the hour had passed.
+      await removeAll(stack);
+      await send.click();
+      await expect.poll(() => subjects.first().textContent()).toBe('the second');
     });
 
-    it('looks first before it tries again, so that a lost answer never makes two', async () => {
-      const { page, write, send, alert, subjects, email } = await begin();
-      await page.getByText('Nothing here yet').waitFor();
-      let isDown = false;
-      await page.route(`${here.stack.url}/**`, async (route) => {
-        if (route.request().method() === 'POST') {
-          await route.fetch();
-          isDown = true;
+    it.each(['on start', 'on “Try again”'])(
+      'sends no key of yesterday, which the service has forgotten: %s it says so, and then sends with another',
+      async (moment) => {
+        const { page, write, send, alert, status, subject, email } = await begin();
+        const keys: (string | undefined)[] = [];
+        await intercept(page, 'POST', async (route) => {
+          keys.push(route.request().headers()['idempotency-key']);
+          await (keys.length <= 2 ? route.abort('connectionreset') : route.continue());
+        });
+        await write('patient', '');
+        await send.click();
+        await alert.getByText('We cannot tell yet').waitFor();
+        if (moment === 'on start') {
+          await page.evaluate(`{
+            const name = Object.keys(sessionStorage).find((key) => key.startsWith('inquiries.draft.'));
+            const draft = JSON.parse(sessionStorage.getItem(name));
+            draft.pending -= 24 * 3_600_000;
+            sessionStorage.setItem(name, JSON.stringify(draft));
+          }`);
+          await page.reload();
+        } else {
+          await page.clock.setSystemTime(Date.now() + 24 * 3_600_000);
+          await send.click();
         }
-        await (isDown ? route.abort('connectionreset') : route.continue());
-      });
-      await write('arrived', '');
-      await send.click();
-      await alert.getByText('We cannot tell yet').waitFor();
-      await page.unroute(`${here.stack.url}/**`);
-      await send.click();
-      await expect.poll(() => subjects.allTextContents()).toEqual(['arrived']);
-      expect(await stored(email)).toEqual(['arrived']);
-    });
+        await status.getByText('Please check your list').waitFor();
+        expect(await subject.inputValue()).toBe('patient');
+        expect(await send.textContent()).toBe('Send inquiry');
+        expect(keys).toHaveLength(2);
+        await send.click();
+        await status.getByText('has been sent').waitFor();
+        expect(new Set(keys.slice(0, 2)).size).toBe(1);
+        expect(keys[2]).not.toBe(keys[0]);
+        expect(await stored(email)).toEqual(['patient']);
+      },
+    );
 
     it('says that one is offline', async () => {
       const { context, write, send, alert, subject, email } = await begin();
@@ -338,13 +394,169 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
     });
   });
 
-  describe('the session', () => {
-    const expire = async (page: Page, idToken: string) =>
-      page.evaluate(
-        `sessionStorage.setItem('inquiries.session', JSON.stringify({
-          ...JSON.parse(sessionStorage.getItem('inquiries.session')), idToken: ${JSON.stringify(idToken)} }))`,
-      );
+  describe.skipIf(whyNoKeys !== undefined)('with one key per draft', () => {
+    /** The service gets each inquiry, the page gets no answer. */
+    const lose = async (route: Route): Promise<void> => {
+      await route.fetch();
+      await route.abort('connectionreset');
+    };
 
+    it('stores one inquiry when two tabs send the same draft at the same time, and both say sent', async () => {
+      const { page, context, write, email } = await begin();
+      await write('one draft', 'in two tabs');
+      const other = await openTab(context);
+      const { promise: bothSend, resolve } = Promise.withResolvers<void>();
+      let posts = 0;
+      for (const tab of [page, other]) {
+        await intercept(tab, 'POST', async (route) => {
+          if (++posts === 2) resolve();
+          await bothSend;
+          await route.continue();
+        });
+      }
+      await Promise.all([page, other].map(async (tab) => on(tab).send.click()));
+      for (const tab of [page, other]) {
+        await on(tab).status.getByText('has been sent').waitFor();
+        expect(await on(tab).subjects.allTextContents()).toEqual(['one draft']);
+      }
+      expect(await stored(email)).toEqual(['one draft']);
+    });
+
+    it('stores one inquiry when a tab sends what another tab has sent before', async () => {
+      const { context, write, send, status, email } = await begin();
+      await write('one draft', '');
+      const other = await openTab(context);
+      await send.click();
+      await status.getByText('has been sent').waitFor();
+      await on(other).send.click();
+      await on(other).status.getByText('has been sent').waitFor();
+      expect(await stored(email)).toEqual(['one draft']);
+    });
+
+    it('stores one inquiry when the answer is lost', async () => {
+      const { page, write, send, status, subjects, email } = await begin();
+      let posts = 0;
+      await intercept(page, 'POST', async (route) => (++posts === 1 ? lose(route) : route.continue()));
+      await write('arrived', '');
+      await send.click();
+      await status.getByText('has been sent').waitFor();
+      expect(await subjects.allTextContents()).toEqual(['arrived']);
+      expect(await stored(email)).toEqual(['arrived']);
+      expect(posts).toBe(2);
+    });
+
+    it('stores one inquiry when every answer is lost until “Try again”', async () => {
+      const { page, write, send, status, alert, subjects, email } = await begin();
+      await intercept(page, 'POST', lose);
+      await write('arrived', '');
+      await send.click();
+      await alert.getByText('We cannot tell yet').waitFor();
+      expect(await stored(email)).toEqual(['arrived']);
+      await page.unroute(`${here.stack.url}/**`);
+      await send.click();
+      await status.getByText('has been sent').waitFor();
+      expect(await subjects.allTextContents()).toEqual(['arrived']);
+      expect(await stored(email)).toEqual(['arrived']);
+    });
+
+    it.each([
+      ['before', []],
+      ['after', ['interrupted']],
+    ])('finishes sending once after a reload %s the inquiry is stored', async (moment, before) => {
+      const { page, write, send, status, subject, subjects, email } = await begin();
+      const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+      await intercept(page, 'POST', async (route) => {
+        if (moment === 'after') await route.fetch();
+        reach();
+        // No answer.
+      });
+      await write('interrupted', '');
+      await send.click();
+      await reached;
+      expect(await stored(email)).toEqual(before);
+      await page.unroute(`${here.stack.url}/**`);
+      await page.reload();
+      await status.getByText('has been sent').waitFor();
+      expect(await subjects.allTextContents()).toEqual(['interrupted']);
+      expect(await subject.inputValue()).toBe('');
+      expect(await stored(email)).toEqual(['interrupted']);
+    });
+
+    it('finishes sending once after a sign-in when the outcome was unknown', async () => {
+      const { page, write, send, status, alert, email } = await begin();
+      await intercept(page, 'POST', lose);
+      await write('arrived', '');
+      await send.click();
+      await alert.getByText('We cannot tell yet').waitFor();
+      await page.unroute(`${here.stack.url}/**`);
+      await expire(page, await here.stack.issuer.token({ email, expiresIn: -60 }));
+      await page.reload();
+      await alert.getByText('Your session has ended').waitFor();
+      await alert.getByText('We cannot tell yet').waitFor();
+      await send.click();
+      await status.getByText('has been sent').waitFor();
+      expect(await stored(email)).toEqual(['arrived']);
+    });
+
+    it('asks before it sends another version of what was sent; nothing is lost by either answer', async () => {
+      const { page, button, write, send, status, alert, message, subjects, email } = await begin();
+      await intercept(page, 'POST', lose);
+      await write('first version', '');
+      await send.click();
+      await alert.getByText('We cannot tell yet').waitFor();
+      await page.unroute(`${here.stack.url}/**`);
+      await write('second version', 'longer');
+      await send.click();
+      await page.getByRole('dialog').getByText('An earlier version of this inquiry was sent').waitFor();
+      // The list behind the question has it.
+      await expect.poll(() => subjects.allTextContents()).toEqual(['first version']);
+      await button('Go on editing').click();
+      expect(await page.locator(':focus').getAttribute('id')).toBe('body');
+      expect(await message.inputValue()).toBe('longer');
+      expect(await stored(email)).toEqual(['first version']);
+      await page.reload();
+      expect(await message.inputValue()).toBe('longer');
+      await send.click();
+      await button('Send this version as well').click();
+      await status.getByText('has been sent').waitFor();
+      expect(await subjects.allTextContents()).toEqual(['second version', 'first version']);
+      expect(await stored(email)).toEqual(['second version', 'first version']);
+    });
+
+    it('sends nothing by itself after a reload when the text was edited after the attempt', async () => {
+      const { page, write, send, alert, subject, subjects, email } = await begin();
+      let posts = 0;
+      page.on('request', (request) => (posts += Number(request.method() === 'POST')));
+      await intercept(page, 'POST', lose);
+      await write('first version', '');
+      await send.click();
+      await alert.getByText('We cannot tell yet').waitFor();
+      await page.unroute(`${here.stack.url}/**`);
+      await write('second version', '');
+      await page.reload();
+      // The list is asked for at the same time.
+      await expect.poll(() => subjects.allTextContents()).toEqual(['first version']);
+      expect(await subject.inputValue()).toBe('second version');
+      expect(posts).toBe(2);
+      expect(await stored(email)).toEqual(['first version']);
+    });
+
+    it('takes a text that is typed into the emptied form for another inquiry', async () => {
+      const { page, write, send, status, alert, email } = await begin();
+      await intercept(page, 'POST', lose);
+      await write('one', '');
+      await send.click();
+      await alert.getByText('We cannot tell yet').waitFor();
+      await page.unroute(`${here.stack.url}/**`);
+      await write('', '');
+      await write('another', '');
+      await send.click();
+      await status.getByText('has been sent').waitFor();
+      expect(await stored(email)).toEqual(['another', 'one']);
+    });
+  });
+
+  describe('the session', () => {
     it('ended while writing: the text is kept, and after the sign-in it is ready to send', async () => {
       const { page, write, send, alert, subject, subjects, email } = await begin();
       await write('kept', 'all of it');
@@ -424,10 +636,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
 
     it('ends in every tab at sign-out, at the issuer too', async () => {
       const { page, context, button } = await begin();
-      const other = await context.newPage();
-      await other.goto(here.formUrl);
-      await on(other).button('Sign in').click();
-      await on(other).subject.waitFor();
+      const other = await openTab(context);
       await button('Sign out').click();
       await page.getByText('You are signed out').waitFor();
       await other.getByText('You are signed out').waitFor();

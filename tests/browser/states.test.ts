@@ -64,6 +64,22 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
 
   const api = () => `${here.stack.url}/**`;
 
+  /** Answers every POST of a page with a status. */
+  const refuse = async (page: Page, status: number, headers: Record<string, string> = {}) =>
+    page.route(api(), async (route) =>
+      route.request().method() === 'POST'
+        ? route.fulfill({
+            status,
+            headers: {
+              'access-control-allow-origin': here.formUrl,
+              'access-control-expose-headers': Object.keys(headers).join(),
+              ...headers,
+            },
+            json: { message: 'a fault made for this test' },
+          })
+        : route.continue(),
+    );
+
   it('signed out', async () => {
     const { page } = await here.open(WIDE);
     await page.goto(here.formUrl);
@@ -154,20 +170,42 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
     ['failed-too-large', 'too large', 413],
   ])('%s: the text is kept and it is said why', async (name, text, status) => {
     const { page, write, send, alert } = await arrive(WIDE, await someone());
-    await page.route(api(), async (route) =>
-      route.request().method() === 'POST'
-        ? route.fulfill({
-            status,
-            headers: { 'access-control-allow-origin': here.formUrl },
-            json: { message: 'a fault made for this test' },
-          })
-        : route.continue(),
-    );
+    await refuse(page, status);
     await write('Where is my parcel?', 'It was to arrive on Monday.');
     await send.click();
     await alert.getByText(text).waitFor();
     await check(page, name);
   });
+
+  it.each([
+    ['wide', '', WIDE],
+    ['narrow', 'narrow-', NARROW],
+  ])(
+    'beyond the limit, asking about another version, and after an old attempt: %s',
+    async (_, prefix, options) => {
+      const { page, write, send, alert, status, button } = await arrive(options, await someone());
+      await page.clock.setFixedTime(new Date('2026-11-21T13:53:00'));
+      await refuse(page, 429, { 'retry-after': '700' });
+      await write('Where is my parcel?', 'It was to arrive on Monday.');
+      await send.click();
+      await alert.getByText('in 12 minutes, at 14:05').waitFor();
+      await check(page, `${prefix}failed-limit`, prefix === '');
+      await page.unroute(api());
+      await refuse(page, 422);
+      await send.click();
+      await page.getByRole('dialog').waitFor();
+      await check(page, `${prefix}ask-version`, prefix === '');
+      await button('Go on editing').click();
+      await page.unroute(api());
+      await refuse(page, 500);
+      await send.click();
+      await alert.getByText('We cannot tell yet').waitFor();
+      await page.clock.setFixedTime(new Date('2026-11-22T14:00:00'));
+      await send.click();
+      await status.getByText('Please check your list').waitFor();
+      await check(page, `${prefix}old-attempt`, prefix === '');
+    },
+  );
 
   it('without a connection, and without an answer', async () => {
     const { page, context, write, send, alert, button } = await arrive(WIDE, await someone());

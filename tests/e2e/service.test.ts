@@ -159,7 +159,7 @@ describe.each([
       createApi(stack.url, { user: { ...user, sub: '' }, token }, () => true);
     const api = clientWith(() => stack.issuer.token(user));
     const created = [];
-    for (const subject of ['1', '2']) created.unshift(await api.create({ subject, body: '' }));
+    for (const subject of ['1', '2']) created.unshift(await api.create({ subject, body: '' }, subject));
     const page = await api.list('?limit=1');
     expect(page).toEqual({ inquiries: [created[0]], next: expect.any(String) });
     const rest = await api.list((page as Page).next);

@@ -8,9 +8,22 @@ const INQUIRY = { id: '1', cognito_sub: '', email: '', subject: 'a', body: 'b', 
 
 /** Replaces `fetch`: gives these responses in turn and records the requests. */
 function createService(...answers: (Response | Error)[]) {
-  const requests: { method: string; url: string; token: string | null; body: unknown }[] = [];
+  const requests: {
+    method: string;
+    url: string;
+    token: string | null;
+    key: string | null;
+    body: unknown;
+  }[] = [];
   vi.stubGlobal('fetch', async (url: string, { method = 'GET', headers, body }: RequestInit) => {
-    requests.push({ method, url, token: new Headers(headers).get('authorization'), body });
+    const sent = new Headers(headers);
+    requests.push({
+      method,
+      url,
+      token: sent.get('authorization'),
+      key: sent.get('idempotency-key'),
+      body,
+    });
     const answer = answers.shift();
     if (answer instanceof Response) return answer;
     throw answer ?? new Error('no more answers');
@@ -29,18 +42,44 @@ const session = (...tokens: (string | Error)[]): Session => ({
 
 const BASE = 'https://api.example/v1';
 const create = async (of: Session, isOnline = true) =>
-  createApi(BASE, of, () => isOnline).create({ subject: 'a', body: 'b' });
+  createApi(BASE, of, () => isOnline).create({ subject: 'a', body: 'b' }, 'k');
 const { list } = createApi(BASE, session('t'), () => true);
 
 afterEach(() => void vi.unstubAllGlobals());
 
 describe('create', () => {
-  it('posts JSON and resolves to the inquiry that was stored', async () => {
+  it('posts JSON with the key and resolves to the inquiry that was stored', async () => {
     const requests = createService(Response.json({ inquiry: INQUIRY }, { status: 201 }));
     expect(await create(session('t'))).toEqual(INQUIRY);
     expect(requests).toEqual([
-      { method: 'POST', url: `${BASE}/inquiries`, token: 'Bearer t', body: '{"subject":"a","body":"b"}' },
+      {
+        method: 'POST',
+        url: `${BASE}/inquiries`,
+        token: 'Bearer t',
+        key: 'k',
+        body: '{"subject":"a","body":"b"}',
+      },
     ]);
+  });
+
+  it('resolves to the first inquiry when the response is a replay', async () => {
+    const headers = { 'Idempotency-Replayed': 'true' };
+    createService(Response.json({ inquiry: INQUIRY }, { status: 201, headers }));
+    expect(await create(session('t'))).toEqual(INQUIRY);
+  });
+
+  it.each([
+    [409, '1', { kind: 'conflict', mayBeDone: true, retryAfter: 1 }],
+    [409, undefined, { kind: 'conflict', mayBeDone: true }],
+    [429, '725', { kind: 'limit', mayBeDone: false, retryAfter: 725 }],
+    [429, undefined, { kind: 'busy', mayBeDone: false }],
+    [429, 'Sat, 21 Nov 2026 12:00:00 GMT', { kind: 'busy', mayBeDone: false }],
+    [429, '1000000', { kind: 'busy', mayBeDone: false }],
+    [429, '-1', { kind: 'busy', mayBeDone: false }],
+  ])('answered with %i and Retry-After %s has failed: %j', async (status, retryAfter, failure) => {
+    const headers = retryAfter === undefined ? {} : { 'Retry-After': retryAfter };
+    createService(Response.json({}, { status, headers }));
+    expect(await create(session('t'))).toEqual(failure);
   });
 });
 
@@ -56,6 +95,7 @@ describe('list', () => {
     const page = await list();
     expect(page).toEqual({ inquiries: [INQUIRY], next: '?before=1&limit=20' });
     if (isFailure(page)) throw new Error(page.kind);
+    expect(requests[0]?.key).toBeNull();
     expect(await list(page.next)).toEqual({ inquiries: [INQUIRY], next: undefined });
     expect(requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
       `GET ${BASE}/inquiries?limit=20`,
@@ -78,7 +118,7 @@ describe('a request', () => {
     [400, why, { kind: 'refused', mayBeDone: false, message: 'why' }],
     [400, '<html>', { kind: 'refused', mayBeDone: false }],
     [413, why, { kind: 'too-large', mayBeDone: false }],
-    [429, why, { kind: 'busy', mayBeDone: false }],
+    [422, why, { kind: 'reused', mayBeDone: false }],
     [500, why, { kind: 'server', mayBeDone: true }],
     [503, '<html>', { kind: 'server', mayBeDone: true }],
     [200, why, { kind: 'server', mayBeDone: true }],
@@ -92,7 +132,10 @@ describe('a request', () => {
     const refused = () => Response.json({ message: 'Unauthorized' }, { status: 401 });
     const requests = createService(refused(), Response.json({ inquiry: INQUIRY }, { status: 201 }));
     expect(await create(session('old', 'new'))).toEqual(INQUIRY);
-    expect(requests.map(({ token }) => token)).toEqual(['Bearer old', 'Bearer new']);
+    expect(requests.map(({ token, key }) => [token, key])).toEqual([
+      ['Bearer old', 'k'],
+      ['Bearer new', 'k'],
+    ]);
     const again = createService(refused(), refused());
     expect(await create(session('old', 'new'))).toEqual({ kind: 'signed-out', mayBeDone: false });
     expect(again).toHaveLength(2);

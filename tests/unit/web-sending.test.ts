@@ -5,7 +5,7 @@ import type { Inquiry } from '../../src/contract.ts';
 import { createDrafts } from '../../web/src/drafts.ts';
 import type { DraftStore } from '../../web/src/drafts.ts';
 import { appendOlder, mergeNewest, prependSent } from '../../web/src/inquiries.ts';
-import { find, resend, send } from '../../web/src/outbox.ts';
+import { send } from '../../web/src/outbox.ts';
 
 const createStore = (): DraftStore & { size(): number } => {
   const map = new Map<string, string>();
@@ -27,7 +27,7 @@ const refusing: DraftStore = {
     throw new Error('SecurityError');
   },
 };
-const DRAFT = { subject: 'a', body: 'b' };
+const DRAFT = { subject: 'a', body: 'b', key: 'k' };
 
 describe('drafts', () => {
   it('come back in the same tab, in another tab, and not to another user', () => {
@@ -43,8 +43,8 @@ describe('drafts', () => {
     const shared = createStore();
     const first = createDrafts(createStore(), shared, 'ana');
     const second = createDrafts(createStore(), shared, 'ana');
-    first.save({ subject: 'first', body: '' });
-    second.save({ subject: 'second', body: '' });
+    first.save({ subject: 'first', body: '', key: 'k1' });
+    second.save({ subject: 'second', body: '', key: 'k2' });
     expect(first.load()?.subject).toBe('first');
     first.clear();
     expect(createDrafts(createStore(), shared, 'ana').load()?.subject).toBe('second');
@@ -57,13 +57,13 @@ describe('drafts', () => {
     drafts.save(DRAFT);
     drafts.clear();
     drafts.save(DRAFT);
-    expect(drafts.save({ subject: '', body: '' })).toBe(true);
+    expect(drafts.save({ subject: '', body: '', key: 'k' })).toBe(true);
     expect(own.size() + shared.size()).toBe(0);
   });
 
   it('of an empty inquiry on its way are kept', () => {
     const drafts = createDrafts(createStore(), createStore(), 'ana');
-    const draft = { subject: '', body: '', pending: { newest: null, at: 1 } };
+    const draft = { subject: '', body: '', key: 'k', pending: 1 };
     drafts.save(draft);
     expect(drafts.load()).toEqual(draft);
   });
@@ -87,115 +87,119 @@ describe('drafts', () => {
     },
   );
 
-  it('keep their text when only the mark of sending cannot be read', () => {
+  it.each([{ newest: '', at: 1 }, 'soon', null])('keep text and key when pending is %j', (pending) => {
     const own = createStore();
-    own.setItem('inquiries.draft.ana', '{"subject":"a","body":"b","pending":{"newest":7}}');
+    own.setItem('inquiries.draft.ana', JSON.stringify({ ...DRAFT, pending }));
     expect(createDrafts(own, createStore(), 'ana').load()).toEqual(DRAFT);
+  });
+
+  it.each([1, 'signed-out'] as const)('come back with pending: %j', (pending) => {
+    const drafts = createDrafts(createStore(), createStore(), 'ana');
+    drafts.save({ ...DRAFT, pending });
+    expect(drafts.load()).toEqual({ ...DRAFT, pending });
+  });
+
+  it('without a key, of an older version of the page, get one; their pending attempt had none', () => {
+    const own = createStore();
+    own.setItem('inquiries.draft.ana', '{"subject":"a","body":"b","pending":7}');
+    const load = () => createDrafts(own, createStore(), 'ana').load();
+    expect(load()).toEqual({ ...DRAFT, key: expect.stringMatching(/^[\da-f-]{36}$/) });
+    expect(load()?.key).not.toBe(load()?.key);
   });
 });
 
-const inquiry = (id: string, subject = 'a', created_at = new Date().toISOString()): Inquiry => ({
+const inquiry = (id: string): Inquiry => ({
   id,
   cognito_sub: '',
   email: '',
-  subject,
+  subject: 'a',
   body: 'b',
-  created_at,
+  created_at: '',
 });
 const LOST: Failure = { kind: 'unreachable', mayBeDone: true };
+const FAULT: Failure = { kind: 'server', mayBeDone: true };
+const CONFLICT: Failure = { kind: 'conflict', mayBeDone: true };
+const NO_TOKEN: Failure = { kind: 'signed-out', mayBeDone: false };
 
-/** A service that stores, or not, and answers, or not. */
-const createService = (options: {
-  stores: boolean;
-  answers?: Failure;
-  lists?: Failure;
-  stored?: Inquiry[];
-}) => {
-  const stored = options.stored ?? [];
-  let creates = 0;
-  const api: Api = {
-    list: async () => options.lists ?? { inquiries: stored.toReversed(), next: undefined },
-    create: async ({ subject, body }) => {
-      creates++;
-      const created = { ...inquiry(String(stored.length + 1).padStart(3, '0'), subject), body };
-      if (options.stores) stored.push(created);
-      return options.answers ?? created;
-    },
+/** Sends DRAFT to a service with these answers, one after the other; resolves to what became of it. */
+const attempt = async (answers: (Inquiry | Failure)[], isRetry = false) => {
+  const requests: unknown[] = [];
+  const waits: number[] = [];
+  const create: Api['create'] = async (...request) => {
+    requests.push(request);
+    const answer = answers.shift();
+    if (answer === undefined) throw new Error('no more answers');
+    return answer;
   };
-  return { api, stored, options, creates: () => creates };
+  const result = await send(create, DRAFT, isRetry, async (seconds) => void waits.push(seconds));
+  return { result, requests, waits };
 };
 
 describe('sending', () => {
-  const pending = { newest: '', at: Date.now() };
+  const stored = inquiry('1');
+  const request = [{ subject: 'a', body: 'b' }, 'k'];
 
   it('is done when the service answers', async () => {
-    const { api } = createService({ stores: true });
-    expect(await send(api, DRAFT, pending)).toMatchObject({ kind: 'sent', inquiry: { id: '001' } });
+    expect(await attempt([stored])).toEqual({ result: stored, requests: [request], waits: [] });
   });
 
-  it('is done when the answer is lost and the list has the inquiry', async () => {
-    const { api, creates } = createService({ stores: true, answers: LOST });
-    expect(await send(api, DRAFT, pending)).toMatchObject({ kind: 'sent', inquiry: { id: '001' } });
-    expect(creates()).toBe(1);
+  it.each([LOST, FAULT])(
+    'sends the same request with the same key once more at once: %j',
+    async (failure) => {
+      expect(await attempt([failure, stored])).toEqual({
+        result: stored,
+        requests: [request, request],
+        waits: [],
+      });
+    },
+  );
+
+  it('ends after the second request whose outcome is unknown', async () => {
+    const { result, requests } = await attempt([LOST, FAULT]);
+    expect(result).toEqual(FAULT);
+    expect(requests).toHaveLength(2);
   });
 
-  it('has failed for certain when the answer is lost and the list does not have it', async () => {
-    const { api } = createService({ stores: false, answers: LOST });
-    expect(await send(api, DRAFT, pending)).toEqual({ kind: 'not-sent', failure: LOST });
+  it.each<Failure>([
+    { kind: 'offline', mayBeDone: true },
+    { kind: 'unreachable', mayBeDone: false },
+    NO_TOKEN,
+    { kind: 'busy', mayBeDone: false },
+    { kind: 'limit', mayBeDone: false, retryAfter: 60 },
+    { kind: 'reused', mayBeDone: false },
+  ])('sends nothing more after %j', async (failure) => {
+    expect(await attempt([failure])).toEqual({ result: failure, requests: [request], waits: [] });
   });
 
-  it('is open when the list cannot be read either', async () => {
-    const { api } = createService({ stores: true, answers: LOST, lists: LOST });
-    expect(await send(api, DRAFT, pending)).toEqual({ kind: 'unknown', failure: LOST });
+  it('waits while another request has the key, as long as Retry-After says', async () => {
+    const { result, waits } = await attempt([{ ...CONFLICT, retryAfter: 3 }, CONFLICT, stored]);
+    expect(result).toEqual(stored);
+    expect(waits).toEqual([3, 1]);
   });
 
-  it('does not look into the list when the service has refused', async () => {
-    const failure: Failure = { kind: 'too-large', mayBeDone: false };
-    const { api } = createService({ stores: false, answers: failure, lists: LOST });
-    expect(await send(api, DRAFT, pending)).toEqual({ kind: 'not-sent', failure });
+  it('gives up after waiting five times; the outcome is unknown', async () => {
+    const { result, requests } = await attempt(Array.from({ length: 6 }, () => CONFLICT));
+    expect(result).toEqual(CONFLICT);
+    expect(requests).toHaveLength(6);
   });
 
-  it('again after a lost answer sends nothing when it had arrived', async () => {
-    const service = createService({ stores: true, answers: LOST, lists: LOST });
-    await send(service.api, DRAFT, pending);
-    delete service.options.lists;
-    expect(await resend(service.api, DRAFT, pending)).toMatchObject({ kind: 'sent', inquiry: { id: '001' } });
-    expect(service.creates()).toBe(1);
-  });
+  it.each([NO_TOKEN, { kind: 'busy', mayBeDone: false }] as const)(
+    'is still unknown when only the last request has certainly failed: %j',
+    async (failure) => {
+      expect((await attempt([LOST, failure])).result).toEqual({ ...failure, mayBeDone: true });
+      expect((await attempt([CONFLICT, failure])).result).toEqual({ ...failure, mayBeDone: true });
+      expect((await attempt([failure], true)).result).toEqual({ ...failure, mayBeDone: true });
+    },
+  );
 
-  it('again sends when it had not arrived, and nothing while the list cannot be read', async () => {
-    const service = createService({ stores: true, lists: LOST });
-    expect(await resend(service.api, DRAFT, pending)).toEqual({ kind: 'unknown', failure: LOST });
-    expect(service.creates()).toBe(0);
-    delete service.options.lists;
-    expect(await resend(service.api, DRAFT, pending)).toMatchObject({ kind: 'sent' });
-    expect(service.creates()).toBe(1);
-  });
-
-  it('does not take an older inquiry with the same text for the one just sent', async () => {
-    const stored = [inquiry('001')];
-    const { api } = createService({ stores: false, stored });
-    expect(await find(api, DRAFT, { newest: '001', at: 0 })).toBeUndefined();
-    expect(await find(api, DRAFT, { newest: '000', at: 0 })).toMatchObject({ id: '001' });
-  });
-
-  it('goes by the time when no list was known: minutes by which clocks differ, not hours', async () => {
-    const at = Date.now();
-    const hourAgo = inquiry('001', 'a', new Date(at - 3_600_000).toISOString());
-    const minuteAgo = inquiry('002', 'a', new Date(at - 60_000).toISOString());
-    const find1 = (stored: Inquiry[]) =>
-      find(createService({ stores: false, stored }).api, DRAFT, { newest: null, at });
-    expect(await find1([hourAgo])).toBeUndefined();
-    expect(await find1([minuteAgo])).toMatchObject({ id: '002' });
-  });
-
-  it('finds a text with half a surrogate pair as the service stores it', async () => {
-    const stored = [inquiry('001', '\uFFFD')];
-    const { api } = createService({ stores: false, stored });
-    expect(await find(api, { subject: '\ud83c', body: 'b' }, { newest: '', at: 0 })).toMatchObject({
-      id: '001',
-    });
-  });
+  it.each(['too-large', 'refused', 'limit', 'reused'] as const)(
+    'has certainly failed when the service decides about the same request again: %s',
+    async (kind) => {
+      const failure = { kind, mayBeDone: false };
+      expect((await attempt([LOST, failure])).result).toEqual(failure);
+      expect((await attempt([failure], true)).result).toEqual(failure);
+    },
+  );
 });
 
 describe('the list', () => {

@@ -2,8 +2,20 @@
 import { describe, expect, it } from 'vitest';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createEntities, createInquiryStore } from '../../src/entities/inquiry-store.ts';
-import { beginningOf, directionOf, formatBytes, formatCount, formatTime } from '../../web/src/format.ts';
-import { describeListFailure, describeSendFailure, describeSize } from '../../web/src/messages.ts';
+import {
+  beginningOf,
+  directionOf,
+  formatBytes,
+  formatClock,
+  formatCount,
+  formatTime,
+} from '../../web/src/format.ts';
+import {
+  describeListFailure,
+  describeOldAttempt,
+  describeSendFailure,
+  describeSize,
+} from '../../web/src/messages.ts';
 import type { Failure } from '../../web/src/api.ts';
 import { INQUIRY, makeCall } from '../helpers/events.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
@@ -78,6 +90,16 @@ describe('times', () => {
   });
 });
 
+describe('the time of day', () => {
+  it.each([
+    ['2026-07-01T12:05:00.000Z', '14:05'],
+    ['2026-07-01T12:05:00.001Z', '14:06'],
+    ['2026-07-01T21:59:30.000Z', '00:00'],
+  ])('from which on %s has passed is %s in the zone of the reader', (timestamp, time) => {
+    expect(formatClock(Date.parse(timestamp), 'de-AT', 'Europe/Vienna')).toBe(time);
+  });
+});
+
 describe('the beginning of a text', () => {
   it('ends before a character that would be cut in half', () => {
     expect([3, 4, 5].map((length) => beginningOf('ab🎂c', length))).toEqual(['ab', 'ab🎂', 'ab🎂c']);
@@ -101,6 +123,7 @@ describe('what is said of a failure', () => {
     'signed-out',
     'too-large',
     'busy',
+    'limit',
     'refused',
     'offline',
     'unreachable',
@@ -108,21 +131,55 @@ describe('what is said of a failure', () => {
   ];
 
   it.each(kinds)('%s: what happened, and that nothing typed is lost or what to do about it', (kind) => {
-    const { title, text } = describeSendFailure({ kind, mayBeDone: false }, true);
+    const { title, text } = describeSendFailure({ kind, mayBeDone: false }, 0);
     expect(title).not.toBe('');
-    expect(text).toContain('Nothing was sent.');
+    expect(text).toContain('Nothing was sent');
     expect(text).toMatch(/text is kept|shorten/);
     expect(describeListFailure({ kind, mayBeDone: false }).text).toContain('could not be loaded');
   });
 
-  it.each(['offline', 'unreachable', 'server'] as const)('%s: admits not to know', (kind) => {
-    expect(describeSendFailure({ kind, mayBeDone: true }, false).text).toContain('We cannot tell yet');
-    expect(describeSendFailure({ kind, mayBeDone: true }, true).text).toContain('did not arrive');
+  it.each(['offline', 'unreachable', 'server', 'busy', 'conflict'] as const)(
+    '%s: says that the outcome is unknown and that trying again is safe',
+    (kind) => {
+      expect(describeSendFailure({ kind, mayBeDone: true }, 0).text).toBe(
+        'We cannot tell yet whether your inquiry arrived. Your text is kept. “Try again” is safe: it is stored once.',
+      );
+    },
+  );
+
+  it('signed-out: says that the outcome is unknown and that signing in finishes it', () => {
+    const { text } = describeSendFailure({ kind: 'signed-out', mayBeDone: true }, 0);
+    expect(text).toMatch(/cannot tell yet .* Your text is kept\. Sign in again and it is sent again/);
+  });
+
+  it('reused: says that another version was sent and asks whether to send this one', () => {
+    const { title, text } = describeSendFailure({ kind: 'reused', mayBeDone: false }, 0);
+    expect(title).toBe('An earlier version of this inquiry was sent already');
+    expect(text).toMatch(/in your list.*Your text is kept.*\?$/);
+  });
+
+  it.each([
+    [1, 'in 1 minute, at'],
+    [60, 'in 1 minute, at'],
+    [61, 'in 2 minutes, at'],
+    [3_540, 'in 59 minutes, at'],
+    [3_541, 'you can send it at'],
+  ])('limit: says when the next inquiry can be sent, %i seconds from now: %s', (retryAfter, text) => {
+    const now = Date.parse('2026-07-01T12:05:00Z');
+    const said = describeSendFailure({ kind: 'limit', mayBeDone: false, retryAfter }, now).text;
+    expect(said).toContain(`${text} ${formatClock(now + retryAfter * 1_000)}.`);
+    expect(said).toContain('Your text is kept');
+  });
+
+  it('names the time of an attempt whose outcome can no longer be asked for', () => {
+    const { text } = describeOldAttempt(Date.parse('2026-07-01T12:05:00Z'));
+    expect(text).toContain(`on ${formatTime('2026-07-01T12:05:00Z').short} may have succeeded`);
+    expect(text).toContain('your list shows it');
   });
 
   it('repeats what the service says when it refuses', () => {
-    expect(
-      describeSendFailure({ kind: 'refused', mayBeDone: false, message: 'Because.' }, true).text,
-    ).toMatch(/Because\.$/);
+    expect(describeSendFailure({ kind: 'refused', mayBeDone: false, message: 'Because.' }, 0).text).toMatch(
+      /Because\.$/,
+    );
   });
 });

@@ -15,6 +15,9 @@ export interface Failure {
     | 'signed-out'
     | 'too-large'
     | 'busy' // too many requests
+    | 'limit' // the user has sent as many inquiries as the service takes in an hour
+    | 'conflict' // a request with the same key is being processed
+    | 'reused' // the key was used for an inquiry with another subject or body
     | 'refused' // `message` says why
     | 'offline' // the browser has no network
     | 'unreachable' // no response, or none in time
@@ -22,6 +25,8 @@ export interface Failure {
   /** Whether the request may have succeeded all the same: the response was lost, or the service failed half-way. */
   readonly mayBeDone: boolean;
   readonly message?: string;
+  /** Seconds after which the request can be sent again. */
+  readonly retryAfter?: number;
 }
 
 export interface Page {
@@ -34,7 +39,8 @@ export interface Page {
 export interface Api {
   /** @param query - `next` of an earlier page. Default: the newest page. */
   list(query?: string): Promise<Page | Failure>;
-  create(inquiry: CreateInquiryRequest): Promise<Inquiry | Failure>;
+  /** @param key - Of the requests with this key, the service stores one: all resolve to the same inquiry. */
+  create(inquiry: CreateInquiryRequest, key: string): Promise<Inquiry | Failure>;
 }
 
 /** The compiler checks that it is the service's path; nothing of src/ is imported into the bundle. */
@@ -54,6 +60,7 @@ export function createApi(baseUrl: string, session: Session, isOnline: () => boo
     success: number,
     query: string,
     inquiry?: CreateInquiryRequest,
+    key = '',
   ): Promise<{ readonly json: unknown; readonly link: string | null } | Failure> => {
     let token: string | undefined;
     let mayBeDone = false;
@@ -66,7 +73,7 @@ export function createApi(baseUrl: string, session: Session, isOnline: () => boo
       if (inquiry === undefined) return fetch(baseUrl + PATH + query, { headers, signal });
       return fetch(baseUrl + PATH, {
         method: 'POST',
-        headers: { ...headers, 'Content-Type': 'application/json' },
+        headers: { ...headers, 'Content-Type': 'application/json', 'Idempotency-Key': key },
         body: JSON.stringify(inquiry),
         signal,
       });
@@ -76,7 +83,9 @@ export function createApi(baseUrl: string, session: Session, isOnline: () => boo
       // 401: the request was not processed, so it can be sent again.
       if (response.status === 401) response = await attempt();
       const json = parseJson(await response.text());
-      if (response.status !== success || json === undefined) return toFailure(response.status, json);
+      if (response.status !== success || json === undefined) {
+        return toFailure(response.status, json, response.headers.get('Retry-After'));
+      }
       return { json, link: response.headers.get('Link') };
     } catch (error) {
       if (error instanceof SignedOut) return { kind: 'signed-out', mayBeDone: false };
@@ -92,8 +101,8 @@ export function createApi(baseUrl: string, session: Session, isOnline: () => boo
       const { inquiries } = answer.json as InquiryListResponse;
       return { inquiries, next: parseNext(answer.link) };
     },
-    async create(request) {
-      const answer = await send(201, '', request);
+    async create(request, key) {
+      const answer = await send(201, '', request, key);
       if (isFailure(answer)) return answer;
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the contract of the status
       const { inquiry } = answer.json as CreateInquiryResponse;
@@ -117,10 +126,20 @@ function parseNext(link: string | null): string | undefined {
   return query;
 }
 
-function toFailure(status: number, json: unknown): Failure {
+/** Retry-After in seconds, as the service sends it; a date (of a proxy) is not read. */
+function parseSeconds(header: string | null): number | undefined {
+  return /^\d{1,5}$/.test(header ?? '') ? Number(header) : undefined;
+}
+
+function toFailure(status: number, json: unknown, header: string | null): Failure {
+  const retryAfter = parseSeconds(header);
+  const later = retryAfter !== undefined && { retryAfter };
   if (status === 401) return { kind: 'signed-out', mayBeDone: false };
+  if (status === 409) return { kind: 'conflict', mayBeDone: true, ...later };
   if (status === 413) return { kind: 'too-large', mayBeDone: false };
-  if (status === 429) return { kind: 'busy', mayBeDone: false };
+  if (status === 422) return { kind: 'reused', mayBeDone: false };
+  // The gateway's own 429 has no Retry-After.
+  if (status === 429) return { kind: later ? 'limit' : 'busy', mayBeDone: false, ...later };
   // An unexpected success comes from a proxy, or its body was cut off.
   if (status >= 500 || status < 400) return { kind: 'server', mayBeDone: true };
   const message =

@@ -3,8 +3,13 @@
 export interface Draft {
   readonly subject: string;
   readonly body: string;
-  /** Set when sending starts: id of the newest inquiry at that time, '' for none, null when the list was not loaded. */
-  readonly pending?: { readonly newest: string | null; readonly at: number };
+  /** Names the draft to the service, which stores one inquiry for it. Tabs with the same draft have the same key. */
+  readonly key: string;
+  /**
+   * Set when sending starts, removed when its outcome is certain or the text is edited: milliseconds since the epoch of
+   * the first attempt. 'signed-out': nothing was sent, because the session had ended.
+   */
+  readonly pending?: number | 'signed-out';
 }
 
 /** The part of the Web Storage API that is used. */
@@ -62,15 +67,14 @@ function read(store: DraftStore, key: string): Draft | undefined {
   }
 }
 
-/** Validates a stored draft, which an older version of this page may have written. */
+/** Validates a stored draft, which an older version of this page may have written: without a key it gets one. */
 function parseDraft(json: unknown): Draft | undefined {
   if (typeof json !== 'object' || json === null) return undefined;
-  const { subject, body, pending } = json as Partial<Record<string, unknown>>;
+  const { subject, body, key, pending } = json as Partial<Record<string, unknown>>;
   if (typeof subject !== 'string' || typeof body !== 'string') return undefined;
-  if (typeof pending !== 'object' || pending === null) return { subject, body };
-  const { newest, at } = pending as Partial<Record<string, unknown>>;
-  if (typeof at !== 'number' || (typeof newest !== 'string' && newest !== null)) return { subject, body };
-  return { subject, body, pending: { newest, at } };
+  if (typeof key !== 'string') return { subject, body, key: crypto.randomUUID() };
+  const isPending = typeof pending === 'number' || pending === 'signed-out';
+  return { subject, body, key, ...(isPending && { pending }) };
 }
 
 function write(store: DraftStore, key: string, text: string): boolean {

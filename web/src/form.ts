@@ -1,22 +1,20 @@
 /** The form: editing and sending an inquiry. */
 import { ITEM_LIMIT } from '../../src/limits.ts';
 import { isFailure } from './api.ts';
-import type { Api } from './api.ts';
+import type { Api, Failure } from './api.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { ask, h, notice, setBusy } from './dom.ts';
 import type { Draft, Drafts } from './drafts.ts';
 import { directionOf, formatBytes, formatCount } from './format.ts';
-import { describeSendFailure, describeSize } from './messages.ts';
-import { find, resend, send } from './outbox.ts';
-import type { Outcome, Pending } from './outbox.ts';
+import { describeOldAttempt, describeSendFailure, describeSize } from './messages.ts';
+import { send } from './outbox.ts';
 import { measure } from './size.ts';
 
 interface FormParts {
-  readonly api: Api;
+  readonly create: Api['create'];
   readonly drafts: Drafts;
-  /** The id of the newest known inquiry: '' when there is none, null while the list is not loaded. */
-  readonly newest: () => string | null;
   readonly onSent: (inquiry: Inquiry) => void;
+  readonly refreshList: () => Promise<void>;
   /** Redirects to the sign-in. */
   readonly signIn: () => Promise<void>;
 }
@@ -25,16 +23,19 @@ export interface Form {
   readonly element: HTMLElement;
   /** Whether there is unsent text. */
   readonly hasText: () => boolean;
-  /** After a reload or sign-in during sending: looks up whether the inquiry was stored. */
+  /** Finishes sending after a reload or sign-in during sending. */
   readonly resume: () => Promise<void>;
 }
 
 /** Milliseconds until the form says that sending takes longer than usual. */
 const SLOW_AFTER = 6_000;
+/** Milliseconds after which a key is not sent again: the service knows it for 24 hours. */
+const KEY_LIFETIME = 23 * 3_600_000;
 
-export function createForm({ api, drafts, newest, onSent, signIn }: FormParts): Form {
+export function createForm({ create, drafts, onSent, refreshList, signIn }: FormParts): Form {
   const kept = drafts.load();
-  let pending: Pending | undefined = kept?.pending;
+  let key = kept?.key ?? crypto.randomUUID();
+  let pending = kept?.pending;
   let isSending = false;
   let needsSignIn = false;
   let isKept = true;
@@ -90,6 +91,7 @@ export function createForm({ api, drafts, newest, onSent, signIn }: FormParts): 
   const read = (): Draft => ({
     subject: subject.value,
     body: body.value,
+    key,
     ...(pending !== undefined && { pending }),
   });
 
@@ -108,6 +110,8 @@ export function createForm({ api, drafts, newest, onSent, signIn }: FormParts): 
   };
 
   const keep = (): void => {
+    // What is typed into an empty form is another draft.
+    if (!hasText() && pending === undefined) key = crypto.randomUUID();
     isKept = drafts.save(read());
     keptNote.textContent = !isKept
       ? 'This browser keeps no drafts: do not close the page.'
@@ -130,47 +134,70 @@ export function createForm({ api, drafts, newest, onSent, signIn }: FormParts): 
     body.readOnly = sending;
   };
 
-  const settle = (outcome: Outcome): void => {
-    needsSignIn = false;
-    submit.textContent = 'Send inquiry';
-    if (outcome.kind === 'sent') {
-      pending = undefined;
-      drafts.clear();
-      subject.value = '';
-      body.value = '';
-      showText();
-      keep();
-      show(
-        status,
-        notice('good', { title: 'Your inquiry has been sent', text: 'It is on top of your list.' }),
-      );
-      onSent(outcome.inquiry);
-      return;
-    }
-    const { failure } = outcome;
+  const finish = (inquiry: Inquiry): void => {
+    pending = undefined;
+    subject.value = '';
+    body.value = '';
+    showText();
+    keep();
+    show(status, notice('good', { title: 'Your inquiry has been sent', text: 'It is on top of your list.' }));
+    onSent(inquiry);
+  };
+
+  const fail = (failure: Failure): void => {
     needsSignIn = failure.kind === 'signed-out';
     submit.textContent = needsSignIn ? 'Sign in again' : 'Try again';
-    // `pending` is kept when the session ended: the attempt is resumed after the sign-in.
-    if (outcome.kind === 'not-sent' && !failure.mayBeDone && !needsSignIn) pending = undefined;
+    if (!failure.mayBeDone) pending = needsSignIn ? 'signed-out' : undefined;
     keep();
-    show(alert, notice('bad', describeSendFailure(failure, outcome.kind === 'not-sent')));
+    show(alert, notice('bad', describeSendFailure(failure, Date.now())));
     // The message may have moved the button out of view.
     submit.scrollIntoView({ block: 'nearest' });
   };
 
-  const run = async (work: () => Promise<Outcome>): Promise<void> => {
+  /** The key names another version of the draft, which was sent before the last edit or from another tab. */
+  const askAboutVersions = async (failure: Failure): Promise<void> => {
+    pending = undefined;
+    keep();
+    show(status);
+    void refreshList();
+    const { title, text } = describeSendFailure(failure, Date.now());
+    const answer = await ask(title, text, [
+      ['send', 'Send this version as well'],
+      ['edit', 'Go on editing'],
+    ]);
+    if (answer !== 'send') return body.focus();
+    key = crypto.randomUUID();
+    await transmit();
+  };
+
+  /** Sends the draft, or the rest of an attempt whose outcome is unknown. */
+  const transmit = async (): Promise<void> => {
+    const isRetry = typeof pending === 'number';
+    if (typeof pending === 'number' && Date.now() - pending > KEY_LIFETIME) {
+      const message = describeOldAttempt(pending);
+      pending = undefined;
+      key = crypto.randomUUID();
+      keep();
+      submit.textContent = 'Send inquiry';
+      show(status, notice('plain', message));
+      void refreshList();
+      return;
+    }
+    if (!isRetry) pending = Date.now();
+    keep();
     setSending(true);
     submit.textContent = 'Sending…';
     show(status, h('p', { class: 'sr' }, 'Sending your inquiry.'));
     const slow = setTimeout(() => {
       show(status, h('p', { class: 'note' }, 'This takes longer than usual. Please keep the page open.'));
     }, SLOW_AFTER);
-    try {
-      settle(await work());
-    } finally {
-      clearTimeout(slow);
-      setSending(false);
-    }
+    const result = await send(create, read(), isRetry);
+    clearTimeout(slow);
+    setSending(false);
+    submit.textContent = 'Send inquiry';
+    if (!isFailure(result)) finish(result);
+    else if (result.kind === 'reused') await askAboutVersions(result);
+    else fail(result);
   };
 
   const confirmIfEmpty = async (): Promise<boolean> =>
@@ -186,22 +213,16 @@ export function createForm({ api, drafts, newest, onSent, signIn }: FormParts): 
     if (needsSignIn) {
       setSending(true);
       await signIn()
-        .catch(() => settle({ kind: 'not-sent', failure: { kind: 'unreachable', mayBeDone: false } }))
+        .catch(() => fail({ kind: 'unreachable', mayBeDone: typeof pending === 'number' }))
         .finally(() => setSending(false));
       return;
     }
     if (measure(subject.value, body.value).level === 'over') {
-      show(alert, notice('bad', describeSendFailure({ kind: 'too-large', mayBeDone: false }, true)));
+      show(alert, notice('bad', describeSendFailure({ kind: 'too-large', mayBeDone: false }, Date.now())));
       body.focus();
       return;
     }
-    if (!(await confirmIfEmpty()) || isSending) return;
-    const earlier = pending;
-    pending = earlier ?? { newest: newest(), at: Date.now() };
-    keep();
-    const draft = read();
-    const left = pending;
-    await run(async () => (earlier === undefined ? send(api, draft, left) : resend(api, draft, left)));
+    if ((await confirmIfEmpty()) && !isSending) await transmit();
   };
 
   form.addEventListener('submit', (event) => {
@@ -209,6 +230,8 @@ export function createForm({ api, drafts, newest, onSent, signIn }: FormParts): 
     void submitForm();
   });
   form.addEventListener('input', () => {
+    // Another text is another attempt.
+    pending = undefined;
     // Only the status is cleared; an error stays until the next attempt.
     status.replaceChildren();
     showText();
@@ -229,25 +252,11 @@ export function createForm({ api, drafts, newest, onSent, signIn }: FormParts): 
     element: form,
     hasText,
     async resume() {
+      if (typeof pending === 'number') return transmit();
       if (pending === undefined) return;
-      const draft = read();
-      const found = await find(api, draft, pending);
-      if (isSending || pending === undefined) return;
-      if (found === undefined) {
-        // `pending` is kept: if the first request is still running, the next attempt finds its inquiry.
-        show(
-          status,
-          notice('plain', {
-            title: 'Ready to send',
-            text: 'Your inquiry was not sent yet. Your text is as you left it.',
-          }),
-        );
-        submit.focus();
-      } else if (isFailure(found)) {
-        settle({ kind: 'unknown', failure: found });
-      } else {
-        settle({ kind: 'sent', inquiry: found });
-      }
+      const text = 'Your inquiry was not sent yet. Your text is as you left it.';
+      show(status, notice('plain', { title: 'Ready to send', text }));
+      submit.focus();
     },
   };
 }

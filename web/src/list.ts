@@ -11,12 +11,8 @@ export interface List {
   readonly element: HTMLElement;
   /** Loads the newest page and shows an error when that fails; never rejects. */
   readonly refresh: () => Promise<void>;
-  /** Loads the newest page without showing an error; the caller handles it. */
-  readonly reload: () => Promise<Page | Failure>;
   /** Shows an inquiry that has just been sent. */
   readonly add: (inquiry: Inquiry) => void;
-  /** The id of the newest inquiry shown: '' when there is none, null while nothing is loaded. */
-  readonly newest: () => string | null;
 }
 
 /** UTF-16 units of a collapsed text that are rendered; CSS limits its height further. */
@@ -140,14 +136,12 @@ export function createList(api: Api, signIn: () => Promise<void>): List {
   return {
     element,
     refresh,
-    reload,
     add(inquiry) {
       for (const { element: other } of items.values()) other.classList.remove('new');
       page = page === undefined ? { inquiries: [inquiry], next: undefined } : prependSent(page, inquiry);
       render();
       items.get(inquiry.id)?.element.classList.add('new');
     },
-    newest: () => (page === undefined ? null : (page.inquiries[0]?.id ?? '')),
   };
 }
 

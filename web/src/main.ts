@@ -6,7 +6,6 @@ import { ask, button, h } from './dom.ts';
 import { createDrafts } from './drafts.ts';
 import { createForm } from './form.ts';
 import { createList } from './list.ts';
-import type { List } from './list.ts';
 import { problemPage, signedOutPage } from './pages.ts';
 import { createSignIn } from './session.ts';
 import type { SignIn } from './session.ts';
@@ -34,13 +33,12 @@ async function start(): Promise<void> {
 async function showInquiries(config: Config, signIn: SignIn, session: Session): Promise<void> {
   const api = createApi(config.apiUrl, session, () => navigator.onLine);
   const drafts = createDrafts(sessionStorage, localStorage, session.user.sub);
-  const list: List = createList(api, signIn.redirect);
+  const list = createList(api, signIn.redirect);
   const form = createForm({
-    // Looking up an inquiry whose response was lost also updates the list.
-    api: { create: api.create, list: list.reload },
+    create: api.create,
     drafts,
-    newest: list.newest,
     onSent: list.add,
+    refreshList: list.refresh,
     signIn: signIn.redirect,
   });
 

@@ -1,6 +1,6 @@
 /** The messages for failures: what happened, what it means for the text, what the user can do. */
 import type { Failure } from './api.ts';
-import { formatBytes } from './format.ts';
+import { formatBytes, formatClock, formatCount, formatTime } from './format.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
 import type { Size } from './size.ts';
 
@@ -13,6 +13,9 @@ const TITLES: Record<Failure['kind'], string> = {
   'signed-out': 'Your session has ended',
   'too-large': 'Your inquiry is too large',
   busy: 'The service is very busy',
+  limit: 'You have reached the hourly limit',
+  conflict: 'Your inquiry is still being processed',
+  reused: 'An earlier version of this inquiry was sent already',
   refused: 'The service did not accept this',
   offline: 'You are offline',
   unreachable: 'The service does not answer',
@@ -20,29 +23,50 @@ const TITLES: Record<Failure['kind'], string> = {
 };
 
 /**
- * The message for an inquiry that was not sent.
+ * The message for an inquiry that was not sent, or whose outcome is unknown.
  *
- * @param isKnown - Whether it is certain that the inquiry was not stored.
+ * @param now - Milliseconds since the epoch.
  */
-export function describeSendFailure({ kind, mayBeDone, message }: Failure, isKnown: boolean): Message {
+export function describeSendFailure(
+  { kind, mayBeDone, message, retryAfter = 0 }: Failure,
+  now: number,
+): Message {
   return { title: TITLES[kind], text: explain() };
 
   function explain(): string {
+    if (kind === 'reused') return 'It is in your list. Your text is kept; do you want to send it as well?';
+    if (mayBeDone) {
+      const action = kind === 'signed-out' ? 'Sign in again and it is sent again' : '“Try again” is safe';
+      return `We cannot tell yet whether your inquiry arrived. Your text is kept. ${action}: it is stored once.`;
+    }
     if (kind === 'signed-out') {
       return 'Nothing was sent. Your text is kept: sign in again and it is ready to send.';
     }
     if (kind === 'too-large') {
       return `Nothing was sent. Subject and message together may take ${formatBytes(ITEM_LIMIT)}; please shorten them.`;
     }
+    if (kind === 'limit') {
+      const minutes = Math.ceil(retryAfter / 60);
+      const wait = minutes < 60 ? `in ${formatCount(minutes, 'minute')}, ` : '';
+      const time = formatClock(now + retryAfter * 1_000);
+      return `Nothing was sent: you have sent as many inquiries as the service takes in an hour. Your text is kept; you can send it ${wait}at ${time}.`;
+    }
     if (kind === 'busy') return 'Nothing was sent. Your text is kept; please try again in a minute.';
     if (kind === 'refused') return `Nothing was sent. Your text is kept. ${message ?? ''}`.trim();
-    if (!isKnown) {
-      return 'We cannot tell yet whether your inquiry arrived. Your text is kept. “Try again” looks first, so nothing is sent twice.';
-    }
-    return mayBeDone
-      ? 'We have looked: your inquiry did not arrive. Your text is kept; please try again.'
-      : 'Nothing was sent. Your text is kept; please try again.';
+    return 'Nothing was sent. Your text is kept; please try again.';
   }
+}
+
+/**
+ * The message for an attempt of which the service no longer knows the key.
+ *
+ * @param at - When it was made, in milliseconds since the epoch.
+ */
+export function describeOldAttempt(at: number): Message {
+  return {
+    title: 'Please check your list',
+    text: `An attempt to send this on ${formatTime(new Date(at).toISOString()).short} may have succeeded; if so, your list shows it. Your text is kept.`,
+  };
 }
 
 /** The message for a list that could not be loaded. */
