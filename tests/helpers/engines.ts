@@ -33,9 +33,9 @@ export function describeOnDynamoDbLocal(title: string, suite: (endpoint: string)
 
 /** The real store on a table of its own, with what tests need to look behind it. */
 export async function createOwnStore(endpoint: string) {
-  const { client, name: table, environment } = await createOwnTable(endpoint);
+  const { client, name: table, environment, rows } = await createOwnTable(endpoint);
   Object.assign(process.env, environment());
   const entities = createEntities(table);
   const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), entities);
-  return { client, entities, entity: entities.inquiries, store, table };
+  return { client, entities, entity: entities.inquiries, environment, rows, store, table };
 }
