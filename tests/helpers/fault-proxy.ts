@@ -161,8 +161,8 @@ export const answer =
     body: string,
     headers: Record<string, string> = { 'content-type': 'application/x-amz-json-1.0' },
   ): Fault =>
-  async ({ request: incoming, response }) => {
-    await incoming.toArray();
+  async ({ receive, response }) => {
+    await receive();
     response.writeHead(status, headers).end(body);
   };
 

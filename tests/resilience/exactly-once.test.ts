@@ -20,7 +20,7 @@ import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
 import { createEntities } from '../../src/entities/inquiry-store.ts';
 import type { Identity } from '../../src/identity.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
-import { makeEvent, makePost } from '../helpers/events.ts';
+import { makeEvent, makeKeyedPost, makePost } from '../helpers/events.ts';
 import {
   always,
   answerAfter,
@@ -130,10 +130,8 @@ async function startClient(table: OwnTable, limit: number | undefined) {
     },
     /** @returns Undefined when the process has ended. */
     async post({ owner, key, subject, body, fault }: Request, time: number): Promise<Answer | undefined> {
-      const event = {
-        ...makePost({ subject, body }, owner),
-        ...(key !== undefined && { headers: { 'idempotency-key': key } }),
-      };
+      const event =
+        key === undefined ? makePost({ subject, body }, owner) : makeKeyedPost(key, { subject, body }, owner);
       proxy.plan = fault === undefined ? never : plans[fault];
       try {
         const isSlow = fault !== undefined && fault !== 'a conflict';
