@@ -433,12 +433,26 @@ const send = (choices: readonly Choice[]): Command => {
   });
 };
 
+const moveTo = (model: Model, clients: readonly Client[], time: number): void => {
+  model.time = time;
+  if (model.late.every((sent) => time - sent.time < SIGNATURE_LIFE)) return;
+  model.late = [];
+  for (const { hold } of clients) hold.drop();
+};
+
 const advance = (milliseconds: number): Command =>
-  command(`advance(${milliseconds})`, async (model, { clients }) => {
-    model.time += milliseconds;
-    if (model.late.every(({ time }) => model.time - time < SIGNATURE_LIFE)) return;
-    model.late = [];
-    for (const { hold } of clients) hold.drop();
+  command(`advance(${milliseconds})`, async (model, { clients }) =>
+    moveTo(model, clients, model.time + milliseconds),
+  );
+
+/** To the next moment at which a key is free again or an inquiry does not count any more, or just before it. */
+const approach = (offset: number): Command =>
+  command(`approach(${offset})`, async (model, { clients }) => {
+    const moments = [...model.stored.values()]
+      .flat()
+      .flatMap((row) => [timeOf(row) + HOUR + offset, expiryOf(row) * 1_000 + offset])
+      .filter((moment) => moment > model.time);
+    if (moments.length > 0) moveTo(model, clients, Math.min(...moments));
   });
 
 /** What was kept back reaches the database now. */
@@ -471,32 +485,34 @@ const sweep = command('expired markers are deleted', async ({ owners, swept, tim
   }
 });
 
-const choice = (faults: fc.Arbitrary<FaultName | undefined>): fc.Arbitrary<Choice> =>
-  fc.record({
-    owner: fc.constantFrom(0, 0, 0, 1, 2),
-    key: fc.constantFrom('k', 'k', '"k"', 'K', undefined),
-    body: fc.constantFrom('a', 'a', 'b'),
-    fault: faults,
-  });
 const anyFault = fc.oneof(
   { weight: 60, arbitrary: fc.constant(undefined) },
   { weight: 39, arbitrary: fc.constantFrom(...FAULTS) },
   { weight: 1, arbitrary: fc.constantFrom(...CRASHES) },
 );
 const anyClient = fc.nat(CLIENTS - 1);
+
+const choice = (fault: fc.Arbitrary<FaultName | undefined>): fc.Arbitrary<Choice> =>
+  fc.record({
+    owner: fc.constantFrom(0, 0, 0, 0, 1, 2),
+    key: fc.constantFrom('k', 'k', '"k"', 'K', undefined, undefined),
+    body: fc.constantFrom('a', 'a', 'b'),
+    fault,
+  });
 const commands = fc.commands(
   [
-    choice(anyFault).map((one) => send([one])),
-    choice(anyFault).map((one) => send([one])),
     choice(fc.constant(undefined)).map((one) => send([one])),
+    choice(fc.constant(undefined)).map((one) => send([one])),
+    choice(anyFault).map((one) => send([one])),
+    choice(anyFault).map((one) => send([one])),
     fc.array(choice(anyFault), { minLength: 2, maxLength: CLIENTS }).map(send),
-    fc.constantFrom(1, 999, 1_000, 60_000, HOUR - 1, HOUR, DAY - 1_000, DAY - 1, DAY).map(advance),
-    fc.nat(2 * HOUR).map(advance),
-    fc.constant(arrive),
-    fc.constant(sweep),
+    fc.constantFrom(-1, 0).map(approach),
+    fc.constantFrom(1, 999, 1_000, 60_000, HOUR / 2, HOUR, DAY).map(advance),
     fc.oneof(
+      { weight: 10, arbitrary: fc.constant(arrive) },
+      { weight: 10, arbitrary: fc.constant(sweep) },
       {
-        weight: 15,
+        weight: 10,
         arbitrary: fc.tuple(fc.nat(2), anyClient).map(([owner, client]) => list(owner, client)),
       },
       { weight: 1, arbitrary: anyClient.map(crash) },
@@ -565,6 +581,6 @@ describeOnDynamoDbLocal('exactly once', (endpoint) => {
 
   it('every kind of outcome has occurred in full counts, and nothing else is stored', async () => {
     if (isHard) expect([...met].toSorted()).toEqual(Object.keys(outcomes).toSorted());
-    expect((await table.rows()).filter(({ id }) => id !== undefined)).toHaveLength(stored);
+    expect(await table.rows()).toHaveLength(stored);
   });
 });
