@@ -15,6 +15,8 @@ export interface Engine {
   readonly name: EngineName;
   /** Endpoint for `AWS_ENDPOINT_URL_DYNAMODB`, on the loopback interface. */
   readonly url: string;
+  /** Its process; undefined for dynalite, which runs in this one. */
+  readonly pid?: number | undefined;
   /** Resolves with the reason when the engine fails; never for dynalite, whose errors are uncaught exceptions. */
   readonly failed: Promise<Error>;
   close(): Promise<void>;
@@ -106,6 +108,7 @@ async function startDynamoDbLocal(path: string | undefined): Promise<Engine> {
   return {
     name: 'dynamodb-local',
     url: `http://127.0.0.1:${await Promise.race([port, failed.then((error) => Promise.reject(error))])}`,
+    pid: child.pid,
     failed,
     async close() {
       closing = true;

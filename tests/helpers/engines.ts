@@ -19,11 +19,23 @@ export function describeOnEngines(
   }
 }
 
+/** Runs a suite that needs transactions, which dynalite does not have. Says so where it is skipped. */
+export function describeOnDynamoDbLocal(title: string, suite: (endpoint: string) => void): void {
+  const { 'dynamodb-local': endpoint } = inject('engines');
+  if (endpoint === undefined) {
+    process.stdout.write(`\nSKIPPED: ${title}, because only DynamoDB Local has transactions.\n`);
+  }
+  // oxlint-disable-next-line vitest/valid-title -- the callers' titles are strings
+  describe.skipIf(endpoint === undefined)(title, () => {
+    suite(endpoint ?? '');
+  });
+}
+
 /** The real store on a table of its own, with what tests need to look behind it. */
 export async function createOwnStore(endpoint: string) {
-  const { client, name: table, environment } = await createOwnTable(endpoint);
+  const { client, name: table, environment, rows } = await createOwnTable(endpoint);
   Object.assign(process.env, environment());
   const entities = createEntities(table);
   const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), entities);
-  return { client, entities, entity: entities.inquiries, store, table };
+  return { client, entities, entity: entities.inquiries, environment, rows, store, table };
 }

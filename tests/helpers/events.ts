@@ -50,3 +50,9 @@ export function makeEvent({
 /** A POST of the given value as JSON. */
 export const makePost = (value: unknown, claims?: unknown): GatewayEvent =>
   makeEvent({ method: 'POST', body: JSON.stringify(value), ...(claims !== undefined && { claims }) });
+
+/** The same with an Idempotency-Key. */
+export const makeKeyedPost = (key: string, value: unknown, claims?: unknown): GatewayEvent => ({
+  ...makePost(value, claims),
+  headers: { 'idempotency-key': key },
+});

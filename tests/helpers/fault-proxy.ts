@@ -15,6 +15,8 @@ interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly socket: Socket;
+  /** Reads the whole request: from then on it can be forwarded even if its sender has given it up. */
+  receive(): Promise<Buffer>;
   /** Hands the whole request to the engine: from then on what it asked for is done. */
   forward(): Promise<Reply>;
 }
@@ -26,11 +28,15 @@ export type Plan = (attempt: number, operation: string) => Fault | undefined;
 
 export interface FaultProxy {
   readonly url: string;
+  /** Where requests are forwarded to. */
+  engine: string;
   plan: Plan;
   /** Requests that have arrived since the plan was made. */
   readonly attempts: number;
   /** Idle connections are closed, or reset, or never answered again. */
   cut(how: 'close' | 'reset' | 'black hole'): void;
+  /** Resolves when the engine has answered all that was forwarded, also what its sender has given up. */
+  settled(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -53,9 +59,10 @@ export async function startFaultProxy(engine: string, pageSize?: number): Promis
   let plan: Plan = never;
   let attempts = 0;
 
-  const forward = async (incoming: IncomingMessage): Promise<Reply> => {
+  const running = new Set<Promise<Reply>>();
+
+  const forward = async (incoming: IncomingMessage, asked: Buffer): Promise<Reply> => {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    const asked = Buffer.concat((await incoming.toArray()) as Buffer[]);
     const body =
       pageSize === undefined || operationOf(incoming) !== 'Query' ? asked : withLimit(asked, pageSize);
     const outgoing = request(engine, {
@@ -76,7 +83,20 @@ export async function startFaultProxy(engine: string, pageSize?: number): Promis
     const { socket } = incoming;
     if (lost.has(socket)) return;
     const fault = plan(attempts++, operationOf(incoming)) ?? pass;
-    const exchange: Exchange = { request: incoming, response, socket, forward: () => forward(incoming) };
+    let received: Promise<Buffer> | undefined;
+    const receive = () =>
+      (received ??= incoming.toArray().then((chunks) => Buffer.concat(chunks as Buffer[])));
+    const exchange: Exchange = {
+      request: incoming,
+      response,
+      socket,
+      receive,
+      async forward() {
+        const reply = receive().then(async (asked) => forward(incoming, asked));
+        running.add(reply);
+        return reply.finally(() => running.delete(reply));
+      },
+    };
     // A connection that the function has given up is no news.
     Promise.resolve(fault(exchange)).catch(() => socket.destroy());
   });
@@ -92,6 +112,12 @@ export async function startFaultProxy(engine: string, pageSize?: number): Promis
       plan = next;
       attempts = 0;
     },
+    get engine() {
+      return engine;
+    },
+    set engine(next: string) {
+      engine = next;
+    },
     get plan() {
       return plan;
     },
@@ -104,6 +130,9 @@ export async function startFaultProxy(engine: string, pageSize?: number): Promis
         else if (how === 'reset') socket.resetAndDestroy();
         else socket.end();
       }
+    },
+    async settled() {
+      while (running.size > 0) await Promise.allSettled(running);
     },
     async close() {
       await close(server);
@@ -132,8 +161,8 @@ export const answer =
     body: string,
     headers: Record<string, string> = { 'content-type': 'application/x-amz-json-1.0' },
   ): Fault =>
-  async ({ request: incoming, response }) => {
-    await incoming.toArray();
+  async ({ receive, response }) => {
+    await receive();
     response.writeHead(status, headers).end(body);
   };
 
@@ -147,6 +176,16 @@ export const refuse = (status: number, type: string, headers: Record<string, str
     }),
     { 'content-type': 'application/x-amz-json-1.0', ...headers },
   );
+
+/** What DynamoDB answers to a transaction while another one with the same item runs; DynamoDB Local has no such answer. */
+export const refuseAsConflict: Fault = answer(
+  400,
+  JSON.stringify({
+    __type: 'com.amazonaws.dynamodb.v20120810#TransactionCanceledException',
+    Message: 'A message with a secret.',
+    CancellationReasons: [{ Code: 'TransactionConflict', Message: 'A secret.' }, { Code: 'None' }],
+  }),
+);
 
 /** Lets the engine do what was asked and answers something else. */
 export const answerAfter =
@@ -172,6 +211,23 @@ export const hang: Fault = async ({ request: incoming }) => void (await incoming
 
 /** Lets the engine do what was asked and never answers. */
 export const hangAfter: Fault = async ({ forward }) => void (await forward());
+
+/** Keeps requests back until they are released: they reach the engine when their sender has long given them up. */
+export function createHold() {
+  const kept = new Set<() => Promise<unknown>>();
+  return {
+    fault: (async ({ receive, forward }) => {
+      await receive();
+      kept.add(forward);
+    }) satisfies Fault,
+    async release(): Promise<void> {
+      const requests = [...kept];
+      kept.clear();
+      await Promise.all(requests.map(async (forward) => forward()));
+    },
+    drop: () => kept.clear(),
+  };
+}
 
 /** Answers the headers and the first bytes of the body; then the connection is cut, or nothing comes any more. */
 export const breakOff =

@@ -49,6 +49,16 @@ export async function createOwnTable(engine = bestEngine()) {
   const client = DynamoDBDocumentClient.from(
     new DynamoDBClient({ endpoint: engine, region: 'local', credentials }),
   );
+  const scan = async (sub?: string): Promise<Partial<Stored>[]> => {
+    const items: Partial<Stored>[] = [];
+    const filter = sub !== undefined && {
+      FilterExpression: 'cognito_sub = :sub',
+      ExpressionAttributeValues: { ':sub': sub },
+    };
+    const input = { TableName: name, ConsistentRead: true, ProjectionExpression: FIELDS.join(), ...filter };
+    for await (const page of paginateScan({ client }, input)) items.push(...(page.Items ?? []));
+    return items;
+  };
   return {
     engine,
     name,
@@ -61,18 +71,12 @@ export async function createOwnTable(engine = bestEngine()) {
       AWS_ACCESS_KEY_ID: credentials.accessKeyId,
       AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
     }),
-    /** What is stored under a `sub`, or by everybody, read past the service. */
-    async rows(sub?: string): Promise<Stored[]> {
-      const items: Stored[] = [];
-      const filter = sub !== undefined && {
-        FilterExpression: 'cognito_sub = :sub',
-        ExpressionAttributeValues: { ':sub': sub },
-      };
-      const scan = { TableName: name, ConsistentRead: true, ProjectionExpression: FIELDS.join(), ...filter };
-      for await (const page of paginateScan({ client }, scan))
-        items.push(...((page.Items ?? []) as Stored[]));
-      return items;
-    },
+    /** The inquiries stored under a `sub`, or by everybody, read past the service. */
+    rows: async (sub?: string): Promise<Stored[]> =>
+      (await scan(sub)).filter((item): item is Stored => item.id !== undefined),
+    /** How many idempotency keys are stored under a `sub`, or by everybody. */
+    countKeys: async (sub?: string): Promise<number> =>
+      (await scan(sub)).filter(({ id }) => id === undefined).length,
     close: () => client.destroy(),
   };
 }

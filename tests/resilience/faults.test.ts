@@ -11,7 +11,8 @@ import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { close, listen } from '../../scripts/local/server.ts';
 import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
-import { makeEvent, makePost } from '../helpers/events.ts';
+import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
+import { makeEvent, makeKeyedPost, makePost } from '../helpers/events.ts';
 import { createOwnTable } from '../helpers/own-table.ts';
 import type { OwnTable, Stored } from '../helpers/own-table.ts';
 import {
@@ -54,6 +55,7 @@ beforeAll(async () => {
 afterAll(() => table.close());
 
 interface Scene extends AsyncDisposable {
+  readonly claims: { readonly sub: string; readonly email: string };
   readonly proxy: FaultProxy;
   readonly sandbox: Sandbox;
   post(body?: string, remaining?: number): Promise<Answer>;
@@ -75,6 +77,7 @@ async function openScene(pageSize?: number): Promise<Scene> {
     return got;
   };
   return {
+    claims,
     proxy,
     sandbox,
     post: (body = 'b', remaining) => invoke(makePost({ subject: randomUUID(), body }, claims), remaining),
@@ -231,6 +234,33 @@ describe.concurrent('under a fault: in time, nothing twice, nothing in part, and
       return scene.slowest();
     }),
   );
+});
+
+describeOnDynamoDbLocal('a POST with a key, sent again after a fault', () => {
+  const repeated = createTally('1g faults of the database, POST with a key: repeated, one inquiry');
+  describe.concurrent('is answered 201, and one inquiry is stored', () => {
+    it.each(select(faults, 5))('%s', async (_, plan, post, _get, body = 'b') =>
+      repeated(async () => {
+        await using scene = await openScene();
+        const { claims, proxy, sandbox } = scene;
+        const event = makeKeyedPost('key', { subject: 's', body }, claims);
+        proxy.plan = plan;
+        const got = await sandbox.invoke(event);
+        proxy.plan = never;
+        expect(got.milliseconds).toBeLessThan(IN_TIME);
+        if (post === 'ok') expect(got.status).toBe(201);
+        else expectFault(got);
+        const again = await sandbox.invoke(event);
+        expect(again.status).toBe(201);
+        const isKnown = again.headers['Idempotency-Replayed'] === 'true';
+        if (got.status === 201) expect([again.text, isKnown]).toEqual([got.text, true]);
+        const { inquiry } = again.json as { inquiry: Inquiry };
+        expect(idsOf(await scene.stored())).toEqual([inquiry.id]);
+        expect(await table.countKeys(claims.sub)).toBe(1);
+        return got.milliseconds;
+      }),
+    );
+  });
 });
 
 describe.concurrent('without a connection: the contract’s 500 in time', () => {

@@ -1,0 +1,586 @@
+/**
+ * Random requests, faults, crashes and moves of the clock against a model. It demands, of any order of them:
+ *
+ * - One key of one owner has at most one inquiry in 24 hours, which count from the beginning of its second; a request
+ *   without a key stores one inquiry at most. What was not answered (500, a crash) is stored or not, and the next request with its
+ *   key finds out which.
+ * - Every 201 has the inquiry that is stored, byte for byte; `Idempotency-Replayed` if another request stored it.
+ * - 422 only when another payload is stored, 409 only after a conflict, 429 only when the limit is reached, 500 only
+ *   after a fault; none of the first three stores anything.
+ * - Each key has one marker, which names its newest inquiry, and no marker is without one.
+ *
+ * A write that comes late, after its sender has given it up, is stored only where it keeps these rules.
+ */
+import { randomUUID } from 'node:crypto';
+import * as fc from 'fast-check';
+import type { AsyncCommand } from 'fast-check';
+import { DeleteCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
+import { createEntities } from '../../src/entities/inquiry-store.ts';
+import type { Identity } from '../../src/identity.ts';
+import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
+import { makeEvent, makeKeyedPost, makePost } from '../helpers/events.ts';
+import {
+  always,
+  answerAfter,
+  breakOff,
+  cutConnection,
+  createHold,
+  first,
+  hang,
+  hangAfter,
+  never,
+  refuse,
+  refuseAsConflict,
+  startFaultProxy,
+} from '../helpers/fault-proxy.ts';
+import type { Fault, Plan } from '../helpers/fault-proxy.ts';
+import { createOwnTable } from '../helpers/own-table.ts';
+import type { OwnTable } from '../helpers/own-table.ts';
+import { BUILT, startSandbox } from '../helpers/sandbox.ts';
+import type { Answer } from '../helpers/sandbox.ts';
+import { createTally, isHard } from '../helpers/tally.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const LIMIT = 2;
+/** Operations of each lane; a lane has a model and clients of its own. */
+const OPERATIONS = isHard ? 5_200 : 150;
+const LANES = isHard ? 4 : 2;
+const CLIENTS = 3;
+/** Milliseconds that a function has for the database when there is a fault. */
+const SHORT_BUDGET = 250;
+/** What src/app.ts keeps back for the response. */
+const RESERVE = 1_500;
+/** Milliseconds after which AWS refuses what was signed, and nothing late arrives any more. */
+const SIGNATURE_LIFE = 900_000;
+
+/** The built handler, with a clock that the event sets. */
+const MODULE = `data:text/javascript,
+  const { now } = Date;
+  let time;
+  Date.now = () => time ?? now();
+  const { handler: built } = await import(${JSON.stringify(BUILT)});
+  export const handler = async (event, context) => {
+    const remaining = context.getRemainingTimeInMillis();
+    try {
+      time = event.time;
+      return await built(event, { ...context, getRemainingTimeInMillis: () => remaining });
+    } finally {
+      time = undefined;
+    }
+  };`;
+
+/** A function behind a connection to the database that can fail. It starts again after a crash. */
+async function startClient(table: OwnTable, limit: number | undefined) {
+  const proxy = await startFaultProxy(table.engine);
+  const hold = createHold();
+  const environment = {
+    ...table.environment(proxy.url),
+    ...(limit !== undefined && { INQUIRIES_PER_HOUR: String(limit) }),
+  };
+  const start = async () => startSandbox(environment, { module: MODULE });
+  let sandbox = await start();
+  const crash = async (): Promise<void> => sandbox.close();
+  const throttled = refuse(400, 'ProvisionedThroughputExceededException');
+  const plans = {
+    'a throttle': first(1, throttled),
+    throttles: always(throttled),
+    'errors of the database': always(refuse(500, 'InternalServerError')),
+    'a 500 after the write': first(
+      1,
+      answerAfter(() => ({ status: 500 })),
+    ),
+    'a reset before the write': first(1, cutConnection('before', 'reset')),
+    'a reset after the write': first(1, cutConnection('after', 'reset')),
+    'resets after the write': always(cutConnection('after', 'reset')),
+    'cut answers': always(breakOff('cut', 1)),
+    'empty answers': always(answerAfter(() => ({ body: Buffer.alloc(0) }))),
+    'no answer': always(hang),
+    'no answer after the write': always(hangAfter),
+    'a late write': ofWrites(hold.fault),
+    'a late write after its retry': ofWrites(async (exchange) => {
+      await hold.fault(exchange);
+      exchange.socket.resetAndDestroy();
+    }, undefined),
+    'a conflict': ofWrites(refuseAsConflict, undefined),
+    'a crash before the write': ofWrites(crash),
+    'a crash after the write': ofWrites(async ({ forward }) => {
+      await forward();
+      await crash();
+    }),
+    'a crash and a late write': ofWrites(async (exchange) => {
+      await hold.fault(exchange);
+      await crash();
+    }),
+  } satisfies Record<string, Plan>;
+
+  const invoke = async (event: object, time: number, remaining?: number): Promise<Answer> => {
+    if (!sandbox.isRunning()) sandbox = await start();
+    return sandbox.invoke({ ...event, time }, remaining);
+  };
+  return {
+    hold,
+    crash,
+    async list({ sub, email }: Identity, time: number): Promise<string[]> {
+      const got = await invoke(makeEvent({ claims: { sub, email } }), time);
+      expect(got.status).toBe(200);
+      return (got.json as InquiryListResponse).inquiries.map(({ id }) => id);
+    },
+    /** @returns Undefined when the process has ended. */
+    async post({ owner, key, subject, body, fault }: Request, time: number): Promise<Answer | undefined> {
+      const event =
+        key === undefined ? makePost({ subject, body }, owner) : makeKeyedPost(key, { subject, body }, owner);
+      proxy.plan = fault === undefined ? never : plans[fault];
+      try {
+        const isSlow = fault !== undefined && fault !== 'a conflict';
+        return await invoke(event, time, isSlow ? RESERVE + SHORT_BUDGET : undefined);
+      } catch (error) {
+        expect([fault, String(error)]).toEqual([
+          expect.stringMatching('crash'),
+          expect.stringMatching('SIGKILL'),
+        ]);
+        return undefined;
+      } finally {
+        proxy.plan = never;
+        // What the function has sent arrives before what it sends next.
+        if (fault !== undefined && sandbox.isRunning()) await this.list(owner, time);
+        await proxy.settled();
+      }
+    },
+    async close(): Promise<void> {
+      await sandbox.close();
+      await proxy.close();
+    },
+  };
+}
+type Client = Awaited<ReturnType<typeof startClient>>;
+
+/** The n-th write meets the n-th fault, those after the last one meet the last one; queries pass. */
+function ofWrites(...faults: (Fault | undefined)[]): Plan {
+  let count = 0;
+  return (attempt, operation) => {
+    if (attempt === 0) count = 0;
+    return operation === 'Query' ? undefined : faults[Math.min(count++, faults.length - 1)];
+  };
+}
+
+const CRASHES = ['a crash before the write', 'a crash after the write', 'a crash and a late write'] as const;
+const FAULTS = [
+  'a throttle',
+  'throttles',
+  'errors of the database',
+  'a 500 after the write',
+  'a reset before the write',
+  'a reset after the write',
+  'resets after the write',
+  'cut answers',
+  'empty answers',
+  'no answer',
+  'no answer after the write',
+  'a late write',
+  'a late write after its retry',
+  'a conflict',
+] as const;
+type FaultName = (typeof FAULTS)[number] | (typeof CRASHES)[number];
+
+interface Request {
+  readonly owner: Identity;
+  /** As the header has it. */
+  readonly key: string | undefined;
+  /** The key without quotes, or a text that is used once. */
+  readonly subject: string;
+  readonly body: string;
+  readonly fault: FaultName | undefined;
+}
+interface Sent extends Request {
+  readonly time: number;
+  readonly answer: Answer | undefined;
+}
+interface Marker {
+  readonly pk: string;
+  readonly sk: string;
+  readonly inquiry: string;
+  readonly expires_at: number;
+}
+
+interface Model {
+  time: number;
+  readonly limit: number | undefined;
+  readonly owners: readonly Identity[];
+  /** What each owner has stored, oldest first. */
+  readonly stored: Map<Identity, readonly Inquiry[]>;
+  /** Ids of expired inquiries whose markers DynamoDB has deleted. */
+  readonly swept: Set<string>;
+  /** Requests whose write may still arrive. */
+  late: Sent[];
+  count: number;
+}
+
+const timeOf = ({ created_at }: Inquiry): number => Date.parse(created_at);
+/** Seconds since the epoch. */
+const expiryOf = (inquiry: Inquiry): number => Math.floor(timeOf(inquiry) / 1_000) + DAY / 1_000;
+const newestOf = (rows: readonly Inquiry[], key: string): Inquiry | undefined =>
+  rows.findLast(({ subject }) => subject === key);
+/** The inquiry that has the key of a request. Without a key, the subject is used once. */
+const currentOf = (
+  rows: readonly Inquiry[],
+  { subject }: Pick<Request, 'subject'>,
+  time: number,
+): Inquiry | undefined => {
+  const row = newestOf(rows, subject);
+  return row && time < expiryOf(row) * 1_000 ? row : undefined;
+};
+/** The oldest of the inquiries that reach the limit. */
+const lastCounted = (rows: readonly Inquiry[], { limit, time }: Model): Inquiry | undefined =>
+  limit === undefined ? undefined : rows.filter((row) => timeOf(row) > time - HOUR).at(-limit);
+
+const CODES: Record<number, string> = {
+  409: 'IDEMPOTENCY_CONFLICT',
+  422: 'IDEMPOTENCY_KEY_REUSED',
+  429: 'TOO_MANY_REQUESTS',
+  500: 'INTERNAL_SERVER_ERROR',
+};
+
+/**
+ * Judges requests sent at the same time by what was stored before and after, and takes that into the model. Of late
+ * ones the answers were judged when they were sent.
+ */
+async function judge(model: Model, real: Real, requests: readonly Sent[], areLate = false): Promise<void> {
+  for (const owner of new Set(requests.map((request) => request.owner))) {
+    const own = requests.filter((request) => request.owner === owner);
+    const before = model.stored.get(owner) ?? [];
+    const { rows: after, markers } = await readOwner(real.table, owner);
+    model.stored.set(owner, after);
+    expectRows(model, before, after, own);
+    expectMarkers(model, after, markers);
+    if (areLate) continue;
+    if (lastCounted(before, model) !== undefined) {
+      expect(after.length, 'stored beyond the limit').toBe(before.length);
+    }
+    for (const request of own) expectAnswer(model, { before, after }, request, own.length === 1);
+    for (const key of new Set(own.map(({ subject }) => subject))) {
+      const firsts = own.filter(({ subject, answer }) => subject === key && isFirst(answer));
+      expect(firsts.length, `requests told to be the first with ${key}`).toBeLessThanOrEqual(1);
+    }
+  }
+}
+
+const isFirst = (answer: Answer | undefined): boolean =>
+  answer?.status === 201 && answer.headers['Idempotency-Replayed'] === undefined;
+
+/** Nothing is gone, and what was added is what one of the requests asked for, with a key that was free. */
+function expectRows(
+  { time: now }: Model,
+  before: readonly Inquiry[],
+  after: readonly Inquiry[],
+  requests: readonly Sent[],
+): void {
+  const known = new Set(before.map(({ id }) => id));
+  expect(after.filter(({ id }) => known.has(id))).toEqual(before);
+  const added = after.filter(({ id }) => !known.has(id));
+  for (const row of added) {
+    const senders = requests.filter(
+      ({ owner, subject, body, time, answer }) =>
+        owner.sub === row.cognito_sub &&
+        owner.email === row.email &&
+        subject === row.subject &&
+        body === row.body &&
+        time === timeOf(row) &&
+        (answer === undefined || answer.status === 201 || answer.status === 500),
+    );
+    expect(senders, `who stored ${row.subject} ${row.body}`).not.toEqual([]);
+    expect(currentOf(before, row, now), `the inquiry that ${row.subject} had`).toBe(undefined);
+  }
+  expect(new Set(added.map(({ subject }) => subject)).size, 'subjects that were added').toBe(added.length);
+}
+
+function expectMarkers({ swept }: Model, rows: readonly Inquiry[], markers: readonly Marker[]): void {
+  const keys = new Set(rows.map(({ subject }) => subject).filter((subject) => !subject.startsWith('#')));
+  const newest = [...keys].flatMap((key) => newestOf(rows, key) ?? []).filter(({ id }) => !swept.has(id));
+  expect(markers.map(({ inquiry, expires_at }) => `${inquiry} ${expires_at}`).toSorted(), 'markers').toEqual(
+    newest.map((row) => `${row.id} ${expiryOf(row)}`).toSorted(),
+  );
+}
+
+function expectAnswer(
+  model: Model,
+  { before, after }: { before: readonly Inquiry[]; after: readonly Inquiry[] },
+  request: Sent,
+  isAlone: boolean,
+): void {
+  const { key, subject, body, fault, answer, time } = request;
+  const { status = 500, headers = {}, json, text } = answer ?? {};
+  const isConflict = fault === 'a conflict' && key !== undefined;
+  const known = currentOf(before, request, time);
+  const last = lastCounted(before, model);
+  if (known !== undefined || isAlone) {
+    const expected = known ? (known.body === body ? 201 : 422) : last ? 429 : 201;
+    const others = fault === undefined ? [] : isConflict ? [409] : [500];
+    expect([expected, ...others]).toContain(status);
+  }
+  if (answer === undefined) return;
+  if (status !== 201) expect(json).toMatchObject({ error: CODES[status] });
+  const { 'Retry-After': retryAfter, 'Idempotency-Replayed': replayed } = headers;
+  const row = currentOf(after, request, time);
+  if (status === 201) {
+    expect(text).toBe(JSON.stringify({ inquiry: row }));
+    expect([row?.subject, row?.body]).toEqual([subject, body]);
+    if (known !== undefined) expect(replayed).toBe('true');
+    else if (isAlone) expect(replayed).toBe(undefined);
+  } else if (status === 422) {
+    expect(row?.body).not.toBe(body);
+    expect(row).toBeDefined();
+  } else if (status === 409) {
+    expect([isConflict, retryAfter]).toEqual([true, '1']);
+  } else if (status === 429) {
+    const counted = lastCounted(after, model);
+    expect(counted).toBeDefined();
+    if (last) expect(retryAfter).toBe(String(Math.ceil((timeOf(last) + HOUR - time) / 1_000)));
+  } else {
+    expect([status, isConflict, fault]).toEqual([500, false, expect.anything()]);
+  }
+}
+
+interface Real {
+  readonly table: OwnTable;
+  readonly clients: readonly Client[];
+}
+
+/** Everything in the partition of an owner, read past the service. */
+async function readOwner({ client, name }: OwnTable, { sub: cognito_sub, email }: Identity) {
+  const { pk } = createEntities(name)
+    .inquiries.get({ cognito_sub, email, id: '' })
+    .params<{ Key: { pk: string } }>().Key;
+  const { Items = [], LastEvaluatedKey } = await client.send(
+    new QueryCommand({
+      TableName: name,
+      ConsistentRead: true,
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': pk },
+    }),
+  );
+  expect(LastEvaluatedKey).toBe(undefined);
+  return {
+    rows: Items.filter((item) => 'id' in item).map((item): Inquiry => {
+      const { id, subject, body, created_at } = item as Inquiry;
+      return { id, cognito_sub: item['cognito_sub'], email: item['email'], subject, body, created_at };
+    }),
+    markers: Items.filter((item) => !('id' in item)) as Marker[],
+  };
+}
+
+const operations = createTally('8a exactly once: operations on the built function, against the model');
+const outcomes = {
+  '201, first': createTally('8b exactly once: answered 201, first'),
+  '201, replayed': createTally('8c exactly once: answered 201, replayed'),
+  '409': createTally('8d exactly once: answered 409'),
+  '422': createTally('8e exactly once: answered 422'),
+  '429': createTally('8f exactly once: answered 429'),
+  '500, stored': createTally('8g exactly once: not answered or 500, though stored'),
+  '500, not stored': createTally('8h exactly once: not answered or 500, not stored'),
+  'late, stored': createTally('8i exactly once: arrived late and stored'),
+  'late, refused': createTally('8j exactly once: arrived late and not stored again'),
+};
+type Outcome = keyof typeof outcomes;
+const met = new Set<Outcome>();
+const meet = async (outcome: Outcome): Promise<void> => {
+  met.add(outcome);
+  await outcomes[outcome](async () => undefined);
+};
+
+const isStored = ({ stored }: Model, { owner, subject, body, time }: Sent): boolean =>
+  stored.get(owner)?.some((row) => row.subject === subject && row.body === body && timeOf(row) === time) ??
+  false;
+
+type Command = AsyncCommand<Model, Real>;
+const command = (name: string, run: Command['run']): Command => ({
+  check: () => true,
+  run: async (model, real) =>
+    operations(async () => {
+      model.count++;
+      await run(model, real);
+    }),
+  toString: () => name,
+});
+
+type Choice = Pick<Request, 'key' | 'body' | 'fault'> & { readonly owner: number };
+/** Requests at the same time, each by a client of its own. */
+const send = (choices: readonly Choice[]): Command => {
+  const names = choices.map(
+    ({ owner, key = 'no key', body, fault }) => `owner ${owner}, ${key}, ${body}${fault ? `, ${fault}` : ''}`,
+  );
+  return command(`send(${names.join(' | ')})`, async (model, { table, clients }) => {
+    const { time } = model;
+    const requests = await Promise.all(
+      choices.map(async ({ owner, ...choice }, index): Promise<Sent> => {
+        const subject = choice.key?.replaceAll('"', '') ?? `#${model.count}-${index}`;
+        const request = { ...choice, subject, owner: model.owners[owner] as Identity };
+        return { ...request, time, answer: await (clients[index] as Client).post(request, time) };
+      }),
+    );
+    model.count += requests.length - 1;
+    for (const _ of requests.slice(1)) await operations(async () => undefined);
+    await judge(model, { table, clients }, requests);
+    model.late.push(...requests.filter(({ fault }) => fault?.includes('late')));
+    for (const request of requests) {
+      const { status = 500, headers = {} } = request.answer ?? {};
+      if (status === 201) await meet(headers['Idempotency-Replayed'] ? '201, replayed' : '201, first');
+      else if (status === 500) await meet(isStored(model, request) ? '500, stored' : '500, not stored');
+      else await meet(String(status) as Outcome);
+    }
+  });
+};
+
+const moveTo = (model: Model, clients: readonly Client[], time: number): void => {
+  model.time = time;
+  if (model.late.every((sent) => time - sent.time < SIGNATURE_LIFE)) return;
+  model.late = [];
+  for (const { hold } of clients) hold.drop();
+};
+
+const advance = (milliseconds: number): Command =>
+  command(`advance(${milliseconds})`, async (model, { clients }) =>
+    moveTo(model, clients, model.time + milliseconds),
+  );
+
+/** To the next moment at which a key is free again or an inquiry does not count any more, or just before it. */
+const approach = (offset: number): Command =>
+  command(`approach(${offset})`, async (model, { clients }) => {
+    const moments = [...model.stored.values()]
+      .flat()
+      .flatMap((row) => [timeOf(row) + HOUR + offset, expiryOf(row) * 1_000 + offset])
+      .filter((moment) => moment > model.time);
+    if (moments.length > 0) moveTo(model, clients, Math.min(...moments));
+  });
+
+/** What was kept back reaches the database now. */
+const arrive = command('late writes arrive', async (model, real) => {
+  const late = model.late.filter((sent) => !isStored(model, sent));
+  for (const { hold } of real.clients) await hold.release();
+  await judge(model, real, model.late, true);
+  model.late = [];
+  for (const sent of late) await meet(isStored(model, sent) ? 'late, stored' : 'late, refused');
+});
+
+const crash = (client: number): Command =>
+  command(`crash(${client})`, async (_, { clients }) => clients[client]?.crash());
+
+const list = (owner: number, client: number): Command =>
+  command(`list(${owner})`, async ({ owners, stored, time }, { clients }) => {
+    const identity = owners[owner] as Identity;
+    const ids = (stored.get(identity) ?? []).map(({ id }) => id);
+    expect(await clients[client]?.list(identity, time)).toEqual(ids.toReversed());
+  });
+
+/** DynamoDB deletes the markers that have expired. */
+const sweep = command('expired markers are deleted', async ({ owners, swept, time }, { table }) => {
+  for (const owner of owners) {
+    for (const { pk, sk, inquiry, expires_at } of (await readOwner(table, owner)).markers) {
+      if (expires_at * 1_000 > time) continue;
+      await table.client.send(new DeleteCommand({ TableName: table.name, Key: { pk, sk } }));
+      swept.add(inquiry);
+    }
+  }
+});
+
+const anyFault = fc.oneof(
+  { weight: 60, arbitrary: fc.constant(undefined) },
+  { weight: 39, arbitrary: fc.constantFrom(...FAULTS) },
+  { weight: 1, arbitrary: fc.constantFrom(...CRASHES) },
+);
+const anyClient = fc.nat(CLIENTS - 1);
+
+const choice = (fault: fc.Arbitrary<FaultName | undefined>): fc.Arbitrary<Choice> =>
+  fc.record({
+    owner: fc.constantFrom(0, 0, 0, 0, 1, 2),
+    key: fc.constantFrom('k', 'k', '"k"', 'K', undefined, undefined),
+    body: fc.constantFrom('a', 'a', 'b'),
+    fault,
+  });
+const commands = fc.commands(
+  [
+    choice(fc.constant(undefined)).map((one) => send([one])),
+    choice(fc.constant(undefined)).map((one) => send([one])),
+    choice(anyFault).map((one) => send([one])),
+    choice(anyFault).map((one) => send([one])),
+    fc.array(choice(anyFault), { minLength: 2, maxLength: CLIENTS }).map(send),
+    fc.constantFrom(-1, 0).map(approach),
+    fc.constantFrom(1, 999, 1_000, 60_000, HOUR / 2, HOUR, DAY).map(advance),
+    fc.oneof(
+      { weight: 10, arbitrary: fc.constant(arrive) },
+      { weight: 10, arbitrary: fc.constant(sweep) },
+      {
+        weight: 10,
+        arbitrary: fc.tuple(fc.nat(2), anyClient).map(([owner, client]) => list(owner, client)),
+      },
+      { weight: 1, arbitrary: anyClient.map(crash) },
+    ),
+  ],
+  { maxCommands: 80, size: 'max' },
+);
+
+describeOnDynamoDbLocal('exactly once', (endpoint) => {
+  let table: OwnTable;
+  let stored = 0;
+  beforeAll(async () => {
+    table = await createOwnTable(endpoint);
+  });
+  afterAll(() => table.close());
+
+  describe.concurrent('whatever the order of requests, faults, crashes and times', () => {
+    it.each(Array.from({ length: LANES }, (_, lane) => [lane % 2 === 0 ? undefined : LIMIT, lane]))(
+      'with a limit of %s (%i)',
+      async (limit, lane) => {
+        const clients = await Promise.all(
+          Array.from({ length: CLIENTS }, async () => startClient(table, limit)),
+        );
+        const real = { table, clients };
+        let count = 0;
+        let hasFailed = false;
+        let time = Date.UTC(2030, 0);
+        const property = fc.asyncProperty(commands, async (chosen) => {
+          // After a failure, the runs look for the shortest one that fails.
+          if (count >= OPERATIONS && !hasFailed) return;
+          for (const { hold } of clients) hold.drop();
+          const [one, two] = [randomUUID(), randomUUID()];
+          const model: Model = {
+            // The clock of the clients does not run backwards from one run to the next.
+            time: (time = Math.ceil(time / DAY + 1) * DAY),
+            limit,
+            owners: [
+              { sub: one, email: 'ana@example.com' },
+              { sub: one, email: 'bo@example.com' },
+              { sub: two, email: 'ana@example.com' },
+            ],
+            stored: new Map(),
+            swept: new Set(),
+            late: [],
+            count: 0,
+          };
+          try {
+            await fc.asyncModelRun(() => ({ model, real }), chosen);
+            await arrive.run(model, real);
+          } catch (error) {
+            hasFailed = true;
+            throw error;
+          } finally {
+            time = model.time;
+            count += model.count;
+            for (const rows of model.stored.values()) stored += rows.length;
+          }
+        });
+        // Of a fast selection every run is the same.
+        await fc.assert(property, { numRuns: OPERATIONS / 5, ...(!isHard && { seed: lane }) });
+        await Promise.all(clients.map(async (client) => client.close()));
+        expect(count).toBeGreaterThanOrEqual(OPERATIONS);
+      },
+    );
+  });
+
+  it('every kind of outcome has occurred in full counts, and nothing else is stored', async () => {
+    if (isHard) expect([...met].toSorted()).toEqual(Object.keys(outcomes).toSorted());
+    expect(await table.rows()).toHaveLength(stored);
+  });
+});

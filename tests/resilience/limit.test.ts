@@ -1,0 +1,188 @@
+/** T24, floods: INQUIRIES_PER_HOUR bounds what one owner stores, whatever the concurrency, and no other owner notices. */
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startFunction } from '../../scripts/local/lambda/function.ts';
+import { createApp } from '../../src/app.ts';
+import type { GatewayResponse } from '../../src/http.ts';
+import type { Identity } from '../../src/identity.ts';
+import { createInquiries } from '../../src/inquiries.ts';
+import type { InquiryStore } from '../../src/inquiries.ts';
+import { createOwnStore, describeOnEngines } from '../helpers/engines.ts';
+import { makePost } from '../helpers/events.ts';
+import { BUILT } from '../helpers/sandbox.ts';
+import { createTally, isHard, select } from '../helpers/tally.ts';
+
+const HOUR = 3_600_000;
+const LIMIT = 10;
+const corsOrigin = 'https://www.example.com';
+const makeOwner = (): Identity => ({ sub: randomUUID(), email: 'ana@example.com' });
+
+/** Runs `run` `count` times, at most `concurrency` at a time, each with the number of its worker. */
+async function repeat<Result>(
+  count: number,
+  concurrency: number,
+  run: (worker: number) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  let started = 0;
+  const work = async (_: unknown, worker: number): Promise<void> => {
+    while (started < count) {
+      started++;
+      results.push(await run(worker));
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, work));
+  return results;
+}
+
+const statusesOf = (answers: readonly GatewayResponse[]): number[] =>
+  answers.map(({ statusCode }) => statusCode);
+
+describeOnEngines('T24: a limit of inquiries per owner and hour', (endpoint, engine) => {
+  let own: Awaited<ReturnType<typeof createOwnStore>>;
+  beforeAll(async () => {
+    own = await createOwnStore(endpoint);
+  });
+
+  /** One execution environment: ids of its own. */
+  const createInstance = (
+    now: () => number = Date.now,
+    { inquiriesPerHour = LIMIT, through = own.store } = {},
+  ) => {
+    const app = createApp({ inquiries: createInquiries(through, { inquiriesPerHour, now }), corsOrigin });
+    return async (owner: Identity, body = 'b') => app(makePost({ subject: 's', body }, owner));
+  };
+
+  describe.each(select([1, 5, 10, 50], 3))('%i requests at a time', (concurrency) => {
+    const requests = isHard ? 500 : 100;
+    const sent = createTally(
+      `9a flood of one owner, ${concurrency} at a time (${engine}): answered 201 or 429`,
+    );
+    const stored = createTally(
+      `9b flood of one owner, ${concurrency} at a time (${engine}): stored with a limit of ${LIMIT}`,
+    );
+
+    it(`store at most ${concurrency - 1} beyond the limit, and another owner is served`, async () => {
+      const time = Date.now();
+      const instances = Array.from({ length: concurrency }, () => createInstance(() => time));
+      const [owner, other] = [makeOwner(), makeOwner()];
+      const others: GatewayResponse[] = [];
+      const answers = await repeat(requests, concurrency, async (worker) => {
+        const answer = await instances[worker]?.(owner);
+        await sent(async () => expect([201, 429]).toContain(answer?.statusCode));
+        if (worker === 0 && others.length < LIMIT) others.push(await createInstance(() => time)(other));
+        return answer as GatewayResponse;
+      });
+      const rows = await own.rows(owner.sub);
+      for (const { cognito_sub } of rows) await stored(async () => expect(cognito_sub).toBe(owner.sub));
+      expect(statusesOf(answers).filter((status) => status === 201)).toHaveLength(rows.length);
+      expect(rows.length).toBeGreaterThanOrEqual(LIMIT);
+      expect(rows.length).toBeLessThanOrEqual(LIMIT + concurrency - 1);
+      expect(statusesOf(others)).toEqual(others.map(() => 201));
+      expect(others.length).toBeGreaterThan(0);
+      expect((await createInstance(() => time)(owner)).statusCode).toBe(429);
+    });
+  });
+
+  it('requests that all count before any of them stores go beyond the limit by their number less one', async () => {
+    const concurrency = 50;
+    const owner = makeOwner();
+    const post = createInstance();
+    for (let count = 1; count < LIMIT; count++) expect((await post(owner)).statusCode).toBe(201);
+    const { promise: everybodyHasCounted, resolve } = Promise.withResolvers<void>();
+    let counted = 0;
+    const through: InquiryStore = {
+      ...own.store,
+      async findNth(...count) {
+        const oldest = await own.store.findNth(...count);
+        counted++;
+        if (counted === concurrency) resolve();
+        await everybodyHasCounted;
+        return oldest;
+      },
+    };
+    const answers = await repeat(concurrency, concurrency, async () =>
+      createInstance(Date.now, { through })(owner),
+    );
+    expect(new Set(statusesOf(answers))).toEqual(new Set([201]));
+    expect(await own.rows(owner.sub)).toHaveLength(LIMIT + concurrency - 1);
+    expect((await post(owner)).statusCode).toBe(429);
+  });
+
+  it('the built function refuses what INQUIRIES_PER_HOUR says, and serves another owner', async () => {
+    const concurrency = 4;
+    const lambda = await startFunction({
+      module: BUILT,
+      environment: { ...own.environment(), CORS_ORIGIN: corsOrigin, INQUIRIES_PER_HOUR: String(LIMIT) },
+      timeout: 60_000,
+      concurrency,
+    });
+    try {
+      const [owner, other] = [makeOwner(), makeOwner()];
+      const post = async (claims: Identity): Promise<GatewayResponse> =>
+        JSON.parse(
+          await lambda.invoke(JSON.stringify(makePost({ subject: '', body: '' }, claims)), randomUUID()),
+        );
+      const answers = await repeat(100, concurrency, async () => post(owner));
+      const rows = await own.rows(owner.sub);
+      expect(new Set(statusesOf(answers))).toEqual(new Set([201, 429]));
+      expect(rows.length).toBeGreaterThanOrEqual(LIMIT);
+      expect(rows.length).toBeLessThanOrEqual(LIMIT + concurrency - 1);
+      expect((await post(other)).statusCode).toBe(201);
+    } finally {
+      await lambda.close();
+    }
+  });
+
+  it('Retry-After is the number of seconds after which the next inquiry is stored', async () => {
+    const start = Date.UTC(2030, 0);
+    let time = start;
+    const owner = makeOwner();
+    const post = createInstance(() => time, { inquiriesPerHour: 2 });
+    const refusedAt = async (after: number): Promise<string | undefined> => {
+      time = start + after;
+      const { statusCode, headers } = await post(owner);
+      expect(statusCode).toBe(429);
+      return headers['Retry-After'];
+    };
+    const storedAt = async (after: number): Promise<void> => {
+      time = start + after;
+      expect((await post(owner)).statusCode).toBe(201);
+    };
+    await storedAt(0);
+    await storedAt(10_500);
+    expect(await refusedAt(10_500)).toBe('3590');
+    expect(await refusedAt(HOUR - 1_001)).toBe('2');
+    expect(await refusedAt(HOUR - 1_000)).toBe('1');
+    expect(await refusedAt(HOUR - 1)).toBe('1');
+    await storedAt(HOUR);
+    // Now the second one is the oldest that counts.
+    expect(await refusedAt(HOUR)).toBe('11');
+    expect(await refusedAt(HOUR + 10_499)).toBe('1');
+    await storedAt(HOUR + 10_500);
+  });
+
+  it('inquiries of an hour that fill a page of 1 MB reach any limit', async () => {
+    const start = Date.UTC(2030, 0);
+    let time = start;
+    const owner = makeOwner();
+    const post = createInstance(() => time, { inquiriesPerHour: 1_000 });
+    const body = 'x'.repeat(390_000);
+    const statuses: number[] = [];
+    let retryAfter: string | undefined;
+    while (retryAfter === undefined && statuses.length < 10) {
+      const { statusCode, headers } = await post(owner, body);
+      statuses.push(statusCode);
+      retryAfter = headers['Retry-After'];
+      time += 1_000;
+    }
+    // One of the engines ends a page before the item that does not fit, the other one after it.
+    expect([
+      [201, 201, 201, 429],
+      [201, 201, 201, 201, 429],
+    ]).toContainEqual(statuses);
+    expect((await post(makeOwner(), body)).statusCode).toBe(201);
+    time += (Number(retryAfter) - 1) * 1_000;
+    expect((await post(owner, body)).statusCode).toBe(201);
+  });
+});
