@@ -11,7 +11,13 @@ import { openFolder, parseOptions, runCommand, UsageError } from '../scripts/cli
 import { contenders, prebuilt } from './contenders.ts';
 import { startDatabase } from './database.ts';
 import { limitsUnavailableReason } from './limits.ts';
-import { checkContender, measureColdStart, measureLists } from './measure.ts';
+import {
+  checkContender,
+  measureColdStart,
+  measureConsumption,
+  measureLists,
+  measureVariant,
+} from './measure.ts';
 import type { Bench, Entrant } from './measure.ts';
 import { formatResults } from './report.ts';
 
@@ -52,6 +58,8 @@ await runCommand(async () => {
   if (noLimits !== undefined) log(`No limits: ${noLimits}. Only CPU times are meaningful.`);
   log('Starting the database and filling its table');
   const database = await startDatabase();
+  const hasTransactions = database.engine !== 'dynalite';
+  if (!hasTransactions) log(`No POST with a key: ${database.engine} has no transactions.`);
   const folder = mkdtempSync(join(tmpdir(), 'inquiries-bench-'));
   try {
     const bench: Bench = { database, limited: noLimits === undefined, warmRequests: quick ? 9 : 21 };
@@ -61,13 +69,15 @@ await runCommand(async () => {
       log(`Building and checking ${contender.title}`);
       const target = join(folder, String(entrants.length));
       mkdirSync(target);
-      const built = await contender.build(target);
+      const complete = await contender.build(target);
+      const built = hasTransactions ? complete : { ...complete, hasKeys: false };
       if (contender.constant !== true) {
         await checkContender(bench, built).catch((cause: Error) => {
           throw new Error(`Wrong response of ${contender.title}: ${cause.message}`, { cause });
         });
       }
-      entrants.push({ contender, built, coldStarts: [], lists: [] });
+      const consumption = built.hasKeys === true ? await measureConsumption(bench, built) : {};
+      entrants.push({ contender, built, coldStarts: [], variants: [], lists: [], consumption });
     }
 
     // In turns, so that other load on the machine affects all contenders alike.
@@ -76,6 +86,9 @@ await runCommand(async () => {
       for (const entrant of entrants) {
         log(`Cold start ${round} of ${rounds}: ${entrant.contender.title}`);
         entrant.coldStarts.push(await measureColdStart(bench, entrant));
+        const { hasKeys = false, hasLimit = false } = entrant.built;
+        if (hasKeys) entrant.variants.push(await measureVariant(bench, entrant, 'Keyed'));
+        if (hasLimit) entrant.variants.push(await measureVariant(bench, entrant, 'Limited'));
       }
     }
     const working = entrants.filter(({ contender }) => contender.constant !== true);

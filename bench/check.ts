@@ -5,6 +5,7 @@ import {
   assertError,
   assertHeader,
   assertList,
+  assertStatus,
   createContractChecks,
 } from '../scripts/contract-checks.ts';
 import type { ServiceResponse } from '../scripts/contract-checks.ts';
@@ -70,6 +71,43 @@ export async function checkContract(invoke: (event: string) => Promise<string>, 
   } catch (cause) {
     throw new Error(`${sent}: ${(cause as Error).message}`, { cause });
   }
+}
+
+/**
+ * Checks POST with the header Idempotency-Key.
+ *
+ * @param invoke - Sends an event and resolves to the handler's result, both as JSON.
+ * @param owner - Has no inquiries.
+ * @param other - Another owner.
+ * @throws Error with what is wrong as its message.
+ */
+export async function checkKeys(
+  invoke: (event: string) => Promise<string>,
+  owner: Owner,
+  other: Owner,
+): Promise<void> {
+  const send = async (
+    sender: Owner,
+    method: string,
+    key?: string,
+    subject = 's',
+  ): Promise<ServiceResponse> => {
+    const body = method === 'POST' ? JSON.stringify({ subject, body: '"line"\n🎈' }) : '';
+    return toResponse(await invoke(makeEvent({ method, claims: claimsOf(sender), key, body })));
+  };
+  const key = 'c7a1f5de-0d3b-4e0c-9a54-6b9b3f0a2f11';
+  const first = assertCreated(await send(owner, 'POST', key));
+  deepStrictEqual(assertCreated(await send(owner, 'POST', key)), first);
+  assertError(await send(owner, 'POST', key, 'another'), 422, 'IDEMPOTENCY_KEY_REUSED');
+  const ofOther = assertCreated(await send(other, 'POST', key));
+  deepStrictEqual([ofOther.cognito_sub, ofOther.email], [other.sub, other.email]);
+  const second = assertCreated(await send(owner, 'POST', `${key}-2`));
+  deepStrictEqual(assertList(await send(owner, 'GET')).inquiries, [second, first]);
+}
+
+/** @throws Error when the status of the handler's result, as JSON, is another. */
+export function checkStatus(result: string, expected: number): void {
+  assertStatus(toResponse(result), expected);
 }
 
 function toResponse(result: string): ServiceResponse {

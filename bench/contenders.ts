@@ -20,6 +20,10 @@ export interface Package {
   readonly module: string;
   /** Bytes of the zip. */
   readonly size: number;
+  /** Whether POST knows the header Idempotency-Key. */
+  readonly hasKeys?: boolean;
+  /** Whether POST knows the variable INQUIRIES_PER_HOUR. */
+  readonly hasLimit?: boolean;
 }
 
 /** CommonJS is what AWS CDK's NodejsFunction builds; the options for ES modules are from Powertools' documentation. */
@@ -33,22 +37,41 @@ const ES_MODULE: BuildOptions = {
 export const contenders: readonly Contender[] = [
   { name: 'ours', title: 'this service', build: buildOurs },
   bundled('middy-powertools', 'Middy + Powertools + zod', 'handler.mjs', ES_MODULE),
+  withKeys(
+    bundled('powertools-idempotency', 'Middy + Powertools idempotency + zod', 'handler.mjs', ES_MODULE),
+  ),
   bundled('hono', 'Hono', 'handler.mjs', ES_MODULE),
   bundled('plain', 'same packages, plain bundle', 'handler.cjs'),
   bundled('hand-written', 'hand-written SigV4', 'handler.mjs'),
   { ...bundled('bare', 'bare Node, a constant', 'handler.cjs'), constant: true },
 ];
 
-/** A package built earlier: the path of its inquiries.zip. */
+/** A package built earlier, which may know neither keys nor the limit: the path of its inquiries.zip. */
 export function prebuilt(zip: string): Contender {
   const title = `${basename(dirname(resolve(zip)))}/${basename(zip)}`;
-  return { name: title, title, build: async (folder) => unpack(zip, folder) };
+  return {
+    name: title,
+    title,
+    async build(folder) {
+      const built = unpack(zip, folder);
+      const code = readFileSync(built.module, 'utf8');
+      return {
+        ...built,
+        hasKeys: code.includes('idempotency-key'),
+        hasLimit: code.includes('INQUIRIES_PER_HOUR'),
+      };
+    },
+  };
+}
+
+function withKeys(contender: Contender): Contender {
+  return { ...contender, build: async (folder) => ({ ...(await contender.build(folder)), hasKeys: true }) };
 }
 
 async function buildOurs(folder: string): Promise<Package> {
   const script = join(import.meta.dirname, '../scripts/build.ts');
   execFileSync(process.execPath, [script, '--out', join(folder, 'dist')], { stdio: 'pipe' });
-  return unpack(join(folder, 'dist/inquiries.zip'), folder);
+  return { ...unpack(join(folder, 'dist/inquiries.zip'), folder), hasKeys: true, hasLimit: true };
 }
 
 function unpack(zip: string, folder: string): Package {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { createServer } from 'node:tls';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { CreateTableCommand, DynamoDBClient, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
 import { BatchWriteCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { generate } from 'selfsigned';
 import { V7Generator } from 'uuidv7';
@@ -16,6 +16,7 @@ import { createInquiryEntity } from '../src/entities/inquiry.ts';
 
 export const CORS_ORIGIN = 'https://www.example.com';
 const TABLE = 'inquiries-bench';
+const IDEMPOTENCY_TABLE = 'inquiries-bench-idempotency';
 /** The most inquiries with this message that fit into one response (468 bytes each, less the function's margin). */
 const FULLEST = 13_300;
 
@@ -31,6 +32,8 @@ export interface SeededOwner extends Owner {
 
 export interface Database {
   readonly engine: string;
+  /** Endpoint of the engine, without TLS. */
+  readonly url: string;
   /** Environment variables of a function that uses it. */
   readonly environment: Readonly<Record<string, string>>;
   /** Owners of 10, 100 and 1,000 inquiries, and of as many as fit into one response. */
@@ -45,6 +48,7 @@ export async function startDatabase(): Promise<Database> {
   const engine = await startEngine(isLocalAvailable ? 'dynamodb-local' : 'dynalite');
   resources.defer(() => engine.close());
   await createTable(engine.url, TABLE);
+  await createIdempotencyTable(engine.url);
   const owners = await seed(engine.url);
 
   const folder = mkdtempSync(join(tmpdir(), 'inquiries-bench-'));
@@ -69,8 +73,10 @@ export async function startDatabase(): Promise<Database> {
   const started = resources.move();
   return {
     engine: engine.name,
+    url: engine.url,
     environment: {
       TABLE_NAME: TABLE,
+      IDEMPOTENCY_TABLE_NAME: IDEMPOTENCY_TABLE,
       CORS_ORIGIN,
       AWS_ENDPOINT_URL_DYNAMODB: `https://localhost:${port}`,
       NODE_EXTRA_CA_CERTS: certificateFile,
@@ -93,9 +99,33 @@ export const MESSAGE = {
     'dispatch. Could you tell me when it will arrive, and whether an address in Austria is possible? Thank you!',
 };
 
+const createClient = (endpoint: string): DynamoDBClient =>
+  new DynamoDBClient({
+    endpoint,
+    region: 'local',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
+
+/** The table of Powertools' idempotency, as its documentation defines it. */
+async function createIdempotencyTable(endpoint: string): Promise<void> {
+  const client = createClient(endpoint);
+  try {
+    await client.send(
+      new CreateTableCommand({
+        TableName: IDEMPOTENCY_TABLE,
+        KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+        AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+        BillingMode: 'PAY_PER_REQUEST',
+      }),
+    );
+    await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.1 }, { TableName: IDEMPOTENCY_TABLE });
+  } finally {
+    client.destroy();
+  }
+}
+
 async function seed(endpoint: string): Promise<Database['owners']> {
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  const client = DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint, region: 'local', credentials }));
+  const client = DynamoDBDocumentClient.from(createClient(endpoint));
   const entity = createInquiryEntity(TABLE);
   const generator = new V7Generator();
 

@@ -8,10 +8,12 @@ export interface EventOptions extends ServiceRequest {
   /** Absent: no authorizer ran. */
   readonly claims?: Readonly<Record<string, string>>;
   readonly base64?: boolean;
+  /** Value of the header Idempotency-Key. */
+  readonly key?: string | undefined;
 }
 
 /** An event as JSON. */
-export function makeEvent({ method, claims, body = '', base64 = false, query }: EventOptions): string {
+export function makeEvent({ method, claims, body = '', base64 = false, key, query }: EventOptions): string {
   const headers = {
     accept: '*/*',
     authorization: `Bearer ${'eyJraWQiOiJleGFtcGxlIiwiYWxnIjoiUlMyNTYifQ'.repeat(20)}`,
@@ -19,6 +21,7 @@ export function makeEvent({ method, claims, body = '', base64 = false, query }: 
     'content-type': base64 ? 'application/octet-stream' : 'application/json',
     host: 'api.example.com',
     'user-agent': 'bench',
+    ...(key !== undefined && { 'idempotency-key': key }),
   };
   const request = {
     method,

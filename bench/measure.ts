@@ -1,13 +1,19 @@
 /** The measurements of one contender, each in a process of its own. */
-import { checkContract, checkCreated, checkList } from './check.ts';
+import { randomUUID } from 'node:crypto';
+import { checkContract, checkCreated, checkKeys, checkList, checkStatus } from './check.ts';
 import type { Contender, Package } from './contenders.ts';
 import { makeOwner, MESSAGE } from './database.ts';
 import type { Database, Owner, SeededOwner } from './database.ts';
 import { claimsOf, makeEvent } from './events.ts';
+import { startMeter } from './meter.ts';
+import type { Consumption } from './meter.ts';
 import { startSandbox } from './sandbox.ts';
 import type { Cost, Sandbox } from './sandbox.ts';
 
-/** `start`: initialisation and first POST together. `ten` to `fullest`: warm GETs of lists of that length. */
+/**
+ * `start`: initialisation and first POST together. `ten` to `fullest`: warm GETs of lists of that length. `Keyed`: POST
+ * with an Idempotency-Key; `Limited`: POST with a limit of inquiries.
+ */
 export type Step =
   | 'initialisation'
   | 'firstPost'
@@ -17,7 +23,21 @@ export type Step =
   | 'ten'
   | 'hundred'
   | 'thousand'
-  | 'fullest';
+  | 'fullest'
+  | `${'start' | 'firstPost' | 'warmPost'}${Variant}`;
+
+export type Variant = 'Keyed' | 'Limited';
+
+/** Requests whose consumption is measured. */
+export type Request =
+  | 'plain'
+  | 'keyed'
+  | 'replay'
+  | 'reused'
+  | 'limited'
+  | 'limitedKeyed'
+  | 'limitedReplay'
+  | 'refused';
 
 /** What one process has cost: medians where a step is repeated; a text is the reason why there is no figure. */
 export interface Run {
@@ -31,7 +51,10 @@ export interface Entrant {
   readonly contender: Contender;
   readonly built: Package;
   readonly coldStarts: Run[];
+  /** Of POST with a key and with the limit. */
+  readonly variants: Run[];
   readonly lists: Run[];
+  readonly consumption: Partial<Record<Request, Consumption>>;
 }
 
 export interface Bench {
@@ -41,16 +64,17 @@ export interface Bench {
   readonly warmRequests: number;
 }
 
-const MESSAGE_JSON = JSON.stringify(MESSAGE);
 let nextNumber = 100;
 /** An owner without inquiries. */
 const nextOwner = (): Owner => makeOwner(nextNumber++);
 
 /** @throws Error when a response of the contender is wrong. */
 export async function checkContender(bench: Bench, built: Package): Promise<void> {
-  await inSandbox({ ...bench, limited: false }, built, async (sandbox) =>
-    checkContract(async (event) => (await sandbox.invoke(event)).result, nextOwner()),
-  );
+  await inSandbox({ ...bench, limited: false }, built, async (sandbox) => {
+    const invoke = async (event: string) => (await sandbox.invoke(event)).result;
+    await checkContract(invoke, nextOwner());
+    if (built.hasKeys === true) await checkKeys(invoke, nextOwner(), nextOwner());
+  });
 }
 
 export async function measureColdStart(bench: Bench, { contender, built }: Entrant): Promise<Run> {
@@ -58,8 +82,7 @@ export async function measureColdStart(bench: Bench, { contender, built }: Entra
   return inSandbox(bench, built, async (sandbox) => {
     const post = async (): Promise<Cost> => {
       const owner = nextOwner();
-      const event = makeEvent({ method: 'POST', claims: claimsOf(owner), body: MESSAGE_JSON });
-      const { result, ...cost } = await sandbox.invoke(event);
+      const { result, ...cost } = await sandbox.invoke(toPost(owner));
       if (!constant) checkCreated(result, owner);
       return cost;
     };
@@ -69,7 +92,7 @@ export async function measureColdStart(bench: Bench, { contender, built }: Entra
     const costs = {
       initialisation,
       firstPost,
-      start: { wall: initialisation.wall + firstPost.wall, cpu: initialisation.cpu + firstPost.cpu },
+      start: add(initialisation, firstPost),
       firstGet: await get(),
       warmPost: await repeat(bench.warmRequests, post),
       ten: await repeat(bench.warmRequests, get),
@@ -77,6 +100,85 @@ export async function measureColdStart(bench: Bench, { contender, built }: Entra
     return { costs, memory: sandbox.peakMemory() };
   });
 }
+
+/** A cold start of the contender for POST with a key, or with the limit, which is not reached. */
+export async function measureVariant(bench: Bench, { built }: Entrant, variant: Variant): Promise<Run> {
+  const environment = variant === 'Limited' ? limitTo(2 * bench.warmRequests) : {};
+  // With the limit all inquiries are of one owner, so that there are some to count.
+  const sender = nextOwner();
+  return inSandbox(
+    bench,
+    built,
+    async (sandbox) => {
+      const post = async (): Promise<Cost> => {
+        const owner = variant === 'Limited' ? sender : nextOwner();
+        const key = variant === 'Keyed' ? randomUUID() : undefined;
+        const { result, ...cost } = await sandbox.invoke(toPost(owner, key));
+        checkCreated(result, owner);
+        return cost;
+      };
+      const firstPost = await post();
+      const costs: Run['costs'] = {
+        [`start${variant}`]: add(sandbox.initialisation, firstPost),
+        [`firstPost${variant}`]: firstPost,
+        [`warmPost${variant}`]: await repeat(bench.warmRequests, post),
+      };
+      return { costs };
+    },
+    environment,
+  );
+}
+
+/** What POST consumes of DynamoDB: without a key, with one, and, where the contender knows it, with the limit. */
+export async function measureConsumption(bench: Bench, built: Package): Promise<Entrant['consumption']> {
+  const meter = await startMeter(bench.database.url);
+  const consumption: Partial<Record<Request, Consumption>> = {};
+  const send = (
+    requests: readonly (readonly [request: Request, status: number, event: string])[],
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<void> =>
+    inSandbox(
+      { ...bench, limited: false },
+      built,
+      async (sandbox) => {
+        for (const [request, status, event] of requests) {
+          meter.take();
+          checkStatus((await sandbox.invoke(event)).result, status);
+          consumption[request] = meter.take();
+        }
+      },
+      { ...environment, AWS_ENDPOINT_URL_DYNAMODB: meter.url },
+    );
+  const owner = nextOwner();
+  try {
+    await send([
+      ['plain', 201, toPost(owner)],
+      ['keyed', 201, toPost(owner, 'key')],
+      ['replay', 201, toPost(owner, 'key')],
+      ['reused', 422, toPost(owner, 'key', { ...MESSAGE, subject: '' })],
+    ]);
+    if (built.hasLimit === true) {
+      const requests = [
+        ['limited', 201, toPost(owner)],
+        ['limitedKeyed', 201, toPost(owner, 'key-2')],
+        ['limitedReplay', 201, toPost(owner, 'key-2')],
+        ['refused', 429, toPost(owner)],
+      ] as const;
+      // Two are stored already, so that there is something to count.
+      await send(requests, limitTo(4));
+    }
+    return consumption;
+  } finally {
+    await meter.close();
+  }
+}
+
+const toPost = (owner: Owner, key?: string, message = MESSAGE): string =>
+  makeEvent({ method: 'POST', claims: claimsOf(owner), key, body: JSON.stringify(message) });
+
+const limitTo = (count: number) => ({ INQUIRIES_PER_HOUR: String(count) });
+
+const add = (one: Cost, other: Cost): Cost => ({ wall: one.wall + other.wall, cpu: one.cpu + other.cpu });
 
 /** Lists of each length, ascending, in one process, until it fails. */
 export async function measureLists(bench: Bench, { built }: Entrant): Promise<Run> {
@@ -116,8 +218,13 @@ async function inSandbox<Result>(
   { database, limited }: Bench,
   { module }: Package,
   use: (sandbox: Sandbox) => Promise<Result>,
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<Result> {
-  const sandbox = await startSandbox({ module, limited, environment: database.environment });
+  const sandbox = await startSandbox({
+    module,
+    limited,
+    environment: { ...database.environment, ...environment },
+  });
   try {
     return await use(sandbox);
   } finally {

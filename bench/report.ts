@@ -1,7 +1,7 @@
 /** The benchmark's report. */
 import { cpus, release } from 'node:os';
 import { medianCost } from './measure.ts';
-import type { Bench, Entrant, Step } from './measure.ts';
+import type { Bench, Entrant, Request, Step } from './measure.ts';
 import type { Cost } from './sandbox.ts';
 
 type Kind = keyof Cost;
@@ -10,6 +10,10 @@ const KINDS = ['wall', 'cpu'] as const;
 const COMPARED: readonly (readonly [figure: string, step: Step])[] = [
   ['initialisation + first POST', 'start'],
   ['warm POST', 'warmPost'],
+  ['initialisation + first keyed POST', 'startKeyed'],
+  ['warm keyed POST', 'warmPostKeyed'],
+  ['initialisation + first POST with the limit', 'startLimited'],
+  ['warm POST with the limit', 'warmPostLimited'],
   ['GET of ten', 'ten'],
   ['GET of 100', 'hundred'],
   ['fullest list', 'fullest'],
@@ -18,6 +22,7 @@ const COMPARED: readonly (readonly [figure: string, step: Step])[] = [
 const RATIO_LIMITS: Readonly<Record<string, number>> = {
   'start wall middy-powertools': 0.3,
   'start wall plain': 0.5,
+  'startKeyed wall powertools-idempotency': 0.3,
   'start wall hand-written': 1.25,
   'warmPost cpu hand-written': 1.3,
   'ten cpu hand-written': 1.2,
@@ -25,6 +30,17 @@ const RATIO_LIMITS: Readonly<Record<string, number>> = {
   'fullest wall hand-written': 1.25,
   'fullest cpu hand-written': 1.25,
 };
+/** What is sent, in the order of the table. */
+const REQUESTS: readonly (readonly [title: string, request: Request])[] = [
+  ['POST', 'plain'],
+  ['POST with a new key', 'keyed'],
+  ['with a known key, the same text: 201', 'replay'],
+  ['with a known key, another text: 422', 'reused'],
+  ['POST with the limit', 'limited'],
+  ['with the limit and a new key', 'limitedKeyed'],
+  ['beyond the limit, with a known key: 201', 'limitedReplay'],
+  ['beyond the limit: 429', 'refused'],
+];
 const MEGABYTE = 1024 * 1024;
 
 function describeMachine(): string {
@@ -40,6 +56,14 @@ export function formatResults({ database, limited }: Bench, entrants: readonly E
     : 'none, because control groups cannot be written; only CPU times are meaningful';
   const starts = ['initialisation', 'firstPost', 'firstGet', 'start'] as const;
   const steps = ['warmPost', 'ten', 'hundred', 'thousand', 'fullest'] as const;
+  const variants = [
+    'startKeyed',
+    'firstPostKeyed',
+    'warmPostKeyed',
+    'startLimited',
+    'firstPostLimited',
+    'warmPostLimited',
+  ] as const;
   const fullest = database.owners.fullest.count.toLocaleString('en');
   return `# Results of \`npm run bench\`
 
@@ -83,6 +107,31 @@ ${table(
     formatMemory(peak(entrant.lists)),
   ]),
 )}
+
+## POST with a key and with the limit
+
+Keyed: with the header Idempotency-Key, a new one for each POST. Limited: with INQUIRIES_PER_HOUR, which is not reached;
+all inquiries of a process are of one owner. Time, and for warm requests time / CPU.
+
+${table(
+  [
+    'contender',
+    'initialisation + first keyed',
+    'first keyed',
+    'warm keyed',
+    'initialisation + first limited',
+    'first limited',
+    'warm limited',
+  ],
+  entrants
+    .filter((entrant) => entrant.variants.length > 0)
+    .map((entrant) => [
+      entrant.contender.title,
+      variants.map((step) => formatCost(entrant, step, step.startsWith('warm') ? KINDS : ['wall'])),
+    ]),
+)}
+
+${formatConsumption(entrants)}
 `;
 }
 
@@ -104,11 +153,12 @@ This service divided by each of the others. Targets in parentheses; bold where o
 ${table(
   ['', ...others.map(({ contender }) => contender.title)],
   [
-    ...COMPARED.flatMap(([figure, step]) =>
-      KINDS.map((kind) => [
-        `${figure}, ${kind === 'cpu' ? 'CPU' : 'time'}`,
-        others.map((other) => ratio(other, step, kind)),
-      ]),
+    ...COMPARED.filter(([, step]) => others.some((other) => costOf(other, step) !== undefined)).flatMap(
+      ([figure, step]) =>
+        KINDS.map((kind) => [
+          `${figure}, ${kind === 'cpu' ? 'CPU' : 'time'}`,
+          others.map((other) => ratio(other, step, kind)),
+        ]),
     ),
     ['fullest list, memory', others.map(({ lists }) => judge(fullest / peak(lists)))],
     ['package', others.map(({ built }) => judge(ours.built.size / built.size))],
@@ -116,6 +166,28 @@ ${table(
 )}
 
 Memory with the fullest list: ${judge(fullest / MEGABYTE, 105)} MB. Package (zip): ${judge(ours.built.size / 1024, 150)} KB.`;
+}
+
+/** Round trips and units of each request, for those that know keys. */
+function formatConsumption(all: readonly Entrant[]): string {
+  const entrants = all.filter(({ consumption }) => consumption.plain !== undefined);
+  return `## Requests to DynamoDB
+
+Round trips / write units / read units of one POST of the message above. The engine reports the units: 1 for each KB that
+is written, in a transaction 2, the index of all inquiries included. It reports none for a write that is refused because
+of its condition: here that is 1 unit, and 2 for each write of a transaction, the most that AWS can charge.
+
+${table(
+  ['request', ...entrants.map(({ contender }) => contender.title)],
+  REQUESTS.map(([title, request]) => [
+    title,
+    entrants.map(({ consumption }) => {
+      const { [request]: consumed } = consumption;
+      if (consumed === undefined) return '–';
+      return `${consumed.requests} / ${consumed.writeUnits} / ${consumed.readUnits}`;
+    }),
+  ]),
+)}`;
 }
 
 /** A figure with its target; bold where the target is missed. */
@@ -126,8 +198,8 @@ function judge(value: number, limit?: number): string {
 }
 
 /** The median over all processes, or the reason why there is none; undefined: not measured. */
-function costOf({ coldStarts, lists }: Entrant, step: Step): Cost | string | undefined {
-  const costs = [...coldStarts, ...lists].flatMap((run) => run.costs[step] ?? []);
+function costOf({ coldStarts, variants, lists }: Entrant, step: Step): Cost | string | undefined {
+  const costs = [...coldStarts, ...variants, ...lists].flatMap((run) => run.costs[step] ?? []);
   const failure = costs.find((cost) => typeof cost === 'string');
   return failure ?? (costs.length > 0 ? medianCost(costs as Cost[]) : undefined);
 }

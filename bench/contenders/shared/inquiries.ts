@@ -7,7 +7,8 @@ import { uuidv7 } from 'uuidv7';
 import { linkTo, LIST_BUDGET } from './requests.ts';
 import type { ListQuery, Owner } from './requests.ts';
 
-const client = DynamoDBDocumentClient.from(new DynamoDBClient());
+export const baseClient = new DynamoDBClient();
+const client = DynamoDBDocumentClient.from(baseClient);
 
 const InquiryEntity = new Entity(
   {

@@ -1,0 +1,81 @@
+/** Stands between a contender and the engine, and adds up what its requests to DynamoDB consume. */
+import { createServer } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { close, listen } from '../scripts/local/server.ts';
+
+export interface Consumption {
+  /** Requests, one after the other: round trips. */
+  readonly requests: number;
+  /** Units of 1 KB, those of the index included; twice as many in a transaction. */
+  readonly writeUnits: number;
+  /** Units of 4 KB, strongly consistent. */
+  readonly readUnits: number;
+}
+
+interface Input {
+  readonly TransactItems?: readonly unknown[];
+}
+interface Output {
+  readonly ConsumedCapacity?: Capacity | readonly Capacity[];
+}
+interface Capacity {
+  readonly CapacityUnits: number;
+}
+
+const READS = new Set(['GetItem', 'Query']);
+
+export async function startMeter(engine: string) {
+  let requests = 0;
+  let writeUnits = 0;
+  let readUnits = 0;
+  const forward = async (incoming: IncomingMessage): Promise<Response> => {
+    const { 'x-amz-target': target, 'content-type': type, authorization } = incoming.headers;
+    const input = (await json(incoming)) as Input;
+    const response = await fetch(engine, {
+      method: 'POST',
+      headers: {
+        'x-amz-target': String(target),
+        'content-type': String(type),
+        authorization: String(authorization),
+        'x-amz-date': String(incoming.headers['x-amz-date']),
+      },
+      body: JSON.stringify({ ...input, ReturnConsumedCapacity: 'TOTAL' }),
+    });
+    const units = unitsOf(input, (await response.clone().json()) as Output);
+    requests++;
+    if (READS.has(String(target).split('.').at(-1) ?? '')) readUnits += units;
+    else writeUnits += units;
+    return response;
+  };
+  const server = createServer((incoming, outgoing) => {
+    forward(incoming).then(
+      async (response) =>
+        outgoing
+          .writeHead(response.status, { 'content-type': response.headers.get('content-type') ?? '' })
+          .end(await response.text()),
+      (error: Error) => outgoing.destroy(error),
+    );
+  });
+  const url = `http://127.0.0.1:${await listen(server, 0)}`;
+  return {
+    url,
+    /** What was consumed since the last call. */
+    take(): Consumption {
+      const consumption = { requests, writeUnits, readUnits };
+      requests = writeUnits = readUnits = 0;
+      return consumption;
+    },
+    close: () => close(server),
+  };
+}
+
+/**
+ * DynamoDB reports the units of a success only. A write whose condition is false consumes those of the row that exists,
+ * and AWS does not document what a canceled transaction consumes: here those of its writes, which is the most. All rows
+ * of the benchmark are smaller than 1 KB.
+ */
+function unitsOf({ TransactItems }: Input, { ConsumedCapacity }: Output): number {
+  if (ConsumedCapacity === undefined) return TransactItems === undefined ? 1 : 2 * TransactItems.length;
+  return [ConsumedCapacity].flat().reduce((sum, { CapacityUnits }) => sum + CapacityUnits, 0);
+}
