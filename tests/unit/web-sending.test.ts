@@ -4,7 +4,7 @@ import type { Api, Failure, Page } from '../../web/src/api.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { createDrafts } from '../../web/src/drafts.ts';
 import type { DraftStore } from '../../web/src/drafts.ts';
-import { appendOlder, mergeNewest, prependSent } from '../../web/src/inquiries.ts';
+import { appendOlder, mergeNewest, addSent } from '../../web/src/inquiries.ts';
 import { send } from '../../web/src/outbox.ts';
 
 const createStore = (): DraftStore & { size(): number } => {
@@ -227,9 +227,21 @@ describe('the list', () => {
     expect(ids(mergeNewest(page(['1']), page([])))).toEqual([]);
   });
 
-  it('shows each inquiry once when pages overlap, and one just sent on top', () => {
+  it('shows each inquiry once when pages overlap', () => {
     expect(ids(appendOlder(page(['3', '2'], '2'), page(['2', '1'])))).toEqual(['3', '2', '1']);
-    expect(ids(prependSent(page(['3', '2']), inquiry('4')))).toEqual(['4', '3', '2']);
-    expect(ids(prependSent(page(['3', '2']), inquiry('3')))).toEqual(['3', '2']);
+  });
+
+  it('shows an inquiry that was sent once and at its place, also before newer ones of another tab', () => {
+    expect(ids(addSent(page(['3', '2']), inquiry('4')))).toEqual(['4', '3', '2']);
+    expect(ids(addSent(page(['3', '2']), inquiry('3')))).toEqual(['3', '2']);
+    expect(ids(addSent(page(['5', '2'], '2'), inquiry('3')))).toEqual(['5', '3', '2']);
+    expect(ids(addSent(page(['5', '4']), inquiry('3')))).toEqual(['5', '4', '3']);
+    expect(ids(addSent(page([]), inquiry('3')))).toEqual(['3']);
+  });
+
+  it('leaves an inquiry that is older than the pages that are loaded to the next page', () => {
+    const loaded = page(['5', '4'], '4');
+    expect(addSent(loaded, inquiry('3'))).toEqual(loaded);
+    expect(ids(appendOlder(loaded, page(['3', '2'])))).toEqual(['5', '4', '3', '2']);
   });
 });

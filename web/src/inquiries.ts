@@ -23,7 +23,15 @@ export function appendOlder(shown: Page, older: Page): Page {
   };
 }
 
-/** Adds an inquiry that has just been sent. */
-export function prependSent(shown: Page, inquiry: Inquiry): Page {
-  return { ...shown, inquiries: [inquiry, ...shown.inquiries.filter(({ id }) => id !== inquiry.id)] };
+/**
+ * Adds an inquiry that was sent, at its place: another tab may have sent it before newer ones. One that belongs to the
+ * pages that are not loaded yet is left to them.
+ */
+export function addSent(shown: Page, inquiry: Inquiry): Page {
+  const { inquiries, next } = shown;
+  if (inquiries.some(({ id }) => id === inquiry.id)) return shown;
+  const older = inquiries.findIndex(({ id }) => id < inquiry.id);
+  if (older < 0 && next !== undefined) return shown;
+  const at = older < 0 ? inquiries.length : older;
+  return { inquiries: [...inquiries.slice(0, at), inquiry, ...inquiries.slice(at)], next };
 }
