@@ -1,5 +1,5 @@
 import { DescribeTableCommand, DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { GetCommand, PutCommand, QueryCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, paginateScan, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { tableDefinition } from '../../scripts/local/table.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
@@ -219,11 +219,10 @@ describeOnEngines('the store', (endpoint, engine) => {
       expect(page.list.inquiries).toEqual(expected);
       expect(page.next === undefined).toBe(isEnd);
     }
-    const { Items = [] } = await own.client.send(
-      new ScanCommand({ TableName: own.table, IndexName: 'by-time' }),
-    );
-    expect(Items.filter(({ email }) => email === owner.email)).toHaveLength(3);
-    expect(new Set(Items.map(({ __edb_e__ }) => __edb_e__ as string))).toEqual(new Set(['inquiry']));
+    const scan = paginateScan({ client: own.client }, { TableName: own.table, IndexName: 'by-time' });
+    const rows = (await Array.fromAsync(scan)).flatMap(({ Items = [] }) => Items);
+    expect(rows.filter(({ email }) => email === owner.email)).toHaveLength(3);
+    expect(new Set(rows.map(({ __edb_e__ }) => __edb_e__ as string))).toEqual(new Set(['inquiry']));
   });
 
   it('is safe to retry: the same inquiry put twice is stored once', async () => {
