@@ -21,9 +21,9 @@ function setUpWith(options: InquiryStoreOptions, ...answers: object[]) {
   const asked: object[] = [];
   const given: unknown[] = [];
   const client = new DynamoDBClient();
-  client.send = async ({ input }: { input: object }, options?: unknown) => {
+  client.send = async ({ input }: { input: object }, more?: unknown) => {
     asked.push(input);
-    given.push(options);
+    given.push(more);
     const answer = answers.shift() ?? {};
     if (answer instanceof Error) throw answer;
     return { $metadata: {}, ...answer };
