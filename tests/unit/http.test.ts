@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/errors.ts';
-import { readIdempotencyKey, readJson } from '../../src/http.ts';
+import { readIdempotencyKey, readJson, toLinkHeader } from '../../src/http.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
 
 const KB = 1024;
@@ -224,4 +224,9 @@ describe('the header Idempotency-Key', () => {
     const many = text.repeat(1_000_000);
     for (const header of [many, `"${many}`, `"${many}\n`, `${many}"`]) expect(readKey(header)).toBe(400);
   });
+});
+
+it('Link repeats the limit of a list, if it has one', () => {
+  expect(toLinkHeader({ before: 'x' })).toEqual({ Link: '<?before=x>; rel="next"' });
+  expect(toLinkHeader({ before: 'x', limit: 5 })).toEqual({ Link: '<?before=x&limit=5>; rel="next"' });
 });

@@ -14,19 +14,21 @@ const toRow = (strings: Record<string, string | undefined>) =>
     Object.entries(strings).flatMap(([name, S]) => (S === undefined ? [] : [[name, { S }]])),
   );
 
-/** A store whose database gives these responses, one after the other, and the inputs that were sent to it. */
+/** A store whose database gives these responses, one after the other, the inputs that were sent to it, and their options. */
 const setUp = (...answers: object[]) => setUpWith({}, ...answers);
 
 function setUpWith(options: InquiryStoreOptions, ...answers: object[]) {
   const asked: object[] = [];
+  const given: unknown[] = [];
   const client = new DynamoDBClient();
-  client.send = async ({ input }: { input: object }) => {
+  client.send = async ({ input }: { input: object }, more?: unknown) => {
     asked.push(input);
+    given.push(more);
     const answer = answers.shift() ?? {};
     if (answer instanceof Error) throw answer;
     return { $metadata: {}, ...answer };
   };
-  return { asked, store: createInquiryStore(client, createEntities('inquiries'), options) };
+  return { asked, given, store: createInquiryStore(client, createEntities('inquiries'), options) };
 }
 
 async function readPages(store: InquiryStore, query = {}, call = makeCall()): Promise<Inquiry[][]> {
@@ -48,6 +50,13 @@ describe('a list', () => {
         ProjectionExpression: 'id,cognito_sub,email,subject,body,created_at,expires_at',
       }),
     ]);
+  });
+
+  it('starts after the row that `before` names, whether there is one or not', async () => {
+    const { asked, store } = setUp({ Items: [] });
+    await readPages(store, { before: INQUIRY.id });
+    const start = { pk: `$inquiries#cognito_sub_${SUB}#email_${EMAIL}`, sk: `$inquiry_1#id_${INQUIRY.id}` };
+    expect(asked).toEqual([expect.objectContaining({ ExclusiveStartKey: toRow(start) })]);
   });
 
   it('goes on from where a page has ended, an empty one too', async () => {
@@ -80,8 +89,8 @@ describe('a list', () => {
     expect((await readPages(store)).flat()).toHaveLength(count);
   });
 
-  it.each([
-    ['has a field that is no string', { subject: undefined }],
+  it.each<[string, object]>([
+    ...Object.keys(INQUIRY).map((name): [string, object] => [`has no ${name}`, { [name]: undefined }]),
     ['is of another user', { cognito_sub: '0f0d2c3b-4a59-4687-9a5b-c6d7e8f90a1b' }],
     ['is of another email', { email: 'Ana@example.com' }],
   ])('rejects as MalformedRow when one row of it %s', async (_, change) => {
@@ -98,7 +107,10 @@ describe('a list', () => {
   });
 
   it('rejects as InvalidQueryOutput when the response has no items', async () => {
-    await expect(readPages(setUp({}).store)).rejects.toMatchObject({ name: 'InvalidQueryOutput' });
+    await expect(readPages(setUp({}).store)).rejects.toMatchObject({
+      name: 'InvalidQueryOutput',
+      message: 'A query returned no Items.',
+    });
   });
 
   it('returns the six fields of a row and no others', async () => {
@@ -340,6 +352,18 @@ describe('the n-th newest inquiry since a time', () => {
   ])('%s', async (_, answer, id) => {
     expect(await setUp(answer).store.findNth(OWNER, SINCE, 3, makeCall())).toBe(id);
   });
+});
+
+it('every request ends with the signal of its call', async () => {
+  const answer = { ConsumedCapacity: {}, Items: [] };
+  const { given, store } = setUp(answer, answer, answer, answer, answer);
+  const call = makeCall();
+  await store.put(INQUIRY, call);
+  await store.put(INQUIRY, call, 'k');
+  await store.find(INQUIRY, call, 'k');
+  await store.findNth(OWNER, 0, 1, call);
+  await readPages(store, {}, call);
+  expect(given).toEqual(Array.from({ length: 5 }, () => ({ abortSignal: call.signal })));
 });
 
 it('a query for an email that no key can hold finds nothing and is not sent', async () => {
