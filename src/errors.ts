@@ -71,7 +71,7 @@ export const keyConflict = (): ApiError =>
  * @param seconds - Until the owner may send the next inquiry.
  */
 export const tooManyRequests = (perHour: number, seconds: number): ApiError =>
-  new ApiError(429, 'TOO_MANY_REQUESTS', `At most ${perHour} inquiries per hour can be sent.`, {
+  new ApiError(429, 'TOO_MANY_REQUESTS', `The limit of inquiries per hour (${perHour}) is reached.`, {
     headers: { 'Retry-After': String(seconds) },
   });
 

@@ -301,7 +301,7 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
                 ...retryAfter('Seconds until you may send the next inquiry. Not sent by the gateway.'),
               },
               content: errorOrReply('TOO_MANY_REQUESTS', replies.tooManyRequests, {
-                limit: 'At most 60 inquiries per hour can be sent.',
+                limit: 'The limit of inquiries per hour (60) is reached.',
               }),
             },
             '431': { $ref: '#/components/responses/HeadersTooLarge' },

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import type { DynamoDBClientConfig, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { AwsJson1_0Protocol } from '@aws-sdk/core/protocols';
 
 type Deserialize = AwsJson1_0Protocol['deserializeResponse'];
@@ -14,11 +14,23 @@ class PlainJsonProtocol extends AwsJson1_0Protocol {
   override async deserializeResponse<Output extends Awaited<ReturnType<Deserialize>>>(
     ...[operation, context, response]: Parameters<Deserialize>
   ): Promise<Output> {
-    if (response.statusCode !== 200) return super.deserializeResponse(operation, context, response);
+    if (response.statusCode !== 200) {
+      return super.deserializeResponse<Output>(operation, context, response).catch(toRetryable);
+    }
     const output: object = JSON.parse(await text(response.body));
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the store checks what it reads
     return { ...output, $metadata: {} } as Output;
   }
+}
+
+/** Reasons of a cancelled transaction for which the SDK would send another command again. */
+const THROTTLED = new Set(['ThrottlingError', 'ProvisionedThroughputExceeded']);
+
+/** Lets the SDK send a transaction again that was throttled; it goes by the name of the error, which does not tell. */
+function toRetryable(error: TransactionCanceledException): never {
+  const { CancellationReasons: reasons = [] } = error;
+  if (reasons.some(({ Code }) => THROTTLED.has(Code ?? ''))) error.$retryable = { throttling: true };
+  throw error;
 }
 
 /** Milliseconds. */

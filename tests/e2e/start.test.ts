@@ -426,7 +426,7 @@ it('passes INQUIRIES_PER_HOUR on: then the printed curl command is answered 429'
     expect(await curl()).toMatchObject({ inquiry: { subject: 'Hello' } });
   expect(await curl()).toEqual({
     error: 'TOO_MANY_REQUESTS',
-    message: 'At most 2 inquiries per hour can be sent.',
+    message: 'The limit of inquiries per hour (2) is reached.',
   });
   const refused = await stack.post('1');
   expect(refused.status).toBe(429);

@@ -333,23 +333,36 @@ describe.skipIf(engine === '')('Idempotency-Key', () => {
     });
 
     it.each([
-      ['throttling', ['ThrottlingError', 'None']],
-      ['provisioned throughput', ['None', 'ProvisionedThroughputExceeded']],
-      ['an item that is too large', ['None', 'ValidationError']],
-      ['a condition that failed without its row', ['ConditionalCheckFailed', 'None']],
-      ['no reason', []],
-    ])('because of %s: 500, and the log has the name of the error', async (_, codes) => {
+      ['throttling', ['ThrottlingError', 'None'], 3],
+      ['provisioned throughput', ['None', 'ProvisionedThroughputExceeded'], 3],
+      ['an item that is too large', ['None', 'ValidationError'], 1],
+      ['a condition that failed without its row', ['ConditionalCheckFailed', 'None'], 1],
+      ['no reason', [], 1],
+    ])('because of %s: 500, and the log has the name of the error', async (_, codes, attempts) => {
       const { post, rows } = makeOwner();
       const log = watchLog();
       proxy.plan = () => cancel(...codes);
       expect(await post('k')).toMatchObject(FAULT);
       await expect
         .poll(log, { timeout: 10_000 })
-        .toMatchObject([{ level: 'ERROR', message: { errorName: 'TransactionCanceledException' } }]);
+        .toMatchObject([
+          { level: 'ERROR', message: { errorName: 'TransactionCanceledException', attempts } },
+        ]);
       proxy.plan = never;
       expect(await rows()).toEqual([]);
       expect(await post('k')).toMatchObject({ status: 201, headers: HEADERS });
     });
+
+    it.each(['ThrottlingError', 'ProvisionedThroughputExceeded'])(
+      'once because of %s: 201, since the SDK sends it again',
+      async (code) => {
+        const { post, rows } = makeOwner();
+        proxy.plan = first(1, cancel(code, 'None'));
+        expect(await post('k')).toMatchObject({ status: 201, headers: HEADERS });
+        expect(proxy.attempts).toBe(2);
+        expect(await rows()).toHaveLength(2);
+      },
+    );
   });
 
   it('answers 500 to a 200 of the database that names no capacity, and the request again finds what was stored', async () => {

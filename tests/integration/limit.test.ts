@@ -19,7 +19,7 @@ const START = Date.UTC(2026, 0, 31, 12, 0, 0, 750);
 const refusal = (limit: number, seconds: number) => ({
   status: 429,
   code: 'TOO_MANY_REQUESTS',
-  message: `At most ${limit} inquiries per hour can be sent.`,
+  message: `The limit of inquiries per hour (${limit}) is reached.`,
   headers: { 'Retry-After': String(seconds) },
 });
 
@@ -198,7 +198,7 @@ describeOnEngines('the limit', (endpoint, engine) => {
           'Access-Control-Allow-Origin': 'https://www.example.com',
           'Retry-After': expect.stringMatching(/^3(600|[45]\d\d)$/) as string,
         },
-        json: { error: 'TOO_MANY_REQUESTS', message: 'At most 2 inquiries per hour can be sent.' },
+        json: { error: 'TOO_MANY_REQUESTS', message: 'The limit of inquiries per hour (2) is reached.' },
       });
       const logged = () => sandbox.lines.filter((line) => line.includes('"TOO_MANY_REQUESTS"'));
       await expect.poll(logged, { timeout: 10_000 }).toHaveLength(1);

@@ -483,7 +483,7 @@ describe('POST with Idempotency-Key', () => {
 
   describe('beyond the limit of inquiries per hour', () => {
     const tooMany = (seconds: number) =>
-      failure(429, 'TOO_MANY_REQUESTS', 'At most 2 inquiries per hour can be sent.', {
+      failure(429, 'TOO_MANY_REQUESTS', 'The limit of inquiries per hour (2) is reached.', {
         ...HEADERS,
         'Retry-After': String(seconds),
       });
