@@ -1,5 +1,5 @@
 /** The built mailer against a real table and an SES that fails in every way. */
-import { paginateScan, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, paginateScan, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Inquiry } from '../../src/contract.ts';
 import { toAttributes } from '../../src/entities/inquiry-store.ts';
@@ -121,7 +121,8 @@ describeOnEngines('the mailer', (engine) => {
 
     it('nothing for the idempotency key of an inquiry: stored, replaced or deleted', async () => {
       const inquiry = await mailer.create();
-      const key = toAttributes((await writeIdempotencyKey(mailer, inquiry)) as Scalars);
+      const row = await writeIdempotencyKey(mailer, inquiry);
+      const key = toAttributes(row as Scalars);
       const records = [
         toRecord(key),
         toRecord(key, { eventName: 'MODIFY', OldImage: { ...key, inquiry: { S: 'another' } } }),
@@ -134,6 +135,8 @@ describeOnEngines('the mailer', (engine) => {
         results: [{ id: inquiry.id, outcome: 'sent' }],
       });
       expect((await mailer.takeLog(1)).outcomes).toEqual(['sent']);
+      const { pk, sk } = row;
+      await mailer.client.send(new DeleteCommand({ TableName: mailer.table, Key: { pk, sk } }));
     });
 
     it('nothing about what has expired or was erased in the meantime', async () => {
