@@ -26,7 +26,7 @@ export const handler = createApp({
 }) satisfies APIGatewayProxyHandlerV2WithJWTAuthorizer;
 
 // Prime during initialisation: Lambda gives a full vCPU there, about 7 % of one afterwards. docs/adr/0011
-// First the code: every kind of request, twice, with a request handler that answers without a network.
+// First the code: every kind of request, with a request handler that answers without a network.
 const warmUpStore = createInquiryStore(
   createDynamoDbClient({ region, requestHandler: warmUpRequestHandler }),
   entities,
@@ -37,12 +37,9 @@ const warmUp = createApp({
   inquiries: createInquiries(warmUpStore, { inquiriesPerHour: inquiriesPerHour && 2 }),
   corsOrigin,
 });
-for (const event of [...warmUpEvents, ...warmUpEvents]) await warmUp(event);
+for (const event of warmUpEvents) await warmUp(event);
 
 // Then credentials, TLS and the connection, with a query that finds nothing. It is bounded in time; a failure is
 // ignored, since the first request will meet and report it.
 const firstPage = store.list(WARM_UP_OWNER, {}, { signal: AbortSignal.timeout(1_000), attempts: 0 }).next();
-// Meanwhile the garbage of the warm-up is collected: the collection that is due now would take 20 ms of CPU time of one of
-// the first requests. Lambda's runtime starts Node with --expose-gc.
-globalThis.gc?.();
 await firstPage.catch(() => undefined);

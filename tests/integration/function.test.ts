@@ -54,21 +54,6 @@ describe('initialisation', () => {
     await expect(starting).rejects.toThrow('Missing environment variables: TABLE_NAME, CORS_ORIGIN');
   });
 
-  it('of the service collects the garbage of its warm-up', async () => {
-    const environment = {
-      TABLE_NAME: 'inquiries',
-      CORS_ORIGIN: 'https://www.example.com',
-      AWS_REGION: 'local',
-      AWS_ACCESS_KEY_ID: 'local',
-      AWS_SECRET_ACCESS_KEY: 'local',
-      AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:1',
-    };
-    const sandbox = await startSandbox({ module: SOURCE, environment, nodeArguments: ['--trace-gc'], log });
-    running.push(sandbox);
-    // V8's reason for a collection that the program asked for is "testing".
-    await expect.poll(() => lines.join('\n')).toMatch(/Mark-Compact.* testing;/);
-  });
-
   it('that fails after a reload fails that invocation, says where, and is tried again by the next', async () => {
     const mark = join(mkdtempSync(join(tmpdir(), 'inquiries-function-')), 'mark');
     const started = await start(
