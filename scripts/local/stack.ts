@@ -44,9 +44,8 @@ export type Stack = Awaited<ReturnType<typeof startStack>>;
 
 /** The event of a request without Idempotency-Key, which needs transactions; dynalite has none. docs/adr/0090 */
 function withoutKey(event: string): string {
-  return JSON.stringify(JSON.parse(event), (name, value: unknown) =>
-    name === 'idempotency-key' ? undefined : value,
-  );
+  const { headers, ...rest } = JSON.parse(event) as { readonly headers: Readonly<Record<string, string>> };
+  return JSON.stringify({ ...rest, headers: { ...headers, 'idempotency-key': undefined } });
 }
 
 function printLine(line: string): void {

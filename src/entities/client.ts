@@ -15,7 +15,7 @@ class PlainJsonProtocol extends AwsJson1_0Protocol {
     ...[operation, context, response]: Parameters<Deserialize>
   ): Promise<Output> {
     if (response.statusCode !== 200) {
-      return super.deserializeResponse<Output>(operation, context, response).catch(toRetryable);
+      return super.deserializeResponse<Output>(operation, context, response).catch(throwRetryable);
     }
     const output: object = JSON.parse(await text(response.body));
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the store checks what it reads
@@ -27,7 +27,7 @@ class PlainJsonProtocol extends AwsJson1_0Protocol {
 const THROTTLED = new Set(['ThrottlingError', 'ProvisionedThroughputExceeded']);
 
 /** Lets the SDK send a transaction again that was throttled; it goes by the name of the error, which does not tell. */
-function toRetryable(error: TransactionCanceledException): never {
+function throwRetryable(error: TransactionCanceledException): never {
   const { CancellationReasons: reasons = [] } = error;
   if (reasons.some(({ Code }) => THROTTLED.has(Code ?? ''))) error.$retryable = { throttling: true };
   throw error;

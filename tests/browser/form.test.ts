@@ -400,6 +400,17 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
       await route.fetch();
       await route.abort('connectionreset');
     };
+    /** Sends an inquiry, all of whose answers are lost; those to later requests are not. */
+    const sendUnanswered = async (
+      { page, write, send, alert }: Awaited<ReturnType<typeof begin>>,
+      text: string,
+    ): Promise<void> => {
+      await intercept(page, 'POST', lose);
+      await write(text, '');
+      await send.click();
+      await alert.getByText('We cannot tell yet').waitFor();
+      await page.unroute(`${here.stack.url}/**`);
+    };
 
     it('stores one inquiry when two tabs send the same draft at the same time, and both say sent', async () => {
       const { page, context, write, email } = await begin();
@@ -446,13 +457,10 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
     });
 
     it('stores one inquiry when every answer is lost until “Try again”', async () => {
-      const { page, write, send, status, alert, subjects, email } = await begin();
-      await intercept(page, 'POST', lose);
-      await write('arrived', '');
-      await send.click();
-      await alert.getByText('We cannot tell yet').waitFor();
+      const form = await begin();
+      const { send, status, subjects, email } = form;
+      await sendUnanswered(form, 'arrived');
       expect(await stored(email)).toEqual(['arrived']);
-      await page.unroute(`${here.stack.url}/**`);
       await send.click();
       await status.getByText('has been sent').waitFor();
       expect(await subjects.allTextContents()).toEqual(['arrived']);
@@ -485,12 +493,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
     });
 
     it('finishes sending once after a sign-in when the outcome was unknown', async () => {
-      const { page, write, send, status, alert, email } = await begin();
-      await intercept(page, 'POST', lose);
-      await write('arrived', '');
-      await send.click();
-      await alert.getByText('We cannot tell yet').waitFor();
-      await page.unroute(`${here.stack.url}/**`);
+      const form = await begin();
+      const { page, send, status, alert, email } = form;
+      await sendUnanswered(form, 'arrived');
       await expire(page, await here.stack.issuer.token({ email, expiresIn: -60 }));
       await page.reload();
       await alert.getByText('Your session has ended').waitFor();
@@ -501,12 +506,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
     });
 
     it('asks before it sends another version of what was sent; nothing is lost by either answer', async () => {
-      const { page, button, write, send, status, alert, message, subjects, email } = await begin();
-      await intercept(page, 'POST', lose);
-      await write('first version', '');
-      await send.click();
-      await alert.getByText('We cannot tell yet').waitFor();
-      await page.unroute(`${here.stack.url}/**`);
+      const form = await begin();
+      const { page, button, write, send, status, message, subjects, email } = form;
+      await sendUnanswered(form, 'first version');
       await write('second version', 'longer');
       await send.click();
       await page.getByRole('dialog').getByText('An earlier version of this inquiry was sent').waitFor();
@@ -526,14 +528,11 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
     });
 
     it('sends nothing by itself after a reload when the text was edited after the attempt', async () => {
-      const { page, write, send, alert, subject, subjects, email } = await begin();
+      const form = await begin();
+      const { page, write, subject, subjects, email } = form;
       let posts = 0;
       page.on('request', (request) => (posts += Number(request.method() === 'POST')));
-      await intercept(page, 'POST', lose);
-      await write('first version', '');
-      await send.click();
-      await alert.getByText('We cannot tell yet').waitFor();
-      await page.unroute(`${here.stack.url}/**`);
+      await sendUnanswered(form, 'first version');
       await write('second version', '');
       await page.reload();
       // The list is asked for at the same time.
@@ -544,12 +543,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
     });
 
     it('takes a text that is typed into the emptied form for another inquiry', async () => {
-      const { page, write, send, status, alert, email } = await begin();
-      await intercept(page, 'POST', lose);
-      await write('one', '');
-      await send.click();
-      await alert.getByText('We cannot tell yet').waitFor();
-      await page.unroute(`${here.stack.url}/**`);
+      const form = await begin();
+      const { write, send, status, email } = form;
+      await sendUnanswered(form, 'one');
       await write('', '');
       await write('another', '');
       await send.click();

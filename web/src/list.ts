@@ -4,7 +4,7 @@ import type { Api, Failure, Page } from './api.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { button, h, notice } from './dom.ts';
 import { beginningOf, directionOf, formatBytes, formatCount, formatTime } from './format.ts';
-import { appendOlder, mergeNewest, addSent } from './inquiries.ts';
+import { addSent, appendOlder, mergeNewest } from './inquiries.ts';
 import { describeListFailure } from './messages.ts';
 
 export interface List {
@@ -138,7 +138,7 @@ export function createList(api: Api, signIn: () => Promise<void>): List {
     refresh,
     add(inquiry) {
       for (const { element: other } of items.values()) other.classList.remove('new');
-      page = page === undefined ? { inquiries: [inquiry], next: undefined } : addSent(page, inquiry);
+      page = addSent(page ?? { inquiries: [], next: undefined }, inquiry);
       render();
       items.get(inquiry.id)?.element.classList.add('new');
     },
