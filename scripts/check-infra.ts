@@ -35,11 +35,11 @@ interface Check {
 
 const FORMAT: Check = { title: 'format', args: ['fmt', '-check', '-diff', '-recursive'] };
 const VALIDATE: Check = { title: 'validate', args: ['validate', '-no-color'] };
-/** In the workspace of each stage, the tests of every stage, without and with mail, and its own. */
+/** In the workspace of each stage, the tests of every stage, without and with mail, with a user pool and a form, and its own. */
 const TESTS = STAGES.map((stage): Check => {
-  const files = ['every_stage', 'inbox', stage].map((name) => `-filter=tests/${name}.tftest.hcl`);
+  const files = ['every_stage', 'inbox', 'site', stage].map((name) => `-filter=tests/${name}.tftest.hcl`);
   return {
-    title: `test every_stage, inbox, ${stage} in workspace ${stage}`,
+    title: `test every_stage, inbox, site, ${stage} in workspace ${stage}`,
     args: ['test', '-no-color', ...files],
     env: { TF_WORKSPACE: stage },
   };

@@ -1,4 +1,6 @@
 locals {
+  api_url = try(local.dns.api, null) == "all" ? "https://${local.settings.domain.name}" : aws_apigatewayv2_api.this.api_endpoint
+
   # Explicit methods instead of ANY: an ANY route with an authorizer answers preflights with 401. With CORS configured, the
   # gateway answers OPTIONS itself. PUT, PATCH, DELETE and HEAD reach the function, which answers 405.
   methods = toset(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"])
@@ -27,8 +29,11 @@ resource "aws_apigatewayv2_api" "this" {
   description   = "Inquiry service, stage ${local.stage}."
   protocol_type = "HTTP"
 
+  # Once the domain is in use, its name is the only way in.
+  disable_execute_api_endpoint = try(local.dns.api, null) == "all"
+
   cors_configuration {
-    allow_origins  = [local.settings.cors_origin]
+    allow_origins  = [local.cors_origin]
     allow_methods  = ["GET", "POST", "PUT", "DELETE", "OPTIONS"]
     allow_headers  = ["authorization", "content-type", "idempotency-key"]
     expose_headers = ["Link", "Idempotency-Replayed", "Retry-After"]
@@ -43,8 +48,8 @@ resource "aws_apigatewayv2_authorizer" "this" {
   identity_sources = ["$request.header.Authorization"]
 
   jwt_configuration {
-    issuer   = local.settings.issuer
-    audience = local.settings.audience
+    issuer   = local.issuer
+    audience = local.audience
   }
 }
 
@@ -52,7 +57,7 @@ resource "aws_apigatewayv2_integration" "this" {
   api_id                 = aws_apigatewayv2_api.this.id
   integration_type       = "AWS_PROXY"
   integration_method     = "POST"
-  integration_uri        = aws_lambda_function.this.invoke_arn
+  integration_uri        = aws_lambda_alias.live.invoke_arn
   payload_format_version = "2.0"
   timeout_milliseconds   = 30000
 
@@ -102,32 +107,13 @@ resource "aws_apigatewayv2_stage" "this" {
   }
 }
 
-resource "aws_lambda_permission" "gateway" {
+resource "aws_lambda_permission" "live" {
   for_each = local.methods
 
   statement_id  = "gateway-${lower(each.key)}"
   action        = "lambda:InvokeFunction"
   function_name = aws_lambda_function.this.function_name
+  qualifier     = aws_lambda_alias.live.name
   principal     = "apigateway.amazonaws.com"
   source_arn    = "${aws_apigatewayv2_api.this.execution_arn}/*/${each.key}/inquiries"
-}
-
-resource "aws_apigatewayv2_domain_name" "this" {
-  for_each = { for domain in local.settings.domain[*] : domain.name => domain }
-
-  domain_name = each.key
-
-  domain_name_configuration {
-    certificate_arn = each.value.certificate_arn
-    endpoint_type   = "REGIONAL"
-    security_policy = "TLS_1_2"
-  }
-}
-
-resource "aws_apigatewayv2_api_mapping" "this" {
-  for_each = aws_apigatewayv2_domain_name.this
-
-  api_id      = aws_apigatewayv2_api.this.id
-  domain_name = each.value.id
-  stage       = aws_apigatewayv2_stage.this.id
 }

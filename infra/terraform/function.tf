@@ -32,7 +32,8 @@ resource "aws_iam_role" "function" {
   name        = "${local.name}-function"
   description = "What the ${local.name} function may do: put and query inquiries, write its logs and traces."
 
-  assume_role_policy = local.assume_role_policy
+  assume_role_policy   = local.assume_role_policy
+  permissions_boundary = local.permissions_boundary
 }
 
 resource "aws_iam_role_policy" "function" {
@@ -73,13 +74,16 @@ resource "aws_lambda_function" "this" {
   memory_size      = local.memory_mb
   timeout          = local.timeout_seconds
 
+  # Each change of code or settings becomes a version; `npm run deploy` deletes old ones.
+  publish = true
+
   reserved_concurrent_executions = local.settings.reserved_concurrency
 
   environment {
     variables = merge(
       {
         TABLE_NAME  = aws_dynamodb_table.this.name
-        CORS_ORIGIN = local.settings.cors_origin
+        CORS_ORIGIN = local.cors_origin
       },
       { for days in local.settings.retention_days[*] : "RETENTION_DAYS" => tostring(days) },
       { for most in local.settings.inquiries_per_hour[*] : "INQUIRIES_PER_HOUR" => tostring(most) },
@@ -100,4 +104,19 @@ resource "aws_lambda_function" "this" {
 
   # The first invocation needs the policy.
   depends_on = [aws_iam_role_policy.function]
+}
+
+# What the gateway calls. `npm run rollback` points it to an earlier version, the next deployment to the newest one again.
+resource "aws_lambda_alias" "live" {
+  name             = "live"
+  function_name    = aws_lambda_function.this.function_name
+  function_version = var.shift == null ? aws_lambda_function.this.version : var.shift.version
+
+  dynamic "routing_config" {
+    for_each = var.shift[*]
+
+    content {
+      additional_version_weights = { (aws_lambda_function.this.version) = routing_config.value.weight }
+    }
+  }
 }

@@ -6,9 +6,6 @@ locals {
   mailer_name            = "${local.name}-mailer"
   mailer_timeout_seconds = 60
   mailer_package_file    = "${path.module}/${var.mailer_package_file}"
-
-  # Of resources that this module names without creating them.
-  arn = provider::aws::arn_parse(aws_dynamodb_table.this.arn)
 }
 
 # An identity must not exist yet: SES has each domain once per account and region, so other stages name it in `identity`.
@@ -63,7 +60,8 @@ resource "aws_iam_role" "mailer" {
   name        = local.mailer_name
   description = "What the ${local.mailer_name} function may do: read the stream and inquiries, send mail, keep records of them."
 
-  assume_role_policy = local.assume_role_policy
+  assume_role_policy   = local.assume_role_policy
+  permissions_boundary = local.permissions_boundary
 }
 
 resource "aws_iam_role_policy" "mailer" {
@@ -106,7 +104,7 @@ resource "aws_iam_role_policy" "mailer" {
         Action = "ses:SendEmail"
         Resource = [
           for type in ["configuration-set", "identity"] :
-          "arn:${local.arn.partition}:ses:${local.arn.region}:${local.arn.account_id}:${type}/*"
+          "arn:${local.partition}:ses:${local.region}:${local.account_id}:${type}/*"
         ]
         Condition = { StringEquals = { "ses:FromAddress" = local.inbox.from } }
       },

@@ -116,8 +116,6 @@ locals {
   }
 }
 
-data "aws_region" "current" {}
-
 # The contract answers a body that is not JSON, a client error, with 500. The gateway counts it as 5xx; the alarm subtracts it.
 resource "aws_cloudwatch_log_metric_filter" "not_json" {
   name           = "${local.name}-not-json"
@@ -232,8 +230,6 @@ resource "aws_cloudwatch_metric_alarm" "this" {
 }
 
 locals {
-  region = data.aws_region.current.id
-
   # Rows of up to three widgets.
   dashboard_rows = [for row in local.all_dashboard_rows : row if local.inbox != null || row.title != "Is mail sent?"]
   all_dashboard_rows = [

@@ -68,7 +68,7 @@ locals {
     }
   ]
 
-  erasure_key_arn = "arn:${local.arn.partition}:ssm:${local.arn.region}:${local.arn.account_id}:parameter/${local.name}/erasure-key"
+  erasure_key_arn = "arn:${local.partition}:ssm:${local.region}:${local.account_id}:parameter/${local.name}/erasure-key"
 }
 
 resource "aws_iam_policy" "inbox" {

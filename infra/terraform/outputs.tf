@@ -5,7 +5,7 @@ output "stage" {
 
 output "api_url" {
   description = "Base URL of the API, without a trailing slash; the service is at this URL plus /inquiries."
-  value       = local.settings.domain == null ? aws_apigatewayv2_api.this.api_endpoint : "https://${local.settings.domain.name}"
+  value       = local.api_url
 
   # The custom domain works only with the mapping.
   depends_on = [aws_apigatewayv2_api_mapping.this]
@@ -13,15 +13,66 @@ output "api_url" {
 
 output "cors_origin" {
   description = "The one origin browsers may call from; the smoke test sends its preflight from there."
-  value       = local.settings.cors_origin
+  value       = local.cors_origin
 }
 
-output "domain_target" {
-  description = "Where the custom domain's DNS record must point (name and hosted zone id); null without a custom domain."
-  value = one([for domain in aws_apigatewayv2_domain_name.this : {
-    name           = domain.domain_name_configuration[0].target_domain_name
-    hosted_zone_id = domain.domain_name_configuration[0].hosted_zone_id
-  }])
+output "live_alias" {
+  description = "The alias that the gateway calls, and the version of the function behind it."
+  value = {
+    function_name = aws_lambda_alias.live.function_name
+    name          = aws_lambda_alias.live.name
+    version       = aws_lambda_alias.live.function_version
+  }
+}
+
+output "site" {
+  description = "Where the form is uploaded to, and its address; null without a form."
+  value = local.has_site ? {
+    bucket          = aws_s3_bucket.site[0].id
+    distribution_id = aws_cloudfront_distribution.site[0].id
+    url             = "${local.site_origin}/"
+  } : null
+}
+
+output "form_config" {
+  description = "The form's config.json (web/README.md); null without a form."
+  value = local.has_site ? {
+    issuer   = local.issuer
+    clientId = local.client_id
+    apiUrl   = local.api_url
+  } : null
+}
+
+output "connect_origins" {
+  description = "All origins that the form connects to, for its policy; none if not all are known (an issuer of your own)."
+  value       = local.has_user_pool ? [regex("^https://[^/]+", local.issuer), local.sign_in_origin, local.api_url] : []
+}
+
+output "smoke_sign_in" {
+  description = "User pool and app client of the smoke test's user; null with an issuer of your own."
+  value = local.has_user_pool ? {
+    user_pool_id = aws_cognito_user_pool.this[0].id
+    client_id    = aws_cognito_user_pool_client.smoke[0].id
+  } : null
+}
+
+output "dns_records" {
+  description = "DNS records to be entered by hand, and what to set afterwards; none with hosted_zone, or once dns is \"all\"."
+  value = concat(
+    [for use, domain in local.domains : merge(local.validation_records[domain.name], {
+      domain  = domain.name
+      purpose = "validates the certificate"
+      next    = "set dns = \"certificate\" in ${use == "api" ? "domain" : "site_domain"}"
+    }) if local.dns[use] == "none"],
+    [for use, domain in local.domains : {
+      domain  = domain.name
+      purpose = "points to the ${use == "api" ? "API" : "form"}"
+      name    = domain.name
+      type    = "CNAME"
+      value   = local.targets[domain.name].name
+      next    = "set dns = \"all\" in ${use == "api" ? "domain" : "site_domain"}"
+    } if local.dns[use] == "certificate"],
+  )
 }
 
 output "table_name" {
@@ -46,7 +97,7 @@ output "access_log_group_name" {
 
 output "dashboard_url" {
   description = "The dashboard in the CloudWatch console."
-  value       = "https://${data.aws_region.current.id}.console.aws.amazon.com/cloudwatch/home?region=${data.aws_region.current.id}#dashboards/dashboard/${aws_cloudwatch_dashboard.this.dashboard_name}"
+  value       = "https://${local.region}.console.aws.amazon.com/cloudwatch/home?region=${local.region}#dashboards/dashboard/${aws_cloudwatch_dashboard.this.dashboard_name}"
 }
 
 output "inbox_policy_arns" {

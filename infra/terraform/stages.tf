@@ -6,10 +6,14 @@ locals {
   settings = var.stages[terraform.workspace]
   name     = "${var.name}-${local.stage}"
 
+  permissions_boundary = lookup(var.permissions_boundaries, local.stage, null)
+
   deletion_protection_enabled = coalesce(local.settings.deletion_protection_enabled, local.stage != "develop")
 
   issuer_pattern = "^https://[A-Za-z0-9.-]+(:[0-9]+)?(/[^?#\\s]*)?$"
   origin_pattern = "^https?://([a-z0-9-]+(\\.[a-z0-9-]+)*|\\[[0-9a-f:]+\\])(:[0-9]+)?$"
+
+  domain_pattern = "^[a-z0-9-]+(\\.[a-z0-9-]+)+$"
 
   # A dot-atom and a domain name in lower case, as src/mailer/text.ts takes them.
   address_pattern = "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"

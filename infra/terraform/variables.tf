@@ -1,9 +1,23 @@
 variable "stages" {
   description = <<-EOT
-    Settings of each stage (develop, main, release); the selected workspace picks one.
-      issuer                      Issuer of the tokens, an https URL equal to their `iss` claim byte for byte.
-      audience                    Client ids accepted in `aud`, at least one.
-      cors_origin                 The one origin browsers may call from, as they send it: scheme://host[:port].
+    Settings of each stage (develop, main, release); the selected workspace picks one. None is required: `{}` is a stage with
+    a user pool and a contact form of its own.
+      issuer                      Issuer of the tokens, an https URL equal to their `iss` claim byte for byte; unset: a Cognito
+                                  user pool that the stage creates.
+      audience                    Client ids accepted in `aud`, with `issuer` only, at least one. A form of the stage signs in
+                                  as the first one.
+      cors_origin                 The one origin browsers may call from, as they send it: scheme://host[:port]; unset: the
+                                  address of the stage's own form.
+      site                        Whether the stage serves the contact form from a bucket and CloudFront; by default without
+                                  cors_origin or with site_domain.
+      hosted_zone                 Name of a public Route 53 zone of this account, in which the records of domain and
+                                  site_domain are made; unset: they are entered by hand (output dns_records).
+      domain                      Domain name of the API: `name`; `certificate_arn`, an ACM certificate of the same region,
+                                  unset: one is requested; and, without hosted_zone, `dns`, the records that exist: "none",
+                                  "certificate" (the one that validates the certificate) or "all" (also the one of the name);
+                                  by default "none", with certificate_arn "certificate". With "all" the execute-api host is
+                                  disabled. Unset: that host only.
+      site_domain                 The same for the form; its certificate is in us-east-1. Unset: CloudFront's host only.
       log_retention_days          Days both log groups keep their events.
       deletion_protection_enabled Whether the tables refuse deletion; by default on main and release.
       pitr_days                   Days to which the tables can be restored, 1 to 35.
@@ -20,12 +34,23 @@ variable "stages" {
       table_kms_key_arn           Customer key of the tables; unset: a key owned by AWS. Its key policy must let the roles of the
                                   functions and of operators use it through DynamoDB (kms:ViaService), since the policies of
                                   this module have no KMS permission.
-      domain                      Custom domain name and its ACM certificate (same region); unset: the execute-api host only.
   EOT
   type = map(object({
-    issuer                      = string
-    audience                    = list(string)
-    cors_origin                 = string
+    issuer      = optional(string)
+    audience    = optional(list(string))
+    cors_origin = optional(string)
+    site        = optional(bool)
+    hosted_zone = optional(string)
+    domain = optional(object({
+      name            = string
+      certificate_arn = optional(string)
+      dns             = optional(string)
+    }))
+    site_domain = optional(object({
+      name            = string
+      certificate_arn = optional(string)
+      dns             = optional(string)
+    }))
     log_retention_days          = optional(number, 30)
     deletion_protection_enabled = optional(bool)
     pitr_days                   = optional(number, 35)
@@ -44,10 +69,6 @@ variable "stages" {
     reserved_concurrency = optional(number)
     alarm_email          = optional(string)
     table_kms_key_arn    = optional(string)
-    domain = optional(object({
-      name            = string
-      certificate_arn = string
-    }))
   }))
   default  = {}
   nullable = false
@@ -67,18 +88,28 @@ variable "stages" {
   }
 
   validation {
-    condition     = alltrue([for stage in values(var.stages) : can(regex(local.issuer_pattern, stage.issuer))])
-    error_message = "An issuer must be an https URL without query or fragment: ${join(", ", [for name, stage in var.stages : "${name} has \"${stage.issuer}\"" if !can(regex(local.issuer_pattern, stage.issuer))])}."
+    condition     = alltrue([for stage in values(var.stages) : stage.issuer == null ? true : can(regex(local.issuer_pattern, stage.issuer))])
+    error_message = "An issuer must be an https URL without query or fragment: ${join(", ", [for name, stage in var.stages : "${name} has \"${stage.issuer}\"" if stage.issuer == null ? false : !can(regex(local.issuer_pattern, stage.issuer))])}."
   }
 
   validation {
-    condition     = alltrue([for stage in values(var.stages) : can(regex(local.origin_pattern, stage.cors_origin))])
-    error_message = "A cors_origin must be one origin as browsers send it, scheme://host[:port] in lower case, never *, no path and no trailing slash: ${join(", ", [for name, stage in var.stages : "${name} has \"${stage.cors_origin}\"" if !can(regex(local.origin_pattern, stage.cors_origin))])}."
+    condition     = alltrue([for stage in values(var.stages) : (stage.issuer == null) == (stage.audience == null)])
+    error_message = "An issuer needs an audience, and an audience its issuer; leave out both for a user pool of the stage: ${join(", ", [for name, stage in var.stages : name if(stage.issuer == null) != (stage.audience == null)])}."
   }
 
   validation {
-    condition     = alltrue([for stage in values(var.stages) : length(stage.audience) > 0 && alltrue([for client in stage.audience : can(regex("^\\S+$", client))])])
-    error_message = "An audience needs at least one client id, none of them blank: ${join(", ", [for name, stage in var.stages : name if length(stage.audience) == 0 || anytrue([for client in stage.audience : !can(regex("^\\S+$", client))])])}."
+    condition     = alltrue([for stage in values(var.stages) : stage.cors_origin == null ? true : can(regex(local.origin_pattern, stage.cors_origin))])
+    error_message = "A cors_origin must be one origin as browsers send it, scheme://host[:port] in lower case, never *, no path and no trailing slash: ${join(", ", [for name, stage in var.stages : "${name} has \"${stage.cors_origin}\"" if stage.cors_origin == null ? false : !can(regex(local.origin_pattern, stage.cors_origin))])}."
+  }
+
+  validation {
+    condition     = alltrue([for stage in values(var.stages) : coalesce(stage.site, true) || (stage.cors_origin != null && stage.site_domain == null)])
+    error_message = "A stage with site = false serves no form: it needs the cors_origin of the page that calls it, and has no site_domain: ${join(", ", [for name, stage in var.stages : name if !coalesce(stage.site, true) && (stage.cors_origin == null || stage.site_domain != null)])}."
+  }
+
+  validation {
+    condition     = alltrue([for stage in values(var.stages) : stage.audience == null ? true : length(stage.audience) > 0 && alltrue([for client in stage.audience : can(regex("^\\S+$", client))])])
+    error_message = "An audience needs at least one client id, none of them blank: ${join(", ", [for name, stage in var.stages : name if stage.audience == null ? false : length(stage.audience) == 0 || anytrue([for client in stage.audience : !can(regex("^\\S+$", client))])])}."
   }
 
   validation {
@@ -137,8 +168,44 @@ variable "stages" {
   }
 
   validation {
-    condition     = alltrue([for stage in values(var.stages) : stage.domain == null ? true : can(regex("^[a-z0-9-]+(\\.[a-z0-9-]+)+$", stage.domain.name)) && can(regex("^arn:[a-z-]+:acm:", stage.domain.certificate_arn))])
-    error_message = "A domain needs a host name in lower case and the ARN of an ACM certificate: ${join(", ", [for name, stage in var.stages : name if stage.domain == null ? false : !can(regex("^[a-z0-9-]+(\\.[a-z0-9-]+)+$", stage.domain.name)) || !can(regex("^arn:[a-z-]+:acm:", stage.domain.certificate_arn))])}."
+    condition = alltrue([for stage in values(var.stages) : alltrue([
+      for domain in concat(stage.domain[*], stage.site_domain[*]) :
+      can(regex(local.domain_pattern, domain.name)) && (domain.certificate_arn == null ? true : can(regex("^arn:[a-z-]+:acm:", domain.certificate_arn)))
+    ])])
+    error_message = "A domain needs a host name in lower case, and a certificate_arn must be the ARN of an ACM certificate: ${join(", ", [for name, stage in var.stages : name if anytrue([
+      for domain in concat(stage.domain[*], stage.site_domain[*]) :
+      !can(regex(local.domain_pattern, domain.name)) || (domain.certificate_arn == null ? false : !can(regex("^arn:[a-z-]+:acm:", domain.certificate_arn)))
+    ])])}."
+  }
+
+  validation {
+    condition     = alltrue([for stage in values(var.stages) : alltrue([for domain in stage.site_domain[*] : domain.certificate_arn == null ? true : can(regex("^arn:[a-z-]+:acm:us-east-1:", domain.certificate_arn))])])
+    error_message = "The certificate of a site_domain must be in us-east-1, the only region from which CloudFront takes them: ${join(", ", [for name, stage in var.stages : name if anytrue([for domain in stage.site_domain[*] : domain.certificate_arn == null ? false : !can(regex("^arn:[a-z-]+:acm:us-east-1:", domain.certificate_arn))])])}."
+  }
+
+  validation {
+    condition = alltrue([for stage in values(var.stages) : alltrue([
+      for domain in concat(stage.domain[*], stage.site_domain[*]) :
+      domain.dns == null ? true : stage.hosted_zone == null && contains(domain.certificate_arn == null ? ["none", "certificate", "all"] : ["certificate", "all"], domain.dns)
+    ])])
+    error_message = "A dns is \"none\", \"certificate\" or \"all\", not \"none\" with certificate_arn, and not set with hosted_zone: ${join(", ", [for name, stage in var.stages : name if anytrue([
+      for domain in concat(stage.domain[*], stage.site_domain[*]) :
+      domain.dns == null ? false : stage.hosted_zone != null || !contains(domain.certificate_arn == null ? ["none", "certificate", "all"] : ["certificate", "all"], domain.dns)
+    ])])}."
+  }
+
+  validation {
+    condition = alltrue([for stage in values(var.stages) : stage.hosted_zone == null ? true : alltrue([
+      for domain in concat(stage.domain[*], stage.site_domain[*]) : domain.name == stage.hosted_zone || endswith(domain.name, ".${stage.hosted_zone}")
+    ])])
+    error_message = "A domain and a site_domain must be in the hosted_zone: ${join(", ", [for name, stage in var.stages : name if stage.hosted_zone == null ? false : anytrue([
+      for domain in concat(stage.domain[*], stage.site_domain[*]) : domain.name != stage.hosted_zone && !endswith(domain.name, ".${stage.hosted_zone}")
+    ])])}."
+  }
+
+  validation {
+    condition     = alltrue([for stage in values(var.stages) : try(stage.domain.name != stage.site_domain.name, true)])
+    error_message = "The domain of the API and the site_domain of the form must be two names: ${join(", ", [for name, stage in var.stages : name if !try(stage.domain.name != stage.site_domain.name, true)])}."
   }
 }
 
@@ -155,8 +222,8 @@ variable "name" {
   nullable    = false
 
   validation {
-    condition     = can(regex("^[a-z][a-z0-9-]{1,40}$", var.name))
-    error_message = "A name is 2 to 41 lower-case letters, digits and hyphens and begins with a letter, not \"${var.name}\"."
+    condition     = can(regex("^[a-z][a-z0-9-]{1,31}$", var.name))
+    error_message = "A name is 2 to 32 lower-case letters, digits and hyphens and begins with a letter, not \"${var.name}\"."
   }
 }
 
@@ -193,5 +260,26 @@ variable "runtime" {
   validation {
     condition     = can(regex("^nodejs(2[2-9]|[3-9][0-9])\\.x$", var.runtime))
     error_message = "A runtime is Node.js 22 or later, such as nodejs24.x, not \"${var.runtime}\"."
+  }
+}
+
+variable "permissions_boundaries" {
+  description = "Permissions boundary (ARN of a policy) of the roles of each stage; `npm run bootstrap` writes it. Unset: none."
+  type        = map(string)
+  default     = {}
+  nullable    = false
+}
+
+variable "shift" {
+  description = "Keeps the alias at `version` and gives the new version the share `weight` of the requests, for `npm run deploy -- STAGE --gradual MINUTES`; unset: the new version gets all."
+  type = object({
+    version = string
+    weight  = number
+  })
+  default = null
+
+  validation {
+    condition     = var.shift == null ? true : can(regex("^[1-9][0-9]*$", var.shift.version)) && var.shift.weight > 0 && var.shift.weight < 1
+    error_message = "A shift needs the number of a version and a weight between 0 and 1."
   }
 }

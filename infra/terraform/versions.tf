@@ -12,6 +12,9 @@ terraform {
   # checkout without them cannot create a second, local state of a deployed stage. For local state, see
   # backend_override.tf.example. docs/adr/0021
   backend "s3" {
+    # Without -backend-config, Terraform refuses this region and prints it.
+    bucket       = "none"
+    region       = "(none: run npm run bootstrap, or copy backend.s3.tfbackend.example to backend.s3.tfbackend; then terraform init -backend-config=backend.s3.tfbackend)"
     key          = "inquiries/terraform.tfstate"
     encrypt      = true
     use_lockfile = true
@@ -23,10 +26,32 @@ provider "aws" {
   region = var.region
 
   default_tags {
-    tags = {
-      service    = var.name
-      stage      = local.stage
-      managed_by = "terraform"
-    }
+    tags = local.tags
   }
 }
+
+# CloudFront takes its certificates from this region only, and Route 53 writes its metrics there.
+provider "aws" {
+  alias  = "us_east_1"
+  region = "us-east-1"
+
+  default_tags {
+    tags = local.tags
+  }
+}
+
+locals {
+  account_id = data.aws_caller_identity.current.account_id
+  partition  = data.aws_partition.current.partition
+  region     = data.aws_region.current.id
+
+  tags = {
+    service    = var.name
+    stage      = local.stage
+    managed_by = "terraform"
+  }
+}
+
+data "aws_caller_identity" "current" {}
+data "aws_partition" "current" {}
+data "aws_region" "current" {}

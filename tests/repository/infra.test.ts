@@ -67,9 +67,32 @@ describe.skipIf(!hasTerraform)(
       return plan(workspace, file);
     }
 
+    it('accepts a stage without any setting', async () => {
+      expect(await refusals({ stages: { develop: {} } })).toEqual([]);
+    });
+
     it.each([
-      ['the required settings only', {}],
+      ['an issuer and a page of your own', {}],
       ['a port and plain http, for a local page', { cors_origin: 'http://localhost:5173' }],
+      ['a user pool of the stage', { issuer: null, audience: null }],
+      ['a form of the stage', { cors_origin: null }],
+      ['a form beside another page', { site: true }],
+      ['no form', { site: false }],
+      [
+        'domains in a hosted zone',
+        {
+          hosted_zone: 'example.com',
+          domain: { name: 'api.example.com' },
+          site_domain: { name: 'example.com' },
+        },
+      ],
+      [
+        'domains whose records are entered by hand',
+        {
+          domain: { name: 'api.example.com' },
+          site_domain: { name: 'www.example.com', dns: 'certificate' },
+        },
+      ],
       ['an IPv6 address', { cors_origin: 'http://[::1]:5173' }],
       ['an issuer that ends with a slash', { issuer: 'https://tenant.example.com/' }],
       ['an issuer with a path', { issuer: 'https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_Ab' }],
@@ -92,7 +115,19 @@ describe.skipIf(!hasTerraform)(
     const originRule =
       'A cors_origin must be one origin as browsers send it, scheme://host[:port] in lower case, never *, no path and no trailing slash';
     const throttlingRule = 'Both throttling limits must be at least 1, since 0 answers every call with 429';
-    const domainRule = 'A domain needs a host name in lower case and the ARN of an ACM certificate';
+    const domainRule =
+      'A domain needs a host name in lower case, and a certificate_arn must be the ARN of an ACM certificate';
+    const siteCertificateRule =
+      'The certificate of a site_domain must be in us-east-1, the only region from which CloudFront takes them';
+    const dnsRule =
+      'A dns is "none", "certificate" or "all", not "none" with certificate_arn, and not set with hosted_zone';
+    const zoneRule = 'A domain and a site_domain must be in the hosted_zone';
+    const twoNamesRule = 'The domain of the API and the site_domain of the form must be two names';
+    const pairRule =
+      'An issuer needs an audience, and an audience its issuer; leave out both for a user pool of the stage';
+    const siteRule =
+      'A stage with site = false serves no form: it needs the cors_origin of the page that calls it, and has no site_domain';
+    const certificate = 'arn:aws:acm:eu-central-1:111122223333:certificate/1';
     const recoveryRule = 'A pitr_days must be a whole number from 1 to 35';
     const retentionRule =
       'A retention_days must be a whole number from 1 to 36500; leave it out to keep inquiries for ever';
@@ -170,6 +205,30 @@ describe.skipIf(!hasTerraform)(
       [{ table_kms_key_arn: 'alias/mine' }, 'A table_kms_key_arn must be the ARN of a KMS key: develop.'],
       [{ domain: { name: 'https://a.b', certificate_arn: 'arn:aws:acm:x' } }, `${domainRule}: develop.`],
       [{ domain: { name: 'api.example.com', certificate_arn: 'mine' } }, `${domainRule}: develop.`],
+      [{ site_domain: { name: 'API.example.com' } }, `${domainRule}: develop.`],
+      [
+        { site_domain: { name: 'www.example.com', certificate_arn: certificate } },
+        `${siteCertificateRule}: develop.`,
+      ],
+      [{ domain: { name: 'api.example.com', dns: 'some' } }, `${dnsRule}: develop.`],
+      [
+        { domain: { name: 'api.example.com', certificate_arn: certificate, dns: 'none' } },
+        `${dnsRule}: develop.`,
+      ],
+      [
+        { hosted_zone: 'example.com', domain: { name: 'api.example.com', dns: 'all' } },
+        `${dnsRule}: develop.`,
+      ],
+      [{ hosted_zone: 'example.com', domain: { name: 'api.example.org' } }, `${zoneRule}: develop.`],
+      [{ hosted_zone: 'example.com', site_domain: { name: 'badexample.com' } }, `${zoneRule}: develop.`],
+      [
+        { domain: { name: 'www.example.com' }, site_domain: { name: 'www.example.com' } },
+        `${twoNamesRule}: develop.`,
+      ],
+      [{ audience: null }, `${pairRule}: develop.`],
+      [{ issuer: null }, `${pairRule}: develop.`],
+      [{ site: false, cors_origin: null }, `${siteRule}: develop.`],
+      [{ site: false, site_domain: { name: 'www.example.com' } }, `${siteRule}: develop.`],
     ])('refuses %j', async (settings, message) => {
       expect(await refusals({ stages: { develop: { ...good, ...settings } } })).toEqual([message]);
     });
@@ -212,7 +271,7 @@ describe.skipIf(!hasTerraform)(
       [{ runtime: 'nodejs20.x' }, 'A runtime is Node.js 22 or later, such as nodejs24.x, not "nodejs20.x".'],
       [
         { name: 'Inquiries' },
-        'A name is 2 to 41 lower-case letters, digits and hyphens and begins with a letter, not "Inquiries".',
+        'A name is 2 to 32 lower-case letters, digits and hyphens and begins with a letter, not "Inquiries".',
       ],
     ])('refuses the variables %j', async (variables, message) => {
       expect(await refusals({ stages: { develop: good }, ...variables })).toEqual([message]);
@@ -350,8 +409,13 @@ describe('the module', () => {
     expect(source).not.toContain('managed_policy_arns');
   });
 
-  it('reads nothing from the account and takes credentials and endpoints from the environment', () => {
-    expect(matches(source, /^data "(\w+)"/gm)).toEqual(['aws_region']);
+  it('reads from the account only its identity and a hosted zone, and takes credentials and endpoints from the environment', () => {
+    expect(matches(source, /^data "(\w+)"/gm)).toEqual([
+      'aws_route53_zone',
+      'aws_caller_identity',
+      'aws_partition',
+      'aws_region',
+    ]);
     expect(source).not.toMatch(
       /endpoints\s*\{|access_key|secret_key|profile\s*=|skip_\w+\s*=|allowed_account_ids/,
     );

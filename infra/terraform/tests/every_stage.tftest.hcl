@@ -6,6 +6,17 @@ mock_provider "aws" {
   source = "./tests/mocks"
 }
 
+mock_provider "aws" {
+  alias  = "us_east_1"
+  source = "./tests/mocks"
+}
+
+# Otherwise it stops the test from removing a protected stage, which consists of mocks.
+override_resource {
+  target = terraform_data.guard
+  values = { output = { is_protected = false, message = "" } }
+}
+
 variables {
   # Provider 5.100, the oldest one allowed, knows runtimes up to nodejs22.x and rejects others even when mocked.
   runtime             = "nodejs22.x"
@@ -22,6 +33,7 @@ variables {
       domain = {
         name            = "${stage}.api.example.com"
         certificate_arn = "arn:aws:acm:eu-central-1:111122223333:certificate/mock"
+        dns             = "all"
       }
     }
   }
@@ -181,10 +193,10 @@ run "api" {
     condition = (
       aws_apigatewayv2_integration.this.integration_type == "AWS_PROXY"
       && aws_apigatewayv2_integration.this.payload_format_version == "2.0"
-      && aws_apigatewayv2_integration.this.integration_uri == aws_lambda_function.this.invoke_arn
+      && aws_apigatewayv2_integration.this.integration_uri == aws_lambda_alias.live.invoke_arn
       && aws_apigatewayv2_integration.this.timeout_milliseconds == 30000
     )
-    error_message = "The integration is not the function with payload 2.0 and its 30 s."
+    error_message = "The integration is not the alias of the function with payload 2.0 and its 30 s."
   }
   assert {
     condition = (
@@ -197,14 +209,15 @@ run "api" {
     error_message = "Responses with inquiries may be cached."
   }
   assert {
-    condition = toset([for permission in aws_lambda_permission.gateway : permission.source_arn]) == toset([
+    condition = toset([for permission in aws_lambda_permission.live : permission.source_arn]) == toset([
       for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"] : "arn:aws:execute-api:eu-central-1:111122223333:mockapi/*/${method}/inquiries"
     ])
     error_message = "CKV_AWS_364, AVD-AWS-0067: the permission to invoke is not limited to the routes."
   }
   assert {
     condition = alltrue([
-      for permission in aws_lambda_permission.gateway : permission.principal == "apigateway.amazonaws.com" && permission.action == "lambda:InvokeFunction"
+      for permission in aws_lambda_permission.live :
+      permission.principal == "apigateway.amazonaws.com" && permission.action == "lambda:InvokeFunction" && permission.qualifier == aws_lambda_alias.live.name
     ])
     error_message = "CKV_AWS_301: others than the gateway may invoke the function."
   }
@@ -387,8 +400,8 @@ run "outputs" {
     error_message = "The dashboard's URL does not end in its region and name."
   }
   assert {
-    condition     = output.domain_target != null
-    error_message = "The target of the custom domain's DNS record is not an output."
+    condition     = length(output.dns_records) == 0 && aws_apigatewayv2_api.this.disable_execute_api_endpoint
+    error_message = "A domain that is in use is not the only way to the API."
   }
 }
 

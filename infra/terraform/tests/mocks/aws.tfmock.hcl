@@ -4,6 +4,18 @@ mock_data "aws_region" {
   defaults = { id = "eu-central-1" }
 }
 
+mock_data "aws_caller_identity" {
+  defaults = { account_id = "111122223333" }
+}
+
+mock_data "aws_partition" {
+  defaults = { partition = "aws" }
+}
+
+mock_data "aws_route53_zone" {
+  defaults = { zone_id = "MOCKZONE" }
+}
+
 mock_resource "aws_dynamodb_table" {
   defaults = {
     arn        = "arn:aws:dynamodb:eu-central-1:111122223333:table/mock"
@@ -23,6 +35,13 @@ mock_resource "aws_lambda_function" {
   defaults = {
     arn        = "arn:aws:lambda:eu-central-1:111122223333:function:mock"
     invoke_arn = "arn:aws:apigateway:eu-central-1:lambda:path/2015-03-31/functions/arn:aws:lambda:eu-central-1:111122223333:function:mock/invocations"
+  }
+}
+
+mock_resource "aws_lambda_alias" {
+  defaults = {
+    arn        = "arn:aws:lambda:eu-central-1:111122223333:function:mock:live"
+    invoke_arn = "arn:aws:apigateway:eu-central-1:lambda:path/2015-03-31/functions/arn:aws:lambda:eu-central-1:111122223333:function:mock:live/invocations"
   }
 }
 
@@ -48,4 +67,46 @@ mock_resource "aws_sns_topic" {
 
 mock_resource "aws_cloudwatch_metric_alarm" {
   defaults = { arn = "arn:aws:cloudwatch:eu-central-1:111122223333:alarm:mock" }
+}
+
+mock_resource "aws_apigatewayv2_domain_name" {
+  defaults = {
+    domain_name_configuration = { target_domain_name = "d-mock.execute-api.eu-central-1.amazonaws.com", hosted_zone_id = "MOCKAPIZONE" }
+  }
+}
+
+mock_resource "aws_cognito_user_pool" {
+  defaults = { id = "eu-central-1_Mock", endpoint = "cognito-idp.eu-central-1.amazonaws.com/eu-central-1_Mock" }
+}
+
+mock_resource "aws_cognito_user_pool_client" {
+  defaults = { id = "mockclient" }
+}
+
+mock_resource "aws_s3_bucket" {
+  defaults = {
+    arn                         = "arn:aws:s3:::mock"
+    bucket_regional_domain_name = "mock.s3.eu-central-1.amazonaws.com"
+  }
+}
+
+mock_resource "aws_cloudfront_distribution" {
+  defaults = {
+    id             = "MOCKDISTRIBUTION"
+    arn            = "arn:aws:cloudfront::111122223333:distribution/MOCKDISTRIBUTION"
+    domain_name    = "mock.cloudfront.net"
+    hosted_zone_id = "MOCKSITEZONE"
+  }
+}
+
+mock_resource "aws_acm_certificate" {
+  defaults = {
+    arn = "arn:aws:acm:eu-central-1:111122223333:certificate/mock"
+    domain_validation_options = [{
+      domain_name           = "mock.example.com"
+      resource_record_name  = "_mock.example.com."
+      resource_record_type  = "CNAME"
+      resource_record_value = "_mock.acm-validations.aws."
+    }]
+  }
 }

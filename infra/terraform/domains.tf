@@ -1,0 +1,150 @@
+# Domains of the API (`domain`) and of the form (`site_domain`), with certificates. In a hosted zone of this account the DNS
+# records are made, too. Elsewhere they are entered by hand, and `dns` says how far that is: a certificate cannot be used before
+# its record exists, nor a name before it points here. Until then the stage keeps the addresses that AWS gives.
+locals {
+  domains = { for use, domain in { api = local.settings.domain, site = local.has_site ? local.settings.site_domain : null } : use => domain if domain != null }
+
+  dns = {
+    for use, domain in local.domains : use => (
+      local.settings.hosted_zone != null ? "all"
+      : domain.dns != null ? domain.dns
+      : domain.certificate_arn != null ? "certificate" : "none"
+    )
+  }
+
+  # Domains that have a certificate.
+  usable     = { for use, domain in local.domains : use => domain if local.dns[use] != "none" }
+  site_alias = lookup(local.usable, "site", null)
+
+  # Names for which this module requests a certificate. CloudFront takes those of us-east-1 only.
+  api_certificates  = toset([for use, domain in local.domains : domain.name if use == "api" && domain.certificate_arn == null])
+  site_certificates = toset([for use, domain in local.domains : domain.name if use == "site" && domain.certificate_arn == null])
+  certificates      = merge(aws_acm_certificate.api, aws_acm_certificate.site)
+
+  site_certificate_arn = try(coalesce(local.site_alias.certificate_arn, one(values(aws_acm_certificate_validation.site)[*].certificate_arn)), null)
+
+  validation_records = {
+    for name, certificate in local.certificates : name => one([
+      for option in certificate.domain_validation_options : {
+        name  = trimsuffix(option.resource_record_name, ".")
+        type  = option.resource_record_type
+        value = trimsuffix(option.resource_record_value, ".")
+      }
+    ])
+  }
+
+  # Where the names point to.
+  targets = merge(
+    { for name, domain in aws_apigatewayv2_domain_name.this : name => {
+      name    = domain.domain_name_configuration[0].target_domain_name
+      zone_id = domain.domain_name_configuration[0].hosted_zone_id
+    } },
+    { for domain in local.site_alias[*] : domain.name => {
+      name    = aws_cloudfront_distribution.site[0].domain_name
+      zone_id = aws_cloudfront_distribution.site[0].hosted_zone_id
+    } },
+  )
+}
+
+resource "aws_acm_certificate" "api" {
+  for_each = local.api_certificates
+
+  domain_name       = each.key
+  validation_method = "DNS"
+
+  lifecycle {
+    create_before_destroy = true
+  }
+}
+
+resource "aws_acm_certificate" "site" {
+  for_each = local.site_certificates
+  provider = aws.us_east_1
+
+  domain_name       = each.key
+  validation_method = "DNS"
+
+  lifecycle {
+    create_before_destroy = true
+  }
+}
+
+# Waits until AWS has seen the record. A certificate that is not validated within 72 hours has to be requested again.
+resource "aws_acm_certificate_validation" "api" {
+  for_each = toset([for use, domain in local.usable : domain.name if use == "api" && domain.certificate_arn == null])
+
+  certificate_arn         = aws_acm_certificate.api[each.key].arn
+  validation_record_fqdns = values(aws_route53_record.validation)[*].fqdn
+
+  timeouts {
+    create = "20m"
+  }
+}
+
+resource "aws_acm_certificate_validation" "site" {
+  for_each = toset([for use, domain in local.usable : domain.name if use == "site" && domain.certificate_arn == null])
+  provider = aws.us_east_1
+
+  certificate_arn         = aws_acm_certificate.site[each.key].arn
+  validation_record_fqdns = values(aws_route53_record.validation)[*].fqdn
+
+  timeouts {
+    create = "20m"
+  }
+}
+
+data "aws_route53_zone" "this" {
+  for_each = toset(local.settings.hosted_zone[*])
+
+  name         = each.key
+  private_zone = false
+}
+
+resource "aws_route53_record" "validation" {
+  for_each = local.settings.hosted_zone == null ? [] : setunion(local.api_certificates, local.site_certificates)
+
+  zone_id         = one(values(data.aws_route53_zone.this)[*].zone_id)
+  name            = local.validation_records[each.key].name
+  type            = local.validation_records[each.key].type
+  records         = [local.validation_records[each.key].value]
+  ttl             = 300
+  allow_overwrite = true # two stages or regions with one name have the same record
+}
+
+# The execute-api hosts have no IPv6 address here; the distribution does.
+resource "aws_route53_record" "address" {
+  for_each = local.settings.hosted_zone == null ? {} : merge(
+    { for use, domain in local.usable : "${domain.name} A" => domain },
+    { for use, domain in local.usable : "${domain.name} AAAA" => domain if use == "site" },
+  )
+
+  zone_id = one(values(data.aws_route53_zone.this)[*].zone_id)
+  name    = each.value.name
+  type    = split(" ", each.key)[1]
+
+  alias {
+    name                   = local.targets[each.value.name].name
+    zone_id                = local.targets[each.value.name].zone_id
+    evaluate_target_health = false
+  }
+}
+
+resource "aws_apigatewayv2_domain_name" "this" {
+  for_each = { for use, domain in local.usable : domain.name => domain if use == "api" }
+
+  domain_name = each.key
+
+  domain_name_configuration {
+    certificate_arn = each.value.certificate_arn == null ? aws_acm_certificate_validation.api[each.key].certificate_arn : each.value.certificate_arn
+    endpoint_type   = "REGIONAL"
+    security_policy = "TLS_1_2"
+  }
+}
+
+resource "aws_apigatewayv2_api_mapping" "this" {
+  for_each = aws_apigatewayv2_domain_name.this
+
+  api_id      = aws_apigatewayv2_api.this.id
+  domain_name = each.value.id
+  stage       = aws_apigatewayv2_stage.this.id
+}

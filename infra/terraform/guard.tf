@@ -1,0 +1,39 @@
+# `terraform destroy` of a stage with deletion protection stops here, before anything else: it would delete the API and the logs
+# and then fail at the table. Everything that nothing else depends on is listed, so that Terraform begins with this resource.
+resource "terraform_data" "guard" {
+  input = {
+    is_protected = local.deletion_protection_enabled
+    message      = "Stage ${local.stage} is protected: set deletion_protection_enabled = false and apply before you destroy it. Nothing was destroyed."
+  }
+
+  provisioner "local-exec" {
+    when        = destroy
+    command     = self.output.is_protected ? "echo \"$MESSAGE\" >&2; exit 1" : "exit 0"
+    environment = { MESSAGE = self.output.message }
+    quiet       = true
+  }
+
+  depends_on = [
+    aws_apigatewayv2_api_mapping.this,
+    aws_apigatewayv2_route.this,
+    aws_apigatewayv2_stage.this,
+    aws_cloudwatch_dashboard.this,
+    aws_cloudwatch_log_metric_filter.mails_refused,
+    aws_cloudwatch_log_metric_filter.memory,
+    aws_cloudwatch_log_metric_filter.not_json,
+    aws_cloudwatch_metric_alarm.this,
+    aws_cognito_user_pool_client.form,
+    aws_cognito_user_pool_client.smoke,
+    aws_cognito_user_pool_domain.this,
+    aws_dynamodb_table.erasures,
+    aws_iam_policy.inbox,
+    aws_iam_policy.inbox_answer,
+    aws_lambda_event_source_mapping.mailer,
+    aws_lambda_permission.live,
+    aws_route53_record.address,
+    aws_s3_bucket_policy.site,
+    aws_sesv2_email_identity.this,
+    aws_sns_topic_subscription.alarms,
+    aws_sqs_queue_policy.dead_letters,
+  ]
+}

@@ -1,0 +1,316 @@
+# Stages with a user pool, a contact form and domains; `npm run check:infra` runs this file in each workspace. The ids in messages
+# are policies of Checkov (CKV…) and Trivy (AVD-…) that the assertion checks.
+
+mock_provider "aws" {
+  source = "./tests/mocks"
+}
+
+mock_provider "aws" {
+  alias  = "us_east_1"
+  source = "./tests/mocks"
+}
+
+# Otherwise it stops the test from removing a protected stage, which consists of mocks.
+override_resource {
+  target = terraform_data.guard
+  values = { output = { is_protected = false, message = "" } }
+}
+
+variables {
+  runtime             = "nodejs22.x"
+  package_file        = "versions.tf"
+  mailer_package_file = "stages.tf"
+
+  # The smallest settings.
+  stages = { for stage in ["develop", "main", "release"] : stage => {} }
+}
+
+run "user_pool" {
+  assert {
+    condition = (
+      aws_cognito_user_pool.this[0].name == "inquiries-${terraform.workspace}"
+      && aws_cognito_user_pool.this[0].username_attributes == toset(["email"])
+      && aws_cognito_user_pool.this[0].auto_verified_attributes == toset(["email"])
+      && aws_cognito_user_pool.this[0].user_attribute_update_settings[0].attributes_require_verification_before_update == toset(["email"])
+      && !aws_cognito_user_pool.this[0].username_configuration[0].case_sensitive
+    )
+    error_message = "Users do not sign in with an email that they have verified."
+  }
+  assert {
+    condition     = (aws_cognito_user_pool.this[0].deletion_protection == "ACTIVE") == aws_dynamodb_table.this.deletion_protection_enabled
+    error_message = "The user pool is not protected as the table is."
+  }
+  assert {
+    condition     = aws_cognito_user_pool.this[0].password_policy[0].minimum_length >= 12
+    error_message = "Passwords of less than 12 characters are accepted."
+  }
+  assert {
+    condition = (
+      !aws_cognito_user_pool_client.form[0].generate_secret
+      && aws_cognito_user_pool_client.form[0].allowed_oauth_flows_user_pool_client
+      && aws_cognito_user_pool_client.form[0].allowed_oauth_flows == toset(["code"])
+      && aws_cognito_user_pool_client.form[0].allowed_oauth_scopes == toset(["openid", "email"])
+      && aws_cognito_user_pool_client.form[0].prevent_user_existence_errors == "ENABLED"
+      && !contains(aws_cognito_user_pool_client.form[0].explicit_auth_flows, "ALLOW_USER_PASSWORD_AUTH")
+    )
+    error_message = "The form's client is not a public one with the code grant only."
+  }
+  assert {
+    condition = (
+      aws_cognito_user_pool_client.form[0].refresh_token_rotation[0].feature == "ENABLED"
+      && !contains(aws_cognito_user_pool_client.form[0].explicit_auth_flows, "ALLOW_REFRESH_TOKEN_AUTH")
+    )
+    error_message = "Refresh tokens are not rotated, or Cognito refuses the client."
+  }
+  assert {
+    condition = (
+      toset(aws_cognito_user_pool_client.form[0].callback_urls) == toset(["https://mock.cloudfront.net/"])
+      && toset(aws_cognito_user_pool_client.form[0].logout_urls) == toset(["https://mock.cloudfront.net/"])
+    )
+    error_message = "Users do not get back to the form after signing in and out."
+  }
+  assert {
+    condition = (
+      aws_cognito_user_pool_client.smoke[0].explicit_auth_flows == toset(["ALLOW_ADMIN_USER_PASSWORD_AUTH"])
+      && aws_cognito_user_pool_client.smoke[0].allowed_oauth_flows_user_pool_client != true
+    )
+    error_message = "Others than those who deploy can sign in with the smoke test's client."
+  }
+  assert {
+    condition = (
+      aws_apigatewayv2_authorizer.this.jwt_configuration[0].issuer == "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_Mock"
+      && aws_apigatewayv2_authorizer.this.jwt_configuration[0].audience == toset([aws_cognito_user_pool_client.form[0].id, aws_cognito_user_pool_client.smoke[0].id])
+    )
+    error_message = "The API does not accept the tokens of the user pool's two clients."
+  }
+}
+
+run "site" {
+  assert {
+    condition = (
+      aws_s3_bucket_public_access_block.site[0].block_public_acls
+      && aws_s3_bucket_public_access_block.site[0].block_public_policy
+      && aws_s3_bucket_public_access_block.site[0].ignore_public_acls
+      && aws_s3_bucket_public_access_block.site[0].restrict_public_buckets
+    )
+    error_message = "CKV_AWS_53, CKV_AWS_54, CKV_AWS_55, CKV_AWS_56, AVD-AWS-0086, AVD-AWS-0087: the bucket can become public."
+  }
+  assert {
+    condition = jsonencode(jsondecode(aws_s3_bucket_policy.site[0].policy).Statement) == jsonencode([
+      {
+        Sid       = "CloudFrontReads", Effect = "Allow", Principal = { Service = "cloudfront.amazonaws.com" }, Action = "s3:GetObject", Resource = "arn:aws:s3:::mock/*",
+        Condition = { StringEquals = { "AWS:SourceArn" = "arn:aws:cloudfront::111122223333:distribution/MOCKDISTRIBUTION" } }
+      },
+      {
+        Sid       = "OnlyTls", Effect = "Deny", Principal = "*", Action = "s3:*", Resource = ["arn:aws:s3:::mock", "arn:aws:s3:::mock/*"],
+        Condition = { Bool = { "aws:SecureTransport" = "false" } }
+      },
+    ])
+    error_message = "CKV_AWS_70: others than this distribution may read the bucket, or without TLS."
+  }
+  assert {
+    condition = (
+      aws_cloudfront_distribution.site[0].enabled
+      && aws_cloudfront_distribution.site[0].default_root_object == "index.html"
+      && aws_cloudfront_distribution.site[0].http_version == "http2and3"
+      && aws_cloudfront_distribution.site[0].default_cache_behavior[0].viewer_protocol_policy == "redirect-to-https"
+      && toset(aws_cloudfront_distribution.site[0].default_cache_behavior[0].allowed_methods) == toset(["GET", "HEAD"])
+      && aws_cloudfront_distribution.site[0].default_cache_behavior[0].compress
+    )
+    error_message = "CKV_AWS_34, CKV_AWS_305, AVD-AWS-0012: the distribution does not serve index.html, compressed, by HTTPS only."
+  }
+  assert {
+    condition = (
+      one(aws_cloudfront_distribution.site[0].origin).domain_name == "mock.s3.eu-central-1.amazonaws.com"
+      && one(aws_cloudfront_distribution.site[0].origin).origin_access_control_id == aws_cloudfront_origin_access_control.site[0].id
+      && aws_cloudfront_origin_access_control.site[0].signing_behavior == "always"
+      && aws_cloudfront_origin_access_control.site[0].origin_access_control_origin_type == "s3"
+    )
+    error_message = "CloudFront does not sign its requests to the bucket."
+  }
+  assert {
+    condition     = aws_cloudfront_distribution.site[0].default_cache_behavior[0].response_headers_policy_id == aws_cloudfront_response_headers_policy.site[0].id
+    error_message = "CKV2_AWS_32: responses do not have the security headers."
+  }
+  assert {
+    condition = (
+      aws_cloudfront_response_headers_policy.site[0].security_headers_config[0].content_security_policy[0].content_security_policy
+      == "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self' https://cognito-idp.eu-central-1.amazonaws.com ${local.sign_in_origin} https://*.execute-api.eu-central-1.amazonaws.com; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+      && aws_cloudfront_response_headers_policy.site[0].security_headers_config[0].content_security_policy[0].override
+      && aws_cloudfront_response_headers_policy.site[0].security_headers_config[0].content_type_options[0].override
+      && aws_cloudfront_response_headers_policy.site[0].security_headers_config[0].referrer_policy[0].referrer_policy == "no-referrer"
+      && aws_cloudfront_response_headers_policy.site[0].security_headers_config[0].strict_transport_security[0].access_control_max_age_sec == 31536000
+    )
+    error_message = "CKV_AWS_259: the headers are not those of web/README.md."
+  }
+  assert {
+    condition = (
+      one(aws_apigatewayv2_api.this.cors_configuration[0].allow_origins) == "https://mock.cloudfront.net"
+      && aws_lambda_function.this.environment[0].variables.CORS_ORIGIN == "https://mock.cloudfront.net"
+    )
+    error_message = "The API does not allow the form's origin."
+  }
+  assert {
+    condition = output.site == {
+      bucket = aws_s3_bucket.site[0].id, distribution_id = "MOCKDISTRIBUTION", url = "https://mock.cloudfront.net/"
+    }
+    error_message = "The output site does not name the bucket, the distribution and the form's address."
+  }
+  assert {
+    condition = output.form_config == {
+      issuer   = "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_Mock"
+      clientId = aws_cognito_user_pool_client.form[0].id
+      apiUrl   = "https://mockapi.execute-api.eu-central-1.amazonaws.com"
+    }
+    error_message = "config.json would not name the issuer, the form's client and the API."
+  }
+  assert {
+    condition = output.connect_origins == tolist([
+      "https://cognito-idp.eu-central-1.amazonaws.com", local.sign_in_origin, "https://mockapi.execute-api.eu-central-1.amazonaws.com",
+    ])
+    error_message = "The page's policy would not be limited to the issuer, the sign-in pages and the API."
+  }
+  assert {
+    condition     = terraform_data.guard.input.is_protected == aws_dynamodb_table.this.deletion_protection_enabled
+    error_message = "A protected stage could be destroyed up to its table."
+  }
+}
+
+run "own_issuer_and_page" {
+  variables {
+    stages = {
+      for stage in ["develop", "main", "release"] : stage => {
+        issuer = "https://issuer.example.com", audience = ["form", "other"], cors_origin = "https://www.example.com"
+      }
+    }
+  }
+
+  assert {
+    condition = (
+      length(aws_cognito_user_pool.this) == 0 && length(aws_cognito_user_pool_client.form) == 0 && length(aws_cognito_user_pool_client.smoke) == 0
+      && length(aws_cognito_user_pool_domain.this) == 0 && length(aws_s3_bucket.site) == 0 && length(aws_cloudfront_distribution.site) == 0
+      && length(aws_cloudfront_response_headers_policy.site) == 0 && length(aws_cloudfront_origin_access_control.site) == 0
+    )
+    error_message = "A stage with an issuer and a page of your own has a user pool or a form."
+  }
+  assert {
+    condition     = output.site == null && output.form_config == null && output.smoke_sign_in == null && length(output.connect_origins) == 0
+    error_message = "An output names a form or a user pool that does not exist."
+  }
+}
+
+run "own_issuer_with_form" {
+  variables {
+    stages = {
+      for stage in ["develop", "main", "release"] : stage => { issuer = "https://issuer.example.com", audience = ["form", "other"] }
+    }
+  }
+
+  assert {
+    condition     = output.form_config.issuer == "https://issuer.example.com" && output.form_config.clientId == "form"
+    error_message = "The form does not sign in at the issuer as the first client of the audience."
+  }
+  assert {
+    condition     = strcontains(aws_cloudfront_response_headers_policy.site[0].security_headers_config[0].content_security_policy[0].content_security_policy, "connect-src 'self' https:;")
+    error_message = "The form cannot reach the token endpoint of an issuer whose address is not known."
+  }
+}
+
+run "hosted_zone" {
+  variables {
+    stages = {
+      for stage in ["develop", "main", "release"] : stage => {
+        hosted_zone = "example.com", domain = { name = "api.example.com" }, site_domain = { name = "contact.example.com" }
+      }
+    }
+  }
+
+  assert {
+    condition     = toset(keys(aws_route53_record.validation)) == toset(["api.example.com", "contact.example.com"])
+    error_message = "A record that validates a certificate is missing."
+  }
+  assert {
+    condition     = toset(keys(aws_route53_record.address)) == toset(["api.example.com A", "contact.example.com A", "contact.example.com AAAA"])
+    error_message = "A record that points to the API or to the form is missing."
+  }
+  assert {
+    condition = alltrue([
+      for key, record in aws_route53_record.address :
+      record.alias[0].zone_id == (startswith(key, "api") ? "MOCKAPIZONE" : "MOCKSITEZONE") && record.zone_id == "MOCKZONE"
+    ])
+    error_message = "A record points to something else."
+  }
+  assert {
+    condition = (
+      output.api_url == "https://api.example.com" && output.site.url == "https://contact.example.com/"
+      && output.cors_origin == "https://contact.example.com" && length(output.dns_records) == 0
+      && aws_apigatewayv2_api.this.disable_execute_api_endpoint
+    )
+    error_message = "The domains are not in use."
+  }
+  assert {
+    condition = (
+      aws_cloudfront_distribution.site[0].aliases == toset(["contact.example.com"])
+      && aws_cloudfront_distribution.site[0].viewer_certificate[0].minimum_protocol_version == "TLSv1.2_2021"
+      && aws_cloudfront_distribution.site[0].viewer_certificate[0].ssl_support_method == "sni-only"
+    )
+    error_message = "CKV_AWS_174, AVD-AWS-0013: the form's domain accepts TLS below 1.2."
+  }
+  assert {
+    condition     = strcontains(aws_cloudfront_response_headers_policy.site[0].security_headers_config[0].content_security_policy[0].content_security_policy, "${local.sign_in_origin} https://api.example.com;")
+    error_message = "The form may connect to other APIs than its own."
+  }
+}
+
+run "dns_by_hand_without_records" {
+  variables {
+    stages = {
+      for stage in ["develop", "main", "release"] : stage => { domain = { name = "api.example.com" }, site_domain = { name = "contact.example.com" } }
+    }
+  }
+
+  assert {
+    condition = (
+      output.api_url == "https://mockapi.execute-api.eu-central-1.amazonaws.com" && output.site.url == "https://mock.cloudfront.net/"
+      && !aws_apigatewayv2_api.this.disable_execute_api_endpoint
+      && length(aws_apigatewayv2_domain_name.this) == 0 && length(aws_acm_certificate_validation.api) == 0 && length(aws_route53_record.validation) == 0
+    )
+    error_message = "A stage whose domains have no records yet does not keep the addresses of AWS."
+  }
+  assert {
+    condition = output.dns_records == [for use in ["api", "contact"] : {
+      domain = "${use}.example.com", name = "_mock.example.com", type = "CNAME", value = "_mock.acm-validations.aws"
+      next   = "set dns = \"certificate\" in ${use == "api" ? "domain" : "site_domain"}", purpose = "validates the certificate"
+    }]
+    error_message = "The records that validate the certificates are not an output."
+  }
+}
+
+run "dns_by_hand_with_certificates" {
+  variables {
+    stages = {
+      for stage in ["develop", "main", "release"] : stage => {
+        domain      = { name = "api.example.com", dns = "certificate" }
+        site_domain = { name = "contact.example.com", certificate_arn = "arn:aws:acm:us-east-1:111122223333:certificate/own" }
+      }
+    }
+  }
+
+  assert {
+    condition = (
+      output.api_url == "https://mockapi.execute-api.eu-central-1.amazonaws.com" && output.site.url == "https://mock.cloudfront.net/"
+      && !aws_apigatewayv2_api.this.disable_execute_api_endpoint
+      && one(keys(aws_apigatewayv2_domain_name.this)) == "api.example.com"
+      && aws_cloudfront_distribution.site[0].viewer_certificate[0].acm_certificate_arn == "arn:aws:acm:us-east-1:111122223333:certificate/own"
+      && length(aws_acm_certificate.site) == 0
+    )
+    error_message = "The domains are not prepared, or are already in use."
+  }
+  assert {
+    condition = { for record in output.dns_records : "${record.name} ${record.type}" => record.value } == {
+      "api.example.com CNAME"     = "d-mock.execute-api.eu-central-1.amazonaws.com"
+      "contact.example.com CNAME" = "mock.cloudfront.net"
+    }
+    error_message = "The records that point to the API and to the form are not an output."
+  }
+}
