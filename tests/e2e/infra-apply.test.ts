@@ -22,6 +22,7 @@ import {
 import { afterAll, assert, beforeAll, describe, it } from 'vitest';
 import { MODULE, providerSource, run, terraformEnv } from '../../scripts/infra/terraform.ts';
 import type { Outcome, Stage } from '../../scripts/infra/terraform.ts';
+import { PROXY_GAPS, startEmulatorProxy } from '../helpers/emulator.ts';
 
 /** What moto 5.2.3 lacks, and what follows for this test. */
 const MOTO_GAPS = [
@@ -38,10 +39,17 @@ if (endpoint === '') {
   process.stdout.write('\nSKIPPED: terraform apply, because AWS_ENDPOINT_URL names no emulator of AWS.\n');
 }
 const region = 'eu-central-1';
+/** An issuer and a page of one's own: no user pool, no form. */
+const own = (stage: Stage) => ({
+  issuer: `https://issuer.example.com/${stage}`,
+  audience: ['client'],
+  cors_origin: `https://${stage}.example.com`,
+});
 const inbox = { to: 'team@example.com', from: 'inquiries@example.com', identity: 'example.com' };
 /** Names of this run only, so that one emulator serves several runs. */
 const name = `apply-${crypto.randomUUID().slice(0, 8)}`;
 let folder = '';
+let proxy: Awaited<ReturnType<typeof startEmulatorProxy>> | undefined;
 const dynamodb = new DynamoDBClient({
   endpoint,
   region,
@@ -58,6 +66,30 @@ async function call(service: string, path: string, method = 'GET', body?: object
   });
   const text = await response.text();
   return text === '' ? undefined : JSON.parse(text);
+}
+
+/** The last commit whose module had neither versions of the function nor a form. */
+const LAST_VERSION = 'aed3980b69554dc8626f68ba50641e04a1c0bd89';
+const hasLastVersion = (await run('git', ['cat-file', '-e', LAST_VERSION])).code === 0;
+if (endpoint !== '' && !hasLastVersion)
+  process.stdout.write(
+    '\nSKIPPED: update of the last version, because this clone does not have its commit.\n',
+  );
+
+/** Version of the function to which the gateway's alias points. */
+async function readLiveVersion(service: string, stage: Stage): Promise<string> {
+  const alias = await call('lambda', `/2015-03-31/functions/${service}-${stage}/aliases/live`);
+  return (alias as { FunctionVersion: string }).FunctionVersion;
+}
+
+async function createHostedZone(zone: string): Promise<void> {
+  const authorization = `AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/route53/aws4_request, SignedHeaders=host, Signature=0`;
+  const response = await fetch(new URL('/2013-04-01/hostedzone', endpoint), {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'text/xml' },
+    body: `<CreateHostedZoneRequest xmlns="https://route53.amazonaws.com/doc/2013-04-01/"><Name>${zone}</Name><CallerReference>${zone}</CallerReference></CreateHostedZoneRequest>`,
+  });
+  assert(response.status === 201, await response.text());
 }
 
 /** A new custom domain has no status in moto 5.2.3; an emulator that sets it is expected to have none of the gaps. */
@@ -135,12 +167,7 @@ async function createModule(): Promise<string> {
 /** A stage in its own workspace, with functions that run Terraform there. */
 function open(stage: Stage, stageSettings: object = {}, module = { folder, name }) {
   const zip = `${stage}.zip`;
-  let settings = {
-    issuer: `https://issuer.example.com/${stage}`,
-    audience: ['client'],
-    cors_origin: `https://${stage}.example.com`,
-    ...stageSettings,
-  };
+  let settings = stageSettings;
   const build = (content: string) => writeFileSync(join(module.folder, zip), content);
   build('first');
 
@@ -154,7 +181,7 @@ function open(stage: Stage, stageSettings: object = {}, module = { folder, name 
         AWS_ACCESS_KEY_ID: 'test',
         AWS_SECRET_ACCESS_KEY: 'test',
         AWS_REGION: region,
-        AWS_ENDPOINT_URL: endpoint,
+        AWS_ENDPOINT_URL: proxy?.url,
         TF_WORKSPACE: stage,
         TF_VAR_name: module.name,
         TF_VAR_runtime: 'nodejs22.x', // the newest one that provider 5.100 knows
@@ -200,6 +227,7 @@ describe
       isPlainMoto ? ['aws_lambda_function.mailer[0] logging_config', ...forgotten] : [];
 
     beforeAll(async () => {
+      proxy = await startEmulatorProxy(endpoint);
       folder = await createModule();
       isPlainMoto = await hasMotoGaps();
       if (isPlainMoto) {
@@ -209,25 +237,32 @@ describe
         );
       }
       process.stdout.write(`\nLEFT OUT, because the emulator is moto:\n  ${IDENTITY_GAP}\n`);
+      process.stdout.write(`\nADDED to the emulator:\n  ${PROXY_GAPS.join('\n  ')}\n`);
     }, 300_000);
-    afterAll(() => {
+    afterAll(async () => {
       rmSync(folder, { recursive: true, force: true });
       dynamodb.destroy();
+      await proxy?.stop();
     });
 
     const tables = async () => (await dynamodb.send(new ListTablesCommand())).TableNames;
 
-    it('develop: changes what a setting and a new package change, and nothing else', async ({ expect }) => {
+    it('develop, without any setting: changes what a setting and a new package change, and nothing else', async ({
+      expect,
+    }) => {
       const { apply, build, change, destroy, list, plan } = open('develop');
       expect(await apply()).toBe('');
       expect(await plan()).toEqual(forgotten);
 
       build('second');
-      change({ cors_origin: 'http://localhost:5173' });
+      change({ cors_origin: 'http://localhost:5173', site: true });
       if (!isPlainMoto) change({ throttling: { rate_limit: 1, burst_limit: 2 } });
       expect(await plan()).toEqual(
         [
           'aws_apigatewayv2_api.this cors_configuration',
+          'aws_cognito_user_pool_client.form[0] callback_urls',
+          'aws_cognito_user_pool_client.form[0] logout_urls',
+          'aws_lambda_alias.live update',
           'aws_lambda_function.this environment',
           'aws_lambda_function.this source_code_hash',
           ...(isPlainMoto ? [] : ['aws_apigatewayv2_stage.this default_route_settings']),
@@ -243,7 +278,7 @@ describe
       expect(await tables()).not.toContain(`${name}-develop`);
     });
 
-    it('main: is destroyed after its deletion protection is switched off (docs/runbook.md)', async ({
+    it('main, without any setting: is destroyed after its deletion protection is switched off (docs/runbook.md)', async ({
       expect,
     }) => {
       const { apply, change, destroy, list, plan } = open('main');
@@ -253,9 +288,11 @@ describe
 
       change({ deletion_protection_enabled: false });
       expect(await plan()).toEqual([
+        'aws_cognito_user_pool.this[0] deletion_protection',
         'aws_dynamodb_table.erasures deletion_protection_enabled',
         'aws_dynamodb_table.this deletion_protection_enabled',
         ...forgotten,
+        'terraform_data.guard input',
       ]);
       expect(await apply()).toBe('');
       expect(await readSettings('main')).toMatchObject({ isProtected: false });
@@ -266,9 +303,10 @@ describe
       expect(await tables()).not.toContain(`${name}-main`);
     });
 
-    it('release: takes every optional setting, and refuses to destroy its table', async ({ expect }) => {
+    it('release: takes every optional setting, and cannot be destroyed by accident', async ({ expect }) => {
       const arn = `arn:aws:acm:${region}:111122223333:certificate/00000000-0000-0000-0000-000000000000`;
       const { apply, change, destroy, list, plan } = open('release', {
+        ...own('release'),
         log_retention_days: 365,
         alarm_email: 'oncall@example.com',
         reserved_concurrency: 10,
@@ -276,7 +314,7 @@ describe
         pitr_days: 7,
         retention_days: 365,
         inbox: { ...inbox, mails_per_hour: 20 },
-        ...(isPlainMoto ? {} : { domain: { name: `${name}.example.com`, certificate_arn: arn } }),
+        ...(isPlainMoto ? {} : { domain: { name: `${name}.example.com`, certificate_arn: arn, dns: 'all' } }),
       });
       expect(await apply()).toBe('');
       expect(await plan()).toEqual(forgottenWithMail());
@@ -290,18 +328,87 @@ describe
       expect(await readSettings('release')).toMatchObject({ reservedConcurrency: 20, isProtected: true });
       expect(await plan()).toEqual(forgottenWithMail());
 
-      // As docs/runbook.md warns, everything but the tables is gone by then.
-      expect(await destroy()).toMatch(/deleting AWS DynamoDB Table.*protect/is);
-      expect(await list()).toEqual(['aws_dynamodb_table.erasures', 'aws_dynamodb_table.this']);
+      const all = await list();
+      expect(await destroy()).toContain(
+        'Stage release is protected: set deletion_protection_enabled = false and apply\nbefore you destroy it. Nothing was destroyed.',
+      );
+      expect(await list()).toEqual(all);
       expect(await tables()).toContain(`${name}-release`);
 
       change({ deletion_protection_enabled: false });
-      const targets = ['erasures', 'this'].map((table) => `-target=aws_dynamodb_table.${table}`);
-      expect(await apply(...targets)).toBe('');
+      expect(await apply()).toBe('');
       expect(await destroy()).toBe('');
       expect(await list()).toEqual([]);
       expect(await tables()).not.toContain(`${name}-release`);
     });
+
+    it('release, without any setting but a hosted zone: makes certificates and records for its domains', async ({
+      expect,
+    }) => {
+      const zone = `${name}-zone.example.com`;
+      const module = { folder, name: `${name}-zone` };
+      await createHostedZone(zone);
+      const { apply, destroy, plan, list } = open(
+        'release',
+        {
+          hosted_zone: zone,
+          domain: isPlainMoto ? undefined : { name: `api.${zone}` },
+          site_domain: { name: `contact.${zone}` },
+          deletion_protection_enabled: false,
+        },
+        module,
+      );
+      expect(await apply()).toBe('');
+      expect(await plan()).toEqual(forgotten);
+      expect(await list()).toEqual(
+        expect.arrayContaining([
+          `aws_route53_record.address["contact.${zone} A"]`,
+          `aws_route53_record.validation["contact.${zone}"]`,
+        ]),
+      );
+      expect(await destroy()).toBe('');
+    });
+
+    it.skipIf(!hasLastVersion)(
+      'updates a stage of the last version without replacing anything (skipped without that commit)',
+      async ({ expect }) => {
+        const module = { folder: await createModule(), name: `${name}-last` };
+        try {
+          const files = globSync('*.tf', { cwd: module.folder }).filter((file) => !file.includes('override'));
+          const present = files.map((file) => [file, readFileSync(join(module.folder, file))] as const);
+          for (const [file] of present) rmSync(join(module.folder, file));
+          const { stdout } = await run('git', ['ls-tree', '--name-only', `${LAST_VERSION}:infra/terraform`]);
+          for (const file of stdout.split('\n').filter((line) => line.endsWith('.tf'))) {
+            const shown = await run('git', ['show', `${LAST_VERSION}:infra/terraform/${file}`]);
+            writeFileSync(join(module.folder, file), shown.stdout);
+          }
+          const { apply, change, destroy, plan } = open('main', { ...own('main'), inbox }, module);
+          expect(await apply()).toBe('');
+
+          for (const file of globSync('*.tf', { cwd: module.folder }).filter(
+            (tf) => !tf.includes('override'),
+          ))
+            rmSync(join(module.folder, file));
+          for (const [file, content] of present) writeFileSync(join(module.folder, file), content);
+          const changes = await plan();
+          const replaced = changes.filter((change) => /delete,create|create,delete/.test(change));
+          expect(replaced).toEqual([]);
+          const deleted = changes.filter((change) => change.endsWith(' delete'));
+          expect(deleted.filter((change) => !change.startsWith('aws_lambda_permission.gateway['))).toEqual(
+            [],
+          );
+          expect(await apply()).toBe('');
+          expect(await plan()).toEqual(forgottenWithMail());
+          expect(await readLiveVersion(module.name, 'main')).toBe('1');
+
+          change({ deletion_protection_enabled: false });
+          expect(await apply()).toBe('');
+          expect(await destroy()).toBe('');
+        } finally {
+          rmSync(module.folder, { recursive: true, force: true });
+        }
+      },
+    );
 
     it('adds the index and mail to a table of the version before, in place, and takes mail away again', async ({
       expect,
@@ -321,7 +428,7 @@ describe
           .replaceAll(/ {2}attribute \{\s+name = "(?:__edb_e__|id)"[^}]+\}\n/g, '');
         expect(before).not.toMatch(/by-time"|__edb_e__"/);
         writeFileSync(file, before);
-        const { apply, change, destroy, list, plan } = open('main', {}, live);
+        const { apply, change, destroy, list, plan } = open('main', own('main'), live);
         expect(await apply()).toBe('');
         const row = { __edb_e__: { S: 'inquiry' }, id: { S: '01a1' }, body: { S: 'stored before' } };
         await dynamodb.send(

@@ -1,5 +1,6 @@
 /** An emulator of the AWS APIs (moto) behind a proxy that adds what it lacks of CloudFront and the module needs. */
 import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { close, listen } from '../../scripts/local/server.ts';
 
@@ -9,8 +10,10 @@ export const PROXY_GAPS = [
   'CloudFront drops the origin access control and the cache policy of a distribution: the proxy returns what was sent',
 ];
 
+const PATH = /^\/2020-05-31\/(response-headers-policy|distribution)(?:\/([A-Z0-9]+))?/;
 /** The parts of a distribution that moto does not read back as they were sent. */
 const PARTS = /<(Origins|DefaultCacheBehavior|ViewerCertificate)>[^]*?<\/\1>/g;
+const HOP_BY_HOP = ['connection', 'content-length', 'expect', 'keep-alive', 'transfer-encoding'];
 
 /**
  * Forwards requests to an emulator, apart from those that {@link PROXY_GAPS} names.
@@ -21,10 +24,10 @@ export async function startEmulatorProxy(
   endpoint: string,
 ): Promise<{ url: string; stop: () => Promise<void> }> {
   const policies = new Map<string, string>();
-  const distributions = new Map<string, string>();
+  const parts = new Map<string, string>();
 
   /** Status and body of the response to a request about a response headers policy. */
-  function answerPolicy(method: string, id: string, body: string): [number, string] {
+  function answerPolicy(method: string, id: string, body: string): [status: number, body: string] {
     if (['POST', 'PUT'].includes(method)) policies.set(id, body.replace(/^<\?xml.*?\?>/, ''));
     const config = policies.get(id);
     if (config === undefined) {
@@ -32,44 +35,46 @@ export async function startEmulatorProxy(
     }
     if (method === 'DELETE') return policies.delete(id) ? [204, ''] : [404, ''];
     const modified = '<LastModifiedTime>2026-01-01T00:00:00Z</LastModifiedTime>';
-    return [
-      method === 'POST' ? 201 : 200,
-      `<ResponseHeadersPolicy><Id>${id}</Id>${modified}${config}</ResponseHeadersPolicy>`,
-    ];
+    const policy = `<ResponseHeadersPolicy><Id>${id}</Id>${modified}${config}</ResponseHeadersPolicy>`;
+    return [method === 'POST' ? 201 : 200, policy];
   }
 
-  const server = createServer(async (incoming, outgoing) => {
+  async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const body = await buffer(incoming);
-    const { method = 'GET', url = '/', headers } = incoming;
-    const [, kind, givenId] =
-      /^\/2020-05-31\/(response-headers-policy|distribution)(?:\/([A-Z0-9]+))?/.exec(url) ?? [];
+    const { method = 'GET', url = '/' } = incoming;
+    const [, kind, id] = PATH.exec(url) ?? [];
     if (kind === 'response-headers-policy') {
-      const [status, text] = answerPolicy(method, givenId ?? `POLICY${policies.size}`, body.toString());
-      return outgoing.writeHead(status, { 'content-type': 'text/xml', etag: 'E1' }).end(text);
+      const [status, text] = answerPolicy(method, id ?? `POLICY${policies.size}`, body.toString());
+      outgoing.writeHead(status, { 'content-type': 'text/xml', etag: 'E1' }).end(text);
+      return;
     }
-    const { connection: _, 'transfer-encoding': __, expect: ___, ...forwarded } = headers;
+    const headers = new Headers(
+      Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
+    );
+    for (const name of HOP_BY_HOP) headers.delete(name);
     const response = await fetch(new URL(url, endpoint), {
       method,
-      headers: Object.entries(forwarded).map(([name, value]) => [name, String(value)]),
+      headers,
       ...(body.length > 0 && { body }),
       redirect: 'manual',
     });
-    let answer = Buffer.from(await response.arrayBuffer());
+    let text = Buffer.from(await response.arrayBuffer());
     if (kind === 'distribution') {
-      const text = answer.toString();
-      const id = givenId ?? /<Id>([A-Z0-9]+)<\/Id>/.exec(text)?.[1] ?? '';
-      for (const [part, name] of body.toString().matchAll(PARTS)) distributions.set(`${id} ${name}`, part);
-      answer = Buffer.from(
-        text.replaceAll(PARTS, (part, name: string) => distributions.get(`${id} ${name}`) ?? part),
+      const xml = text.toString();
+      const known = id ?? /<Id>([A-Z0-9]+)<\/Id>/.exec(xml)?.[1] ?? '';
+      for (const [part, name = ''] of body.toString().matchAll(PARTS)) parts.set(`${known} ${name}`, part);
+      text = Buffer.from(
+        xml.replaceAll(PARTS, (part, name: string) => parts.get(`${known} ${name}`) ?? part),
       );
     }
-    const {
-      'content-length': ____,
-      'transfer-encoding': _____,
-      connection: ______,
-      ...rest
-    } = Object.fromEntries(response.headers);
-    return outgoing.writeHead(response.status, { ...rest, 'content-length': answer.length }).end(answer);
+    for (const [name, value] of response.headers)
+      if (!HOP_BY_HOP.includes(name)) outgoing.setHeader(name, value);
+    const length = method === 'HEAD' ? response.headers.get('content-length') : text.length;
+    outgoing.writeHead(response.status, { 'content-length': length ?? 0 }).end(text);
+  }
+
+  const server = createServer((incoming, outgoing) => {
+    answer(incoming, outgoing).catch(() => outgoing.destroy());
   });
   const port = await listen(server, 0);
   return { url: `http://127.0.0.1:${port}`, stop: async () => close(server) };
