@@ -346,7 +346,7 @@ describe
       expect,
     }) => {
       const zone = `${name}-zone.example.com`;
-      const module = { folder, name: `${name}-zone` };
+      const module = { folder: await createModule(), name: `${name}-zone` };
       await createHostedZone(zone);
       const { apply, destroy, plan, list } = open(
         'release',
@@ -367,6 +367,7 @@ describe
         ]),
       );
       expect(await destroy()).toBe('');
+      rmSync(module.folder, { recursive: true, force: true });
     });
 
     it.skipIf(!hasLastVersion)(

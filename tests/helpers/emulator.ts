@@ -1,4 +1,4 @@
-/** An emulator of the AWS APIs (moto) behind a proxy that adds what it lacks of CloudFront and the module needs. */
+/** An emulator of the AWS APIs (moto) behind a proxy that adds what it lacks of CloudFront and Cognito and the module needs. */
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
@@ -7,6 +7,7 @@ import { close, listen } from '../../scripts/local/server.ts';
 /** What the proxy adds, for the output of tests. */
 export const PROXY_GAPS = [
   'CloudFront knows no response headers policies: the proxy of the test keeps them as they are sent',
+  'UpdateUserPool of Cognito drops the username settings: the proxy sends those of CreateUserPool again',
   'CloudFront drops the origin access control and the cache policy of a distribution: the proxy returns what was sent',
 ];
 
@@ -25,6 +26,8 @@ export async function startEmulatorProxy(
 ): Promise<{ url: string; stop: () => Promise<void> }> {
   const policies = new Map<string, string>();
   const parts = new Map<string, string>();
+  /** By id of the pool, what Cognito takes at its creation only. */
+  const usernameSettings = new Map<string, object>();
 
   /** Status and body of the response to a request about a response headers policy. */
   function answerPolicy(method: string, id: string, body: string): [status: number, body: string] {
@@ -40,8 +43,14 @@ export async function startEmulatorProxy(
   }
 
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    const body = await buffer(incoming);
     const { method = 'GET', url = '/' } = incoming;
+    const [, cognito] =
+      /CognitoIdentityProviderService\.(\w+UserPool)$/.exec(String(incoming.headers['x-amz-target'])) ?? [];
+    let body = await buffer(incoming);
+    if (cognito === 'UpdateUserPool') {
+      const update = JSON.parse(body.toString()) as { UserPoolId: string };
+      body = Buffer.from(JSON.stringify({ ...update, ...usernameSettings.get(update.UserPoolId) }));
+    }
     const [, kind, id] = PATH.exec(url) ?? [];
     if (kind === 'response-headers-policy') {
       const [status, text] = answerPolicy(method, id ?? `POLICY${policies.size}`, body.toString());
@@ -59,6 +68,14 @@ export async function startEmulatorProxy(
       redirect: 'manual',
     });
     let text = Buffer.from(await response.arrayBuffer());
+    if (cognito === 'CreateUserPool') {
+      const { UserPool: pool } = JSON.parse(text.toString()) as { UserPool: { Id: string } };
+      const { UsernameAttributes, UsernameConfiguration } = JSON.parse(body.toString()) as Record<
+        string,
+        unknown
+      >;
+      usernameSettings.set(pool.Id, { UsernameAttributes, UsernameConfiguration });
+    }
     if (kind === 'distribution') {
       const xml = text.toString();
       const known = id ?? /<Id>([A-Z0-9]+)<\/Id>/.exec(xml)?.[1] ?? '';
