@@ -361,7 +361,8 @@ describe('npm run smoke --function', () => {
     expect(api.invoked.length).toBe(1 + 2);
     const message =
       'User: arn:aws:iam::111122223333:user/ana is not authorized to perform: lambda:InvokeFunction';
-    api.refusals.push(...Array(3).fill({ status: 403, type: 'AccessDeniedException', message }));
+    const refused = { status: 403, type: 'AccessDeniedException', message };
+    api.refusals.push(refused, refused, refused);
     const { code, output } = await smoke('--function', FUNCTION, '--wait', '60');
     expect(results(output)[0]).toBe(`failed  ${UNAUTHORIZED}  ${message}`);
     expect(api.invoked.length).toBe(3 + 1 + 2);
