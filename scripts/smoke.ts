@@ -118,7 +118,9 @@ async function check(
     return print('passed', `${Math.round(performance.now() - started)} ms`);
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
-    return print('failed', error instanceof Error ? `${error.message}${cause}` : String(error));
+    // Some messages of the SDK have further lines.
+    const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+    return print('failed', `${line}${cause}`);
   }
 }
 
