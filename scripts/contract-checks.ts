@@ -14,6 +14,7 @@ import type {
   Inquiry,
   InquiryListResponse,
 } from '../src/contract.ts';
+import { unauthorized } from '../src/errors.ts';
 
 /** A request to `/inquiries`; the query without its question mark. */
 export interface ServiceRequest {
@@ -27,6 +28,15 @@ export interface ServiceResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: unknown;
+}
+
+/** @returns The parsed JSON, or the text where it is not JSON. */
+export function parseBody(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
 }
 
 /**
@@ -112,6 +122,33 @@ export function createKeyChecks(
         const body = JSON.stringify({ subject: 'smoke', body: 'Another text.' });
         assertError(await send({ ...first.request, body }), 422, 'IDEMPOTENCY_KEY_REUSED');
       },
+    ],
+  ];
+}
+
+/**
+ * The checks of the function without a gateway and without a token: whatever answers must be this service. They store
+ * nothing.
+ *
+ * @param invoke - Invokes the function with the event of a request that no authorizer has passed.
+ */
+export function createFunctionChecks(
+  invoke: (method: string) => Promise<ServiceResponse>,
+): readonly (readonly [title: string, run: () => Promise<void>])[] {
+  return [
+    [
+      'the function answers 401 without claims',
+      async () => {
+        const response = await invoke('GET');
+        const { status, code, message } = unauthorized();
+        assertError(response, status, code);
+        const found = (response.body as ErrorResponseBody).message;
+        assert(found === message, `message is ${JSON.stringify(found)}, not ${JSON.stringify(message)}`);
+      },
+    ],
+    [
+      'the function answers 405 for PUT',
+      async () => assertError(await invoke('PUT'), 405, 'METHOD_NOT_ALLOWED'),
     ],
   ];
 }

@@ -14,6 +14,7 @@ import { close, listen } from '../../scripts/local/server.ts';
 import type { InquiryListResponse } from '../../src/contract.ts';
 import { send } from '../helpers/http.ts';
 import type { Answer } from '../helpers/http.ts';
+import { startLambdaApi, toModule } from '../helpers/lambda-api.ts';
 
 const obstacle = dynamoDbLocalUnavailableReason();
 const hasTransactions = obstacle === undefined;
@@ -64,10 +65,20 @@ afterAll(async () => {
   }
 });
 
+/** Where the AWS clients of the smoke test send their requests. */
+let awsUrl = 'http://127.0.0.1:9';
 function smoke(...args: string[]) {
   const { SMOKE_TOKEN: _, ...env } = process.env;
   const key = hasTransactions ? [] : ['--no-key'];
-  return run(process.execPath, [join(ROOT, 'scripts/smoke.ts'), ...key, ...args], { env });
+  return run(process.execPath, [join(ROOT, 'scripts/smoke.ts'), ...key, ...args], {
+    env: {
+      ...env,
+      AWS_ENDPOINT_URL: awsUrl,
+      AWS_REGION: 'eu-central-1',
+      AWS_ACCESS_KEY_ID: 'test',
+      AWS_SECRET_ACCESS_KEY: 'test',
+    },
+  });
 }
 const results = (output: string) =>
   (output.match(/^(passed|failed|skipped) .*$/gm) ?? []).map((line) =>
@@ -81,6 +92,8 @@ describe('npm run smoke', () => {
   it('passes every check against the local stack', async () => {
     const { code, output } = await smoke('--url', url, '--token', token);
     expect(results(output)).toEqual([
+      'skipped  the function answers 401 without claims  no function',
+      'skipped  the function answers 405 for PUT  no function',
       'passed  401 without a token',
       'passed  401 with a token that is none',
       'passed  405 for PUT, with the methods that are allowed',
@@ -96,7 +109,7 @@ describe('npm run smoke', () => {
       'passed  preflight allows the origin',
       'passed  preflight allows no other origin',
     ]);
-    expect(output).toMatch(/smoke: (10 passed, 0 failed, 0|8 passed, 0 failed, 2) skipped/);
+    expect(output).toMatch(/smoke: (10 passed, 0 failed, 2|8 passed, 0 failed, 4) skipped\n$/);
     expect(output).not.toContain(token);
     expect(code).toBe(0);
   });
@@ -118,7 +131,7 @@ describe('npm run smoke', () => {
     const dynalite = hasTransactions ? await start('dynalite') : { url, token };
     const args = ['--url', dynalite.url, '--token', dynalite.token];
     const skipped = await smoke(...args, '--no-key');
-    expect(skipped.output).toContain('smoke: 8 passed, 0 failed, 2 skipped');
+    expect(skipped.output).toContain('smoke: 8 passed, 0 failed, 4 skipped');
     const { SMOKE_TOKEN: _, ...env } = process.env;
     const failed = await run(process.execPath, [join(ROOT, 'scripts/smoke.ts'), ...args], { env });
     expect(results(failed.output).filter((line) => line.startsWith('failed'))).toEqual([
@@ -135,9 +148,17 @@ describe('npm run smoke', () => {
   it('without a token skips the checks that need one; the origin is enough for the preflight', async () => {
     const { code, output } = await smoke('--url', url, '--origin', 'http://localhost:5173');
     expect(results(output)).toContain('passed  preflight allows the origin');
-    expect(output).toContain('smoke: 4 passed, 0 failed, 6 skipped');
+    expect(output).toContain('smoke: 4 passed, 0 failed, 8 skipped');
     expect(code).toBe(0);
-    expect((await smoke('--url', url)).output).toContain('smoke: 3 passed, 0 failed, 7 skipped');
+    expect((await smoke('--url', url)).output).toContain('smoke: 3 passed, 0 failed, 9 skipped');
+  });
+
+  it('says in its last line that the function was not reached, without a function and a token', async () => {
+    const { code, output } = await smoke('--url', url);
+    expect(output).toMatch(
+      /skipped\nThe function was not reached, so it may be failing; --function NAME or a token checks it\.\n$/,
+    );
+    expect(code).toBe(0);
   });
 
   it('fails where the stage allows another origin', async () => {
@@ -159,10 +180,313 @@ describe('npm run smoke', () => {
     [[], '--url is missing (see --help)'],
     [['--url', 'file:///etc'], "--url must be an http or https URL, not 'file:///etc'"],
     [['--url', 'http://localhost', '--wait', 'long'], "--wait must be a number of seconds, not 'long'"],
+    [
+      ['--user-pool', 'pool', '--url', 'http://localhost'],
+      '--user-pool and --client belong together (see --help)',
+    ],
+    [['--client', 'client', '--function', 'f'], '--user-pool and --client belong together (see --help)'],
+    [['--function', 'f', '--url', 'nonsense'], "--url must be an http or https URL, not 'nonsense'"],
     [['--nonsense'], "Unknown option '--nonsense' (see --help)"],
   ])('refuses %j in one line', async (args, line) => {
     const { code, output } = await smoke(...args);
     expect([code, output]).toEqual([2, `${line}\n`]);
+  });
+});
+
+const FUNCTION = 'inquiries-test:live';
+const UNAUTHORIZED = 'the function answers 401 without claims';
+const NOT_ALLOWED = 'the function answers 405 for PUT';
+const ONLY_FUNCTION = '\nOnly the function was checked, without the API; --url URL checks both.\n';
+
+describe('npm run smoke --function', () => {
+  let api: Awaited<ReturnType<typeof startLambdaApi>>;
+  beforeAll(async () => {
+    api = await startLambdaApi();
+    awsUrl = api.url;
+  });
+  afterEach(() => {
+    api.invoked.length = 0;
+    api.refusals.length = 0;
+  });
+  afterAll(() => api.close());
+
+  it('invokes the deployed function through its alias, without a token and without an URL', async () => {
+    await api.deploy(FUNCTION);
+    const { code, output } = await smoke('--function', FUNCTION);
+    expect(results(output).slice(0, 3)).toEqual([
+      `passed  ${UNAUTHORIZED}`,
+      `passed  ${NOT_ALLOWED}`,
+      'skipped  401 without a token  no url',
+    ]);
+    expect(output).toMatch(new RegExp(`\nsmoke: 2 passed, 0 failed, 10 skipped${ONLY_FUNCTION}$`));
+    expect(api.invoked).toEqual([FUNCTION, FUNCTION]);
+    expect(code).toBe(0);
+  });
+
+  it('takes the origin for the preflight from the function, and says what was not checked', async () => {
+    await api.deploy(FUNCTION);
+    const { code, output } = await smoke('--function', FUNCTION, '--url', url);
+    expect(results(output)).toContain('passed  preflight allows the origin');
+    expect(output).toMatch(
+      /\nsmoke: 6 passed, 0 failed, 6 skipped\nWhat a signed-in user gets was not checked; /,
+    );
+    expect(code).toBe(0);
+  });
+
+  const answer = (status: number, headers: object, body: string): string =>
+    toModule(`return ${JSON.stringify({ statusCode: status, headers, body })};`);
+  const HEADERS = {
+    'Content-Type': 'application/json',
+    'Access-Control-Allow-Origin': 'https://www.example.com',
+  };
+  const BODY = '{"error":"Unauthorized","message":"Invalid or missing required JWT claims"}';
+  const { 'Access-Control-Allow-Origin': _, ...withoutOrigin } = HEADERS;
+  const OTHER = 'the function returned something other than statusCode, headers and body';
+
+  it.each<[what: string, module: string, reason: string, timeout?: number]>([
+    [
+      'answers 500 to everything',
+      answer(500, HEADERS, '{"error":"INTERNAL_SERVER_ERROR","message":"m"}'),
+      'answered 500, not 401',
+    ],
+    ['lets everybody in', answer(200, HEADERS, '{}'), 'answered 200, not 401'],
+    ['throws', toModule('throw new TypeError("broken");'), 'the function failed: TypeError: broken'],
+    [
+      'is not initialised',
+      `data:text/javascript,${encodeURIComponent('throw new Error("no settings")')}`,
+      'the function failed: Runtime.ExitError: no settings',
+    ],
+    [
+      'runs out of time',
+      toModule('return new Promise((resolve) => setTimeout(resolve, 60_000));'),
+      'the function failed: Sandbox.Timedout: Task timed out after 0.2 seconds',
+      200,
+    ],
+    [
+      'ends its process',
+      toModule('process.exit(1);'),
+      'the function failed: Runtime.ExitError: Runtime exited with code 1',
+    ],
+    [
+      'answers with HTML',
+      answer(401, { ...HEADERS, 'Content-Type': 'text/html' }, '<h1>Unauthorized</h1>'),
+      'Content-Type is text/html, not application/json',
+    ],
+    ['returns a text', toModule('return "Hello from Lambda!";'), OTHER],
+    ['returns nothing', toModule(''), OTHER],
+    ['returns no body', toModule('return { statusCode: 401, headers: {} };'), OTHER],
+    [
+      "answers with the gateway's body",
+      answer(401, HEADERS, '{"message":"Unauthorized"}'),
+      'the body has the fields message, not error,message',
+    ],
+    [
+      'answers with another message',
+      answer(401, HEADERS, '{"error":"Unauthorized","message":"no"}'),
+      'message is "no", not "Invalid or missing required JWT claims"',
+    ],
+    [
+      'answers with another error',
+      answer(401, HEADERS, BODY.replace('Unauthorized', 'UNAUTHORIZED')),
+      'error is UNAUTHORIZED, not Unauthorized',
+    ],
+    ['allows no origin', answer(401, withoutOrigin, BODY), 'Access-Control-Allow-Origin is missing'],
+    [
+      'allows every origin',
+      answer(401, { ...HEADERS, 'Access-Control-Allow-Origin': '*' }, BODY),
+      'Access-Control-Allow-Origin is *',
+    ],
+  ])('fails when the function %s', async (_what, module, reason, timeout) => {
+    await api.deploy(FUNCTION, module, timeout);
+    const { code, output } = await smoke('--function', FUNCTION);
+    expect(results(output)[0]).toBe(`failed  ${UNAUTHORIZED}  ${reason}`);
+    expect(results(output)[1]).toMatch(`failed  ${NOT_ALLOWED}`);
+    expect(output).toContain('smoke: 0 passed, 2 failed,');
+    expect(code).toBe(1);
+  });
+
+  it.each([
+    [answer(401, HEADERS, BODY), 'answered 401, not 405'],
+    [
+      toModule(
+        `return event.requestContext.http.method === 'GET' ? ${JSON.stringify({ statusCode: 401, headers: HEADERS, body: BODY })} :
+          ${JSON.stringify({ statusCode: 405, headers: HEADERS, body: '{"error":"METHOD_NOT_ALLOWED","message":"m"}' })};`,
+      ),
+      'Allow is missing, not GET, POST',
+    ],
+  ])('fails when only the response to PUT is wrong: %#', async (module, reason) => {
+    await api.deploy(FUNCTION, module);
+    const { code, output } = await smoke('--function', FUNCTION);
+    expect(results(output).slice(0, 2)).toEqual([
+      `passed  ${UNAUTHORIZED}`,
+      `failed  ${NOT_ALLOWED}  ${reason}`,
+    ]);
+    expect(code).toBe(1);
+  });
+
+  it('fails when the function allows another origin than the one given', async () => {
+    await api.deploy(FUNCTION);
+    const { code, output } = await smoke('--function', FUNCTION, '--origin', 'https://www.example.com');
+    expect(results(output)[0]).toBe(
+      `failed  ${UNAUTHORIZED}  Access-Control-Allow-Origin is http://localhost:5173, not https://www.example.com`,
+    );
+    expect(code).toBe(1);
+  });
+
+  it('fails when there is no such function, alias or version', async () => {
+    const { code, output } = await smoke('--function', 'inquiries-test:2');
+    expect(results(output)[0]).toBe(`failed  ${UNAUTHORIZED}  Function not found: inquiries-test:2`);
+    expect(code).toBe(1);
+  });
+
+  it('with --wait, waits for the alias and for the role, and then checks', async () => {
+    await api.deploy(FUNCTION);
+    api.refusals.push(
+      { status: 404, type: 'ResourceNotFoundException', message: 'Function not found' },
+      {
+        status: 403,
+        type: 'AccessDeniedException',
+        message: 'The role defined for the function cannot be assumed by Lambda.',
+      },
+    );
+    const { code, output } = await smoke('--function', FUNCTION, '--wait', '60');
+    expect(output).toContain('smoke: 2 passed, 0 failed,');
+    expect(api.invoked.length).toBe(2 + 1 + 2);
+    expect(code).toBe(0);
+  });
+
+  it('with --wait, does not wait for credentials that may not invoke the function, nor for a function that fails', async () => {
+    await api.deploy(FUNCTION, answer(500, HEADERS, '{}'));
+    expect((await smoke('--function', FUNCTION, '--wait', '60')).code).toBe(1);
+    expect(api.invoked.length).toBe(1 + 2);
+    const message =
+      'User: arn:aws:iam::111122223333:user/ana is not authorized to perform: lambda:InvokeFunction';
+    const refused = { status: 403, type: 'AccessDeniedException', message };
+    api.refusals.push(refused, refused, refused);
+    const { code, output } = await smoke('--function', FUNCTION, '--wait', '60');
+    expect(results(output)[0]).toBe(`failed  ${UNAUTHORIZED}  ${message}`);
+    expect(api.invoked.length).toBe(3 + 1 + 2);
+    expect(code).toBe(1);
+  });
+});
+
+describe('npm run smoke --user-pool', () => {
+  const POOL = ['--user-pool', 'eu-central-1_test', '--client', 'client'];
+  const SIGNS_IN = 'a new user of the pool signs in';
+  /** Requests to Cognito: the name of the action, and the body. */
+  const calls: [action: string, body: Record<string, unknown>][] = [];
+  /** Answers for actions, in the place of success. */
+  const answers: Record<string, { status: number; type?: string; json: object }> = {};
+  let secrets: string[] = [];
+  let cognito: Server;
+  beforeAll(async () => {
+    cognito = createServer((request, response) => {
+      void (async () => {
+        const [, action = ''] = String(request.headers['x-amz-target']).split('.');
+        const body = JSON.parse(await text(request)) as Record<string, unknown>;
+        calls.push([action, body]);
+        secrets.push(...[body['Username'], body['Password']].filter((secret) => typeof secret === 'string'));
+        const granted = action === 'AdminInitiateAuth' ? { AuthenticationResult: { IdToken: token } } : {};
+        const { status, type, json } = answers[action] ?? { status: 200, json: granted };
+        const names = {
+          'content-type': 'application/x-amz-json-1.1',
+          ...(type && { 'x-amzn-errortype': type }),
+        };
+        response
+          .writeHead(status, names)
+          .end(JSON.stringify(json).replaceAll('EMAIL', String(body['Username'])));
+      })();
+    });
+    awsUrl = `http://127.0.0.1:${await listen(cognito, 0)}`;
+  });
+  afterAll(() => close(cognito));
+  afterEach(() => {
+    calls.length = 0;
+    secrets = [];
+    for (const action of Object.keys(answers)) delete answers[action];
+  });
+
+  it('creates a user without an invitation, signs in, deletes the user, and runs every check with the token', async () => {
+    const { code, output } = await smoke('--url', url, ...POOL);
+    expect(results(output)).toContain(`passed  ${SIGNS_IN}`);
+    expect(results(output)).toContain('passed  POST creates an inquiry');
+    expect(output).toMatch(/smoke: (11 passed, 0 failed, 2|9 passed, 0 failed, 4) skipped\n$/);
+    expect(code).toBe(0);
+    expect(calls.map(([action]) => action)).toEqual([
+      'AdminCreateUser',
+      'AdminSetUserPassword',
+      'AdminInitiateAuth',
+      'AdminDeleteUser',
+    ]);
+    const [create, password, signIn, remove] = calls.map(([, body]) => body);
+    const user = { UserPoolId: 'eu-central-1_test', Username: create?.['Username'] };
+    expect(user.Username).toMatch(/^smoke-test-[\da-f-]{36}@inquiries\.invalid$/);
+    expect(create).toEqual({
+      ...user,
+      MessageAction: 'SUPPRESS',
+      UserAttributes: [
+        { Name: 'email', Value: user.Username },
+        { Name: 'email_verified', Value: 'true' },
+      ],
+    });
+    expect(password).toEqual({ ...user, Password: expect.stringMatching(/^aA1!.{32}$/), Permanent: true });
+    expect(signIn).toMatchObject({ ClientId: 'client', AuthFlow: 'ADMIN_USER_PASSWORD_AUTH' });
+    expect(remove).toEqual(user);
+    for (const secret of [token, ...secrets]) expect(output).not.toContain(secret);
+  });
+
+  it('uses another user and another password each time', async () => {
+    await smoke('--url', url, ...POOL);
+    await smoke('--url', url, ...POOL);
+    const passwords = calls.flatMap(([, body]) => body['Password'] ?? []);
+    expect(new Set(passwords).size).toBe(2);
+    expect(new Set(calls.flatMap(([, body]) => body['Username'] ?? [])).size).toBe(2);
+  });
+
+  it('takes a token that is given instead', async () => {
+    expect(await smoke('--url', url, ...POOL, '--token', token)).toMatchObject({ code: 0 });
+    expect(calls).toEqual([]);
+  });
+
+  it.each([
+    [
+      'AdminInitiateAuth',
+      { status: 400, type: 'NotAuthorizedException', json: { message: 'Incorrect username or password.' } },
+      'NotAuthorizedException: Incorrect username or password.',
+    ],
+    [
+      'AdminSetUserPassword',
+      { status: 400, type: 'InvalidPasswordException', json: { message: 'EMAIL has a bad password' } },
+      'InvalidPasswordException: USER has a bad password',
+    ],
+    [
+      'AdminInitiateAuth',
+      { status: 200, json: { ChallengeName: 'SOFTWARE_TOKEN_MFA', Session: 's' } },
+      'Error: Cognito asks for SOFTWARE_TOKEN_MFA instead of signing in',
+    ],
+  ])('deletes the user and fails in one line when %s does not succeed: %j', async (action, reply, line) => {
+    answers[action] = reply;
+    const { code, output } = await smoke('--url', url, ...POOL);
+    expect(results(output)).toContain(`failed  ${SIGNS_IN}  ${line}`);
+    expect(results(output)).toContain('skipped  POST creates an inquiry  no token');
+    expect(calls.at(-1)?.[0]).toBe('AdminDeleteUser');
+    for (const secret of secrets) expect(output).not.toContain(secret);
+    expect(code).toBe(1);
+  });
+
+  it('fails when the user cannot be deleted', async () => {
+    answers['AdminDeleteUser'] = {
+      status: 400,
+      type: 'AccessDeniedException',
+      json: {
+        message: 'User: arn:aws:iam::1:user/ana is not authorized to perform: cognito-idp:AdminDeleteUser',
+      },
+    };
+    const { code, output } = await smoke('--url', url, ...POOL);
+    expect(results(output).join('\n')).toMatch(
+      /failed {2}a new user of the pool signs in {2}AccessDeniedException: User: .* cognito-idp:AdminDeleteUser/,
+    );
+    expect(code).toBe(1);
   });
 });
 
