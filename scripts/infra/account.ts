@@ -2,8 +2,7 @@
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { UsageError } from '../cli.ts';
 
-const NO_CREDENTIALS =
-  'There are no valid AWS credentials; set AWS_PROFILE or sign in (aws sso login).';
+const NO_CREDENTIALS = 'There are no valid AWS credentials; set AWS_PROFILE or sign in (aws sso login).';
 
 /** @throws UsageError when there is no region, or when the credentials are missing or refused. */
 export async function readAccount(): Promise<{ accountId: string; region: string }> {
