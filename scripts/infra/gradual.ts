@@ -48,9 +48,10 @@ export async function findRinging(functionName: string): Promise<string[]> {
 async function watch(functionName: string, minutes: number): Promise<void> {
   const end = performance.now() + minutes * 60_000;
   for (;;) {
+    // The alarms are read once more after the end.
+    const remaining = end - performance.now();
     const ringing = await findRinging(functionName);
     if (ringing.length > 0) throw new Error(`Rings: ${ringing.join(', ')}.`);
-    const remaining = end - performance.now();
     if (remaining <= 0) return;
     await sleep(Math.min(POLL_MS, remaining), undefined, { signal: interruption });
   }

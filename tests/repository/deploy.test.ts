@@ -257,8 +257,12 @@ describe('npm run deploy', { timeout: 30_000 }, () => {
 
   it('tests the alias and signs in to the pool, deletes old versions, and lists the DNS records to be entered', async () => {
     const record = {
-      ...{ domain: 'www.example.com', purpose: 'validates the certificate', name: '_1.www.example.com' },
-      ...{ type: 'CNAME', value: '_2.acm.example', next: 'set dns = "certificate" in site_domain' },
+      domain: 'www.example.com',
+      purpose: 'validates the certificate',
+      name: '_1.www.example.com',
+      type: 'CNAME',
+      value: '_2.acm.example',
+      next: 'set dns = "certificate" in site_domain',
     };
     deployment.arrange({ outputs: { ...FORM_OUTPUTS, dns_records: [record] } });
     const { code, output } = await deployment.deploy('develop --yes');
