@@ -3,7 +3,13 @@ import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { CloudFrontClient, CreateInvalidationCommand } from '@aws-sdk/client-cloudfront';
-import { HeadObjectCommand, NotFound, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import {
+  HeadObjectCommand,
+  NotFound,
+  PutObjectCommand,
+  S3Client,
+  S3ServiceException,
+} from '@aws-sdk/client-s3';
 import { parseConfig } from '../../web/src/config.ts';
 import { interruption } from './steps.ts';
 import { ROOT } from './terraform.ts';
@@ -56,7 +62,7 @@ export function narrowPolicy(page: string, origins: readonly string[]): string {
 /** Uploads a file unless the bucket has it already, with the same headers. @returns Whether it was uploaded. */
 async function upload(s3: S3Client, bucket: string, key: string, body: Buffer): Promise<boolean> {
   const headers = { CacheControl: cacheControl(key), ContentType: TYPES[extname(key)] };
-  if (headers.ContentType === undefined) throw new Error(`web/dist/${key} has no known content type.`);
+  if (headers.ContentType === undefined) throw new Error('its content type is not known');
   const place = { Bucket: bucket, Key: key };
   const present = await s3.send(new HeadObjectCommand(place)).catch((error: unknown) => {
     if (error instanceof NotFound) return undefined;
@@ -102,7 +108,14 @@ export async function uploadForm(
     for (const [key, body] of [...contents].toSorted(([a], [b]) => rank(a) - rank(b))) {
       // From config.json on, the page and CloudFront follow at once: an interruption waits for them.
       if (!ENTRY.includes(key)) interruption.throwIfAborted();
-      if (await upload(s3, bucket, key, body)) uploaded.push(key);
+      const isNew = await upload(s3, bucket, key, body).catch((error: Error) => {
+        // S3 answers some requests without a text.
+        const status = error instanceof S3ServiceException ? ` (${error.$metadata.httpStatusCode})` : '';
+        throw new Error(`web/dist/${key} was not uploaded to ${bucket}: ${error.message}${status}`, {
+          cause: error,
+        });
+      });
+      if (isNew) uploaded.push(key);
     }
     if (uploaded.length > 0) await invalidate(distribution);
     return uploaded;

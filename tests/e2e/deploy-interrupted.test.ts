@@ -45,19 +45,26 @@ function describeRequest({ method, url, headers }: IncomingMessage, body: string
   return [method, url, target, /Action=\w+/.exec(body)?.[0]].filter((part) => part !== undefined).join(' ');
 }
 
+const kept = new Map<string, string>();
 /**
- * CloudFront's response headers policies, which moto lacks.
+ * What moto lacks: CloudFront's response headers policies, and the conditions of a bucket's policy, without which it refuses
+ * every upload.
  *
  * @returns Undefined for any other request.
  */
-function answerPolicy({ method, url = '' }: IncomingMessage, body: string): string | undefined {
-  const [, id = ''] = /^\/2020-05-31\/response-headers-policy\/?([\w-]*)/.exec(url) ?? [];
-  if (!url.includes('/response-headers-policy')) return undefined;
+function answerForMoto({ method, url = '' }: IncomingMessage, body: string): [number, string] | undefined {
+  if (/^\/[\w-]*-site-\d+\/?\?policy/.test(url)) {
+    if (method === 'PUT') kept.set(url, body);
+    const policy = kept.get(url);
+    return policy === undefined ? [404, '<Error><Code>NoSuchBucketPolicy</Code></Error>'] : [200, policy];
+  }
+  const id = /^\/2020-05-31\/response-headers-policy\/?([\w-]*)/.exec(url)?.[1];
+  if (id === undefined) return undefined;
   const key = id || crypto.randomUUID();
-  if (method === 'POST') policies.set(key, body.replace(/<\?xml.*?\?>/, ''));
-  return `<ResponseHeadersPolicy><Id>${key}</Id>${policies.get(key)}</ResponseHeadersPolicy>`;
+  if (method === 'POST') kept.set(key, body.replace(/<\?xml.*?\?>/, ''));
+  const policy = `<ResponseHeadersPolicy><Id>${key}</Id>${kept.get(key)}</ResponseHeadersPolicy>`;
+  return [method === 'POST' ? 201 : 200, policy];
 }
-const policies = new Map<string, string>();
 
 /** The request that the signal waits for, and what happens when it has been answered. */
 let moment: RegExp | undefined;
@@ -66,9 +73,9 @@ let reach = (): void => {};
 const proxy = createServer((request, response) => {
   void (async () => {
     const body = await buffer(request);
-    const policy = answerPolicy(request, body.toString());
-    if (policy !== undefined) {
-      response.writeHead(request.method === 'POST' ? 201 : 200, { etag: 'E1' }).end(policy);
+    const own = answerForMoto(request, body.toString());
+    if (own !== undefined) {
+      response.writeHead(own[0], { etag: 'E1' }).end(own[1]);
       return;
     }
     const answer = await fetch(new URL(request.url ?? '', endpoint), {
@@ -173,8 +180,8 @@ allowed_account_ids = ["123456789012"]
         return false; // it has ended, or is another user's
       }
     });
-    const files = existsSync(join(root, 'infra/terraform/errored.tfstate')) ? ['errored.tfstate'] : [];
-    return [...locks, ...processes, ...files, ...readdirSync(join(root, 'tmp'))];
+    const failed = existsSync(join(root, 'infra/terraform/errored.tfstate')) ? ['errored.tfstate'] : [];
+    return [...locks, ...processes, ...failed, ...readdirSync(join(root, 'tmp'))];
   }
   return { deploy, listLeftovers };
 }

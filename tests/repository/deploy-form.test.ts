@@ -114,7 +114,9 @@ describe('npm run deploy of a stage with a form', { timeout: 30_000 }, () => {
     const { code, output } = await deployment.deploy('develop --yes');
     expect([code, output]).toEqual([
       1,
-      expect.stringContaining('web/dist/film.mkv has no known content type.'),
+      expect.stringContaining(
+        'web/dist/film.mkv was not uploaded to form-bucket: its content type is not known\n',
+      ),
     ]);
     expect(takeWrites().join()).not.toContain('index.html');
   });
