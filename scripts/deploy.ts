@@ -178,10 +178,9 @@ ${changes.map(({ address }, index) => `            ${(verbs[index] ?? '').padEnd
 `);
 }
 
-/** Ctrl-C, Ctrl-D and signals at the question are a no. */
+/** Ctrl-C and Ctrl-D at the question, which end the input, and signals are a no. */
 async function isConfirmed(stage: Stage): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  terminal.on('SIGINT', () => terminal.close());
   interruption.addEventListener('abort', () => terminal.close());
   const closed = new Promise<string>((resolve) => {
     terminal.once('close', () => resolve(''));

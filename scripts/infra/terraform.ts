@@ -49,7 +49,7 @@ export async function run(
     if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
       process.kill(-child.pid, 'SIGINT');
   };
-  interruption?.addEventListener('abort', interrupt, { once: true });
+  interruption?.addEventListener('abort', interrupt);
   const read = async (stream: typeof child.stdout) => (stream === null ? '' : text(stream));
   try {
     const [stdout, stderr, [code]] = await Promise.all([
