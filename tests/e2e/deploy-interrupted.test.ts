@@ -76,7 +76,8 @@ async function forward(request: IncomingMessage, response: ServerResponse): Prom
   const content = Buffer.from(await answer.arrayBuffer());
   if (moment?.test(describeRequest(request, body.toString()))) {
     moment = undefined;
-    reach();
+    // Not before: what AWS has made while Terraform stops waiting for the answer is not in the state (docs/runbook.md).
+    response.once('finish', reach);
   }
   const rest = [...answer.headers].filter(([name]) => !['connection', 'transfer-encoding'].includes(name));
   response.writeHead(answer.status, Object.fromEntries(rest)).end(content);
