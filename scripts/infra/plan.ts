@@ -83,7 +83,7 @@ export async function makePlan(file: string, shift?: Shift): Promise<Plan> {
   const hasChanges = changes.length > 0 || Object.values(shown.output_changes ?? {}).some(isChange);
   const text = (await terraform(['show', '-no-color', file]))
     // What the symbols mean: the same every time.
-    .replace(/^(?:Terraform|OpenTofu) used the selected providers[^:]*symbols:\n(?: +\S.*\n)+/m, '')
+    .replace(/^(?:Terraform|OpenTofu) used the selected providers[^:]*symbols:\n(?:.+\n)+/m, '')
     .trim();
   return { file, changes, hasChanges, text, sha256: createHash('sha256').update(text).digest('hex') };
 }

@@ -62,7 +62,15 @@ const DEFAULT: World = {
   changes: [{ address: 'aws_lambda_function.this', actions: ['update'] }],
   rest: [{ address: 'aws_lambda_alias.live', actions: ['update'] }],
   outputChanges: {},
-  diff: '  # aws_lambda_function.this will be updated in-place',
+  diff: `
+Terraform used the selected providers to generate the following execution
+plan. Resource actions are indicated with the following symbols:
+  ~ update in-place
+-/+ destroy and then create replacement
+
+Terraform will perform the following actions:
+
+  # aws_lambda_function.this will be updated in-place`,
   outputs: {
     api_url: 'https://api.example.com',
     cors_origin: 'https://www.example.com',

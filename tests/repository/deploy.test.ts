@@ -94,7 +94,9 @@ describe('npm run deploy refuses in one line and changes nothing:', { timeout: 3
 describe('npm run deploy', { timeout: 30_000 }, () => {
   it('builds, plans, shows the plan, applies the same plan, checks the stage and prints its URL', async () => {
     const { code, output } = await deployment.deploy('release --yes');
-    expect(output).toContain('\n# aws_lambda_function.this will be updated in-place\n');
+    const diff =
+      'Terraform will perform the following actions:\n\n  # aws_lambda_function.this will be updated';
+    expect(output).toContain(`terraform show …\n\n${diff}`);
     expect(output).toContain('stage     release\n');
     expect(output).toContain('account   111122223333, region eu-central-1, credentials of the environment\n');
     expect(output).toContain('commit    abc1234\n');
