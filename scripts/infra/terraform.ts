@@ -1,12 +1,16 @@
 /** How the scripts call Terraform and other programs. */
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 
 export const ROOT = join(import.meta.dirname, '../..');
 export const MODULE = join(ROOT, 'infra/terraform');
 export const STAGES = ['develop', 'main', 'release'] as const;
 export type Stage = (typeof STAGES)[number];
+/** The program: `TERRAFORM=tofu` runs OpenTofu. */
+export const TERRAFORM = process.env['TERRAFORM'] || 'terraform';
 
 export interface Outcome {
   /** Exit code; 127 if the program is not found or was killed. */
@@ -16,24 +20,51 @@ export interface Outcome {
   readonly output: string;
 }
 
+interface RunOptions {
+  readonly cwd?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Prints the output at once instead of returning it. */
+  readonly shown?: boolean;
+  /** Once it aborts, the program and its children get one SIGINT; they are waited for. */
+  readonly interruption?: AbortSignal;
+}
+
 /** Runs a program without input and waits for its end. Never rejects; the caller checks the exit code. */
-export function run(
+export async function run(
   command: string,
   args: readonly string[],
-  options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
+  { shown = false, interruption, ...options }: RunOptions = {},
 ): Promise<Outcome> {
-  return new Promise((resolve) => {
-    const { stdin } = execFile(
-      command,
-      args,
-      { cwd: ROOT, maxBuffer: Infinity, ...options },
-      (error, stdout, stderr) => {
-        const code = typeof error?.code === 'number' ? error.code : error ? 127 : 0;
-        resolve({ code, stdout, output: stdout + (code === 127 ? `${error?.message}\n` : stderr) });
-      },
-    );
-    stdin?.end();
+  const output = shown ? 'inherit' : 'pipe';
+  const child = spawn(command, args, {
+    cwd: ROOT,
+    ...options,
+    stdio: ['ignore', output, output],
+    // A process group of its own: Ctrl-C at a terminal reaches every process of the foreground group, so that Terraform
+    // would get that signal and the one handed on below. After the second, Terraform ends without saving its state.
+    detached: interruption !== undefined,
   });
+  const interrupt = (): void => {
+    // Without a pid it was not started.
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
+      process.kill(-child.pid, 'SIGINT');
+  };
+  interruption?.addEventListener('abort', interrupt);
+  const read = async (stream: typeof child.stdout) => (stream === null ? '' : text(stream));
+  try {
+    const [stdout, stderr, [code]] = await Promise.all([
+      read(child.stdout),
+      read(child.stderr),
+      once(child, 'close') as Promise<[number | null]>,
+    ]);
+    if (code !== null) return { code, stdout, output: stdout + stderr };
+    const reason = `${command} was ended by ${child.signalCode}.\n`;
+    return { code: 127, stdout, output: stdout + stderr + reason };
+  } catch (error) {
+    return { code: 127, stdout: '', output: `${(error as Error).message}\n` };
+  } finally {
+    interruption?.removeEventListener('abort', interrupt);
+  }
 }
 
 /** The environment for Terraform: no prompts, and no TF_CLI_CONFIG_FILE if that file does not exist. */
@@ -50,11 +81,14 @@ export function providerSource(): string[] {
   return folder ? [`-plugin-dir=${folder}`] : [];
 }
 
-/** Why the installed Terraform cannot be used (versions.tf: required_version); undefined if it can. */
+/**
+ * Why the installed Terraform or OpenTofu cannot be used; undefined if it can. Both lock the state in S3 from version 1.10
+ * on (versions.tf: required_version).
+ */
 export async function terraformUnavailableReason(): Promise<string | undefined> {
-  const { code, stdout } = await run('terraform', ['version', '-json'], { env: terraformEnv() });
-  if (code !== 0) return 'terraform is not on the PATH; version 1.10 or later is needed.';
+  const { code, stdout } = await run(TERRAFORM, ['version', '-json'], { env: terraformEnv() });
+  if (code !== 0) return `${TERRAFORM} is not on the PATH; version 1.10 or later is needed.`;
   const { terraform_version: version } = JSON.parse(stdout) as { terraform_version: string };
   if (version.localeCompare('1.10', 'en', { numeric: true }) >= 0) return undefined;
-  return `terraform ${version} is too old; version 1.10 or later is needed.`;
+  return `${TERRAFORM} ${version} is too old; version 1.10 or later is needed.`;
 }
