@@ -7,7 +7,7 @@
  */
 import { cpSync, globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { parseOptions, runCommand } from './cli.ts';
 import {
   MODULE,
@@ -16,6 +16,7 @@ import {
   STAGES,
   terraformEnv,
   terraformUnavailableReason,
+  testFilesOf,
 } from './infra/terraform.ts';
 
 const USAGE = `
@@ -35,12 +36,12 @@ interface Check {
 
 const FORMAT: Check = { title: 'format', args: ['fmt', '-check', '-diff', '-recursive'] };
 const VALIDATE: Check = { title: 'validate', args: ['validate', '-no-color'] };
-/** In the workspace of each stage, the tests of every stage, without and with mail, with a user pool and a form, and its own. */
+/** In the workspace of each stage, the tests of every stage and its own. */
 const TESTS = STAGES.map((stage): Check => {
-  const files = ['every_stage', 'inbox', 'site', stage].map((name) => `-filter=tests/${name}.tftest.hcl`);
+  const files = testFilesOf(stage);
   return {
-    title: `test every_stage, inbox, site, ${stage} in workspace ${stage}`,
-    args: ['test', '-no-color', ...files],
+    title: `test ${files.map((file) => basename(file, '.tftest.hcl')).join(', ')} in workspace ${stage}`,
+    args: ['test', '-no-color', ...files.map((file) => `-filter=${file}`)],
     env: { TF_WORKSPACE: stage },
   };
 });

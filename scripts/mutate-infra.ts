@@ -1,0 +1,176 @@
+/**
+ * Breaks infra/terraform in one place at a time and runs the tests of the module: a mutation that they do not notice is a rule
+ * without a test. docs/mutation.md
+ *
+ * Usage: npm run mutate:infra [-- --only TEXT]. Exit codes: 0 at least 24 of 26 are noticed and the others explained, 1 not, or
+ * a mutation does not fit the module, 2 bad use.
+ */
+import {
+  copyFileSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { parseOptions, runCommand, UsageError } from './cli.ts';
+import { MUTATIONS } from './infra/mutations.ts';
+import type { Mutation } from './infra/mutations.ts';
+import {
+  providerSource,
+  ROOT,
+  run,
+  STAGES,
+  terraformEnv,
+  terraformUnavailableReason,
+} from './infra/terraform.ts';
+import type { Stage } from './infra/terraform.ts';
+
+const USAGE = `
+Usage: npm run mutate:infra -- [--only TEXT]
+
+  --only TEXT   only the mutations whose name or file contains the text
+
+Needs terraform and the AWS provider as npm run check:infra does.
+`;
+
+/** The share of mutations that must be noticed. */
+const TARGET = 24 / 26;
+const MODULE = 'infra/terraform';
+
+/** Copies what git would commit of this checkout, without the pictures, and prepares Terraform in it. */
+async function createCopy(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'mutate-infra-'));
+  const { stdout } = await run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
+  for (const file of stdout.split('\0').filter((name) => name !== '' && !name.endsWith('.png'))) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    copyFileSync(join(ROOT, file), join(folder, file));
+  }
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  const init = ['init', '-no-color', '-backend=false', ...providerSource()];
+  const { code, output } = await run('terraform', init, { cwd: join(folder, MODULE), env: terraformEnv() });
+  if (code !== 0) throw new Error(output.trim());
+  return folder;
+}
+
+/** @returns The title of the first test that fails, of those that read the source of the module; undefined: none. */
+async function runSourceTests(folder: string, file: string): Promise<string | undefined> {
+  const tests = globSync('tests/repository/infra*.test.ts', { cwd: folder });
+  // The tests of the settings run Terraform a hundred times, and read these two files only.
+  const filter = ['variables.tf', 'stages.tf'].includes(file) ? [] : ['-t', '^(?!settings of a stage)'];
+  const vitest = join(folder, 'node_modules/vitest/vitest.mjs');
+  const args = [vitest, 'run', '--project', 'repository', '--reporter', 'json', ...filter, ...tests];
+  const { code, stdout, output } = await run(process.execPath, args, { cwd: folder });
+  if (code === 0) return undefined;
+  const report = /^\{"numTotalTestSuites".*$/m.exec(stdout)?.[0];
+  if (report === undefined) throw new Error(output.trim());
+  const { testResults } = JSON.parse(report) as {
+    testResults: { name: string; assertionResults: { status: string; title: string }[] }[];
+  };
+  for (const { name, assertionResults } of testResults) {
+    const failed = assertionResults.find(({ status }) => status === 'failed');
+    if (failed !== undefined) return `${basename(name)}: ${failed.title}`;
+  }
+  throw new Error(output.trim());
+}
+
+/**
+ * @returns The message of the first assertion that fails, of the tests of a stage with a mocked provider; undefined: none.
+ * @throws Error for any other failure: the mutation is not one that Terraform would apply.
+ */
+async function runTerraformTests(folder: string, stage: Stage): Promise<string | undefined> {
+  const cwd = join(folder, MODULE);
+  const others = new Set(STAGES.filter((name) => name !== stage).map((name) => `${name}.tftest.hcl`));
+  const files = globSync('tests/*.tftest.hcl', { cwd }).filter((file) => !others.has(basename(file)));
+  const args = ['test', '-json', ...files.map((file) => `-filter=${file}`)];
+  const { code, stdout, output } = await run('terraform', args, {
+    cwd,
+    env: terraformEnv({ TF_WORKSPACE: stage }),
+  });
+  if (code === 0) return undefined;
+  for (const line of stdout.trim().split('\n')) {
+    const { '@testfile': file = '', diagnostic } = JSON.parse(line) as {
+      '@testfile'?: string;
+      diagnostic?: { summary: string; detail: string };
+    };
+    if (diagnostic?.summary === 'Test assertion failed') return `${basename(file)}: ${diagnostic.detail}`;
+  }
+  throw new Error(output.trim());
+}
+
+/** @returns What noticed the mutation; undefined: nothing. */
+async function findKiller(
+  folder: string,
+  { file, from, to, stage = 'develop' }: Mutation,
+): Promise<string | undefined> {
+  const path = join(folder, MODULE, file);
+  const text = readFileSync(path, 'utf8');
+  const found = text.split(from).length - 1;
+  if (found !== 1) throw new Error(`What it replaces is ${found} times in ${file}, which must be once.`);
+  writeFileSync(
+    path,
+    text.replace(from, () => to),
+  );
+  try {
+    return (await runSourceTests(folder, file)) ?? (await runTerraformTests(folder, stage));
+  } finally {
+    writeFileSync(path, text);
+  }
+}
+
+await runCommand(async () => {
+  const { only = '' } = parseOptions(USAGE, { only: { type: 'string' } });
+  const reason = await terraformUnavailableReason();
+  if (reason !== undefined) throw new Error(reason);
+  const queue = MUTATIONS.filter(({ name, file }) => `${name} ${file}`.includes(only));
+  const total = queue.length;
+  if (total === 0) throw new UsageError(`No mutation's name or file contains "${only}".`);
+
+  const problems: string[] = [];
+  let killed = 0;
+  const work = async (folder: string) => {
+    for (let mutation = queue.shift(); mutation !== undefined; mutation = queue.shift()) {
+      const { name, file, survives } = mutation;
+      try {
+        // One after the other in each folder.
+        // oxlint-disable-next-line no-await-in-loop
+        const killer = await findKiller(folder, mutation);
+        if (killer !== undefined) killed += 1;
+        if (killer !== undefined && survives !== undefined)
+          problems.push(`${name}: noticed, but explained as a survivor`);
+        if (killer === undefined && survives === undefined)
+          problems.push(`${name}: survived without an explanation`);
+        const verdict =
+          killer === undefined
+            ? `SURVIVED: ${survives ?? 'unexplained'}`
+            : killer.replaceAll('|', String.raw`\|`);
+        process.stdout.write(`| ${file} | ${name} | ${verdict} |\n`);
+      } catch (error) {
+        problems.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+  };
+
+  const folders: string[] = [];
+  try {
+    for (const stage of [STAGES[0], STAGES[1]]) {
+      // oxlint-disable-next-line no-await-in-loop
+      const folder = await createCopy();
+      folders.push(folder);
+      // oxlint-disable-next-line no-await-in-loop
+      const red = (await runSourceTests(folder, 'variables.tf')) ?? (await runTerraformTests(folder, stage));
+      if (red !== undefined) throw new Error(`The tests fail without a mutation: ${red}`);
+    }
+    process.stdout.write('| file | mutation | noticed by |\n| --- | --- | --- |\n');
+    await Promise.all(folders.map(work));
+  } finally {
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  }
+  process.stdout.write(`\nmutate:infra: ${killed} of ${total} noticed\n`);
+  for (const problem of problems) process.stderr.write(`${problem}\n`);
+  if (problems.length > 0 || killed / total < TARGET) process.exitCode = 1;
+});
