@@ -447,6 +447,22 @@ describe('versions.tf', () => {
   });
 });
 
+it('guard.tf lists every resource that no other depends on, so that terraform destroy begins with the guard', () => {
+  const resources = [...source.matchAll(/^resource "(\w+)" "(\w+)"/gm)].map(
+    ([, type, name]) => `${type}.${name}`,
+  );
+  const [guard = ''] = matches(readText('infra/terraform/guard.tf'), /depends_on = \[\n(.*?)\]/gs);
+  const others = source
+    .replace(guard, '')
+    .replaceAll(/^output "\w+" \{\n(?: {2}.*\n|\n)*\}/gm, '')
+    .replaceAll(/#.*/g, '');
+  const last = resources.filter((resource) => !new RegExp(`\\b${resource}\\b`).test(others));
+  expect(last).toContain('terraform_data.guard');
+  expect(matches(guard, /^ +(.*),$/gm)).toEqual(
+    expect.arrayContaining(last.filter((name) => name !== 'terraform_data.guard')),
+  );
+});
+
 it('docs/runbook.md explains every alarm, under its own name', () => {
   const alarms = [
     ...matches(source, /^ {4}([a-z0-9-]+) = \{\n {6}description = /gm),
