@@ -7,7 +7,7 @@
  */
 import { cpSync, globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { parseOptions, runCommand } from './cli.ts';
 import {
   MODULE,
@@ -16,6 +16,7 @@ import {
   STAGES,
   terraformEnv,
   terraformUnavailableReason,
+  testFilesOf,
 } from './infra/terraform.ts';
 
 const USAGE = `
@@ -35,12 +36,12 @@ interface Check {
 
 const FORMAT: Check = { title: 'format', args: ['fmt', '-check', '-diff', '-recursive'] };
 const VALIDATE: Check = { title: 'validate', args: ['validate', '-no-color'] };
-/** In the workspace of each stage, the tests of every stage, without and with mail, with a user pool and a form, and its own. */
+/** In the workspace of each stage, the tests of every stage and its own. */
 const TESTS = STAGES.map((stage): Check => {
-  const files = ['every_stage', 'inbox', 'site', stage].map((name) => `-filter=tests/${name}.tftest.hcl`);
+  const files = testFilesOf(stage);
   return {
-    title: `test every_stage, inbox, site, ${stage} in workspace ${stage}`,
-    args: ['test', '-no-color', ...files],
+    title: `test ${files.map((file) => basename(file, '.tftest.hcl')).join(', ')} in workspace ${stage}`,
+    args: ['test', '-no-color', ...files.map((file) => `-filter=${file}`)],
     env: { TF_WORKSPACE: stage },
   };
 });
@@ -60,7 +61,7 @@ function skip(checks: readonly Check[], reason: string): void {
 
 /** Runs a check in a folder. A test passes only when it ran at least one `run` block. */
 async function check({ title, args, env }: Check, cwd: string): Promise<boolean> {
-  const { code, output } = await run('terraform', args, { cwd, env: terraformEnv(env) });
+  const { code, output } = await run(TERRAFORM, args, { cwd, env: terraformEnv(env) });
   const runs = /(\d+) passed, \d+ failed/.exec(output)?.[1];
   const passed = code === 0 && (args[0] !== 'test' || Number(runs) > 0);
   report(passed ? 'passed' : 'failed', title, passed && runs !== undefined ? `: ${runs} runs` : '');
@@ -70,7 +71,7 @@ async function check({ title, args, env }: Check, cwd: string): Promise<boolean>
 
 async function checkModule(folder: string): Promise<void> {
   const args = ['init', '-no-color', '-backend=false', ...providerSource()];
-  const { code, output } = await run('terraform', args, { cwd: folder, env: terraformEnv() });
+  const { code, output } = await run(TERRAFORM, args, { cwd: folder, env: terraformEnv() });
   if (NO_PROVIDER.test(output)) {
     process.stdout.write(`${output.trim()}\n`);
     skip([VALIDATE, ...TESTS], 'no AWS provider, neither from the registry nor from TF_PLUGIN_DIR');

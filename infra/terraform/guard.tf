@@ -18,9 +18,11 @@ resource "terraform_data" "guard" {
     aws_apigatewayv2_route.this,
     aws_apigatewayv2_stage.this,
     aws_cloudwatch_dashboard.this,
+    aws_cloudwatch_log_metric_filter.access,
     aws_cloudwatch_log_metric_filter.mails_refused,
     aws_cloudwatch_log_metric_filter.memory,
     aws_cloudwatch_log_metric_filter.not_json,
+    aws_cloudwatch_metric_alarm.form,
     aws_cloudwatch_metric_alarm.this,
     aws_cognito_user_pool_client.form,
     aws_cognito_user_pool_client.smoke,
@@ -34,6 +36,7 @@ resource "terraform_data" "guard" {
     aws_s3_bucket_policy.site,
     aws_sesv2_email_identity.this,
     aws_sns_topic_subscription.alarms,
+    aws_sns_topic_subscription.form,
     aws_sqs_queue_policy.dead_letters,
   ]
 }

@@ -12,6 +12,10 @@ locals {
 
   # One alarm per entry, on a metric or on an expression over several. The period is 5 minutes. Missing data is not breaching,
   # because there is none without requests.
+  #
+  # No expression uses FILL: its documentation does not say what it makes of a series that never had data, which is how series
+  # of failures are at first. Arithmetic takes a missing value as 0, so a sum needs only one series with data. Expressions in
+  # which one series limits another do not rely on that either: local.access_figures has a value for every request.
   alarms = {
     function-errors = {
       description = "Invocations ended without a response (timeout, out of memory, failed start): clients got 5xx from the gateway. Look at the function's log group for platform.report lines whose status is not success."
@@ -43,17 +47,29 @@ locals {
       threshold   = 1
       periods     = 3
       datapoints  = 2
-      expression  = "IF(requests > 0, 100 * (failures - FILL(not_json, 0)) / requests, 0)"
+      expression  = "IF(requests > 0, 100 * (failures - not_json) / requests, 0)"
       queries = {
         failures = { namespace = "AWS/ApiGateway", name = "5xx", stat = "Sum", dimensions = local.api_dimensions }
         requests = { namespace = "AWS/ApiGateway", name = "Count", stat = "Sum", dimensions = local.api_dimensions }
         not_json = { namespace = local.metric_namespace, name = "NotJson", stat = "Sum", dimensions = null }
       }
     }
+    issuer-outage = {
+      description = "Nearly all requests were answered with 401 in two of the last three periods: nobody can use the form. Look at authorizerError in the access log and at the issuer's /.well-known/openid-configuration and the keys it names. Without tokens in the requests it is a scan, not an outage."
+      # 10 requests are more than one page with an expired session sends in 5 minutes.
+      expression = "IF(refused >= 10, 100 * refused / (refused + admitted), 0)"
+      threshold  = 95
+      periods    = 3
+      datapoints = 2
+      queries = {
+        refused  = { namespace = local.metric_namespace, name = "Refused", stat = "Sum", dimensions = null }
+        admitted = { namespace = local.metric_namespace, name = "Admitted", stat = "Sum", dimensions = null }
+      }
+    }
     table-throttles = {
       description = "DynamoDB refused reads or writes of the table. Look at whether one owner's partition is hot (1,000 write or 3,000 read units a second each) or the load exceeds the table's current on-demand capacity."
       threshold   = 0
-      expression  = "FILL(reads, 0) + FILL(writes, 0)"
+      expression  = "reads + writes"
       queries = {
         reads  = { namespace = "AWS/DynamoDB", name = "ReadThrottleEvents", stat = "Sum", dimensions = local.table_dimensions }
         writes = { namespace = "AWS/DynamoDB", name = "WriteThrottleEvents", stat = "Sum", dimensions = local.table_dimensions }
@@ -62,7 +78,7 @@ locals {
     table-system-errors = {
       description = "DynamoDB answered with 5xx. Look at the AWS Health Dashboard of the region; requests are retried, so clients are affected only if function-faults is in alarm as well."
       threshold   = 0
-      expression  = "FILL(puts, 0) + FILL(transactions, 0) + FILL(queries, 0)"
+      expression  = "puts + transactions + queries"
       queries = {
         puts         = { namespace = "AWS/DynamoDB", name = "SystemErrors", stat = "Sum", dimensions = merge(local.table_dimensions, { Operation = "PutItem" }) }
         transactions = { namespace = "AWS/DynamoDB", name = "SystemErrors", stat = "Sum", dimensions = merge(local.table_dimensions, { Operation = "TransactWriteItems" }) }
@@ -72,7 +88,7 @@ locals {
     index-throttles = {
       description = "DynamoDB refused reads or writes of the index by-time, and with a write of the index the write of the inquiry itself. Look at whether all owners together store 1,000 inquiries a second, which is what one key of the index takes."
       threshold   = 0
-      expression  = "FILL(reads, 0) + FILL(writes, 0)"
+      expression  = "reads + writes"
       queries = {
         reads  = { namespace = "AWS/DynamoDB", name = "ReadThrottleEvents", stat = "Sum", dimensions = local.index_dimensions }
         writes = { namespace = "AWS/DynamoDB", name = "WriteThrottleEvents", stat = "Sum", dimensions = local.index_dimensions }
@@ -85,7 +101,7 @@ locals {
     mailer-errors = {
       description = "Invocations of the mailer ended without a result, or Lambda could not write to the dead-letter queue. Look at the mailer's log group for platform.report lines whose status is not success."
       threshold   = 0
-      expression  = "FILL(errors, 0) + FILL(lost, 0)"
+      expression  = "errors + lost"
       queries = {
         errors = { namespace = "AWS/Lambda", name = "Errors", stat = "Sum", dimensions = local.mailer_dimensions }
         lost   = { namespace = "AWS/Lambda", name = "DestinationDeliveryFailures", stat = "Sum", dimensions = local.mailer_dimensions }
@@ -116,6 +132,39 @@ locals {
   }
 }
 
+locals {
+  # Figures of the requests in the access log, whose values are strings. A line that a pattern does not match counts as
+  # default_value, so that each figure has data whenever there are requests.
+  access_figures = {
+    # Zeros for the metric of the filter not_json, whose log group is empty as long as no request reaches the function.
+    NotJson = { pattern = "", value = "0", default_value = null }
+    # By the gateway's authorizer, or by the function because of the claims.
+    Refused = { pattern = "{ $.status = \"401\" }", value = "1", default_value = "0" }
+    # The function has answered; integrationStatus is the status of its answer.
+    Admitted = {
+      pattern       = "{ $.status != \"401\" && ($.integrationStatus = \"2*\" || $.integrationStatus = \"4*\" || $.integrationStatus = \"5*\") }"
+      value         = "1"
+      default_value = "0"
+    }
+  }
+}
+
+resource "aws_cloudwatch_log_metric_filter" "access" {
+  for_each = local.access_figures
+
+  name           = "${local.name}-access-${each.key}"
+  log_group_name = aws_cloudwatch_log_group.access.name
+  pattern        = each.value.pattern
+
+  metric_transformation {
+    namespace     = local.metric_namespace
+    name          = each.key
+    value         = each.value.value
+    default_value = each.value.default_value
+    unit          = "Count"
+  }
+}
+
 # The contract answers a body that is not JSON, a client error, with 500. The gateway counts it as 5xx; the alarm subtracts it.
 resource "aws_cloudwatch_log_metric_filter" "not_json" {
   name           = "${local.name}-not-json"
@@ -123,11 +172,10 @@ resource "aws_cloudwatch_log_metric_filter" "not_json" {
   pattern        = "{ $.level = \"WARN\" && $.message.status = 500 }"
 
   metric_transformation {
-    namespace     = local.metric_namespace
-    name          = "NotJson"
-    value         = "1"
-    default_value = "0"
-    unit          = "Count"
+    namespace = local.metric_namespace
+    name      = "NotJson"
+    value     = "1"
+    unit      = "Count"
   }
 }
 
@@ -229,6 +277,66 @@ resource "aws_cloudwatch_metric_alarm" "this" {
   }
 }
 
+# The form as users reach it: Route 53 asks for the page from several regions of the world, and needs 3 failures in a row. Not
+# the API: it answers a request without a token with 401, which a health check counts as a failure.
+resource "aws_route53_health_check" "form" {
+  count = local.has_site ? 1 : 0
+
+  type              = "HTTPS"
+  fqdn              = trimprefix(local.site_origin, "https://")
+  port              = 443
+  resource_path     = "/"
+  enable_sni        = true
+  request_interval  = 30
+  failure_threshold = 3
+
+  tags = { Name = "${local.name}-form" }
+}
+
+# Route 53 writes its metrics in us-east-1 only, and an alarm needs a topic of its own region. Another name than the topic above,
+# for stages of that region.
+resource "aws_sns_topic" "form" {
+  for_each = local.has_site ? aws_sns_topic.alarms : {}
+  provider = aws.us_east_1
+
+  name = "${local.name}-form"
+}
+
+resource "aws_sns_topic_subscription" "form" {
+  for_each = aws_sns_topic.form
+  provider = aws.us_east_1
+
+  topic_arn = each.value.arn
+  protocol  = "email"
+  endpoint  = each.key
+}
+
+resource "aws_cloudwatch_metric_alarm" "form" {
+  count    = length(aws_route53_health_check.form)
+  provider = aws.us_east_1
+
+  alarm_name        = "${local.name}-form-unreachable"
+  alarm_description = "The form did not answer from outside AWS for more than a minute. Look at https://status.aws.amazon.com for CloudFront, at the DNS records and the certificate of site_domain, and at whether index.html is in the bucket (npm run deploy uploads it)."
+
+  namespace   = "AWS/Route53"
+  metric_name = "HealthCheckStatus"
+  dimensions  = { HealthCheckId = aws_route53_health_check.form[0].id }
+  statistic   = "Minimum"
+  period      = 60
+
+  comparison_operator = "LessThanThreshold"
+  threshold           = 1
+  evaluation_periods  = 3
+  datapoints_to_alarm = 2
+
+  # Route 53 writes a value every minute, with or without visitors: without one, nobody is looking.
+  treat_missing_data = "breaching"
+
+  actions_enabled = true
+  alarm_actions   = values(aws_sns_topic.form)[*].arn
+  ok_actions      = values(aws_sns_topic.form)[*].arn
+}
+
 locals {
   # Rows of up to three widgets.
   dashboard_rows = [for row in local.all_dashboard_rows : row if local.inbox != null || row.title != "Is mail sent?"]
@@ -254,6 +362,20 @@ locals {
           [".", ".", ".", ".", ".", "Query", { label = "query errors" }],
         ] } },
       ]
+    },
+    {
+      title = "Can users get in?"
+      widgets = concat(
+        [{ type = "metric", properties = { title = "Refused (401) and admitted requests", stat = "Sum", metrics = [
+          [local.metric_namespace, "Refused", { label = "refused" }],
+          [".", "Admitted", { label = "admitted" }],
+        ] } }],
+        [for check in aws_route53_health_check.form :
+          { type = "metric", properties = { title = "Form reachable from outside (1: yes)", region = "us-east-1", stat = "Minimum", metrics = [
+            ["AWS/Route53", "HealthCheckStatus", "HealthCheckId", check.id, { label = "form" }],
+          ] } }
+        ],
+      )
     },
     {
       title = "Is it fast?"
@@ -309,7 +431,7 @@ resource "aws_cloudwatch_dashboard" "this" {
     widgets = concat(
       [{
         type       = "alarm", x = 0, y = 0, width = 24, height = 3
-        properties = { title = "Alarms of ${local.name}", alarms = values(aws_cloudwatch_metric_alarm.this)[*].arn }
+        properties = { title = "Alarms of ${local.name}", alarms = concat(values(aws_cloudwatch_metric_alarm.this)[*].arn, aws_cloudwatch_metric_alarm.form[*].arn) }
       }],
       flatten([for row, content in local.dashboard_rows : concat(
         [{

@@ -1,8 +1,8 @@
 /** How the scripts call Terraform and other programs. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, globSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
 export const ROOT = join(import.meta.dirname, '../..');
@@ -91,4 +91,11 @@ export async function terraformUnavailableReason(): Promise<string | undefined> 
   const { terraform_version: version } = JSON.parse(stdout) as { terraform_version: string };
   if (version.localeCompare('1.10', 'en', { numeric: true }) >= 0) return undefined;
   return `${TERRAFORM} ${version} is too old; version 1.10 or later is needed.`;
+}
+
+/** The files in {@link MODULE} with the tests of a stage: those of every stage, and its own. */
+export function testFilesOf(stage: Stage): string[] {
+  const others = new Set(STAGES.filter((name) => name !== stage).map((name) => `${name}.tftest.hcl`));
+  const files = globSync('tests/*.tftest.hcl', { cwd: MODULE });
+  return files.filter((file) => !others.has(basename(file))).toSorted();
 }

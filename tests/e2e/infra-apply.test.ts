@@ -392,12 +392,10 @@ describe
             rmSync(join(module.folder, file));
           for (const [file, content] of present) writeFileSync(join(module.folder, file), content);
           const changes = await plan();
-          const replaced = changes.filter((change) => /delete,create|create,delete/.test(change));
+          const replaced = changes.filter((entry) => /delete,create|create,delete/.test(entry));
           expect(replaced).toEqual([]);
-          const deleted = changes.filter((change) => change.endsWith(' delete'));
-          expect(deleted.filter((change) => !change.startsWith('aws_lambda_permission.gateway['))).toEqual(
-            [],
-          );
+          const deleted = changes.filter((entry) => entry.endsWith(' delete'));
+          expect(deleted.filter((entry) => !entry.startsWith('aws_lambda_permission.gateway['))).toEqual([]);
           expect(await apply()).toBe('');
           expect(await plan()).toEqual(forgottenWithMail());
           expect(await readLiveVersion(module.name, 'main')).toBe('1');

@@ -430,8 +430,44 @@ describe('the module', () => {
   });
 });
 
+describe('versions.tf', () => {
+  const versions = readText('infra/terraform/versions.tf');
+
+  it('has the state encrypted and locked in S3, under the key that deployed stages have', () => {
+    const [backend = ''] = matches(versions, /backend "s3" \{\n(.*?)^ {2}\}/gms);
+    expect(backend).toMatch(/^\s+key\s+= "inquiries\/terraform\.tfstate"$/m);
+    expect(backend).toMatch(/^\s+encrypt\s+= true$/m);
+    expect(backend).toMatch(/^\s+use_lockfile = true$/m);
+  });
+
+  it('gives every resource the tags of its stage', () => {
+    const providers = matches(versions, /^provider "aws" \{\n(.*?)^\}/gms);
+    expect(providers.length).toBeGreaterThan(0);
+    for (const provider of providers) expect(provider).toMatch(/default_tags \{\s+tags = local\.tags\s+\}/);
+  });
+});
+
+it('guard.tf lists every resource that no other depends on, so that terraform destroy begins with the guard', () => {
+  const resources = [...source.matchAll(/^resource "(\w+)" "(\w+)"/gm)].map(
+    ([, type, name]) => `${type}.${name}`,
+  );
+  const [guard = ''] = matches(readText('infra/terraform/guard.tf'), /depends_on = \[\n(.*?)\]/gs);
+  const others = source
+    .replace(guard, '')
+    .replaceAll(/^output "\w+" \{\n(?: {2}.*\n|\n)*\}/gm, '')
+    .replaceAll(/#.*/g, '');
+  const last = resources.filter((resource) => !new RegExp(`\\b${resource}\\b`).test(others));
+  expect(last).toContain('terraform_data.guard');
+  expect(matches(guard, /^ +(.*),$/gm)).toEqual(
+    expect.arrayContaining(last.filter((name) => name !== 'terraform_data.guard')),
+  );
+});
+
 it('docs/runbook.md explains every alarm, under its own name', () => {
-  const alarms = matches(source, /^ {4}([a-z0-9-]+) = \{\n {6}description = /gm);
+  const alarms = [
+    ...matches(source, /^ {4}([a-z0-9-]+) = \{\n {6}description = /gm),
+    ...matches(source, /^ {2}alarm_name\s+= "\$\{local\.name\}-([a-z-]+)"$/gm),
+  ];
   expect(alarms.length).toBeGreaterThan(5);
   expect(matches(readText('docs/runbook.md'), /^### `?([a-z0-9-]+)`?$/gm)).toEqual(alarms);
 });

@@ -278,101 +278,17 @@ run "api" {
   }
 }
 
-run "observability" {
+run "preflights" {
   assert {
-    condition = toset(keys(aws_cloudwatch_metric_alarm.this)) == toset([
-      "api-5xx-rate", "function-duration", "function-errors", "function-faults", "function-memory", "function-throttles",
-      "index-throttles", "table-system-errors", "table-throttles",
-    ])
-    error_message = "The alarms are not those of this list and of the runbook."
+    condition     = aws_apigatewayv2_api.this.cors_configuration[0].max_age == 3600
+    error_message = "Browsers do not keep the answer to a preflight for an hour: every request takes two."
   }
+}
+
+run "tags" {
   assert {
-    condition     = alltrue([for alarm in aws_cloudwatch_metric_alarm.this : strcontains(alarm.alarm_description, "Look at ")])
-    error_message = "An alarm's description does not say what to look at."
-  }
-  assert {
-    condition     = alltrue([for alarm in aws_cloudwatch_metric_alarm.this : alarm.actions_enabled && alarm.treat_missing_data == "notBreaching"])
-    error_message = "CKV_AWS_319: an alarm is disabled, or is raised by missing data."
-  }
-  assert {
-    condition     = alltrue([for alarm in aws_cloudwatch_metric_alarm.this : one(alarm.alarm_actions) == one(alarm.ok_actions)])
-    error_message = "An alarm is not mailed, or its end is not."
-  }
-  assert {
-    condition = (
-      one(values(aws_sns_topic_subscription.alarms)).protocol == "email"
-      && one(values(aws_sns_topic_subscription.alarms)).endpoint == "${terraform.workspace}@example.com"
-      && one(values(aws_sns_topic.alarms)).kms_master_key_id != "alias/aws/sns"
-    )
-    error_message = "Alarms do not reach the stage's address (CloudWatch may not use the key alias/aws/sns)."
-  }
-  assert {
-    condition = (
-      aws_cloudwatch_metric_alarm.this["function-duration"].threshold == 24000
-      && aws_cloudwatch_metric_alarm.this["function-memory"].threshold == 115.2
-    )
-    error_message = "The thresholds are not 80 % of the timeout and 90 % of the memory."
-  }
-  assert {
-    condition = (
-      aws_cloudwatch_metric_alarm.this["function-faults"].namespace == "Inquiries"
-      && aws_cloudwatch_metric_alarm.this["function-faults"].metric_name == "Faults"
-      && aws_cloudwatch_metric_alarm.this["function-faults"].dimensions == tomap({ FunctionName = aws_lambda_function.this.function_name })
-    )
-    error_message = "The alarm on internal errors does not use the metric that the function writes (src/log.ts)."
-  }
-  assert {
-    condition = (
-      aws_cloudwatch_log_metric_filter.not_json.pattern == "{ $.level = \"WARN\" && $.message.status = 500 }"
-      && aws_cloudwatch_log_metric_filter.not_json.log_group_name == aws_cloudwatch_log_group.function.name
-      && contains([
-        for query in aws_cloudwatch_metric_alarm.this["api-5xx-rate"].metric_query : "${query.metric[0].namespace}/${query.metric[0].metric_name}" if !query.return_data
-      ], "${aws_cloudwatch_log_metric_filter.not_json.metric_transformation[0].namespace}/${aws_cloudwatch_log_metric_filter.not_json.metric_transformation[0].name}")
-    )
-    error_message = "The alarm on 5xx does not subtract bodies that are not JSON, which are client errors."
-  }
-  assert {
-    condition = (
-      aws_cloudwatch_log_metric_filter.memory.pattern == "{ $.type = \"platform.report\" }"
-      && aws_cloudwatch_log_metric_filter.memory.metric_transformation[0].value == "$.record.metrics.maxMemoryUsedMB"
-      && aws_cloudwatch_log_metric_filter.memory.metric_transformation[0].name == aws_cloudwatch_metric_alarm.this["function-memory"].metric_name
-      && aws_cloudwatch_log_metric_filter.memory.metric_transformation[0].namespace == aws_cloudwatch_metric_alarm.this["function-memory"].namespace
-    )
-    error_message = "The alarm on memory does not use the metric of the filter on platform.report."
-  }
-  assert {
-    condition = alltrue([
-      for alarm in aws_cloudwatch_metric_alarm.this :
-      (alarm.metric_name != null) != (length([for query in alarm.metric_query : query if query.return_data]) == 1)
-    ])
-    error_message = "An alarm has not exactly one metric or result."
-  }
-  assert {
-    condition = toset([
-      for query in aws_cloudwatch_metric_alarm.this["index-throttles"].metric_query :
-      "${query.metric[0].metric_name} ${query.metric[0].dimensions.TableName}/${query.metric[0].dimensions.GlobalSecondaryIndexName}" if !query.return_data
-    ]) == toset([for kind in ["Read", "Write"] : "${kind}ThrottleEvents inquiries-${terraform.workspace}/${one(aws_dynamodb_table.this.global_secondary_index).name}"])
-    error_message = "The alarm on the index does not have the index's dimension, without which DynamoDB reports no throttles of it."
-  }
-  assert {
-    condition = (
-      [for widget in jsondecode(aws_cloudwatch_dashboard.this.dashboard_body).widgets : widget.properties.markdown if widget.type == "text"]
-      == ["## Is it up?", "## Is it fast?", "## Who is affected?"]
-    )
-    error_message = "The dashboard does not have its three headings in order."
-  }
-  assert {
-    condition = alltrue([
-      for widget in jsondecode(aws_cloudwatch_dashboard.this.dashboard_body).widgets :
-      widget.properties.region == "eu-central-1" if contains(["metric", "log"], widget.type)
-    ])
-    error_message = "A widget has another region."
-  }
-  assert {
-    condition = length(distinct([
-      for widget in jsondecode(aws_cloudwatch_dashboard.this.dashboard_body).widgets : "${widget.x},${widget.y}"
-    ])) == 13
-    error_message = "Widgets of the dashboard overlap."
+    condition     = local.tags == { service = "inquiries", stage = terraform.workspace, managed_by = "terraform" }
+    error_message = "The resources do not have the tags by which costs are told apart."
   }
 }
 
