@@ -14,6 +14,7 @@ import {
   providerSource,
   run,
   STAGES,
+  TERRAFORM,
   terraformEnv,
   terraformUnavailableReason,
   testFilesOf,

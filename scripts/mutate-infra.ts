@@ -25,6 +25,7 @@ import {
   ROOT,
   run,
   STAGES,
+  TERRAFORM,
   terraformEnv,
   terraformUnavailableReason,
   testFilesOf,

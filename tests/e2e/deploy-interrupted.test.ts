@@ -18,15 +18,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buffer, text } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
 import { CreateBucketCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../../scripts/infra/terraform.ts';
-import { close, listen } from '../../scripts/local/server.ts';
 import { PROXY_GAPS, startEmulatorProxy } from '../helpers/emulator.ts';
 
 const endpoint = process.env['AWS_ENDPOINT_URL'] ?? '';
@@ -40,48 +37,10 @@ const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
 const s3 = new S3Client({ endpoint, region, credentials, forcePathStyle: true });
 let folder = '';
 
-/** What a request asks for: `SERVICE.Operation` or `METHOD PATH`, and for IAM and others `Action=Operation`. */
-function describeRequest({ method, url, headers }: IncomingMessage, body: string): string {
-  const target = headers['x-amz-target'];
-  return [method, url, target, /Action=\w+/.exec(body)?.[0]].filter((part) => part !== undefined).join(' ');
-}
-
-const bucketPolicies = new Map<string, Buffer>();
-
 /** The request that the signal waits for, and what happens when it has been answered. */
 let moment: RegExp | undefined;
 let reach = (): void => {};
 let emulator: Awaited<ReturnType<typeof startEmulatorProxy>>;
-/**
- * Stands before the emulator. It keeps the policies of the forms' buckets itself: moto ignores the conditions in them, and
- * would refuse every upload.
- */
-const proxy = createServer((request, response) => void forward(request, response));
-
-async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const body = await buffer(request);
-  const { method = '', url = '', headers } = request;
-  if (/^\/[\w-]+-site-\d+\/?\?policy/.test(url)) {
-    if (method === 'PUT') bucketPolicies.set(url, body);
-    const policy = bucketPolicies.get(url) ?? '<Error><Code>NoSuchBucketPolicy</Code></Error>';
-    response.writeHead(bucketPolicies.has(url) ? 200 : 404).end(policy);
-    return;
-  }
-  const { connection: _, 'transfer-encoding': __, expect: ___, ...forwarded } = headers;
-  const answer = await fetch(new URL(url, emulator.url), {
-    method,
-    headers: Object.entries(forwarded).map(([name, value]) => [name, String(value)]),
-    ...(body.length > 0 && { body }),
-  });
-  const content = Buffer.from(await answer.arrayBuffer());
-  if (moment?.test(describeRequest(request, body.toString()))) {
-    moment = undefined;
-    // Not before: what AWS has made while Terraform stops waiting for the answer is not in the state (docs/runbook.md).
-    response.once('finish', reach);
-  }
-  const rest = [...answer.headers].filter(([name]) => !['connection', 'transfer-encoding'].includes(name));
-  response.writeHead(answer.status, Object.fromEntries(rest)).end(content);
-}
 
 /** A copy of what the command needs, with its own bucket for the state. */
 async function createStage(name: string, proxyUrl: string) {
@@ -175,12 +134,16 @@ describe.skipIf(endpoint === '')(
     const run = crypto.randomUUID().slice(0, 8);
     beforeAll(async () => {
       folder = mkdtempSync(join(tmpdir(), 'deploy-interrupted-'));
-      emulator = await startEmulatorProxy(endpoint);
-      url = `http://127.0.0.1:${await listen(proxy, 0)}`;
+      // After the answer: what AWS has made while Terraform stops waiting for it is not in the state (docs/runbook.md).
+      emulator = await startEmulatorProxy(endpoint, (request) => {
+        if (!moment?.test(request)) return;
+        moment = undefined;
+        reach();
+      });
+      url = emulator.url;
       process.stdout.write(`\nADDED to the emulator:\n  ${PROXY_GAPS.join('\n  ')}\n`);
     });
     afterAll(async () => {
-      await close(proxy);
       await emulator.stop();
       rmSync(folder, { recursive: true, force: true });
       s3.destroy();

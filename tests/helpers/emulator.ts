@@ -1,4 +1,4 @@
-/** An emulator of the AWS APIs (moto) behind a proxy that adds what it lacks of CloudFront and Cognito and the module needs. */
+/** An emulator of the AWS APIs (moto) behind a proxy that adds what it lacks and the module needs. */
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
@@ -7,87 +7,124 @@ import { close, listen } from '../../scripts/local/server.ts';
 /** What the proxy adds, for the output of tests. */
 export const PROXY_GAPS = [
   'CloudFront knows no response headers policies: the proxy of the test keeps them as they are sent',
-  'UpdateUserPool of Cognito drops the username settings: the proxy sends those of CreateUserPool again',
   'CloudFront drops the origin access control and the cache policy of a distribution: the proxy returns what was sent',
+  'S3 ignores the conditions of bucket policies and would refuse every upload of a form: the proxy keeps its policy',
+  'UpdateUserPool of Cognito drops username settings and tags: the proxy sends those of CreateUserPool again',
 ];
 
-const PATH = /^\/2020-05-31\/(response-headers-policy|distribution)(?:\/([A-Z0-9]+))?/;
-/** The parts of a distribution that moto does not read back as they were sent. */
-const PARTS = /<(Origins|DefaultCacheBehavior|ViewerCertificate)>[^]*?<\/\1>/g;
 const HOP_BY_HOP = ['connection', 'content-length', 'expect', 'keep-alive', 'transfer-encoding'];
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+const NOT_FOUND: Answer = { status: 404, body: '<Error><Code>NoSuchBucketPolicy</Code></Error>' };
+
+/** Response headers policies, and the policies of forms' buckets. @returns Undefined for any other request. */
+function createPolicies(): (method: string, url: string, body: string) => Answer | undefined {
+  const policies = new Map<string, string>();
+  return (method, url, body) => {
+    const [, id] = /^\/2020-05-31\/response-headers-policy(\/[A-Z0-9]+)?/.exec(url) ?? [];
+    const isHeaders = url.startsWith('/2020-05-31/response-headers-policy');
+    if (!isHeaders && !/^\/[\w-]+-site-\d+\/?\?policy/.test(url)) return undefined;
+    const key = isHeaders ? (id?.slice(1) ?? `POLICY${policies.size}`) : url;
+    if (['POST', 'PUT'].includes(method)) policies.set(key, body.replace(/^<\?xml.*?\?>/, ''));
+    const policy = policies.get(key);
+    if (policy === undefined) {
+      const code = '<ErrorResponse><Error><Code>NoSuchResponseHeadersPolicy</Code></Error></ErrorResponse>';
+      return isHeaders ? { status: 404, body: code } : NOT_FOUND;
+    }
+    if (method === 'DELETE') policies.delete(key);
+    if (method === 'DELETE' || (!isHeaders && method === 'PUT')) return { status: 204, body: '' };
+    if (!isHeaders) return { status: 200, body: policy };
+    const modified = '<LastModifiedTime>2026-01-01T00:00:00Z</LastModifiedTime>';
+    return {
+      status: method === 'POST' ? 201 : 200,
+      body: `<ResponseHeadersPolicy><Id>${key}</Id>${modified}${policy}</ResponseHeadersPolicy>`,
+    };
+  };
+}
+
+/** Returns the parts of a distribution that moto does not read back as they were sent. */
+function createDistributions(): (url: string, sent: string, received: string) => string {
+  const parts = new Map<string, string>();
+  const pattern = /<(Origins|DefaultCacheBehavior|ViewerCertificate)>[^]*?<\/\1>/g;
+  return (url, sent, received) => {
+    const [isDistribution, given] = /^\/2020-05-31\/distribution(?:\/([A-Z0-9]+))?/.exec(url) ?? [];
+    if (isDistribution === undefined) return received;
+    const id = given ?? /<Id>([A-Z0-9]+)<\/Id>/.exec(received)?.[1] ?? '';
+    for (const [part, name = ''] of sent.matchAll(pattern)) parts.set(`${id} ${name}`, part);
+    return received.replaceAll(pattern, (part, name: string) => parts.get(`${id} ${name}`) ?? part);
+  };
+}
+
+/** Keeps what Cognito takes at the creation of a user pool, by the pool's id, and adds it to updates. */
+function createUserPools() {
+  const settings = new Map<string, object>();
+  return {
+    complete(operation: string, body: string): string {
+      if (!operation.endsWith('.UpdateUserPool')) return body;
+      const update = JSON.parse(body) as { UserPoolId: string };
+      return JSON.stringify({ ...settings.get(update.UserPoolId), ...update });
+    },
+    keep(operation: string, body: string, received: string): void {
+      if (!operation.endsWith('.CreateUserPool')) return;
+      const { UsernameAttributes, UsernameConfiguration, UserPoolTags } = JSON.parse(body) as Record<
+        string,
+        unknown
+      >;
+      const { UserPool: pool } = JSON.parse(received) as { UserPool: { Id: string } };
+      settings.set(pool.Id, { UsernameAttributes, UsernameConfiguration, UserPoolTags });
+    },
+  };
+}
 
 /**
  * Forwards requests to an emulator, apart from those that {@link PROXY_GAPS} names.
  *
  * @param endpoint - URL of the emulator.
+ * @param onAnswered - Called after each response with what was asked for: `METHOD PATH [SERVICE.Operation] [Action=Operation]`.
  */
 export async function startEmulatorProxy(
   endpoint: string,
+  onAnswered: (request: string) => void = () => {},
 ): Promise<{ url: string; stop: () => Promise<void> }> {
-  const policies = new Map<string, string>();
-  const parts = new Map<string, string>();
-  /** By id of the pool, what Cognito takes at its creation only. */
-  const usernameSettings = new Map<string, object>();
-
-  /** Status and body of the response to a request about a response headers policy. */
-  function answerPolicy(method: string, id: string, body: string): [status: number, body: string] {
-    if (['POST', 'PUT'].includes(method)) policies.set(id, body.replace(/^<\?xml.*?\?>/, ''));
-    const config = policies.get(id);
-    if (config === undefined) {
-      return [404, '<ErrorResponse><Error><Code>NoSuchResponseHeadersPolicy</Code></Error></ErrorResponse>'];
-    }
-    if (method === 'DELETE') return policies.delete(id) ? [204, ''] : [404, ''];
-    const modified = '<LastModifiedTime>2026-01-01T00:00:00Z</LastModifiedTime>';
-    const policy = `<ResponseHeadersPolicy><Id>${id}</Id>${modified}${config}</ResponseHeadersPolicy>`;
-    return [method === 'POST' ? 201 : 200, policy];
-  }
+  const policies = createPolicies();
+  const distributions = createDistributions();
+  const pools = createUserPools();
 
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const { method = 'GET', url = '/' } = incoming;
-    const [, cognito] =
-      /CognitoIdentityProviderService\.(\w+UserPool)$/.exec(String(incoming.headers['x-amz-target'])) ?? [];
-    let body = await buffer(incoming);
-    if (cognito === 'UpdateUserPool') {
-      const update = JSON.parse(body.toString()) as { UserPoolId: string };
-      body = Buffer.from(JSON.stringify({ ...update, ...usernameSettings.get(update.UserPoolId) }));
-    }
-    const [, kind, id] = PATH.exec(url) ?? [];
-    if (kind === 'response-headers-policy') {
-      const [status, text] = answerPolicy(method, id ?? `POLICY${policies.size}`, body.toString());
-      outgoing.writeHead(status, { 'content-type': 'text/xml', etag: 'E1' }).end(text);
+    const operation = String(incoming.headers['x-amz-target'] ?? '');
+    const content = await buffer(incoming);
+    const text = content.toString();
+    const action = /Action=\w+/.exec(text)?.[0] ?? '';
+    outgoing.once('finish', () => onAnswered([method, url, operation, action].join(' ')));
+
+    const kept = policies(method, url, text);
+    if (kept !== undefined) {
+      outgoing.writeHead(kept.status, { 'content-type': 'text/xml', etag: 'E1' }).end(kept.body);
       return;
     }
     const headers = new Headers(
       Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
     );
     for (const name of HOP_BY_HOP) headers.delete(name);
+    const completed = pools.complete(operation, text);
     const response = await fetch(new URL(url, endpoint), {
       method,
       headers,
-      ...(body.length > 0 && { body }),
+      ...(content.length > 0 && { body: completed === text ? content : completed }),
       redirect: 'manual',
     });
-    let text = Buffer.from(await response.arrayBuffer());
-    if (cognito === 'CreateUserPool') {
-      const { UserPool: pool } = JSON.parse(text.toString()) as { UserPool: { Id: string } };
-      const { UsernameAttributes, UsernameConfiguration } = JSON.parse(body.toString()) as Record<
-        string,
-        unknown
-      >;
-      usernameSettings.set(pool.Id, { UsernameAttributes, UsernameConfiguration });
-    }
-    if (kind === 'distribution') {
-      const xml = text.toString();
-      const known = id ?? /<Id>([A-Z0-9]+)<\/Id>/.exec(xml)?.[1] ?? '';
-      for (const [part, name = ''] of body.toString().matchAll(PARTS)) parts.set(`${known} ${name}`, part);
-      text = Buffer.from(
-        xml.replaceAll(PARTS, (part, name: string) => parts.get(`${known} ${name}`) ?? part),
-      );
-    }
+    let received = Buffer.from(await response.arrayBuffer());
+    pools.keep(operation, text, received.toString());
+    const corrected = distributions(url, text, received.toString());
+    if (corrected !== received.toString()) received = Buffer.from(corrected);
     for (const [name, value] of response.headers)
       if (!HOP_BY_HOP.includes(name)) outgoing.setHeader(name, value);
-    const length = method === 'HEAD' ? response.headers.get('content-length') : text.length;
-    outgoing.writeHead(response.status, { 'content-length': length ?? 0 }).end(text);
+    const length = method === 'HEAD' ? response.headers.get('content-length') : received.length;
+    outgoing.writeHead(response.status, { 'content-length': length ?? 0 }).end(received);
   }
 
   const server = createServer((incoming, outgoing) => {
