@@ -10,12 +10,16 @@ locals {
   index_dimensions    = merge(local.table_dimensions, { GlobalSecondaryIndexName = "by-time" })
   mailer_dimensions   = { FunctionName = local.mailer_name }
 
+  requests = { namespace = "AWS/ApiGateway", name = "Count", stat = "Sum", dimensions = local.api_dimensions }
+
   # One alarm per entry, on a metric or on an expression over several. The period is 5 minutes. Missing data is not breaching,
   # because there is none without requests.
   #
   # No expression uses FILL: its documentation does not say what it makes of a series that never had data, which is how series
   # of failures are at first. Arithmetic takes a missing value as 0, so a sum needs only one series with data. Expressions in
   # which one series limits another do not rely on that either: local.access_figures has a value for every request.
+  # An alarm on metrics of AWS/DynamoDB keeps its state while data is missing, whatever treat_missing_data says, and DynamoDB
+  # writes these only when something fails: 0 * requests ends such an alarm with the next requests.
   alarms = {
     function-errors = {
       description = "Invocations ended without a response (timeout, out of memory, failed start): clients got 5xx from the gateway. Look at the function's log group for platform.report lines whose status is not success."
@@ -50,7 +54,7 @@ locals {
       expression  = "IF(requests > 0, 100 * (failures - not_json) / requests, 0)"
       queries = {
         failures = { namespace = "AWS/ApiGateway", name = "5xx", stat = "Sum", dimensions = local.api_dimensions }
-        requests = { namespace = "AWS/ApiGateway", name = "Count", stat = "Sum", dimensions = local.api_dimensions }
+        requests = local.requests
         not_json = { namespace = local.metric_namespace, name = "NotJson", stat = "Sum", dimensions = null }
       }
     }
@@ -69,29 +73,32 @@ locals {
     table-throttles = {
       description = "DynamoDB refused reads or writes of the table. Look at whether one owner's partition is hot (1,000 write or 3,000 read units a second each) or the load exceeds the table's current on-demand capacity."
       threshold   = 0
-      expression  = "reads + writes"
+      expression  = "reads + writes + 0 * requests"
       queries = {
-        reads  = { namespace = "AWS/DynamoDB", name = "ReadThrottleEvents", stat = "Sum", dimensions = local.table_dimensions }
-        writes = { namespace = "AWS/DynamoDB", name = "WriteThrottleEvents", stat = "Sum", dimensions = local.table_dimensions }
+        reads    = { namespace = "AWS/DynamoDB", name = "ReadThrottleEvents", stat = "Sum", dimensions = local.table_dimensions }
+        writes   = { namespace = "AWS/DynamoDB", name = "WriteThrottleEvents", stat = "Sum", dimensions = local.table_dimensions }
+        requests = local.requests
       }
     }
     table-system-errors = {
       description = "DynamoDB answered with 5xx. Look at the AWS Health Dashboard of the region; requests are retried, so clients are affected only if function-faults is in alarm as well."
       threshold   = 0
-      expression  = "puts + transactions + queries"
+      expression  = "puts + transactions + queries + 0 * requests"
       queries = {
         puts         = { namespace = "AWS/DynamoDB", name = "SystemErrors", stat = "Sum", dimensions = merge(local.table_dimensions, { Operation = "PutItem" }) }
         transactions = { namespace = "AWS/DynamoDB", name = "SystemErrors", stat = "Sum", dimensions = merge(local.table_dimensions, { Operation = "TransactWriteItems" }) }
         queries      = { namespace = "AWS/DynamoDB", name = "SystemErrors", stat = "Sum", dimensions = merge(local.table_dimensions, { Operation = "Query" }) }
+        requests     = local.requests
       }
     }
     index-throttles = {
       description = "DynamoDB refused reads or writes of the index by-time, and with a write of the index the write of the inquiry itself. Look at whether all owners together store 1,000 inquiries a second, which is what one key of the index takes."
       threshold   = 0
-      expression  = "reads + writes"
+      expression  = "reads + writes + 0 * requests"
       queries = {
-        reads  = { namespace = "AWS/DynamoDB", name = "ReadThrottleEvents", stat = "Sum", dimensions = local.index_dimensions }
-        writes = { namespace = "AWS/DynamoDB", name = "WriteThrottleEvents", stat = "Sum", dimensions = local.index_dimensions }
+        reads    = { namespace = "AWS/DynamoDB", name = "ReadThrottleEvents", stat = "Sum", dimensions = local.index_dimensions }
+        writes   = { namespace = "AWS/DynamoDB", name = "WriteThrottleEvents", stat = "Sum", dimensions = local.index_dimensions }
+        requests = local.requests
       }
     }
   }

@@ -97,11 +97,11 @@ describe('the alarms on expressions', () => {
 
   const none = undefined;
   const throttles: [Record<string, Figure>, Figure][] = [
-    [{ reads: 2, writes: 3 }, 5],
-    [{ reads: 2, writes: none }, 2],
-    [{ reads: none, writes: 3 }, 3],
-    [{ reads: 0, writes: 0 }, 0],
-    [{ reads: none, writes: none }, none],
+    [{ reads: 2, writes: 3, requests: 9 }, 5],
+    [{ reads: 2, writes: none, requests: none }, 2],
+    [{ reads: none, writes: 3, requests: 9 }, 3],
+    [{ reads: none, writes: none, requests: 9 }, 0],
+    [{ reads: none, writes: none, requests: none }, none],
   ];
   const figures: Record<string, [Record<string, Figure>, Figure][]> = {
     'api-5xx-rate': [
@@ -125,10 +125,11 @@ describe('the alarms on expressions', () => {
     ],
     'table-throttles': throttles,
     'table-system-errors': [
-      [{ puts: 1, transactions: 2, queries: 4 }, 7],
-      [{ puts: none, transactions: none, queries: 4 }, 4],
-      [{ puts: 1, transactions: none, queries: none }, 1],
-      [{ puts: none, transactions: none, queries: none }, none],
+      [{ puts: 1, transactions: 2, queries: 4, requests: 9 }, 7],
+      [{ puts: none, transactions: none, queries: 4, requests: none }, 4],
+      [{ puts: 1, transactions: none, queries: none, requests: 9 }, 1],
+      [{ puts: none, transactions: none, queries: none, requests: 9 }, 0],
+      [{ puts: none, transactions: none, queries: none, requests: none }, none],
     ],
     'index-throttles': throttles,
     'mailer-errors': [

@@ -102,15 +102,15 @@ run "everything" {
       function-faults     = "Sum Inquiries Faults inquiries-${terraform.workspace}"
       function-memory     = "Maximum inquiries/${terraform.workspace} MaxMemoryUsed"
       function-throttles  = "Sum AWS/Lambda Throttles inquiries-${terraform.workspace}"
-      index-throttles     = "= reads + writes; reads: Sum AWS/DynamoDB ReadThrottleEvents by-time inquiries-${terraform.workspace}; writes: Sum AWS/DynamoDB WriteThrottleEvents by-time inquiries-${terraform.workspace}"
+      index-throttles     = "= reads + writes + 0 * requests; reads: Sum AWS/DynamoDB ReadThrottleEvents by-time inquiries-${terraform.workspace}; requests: Sum AWS/ApiGateway Count mockapi; writes: Sum AWS/DynamoDB WriteThrottleEvents by-time inquiries-${terraform.workspace}"
       issuer-outage       = "= IF(refused >= 10, 100 * refused / (refused + admitted), 0); admitted: Sum inquiries/${terraform.workspace} Admitted; refused: Sum inquiries/${terraform.workspace} Refused"
       mailer-dead-letters = "Maximum AWS/SQS ApproximateNumberOfMessagesVisible inquiries-${terraform.workspace}-mailer-dead-letters"
       mailer-delay        = "Maximum AWS/Lambda IteratorAge inquiries-${terraform.workspace}-mailer"
       mailer-errors       = "= errors + lost; errors: Sum AWS/Lambda Errors inquiries-${terraform.workspace}-mailer; lost: Sum AWS/Lambda DestinationDeliveryFailures inquiries-${terraform.workspace}-mailer"
       mailer-failures     = "Sum Inquiries MailFailures inquiries-${terraform.workspace}-mailer"
       mailer-refused      = "Sum inquiries/${terraform.workspace} MailsRefused"
-      table-system-errors = "= puts + transactions + queries; puts: Sum AWS/DynamoDB SystemErrors PutItem inquiries-${terraform.workspace}; queries: Sum AWS/DynamoDB SystemErrors Query inquiries-${terraform.workspace}; transactions: Sum AWS/DynamoDB SystemErrors TransactWriteItems inquiries-${terraform.workspace}"
-      table-throttles     = "= reads + writes; reads: Sum AWS/DynamoDB ReadThrottleEvents inquiries-${terraform.workspace}; writes: Sum AWS/DynamoDB WriteThrottleEvents inquiries-${terraform.workspace}"
+      table-system-errors = "= puts + transactions + queries + 0 * requests; puts: Sum AWS/DynamoDB SystemErrors PutItem inquiries-${terraform.workspace}; queries: Sum AWS/DynamoDB SystemErrors Query inquiries-${terraform.workspace}; requests: Sum AWS/ApiGateway Count mockapi; transactions: Sum AWS/DynamoDB SystemErrors TransactWriteItems inquiries-${terraform.workspace}"
+      table-throttles     = "= reads + writes + 0 * requests; reads: Sum AWS/DynamoDB ReadThrottleEvents inquiries-${terraform.workspace}; requests: Sum AWS/ApiGateway Count mockapi; writes: Sum AWS/DynamoDB WriteThrottleEvents inquiries-${terraform.workspace}"
     }
     error_message = "An alarm watches another figure, or is not in this table."
   }
