@@ -1,6 +1,7 @@
 /** Shared by the commands: strict options, one line for each error, exit codes, files. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
 import type { ParseArgsConfig } from 'node:util';
 
@@ -62,6 +63,27 @@ export async function runCommand(main: () => Promise<void>): Promise<void> {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     process.exit(error instanceof UsageError ? 2 : 1);
   }
+}
+
+/**
+ * Asks at the terminal. Ctrl-C, Ctrl-D and an abort are a no.
+ *
+ * @param expected - The only answer that means yes.
+ */
+export async function isConfirmed(
+  question: string,
+  expected: string,
+  interruption?: AbortSignal,
+): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const refused = new Promise<undefined>((resolve) => {
+    terminal.once('SIGINT', () => resolve(undefined)).once('close', () => resolve(undefined));
+    interruption?.addEventListener('abort', () => resolve(undefined));
+  });
+  const answer = await Promise.race([terminal.question(question).catch(() => undefined), refused]);
+  terminal.close();
+  if (answer === undefined) process.stdout.write('\n');
+  return answer?.trim() === expected;
 }
 
 /** Reads a file as text. @returns undefined when there is none. */

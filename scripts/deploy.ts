@@ -7,19 +7,10 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline/promises';
-import { parseCommandLine, runCommand, UsageError } from './cli.ts';
-import { readAccount } from './infra/account.ts';
+import { isConfirmed, parseCommandLine, runCommand, UsageError } from './cli.ts';
+import { findBackendFile, hasLocalState, readStageAccount } from './infra/account.ts';
 import { applyGradually, findRinging, findShift } from './infra/gradual.ts';
-import {
-  describeLoss,
-  findBackendFile,
-  hasLocalState,
-  initialise,
-  keepInterrupted,
-  makePlan,
-  readAllowedAccounts,
-} from './infra/plan.ts';
+import { describeLoss, initialise, keepInterrupted, makePlan } from './infra/plan.ts';
 import type { Plan } from './infra/plan.ts';
 import { uploadForm } from './infra/site.ts';
 import type { Site } from './infra/site.ts';
@@ -137,13 +128,7 @@ async function checkAll({ stage, yes, planOnly }: ReturnType<typeof readSettings
     );
   }
 
-  const account = await readAccount();
-  const allowed = readAllowedAccounts(stage);
-  if (allowed !== undefined && !allowed.includes(account.accountId)) {
-    throw new UsageError(
-      `The credentials are of account ${account.accountId}, but ${stage} is in ${allowed.join(' or ')} (infra/terraform/${findBackendFile(stage)}).`,
-    );
-  }
+  const account = await readStageAccount(stage);
   return { ...account, commit: `${head.stdout.trim()}${dirty ? ' with uncommitted changes' : ''}` };
 }
 
@@ -178,19 +163,6 @@ ${changes.map(({ address }, index) => `            ${(verbs[index] ?? '').padEnd
 `);
 }
 
-/** Ctrl-C and Ctrl-D at the question, which end the input, and signals are a no. */
-async function isConfirmed(stage: Stage): Promise<boolean> {
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  interruption.addEventListener('abort', () => terminal.close());
-  const closed = new Promise<string>((resolve) => {
-    terminal.once('close', () => resolve(''));
-  });
-  const question = terminal.question(`Apply this plan? Type ${stage} to confirm: `).catch(() => '');
-  const answer = await Promise.race([question, closed]);
-  terminal.close();
-  return answer.trim() === stage;
-}
-
 /** Builds and plans, prints the plan, and refuses it or has it confirmed. @returns Undefined if nothing is to be applied. */
 async function review(
   { stage, yes, planOnly, drift, expect, minutes }: ReturnType<typeof readSettings>,
@@ -221,7 +193,12 @@ async function review(
       );
     }
   }
-  if (plan.hasChanges && !yes && !(await isConfirmed(stage))) throw new UsageError('Nothing was changed.');
+  if (
+    plan.hasChanges &&
+    !yes &&
+    !(await isConfirmed(`Apply this plan? Type ${stage} to confirm: `, stage, interruption))
+  )
+    throw new UsageError('Nothing was changed.');
   return { plan, gradual };
 }
 

@@ -5,15 +5,12 @@
  * Usage: see below. Exit codes: 0 switched (or listed), 1 a step failed, 2 refused or declined, nothing changed.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import { GetPolicyCommand, LambdaClient, ResourceNotFoundException } from '@aws-sdk/client-lambda';
-import { parseCommandLine, runCommand, UsageError } from './cli.ts';
+import { isConfirmed, parseCommandLine, runCommand, UsageError } from './cli.ts';
 import { describeFailure, NETWORK } from './inbox/connect.ts';
-import { readAccount } from './infra/account.ts';
-import { MODULE, ROOT, STAGES } from './infra/terraform.ts';
-import type { Stage } from './infra/terraform.ts';
+import { readStageAccount } from './infra/account.ts';
+import { ROOT, STAGES } from './infra/terraform.ts';
 import { ALIAS, listVersions, readLive, switchAlias } from './infra/versions.ts';
 import type { Live, Version } from './infra/versions.ts';
 
@@ -57,24 +54,6 @@ function readSettings() {
   return { stage, version, list, yes, url, functionName: values.function ?? `inquiries-${stage}` };
 }
 
-/** @throws UsageError when the credentials are of an account in which the stage is not. */
-async function checkAccount(stage: Stage): Promise<{ accountId: string; region: string }> {
-  const account = await readAccount();
-  const file = [`${stage}.s3.tfbackend`, 'backend.s3.tfbackend'].find((each) =>
-    existsSync(join(MODULE, each)),
-  );
-  if (file === undefined) return account;
-  const [, list] =
-    /^\s*allowed_account_ids\s*=\s*\[([^\]]*)\]/m.exec(readFileSync(join(MODULE, file), 'utf8')) ?? [];
-  const allowed: readonly string[] = list?.match(/\d+/g) ?? [];
-  if (list !== undefined && !allowed.includes(account.accountId)) {
-    throw new UsageError(
-      `The credentials are of account ${account.accountId}, but ${stage} is in ${allowed.join(' or ')} (infra/terraform/${file}).`,
-    );
-  }
-  return account;
-}
-
 /** Versions that get requests: two of them during a gradual deployment. */
 const namedBy = ({ version, weights }: Live): string[] => [version, ...Object.keys(weights)];
 
@@ -100,19 +79,6 @@ function toLine({ version, date, sha256 }: Version, live: Live): string {
   const share = live.weights[version] ?? (version === live.version ? 1 - shifted : 0);
   const mark = share === 1 ? 'live' : share === 0 ? '' : `live, ${Math.round(share * 100)} % of the requests`;
   return `  ${version.padStart(5)}  ${date.slice(0, 16).replace('T', ' ')}  ${sha256}  ${mark}`.trimEnd();
-}
-
-async function isConfirmed(stage: Stage): Promise<boolean> {
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  try {
-    return (await terminal.question(`Switch to it? Type ${stage} to confirm: `)).trim() === stage;
-  } catch {
-    // Ctrl+C or Ctrl+D
-    process.stdout.write('\n');
-    return false;
-  } finally {
-    terminal.close();
-  }
 }
 
 /**
@@ -146,7 +112,7 @@ function runSmokeTest(functionName: string, url: string | undefined): boolean {
 }
 
 async function rollBack({ stage, version, list, yes, url, functionName }: ReturnType<typeof readSettings>) {
-  const { accountId, region } = await checkAccount(stage);
+  const { accountId, region } = await readStageAccount(stage);
   const live = await readLive(functionName);
   const versions = await listVersions(functionName);
   process.stdout.write(`${functionName}, stage ${stage}, account ${accountId}, region ${region}\n`);
@@ -165,7 +131,8 @@ async function rollBack({ stage, version, list, yes, url, functionName }: Return
       'The execute-api address is switched off: only the function will be checked, unless you pass --url.\n',
     );
   }
-  if (!yes && !(await isConfirmed(stage))) throw new UsageError('Nothing was changed.');
+  if (!yes && !(await isConfirmed(`Switch to it? Type ${stage} to confirm: `, stage)))
+    throw new UsageError('Nothing was changed.');
 
   await switchAlias(functionName, target.version, live.revisionId);
   process.stdout.write(`Switched: version ${target.version} is live.\n\n`);

@@ -1,8 +1,8 @@
 /** Plans of a stage: how one is made, what it changes, and which are never applied. */
 import { createHash } from 'node:crypto';
-import { existsSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { readIfThere } from '../cli.ts';
+import { findBackendFile } from './account.ts';
 import { terraform } from './steps.ts';
 import { MODULE, providerSource, run, TERRAFORM, terraformEnv } from './terraform.ts';
 import type { Stage } from './terraform.ts';
@@ -40,22 +40,6 @@ const KEPT: Readonly<Record<string, string>> = {
   aws_dynamodb_table: 'the table with its inquiries',
   aws_cognito_user_pool: 'the user pool with its users',
 };
-
-/** The file with the place of the state; undefined if there is none, or with a local backend_override.tf. */
-export function findBackendFile(stage: Stage): string | undefined {
-  if (hasLocalState()) return undefined;
-  return [`${stage}.s3.tfbackend`, 'backend.s3.tfbackend'].find((name) => existsSync(join(MODULE, name)));
-}
-
-export const hasLocalState = (): boolean => existsSync(join(MODULE, 'backend_override.tf'));
-
-/** The accounts that the file with the place of the state allows; undefined if it allows every account. */
-export function readAllowedAccounts(stage: Stage): string[] | undefined {
-  const file = findBackendFile(stage);
-  const settings = file === undefined ? undefined : readIfThere(join(MODULE, file));
-  const list = /^\s*allowed_account_ids\s*=\s*\[([^\]]*)\]/m.exec(settings ?? '')?.[1];
-  return list === undefined ? undefined : [...list.matchAll(/"([^"]*)"/g)].map(([, id = '']) => id);
-}
 
 /** Selects the stage's workspace, and creates it the first time. */
 export async function initialise(stage: Stage): Promise<void> {
