@@ -89,11 +89,11 @@ function applies(statement: Statement, action: string, resource: string, context
 }
 
 function evaluate(policies: readonly Policy[], action: string, resource: string, context: Context) {
-  const effects = policies
+  const applicable = policies
     .flatMap(({ Statement: statements }) => statements)
-    .filter((statement) => applies(statement, action, resource, context))
-    .map(({ Effect }) => Effect);
-  return { isAllowed: effects.includes('Allow'), isDenied: effects.includes('Deny') };
+    .filter((statement) => applies(statement, action, resource, context));
+  const has = (effect: Statement['Effect']) => applicable.some(({ Effect }) => Effect === effect);
+  return { isAllowed: has('Allow'), isDenied: has('Deny') };
 }
 
 const account = '111122223333';
