@@ -8,6 +8,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { HeadBucketCommand, HeadObjectCommand, S3Client, S3ServiceException } from '@aws-sdk/client-s3';
 import { parseObject, parseOptions, readIfThere, runCommand, UsageError } from './cli.ts';
 import { readAccount } from './infra/account.ts';
@@ -43,7 +44,8 @@ the command again. TF_PLUGIN_DIR is a folder with the AWS provider, for use offl
 
 const BOOTSTRAP = join(MODULE, 'bootstrap');
 const SETTINGS_FILE = join(BOOTSTRAP, 'settings.auto.tfvars.json');
-const LOCAL_STATE = join(BOOTSTRAP, 'terraform.tfstate');
+/** Not terraform.tfstate, which init in the bucket would ask to migrate. */
+const LOCAL_STATE = join(BOOTSTRAP, 'first.tfstate');
 const LOCAL_BACKEND = join(BOOTSTRAP, 'backend_override.tf');
 const BACKEND_FILE = join(MODULE, 'backend.s3.tfbackend');
 /** As in infra/terraform/bootstrap/versions.tf. */
@@ -218,7 +220,7 @@ const removeLocalState = () => {
 };
 
 function initLocal(): Promise<string> {
-  writeFileSync(LOCAL_BACKEND, 'terraform {\n  backend "local" {}\n}\n');
+  writeFileSync(LOCAL_BACKEND, 'terraform {\n  backend "local" {\n    path = "first.tfstate"\n  }\n}\n');
   return terraform('init', '-no-color', '-reconfigure', ...providerSource());
 }
 
@@ -234,21 +236,18 @@ function initInBucket({ accountId, bucket, region }: Place): Promise<string> {
   );
 }
 
-interface Version {
-  readonly lineage: string;
-  readonly serial: number;
-}
-
-/** Uses the state in the bucket. A local file with an earlier version of it is left over from an interruption. */
+/** Uses the state in the bucket. A local file with the same resources is left over from an interruption. */
 async function useStateInBucket(place: Place): Promise<void> {
   await initInBucket(place);
   const text = readIfThere(LOCAL_STATE);
   if (text === undefined) return;
-  const local = JSON.parse(text) as Version;
-  const remote = JSON.parse(await terraform('state', 'pull')) as Version;
-  if (local.lineage !== remote.lineage || local.serial > remote.serial) {
+  // A pushed state has a new lineage.
+  const [local, remote] = [text, await terraform('state', 'pull')].map(
+    (state) => parseObject(state)?.['resources'],
+  );
+  if (!isDeepStrictEqual(local, remote)) {
     throw new UsageError(
-      `${LOCAL_STATE} is not an earlier version of the state in the bucket ${place.bucket}; compare them and remove one. Nothing was changed.`,
+      `${LOCAL_STATE} differs from the state in the bucket ${place.bucket}; compare them and remove one. Nothing was changed.`,
     );
   }
   removeLocalState();
@@ -294,21 +293,23 @@ const writeJson = (file: string, value: object) =>
 
 /** Applies the plan; then the state goes to the bucket, if it is in a local file. */
 async function apply(plan: string | undefined, isLocal: boolean, place: Place): Promise<void> {
-  if (plan !== undefined) {
-    process.stdout.write('terraform apply …\n');
-    await terraform('apply', '-no-color', plan).catch((error: Error) => {
-      const where = isLocal ? LOCAL_STATE : `the bucket ${place.bucket}`;
-      throw new Error(
-        `${error.message} What was created so far is in the state in ${where}; run the command again to continue.`,
-        { cause: error },
-      );
-    });
+  try {
+    if (plan !== undefined) {
+      process.stdout.write('terraform apply …\n');
+      await terraform('apply', '-no-color', plan);
+    }
+    if (!isLocal) return;
+    process.stdout.write(`Moving the state to the bucket ${place.bucket} …\n`);
+    await initInBucket(place);
+    await terraform('state', 'push', LOCAL_STATE);
+    removeLocalState();
+  } catch (error) {
+    const where = isLocal ? LOCAL_STATE : `the bucket ${place.bucket}`;
+    throw new Error(
+      `${(error as Error).message} What was created so far is in the state in ${where}; run the command again to continue.`,
+      { cause: error },
+    );
   }
-  if (!isLocal) return;
-  process.stdout.write(`Moving the state to the bucket ${place.bucket} …\n`);
-  await initInBucket(place);
-  await terraform('state', 'push', LOCAL_STATE);
-  removeLocalState();
 }
 
 interface Outputs {

@@ -15,7 +15,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   GetBucketEncryptionCommand,
-  GetBucketPolicyCommand,
   GetBucketVersioningCommand,
   GetPublicAccessBlockCommand,
   HeadObjectCommand,
@@ -27,9 +26,10 @@ import { ROOT, run, terraformEnv } from '../../scripts/infra/terraform.ts';
 
 /** What moto lacks, and what follows for this test. */
 const MOTO_GAPS = [
-  'a lifecycle configuration loses NewerNoncurrentVersions, and an empty filter gets a prefix, on which the provider waits: the copy of the module has neither',
+  'a lifecycle configuration reads back without NewerNoncurrentVersions and with another filter, on which the provider waits: the copy of the module has none',
   'DescribeSubscribersForNotification of Budgets is not implemented: no budget (the module has a test with a mocked provider)',
-  'policies are stored, not enforced: what they allow is tested in tests/repository/bootstrap.test.ts',
+  "a bucket's policy is enforced without its conditions, so the one that demands TLS denies everything: the copy has none",
+  'policies of roles are not enforced: what they allow is tested in tests/repository/bootstrap.test.ts',
 ];
 
 const endpoint = process.env['AWS_ENDPOINT_URL'] ?? '';
@@ -97,10 +97,11 @@ function clone({ credentials }: Account, committed?: string) {
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   const main = join(infra, 'bootstrap/main.tf');
-  const text = readFileSync(main, 'utf8')
-    .replace(/ +newer_noncurrent_versions = \d+\n/, '')
-    .replace('filter {}', 'filter {\n      prefix = ""\n    }');
-  writeFileSync(main, text);
+  const module = readFileSync(main, 'utf8').replace(
+    /^resource "aws_s3_bucket_(lifecycle_configuration|policy)" .*?^\}\n/gms,
+    '',
+  );
+  writeFileSync(main, module);
   const env = {
     ...Object.fromEntries(Object.entries(terraformEnv()).filter(([key]) => !key.startsWith('AWS_'))),
     HOME: join(folder, 'home'),
@@ -147,6 +148,10 @@ function clone({ credentials }: Account, committed?: string) {
   };
 }
 
+/** The errors of a command, without the plan printed before them; empty if it succeeded. */
+const errorOf = ({ code, output }: { code: number | null; output: string }): string =>
+  code === 0 ? '' : `exit code ${code}: ${output.slice(Math.max(0, output.indexOf('Error: ')))}`;
+
 function openBucket({ bucket: Bucket, credentials }: Account) {
   const s3 = new S3Client({ endpoint, region, credentials, forcePathStyle: true });
   return {
@@ -160,14 +165,13 @@ function openBucket({ bucket: Bucket, credentials }: Account) {
       encryption: (await s3.send(new GetBucketEncryptionCommand({ Bucket })))
         .ServerSideEncryptionConfiguration?.Rules?.[0]?.ApplyServerSideEncryptionByDefault?.SSEAlgorithm,
       access: (await s3.send(new GetPublicAccessBlockCommand({ Bucket }))).PublicAccessBlockConfiguration,
-      policy: (await s3.send(new GetBucketPolicyCommand({ Bucket }))).Policy,
     }),
   };
 }
 
 const LEFTOVERS = [
-  'bootstrap/terraform.tfstate',
-  'bootstrap/terraform.tfstate.backup',
+  'bootstrap/first.tfstate',
+  'bootstrap/first.tfstate.backup',
   'bootstrap/backend_override.tf',
 ];
 const GITHUB = '--github octo/inquiries --github-ids 1/23 --domain release=api.example.com --yes';
@@ -182,7 +186,7 @@ describe
       const { accountId, bucket } = account;
       const first = clone(account);
       const created = await first.bootstrap(GITHUB);
-      expect(created).toMatchObject({ code: 0 });
+      expect(errorOf(created)).toBe('');
       expect(created.output).toContain('+ resource "aws_s3_bucket" "state"');
       expect(created.output).toContain(
         `account   ${accountId}\n  region    ${region}\n  bucket    ${bucket}`,
@@ -218,14 +222,13 @@ describe
           IgnorePublicAcls: true,
           RestrictPublicBuckets: true,
         },
-        policy: expect.stringContaining('aws:SecureTransport'),
       });
       expect(LEFTOVERS.filter(first.has)).toEqual([]);
 
       const fresh = clone(account, first.infra);
       for (const { bootstrap, has } of [first, fresh]) {
         const again = await bootstrap('--yes');
-        expect(again).toMatchObject({ code: 0 });
+        expect(errorOf(again)).toBe('');
         expect(again.output).toContain('No changes.');
         expect(again.output).not.toContain('terraform apply …');
         expect(LEFTOVERS.filter(has)).toEqual([]);
@@ -250,13 +253,13 @@ describe
         const { hasState } = openBucket(account);
         killAt(moment);
         expect((await bootstrap(GITHUB)).code).toBe(127);
-        expect(has('bootstrap/terraform.tfstate')).toBe(true);
+        expect(has('bootstrap/first.tfstate')).toBe(true);
         expect(has('backend.s3.tfbackend')).toBe(false);
         expect(await hasState()).toBe(moment === 'after');
 
         killAt('never');
         const again = await bootstrap('--yes');
-        expect(again).toMatchObject({ code: 0 });
+        expect(errorOf(again)).toBe('');
         expect(again.output).toContain('No changes.');
         expect(read('bootstrap/settings.auto.tfvars.json')).toContain('octo/inquiries');
         expect(await hasState()).toBe(true);
@@ -272,7 +275,7 @@ describe
       await lost.bootstrap('--yes');
       const { bootstrap } = clone(account);
       const again = await bootstrap('--yes');
-      expect(again).toMatchObject({ code: 0 });
+      expect(errorOf(again)).toBe('');
       expect(again.output).toContain(`The bucket ${account.bucket} exists without a state`);
       expect(await openBucket(account).hasState()).toBe(true);
     });
@@ -291,7 +294,7 @@ describe
         }
         expect([...LEFTOVERS, ...COMMITTED].filter(has)).toEqual([]);
         expect(await openBucket(account).hasState()).toBe(false);
-        expect(await answer(`${account.accountId}\r`)).toMatchObject({ code: 0 });
+        expect(errorOf(await answer(`${account.accountId}\r`))).toBe('');
         expect(await openBucket(account).hasState()).toBe(true);
       },
     );

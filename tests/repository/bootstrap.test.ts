@@ -521,6 +521,7 @@ describe.skipIf(!hasTerraform)(
       ['lambda:InvokeFunction', lambda('inquiries-release')],
       ['apigateway:DELETE', gateway('/apis/cccccccccc/routes/x')],
       ['iam:CreateRole', iam('role/inquiries-develop-x')],
+      ['iam:DeleteRolePermissionsBoundary', iam('role/inquiries-develop-x'), bounded('develop')],
       ['iam:CreatePolicyVersion', boundary('develop')],
       ['s3:GetObject', `${state}/release/inquiries/terraform.tfstate`],
       ['s3:GetObject', 'arn:aws:s3:::other/object'],
