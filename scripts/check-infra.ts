@@ -1,6 +1,6 @@
 /**
- * Checks infra/terraform without an AWS account: `terraform fmt`, `terraform validate`, and `terraform test` with a mocked
- * provider in the workspace of each stage. Invalid settings are tested in tests/repository/infra.test.ts.
+ * Checks infra/terraform and infra/terraform/bootstrap without an AWS account: `terraform fmt`, `terraform validate`, and
+ * `terraform test` with a mocked provider, of the stages' module in the workspace of each stage. Invalid settings are tested in tests/repository/infra.test.ts.
  *
  * Usage: npm run check:infra [-- --no-skip]. Exit codes: 0 all passed or skipped, 1 a check failed (with --no-skip: or
  * was skipped), 2 bad use.
@@ -46,6 +46,14 @@ const TESTS = STAGES.map((stage): Check => {
     env: { TF_WORKSPACE: stage },
   };
 });
+const MODULES = [
+  { folder: MODULE, validate: VALIDATE, tests: TESTS },
+  {
+    folder: join(MODULE, 'bootstrap'),
+    validate: { ...VALIDATE, title: 'validate bootstrap' },
+    tests: [{ title: 'test bootstrap', args: ['test', '-no-color'] }],
+  },
+];
 /** Terraform's errors when neither the registry nor TF_PLUGIN_DIR has the provider. */
 const NO_PROVIDER = /Failed to (query available provider packages|install provider)/;
 
@@ -70,16 +78,16 @@ async function check({ title, args, env }: Check, cwd: string): Promise<boolean>
   return passed;
 }
 
-async function checkModule(folder: string): Promise<void> {
+async function checkModule(folder: string, validate: Check, tests: readonly Check[]): Promise<void> {
   const args = ['init', '-no-color', '-backend=false', ...providerSource()];
   const { code, output } = await run(TERRAFORM, args, { cwd: folder, env: terraformEnv() });
   if (NO_PROVIDER.test(output)) {
     process.stdout.write(`${output.trim()}\n`);
-    skip([VALIDATE, ...TESTS], 'no AWS provider, neither from the registry nor from TF_PLUGIN_DIR');
+    skip([validate, ...tests], 'no AWS provider, neither from the registry nor from TF_PLUGIN_DIR');
   } else if (code !== 0) {
     report('failed', 'init', `\n${output.trim()}`);
-  } else if (await check(VALIDATE, folder)) {
-    await Promise.all(TESTS.map((test) => check(test, folder)));
+  } else if (await check(validate, folder)) {
+    await Promise.all(tests.map((test) => check(test, folder)));
   }
 }
 
@@ -87,18 +95,20 @@ await runCommand(async () => {
   const { 'no-skip': noSkip } = parseOptions(USAGE, { 'no-skip': { type: 'boolean', default: false } });
   const reason = await terraformUnavailableReason();
   if (reason !== undefined) {
-    skip([FORMAT, VALIDATE, ...TESTS], reason);
+    skip([FORMAT, ...MODULES.flatMap(({ validate, tests }) => [validate, ...tests])], reason);
   } else {
     await check(FORMAT, MODULE);
-    // Runs in a copy: settings, state and lock file of this checkout must not affect the result or change.
-    const folder = mkdtempSync(join(tmpdir(), 'check-infra-'));
-    try {
-      for (const file of globSync(['*.tf', 'stream-filters.json', 'tests/**/*.hcl'], { cwd: MODULE })) {
-        if (!file.endsWith('_override.tf')) cpSync(join(MODULE, file), join(folder, file));
+    for (const { folder, validate, tests } of MODULES) {
+      // Runs in a copy: settings, state and lock file of this checkout must not affect the result or change.
+      const copy = mkdtempSync(join(tmpdir(), 'check-infra-'));
+      try {
+        for (const file of globSync(['*.tf', 'stream-filters.json', 'tests/**/*.hcl'], { cwd: folder })) {
+          if (!file.endsWith('_override.tf')) cpSync(join(folder, file), join(copy, file));
+        }
+        await checkModule(copy, validate, tests);
+      } finally {
+        rmSync(copy, { recursive: true, force: true });
       }
-      await checkModule(folder);
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
     }
   }
   process.stdout.write(

@@ -1,4 +1,4 @@
-/** The steps of a deployment: programs that are waited for, and that a signal ends in an orderly way. */
+/** The steps of a deployment or bootstrap: programs that are waited for, and that a signal ends in an orderly way. */
 import { MODULE, run, TERRAFORM, terraformEnv } from './terraform.ts';
 import type { Outcome } from './terraform.ts';
 
@@ -56,8 +56,12 @@ export async function step(title: string, start: () => Promise<Outcome>): Promis
   throw new Error(`${error}${hint}\n\nFailed: ${title}.`);
 }
 
-/** Runs Terraform in the module. */
-export function terraform(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
-  const options = { cwd: MODULE, env: terraformEnv({ TF_WORKSPACE: undefined, ...env }) };
+/** Runs Terraform, by default in the module of the stages. */
+export function terraform(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  cwd = MODULE,
+): Promise<string> {
+  const options = { cwd, env: terraformEnv({ TF_WORKSPACE: undefined, ...env }) };
   return step(`${TERRAFORM} ${args[0]}`, () => runStep(TERRAFORM, args, options));
 }

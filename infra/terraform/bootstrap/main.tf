@@ -1,0 +1,127 @@
+data "aws_caller_identity" "current" {}
+data "aws_partition" "current" {}
+data "aws_region" "current" {}
+
+locals {
+  account   = data.aws_caller_identity.current.account_id
+  partition = data.aws_partition.current.partition
+  region    = data.aws_region.current.id
+
+  # APIs of each stage that exist when this is applied. They have no names in IAM, and their routes and integrations have no
+  # tags; so the other stages' roles are denied these ids. Apply again after the first deployment of a stage.
+  api_ids = { for stage, apis in data.aws_apigatewayv2_apis.stage : stage => sort(apis.ids) }
+}
+
+data "aws_apigatewayv2_apis" "stage" {
+  for_each = var.github == null ? [] : local.stages
+
+  tags = { service = var.name, stage = each.key }
+}
+
+resource "aws_s3_bucket" "state" {
+  bucket = var.bucket
+
+  lifecycle {
+    prevent_destroy = true
+  }
+}
+
+resource "aws_s3_bucket_versioning" "state" {
+  bucket = aws_s3_bucket.state.id
+
+  versioning_configuration {
+    status = "Enabled"
+  }
+}
+
+resource "aws_s3_bucket_server_side_encryption_configuration" "state" {
+  bucket = aws_s3_bucket.state.id
+
+  rule {
+    apply_server_side_encryption_by_default {
+      sse_algorithm = "AES256"
+    }
+  }
+}
+
+resource "aws_s3_bucket_ownership_controls" "state" {
+  bucket = aws_s3_bucket.state.id
+
+  rule {
+    object_ownership = "BucketOwnerEnforced"
+  }
+}
+
+resource "aws_s3_bucket_public_access_block" "state" {
+  bucket = aws_s3_bucket.state.id
+
+  block_public_acls       = true
+  block_public_policy     = true
+  ignore_public_acls      = true
+  restrict_public_buckets = true
+}
+
+resource "aws_s3_bucket_policy" "state" {
+  bucket = aws_s3_bucket.state.id
+
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [{
+      Sid       = "OnlyTls"
+      Effect    = "Deny"
+      Principal = "*"
+      Action    = "s3:*"
+      Resource  = [local.state_bucket_arn, "${local.state_bucket_arn}/*"]
+      Condition = { Bool = { "aws:SecureTransport" = "false" } }
+    }]
+  })
+
+  # S3 refuses two changes of the bucket's access at the same time.
+  depends_on = [aws_s3_bucket_public_access_block.state]
+}
+
+# Every lock leaves a version behind. The newest 20 versions of each object stay, however old they are.
+resource "aws_s3_bucket_lifecycle_configuration" "state" {
+  bucket = aws_s3_bucket.state.id
+
+  rule {
+    id     = "old-versions"
+    status = "Enabled"
+
+    filter {}
+
+    noncurrent_version_expiration {
+      noncurrent_days           = 365
+      newer_noncurrent_versions = 20
+    }
+
+    abort_incomplete_multipart_upload {
+      days_after_initiation = 7
+    }
+  }
+
+  depends_on = [aws_s3_bucket_versioning.state]
+}
+
+# Of the whole account, since a new account has no tags for cost allocation.
+resource "aws_budgets_budget" "monthly" {
+  for_each = { for budget in var.budget[*] : "account" => budget }
+
+  name         = "${var.name}-${local.region}"
+  budget_type  = "COST"
+  limit_amount = tostring(each.value.monthly_usd)
+  limit_unit   = "USD"
+  time_unit    = "MONTHLY"
+
+  dynamic "notification" {
+    for_each = { ACTUAL = 80, FORECASTED = 100 }
+
+    content {
+      comparison_operator        = "GREATER_THAN"
+      notification_type          = notification.key
+      threshold                  = notification.value
+      threshold_type             = "PERCENTAGE"
+      subscriber_email_addresses = [each.value.email]
+    }
+  }
+}

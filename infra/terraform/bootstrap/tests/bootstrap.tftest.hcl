@@ -1,0 +1,176 @@
+# The resources, with a mocked provider; what the policies mean is tested in tests/repository/bootstrap.test.ts.
+
+mock_provider "aws" {
+  mock_data "aws_caller_identity" {
+    defaults = { account_id = "111122223333" }
+  }
+  mock_data "aws_partition" {
+    defaults = { partition = "aws" }
+  }
+  mock_data "aws_region" {
+    defaults = { id = "eu-central-1" }
+  }
+  mock_data "aws_apigatewayv2_apis" {
+    defaults = { ids = ["mockapi123"] }
+  }
+}
+
+variables {
+  bucket = "state-bucket"
+}
+
+run "bucket" {
+  command = plan
+
+  assert {
+    condition     = aws_s3_bucket.state.bucket == "state-bucket" && output.bucket == "state-bucket"
+    error_message = "The bucket does not have the name that was asked for."
+  }
+  assert {
+    condition     = aws_s3_bucket_versioning.state.versioning_configuration[0].status == "Enabled"
+    error_message = "CKV_AWS_21, AVD-AWS-0090: the bucket has no versions."
+  }
+  assert {
+    condition     = one(aws_s3_bucket_server_side_encryption_configuration.state.rule).apply_server_side_encryption_by_default[0].sse_algorithm == "AES256"
+    error_message = "CKV_AWS_19, AVD-AWS-0088: the bucket is not encrypted."
+  }
+  assert {
+    condition     = aws_s3_bucket_ownership_controls.state.rule[0].object_ownership == "BucketOwnerEnforced"
+    error_message = "CKV2_AWS_65: access control lists are possible."
+  }
+  assert {
+    condition = alltrue([
+      aws_s3_bucket_public_access_block.state.block_public_acls,
+      aws_s3_bucket_public_access_block.state.block_public_policy,
+      aws_s3_bucket_public_access_block.state.ignore_public_acls,
+      aws_s3_bucket_public_access_block.state.restrict_public_buckets,
+    ])
+    error_message = "CKV2_AWS_6, AVD-AWS-0086: the bucket can be made public."
+  }
+  assert {
+    condition = jsondecode(aws_s3_bucket_policy.state.policy).Statement == [{
+      Sid       = "OnlyTls"
+      Effect    = "Deny"
+      Principal = "*"
+      Action    = "s3:*"
+      Resource  = ["arn:aws:s3:::state-bucket", "arn:aws:s3:::state-bucket/*"]
+      Condition = { Bool = { "aws:SecureTransport" = "false" } }
+    }]
+    error_message = "The bucket answers without TLS."
+  }
+  assert {
+    condition = alltrue([for rule in aws_s3_bucket_lifecycle_configuration.state.rule :
+      rule.status == "Enabled"
+      && length(rule.expiration) == 0
+      && rule.noncurrent_version_expiration[0].noncurrent_days == 365
+      && rule.noncurrent_version_expiration[0].newer_noncurrent_versions == 20
+    ]) && length(aws_s3_bucket_lifecycle_configuration.state.rule) == 1
+    error_message = "Old versions of the state stay for ever, or present ones expire."
+  }
+  assert {
+    condition     = length(aws_iam_role.deploy) + length(aws_iam_role.plan) + length(aws_iam_openid_connect_provider.github) + length(aws_iam_policy.boundary) == 0
+    error_message = "Roles were created without a repository."
+  }
+  assert {
+    condition     = output.permissions_boundaries == {} && output.github_roles == {} && length(aws_budgets_budget.monthly) == 0
+    error_message = "There are outputs of what was not created."
+  }
+}
+
+run "github" {
+  command = plan
+
+  variables {
+    github = { repository = "octo/inquiries", owner_id = "1", repository_id = "23" }
+  }
+
+  assert {
+    condition     = one(aws_iam_openid_connect_provider.github).url == "https://token.actions.githubusercontent.com" && one(aws_iam_openid_connect_provider.github).client_id_list == toset(["sts.amazonaws.com"])
+    error_message = "The identity provider is not GitHub's for AWS."
+  }
+  assert {
+    condition = { for stage, role in aws_iam_role.deploy : stage => role.name } == {
+      for stage in ["develop", "main", "release"] : stage => "inquiries-${stage}-deploy-eu-central-1"
+      } && { for stage, role in aws_iam_role.plan : stage => role.name } == {
+      for stage in ["develop", "main", "release"] : stage => "inquiries-${stage}-plan-eu-central-1"
+    }
+    error_message = "A stage does not have its two roles."
+  }
+  assert {
+    condition = alltrue([
+      for role in concat(values(aws_iam_role.deploy), values(aws_iam_role.plan)) :
+      contains(values(local.boundary_arns), role.permissions_boundary) && role.path == "/terraform-bootstrap/" && role.max_session_duration == 3600
+    ])
+    error_message = "A role has no boundary, or is within the names that deploy roles may change."
+  }
+  assert {
+    condition = alltrue([
+      for stage, policy in aws_iam_policy.boundary :
+      "arn:aws:iam::111122223333:policy${policy.path}${policy.name}" == aws_iam_role.deploy[stage].permissions_boundary
+      && aws_iam_role.deploy[stage].permissions_boundary == aws_iam_role.plan[stage].permissions_boundary
+    ])
+    error_message = "The boundary that roles must have is not the one that is created."
+  }
+  assert {
+    condition = alltrue([
+      for stage, policy in aws_iam_policy.boundary :
+      jsondecode(policy.policy) == jsondecode(jsonencode(local.boundaries[stage]))
+      && jsondecode(aws_iam_policy.read[stage].policy) == jsondecode(jsonencode(local.read_policies[stage]))
+      && jsondecode(aws_iam_role_policy.deploy[stage].policy) == jsondecode(jsonencode(local.deploy_policies[stage]))
+      && jsondecode(aws_iam_role.deploy[stage].assume_role_policy) == jsondecode(jsonencode(local.trust_policies.deploy[stage]))
+      && jsondecode(aws_iam_role.plan[stage].assume_role_policy) == jsondecode(jsonencode(local.trust_policies.plan[stage]))
+    ])
+    error_message = "A role has the policy of another one."
+  }
+  assert {
+    condition = alltrue([
+      for stage in ["develop", "main", "release"] :
+      jsondecode(aws_iam_role.deploy[stage].assume_role_policy).Statement[0].Condition == {
+        StringEquals = {
+          "token.actions.githubusercontent.com:aud" = "sts.amazonaws.com"
+          "token.actions.githubusercontent.com:sub" = ["repo:octo/inquiries:environment:${stage}", "repo:octo@1/inquiries@23:environment:${stage}"]
+        }
+      }
+    ])
+    error_message = "A role trusts another environment or repository, or not both forms of the subject."
+  }
+  assert {
+    condition     = strcontains(aws_iam_policy.boundary["develop"].policy, "/apis/mockapi123*")
+    error_message = "The boundary does not deny the APIs of other stages."
+  }
+  assert {
+    condition     = length(output.permissions_boundaries) == 3 && keys(output.github_roles) == ["develop", "develop-plan", "main", "main-plan", "release", "release-plan"]
+    error_message = "The outputs do not name the roles by their GitHub environments."
+  }
+}
+
+run "existing_provider" {
+  command = plan
+
+  variables {
+    github = { repository = "octo/inquiries", existing_provider = true }
+  }
+
+  assert {
+    condition     = length(aws_iam_openid_connect_provider.github) == 0 && length(aws_iam_role.deploy) == 3
+    error_message = "A second identity provider was created, which AWS refuses."
+  }
+}
+
+run "budget" {
+  command = plan
+
+  variables {
+    budget = { monthly_usd = 10.5, email = "team@example.com" }
+  }
+
+  assert {
+    condition = (
+      aws_budgets_budget.monthly["account"].limit_amount == "10.5"
+      && aws_budgets_budget.monthly["account"].time_unit == "MONTHLY"
+      && { for entry in aws_budgets_budget.monthly["account"].notification : entry.notification_type => entry.threshold } == { ACTUAL = 80, FORECASTED = 100 }
+      && alltrue([for entry in aws_budgets_budget.monthly["account"].notification : entry.comparison_operator == "GREATER_THAN" && entry.subscriber_email_addresses == toset(["team@example.com"])])
+    )
+    error_message = "The budget does not mail at 80 % of the costs and when 100 % are forecast."
+  }
+}
