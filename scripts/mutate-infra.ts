@@ -54,6 +54,13 @@ const TESTS_OF = new Map([
   ['guard.tf', 'site'],
 ]);
 
+/** A line of `terraform test -json`. */
+interface Diagnostic {
+  readonly severity: string;
+  readonly detail: string;
+  readonly range?: { readonly filename: string };
+}
+
 /** Copies what git would commit of this checkout, without the pictures, and prepares Terraform in it. */
 async function copyInto(folder: string): Promise<void> {
   const { stdout } = await run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
@@ -108,15 +115,15 @@ async function runTerraformTests(folder: string, stage: Stage, file: string): Pr
       env: terraformEnv({ TF_WORKSPACE: stage }),
     });
     if (code === 0) continue;
-    const diagnostics = stdout
+    const errors = stdout
       .trim()
       .split('\n')
-      .flatMap(
-        (line) => (JSON.parse(line) as { diagnostic?: { summary: string; detail: string } }).diagnostic ?? [],
-      );
-    const failed = diagnostics.find(({ summary }) => summary === 'Test assertion failed');
-    if (failed === undefined) throw new Error(output.trim());
-    return `${name}: ${failed.detail}`;
+      .map((line) => JSON.parse(line) as { '@message': string; diagnostic?: Diagnostic })
+      .filter(({ diagnostic }) => diagnostic?.severity === 'error');
+    // Of an assertion that is false, or that does not find what it looks at.
+    const failed = errors.find(({ diagnostic }) => diagnostic?.range?.filename.startsWith('tests/'));
+    if (failed === undefined) throw new Error(errors.map((error) => error['@message']).join('; ') || output);
+    return `${name}: ${failed.diagnostic?.detail}`;
   }
   return undefined;
 }
@@ -182,7 +189,7 @@ await runCommand(async () => {
       folders.map(async (folder, index) => {
         await copyInto(folder);
         const red =
-          (await runSourceTests(folder, 'variables.tf')) ??
+          (await runSourceTests(folder, index === 0 ? 'variables.tf' : '')) ??
           (await runTerraformTests(folder, stages[index] ?? STAGES[0], ''));
         if (red !== undefined) throw new Error(`The tests fail without a mutation: ${red}`);
       }),

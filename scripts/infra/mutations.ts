@@ -258,7 +258,13 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'CloudFront does not sign its requests to the bucket',
     file: 'site.tf',
-    from: '    origin_access_control_id = aws_cloudfront_origin_access_control.site[0].id\n',
+    from: 'signing_behavior                  = "always"',
+    to: 'signing_behavior                  = "never"',
+  },
+  {
+    name: 'other pages may frame the form',
+    file: 'site.tf',
+    from: `, "frame-ancestors 'none'"`,
     to: '',
   },
   {
@@ -268,10 +274,10 @@ export const MUTATIONS: readonly Mutation[] = [
     to: '',
   },
   {
-    name: "the API's domain accepts old TLS",
+    name: 'a domain is used before its record exists',
     file: 'domains.tf',
-    from: 'security_policy = "TLS_1_2"',
-    to: 'security_policy = "TLS_1_0"',
+    from: 'domain.certificate_arn != null ? "certificate"',
+    to: 'domain.certificate_arn != null ? "all"',
   },
   {
     name: 'a protected stage can be destroyed in part',
