@@ -1,16 +1,27 @@
 /**
- * `npm run deploy` in a temporary copy of scripts/, src/ and web/src/, with stubs for terraform, git, npm, the smoke test
- * and the versions of the function, and with a server for the AWS APIs that the command calls itself.
+ * `npm run deploy` in a temporary copy of scripts/, src/ and web/src/: with stubs for terraform, git, npm, the smoke test
+ * and the versions of the function, and with a server for the AWS APIs that the command calls itself; or with a real
+ * Terraform on an emulator of AWS.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { ROOT } from '../../scripts/infra/terraform.ts';
 import { close, listen } from '../../scripts/local/server.ts';
 
@@ -207,17 +218,36 @@ function createAws() {
   return { state, server };
 }
 
-export async function createDeployment() {
+/** A temporary folder with what the command needs of the project. */
+function copyProject(folders: readonly string[]): string {
   const folder = mkdtempSync(join(tmpdir(), 'deploy-test-'));
-  const { state: aws, server } = createAws();
-  aws.url = `http://127.0.0.1:${await listen(server, 0)}`;
-  for (const name of ['bin', 'dist', 'home', 'tmp', 'infra/terraform/.terraform', 'web/dist/assets']) {
+  for (const name of ['bin', 'dist', 'home', 'tmp', ...folders]) {
     mkdirSync(join(folder, name), { recursive: true });
   }
   for (const name of ['scripts', 'src', 'web/src']) {
     cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   }
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  return folder;
+}
+
+/** Starts the command in such a folder; `ended` is its exit code and output. */
+function startDeployment(folder: string, args: readonly string[], env: NodeJS.ProcessEnv) {
+  const child = spawn(process.execPath, [join(folder, 'scripts/deploy.ts'), ...args], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]).then(
+    ([stdout, stderr, [code]]) => ({ code: code as number | null, output: stdout + stderr }),
+  );
+  return { child, ended };
+}
+
+export async function createDeployment() {
+  const folder = copyProject(['infra/terraform/.terraform', 'web/dist/assets']);
+  const { state: aws, server } = createAws();
+  aws.url = `http://127.0.0.1:${await listen(server, 0)}`;
   const files = {
     'package.json': '{"type":"module"}',
     'bin/package.json': '{"type":"commonjs"}',
@@ -260,18 +290,8 @@ export async function createDeployment() {
     AWS_REGION: 'eu-central-1',
     ...env,
   });
-  /** Starts the command; `ended` is its exit code and output. */
-  function start(args: string, env?: NodeJS.ProcessEnv) {
-    const child = spawn(process.execPath, [join(folder, 'scripts/deploy.ts'), ...args.split(' ')], {
-      cwd: folder,
-      env: environment(env),
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]).then(
-      ([stdout, stderr, [code]]) => ({ code: code as number | null, output: stdout + stderr }),
-    );
-    return { child, ended };
-  }
+  const start = (args: string, env?: NodeJS.ProcessEnv) =>
+    startDeployment(folder, args.split(' '), environment(env));
   const calls = (): string[] => readFileSync(join(folder, 'calls'), 'utf8').trim().split('\n');
   return {
     folder,
@@ -290,3 +310,74 @@ export async function createDeployment() {
 }
 
 export type Deployment = Awaited<ReturnType<typeof createDeployment>>;
+
+/** What the emulator does not do, for the output of tests. */
+export const STAGE_LEFT_OUT = [
+  'the build and git are stubs: the functions and the form are those in dist/ and web/dist/',
+  'the smoke test is a stub that asks for /smoke-test: moto runs no function',
+];
+
+/**
+ * Stages of a service on an emulator of AWS, with a bucket for their state.
+ *
+ * @param name - Of the service; unique on the emulator.
+ * @param url - Of the proxy in front of the emulator.
+ * @param stages - The settings.
+ */
+export async function createStages(name: string, url: string, stages: Readonly<Record<string, object>>) {
+  const region = 'eu-central-1';
+  const client = {
+    endpoint: url,
+    region,
+    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+  };
+  const bucket = `${name}-state`;
+  const folder = copyProject(['infra/terraform']);
+  for (const path of ['dist', 'web/dist']) cpSync(join(ROOT, path), join(folder, path), { recursive: true });
+  for (const path of globSync('infra/terraform/{*.tf,*.json}', { cwd: ROOT })) {
+    if (!/_override\.tf|\.auto\.tfvars/.test(path)) cpSync(join(ROOT, path), join(folder, path));
+  }
+  const files = {
+    'package.json': '{"type":"module"}',
+    'bin/git': '#!/bin/sh\n[ "$1" = status ] || echo abc1234\n',
+    'bin/npm': '#!/bin/sh\n',
+    // Asks for something, so that a test can wait for it.
+    'scripts/smoke.ts': `await fetch(process.env.AWS_ENDPOINT_URL + '/smoke-test');`,
+    'infra/terraform/backend.s3.tfbackend': `bucket = "${bucket}"
+region = "${region}"
+use_path_style = true
+allowed_account_ids = ["123456789012"]
+`,
+    'infra/terraform/stages.auto.tfvars.json': JSON.stringify({ stages }),
+  };
+  for (const [path, content] of Object.entries(files))
+    writeFileSync(join(folder, path), content, { mode: 0o755 });
+  const s3 = new S3Client({ ...client, forcePathStyle: true });
+  const CreateBucketConfiguration = { LocationConstraint: region } as const;
+  await s3.send(new CreateBucketCommand({ Bucket: bucket, CreateBucketConfiguration }));
+
+  const inherited = Object.entries(process.env).filter(([key]) => !/^(AWS_|TF_VAR_)/.test(key));
+  const env = {
+    ...Object.fromEntries(inherited),
+    PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
+    TMPDIR: join(folder, 'tmp'),
+    AWS_ENDPOINT_URL: url,
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+    AWS_REGION: region,
+    TF_VAR_name: name,
+    TF_VAR_runtime: 'nodejs22.x', // the newest one that provider 5.100 knows
+  };
+  return {
+    folder,
+    bucket,
+    /** For other clients of the SDK. */
+    client,
+    s3,
+    start: (...args: readonly string[]) => startDeployment(folder, args, env),
+    remove: (): void => {
+      s3.destroy();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
