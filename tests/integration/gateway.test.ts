@@ -240,7 +240,7 @@ describe('CORS', () => {
       allow_headers: headers['access-control-allow-headers'],
       expose_headers: headers['access-control-expose-headers'],
       max_age: headers['access-control-max-age'],
-      allow_origins: 'local.settings.cors_origin',
+      allow_origins: 'local.cors_origin',
     }).toEqual(settings);
   });
 
