@@ -21,7 +21,7 @@ import {
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { GetObjectCommand, ListBucketsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import type { Page, Request, Route } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFailed, onTestFinished } from 'vitest';
 import { ROOT } from '../../scripts/infra/terraform.ts';
 import type { Stage } from '../../scripts/infra/terraform.ts';
 import { createKey } from '../../scripts/local/issuer/keys.ts';
@@ -109,8 +109,8 @@ function readPolicy({ objects }: Form): string {
   return /http-equiv="Content-Security-Policy"\s+content="([^"]*)"/.exec(page)?.[1] ?? '';
 }
 
-/** The headers that CloudFront adds, from the policy of the form's distribution. */
-async function readHeaders({ site }: Form, { client }: Stages): Promise<Record<string, string>> {
+/** What the form's distribution serves at `/`, and the headers that it adds. */
+async function readDistribution({ site }: Form, { client }: Stages) {
   const cloudFront = new CloudFrontClient(client);
   const { Distribution } = await cloudFront.send(new GetDistributionCommand({ Id: site.distribution_id }));
   const Id = Distribution?.DistributionConfig?.DefaultCacheBehavior?.ResponseHeadersPolicyId;
@@ -118,12 +118,13 @@ async function readHeaders({ site }: Form, { client }: Stages): Promise<Record<s
   cloudFront.destroy();
   const security = ResponseHeadersPolicy?.ResponseHeadersPolicyConfig?.SecurityHeadersConfig;
   const seconds = security?.StrictTransportSecurity?.AccessControlMaxAgeSec;
-  return {
+  const headers: Record<string, string> = {
     'content-security-policy': security?.ContentSecurityPolicy?.ContentSecurityPolicy ?? '',
     'referrer-policy': security?.ReferrerPolicy?.ReferrerPolicy ?? '',
     ...(seconds !== undefined && { 'strict-transport-security': `max-age=${seconds}` }),
     ...(security?.ContentTypeOptions !== undefined && { 'x-content-type-options': 'nosniff' }),
   };
+  return { headers, root: Distribution?.DistributionConfig?.DefaultRootObject ?? '' };
 }
 
 /** The origins that the stage's API allows. */
@@ -137,11 +138,13 @@ async function readAllowedOrigins({ config }: Form, { client }: Stages): Promise
   return api.corsConfiguration.allowOrigins.join();
 }
 
+type Answer = Parameters<Route['fulfill']>[0];
+
 /** Answers the requests of a page in place of CloudFront, the user pool and the API. */
 async function play(page: Page, form: Form, stages: Stages) {
   const { site, config, objects, signInOrigin } = form;
-  const [headers, allowedOrigin, key] = await Promise.all([
-    readHeaders(form, stages),
+  const [{ headers, root }, allowedOrigin, key] = await Promise.all([
+    readDistribution(form, stages),
     readAllowedOrigins(form, stages),
     createKey(),
   ]);
@@ -158,10 +161,7 @@ async function play(page: Page, form: Form, stages: Stages) {
   };
   const anyOrigin = { 'access-control-allow-origin': '*' };
 
-  const answers: Record<
-    string,
-    (request: Request, url: URL) => Parameters<Route['fulfill']>[0] | Promise<Parameters<Route['fulfill']>[0]>
-  > = {
+  const answers: Record<string, (request: Request, url: URL) => Answer | Promise<Answer>> = {
     [`GET ${config.issuer}/.well-known/openid-configuration`]: () => ({
       headers: anyOrigin,
       json: {
@@ -205,7 +205,7 @@ async function play(page: Page, form: Form, stages: Stages) {
     const url = new URL(request.url());
     const answer = answers[`${request.method()} ${url.origin}${url.pathname}`];
     if (answer !== undefined) return route.fulfill(await answer(request, url));
-    const object = objects.get(url.pathname.slice(1) || 'index.html');
+    const object = objects.get(url.pathname.slice(1) || root);
     if (request.method() === 'GET' && `${url.origin}/` === site.url) {
       // Without the permission to list, S3 does not say whether an object is missing.
       if (object === undefined) return route.fulfill({ status: 403 });
@@ -317,6 +317,7 @@ describe.skipIf(endpoint === '')(
         onTestFinished(() => browser.close());
         const page = await browser.newPage();
         const { seen, headers } = await play(page, form, stages);
+        onTestFailed(() => void process.stdout.write(`${seen.complaints.join('\n')}\n`));
 
         await page.goto(site.url);
         await on(page).button('Sign in').click();
