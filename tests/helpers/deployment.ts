@@ -7,11 +7,13 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
   cpSync,
+  globSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -316,6 +318,7 @@ export async function createDeployment(
     AWS_SECRET_ACCESS_KEY: 'test',
     AWS_REGION: 'eu-central-1',
     GITHUB_API_URL: aws.url,
+    NODE_COMPILE_CACHE: join(folder, 'home/cache'),
     ...env,
   });
   const script = join(folder, 'scripts', `${command}.ts`);
@@ -361,6 +364,11 @@ export async function createDeployment(
     /** Lets the command end that waits for a signal. */
     letEnd: () => writeFileSync(join(folder, 'end'), ''),
     signals: () => calls().filter((call) => call.includes(' got ')),
+    /** The files in infra/terraform with their contents. */
+    files: () => {
+      const names = globSync('**/*', { cwd: module }).filter((name) => statSync(join(module, name)).isFile());
+      return Object.fromEntries(names.map((name) => [name, readFileSync(join(module, name), 'utf8')]));
+    },
     /** The temporary files that are left. */
     temporary: () => readdirSync(join(folder, 'tmp')),
     applied: () => calls().some((call) => call.startsWith('terraform apply')),
