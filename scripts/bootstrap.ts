@@ -5,9 +5,9 @@
  * Usage: see below. Exit codes: 0 done (or planned), 1 a step failed, 2 refused or declined, nothing changed; 129, 130 or 143 after
  * SIGHUP, SIGINT or SIGTERM.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { HeadBucketCommand, HeadObjectCommand, S3Client, S3ServiceException } from '@aws-sdk/client-s3';
 import { isConfirmed, parseObject, parseOptions, readIfThere, runCommand, UsageError } from './cli.ts';
@@ -18,7 +18,14 @@ import {
   interruption,
   terraform as runTerraform,
 } from './infra/steps.ts';
-import { MODULE, providerSource, STAGES, terraformUnavailableReason } from './infra/terraform.ts';
+import {
+  MODULE,
+  providerSource,
+  ROOT,
+  STAGES,
+  TERRAFORM,
+  terraformUnavailableReason,
+} from './infra/terraform.ts';
 
 const USAGE = `
 Usage: npm run bootstrap -- [--region REGION] [--github OWNER/NAME] [--github-ids OWNER_ID/REPOSITORY_ID]
@@ -47,6 +54,12 @@ const SETTINGS_FILE = join(BOOTSTRAP, 'settings.auto.tfvars.json');
 const LOCAL_STATE = join(BOOTSTRAP, 'first.tfstate');
 const LOCAL_BACKEND = join(BOOTSTRAP, 'backend_override.tf');
 const BACKEND_FILE = join(MODULE, 'backend.s3.tfbackend');
+/** Terraform writes it when it cannot save its state where it belongs. */
+const UNSAVED_STATE = join(BOOTSTRAP, 'errored.tfstate');
+/** For messages. */
+const nameOf = (file: string): string => relative(ROOT, file);
+/** Where the state is; undefined before the first change. */
+let stateAt: string | undefined;
 /** As in infra/terraform/bootstrap/versions.tf. */
 const STATE_KEY = 'inquiries/bootstrap.tfstate';
 
@@ -68,7 +81,7 @@ interface Settings {
 function readKeptSettings(): Settings {
   const text = readIfThere(SETTINGS_FILE);
   const kept = text === undefined ? {} : parseObject(text);
-  if (kept === undefined) throw new UsageError(`${SETTINGS_FILE} is not a JSON object.`);
+  if (kept === undefined) throw new UsageError(`${nameOf(SETTINGS_FILE)} is not a JSON object.`);
   return kept;
 }
 
@@ -92,7 +105,7 @@ function readSettings() {
   if (repository === undefined && (options['github-ids'] !== undefined || options['existing-provider'])) {
     throw new UsageError('--github-ids and --existing-provider need --github OWNER/NAME.');
   }
-  if (options.github !== undefined && !/^[\w-]+\/[\w.-]+$/.test(options.github)) {
+  if (options.github !== undefined && !/^[\dA-Za-z-]+\/[\w.-]+$/.test(options.github)) {
     throw new UsageError(`"${options.github}" is not OWNER/NAME of a repository.`);
   }
   const ids = options['github-ids'] === undefined ? undefined : /^(\d+)\/(\d+)$/.exec(options['github-ids']);
@@ -100,18 +113,17 @@ function readSettings() {
   const { budget, email } = options;
   if ((budget === undefined) !== (email === undefined))
     throw new UsageError('--budget and --email need each other.');
-  if (budget !== undefined && !(Number(budget) > 0))
+  if (budget !== undefined && !(/^\d+(\.\d+)?$/.test(budget) && Number(budget) > 0))
     throw new UsageError(`"${budget}" is not a sum above 0.`);
 
   const domains: Record<string, string[]> = {};
   for (const domain of options.domain) {
-    const [stage = '', name] = domain.split('=');
-    if (!STAGES.some((known) => known === stage) || !name)
-      throw new UsageError(`"${domain}" is not STAGE=NAME.`);
+    const [, stage = '', name = ''] = /^(\w+)=([\da-z-]+(?:\.[\da-z-]+)+)$/.exec(domain) ?? [];
+    if (!STAGES.some((known) => known === stage)) throw new UsageError(`"${domain}" is not STAGE=NAME.`);
     domains[stage] = [...(domains[stage] ?? []), name];
   }
 
-  // Another repository has other ids.
+  // Another repository has other ids; the identity provider is the account's.
   const sameRepository = repository === kept.github?.repository ? kept.github : undefined;
   const settings: Settings = {
     ...kept,
@@ -121,7 +133,7 @@ function readSettings() {
         ...sameRepository,
         repository,
         ...(ids && { owner_id: ids[1] ?? '', repository_id: ids[2] ?? '' }),
-        ...(options['existing-provider'] && { existing_provider: true }),
+        ...((options['existing-provider'] || kept.github?.existing_provider) && { existing_provider: true }),
       },
     }),
     ...(options.domain.length > 0 && { domains: { ...kept.domains, ...domains } }),
@@ -132,21 +144,21 @@ function readSettings() {
 
 /** Adds the ids of the repository, for subjects with ids, as far as GitHub says them. */
 async function addIds({ github, ...settings }: Settings): Promise<Settings> {
-  if (github === undefined || github.repository_id !== undefined)
-    return { ...settings, ...(github && { github }) };
+  if (!github || github.repository_id !== undefined) return { ...settings, ...(github && { github }) };
   const token = process.env['GITHUB_TOKEN'];
-  const response = await fetch(
+  const answer = await fetch(
     `${process.env['GITHUB_API_URL'] ?? 'https://api.github.com'}/repos/${github.repository}`,
     {
       headers: { accept: 'application/vnd.github+json', ...(token && { authorization: `Bearer ${token}` }) },
       signal: AbortSignal.timeout(10_000),
     },
-  ).catch(() => undefined);
-  const body = response?.ok ? parseObject(await response.text()) : undefined;
-  const { id, owner } = { ...body } as { id?: number; owner?: { id?: number } };
+  )
+    .then((response) => response.text())
+    .catch(() => '');
+  const { id, owner } = { ...parseObject(answer) } as { id?: number; owner?: { id?: number } };
   if (id === undefined || owner?.id === undefined) {
     process.stdout.write(
-      `GitHub does not say the ids of ${github.repository}: subjects without ids are trusted only. Repositories created or renamed since 15 July 2026 need --github-ids.\n`,
+      `GitHub does not give the ids of ${github.repository}, so that only subjects without ids are trusted. Repositories created or renamed since 15 July 2026 need --github-ids.\n`,
     );
     return { ...settings, github };
   }
@@ -237,7 +249,7 @@ async function useStateInBucket(place: Place): Promise<void> {
   );
   if (!isDeepStrictEqual(local, remote)) {
     throw new UsageError(
-      `${LOCAL_STATE} differs from the state in the bucket ${place.bucket}; compare them and remove one. Nothing was changed.`,
+      `${nameOf(LOCAL_STATE)} differs from the state in the bucket ${place.bucket}; compare them and remove one. Nothing was changed.`,
     );
   }
   removeLocalState();
@@ -250,7 +262,7 @@ async function openState(place: Place, variables: string): Promise<boolean> {
     await useStateInBucket(place);
     return false;
   }
-  if (readIfThere(LOCAL_STATE) !== undefined) {
+  if (existsSync(LOCAL_STATE)) {
     process.stdout.write('The local state of an interrupted run is used.\n');
     await initLocal();
     return true;
@@ -268,21 +280,24 @@ const writeJson = (file: string, value: object) =>
 
 /** Applies the plan; then the state goes to the bucket, if it is in a local file. */
 async function apply(plan: string | undefined, isLocal: boolean, place: Place): Promise<void> {
-  try {
-    if (plan !== undefined) await terraform('apply', '-no-color', plan);
-    if (!isLocal) return;
-    process.stdout.write(`Moving the state to the bucket ${place.bucket} …\n`);
-    await initInBucket(place);
-    await terraform('state', 'push', LOCAL_STATE);
-    removeLocalState();
-  } catch (error) {
-    const where = readIfThere(LOCAL_STATE) === undefined ? `the bucket ${place.bucket}` : LOCAL_STATE;
-    const reason = error instanceof Error ? `${error.message} ` : '';
-    throw new Error(
-      `${reason}What was created so far is in the state in ${where}; run the command again to continue.`,
-      { cause: error },
-    );
+  const inBucket = `the bucket ${place.bucket}`;
+  stateAt = isLocal ? nameOf(LOCAL_STATE) : inBucket;
+  if (plan !== undefined) await terraform('apply', '-no-color', plan);
+  if (!isLocal) return;
+  process.stdout.write(`Moving the state to ${inBucket} …\n`);
+  await initInBucket(place);
+  await terraform('state', 'push', LOCAL_STATE);
+  removeLocalState();
+  stateAt = inBucket;
+}
+
+/** What is true after a failure or an interruption. */
+function describeState(): string {
+  if (stateAt === undefined) return 'Nothing was changed.';
+  if (existsSync(UNSAVED_STATE)) {
+    return `Terraform could not save its state, which is in ${nameOf(UNSAVED_STATE)}. In that folder, run "${TERRAFORM} state push errored.tfstate" and delete the file; then run this command again.`;
   }
+  return `What was created so far is in the state in ${stateAt}; run the command again to continue.`;
 }
 
 interface Outputs {
@@ -326,6 +341,7 @@ async function bootstrap(
   place: Place,
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'bootstrap-'));
+  const hasLocalState = existsSync(LOCAL_STATE);
   try {
     const variables = join(folder, 'variables.tfvars.json');
     writeJson(variables, { ...settings, bucket: place.bucket });
@@ -359,6 +375,8 @@ async function bootstrap(
   } finally {
     rmSync(folder, { recursive: true, force: true });
     rmSync(LOCAL_BACKEND, { force: true });
+    // The import of a bucket, which was not confirmed.
+    if (stateAt === undefined && !hasLocalState) removeLocalState();
   }
 }
 
@@ -380,9 +398,10 @@ await runCommand(async () => {
   try {
     await bootstrap({ ...options, settings }, place);
   } catch (error) {
-    if (!interruption.aborted || error instanceof UsageError) throw error;
-    const detail = error instanceof Error ? error.message : 'Nothing was changed.';
-    process.stderr.write(`\n${detail}\n\nInterrupted.\n`);
-    process.exitCode = exitCodeOfInterruption();
+    if (error instanceof UsageError) throw error;
+    const detail = error instanceof Error ? `${error.message}\n\n` : '';
+    const isInterrupted = interruption.aborted;
+    process.stderr.write(`\n${detail}${isInterrupted ? 'Interrupted. ' : ''}${describeState()}\n`);
+    process.exitCode = isInterrupted ? exitCodeOfInterruption() : 1;
   }
 });

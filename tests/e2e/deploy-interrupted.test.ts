@@ -7,7 +7,7 @@ import { existsSync, globSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createStages, STAGE_LEFT_OUT } from '../helpers/deployment.ts';
+import { createStages, STAGE_LEFT_OUT } from '../helpers/emulator-stages.ts';
 import { PROXY_GAPS, startEmulatorProxy } from '../helpers/emulator.ts';
 
 const endpoint = process.env['AWS_ENDPOINT_URL'] ?? '';

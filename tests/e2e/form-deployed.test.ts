@@ -28,7 +28,7 @@ import { createKey } from '../../scripts/local/issuer/keys.ts';
 import { signToken } from '../../scripts/local/issuer/tokens.ts';
 import { parseConfig } from '../../web/src/config.ts';
 import { launchBrowser, on, whyNoBrowser } from '../browser/chromium.ts';
-import { createStages, STAGE_LEFT_OUT } from '../helpers/deployment.ts';
+import { createStages, STAGE_LEFT_OUT } from '../helpers/emulator-stages.ts';
 import { PROXY_GAPS, startEmulatorProxy } from '../helpers/emulator.ts';
 
 /** What the emulator does not serve, and what stands in its place. */

@@ -1,7 +1,6 @@
 /**
- * `npm run deploy` in a temporary copy of scripts/, src/ and web/src/: with stubs for terraform, git, npm, the smoke test
- * and the versions of the function, and with a server for the AWS APIs that the command calls itself; or with a real
- * Terraform on an emulator of AWS.
+ * `npm run deploy` or `npm run bootstrap` in a temporary copy of scripts/, src/ and web/src/, with stubs for terraform, git,
+ * npm, the smoke test and the versions of the function, and with a server for the APIs that the command calls itself.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -11,8 +10,10 @@ import {
   globSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -21,9 +22,17 @@ import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
-import { ROOT } from '../../scripts/infra/terraform.ts';
+import { expect, vi } from 'vitest';
+import { ROOT, run } from '../../scripts/infra/terraform.ts';
 import { close, listen } from '../../scripts/local/server.ts';
+
+/** Whether there is a program that gives a command a terminal: util-linux's script. */
+export const hasScript = (await run('script', ['--version'])).code === 0;
+if (!hasScript)
+  process.stdout.write('\nSKIPPED: commands at a terminal, because `script` is not on the PATH.\n');
+
+export const CTRL_C = '\u0003';
+export const CTRL_D = '\u0004';
 
 export interface Change {
   readonly address: string;
@@ -46,7 +55,7 @@ export interface World {
   hanging: string;
   /** The program that is not on the PATH. */
   missing: string;
-  /** Files in infra/terraform. */
+  /** Files in infra/terraform, by their path there. */
   moduleFiles: Record<string, string>;
   changes: readonly Change[];
   /** Changes of the second half of a gradual deployment. */
@@ -55,6 +64,8 @@ export interface World {
   /** Output of `terraform show PLAN`. */
   diff: string;
   outputs: Record<string, unknown>;
+  /** The state of infra/terraform/bootstrap, local or in the bucket. */
+  state: object;
   /** Resources in the state. */
   resources: { address: string; type: string; tainted?: boolean }[];
   /** Whether the smoke test fails. */
@@ -92,6 +103,7 @@ Terraform will perform the following actions:
     smoke_sign_in: null,
     dns_records: [],
   },
+  state: { lineage: 'new', resources: [{ type: 'aws_s3_bucket' }] },
   resources: [],
   isBroken: false,
 };
@@ -112,7 +124,7 @@ export const FORM_OUTPUTS = {
 
 /** A program that records its call, and answers from world.json. */
 const stub = (folder: string) => `#!${process.execPath}
-const { appendFileSync, existsSync, readFileSync } = require('node:fs');
+const { appendFileSync, existsSync, readFileSync, writeFileSync } = require('node:fs');
 const { basename } = require('node:path');
 const folder = ${JSON.stringify(folder)};
 const world = JSON.parse(readFileSync(folder + '/world.json', 'utf8'));
@@ -120,7 +132,9 @@ const called = basename(process.argv[1]);
 const args = process.argv.slice(2);
 const shift = process.env.TF_VAR_shift ? ' with shift ' + process.env.TF_VAR_shift : '';
 const record = (line) => appendFileSync(folder + '/calls', line + '\\n');
-record([called, ...args].join(' ') + shift);
+// A file with variables is gone when the test reads the calls.
+const toText = (arg) => arg.replace(/^-var-file=(.*)/, (_, file) => 'with ' + JSON.stringify(JSON.parse(readFileSync(file, 'utf8'))));
+record([called, ...args.map(toText)].join(' ') + shift);
 const name = called === world.program ? 'terraform' : called;
 const key = name + ' ' + args[0];
 const fail = () => {
@@ -128,6 +142,8 @@ const fail = () => {
   process.exit(1);
 };
 if (key === world.failing) fail();
+const isLocal = existsSync('backend_override.tf') && readFileSync('backend_override.tf', 'utf8').includes('first.tfstate');
+if (isLocal && /^terraform (import|apply)$/.test(key)) writeFileSync('first.tfstate', JSON.stringify(world.state));
 if (key === world.hanging) {
   for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM']) process.on(signal, () => record(key + ' got ' + signal));
   record(key + ' waits');
@@ -146,6 +162,10 @@ if (key === world.hanging) {
   }));
 } else if (key === 'terraform show') {
   console.log(world.diff);
+} else if (key === 'terraform state' && args[1] === 'pull') {
+  console.log(JSON.stringify({ ...world.state, lineage: 'of the bucket' }));
+} else if (key === 'terraform state') {
+  readFileSync(args[2]);
 } else if (key === 'terraform output') {
   const outputs = Object.entries(world.outputs).map(([output, value]) => [output, { value }]);
   console.log(JSON.stringify(Object.fromEntries(outputs)));
@@ -169,7 +189,12 @@ export const pruneVersions = async (name, keep) => {
 export const switchAlias = async (name, version) => record('switch ' + name + ' ' + version);
 `;
 
-/** The APIs that the command calls itself: STS, S3, CloudFront, CloudWatch. */
+export const ACCOUNT = '111122223333';
+
+/** Status and body; undefined: no answer. */
+type Answer = (request: IncomingMessage) => [number, string] | undefined;
+
+/** The APIs that the command calls itself: STS, S3, CloudFront, CloudWatch, GitHub. */
 function createAws() {
   /** Key → file in the bucket, by `/BUCKET/KEY`. */
   const objects = new Map<string, { body: string; type: string; cache: string }>();
@@ -180,19 +205,25 @@ function createAws() {
     writes: [] as string[],
     /** The alarms that ring at each question; the last answer is repeated. */
     ringing: [[]] as string[][],
+    /** Other answers, by `METHOD PATH`. */
+    answers: new Map<string, Answer>(),
   };
-  const answer = async (request: IncomingMessage): Promise<[number, string, Record<string, string>?]> => {
+  const answer = async (
+    request: IncomingMessage,
+  ): Promise<[number, string, Record<string, string>?] | undefined> => {
     const { method = '', url = '', headers } = request;
     const body = await text(request);
+    const [path = ''] = url.split('?');
+    const other = state.answers.get(`${method} ${path}`);
+    if (other !== undefined) return other(request);
     if (body.includes('GetCallerIdentity')) {
-      const account = '<GetCallerIdentityResult><Account>111122223333</Account></GetCallerIdentityResult>';
+      const account = `<GetCallerIdentityResult><Account>${ACCOUNT}</Account></GetCallerIdentityResult>`;
       return [200, `<GetCallerIdentityResponse>${account}</GetCallerIdentityResponse>`];
     }
     if (String(headers['x-amz-target']).endsWith('DescribeAlarms')) {
       const names = (state.ringing.length > 1 ? state.ringing.shift() : state.ringing[0]) ?? [];
       return [200, JSON.stringify({ MetricAlarms: names.map((AlarmName) => ({ AlarmName })) })];
     }
-    const [path = ''] = url.split('?');
     if (path.endsWith('/invalidation')) {
       state.writes.push(
         `invalidate ${[...body.matchAll(/<Path>(.*?)<\/Path>/g)].map(([, item]) => item).join(' ')}`,
@@ -211,15 +242,17 @@ function createAws() {
     return [200, '', { etag, 'content-type': object.type, 'cache-control': object.cache }];
   };
   const server = createServer((request, response) => {
-    void answer(request).then(([status, body, headers = {}]) =>
-      response.writeHead(status, headers).end(body),
-    );
+    void answer(request).then((found) => {
+      if (found === undefined) return response.destroy();
+      const [status, body, headers = {}] = found;
+      return response.writeHead(status, headers).end(body);
+    });
   });
   return { state, server };
 }
 
-/** A temporary folder with what the command needs of the project. */
-function copyProject(folders: readonly string[]): string {
+/** A temporary folder with what the commands need of the project. */
+export function copyProject(folders: readonly string[]): string {
   const folder = mkdtempSync(join(tmpdir(), 'deploy-test-'));
   for (const name of ['bin', 'dist', 'home', 'tmp', ...folders]) {
     mkdirSync(join(folder, name), { recursive: true });
@@ -231,9 +264,14 @@ function copyProject(folders: readonly string[]): string {
   return folder;
 }
 
-/** Starts the command in such a folder; `ended` is its exit code and output. */
-function startDeployment(folder: string, args: readonly string[], env: NodeJS.ProcessEnv) {
-  const child = spawn(process.execPath, [join(folder, 'scripts/deploy.ts'), ...args], {
+/** Starts a command in such a folder; `ended` is its exit code and output. */
+export function startScript(
+  folder: string,
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+) {
+  const child = spawn(process.execPath, [join(folder, 'scripts', `${command}.ts`), ...args], {
     cwd: folder,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -244,10 +282,15 @@ function startDeployment(folder: string, args: readonly string[], env: NodeJS.Pr
   return { child, ended };
 }
 
-export async function createDeployment() {
-  const folder = copyProject(['infra/terraform/.terraform', 'web/dist/assets']);
+/** @param world - What the stubs of this command answer by default. */
+export async function createDeployment(
+  command: 'deploy' | 'bootstrap' = 'deploy',
+  world: Partial<World> = {},
+) {
+  const folder = copyProject(['web/dist/assets']);
   const { state: aws, server } = createAws();
   aws.url = `http://127.0.0.1:${await listen(server, 0)}`;
+  const module = join(folder, 'infra/terraform');
   const files = {
     'package.json': '{"type":"module"}',
     'bin/package.json': '{"type":"commonjs"}',
@@ -261,23 +304,33 @@ export async function createDeployment() {
     // process.argv[1] is still scripts/smoke.ts, from which the stub has its name.
     'scripts/smoke.ts': "import '../bin/smoke.cjs';",
     'bin/smoke.cjs': stub(folder),
-    calls: '',
   };
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
 
   function arrange(changes: Partial<World>): void {
-    const world = { ...DEFAULT, ...changes };
-    writeFileSync(join(folder, 'world.json'), JSON.stringify(world));
-    for (const name of [world.program, 'git', 'npm']) {
+    const arranged = { ...DEFAULT, ...world, ...changes };
+    writeFileSync(join(folder, 'world.json'), JSON.stringify(arranged));
+    for (const name of ['terraform', 'tofu']) rmSync(join(folder, 'bin', name), { force: true });
+    for (const name of [arranged.program, 'git', 'npm']) {
       writeFileSync(join(folder, 'bin', name), stub(folder), { mode: 0o755 });
-      if (name === world.missing) rmSync(join(folder, 'bin', name));
+      if (name === arranged.missing) rmSync(join(folder, 'bin', name));
     }
-    rmSync(join(folder, 'infra/terraform/backend.s3.tfbackend'), { force: true });
-    for (const [name, content] of Object.entries(world.moduleFiles)) {
-      writeFileSync(join(folder, 'infra/terraform', name), content);
+    rmSync(join(module, 'backend.s3.tfbackend'), { force: true });
+    for (const [name, content] of Object.entries(arranged.moduleFiles)) {
+      writeFileSync(join(module, name), content);
     }
   }
-  arrange({});
+  /** As at the beginning, for a command that writes in infra/terraform only. */
+  function reset(): void {
+    rmSync(module, { recursive: true, force: true });
+    mkdirSync(join(module, 'bootstrap'), { recursive: true });
+    for (const name of ['calls', 'end']) rmSync(join(folder, name), { force: true });
+    writeFileSync(join(folder, 'calls'), '');
+    aws.objects.clear();
+    aws.answers.clear();
+    arrange({});
+  }
+  reset();
 
   const environment = (env: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv => ({
     PATH: join(folder, 'bin'),
@@ -288,19 +341,50 @@ export async function createDeployment() {
     AWS_ACCESS_KEY_ID: 'test',
     AWS_SECRET_ACCESS_KEY: 'test',
     AWS_REGION: 'eu-central-1',
+    GITHUB_API_URL: aws.url,
+    NODE_COMPILE_CACHE: join(folder, 'home/cache'),
     ...env,
   });
+  const script = join(folder, 'scripts', `${command}.ts`);
   const start = (args: string, env?: NodeJS.ProcessEnv) =>
-    startDeployment(folder, args.split(' '), environment(env));
+    startScript(folder, command, args.split(' '), environment(env));
+  /** Starts the command at a terminal, and presses keys once `isReady`. */
+  async function press(keys: string, args: string, isReady: (output: string) => Promise<void> | boolean) {
+    const child = spawn('script', ['-qec', `"${process.execPath}" "${script}" ${args}`, '/dev/null'], {
+      cwd: folder,
+      env: environment({ PATH: `${join(folder, 'bin')}:/usr/bin:/bin` }),
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    let output = '';
+    child.stdout.on('data', (data: Buffer) => (output += data.toString()));
+    const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, output }));
+    await vi.waitFor(async () => expect(await isReady(output)).not.toBe(false), { timeout: 20_000 });
+    child.stdin.write(keys);
+    return { child, ended };
+  }
   const calls = (): string[] => readFileSync(join(folder, 'calls'), 'utf8').trim().split('\n');
   return {
     folder,
     aws,
     arrange,
-    environment,
+    reset,
     start,
-    deploy: (args: string, env?: NodeJS.ProcessEnv) => start(args, env).ended,
+    /** Runs the command to its end. */
+    run: (args: string, env?: NodeJS.ProcessEnv) => start(args, env).ended,
+    press,
     calls,
+    awaitCall: (call: string) =>
+      vi.waitFor(() => expect(calls()).toContain(call), { timeout: 20_000, interval: 20 }),
+    /** Lets the command end that waits for a signal. */
+    letEnd: () => writeFileSync(join(folder, 'end'), ''),
+    signals: () => calls().filter((call) => call.includes(' got ')),
+    /** The files in infra/terraform with their contents. */
+    files: () => {
+      const names = globSync('**/*', { cwd: module }).filter((name) => statSync(join(module, name)).isFile());
+      return Object.fromEntries(names.map((name) => [name, readFileSync(join(module, name), 'utf8')]));
+    },
+    /** The temporary files that are left. */
+    temporary: () => readdirSync(join(folder, 'tmp')),
     applied: () => calls().some((call) => call.startsWith('terraform apply')),
     remove: async () => {
       await close(server);
@@ -310,74 +394,3 @@ export async function createDeployment() {
 }
 
 export type Deployment = Awaited<ReturnType<typeof createDeployment>>;
-
-/** What the emulator does not do, for the output of tests. */
-export const STAGE_LEFT_OUT = [
-  'the build and git are stubs: the functions and the form are those in dist/ and web/dist/',
-  'the smoke test is a stub that asks for /smoke-test: moto runs no function',
-];
-
-/**
- * Stages of a service on an emulator of AWS, with a bucket for their state.
- *
- * @param name - Of the service; unique on the emulator.
- * @param url - Of the proxy in front of the emulator.
- * @param stages - The settings.
- */
-export async function createStages(name: string, url: string, stages: Readonly<Record<string, object>>) {
-  const region = 'eu-central-1';
-  const client = {
-    endpoint: url,
-    region,
-    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
-  };
-  const bucket = `${name}-state`;
-  const folder = copyProject(['infra/terraform']);
-  for (const path of ['dist', 'web/dist']) cpSync(join(ROOT, path), join(folder, path), { recursive: true });
-  for (const path of globSync('infra/terraform/{*.tf,*.json}', { cwd: ROOT })) {
-    if (!/_override\.tf|\.auto\.tfvars/.test(path)) cpSync(join(ROOT, path), join(folder, path));
-  }
-  const files = {
-    'package.json': '{"type":"module"}',
-    'bin/git': '#!/bin/sh\n[ "$1" = status ] || echo abc1234\n',
-    'bin/npm': '#!/bin/sh\n',
-    // Asks for something, so that a test can wait for it.
-    'scripts/smoke.ts': `await fetch(process.env.AWS_ENDPOINT_URL + '/smoke-test');`,
-    'infra/terraform/backend.s3.tfbackend': `bucket = "${bucket}"
-region = "${region}"
-use_path_style = true
-allowed_account_ids = ["123456789012"]
-`,
-    'infra/terraform/stages.auto.tfvars.json': JSON.stringify({ stages }),
-  };
-  for (const [path, content] of Object.entries(files))
-    writeFileSync(join(folder, path), content, { mode: 0o755 });
-  const s3 = new S3Client({ ...client, forcePathStyle: true });
-  const CreateBucketConfiguration = { LocationConstraint: region } as const;
-  await s3.send(new CreateBucketCommand({ Bucket: bucket, CreateBucketConfiguration }));
-
-  const inherited = Object.entries(process.env).filter(([key]) => !/^(AWS_|TF_VAR_)/.test(key));
-  const env = {
-    ...Object.fromEntries(inherited),
-    PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
-    TMPDIR: join(folder, 'tmp'),
-    AWS_ENDPOINT_URL: url,
-    AWS_ACCESS_KEY_ID: 'test',
-    AWS_SECRET_ACCESS_KEY: 'test',
-    AWS_REGION: region,
-    TF_VAR_name: name,
-    TF_VAR_runtime: 'nodejs22.x', // the newest one that provider 5.100 knows
-  };
-  return {
-    folder,
-    bucket,
-    /** For other clients of the SDK. */
-    client,
-    s3,
-    start: (...args: readonly string[]) => startDeployment(folder, args, env),
-    remove: (): void => {
-      s3.destroy();
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
-}

@@ -20,7 +20,7 @@ const invalidation = 'invalidate / /config.json /index.html';
 
 describe('npm run deploy of a stage with a form', { timeout: 30_000 }, () => {
   it('uploads the assets first and the page last, then invalidates what has no hash in its name', async () => {
-    expect((await deployment.deploy('develop --yes')).code).toBe(0);
+    expect((await deployment.run('develop --yes')).code).toBe(0);
     expect(takeWrites()).toEqual([
       expect.stringMatching(/^put \/form-bucket\/assets\/index-1\.(js|css)$/),
       expect.stringMatching(/^put \/form-bucket\/assets\/index-1\.(js|css)$/),
@@ -32,7 +32,7 @@ describe('npm run deploy of a stage with a form', { timeout: 30_000 }, () => {
   });
 
   it('gives every file its type, a long age with a hash in its name, and none to what names the others', async () => {
-    await deployment.deploy('develop --yes');
+    await deployment.run('develop --yes');
     const headers = [...deployment.aws.objects].map(([path, { type, cache }]) => [path, [type, cache]]);
     const forYear = 'public, max-age=31536000, immutable';
     expect(Object.fromEntries(headers)).toEqual({
@@ -45,7 +45,7 @@ describe('npm run deploy of a stage with a form', { timeout: 30_000 }, () => {
   });
 
   it("writes config.json from the outputs, and the page's addresses into its policy", async () => {
-    await deployment.deploy('develop --yes');
+    await deployment.run('develop --yes');
     const read = (key: string) => deployment.aws.objects.get(`/form-bucket/${key}`)?.body ?? '';
     expect(JSON.parse(read('config.json'))).toEqual(FORM_OUTPUTS.form_config);
     expect(read('index.html')).toBe(
@@ -55,33 +55,33 @@ describe('npm run deploy of a stage with a form', { timeout: 30_000 }, () => {
 
   it('leaves the policy of the page as it is if not all addresses are known', async () => {
     deployment.arrange({ outputs: { ...FORM_OUTPUTS, connect_origins: [] } });
-    await deployment.deploy('develop --yes');
+    await deployment.run('develop --yes');
     expect(deployment.aws.objects.get('/form-bucket/index.html')?.body).toContain(
       "connect-src 'self' https: http://localhost:*;",
     );
   });
 
   it('uploads and invalidates nothing if nothing has changed, and only what has changed otherwise', async () => {
-    await deployment.deploy('develop --yes');
+    await deployment.run('develop --yes');
     takeWrites();
-    const { output } = await deployment.deploy('develop --yes');
+    const { output } = await deployment.run('develop --yes');
     expect(takeWrites()).toEqual([]);
     expect(output).toContain('no file has changed\n');
 
     rmSync(join(deployment.folder, 'web/dist/assets/index-1.js'));
     write('assets/index-2.js', 'new script');
-    await deployment.deploy('develop --yes');
+    await deployment.run('develop --yes');
     expect(takeWrites()).toEqual(['put /form-bucket/assets/index-2.js', invalidation]);
     // Pages that are open may still load it.
     expect(deployment.aws.objects.has('/form-bucket/assets/index-1.js')).toBe(true);
   });
 
   it('uploads a file again if its headers are not those of today', async () => {
-    await deployment.deploy('develop --yes');
+    await deployment.run('develop --yes');
     takeWrites();
     const file = deployment.aws.objects.get('/form-bucket/index.html');
     if (file !== undefined) file.cache = 'max-age=1';
-    await deployment.deploy('develop --yes');
+    await deployment.run('develop --yes');
     expect(takeWrites()).toEqual(['put /form-bucket/index.html', invalidation]);
   });
 
@@ -104,14 +104,14 @@ describe('npm run deploy of a stage with a form', { timeout: 30_000 }, () => {
   ])('uploads nothing and fails: %s', async (message, outputs, file) => {
     deployment.arrange({ outputs: { ...FORM_OUTPUTS, ...outputs } });
     if (file !== undefined) write(...file);
-    const { code, output } = await deployment.deploy('develop --yes');
+    const { code, output } = await deployment.run('develop --yes');
     expect([code, output]).toEqual([1, expect.stringContaining(`${message}\n`)]);
     expect(takeWrites()).toEqual([]);
   });
 
   it('fails for a file of an unknown type', async () => {
     write('film.mkv', '');
-    const { code, output } = await deployment.deploy('develop --yes');
+    const { code, output } = await deployment.run('develop --yes');
     expect([code, output]).toEqual([
       1,
       expect.stringContaining(

@@ -30,7 +30,7 @@ const plans = ['terraform plan plan', `terraform plan plan${shifted}`];
 
 describe('npm run deploy --gradual', { timeout: 30_000 }, () => {
   it('gives the new version a share of the requests, then all of them', async () => {
-    const { code, output } = await deployment.deploy('develop --yes --gradual 0.001');
+    const { code, output } = await deployment.run('develop --yes --gradual 0.001');
     expect([code, steps()]).toEqual([
       0,
       [...plans, 'terraform apply plan', 'terraform plan plan-rest', 'terraform apply plan-rest'],
@@ -42,7 +42,7 @@ describe('npm run deploy --gradual', { timeout: 30_000 }, () => {
     'gives the version before all requests again if %s rings',
     async (alarm) => {
       deployment.aws.ringing = [[], [], [alarm]];
-      const { code, output } = await deployment.deploy('develop --yes --gradual 0.001');
+      const { code, output } = await deployment.run('develop --yes --gradual 0.001');
       expect([code, steps()]).toEqual([1, [...plans, 'terraform apply plan', 'switch inquiries-develop 3']]);
       expect(output).toContain('Version 3 of inquiries-develop gets all requests again.\n');
       expect(output).toContain(`Rings: ${alarm}.\n`);
@@ -51,12 +51,12 @@ describe('npm run deploy --gradual', { timeout: 30_000 }, () => {
 
   it('does not mind alarms of other parts', async () => {
     deployment.aws.ringing = [['inquiries-develop-mailer-errors']];
-    expect((await deployment.deploy('develop --yes --gradual 0.001')).code).toBe(0);
+    expect((await deployment.run('develop --yes --gradual 0.001')).code).toBe(0);
   });
 
   it('refuses if an alarm rings before', async () => {
     deployment.aws.ringing = [['inquiries-develop-function-errors']];
-    const { code, output } = await deployment.deploy('develop --yes --gradual 5');
+    const { code, output } = await deployment.run('develop --yes --gradual 5');
     expect([code, steps()]).toEqual([2, plans]);
     expect(output).toContain(
       'they ring already: inquiries-develop-function-errors. Deploy without --gradual.',
@@ -72,7 +72,7 @@ describe('npm run deploy --gradual', { timeout: 30_000 }, () => {
     ],
   ])('goes back if %s', async (_, world, message) => {
     arrange(world);
-    const { code, output } = await deployment.deploy('develop --yes --gradual 0.001');
+    const { code, output } = await deployment.run('develop --yes --gradual 0.001');
     expect([code, steps().at(-1)]).toEqual([1, 'switch inquiries-develop 3']);
     expect(output).toContain(message);
   });
@@ -82,7 +82,7 @@ describe('npm run deploy --gradual', { timeout: 30_000 }, () => {
     ['the function does not change', [{ address: 'aws_sns_topic.alarms', actions: ['update'] }]],
   ])('applies the plan at once if %s', async (_, changes) => {
     arrange({ changes });
-    const { code } = await deployment.deploy('develop --yes --gradual 5');
+    const { code } = await deployment.run('develop --yes --gradual 5');
     expect([code, steps()]).toEqual([0, ['terraform plan plan', 'terraform apply plan']]);
   });
 });

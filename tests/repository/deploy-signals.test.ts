@@ -1,31 +1,15 @@
 /** `npm run deploy`: real signals at each step, and Ctrl-C at a terminal. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { run } from '../../scripts/infra/terraform.ts';
-import { createDeployment } from '../helpers/deployment.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createDeployment, CTRL_C, CTRL_D, hasScript } from '../helpers/deployment.ts';
 import type { Change, Deployment } from '../helpers/deployment.ts';
-
-const hasScript = (await run('script', ['--version'])).code === 0;
-if (!hasScript)
-  process.stdout.write('\nSKIPPED: Ctrl-C at a terminal, because `script` is not on the PATH.\n');
-
-const CTRL_C = '\u0003';
 
 let deployment: Deployment;
 beforeEach(async () => {
   deployment = await createDeployment();
 });
 afterEach(() => deployment.remove());
-
-const awaitCall = (call: string) =>
-  vi.waitFor(() => expect(deployment.calls()).toContain(call), { timeout: 20_000, interval: 20 });
-const letEnd = () => writeFileSync(join(deployment.folder, 'end'), '');
-const signals = () => deployment.calls().filter((call) => call.includes(' got '));
-const temporary = () => readdirSync(join(deployment.folder, 'tmp'));
 
 describe('npm run deploy after a signal', { timeout: 30_000 }, () => {
   const nothing = 'nothing was changed.';
@@ -49,19 +33,19 @@ describe('npm run deploy after a signal', { timeout: 30_000 }, () => {
   ])('during %s hands on one SIGINT, waits, and says what is true', async (hanging, phase, state) => {
     deployment.arrange({ hanging });
     const { child, ended } = deployment.start('develop --yes');
-    await awaitCall(`${hanging} waits`);
+    await deployment.awaitCall(`${hanging} waits`);
     child.kill('SIGTERM');
-    await awaitCall(`${hanging} got SIGINT`);
+    await deployment.awaitCall(`${hanging} got SIGINT`);
     // Impatient: what ends Terraform without saving its state must not reach it.
     child.kill('SIGINT');
     child.kill('SIGTERM');
-    letEnd();
+    deployment.letEnd();
     const { code, output } = await ended;
-    expect([code, signals()]).toEqual([143, [`${hanging} got SIGINT`]]);
+    expect([code, deployment.signals()]).toEqual([143, [`${hanging} got SIGINT`]]);
     expect(output).toContain('\nSIGTERM: waiting for the current step to end …\n');
     expect(output.endsWith(`\nInterrupted while ${phase}: ${state}\n`)).toBe(true);
-    expect(temporary()).toEqual([]);
-    const after = deployment.calls().slice(deployment.calls().indexOf(signals()[0] ?? '') + 1);
+    expect(deployment.temporary()).toEqual([]);
+    const after = deployment.calls().slice(deployment.calls().indexOf(deployment.signals()[0] ?? '') + 1);
     // Whether a table was being created.
     expect(after).toEqual(hanging === 'terraform apply' ? ['terraform show -json'] : []);
   });
@@ -73,19 +57,19 @@ describe('npm run deploy after a signal', { timeout: 30_000 }, () => {
   ] as const)('%s ends with the exit code %i', async (signal, expected) => {
     deployment.arrange({ hanging: 'terraform plan' });
     const { child, ended } = deployment.start('develop --yes');
-    await awaitCall('terraform plan waits');
+    await deployment.awaitCall('terraform plan waits');
     child.kill(signal);
-    letEnd();
+    deployment.letEnd();
     expect((await ended).code).toBe(expected);
   });
 
   it("prints Terraform's error, and says where a state is that could not be saved", async () => {
     deployment.arrange({ hanging: 'terraform apply', error: 'Failed to save state' });
     const { child, ended } = deployment.start('develop --yes');
-    await awaitCall('terraform apply waits');
+    await deployment.awaitCall('terraform apply waits');
     child.kill('SIGINT');
     writeFileSync(join(deployment.folder, 'infra/terraform/errored.tfstate'), '');
-    letEnd();
+    deployment.letEnd();
     const { output } = await ended;
     expect(output).toContain('Error: Failed to save state');
     expect(output).toContain('Interrupted while applying: Terraform could not save its state');
@@ -111,41 +95,27 @@ describe('npm run deploy after a signal', { timeout: 30_000 }, () => {
 });
 
 describe.skipIf(!hasScript)('npm run deploy at a terminal', { timeout: 30_000 }, () => {
-  /** Starts the command at a terminal, and presses a key once `isReady`. */
-  async function press(key: string, args: string, isReady: (output: string) => Promise<void> | boolean) {
-    const { folder, environment } = deployment;
-    const child = spawn('script', ['-qec', `"${process.execPath}" scripts/deploy.ts ${args}`, '/dev/null'], {
-      cwd: folder,
-      env: environment({ PATH: `${join(folder, 'bin')}:/usr/bin:/bin` }),
-      stdio: ['pipe', 'pipe', 'ignore'],
-    });
-    const ended = Promise.all([text(child.stdout), once(child, 'close')]);
-    let output = '';
-    child.stdout.on('data', (data: Buffer) => (output += data.toString()));
-    await vi.waitFor(async () => expect(await isReady(output)).not.toBe(false), { timeout: 20_000 });
-    child.stdin.write(key);
-    return { child, ended };
-  }
-
   it.each([
     ['Ctrl-C', CTRL_C],
-    ['Ctrl-D', '\u0004'],
+    ['Ctrl-D', CTRL_D],
   ])('%s at the question changes nothing and exits 2', async (_, key) => {
-    const { child, ended } = await press(key, 'develop', (output) => output.includes('to confirm: '));
-    const [output] = await ended;
-    expect([child.exitCode, deployment.applied()]).toEqual([2, false]);
+    const { ended } = await deployment.press(key, 'develop', (output) => output.includes('to confirm: '));
+    const { code, output } = await ended;
+    expect([code, deployment.applied()]).toEqual([2, false]);
     expect(output).toContain('Nothing was changed.');
-    expect(temporary()).toEqual([]);
+    expect(deployment.temporary()).toEqual([]);
   });
 
   it('Ctrl-C while Terraform applies reaches Terraform once', async () => {
     deployment.arrange({ hanging: 'terraform apply' });
-    const { child, ended } = await press(CTRL_C, 'develop --yes', () => awaitCall('terraform apply waits'));
-    await awaitCall('terraform apply got SIGINT');
+    const { child, ended } = await deployment.press(CTRL_C, 'develop --yes', () =>
+      deployment.awaitCall('terraform apply waits'),
+    );
+    await deployment.awaitCall('terraform apply got SIGINT');
     child.stdin.write(CTRL_C);
-    letEnd();
-    const [output] = await ended;
-    expect([child.exitCode, signals()]).toEqual([130, ['terraform apply got SIGINT']]);
+    deployment.letEnd();
+    const { code, output } = await ended;
+    expect([code, deployment.signals()]).toEqual([130, ['terraform apply got SIGINT']]);
     expect(output).toContain('Interrupted while applying: Terraform saved what it had changed.');
   });
 });

@@ -2,14 +2,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { run } from '../../scripts/infra/terraform.ts';
-import { createDeployment, FORM_OUTPUTS } from '../helpers/deployment.ts';
+import { createDeployment, FORM_OUTPUTS, hasScript } from '../helpers/deployment.ts';
 import type { Deployment, World } from '../helpers/deployment.ts';
-
-// util-linux's script gives the command a terminal.
-const hasScript = (await run('script', ['--version'])).code === 0;
-if (!hasScript)
-  process.stdout.write('\nSKIPPED: deploy at a terminal, because `script` is not on the PATH.\n');
 
 let deployment: Deployment;
 beforeEach(async () => {
@@ -85,7 +79,7 @@ describe('npm run deploy refuses in one line and changes nothing:', { timeout: 3
     ],
   ])('%s with %j', async (args, { env, ...world }, message) => {
     deployment.arrange(world);
-    const { code, output } = await deployment.deploy(args, env);
+    const { code, output } = await deployment.run(args, env);
     expect([code, output]).toEqual([2, `${message}\n`]);
     expect(changedNothing()).toBe(true);
   });
@@ -93,7 +87,7 @@ describe('npm run deploy refuses in one line and changes nothing:', { timeout: 3
 
 describe('npm run deploy', { timeout: 30_000 }, () => {
   it('builds, plans, shows the plan, applies the same plan, checks the stage and prints its URL', async () => {
-    const { code, output } = await deployment.deploy('release --yes');
+    const { code, output } = await deployment.run('release --yes');
     const diff =
       'Terraform will perform the following actions:\n\n  # aws_lambda_function.this will be updated';
     expect(output).toContain(`terraform show …\n\n${diff}`);
@@ -128,14 +122,14 @@ describe('npm run deploy', { timeout: 30_000 }, () => {
 
   it('runs the program that TERRAFORM names, for every step', async () => {
     deployment.arrange({ program: 'tofu' });
-    const { code, output } = await deployment.deploy('develop --yes', { TERRAFORM: 'tofu' });
+    const { code, output } = await deployment.run('develop --yes', { TERRAFORM: 'tofu' });
     expect([code, output]).toEqual([0, expect.stringContaining('tofu apply …\n')]);
     expect(deployment.calls().join('\n')).not.toContain('terraform ');
   });
 
   it('stops after the plan with --plan-only, and says that the tree is dirty', async () => {
     deployment.arrange({ dirty: ' M src/app.ts\n' });
-    const { code, output } = await deployment.deploy('develop --plan-only');
+    const { code, output } = await deployment.run('develop --plan-only');
     expect([code, deployment.applied()]).toEqual([0, false]);
     expect(output).toContain('commit    abc1234 with uncommitted changes\n');
     expect(output).toContain('1 to change');
@@ -143,13 +137,13 @@ describe('npm run deploy', { timeout: 30_000 }, () => {
 
   const readSha256 = (output: string) => /^ {2}sha256 {4}([0-9a-f]{64})$/m.exec(output)?.[1];
   it('with --expect, applies the plan that was reviewed, and refuses any other', async () => {
-    const reviewed = readSha256((await deployment.deploy('develop --plan-only')).output);
-    const same = await deployment.deploy(`develop --yes --expect ${reviewed}`);
+    const reviewed = readSha256((await deployment.run('develop --plan-only')).output);
+    const same = await deployment.run(`develop --yes --expect ${reviewed}`);
     expect([same.code, deployment.applied()]).toEqual([0, true]);
 
     deployment.arrange({ diff: 'another diff' });
     const applied = () => deployment.calls().filter((call) => call.startsWith('terraform apply'));
-    const { code, output } = await deployment.deploy(`develop --yes --expect ${reviewed}`);
+    const { code, output } = await deployment.run(`develop --yes --expect ${reviewed}`);
     expect([code, applied().length]).toEqual([2, 1]);
     expect(output).toContain('\nanother diff\n');
     expect(readSha256(output)).not.toBe(reviewed);
@@ -159,7 +153,7 @@ describe('npm run deploy', { timeout: 30_000 }, () => {
 
     // Another deployment has made the changes meanwhile.
     deployment.arrange({ diff: 'No changes.', changes: [] });
-    expect((await deployment.deploy(`develop --yes --expect ${reviewed}`)).code).toBe(0);
+    expect((await deployment.run(`develop --yes --expect ${reviewed}`)).code).toBe(0);
   });
 
   it.each<[string, Partial<World>, number]>([
@@ -168,7 +162,7 @@ describe('npm run deploy', { timeout: 30_000 }, () => {
     ['an output', { changes: [], outputChanges: { site: { actions: ['update'] } } }, 1],
   ])('with --drift, applies nothing; if %s has changed: %j, exits %i', async (_, world, expected) => {
     deployment.arrange({ diff: 'the diff', ...world });
-    const { code, output } = await deployment.deploy('release --drift');
+    const { code, output } = await deployment.run('release --drift');
     expect([code, deployment.applied()]).toEqual([expected, false]);
     expect(output).toContain('\nthe diff\n');
   });
@@ -177,7 +171,7 @@ describe('npm run deploy', { timeout: 30_000 }, () => {
     const table = { address: 'aws_dynamodb_table.this', actions: ['no-op'] };
     const changes = [table, { address: 'data.aws_region.current', actions: ['read'] }];
     deployment.arrange({ changes, outputChanges: { site: { actions: ['no-op'] } } });
-    const { code, output } = await deployment.deploy('develop --yes');
+    const { code, output } = await deployment.run('develop --yes');
     expect([code, deployment.applied()]).toEqual([0, false]);
     expect(output).toContain('Already deployed: ');
     expect(deployment.calls().at(-1)).toMatch(/^smoke/);
@@ -185,7 +179,7 @@ describe('npm run deploy', { timeout: 30_000 }, () => {
 
   it('applies a plan that changes outputs only', async () => {
     deployment.arrange({ changes: [], outputChanges: { site: { actions: ['create'] } } });
-    const { code } = await deployment.deploy('develop --yes');
+    const { code } = await deployment.run('develop --yes');
     expect([code, deployment.applied()]).toEqual([0, true]);
   });
 
@@ -197,7 +191,7 @@ describe('npm run deploy', { timeout: 30_000 }, () => {
     [[pool, table], 'the user pool with its users and the table with its inquiries'],
   ])('never applies a plan with %j', async (changes, loss) => {
     deployment.arrange({ changes });
-    const { code, output } = await deployment.deploy('develop --yes');
+    const { code, output } = await deployment.run('develop --yes');
     expect([code, deployment.applied()]).toEqual([2, false]);
     expect(output).toContain(
       `The plan deletes ${loss}, which this command never does. Nothing was changed.\n`,
@@ -206,7 +200,7 @@ describe('npm run deploy', { timeout: 30_000 }, () => {
 
   it('says how to keep a table whose creation was interrupted', async () => {
     deployment.arrange({ changes: [{ ...table, action_reason: 'replace_because_tainted' }] });
-    const { code, output } = await deployment.deploy('develop --yes');
+    const { code, output } = await deployment.run('develop --yes');
     expect([code, deployment.applied()]).toEqual([2, false]);
     expect(output).toContain(
       "Its creation was interrupted; to keep it: terraform -chdir=infra/terraform untaint 'aws_dynamodb_table.this'\n",
@@ -216,7 +210,7 @@ describe('npm run deploy', { timeout: 30_000 }, () => {
   const steps = ['npm run', 'terraform init', 'terraform workspace', 'terraform plan', 'terraform show'];
   it.each([...steps, 'terraform output'])('stops if %s fails, and prints its error', async (failing) => {
     deployment.arrange({ failing });
-    const { code, output } = await deployment.deploy('develop --yes');
+    const { code, output } = await deployment.run('develop --yes');
     expect([code, deployment.calls().at(-1)]).toEqual([1, expect.stringMatching(`^${failing} `)]);
     expect(output).toContain('…\nError: it went wrong\n\nFailed: ');
     expect(readdirSync(join(deployment.folder, 'tmp'))).toEqual([]);
@@ -229,7 +223,7 @@ describe('npm run deploy', { timeout: 30_000 }, () => {
       { address: 'aws_iam_role.function', type: 'aws_iam_role', tainted: true },
     ];
     deployment.arrange({ failing: 'terraform apply', resources });
-    const { code, output } = await deployment.deploy('develop --yes');
+    const { code, output } = await deployment.run('develop --yes');
     expect([code, deployment.calls().slice(-2)]).toEqual([
       1,
       ['terraform show -json', 'terraform untaint aws_dynamodb_table.this'],
@@ -242,7 +236,7 @@ describe('npm run deploy', { timeout: 30_000 }, () => {
     'creating Lambda Function: ResourceConflictException: Function already exist: inquiries-develop',
   ])('says what to do if %s', async (error) => {
     deployment.arrange({ failing: 'terraform apply', error });
-    const { output } = await deployment.deploy('develop --yes');
+    const { output } = await deployment.run('develop --yes');
     expect(output).toContain(
       `${error}\n\nIt exists but is not in the state: see docs/runbook.md, "Import a resource".\n`,
     );
@@ -250,7 +244,7 @@ describe('npm run deploy', { timeout: 30_000 }, () => {
 
   it('fails if the smoke test fails, and says how to roll back', async () => {
     deployment.arrange({ isBroken: true });
-    const { code, output } = await deployment.deploy('develop --yes');
+    const { code, output } = await deployment.run('develop --yes');
     expect(code).toBe(1);
     expect(output).toContain('Applied, but the smoke test failed: https://api.example.com.');
     expect(output).toContain('npm run rollback -- develop\n');
@@ -267,7 +261,7 @@ describe('npm run deploy', { timeout: 30_000 }, () => {
       next: 'set dns = "certificate" in site_domain',
     };
     deployment.arrange({ outputs: { ...FORM_OUTPUTS, dns_records: [record] } });
-    const { code, output } = await deployment.deploy('develop --yes');
+    const { code, output } = await deployment.run('develop --yes');
     expect(code).toBe(0);
     expect(deployment.calls().slice(-2)).toEqual([
       'prune inquiries-develop 10',
@@ -290,21 +284,16 @@ describe('npm run deploy', { timeout: 30_000 }, () => {
     [{}, { TF_CLI_ARGS_init: '-backend-config=bucket=b' }, ''],
   ])('with the files %j and %j, initialises with "%s"', async (moduleFiles, env, option) => {
     deployment.arrange({ moduleFiles });
-    await deployment.deploy('develop --plan-only', env);
+    await deployment.run('develop --plan-only', env);
     expect(deployment.calls()).toContain(`terraform init -no-color -reconfigure${option}`);
   });
 
   it.skipIf(!hasScript)('asks at a terminal, and applies only if the stage is typed', async () => {
-    const { folder, environment, applied } = deployment;
-    const ask = async (answer: string) => {
-      const command = `echo ${answer} | script -qec '"${process.execPath}" scripts/deploy.ts develop' /dev/null`;
-      const env = environment({ PATH: `${join(folder, 'bin')}:/usr/bin:/bin` });
-      return run('sh', ['-c', command], { cwd: folder, env });
-    };
-    const declined = await ask('yes');
-    expect(declined.output).toContain('Apply this plan? Type develop to confirm: ');
-    expect([declined.code, applied()]).toEqual([2, false]);
-    const accepted = await ask('develop');
-    expect([accepted.code, applied()]).toEqual([0, true]);
+    const { press, applied } = deployment;
+    const question = 'Apply this plan? Type develop to confirm: ';
+    const ask = async (answer: string) =>
+      (await press(`${answer}\r`, 'develop', (output) => output.includes(question))).ended;
+    expect([(await ask('yes')).code, applied()]).toEqual([2, false]);
+    expect([(await ask('develop')).code, applied()]).toEqual([0, true]);
   });
 });

@@ -1,0 +1,77 @@
+/** `npm run deploy` with a real Terraform on an emulator of AWS, in a temporary copy of the project. */
+import { cpSync, globSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import { ROOT } from '../../scripts/infra/terraform.ts';
+import { copyProject, startScript } from './deployment.ts';
+
+/** What the emulator does not do, for the output of tests. */
+export const STAGE_LEFT_OUT = [
+  'the build and git are stubs: the functions and the form are those in dist/ and web/dist/',
+  'the smoke test is a stub that asks for /smoke-test: moto runs no function',
+];
+
+/**
+ * Stages of a service on an emulator of AWS, with a bucket for their state.
+ *
+ * @param name - Of the service; unique on the emulator.
+ * @param url - Of the proxy in front of the emulator.
+ * @param stages - The settings.
+ */
+export async function createStages(name: string, url: string, stages: Readonly<Record<string, object>>) {
+  const region = 'eu-central-1';
+  const client = {
+    endpoint: url,
+    region,
+    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+  };
+  const bucket = `${name}-state`;
+  const folder = copyProject(['infra/terraform']);
+  for (const path of ['dist', 'web/dist']) cpSync(join(ROOT, path), join(folder, path), { recursive: true });
+  for (const path of globSync('infra/terraform/{*.tf,*.json}', { cwd: ROOT })) {
+    if (!/_override\.tf|\.auto\.tfvars/.test(path)) cpSync(join(ROOT, path), join(folder, path));
+  }
+  const files = {
+    'package.json': '{"type":"module"}',
+    'bin/git': '#!/bin/sh\n[ "$1" = status ] || echo abc1234\n',
+    'bin/npm': '#!/bin/sh\n',
+    // Asks for something, so that a test can wait for it.
+    'scripts/smoke.ts': `await fetch(process.env.AWS_ENDPOINT_URL + '/smoke-test');`,
+    'infra/terraform/backend.s3.tfbackend': `bucket = "${bucket}"
+region = "${region}"
+use_path_style = true
+allowed_account_ids = ["123456789012"]
+`,
+    'infra/terraform/stages.auto.tfvars.json': JSON.stringify({ stages }),
+  };
+  for (const [path, content] of Object.entries(files))
+    writeFileSync(join(folder, path), content, { mode: 0o755 });
+  const s3 = new S3Client({ ...client, forcePathStyle: true });
+  const CreateBucketConfiguration = { LocationConstraint: region } as const;
+  await s3.send(new CreateBucketCommand({ Bucket: bucket, CreateBucketConfiguration }));
+
+  const inherited = Object.entries(process.env).filter(([key]) => !/^(AWS_|TF_VAR_)/.test(key));
+  const env = {
+    ...Object.fromEntries(inherited),
+    PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
+    TMPDIR: join(folder, 'tmp'),
+    AWS_ENDPOINT_URL: url,
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+    AWS_REGION: region,
+    TF_VAR_name: name,
+    TF_VAR_runtime: 'nodejs22.x', // the newest one that provider 5.100 knows
+  };
+  return {
+    folder,
+    bucket,
+    /** For other clients of the SDK. */
+    client,
+    s3,
+    start: (...args: readonly string[]) => startScript(folder, 'deploy', args, env),
+    remove: (): void => {
+      s3.destroy();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
