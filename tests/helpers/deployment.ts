@@ -342,6 +342,7 @@ export async function createDeployment(
     AWS_SECRET_ACCESS_KEY: 'test',
     AWS_REGION: 'eu-central-1',
     GITHUB_API_URL: aws.url,
+    // Halves the time of a command that runs again in the same copy.
     NODE_COMPILE_CACHE: join(folder, 'home/cache'),
     ...env,
   });

@@ -7,7 +7,6 @@ const REGION = 'eu-central-1';
 const BUCKET = `inquiries-terraform-state-${ACCOUNT}-${REGION}`;
 const STATE = 'inquiries/bootstrap.tfstate';
 const VERSION = 'terraform version -json';
-const QUESTION = 'Apply this plan? Type the account id to confirm: ';
 const ROLES = {
   permissions_boundaries: { develop: 'arn:boundary', main: 'arn:boundary', release: 'arn:boundary' },
   github_roles: { develop: 'arn:deploy', 'develop-plan': 'arn:plan' },
@@ -17,7 +16,6 @@ bucket              = "${BUCKET}"
 region              = "${REGION}"
 allowed_account_ids = ["${ACCOUNT}"]
 `;
-
 const SETTINGS = 'bootstrap/settings.auto.tfvars.json';
 const inState = (place: string) =>
   `What was created so far is in the state in ${place}; run the command again to continue.\n`;
@@ -37,14 +35,18 @@ beforeAll(async () => {
 beforeEach(() => command.reset());
 afterAll(() => command.remove());
 
-/** The bucket exists, with or without a state, or does not. */
+/** The account's bucket exists, with or without a state, or does not. */
 const arrangeBucket = (content: 'with a state' | 'empty' | undefined) => {
   const there = { 'with a state': ['', STATE], empty: [''], none: [] }[content ?? 'none'];
-  for (const key of there) command.aws.answers.set(`HEAD /${BUCKET}/${key}`, () => [200, '']);
+  for (const key of there) {
+    command.aws.answers.set(`HEAD /${BUCKET}/${key}`, ({ headers }) =>
+      headers['x-amz-expected-bucket-owner'] === ACCOUNT ? [200, ''] : [403, ''],
+    );
+  }
 };
 const arrangeSettings = (settings: object) =>
   command.arrange({ moduleFiles: { [SETTINGS]: JSON.stringify(settings) } });
-const readSettings = (): unknown => JSON.parse(command.files()[SETTINGS] ?? '');
+const readJson = (name: string): unknown => JSON.parse(command.files()[name] ?? 'null');
 /** The variables of the last plan. */
 const planned = (): unknown => {
   const call = command.calls().findLast((each) => / plan /.test(each));
@@ -63,7 +65,6 @@ describe('npm run bootstrap refuses in one line and changes nothing:', { timeout
   const noCredentials = 'There are no valid AWS credentials; set AWS_PROFILE or sign in (aws sso login).';
   it.each<[string, Partial<World> & { env?: NodeJS.ProcessEnv }, string]>([
     ['--yes --force', {}, "Unknown option '--force' (see --help)"],
-    ['--yes develop', {}, "Unexpected argument 'develop' (see --help)"],
     ['--yes --github octo', {}, '"octo" is not OWNER/NAME of a repository.'],
     ['--yes --github octo/*', {}, '"octo/*" is not OWNER/NAME of a repository.'],
     ['--yes --github octo/a --github-ids 1', {}, '"1" is not OWNER_ID/REPOSITORY_ID.'],
@@ -156,14 +157,12 @@ Next:
     command.arrange({ outputs: ROLES });
     const { output } = await command.run('--github octo/a --github-ids 1/23 --yes');
     const { permissions_boundaries } = ROLES;
-    const written = command.files()['bootstrap.auto.tfvars.json'] ?? '';
-    expect(JSON.parse(written)).toEqual({ permissions_boundaries });
+    expect(readJson('bootstrap.auto.tfvars.json')).toEqual({ permissions_boundaries });
     expect(output).toContain('infra/terraform/bootstrap, infra/terraform/bootstrap.auto.tfvars.json.\n');
     expect(output).toContain(`each with the secret AWS_ROLE_ARN (docs/deploy.md):
   develop       arn:deploy
   develop-plan  arn:plan
 - Run this command again after the first deployment of each stage`);
-
     command.arrange({});
     expect((await command.run('--yes')).code).toBe(0);
     expect(Object.keys(command.files())).not.toContain('bootstrap.auto.tfvars.json');
@@ -179,21 +178,18 @@ Next:
     const { code } = await command.run('--yes');
     expect([code, command.applied(), command.calls()[1]]).toEqual([0, isApplied, initInBucket]);
     expect(command.calls().join()).not.toContain('state push');
-    expect(Object.keys(command.files())).not.toContain('bootstrap/first.tfstate');
-    expect(command.files()['backend.s3.tfbackend']).toBe(BACKEND);
+    expect(Object.keys(command.files()).toSorted()).toEqual(['backend.s3.tfbackend', SETTINGS]);
   });
 
-  it.each([undefined, 'empty', 'with a state'] as const)(
-    '--plan-only changes nothing (bucket: %s)',
-    async (bucket) => {
-      arrangeBucket(bucket);
-      const { code, output } = await command.run('--plan-only --domain main=example.com');
-      expect(output).toContain('\nthe diff\n');
-      expect([code, command.applied(), command.files(), command.temporary()]).toEqual([0, false, {}, []]);
-      const isImported = command.calls().some((call) => call.endsWith(` aws_s3_bucket.state ${BUCKET}`));
-      expect(isImported).toBe(bucket === 'empty');
-    },
-  );
+  const buckets = [undefined, 'empty', 'with a state'] as const;
+  it.each(buckets)('--plan-only changes nothing (bucket: %s)', async (bucket) => {
+    arrangeBucket(bucket);
+    const { code, output } = await command.run('--plan-only --domain main=example.com');
+    expect(output).toContain('\nthe diff\n');
+    expect([code, command.applied(), command.files(), command.temporary()]).toEqual([0, false, {}, []]);
+    const isImported = command.calls().some((call) => call.endsWith(` aws_s3_bucket.state ${BUCKET}`));
+    expect(isImported).toBe(bucket === 'empty');
+  });
 
   it('keeps the settings, adds to them, and gives all of them to the plan', async () => {
     const first = {
@@ -207,10 +203,10 @@ Next:
       '--domain main=m.example.com --domain release=example.com --domain release=www.example.com --yes',
     ];
     expect((await command.run(options.join(' '))).code).toBe(0);
-    expect(readSettings()).toEqual(first);
+    expect(readJson(SETTINGS)).toEqual(first);
     await command.run('--domain main=example.com --yes');
     const second = { ...first, domains: { ...first.domains, main: ['example.com'] } };
-    expect(readSettings()).toEqual(second);
+    expect(readJson(SETTINGS)).toEqual(second);
     expect(planned()).toEqual({ ...second, bucket: BUCKET.replace(REGION, 'eu-west-1') });
   });
 
@@ -254,15 +250,14 @@ describe('npm run bootstrap asks GitHub for the ids of the repository', { timeou
         return [200, JSON.stringify({ id, owner: { id: 1 } })];
       });
     }
-    const env = { GITHUB_TOKEN: 'token' };
-    await command.run('--github octo/a --existing-provider --yes', env);
+    await command.run('--github octo/a --existing-provider --yes', { GITHUB_TOKEN: 'token' });
     const first = { repository: 'octo/a', ...ids, existing_provider: true };
-    expect(readSettings()).toEqual({ region: REGION, github: first });
-    await command.run('--github octo/a --yes', env);
-    expect([asked, readSettings()]).toEqual([['a Bearer token'], { region: REGION, github: first }]);
+    expect(readJson(SETTINGS)).toEqual({ region: REGION, github: first });
+    await command.run('--github octo/a --yes');
+    expect([asked, readJson(SETTINGS)]).toEqual([['a Bearer token'], { region: REGION, github: first }]);
     await command.run('--github octo/b --yes');
     const second = { ...first, repository: 'octo/b', repository_id: '24' };
-    expect([asked.at(-1), readSettings()]).toEqual(['b undefined', { region: REGION, github: second }]);
+    expect([asked.at(-1), readJson(SETTINGS)]).toEqual(['b undefined', { region: REGION, github: second }]);
   });
 
   it.each<[string, () => [number, string] | undefined]>([
@@ -274,13 +269,12 @@ describe('npm run bootstrap asks GitHub for the ids of the repository', { timeou
     command.aws.answers.set('GET /repos/octo/b', answer);
     const { code, output } = await command.run('--github octo/b --yes');
     expect(output).toMatch(/^GitHub does not give the ids of octo\/b, so that only .* --github-ids\.\n/);
-    expect([code, readSettings()]).toEqual([0, { region: REGION, github: { repository: 'octo/b' } }]);
+    expect([code, readJson(SETTINGS)]).toEqual([0, { region: REGION, github: { repository: 'octo/b' } }]);
   });
 });
 
 describe.skipIf(!hasScript)('npm run bootstrap at a terminal', { timeout: 30_000 }, () => {
-  const answer = async (keys: string) =>
-    (await command.press(keys, '', (output) => output.includes(QUESTION))).ended;
+  const isAsked = (output: string) => output.includes('Type the account id to confirm: ');
 
   it.each([
     ['another word', 'yes\r'],
@@ -288,20 +282,21 @@ describe.skipIf(!hasScript)('npm run bootstrap at a terminal', { timeout: 30_000
     ['Ctrl-D', CTRL_D],
   ])('changes nothing and exits 2 after %s', async (_, keys) => {
     arrangeBucket('empty');
-    const { code, output } = await answer(keys);
+    const { code, output } = await (await command.press(keys, '', isAsked)).ended;
     expect([code, output]).toEqual([2, expect.stringMatching(/Nothing was changed\.\r\n$/)]);
     expect([command.applied(), command.files(), command.temporary()]).toEqual([false, {}, []]);
   });
 
   it('applies after the account id', async () => {
-    expect([(await answer(`${ACCOUNT}\r`)).code, command.applied()]).toEqual([0, true]);
+    const { ended } = await command.press(`${ACCOUNT}\r`, '', isAsked);
+    expect([(await ended).code, command.applied()]).toEqual([0, true]);
   });
 
   it('does not ask if nothing has changed', async () => {
     arrangeBucket('with a state');
     command.arrange({ changes: [] });
     const { ended } = await command.press('', '', (output) => output.includes('Done.'));
-    expect((await ended).output).not.toContain(QUESTION);
+    expect(isAsked((await ended).output)).toBe(false);
   });
 });
 
