@@ -179,10 +179,11 @@ resource "aws_cloudwatch_log_metric_filter" "not_json" {
   pattern        = "{ $.level = \"WARN\" && $.message.status = 500 }"
 
   metric_transformation {
-    namespace = local.metric_namespace
-    name      = "NotJson"
-    value     = "1"
-    unit      = "Count"
+    namespace     = local.metric_namespace
+    name          = "NotJson"
+    value         = "1"
+    default_value = "0"
+    unit          = "Count"
   }
 }
 

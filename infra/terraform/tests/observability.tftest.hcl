@@ -161,7 +161,7 @@ run "everything" {
       access-Refused  = "/aws/vendedlogs/apigateway/inquiries-${terraform.workspace} inquiries/${terraform.workspace} Refused +1 or 0 Count at { $.status = \"401\" }"
       mailer-refused  = "/aws/lambda/inquiries-${terraform.workspace}-mailer inquiries/${terraform.workspace} MailsRefused +1 or none Count at { $.message.outcome = \"refused\" || $.message.outcome = \"no-address\" }"
       memory          = "/aws/lambda/inquiries-${terraform.workspace} inquiries/${terraform.workspace} MaxMemoryUsed +$.record.metrics.maxMemoryUsedMB or none Megabytes at { $.type = \"platform.report\" }"
-      not-json        = "/aws/lambda/inquiries-${terraform.workspace} inquiries/${terraform.workspace} NotJson +1 or none Count at { $.level = \"WARN\" && $.message.status = 500 }"
+      not-json        = "/aws/lambda/inquiries-${terraform.workspace} inquiries/${terraform.workspace} NotJson +1 or 0 Count at { $.level = \"WARN\" && $.message.status = 500 }"
     }
     error_message = "A metric filter counts other lines, or a filter is not in this table."
   }
