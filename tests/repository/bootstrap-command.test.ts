@@ -70,7 +70,6 @@ describe('npm run bootstrap refuses in one line and changes nothing:', { timeout
     ['--yes --github octo/a --github-ids 1', {}, '"1" is not OWNER_ID/REPOSITORY_ID.'],
     ['--yes --github-ids 1/23', {}, '--github-ids and --existing-provider need --github OWNER/NAME.'],
     ['--yes --existing-provider', {}, '--github-ids and --existing-provider need --github OWNER/NAME.'],
-    ['--yes --domain release', {}, '"release" is not STAGE=NAME.'],
     ['--yes --domain test=example.com', {}, '"test=example.com" is not STAGE=NAME.'],
     ['--yes --domain main=*.example.com', {}, '"main=*.example.com" is not STAGE=NAME.'],
     ['--yes --domain main=example.com=x', {}, '"main=example.com=x" is not STAGE=NAME.'],
