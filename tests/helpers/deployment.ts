@@ -147,7 +147,8 @@ if (isLocal && /^terraform (import|apply)$/.test(key)) writeFileSync('first.tfst
 if (key === world.hanging) {
   for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM']) process.on(signal, () => record(key + ' got ' + signal));
   record(key + ' waits');
-  setInterval(() => existsSync(folder + '/end') && fail(), 20);
+  // Also when the test has gone without it.
+  setInterval(() => (existsSync(folder + '/end') || !existsSync(folder)) && fail(), 20);
 } else if (key === 'terraform version') {
   console.log(JSON.stringify({ terraform_version: world.terraform }));
 } else if (key === 'terraform show' && args.length === 2) {
