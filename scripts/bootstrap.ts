@@ -11,6 +11,7 @@ import { join, relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { HeadBucketCommand, HeadObjectCommand, S3Client, S3ServiceException } from '@aws-sdk/client-s3';
 import { isConfirmed, parseObject, parseOptions, readIfThere, runCommand, UsageError } from './cli.ts';
+import { NETWORK } from './aws.ts';
 import { readAccount } from './infra/account.ts';
 import {
   exitCodeOfInterruption,
@@ -189,7 +190,7 @@ function checkBackendFile({ accountId, bucket, region }: Place): void {
 
 /** Whether the bucket is there, and whether it has the bootstrap's state. */
 async function findState({ accountId, bucket }: Place): Promise<'no bucket' | 'no state' | 'state'> {
-  const client = new S3Client({});
+  const client = new S3Client(NETWORK);
   const isThere = async (request: Promise<unknown>): Promise<boolean> => {
     try {
       await request;

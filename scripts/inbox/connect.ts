@@ -3,6 +3,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { NETWORK } from '../aws.ts';
 import { UsageError } from '../cli.ts';
 import { readRunningStack } from '../local/state.ts';
 import { createInbox } from './inbox.ts';
@@ -26,17 +27,6 @@ export interface Connection {
 
 /** Connects when it is called: a verb reads its arguments first. */
 export type Connect = () => Connection;
-
-/** Without these the SDK waits for ever. A page of 16 MB takes seconds on a slow line. */
-export const NETWORK = {
-  maxAttempts: 3,
-  requestHandler: {
-    connectionTimeout: 3_000,
-    requestTimeout: 20_000,
-    throwOnRequestTimeout: true,
-    socketTimeout: 20_000,
-  },
-};
 
 /**
  * Connects to the running local stack.

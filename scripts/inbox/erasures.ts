@@ -9,7 +9,7 @@ import { CreateTableCommand, waitUntilTableExists } from '@aws-sdk/client-dynamo
 import { GetParameterCommand, PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { readIfThere } from '../cli.ts';
-import { NETWORK } from './connect.ts';
+import { NETWORK } from '../aws.ts';
 import type { Connection } from './connect.ts';
 
 /** Where the key is kept. */

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
+import { NETWORK } from '../aws.ts';
 import { readIfThere, UsageError } from '../cli.ts';
 import { MODULE } from './terraform.ts';
 import type { Stage } from './terraform.ts';
@@ -12,7 +13,7 @@ import type { Stage } from './terraform.ts';
  * @throws UsageError without a region, without credentials, or if AWS does not accept them.
  */
 export async function readAccount(): Promise<{ accountId: string; region: string }> {
-  const client = new STSClient({});
+  const client = new STSClient(NETWORK);
   try {
     const region = await client.config.region().catch(() => {
       throw new UsageError('There is no AWS region; set AWS_REGION or AWS_PROFILE.');

@@ -1,6 +1,7 @@
 /** A gradual deployment: the new version of the function gets a share of the requests while the alarms are watched. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudWatchClient, DescribeAlarmsCommand } from '@aws-sdk/client-cloudwatch';
+import { NETWORK } from '../aws.ts';
 import { makePlan } from './plan.ts';
 import type { Plan, Shift } from './plan.ts';
 import { interruption } from './steps.ts';
@@ -27,7 +28,7 @@ export function findShift({ changes }: Plan): Gradual | undefined {
 
 /** Names of the alarms of the function and the API that ring. */
 export async function findRinging(functionName: string): Promise<string[]> {
-  const client = new CloudWatchClient({});
+  const client = new CloudWatchClient(NETWORK);
   try {
     // Alarms are named FUNCTION-function-… and FUNCTION-api-…; a stage has fewer than the 100 of one page.
     const { MetricAlarms = [] } = await client.send(

@@ -1,19 +1,16 @@
 /** Calls a deployed function directly. */
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { NETWORK } from '../aws.ts';
 import { parseObject } from '../cli.ts';
 import { parseBody } from '../contract-checks.ts';
 import type { ServiceResponse } from '../contract-checks.ts';
 
-/** The function itself ends after 30 s. Without timeouts the SDK waits for ever. */
+/** The function itself ends after 30 s. */
 const TIMEOUT_MS = 35_000;
 
 const lambda = new LambdaClient({
-  requestHandler: {
-    connectionTimeout: 3_000,
-    requestTimeout: TIMEOUT_MS,
-    socketTimeout: TIMEOUT_MS,
-    throwOnRequestTimeout: true,
-  },
+  ...NETWORK,
+  requestHandler: { ...NETWORK.requestHandler, requestTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS },
 });
 
 /**

@@ -11,6 +11,7 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { parseConfig } from '../../web/src/config.ts';
+import { NETWORK } from '../aws.ts';
 import { interruption } from './steps.ts';
 import { ROOT } from './terraform.ts';
 
@@ -102,7 +103,7 @@ export async function uploadForm(
   contents.set('index.html', Buffer.from(narrowPolicy(page, connectOrigins)));
   contents.set('config.json', Buffer.from(`${JSON.stringify(config, null, 2)}\n`));
 
-  const s3 = new S3Client({});
+  const s3 = new S3Client(NETWORK);
   const uploaded: string[] = [];
   try {
     for (const [key, body] of [...contents].toSorted(([a], [b]) => rank(a) - rank(b))) {
@@ -125,7 +126,7 @@ export async function uploadForm(
 }
 
 async function invalidate(distribution: string): Promise<void> {
-  const cloudFront = new CloudFrontClient({});
+  const cloudFront = new CloudFrontClient(NETWORK);
   const items = ['/', ...ENTRY.map((key) => `/${key}`)];
   try {
     await cloudFront.send(

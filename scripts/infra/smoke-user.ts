@@ -7,7 +7,7 @@ import {
   AdminSetUserPasswordCommand,
   CognitoIdentityProviderClient,
 } from '@aws-sdk/client-cognito-identity-provider';
-import { NETWORK } from '../inbox/connect.ts';
+import { NETWORK } from '../aws.ts';
 
 /**
  * Creates a user, signs in as that user, and deletes the user: the API accepts the token until it expires, and nobody

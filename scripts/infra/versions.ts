@@ -10,7 +10,7 @@ import {
   UpdateAliasCommand,
 } from '@aws-sdk/client-lambda';
 import { UsageError } from '../cli.ts';
-import { NETWORK } from '../inbox/connect.ts';
+import { NETWORK } from '../aws.ts';
 
 export const ALIAS = 'live';
 
