@@ -13,6 +13,7 @@ import { HeadBucketCommand, HeadObjectCommand, S3Client, S3ServiceException } fr
 import { isConfirmed, parseObject, parseOptions, readIfThere, runCommand, UsageError } from './cli.ts';
 import { NETWORK } from './aws.ts';
 import { readAccount } from './infra/account.ts';
+import { makePlan, readOutputs } from './infra/plan.ts';
 import {
   exitCodeOfInterruption,
   handleSignals,
@@ -308,10 +309,7 @@ interface Outputs {
 
 /** Writes what the stages' module reads, and says what comes next. */
 async function finish({ accountId, bucket, region }: Place): Promise<void> {
-  const read = JSON.parse(await terraform('output', '-json')) as Record<keyof Outputs, { value: never }>;
-  const { permissions_boundaries: boundaries, github_roles: roles } = Object.fromEntries(
-    Object.entries(read).map(([name, { value }]) => [name, value]),
-  ) as unknown as Outputs;
+  const { permissions_boundaries: boundaries, github_roles: roles } = await readOutputs<Outputs>(BOOTSTRAP);
   writeFileSync(
     BACKEND_FILE,
     `# Written by npm run bootstrap.\nbucket              = "${bucket}"\nregion              = "${region}"\nallowed_account_ids = ["${accountId}"]\n`,
@@ -348,22 +346,14 @@ async function bootstrap(
     writeJson(variables, { ...settings, bucket: place.bucket });
     const isLocal = await openState(place, variables);
     const file = join(folder, 'plan');
-    await terraform('plan', '-no-color', `-var-file=${variables}`, `-out=${file}`);
-    const planned = JSON.parse(await terraform('show', '-json', file)) as {
-      resource_changes?: { change: { actions: string[] } }[];
-      output_changes?: Record<string, { actions: string[] }>;
-    };
-    const changes = [
-      ...(planned.resource_changes ?? []).map(({ change }) => change),
-      ...Object.values(planned.output_changes ?? {}),
-    ].filter(({ actions }) => !['no-op', 'read'].includes(actions.join()));
-    process.stdout.write(`\n${(await terraform('show', '-no-color', file)).trim()}\n\n`);
+    const plan = await makePlan(file, { args: [`-var-file=${variables}`], cwd: BOOTSTRAP });
+    process.stdout.write(`\n${plan.text}\n\n`);
     process.stdout.write(
       `  account   ${place.accountId}\n  region    ${place.region}\n  bucket    ${place.bucket}\n\n`,
     );
     if (planOnly) return;
     if (
-      changes.length > 0 &&
+      plan.hasChanges &&
       !yes &&
       !(await isConfirmed('Apply this plan? Type the account id to confirm: ', place.accountId, interruption))
     ) {
@@ -371,7 +361,7 @@ async function bootstrap(
     }
     // Before the first change, so that a second run after an interruption continues with the same settings.
     writeJson(SETTINGS_FILE, settings);
-    await apply(changes.length > 0 ? file : undefined, isLocal, place);
+    await apply(plan.hasChanges ? file : undefined, isLocal, place);
     await finish(place);
   } finally {
     rmSync(folder, { recursive: true, force: true });

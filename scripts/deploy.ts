@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { isConfirmed, parseCommandLine, runCommand, UsageError } from './cli.ts';
 import { findBackendFile, hasLocalState, readStageAccount } from './infra/account.ts';
 import { applyGradually, findRinging, findShift } from './infra/gradual.ts';
-import { describeLoss, initialise, keepInterrupted, makePlan } from './infra/plan.ts';
+import { describeLoss, initialise, keepInterrupted, makePlan, readOutputs } from './infra/plan.ts';
 import type { Plan } from './infra/plan.ts';
 import { uploadForm } from './infra/site.ts';
 import type { Site } from './infra/site.ts';
@@ -174,7 +174,7 @@ async function review(
   await initialise(stage);
   const whole = await makePlan(file);
   const gradual = minutes === undefined ? undefined : findShift(whole);
-  const plan = gradual === undefined ? whole : await makePlan(file, gradual.shift);
+  const plan = gradual === undefined ? whole : await makePlan(file, { shift: gradual.shift });
   summarise(stage, account, plan);
 
   const loss = describeLoss(plan);
@@ -209,13 +209,6 @@ async function apply({ file }: Plan): Promise<void> {
     await keepInterrupted();
     throw error;
   }
-}
-
-async function readOutputs(): Promise<Outputs> {
-  const outputs = JSON.parse(await terraform(['output', '-json'])) as Record<string, { value: unknown }>;
-  return Object.fromEntries(
-    Object.entries(outputs).map(([name, { value }]) => [name, value]),
-  ) as unknown as Outputs;
 }
 
 /** Uploads the form of a stage that has one, and deletes old versions of the function. */
@@ -296,7 +289,7 @@ async function deploy(settings: ReturnType<typeof readSettings>): Promise<void> 
     if (gradual) await applyGradually(apply, plan, gradual, settings.minutes ?? 0);
     else if (plan.hasChanges) await apply(plan);
     phase = 'uploading the form';
-    const outputs = await readOutputs();
+    const outputs = await readOutputs<Outputs>();
     await finish(outputs);
     phase = 'testing the stage';
     await test(settings.stage, outputs);

@@ -54,22 +54,41 @@ export async function initialise(stage: Stage): Promise<void> {
 const isChange = ({ actions }: { readonly actions: readonly string[] }): boolean =>
   !actions.every((action) => ['no-op', 'read'].includes(action));
 
-/** Writes a plan to a file and reads what it changes. */
-export async function makePlan(file: string, shift?: Shift): Promise<Plan> {
-  await terraform(['plan', '-no-color', `-out=${file}`], {
-    TF_VAR_shift: shift && JSON.stringify(shift),
-  });
-  const shown = JSON.parse(await terraform(['show', '-json', file])) as {
+/**
+ * Writes a plan to a file and reads what it changes.
+ *
+ * @param options - `args` of `terraform plan`, and the folder of the module, by default that of the stages.
+ */
+export async function makePlan(
+  file: string,
+  { shift, args = [], cwd }: { shift?: Shift | undefined; args?: readonly string[]; cwd?: string } = {},
+): Promise<Plan> {
+  await terraform(
+    ['plan', '-no-color', ...args, `-out=${file}`],
+    { TF_VAR_shift: shift && JSON.stringify(shift) },
+    cwd,
+  );
+  const shown = JSON.parse(await terraform(['show', '-json', file], {}, cwd)) as {
     resource_changes?: Change[];
     output_changes?: Record<string, { actions: string[] }>;
   };
   const changes = (shown.resource_changes ?? []).filter(({ change }) => isChange(change));
   const hasChanges = changes.length > 0 || Object.values(shown.output_changes ?? {}).some(isChange);
-  const text = (await terraform(['show', '-no-color', file]))
+  const text = (await terraform(['show', '-no-color', file], {}, cwd))
     // What the symbols mean: the same every time.
     .replace(/^(?:Terraform|OpenTofu) used the selected providers[^:]*symbols:\n(?:.+\n)+/m, '')
     .trim();
   return { file, changes, hasChanges, text, sha256: createHash('sha256').update(text).digest('hex') };
+}
+
+/** The outputs of the module, by default that of the stages. */
+export async function readOutputs<Outputs>(cwd?: string): Promise<Outputs> {
+  const outputs = JSON.parse(await terraform(['output', '-json'], {}, cwd)) as Record<
+    string,
+    { value: unknown }
+  >;
+  const values = Object.entries(outputs).map(([name, { value }]) => [name, value]);
+  return Object.fromEntries(values) as Outputs;
 }
 
 /** What the plan would lose, in one sentence; undefined if nothing. */
