@@ -161,7 +161,7 @@ export const strings: Strings = {
     clear: '検索をクリア',
     today: '今日',
     yesterday: '昨日',
-    copyText: '本文をコピー',
+    copyText: '内容をコピー',
     copyLink: 'リンクをコピー',
     copied: 'コピーしました',
     notCopied: 'コピーできませんでした',
