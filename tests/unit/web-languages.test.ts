@@ -86,11 +86,6 @@ describe.each(Object.entries(LANGUAGES))('the texts in %s', (language, texts) =>
     expect(wrong).toEqual([]);
   });
 
-  it('name the language as the language does', () => {
-    const name = new Intl.DisplayNames(language, { type: 'language' }).of(language);
-    expect(texts.strings.self.toLowerCase()).toBe(name?.toLowerCase());
-  });
-
   it('name the list and the button for older inquiries as they are labelled', () => {
     const { form, failures, list } = texts.strings;
     for (const text of [form.lead, failures.otherVersion, failures.oldAttempt]) {

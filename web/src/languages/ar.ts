@@ -2,7 +2,6 @@ import type { MailStrings, Strings } from './strings.ts';
 
 // Verbal nouns and the past tense address everybody; imperatives and the present tense would have to choose a gender.
 export const strings: Strings = {
-  self: 'العربية',
   page: {
     title: (name) => (name === '' ? 'التواصل معنا' : `التواصل مع ${name}`),
     language: 'اللغة',

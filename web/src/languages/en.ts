@@ -1,7 +1,6 @@
 import type { MailStrings, Strings } from './strings.ts';
 
 export const strings: Strings = {
-  self: 'English',
   page: {
     title: (name) => (name === '' ? 'Contact us' : `Contact ${name}`),
     language: 'Language',

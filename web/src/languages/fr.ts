@@ -2,7 +2,6 @@ import type { MailStrings, Strings } from './strings.ts';
 
 // \u202f is the narrow space before ? ! : ; and inside « »; the line never breaks there.
 export const strings: Strings = {
-  self: 'Français',
   page: {
     title: (name) => (name === '' ? 'Nous contacter' : `Contacter ${name}`),
     language: 'Langue',

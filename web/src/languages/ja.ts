@@ -1,7 +1,6 @@
 import type { MailStrings, Strings } from './strings.ts';
 
 export const strings: Strings = {
-  self: '日本語',
   page: {
     title: (name) => (name === '' ? 'お問い合わせ' : `${name}へのお問い合わせ`),
     language: '言語',
