@@ -1,10 +1,12 @@
 /** Serves the contact form, web/dist or web/ itself, and the config.json of the running stack. */
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type { ViteDevServer } from 'vite';
 import { buildPageWhenStale, outputOf, startLivePage } from './page-build.ts';
 import { startPageServer } from './page-server.ts';
 
-const WEB = join(import.meta.dirname, '../../web');
+const WEB = resolve(import.meta.dirname, '../../web');
 
 /** The form's config.json. web/README.md */
 interface FormConfig {
@@ -12,6 +14,12 @@ interface FormConfig {
   readonly clientId: string;
   readonly apiUrl: string;
 }
+
+/** The hash of the style sheet in the page, for its policy. */
+const firstPaintHash = (): string =>
+  `sha256-${createHash('sha256')
+    .update(readFileSync(join(WEB, 'src/first-paint.css')))
+    .digest('base64')}`;
 
 /** Builds web/dist if it is missing or older than its sources. @returns Whether it was built. */
 export const buildFormWhenStale = async (): Promise<boolean> => buildPageWhenStale(WEB);
@@ -28,13 +36,16 @@ export async function startFormServer(port: number, { live = false } = {}) {
     port,
     folder: outputOf(WEB),
     openerPolicy: 'same-origin',
-    find: (path, config) =>
-      path === '/config.json'
-        ? { type: 'application/json', data: JSON.stringify(config, null, 2) }
-        : undefined,
+    find(path, config) {
+      if (path === '/config.json') return { type: 'application/json', data: JSON.stringify(config, null, 2) };
+      if (live && path === '/inquiry-form.js')
+        return { type: 'text/javascript', data: "export * from '/src/element.ts';" };
+      return undefined;
+    },
     policy: ({ issuer, apiUrl }, url) =>
       live
         ? [
+            "style-src 'self'",
             "img-src 'self'",
             `connect-src 'self' ${issuer} ${apiUrl} ${url.replace('http', 'ws')}`,
             // Vite's client adds style elements, and waits for a stopped server in a worker made from a string.
@@ -42,6 +53,7 @@ export async function startFormServer(port: number, { live = false } = {}) {
             'worker-src blob:',
           ]
         : [
+            `style-src 'self' '${firstPaintHash()}'`,
             "img-src 'self'",
             `connect-src 'self' ${issuer} ${apiUrl}`,
             "require-trusted-types-for 'script'",

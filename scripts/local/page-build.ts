@@ -1,11 +1,11 @@
 /** Builds the pages with Vite, or serves them from their sources, as web/vite.config.ts says. */
 import { globSync, statSync } from 'node:fs';
 import type { Server } from 'node:http';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { InlineConfig, ViteDevServer } from 'vite';
 import { openFolder } from '../cli.ts';
 
-const WEB = join(import.meta.dirname, '../../web');
+const WEB = resolve(import.meta.dirname, '../../web');
 
 /** Where the build of a page lies. */
 export const outputOf = (page: string): string => join(page, 'dist');
@@ -32,6 +32,8 @@ export async function buildPage(page: string): Promise<void> {
   // Loaded only when needed, which takes a second.
   const { build } = await import('vite');
   await build({ ...configOf(page), logLevel: 'silent' });
+  // The custom element lies next to the form.
+  if (page === WEB) await build({ configFile: join(WEB, 'vite.element.config.ts'), logLevel: 'silent' });
 }
 
 /**
@@ -58,8 +60,13 @@ export async function startLivePage(page: string, server: Server): Promise<ViteD
     plugins: [
       {
         name: 'policy-of-the-header',
-        // The page's own policy forbids what Vite's client does. The header has one that allows it.
-        transformIndexHtml: (html) => html.replace(/<meta\s+http-equiv="Content-Security-Policy"[^>]*>/, ''),
+        // The page's own policy forbids what Vite's client does; the header has one that allows it. Without the hash
+        // in it, web/vite.config.ts leaves the first style sheet out, which is a file here that can be replaced.
+        transformIndexHtml: (html) =>
+          html.replace(
+            /<meta\s+http-equiv="Content-Security-Policy"[^>]*>/,
+            '<link rel="stylesheet" href="/src/first-paint.css" />',
+          ),
       },
     ],
   });

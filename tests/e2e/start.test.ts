@@ -520,13 +520,16 @@ describe('with --watch, each time a file is replaced as editors and git do,', ()
 
         let loads = 0;
         page.on('load', () => void loads++);
-        const style = `getComputedStyle(document.documentElement).getPropertyValue('--probe')`;
-        let rule = '';
-        for (const value of ['1', '2']) {
-          const next = `:root { --probe: ${value}; }\n`;
-          replace(join(root, 'web/src/style.css'), rule, next);
-          await expect.poll(() => page.evaluate(style), { timeout: 20_000 }).toBe(value);
-          rule = next;
+        const style = 'getComputedStyle(document.documentElement).getPropertyValue';
+        for (const file of ['style', 'first-paint']) {
+          let rule = '';
+          for (const value of ['1', '2']) {
+            const next = `:root { --probe-${file}: ${value}; }\n`;
+            replace(join(root, `web/src/${file}.css`), rule, next);
+            const probe = async () => page.evaluate(`${style}('--probe-${file}')`);
+            await expect.poll(probe, { timeout: 20_000 }).toBe(value);
+            rule = next;
+          }
         }
         expect(await on(page).message.inputValue()).toBe('written');
         expect(loads).toBe(0);
@@ -540,6 +543,8 @@ describe('with --watch, each time a file is replaced as editors and git do,', ()
           .toBe('3');
         await expect.poll(() => on(page).message.inputValue(), { timeout: 20_000 }).toBe('written');
 
+        await page.evaluate(`import('/inquiry-form.js')`);
+        expect(await page.evaluate(`typeof customElements.get('inquiry-form')`)).toBe('function');
         // In such a worker, Vite's client waits until a stopped server is started again.
         await page.evaluate(`void new SharedWorker(URL.createObjectURL(new Blob(['']))); 0`);
         expect(complaints).toEqual([]);
