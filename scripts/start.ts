@@ -85,6 +85,10 @@ await runCommand(async () => {
     inspect: settings.inspect,
     ready: building,
     settings: settings.functions,
+    branding: JSON.parse(readFileSync(join(ROOT, 'web/config.example.json'), 'utf8')) as Record<
+      string,
+      unknown
+    >,
     corsOrigins: settings.corsOrigins,
     liveForm: settings.watching,
     ...(process.stdout.isTTY && {

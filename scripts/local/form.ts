@@ -8,8 +8,8 @@ import { startPageServer } from './page-server.ts';
 
 const WEB = resolve(import.meta.dirname, '../../web');
 
-/** The form's config.json. web/README.md */
-interface FormConfig {
+/** The form's config.json, the company's settings included. web/README.md */
+interface FormConfig extends Readonly<Record<string, unknown>> {
   readonly issuer: string;
   readonly clientId: string;
   readonly apiUrl: string;
