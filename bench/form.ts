@@ -127,9 +127,10 @@ async function load(
 const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
+const signedOut = async (page: Page) => on(page).button('Sign in').waitFor({ timeout: 60_000 });
+const signedIn = async (page: Page) => on(page).subject.waitFor({ timeout: 60_000 });
+
 async function measure(context: BrowserContext, name: string, url: string): Promise<void> {
-  const signedOut = async (page: Page) => on(page).button('Sign in').waitFor({ timeout: 60_000 });
-  const signedIn = async (page: Page) => on(page).subject.waitFor({ timeout: 60_000 });
   const page = await context.newPage();
   for (const [state, ready] of [
     ['signed out', signedOut],
