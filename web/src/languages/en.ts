@@ -50,7 +50,10 @@ export const strings: Strings = {
     notKept: 'This browser can’t save drafts. Keep this page open.',
     sendingNow: 'Sending your inquiry.',
     slow: 'This is taking longer than usual. Please keep this page open.',
-    ready: { title: 'Ready to send', text: 'Your inquiry hasn’t been sent yet. Your text is as you left it.' },
+    ready: {
+      title: 'Ready to send',
+      text: 'Your inquiry hasn’t been sent yet. Your text is as you left it.',
+    },
     offline: {
       title: 'You’re offline',
       text: 'You can go on writing. Send it when you’re connected again.',
@@ -65,8 +68,7 @@ export const strings: Strings = {
     reference: 'Reference',
     sentAs: (email) => `Sent as ${isolate(email)}`,
     next: (email) => `We’ll answer by email to ${isolate(email)}.`,
-    answersFrom: (sender, email) =>
-      `Our answer comes by email from ${isolate(sender)} to ${isolate(email)}.`,
+    answersFrom: (sender, email) => `Our answer comes by email from ${isolate(sender)} to ${isolate(email)}.`,
     view: 'View it',
     another: 'Write another',
     elsewhere: { title: 'Already sent', text: 'You sent this inquiry from another tab.' },
