@@ -17,6 +17,8 @@ import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { unparsableJson } from '../../src/errors.ts';
 import { logRequest } from '../../src/log.ts';
 import { logMail } from '../../src/mailer/log.ts';
+import { parseConfig } from '../../web/src/config.ts';
+import { languages } from '../../web/src/locale.ts';
 import { readText } from '../helpers/repository.ts';
 
 const source = globSync('infra/terraform/*.tf', { cwd: ROOT }).toSorted().map(readText).join('\n');
@@ -500,6 +502,53 @@ describe('the module', () => {
     expect(blocks).toHaveLength(matches(source, /^(variable|output) /gm).length);
     const description = /^ {2}description\s+= (?:"[^"]{20,}|<<-EOT)/m;
     expect(blocks.filter(([block]) => !description.test(block)).map(([, name]) => name)).toEqual([]);
+  });
+});
+
+describe('the form', () => {
+  it('takes every setting that a stage may have', () => {
+    const required = {
+      issuer: 'https://issuer.example.com',
+      clientId: 'client',
+      apiUrl: 'https://api.example.com',
+    };
+    const config = { ...required, ...form, answersFrom: inbox.from };
+    expect(parseConfig(config)).toMatchObject(config);
+    expect(
+      matches(source, /^ {4}form = optional\(object\(\{\n(.*?)^ {4}\}/gms).flatMap((type) =>
+        matches(type, /^ {6}(\w+)/gm),
+      ),
+    ).toEqual(Object.keys(form));
+  });
+
+  it('has the languages that a stage may offer', () => {
+    const [codes = ''] = matches(source, /^ {2}languages = \[(.*)\]$/gm);
+    expect(matches(codes, /"(\w+)"/g).toSorted()).toEqual(languages.toSorted());
+  });
+
+  it('has the same policy in its page, in the headers of CloudFront and in web/README.md', () => {
+    const [directives = ''] = matches(
+      source,
+      /^ +content_security_policy = join\("; ", \[\n(.*?)\n +\]\)$/gms,
+    );
+    const readme = readText('web/README.md');
+    // What differs between stages, and the hash.
+    const normalise = (policy: string) =>
+      policy.replace(/'[^']*(?:sha256-|HASH)[^']*'/, 'HASH').replace(/connect-src [^;]*/, 'connect-src …');
+    const header = normalise(matches(directives, /"([^"]+)"/g).join('; '));
+    expect(normalise(matches(readme, /^Content-Security-Policy: (.*)$/gm).join())).toBe(header);
+    const page = matches(
+      readText('web/index.html'),
+      /http-equiv="Content-Security-Policy"\s+content="([^"]*)"/g,
+    );
+    expect(normalise(page.join())).toBe(header.replace("frame-ancestors 'none'; ", ''));
+    expect(header).toContain("style-src 'self' HASH;");
+    for (const line of [
+      'Referrer-Policy: no-referrer',
+      'Strict-Transport-Security: max-age=31536000',
+      'Access-Control-Allow-Origin: *',
+    ])
+      expect(readme).toContain(`\n${line}\n`);
   });
 });
 

@@ -146,7 +146,7 @@ run "mailer" {
       INBOX_FROM     = "${terraform.workspace}@mail.example.com"
       MAILS_PER_HOUR = "25"
       STAGE          = terraform.workspace
-      LANGUAGE       = "de"
+      MAIL_LANGUAGE  = "de"
     })
     error_message = "CKV_AWS_45: the mailer's environment is not its settings only."
   }
@@ -333,7 +333,7 @@ run "existing_identity" {
   assert {
     condition = (
       aws_lambda_function.mailer[0].environment[0].variables.MAILS_PER_HOUR == "10"
-      && aws_lambda_function.mailer[0].environment[0].variables.LANGUAGE == "en"
+      && aws_lambda_function.mailer[0].environment[0].variables.MAIL_LANGUAGE == "en"
     )
     error_message = "The defaults are not 10 mails an hour, in English."
   }
