@@ -1,9 +1,11 @@
 /** Serves the contact form: web/ as Vite builds it, and the config.json of the running stack. */
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { buildPage, buildPageWhenStale, outputOf } from './page-build.ts';
 import { startPageServer } from './page-server.ts';
 
-const WEB = join(import.meta.dirname, '../../web');
+const WEB = resolve(import.meta.dirname, '../../web');
 
 /** The form's config.json. web/README.md */
 interface FormConfig {
@@ -11,6 +13,12 @@ interface FormConfig {
   readonly clientId: string;
   readonly apiUrl: string;
 }
+
+/** The hash of the style sheet in the page, for its policy. */
+const firstPaintHash = (): string =>
+  `sha256-${createHash('sha256')
+    .update(readFileSync(join(WEB, 'src/first-paint.css')))
+    .digest('base64')}`;
 
 /** Builds web/dist if it is missing or older than its sources. @returns Whether it was built. */
 export const buildFormWhenStale = async (): Promise<boolean> => buildPageWhenStale(WEB);
@@ -33,6 +41,7 @@ export const startFormServer = (port: number) =>
         ? { type: 'application/json', data: JSON.stringify(config, null, 2) }
         : undefined,
     policy: ({ issuer, apiUrl }) => [
+      `style-src 'self' '${firstPaintHash()}'`,
       "img-src 'self'",
       `connect-src 'self' ${issuer} ${apiUrl}`,
       "require-trusted-types-for 'script'",

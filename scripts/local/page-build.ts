@@ -1,9 +1,9 @@
 /** Builds the pages with Vite, as web/vite.config.ts says. */
 import { globSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { openFolder } from '../cli.ts';
 
-const WEB = join(import.meta.dirname, '../../web');
+const WEB = resolve(import.meta.dirname, '../../web');
 
 /** Where the build of a page lies. */
 export const outputOf = (page: string): string => join(page, 'dist');
@@ -35,6 +35,8 @@ export async function buildPage(page: string): Promise<void> {
     publicDir: join(WEB, 'public'),
     logLevel: 'silent',
   });
+  // The custom element lies next to the form.
+  if (page === WEB) await build({ configFile: join(WEB, 'vite.element.config.ts'), logLevel: 'silent' });
 }
 
 /** Milliseconds since the epoch, 0 when there is no such file. */

@@ -86,7 +86,7 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
     await on(page).button('Sign in').waitFor();
     await check(page, 'signed-out', true);
     await page.goto(`${here.formUrl}/?error=access_denied&state=none`);
-    await page.getByText('The sign-in did not work').waitFor();
+    await page.getByText('The sign-in didn’t work').waitFor();
     await check(page, 'sign-in-failed');
   });
 
@@ -147,7 +147,7 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
     await page.getByText('takes longer than usual').waitFor();
     await check(page, 'sending-slowly');
     letArrive();
-    await page.getByText('has been sent').waitFor();
+    await page.getByText('received your inquiry').waitFor();
     await check(page, 'sent', true);
   });
 
@@ -167,7 +167,7 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
     ['failed-server', 'Something went wrong', 500],
     ['failed-busy', 'very busy', 429],
     ['failed-session', 'Your session has ended', 401],
-    ['failed-too-large', 'too large', 413],
+    ['failed-too-large', 'too long', 413],
   ])('%s: the text is kept and it is said why', async (name, text, status) => {
     const { page, write, send, alert } = await arrive(WIDE, await someone());
     await refuse(page, status);
@@ -195,14 +195,14 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
       await send.click();
       await page.getByRole('dialog').waitFor();
       await check(page, `${prefix}ask-version`, prefix === '');
-      await button('Go on editing').click();
+      await button('Keep editing').click();
       await page.unroute(api());
       await refuse(page, 500);
       await send.click();
-      await alert.getByText('We cannot tell yet').waitFor();
+      await alert.getByText('We can’t tell yet').waitFor();
       await page.clock.setFixedTime(new Date('2026-11-22T14:00:00'));
       await send.click();
-      await status.getByText('Please check your list').waitFor();
+      await status.getByText('Please check Your inquiries').waitFor();
       await check(page, `${prefix}old-attempt`, prefix === '');
     },
   );
@@ -213,14 +213,14 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
     await write('Where is my parcel?', 'It was to arrive on Monday.');
     await context.setOffline(true);
     await send.click();
-    await alert.getByText('You are offline').waitFor();
+    await alert.getByText('You’re offline').waitFor();
     await check(page, 'failed-offline');
     await context.setOffline(false);
     await page.route(api(), async (route) => route.abort('connectionrefused'));
     await send.click();
-    await alert.getByText('The service does not answer').waitFor();
+    await alert.getByText('The service doesn’t answer').waitFor();
     await button('Refresh').click();
-    await page.getByText('could not be loaded').waitFor();
+    await page.getByText('couldn’t load').waitFor();
     await check(page, 'failed-unreachable');
   });
 
@@ -251,7 +251,7 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
     await page.route(api(), async (route) => route.abort('connectionrefused'));
     await write('Where is my parcel?', 'It was to arrive on Monday.');
     await send.click();
-    await alert.getByText('The service does not answer').waitFor();
+    await alert.getByText('The service doesn’t answer').waitFor();
     await check(page, 'narrow-failed');
     await button('Sign out').click();
     await page.getByRole('dialog').waitFor();

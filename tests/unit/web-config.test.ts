@@ -1,6 +1,7 @@
 /** config.json of the contact form, and where it signs out. */
 import { describe, expect, it } from 'vitest';
-import { loadConfig, parseConfig } from '../../web/src/config.ts';
+import { inLanguage, loadConfig, parseConfig } from '../../web/src/config.ts';
+import { languages } from '../../web/src/locale.ts';
 import { signOutUrl } from '../../web/src/sign-out.ts';
 
 const FULL = {
@@ -9,31 +10,40 @@ const FULL = {
   apiUrl: 'https://api.example.com/v1',
   scopes: 'openid email',
   logout: 'oidc',
+  name: 'Example GmbH',
+  logo: 'images/logo.svg',
+  accent: '#0A7d55',
+  home: 'https://example.com',
+  privacy: 'https://example.com/privacy',
+  imprint: 'https://example.com/imprint',
+  introduction: { en: 'Hello', de: 'Guten Tag' },
+  expectation: 'We answer within two working days.',
+  topics: ['Billing', { en: 'Delivery', de: 'Lieferung' }],
+  languages: ['en'],
+  answersFrom: 'support@example.com',
 };
-const { scopes: _scopes, logout: _logout, ...REQUIRED } = FULL;
+const { issuer, clientId, apiUrl } = FULL;
+const REQUIRED = { issuer, clientId, apiUrl };
+const DEFAULTS = { scopes: 'openid email', logout: 'cognito', name: '', topics: [], languages };
 
 describe('config.json', () => {
   it('is taken as it is', () => {
     expect(parseConfig(FULL)).toEqual(FULL);
   });
 
-  it('needs three keys; scopes and logout are those of Cognito by default', () => {
-    expect(parseConfig(REQUIRED)).toEqual({ ...REQUIRED, scopes: 'openid email', logout: 'cognito' });
+  it('needs three keys; scopes and logout are those of Cognito by default, and all languages are offered', () => {
+    expect(parseConfig(REQUIRED)).toEqual({ ...REQUIRED, ...DEFAULTS });
   });
 
   it('may have a slash at the end of an address', () => {
-    const { issuer, apiUrl } = parseConfig({
-      ...FULL,
-      issuer: 'https://i.example/',
-      apiUrl: 'https://a.example/',
-    });
-    expect([issuer, apiUrl]).toEqual(['https://i.example', 'https://a.example']);
+    const config = parseConfig({ ...FULL, issuer: 'https://i.example/', apiUrl: 'https://a.example/' });
+    expect([config.issuer, config.apiUrl]).toEqual(['https://i.example', 'https://a.example']);
   });
 
   it.each(['http://localhost:3000', 'http://127.0.0.1:3000'])(
     'may name %s: plain http on this machine',
-    (apiUrl) => {
-      expect(parseConfig({ ...FULL, apiUrl }).apiUrl).toBe(apiUrl);
+    (url) => {
+      expect(parseConfig({ ...FULL, apiUrl: url }).apiUrl).toBe(url);
     },
   );
 
@@ -49,9 +59,21 @@ describe('config.json', () => {
     [{ apiUrl: 'http://api.example.com' }, '“apiUrl” in config.json must be an https address'],
     [{ apiUrl: 'http://localhost.example' }, '“apiUrl” in config.json must be an https address'],
     [{ issuer: 'javascript:alert(1)' }, '“issuer” in config.json must be an https address'],
-    [{ scopes: 'email' }, '“scopes” in config.json lacks “openid”'],
+    [{ scopes: 'email' }, '“scopes” in config.json must be a list with “openid”'],
     [{ logout: 'aws' }, '“logout” in config.json must be'],
     [{ logOut: 'oidc' }, 'unknown key “logOut”'],
+    [{ toString: 'x' }, 'unknown key “toString”'],
+    [{ logo: 'https://example.com/logo.svg' }, '“logo” in config.json must be the name of a file'],
+    [{ accent: 'green' }, '“accent” in config.json must be a colour such as #3f4fd0, not “green”'],
+    [{ home: 'javascript:alert(1)' }, '“home” in config.json must be an https address'],
+    [{ introduction: {} }, '“introduction” in config.json must be a text that is not empty'],
+    [{ introduction: { xx: 'Hello' } }, '“introduction” in config.json must be in languages of the form'],
+    [{ expectation: { en: '' } }, '“expectation.en” in config.json must be a text'],
+    [{ topics: 'Billing' }, '“topics” in config.json must be a list of at most 12 texts'],
+    [{ topics: Array<string>(13).fill('x') }, '“topics” in config.json must be a list of at most 12 texts'],
+    [{ topics: ['Billing', 1] }, '“topics[1]” in config.json must be a text'],
+    [{ languages: [] }, '“languages” in config.json must be a list of languages'],
+    [{ languages: ['xx'] }, '“languages” in config.json must be a list of languages'],
   ])('is refused with its reason: %j', (change, reason) => {
     expect(() => parseConfig({ ...FULL, ...change })).toThrow(reason);
   });
@@ -63,6 +85,16 @@ describe('config.json', () => {
     ['incomplete', async () => Response.json({}), 'is missing in config.json'],
   ])('is reported as %s', async (_, fetchText, reason) => {
     await expect(loadConfig(fetchText)).rejects.toThrow(reason);
+  });
+});
+
+describe('a text of the company', () => {
+  it.each([
+    ['the same', 'the same'],
+    [{ en: 'English', de: 'Deutsch' }, 'English'],
+    [{ de: 'Deutsch' }, 'Deutsch'],
+  ])('%j is %s on an English page', (text, shown) => {
+    expect(inLanguage(text, 'en')).toBe(shown);
   });
 });
 

@@ -2,14 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createEntities, createInquiryStore } from '../../src/entities/inquiry-store.ts';
-import {
-  beginningOf,
-  directionOf,
-  formatBytes,
-  formatClock,
-  formatCount,
-  formatTime,
-} from '../../web/src/format.ts';
+import { beginningOf, directionOf, formatCount } from '../../web/src/format.ts';
+import { strings } from '../../web/src/languages/en.ts';
+import { chooseLanguage, createLocale, loadLocale } from '../../web/src/locale.ts';
 import {
   describeListFailure,
   describeOldAttempt,
@@ -20,6 +15,8 @@ import type { Failure } from '../../web/src/api.ts';
 import { INQUIRY, makeCall } from '../helpers/events.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
 import { measure } from '../../web/src/size.ts';
+
+const EN = createLocale('en', strings, ['en-GB'], 'Europe/Vienna');
 
 describe('the size of an inquiry', () => {
   it.each([
@@ -33,10 +30,10 @@ describe('the size of an inquiry', () => {
     expect(measure(subject, body)).toMatchObject({ characters, bytes });
   });
 
-  it('is near the limit from nine tenths of it, and over it one byte beyond', () => {
+  it('is near the limit from four fifths of it, and over it one byte beyond', () => {
     const level = (bytes: number) => measure('', 'x'.repeat(bytes)).level;
-    expect(level(ITEM_LIMIT * 0.9 - 1)).toBe('fine');
-    expect(level(ITEM_LIMIT * 0.9)).toBe('near');
+    expect(level(ITEM_LIMIT * 0.8 - 1)).toBe('fine');
+    expect(level(ITEM_LIMIT * 0.8)).toBe('near');
     expect(level(ITEM_LIMIT)).toBe('near');
     expect(level(ITEM_LIMIT + 1)).toBe('over');
   });
@@ -51,22 +48,22 @@ describe('the size of an inquiry', () => {
   });
 
   it('is said only when it matters', () => {
-    const say = (bytes: number) => describeSize(measure('', 'x'.repeat(bytes)));
+    const say = (bytes: number) => describeSize(EN, measure('', 'x'.repeat(bytes)));
     expect(say(1000)).toBeUndefined();
     expect(say(ITEM_LIMIT - 1)).toBe('Almost full: 1 byte left.');
-    expect(say(ITEM_LIMIT + 2048)).toBe('Too large by 2 KB. Please shorten the message.');
+    expect(say(ITEM_LIMIT + 2048)).toBe('Too long by 2 kB. Please shorten your message.');
   });
 });
 
 describe('numbers', () => {
   it.each([
     [1, '1 byte'],
-    [1023, '1023 bytes'],
-    [1025, '1.1 KB'],
-    [100 * 1024 + 1, '101 KB'],
-    [ITEM_LIMIT + 1, '401 KB'],
+    [1023, '1,023 bytes'],
+    [1025, '1.1 kB'],
+    [100 * 1024 + 1, '101 kB'],
+    [ITEM_LIMIT + 1, '401 kB'],
   ])('writes %i bytes as %s', (bytes, text) => {
-    expect(formatBytes(bytes)).toBe(text);
+    expect(EN.formatBytes(bytes)).toBe(text);
   });
 
   it('counts with the right form of the noun', () => {
@@ -77,16 +74,15 @@ describe('numbers', () => {
 });
 
 describe('times', () => {
-  it('are written in the zone and the language of the reader, to the second on demand', () => {
-    const time = formatTime('2026-07-01T22:30:05.123Z', 'de-AT', 'Europe/Vienna');
-    expect(time.short).toBe('02.07.2026, 00:30');
-    expect(time.exact).toMatch(/^Donnerstag, 2\. Juli 2026.* 00:30:05 MESZ$/);
-    expect(time.language).toBe('de-AT');
+  it('are written in the language of the page and the zone of the reader, to the second on demand', () => {
+    const time = EN.formatTime('2026-07-01T22:30:05.123Z');
+    expect(time.short).toBe('2 Jul 2026, 00:30');
+    expect(time.exact).toMatch(/^Thursday,? 2 July 2026 at 00:30:05 (CEST|GMT\+2)$/);
     expect(time.machine).toBe('2026-07-01T22:30:05.123Z');
   });
 
   it('are shown as they came when they are none', () => {
-    expect(formatTime('<b>', 'en')).toMatchObject({ short: '<b>', exact: '<b>', machine: '' });
+    expect(EN.formatTime('<b>')).toEqual({ short: '<b>', exact: '<b>', machine: '' });
   });
 });
 
@@ -96,7 +92,7 @@ describe('the time of day', () => {
     ['2026-07-01T12:05:00.001Z', '14:06'],
     ['2026-07-01T21:59:30.000Z', '00:00'],
   ])('from which on %s has passed is %s in the zone of the reader', (timestamp, time) => {
-    expect(formatClock(Date.parse(timestamp), 'de-AT', 'Europe/Vienna')).toBe(time);
+    expect(EN.formatClock(Date.parse(timestamp))).toBe(time);
   });
 });
 
@@ -131,31 +127,31 @@ describe('what is said of a failure', () => {
   ];
 
   it.each(kinds)('%s: what happened, and that nothing typed is lost or what to do about it', (kind) => {
-    const { title, text } = describeSendFailure({ kind, mayBeDone: false }, 0);
+    const { title, text } = describeSendFailure(EN, { kind, mayBeDone: false }, 0);
     expect(title).not.toBe('');
     expect(text).toContain('Nothing was sent');
-    expect(text).toMatch(/text is kept|shorten/);
-    expect(describeListFailure({ kind, mayBeDone: false }).text).toContain('could not be loaded');
+    expect(text).toMatch(/kept your text|shorten/);
+    expect(describeListFailure(EN, { kind, mayBeDone: false }).text).toContain('couldn’t load');
   });
 
   it.each(['offline', 'unreachable', 'server', 'busy', 'conflict'] as const)(
     '%s: says that the outcome is unknown and that trying again is safe',
     (kind) => {
-      expect(describeSendFailure({ kind, mayBeDone: true }, 0).text).toBe(
-        'We cannot tell yet whether your inquiry arrived. Your text is kept. “Try again” is safe: it is stored once.',
+      expect(describeSendFailure(EN, { kind, mayBeDone: true }, 0).text).toBe(
+        'We can’t tell yet whether your inquiry arrived. We’ve kept your text. It’s safe to try again: we store it only once.',
       );
     },
   );
 
   it('signed-out: says that the outcome is unknown and that signing in finishes it', () => {
-    const { text } = describeSendFailure({ kind: 'signed-out', mayBeDone: true }, 0);
-    expect(text).toMatch(/cannot tell yet .* Your text is kept\. Sign in again and it is sent again/);
+    const { text } = describeSendFailure(EN, { kind: 'signed-out', mayBeDone: true }, 0);
+    expect(text).toMatch(/can’t tell yet .* kept your text\. Sign in again and we’ll finish sending it/);
   });
 
   it('reused: says that another version was sent and asks whether to send this one', () => {
-    const { title, text } = describeSendFailure({ kind: 'reused', mayBeDone: false }, 0);
-    expect(title).toBe('An earlier version of this inquiry was sent already');
-    expect(text).toMatch(/in your list.*Your text is kept.*\?$/);
+    const { title, text } = describeSendFailure(EN, { kind: 'reused', mayBeDone: false }, 0);
+    expect(title).toBe('An earlier version of this inquiry has already been sent');
+    expect(text).toMatch(/under Your inquiries.*\?$/);
   });
 
   it.each([
@@ -163,23 +159,41 @@ describe('what is said of a failure', () => {
     [60, 'in 1 minute, at'],
     [61, 'in 2 minutes, at'],
     [3_540, 'in 59 minutes, at'],
-    [3_541, 'you can send it at'],
+    [3_541, 'You can send it at'],
   ])('limit: says when the next inquiry can be sent, %i seconds from now: %s', (retryAfter, text) => {
     const now = Date.parse('2026-07-01T12:05:00Z');
-    const said = describeSendFailure({ kind: 'limit', mayBeDone: false, retryAfter }, now).text;
-    expect(said).toContain(`${text} ${formatClock(now + retryAfter * 1_000)}.`);
-    expect(said).toContain('Your text is kept');
+    const said = describeSendFailure(EN, { kind: 'limit', mayBeDone: false, retryAfter }, now).text;
+    expect(said).toContain(`${text} ${EN.formatClock(now + retryAfter * 1_000)}.`);
+    expect(said).toContain('kept your text');
   });
 
   it('names the time of an attempt whose outcome can no longer be asked for', () => {
-    const { text } = describeOldAttempt(Date.parse('2026-07-01T12:05:00Z'));
-    expect(text).toContain(`on ${formatTime('2026-07-01T12:05:00Z').short} may have succeeded`);
-    expect(text).toContain('your list shows it');
+    const { text } = describeOldAttempt(EN, Date.parse('2026-07-01T12:05:00Z'));
+    expect(text).toContain(`on \u2068${EN.formatTime('2026-07-01T12:05:00Z').short}\u2069. If it arrived`);
+    expect(text).toContain('it’s in the list');
   });
 
   it('repeats what the service says when it refuses', () => {
-    expect(describeSendFailure({ kind: 'refused', mayBeDone: false, message: 'Because.' }, 0).text).toMatch(
-      /Because\.$/,
-    );
+    expect(
+      describeSendFailure(EN, { kind: 'refused', mayBeDone: false, message: 'Because.' }, 0).text,
+    ).toMatch(/Because\.\u2069$/);
+  });
+});
+
+describe('the language of the page', () => {
+  it.each([
+    [['en'], null, ['de-AT', 'en'], 'en'],
+    [['en'], 'de', [], 'en'],
+    [['en'], 'en', ['xx'], 'en'],
+  ] as const)(
+    'of %j, with the choice %j and the browser’s %j, is %s',
+    (offered, chosen, preferred, language) => {
+      expect(chooseLanguage(offered, chosen, preferred)).toBe(language);
+    },
+  );
+
+  it('has the numbers and dates of the reader’s region', async () => {
+    const { formatTime } = await loadLocale('en', ['de', 'en-US']);
+    expect(formatTime('2026-07-01T12:00:00Z').short).toMatch(/^Jul 1, 2026/);
   });
 });

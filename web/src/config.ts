@@ -1,6 +1,23 @@
 /** The settings of a stage, read once at start from config.json next to the page. web/README.md */
+import { isLanguage, languages } from './locale.ts';
+import type { Language } from './locale.ts';
 
-export interface Config {
+/** A text of the company: the same in every language, or one for each. */
+export type Text = string | Readonly<Partial<Record<Language, string>>>;
+
+/** What the company says about itself in the form. */
+export interface Branding {
+  /** Above the form, in the place of the default. */
+  readonly introduction?: Text;
+  /** What happens after sending, such as “We answer within two working days.” */
+  readonly expectation?: Text;
+  /** Subjects to choose from. */
+  readonly topics: readonly Text[];
+  /** The mail address that answers come from. */
+  readonly answersFrom?: string;
+}
+
+export interface Config extends Branding {
   /** The `iss` of the tokens; discovery is at `<issuer>/.well-known/openid-configuration`. */
   readonly issuer: string;
   readonly clientId: string;
@@ -10,6 +27,17 @@ export interface Config {
   readonly scopes: string;
   /** The issuer's way to sign out: Cognito's /logout, or OpenID Connect's end_session_endpoint. */
   readonly logout: 'cognito' | 'oidc';
+  /** Of the company; empty: none. */
+  readonly name: string;
+  /** The path of a file next to the page. */
+  readonly logo?: string;
+  /** `#rrggbb` */
+  readonly accent?: string;
+  readonly home?: string;
+  readonly privacy?: string;
+  readonly imprint?: string;
+  /** The languages that are offered. Not empty. */
+  readonly languages: readonly Language[];
 }
 
 /** config.json is invalid. The message tells the owner of the site why, in one sentence. */
@@ -17,8 +45,31 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-const KEYS = new Set(['issuer', 'clientId', 'apiUrl', 'scopes', 'logout']);
 const LOOPBACK = /^(localhost|127\.0\.0\.1)$/;
+const MAX_TOPICS = 12;
+
+/** The reader of each key; they throw a ConfigError. */
+const READERS = {
+  issuer: readUrl,
+  clientId: readText,
+  apiUrl: readUrl,
+  scopes: readScopes,
+  logout: readLogout,
+  name: readText,
+  logo: readPath,
+  accent: readColor,
+  home: readUrl,
+  privacy: readUrl,
+  imprint: readUrl,
+  introduction: readTexts,
+  expectation: readTexts,
+  topics: readTopics,
+  languages: readLanguages,
+  answersFrom: readText,
+} satisfies { [Key in keyof Config]-?: (value: unknown, key: string) => NonNullable<Config[Key]> };
+
+const REQUIRED = ['issuer', 'clientId', 'apiUrl'] as const;
+const DEFAULTS = { scopes: 'openid email', logout: 'cognito', name: '', topics: [], languages } as const;
 
 /**
  * Validates the content of config.json.
@@ -30,42 +81,83 @@ export function parseConfig(json: unknown): Config {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     throw new ConfigError('config.json must hold a JSON object.');
   }
-  const values = json as Partial<Record<string, unknown>>;
-  const unknown = Object.keys(values).find((key) => !KEYS.has(key));
+  const values: Readonly<Partial<Record<string, unknown>>> = { ...json };
+  const unknown = Object.keys(values).find((key) => !Object.hasOwn(READERS, key));
   if (unknown !== undefined) throw new ConfigError(`config.json has an unknown key “${unknown}”.`);
-  const scopes = values['scopes'] === undefined ? 'openid email' : readText(values, 'scopes');
-  // Without it the issuer sends no ID token, which the API requires.
-  if (!scopes.split(' ').includes('openid')) throw new ConfigError('“scopes” in config.json lacks “openid”.');
-  const logout = values['logout'] ?? 'cognito';
-  if (logout !== 'cognito' && logout !== 'oidc') {
-    throw new ConfigError('“logout” in config.json must be “cognito” or “oidc”.');
-  }
-  return {
-    issuer: readUrl(values, 'issuer'),
-    clientId: readText(values, 'clientId'),
-    apiUrl: readUrl(values, 'apiUrl'),
-    scopes,
-    logout,
-  };
+  const missing = REQUIRED.find((key) => values[key] === undefined);
+  if (missing !== undefined) throw new ConfigError(`“${missing}” is missing in config.json.`);
+  const read = Object.entries(READERS)
+    .filter(([key]) => values[key] !== undefined)
+    .map(([key, reader]) => [key, reader(values[key], key)]);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- READERS has the type of each key
+  return { ...DEFAULTS, ...(Object.fromEntries(read) as Pick<Config, (typeof REQUIRED)[number]>) };
 }
 
-function readText(values: Partial<Record<string, unknown>>, key: string): string {
-  const value = values[key];
-  if (value === undefined) throw new ConfigError(`“${key}” is missing in config.json.`);
-  if (typeof value !== 'string' || value.trim() === '') {
-    throw new ConfigError(`“${key}” in config.json must be a text that is not empty.`);
-  }
-  return value;
+/** The text in a language, otherwise in English, otherwise in the first language that it has. */
+export function inLanguage(text: Text, language: Language): string {
+  if (typeof text === 'string') return text;
+  return text[language] ?? text.en ?? Object.values(text)[0] ?? '';
+}
+
+function refuse(key: string, must: string): never {
+  throw new ConfigError(`“${key}” in config.json must be ${must}.`);
+}
+
+function readText(value: unknown, key: string): string {
+  return typeof value === 'string' && value.trim() !== '' ? value : refuse(key, 'a text that is not empty');
 }
 
 /** Removes a slash at the end: the `iss` claim has none. Plain http is allowed for this machine only. */
-function readUrl(values: Partial<Record<string, unknown>>, key: string): string {
-  const text = readText(values, key);
+function readUrl(value: unknown, key: string): string {
+  const text = readText(value, key);
   const { protocol, hostname } = URL.canParse(text) ? new URL(text) : { protocol: '', hostname: '' };
   if (protocol !== 'https:' && !(protocol === 'http:' && LOOPBACK.test(hostname))) {
-    throw new ConfigError(`“${key}” in config.json must be an https address, not “${text}”.`);
+    return refuse(key, `an https address, not “${text}”`);
   }
   return text.replace(/\/$/, '');
+}
+
+/** Without `openid` the issuer sends no ID token, which the API requires. */
+function readScopes(value: unknown, key: string): string {
+  const text = readText(value, key);
+  return text.split(' ').includes('openid') ? text : refuse(key, 'a list with “openid”');
+}
+
+function readLogout(value: unknown, key: string): Config['logout'] {
+  return value === 'cognito' || value === 'oidc' ? value : refuse(key, '“cognito” or “oidc”');
+}
+
+/** A path on the page's own host: the page's policy allows images from nowhere else. */
+function readPath(value: unknown, key: string): string {
+  const text = readText(value, key);
+  return /^[\w-][\w./-]*$/.test(text) ? text : refuse(key, 'the name of a file next to index.html');
+}
+
+function readColor(value: unknown, key: string): string {
+  const text = readText(value, key);
+  return /^#[\da-f]{6}$/i.test(text) ? text : refuse(key, `a colour such as #3f4fd0, not “${text}”`);
+}
+
+function readTexts(value: unknown, key: string): Text {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return readText(value, key);
+  const texts = Object.entries(value).map(([language, text]) => [
+    isLanguage(language) ? language : refuse(key, `in languages of the form (${languages.join(', ')})`),
+    readText(text, `${key}.${language}`),
+  ]);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys were checked
+  return texts.length > 0 ? (Object.fromEntries(texts) as Text) : refuse(key, 'a text that is not empty');
+}
+
+function readTopics(value: unknown, key: string): readonly Text[] {
+  if (!Array.isArray(value) || value.length > MAX_TOPICS) {
+    return refuse(key, `a list of at most ${MAX_TOPICS} texts`);
+  }
+  return value.map((topic, index) => readTexts(topic, `${key}[${index}]`));
+}
+
+function readLanguages(value: unknown, key: string): readonly Language[] {
+  const isValid = Array.isArray(value) && value.length > 0 && value.every(isLanguage);
+  return isValid ? value : refuse(key, `a list of languages of the form (${languages.join(', ')})`);
 }
 
 /**

@@ -53,10 +53,14 @@ export function notice(
   );
 }
 
-/** Asks a question in a modal dialog; resolves to undefined when it is dismissed. */
+/**
+ * Asks a question in a modal dialog; resolves to undefined when it is dismissed.
+ *
+ * @param place - The element that holds the dialog, whose styles and direction it has.
+ */
 export async function ask<Answer extends string>(
-  title: string,
-  text: string,
+  place: Element,
+  { title, text }: { readonly title: string; readonly text: string },
   answers: readonly (readonly [answer: Answer, label: string])[],
 ): Promise<Answer | undefined> {
   const { promise, resolve } = Promise.withResolvers<Answer | undefined>();
@@ -80,7 +84,7 @@ export async function ask<Answer extends string>(
     resolve(undefined);
     dialog.remove();
   });
-  document.body.append(dialog);
+  place.append(dialog);
   dialog.showModal();
   return promise;
 }

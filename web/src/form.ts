@@ -2,20 +2,32 @@
 import { ITEM_LIMIT } from '../../src/limits.ts';
 import { isFailure } from './api.ts';
 import type { Api, Failure } from './api.ts';
+import { inLanguage } from './config.ts';
+import type { Branding } from './config.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { ask, h, notice, setBusy } from './dom.ts';
 import type { Draft, Drafts } from './drafts.ts';
-import { directionOf, formatBytes, formatCount } from './format.ts';
+import { directionOf } from './format.ts';
+import type { Locale } from './locale.ts';
 import { describeOldAttempt, describeSendFailure, describeSize } from './messages.ts';
 import { send } from './outbox.ts';
+import { sentPanel } from './sent.ts';
 import { measure } from './size.ts';
+import { topicChips } from './topics.ts';
+import type { User } from './user.ts';
 
 interface FormParts {
   readonly create: Api['create'];
   readonly drafts: Drafts;
+  readonly user: User;
+  readonly locale: Locale;
+  readonly branding: Branding;
   readonly onSent: (inquiry: Inquiry) => void;
+  readonly onFailed: (failure: Failure) => void;
   readonly refreshList: () => Promise<void>;
-  /** Redirects to the sign-in. */
+  /** Shows an inquiry in the list, where there is one. */
+  readonly viewInList?: (id: string) => void;
+  /** Leads to the sign-in. */
   readonly signIn: () => Promise<void>;
 }
 
@@ -32,7 +44,22 @@ const SLOW_AFTER = 6_000;
 /** Milliseconds after which a key is not sent again: the service knows it for 24 hours. */
 const KEY_LIFETIME = 23 * 3_600_000;
 
-export function createForm({ create, drafts, onSent, refreshList, signIn }: FormParts): Form {
+export function createForm({
+  create,
+  drafts,
+  user,
+  locale,
+  branding,
+  onSent,
+  onFailed,
+  refreshList,
+  viewInList,
+  signIn,
+}: FormParts): Form {
+  const {
+    strings: { form: strings, ask: questions, session },
+    formatBytes,
+  } = locale;
   const kept = drafts.load();
   let key = kept?.key ?? crypto.randomUUID();
   let pending = kept?.pending;
@@ -61,25 +88,26 @@ export function createForm({ create, drafts, onSent, refreshList, signIn }: Form
   const keptNote = h('p', { class: 'kept' });
   const status = h('div', { class: 'live', role: 'status' });
   const alert = h('div', { class: 'live', role: 'alert' });
-  const submit = h('button', { class: 'primary', type: 'submit' }, 'Send inquiry');
+  const submit = h('button', { class: 'primary', type: 'submit' }, strings.send);
   const form = h(
     'form',
     { class: 'card form', 'aria-labelledby': 'form-title', novalidate: true },
     h('div', { class: 'progress', 'aria-hidden': 'true' }),
-    h('h1', { id: 'form-title' }, 'Contact us'),
-    h('p', { class: 'lead' }, 'Tell us what it is about. You find it in your list as soon as it is sent.'),
+    h('h1', { id: 'form-title' }, strings.title),
+    h('p', { class: 'lead' }, inLanguage(branding.introduction ?? strings.lead, locale.language)),
+    topicChips(branding.topics, locale, subject),
     h(
       'div',
       { class: 'field' },
-      h('label', { for: 'subject' }, 'Subject'),
-      h('p', { class: 'hint', id: 'subject-hint' }, 'A few words, so that you find it again.'),
+      h('label', { for: 'subject' }, strings.subject),
+      h('p', { class: 'hint', id: 'subject-hint' }, strings.subjectHint),
       subject,
     ),
     h(
       'div',
       { class: 'field' },
-      h('label', { for: 'body' }, 'Message'),
-      h('p', { class: 'hint', id: 'body-hint' }, 'As long as you like; line breaks are kept.'),
+      h('label', { for: 'body' }, strings.message),
+      h('p', { class: 'hint', id: 'body-hint' }, strings.messageHint),
       body,
       h('div', { class: 'sizes' }, meter, size, sizeAlert),
     ),
@@ -100,11 +128,12 @@ export function createForm({ create, drafts, onSent, refreshList, signIn }: Form
   const showText = (): void => {
     // dir=auto would make each keystroke in a text of 400 KB take a second.
     for (const field of [subject, body]) field.dir = directionOf(field.value);
-    const { characters, bytes, level } = measure(subject.value, body.value);
-    size.textContent = `${formatCount(characters, 'character')}, ${formatBytes(bytes)} of ${formatBytes(ITEM_LIMIT)}`;
+    const measured = measure(subject.value, body.value);
+    const { bytes, level } = measured;
+    size.textContent = level === 'fine' ? '' : strings.size(formatBytes(bytes), formatBytes(ITEM_LIMIT));
     meter.style.setProperty('--share', String(Math.min(1, bytes / ITEM_LIMIT)));
     form.dataset['level'] = level;
-    const text = describeSize({ characters, bytes, level }) ?? '';
+    const text = describeSize(locale, measured) ?? '';
     if (sizeAlert.textContent !== text) sizeAlert.textContent = text;
     body.ariaInvalid = level === 'over' ? 'true' : null;
   };
@@ -113,11 +142,7 @@ export function createForm({ create, drafts, onSent, refreshList, signIn }: Form
     // What is typed into an empty form is another draft.
     if (!hasText() && pending === undefined) key = crypto.randomUUID();
     isKept = drafts.save(read());
-    keptNote.textContent = !isKept
-      ? 'This browser keeps no drafts: do not close the page.'
-      : hasText()
-        ? 'Draft kept in this browser.'
-        : '';
+    keptNote.textContent = !isKept ? strings.notKept : hasText() ? strings.kept : '';
   };
 
   const show = (region: HTMLElement, ...content: Node[]): void => {
@@ -140,16 +165,22 @@ export function createForm({ create, drafts, onSent, refreshList, signIn }: Form
     body.value = '';
     showText();
     keep();
-    show(status, notice('good', { title: 'Your inquiry has been sent', text: 'It is on top of your list.' }));
     onSent(inquiry);
+    const panel = sentPanel(inquiry, { user, locale, branding, viewInList }, () => {
+      status.replaceChildren();
+      subject.focus();
+    });
+    show(status, panel);
+    panel.scrollIntoView({ block: 'nearest' });
   };
 
   const fail = (failure: Failure): void => {
     needsSignIn = failure.kind === 'signed-out';
-    submit.textContent = needsSignIn ? 'Sign in again' : 'Try again';
+    submit.textContent = needsSignIn ? session.signInAgain : strings.tryAgain;
     if (!failure.mayBeDone) pending = needsSignIn ? 'signed-out' : undefined;
     keep();
-    show(alert, notice('bad', describeSendFailure(failure, Date.now())));
+    show(alert, notice('bad', describeSendFailure(locale, failure, Date.now())));
+    onFailed(failure);
     // The message may have moved the button out of view.
     submit.scrollIntoView({ block: 'nearest' });
   };
@@ -160,10 +191,9 @@ export function createForm({ create, drafts, onSent, refreshList, signIn }: Form
     keep();
     show(status);
     void refreshList();
-    const { title, text } = describeSendFailure(failure, Date.now());
-    const answer = await ask(title, text, [
-      ['send', 'Send this version as well'],
-      ['edit', 'Go on editing'],
+    const answer = await ask(form, describeSendFailure(locale, failure, Date.now()), [
+      ['send', questions.sendVersion],
+      ['edit', questions.goOnEditing],
     ]);
     if (answer !== 'send') return body.focus();
     key = crypto.randomUUID();
@@ -174,11 +204,11 @@ export function createForm({ create, drafts, onSent, refreshList, signIn }: Form
   const transmit = async (): Promise<void> => {
     const isRetry = typeof pending === 'number';
     if (typeof pending === 'number' && Date.now() - pending > KEY_LIFETIME) {
-      const message = describeOldAttempt(pending);
+      const message = describeOldAttempt(locale, pending);
       pending = undefined;
       key = crypto.randomUUID();
       keep();
-      submit.textContent = 'Send inquiry';
+      submit.textContent = strings.send;
       show(status, notice('plain', message));
       void refreshList();
       return;
@@ -186,15 +216,15 @@ export function createForm({ create, drafts, onSent, refreshList, signIn }: Form
     if (!isRetry) pending = Date.now();
     keep();
     setSending(true);
-    submit.textContent = 'Sending…';
-    show(status, h('p', { class: 'sr' }, 'Sending your inquiry.'));
+    submit.textContent = strings.sending;
+    show(status, h('p', { class: 'sr' }, strings.sendingNow));
     const slow = setTimeout(() => {
-      show(status, h('p', { class: 'note' }, 'This takes longer than usual. Please keep the page open.'));
+      show(status, h('p', { class: 'note' }, strings.slow));
     }, SLOW_AFTER);
     const result = await send(create, read(), isRetry);
     clearTimeout(slow);
     setSending(false);
-    submit.textContent = 'Send inquiry';
+    submit.textContent = strings.send;
     if (!isFailure(result)) finish(result);
     else if (result.kind === 'reused') await askAboutVersions(result);
     else fail(result);
@@ -203,9 +233,9 @@ export function createForm({ create, drafts, onSent, refreshList, signIn }: Form
   const confirmIfEmpty = async (): Promise<boolean> =>
     subject.value.trim() !== '' ||
     body.value.trim() !== '' ||
-    (await ask('Send an empty inquiry?', 'Neither a subject nor a message has been typed.', [
-      ['back', 'Go back'],
-      ['send', 'Send it empty'],
+    (await ask(form, questions.empty, [
+      ['back', questions.goBack],
+      ['send', questions.sendEmpty],
     ])) === 'send';
 
   const submitForm = async (): Promise<void> => {
@@ -218,7 +248,10 @@ export function createForm({ create, drafts, onSent, refreshList, signIn }: Form
       return;
     }
     if (measure(subject.value, body.value).level === 'over') {
-      show(alert, notice('bad', describeSendFailure({ kind: 'too-large', mayBeDone: false }, Date.now())));
+      show(
+        alert,
+        notice('bad', describeSendFailure(locale, { kind: 'too-large', mayBeDone: false }, Date.now())),
+      );
       body.focus();
       return;
     }
@@ -254,8 +287,7 @@ export function createForm({ create, drafts, onSent, refreshList, signIn }: Form
     async resume() {
       if (typeof pending === 'number') return transmit();
       if (pending === undefined) return;
-      const text = 'Your inquiry was not sent yet. Your text is as you left it.';
-      show(status, notice('plain', { title: 'Ready to send', text }));
+      show(status, notice('plain', strings.ready));
       submit.focus();
     },
   };

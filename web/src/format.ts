@@ -26,20 +26,6 @@ export function formatTime(timestamp: string, locale?: string, timeZone?: string
   return { machine: timestamp, short: short.format(date), exact: exact.format(date), language };
 }
 
-/** The time of day from which on a time in milliseconds has passed: the next full minute. */
-export function formatClock(time: number, locale?: string, timeZone?: string): string {
-  const minute = Math.ceil(time / 60_000) * 60_000;
-  const zone = timeZone === undefined ? {} : { timeZone };
-  return new Intl.DateTimeFormat(locale, { timeStyle: 'short', ...zone }).format(minute);
-}
-
-/** `0 bytes`, `1 byte`, `1.2 KB`; without decimals from 100 KB. Rounded up, so that more than 400 KB is 401 KB. */
-export function formatBytes(bytes: number): string {
-  if (bytes < 1024) return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
-  const factor = bytes < 100 * 1024 ? 10 : 1;
-  return `${Math.ceil((bytes / 1024) * factor) / factor} KB`;
-}
-
 /** `1 character`, `1,234 characters`. */
 export function formatCount(count: number, one: string, many = `${one}s`): string {
   return `${new Intl.NumberFormat('en').format(count)} ${count === 1 ? one : many}`;

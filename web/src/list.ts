@@ -2,10 +2,24 @@
 import { isFailure } from './api.ts';
 import type { Api, Failure, Page } from './api.ts';
 import type { Inquiry } from '../../src/contract.ts';
+import { isolate } from './bidi.ts';
+import type { Branding } from './config.ts';
 import { button, h, notice } from './dom.ts';
-import { beginningOf, directionOf, formatBytes, formatCount, formatTime } from './format.ts';
+import { beginningOf, directionOf } from './format.ts';
 import { addSent, appendOlder, mergeNewest } from './inquiries.ts';
+import type { Strings } from './languages/strings.ts';
+import type { Locale } from './locale.ts';
 import { describeListFailure } from './messages.ts';
+import type { User } from './user.ts';
+
+interface ListParts {
+  readonly api: Api;
+  readonly user: User;
+  readonly locale: Locale;
+  readonly branding: Branding;
+  /** Leads to the sign-in. */
+  readonly signIn: () => Promise<void>;
+}
 
 export interface List {
   readonly element: HTMLElement;
@@ -13,13 +27,16 @@ export interface List {
   readonly refresh: () => Promise<void>;
   /** Shows an inquiry that has just been sent. */
   readonly add: (inquiry: Inquiry) => void;
+  /** Unfolds an inquiry and moves the focus there. */
+  readonly view: (id: string) => void;
 }
 
 /** UTF-16 units of a collapsed text that are rendered; CSS limits its height further. */
 const FOLDED_SUBJECT = 300;
 const FOLDED_BODY = 2_000;
 
-export function createList(api: Api, signIn: () => Promise<void>): List {
+export function createList({ api, user, locale, branding, signIn }: ListParts): List {
+  const { list: strings, form, session } = locale.strings;
   let page: Page | undefined;
   const items = new Map<string, Item>();
 
@@ -30,17 +47,18 @@ export function createList(api: Api, signIn: () => Promise<void>): List {
   new ResizeObserver(() => updateToggles([...items.values()])).observe(list);
   const alert = h('div', { class: 'live', role: 'alert' });
   const place = h('div', { class: 'place' }, skeleton());
-  const refreshButton = button('Refresh', { class: 'quiet' }, async () => refresh(true));
-  const moreButton = button('Show more', { class: 'more' }, async () => more());
+  const refreshButton = button(strings.refresh, { class: 'quiet' }, async () => refresh(true));
+  const moreButton = button(strings.more, { class: 'more' }, async () => more());
   const element = h(
     'section',
     { class: 'list', 'aria-labelledby': 'list-title' },
     h(
       'div',
       { class: 'list-head' },
-      h('div', { class: 'list-title' }, h('h2', { id: 'list-title' }, 'Your inquiries'), count),
+      h('div', { class: 'list-title' }, h('h2', { id: 'list-title' }, strings.title), count),
       refreshButton,
     ),
+    h('p', { class: 'hint' }, answersText(user, branding, strings)),
     status,
     alert,
     place,
@@ -51,13 +69,13 @@ export function createList(api: Api, signIn: () => Promise<void>): List {
     const { inquiries, next } = page;
     count.textContent =
       next === undefined
-        ? formatCount(inquiries.length, 'inquiry', 'inquiries')
-        : `the newest ${inquiries.length}`;
+        ? locale.count(strings.count, inquiries.length)
+        : locale.count(strings.newest, inquiries.length);
     if (inquiries.length === 0) {
-      place.replaceChildren(empty());
+      place.replaceChildren(empty(locale));
       return;
     }
-    const fresh = inquiries.filter(({ id }) => !items.has(id)).map(createItem);
+    const fresh = inquiries.filter(({ id }) => !items.has(id)).map((inquiry) => createItem(inquiry, locale));
     for (const item of fresh) items.set(item.id, item);
     const wanted = new Set(inquiries.map(({ id }) => id));
     for (const item of items.values()) {
@@ -83,9 +101,9 @@ export function createList(api: Api, signIn: () => Promise<void>): List {
   const fail = (failure: Failure, again: () => Promise<void>): void => {
     const action =
       failure.kind === 'signed-out'
-        ? button('Sign in again', {}, async () => signIn().catch(() => undefined))
-        : button('Try again', {}, again);
-    alert.replaceChildren(notice('bad', describeListFailure(failure), action));
+        ? button(session.signInAgain, {}, async () => signIn().catch(() => undefined))
+        : button(form.tryAgain, {}, again);
+    alert.replaceChildren(notice('bad', describeListFailure(locale, failure), action));
     if (page === undefined) place.replaceChildren();
   };
 
@@ -105,15 +123,14 @@ export function createList(api: Api, signIn: () => Promise<void>): List {
     alert.replaceChildren();
     if (page === undefined) {
       place.replaceChildren(skeleton());
-      status.textContent = 'Loading your inquiries.';
+      status.textContent = strings.loading;
     }
     const before = page?.inquiries[0]?.id;
     const result = await reload();
     status.textContent = '';
     if (isFailure(result)) return fail(result, async () => refresh(true));
     if (isAsked) {
-      status.textContent =
-        result.inquiries[0]?.id === before ? 'The list is up to date.' : 'The list has been updated.';
+      status.textContent = result.inquiries[0]?.id === before ? strings.upToDate : strings.updated;
     }
   };
 
@@ -128,7 +145,7 @@ export function createList(api: Api, signIn: () => Promise<void>): List {
     const first = result.inquiries[0];
     page = appendOlder(page, result);
     render();
-    status.textContent = `${formatCount(result.inquiries.length, 'older inquiry', 'older inquiries')} shown.`;
+    status.textContent = locale.count(strings.moreShown, result.inquiries.length);
     // The button may be gone, so the focus moves to the first new inquiry.
     if (first !== undefined) items.get(first.id)?.element.querySelector('h3')?.focus();
   };
@@ -142,7 +159,16 @@ export function createList(api: Api, signIn: () => Promise<void>): List {
       render();
       items.get(inquiry.id)?.element.classList.add('new');
     },
+    view(id) {
+      items.get(id)?.element.querySelector('h3')?.focus();
+    },
   };
+}
+
+/** Says that answers come by mail: the API never returns them. */
+function answersText({ email }: User, { answersFrom }: Branding, list: Strings['list']): string {
+  const owner = isolate(email);
+  return answersFrom === undefined ? list.answers(owner) : list.answersFrom(isolate(answersFrom), owner);
 }
 
 interface Item {
@@ -160,13 +186,16 @@ function updateToggles(items: readonly Item[]): void {
   items.forEach(({ showToggle }, index) => showToggle(cut[index] ?? false));
 }
 
-function createItem({ id, subject, body, created_at }: Inquiry): Item {
-  const time = formatTime(created_at);
+function createItem({ id, subject, body, created_at }: Inquiry, locale: Locale): Item {
+  const { list: strings } = locale.strings;
+  const time = locale.formatTime(created_at);
   const title = h('h3', { id: `subject-${id}`, dir: 'auto', tabindex: '-1' });
   const text = h('div', { class: 'text', dir: 'auto' });
   const isLong = subject.length > FOLDED_SUBJECT || body.length > FOLDED_BODY;
-  const size =
-    subject.length + body.length > 10_000 ? ` (${formatBytes(new Blob([subject, body]).size)})` : '';
+  const showAll =
+    subject.length + body.length > 10_000
+      ? strings.showAllOf(locale.formatBytes(new Blob([subject, body]).size))
+      : strings.showAll;
   const toggle = button('', { class: 'fold', 'aria-describedby': `subject-${id}`, hidden: true }, () =>
     fold(toggle.ariaExpanded === 'true'),
   );
@@ -180,11 +209,7 @@ function createItem({ id, subject, body, created_at }: Inquiry): Item {
         'div',
         { class: 'item-head', dir: directionOf(subject) },
         title,
-        h(
-          'time',
-          { datetime: time.machine, title: time.exact, lang: time.language, dir: 'auto' },
-          time.short,
-        ),
+        h('time', { datetime: time.machine, title: time.exact, dir: 'auto' }, time.short),
       ),
       text,
       toggle,
@@ -192,11 +217,11 @@ function createItem({ id, subject, body, created_at }: Inquiry): Item {
   );
 
   const fold = (folded: boolean): void => {
-    setText(title, folded ? beginningOf(subject, FOLDED_SUBJECT) : subject, 'No subject');
-    setText(text, folded ? beginningOf(body, FOLDED_BODY) : body, 'No message');
+    setText(title, folded ? beginningOf(subject, FOLDED_SUBJECT) : subject, strings.noSubject);
+    setText(text, folded ? beginningOf(body, FOLDED_BODY) : body, strings.noMessage);
     item.classList.toggle('folded', folded);
     toggle.ariaExpanded = String(!folded);
-    toggle.textContent = folded ? `Show all${size}` : 'Show less';
+    toggle.textContent = folded ? showAll : strings.showLess;
   };
   fold(true);
 
@@ -219,12 +244,12 @@ function setText(target: HTMLElement, content: string, absence: string): void {
   target.classList.toggle('absent', content === '');
 }
 
-function empty(): HTMLElement {
+function empty({ strings: { list } }: Locale): HTMLElement {
   return h(
     'div',
     { class: 'empty' },
-    h('p', { class: 'empty-title' }, 'Nothing here yet'),
-    h('p', {}, 'What you send appears here, newest first. No other user sees it.'),
+    h('p', { class: 'empty-title' }, list.emptyTitle),
+    h('p', {}, list.empty),
   );
 }
 

@@ -1,76 +1,123 @@
-/** The entry point: wires the parts and decides which page is shown. */
+/** The page: its settings, its language, the sign-in, and what is around the form. */
 import { createApi } from './api.ts';
-import { ConfigError, loadConfig } from './config.ts';
+import { ConfigError, inLanguage, loadConfig } from './config.ts';
 import type { Config } from './config.ts';
-import { ask, button, h } from './dom.ts';
-import { createDrafts } from './drafts.ts';
-import { createForm } from './form.ts';
-import { createList } from './list.ts';
+import { button, h } from './dom.ts';
+import { chooseLanguage, isLanguage, languages, loadLocale } from './locale.ts';
+import type { Language, Locale } from './locale.ts';
 import { problemPage, signedOutPage } from './pages.ts';
+import { toAccents } from './palette.ts';
 import { createSignIn } from './session.ts';
-import type { SignIn } from './session.ts';
-import type { Session } from './user.ts';
+import { createView } from './view.ts';
 
-const main = document.querySelector('main');
-const account = document.querySelector('#account');
+const LANGUAGE_KEY = 'inquiries.language';
+
+/** Shows the settings, the language and the content of the page. */
+type Show = (locale: Locale) => Promise<void> | void;
+
+const load = async (language: Language): Promise<Locale> => loadLocale(language, navigator.languages);
+
+const choose = (offered: readonly Language[]): Language =>
+  chooseLanguage(offered, localStorage.getItem(LANGUAGE_KEY), navigator.languages);
 
 async function start(): Promise<void> {
-  const config = await loadConfig(async (file) => fetch(file, { cache: 'no-cache' }));
+  // At the same time as config.json, which seldom decides otherwise.
+  load(choose(languages)).catch(() => undefined);
+  const config = await loadConfig(async (file) => fetch(file));
+  const locale = await load(choose(config.languages));
+  if (config.accent !== undefined) {
+    const { light, dark } = toAccents(config.accent);
+    document.documentElement.style.setProperty('--accent-light', light);
+    document.documentElement.style.setProperty('--accent-dark', dark);
+  }
   const signIn = createSignIn(config, location, sessionStorage);
   const { session, reason } = await signIn.resume();
-  if (session === undefined) {
-    main?.replaceChildren(signedOutPage(reason, signIn.redirect));
-    return;
-  }
-  signIn.onSignOut(() => location.reload());
-  // A page restored from the back/forward cache may be of a session that has ended.
-  addEventListener('pageshow', ({ persisted }) => {
-    if (persisted) location.reload();
-  });
-  await showInquiries(config, signIn, session);
-}
 
-async function showInquiries(config: Config, signIn: SignIn, session: Session): Promise<void> {
-  const api = createApi(config.apiUrl, session, () => navigator.onLine);
-  const drafts = createDrafts(sessionStorage, localStorage, session.user.sub);
-  const list = createList(api, signIn.redirect);
-  const form = createForm({
-    create: api.create,
-    drafts,
-    onSent: list.add,
-    refreshList: list.refresh,
-    signIn: signIn.redirect,
-  });
-
-  const signOut = async (): Promise<void> => {
-    if (form.hasText()) {
-      const answer = await ask(
-        'You have text that is not sent',
-        'Keep it in this browser until you sign in again, or delete it?',
-        [
-          ['keep', 'Keep it and sign out'],
-          ['delete', 'Delete it and sign out'],
-          ['stay', 'Stay signed in'],
-        ],
-      );
-      if (answer === undefined || answer === 'stay') return;
-      if (answer === 'delete') drafts.clear();
+  const show: Show = async (current) => {
+    showSurroundings(config, current, show);
+    if (session === undefined) {
+      const { introduction } = config;
+      const lead = introduction === undefined ? undefined : inLanguage(introduction, current.language);
+      showContent(signedOutPage(current, reason, signIn.redirect, lead));
+      return;
     }
-    await signIn.signOut().catch(() => location.reload());
+    const view = createView({
+      api: createApi(config.apiUrl, session, () => navigator.onLine),
+      user: session.user,
+      locale: current,
+      branding: config,
+      withList: true,
+      signIn: signIn.redirect,
+    });
+    const { email } = session.user;
+    showContent(
+      view.element,
+      h('span', { class: 'email', dir: 'auto', title: email }, email),
+      button(current.strings.session.signOut, { class: 'quiet' }, async () => {
+        if (await view.mayLeave()) await signIn.signOut().catch(() => location.reload());
+      }),
+    );
+    await view.start();
   };
-
-  account?.replaceChildren(
-    h('span', { class: 'email', dir: 'auto', title: session.user.email }, session.user.email),
-    button('Sign out', { class: 'quiet' }, signOut),
-  );
-  main?.replaceChildren(h('div', { class: 'columns' }, form.element, list.element));
-  await Promise.all([list.refresh(), form.resume()]);
+  if (session !== undefined) {
+    signIn.onSignOut(() => location.reload());
+    // A page restored from the back/forward cache may be of a session that has ended.
+    addEventListener('pageshow', ({ persisted }) => {
+      if (persisted) location.reload();
+    });
+  }
+  await show(locale);
 }
 
-start().catch((error: unknown) => {
-  const text =
-    error instanceof ConfigError
-      ? error.message
-      : 'This browser lets the page keep nothing, or lacks something it needs. Please allow it to store data.';
-  main?.replaceChildren(problemPage('The contact form cannot start', text));
-});
+/** @param account - What the header shows of the user. */
+function showContent(content: HTMLElement, ...account: HTMLElement[]): void {
+  document.querySelector('#account')?.replaceChildren(...account);
+  document.querySelector('main')?.replaceChildren(content);
+}
+
+/** Shows the name and the logo of the company, its links, and the language menu. */
+function showSurroundings(
+  config: Config,
+  { language, direction, strings: { page } }: Locale,
+  show: Show,
+): void {
+  const { name, logo, home } = config;
+  document.title = page.title(name);
+  document.documentElement.lang = language;
+  document.documentElement.dir = direction;
+  const image = h('img', { src: logo ?? 'favicon.svg', alt: '', height: '32' });
+  const brand = [image, name === '' ? page.title('') : name];
+  document
+    .querySelector('#brand')
+    ?.replaceChildren(...(home === undefined ? brand : [h('a', { href: home }, ...brand)]));
+  const link = (key: 'home' | 'privacy' | 'imprint') =>
+    config[key] === undefined ? undefined : h('a', { href: config[key] }, page[key]);
+  const menu =
+    config.languages.length > 1 ? languageMenu(config.languages, language, page.language) : undefined;
+  menu?.addEventListener('change', () => {
+    if (!isLanguage(menu.value)) return;
+    localStorage.setItem(LANGUAGE_KEY, menu.value);
+    void load(menu.value).then(show);
+  });
+  const parts = [link('home'), link('privacy'), link('imprint'), menu];
+  document.querySelector('#links')?.replaceChildren(...parts.filter((part) => part !== undefined));
+}
+
+/** The menu of languages, each with its name in itself. */
+function languageMenu(offered: readonly Language[], current: Language, label: string): HTMLSelectElement {
+  const options = offered.map((language) => {
+    const name = new Intl.DisplayNames([language], { type: 'language' }).of(language);
+    return h('option', { value: language, lang: language, selected: language === current }, name);
+  });
+  return h('select', { 'aria-label': label, class: 'language' }, ...options);
+}
+
+/** Says why the page cannot start. The message about config.json is for the owner of the site, and in English. */
+async function showProblem(error: unknown): Promise<void> {
+  const { strings } = await load(chooseLanguage(languages, null, navigator.languages));
+  const { cannotStart, unsupported, reload } = strings.page;
+  const text = error instanceof ConfigError ? error.message : unsupported;
+  showContent(problemPage({ title: cannotStart, text }, reload));
+}
+
+await start().catch(showProblem);

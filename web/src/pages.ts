@@ -1,52 +1,53 @@
 /** The pages without the form: signed out, and cannot start. */
 import { button, h, notice } from './dom.ts';
+import type { Message } from './languages/strings.ts';
+import type { Locale } from './locale.ts';
 import type { SignInResult } from './session.ts';
 
-const REASONS: Record<SignInResult['reason'], { title: string; text: string } | undefined> = {
-  none: undefined,
-  'signed-in': undefined,
-  'signed-out': { title: 'You are signed out', text: '' },
-  'signed-out-here': {
-    title: 'You are signed out here',
-    text: 'The sign-in service did not answer and may still know you. On a shared computer, close the browser.',
-  },
-  ended: { title: 'Your session has ended', text: 'What you have typed is kept. Sign in to go on.' },
-  cancelled: { title: 'The sign-in was cancelled', text: '' },
-  failed: { title: 'The sign-in did not work', text: 'Please try again.' },
-};
-
-/** The page for users who are not signed in. */
-export function signedOutPage(reason: SignInResult['reason'], signIn: () => Promise<void>): HTMLElement {
-  const message = REASONS[reason];
-  const kind = reason === 'failed' ? 'bad' : 'plain';
+/** The page for users who are not signed in. @param lead - Default: what signing in is for. */
+export function signedOutPage(
+  { strings: { form, session } }: Locale,
+  reason: SignInResult['reason'],
+  signIn: () => Promise<void>,
+  lead = session.lead,
+): HTMLElement {
+  const reasons: Record<SignInResult['reason'], Message | undefined> = {
+    none: undefined,
+    'signed-in': undefined,
+    'signed-out': session.signedOut,
+    'signed-out-here': session.signedOutHere,
+    ended: session.ended,
+    cancelled: session.cancelled,
+    failed: session.failed,
+  };
+  const message = reasons[reason];
   const live = h('div', { class: 'live', role: 'alert' });
-  if (message !== undefined) live.append(notice(kind, message));
-  const start = button('Sign in', { class: 'primary wide' }, async () => {
-    start.textContent = 'One moment…';
+  if (message !== undefined) live.append(notice(reason === 'failed' ? 'bad' : 'plain', message));
+  const start = button(session.signIn, { class: 'primary wide' }, async () => {
+    start.textContent = session.signingIn;
     await signIn().catch(() => {
-      start.textContent = 'Sign in';
-      const text = 'Please check your connection and try again.';
-      live.replaceChildren(notice('bad', { title: 'The sign-in service does not answer', text }));
+      start.textContent = session.signIn;
+      live.replaceChildren(notice('bad', session.noAnswer));
     });
   });
   return h(
     'div',
     { class: 'card welcome' },
-    h('h1', {}, 'Contact us'),
-    h('p', { class: 'lead' }, 'Send us an inquiry, and find every one you have sent in one place.'),
+    h('h1', {}, form.title),
+    h('p', { class: 'lead' }, lead),
     live,
     start,
-    h('p', { class: 'hint' }, 'You come back to this page. No other user sees what you send.'),
+    h('p', { class: 'hint' }, session.hint),
   );
 }
 
-/** The page that tells the owner of the site why the form cannot start. */
-export function problemPage(title: string, text: string): HTMLElement {
+/** The page that says why nothing else can be shown. @param reload - Label of the button. */
+export function problemPage({ title, text }: Message, reload = 'Reload'): HTMLElement {
   return h(
     'div',
     { class: 'card welcome', role: 'alert' },
     h('h1', {}, title),
     h('p', { class: 'lead' }, text),
-    button('Reload', { class: 'primary wide' }, () => location.reload()),
+    button(reload, { class: 'primary wide' }, () => location.reload()),
   );
 }

@@ -2,7 +2,7 @@
 import { ITEM_LIMIT } from '../../src/limits.ts';
 
 /** Size at which the form starts to warn. An item also holds names and keys, so the service may reject a smaller text. */
-const NEAR = ITEM_LIMIT * 0.9;
+const NEAR = ITEM_LIMIT * 0.8;
 
 export interface Size {
   readonly characters: number;

@@ -189,8 +189,11 @@ export function createDetail({
     if (shown === undefined || shown.reply_at !== undefined) return;
     const loss = drafts.get(shown.id) === '' ? '' : ' Your draft of a reply is deleted.';
     const choice = await ask(
-      'Dismiss without a reply?',
-      `For what was answered elsewhere or needs no answer. It leaves the list of unanswered inquiries, and nobody is mailed. This cannot be undone.${loss}`,
+      document.body,
+      {
+        title: 'Dismiss without a reply?',
+        text: `For what was answered elsewhere or needs no answer. It leaves the list of unanswered inquiries, and nobody is mailed. This cannot be undone.${loss}`,
+      },
       [
         ['dismiss', 'Dismiss'],
         ['cancel', 'Cancel'],

@@ -47,7 +47,7 @@ async function start(): Promise<void> {
   });
   const secret = takeSecret();
   if (secret === null) {
-    main?.replaceChildren(problemPage('This address is not complete', WRONG_ADDRESS));
+    main?.replaceChildren(problemPage({ title: 'This address is not complete', text: WRONG_ADDRESS }));
     return;
   }
   const api = createApi(secret);
@@ -55,8 +55,8 @@ async function start(): Promise<void> {
   if (!isFailure(session)) return showInbox(api, session);
   const page =
     session.failure === 'wrong-address'
-      ? problemPage('This address is not the right one', WRONG_ADDRESS)
-      : problemPage('The inbox cannot be opened', session.message);
+      ? problemPage({ title: 'This address is not the right one', text: WRONG_ADDRESS })
+      : problemPage({ title: 'The inbox cannot be opened', text: session.message });
   main?.replaceChildren(page);
 }
 
@@ -100,9 +100,9 @@ async function showInbox(api: Api, session: Session): Promise<void> {
 
 start().catch(() => {
   main?.replaceChildren(
-    problemPage(
-      'The inbox cannot be opened',
-      'This browser lets the page keep nothing. Please allow it to store data.',
-    ),
+    problemPage({
+      title: 'The inbox cannot be opened',
+      text: 'This browser lets the page keep nothing. Please allow it to store data.',
+    }),
   );
 });

@@ -1,4 +1,3 @@
-import { isolate } from '../bidi.ts';
 import type { MailStrings, Strings } from './strings.ts';
 
 export const strings: Strings = {
@@ -66,9 +65,9 @@ export const strings: Strings = {
   sent: {
     title: 'We’ve received your inquiry',
     reference: 'Reference',
-    sentAs: (email) => `Sent as ${isolate(email)}`,
-    next: (email) => `We’ll answer by email to ${isolate(email)}.`,
-    answersFrom: (sender, email) => `Our answer comes by email from ${isolate(sender)} to ${isolate(email)}.`,
+    sentAs: (email) => `Sent as ${email}`,
+    next: (email) => `We’ll answer by email to ${email}.`,
+    answersFrom: (sender, email) => `Our answer comes by email from ${sender} to ${email}.`,
     view: 'View it',
     another: 'Write another',
     elsewhere: { title: 'Already sent', text: 'You sent this inquiry from another tab.' },
@@ -109,13 +108,13 @@ export const strings: Strings = {
       `Nothing was sent: you’ve sent as many inquiries as we accept in an hour. We’ve kept your text. You can send it ${wait === '' ? '' : `${wait}, `}at ${time}.`,
     minutes: { one: 'in {n} minute', other: 'in {n} minutes' },
     notSentBusy: 'Nothing was sent. We’ve kept your text. Please try again in a minute.',
-    notSentRefused: (reason) => `Nothing was sent. We’ve kept your text. ${isolate(reason)}`,
+    notSentRefused: (reason) => `Nothing was sent. We’ve kept your text. ${reason}`,
     notSentOffline: 'Nothing was sent. We’ve kept your text. Send it when you’re connected again.',
     notSent: 'Nothing was sent. We’ve kept your text. Please try again.',
     otherVersion: 'You’ll find it under Your inquiries. Do you want to send this version too?',
     oldAttempt: 'Please check Your inquiries',
     oldAttemptText: (time) =>
-      `You tried to send this on ${isolate(time)}. If it arrived, it’s in the list. We’ve kept your text.`,
+      `You tried to send this on ${time}. If it arrived, it’s in the list. We’ve kept your text.`,
     list: 'We couldn’t load your inquiries.',
     listSignedOut: 'Sign in again to see them.',
     listOffline: 'They load when you’re connected again.',
@@ -138,9 +137,9 @@ export const strings: Strings = {
     showLess: 'Show less',
     emptyTitle: 'Nothing here yet',
     empty: 'What you send appears here, newest first. No other user sees it.',
-    answers: (email) => `Answers don’t appear here. They come by email to ${isolate(email)}.`,
+    answers: (email) => `Answers don’t appear here. They come by email to ${email}.`,
     answersFrom: (sender, email) =>
-      `Answers don’t appear here. They come by email from ${isolate(sender)} to ${isolate(email)}.`,
+      `Answers don’t appear here. They come by email from ${sender} to ${email}.`,
     search: 'Search your inquiries',
     period: 'Period',
     anyTime: 'Any time',

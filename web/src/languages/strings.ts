@@ -1,6 +1,6 @@
 /**
- * The texts that people read, one file per language. Names, addresses and other texts of users are put in by functions;
- * they are isolated there (`isolate` of ../bidi.ts), so that their direction does not change that of the sentence.
+ * The texts that people read, one file per language. Functions put in names, addresses and other texts of users as they
+ * are; the caller isolates them (../bidi.ts), so that their direction does not change that of the sentence.
  */
 
 /**

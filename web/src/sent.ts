@@ -1,0 +1,55 @@
+/** What is shown after sending: a reference, who sent it, and what happens next. */
+import { isolate } from './bidi.ts';
+import { inLanguage } from './config.ts';
+import type { Branding } from './config.ts';
+import type { Inquiry } from '../../src/contract.ts';
+import { button, h } from './dom.ts';
+import type { Locale } from './locale.ts';
+import type { User } from './user.ts';
+
+interface SentParts {
+  readonly user: User;
+  readonly locale: Locale;
+  readonly branding: Branding;
+  /** Shows an inquiry in the list, where there is one. */
+  readonly viewInList: ((id: string) => void) | undefined;
+}
+
+/**
+ * The reference of an inquiry: the first two groups of its id, which are its time to the millisecond. `npm run inbox`
+ * finds the inquiry by it.
+ */
+export const referenceOf = ({ id }: Pick<Inquiry, 'id'>): string => id.slice(0, 13);
+
+export function sentPanel(
+  inquiry: Inquiry,
+  { user: { email }, locale, branding, viewInList }: SentParts,
+  writeAnother: () => void,
+): HTMLElement {
+  const { sent } = locale.strings;
+  const owner = isolate(email);
+  const { expectation, answersFrom } = branding;
+  const answer = answersFrom === undefined ? sent.next(owner) : sent.answersFrom(isolate(answersFrom), owner);
+  return h(
+    'div',
+    { class: 'notice good sent' },
+    h('p', { class: 'notice-title' }, sent.title),
+    h(
+      'p',
+      {},
+      sent.sentAs(owner),
+      ' · ',
+      sent.reference,
+      ' ',
+      h('code', { dir: 'ltr' }, referenceOf(inquiry)),
+    ),
+    expectation === undefined ? undefined : h('p', {}, inLanguage(expectation, locale.language)),
+    h('p', {}, answer),
+    h(
+      'div',
+      { class: 'actions' },
+      viewInList === undefined ? undefined : button(sent.view, {}, () => viewInList(inquiry.id)),
+      button(sent.another, {}, writeAnother),
+    ),
+  );
+}
