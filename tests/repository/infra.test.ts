@@ -163,7 +163,7 @@ describe.skipIf(!hasTerraform)(
       "An inbox's mails_per_hour must be a whole number from 1 to 1000; leave out inbox to send no mail";
     const identityRule =
       "An inbox's identity must be the address in from, or its domain or a parent of that; leave it out to create one";
-    const languages = 'en, de, fr, es, ja, ar';
+    const codes = 'en, de, fr, es, ja, ar';
     const noFormRule =
       'A stage with a cors_origin serves no form that its setting form could describe; leave out form, or set site = true';
     const addresses = [
@@ -297,13 +297,13 @@ describe.skipIf(!hasTerraform)(
         },
       };
       expect(await refusals({ stages: { develop, main, release } })).toEqual([
-        `An inbox's language must be one of ${languages}: develop has "it", main has "EN", release has "".`,
+        `An inbox's language must be one of ${codes}: develop has "it", main has "EN", release has "".`,
         'A form\'s accent must be a colour as #rrggbb: develop has "0a6cff", main has "#06f", release has "#0a6cff\n".',
         "A form's home, privacy and imprint must be https addresses: develop, main, release.",
         'A form\'s logo must be the name of an SVG, PNG, JPEG or WebP file in web/public: develop has "missing.svg", main has "../public/logo.svg", release has "logo.gif".',
         'A form has at most 12 topics: develop has 13.',
-        `A form's languages must be at least one of ${languages}, each once: develop, main, release.`,
-        `A form's introduction, expectation and topics must be texts by language (${languages}), none of them empty: develop, main, release.`,
+        `A form's languages must be at least one of ${codes}, each once: develop, main, release.`,
+        `A form's introduction, expectation and topics must be texts by language (${codes}), none of them empty: develop, main, release.`,
         "A form's name must not be empty; leave it out for none: develop.",
       ]);
     });
