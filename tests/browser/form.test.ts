@@ -299,7 +299,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
       const { page, context, write, send, alert, status, subject, requests, email } = await begin();
       await write('later', '');
       await context.setOffline(true);
-      await status.getByText('You can go on writing').waitFor();
+      await status.getByText('You can keep writing').waitFor();
       await subject.press('End');
       await page.keyboard.type('!');
       expect(await status.textContent()).toContain('You’re offline');

@@ -278,7 +278,7 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
       await check(page, `${prefix}forced-topic`, true);
       await page.emulateMedia({ forcedColors: 'none' });
       await context.setOffline(true);
-      await page.getByText('You can go on writing').scrollIntoViewIfNeeded();
+      await page.getByText('You can keep writing').scrollIntoViewIfNeeded();
       await check(page, `${prefix}offline`, true);
       await write('Billing: my last invoice', 'It has the address of our old shop.');
       await send.click();
