@@ -137,7 +137,7 @@ export function on(page: Page) {
     alert: page.locator('form').getByRole('alert'),
     status: page.locator('form div[role=status]'),
     items: page.getByRole('list').getByRole('listitem'),
-    subjects: page.getByRole('listitem').getByRole('heading', { level: 3 }),
+    subjects: page.getByRole('listitem').getByRole('heading'),
     async write(subject: string, message: string) {
       await page.getByRole('textbox', { name: 'Subject' }).fill(subject);
       await page.getByRole('textbox', { name: 'Message' }).fill(message);
