@@ -73,8 +73,12 @@ export function createItem(
     'div',
     { class: 'foot' },
     h('span', {}, sent.reference, ' ', h('code', { dir: 'ltr' }, referenceOf({ id }))),
-    copyButton(strings.copyText, [subject, body].filter((part) => part !== '').join('\n\n')),
-    linkTo === undefined ? undefined : copyButton(strings.copyLink, linkTo(id)),
+    h(
+      'div',
+      { class: 'copy' },
+      copyButton(strings.copyText, [subject, body].filter((part) => part !== '').join('\n\n')),
+      linkTo === undefined ? undefined : copyButton(strings.copyLink, linkTo(id)),
+    ),
   );
   const element = h(
     'li',
