@@ -53,6 +53,8 @@ const PERIODS = [
 ] as const;
 /** Milliseconds of work after which the browser may do something else. */
 const SLICE = 50;
+/** More inquiries than a window shows at first. */
+const SEEN_FIRST = 20;
 /** The next page is loaded when the end of the list comes as near as this. */
 const NEAR = '1500px';
 
@@ -130,9 +132,7 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
   const itemOf = new WeakMap<Element, Item>();
   const widths = new ResizeObserver((entries) => {
     const seen = entries.filter(({ contentRect }) => contentRect.width > 0);
-    // All reads come before all writes, so that there is one layout.
-    const changes = seen.map(({ target }) => itemOf.get(target)?.measure());
-    for (const change of changes) change?.();
+    showCuts(seen.flatMap(({ target }) => itemOf.get(target) ?? []));
   });
   const nearEnd = new IntersectionObserver(
     (entries) => {
@@ -202,11 +202,12 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
     const all = lone === undefined ? shown.inquiries : [lone, ...shown.inquiries];
     const matches = createMatcher(input.value, sinceWhen());
     const visible: Inquiry[] = [];
+    const fresh: Item[] = [];
     let end = performance.now() + SLICE;
     for (const inquiry of all) {
       if (matches(inquiry)) {
         visible.push(inquiry);
-        if (!items.has(inquiry.id)) addItem(inquiry);
+        if (!items.has(inquiry.id)) fresh.push(addItem(inquiry));
       }
       if (performance.now() < end) continue;
       await new Promise((resolve) => setTimeout(resolve));
@@ -216,13 +217,16 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
     const ids = new Set(all.map(({ id }) => id));
     for (const id of items.keys()) if (!ids.has(id)) items.delete(id);
     render(shown, visible);
+    // Before the first paint, so that the layout does not shift. Those further down are not seen yet.
+    showCuts(fresh.slice(0, SEEN_FIRST));
   };
 
-  const addItem = (inquiry: Inquiry): void => {
+  const addItem = (inquiry: Inquiry): Item => {
     const item = createItem(inquiry, { locale, linkTo, say });
     items.set(inquiry.id, item);
     itemOf.set(item.foot, item);
     widths.observe(item.foot);
+    return item;
   };
 
   const clearSearch = (): void => {
@@ -345,6 +349,12 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
     },
     view,
   };
+}
+
+/** Shows which texts are cut off. All reads come before all writes, so that there is one layout. */
+function showCuts(items: readonly Item[]): void {
+  const changes = items.map(({ measure }) => measure());
+  for (const change of changes) change();
 }
 
 /** Gives an element these children. Those that stay are not moved, so that they keep the focus. */
