@@ -318,7 +318,7 @@ it.each(['SIGTERM', 'SIGKILL'] as const)('ends when npm is ended by %s alone', a
   await expect.poll(() => existsSync(join(folder, 'stack.json'))).toBe(false);
 });
 
-it('takes the port from PORT, and the next four for issuer, docs, form and mailbox', async () => {
+it('takes the port from PORT, and the next five for issuer, docs, form, mailbox and demo', async () => {
   const port = await findPort();
   const command = run(['--in-memory'], { env: { PORT: String(port) } });
   await waitUntilRunning(command);
@@ -416,9 +416,9 @@ it('lets the pages of --cors-origin sign in and call the API beside the contact 
   const form = stack.addressOf('Form');
   expect((await fetch(form)).status).toBe(200);
   expect(stack.said()).toContain('Client id  inquiries-local ');
-  expect(stack.said()).toContain(`Browsers   ${[form, ...origins].join(', ')} `);
+  expect(stack.said()).toContain(`Browsers   ${[form, ...origins, stack.addressOf('Demo')].join(', ')} `);
   for (const [origin, isAllowed] of [
-    ...[form, ...origins].map((allowed) => [allowed, true] as const),
+    ...[form, ...origins, stack.addressOf('Demo')].map((allowed) => [allowed, true] as const),
     ['http://127.0.0.1:5173', false] as const,
   ]) {
     const answer = await stack.post('1', '', ['Origin', origin]);
@@ -645,7 +645,7 @@ describe('bad use gets one line and exit code 2:', () => {
     ['an unknown option', '--prot 1', /^Unknown option '--prot'/],
     ['an argument that is no option', 'now', /^Unexpected argument 'now'/],
     ['an option without its value', '--port', /^Option '--port <value>' argument missing/],
-    ['a port that is no number', '--port x', /^The port must be a number from 0 to 65531, not "x"\.$/],
+    ['a port that is no number', '--port x', /^The port must be a number from 0 to 65530, not "x"\.$/],
     ['a port that is too large', '--port 65532', /^The port must be a number/],
     ['a negative port', '--port=-1', /^The port must be a number/],
     ['a PORT that is no number', { PORT: '80a' }, /^The port must be a number.*"80a"\.$/],

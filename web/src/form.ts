@@ -29,6 +29,8 @@ interface FormParts {
   readonly viewInList?: (id: string) => void;
   /** Leads to the sign-in. */
   readonly signIn: () => Promise<void>;
+  /** Ends the listeners outside of the form. */
+  readonly signal: AbortSignal | undefined;
 }
 
 export interface Form {
@@ -55,6 +57,7 @@ export function createForm({
   refreshList,
   viewInList,
   signIn,
+  signal,
 }: FormParts): Form {
   const {
     strings: { form: strings, ask: questions, session },
@@ -275,9 +278,10 @@ export function createForm({
     event.preventDefault();
     form.requestSubmit();
   });
-  addEventListener('beforeunload', (event) => {
+  const warn = (event: Event): void => {
     if (!isKept && hasText()) event.preventDefault();
-  });
+  };
+  addEventListener('beforeunload', warn, signal && { signal });
   showText();
   keep();
 
