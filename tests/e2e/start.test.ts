@@ -331,6 +331,8 @@ it('takes the port from PORT, and the next five for issuer, docs, form, mailbox 
   expect(command.output).toContain(`http://127.0.0.1:${port + 1}\n`);
   const docs = await fetch(`http://127.0.0.1:${port + 2}/openapi.json`);
   expect(await docs.json()).toMatchObject({ servers: [{ url: `http://127.0.0.1:${port}` }] });
+  const demo = await fetch(`http://127.0.0.1:${port + 5}`);
+  expect(await demo.text()).toContain(`src="http://127.0.0.1:${port + 3}/inquiry-form.js"`);
   const config = await fetch(`http://127.0.0.1:${port + 3}/config.json`);
   expect(await config.json()).toEqual({
     issuer: `http://127.0.0.1:${port + 1}`,

@@ -153,7 +153,7 @@ export class InquiryForm extends HTMLElement {
   attributeChangedCallback(name: string, before: string | null, now: string | null): void {
     if (now === before) return;
     if (name === 'accent') this.#readAccent(now);
-    if (name === 'language' && now !== null && !isLanguage(baseOf(now))) {
+    if (name === 'language' && now && !isLanguage(baseOf(now))) {
       report(new ConfigError(`“language” ${PLACE} must be one of ${languages.join(', ')}, not “${now}”.`));
     }
     this.refresh();

@@ -51,22 +51,23 @@ form.getToken = async (refused) => {
   const token = sessionStorage.getItem('shop.token');
   if (token !== refused) return token;
   sessionStorage.removeItem('shop.token');
-  return show();
+  show();
+  return undefined;
 };
 form.branding = {
   topics: ['Order', 'Subscription', 'Brewing'],
   expectation: 'We answer within two working days.',
 };
-form.addEventListener('signin-required', signIn);
+form.addEventListener('signin-required', () => void signIn());
 for (const name of ['sent', 'failed', 'signin-required']) {
   form.addEventListener(name, ({ detail }) => {
-    const item = document.createElement('li');
+    const item = document.createElement('p');
     item.textContent = `${name} ${JSON.stringify(detail, ['id', 'kind', 'mayBeDone'])}`;
-    document.querySelector('ol').prepend(item);
+    document.querySelector('[role=log]').prepend(item);
   });
 }
 session.addEventListener('click', () => {
-  if (sessionStorage.getItem('shop.token') === null) return signIn();
+  if (sessionStorage.getItem('shop.token') === null) return void signIn();
   sessionStorage.removeItem('shop.token');
-  show();
+  return show();
 });
