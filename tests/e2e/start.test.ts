@@ -547,6 +547,15 @@ describe('with --watch, each time a file is replaced as editors and git do,', ()
 
         await page.evaluate(`import('/inquiry-form.js')`);
         expect(await page.evaluate(`typeof customElements.get('inquiry-form')`)).toBe('function');
+        // The sources are for the pages that may call the API.
+        for (const [origin, allowed] of [
+          [stack.addressOf('Demo'), stack.addressOf('Demo')],
+          ['https://www.example.com', null],
+        ] as const) {
+          const headers = { origin };
+          const answer = await fetch(`${stack.addressOf('Form')}/inquiry-form.js`, { headers });
+          expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([200, allowed]);
+        }
         // In such a worker, Vite's client waits until a stopped server is started again.
         await page.evaluate(`void new SharedWorker(URL.createObjectURL(new Blob(['']))); 0`);
         expect(complaints).toEqual([]);
