@@ -149,7 +149,7 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
     const keys = '[localStorage, sessionStorage].map((store) => Object.keys(store))';
     const key = expect.stringMatching(/^inquiries\.draft\.[\w-]{36}$/);
     expect(await run(keys)).toEqual([[key], [key]]);
-    const active = 'signals.map((signal) => signal?.aborted)';
+    const active = '[...new Set(signals.map((signal) => signal?.aborted))]';
     expect(await run<unknown[]>(active)).toEqual([false]);
     await run(`${ELEMENT}.remove()`);
     await expect.poll(() => run<unknown[]>(active)).toEqual([true]);

@@ -34,23 +34,30 @@ it.each(languages)('the custom element is under 20 KB gzipped for a visitor in %
   expect(size(files)).toBeLessThan(20 * 1024);
 });
 
-it('carries its own policy, which allows the one style sheet that is inline, by its hash', () => {
+it('carries its own policy, which allows one inline style sheet and one inline script, by their hashes', () => {
   const html = read('index.html').toString();
   const [, policy = ''] = /http-equiv="Content-Security-Policy"\s+content="([^"]*)"/.exec(html) ?? [];
-  const [, style = '', ...others] = html.split(/<style>|<\/style>/);
-  expect(others).toHaveLength(1);
-  const hash = createHash('sha256').update(style).digest('base64');
-  expect(policy).toContain(`default-src 'none'; script-src 'self'; style-src 'self' 'sha256-${hash}';`);
+  const inline = (name: string) => [...html.matchAll(new RegExp(`<${name}>(.*?)</${name}>`, 'gs'))];
+  const hashes = ['script', 'style'].map((name) => {
+    const [[, text = ''] = [], ...others] = inline(name);
+    expect(others).toEqual([]);
+    return createHash('sha256').update(text).digest('base64');
+  });
+  expect(policy).toContain(
+    `default-src 'none'; script-src 'self' 'sha256-${hashes[0]}'; style-src 'self' 'sha256-${hashes[1]}';`,
+  );
   expect(policy).not.toMatch(/unsafe|(^| )\*(;| |$)/);
-  expect(html.indexOf(policy)).toBeLessThan(html.indexOf('<script'));
-  expect(html.indexOf(policy)).toBeLessThan(html.indexOf('<style'));
-  expect(html).not.toMatch(/<script(?![^>]*\bsrc=)|\sstyle=|\son\w+=/);
+  for (const element of ['<script', '<style']) {
+    expect(html.indexOf(policy)).toBeLessThan(html.indexOf(element));
+  }
+  expect(html).not.toMatch(/<script(?! type="module" crossorigin src=|>)|\sstyle=|\son\w+=/);
 });
 
 it('paints its static content before the style sheet in a file has arrived', () => {
   const html = read('index.html').toString();
   expect(html.match(/<link rel="stylesheet"/g)).toHaveLength(1);
   expect(html.indexOf('<link rel="stylesheet"')).toBeGreaterThan(html.indexOf('</main>'));
+  expect(html.indexOf('<script>')).toBeLessThan(html.indexOf('<link rel="stylesheet"'));
   expect(html).toContain('<h1>How can we help?</h1>');
 });
 

@@ -190,16 +190,16 @@ describeOnEngines('npm run inbox', (endpoint, engine) => {
   });
 
   it('names the inquiries of a reference that more than one has, and answers none', async () => {
-    const first = await add(1);
-    const second = await add(1, { id: `${first.id.slice(0, -1)}${first.id.endsWith('0') ? '1' : '0'}` });
-    const reference = first.id.slice(0, 13);
+    const older = await add(1);
+    const second = await add(1, { id: `${older.id.slice(0, -1)}${older.id.endsWith('0') ? '1' : '0'}` });
+    const reference = older.id.slice(0, 13);
     for (const verb of ['show', 'dismiss', 'reply']) {
       const { code, stdout, stderr } = await inbox([...local, verb, reference], { input: 'text' });
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
       expect(stderr).toContain(`More than one inquiry has the reference ${reference}: `);
-      for (const { id } of [first, second]) expect(stderr).toContain(id);
+      for (const { id } of [older, second]) expect(stderr).toContain(id);
     }
-    expect((await stored(first.id))?.reply_at).toBeUndefined();
+    expect((await stored(older.id))?.reply_at).toBeUndefined();
   });
 
   it('dismiss takes a reference, and names the id', async () => {

@@ -24,6 +24,10 @@ export interface ViewParts {
   readonly drafts?: Drafts;
   /** Aborted when the view is removed, which ends its listeners outside of it. */
   readonly signal?: AbortSignal;
+  /** The address that leads to an inquiry, where there is one. */
+  readonly linkTo?: (id: string) => string;
+  /** The id of the inquiry that the address leads to. */
+  readonly linked?: string;
   readonly onSent?: (inquiry: Inquiry) => void;
   readonly onFailed?: (failure: Failure) => void;
 }
@@ -34,6 +38,8 @@ export interface View {
   readonly mayLeave: () => Promise<boolean>;
   /** Loads the list, and finishes sending after a reload or sign-in during sending; never rejects. */
   readonly start: () => Promise<void>;
+  /** Shows an inquiry in the list. @param id - Anything else is ignored. */
+  readonly show: (id: string) => Promise<void>;
 }
 
 export function createView({
@@ -45,11 +51,15 @@ export function createView({
   signIn,
   drafts = createDrafts(sessionStorage, localStorage, user.sub),
   signal,
+  linkTo,
+  linked,
   onSent,
   onFailed,
 }: ViewParts): View {
   const { strings } = locale;
-  const list = withList ? createList({ api, user, locale, branding, signIn }) : undefined;
+  const list = withList
+    ? createList({ api, user, locale, branding, signIn, signal, linkTo, linked })
+    : undefined;
   const form = createForm({
     create: api.create,
     drafts,
@@ -59,7 +69,7 @@ export function createView({
     signIn,
     signal,
     refreshList: async () => list?.refresh(),
-    ...(list !== undefined && { viewInList: list.view }),
+    ...(list !== undefined && { viewInList: (id: string) => void list.view(id) }),
     onSent(inquiry) {
       list?.add(inquiry);
       onSent?.(inquiry);
@@ -70,6 +80,7 @@ export function createView({
     'div',
     { class: 'view', lang: locale.language, dir: locale.direction },
     h('div', { class: list === undefined ? 'column' : 'columns' }, form.element, list?.element),
+    list === undefined ? undefined : form.backButton,
   );
   return {
     element,
@@ -83,6 +94,7 @@ export function createView({
       if (answer === 'delete') drafts.clear();
       return answer === 'keep' || answer === 'delete';
     },
+    show: async (id) => list?.view(id),
     async start() {
       await Promise.all([list?.refresh(), form.resume()]);
     },
