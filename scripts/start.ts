@@ -27,8 +27,8 @@ const ROOT = resolve(import.meta.dirname, '..');
 const USAGE = `
 Usage: npm start -- [options]
 
-  --port N           the gateway's port; issuer, docs, contact form and mailbox take the next four; 0 = any free
-                     ports (default: PORT or 3000)
+  --port N           the gateway's port; issuer, docs, contact form, mailbox and demo take the next five; 0 =
+                     any free ports (default: PORT or 3000)
   --engine NAME      ${engineNames.join(' or ')} (default: dynamodb-local if there is a JDK 17 or newer)
   --data FOLDER      where inquiries and the issuer's key are kept (default: .data)
   --in-memory        keep nothing
@@ -137,9 +137,9 @@ function readSettings() {
   const args = process.argv.slice(2).map((arg) => (arg === '--inspect' ? '--inspect=9229' : arg));
   const options = parseOptions(USAGE, OPTIONS, args);
   const port = options.port ?? (process.env['PORT'] || '3000');
-  // Issuer, docs, contact form and mailbox take the next four.
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_531) {
-    throw new UsageError(`The port must be a number from 0 to 65531, not "${port}".`);
+  // Issuer, docs, contact form, mailbox and demo take the next five.
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_530) {
+    throw new UsageError(`The port must be a number from 0 to 65530, not "${port}".`);
   }
   const inspect = options.inspect === undefined ? undefined : Number(options.inspect);
   if (inspect !== undefined && !(Number.isInteger(inspect) && inspect > 0 && inspect <= 65_535)) {
@@ -267,7 +267,7 @@ function row(label: string, value: string, note = ''): string {
 }
 
 function describe(
-  { url, formUrl, corsOrigins, docsUrl, mailboxUrl, issuer, engine, tableName }: Stack,
+  { url, formUrl, corsOrigins, docsUrl, demoUrl, mailboxUrl, issuer, engine, tableName }: Stack,
   { engine: chosen, inMemory, folder, inspect, watching }: ReturnType<typeof readSettings>,
   isBuilt = false,
 ): string {
@@ -279,6 +279,7 @@ function describe(
   const lines = [
     `\n${styleText('bold', 'Inquiry service')}, running on this machine until Ctrl-C.\n`,
     row('Form', formUrl, formNote),
+    row('Demo', demoUrl, '(a page of another site with <inquiry-form> in it)'),
     row('API', `${url}/inquiries`),
     row('Docs', docsUrl, `(read it, sign in, try it; ${docsUrl}/openapi.yaml is the contract)`),
     row('Sign-in', issuer.url),

@@ -8,6 +8,9 @@ export default defineConfig({
   publicDir: false,
   build: {
     target: 'baseline-widely-available',
+    // Browsers with light-dark(): its replacement for older ones needs `color-scheme` in the same style sheet, where the
+    // element takes it from the page.
+    cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     emptyOutDir: false,
     lib: {
       entry: join(import.meta.dirname, 'src/element.ts'),

@@ -27,21 +27,23 @@ export const buildFormWhenStale = async (): Promise<boolean> => buildPageWhenSta
 /**
  * Serves the form on a loopback port, with the page's own policy and the addresses of this stack. docs/adr/0053
  *
+ * @param options.embedders - Origins of the pages that may load the custom element from its sources; built, any may.
  * @param options.live - Serves the sources through Vite, whose client applies changes in open pages. docs/adr/0055
  * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
  */
-export async function startFormServer(port: number, { live = false } = {}) {
+export async function startFormServer(
+  port: number,
+  { live = false, embedders = [] }: { readonly live?: boolean; readonly embedders?: readonly string[] } = {},
+) {
   let vite: ViteDevServer | undefined;
   const page = await startPageServer<FormConfig>({
     port,
     folder: outputOf(WEB),
     openerPolicy: 'same-origin',
-    find(path, config) {
-      if (path === '/config.json') return { type: 'application/json', data: JSON.stringify(config, null, 2) };
-      if (live && path === '/inquiry-form.js')
-        return { type: 'text/javascript', data: "export * from '/src/element.ts';" };
-      return undefined;
-    },
+    find: (path, config) =>
+      path === '/config.json'
+        ? { type: 'application/json', data: JSON.stringify(config, null, 2) }
+        : undefined,
     policy: ({ issuer, apiUrl }, url) =>
       live
         ? [
@@ -61,7 +63,13 @@ export async function startFormServer(port: number, { live = false } = {}) {
             "require-trusted-types-for 'script'",
             "trusted-types 'none'",
           ],
-    send: live ? (request, response, next) => vite?.middlewares(request, response, next) : undefined,
+    allowOrigin: (origin) => (live ? embedders.find((one) => one === origin) : '*'),
+    send: live
+      ? (request, response, next) => {
+          if (request.url === '/inquiry-form.js') request.url = '/src/element.ts';
+          vite?.middlewares(request, response, next);
+        }
+      : undefined,
   });
   return {
     ...page,

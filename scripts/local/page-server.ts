@@ -16,6 +16,7 @@ export interface Content {
  * returns. Until it is configured every request gets 503.
  *
  * @param options.policy - Directives of the Content-Security-Policy besides those of every page.
+ * @param options.allowOrigin - The Access-Control-Allow-Origin of the files for a request's Origin. Default: none.
  * @param options.handle - Handles a request itself, or returns false.
  * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
  */
@@ -26,6 +27,7 @@ export async function startPageServer<Config>(options: {
   readonly openerPolicy: 'same-origin' | 'unsafe-none';
   find(path: string, config: Config, url: string): Content | undefined;
   policy(config: Config, url: string): readonly string[];
+  allowOrigin?(origin: string | undefined): string | undefined;
   handle?(request: IncomingMessage, response: ServerResponse, config: Config): boolean;
   /** Sends other content than the files of the folder. */
   readonly send?:
@@ -54,6 +56,8 @@ export async function startPageServer<Config>(options: {
     response.setHeader('cross-origin-opener-policy', options.openerPolicy);
     const content = options.find(rawPath, config, url);
     if (content !== undefined) return end(200, { 'content-type': content.type }, content.data);
+    const allowed = options.allowOrigin?.(request.headers.origin);
+    if (allowed !== undefined) response.setHeader('access-control-allow-origin', allowed);
     return send(request, response, () => end(404));
   });
   const url = `http://127.0.0.1:${await listen(server, options.port)}`;

@@ -1,6 +1,7 @@
 /** The whole service on one machine: engine, issuer and gateway around the function, mailer and mailbox behind it. */
 import { randomUUID } from 'node:crypto';
 import { createAuthorizer } from './authorizer.ts';
+import { startDemoServer } from './demo.ts';
 import { startDocsServer } from './docs.ts';
 import { startEngine, dynamoDbLocalUnavailableReason } from './dynamodb.ts';
 import type { EngineName } from './dynamodb.ts';
@@ -16,7 +17,7 @@ import { startEventSourceMapping } from './stream.ts';
 import { openTable } from './table.ts';
 
 export interface StackOptions {
-  /** The gateway's port; issuer, docs, contact form and mailbox take the next four. 0 (the default): any free ports. */
+  /** The gateway's port; issuer, docs, form, mailbox and demo take the next five. 0 (the default): any free ports. */
   readonly port?: number;
   /** Default: DynamoDB Local if it can run here, otherwise dynalite. */
   readonly engine?: EngineName | undefined;
@@ -85,9 +86,12 @@ export async function startStack({
     if (checked === 0 || !(await isListening(checked))) continue;
     throw Object.assign(new Error(`Port ${checked} is in use.`), { code: 'EADDRINUSE', port: checked });
   }
-  const form = await startFormServer(port === 0 ? 0 : port + 3, { live: liveForm });
+  const demo = await startDemoServer(port === 0 ? 0 : port + 5);
+  resources.defer(() => demo.close());
+  const embedders = [...otherOrigins, demo.url];
+  const form = await startFormServer(port === 0 ? 0 : port + 3, { live: liveForm, embedders });
   resources.defer(() => form.close());
-  const corsOrigins = [...new Set([form.url, ...otherOrigins])] as [string, ...string[]];
+  const corsOrigins = [...new Set([form.url, ...embedders])] as [string, ...string[]];
   const docs = await startDocsServer(port === 0 ? 0 : port + 2);
   resources.defer(() => docs.close());
   // Mail is driven by the table's stream, which dynalite does not have.
@@ -172,6 +176,7 @@ export async function startStack({
   const url = `http://127.0.0.1:${await listen(gateway, port)}`;
   resources.defer(() => close(gateway));
   form.configure({ ...branding, issuer: issuer.url, clientId: issuer.clientId, apiUrl: url });
+  demo.configure({ issuer: issuer.url, clientId: issuer.clientId, apiUrl: url, formUrl: form.url });
   docs.configure({ gateway: url, issuer: issuer.url, clientId: issuer.clientId });
 
   const started = resources.move();
@@ -182,6 +187,8 @@ export async function startStack({
     /** The origins that may call the API; the contact form's is the first. */
     corsOrigins,
     docsUrl: docs.url,
+    /** A page of another origin with the custom element. */
+    demoUrl: demo.url,
     /** The mailbox's address; undefined with dynalite. */
     mailboxUrl: mailbox?.url,
     issuer,

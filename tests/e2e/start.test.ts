@@ -318,7 +318,7 @@ it.each(['SIGTERM', 'SIGKILL'] as const)('ends when npm is ended by %s alone', a
   await expect.poll(() => existsSync(join(folder, 'stack.json'))).toBe(false);
 });
 
-it('takes the port from PORT, and the next four for issuer, docs, form and mailbox', async () => {
+it('takes the port from PORT, and the next five for issuer, docs, form, mailbox and demo', async () => {
   const port = await findPort();
   const command = run(['--in-memory'], { env: { PORT: String(port) } });
   await waitUntilRunning(command);
@@ -331,6 +331,8 @@ it('takes the port from PORT, and the next four for issuer, docs, form and mailb
   expect(command.output).toContain(`http://127.0.0.1:${port + 1}\n`);
   const docs = await fetch(`http://127.0.0.1:${port + 2}/openapi.json`);
   expect(await docs.json()).toMatchObject({ servers: [{ url: `http://127.0.0.1:${port}` }] });
+  const demo = await fetch(`http://127.0.0.1:${port + 5}`);
+  expect(await demo.text()).toContain(`src="http://127.0.0.1:${port + 3}/inquiry-form.js"`);
   const config = await fetch(`http://127.0.0.1:${port + 3}/config.json`);
   expect(await config.json()).toEqual({
     issuer: `http://127.0.0.1:${port + 1}`,
@@ -416,9 +418,9 @@ it('lets the pages of --cors-origin sign in and call the API beside the contact 
   const form = stack.addressOf('Form');
   expect((await fetch(form)).status).toBe(200);
   expect(stack.said()).toContain('Client id  inquiries-local ');
-  expect(stack.said()).toContain(`Browsers   ${[form, ...origins].join(', ')} `);
+  expect(stack.said()).toContain(`Browsers   ${[form, ...origins, stack.addressOf('Demo')].join(', ')} `);
   for (const [origin, isAllowed] of [
-    ...[form, ...origins].map((allowed) => [allowed, true] as const),
+    ...[form, ...origins, stack.addressOf('Demo')].map((allowed) => [allowed, true] as const),
     ['http://127.0.0.1:5173', false] as const,
   ]) {
     const answer = await stack.post('1', '', ['Origin', origin]);
@@ -545,6 +547,15 @@ describe('with --watch, each time a file is replaced as editors and git do,', ()
 
         await page.evaluate(`import('/inquiry-form.js')`);
         expect(await page.evaluate(`typeof customElements.get('inquiry-form')`)).toBe('function');
+        // The sources are for the pages that may call the API.
+        for (const [origin, allowed] of [
+          [stack.addressOf('Demo'), stack.addressOf('Demo')],
+          ['https://www.example.com', null],
+        ] as const) {
+          const headers = { origin };
+          const answer = await fetch(`${stack.addressOf('Form')}/inquiry-form.js`, { headers });
+          expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([200, allowed]);
+        }
         // In such a worker, Vite's client waits until a stopped server is started again.
         await page.evaluate(`void new SharedWorker(URL.createObjectURL(new Blob(['']))); 0`);
         expect(complaints).toEqual([]);
@@ -645,7 +656,7 @@ describe('bad use gets one line and exit code 2:', () => {
     ['an unknown option', '--prot 1', /^Unknown option '--prot'/],
     ['an argument that is no option', 'now', /^Unexpected argument 'now'/],
     ['an option without its value', '--port', /^Option '--port <value>' argument missing/],
-    ['a port that is no number', '--port x', /^The port must be a number from 0 to 65531, not "x"\.$/],
+    ['a port that is no number', '--port x', /^The port must be a number from 0 to 65530, not "x"\.$/],
     ['a port that is too large', '--port 65532', /^The port must be a number/],
     ['a negative port', '--port=-1', /^The port must be a number/],
     ['a PORT that is no number', { PORT: '80a' }, /^The port must be a number.*"80a"\.$/],

@@ -40,13 +40,15 @@ export interface Config extends Branding {
   readonly languages: readonly Language[];
 }
 
-/** config.json is invalid. The message tells the owner of the site why, in one sentence. */
+/** A setting is invalid. The message tells the owner of the site why, in one sentence. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1)$/;
 const MAX_TOPICS = 12;
+/** Where the reader of a setting says that it is; that of the custom element is elsewhere. */
+const IN_FILE = 'in config.json';
 
 /** The reader of each key; they throw a ConfigError. */
 const READERS = {
@@ -99,20 +101,22 @@ export function inLanguage(text: Text, language: Language): string {
   return text[language] ?? text.en ?? Object.values(text)[0] ?? '';
 }
 
-function refuse(key: string, must: string): never {
-  throw new ConfigError(`“${key}” in config.json must be ${must}.`);
+function refuse(key: string, must: string, place = IN_FILE): never {
+  throw new ConfigError(`“${key}” ${place} must be ${must}.`);
 }
 
-function readText(value: unknown, key: string): string {
-  return typeof value === 'string' && value.trim() !== '' ? value : refuse(key, 'a text that is not empty');
+export function readText(value: unknown, key: string, place?: string): string {
+  return typeof value === 'string' && value.trim() !== ''
+    ? value
+    : refuse(key, 'a text that is not empty', place);
 }
 
 /** Removes a slash at the end: the `iss` claim has none. Plain http is allowed for this machine only. */
-function readUrl(value: unknown, key: string): string {
-  const text = readText(value, key);
+export function readUrl(value: unknown, key: string, place?: string): string {
+  const text = readText(value, key, place);
   const { protocol, hostname } = URL.canParse(text) ? new URL(text) : { protocol: '', hostname: '' };
   if (protocol !== 'https:' && !(protocol === 'http:' && LOOPBACK.test(hostname))) {
-    return refuse(key, `an https address, not “${text}”`);
+    return refuse(key, `an https address, not “${text}”`, place);
   }
   return text.replace(/\/$/, '');
 }
@@ -133,26 +137,29 @@ function readPath(value: unknown, key: string): string {
   return /^[\w-][\w./-]*$/.test(text) ? text : refuse(key, 'the name of a file next to index.html');
 }
 
-function readColor(value: unknown, key: string): string {
-  const text = readText(value, key);
-  return /^#[\da-f]{6}$/i.test(text) ? text : refuse(key, `a colour such as #3f4fd0, not “${text}”`);
+export function readColor(value: unknown, key: string, place?: string): string {
+  const text = readText(value, key, place);
+  return /^#[\da-f]{6}$/i.test(text) ? text : refuse(key, `a colour such as #3f4fd0, not “${text}”`, place);
 }
 
-function readTexts(value: unknown, key: string): Text {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return readText(value, key);
+export function readTexts(value: unknown, key: string, place?: string): Text {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return readText(value, key, place);
   const texts = Object.entries(value).map(([language, text]) => [
-    isLanguage(language) ? language : refuse(key, `in languages of the form (${languages.join(', ')})`),
-    readText(text, `${key}.${language}`),
+    isLanguage(language)
+      ? language
+      : refuse(key, `in languages of the form (${languages.join(', ')})`, place),
+    readText(text, `${key}.${language}`, place),
   ]);
+  if (texts.length === 0) return refuse(key, 'a text that is not empty', place);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys were checked
-  return texts.length > 0 ? (Object.fromEntries(texts) as Text) : refuse(key, 'a text that is not empty');
+  return Object.fromEntries(texts) as Text;
 }
 
-function readTopics(value: unknown, key: string): readonly Text[] {
+export function readTopics(value: unknown, key: string, place?: string): readonly Text[] {
   if (!Array.isArray(value) || value.length > MAX_TOPICS) {
-    return refuse(key, `a list of at most ${MAX_TOPICS} texts`);
+    return refuse(key, `a list of at most ${MAX_TOPICS} texts`, place);
   }
-  return value.map((topic, index) => readTexts(topic, `${key}[${index}]`));
+  return value.map((topic, index) => readTexts(topic, `${key}[${index}]`, place));
 }
 
 function readLanguages(value: unknown, key: string): readonly Language[] {

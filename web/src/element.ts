@@ -4,11 +4,15 @@
  */
 import { createApi } from './api.ts';
 import type { Failure } from './api.ts';
+import { ConfigError, readColor, readText, readTexts, readTopics, readUrl } from './config.ts';
 import type { Branding } from './config.ts';
 import type { Inquiry } from '../../src/contract.ts';
-import { button, h, notice } from './dom.ts';
+import { button, h } from './dom.ts';
+import { createElementDrafts } from './element-drafts.ts';
+import elementStyle from './element.css?inline';
 import firstPaint from './first-paint.css?inline';
-import { chooseLanguage, languages, loadLocale } from './locale.ts';
+import type { Message } from './languages/strings.ts';
+import { chooseLanguage, isLanguage, languages, loadLocale } from './locale.ts';
 import type { Locale } from './locale.ts';
 import { toAccents } from './palette.ts';
 import style from './style.css?inline';
@@ -17,56 +21,80 @@ import { SignedOut } from './user.ts';
 import type { Session, User } from './user.ts';
 import { createView } from './view.ts';
 
+type Token = string | null | undefined;
+
 /**
- * Resolves to an ID token, or to undefined when nobody is signed in.
+ * Resolves to an ID token, or to null or undefined when nobody is signed in.
  *
  * @param refused - A token that the API rejected; another one is needed.
  */
-export type GetToken = (refused?: string) => Promise<string | undefined> | string | undefined;
+export type GetToken = (refused?: string) => Promise<Token> | Token;
 
 /** The events of the element by name, with their details. None bubbles. */
 export interface InquiryFormEvents {
   sent: CustomEvent<Inquiry>;
   failed: CustomEvent<Pick<Failure, 'kind' | 'mayBeDone'>>;
+  /** The user has asked to be signed in. */
   'signin-required': CustomEvent<null>;
 }
 
-const COLOR = /^#[\da-f]{6}$/i;
+/** What a page may have set before this script was loaded. */
+const PROPERTIES = ['apiUrl', 'language', 'accent', 'list', 'getToken', 'branding'] as const;
+/** The readers of `branding`. */
+const TEXTS = {
+  introduction: readTexts,
+  expectation: readTexts,
+  topics: readTopics,
+  answersFrom: readText,
+} as const satisfies Record<keyof Branding, unknown>;
+/** In messages about settings. */
+const PLACE = 'of <inquiry-form>';
+/** In English, because the other texts are missing. */
+const NOT_LOADED = 'The contact form could not be loaded. Please reload the page.';
 
 export class InquiryForm extends HTMLElement {
   static readonly observedAttributes = ['api-url', 'language', 'accent', 'list'];
 
   readonly #root = this.attachShadow({ mode: 'open' });
+  readonly #sheet = new CSSStyleSheet();
+  readonly #draftsOf = createElementDrafts();
+  #style = '';
+  #accentStyle = '';
   #getToken: GetToken | undefined;
   #branding: Branding = { topics: [] };
   /** Counts updates; an older one that is still waiting for something gives up. */
   #version = 0;
+  /** From what the shown content was made; empty when it has to be made again. */
+  #madeFrom = '';
+  #removal = new AbortController();
+  /** The id of the last inquiry that was sent: a view that was replaced meanwhile may report it a second time. */
+  #lastSent = '';
 
   /** URL of the API without `/inquiries`. */
   get apiUrl(): string {
-    return this.getAttribute('api-url')?.replace(/\/$/, '') ?? '';
+    return this.getAttribute('api-url') ?? '';
   }
-  set apiUrl(url: string) {
-    this.setAttribute('api-url', url);
+  set apiUrl(url: string | null | undefined) {
+    this.#reflect('api-url', url);
   }
 
-  /** One of the form's languages. Default: that of the element (`lang`), then the browser's. */
+  /** One of the form's languages. Default: that of the page (`lang`), then the browser's. */
   get language(): string {
     return this.getAttribute('language') ?? '';
   }
-  set language(language: string) {
-    this.setAttribute('language', language);
+  set language(language: string | null | undefined) {
+    this.#reflect('language', language);
   }
 
   /** `#rrggbb` */
   get accent(): string {
     return this.getAttribute('accent') ?? '';
   }
-  set accent(accent: string) {
-    this.setAttribute('accent', accent);
+  set accent(accent: string | null | undefined) {
+    this.#reflect('accent', accent);
   }
 
-  /** Whether the user's inquiries are listed below the form. */
+  /** Whether the user's inquiries are listed next to the form. */
   get list(): boolean {
     return this.hasAttribute('list');
   }
@@ -77,40 +105,64 @@ export class InquiryForm extends HTMLElement {
   get getToken(): GetToken | undefined {
     return this.#getToken;
   }
-  set getToken(getToken: GetToken | undefined) {
-    this.#getToken = getToken;
+  set getToken(getToken: GetToken | null | undefined) {
+    this.#getToken = getToken ?? undefined;
     this.refresh();
   }
 
-  /** Introduction, expectation, topics and sender of answers, as in config.json. */
+  /** Introduction, expectation, topics and sender of answers, as in config.json. A wrong one is left out. */
   get branding(): Branding {
     return this.#branding;
   }
-  set branding(branding: Partial<Branding>) {
-    this.#branding = { topics: [], ...branding };
+  set branding(values: Partial<Branding> | null | undefined) {
+    const given = Object.entries(values ?? {}).filter(([, value]) => value !== undefined);
+    const read = given.map(([key, value]) => [
+      key,
+      check(() => {
+        if (!Object.hasOwn(TEXTS, key)) throw new ConfigError(`“branding” ${PLACE} has no key “${key}”.`);
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked above
+        return TEXTS[key as keyof Branding](value, key, PLACE);
+      }),
+    ]);
+    const valid = read.filter(([, value]) => value !== undefined);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- TEXTS has the type of each key
+    this.#branding = { topics: [], ...(Object.fromEntries(valid) as Partial<Branding>) };
     this.refresh();
   }
 
   connectedCallback(): void {
-    const sheets = [firstPaint, style].map((text) => {
-      const sheet = new CSSStyleSheet();
-      sheet.replaceSync(text);
-      return sheet;
-    });
-    this.#root.adoptedStyleSheets = sheets;
+    for (const name of PROPERTIES) {
+      if (!Object.hasOwn(this, name)) continue;
+      const value = this[name];
+      // The property of the element itself hides the accessor.
+      Reflect.deleteProperty(this, name);
+      Object.assign(this, { [name]: value });
+    }
+    if (this.#style === '') this.#sheet.replaceSync(elementStyle);
+    this.#root.adoptedStyleSheets = [this.#sheet];
     this.refresh();
   }
 
   disconnectedCallback(): void {
-    this.#version++;
-    this.#root.replaceChildren();
+    queueMicrotask(() => {
+      // An element that was only moved keeps its content.
+      if (!this.isConnected) this.#show('');
+    });
   }
 
-  attributeChangedCallback(): void {
+  attributeChangedCallback(name: string, before: string | null, now: string | null): void {
+    if (now === before) return;
+    if (name === 'accent') this.#readAccent(now);
+    if (name === 'language' && now && !isLanguage(baseOf(now))) {
+      report(new ConfigError(`“language” ${PLACE} must be one of ${languages.join(', ')}, not “${now}”.`));
+    }
     this.refresh();
   }
 
-  /** Shows the form of the user who is signed in now. To be called after a sign-in or sign-out of the page. */
+  /**
+   * Shows the form of the user who is signed in now. To be called after a sign-in or sign-out of the page. While user
+   * and settings stay the same, so does what is shown.
+   */
   refresh(): void {
     const version = ++this.#version;
     // Once for all properties that are set in the same task.
@@ -120,72 +172,184 @@ export class InquiryForm extends HTMLElement {
   }
 
   async #update(version: number): Promise<void> {
-    if (COLOR.test(this.accent)) {
-      const { light, dark } = toAccents(this.accent);
-      this.style.setProperty('--accent-light', light);
-      this.style.setProperty('--accent-dark', dark);
-    }
+    this.#applyStyle();
     const preferred = [
       this.language,
-      this.closest('[lang]')?.getAttribute('lang') ?? '',
+      this.closest('[lang]')?.getAttribute('lang') ?? document.documentElement.lang,
       ...navigator.languages,
-    ];
-    const locale = await loadLocale(chooseLanguage(languages, null, preferred), preferred);
-    const user = await this.#findUser();
-    if (version !== this.#version) return;
-    if (user === undefined) {
-      this.#root.replaceChildren(this.#signInNotice(locale));
-      this.#emit('signin-required', null);
+    ].filter((tag) => baseOf(tag) !== '');
+    const [locale, found] = await Promise.allSettled([
+      loadLocale(chooseLanguage(languages, null, preferred), preferred),
+      this.#find(),
+    ]);
+    if (version !== this.#version || !this.isConnected) return;
+    if (found.status === 'rejected') report(found.reason);
+    if (locale.status === 'rejected') {
+      report(locale.reason);
+      // What is shown can be used, in the language that it has.
+      if (this.#madeFrom === '') this.#show('', h('p', { class: 'view' }, NOT_LOADED));
       return;
     }
+    const { strings } = locale.value;
+    if (found.status === 'fulfilled') {
+      const { apiUrl, user } = found.value;
+      if (user !== undefined) return this.#showView(locale.value, apiUrl, user);
+      const signIn = button(strings.session.signIn, { class: 'primary' }, () => this.#askToSignIn());
+      this.#showMessage(locale.value, strings.session.required, signIn);
+    } else if (found.reason instanceof ConfigError) {
+      // In English, because it is for those who make the page.
+      this.#showMessage(locale.value, { title: strings.page.cannotStart, text: found.reason.message });
+    } else {
+      const again = button(strings.form.tryAgain, {}, () => this.refresh());
+      this.#showMessage(locale.value, strings.session.noAnswer, again);
+    }
+  }
+
+  async #showView(locale: Locale, apiUrl: string, user: User): Promise<void> {
+    const { language } = locale;
+    const madeFrom = JSON.stringify([user, language, apiUrl, this.list, this.#branding]);
+    if (madeFrom === this.#madeFrom) return;
+    const removal = new AbortController();
     const view = createView({
-      api: createApi(this.apiUrl, this.#session(user), () => navigator.onLine),
+      api: createApi(apiUrl, this.#session(user), () => navigator.onLine),
       user,
       locale,
       branding: this.#branding,
       withList: this.list,
-      signIn: async () => this.#emit('signin-required', null),
-      onSent: (inquiry) => this.#emit('sent', inquiry),
-      onFailed: ({ kind, mayBeDone }) => this.#emit('failed', { kind, mayBeDone }),
+      drafts: this.#draftsOf(user.sub),
+      signal: removal.signal,
+      signIn: async () => this.#askToSignIn(),
+      onSent: (inquiry) => {
+        if (inquiry.id === this.#lastSent) return;
+        this.#lastSent = inquiry.id;
+        this.#emit('sent', inquiry);
+      },
+      onFailed: ({ kind, mayBeDone }) => {
+        if (removal.signal.aborted) return;
+        this.#emit('failed', { kind, mayBeDone });
+      },
     });
-    this.#root.replaceChildren(view.element);
+    this.#show(madeFrom, view.element, removal);
     await view.start();
   }
 
-  /** Undefined when nobody is signed in, or the token cannot be read. */
-  async #findUser(): Promise<User | undefined> {
-    try {
-      const token = await this.#getToken?.();
-      return token === undefined ? undefined : parseToken(token);
-    } catch {
-      return undefined;
-    }
+  /** @throws ConfigError when the page has set something wrong; any other error of `getToken`. */
+  async #find(): Promise<{ readonly apiUrl: string; readonly user: User | undefined }> {
+    const { apiUrl, baseURI } = this;
+    const isAddress = apiUrl !== '' && URL.canParse(apiUrl, baseURI);
+    const absolute = isAddress ? new URL(apiUrl, baseURI).href : apiUrl;
+    const read = readUrl(absolute, 'api-url', PLACE);
+    return { apiUrl: read, user: (await this.#ask())?.user };
+  }
+
+  /** Undefined when nobody is signed in. */
+  async #ask(refused?: string): Promise<{ readonly token: string; readonly user: User } | undefined> {
+    const token = await this.#getToken?.(refused);
+    // Pages also have null and '' for nobody.
+    return token ? { token, user: parseToken(token) } : undefined;
   }
 
   #session(user: User): Session {
     return {
       user,
       token: async (refused) => {
-        const token = await this.#getToken?.(refused);
-        if (token === undefined || token === refused) throw new SignedOut();
-        // The page has signed in someone else.
-        if (parseToken(token).sub !== user.sub) throw new SignedOut();
-        return token;
+        const found = await this.#ask(refused).catch((error: unknown) => {
+          report(error);
+          throw error;
+        });
+        if (found !== undefined && found.token !== refused && found.user.sub === user.sub) return found.token;
+        // After the sign-in, the form finishes what it was doing.
+        this.#madeFrom = '';
+        throw new SignedOut();
       },
     };
   }
 
-  #signInNotice({ strings: { session }, language, direction }: Locale): HTMLElement {
-    const signIn = button(session.signIn, { class: 'primary' }, () => this.#emit('signin-required', null));
-    return h(
+  #askToSignIn(): void {
+    this.#madeFrom = '';
+    this.#emit('signin-required', null);
+  }
+
+  #showMessage({ language, direction }: Locale, message: Message, action?: HTMLElement): void {
+    const madeFrom = JSON.stringify([language, message]);
+    if (madeFrom === this.#madeFrom) return;
+    const card = h(
       'div',
-      { class: 'view card', lang: language, dir: direction },
-      notice('plain', session.required, signIn),
+      { class: 'card message' },
+      h('h1', {}, message.title),
+      h('p', { class: 'lead' }, message.text),
+      action,
     );
+    this.#show(madeFrom, h('div', { class: 'view', lang: language, dir: direction }, card));
+  }
+
+  /** Replaces the content; a field that has the focus keeps it. */
+  #show(madeFrom: string, content?: HTMLElement, removal = new AbortController()): void {
+    this.#removal.abort();
+    this.#removal = removal;
+    this.#madeFrom = madeFrom;
+    const field = this.#root.activeElement;
+    const isField = field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement;
+    this.#root.replaceChildren(...(content === undefined ? [] : [content]));
+    const same = isField ? this.#root.querySelector<typeof field>(`#${field.id}`) : null;
+    same?.focus({ preventScroll: true });
+    if (isField) same?.setSelectionRange(field.selectionStart, field.selectionEnd);
+  }
+
+  /**
+   * Replaces rem, which is the font size of the page's root, by the font size of this element. The policy of the page
+   * does not bind constructed style sheets.
+   */
+  #applyStyle(): void {
+    const rem = Number.parseFloat(getComputedStyle(this).fontSize);
+    const css = (firstPaint + elementStyle + style + this.#accentStyle).replaceAll(
+      /(\d*\.?\d+)rem\b/g,
+      (_match, count: string) => `${Number(count) * rem}px`,
+    );
+    if (css === this.#style) return;
+    this.#style = css;
+    this.#sheet.replaceSync(css);
+  }
+
+  #readAccent(value: string | null): void {
+    const accent = value === null ? undefined : check(() => readColor(value, 'accent', PLACE));
+    if (accent === undefined) return void (this.#accentStyle = '');
+    const { light, dark } = toAccents(accent);
+    this.#accentStyle = `:host{--accent-light:${light};--accent-dark:${dark}}`;
+  }
+
+  #reflect(name: string, value: string | null | undefined): void {
+    if (value === null || value === undefined) this.removeAttribute(name);
+    else this.setAttribute(name, value);
   }
 
   #emit<Name extends keyof InquiryFormEvents>(name: Name, detail: InquiryFormEvents[Name]['detail']): void {
     this.dispatchEvent(new CustomEvent(name, { detail }));
+  }
+}
+
+/** Reads a setting. @returns undefined when it is wrong, which is reported: a page must not fail because of it. */
+function check<Value>(read: () => Value): Value | undefined {
+  try {
+    return read();
+  } catch (error) {
+    report(error);
+    return undefined;
+  }
+}
+
+/** Tells those who make the page what is wrong. */
+function report(error: unknown): void {
+  // oxlint-disable-next-line no-console -- the page has no other place for it
+  console.error('<inquiry-form>:', error instanceof ConfigError ? error.message : error);
+}
+
+/** The language of a tag such as de-AT; empty when it is no tag, which Intl refuses. */
+function baseOf(tag: string): string {
+  try {
+    return new Intl.Locale(tag).language;
+  } catch {
+    return '';
   }
 }
 

@@ -29,6 +29,8 @@ interface FormParts {
   readonly viewInList?: (id: string) => void;
   /** Leads to the sign-in. */
   readonly signIn: () => Promise<void>;
+  /** Ends the listeners outside of the form. */
+  readonly signal: AbortSignal | undefined;
 }
 
 export interface Form {
@@ -59,6 +61,7 @@ export function createForm({
   refreshList,
   viewInList,
   signIn,
+  signal,
 }: FormParts): Form {
   const {
     strings: { form: strings, ask: questions, session, failures },
@@ -358,14 +361,16 @@ export function createForm({
     event.preventDefault();
     form.requestSubmit();
   });
-  addEventListener('beforeunload', (event) => {
+  const warn = (event: Event): void => {
     if (!isKept && hasText()) event.preventDefault();
-  });
-  addEventListener('offline', showConnection);
-  addEventListener('online', () => {
+  };
+  const reconnect = (): void => {
     reconnections++;
     showConnection();
-  });
+  };
+  addEventListener('beforeunload', warn, signal && { signal });
+  addEventListener('offline', showConnection, signal && { signal });
+  addEventListener('online', reconnect, signal && { signal });
   showText();
   keep();
   showConnection();

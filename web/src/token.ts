@@ -1,19 +1,34 @@
+import { ConfigError } from './config.ts';
 import type { User } from './user.ts';
+
+/** A JWT in its compact form (RFC 7515, 7.1); group 1 is the payload. */
+const JWT = /^[\w-]+\.([\w-]+)\.[\w-]+$/;
 
 /**
  * The user of an ID token, as the token says; its signature is checked by the API.
  *
- * @throws Error when the token is not a JWT with the claims `sub` and `email`.
+ * @param token - What the page has returned, which may be anything.
+ * @throws ConfigError when it is not a JWT with the claims `sub` and `email`.
  */
-export function parseToken(token: string): User {
-  const [, payload = ''] = token.split('.');
-  const bytes = Uint8Array.from(atob(payload.replaceAll('-', '+').replaceAll('_', '/')), (character) =>
-    character.charCodeAt(0),
-  );
-  const claims: unknown = JSON.parse(new TextDecoder().decode(bytes));
-  if (typeof claims === 'object' && claims !== null && 'sub' in claims && 'email' in claims) {
+export function parseToken(token: unknown): User {
+  const claims = parseClaims(token);
+  if (typeof claims !== 'object' || claims === null) throw new ConfigError('The token must be a JWT.');
+  if ('sub' in claims && 'email' in claims) {
     const { sub, email } = claims;
     if (typeof sub === 'string' && typeof email === 'string') return { sub, email };
   }
-  throw new Error('The token lacks the claims `sub` and `email`.');
+  throw new ConfigError('The token lacks the claims “sub” and “email”: it must be an ID token.');
+}
+
+/** Undefined when the token is not a JWT. */
+function parseClaims(token: unknown): unknown {
+  const [, payload] = typeof token === 'string' ? (JWT.exec(token) ?? []) : [];
+  if (payload === undefined) return undefined;
+  try {
+    const binary = atob(payload.replaceAll('-', '+').replaceAll('_', '/'));
+    const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    return undefined;
+  }
 }

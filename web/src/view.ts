@@ -3,6 +3,7 @@ import type { Api } from './api.ts';
 import type { Branding } from './config.ts';
 import { ask, h } from './dom.ts';
 import { createDrafts } from './drafts.ts';
+import type { Drafts } from './drafts.ts';
 import { createForm } from './form.ts';
 import { createList } from './list.ts';
 import type { Locale } from './locale.ts';
@@ -19,6 +20,10 @@ export interface ViewParts {
   readonly withList: boolean;
   /** Leads to the sign-in. @throws when it cannot be reached. */
   readonly signIn: () => Promise<void>;
+  /** Default: in the browser's storage. */
+  readonly drafts?: Drafts;
+  /** Aborted when the view is removed, which ends its listeners outside of it. */
+  readonly signal?: AbortSignal;
   /** The address that leads to an inquiry, where there is one. */
   readonly linkTo?: (id: string) => string;
   /** The id of the inquiry that the address leads to. */
@@ -44,14 +49,17 @@ export function createView({
   branding,
   withList,
   signIn,
+  drafts = createDrafts(sessionStorage, localStorage, user.sub),
+  signal,
   linkTo,
   linked,
   onSent,
   onFailed,
 }: ViewParts): View {
   const { strings } = locale;
-  const drafts = createDrafts(sessionStorage, localStorage, user.sub);
-  const list = withList ? createList({ api, user, locale, branding, signIn, linkTo, linked }) : undefined;
+  const list = withList
+    ? createList({ api, user, locale, branding, signIn, signal, linkTo, linked })
+    : undefined;
   const form = createForm({
     create: api.create,
     drafts,
@@ -59,6 +67,7 @@ export function createView({
     locale,
     branding,
     signIn,
+    signal,
     refreshList: async () => list?.refresh(),
     ...(list !== undefined && { viewInList: (id: string) => void list.view(id) }),
     onSent(inquiry) {

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError } from '../../web/src/config.ts';
+import { createDrafts } from '../../web/src/drafts.ts';
+import { toStore, withMemory } from '../../web/src/element-drafts.ts';
+import { parseToken } from '../../web/src/token.ts';
+
+const toToken = (payload: string): string => `e30.${Buffer.from(payload).toString('base64url')}.c2ln`;
+
+describe('the user of an ID token', () => {
+  it('is what its claims say, in any characters', () => {
+    // The text has both characters of base64url that base64 does not have.
+    const user = { sub: '??>~~~ÿÿÿ', email: 'zoë+ニ@example.com' };
+    const token = toToken(JSON.stringify({ ...user, token_use: 'id' }));
+    expect(token).toMatch(/-.*_|_.*-/);
+    expect(parseToken(token)).toEqual(user);
+  });
+
+  it.each([
+    ['an object', {}],
+    ['a header with its scheme', `Bearer ${toToken('{"sub":"1","email":"a@example.com"}')}`],
+    ['an opaque token', 'abc'],
+    ['a payload that is not JSON', toToken('no')],
+    ['a payload that is not base64', 'e30.a.c2ln'],
+    ['a payload that is no object', toToken('"text"')],
+  ])('cannot be read from what is no JWT: %s', (_name, token) => {
+    expect(() => parseToken(token)).toThrow(new ConfigError('The token must be a JWT.'));
+  });
+
+  it.each([
+    '{"sub":"1"}',
+    '{"email":"a@example.com"}',
+    '{"sub":1,"email":"a@example.com"}',
+    '{"sub":"1","email":[]}',
+  ])('cannot be read without sub and email, as in an access token: %s', (payload) => {
+    expect(() => parseToken(toToken(payload))).toThrow('lacks the claims “sub” and “email”');
+  });
+});
+
+describe('the drafts of an element', () => {
+  const draft = { subject: 'a', body: 'b', key: 'k' };
+  const forbidden = toStore(() => {
+    throw new Error('SecurityError');
+  });
+
+  it('are kept while it exists where storage is forbidden, and reported as not saved', () => {
+    const drafts = createDrafts(withMemory(forbidden), forbidden, 'ana');
+    expect(drafts.load()).toBeUndefined();
+    expect(drafts.save(draft)).toBe(false);
+    expect(drafts.load()).toEqual(draft);
+    drafts.clear();
+    expect(drafts.load()).toBeUndefined();
+  });
+
+  it('are its own while another element has the same storage, and the last one’s for a new element', () => {
+    const content = new Map<string, string>();
+    const storage = toStore(() => ({
+      getItem: (key) => content.get(key) ?? null,
+      setItem: (key, value) => void content.set(key, value),
+      removeItem: (key) => void content.delete(key),
+    }));
+    const [one, other] = [withMemory(storage), withMemory(storage)].map((own) =>
+      createDrafts(own, storage, 'ana'),
+    );
+    one?.save(draft);
+    other?.save({ ...draft, body: 'other' });
+    expect(one?.load()).toEqual(draft);
+    expect(createDrafts(withMemory(storage), storage, 'ana').load()?.body).toBe('other');
+  });
+});
