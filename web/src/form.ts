@@ -22,8 +22,11 @@ interface FormParts {
   readonly user: User;
   readonly locale: Locale;
   readonly branding: Branding;
-  readonly onSent: (inquiry: Inquiry) => void;
+  /** @param key - Of the draft. */
+  readonly onSent: (inquiry: Inquiry, key: string) => void;
   readonly onFailed: (failure: Failure) => void;
+  /** Aborted when the form is removed. */
+  readonly signal: AbortSignal;
   readonly refreshList: () => Promise<void>;
   /** Shows an inquiry in the list, where there is one. */
   readonly viewInList?: (id: string) => void;
@@ -35,6 +38,10 @@ export interface Form {
   readonly element: HTMLElement;
   /** Whether there is unsent text. */
   readonly hasText: () => boolean;
+  /** Whether there is text that no storage takes. */
+  readonly wouldLose: () => boolean;
+  /** Empties the form when another tab has sent the draft that is in it. */
+  readonly sentElsewhere: (inquiry: Inquiry, key: string) => void;
   /** Finishes sending after a reload or sign-in during sending. */
   readonly resume: () => Promise<void>;
 }
@@ -52,12 +59,13 @@ export function createForm({
   branding,
   onSent,
   onFailed,
+  signal,
   refreshList,
   viewInList,
   signIn,
 }: FormParts): Form {
   const {
-    strings: { form: strings, ask: questions, session },
+    strings: { form: strings, ask: questions, sent, session },
     formatBytes,
   } = locale;
   const kept = drafts.load();
@@ -125,6 +133,8 @@ export function createForm({
 
   const hasText = (): boolean => subject.value !== '' || body.value !== '';
 
+  const wouldLose = (): boolean => !isKept && hasText();
+
   const showText = (): void => {
     // dir=auto would make each keystroke in a text of 400 KB take a second.
     for (const field of [subject, body]) field.dir = directionOf(field.value);
@@ -159,13 +169,18 @@ export function createForm({
     body.readOnly = sending;
   };
 
-  const finish = (inquiry: Inquiry): void => {
+  const empty = (): void => {
     pending = undefined;
     subject.value = '';
     body.value = '';
     showText();
     keep();
-    onSent(inquiry);
+  };
+
+  const finish = (inquiry: Inquiry): void => {
+    const sentKey = key;
+    empty();
+    onSent(inquiry, sentKey);
     const panel = sentPanel(inquiry, { user, locale, branding, viewInList }, () => {
       status.replaceChildren();
       subject.focus();
@@ -275,15 +290,28 @@ export function createForm({
     event.preventDefault();
     form.requestSubmit();
   });
-  addEventListener('beforeunload', (event) => {
-    if (!isKept && hasText()) event.preventDefault();
-  });
+  addEventListener(
+    'beforeunload',
+    (event) => {
+      if (wouldLose()) event.preventDefault();
+    },
+    { signal },
+  );
   showText();
   keep();
 
   return {
     element: form,
     hasText,
+    wouldLose,
+    sentElsewhere(inquiry, sentKey) {
+      // An attempt of this tab ends by itself, with the same inquiry.
+      if (isSending || key !== sentKey) return;
+      if (subject.value !== inquiry.subject || body.value !== inquiry.body) return;
+      empty();
+      submit.textContent = needsSignIn ? session.signInAgain : strings.send;
+      show(status, notice('plain', sent.elsewhere));
+    },
     async resume() {
       if (typeof pending === 'number') return transmit();
       if (pending === undefined) return;

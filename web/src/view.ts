@@ -17,6 +17,8 @@ export interface ViewParts {
   readonly branding: Branding;
   /** Whether the user's inquiries are listed. */
   readonly withList: boolean;
+  /** The id of the inquiry that the address of the page names. */
+  readonly linked?: string;
   /** Leads to the sign-in. @throws when it cannot be reached. */
   readonly signIn: () => Promise<void>;
   readonly onSent?: (inquiry: Inquiry) => void;
@@ -29,6 +31,17 @@ export interface View {
   readonly mayLeave: () => Promise<boolean>;
   /** Loads the list, and finishes sending after a reload or sign-in during sending; never rejects. */
   readonly start: () => Promise<void>;
+  /** Whether there is text that no storage takes. */
+  readonly wouldLose: () => boolean;
+  /** Ends what the view does outside of its element. To be called when the element is removed. */
+  readonly stop: () => void;
+}
+
+/** What a view tells those of other tabs after sending. */
+interface SentMessage {
+  readonly inquiry: Inquiry;
+  /** Of the draft. */
+  readonly key: string;
 }
 
 export function createView({
@@ -42,6 +55,8 @@ export function createView({
   onFailed,
 }: ViewParts): View {
   const { strings } = locale;
+  const removal = new AbortController();
+  const tabs = new BroadcastChannel(`inquiries.sent.${user.sub}`);
   const drafts = createDrafts(sessionStorage, localStorage, user.sub);
   const list = withList ? createList({ api, user, locale, branding, signIn }) : undefined;
   const form = createForm({
@@ -53,11 +68,18 @@ export function createView({
     signIn,
     refreshList: async () => list?.refresh(),
     ...(list !== undefined && { viewInList: list.view }),
-    onSent(inquiry) {
+    signal: removal.signal,
+    onSent(inquiry, key) {
       list?.add(inquiry);
+      // After the removal: sending has ended later.
+      if (!removal.signal.aborted) tabs.postMessage({ inquiry, key } satisfies SentMessage);
       onSent?.(inquiry);
     },
     onFailed: (failure) => onFailed?.(failure),
+  });
+  tabs.addEventListener('message', ({ data: { inquiry, key } }: MessageEvent<SentMessage>) => {
+    list?.add(inquiry);
+    form.sentElsewhere(inquiry, key);
   });
   const element = h(
     'div',
@@ -78,6 +100,11 @@ export function createView({
     },
     async start() {
       await Promise.all([list?.refresh(), form.resume()]);
+    },
+    wouldLose: form.wouldLose,
+    stop() {
+      removal.abort();
+      tabs.close();
     },
   };
 }
