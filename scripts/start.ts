@@ -1,6 +1,7 @@
 /**
  * Runs the whole service on this machine until Ctrl-C: contact form, OpenID Connect issuer, HTTP gateway, function,
- * DynamoDB engine, mailer and mailbox. Builds the form when web/dist is missing or older than its sources.
+ * DynamoDB engine, mailer and mailbox. Builds the form when web/dist is missing or older than its sources; with
+ * --watch it is served from them.
  *
  * Usage: see below. Exit codes: 0 stopped, 1 a part failed, 2 bad use, 130 stopped while starting.
  */
@@ -12,7 +13,8 @@ import { styleText } from 'node:util';
 import { watch } from 'chokidar';
 import { openFolder, parseOptions, runCommand, UsageError } from './cli.ts';
 import { engineNames, dynamoDbLocalUnavailableReason } from './local/dynamodb.ts';
-import { buildForm, buildFormWhenStale } from './local/form.ts';
+import { buildFormWhenStale } from './local/form.ts';
+import { parseOrigin } from './local/origin.ts';
 import { isListening } from './local/server.ts';
 import { DEFAULT_FOLDER, stateFileOf } from './local/state.ts';
 import type { StackState } from './local/state.ts';
@@ -31,12 +33,14 @@ Usage: npm start -- [options]
   --in-memory        keep nothing
   --reset            delete the inquiries kept so far
   --inspect[=PORT]   debug the function: Node's inspector on 127.0.0.1 (default: 9229), one sandbox, no timeout
-  --watch            reload function and mailer when src/ changes, rebuild the form when web/ does (npm run dev)
+  --cors-origin URL  the origin of a page of yours, such as http://localhost:5173, that may sign in and call the
+                     API from a browser, as the contact form may; repeatable
+  --watch            reload function and mailer when src/ changes, and apply changes of web/ in the open form
+                     (npm run dev)
 
-CORS_ORIGIN in the environment is the one origin that browsers may call from (default: the contact form's). With
-it, the contact form is not served, because it could not call the API. RETENTION_DAYS: new inquiries expire after
-that many days (default: never). INQUIRIES_PER_HOUR: inquiries that one owner may send before the function answers
-429 (default: any number). MAILS_PER_HOUR: mails about new inquiries of one owner (default: 10).
+In the environment: RETENTION_DAYS: new inquiries expire after that many days (default: never). INQUIRIES_PER_HOUR:
+inquiries that one owner may send before the function answers 429 (default: any number). MAILS_PER_HOUR: mails about
+new inquiries of one owner (default: 10).
 `;
 const OPTIONS = {
   port: { type: 'string' },
@@ -46,6 +50,7 @@ const OPTIONS = {
   inspect: { type: 'string' },
   reset: { type: 'boolean', default: false },
   watch: { type: 'boolean', default: false },
+  'cors-origin': { type: 'string', multiple: true },
 } as const;
 
 await runCommand(async () => {
@@ -69,8 +74,7 @@ await runCommand(async () => {
 
   const started: { stack?: Stack } = {};
   stopOnSignals(started);
-  const { CORS_ORIGIN: corsOrigin } = process.env;
-  const building = corsOrigin ? undefined : buildFormWhenStale();
+  const building = settings.watching ? undefined : buildFormWhenStale();
   building?.catch(() => undefined);
   const keysFile = join(folder, 'issuer-keys.json');
   const stack = await startStack({
@@ -81,7 +85,12 @@ await runCommand(async () => {
     inspect: settings.inspect,
     ready: building,
     settings: settings.functions,
-    ...(corsOrigin && { corsOrigin }),
+    branding: JSON.parse(readFileSync(join(ROOT, 'web/config.example.json'), 'utf8')) as Record<
+      string,
+      unknown
+    >,
+    corsOrigins: settings.corsOrigins,
+    liveForm: settings.watching,
     ...(process.stdout.isTTY && {
       log: (line) => print(formatLogLine(line)),
       onResponse: (response) => print(formatResponse(response)),
@@ -150,6 +159,7 @@ function readSettings() {
     inMemory,
     reset,
     watching: options.watch,
+    corsOrigins: (options['cors-origin'] ?? []).map(parseOrigin),
     inspect,
     functions: {
       ...readNumber('RETENTION_DAYS', 36_500),
@@ -179,7 +189,7 @@ function refuseOptionsOfNpm(): void {
   if (names.length === 0) return;
   const command = process.env['npm_lifecycle_event'] === 'dev' ? 'npm run dev' : 'npm start';
   const rest = names.map((name) =>
-    ['port', 'engine', 'data'].includes(name) ? `--${name} <value>` : `--${name}`,
+    ['port', 'engine', 'data', 'cors-origin'].includes(name) ? `--${name} <value>` : `--${name}`,
   );
   throw new UsageError(
     `npm took --${names.join(' and --')} for itself; write: ${command} -- ${rest.join(' ')}`,
@@ -194,7 +204,7 @@ async function findRunning(stateFile: string): Promise<string | undefined> {
     process.kill(Number(pid), 0);
     // Process ids are reused: the stack is running only if its gateway listens, too.
     if (!(await isListening(Number(new URL(gateway ?? '').port)))) return undefined;
-    return `process ${pid}, API ${gateway}/inquiries${form === undefined ? '' : `, form ${form}`}`;
+    return `process ${pid}, API ${gateway}/inquiries, form ${form}`;
   } catch {
     return undefined;
   }
@@ -228,23 +238,15 @@ function stopOnSignals(started: { stack?: Stack }): void {
   timer.unref();
 }
 
+/** Reloads once for changes within 100 ms (git checkout). Vite watches web/. */
 async function reloadOnChange(stack: Stack): Promise<void> {
-  await onChange('src', () => stack.reload(), 'reloaded');
-  if (stack.formUrl !== undefined) await onChange('web', buildForm, 'rebuilt; reload the page');
-}
-
-/** Watches a folder; `react` is called once for changes within 100 ms (git checkout), and not while it is running. */
-async function onChange(folder: string, react: () => Promise<void> | void, done: string): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
-  let work = Promise.resolve();
-  const watcher = watch(join(ROOT, folder), { ignoreInitial: true, ignored: join(ROOT, 'web/dist') });
+  const watcher = watch(join(ROOT, 'src'), { ignoreInitial: true });
   watcher.on('all', (_event, file) => {
     clearTimeout(timer);
     timer = setTimeout(() => {
-      work = work.then(react).then(
-        () => print(`${relative(ROOT, file)} changed: ${done}`),
-        (error: Error) => void process.stderr.write(`${error.message}\n`),
-      );
+      stack.reload();
+      print(`${relative(ROOT, file)} changed: reloaded`);
     }, 100);
   });
   await once(watcher, 'ready');
@@ -255,21 +257,23 @@ function row(label: string, value: string, note = ''): string {
 }
 
 function describe(
-  { url, formUrl, docsUrl, mailboxUrl, issuer, engine, tableName }: Stack,
-  { engine: chosen, inMemory, folder, inspect }: ReturnType<typeof readSettings>,
+  { url, formUrl, corsOrigins, docsUrl, mailboxUrl, issuer, engine, tableName }: Stack,
+  { engine: chosen, inMemory, folder, inspect, watching }: ReturnType<typeof readSettings>,
   isBuilt = false,
 ): string {
   const kept = inMemory ? 'kept in memory' : `kept in ${relative('', folder) || '.'}`;
   const name = engine.name === 'dynalite' ? 'dynalite' : 'DynamoDB Local';
   const reason = engine.name === chosen ? undefined : dynamoDbLocalUnavailableReason();
+  const builtNote = isBuilt ? '(web/dist was missing or old and has been built)' : '';
+  const formNote = watching ? '(from web/; changes apply in the open page)' : builtNote;
   const lines = [
     `\n${styleText('bold', 'Inquiry service')}, running on this machine until Ctrl-C.\n`,
-    formUrl === undefined
-      ? row('Form', `not served, because CORS_ORIGIN is ${process.env['CORS_ORIGIN']}`)
-      : row('Form', formUrl, isBuilt ? '(web/dist was missing or old and has been built)' : ''),
+    row('Form', formUrl, formNote),
     row('API', `${url}/inquiries`),
     row('Docs', docsUrl, `(read it, sign in, try it; ${docsUrl}/openapi.yaml is the contract)`),
     row('Sign-in', issuer.url),
+    row('Client id', issuer.clientId, '(no secret; sign-in returns to / or /callback of the origins below)'),
+    row('Browsers', corsOrigins.join(', '), '(may call the API; --cors-origin adds yours)'),
     mailboxUrl === undefined
       ? row('Mailbox', 'off, because dynalite has no streams to send mail from')
       : row('Mailbox', mailboxUrl, '(mails to the team and to owners; sent to nobody, kept in memory)'),

@@ -38,7 +38,12 @@ export const startDocsServer = (port: number) =>
     openerPolicy: 'unsafe-none',
     find,
     // Swagger UI's style sheet embeds its images.
-    policy: ({ issuer }) => ["style-src 'self'", "img-src 'self' data:", `connect-src 'self' ${issuer}`],
+    policy: ({ issuer }) => [
+      "script-src 'self'",
+      "style-src 'self'",
+      "img-src 'self' data:",
+      `connect-src 'self' ${issuer}`,
+    ],
     handle(request, response, { gateway }) {
       const isCall = splitTarget(request).rawPath === inquiriesPath;
       if (isCall) forward(request, response, gateway);

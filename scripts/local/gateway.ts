@@ -31,8 +31,8 @@ export interface GatewayOptions {
   readonly authorize: Authorize;
   /** Invokes the function with an event as JSON and resolves to its result as JSON. */
   readonly invoke: (event: string, requestId: string) => Promise<string>;
-  /** The one allowed origin. */
-  readonly corsOrigin: string;
+  /** The allowed origins. The first is named in responses to any other origin, and where a request has none. */
+  readonly corsOrigins: readonly [string, ...string[]];
   /** Whether the next request exceeds the stage's throttling limits. Default: never. */
   readonly throttle?: () => boolean;
   /** Receives one line for each failed invocation. */
@@ -53,13 +53,18 @@ export interface CompletedResponse {
 export function createGateway({
   authorize,
   invoke,
-  corsOrigin,
+  corsOrigins,
   throttle = () => false,
   log,
   onResponse,
 }: GatewayOptions): Server {
   /** The latest response of each connection: pipelined requests are answered in order. */
   const latest = new WeakMap<Socket, ServerResponse>();
+  const allowOrigin = ({ headers: { origin = '' } }: IncomingMessage, response: ServerResponse): void => {
+    const allowed = corsOrigins.includes(origin) ? origin : corsOrigins[0];
+    response.setHeader('access-control-allow-origin', allowed);
+    response.setHeader('vary', 'Origin');
+  };
   const accept = (request: IncomingMessage, response: ServerResponse): void => {
     latest.set(request.socket, response);
     const start = performance.now();
@@ -68,7 +73,7 @@ export function createGateway({
       const milliseconds = performance.now() - start;
       onResponse?.({ method, path: splitTarget(request).rawPath, status: response.statusCode, milliseconds });
     });
-    response.setHeader('access-control-allow-origin', corsOrigin);
+    allowOrigin(request, response);
     response.setHeader('access-control-expose-headers', 'link,idempotency-replayed,retry-after');
     response.setHeader('apigw-requestid', randomUUID());
   };
@@ -91,7 +96,7 @@ export function createGateway({
       const body = JSON.stringify({ message });
       socket.end(
         `HTTP/1.1 ${status} ${message}\r\nContent-Type: application/json\r\n` +
-          `Access-Control-Allow-Origin: ${corsOrigin}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+          `Access-Control-Allow-Origin: ${corsOrigins[0]}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
       );
     };
     const response = latest.get(socket);
@@ -111,7 +116,8 @@ export function createGateway({
       return reply(response, replies.badRequest);
     }
     const headers = toHeaders(request.rawHeaders);
-    if (isPreflight(request, headers)) return preflight(response, headers['origin'] === corsOrigin);
+    if (isPreflight(request, headers))
+      return preflight(response, corsOrigins.includes(headers['origin'] ?? ''));
 
     const routeKey = `${request.method} ${splitTarget(request).rawPath}`;
     if (!ROUTES.has(routeKey)) return reply(response, replies.notFound);
@@ -137,7 +143,7 @@ export function createGateway({
       const { statusCode, cookies, body: content, ...answered } = parseFunctionResponse(result);
       for (const [name, value] of Object.entries(answered.headers)) response.setHeader(name, value);
       if (cookies.length > 0) response.setHeader('set-cookie', cookies);
-      response.setHeader('access-control-allow-origin', corsOrigin);
+      allowOrigin(request, response);
       // docs/adr/0032
       if (SUCCESSES.has(statusCode)) response.setHeader('cache-control', 'no-store');
       response.writeHead(statusCode, { 'content-length': content.length }).end(content);

@@ -1,6 +1,8 @@
-/** Builds the pages with Vite, as web/vite.config.ts says. */
+/** Builds the pages with Vite, or serves them from their sources, as web/vite.config.ts says. */
 import { globSync, statSync } from 'node:fs';
+import type { Server } from 'node:http';
 import { join, resolve } from 'node:path';
+import type { InlineConfig, ViteDevServer } from 'vite';
 import { openFolder } from '../cli.ts';
 
 const WEB = resolve(import.meta.dirname, '../../web');
@@ -29,15 +31,52 @@ export async function buildPage(page: string): Promise<void> {
   openFolder(outputOf(page), 'output');
   // Loaded only when needed, which takes a second.
   const { build } = await import('vite');
-  await build({
-    configFile: join(WEB, 'vite.config.ts'),
-    root: page,
-    publicDir: join(WEB, 'public'),
-    logLevel: 'silent',
-  });
+  await build({ ...configOf(page), logLevel: 'silent' });
   // The custom element lies next to the form.
   if (page === WEB) await build({ configFile: join(WEB, 'vite.element.config.ts'), logLevel: 'silent' });
 }
+
+/**
+ * Starts Vite's development server for a page, without a port of its own.
+ *
+ * @param server - Answers with `middlewares`, and takes the WebSocket connections that announce changes.
+ */
+export async function startLivePage(page: string, server: Server): Promise<ViteDevServer> {
+  const { createServer } = await import('vite');
+  return createServer({
+    ...configOf(page),
+    // Without this, every path would be the page.
+    appType: 'mpa',
+    clearScreen: false,
+    // All dependencies are ES modules. Bundling them would write to node_modules, which checkouts may share.
+    optimizeDeps: { noDiscovery: true },
+    server: {
+      middlewareMode: true,
+      ws: { server },
+      cors: false,
+      // What they import is served, too; the repository holds the issuer's key.
+      fs: { allow: [page] },
+    },
+    plugins: [
+      {
+        name: 'policy-of-the-header',
+        // The page's own policy forbids what Vite's client does; the header has one that allows it. Without the hash
+        // in it, web/vite.config.ts leaves the first style sheet out, which is a file here that can be replaced.
+        transformIndexHtml: (html) =>
+          html.replace(
+            /<meta\s+http-equiv="Content-Security-Policy"[^>]*>/,
+            '<link rel="stylesheet" href="/src/first-paint.css" />',
+          ),
+      },
+    ],
+  });
+}
+
+const configOf = (page: string): InlineConfig => ({
+  configFile: join(WEB, 'vite.config.ts'),
+  root: page,
+  publicDir: join(WEB, 'public'),
+});
 
 /** Milliseconds since the epoch, 0 when there is no such file. */
 function timeOf(file: string): number {

@@ -25,11 +25,15 @@ export async function startPageServer<Config>(options: {
   /** Cross-Origin-Opener-Policy. */
   readonly openerPolicy: 'same-origin' | 'unsafe-none';
   find(path: string, config: Config, url: string): Content | undefined;
-  policy(config: Config): readonly string[];
+  policy(config: Config, url: string): readonly string[];
   handle?(request: IncomingMessage, response: ServerResponse, config: Config): boolean;
+  /** Sends other content than the files of the folder. */
+  readonly send?:
+    | ((request: IncomingMessage, response: ServerResponse, next: () => void) => void)
+    | undefined;
 }) {
   // In this mode files are read on each request, so that a new build needs no restart.
-  const sendFile = sirv(options.folder, { dev: true });
+  const send = options.send ?? sirv(options.folder, { dev: true });
   let config: Config | undefined;
   const server = createServer((request, response) => {
     const { rawPath } = splitTarget(request);
@@ -41,7 +45,7 @@ export async function startPageServer<Config>(options: {
     if (options.handle?.(request, response, config)) return undefined;
     if (request.method !== 'GET' && request.method !== 'HEAD') return end(405, { allow: 'GET, HEAD' });
 
-    const policy = ["default-src 'none'", "script-src 'self'", ...options.policy(config)];
+    const policy = ["default-src 'none'", ...options.policy(config, url)];
     policy.push("form-action 'none'", "base-uri 'none'", "frame-ancestors 'none'");
     response.setHeader('content-security-policy', policy.join('; '));
     response.setHeader('cache-control', 'no-cache');
@@ -50,11 +54,12 @@ export async function startPageServer<Config>(options: {
     response.setHeader('cross-origin-opener-policy', options.openerPolicy);
     const content = options.find(rawPath, config, url);
     if (content !== undefined) return end(200, { 'content-type': content.type }, content.data);
-    return sendFile(request, response, () => end(404));
+    return send(request, response, () => end(404));
   });
   const url = `http://127.0.0.1:${await listen(server, options.port)}`;
   return {
     url,
+    server,
     configure: (value: Config) => void (config = value),
     close: () => close(server),
   };

@@ -26,8 +26,12 @@ export interface StackOptions {
   readonly keysFile?: string;
   /** URL of the module with the handler. Default: the source. */
   readonly handler?: URL;
-  /** The one origin that CORS allows. Default: the form's. With another origin, the form is not served. */
-  readonly corsOrigin?: string;
+  /** Origins of other pages that may sign in and call the API, as the contact form does. */
+  readonly corsOrigins?: readonly string[];
+  /** Serves the form from its sources, and applies their changes to open pages. Default: serves web/dist. */
+  readonly liveForm?: boolean;
+  /** The company's settings of the form: name, colour, texts. Default: none. */
+  readonly branding?: Readonly<Record<string, unknown>>;
   /** Settings of the function and the mailer, for their environment: RETENTION_DAYS, INQUIRIES_PER_HOUR, MAILS_PER_HOUR. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Port of Node's inspector, to debug the function without its timeout. */
@@ -64,7 +68,9 @@ export async function startStack({
   folder,
   keysFile,
   handler = new URL('../../src/handler.ts', import.meta.url),
-  corsOrigin: otherOrigin,
+  corsOrigins: otherOrigins = [],
+  liveForm = false,
+  branding = {},
   settings = {},
   inspect,
   ready,
@@ -79,10 +85,9 @@ export async function startStack({
     if (checked === 0 || !(await isListening(checked))) continue;
     throw Object.assign(new Error(`Port ${checked} is in use.`), { code: 'EADDRINUSE', port: checked });
   }
-  // CORS allows one origin: the form's or, without the form, another one. docs/adr/0055
-  const form = otherOrigin === undefined ? await startFormServer(port === 0 ? 0 : port + 3) : undefined;
-  resources.defer(async () => form?.close());
-  const corsOrigin = otherOrigin ?? form?.url ?? '';
+  const form = await startFormServer(port === 0 ? 0 : port + 3, { live: liveForm });
+  resources.defer(() => form.close());
+  const corsOrigins = [...new Set([form.url, ...otherOrigins])] as [string, ...string[]];
   const docs = await startDocsServer(port === 0 ? 0 : port + 2);
   resources.defer(() => docs.close());
   // Mail is driven by the table's stream, which dynalite does not have.
@@ -91,13 +96,13 @@ export async function startStack({
   const issuer = await startIssuer({
     port: port === 0 ? 0 : port + 1,
     ...(keysFile !== undefined && { keysFile }),
-    webOrigins: [corsOrigin, docs.url],
+    webOrigins: [...corsOrigins, docs.url],
   });
   resources.defer(() => issuer.close());
 
   const starting = startEngine(engineName, folder);
   // While the engine starts, which is a process of its own.
-  const loading = mailbox?.load();
+  const loading = Promise.all([mailbox?.load(), form.load()]);
   const engine = await starting;
   resources.defer(() => engine.close());
   await loading;
@@ -118,7 +123,7 @@ export async function startStack({
   };
   const lambda = await startFunction({
     module: handler.href,
-    environment: { ...environment, CORS_ORIGIN: corsOrigin },
+    environment: { ...environment, CORS_ORIGIN: form.url },
     timeout: limits.timeout,
     ...(inspect !== undefined && {
       nodeArguments: [`--inspect=127.0.0.1:${inspect}`],
@@ -159,22 +164,23 @@ export async function startStack({
     authorize: createAuthorizer({ issuer: issuer.url, audience: [issuer.audience] }),
     invoke: (event, requestId) =>
       lambda.invoke(engineName === 'dynalite' ? withoutKey(event) : event, requestId),
-    corsOrigin,
+    corsOrigins,
     log,
     ...(onResponse !== undefined && { onResponse }),
   });
   await ready;
   const url = `http://127.0.0.1:${await listen(gateway, port)}`;
   resources.defer(() => close(gateway));
-  form?.configure({ issuer: issuer.url, clientId: issuer.clientId, apiUrl: url });
+  form.configure({ ...branding, issuer: issuer.url, clientId: issuer.clientId, apiUrl: url });
   docs.configure({ gateway: url, issuer: issuer.url, clientId: issuer.clientId });
 
   const started = resources.move();
   return {
     /** The gateway's address without a path. */
     url,
-    /** The contact form's address; undefined when CORS allows another origin. */
-    formUrl: form?.url,
+    formUrl: form.url,
+    /** The origins that may call the API; the contact form's is the first. */
+    corsOrigins,
     docsUrl: docs.url,
     /** The mailbox's address; undefined with dynalite. */
     mailboxUrl: mailbox?.url,

@@ -8,7 +8,7 @@ export interface StackState {
   readonly pid: number;
   /** Addresses. */
   readonly gateway: string;
-  readonly form: string | undefined;
+  readonly form: string;
   readonly mailbox: string | undefined;
   readonly issuer: string;
   readonly engine: string;

@@ -48,7 +48,7 @@ it.skipIf(whyNot !== undefined)(
       rmSync(folder, { recursive: true, force: true });
     });
     await expect.poll(() => existsSync(stateFileOf(folder)), { timeout: 60_000 }).toBe(true);
-    const { form = '', gateway, mailbox } = readRunningStack(folder);
+    const { form, gateway, mailbox } = readRunningStack(folder);
 
     const inbox = async (...args: string[]) => run('inbox.ts', '--data', folder, ...args);
     const list = async () => {

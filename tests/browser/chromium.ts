@@ -104,7 +104,7 @@ export function setUp(engine: EngineName = 'dynalite'): Surroundings {
       return stack;
     },
     get formUrl() {
-      return stack.formUrl ?? '';
+      return stack.formUrl;
     },
     async open(options) {
       const context = await browser.newContext({ viewport: { width: 1180, height: 800 }, ...options });

@@ -15,6 +15,7 @@ interface OAuthFlows {
   authorizationCode: { authorizationUrl: string; tokenUrl: string };
 }
 
+/** Of a page besides the contact form. */
 const ORIGIN = 'https://www.example.com';
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const FAULT_OF_JSON = {
@@ -36,7 +37,7 @@ describe.each([
   let stack: Stack;
   const lines: string[] = [];
   beforeAll(async () => {
-    stack = await startStack({ handler, corsOrigin: ORIGIN, log: (line) => void lines.push(line) });
+    stack = await startStack({ handler, corsOrigins: [ORIGIN], log: (line) => void lines.push(line) });
   });
   afterAll(() => stack.close());
 
@@ -53,10 +54,10 @@ describe.each([
       body?: string | Buffer,
       headers: string[] = JSON_TYPE,
     ): Promise<Answer> => {
-      const authorization = ['Authorization', `Bearer ${await token}`];
+      const always = ['Authorization', `Bearer ${await token}`, 'Origin', ORIGIN];
       const options = {
         method,
-        headers: [...authorization, ...headers],
+        headers: [...always, ...headers],
         ...(body !== undefined && { body }),
       };
       return send(`${stack.url}/inquiries`, options);

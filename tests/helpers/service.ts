@@ -30,7 +30,7 @@ export async function startService(engine = bestEngine(), endpoint?: (engine: st
   const gateway = createGateway({
     authorize: createAuthorizer({ issuer: issuer.url, audience: [issuer.audience] }),
     invoke: (event, requestId) => lambda.invoke(event, requestId),
-    corsOrigin: 'https://www.example.com',
+    corsOrigins: ['https://www.example.com'],
     log,
   });
   const url = `http://127.0.0.1:${await listen(gateway, 0)}/inquiries`;

@@ -176,7 +176,7 @@ it('reads a token from one Authorization header only', async () => {
   const gateway = createGateway({
     authorize,
     invoke: () => Promise.reject(new Error('invoked')),
-    corsOrigin: 'https://www.example.com',
+    corsOrigins: ['https://www.example.com'],
     log: () => undefined,
   });
   const url = `http://127.0.0.1:${await listen(gateway, 0)}/inquiries`;

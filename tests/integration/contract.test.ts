@@ -48,7 +48,7 @@ const server = createGateway({
     if (fault) throw fault;
     return JSON.stringify(await app(JSON.parse(event) as GatewayEvent));
   },
-  corsOrigin: ORIGIN,
+  corsOrigins: [ORIGIN],
   throttle: () => throttled,
   log: () => undefined,
 });

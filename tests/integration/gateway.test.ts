@@ -10,6 +10,7 @@ import { LAMBDA_PAYLOAD_LIMIT } from '../../src/limits.ts';
 import { send } from '../helpers/http.ts';
 
 const ORIGIN = 'https://www.example.com';
+const OTHER = 'http://localhost:5173';
 const OK = JSON.stringify({ statusCode: 200, headers: {}, body: '{"ok":true}' });
 
 /** What the gateway under test has in front of it, set anew by each test. */
@@ -24,7 +25,7 @@ const server = createGateway({
     events.push(JSON.parse(event) as Record<string, unknown>);
     return invoke(event, requestId);
   },
-  corsOrigin: ORIGIN,
+  corsOrigins: [ORIGIN, OTHER],
   log: (line) => void logged.push(line),
   onResponse: (response) => void responses.push(response),
 });
@@ -213,12 +214,13 @@ describe('CORS', () => {
       ],
     });
 
-  it('answers a preflight itself, without a token', async () => {
+  it.each([ORIGIN, OTHER])('answers a preflight of %s itself, without a token', async (origin) => {
     authorize = () => Promise.reject(new Error('asked'));
-    const { status, headers, text } = await preflight(ORIGIN);
+    const { status, headers, text } = await preflight(origin);
     expect({ status, text }).toEqual({ status: 204, text: '' });
     expect(headers).toMatchObject({
-      'access-control-allow-origin': ORIGIN,
+      'access-control-allow-origin': origin,
+      vary: 'Origin',
       'access-control-allow-methods': 'GET,POST,PUT,DELETE,OPTIONS',
       'access-control-allow-headers': 'authorization,content-type,idempotency-key',
     });
@@ -244,22 +246,38 @@ describe('CORS', () => {
     }).toEqual(settings);
   });
 
-  it('allows a foreign origin nothing', async () => {
-    const { status, headers } = await preflight('https://evil.example');
+  it.each([
+    'https://evil.example',
+    `${OTHER}.evil.example`,
+    'http://127.0.0.1:5173',
+    `${ORIGIN},${OTHER}`,
+    'null',
+  ])('allows the foreign origin %s nothing', async (origin) => {
+    const { status, headers } = await preflight(origin);
     expect(status).toBe(204);
     expect(headers).not.toHaveProperty('access-control-allow-methods');
     expect(headers).not.toHaveProperty('access-control-allow-headers');
     expect(headers['access-control-allow-origin']).toBe(ORIGIN);
   });
 
-  it('replaces the function’s origin by its own and exposes the headers that pages read', async () => {
-    const headers = { 'Access-Control-Allow-Origin': '*' };
-    invoke = async () => JSON.stringify({ statusCode: 200, headers, body: '{}' });
-    expect((await send(url)).headers).toMatchObject({
-      'access-control-allow-origin': ORIGIN,
-      'access-control-expose-headers': 'link,idempotency-replayed,retry-after',
-    });
-  });
+  it.each([
+    [ORIGIN, ORIGIN],
+    [OTHER, OTHER],
+    ['https://evil.example', ORIGIN],
+    [undefined, ORIGIN],
+  ])(
+    'to %s replaces the function’s origin by %s and exposes the headers that pages read',
+    async (origin, own) => {
+      const headers = { 'Access-Control-Allow-Origin': '*' };
+      invoke = async () => JSON.stringify({ statusCode: 200, headers, body: '{}' });
+      const answer = await send(url, { headers: origin === undefined ? [] : ['Origin', origin] });
+      expect(answer.headers).toMatchObject({
+        'access-control-allow-origin': own,
+        vary: 'Origin',
+        'access-control-expose-headers': 'link,idempotency-replayed,retry-after',
+      });
+    },
+  );
 });
 
 describe('limits', () => {

@@ -2,7 +2,6 @@ import type { MailStrings, Strings } from './strings.ts';
 
 // Verbal nouns and the past tense address everybody; imperatives and the present tense would have to choose a gender.
 export const strings: Strings = {
-  self: 'العربية',
   page: {
     title: (name) => (name === '' ? 'التواصل معنا' : `التواصل مع ${name}`),
     language: 'اللغة',
@@ -40,7 +39,7 @@ export const strings: Strings = {
   },
   form: {
     title: 'كيف يمكننا مساعدتك؟',
-    lead: 'يسعدنا أن نعرف ما تحتاج إليه رسالتك. تظهر بعد الإرسال ضمن «استفساراتك».',
+    lead: 'نودّ أن نعرف موضوع استفسارك. بعد إرساله سيظهر ضمن «استفساراتك».',
     topics: 'مواضيع مقترحة',
     subject: 'الموضوع',
     subjectHint: 'بضع كلمات تسهّل العثور على الاستفسار لاحقًا.',

@@ -1,7 +1,6 @@
 import type { MailStrings, Strings } from './strings.ts';
 
 export const strings: Strings = {
-  self: 'Deutsch',
   page: {
     title: (name) => (name === '' ? 'Kontakt' : `Kontakt – ${name}`),
     language: 'Sprache',

@@ -1,7 +1,6 @@
 import type { MailStrings, Strings } from './strings.ts';
 
 export const strings: Strings = {
-  self: 'Español',
   page: {
     title: (name) => (name === '' ? 'Contacto' : `Contacto con ${name}`),
     language: 'Idioma',

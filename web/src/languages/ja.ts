@@ -1,7 +1,6 @@
 import type { MailStrings, Strings } from './strings.ts';
 
 export const strings: Strings = {
-  self: '日本語',
   page: {
     title: (name) => (name === '' ? 'お問い合わせ' : `${name}へのお問い合わせ`),
     language: '言語',
@@ -161,7 +160,7 @@ export const strings: Strings = {
     clear: '検索をクリア',
     today: '今日',
     yesterday: '昨日',
-    copyText: '本文をコピー',
+    copyText: '内容をコピー',
     copyLink: 'リンクをコピー',
     copied: 'コピーしました',
     notCopied: 'コピーできませんでした',

@@ -15,9 +15,6 @@ export interface Message {
 }
 
 export interface Strings {
-  /** The name of the language in itself. */
-  readonly self: string;
-
   readonly page: {
     /** Title of the document. @param name - Of the company; empty: none is set. */
     readonly title: (name: string) => string;
