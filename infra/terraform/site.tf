@@ -13,8 +13,8 @@ locals {
   # What is set of the form; the form refuses keys without a value.
   form = { for key, value in merge({ answersFrom = one(local.inbox[*].from) }, local.settings.form[*]...) : key => value if value != null }
 
-  # Of the one inline style: the page's first paint, which needs no second request.
-  first_paint_hash = base64sha256(file("${path.module}/../../web/src/first-paint.css"))
+  # Of the script and the style sheet in the page: its first paint, which needs no second request.
+  first_paint = { for type in ["js", "css"] : type => "'sha256-${base64sha256(file("${path.module}/../../web/src/first-paint.${type}"))}'" }
 
   # AWS's own cache policy, the same in every account: it follows Cache-Control, compresses, and forwards no cookies or queries.
   caching_optimized = "658327ea-f89d-4fab-a63d-7e88639e58f6"
@@ -117,7 +117,7 @@ resource "aws_cloudfront_response_headers_policy" "site" {
     content_security_policy {
       override = true
       content_security_policy = join("; ", [
-        "default-src 'none'", "script-src 'self'", "style-src 'self' 'sha256-${local.first_paint_hash}'", "img-src 'self'",
+        "default-src 'none'", "script-src 'self' ${local.first_paint.js}", "style-src 'self' ${local.first_paint.css}", "img-src 'self'",
         "connect-src 'self' ${join(" ", local.site_connections)}",
         "form-action 'none'", "base-uri 'none'", "frame-ancestors 'none'",
         "require-trusted-types-for 'script'", "trusted-types 'none'",

@@ -276,7 +276,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "the style of the form's first paint is not allowed",
     file: 'site.tf',
-    from: " 'sha256-${local.first_paint_hash}'",
+    from: ' ${local.first_paint.css}',
     to: '',
   },
   {

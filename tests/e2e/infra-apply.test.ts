@@ -29,7 +29,7 @@ import {
   ScanCommand,
 } from '@aws-sdk/client-dynamodb';
 import { afterAll, assert, beforeAll, describe, it } from 'vitest';
-import { MODULE, providerSource, run, terraformEnv } from '../../scripts/infra/terraform.ts';
+import { MODULE, providerSource, ROOT, run, terraformEnv } from '../../scripts/infra/terraform.ts';
 import type { Outcome, Stage } from '../../scripts/infra/terraform.ts';
 import { PROXY_GAPS, startEmulatorProxy } from '../helpers/emulator.ts';
 
@@ -155,7 +155,8 @@ async function createModule(): Promise<string> {
   const root = mkdtempSync(join(tmpdir(), 'infra-apply-'));
   const created = join(root, 'infra/terraform');
   mkdirSync(created, { recursive: true });
-  cpSync(join(MODULE, '../../web/src/first-paint.css'), join(root, 'web/src/first-paint.css'));
+  for (const file of globSync('web/src/first-paint.*', { cwd: ROOT }))
+    cpSync(join(ROOT, file), join(root, file));
   for (const file of globSync(['*.tf', 'stream-filters.json'], { cwd: MODULE }))
     copyFileSync(join(MODULE, file), join(created, file));
   copyFileSync(join(MODULE, 'backend_override.tf.example'), join(created, 'backend_override.tf'));

@@ -85,6 +85,7 @@ export function createView({
     'div',
     { class: 'view', lang: locale.language, dir: locale.direction },
     h('div', { class: list === undefined ? 'column' : 'columns' }, form.element, list?.element),
+    list === undefined ? undefined : form.backButton,
   );
   return {
     element,

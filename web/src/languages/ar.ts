@@ -58,9 +58,9 @@ export const strings: Strings = {
       text: 'يمكنك متابعة الكتابة، ثم الإرسال عند عودة الاتصال.',
     },
     size: (used, limit) => `${used} من ${limit}`,
-    nearlyFull: (left) => `أوشكت المساحة على النفاد. المتبقي: ${left}.`,
     tooLarge: (over) => `تجاوز النص الحد بمقدار ${over}. يُرجى تقصير الرسالة.`,
     backToForm: 'الكتابة إلينا',
+    connected: 'عاد الاتصال بالإنترنت',
   },
   sent: {
     title: 'تلقينا استفسارك',

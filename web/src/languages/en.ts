@@ -57,9 +57,9 @@ export const strings: Strings = {
       text: 'You can keep writing. Send it when you’re connected again.',
     },
     size: (used, limit) => `${used} of ${limit}`,
-    nearlyFull: (left) => `Almost full: ${left} left.`,
     tooLarge: (over) => `Too long by ${over}. Please shorten your message.`,
     backToForm: 'Write to us',
+    connected: 'You’re connected again',
   },
   sent: {
     title: 'We’ve received your inquiry',

@@ -64,9 +64,9 @@ export const strings: Strings = {
       text: 'Vous pouvez continuer à écrire. Envoyez votre demande dès que la connexion est rétablie.',
     },
     size: (used, limit) => `${used} sur ${limit}`,
-    nearlyFull: (left) => `Presque plein\u202f: il reste ${left}.`,
     tooLarge: (over) => `Trop long de ${over}. Veuillez raccourcir votre message.`,
     backToForm: 'Nous écrire',
+    connected: 'Vous êtes de nouveau en ligne',
   },
   sent: {
     title: 'Nous avons bien reçu votre demande',

@@ -63,9 +63,9 @@ export const strings: Strings = {
       text: 'このまま入力を続けられます。接続が戻ったら送信してください。',
     },
     size: (used, limit) => `${limit}中${used}`,
-    nearlyFull: (left) => `もうすぐ上限です。残りは${left}です。`,
     tooLarge: (over) => `上限を${over}超えています。メッセージを短くしてください。`,
     backToForm: 'お問い合わせを書く',
+    connected: '再び接続されました',
   },
   sent: {
     title: 'お問い合わせを受け付けました',

@@ -68,9 +68,10 @@ export interface Strings {
     readonly offline: Message;
     /** @param used, limit - Sizes with their units. */
     readonly size: (used: string, limit: string) => string;
-    readonly nearlyFull: (left: string) => string;
     readonly tooLarge: (over: string) => string;
     readonly backToForm: string;
+    /** Title, after having been offline. */
+    readonly connected: string;
   };
 
   readonly sent: {
