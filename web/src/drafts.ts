@@ -29,8 +29,8 @@ export interface Drafts {
   clear(): void;
 }
 
-/** Drafts that no storage takes, by owner: for the next view of this page, such as that in another language. */
-const unkept = new Map<string, Draft>();
+/** Drafts that no storage took, by tab and owner: for the next view of the page, such as one in another language. */
+const unkept = new WeakMap<DraftStore, Map<string, Draft>>();
 
 /**
  * Creates the drafts of one user; other users of the same browser cannot load them.
@@ -40,8 +40,10 @@ const unkept = new Map<string, Draft>();
  */
 export function createDrafts(own: DraftStore, shared: DraftStore, owner: string): Drafts {
   const key = `inquiries.draft.${owner}`;
+  const memory = unkept.get(own) ?? new Map<string, Draft>();
+  unkept.set(own, memory);
   return {
-    load: () => unkept.get(key) ?? read(own, key) ?? read(shared, key),
+    load: () => memory.get(key) ?? read(own, key) ?? read(shared, key),
     save(draft) {
       if (draft.subject === '' && draft.body === '' && draft.pending === undefined) {
         this.clear();
@@ -50,14 +52,14 @@ export function createDrafts(own: DraftStore, shared: DraftStore, owner: string)
       const text = JSON.stringify(draft);
       // One of the two stores is enough to restore the draft.
       const isKept = [write(own, key, text), write(shared, key, text)].includes(true);
-      if (isKept) unkept.delete(key);
-      else unkept.set(key, draft);
+      if (isKept) memory.delete(key);
+      else memory.set(key, draft);
       return isKept;
     },
     clear() {
       const mine = read(own, key);
       const theirs = read(shared, key);
-      unkept.delete(key);
+      memory.delete(key);
       attempt(() => own.removeItem(key));
       if (mine === undefined || (theirs?.subject === mine.subject && theirs.body === mine.body)) {
         attempt(() => shared.removeItem(key));
