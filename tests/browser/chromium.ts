@@ -146,7 +146,7 @@ export function on(page: Page) {
     /** What the form says: the status, or in the place of the fields that an inquiry was sent. */
     status: page.locator('form :is(div[role=status], .sent)'),
     items: page.getByRole('list').getByRole('listitem'),
-    subjects: page.getByRole('listitem').getByRole('heading', { level: 3 }),
+    subjects: page.getByRole('listitem').getByRole('heading'),
     async write(subject: string, message: string) {
       // After sending the fields are hidden.
       if (await button('Write another').isVisible()) await button('Write another').click();

@@ -147,14 +147,6 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
     await check(page, 'unfolded');
   });
 
-  it('with more inquiries than are shown', async () => {
-    const email = anyone();
-    for (let number = 1; number <= 21; number++) await post(email, `Number ${number}`, 'Short.');
-    const { page, button } = await arrive(WIDE, email);
-    await button('Show more').scrollIntoViewIfNeeded();
-    await check(page, 'more');
-  });
-
   it('sending, and sent', async () => {
     const { page, write, send } = await arrive(WIDE, await someone());
     const { promise: mayArrive, resolve: letArrive } = Promise.withResolvers<void>();

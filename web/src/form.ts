@@ -189,6 +189,7 @@ export function createForm({
   };
 
   const keep = (): void => {
+    form.classList.toggle('blank', !hasText());
     // What is typed into an empty form is another draft.
     if (!hasText() && pending === undefined) key = crypto.randomUUID();
     isKept = drafts.save(read());

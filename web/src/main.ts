@@ -47,6 +47,8 @@ async function start(): Promise<void> {
       ? undefined
       : withEarlyList(createApi(config.apiUrl, session, () => navigator.onLine));
 
+  // Not again when the language changes.
+  let linked = location.hash.slice(1);
   const show: Show = async (current) => {
     locale = current;
     view?.stop();
@@ -64,10 +66,12 @@ async function start(): Promise<void> {
       locale: current,
       branding: config,
       withList: true,
-      linked: location.hash.slice(1),
       signIn: signIn.redirect,
+      linkTo: (id) => new URL(`#${id}`, location.href).href,
+      linked,
     });
     const { mayLeave, start: startView } = view;
+    linked = '';
     const { email } = session.user;
     showContent(
       view.element,
@@ -78,6 +82,7 @@ async function start(): Promise<void> {
     );
     await startView();
   };
+  addEventListener('hashchange', () => void view?.show(location.hash.slice(1)));
   // A page restored from the back/forward cache may be of a session that has ended.
   addEventListener('pageshow', ({ persisted }) => {
     if (persisted && session !== undefined) location.reload();

@@ -17,10 +17,12 @@ export interface ViewParts {
   readonly branding: Branding;
   /** Whether the user's inquiries are listed. */
   readonly withList: boolean;
-  /** The id of the inquiry that the address of the page names. */
-  readonly linked?: string;
   /** Leads to the sign-in. @throws when it cannot be reached. */
   readonly signIn: () => Promise<void>;
+  /** The address that leads to an inquiry, where there is one. */
+  readonly linkTo?: (id: string) => string;
+  /** The id of the inquiry that the address leads to. */
+  readonly linked?: string;
   readonly onSent?: (inquiry: Inquiry) => void;
   readonly onFailed?: (failure: Failure) => void;
 }
@@ -31,6 +33,8 @@ export interface View {
   readonly mayLeave: () => Promise<boolean>;
   /** Loads the list, and finishes sending after a reload or sign-in during sending; never rejects. */
   readonly start: () => Promise<void>;
+  /** Shows an inquiry in the list. @param id - Anything else is ignored. */
+  readonly show: (id: string) => Promise<void>;
   /** Whether there is text that no storage takes. */
   readonly wouldLose: () => boolean;
   /** Ends what the view does outside of its element. To be called when the element is removed. */
@@ -51,6 +55,8 @@ export function createView({
   branding,
   withList,
   signIn,
+  linkTo,
+  linked,
   onSent,
   onFailed,
 }: ViewParts): View {
@@ -58,7 +64,9 @@ export function createView({
   const removal = new AbortController();
   const tabs = new BroadcastChannel(`inquiries.sent.${user.sub}`);
   const drafts = createDrafts(sessionStorage, localStorage, user.sub);
-  const list = withList ? createList({ api, user, locale, branding, signIn }) : undefined;
+  const list = withList
+    ? createList({ api, user, locale, branding, signIn, linkTo, linked, signal: removal.signal })
+    : undefined;
   const form = createForm({
     create: api.create,
     drafts,
@@ -67,7 +75,7 @@ export function createView({
     branding,
     signIn,
     refreshList: async () => list?.refresh(),
-    ...(list !== undefined && { viewInList: list.view }),
+    ...(list !== undefined && { viewInList: (id: string) => void list.view(id) }),
     signal: removal.signal,
     onSent(inquiry, key) {
       list?.add(inquiry);
@@ -99,6 +107,7 @@ export function createView({
       if (answer === 'delete') drafts.clear();
       return answer === 'keep' || answer === 'delete';
     },
+    show: async (id) => list?.view(id),
     async start() {
       await Promise.all([list?.refresh(), form.resume()]);
     },
