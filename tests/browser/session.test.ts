@@ -68,6 +68,8 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
     const { page, requests } = await begin();
     const authorize = new URL(requests.find((url) => url.includes('/oauth2/authorize')) ?? '');
     const { searchParams } = authorize;
+    // The discovery document is not requested again after the redirect.
+    expect(requests.filter((url) => url.includes('/openid-configuration'))).toHaveLength(1);
     expect(searchParams.get('code_challenge_method')).toBe('S256');
     for (const name of ['code_challenge', 'state', 'nonce']) expect(searchParams.get(name)).toBeTruthy();
     expect(page.url()).toBe(`${here.formUrl}/`);
@@ -91,6 +93,127 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
     await other.getByText('You’re signed out').waitFor();
     await on(page).button('Sign in').click();
     await page.getByRole('textbox', { name: 'E-mail address' }).waitFor();
+  });
+
+  it('ends in another tab without a request, and its text is there after the next sign-in', async () => {
+    const { context, button, email } = await begin();
+    const other = await openTab(context);
+    await on(other).write('kept', '');
+    await other.route('**', async (route) => route.abort());
+    await button('Sign out').click();
+    await other.getByText('You’re signed out').waitFor();
+    await other.unroute('**');
+    await on(other).signIn(email);
+    expect(await on(other).subject.inputValue()).toBe('kept');
+  });
+
+  it('asks before it ends in another tab with text that the browser cannot keep', async () => {
+    const { context, button } = await begin();
+    const other = await openTab(context);
+    await other.evaluate(`Storage.prototype.setItem = () => { throw new Error('full') }`);
+    await on(other).subject.pressSequentially('precious');
+    const asked = other.waitForEvent('dialog');
+    await button('Sign out').click();
+    const dialog = await asked;
+    expect(dialog.type()).toBe('beforeunload');
+    await dialog.dismiss();
+    expect(await on(other).subject.inputValue()).toBe('precious');
+  });
+
+  it('is handed to a new tab: the ID token, without asking the issuer', async () => {
+    const { page, context, requests, email } = await begin();
+    const before = requests.filter((url) => url.startsWith(here.stack.issuer.url)).length;
+    const other = await openTab(context);
+    const token = `JSON.parse(sessionStorage.getItem('inquiries.session')).idToken`;
+    expect(await other.evaluate(token)).toBe(await page.evaluate(token));
+    const { write, send, subjects } = on(other);
+    await write('from the second tab', '');
+    await send.click();
+    await expect.poll(() => subjects.count()).toBe(1);
+    expect(await stored(email)).toEqual(['from the second tab']);
+    const sent = requests.filter((url) => url.startsWith(here.stack.issuer.url)).slice(before);
+    expect(sent.filter((url) => !url.includes('/openid-configuration'))).toEqual([]);
+  });
+
+  it('is renewed by the tab with the refresh token for the other tabs, once', async () => {
+    const { page, context, requests } = await here.open();
+    await page.clock.install();
+    await page.goto(here.formUrl);
+    await on(page).signIn(anyone());
+    const others = [await openTab(context), await openTab(context)];
+    await page.clock.fastForward('02:00:00');
+    const clicks = others.map(async (other) => {
+      const answered = other.waitForResponse(
+        (response) => response.url().startsWith(here.stack.url) && response.request().method() === 'GET',
+      );
+      await on(other).button('Refresh').click();
+      return (await answered).status();
+    });
+    expect(await Promise.all(clicks)).toEqual([200, 200]);
+    expect(requests.filter((url) => url.endsWith('/oauth2/token'))).toHaveLength(2);
+  });
+
+  it('of one user is not handed to a tab of another user', async () => {
+    const { context } = await begin();
+    const other = await openTab(context);
+    const endAs = async (sub: string) => {
+      await other.evaluate(`{
+        const tokens = JSON.parse(sessionStorage.getItem('inquiries.session'));
+        tokens.expires = 0;
+        tokens.user.sub = ${sub};
+        sessionStorage.setItem('inquiries.session', JSON.stringify(tokens));
+      }`);
+      await other.reload();
+    };
+    await endAs('tokens.user.sub');
+    await on(other).subject.waitFor();
+    await endAs('"another"');
+    await other.getByText('Your session has ended').waitFor();
+  });
+
+  it('is handed to no tab after a sign-out, not even by a tab that was elsewhere then', async () => {
+    const { page, context, button } = await begin();
+    const other = await openTab(context);
+    await other.goto('about:blank');
+    await button('Sign out').click();
+    await page.getByText('You’re signed out').waitFor();
+    await other.goto(here.formUrl);
+    await other.getByText('You’re signed out').waitFor();
+    const third = await context.newPage();
+    await third.goto(here.formUrl);
+    await on(third).button('Sign in').waitFor();
+  });
+
+  it('keeps the link to an inquiry over the sign-in', async () => {
+    const { page } = await here.open();
+    await page.goto(`${here.formUrl}/#019a`);
+    await on(page).signIn(anyone());
+    expect(page.url()).toBe(`${here.formUrl}/#019a`);
+  });
+
+  it('begins on a machine whose clock is wrong by years', async () => {
+    const { page } = await here.open();
+    await page.clock.install({ time: '2050-01-01' });
+    await page.goto(here.formUrl);
+    await on(page).signIn(anyone());
+    await page.getByText('Nothing here yet').waitFor();
+  });
+
+  it('does not begin with an ID token that is not the answer to this sign-in', async () => {
+    const { page } = await here.open();
+    const email = anyone();
+    await page.route('**/oauth2/token', async (route) => {
+      const response = await route.fetch();
+      const json: unknown = await response.json();
+      // Of the same issuer, for the same client and user, without the nonce.
+      const id_token = await here.stack.issuer.token({ email });
+      await route.fulfill({ response, json: { ...(json as object), id_token } });
+    });
+    await page.goto(here.formUrl);
+    await on(page).button('Sign in').click();
+    await page.getByRole('textbox', { name: 'E-mail address' }).fill(email);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByText('The sign-in didn’t work').waitFor();
   });
 
   it('ends here even when the issuer does not answer, and says so', async () => {
@@ -124,5 +247,42 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
     await on(page).button('Sign in').click();
     await page.getByText('The sign-in service doesn’t answer').waitFor();
     await on(page).button('Sign in').waitFor();
+  });
+
+  describe('in two tabs', () => {
+    it('shows in one what the other sends, and empties the form with the same draft only', async () => {
+      const { context, write, send, email } = await begin();
+      await write('a draft', 'of both');
+      const [same, different] = [await openTab(context), await openTab(context)];
+      expect(await on(same).subject.inputValue()).toBe('a draft');
+      await on(different).write('another text', 'of both');
+      await send.click();
+      await same.getByText('You sent this inquiry from another tab.').waitFor();
+      expect(await on(same).subject.inputValue()).toBe('');
+      for (const tab of [same, different]) {
+        await expect.poll(() => on(tab).subjects.allTextContents()).toEqual(['a draft']);
+      }
+      expect(await on(different).subject.inputValue()).toBe('another text');
+      expect(await stored(email)).toEqual(['a draft']);
+    });
+  });
+
+  it('in another language: the text stays, and the view before leaves nothing behind', async () => {
+    const { page, subject } = await begin();
+    await page.evaluate(`Storage.prototype.setItem = () => { throw new Error('full') }`);
+    await subject.pressSequentially('precious');
+    await page.getByRole('combobox', { name: 'Language' }).selectOption('de');
+    await page.locator('html[lang=de]').waitFor();
+    const field = page.locator('#subject');
+    expect(await field.inputValue()).toBe('precious');
+    // With an empty form nothing asks before the page is left.
+    await field.fill('');
+    const dialogs: string[] = [];
+    page.on('dialog', (dialog) => {
+      dialogs.push(dialog.type());
+      void dialog.accept();
+    });
+    await page.reload();
+    expect(dialogs).toEqual([]);
   });
 });

@@ -1,4 +1,5 @@
 /** Stores the text on every input event until the inquiry is sent. docs/adr/0051 */
+import { attempt } from './storage.ts';
 
 export interface Draft {
   readonly subject: string;
@@ -20,13 +21,16 @@ export interface DraftStore {
 }
 
 export interface Drafts {
-  /** The last draft of this tab, otherwise of any tab; undefined when there is none. */
+  /** The last draft of this page or tab, otherwise of any tab; undefined when there is none. */
   load(): Draft | undefined;
   /** Whether the draft was stored; browsers may forbid storage or run out of quota. */
   save(draft: Draft): boolean;
   /** Deletes the draft of this tab, and the shared one when it has the same text. */
   clear(): void;
 }
+
+/** Drafts that no storage took, by tab and owner: for the next view of the page, such as one in another language. */
+const unkept = new WeakMap<DraftStore, Map<string, Draft>>();
 
 /**
  * Creates the drafts of one user; other users of the same browser cannot load them.
@@ -36,8 +40,10 @@ export interface Drafts {
  */
 export function createDrafts(own: DraftStore, shared: DraftStore, owner: string): Drafts {
   const key = `inquiries.draft.${owner}`;
+  const memory = unkept.get(own) ?? new Map<string, Draft>();
+  unkept.set(own, memory);
   return {
-    load: () => read(own, key) ?? read(shared, key),
+    load: () => memory.get(key) ?? read(own, key) ?? read(shared, key),
     save(draft) {
       if (draft.subject === '' && draft.body === '' && draft.pending === undefined) {
         this.clear();
@@ -45,12 +51,15 @@ export function createDrafts(own: DraftStore, shared: DraftStore, owner: string)
       }
       const text = JSON.stringify(draft);
       // One of the two stores is enough to restore the draft.
-      const kept = [write(own, key, text), write(shared, key, text)];
-      return kept.includes(true);
+      const isKept = [write(own, key, text), write(shared, key, text)].includes(true);
+      if (isKept) memory.delete(key);
+      else memory.set(key, draft);
+      return isKept;
     },
     clear() {
       const mine = read(own, key);
       const theirs = read(shared, key);
+      memory.delete(key);
       attempt(() => own.removeItem(key));
       if (mine === undefined || (theirs?.subject === mine.subject && theirs.body === mine.body)) {
         attempt(() => shared.removeItem(key));
@@ -79,14 +88,4 @@ function parseDraft(json: unknown): Draft | undefined {
 
 function write(store: DraftStore, key: string, text: string): boolean {
   return attempt(() => store.setItem(key, text));
-}
-
-/** Storage throws when it is full or forbidden; the form works without it. */
-function attempt(action: () => void): boolean {
-  try {
-    action();
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -217,7 +217,6 @@ export class InquiryForm extends HTMLElement {
       branding: this.#branding,
       withList: this.list,
       drafts: this.#draftsOf(user.sub),
-      signal: removal.signal,
       signIn: async () => this.#askToSignIn(),
       onSent: (inquiry) => {
         if (inquiry.id === this.#lastSent) return;
@@ -229,6 +228,7 @@ export class InquiryForm extends HTMLElement {
         this.#emit('failed', { kind, mayBeDone });
       },
     });
+    removal.signal.addEventListener('abort', view.stop);
     this.#show(madeFrom, view.element, removal);
     await view.start();
   }

@@ -22,21 +22,26 @@ interface FormParts {
   readonly user: User;
   readonly locale: Locale;
   readonly branding: Branding;
-  readonly onSent: (inquiry: Inquiry) => void;
+  /** @param key - Of the draft. */
+  readonly onSent: (inquiry: Inquiry, key: string) => void;
   readonly onFailed: (failure: Failure) => void;
+  /** Aborted when the form is removed. */
+  readonly signal: AbortSignal;
   readonly refreshList: () => Promise<void>;
   /** Shows an inquiry in the list, where there is one. */
   readonly viewInList?: (id: string) => void;
   /** Leads to the sign-in. */
   readonly signIn: () => Promise<void>;
-  /** Ends the listeners outside of the form. */
-  readonly signal: AbortSignal | undefined;
 }
 
 export interface Form {
   readonly element: HTMLElement;
   /** Whether there is unsent text. */
   readonly hasText: () => boolean;
+  /** Whether there is text that no storage takes. */
+  readonly wouldLose: () => boolean;
+  /** Empties the form when another tab has sent the draft that is in it. */
+  readonly sentElsewhere: (inquiry: Inquiry, key: string) => void;
   /** Finishes sending after a reload or sign-in during sending. */
   readonly resume: () => Promise<void>;
   /** Leads back to the form; visible while the form is out of view. For the end of a box that holds the form. */
@@ -58,13 +63,13 @@ export function createForm({
   branding,
   onSent,
   onFailed,
+  signal,
   refreshList,
   viewInList,
   signIn,
-  signal,
 }: FormParts): Form {
   const {
-    strings: { form: strings, ask: questions, session, failures },
+    strings: { form: strings, ask: questions, sent, session, failures },
   } = locale;
   const kept = drafts.load();
   let key = kept?.key ?? crypto.randomUUID();
@@ -153,6 +158,8 @@ export function createForm({
 
   const hasText = (): boolean => subject.value !== '' || body.value !== '';
 
+  const wouldLose = (): boolean => !isKept && hasText();
+
   /** Does what `field-sizing: content` does, in browsers without it. */
   const grow = (): void => {
     if (CSS.supports('field-sizing', 'content')) return;
@@ -234,13 +241,18 @@ export function createForm({
     body.readOnly = sending;
   };
 
-  const finish = (inquiry: Inquiry): void => {
+  const empty = (): void => {
     pending = undefined;
     subject.value = '';
     body.value = '';
     showText();
     keep();
-    onSent(inquiry);
+  };
+
+  const finish = (inquiry: Inquiry): void => {
+    const sentKey = key;
+    empty();
+    onSent(inquiry, sentKey);
     const { activeElement } = document;
     const isElsewhere =
       activeElement !== null && activeElement !== document.body && !form.matches(':focus-within');
@@ -361,16 +373,22 @@ export function createForm({
     event.preventDefault();
     form.requestSubmit();
   });
-  const warn = (event: Event): void => {
-    if (!isKept && hasText()) event.preventDefault();
-  };
-  const reconnect = (): void => {
-    reconnections++;
-    showConnection();
-  };
-  addEventListener('beforeunload', warn, signal && { signal });
-  addEventListener('offline', showConnection, signal && { signal });
-  addEventListener('online', reconnect, signal && { signal });
+  addEventListener(
+    'beforeunload',
+    (event) => {
+      if (wouldLose()) event.preventDefault();
+    },
+    { signal },
+  );
+  addEventListener('offline', showConnection, { signal });
+  addEventListener(
+    'online',
+    () => {
+      reconnections++;
+      showConnection();
+    },
+    { signal },
+  );
   showText();
   keep();
   showConnection();
@@ -379,6 +397,15 @@ export function createForm({
     element: form,
     backButton,
     hasText,
+    wouldLose,
+    sentElsewhere(inquiry, sentKey) {
+      // An attempt of this tab ends by itself, with the same inquiry.
+      if (isSending || key !== sentKey) return;
+      if (subject.value !== inquiry.subject || body.value !== inquiry.body) return;
+      empty();
+      submit.textContent = needsSignIn ? session.signInAgain : strings.send;
+      show(status, notice('plain', sent.elsewhere));
+    },
     async resume() {
       if (typeof pending === 'number') return transmit();
       if (pending === undefined) return;

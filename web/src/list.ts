@@ -21,10 +21,10 @@ interface ListParts {
   readonly branding: Branding;
   /** Leads to the sign-in. */
   readonly signIn: () => Promise<void>;
+  /** Aborted when the list is removed. */
+  readonly signal: AbortSignal;
   /** The address that leads to an inquiry, where there is one. */
   readonly linkTo?: ((id: string) => string) | undefined;
-  /** Ends the listeners outside of the list. */
-  readonly signal: AbortSignal | undefined;
   /** The id of an inquiry that is shown after the first page was loaded. */
   readonly linked?: string | undefined;
 }
@@ -60,7 +60,7 @@ const SEEN_FIRST = 20;
 /** The next page is loaded when the end of the list comes as near as this. */
 const NEAR = '1500px';
 
-export function createList({ api, user, locale, branding, signIn, signal, linkTo, linked }: ListParts): List {
+export function createList({ api, user, locale, branding, signIn, linkTo, linked, signal }: ListParts): List {
   const { list: strings, form, session } = locale.strings;
   let page: Page | undefined;
   /** An inquiry that its link leads to and that is older than the page. */
@@ -264,7 +264,7 @@ export function createList({ api, user, locale, branding, signIn, signal, linkTo
     if (page === undefined) place.replaceChildren();
     if (failure.kind !== 'offline' && failure.kind !== 'unreachable') return;
     const retry = () => void (message.isConnected && again());
-    addEventListener('online', retry, { once: true, ...(signal && { signal }) });
+    addEventListener('online', retry, { once: true, signal });
   };
 
   const reload = async (): Promise<Page | Failure> => {

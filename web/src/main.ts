@@ -1,5 +1,6 @@
 /** The page: its settings, its language, the sign-in, and what is around the form. */
 import { createApi } from './api.ts';
+import type { Api } from './api.ts';
 import { ConfigError, inLanguage, loadConfig } from './config.ts';
 import type { Config } from './config.ts';
 import { button, h } from './dom.ts';
@@ -8,7 +9,9 @@ import type { Language, Locale } from './locale.ts';
 import { problemPage, signedOutPage } from './pages.ts';
 import { toAccents } from './palette.ts';
 import { createSignIn } from './session.ts';
+import { attempt } from './storage.ts';
 import { createView } from './view.ts';
+import type { View } from './view.ts';
 
 const LANGUAGE_KEY = 'inquiries.language';
 
@@ -24,27 +27,41 @@ async function start(): Promise<void> {
   // At the same time as config.json, which seldom decides otherwise.
   load(choose(languages)).catch(() => undefined);
   const config = await loadConfig(async (file) => fetch(file));
-  const locale = await load(choose(config.languages));
+  const loading = load(choose(config.languages));
   if (config.accent !== undefined) {
     const { light, dark } = toAccents(config.accent);
     document.documentElement.style.setProperty('--accent-light', light);
     document.documentElement.style.setProperty('--accent-dark', dark);
   }
-  const signIn = createSignIn(config, location, sessionStorage);
-  const { session, reason } = await signIn.resume();
+  let locale: Locale | undefined;
+  let view: View | undefined;
+  const signIn = createSignIn(config, location, sessionStorage, () => {
+    // The browser asks before it reloads a page with text that is kept nowhere.
+    if (locale === undefined || view?.wouldLose() === true) return location.reload();
+    [session, reason] = [undefined, 'signed-out'];
+    void show(locale);
+  });
+  let { session, reason } = await signIn.resume();
+  const api =
+    session === undefined
+      ? undefined
+      : withEarlyList(createApi(config.apiUrl, session, () => navigator.onLine));
 
   // Not again when the language changes.
   let linked = location.hash.slice(1);
   const show: Show = async (current) => {
+    locale = current;
+    view?.stop();
+    view = undefined;
     showSurroundings(config, current, show);
-    if (session === undefined) {
+    if (session === undefined || api === undefined) {
       const { introduction } = config;
       const lead = introduction === undefined ? undefined : inLanguage(introduction, current.language);
       showContent(signedOutPage(current, reason, signIn.redirect, lead));
       return;
     }
-    const view = createView({
-      api: createApi(config.apiUrl, session, () => navigator.onLine),
+    view = createView({
+      api,
       user: session.user,
       locale: current,
       branding: config,
@@ -53,27 +70,37 @@ async function start(): Promise<void> {
       linkTo: (id) => new URL(`#${id}`, location.href).href,
       linked,
     });
+    const { mayLeave, start: startView } = view;
     linked = '';
-    // There is one view at a time.
-    onhashchange = () => void view.show(location.hash.slice(1));
     const { email } = session.user;
     showContent(
       view.element,
       h('span', { class: 'email', dir: 'auto', title: email }, email),
       button(current.strings.session.signOut, { class: 'quiet' }, async () => {
-        if (await view.mayLeave()) await signIn.signOut().catch(() => location.reload());
+        if (await mayLeave()) await signIn.signOut().catch(() => location.reload());
       }),
     );
-    await view.start();
+    await startView();
   };
-  if (session !== undefined) {
-    signIn.onSignOut(() => location.reload());
-    // A page restored from the back/forward cache may be of a session that has ended.
-    addEventListener('pageshow', ({ persisted }) => {
-      if (persisted) location.reload();
-    });
-  }
-  await show(locale);
+  addEventListener('hashchange', () => void view?.show(location.hash.slice(1)));
+  // A page restored from the back/forward cache may be of a session that has ended.
+  addEventListener('pageshow', ({ persisted }) => {
+    if (persisted && session !== undefined) location.reload();
+  });
+  await show(await loading);
+}
+
+/** Requests the newest inquiries at once, while the language is loading, and answers the view's first request so. */
+function withEarlyList(api: Api): Api {
+  let early: ReturnType<Api['list']> | undefined = api.list();
+  return {
+    ...api,
+    async list(query) {
+      const answer = query === undefined ? early : undefined;
+      early = undefined;
+      return answer ?? api.list(query);
+    },
+  };
 }
 
 /** @param account - What the header shows of the user. */
@@ -103,8 +130,9 @@ function showSurroundings(
     config.languages.length > 1 ? languageMenu(config.languages, language, page.language) : undefined;
   menu?.addEventListener('change', () => {
     if (!isLanguage(menu.value)) return;
-    localStorage.setItem(LANGUAGE_KEY, menu.value);
-    void load(menu.value).then(show);
+    const { value } = menu;
+    attempt(() => localStorage.setItem(LANGUAGE_KEY, value));
+    void load(value).then(show);
   });
   const parts = [link('home'), link('privacy'), link('imprint'), menu];
   document.querySelector('#links')?.replaceChildren(...parts.filter((part) => part !== undefined));

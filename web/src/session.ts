@@ -2,12 +2,32 @@
  * Sign-in and session. The ID token is in sessionStorage, so it survives a reload of the tab; the refresh token is
  * only in memory, so that no second tab can use it. docs/adr/0050
  */
-import { ErrorResponse, OidcClient, WebStorageStateStore } from 'oidc-client-ts';
-import type { RefreshState, SigninResponse } from 'oidc-client-ts';
+import {
+  allowInsecureRequests,
+  authorizationCodeGrantRequest,
+  AuthorizationResponseError,
+  calculatePKCECodeChallenge,
+  clockTolerance,
+  generateRandomCodeVerifier,
+  generateRandomNonce,
+  generateRandomState,
+  getValidatedIdTokenClaims,
+  None,
+  processAuthorizationCodeResponse,
+  processRefreshTokenResponse,
+  refreshTokenGrantRequest,
+  ResponseBodyError,
+  revocationRequest,
+  validateAuthResponse,
+} from 'oauth4webapi';
+import type { AuthorizationServer, Client, TokenEndpointResponse } from 'oauth4webapi';
 import type { Config } from './config.ts';
 import { signOutUrl } from './sign-out.ts';
+import { attempt } from './storage.ts';
+import { createTabs } from './tabs.ts';
+import type { Tokens } from './tabs.ts';
 import { SignedOut } from './user.ts';
-import type { Session, User } from './user.ts';
+import type { Session } from './user.ts';
 
 /** The session, if there is one, and why the page was loaded with or without it. */
 export interface SignInResult {
@@ -16,167 +36,282 @@ export interface SignInResult {
 }
 
 export interface SignIn {
-  /** Completes a sign-in after the redirect from the issuer, or restores the session of this tab. */
+  /** Completes a sign-in after the redirect from the issuer, or restores the session of this tab or of another one. */
   resume(): Promise<SignInResult>;
   /** Redirects to the issuer. @throws when it cannot be reached. */
   redirect(): Promise<void>;
   /** Ends the session in this tab, in other tabs and at the issuer, and redirects to the issuer. */
   signOut(): Promise<void>;
-  /** Called when another tab has signed out. */
-  onSignOut(listener: () => void): void;
 }
 
-interface Tokens {
-  readonly idToken: string;
-  /** The local time plus the token's lifetime, not its `exp`: the local clock may be wrong. */
-  readonly expires: number;
-  readonly user: User;
+/** What a sign-in needs after the redirect back. */
+interface Begun {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+  /** Of the page that the user comes back to. */
+  readonly hash: string;
+  /** The issuer's discovery document, so that it is not requested a second time. */
+  readonly metadata: AuthorizationServer;
 }
 
 const KEY = 'inquiries.session';
+const BEGUN_KEY = 'inquiries.sign-in';
 const REASON_KEY = 'inquiries.left';
+/** In localStorage: names the last sign-out in any tab. */
+const SIGN_OUT_KEY = 'inquiries.signed-out';
 /** Milliseconds before its expiry at which a token is no longer used. */
 const EXPIRY_MARGIN = 30_000;
-/** Seconds. */
-const ISSUER_TIMEOUT = 15;
+/** Milliseconds. */
+const ISSUER_TIMEOUT = 15_000;
 
-export function createSignIn(config: Config, page: Location, store: Storage): SignIn {
+/** @param onSignOut - Called when another tab has signed out. */
+export function createSignIn(config: Config, page: Location, store: Storage, onSignOut: () => void): SignIn {
+  const { issuer, clientId, scopes } = config;
   const home = new URL('.', page.href).href;
-  const client = new OidcClient({
-    authority: config.issuer,
-    client_id: config.clientId,
-    redirect_uri: home,
-    scope: config.scopes,
-    // In this tab only, like the session.
-    stateStore: new WebStorageStateStore({ store, prefix: 'inquiries.oidc.' }),
-    requestTimeoutInSeconds: ISSUER_TIMEOUT,
+  const client: Client = {
+    client_id: clientId,
+    // The clock of the machine may be wrong by any time. The token comes straight from the issuer for this request,
+    // and the API checks its expiry.
+    [clockTolerance]: Number.MAX_SAFE_INTEGER,
+  };
+  const options = () => ({
+    // config.json allows plain http for this machine only.
+    [allowInsecureRequests]: issuer.startsWith('http:'),
+    signal: AbortSignal.timeout(ISSUER_TIMEOUT),
   });
-  const tabs = new BroadcastChannel('inquiries.session');
+  let discovery: Promise<AuthorizationServer> | undefined;
   let tokens: Tokens | undefined;
-  let refreshState: RefreshState | undefined;
-  let refreshing: Promise<string> | undefined;
+  let refreshToken: string | undefined;
+  let refreshing: Promise<Tokens> | undefined;
 
-  const keep = (response: SigninResponse): Tokens => {
-    tokens = toTokens(response, config);
-    store.setItem(KEY, JSON.stringify(tokens));
-    const refresh_token = response.refresh_token ?? refreshState?.refresh_token;
-    const { id_token = '', session_state, scope, profile } = response;
-    refreshState =
-      refresh_token === undefined
-        ? undefined
-        : { refresh_token, id_token, session_state, profile, ...(scope && { scope }) };
-    return tokens;
+  const discover = async (): Promise<AuthorizationServer> => {
+    discovery ??= fetchMetadata(issuer).catch((error: unknown) => {
+      discovery = undefined;
+      throw error;
+    });
+    return discovery;
+  };
+
+  const keep = (fresh: Tokens): Tokens => {
+    tokens = fresh;
+    attempt(() => store.setItem(KEY, JSON.stringify(fresh)));
+    tabs.open();
+    return fresh;
+  };
+
+  const read = (response: TokenEndpointResponse, lastSignOut: Tokens['lastSignOut']): Tokens => {
+    const claims = getValidatedIdTokenClaims(response);
+    if (claims === undefined || response.id_token === undefined) {
+      throw new Error('The issuer has sent no ID token.');
+    }
+    const { exp, iat, sub, email } = claims;
+    // Some issuers send a new refresh token each time, others never.
+    refreshToken = response.refresh_token ?? refreshToken;
+    return {
+      idToken: response.id_token,
+      expires: Date.now() + (exp - iat) * 1_000,
+      user: { sub, email: typeof email === 'string' ? email : '' },
+      lastSignOut,
+    };
   };
 
   const forget = (): void => {
     tokens = undefined;
-    refreshState = undefined;
+    refreshToken = undefined;
     store.removeItem(KEY);
+    tabs.close();
   };
 
-  const refresh = async (): Promise<string> => {
-    if (refreshState === undefined) throw new SignedOut();
+  const requestTokens = async (): Promise<Tokens> => {
+    const before = tokens;
+    if (before === undefined || refreshToken === undefined) throw new SignedOut();
     try {
-      const response = await client.useRefreshToken({
-        state: refreshState,
-        timeoutInSeconds: ISSUER_TIMEOUT,
-      });
-      return keep(response).idToken;
+      const metadata = await discover();
+      const response = await processRefreshTokenResponse(
+        metadata,
+        client,
+        await refreshTokenGrantRequest(metadata, client, None(), refreshToken, options()),
+      );
+      // Signed out in the meantime.
+      if (tokens === undefined) throw new SignedOut();
+      const fresh = read(response, before.lastSignOut);
+      if (fresh.user.sub !== before.user.sub) throw new Error('The new ID token is of another user.');
+      return keep(fresh);
     } catch (cause) {
       // An error response of the issuer is final; a network error is not.
-      if (!(cause instanceof ErrorResponse)) throw cause;
-      refreshState = undefined;
+      if (!(cause instanceof ResponseBodyError)) throw cause;
+      refreshToken = undefined;
       throw new SignedOut('', { cause });
     }
   };
 
-  const session = ({ user }: Tokens): Session => ({
-    user,
-    async token(refused) {
-      if (tokens === undefined) throw new SignedOut();
-      if (tokens.idToken !== refused && Date.now() < tokens.expires - EXPIRY_MARGIN) return tokens.idToken;
-      // One refresh at a time: using a refresh token twice ends the session at the issuer.
-      refreshing ??= refresh().finally(() => (refreshing = undefined));
-      return refreshing;
+  /** One refresh at a time: using a refresh token twice ends the session at the issuer. */
+  const refresh = async (): Promise<Tokens> => {
+    refreshing ??= requestTokens().finally(() => (refreshing = undefined));
+    return refreshing;
+  };
+
+  const tabs = createTabs({
+    name: `inquiries.session ${issuer} ${clientId}`,
+    async give({ sub, refused }, wait) {
+      if (tokens === undefined || !isCurrent(tokens)) return undefined;
+      // A tab gets no session of another user in the place of its own.
+      if (sub !== undefined && sub !== tokens.user.sub) return undefined;
+      if (isFresh(tokens) && tokens.idToken !== refused) return tokens;
+      if (refreshToken === undefined) return undefined;
+      wait();
+      return refresh();
+    },
+    onSignOut() {
+      if (tokens === undefined) return;
+      forget();
+      attempt(() => store.setItem(REASON_KEY, 'signed-out'));
+      onSignOut();
     },
   });
 
-  const restore = (): SignInResult => {
-    tokens = parseTokens(store.getItem(KEY));
-    if (tokens !== undefined && Date.now() < tokens.expires - EXPIRY_MARGIN) {
-      return { session: session(tokens), reason: 'none' };
-    }
+  const session = ({ user }: Tokens): Session => ({
+    user,
+    async token(refused) {
+      if (tokens === undefined || !isCurrent(tokens)) throw new SignedOut();
+      const { idToken } = tokens;
+      if (idToken !== refused && isFresh(tokens)) return idToken;
+      try {
+        return (await refresh()).idToken;
+      } catch (error) {
+        if (!(error instanceof SignedOut)) throw error;
+        const theirs = await tabs.ask({ sub: user.sub, refused: idToken });
+        // The user may have signed out in the meantime.
+        if (theirs === undefined || !isCurrent(theirs) || tokens === undefined) throw error;
+        return keep(theirs).idToken;
+      }
+    },
+  });
+
+  /** Exchanges the code that the issuer has redirected with. */
+  const complete = async (query: URLSearchParams, begun: Begun | undefined): Promise<Tokens> => {
+    if (begun === undefined) throw new Error('This tab has begun no sign-in.');
+    const { metadata, state, nonce, verifier } = begun;
+    const parameters = validateAuthResponse(metadata, client, query, state);
+    discovery = Promise.resolve(metadata);
+    const lastSignOut = findLastSignOut();
+    const response = await processAuthorizationCodeResponse(
+      metadata,
+      client,
+      await authorizationCodeGrantRequest(metadata, client, None(), parameters, home, verifier, options()),
+      { expectedNonce: nonce, requireIdToken: true },
+    );
+    return read(response, lastSignOut);
+  };
+
+  /** The session of this tab, otherwise of another one. */
+  const restore = async (): Promise<SignInResult> => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this page
+    const own = parse(store.getItem(KEY)) as Tokens | undefined;
+    const isOver = own !== undefined && !isCurrent(own);
+    if (own !== undefined && !isOver && isFresh(own)) return { session: session(keep(own)), reason: 'none' };
     const left = store.getItem(REASON_KEY);
-    const isLeft = left === 'signed-out' || left === 'signed-out-here';
-    const reason = tokens !== undefined ? 'ended' : isLeft ? left : 'none';
     forget();
     store.removeItem(REASON_KEY);
-    return { session: undefined, reason };
+    if (left === 'signed-out' || left === 'signed-out-here') return { session: undefined, reason: left };
+    // The user will probably sign in, which then needs no request before the redirect.
+    discover().catch(() => undefined);
+    const theirs = await tabs.ask(own === undefined || isOver ? {} : { sub: own.user.sub });
+    if (theirs !== undefined && isCurrent(theirs)) return { session: session(keep(theirs)), reason: 'none' };
+    return { session: undefined, reason: own === undefined ? 'none' : isOver ? 'signed-out' : 'ended' };
   };
 
   return {
     async resume() {
       const query = new URLSearchParams(page.search);
       if (!query.has('state') || !(query.has('code') || query.has('error'))) return restore();
-      const url = page.href;
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this page
+      const begun = parse(store.getItem(BEGUN_KEY)) as Begun | undefined;
+      if (begun?.state === query.get('state')) store.removeItem(BEGUN_KEY);
       // A code can be used once, so it is removed from the URL and the history.
-      history.replaceState(null, '', home);
+      history.replaceState(null, '', home + (begun?.hash ?? ''));
       try {
-        return { session: session(keep(await client.processSigninResponse(url))), reason: 'signed-in' };
+        return { session: session(keep(await complete(query, begun))), reason: 'signed-in' };
       } catch (error) {
-        const cancelled = error instanceof ErrorResponse && error.error === 'access_denied';
-        const before = restore();
-        // An old redirect from the history; the session of this tab is still valid.
-        if (before.session !== undefined) return before;
+        // An old redirect from the history; the session may still be valid.
+        const { session: before } = await restore();
+        if (before !== undefined) return { session: before, reason: 'none' };
+        const cancelled = error instanceof AuthorizationResponseError && error.error === 'access_denied';
         return { session: undefined, reason: cancelled ? 'cancelled' : 'failed' };
       }
     },
 
     async redirect() {
-      const { url } = await client.createSigninRequest({ nonce: crypto.randomUUID() });
-      page.assign(url);
+      const metadata = await discover();
+      const begun: Begun = {
+        state: generateRandomState(),
+        nonce: generateRandomNonce(),
+        verifier: generateRandomCodeVerifier(),
+        hash: page.hash,
+        metadata,
+      };
+      store.setItem(BEGUN_KEY, JSON.stringify(begun));
+      const url = new URL(metadata.authorization_endpoint ?? '');
+      const parameters = {
+        client_id: clientId,
+        redirect_uri: home,
+        response_type: 'code',
+        scope: scopes,
+        state: begun.state,
+        nonce: begun.nonce,
+        code_challenge: await calculatePKCECodeChallenge(begun.verifier),
+        code_challenge_method: 'S256',
+      };
+      for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+      page.assign(url.href);
     },
 
     async signOut() {
       const idToken = tokens?.idToken;
-      const refreshToken = refreshState?.refresh_token;
+      const revocable = refreshToken;
       forget();
       // Valid unless the issuer responds below.
-      store.setItem(REASON_KEY, 'signed-out-here');
-      tabs.postMessage('signed-out');
-      const metadata = await client.metadataService.getMetadata();
+      attempt(() => store.setItem(REASON_KEY, 'signed-out-here'));
+      // For tabs that show another page now and come back later.
+      attempt(() => localStorage.setItem(SIGN_OUT_KEY, crypto.randomUUID()));
+      tabs.signOut();
+      const metadata = await discover();
       // Cognito's /logout does not revoke refresh tokens.
-      if (refreshToken !== undefined && metadata.revocation_endpoint !== undefined) {
-        await client.revokeToken(refreshToken, 'refresh_token').catch(() => undefined);
+      if (revocable !== undefined && metadata.revocation_endpoint !== undefined) {
+        await revocationRequest(metadata, client, None(), revocable, options()).catch(() => undefined);
       }
-      store.setItem(REASON_KEY, 'signed-out');
+      attempt(() => store.setItem(REASON_KEY, 'signed-out'));
       page.assign(signOutUrl(config, metadata, home, idToken));
-    },
-
-    onSignOut(listener) {
-      tabs.addEventListener('message', () => {
-        forget();
-        store.setItem(REASON_KEY, 'signed-out');
-        listener();
-      });
     },
   };
 }
 
-/** Checks the claims that OpenID Connect Core 3.1.3.7 requires and oidc-client-ts does not check. */
-function toTokens({ id_token, profile }: SigninResponse, { issuer, clientId }: Config): Tokens {
-  const { iss, aud, exp, iat, sub, email } = profile;
-  if (id_token === undefined) throw new Error('The issuer has sent no ID token.');
-  if (iss.replace(/\/$/, '') !== issuer) throw new Error('The ID token is of another issuer.');
-  if (![aud].flat().includes(clientId)) throw new Error('The ID token is for another client.');
-  return { idToken: id_token, expires: Date.now() + (exp - iat) * 1000, user: { sub, email: email ?? '' } };
+/**
+ * Fetches the issuer's discovery document. The function of the library does not take an issuer whose `iss` ends with a
+ * slash, which config.json leaves out.
+ */
+async function fetchMetadata(issuer: string): Promise<AuthorizationServer> {
+  const response = await fetch(`${issuer}/.well-known/openid-configuration`, {
+    signal: AbortSignal.timeout(ISSUER_TIMEOUT),
+  });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the library checks what it uses
+  const metadata = (await response.json()) as AuthorizationServer;
+  if (metadata.issuer.replace(/\/$/, '') !== issuer) throw new Error('The document is of another issuer.');
+  return metadata;
 }
 
-function parseTokens(text: string | null): Tokens | undefined {
-  if (text === null) return undefined;
+const findLastSignOut = (): string | null => localStorage.getItem(SIGN_OUT_KEY);
+
+/** Whether the user has not signed out since the sign-in, in any tab. */
+const isCurrent = ({ lastSignOut }: Tokens): boolean => lastSignOut === findLastSignOut();
+
+const isFresh = ({ expires }: Tokens): boolean => Date.now() < expires - EXPIRY_MARGIN;
+
+/** Parses what this page has stored. */
+function parse(text: string | null): unknown {
   try {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this page
-    return JSON.parse(text) as Tokens;
+    return JSON.parse(text ?? 'null') ?? undefined;
   } catch {
     return undefined;
   }

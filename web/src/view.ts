@@ -22,8 +22,6 @@ export interface ViewParts {
   readonly signIn: () => Promise<void>;
   /** Default: in the browser's storage. */
   readonly drafts?: Drafts;
-  /** Aborted when the view is removed, which ends its listeners outside of it. */
-  readonly signal?: AbortSignal;
   /** The address that leads to an inquiry, where there is one. */
   readonly linkTo?: (id: string) => string;
   /** The id of the inquiry that the address leads to. */
@@ -40,6 +38,17 @@ export interface View {
   readonly start: () => Promise<void>;
   /** Shows an inquiry in the list. @param id - Anything else is ignored. */
   readonly show: (id: string) => Promise<void>;
+  /** Whether there is text that no storage takes. */
+  readonly wouldLose: () => boolean;
+  /** Ends what the view does outside of its element. To be called when the element is removed. */
+  readonly stop: () => void;
+}
+
+/** What a view tells those of other tabs after sending. */
+interface SentMessage {
+  readonly inquiry: Inquiry;
+  /** Of the draft. */
+  readonly key: string;
 }
 
 export function createView({
@@ -50,15 +59,16 @@ export function createView({
   withList,
   signIn,
   drafts = createDrafts(sessionStorage, localStorage, user.sub),
-  signal,
   linkTo,
   linked,
   onSent,
   onFailed,
 }: ViewParts): View {
   const { strings } = locale;
+  const removal = new AbortController();
+  const tabs = new BroadcastChannel(`inquiries.sent.${user.sub}`);
   const list = withList
-    ? createList({ api, user, locale, branding, signIn, signal, linkTo, linked })
+    ? createList({ api, user, locale, branding, signIn, linkTo, linked, signal: removal.signal })
     : undefined;
   const form = createForm({
     create: api.create,
@@ -67,14 +77,20 @@ export function createView({
     locale,
     branding,
     signIn,
-    signal,
     refreshList: async () => list?.refresh(),
     ...(list !== undefined && { viewInList: (id: string) => void list.view(id) }),
-    onSent(inquiry) {
+    signal: removal.signal,
+    onSent(inquiry, key) {
       list?.add(inquiry);
+      // After the removal: sending has ended later.
+      if (!removal.signal.aborted) tabs.postMessage({ inquiry, key } satisfies SentMessage);
       onSent?.(inquiry);
     },
     onFailed: (failure) => onFailed?.(failure),
+  });
+  tabs.addEventListener('message', ({ data: { inquiry, key } }: MessageEvent<SentMessage>) => {
+    list?.add(inquiry);
+    form.sentElsewhere(inquiry, key);
   });
   const element = h(
     'div',
@@ -97,6 +113,11 @@ export function createView({
     show: async (id) => list?.view(id),
     async start() {
       await Promise.all([list?.refresh(), form.resume()]);
+    },
+    wouldLose: form.wouldLose,
+    stop() {
+      removal.abort();
+      tabs.close();
     },
   };
 }

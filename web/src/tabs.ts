@@ -1,0 +1,103 @@
+/** Tabs hand over their session to each other: the ID token, never the refresh token. docs/adr/0050 */
+import type { User } from './user.ts';
+
+export interface Tokens {
+  readonly idToken: string;
+  /** The local time plus the token's lifetime, not its `exp`: the local clock may be wrong. */
+  readonly expires: number;
+  readonly user: User;
+  /** The last sign-out in this browser before the sign-in. The session is over when there is a later one. */
+  readonly lastSignOut: string | null;
+}
+
+/** What a tab asks the others for. */
+export interface Wanted {
+  /** Of this user. Default: of any user. */
+  readonly sub?: string;
+  /** A token that has expired or that the API has rejected. */
+  readonly refused?: string;
+}
+
+type Message = 'signed-out' | 'wait' | { readonly wanted: Wanted } | { readonly tokens: Tokens };
+
+interface TabsParts {
+  /** The same in the tabs that share sessions. */
+  readonly name: string;
+  /**
+   * Resolves to what this tab has for another one.
+   *
+   * @param wait - Called when a new token has to be requested first.
+   */
+  readonly give: (wanted: Wanted, wait: () => void) => Promise<Tokens | undefined>;
+  readonly onSignOut: () => void;
+}
+
+interface Tabs {
+  /** Resolves to the session of another tab; undefined when there is none, or no answer in time. */
+  ask(wanted: Wanted): Promise<Tokens | undefined>;
+  /** From now on other tabs may ask this one. */
+  open(): void;
+  close(): void;
+  /** Tells the other tabs that the user has signed out. */
+  signOut(): void;
+}
+
+/** Milliseconds. A tab that the browser has suspended does not answer. */
+const ANSWER_TIMEOUT = 1_000;
+/** Milliseconds, after a tab has said that it requests a new token. */
+const REFRESH_TIMEOUT = 20_000;
+
+export function createTabs({ name, give, onSignOut }: TabsParts): Tabs {
+  const channel = new BroadcastChannel(name);
+  const post = (message: Message): void => channel.postMessage(message);
+  let release: (() => void) | undefined;
+
+  channel.addEventListener('message', ({ data }: MessageEvent<Message>) => {
+    if (data === 'signed-out') onSignOut();
+    if (typeof data === 'string' || !('wanted' in data)) return;
+    void give(data.wanted, () => post('wait')).then(
+      (tokens) => tokens !== undefined && post({ tokens }),
+      // The other tab gives up by itself.
+      () => undefined,
+    );
+  });
+
+  return {
+    async ask(wanted) {
+      // Tabs with a session hold a lock, so that a page without any other tab need not wait.
+      const { held = [] } = await navigator.locks.query();
+      const tabs = held.filter((lock) => lock.name === name);
+      if (tabs.length <= (release === undefined ? 0 : 1)) return undefined;
+      const { promise, resolve } = Promise.withResolvers<Tokens | undefined>();
+      const waitFor = (time: number) => setTimeout(() => resolve(undefined), time);
+      let timer = waitFor(ANSWER_TIMEOUT);
+      const listen = ({ data }: MessageEvent<Message>): void => {
+        if (data === 'wait') {
+          clearTimeout(timer);
+          timer = waitFor(REFRESH_TIMEOUT);
+        } else if (typeof data === 'object' && 'tokens' in data) {
+          const { user, idToken } = data.tokens;
+          // Otherwise it is the answer to another tab.
+          if (user.sub === (wanted.sub ?? user.sub) && idToken !== wanted.refused) resolve(data.tokens);
+        }
+      };
+      channel.addEventListener('message', listen);
+      post({ wanted });
+      return promise.finally(() => {
+        clearTimeout(timer);
+        channel.removeEventListener('message', listen);
+      });
+    },
+    open() {
+      if (release !== undefined) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      release = resolve;
+      void navigator.locks.request(name, { mode: 'shared' }, async () => promise);
+    },
+    close() {
+      release?.();
+      release = undefined;
+    },
+    signOut: () => post('signed-out'),
+  };
+}
