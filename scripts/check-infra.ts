@@ -7,11 +7,12 @@
  */
 import { cpSync, globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { parseOptions, runCommand } from './cli.ts';
 import {
   MODULE,
   providerSource,
+  ROOT,
   run,
   STAGES,
   TERRAFORM,
@@ -54,6 +55,8 @@ const MODULES = [
     tests: [{ title: 'test bootstrap', args: ['test', '-no-color'] }],
   },
 ];
+/** What the module reads of the form. */
+const OF_THE_FORM = ['web/src/first-paint.*', 'web/public/*'];
 /** Terraform's errors when neither the registry nor TF_PLUGIN_DIR has the provider. */
 const NO_PROVIDER = /Failed to (query available provider packages|install provider)/;
 
@@ -102,10 +105,15 @@ await runCommand(async () => {
       // Runs in a copy: settings, state and lock file of this checkout must not affect the result or change.
       const copy = mkdtempSync(join(tmpdir(), 'check-infra-'));
       try {
-        for (const file of globSync(['*.tf', 'stream-filters.json', 'tests/**/*.hcl'], { cwd: folder })) {
-          if (!file.endsWith('_override.tf')) cpSync(join(folder, file), join(copy, file));
+        const path = relative(ROOT, folder);
+        const files = [
+          ...['*.tf', 'stream-filters.json', 'tests/**/*.hcl'].map((name) => join(path, name)),
+          ...OF_THE_FORM,
+        ];
+        for (const file of globSync(files, { cwd: ROOT })) {
+          if (!file.endsWith('_override.tf')) cpSync(join(ROOT, file), join(copy, file));
         }
-        await checkModule(copy, validate, tests);
+        await checkModule(join(copy, path), validate, tests);
       } finally {
         rmSync(copy, { recursive: true, force: true });
       }

@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { styleText } from 'node:util';
 import { watch } from 'chokidar';
+import { isLanguage, languages } from '../web/src/locale.ts';
 import { openFolder, parseOptions, runCommand, UsageError } from './cli.ts';
 import { engineNames, dynamoDbLocalUnavailableReason } from './local/dynamodb.ts';
 import { buildFormWhenStale } from './local/form.ts';
@@ -85,6 +86,10 @@ await runCommand(async () => {
     inspect: settings.inspect,
     ready: building,
     settings: settings.functions,
+    branding: JSON.parse(readFileSync(join(ROOT, 'web/config.example.json'), 'utf8')) as Record<
+      string,
+      unknown
+    >,
     corsOrigins: settings.corsOrigins,
     liveForm: settings.watching,
     ...(process.stdout.isTTY && {
@@ -161,6 +166,7 @@ function readSettings() {
       ...readNumber('RETENTION_DAYS', 36_500),
       ...readNumber('INQUIRIES_PER_HOUR', 1_000),
       ...readNumber('MAILS_PER_HOUR', 1_000),
+      ...readMailLanguage(),
     },
   };
 }
@@ -171,6 +177,14 @@ function readNumber(name: string, maximum: number): Record<string, string> {
   if (!value) return {};
   if (/^[1-9]\d{0,4}$/.test(value) && Number(value) <= maximum) return { [name]: value };
   throw new UsageError(`${name} must be a number from 1 to ${maximum}, not "${value}".`);
+}
+
+/** Reads the language of replies from the environment. @throws UsageError unless the form has it. */
+function readMailLanguage(): Record<string, string> {
+  const { MAIL_LANGUAGE: value } = process.env;
+  if (!value) return {};
+  if (isLanguage(value)) return { MAIL_LANGUAGE: value };
+  throw new UsageError(`MAIL_LANGUAGE must be one of ${languages.join(', ')}, not "${value}".`);
 }
 
 /**

@@ -2,29 +2,47 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vite';
-import type { Plugin } from 'vite';
+import type { Plugin, Rolldown } from 'vite';
+import { languages, loadLocale } from './src/locale.ts';
+
+const read = (file: string): string => readFileSync(join(import.meta.dirname, 'src', file), 'utf8');
+const hashOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`;
+
+/** An element for each language, which src/first-paint.js reads: its file, and the static content in it. */
+async function describeLanguages(bundle: Rolldown.OutputBundle): Promise<string> {
+  const elements = languages.map(async (language) => {
+    const { direction, strings } = await loadLocale(language, []);
+    const chunk = Object.values(bundle).find(
+      (file) => file.type === 'chunk' && file.facadeModuleId?.endsWith(`/languages/${language}.ts`),
+    );
+    if (chunk === undefined) throw new Error(`The build has no file for the language ${language}.`);
+    return `<meta name="language" data-language="${language}" data-direction="${direction}" data-title="${strings.form.title}" data-wait="${strings.session.signingIn}" content="./${chunk.fileName}" />`;
+  });
+  return (await Promise.all(elements)).join('\n    ');
+}
 
 /**
- * Puts src/first-paint.css into the page, so that it is painted before another file has arrived, and its hash into the
- * page's policy. The other style sheet is moved behind the static content, whose painting it would block.
+ * Puts src/first-paint.css and src/first-paint.js into the page, so that it is painted before another file has arrived,
+ * and their hashes into the page's policy. The style sheet in a file is moved behind the static content, whose painting
+ * it would block.
  */
 function firstPaint(): Plugin {
-  const file = join(import.meta.dirname, 'src/first-paint.css');
   return {
     name: 'first-paint',
     transformIndexHtml: {
       order: 'post',
-      handler(page) {
+      async handler(page, { bundle }) {
         // The operators' page is built with this configuration, too.
-        if (!page.includes('FIRST_PAINT_HASH')) return page;
-        const style = readFileSync(file, 'utf8');
-        const hash = createHash('sha256').update(style).digest('base64');
-        const [link = ''] = /\s*<link rel="stylesheet"[^>]*>/.exec(page) ?? [];
+        if (!page.includes('FIRST_PAINT_STYLE') || bundle === undefined) return page;
+        const [style, script] = [read('first-paint.css'), read('first-paint.js')];
+        const described = await describeLanguages(bundle);
+        const [sheet = ''] = /\s*<link rel="stylesheet"[^>]*>/.exec(page) ?? [];
         return page
-          .replace('FIRST_PAINT_HASH', `sha256-${hash}`)
-          .replace(link, '')
-          .replace('<title>', () => `<style>${style}</style>\n    <title>`)
-          .replace('</body>', `${link.trimStart()}\n  </body>`);
+          .replace('FIRST_PAINT_STYLE', hashOf(style))
+          .replace('FIRST_PAINT_SCRIPT', hashOf(script))
+          .replace(sheet, '')
+          .replace('<title>', () => `<style>${style}</style>\n    ${described}\n    <title>`)
+          .replace('</body>', () => `<script>${script}</script>\n    ${sheet.trimStart()}\n  </body>`);
       },
     },
   };

@@ -147,6 +147,7 @@ resource "aws_lambda_function" "mailer" {
       INBOX_FROM     = local.inbox.from
       MAILS_PER_HOUR = tostring(local.inbox.mails_per_hour)
       STAGE          = local.stage
+      MAIL_LANGUAGE  = local.inbox.language
     }
   }
 

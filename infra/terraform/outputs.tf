@@ -36,11 +36,11 @@ output "site" {
 
 output "form_config" {
   description = "The form's config.json (web/README.md); null without a form."
-  value = local.has_site ? {
+  value = local.has_site ? merge(local.form, {
     issuer   = local.issuer
     clientId = local.client_id
     apiUrl   = local.api_url
-  } : null
+  }) : null
 }
 
 output "connect_origins" {

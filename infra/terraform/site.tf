@@ -10,6 +10,12 @@ locals {
   )
   cors_origin = local.settings.cors_origin == null ? local.site_origin : local.settings.cors_origin
 
+  # What is set of the form; the form refuses keys without a value.
+  form = { for key, value in merge({ answersFrom = one(local.inbox[*].from) }, local.settings.form[*]...) : key => value if value != null }
+
+  # Of the script and the style sheet in the page: its first paint, which needs no second request.
+  first_paint = { for type in ["js", "css"] : type => "'sha256-${base64sha256(file("${path.module}/../../web/src/first-paint.${type}"))}'" }
+
   # AWS's own cache policy, the same in every account: it follows Cache-Control, compresses, and forwards no cookies or queries.
   caching_optimized = "658327ea-f89d-4fab-a63d-7e88639e58f6"
 
@@ -87,13 +93,31 @@ resource "aws_cloudfront_response_headers_policy" "site" {
   count = local.has_site ? 1 : 0
 
   name    = "${local.name}-site"
-  comment = "Security headers of the contact form of ${local.name}."
+  comment = "Headers of the contact form of ${local.name}."
+
+  # Pages of other origins load inquiry-form.js and its chunks, and browsers load modules with CORS. Every file is public.
+  cors_config {
+    access_control_allow_credentials = false
+    origin_override                  = true
+
+    access_control_allow_headers {
+      items = ["*"]
+    }
+
+    access_control_allow_methods {
+      items = ["GET", "HEAD"]
+    }
+
+    access_control_allow_origins {
+      items = ["*"]
+    }
+  }
 
   security_headers_config {
     content_security_policy {
       override = true
       content_security_policy = join("; ", [
-        "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'",
+        "default-src 'none'", "script-src 'self' ${local.first_paint.js}", "style-src 'self' ${local.first_paint.css}", "img-src 'self'",
         "connect-src 'self' ${join(" ", local.site_connections)}",
         "form-action 'none'", "base-uri 'none'", "frame-ancestors 'none'",
         "require-trusted-types-for 'script'", "trusted-types 'none'",

@@ -13,6 +13,13 @@ locals {
   issuer_pattern = "^https://[A-Za-z0-9.-]+(:[0-9]+)?(/[^?#\\s]*)?$"
   origin_pattern = "^https?://([a-z0-9-]+(\\.[a-z0-9-]+)*|\\[[0-9a-f:]+\\])(:[0-9]+)?$"
 
+  # As web/src/config.ts takes them.
+  link_pattern = "^https://[\\p{L}\\p{N}.-]+(:[0-9]+)?([/?#]\\S*)?$"
+  logo_pattern = "^[A-Za-z0-9][A-Za-z0-9._-]*\\.(svg|png|jpg|jpeg|webp)$"
+
+  # The files of web/src/languages.
+  languages = ["en", "de", "fr", "es", "ja", "ar"]
+
   domain_pattern = "^[a-z0-9-]+(\\.[a-z0-9-]+)+$"
 
   # A dot-atom and a domain name in lower case, as src/mailer/text.ts takes them.

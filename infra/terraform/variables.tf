@@ -10,6 +10,11 @@ variable "stages" {
                                   address of the stage's own form.
       site                        Whether the stage serves the contact form from a bucket and CloudFront; by default without
                                   cors_origin or with site_domain.
+      form                        How the stage's form looks, and what it says; all optional. `name` of the company; `logo`, a file in
+                                  web/public; `accent`, a colour as #rrggbb; `home`, `privacy` and `imprint`, https addresses;
+                                  `introduction` and `expectation` (what to expect after sending), texts by language
+                                  ({ en = "…" }); `topics`, at most 12 such texts; `languages` that are offered, of en, de, fr,
+                                  es, ja and ar, by default all. web/README.md
       hosted_zone                 Name of a public Route 53 zone of this account, in which the records of domain and
                                   site_domain are made; unset: they are entered by hand (output dns_records).
       domain                      Domain name of the API: `name`; `certificate_arn`, an ACM certificate of the same region,
@@ -25,7 +30,8 @@ variable "stages" {
       inbox                       Mail: new inquiries go to `to`, answers to their owner, both sent by SES from `from`, at most
                                   `mails_per_hour` about the inquiries of one owner. `identity` is an identity that SES has
                                   in this account and region, the address `from` or its domain; unset: the stage creates one
-                                  for the domain. Unset: no mail, no stream.
+                                  for the domain. `language` is that of the mails to owners, by default en; mails to the team
+                                  are in English. Unset: no mail, no stream.
       inquiries_per_hour          Inquiries that one owner may send in an hour before the function answers 429, 1 to 1,000; unset:
                                   any number.
       throttling                  Requests per second and burst the gateway lets through before it answers 429.
@@ -40,6 +46,18 @@ variable "stages" {
     audience    = optional(list(string))
     cors_origin = optional(string)
     site        = optional(bool)
+    form = optional(object({
+      name         = optional(string)
+      logo         = optional(string)
+      accent       = optional(string)
+      home         = optional(string)
+      privacy      = optional(string)
+      imprint      = optional(string)
+      introduction = optional(map(string))
+      expectation  = optional(map(string))
+      topics       = optional(list(map(string)))
+      languages    = optional(list(string))
+    }))
     hosted_zone = optional(string)
     domain = optional(object({
       name            = string
@@ -60,6 +78,7 @@ variable "stages" {
       from           = string
       mails_per_hour = optional(number, 10)
       identity       = optional(string)
+      language       = optional(string, "en")
     }))
     inquiries_per_hour = optional(number)
     throttling = optional(object({
@@ -140,6 +159,58 @@ variable "stages" {
   validation {
     condition     = alltrue([for stage in values(var.stages) : alltrue([for inbox in stage.inbox[*] : inbox.identity == null ? true : inbox.identity == inbox.from || can(regex("^[a-z0-9.-]+$", inbox.identity)) && (endswith(inbox.from, "@${inbox.identity}") || endswith(inbox.from, ".${inbox.identity}"))])])
     error_message = "An inbox's identity must be the address in from, or its domain or a parent of that; leave it out to create one: ${join(", ", [for name, stage in var.stages : "${name} has \"${stage.inbox.identity}\"" if anytrue([for inbox in stage.inbox[*] : inbox.identity == null ? false : inbox.identity != inbox.from && !(can(regex("^[a-z0-9.-]+$", inbox.identity)) && (endswith(inbox.from, "@${inbox.identity}") || endswith(inbox.from, ".${inbox.identity}")))])])}."
+  }
+
+  validation {
+    condition     = alltrue([for stage in values(var.stages) : alltrue([for inbox in stage.inbox[*] : contains(local.languages, inbox.language)])])
+    error_message = "An inbox's language must be one of ${join(", ", local.languages)}: ${join(", ", [for name, stage in var.stages : "${name} has \"${stage.inbox.language}\"" if anytrue([for inbox in stage.inbox[*] : !contains(local.languages, inbox.language)])])}."
+  }
+
+  validation {
+    condition     = alltrue([for stage in values(var.stages) : stage.form == null || coalesce(stage.site, stage.cors_origin == null || stage.site_domain != null)])
+    error_message = "A stage with a cors_origin serves no form that its setting form could describe; leave out form, or set site = true: ${join(", ", [for name, stage in var.stages : name if stage.form != null && !coalesce(stage.site, stage.cors_origin == null || stage.site_domain != null)])}."
+  }
+
+  validation {
+    condition     = alltrue([for stage in values(var.stages) : alltrue([for form in stage.form[*] : form.accent == null ? true : can(regex("^#[0-9A-Fa-f]{6}$", form.accent))])])
+    error_message = "A form's accent must be a colour as #rrggbb: ${join(", ", [for name, stage in var.stages : "${name} has \"${stage.form.accent}\"" if anytrue([for form in stage.form[*] : form.accent == null ? false : !can(regex("^#[0-9A-Fa-f]{6}$", form.accent))])])}."
+  }
+
+  validation {
+    condition     = alltrue([for stage in values(var.stages) : alltrue([for form in stage.form[*] : alltrue([for url in [form.home, form.privacy, form.imprint] : url == null ? true : can(regex(local.link_pattern, url))])])])
+    error_message = "A form's home, privacy and imprint must be https addresses: ${join(", ", [for name, stage in var.stages : name if anytrue([for form in stage.form[*] : anytrue([for url in [form.home, form.privacy, form.imprint] : url == null ? false : !can(regex(local.link_pattern, url))])])])}."
+  }
+
+  # The build copies web/public into the form.
+  validation {
+    condition     = alltrue([for stage in values(var.stages) : alltrue([for form in stage.form[*] : form.logo == null ? true : can(regex(local.logo_pattern, form.logo)) && try(fileexists("${path.module}/../../web/public/${form.logo}"), false)])])
+    error_message = "A form's logo must be the name of an SVG, PNG, JPEG or WebP file in web/public: ${join(", ", [for name, stage in var.stages : "${name} has \"${stage.form.logo}\"" if anytrue([for form in stage.form[*] : form.logo == null ? false : !(can(regex(local.logo_pattern, form.logo)) && try(fileexists("${path.module}/../../web/public/${form.logo}"), false))])])}."
+  }
+
+  validation {
+    condition     = alltrue([for stage in values(var.stages) : alltrue([for form in stage.form[*] : form.topics == null ? true : length(form.topics) <= 12])])
+    error_message = "A form has at most 12 topics: ${join(", ", [for name, stage in var.stages : "${name} has ${length(stage.form.topics)}" if anytrue([for form in stage.form[*] : form.topics == null ? false : length(form.topics) > 12])])}."
+  }
+
+  validation {
+    condition     = alltrue([for stage in values(var.stages) : alltrue([for form in stage.form[*] : form.languages == null ? true : length(form.languages) > 0 && length(distinct(form.languages)) == length(form.languages) && length(setsubtract(form.languages, local.languages)) == 0])])
+    error_message = "A form's languages must be at least one of ${join(", ", local.languages)}, each once: ${join(", ", [for name, stage in var.stages : name if anytrue([for form in stage.form[*] : form.languages == null ? false : length(form.languages) == 0 || length(distinct(form.languages)) != length(form.languages) || length(setsubtract(form.languages, local.languages)) > 0])])}."
+  }
+
+  validation {
+    condition = alltrue([for stage in values(var.stages) : alltrue([for form in stage.form[*] : alltrue([
+      for texts in concat([for texts in [form.introduction, form.expectation] : texts if texts != null], coalesce(form.topics, [])) :
+      length(texts) > 0 && alltrue([for language, text in texts : contains(local.languages, language) && trimspace(text) != ""])
+    ])])])
+    error_message = "A form's introduction, expectation and topics must be texts by language (${join(", ", local.languages)}), none of them empty: ${join(", ", [for name, stage in var.stages : name if anytrue([for form in stage.form[*] : anytrue([
+      for texts in concat([for texts in [form.introduction, form.expectation] : texts if texts != null], coalesce(form.topics, [])) :
+      length(texts) == 0 || anytrue([for language, text in texts : !contains(local.languages, language) || trimspace(text) == ""])
+    ])])])}."
+  }
+
+  validation {
+    condition     = alltrue([for stage in values(var.stages) : alltrue([for form in stage.form[*] : form.name == null ? true : trimspace(form.name) != ""])])
+    error_message = "A form's name must not be empty; leave it out for none: ${join(", ", [for name, stage in var.stages : name if anytrue([for form in stage.form[*] : form.name == null ? false : trimspace(form.name) == ""])])}."
   }
 
   validation {

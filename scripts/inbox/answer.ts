@@ -1,4 +1,5 @@
 import { toVisible, formatTime, isForPeople, toJsonLine } from './output.ts';
+import { resolveId } from './arguments.ts';
 import type { Connection } from './connect.ts';
 import { TOO_LARGE } from './inbox.ts';
 
@@ -17,6 +18,7 @@ function announce({ stage, table }: Connection, respondent: string): void {
 /**
  * Records an answer and prints the result.
  *
+ * @param named - From `parseId`.
  * @param reply - From `parseReply`; undefined dismisses the inquiry.
  * @param json - Whether to print JSON on a terminal, too.
  * @returns Whether it was recorded; otherwise somebody was faster.
@@ -24,11 +26,12 @@ function announce({ stage, table }: Connection, respondent: string): void {
  */
 export async function recordAnswer(
   connection: Connection,
-  id: string,
+  named: string,
   { reply, json }: { readonly reply?: string; readonly json: boolean | undefined },
 ): Promise<boolean> {
   const respondent = await connection.respondent();
   announce(connection, respondent);
+  const id = await resolveId(connection.inbox, named);
   const result = await connection.inbox.answer(id, { respondent, ...(reply !== undefined && { reply }) });
   if (result.status === 'not-found') throw new Error(`There is no inquiry ${id}.`);
   if (result.status === 'too-large') throw new Error(TOO_LARGE);

@@ -1,6 +1,7 @@
 /** Arguments that several verbs take. */
 import { UUID } from 'uuidv7';
 import { UsageError } from '../cli.ts';
+import type { Inbox } from './inbox.ts';
 import { toVisible } from './output.ts';
 
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
@@ -44,9 +45,13 @@ export function parseUuid(text: string, name: string): string {
   }
 }
 
+/** What the form shows as the reference of an inquiry: the first two groups of its id (web/src/sent.ts). */
+const REFERENCE = /^[\da-f]{8}-[\da-f]{4}$/;
+
 /**
- * Parses the arguments of a verb that takes one inquiry's id.
+ * Parses the arguments of a verb that takes one inquiry.
  *
+ * @returns Its id or its reference, which {@link resolveId} makes an id of.
  * @throws UsageError
  */
 export function parseId([text, ...others]: string[], verb: string): string {
@@ -56,5 +61,22 @@ export function parseId([text, ...others]: string[], verb: string): string {
     );
   }
   if (others.length > 0) throw new UsageError(`${verb} takes one id, not ${others.length + 1}.`);
-  return parseUuid(text, 'The id');
+  const reference = text.trim().toLowerCase();
+  return REFERENCE.test(reference) ? reference : parseUuid(text, 'The id');
+}
+
+/**
+ * Resolves to the id of the inquiry that a reference names. An id stays as it is.
+ *
+ * @throws Error when no inquiry, or more than one, has the reference.
+ */
+export async function resolveId({ findIds }: Inbox, idOrReference: string): Promise<string> {
+  if (!REFERENCE.test(idOrReference)) return idOrReference;
+  const ids = await findIds(idOrReference);
+  if (ids.length > 1) {
+    throw new Error(`More than one inquiry has the reference ${idOrReference}: ${ids.join(', ')}.`);
+  }
+  const [id] = ids;
+  if (id === undefined) throw new Error(`There is no inquiry ${idOrReference}.`);
+  return id;
 }

@@ -184,6 +184,12 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
     listInFull,
     summarize,
     get,
+    /** Finds the ids that begin with a text. */
+    async findIds(beginning: string): Promise<string[]> {
+      const input = entity.query.byTime({}).begins({ id: beginning }).params<{ TableName: string }>();
+      const { Items = [] } = await client.send(new QueryCommand(input));
+      return (Items as Keys[]).map(({ id }) => id);
+    },
     /**
      * Records an answer, once: one conditional update of the three columns. Without `reply` the inquiry is dismissed.
      *

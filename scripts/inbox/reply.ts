@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { ITEM_LIMIT } from '../../src/limits.ts';
 import { parseCommandLine, UsageError } from '../cli.ts';
 import { recordAnswer, reportAlreadyAnswered } from './answer.ts';
-import { parseId } from './arguments.ts';
+import { parseId, resolveId } from './arguments.ts';
 import type { Connect, Connection } from './connect.ts';
 import { parseReply, TOO_LARGE } from './inbox.ts';
 import type { StoredInquiry } from './inbox.ts';
@@ -60,11 +60,16 @@ async function readText(input: Readable, name: string): Promise<string> {
 }
 
 /** The text is kept in its file, which is named on standard error, unless it was recorded or is empty. */
-async function replyFromEditor(connection: Connection, id: string, json: boolean | undefined): Promise<void> {
+async function replyFromEditor(
+  connection: Connection,
+  named: string,
+  json: boolean | undefined,
+): Promise<void> {
   // The order of git.
   const editor = process.env['VISUAL'] || process.env['EDITOR'];
   if (!editor)
     throw new UsageError('There is no editor; set $EDITOR, or pass --file FILE or standard input.');
+  const id = await resolveId(connection.inbox, named);
   const inquiry = await connection.inbox.get(id);
   if (inquiry === undefined) throw new Error(`There is no inquiry ${id}.`);
   const { reply_at, respondent = '' } = inquiry;

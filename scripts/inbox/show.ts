@@ -1,5 +1,5 @@
 import { parseCommandLine } from '../cli.ts';
-import { parseId } from './arguments.ts';
+import { parseId, resolveId } from './arguments.ts';
 import type { Connect } from './connect.ts';
 import type { StoredInquiry } from './inbox.ts';
 import {
@@ -15,15 +15,18 @@ import {
 const USAGE = `
 Usage: npm run inbox -- [--stage STAGE] show ID [options]
 
-Shows one inquiry with its text and its answer. ID is a UUID in any notation.
+Shows one inquiry with its text and its answer. ID is a UUID in any notation, or the
+reference that the form shows, such as 01a201c0-abec.
 
   --json  one JSON object on a terminal, too
 `;
 
 export async function showInquiry(connect: Connect, args: string[]): Promise<void> {
   const { values, positionals } = parseCommandLine(USAGE, { json: { type: 'boolean' } }, { args });
-  const id = parseId(positionals, 'show');
-  const inquiry = await connect().inbox.get(id);
+  const named = parseId(positionals, 'show');
+  const { inbox } = connect();
+  const id = await resolveId(inbox, named);
+  const inquiry = await inbox.get(id);
   if (inquiry === undefined) throw new Error(`There is no inquiry ${id}.`);
   process.stdout.write(isForPeople(values.json) ? formatInquiry(inquiry) : toJsonLine(inquiry, FIELDS));
 }

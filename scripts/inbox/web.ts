@@ -65,6 +65,8 @@ export async function startInboxServer(
     openerPolicy: 'same-origin',
     find: () => undefined,
     policy: () => [
+      "script-src 'self'",
+      "style-src 'self'",
       "img-src 'self'",
       "connect-src 'self'",
       "require-trusted-types-for 'script'",

@@ -274,6 +274,26 @@ export const MUTATIONS: readonly Mutation[] = [
     to: '',
   },
   {
+    name: "the style of the form's first paint is not allowed",
+    file: 'site.tf',
+    from: ' ${local.first_paint.css}',
+    to: '',
+  },
+  {
+    name: "other pages cannot load the form's element",
+    file: 'site.tf',
+    from: `    access_control_allow_origins {
+      items = ["*"]`,
+    to: `    access_control_allow_origins {
+      items = ["https://www.example.com"]`,
+  },
+  {
+    name: "the form's settings include those that are not set",
+    file: 'site.tf',
+    from: ' : key => value if value != null }',
+    to: ' : key => value }',
+  },
+  {
     name: 'a domain is used before its record exists',
     file: 'domains.tf',
     from: 'domain.certificate_arn != null ? "certificate"',

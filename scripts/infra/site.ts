@@ -20,16 +20,19 @@ const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
   '.ico': 'image/x-icon',
+  '.jpeg': 'image/jpeg',
+  '.jpg': 'image/jpeg',
   '.js': 'text/javascript; charset=utf-8',
   '.json': 'application/json',
   '.png': 'image/png',
   '.svg': 'image/svg+xml',
   '.txt': 'text/plain; charset=utf-8',
   '.webmanifest': 'application/manifest+json',
+  '.webp': 'image/webp',
   '.woff2': 'font/woff2',
 };
-/** Served under the same address in every version of the form, and needed by the page in the version of its assets. */
-const ENTRY = ['config.json', 'index.html'];
+/** Served under the same address in every version of the form, and needed in the version of the assets. */
+const ENTRY = ['inquiry-form.js', 'config.json', 'index.html'];
 
 export interface Site {
   readonly bucket: string;
@@ -80,7 +83,7 @@ async function upload(s3: S3Client, bucket: string, key: string, body: Buffer): 
   return true;
 }
 
-/** The order of the upload: assets, other files, config.json, index.html. */
+/** The order of the upload: assets, other files, inquiry-form.js, config.json, index.html. */
 const rank = (key: string): number => (key.startsWith('assets/') ? 0 : ENTRY.indexOf(key) + 2);
 
 /**
@@ -107,7 +110,7 @@ export async function uploadForm(
   const uploaded: string[] = [];
   try {
     for (const [key, body] of [...contents].toSorted(([a], [b]) => rank(a) - rank(b))) {
-      // From config.json on, the page and CloudFront follow at once: an interruption waits for them.
+      // From inquiry-form.js on, the others and CloudFront follow at once: an interruption waits for them.
       if (!ENTRY.includes(key)) interruption.throwIfAborted();
       const isNew = await upload(s3, bucket, key, body).catch((error: Error) => {
         // S3 answers some requests without a text.

@@ -39,6 +39,7 @@ export const startDocsServer = (port: number) =>
     find,
     // Swagger UI's style sheet embeds its images.
     policy: ({ issuer, gateway }) => [
+      "script-src 'self'",
       "style-src 'self'",
       "img-src 'self' data:",
       `connect-src 'self' ${issuer} ${gateway}`,

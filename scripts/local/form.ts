@@ -8,17 +8,17 @@ import { startPageServer } from './page-server.ts';
 
 const WEB = resolve(import.meta.dirname, '../../web');
 
-/** The form's config.json. web/README.md */
-interface FormConfig {
+/** The form's config.json, the company's settings included. web/README.md */
+interface FormConfig extends Readonly<Record<string, unknown>> {
   readonly issuer: string;
   readonly clientId: string;
   readonly apiUrl: string;
 }
 
-/** The hash of the style sheet in the page, for its policy. */
-const firstPaintHash = (): string =>
+/** The hash of a file that is inlined in the page, for its policy. */
+const hashOf = (file: string): string =>
   `sha256-${createHash('sha256')
-    .update(readFileSync(join(WEB, 'src/first-paint.css')))
+    .update(readFileSync(join(WEB, 'src', file)))
     .digest('base64')}`;
 
 /** Builds web/dist if it is missing or older than its sources. @returns Whether it was built. */
@@ -45,6 +45,7 @@ export async function startFormServer(port: number, { live = false } = {}) {
     policy: ({ issuer, apiUrl }, url) =>
       live
         ? [
+            "script-src 'self'",
             "style-src 'self'",
             "img-src 'self'",
             `connect-src 'self' ${issuer} ${apiUrl} ${url.replace('http', 'ws')}`,
@@ -53,7 +54,8 @@ export async function startFormServer(port: number, { live = false } = {}) {
             'worker-src blob:',
           ]
         : [
-            `style-src 'self' '${firstPaintHash()}'`,
+            `script-src 'self' '${hashOf('first-paint.js')}'`,
+            `style-src 'self' '${hashOf('first-paint.css')}'`,
             "img-src 'self'",
             `connect-src 'self' ${issuer} ${apiUrl}`,
             "require-trusted-types-for 'script'",

@@ -45,7 +45,7 @@ export async function startPageServer<Config>(options: {
     if (options.handle?.(request, response, config)) return undefined;
     if (request.method !== 'GET' && request.method !== 'HEAD') return end(405, { allow: 'GET, HEAD' });
 
-    const policy = ["default-src 'none'", "script-src 'self'", ...options.policy(config, url)];
+    const policy = ["default-src 'none'", ...options.policy(config, url)];
     policy.push("form-action 'none'", "base-uri 'none'", "frame-ancestors 'none'");
     response.setHeader('content-security-policy', policy.join('; '));
     response.setHeader('cache-control', 'no-cache');

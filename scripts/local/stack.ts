@@ -30,6 +30,8 @@ export interface StackOptions {
   readonly corsOrigins?: readonly string[];
   /** Serves the form from its sources, and applies their changes to open pages. Default: serves web/dist. */
   readonly liveForm?: boolean;
+  /** The company's settings of the form: name, colour, texts. Default: none. */
+  readonly branding?: Readonly<Record<string, unknown>>;
   /** Settings of the function and the mailer, for their environment: RETENTION_DAYS, INQUIRIES_PER_HOUR, MAILS_PER_HOUR. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Port of Node's inspector, to debug the function without its timeout. */
@@ -68,6 +70,7 @@ export async function startStack({
   handler = new URL('../../src/handler.ts', import.meta.url),
   corsOrigins: otherOrigins = [],
   liveForm = false,
+  branding = {},
   settings = {},
   inspect,
   ready,
@@ -168,7 +171,7 @@ export async function startStack({
   await ready;
   const url = `http://127.0.0.1:${await listen(gateway, port)}`;
   resources.defer(() => close(gateway));
-  form.configure({ issuer: issuer.url, clientId: issuer.clientId, apiUrl: url });
+  form.configure({ ...branding, issuer: issuer.url, clientId: issuer.clientId, apiUrl: url });
   docs.configure({ gateway: url, issuer: issuer.url, clientId: issuer.clientId });
 
   const started = resources.move();

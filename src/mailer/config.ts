@@ -1,3 +1,5 @@
+import { isLanguage } from './languages.ts';
+import type { Language } from './languages.ts';
 import { toMailbox } from './text.ts';
 
 export interface MailerConfig {
@@ -11,26 +13,30 @@ export interface MailerConfig {
   readonly inboxFrom: string;
   /** Mails about new inquiries of one owner. */
   readonly mailsPerHour: number;
+  /** Of the mails to owners. Those to the team are in English. */
+  readonly language: Language;
 }
 
 /**
  * Reads the mailer's settings from the environment, once, during initialisation.
  *
  * @throws Error naming the variables that are missing or malformed: `INBOX_TO` and `INBOX_FROM` are addresses without a
- * name, `MAILS_PER_HOUR` is a whole number from 1 to 1,000 (default: 10).
+ * name, `MAILS_PER_HOUR` is a whole number from 1 to 1,000 (default: 10), `MAIL_LANGUAGE` is one of the form's (default: en).
  */
 export function parseMailerConfig(env: Readonly<Record<string, string | undefined>>): MailerConfig {
   const { TABLE_NAME, AWS_REGION, STAGE, INBOX_TO, INBOX_FROM } = env;
-  const { MAILS_PER_HOUR: mailsPerHour = '10' } = env;
+  const { MAILS_PER_HOUR: mailsPerHour = '10', MAIL_LANGUAGE: language = 'en' } = env;
   const valid = {
     TABLE_NAME: Boolean(TABLE_NAME),
     STAGE: /^[\w-]+$/.test(STAGE ?? ''),
     INBOX_TO: toMailbox(INBOX_TO ?? '') !== undefined,
     INBOX_FROM: toMailbox(INBOX_FROM ?? '') !== undefined,
     MAILS_PER_HOUR: /^(?:[1-9]\d{0,2}|1000)$/.test(mailsPerHour),
+    MAIL_LANGUAGE: isLanguage(language),
   };
   const wrong = Object.entries(valid).flatMap(([name, isValid]) => (isValid ? [] : [name]));
-  if (wrong.length > 0) throw new Error(`Missing or malformed environment variables: ${wrong.join(', ')}`);
+  if (wrong.length > 0 || !isLanguage(language))
+    throw new Error(`Missing or malformed environment variables: ${wrong.join(', ')}`);
   return {
     tableName: TABLE_NAME ?? '',
     region: AWS_REGION,
@@ -38,5 +44,6 @@ export function parseMailerConfig(env: Readonly<Record<string, string | undefine
     inboxTo: INBOX_TO ?? '',
     inboxFrom: INBOX_FROM ?? '',
     mailsPerHour: Number(mailsPerHour),
+    language,
   };
 }

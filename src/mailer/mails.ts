@@ -6,6 +6,8 @@
  */
 import type { Inquiry } from '../contract.ts';
 import type { MailerConfig } from './config.ts';
+import { inLanguage } from './languages.ts';
+import type { Language } from './languages.ts';
 import { cut, escapeHtml, toMailbox, toOneLine, toVisible } from './text.ts';
 
 export interface Mail {
@@ -20,7 +22,7 @@ export interface Mail {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-type Settings = Pick<MailerConfig, 'stage' | 'inboxTo' | 'inboxFrom' | 'mailsPerHour'>;
+type Settings = Pick<MailerConfig, 'stage' | 'inboxTo' | 'inboxFrom' | 'mailsPerHour' | 'language'>;
 
 /** UTF-16 units. */
 const SUBJECT_LIMIT = 150;
@@ -81,7 +83,7 @@ export function toInquiryMail(
   const html = [
     toTable(facts),
     ...notes.map(toNote),
-    `<div style="${QUOTE}"><h1 dir="auto" lang="" style="margin:0 0 12px;font-size:20px;line-height:1.3;overflow-wrap:anywhere">${escapeHtml(subject)}</h1>`,
+    `<div style="${toQuoteStyle('ltr')}"><h1 dir="auto" lang="" style="margin:0 0 12px;font-size:20px;line-height:1.3;overflow-wrap:anywhere">${escapeHtml(subject)}</h1>`,
     `${toBlock(body || '(no text)')}${isCut ? '<p>…</p>' : ''}</div>`,
   ].join('\n');
   return {
@@ -95,7 +97,7 @@ export function toInquiryMail(
 }
 
 /**
- * The answer to an inquiry, for its owner. The reply is never cut: the owner has no other way to read it. The original
+ * The answer to an inquiry, for its owner, in the language of the stage. The reply is never cut: the owner has no other way to read it. The original
  * follows, quoted, and is cut when it is long.
  *
  * @returns undefined when no mail can be sent to the owner's address.
@@ -103,12 +105,14 @@ export function toInquiryMail(
 export function toReplyMail(inquiry: Inquiry, reply: string, settings: Settings): Mail | undefined {
   const to = toMailbox(inquiry.email);
   if (to === undefined) return undefined;
-  const subject = toOneLine(inquiry.subject, SUBJECT_LIMIT) || '(no subject)';
+  const { language } = settings;
+  const { strings, direction, formatTime } = inLanguage(language);
+  const subject = toOneLine(inquiry.subject, SUBJECT_LIMIT) || strings.noSubject;
   const answer = toVisible(reply);
   const original = toVisible(inquiry.body);
   const quoted = cut(original, QUOTE_LIMIT);
   const ending = quoted === original ? '' : '\n[…]';
-  const introduction = `On ${toTime(inquiry.id)} you wrote:`;
+  const introduction = strings.youWrote(formatTime(toMilliseconds(inquiry.id)));
   const text = [
     answer,
     '',
@@ -118,8 +122,8 @@ export function toReplyMail(inquiry: Inquiry, reply: string, settings: Settings)
   ].join('\n');
   const html = [
     toBlock(answer),
-    `<p style="margin:24px 0 8px">${introduction}</p>`,
-    `<blockquote style="${QUOTE}">${toBlock(`${quoted}${ending}`)}</blockquote>`,
+    `<p style="margin:24px 0 8px">${escapeHtml(introduction)}</p>`,
+    `<blockquote style="${toQuoteStyle(direction)}">${toBlock(`${quoted}${ending}`)}</blockquote>`,
   ].join('\n');
   return {
     to,
@@ -127,7 +131,7 @@ export function toReplyMail(inquiry: Inquiry, reply: string, settings: Settings)
     ...toCommon(inquiry, settings),
     subject: `Re: ${subject}`,
     text,
-    html: toPage(`Re: ${subject}`, html),
+    html: toPage(`Re: ${subject}`, html, { language, direction }),
   };
 }
 
@@ -198,7 +202,11 @@ const toCommand = ({ stage }: Settings, verb: string): string =>
 
 // Styles are inline, which all mail programs read. There are no colours but that of lines, so that each program's
 // own, light or dark, are used.
-const QUOTE = 'margin:16px 0 0;padding:4px 0 4px 16px;border-left:3px solid #888';
+// Mail programs that lack logical properties (border-inline-start) are still in use.
+const toQuoteStyle = (direction: 'ltr' | 'rtl'): string => {
+  const side = direction === 'rtl' ? 'right' : 'left';
+  return `margin:16px 0 0;padding:4px 0;padding-${side}:16px;border-${side}:3px solid #888`;
+};
 
 const toNote = ([note, command]: Note): string =>
   `<p style="margin:12px 0">${escapeHtml(note)}<br><code style="font:14px/1.5 ui-monospace,Menlo,Consolas,monospace;overflow-wrap:anywhere">${escapeHtml(command)}</code></p>`;
@@ -220,8 +228,15 @@ const toTable = (facts: Record<string, string>): string =>
 const toBlock = (text: string): string =>
   `<div dir="auto" lang="" style="white-space:pre-wrap;overflow-wrap:anywhere;unicode-bidi:plaintext">${escapeHtml(text)}</div>`;
 
-const toPage = (title: string, content: string): string => `<!doctype html>
-<html lang="en">
+const toPage = (
+  title: string,
+  content: string,
+  { language, direction }: { language: Language; direction: 'ltr' | 'rtl' } = {
+    language: 'en',
+    direction: 'ltr',
+  },
+): string => `<!doctype html>
+<html lang="${language}" dir="${direction}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">

@@ -126,6 +126,14 @@ export function setUp(engine: EngineName = 'dynalite'): Surroundings {
   };
 }
 
+/** Adds to the config.json that a page gets. */
+export async function configure(page: Page, keys: object): Promise<void> {
+  await page.route('**/config.json', async (route) => {
+    const config: unknown = await (await route.fetch()).json();
+    await route.fulfill({ json: { ...(config as object), ...keys } });
+  });
+}
+
 /** The parts of the page, as a user names them. */
 export function on(page: Page) {
   const button = (name: string | RegExp) => page.getByRole('button', { name });
@@ -135,10 +143,13 @@ export function on(page: Page) {
     message: page.getByRole('textbox', { name: 'Message' }),
     send: button(/^(Send inquiry|Sending…|Try again|Sign in again)$/).and(page.locator('[type=submit]')),
     alert: page.locator('form').getByRole('alert'),
-    status: page.locator('form div[role=status]'),
+    /** What the form says: the status, or in the place of the fields that an inquiry was sent. */
+    status: page.locator('form :is(div[role=status], .sent)'),
     items: page.getByRole('list').getByRole('listitem'),
-    subjects: page.getByRole('listitem').getByRole('heading', { level: 3 }),
+    subjects: page.getByRole('listitem').getByRole('heading'),
     async write(subject: string, message: string) {
+      // After sending the fields are hidden.
+      if (await button('Write another').isVisible()) await button('Write another').click();
       await page.getByRole('textbox', { name: 'Subject' }).fill(subject);
       await page.getByRole('textbox', { name: 'Message' }).fill(message);
     },

@@ -1,5 +1,6 @@
 /** What the tests of the contact form share. */
 import type { BrowserContext, Locator, Page, Route } from 'playwright-core';
+import type { Inquiry } from '../../src/contract.ts';
 import { dynamoDbLocalUnavailableReason } from '../../scripts/local/dynamodb.ts';
 import { anyone, on, setUp } from './chromium.ts';
 
@@ -26,14 +27,16 @@ export function setUpForm() {
     );
   };
 
-  /** The subjects that the service has stored for a user. */
-  const stored = async (email: string): Promise<string[]> => {
+  const inquiriesOf = async (email: string): Promise<readonly Inquiry[]> => {
     const response = await fetch(`${here.stack.url}/inquiries`, {
       headers: { authorization: await here.stack.issuer.token({ email }) },
     });
-    const { inquiries } = (await response.json()) as { inquiries: { subject: string }[] };
-    return inquiries.map(({ subject }) => subject);
+    const { inquiries } = (await response.json()) as { inquiries: Inquiry[] };
+    return inquiries;
   };
+  /** The subjects that the service has stored for a user. */
+  const stored = async (email: string): Promise<string[]> =>
+    (await inquiriesOf(email)).map(({ subject }) => subject);
 
   const post = async (email: string, subject: string, body = ''): Promise<void> => {
     await fetch(`${here.stack.url}/inquiries`, {
@@ -74,5 +77,5 @@ export function setUpForm() {
       json: { error: 'TEST', message },
     });
 
-  return { here, begin, paste, stored, post, openTab, expire, intercept, answer };
+  return { here, begin, paste, inquiriesOf, stored, post, openTab, expire, intercept, answer };
 }

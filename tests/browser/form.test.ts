@@ -5,12 +5,12 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DeleteItemCommand, DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
-import type { Route } from 'playwright-core';
+import type { Locator, Route } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { close, listen } from '../../scripts/local/server.ts';
 import { startStack } from '../../scripts/local/stack.ts';
 import type { Stack } from '../../scripts/local/stack.ts';
-import { anyone, on, whyNoBrowser } from './chromium.ts';
+import { anyone, configure, on, whyNoBrowser } from './chromium.ts';
 import { setUpForm, whyNoKeys } from './contact-form.ts';
 
 if (whyNoKeys !== undefined && whyNoBrowser === undefined) {
@@ -18,7 +18,7 @@ if (whyNoKeys !== undefined && whyNoBrowser === undefined) {
 }
 
 describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
-  const { here, begin, paste, stored, post, openTab, expire, intercept, answer } = setUpForm();
+  const { here, begin, paste, inquiriesOf, stored, post, openTab, expire, intercept, answer } = setUpForm();
 
   /** Empties the table of a stack. */
   const removeAll = async ({ engine, tableName }: Stack): Promise<void> => {
@@ -32,16 +32,25 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
     client.destroy();
   };
 
+  const edgesOf = async (place: Locator) => {
+    const { y = Number.NaN, height = 0 } = (await place.boundingBox()) ?? {};
+    return { top: y, bottom: y + height };
+  };
+  /** Whether all of an element is in the window. */
+  const isInView = async (place: Locator): Promise<boolean> => {
+    const { top, bottom } = await edgesOf(place);
+    return top >= 0 && bottom <= (place.page().viewportSize()?.height ?? 0);
+  };
+
   it('signs in, sends, shows the inquiry on top, and still does after a reload', async () => {
-    const { page, send, status, subjects, write, subject, complaints, email } = await begin();
+    const { page, send, status, subjects, write, complaints, email } = await begin();
     await page.getByText('Nothing here yet').waitFor();
     for (const text of ['first', 'second']) {
       await write(text, 'one\n\ntwo');
       await send.click();
       await expect.poll(() => subjects.first().textContent()).toBe(text);
     }
-    expect(await status.textContent()).toContain('received your inquiry');
-    expect(await subject.inputValue()).toBe('');
+    await status.getByText('received your inquiry').waitFor();
     expect(await subjects.allTextContents()).toEqual(['second', 'first']);
     expect(await page.getByRole('listitem').first().locator('.text').innerText()).toBe('one\n\ntwo');
     await page.reload();
@@ -162,9 +171,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
     await tabTo('Send inquiry');
     await keyboard.press('Enter');
     await page.getByText('received your inquiry').waitFor();
-    // The focus is where it was.
-    expect(await page.locator(':focus').textContent()).toBe('Send inquiry');
-    await tabTo('Refresh');
+    await tabTo('View it');
+    await keyboard.press('Enter');
+    expect(await page.locator(':focus').textContent()).toBe('by hand');
     await tabTo('Show all');
     await keyboard.press('Enter');
     const toggle = page.locator(':focus');
@@ -286,16 +295,44 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
       },
     );
 
-    it('says that one is offline', async () => {
-      const { context, write, send, alert, subject, email } = await begin();
+    it('requests nothing offline and says that nothing was sent, until the browser is online again', async () => {
+      const { page, context, write, send, alert, status, subject, requests, email } = await begin();
       await write('later', '');
       await context.setOffline(true);
+      await status.getByText('You can keep writing').waitFor();
+      await subject.press('End');
+      await page.keyboard.type('!');
+      expect(await status.textContent()).toContain('You’re offline');
+      const before = requests.length;
       await send.click();
-      await alert.getByText('You’re offline').waitFor();
-      expect(await subject.inputValue()).toBe('later');
+      // At once: without waiting for anything.
+      expect(await alert.textContent()).toMatch(/^You’re offlineNothing was sent\./);
+      expect(await status.textContent()).toBe('');
+      expect(requests).toHaveLength(before);
       await context.setOffline(false);
+      await status.getByText('You’re connected again').waitFor();
+      expect(await alert.textContent()).toBe('');
+      expect(await send.textContent()).toBe('Send inquiry');
+      expect(requests).toHaveLength(before);
       await send.click();
-      await expect.poll(() => stored(email)).toEqual(['later']);
+      await expect.poll(() => stored(email)).toEqual(['later!']);
+    });
+
+    it('says that the service does not answer when an attempt fails after the browser came online again', async () => {
+      const { page, context, write, send, alert } = await begin();
+      // Still wrong after the connection is back, as in some browsers.
+      await page.evaluate(
+        `Object.defineProperty(navigator, 'onLine', { get: () => globalThis.isOnline ?? true })`,
+      );
+      await intercept(page, 'POST', async (route) => {
+        await context.setOffline(true);
+        await page.evaluate('isOnline = false');
+        await context.setOffline(false);
+        await route.abort('internetdisconnected');
+      });
+      await write('back again', '');
+      await send.click();
+      await alert.getByText('The service doesn’t answer').waitFor();
     });
 
     it('says what the service says when it refuses', async () => {
@@ -310,16 +347,192 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
       const { send, alert, message, page, requests } = await begin();
       // Under the limit by itself, over it with the names and keys that are stored with it.
       await paste(message, 'x'.repeat(400 * 1024 - 10));
-      await page.getByText('Almost full: 10 bytes left.').waitFor();
+      await page.getByText('400 kB of 400 kB').waitFor();
       await send.click();
       await alert.getByText('Your inquiry is too long').waitFor();
       const before = requests.length;
       await paste(message, 'é'.repeat(200 * 1024 + 1));
-      await page.getByText('Too long by 2 bytes.').waitFor();
+      const said = page.locator('#size');
+      await expect.poll(() => said.textContent()).toBe('Too long by 2 bytes. Please shorten your message.');
       await send.click();
-      await alert.getByText('Your inquiry is too long').waitFor();
-      expect(requests).toHaveLength(before);
       expect(await page.locator(':focus').getAttribute('id')).toBe('body');
+      expect(requests).toHaveLength(before);
+      // That is all that is said: in one live region, which describes the field, too.
+      const regions = page.locator('form').locator('[role=status], [role=alert], [aria-live]');
+      expect((await regions.allTextContents()).filter((text) => text !== '')).toHaveLength(1);
+      expect(await said.getAttribute('role')).toBe('status');
+      expect(await message.getAttribute('aria-describedby')).toContain('size');
+      expect(await isInView(said)).toBe(true);
+    });
+
+    it('shows the size from four fifths of the limit', async () => {
+      const { page, message } = await begin();
+      const meter = page.locator('.meter');
+      await paste(message, 'x'.repeat(320 * 1024 - 1));
+      expect(await meter.isVisible()).toBe(false);
+      expect(await page.locator('#size').textContent()).toBe('');
+      await paste(message, 'x'.repeat(320 * 1024));
+      expect(await meter.isVisible()).toBe(true);
+      expect(await page.locator('#size').textContent()).toBe('320 kB of 400 kB');
+    });
+  });
+
+  describe('after sending', () => {
+    it.each([
+      [320, 640],
+      [390, 844],
+    ])(
+      'shows on %i × %i what becomes of the inquiry, without scrolling, and then an empty form',
+      async (width, height) => {
+        const { page, context } = await here.open({
+          viewport: { width, height },
+          isMobile: true,
+          hasTouch: true,
+        });
+        await configure(page, {
+          expectation: 'We answer within two working days.',
+          answersFrom: 'team@shop.example',
+        });
+        await page.goto(here.formUrl);
+        const { signIn, write, send, status, alert, button, subject, subjects } = on(page);
+        const email = `maria-${anyone()}`;
+        await signIn(email);
+        await write('Where is my parcel?', 'line\n'.repeat(40));
+        await send.click();
+        const panel = page.locator('.sent');
+        await panel.waitFor();
+        const [{ id } = { id: '' }] = await inquiriesOf(email);
+        const said = (await panel.innerText()).replaceAll(/[\u2068\u2069]/g, '');
+        expect(said).toContain('We answer within two working days.');
+        expect(said).toContain(`by email from team@shop.example to ${email}.`);
+        expect(said).toContain(`Sent as ${email}`);
+        expect(said).toContain(`Reference ${id.slice(0, 13)}`);
+        expect(await isInView(panel)).toBe(true);
+        // Announced by the focus, and by nothing else.
+        expect(await page.locator(':focus').textContent()).toBe('We’ve received your inquiry');
+        expect(await status.and(page.locator('[role=status]')).textContent()).toBe('');
+        expect(await alert.textContent()).toBe('');
+        // Nothing can be typed or sent.
+        await page.keyboard.press('Control+Enter');
+        await page.keyboard.type('x');
+        expect(await page.getByRole('dialog').count()).toBe(0);
+        expect(await subject.isVisible()).toBe(false);
+        expect(await send.isVisible()).toBe(false);
+        await button('View it').click();
+        expect(await page.locator(':focus').textContent()).toBe('Where is my parcel?');
+        await button('Write another').click();
+        expect(await page.locator(':focus').getAttribute('id')).toBe('subject');
+        expect(await subject.inputValue()).toBe('');
+        expect(await panel.count()).toBe(0);
+        await write('the next', '');
+        await send.click();
+        await expect.poll(() => subjects.first().textContent()).toBe('the next');
+        await context.setOffline(true);
+        expect(await page.locator('form').textContent()).not.toContain('offline');
+        await button('Write another').click();
+        await status.getByText('You’re offline').waitFor();
+      },
+    );
+
+    it('leaves the focus to someone who does something else, and announces it all the same', async () => {
+      const { page, write, send, status, button } = await begin();
+      const { promise: mayArrive, resolve: letArrive } = Promise.withResolvers<void>();
+      await intercept(page, 'POST', async (route) => {
+        await mayArrive;
+        await route.continue();
+      });
+      await write('slowly', '');
+      await send.click();
+      await button('Refresh').focus();
+      letArrive();
+      await page.locator('.sent').waitFor();
+      expect(await page.locator(':focus').textContent()).toBe('Refresh');
+      await status.and(page.locator('[role=status]')).getByText('received your inquiry').waitFor();
+    });
+  });
+
+  describe('the fields', () => {
+    it('take a topic as the subject, put it before what was typed, and mark it', async () => {
+      const { page } = await here.open();
+      await configure(page, { topics: ['Billing', { en: 'Delivery', de: 'Lieferung' }] });
+      await page.goto(here.formUrl);
+      const { signIn, button, subject } = on(page);
+      await signIn(anyone());
+      const pressed = async () =>
+        page.getByRole('group', { name: 'Topics' }).getByRole('button', { pressed: true }).allTextContents();
+      expect(await pressed()).toEqual([]);
+      await button('Billing').click();
+      expect([await subject.inputValue(), await pressed()]).toEqual(['Billing', ['Billing']]);
+      await page.reload();
+      expect([await subject.inputValue(), await pressed()]).toEqual(['Billing', ['Billing']]);
+      await subject.fill('my text');
+      expect(await pressed()).toEqual([]);
+      await button('Delivery').click();
+      expect([await subject.inputValue(), await pressed()]).toEqual(['Delivery: my text', ['Delivery']]);
+    });
+
+    it.each([
+      ['the browser makes it', ''],
+      ['the page makes it', `CSS.supports = () => false`],
+    ])('grow with the message where %s so; the button stays reachable in a low window', async (_, script) => {
+      const { page } = await here.open({ viewport: { width: 700, height: 900 } });
+      await page.addInitScript(script);
+      await page.goto(here.formUrl);
+      const { signIn, message, send } = on(page);
+      await signIn(anyone());
+      if (script !== '')
+        await message.evaluate((element) => element.style.setProperty('field-sizing', 'fixed'));
+      const height = async (): Promise<number> => message.evaluate((element) => element.clientHeight);
+      await message.fill('line');
+      const one = await height();
+      await message.fill('line\n'.repeat(12));
+      const twelve = await height();
+      expect(twelve).toBeGreaterThan(one + 50);
+      expect(await message.evaluate((element) => element.scrollHeight)).toBe(twelve);
+      await paste(message, 'line\n'.repeat(20_000));
+      expect(await height()).toBeGreaterThan(twelve);
+      for (const low of [400, 600, 900]) {
+        await page.setViewportSize({ width: 700, height: low });
+        // The page can be scrolled beside the box, and the button is seen with it.
+        expect(await height()).toBeLessThan(low * 0.6);
+        await send.scrollIntoViewIfNeeded();
+        expect(await isInView(send)).toBe(true);
+      }
+      await message.fill('line');
+      expect(await height()).toBeLessThanOrEqual(one);
+    });
+
+    it('are led back to by a button while a long list hides them, which covers nothing at its end', async () => {
+      const email = anyone();
+      for (let number = 1; number <= 12; number++) await post(email, `number ${number}`, 'line\n'.repeat(5));
+      const { page } = await here.open({ viewport: { width: 900, height: 480 } });
+      await page.goto(here.formUrl);
+      const { signIn, button, subject, subjects, write, send } = on(page);
+      await signIn(email);
+      await expect.poll(() => subjects.count()).toBe(12);
+      const back = button('Write to us');
+      expect(await back.isVisible()).toBe(false);
+      const middle = page.getByRole('listitem').nth(6);
+      await middle.evaluate((element) => element.scrollIntoView());
+      await back.waitFor();
+      expect(await isInView(back)).toBe(true);
+      await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
+      const { top, bottom } = await edgesOf(back);
+      expect(top).toBeGreaterThanOrEqual((await edgesOf(page.locator('.list'))).bottom);
+      expect(bottom).toBeLessThanOrEqual((await edgesOf(page.locator('.view'))).bottom);
+      await page.emulateMedia({ media: 'print' });
+      expect(await back.isVisible()).toBe(false);
+      await page.emulateMedia({ media: 'screen' });
+      await back.click();
+      expect(await page.locator(':focus').getAttribute('id')).toBe('subject');
+      expect(await isInView(subject)).toBe(true);
+      await expect.poll(() => back.isVisible()).toBe(false);
+      await write('another', '');
+      await send.click();
+      await page.locator('.sent').waitFor();
+      await middle.evaluate((element) => element.scrollIntoView());
+      await back.click();
+      expect(await page.locator(':focus').getAttribute('id')).toBe('subject');
     });
   });
 
@@ -400,7 +613,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
       ['before', []],
       ['after', ['interrupted']],
     ])('finishes sending once after a reload %s the inquiry is stored', async (moment, before) => {
-      const { page, write, send, status, subject, subjects, email } = await begin();
+      const { page, button, write, send, status, subject, subjects, email } = await begin();
       const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
       let isFirst = true;
       await intercept(page, 'POST', async (route) => {
@@ -417,6 +630,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
       await page.reload();
       await status.getByText('received your inquiry').waitFor();
       expect(await subjects.allTextContents()).toEqual(['interrupted']);
+      await button('Write another').click();
       expect(await subject.inputValue()).toBe('');
       expect(await stored(email)).toEqual(['interrupted']);
     });
@@ -544,6 +758,63 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
       await intercept(page, 'POST', async () => undefined);
       await on(page).send.click();
       expect(await page.evaluate('document.getAnimations({ subtree: true }).length')).toBe(0);
+    });
+
+    it('darkens the gutter of the scroll bar as well while a dialog is open', async () => {
+      const { page, context, send } = await begin();
+      await send.click();
+      await page.getByRole('dialog').waitFor();
+      // The page's own policy allows no data: addresses.
+      const decoder = await context.newPage();
+      const colorOf = async (x: number) => {
+        const clip = await page.screenshot({ clip: { x, y: 780, width: 1, height: 1 } });
+        return (await decoder.evaluate(`(async () => {
+          const image = await fetch('data:image/png;base64,${clip.toString('base64')}');
+          const canvas = new OffscreenCanvas(1, 1).getContext('2d');
+          canvas.drawImage(await createImageBitmap(await image.blob()), 0, 0);
+          return [...canvas.getImageData(0, 0, 1, 1).data];
+        })()`)) as number[];
+      };
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        const [gutter, besides] = [await colorOf(1180 - 8), await colorOf(8)];
+        // Two of 255: the browser rounds the two in different ways.
+        const difference = Math.max(...gutter.map((value, index) => Math.abs(value - (besides[index] ?? 0))));
+        expect(difference, `${colorScheme}: ${gutter.join()} and ${besides.join()}`).toBeLessThanOrEqual(2);
+      }
+    });
+
+    it('stays in its column in forced colours, with visible borders, topics and meter', async () => {
+      const { page } = await here.open({ forcedColors: 'active' });
+      await configure(page, { topics: ['Billing', 'Delivery'] });
+      await page.goto(here.formUrl);
+      const { signIn, button, message, send } = on(page);
+      await signIn(anyone());
+      await button('Billing').click();
+      await paste(message, 'x'.repeat(330 * 1024));
+      const styleOf = async (selector: string) =>
+        (await page.evaluate(`{
+          const { backgroundColor, backgroundImage, borderTopWidth } = getComputedStyle(document.querySelector('${selector}'));
+          ({ background: backgroundColor + backgroundImage, border: borderTopWidth });
+        }`)) as { background: string; border: string };
+      const highlight = await page.evaluate(`{
+        const probe = Object.assign(document.createElement('i'), { style: 'background: Highlight' });
+        document.body.append(probe);
+        getComputedStyle(probe).backgroundColor;
+      }`);
+      expect((await styleOf('.chip[aria-pressed=true]')).background).toContain(highlight);
+      expect((await styleOf('.chip[aria-pressed=false]')).background).not.toContain(highlight);
+      expect((await styleOf('.meter')).background).toContain(highlight);
+      const widths = () =>
+        page.evaluate(
+          `{ const view = document.querySelector('.view'); [view.scrollWidth, view.clientWidth] }`,
+        );
+      const [needed, given] = (await widths()) as number[];
+      expect(needed).toBe(given);
+      await message.fill('');
+      await send.click();
+      await page.locator('.sent').waitFor();
+      expect((await styleOf('form')).border).toBe('1px');
     });
 
     it.each([

@@ -4,7 +4,16 @@
  */
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, describe, it } from 'vitest';
-import { anyone, expectAccessible, expectFits, on, setUp, takePicture, whyNoBrowser } from './chromium.ts';
+import {
+  anyone,
+  configure,
+  expectAccessible,
+  expectFits,
+  on,
+  setUp,
+  takePicture,
+  whyNoBrowser,
+} from './chromium.ts';
 
 const WIDE: BrowserContextOptions = { viewport: { width: 1120, height: 760 } };
 const NARROW: BrowserContextOptions = {
@@ -12,6 +21,21 @@ const NARROW: BrowserContextOptions = {
   isMobile: true,
   hasTouch: true,
 };
+
+/** What a company may say in config.json. */
+const BRANDING = {
+  name: 'Bruno’s Bakery',
+  accent: '#0b6e4f',
+  introduction: 'Ask us about orders, invoices and allergies.',
+  expectation: 'We answer within two working days.',
+  topics: ['An order', 'Billing', 'Allergies and ingredients', 'Opening hours'],
+  answersFrom: 'hello@bakery.example',
+};
+/** Light and dark, on a desktop and on a phone. */
+const DEVICES = [
+  ['wide', '', WIDE],
+  ['narrow', 'narrow-', NARROW],
+] as const;
 
 const SAMPLES = [
   ['Opening hours on 6 December', 'Are you open on the afternoon of the 6th?'],
@@ -49,8 +73,9 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
     });
   };
 
-  const arrive = async (options: BrowserContextOptions, email: string) => {
+  const arrive = async (options: BrowserContextOptions, email: string, branding?: object) => {
     const { page, context } = await here.open({ locale: 'en-GB', ...options });
+    if (branding !== undefined) await configure(page, branding);
     await page.goto(here.formUrl);
     await on(page).signIn(email);
     return { page, context, ...on(page) };
@@ -122,14 +147,6 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
     await check(page, 'unfolded');
   });
 
-  it('with more inquiries than are shown', async () => {
-    const email = anyone();
-    for (let number = 1; number <= 21; number++) await post(email, `Number ${number}`, 'Short.');
-    const { page, button } = await arrive(WIDE, email);
-    await button('Show more').scrollIntoViewIfNeeded();
-    await check(page, 'more');
-  });
-
   it('sending, and sent', async () => {
     const { page, write, send } = await arrive(WIDE, await someone());
     const { promise: mayArrive, resolve: letArrive } = Promise.withResolvers<void>();
@@ -144,7 +161,7 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
     await check(page, 'draft');
     await send.click();
     await check(page, 'sending');
-    await page.getByText('takes longer than usual').waitFor();
+    await page.getByText('taking longer than usual').waitFor();
     await check(page, 'sending-slowly');
     letArrive();
     await page.getByText('received your inquiry').waitFor();
@@ -177,10 +194,7 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
     await check(page, name);
   });
 
-  it.each([
-    ['wide', '', WIDE],
-    ['narrow', 'narrow-', NARROW],
-  ])(
+  it.each(DEVICES)(
     'beyond the limit, asking about another version, and after an old attempt: %s',
     async (_, prefix, options) => {
       const { page, write, send, alert, status, button } = await arrive(options, await someone());
@@ -235,8 +249,56 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
           Object.assign(element, { value }).dispatchEvent(new Event('input', { bubbles: true })),
         'a long story '.repeat(40_000).slice(0, size * 1024),
       );
-      await check(page, name);
+      await check(page, name, true);
     }
+    await page.emulateMedia({ forcedColors: 'active' });
+    await check(page, 'forced-over-limit', true);
+  });
+
+  it.each(DEVICES)(
+    'of a company with topics, offline, and sent, also in forced colours: %s',
+    async (_, prefix, options) => {
+      const { page, context, write, button, send, subject } = await arrive(
+        options,
+        await someone(),
+        BRANDING,
+      );
+      await button('Show all').first().waitFor();
+      await button('Billing').click();
+      await check(page, `${prefix}topic`, true);
+      await page.emulateMedia({ forcedColors: 'active' });
+      await check(page, `${prefix}forced-topic`, true);
+      await page.emulateMedia({ forcedColors: 'none' });
+      await context.setOffline(true);
+      await page.getByText('You can keep writing').scrollIntoViewIfNeeded();
+      await check(page, `${prefix}offline`, true);
+      await write('Billing: my last invoice', 'It has the address of our old shop.');
+      await send.click();
+      await page.getByText('Nothing was sent').waitFor();
+      await context.setOffline(false);
+      await page.getByText('connected again').waitFor();
+      await check(page, `${prefix}online-again`, true);
+      await send.click();
+      await page.getByText('received your inquiry').waitFor();
+      await check(page, `${prefix}sent-branded`, true);
+      await page.emulateMedia({ forcedColors: 'active' });
+      await check(page, `${prefix}forced-sent`, true);
+      await button('Write another').click();
+      await subject.waitFor();
+    },
+  );
+
+  it('in a window that is low, with the way back to the form', async () => {
+    const { page, button } = await arrive(
+      { viewport: { width: 900, height: 420 } },
+      await someone(),
+      BRANDING,
+    );
+    await button('Show all').first().click();
+    await check(page, 'low', true);
+    await page.mouse.wheel(0, 1_200);
+    await button('Write to us').waitFor();
+    await check(page, 'low-back', true);
   });
 
   it('on a page of 320 px', async () => {
@@ -247,6 +309,7 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
     await page
       .getByRole('heading', { name: 'Your inquiries' })
       .evaluate((element) => element.scrollIntoView());
+    await button('Write to us').waitFor();
     await check(page, 'narrow-list', true);
     await page.route(api(), async (route) => route.abort('connectionrefused'));
     await write('Where is my parcel?', 'It was to arrive on Monday.');

@@ -1,9 +1,11 @@
 /** The contact form as it is built for every stage. */
+import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, expect, it } from 'vitest';
 import { buildFormWhenStale } from '../../scripts/local/form.ts';
+import { languages } from '../../web/src/locale.ts';
 
 const DIST = join(import.meta.dirname, '../../web/dist');
 const read = (file: string): Buffer => readFileSync(join(DIST, file));
@@ -12,20 +14,51 @@ beforeAll(async () => {
   await buildFormWhenStale();
 });
 
-it('is under 30 KB gzipped in all, the sign-in client included', () => {
-  const files = globSync('**/*.*', { cwd: DIST });
+const size = (files: readonly string[]): number =>
+  files.reduce((sum, file) => sum + gzipSync(read(file), { level: 9 }).length, 0);
+/** What every visitor loads, and what visitors in one language load. */
+const isOf = (file: string, language: string): boolean =>
+  languages.every((other) => other === language || !file.startsWith(`assets/${other}-`));
+
+it.each(languages)('is under 30 KB gzipped for a visitor in %s, the sign-in client included', (language) => {
+  const all = globSync('**/*.*', { cwd: DIST }).filter((file) => file !== 'inquiry-form.js');
+  const files = all.filter((file) => isOf(file, language));
   expect(files.some((file) => file.endsWith('.css'))).toBe(true);
-  const total = files.reduce((sum, file) => sum + gzipSync(read(file), { level: 9 }).length, 0);
-  expect(total).toBeLessThan(30 * 1024);
+  expect(files.filter((file) => file.startsWith(`assets/${language}-`))).toHaveLength(1);
+  expect(size(files)).toBeLessThan(30 * 1024);
 });
 
-it('carries its own policy, and nothing inline that the policy would have to allow', () => {
+it.each(languages)('the custom element is under 20 KB gzipped for a visitor in %s', (language) => {
+  const files = globSync(['inquiry-form.js', `assets/${language}-*.js`], { cwd: DIST });
+  expect(files).toHaveLength(2);
+  expect(size(files)).toBeLessThan(20 * 1024);
+});
+
+it('carries its own policy, which allows one inline style sheet and one inline script, by their hashes', () => {
   const html = read('index.html').toString();
   const [, policy = ''] = /http-equiv="Content-Security-Policy"\s+content="([^"]*)"/.exec(html) ?? [];
-  expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self';");
+  const inline = (name: string) => [...html.matchAll(new RegExp(`<${name}>(.*?)</${name}>`, 'gs'))];
+  const hashes = ['script', 'style'].map((name) => {
+    const [[, text = ''] = [], ...others] = inline(name);
+    expect(others).toEqual([]);
+    return createHash('sha256').update(text).digest('base64');
+  });
+  expect(policy).toContain(
+    `default-src 'none'; script-src 'self' 'sha256-${hashes[0]}'; style-src 'self' 'sha256-${hashes[1]}';`,
+  );
   expect(policy).not.toMatch(/unsafe|(^| )\*(;| |$)/);
-  expect(html.indexOf(policy)).toBeLessThan(html.indexOf('<script'));
-  expect(html).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=/);
+  for (const element of ['<script', '<style']) {
+    expect(html.indexOf(policy)).toBeLessThan(html.indexOf(element));
+  }
+  expect(html).not.toMatch(/<script(?! type="module" crossorigin src=|>)|\sstyle=|\son\w+=/);
+});
+
+it('paints its static content before the style sheet in a file has arrived', () => {
+  const html = read('index.html').toString();
+  expect(html.match(/<link rel="stylesheet"/g)).toHaveLength(1);
+  expect(html.indexOf('<link rel="stylesheet"')).toBeGreaterThan(html.indexOf('</main>'));
+  expect(html.indexOf('<script>')).toBeLessThan(html.indexOf('<link rel="stylesheet"'));
+  expect(html).toContain('<h1>How can we help?</h1>');
 });
 
 it('names no stage: every address in it is relative, and config.json is not part of it', () => {

@@ -1,5 +1,5 @@
 /**
- * `npm run deploy` with a real Terraform and without settings, where AWS_ENDPOINT_URL names an emulator of AWS
+ * `npm run deploy` with a real Terraform and few settings, where AWS_ENDPOINT_URL names an emulator of AWS
  * (tests/e2e/infra-apply.test.ts), and the uploaded form in Chromium, as far as a sign-in: CloudFront is played from the
  * objects in the bucket, the user pool's pages and the API by this test.
  */
@@ -47,6 +47,13 @@ if (endpoint === '') {
 const CODE = 'code-1';
 const EMAIL = 'ana@example.com';
 const DIST = join(ROOT, 'web/dist');
+/** Settings of the form of one stage. */
+const FORM = {
+  name: 'Example',
+  logo: 'favicon.svg',
+  expectation: { en: 'We answer within two working days.', ja: '2営業日以内に回答します。' },
+  languages: ['ja', 'en'],
+};
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
@@ -124,6 +131,9 @@ async function readDistribution({ site }: Form, { client }: Stages) {
     ...(seconds !== undefined && { 'strict-transport-security': `max-age=${seconds}` }),
     ...(security?.ContentTypeOptions !== undefined && { 'x-content-type-options': 'nosniff' }),
   };
+  const origins = ResponseHeadersPolicy?.ResponseHeadersPolicyConfig?.CorsConfig?.AccessControlAllowOrigins;
+  // CloudFront sends it to requests with an Origin.
+  headers['access-control-allow-origin'] = origins?.Items?.join() ?? '';
   return { headers, root: Distribution?.DistributionConfig?.DefaultRootObject ?? '' };
 }
 
@@ -223,7 +233,7 @@ async function play(page: Page, form: Form, stages: Stages) {
 }
 
 describe.skipIf(endpoint === '')(
-  'npm run deploy, without settings (skipped without AWS_ENDPOINT_URL)',
+  'npm run deploy, with no settings but those of a form (skipped without AWS_ENDPOINT_URL)',
   { timeout: 900_000 },
   () => {
     const run = crypto.randomUUID().slice(0, 8);
@@ -232,7 +242,11 @@ describe.skipIf(endpoint === '')(
     let stages: Stages;
     beforeAll(async () => {
       emulator = await startEmulatorProxy(endpoint, (request) => void requests.push(request));
-      stages = await createStages(`form-${run}`, emulator.url, { develop: {}, main: {}, release: {} });
+      stages = await createStages(`form-${run}`, emulator.url, {
+        develop: {},
+        main: { form: FORM },
+        release: {},
+      });
       process.stdout.write(`\nADDED to the emulator:\n  ${PROXY_GAPS.join('\n  ')}\n`);
       process.stdout.write(`\nLEFT OUT:\n  ${LEFT_OUT.join('\n  ')}\n`);
     });
@@ -256,6 +270,8 @@ describe.skipIf(endpoint === '')(
         expect([code, output]).toEqual([0, expect.stringContaining('\nDeployed: https://')]);
         const form = await openForm(stages, stage);
         const { site, config, objects, signInOrigin } = form;
+        const { issuer: _issuer, clientId: _clientId, apiUrl: _apiUrl, ...settings } = config;
+        expect(settings).toEqual(stage === 'main' ? FORM : {});
         expect(form.isProtected).toBe(stage !== 'develop');
         expect(site.url).toMatch(/^https:\/\/[a-z0-9]+\.cloudfront\.net\/$/);
         expect(output).toContain(`\nDeployed: ${site.url}\nAPI ${config.apiUrl}/inquiries\n`);
@@ -263,7 +279,7 @@ describe.skipIf(endpoint === '')(
         const files = globSync('**/*.*', { cwd: DIST });
         expect([...objects.keys()].toSorted()).toEqual([...files, 'config.json'].toSorted());
         for (const [key, { type, cache }] of objects) {
-          const isEntry = key === 'index.html' || key === 'config.json';
+          const isEntry = ['index.html', 'config.json', 'inquiry-form.js'].includes(key);
           const forEver = key.startsWith('assets/')
             ? 'public, max-age=31536000, immutable'
             : 'public, max-age=3600';
@@ -291,7 +307,12 @@ describe.skipIf(endpoint === '')(
           new GetInvalidationCommand({ DistributionId, Id: ids[0] }),
         );
         cloudFront.destroy();
-        expect(Invalidation?.InvalidationBatch?.Paths?.Items).toEqual(['/', '/config.json', '/index.html']);
+        expect(Invalidation?.InvalidationBatch?.Paths?.Items).toEqual([
+          '/',
+          '/inquiry-form.js',
+          '/config.json',
+          '/index.html',
+        ]);
 
         const lambda = new LambdaClient(stages.client);
         const FunctionName = `form-${run}-${stage}`;
@@ -371,6 +392,27 @@ describe.skipIf(endpoint === '')(
           expect(seen.complaints).toContainEqual(expect.stringContaining(`"${connection}"`));
         }
         expect(seen.complaints.filter((complaint) => complaint.startsWith('unexpected'))).toEqual([]);
+      },
+    );
+
+    it.skipIf(whyNoBrowser !== undefined)(
+      'a page of another origin loads the form’s element, with the texts of a language (skipped without Chromium)',
+      async () => {
+        expect(await deploy('develop')).toMatchObject({ code: 0 });
+        const form = await openForm(stages, 'develop');
+        const { site, config } = form;
+        const browser = await launchBrowser();
+        onTestFinished(() => browser.close());
+        const page = await browser.newPage();
+        const { seen } = await play(page, form, stages);
+        onTestFailed(() => void process.stdout.write(`${seen.complaints.join('\n')}\n`));
+        const element = `<inquiry-form api-url="${config.apiUrl}" language="en"></inquiry-form>`;
+        const body = `<!doctype html><script type="module" src="${site.url}inquiry-form.js"></script>${element}`;
+        const other = 'https://shop.example.com/';
+        await page.route(other, (route) => route.fulfill({ contentType: 'text/html', body }));
+        await page.goto(other);
+        await page.getByText('Please sign in').first().waitFor();
+        expect(seen.complaints).toEqual([]);
       },
     );
 

@@ -7,7 +7,16 @@
  * A pass means that the resources fit together, that they read back as written and that they can be changed and destroyed. It
  * does not mean that AWS accepts every value: moto validates little and records functions without running them.
  */
-import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -20,7 +29,7 @@ import {
   ScanCommand,
 } from '@aws-sdk/client-dynamodb';
 import { afterAll, assert, beforeAll, describe, it } from 'vitest';
-import { MODULE, providerSource, run, terraformEnv } from '../../scripts/infra/terraform.ts';
+import { MODULE, providerSource, ROOT, run, terraformEnv } from '../../scripts/infra/terraform.ts';
 import type { Outcome, Stage } from '../../scripts/infra/terraform.ts';
 import { PROXY_GAPS, startEmulatorProxy } from '../helpers/emulator.ts';
 
@@ -141,9 +150,13 @@ function describeChange({ address, change: { actions, before, after, after_unkno
 const errorOf = ({ code, output }: Outcome): string =>
   code === 0 ? '' : output.slice(Math.max(0, output.indexOf('\nError: ')));
 
-/** Copies the module into a new folder, with local state, and initialises it there. */
+/** Copies the module into a new folder, with what it reads of the form and local state, and initialises it there. */
 async function createModule(): Promise<string> {
-  const created = mkdtempSync(join(tmpdir(), 'infra-apply-'));
+  const root = mkdtempSync(join(tmpdir(), 'infra-apply-'));
+  const created = join(root, 'infra/terraform');
+  mkdirSync(created, { recursive: true });
+  for (const file of globSync('web/src/first-paint.*', { cwd: ROOT }))
+    cpSync(join(ROOT, file), join(root, file));
   for (const file of globSync(['*.tf', 'stream-filters.json'], { cwd: MODULE }))
     copyFileSync(join(MODULE, file), join(created, file));
   copyFileSync(join(MODULE, 'backend_override.tf.example'), join(created, 'backend_override.tf'));
@@ -163,6 +176,8 @@ async function createModule(): Promise<string> {
   assert(init.code === 0, init.output);
   return created;
 }
+
+const removeModule = (path: string) => rmSync(join(path, '../..'), { recursive: true, force: true });
 
 /** A stage in its own workspace, with functions that run Terraform there. */
 function open(stage: Stage, stageSettings: object = {}, module = { folder, name }) {
@@ -240,7 +255,7 @@ describe
       process.stdout.write(`\nADDED to the emulator:\n  ${PROXY_GAPS.join('\n  ')}\n`);
     }, 300_000);
     afterAll(async () => {
-      rmSync(folder, { recursive: true, force: true });
+      removeModule(folder);
       dynamodb.destroy();
       await proxy?.stop();
     });
@@ -367,7 +382,7 @@ describe
         ]),
       );
       expect(await destroy()).toBe('');
-      rmSync(module.folder, { recursive: true, force: true });
+      removeModule(module.folder);
     });
 
     it.skipIf(!hasLastVersion)(
@@ -404,7 +419,7 @@ describe
           expect(await apply()).toBe('');
           expect(await destroy()).toBe('');
         } finally {
-          rmSync(module.folder, { recursive: true, force: true });
+          removeModule(module.folder);
         }
       },
     );
@@ -470,7 +485,7 @@ describe
         expect({ created: await readCreationTime(), rows: await rows() }).toEqual(original);
         expect(await destroy()).toBe('');
       } finally {
-        rmSync(live.folder, { recursive: true, force: true });
+        removeModule(live.folder);
       }
     });
   });

@@ -299,6 +299,7 @@ export async function createDeployment(
     'dist/mailer.zip': 'mailer',
     'web/dist/index.html': PAGE,
     'web/dist/favicon.svg': '<svg/>',
+    'web/dist/inquiry-form.js': 'element',
     'web/dist/assets/index-1.js': 'script',
     'web/dist/assets/index-1.css': 'style',
     'scripts/infra/versions.ts': VERSIONS(folder),

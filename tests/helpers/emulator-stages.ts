@@ -27,7 +27,8 @@ export async function createStages(name: string, url: string, stages: Readonly<R
   };
   const bucket = `${name}-state`;
   const folder = copyProject(['infra/terraform']);
-  for (const path of ['dist', 'web/dist']) cpSync(join(ROOT, path), join(folder, path), { recursive: true });
+  for (const path of ['dist', 'web/dist', 'web/public'])
+    cpSync(join(ROOT, path), join(folder, path), { recursive: true });
   for (const path of globSync('infra/terraform/{*.tf,*.json}', { cwd: ROOT })) {
     if (!/_override\.tf|\.auto\.tfvars/.test(path)) cpSync(join(ROOT, path), join(folder, path));
   }

@@ -171,17 +171,42 @@ describeOnEngines('npm run inbox', (endpoint, engine) => {
   });
 
   describe('show', () => {
-    it.each(['lower case', 'upper case', 'braces'])(
+    it.each(['lower case', 'upper case', 'braces', 'the form of a reference'])(
       'prints all of it as JSON into a pipe, id in %s',
       async (form) => {
         const row = await add(1, { ...ANSWER, expires_at: 4_000_000_000 });
         const id =
-          { 'lower case': row.id, 'upper case': row.id.toUpperCase(), braces: `{${row.id}}` }[form] ?? '';
+          {
+            'lower case': row.id,
+            'upper case': row.id.toUpperCase(),
+            braces: `{${row.id}}`,
+            'the form of a reference': row.id.slice(0, 13),
+          }[form] ?? '';
         const { code, stdout } = await inbox([...local, 'show', id]);
         expect(code).toBe(0);
         expect(parse(stdout)).toEqual([row]);
       },
     );
+  });
+
+  it('names the inquiries of a reference that more than one has, and answers none', async () => {
+    const older = await add(1);
+    const second = await add(1, { id: `${older.id.slice(0, -1)}${older.id.endsWith('0') ? '1' : '0'}` });
+    const reference = older.id.slice(0, 13);
+    for (const verb of ['show', 'dismiss', 'reply']) {
+      const { code, stdout, stderr } = await inbox([...local, verb, reference], { input: 'text' });
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toContain(`More than one inquiry has the reference ${reference}: `);
+      for (const { id } of [older, second]) expect(stderr).toContain(id);
+    }
+    expect((await stored(older.id))?.reply_at).toBeUndefined();
+  });
+
+  it('dismiss takes a reference, and names the id', async () => {
+    const { id } = await add(1);
+    const { stdout } = await inbox([...local, 'dismiss', id.slice(0, 13).toUpperCase(), '--as', 'Ana']);
+    expect(parse(stdout)).toMatchObject([{ id, respondent: 'Ana' }]);
+    expect((await stored(id))?.respondent).toBe('Ana');
   });
 
   describe('reply', () => {

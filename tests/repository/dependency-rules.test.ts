@@ -1,5 +1,6 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Metafile } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../../scripts/infra/terraform.ts';
 import { readText } from '../helpers/repository.ts';
@@ -64,9 +65,18 @@ const RULES: Record<string, string[]> = {
     'type src/mailer/ses.ts',
     'type src/mailer/store.ts',
   ],
-  'src/mailer/mails.ts': ['type src/contract.ts', 'type src/mailer/config.ts', 'src/mailer/text.ts'],
+  'src/mailer/mails.ts': [
+    'type src/contract.ts',
+    'type src/mailer/config.ts',
+    'src/mailer/languages.ts',
+    'src/mailer/text.ts',
+  ],
+  'src/mailer/languages.ts': [
+    ...['ar', 'de', 'en', 'es', 'fr', 'ja'].map((language) => `web/src/languages/${language}.ts`),
+    'type web/src/languages/strings.ts',
+  ],
   'src/mailer/text.ts': ['node:url'],
-  'src/mailer/config.ts': ['src/mailer/text.ts'],
+  'src/mailer/config.ts': ['src/mailer/languages.ts', 'src/mailer/text.ts'],
   'src/mailer/log.ts': ['src/log.ts'],
   'src/mailer/ses.ts': ['@aws-sdk/client-sesv2', 'type src/mailer/mails.ts'],
   'src/mailer/store.ts': [
@@ -149,6 +159,16 @@ describe('the dependency rules', () => {
       .flatMap(importsOf)
       .filter((from) => /^(type )?src\//.test(from));
     expect([...new Set(fromSource)].toSorted()).toEqual(['src/limits.ts', 'type src/contract.ts']);
+  });
+
+  it('bundles the texts of mails into the mailer, and no other text of the form (dist/, from npm run build)', () => {
+    const { outputs } = JSON.parse(readText('dist/mailer.meta.json')) as Metafile;
+    const inputs = Object.values(outputs).find(({ entryPoint }) => entryPoint)?.inputs;
+    const sizes = list('web/src/languages/??.ts').map((file) => inputs?.[file]?.bytesInOutput ?? 0);
+    expect(sizes).toHaveLength(6);
+    // One language has some 60 bytes of them, and 6 KB of others.
+    expect(Math.min(...sizes)).toBeGreaterThan(0);
+    expect(Math.max(...sizes)).toBeLessThan(500);
   });
 
   it('bundles modules of the form into the operators’ page, and of the command only types', () => {

@@ -16,15 +16,16 @@ const write = (file: string, content: string) =>
   writeFileSync(join(deployment.folder, 'web/dist', file), content);
 /** What was written since the last call. */
 const takeWrites = () => deployment.aws.writes.splice(0);
-const invalidation = 'invalidate / /config.json /index.html';
+const invalidation = 'invalidate / /inquiry-form.js /config.json /index.html';
 
 describe('npm run deploy of a stage with a form', { timeout: 30_000 }, () => {
-  it('uploads the assets first and the page last, then invalidates what has no hash in its name', async () => {
+  it('uploads the assets first, what loads them after them and the page last, then invalidates what has no hash in its name', async () => {
     expect((await deployment.run('develop --yes')).code).toBe(0);
     expect(takeWrites()).toEqual([
       expect.stringMatching(/^put \/form-bucket\/assets\/index-1\.(js|css)$/),
       expect.stringMatching(/^put \/form-bucket\/assets\/index-1\.(js|css)$/),
       'put /form-bucket/favicon.svg',
+      'put /form-bucket/inquiry-form.js',
       'put /form-bucket/config.json',
       'put /form-bucket/index.html',
       invalidation,
@@ -32,15 +33,22 @@ describe('npm run deploy of a stage with a form', { timeout: 30_000 }, () => {
   });
 
   it('gives every file its type, a long age with a hash in its name, and none to what names the others', async () => {
+    for (const type of ['png', 'jpg', 'jpeg', 'webp']) write(`logo.${type}`, type);
     await deployment.run('develop --yes');
     const headers = [...deployment.aws.objects].map(([path, { type, cache }]) => [path, [type, cache]]);
     const forYear = 'public, max-age=31536000, immutable';
+    const forHour = 'public, max-age=3600';
     expect(Object.fromEntries(headers)).toEqual({
       '/form-bucket/assets/index-1.css': ['text/css; charset=utf-8', forYear],
       '/form-bucket/assets/index-1.js': ['text/javascript; charset=utf-8', forYear],
       '/form-bucket/config.json': ['application/json', 'no-cache'],
-      '/form-bucket/favicon.svg': ['image/svg+xml', 'public, max-age=3600'],
+      '/form-bucket/favicon.svg': ['image/svg+xml', forHour],
       '/form-bucket/index.html': ['text/html; charset=utf-8', 'no-cache'],
+      '/form-bucket/inquiry-form.js': ['text/javascript; charset=utf-8', 'no-cache'],
+      '/form-bucket/logo.jpeg': ['image/jpeg', forHour],
+      '/form-bucket/logo.jpg': ['image/jpeg', forHour],
+      '/form-bucket/logo.png': ['image/png', forHour],
+      '/form-bucket/logo.webp': ['image/webp', forHour],
     });
   });
 

@@ -1,4 +1,4 @@
-import { copyFileSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -17,6 +17,8 @@ import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { unparsableJson } from '../../src/errors.ts';
 import { logRequest } from '../../src/log.ts';
 import { logMail } from '../../src/mailer/log.ts';
+import { parseConfig } from '../../web/src/config.ts';
+import { languages } from '../../web/src/locale.ts';
 import { readText } from '../helpers/repository.ts';
 
 const source = globSync('infra/terraform/*.tf', { cwd: ROOT }).toSorted().map(readText).join('\n');
@@ -30,19 +32,36 @@ const good = {
 };
 const inbox = { to: 'team@example.org', from: 'inquiries@mail.example.com' };
 
-/** `terraform plan` in a folder with variables.tf and stages.tf only, which needs no provider. */
+const form = {
+  name: 'Example',
+  logo: 'logo.svg',
+  accent: '#0A6cff',
+  home: 'https://www.example.com',
+  privacy: 'https://müller.example:8443/privacy?language=de#top',
+  imprint: 'https://www.example.com/imprint',
+  introduction: { en: 'Ask us.', ar: 'اسألنا.' },
+  expectation: { ja: '2営業日以内に回答します。' },
+  topics: Array.from({ length: 12 }, (_, index) => ({ en: `Topic ${index}` })),
+  languages: ['ar', 'en', 'de', 'fr', 'es', 'ja'],
+};
+
+/** `terraform plan` in a folder with variables.tf, stages.tf and a logo only, which needs no provider. */
 describe.skipIf(!hasTerraform)(
   'settings of a stage (skipped without terraform on the PATH)',
   { timeout: 30_000 },
   () => {
+    let root = '';
     let folder = '';
     beforeAll(() => {
-      folder = mkdtempSync(join(tmpdir(), 'infra-settings-'));
+      root = mkdtempSync(join(tmpdir(), 'infra-settings-'));
+      folder = join(root, 'infra/terraform');
+      for (const path of [folder, join(root, 'web/public')]) mkdirSync(path, { recursive: true });
+      for (const logo of ['logo.svg', 'logo.gif']) writeFileSync(join(root, 'web/public', logo), '');
       for (const file of ['variables.tf', 'stages.tf', 'stages.auto.tfvars.example'])
         copyFileSync(join(MODULE, file), join(folder, file));
     });
     afterAll(() => {
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(root, { recursive: true, force: true });
     });
 
     async function plan(workspace: string, variablesFile: string): Promise<string[]> {
@@ -76,7 +95,7 @@ describe.skipIf(!hasTerraform)(
       ['a port and plain http, for a local page', { cors_origin: 'http://localhost:5173' }],
       ['a user pool of the stage', { issuer: null, audience: null }],
       ['a form of the stage', { cors_origin: null }],
-      ['a form beside another page', { site: true }],
+      ['a form without settings beside another page', { site: true }],
       ['no form', { site: false }],
       [
         'domains in a hosted zone',
@@ -104,6 +123,11 @@ describe.skipIf(!hasTerraform)(
       ['no limit of inquiries', { inquiries_per_hour: null }],
       ['an inbox', { inbox }],
       ['an inbox with every setting', { inbox: { ...inbox, mails_per_hour: 1_000, identity: inbox.from } }],
+      ['mails in another language', { inbox: { ...inbox, language: 'ar' } }],
+      ['a form without a setting', { cors_origin: null, form: {} }],
+      ['a form with every setting', { cors_origin: null, form }],
+      ['a form beside another page', { site: true, form }],
+      ['a form on its own domain beside another page', { site_domain: { name: 'www.example.com' }, form }],
       ['an identity of the domain of from', { inbox: { ...inbox, identity: 'mail.example.com' } }],
       ['an identity of a parent domain', { inbox: { ...inbox, identity: 'example.com' } }],
     ])('accepts %s', async (_, settings) => {
@@ -139,6 +163,9 @@ describe.skipIf(!hasTerraform)(
       "An inbox's mails_per_hour must be a whole number from 1 to 1000; leave out inbox to send no mail";
     const identityRule =
       "An inbox's identity must be the address in from, or its domain or a parent of that; leave it out to create one";
+    const codes = 'en, de, fr, es, ja, ar';
+    const noFormRule =
+      'A stage with a cors_origin serves no form that its setting form could describe; leave out form, or set site = true';
     const addresses = [
       'nobody',
       'Team <team@example.com>',
@@ -201,6 +228,8 @@ describe.skipIf(!hasTerraform)(
         { inbox: { ...inbox, identity } },
         `${identityRule}: develop has "${identity}".`,
       ]),
+      [{ form: {} }, `${noFormRule}: develop.`],
+      [{ site: false, form: {} }, `${noFormRule}: develop.`],
       [{ alarm_email: 'nobody' }, 'An alarm_email must be an e-mail address: develop.'],
       [{ table_kms_key_arn: 'alias/mine' }, 'A table_kms_key_arn must be the ARN of a KMS key: develop.'],
       [{ domain: { name: 'https://a.b', certificate_arn: 'arn:aws:acm:x' } }, `${domainRule}: develop.`],
@@ -231,6 +260,52 @@ describe.skipIf(!hasTerraform)(
       [{ site: false, site_domain: { name: 'www.example.com' } }, `${siteRule}: develop.`],
     ])('refuses %j', async (settings, message) => {
       expect(await refusals({ stages: { develop: { ...good, ...settings } } })).toEqual([message]);
+    });
+
+    it('refuses a form that the page would refuse, and mails in another language than its own, with one sentence for each rule', async () => {
+      const mail = (language: string) => ({ inbox: { ...inbox, language } });
+      const develop = {
+        ...mail('it'),
+        form: {
+          accent: '0a6cff',
+          home: 'www.example.com',
+          logo: 'missing.svg',
+          topics: form.topics.concat({ en: 'One more' }),
+          languages: [],
+          introduction: {},
+          name: ' ',
+        },
+      };
+      const main = {
+        ...mail('EN'),
+        form: {
+          accent: '#06f',
+          privacy: 'http://www.example.com',
+          logo: '../public/logo.svg',
+          topics: [{ en: 'One' }, { en: ' ' }],
+          languages: ['it'],
+        },
+      };
+      const release = {
+        ...mail(''),
+        form: {
+          accent: '#0a6cff\n',
+          imprint: 'https://a b',
+          logo: 'logo.gif',
+          expectation: { it: 'Domani.' },
+          languages: ['en', 'en'],
+        },
+      };
+      expect(await refusals({ stages: { develop, main, release } })).toEqual([
+        `An inbox's language must be one of ${codes}: develop has "it", main has "EN", release has "".`,
+        'A form\'s accent must be a colour as #rrggbb: develop has "0a6cff", main has "#06f", release has "#0a6cff\n".',
+        "A form's home, privacy and imprint must be https addresses: develop, main, release.",
+        'A form\'s logo must be the name of an SVG, PNG, JPEG or WebP file in web/public: develop has "missing.svg", main has "../public/logo.svg", release has "logo.gif".',
+        'A form has at most 12 topics: develop has 13.',
+        `A form's languages must be at least one of ${codes}, each once: develop, main, release.`,
+        `A form's introduction, expectation and topics must be texts by language (${codes}), none of them empty: develop, main, release.`,
+        "A form's name must not be empty; leave it out for none: develop.",
+      ]);
     });
 
     it('names every stage with a mistake, not only the selected one', async () => {
@@ -427,6 +502,55 @@ describe('the module', () => {
     expect(blocks).toHaveLength(matches(source, /^(variable|output) /gm).length);
     const description = /^ {2}description\s+= (?:"[^"]{20,}|<<-EOT)/m;
     expect(blocks.filter(([block]) => !description.test(block)).map(([, name]) => name)).toEqual([]);
+  });
+});
+
+describe('the form', () => {
+  it('takes every setting that a stage may have', () => {
+    const required = {
+      issuer: 'https://issuer.example.com',
+      clientId: 'client',
+      apiUrl: 'https://api.example.com',
+    };
+    const config = { ...required, ...form, answersFrom: inbox.from };
+    expect(parseConfig(config)).toMatchObject(config);
+    expect(
+      matches(source, /^ {4}form = optional\(object\(\{\n(.*?)^ {4}\}/gms).flatMap((type) =>
+        matches(type, /^ {6}(\w+)/gm),
+      ),
+    ).toEqual(Object.keys(form));
+  });
+
+  it('has the languages that a stage may offer', () => {
+    const [codes = ''] = matches(source, /^ {2}languages = \[(.*)\]$/gm);
+    expect(matches(codes, /"(\w+)"/g).toSorted()).toEqual(languages.toSorted());
+  });
+
+  it('has the same policy in its page, in the headers of CloudFront and in web/README.md', () => {
+    const [directives = ''] = matches(
+      source,
+      /^ +content_security_policy = join\("; ", \[\n(.*?)\n +\]\)$/gms,
+    );
+    const readme = readText('web/README.md');
+    // What differs between stages, and the hashes.
+    const normalise = (policy: string) =>
+      policy
+        .replaceAll(/'(FIRST_PAINT_\w+|<hash of [^>]+>)'|\$\{local\.first_paint\.\w+\}/g, 'HASH')
+        .replace(/connect-src [^;]*/, 'connect-src …');
+    const header = normalise(matches(directives, /"((?:\$\{.*?\}|[^"$])+)"/g).join('; '));
+    expect(normalise(matches(readme, /^Content-Security-Policy: (.*)$/gm).join())).toBe(header);
+    const page = matches(
+      readText('web/index.html'),
+      /http-equiv="Content-Security-Policy"\s+content="([^"]*)"/g,
+    );
+    expect(normalise(page.join())).toBe(header.replace("frame-ancestors 'none'; ", ''));
+    expect(header).toContain("script-src 'self' HASH; style-src 'self' HASH;");
+    for (const line of [
+      'Referrer-Policy: no-referrer',
+      'Strict-Transport-Security: max-age=31536000',
+      'Access-Control-Allow-Origin: *',
+    ])
+      expect(readme).toContain(`\n${line}\n`);
   });
 });
 

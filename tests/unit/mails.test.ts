@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseMailerConfig } from '../../src/mailer/config.ts';
+import { inLanguage } from '../../src/mailer/languages.ts';
 import { toInquiryMail, toLimitMail, toReplyMail } from '../../src/mailer/mails.ts';
 import { cut, escapeHtml, toMailbox, toOneLine, toVisible } from '../../src/mailer/text.ts';
 import { INQUIRY } from '../helpers/events.ts';
@@ -9,7 +10,8 @@ const SETTINGS = {
   inboxTo: 'support@example.com',
   inboxFrom: 'inquiries@mail.example.com',
   mailsPerHour: 10,
-};
+  language: 'en',
+} as const;
 const { id } = INQUIRY;
 
 describe('a visible text', () => {
@@ -182,9 +184,35 @@ describe('the mail of a reply', () => {
       from: 'inquiries@mail.example.com',
       subject: 'Re: Lamp',
       headers: { References: `<${id}@mail.example.com>`, 'Auto-Submitted': 'auto-generated' },
-      text: 'An answer.\n\nOn 2026-11-20 06:11:02 UTC you wrote:\n\n> Line 1\n>\n> Line 2',
+      text: 'An answer.\n\nOn November 20, 2026 at 6:11 AM UTC you wrote:\n\n> Line 1\n>\n> Line 2',
     });
   });
+
+  const times = {
+    en: 'November 20, 2026 at 6:11 AM UTC',
+    de: '20. November 2026 um 06:11 UTC',
+    fr: '20 novembre 2026 à 06:11 UTC',
+    es: '20 de noviembre de 2026 a las 6:11 UTC',
+    ja: '2026年11月20日 6:11 UTC',
+    ar: '20 نوفمبر 2026 في 6:11 ص UTC',
+  } as const;
+  const introductions = new Set<string>();
+  it.each(Object.entries(times) as [keyof typeof times, string][])(
+    'is in the language of the stage, with the time in UTC: %s',
+    (language, time) => {
+      const mail = toReplyMail({ ...INQUIRY, subject: ' ' }, 'An answer.', { ...SETTINGS, language });
+      const { strings } = inLanguage(language);
+      const introduction = strings.youWrote(time);
+      expect(mail?.subject).toBe(`Re: ${strings.noSubject}`);
+      expect(mail?.text).toContain(`An answer.\n\n${introduction}\n\n> `);
+      expect(mail?.html).toContain(`>${escapeHtml(introduction)}</p>`);
+      const [direction, side] = language === 'ar' ? ['rtl', 'right'] : ['ltr', 'left'];
+      expect(mail?.html).toContain(`<html lang="${language}" dir="${direction}">`);
+      expect(mail?.html).toContain(`border-${side}:3px`);
+      expect(introductions).not.toContain(strings.youWrote(''));
+      introductions.add(strings.youWrote(''));
+    },
+  );
 
   it('holds all of a reply of 390 KB, and the beginning of a long original', () => {
     const reply = `${'r'.repeat(390_000)} end`;
@@ -234,7 +262,7 @@ describe('the settings', () => {
     INBOX_FROM: 'inquiries@example.com',
   };
 
-  it('are read from the environment; 10 mails per hour by default', () => {
+  it('are read from the environment; 10 mails per hour and English by default', () => {
     expect(parseMailerConfig(ENV)).toEqual({
       tableName: 'inquiries-develop',
       region: 'eu-central-1',
@@ -242,7 +270,9 @@ describe('the settings', () => {
       inboxTo: 'support@example.com',
       inboxFrom: 'inquiries@example.com',
       mailsPerHour: 10,
+      language: 'en',
     });
+    expect(parseMailerConfig({ ...ENV, MAIL_LANGUAGE: 'ar' }).language).toBe('ar');
     expect(parseMailerConfig({ ...ENV, MAILS_PER_HOUR: '1000' }).mailsPerHour).toBe(1_000);
   });
 
@@ -255,6 +285,9 @@ describe('the settings', () => {
     [{ MAILS_PER_HOUR: '0' }, 'MAILS_PER_HOUR'],
     [{ MAILS_PER_HOUR: '1001' }, 'MAILS_PER_HOUR'],
     [{ MAILS_PER_HOUR: '1e2' }, 'MAILS_PER_HOUR'],
+    [{ MAIL_LANGUAGE: '' }, 'MAIL_LANGUAGE'],
+    [{ MAIL_LANGUAGE: 'de-AT' }, 'MAIL_LANGUAGE'],
+    [{ MAIL_LANGUAGE: 'constructor' }, 'MAIL_LANGUAGE'],
     [{ TABLE_NAME: '', MAILS_PER_HOUR: 'x' }, 'TABLE_NAME, MAILS_PER_HOUR'],
   ])('%j are refused by name', (wrong, names) => {
     expect(() => parseMailerConfig({ ...ENV, ...wrong })).toThrow(

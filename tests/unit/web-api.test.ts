@@ -90,23 +90,25 @@ describe('list', () => {
       link === undefined ? {} : { headers: { link } },
     );
 
-  it('asks for the newest page, then for the one that Link names, then there is none', async () => {
-    const requests = createService(respond('<?before=1&limit=20>; rel="next"'), respond());
+  it('asks for a small page, then for the one that Link names with twice the limit, then there is none', async () => {
+    const requests = createService(respond('<?before=1&limit=50>; rel="next"'), respond());
     const page = await list();
-    expect(page).toEqual({ inquiries: [INQUIRY], next: '?before=1&limit=20' });
+    expect(page).toEqual({ inquiries: [INQUIRY], next: '?before=1&limit=100' });
     if (isFailure(page)) throw new Error(page.kind);
     expect(requests[0]?.key).toBeNull();
     expect(await list(page.next)).toEqual({ inquiries: [INQUIRY], next: undefined });
     expect(requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
-      `GET ${BASE}/inquiries?limit=20`,
-      `GET ${BASE}/inquiries?before=1&limit=20`,
+      `GET ${BASE}/inquiries?limit=50`,
+      `GET ${BASE}/inquiries?before=1&limit=100`,
     ]);
   });
 
   it.each([
     ['<?x=1>; rel="prev", <?before=1>; rel=next', '?before=1'],
     ['<?before=1>; rel="prev"', undefined],
-  ])('reads the relation next from Link: %s', async (link, next) => {
+    ['<?before=1&limit=800>; rel="next"', '?before=1&limit=1000'],
+    ['<?limit=1000&before=1>; rel="next"', '?limit=1000&before=1'],
+  ])('reads the relation next from Link, with a limit that the service allows: %s', async (link, next) => {
     createService(respond(link));
     expect(await list()).toMatchObject({ next });
   });

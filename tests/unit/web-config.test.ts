@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { inLanguage, loadConfig, parseConfig } from '../../web/src/config.ts';
 import { languages } from '../../web/src/locale.ts';
+import { readText } from '../helpers/repository.ts';
 import { signOutUrl } from '../../web/src/sign-out.ts';
 
 const FULL = {
@@ -38,6 +39,14 @@ describe('config.json', () => {
   it('may have a slash at the end of an address', () => {
     const config = parseConfig({ ...FULL, issuer: 'https://i.example/', apiUrl: 'https://a.example/' });
     expect([config.issuer, config.apiUrl]).toEqual(['https://i.example', 'https://a.example']);
+  });
+
+  it('of the local stack is valid, and has each text in every language', () => {
+    const example: unknown = JSON.parse(readText('web/config.example.json'));
+    const { introduction, expectation, topics } = parseConfig({ ...REQUIRED, ...(example as object) });
+    for (const text of [introduction, expectation, ...topics]) {
+      expect(Object.keys(text ?? {}).toSorted()).toEqual(languages.toSorted());
+    }
   });
 
   it.each(['http://localhost:3000', 'http://127.0.0.1:3000'])(

@@ -15,19 +15,20 @@ import type { Failure } from '../../web/src/api.ts';
 import { INQUIRY, makeCall } from '../helpers/events.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
 import { measure } from '../../web/src/size.ts';
+import { toggleTopic } from '../../web/src/subject.ts';
 
 const EN = createLocale('en', strings, ['en-GB'], 'Europe/Vienna');
 
 describe('the size of an inquiry', () => {
   it.each([
-    ['', '', 0, 0],
-    ['a', 'b', 2, 2],
-    ['é', '', 1, 2],
-    ['€', '', 1, 3],
-    ['🎂', '🎂', 2, 8],
-    ['\ud800', '', 1, 3],
-  ])('counts %j and %j as %i characters and %i bytes of UTF-8', (subject, body, characters, bytes) => {
-    expect(measure(subject, body)).toMatchObject({ characters, bytes });
+    ['', '', 0],
+    ['a', 'b', 2],
+    ['é', '', 2],
+    ['€', '', 3],
+    ['🎂', '🎂', 8],
+    ['\ud800', '', 3],
+  ])('counts %j and %j as %i bytes of UTF-8', (subject, body, bytes) => {
+    expect(measure(subject, body)).toMatchObject({ bytes });
   });
 
   it('is near the limit from four fifths of it, and over it one byte beyond', () => {
@@ -49,9 +50,26 @@ describe('the size of an inquiry', () => {
 
   it('is said only when it matters', () => {
     const say = (bytes: number) => describeSize(EN, measure('', 'x'.repeat(bytes)));
-    expect(say(1000)).toBeUndefined();
-    expect(say(ITEM_LIMIT - 1)).toBe('Almost full: 1 byte left.');
+    expect(say(ITEM_LIMIT * 0.8 - 1)).toBe('');
+    expect(say(ITEM_LIMIT * 0.8)).toBe('320 kB of 400 kB');
     expect(say(ITEM_LIMIT + 2048)).toBe('Too long by 2 kB. Please shorten your message.');
+  });
+});
+
+describe('a topic', () => {
+  const topics = ['Billing', 'Billing: refund', 'Delivery'];
+  it.each([
+    ['', 'Delivery', 'Delivery'],
+    ['  ', 'Delivery', 'Delivery'],
+    ['Billing', 'Delivery', 'Delivery'],
+    ['Delivery', 'Delivery', ''],
+    ['my text', 'Delivery', 'Delivery: my text'],
+    ['Delivery: my text', 'Billing', 'Billing: my text'],
+    ['Delivery: my text', 'Delivery', 'my text'],
+    ['Billing: refund', 'Delivery', 'Delivery'],
+    ['Deliveryman', 'Billing', 'Billing: Deliveryman'],
+  ])('changes the subject %j by %j to %j: what the user typed stays', (subject, topic, result) => {
+    expect(toggleTopic(subject, topic, topics)).toBe(result);
   });
 });
 

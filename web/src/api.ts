@@ -32,7 +32,7 @@ export interface Failure {
 export interface Page {
   /** Newest first. */
   readonly inquiries: readonly Inquiry[];
-  /** The query of the Link to the older inquiries; undefined when there are none. */
+  /** The query for the older inquiries; undefined when there are none. */
   readonly next: string | undefined;
 }
 
@@ -47,7 +47,9 @@ export interface Api {
 const PATH: typeof inquiriesPath = '/inquiries';
 /** Milliseconds; the gateway gives up after 30 seconds. */
 const TIMEOUT = 35_000;
-const PAGE_SIZE = 20;
+/** Of the first page, which is to come soon. Each further one is twice as large, up to what the service allows. */
+const PAGE_SIZE = 50;
+const MAX_PAGE_SIZE = 1000;
 
 export function isFailure(value: object): value is Failure {
   return 'kind' in value && 'mayBeDone' in value;
@@ -120,10 +122,13 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The query of the Link with the relation `next` (RFC 8288), which the service sends as `<?before=…>; rel="next"`. */
+/**
+ * The query of the Link with the relation `next` (RFC 8288), which the service sends as
+ * `<?before=…&limit=…>; rel="next"`, with a higher limit.
+ */
 function parseNext(link: string | null): string | undefined {
   const [, query] = /<(\?[^>]*)>; *rel="?next\b/.exec(link ?? '') ?? [];
-  return query;
+  return query?.replace(/\blimit=(\d+)/, (_, limit) => `limit=${Math.min(MAX_PAGE_SIZE, 2 * Number(limit))}`);
 }
 
 /** Retry-After in seconds, as the service sends it; a date (of a proxy) is not read. */

@@ -5,7 +5,7 @@ import type { Api, Failure } from './api.ts';
 import { inLanguage } from './config.ts';
 import type { Branding } from './config.ts';
 import type { Inquiry } from '../../src/contract.ts';
-import { ask, h, notice, setBusy } from './dom.ts';
+import { ask, button, h, notice, setBusy } from './dom.ts';
 import type { Draft, Drafts } from './drafts.ts';
 import { directionOf } from './format.ts';
 import type { Locale } from './locale.ts';
@@ -37,10 +37,14 @@ export interface Form {
   readonly hasText: () => boolean;
   /** Finishes sending after a reload or sign-in during sending. */
   readonly resume: () => Promise<void>;
+  /** Leads back to the form; visible while the form is out of view. For the end of a box that holds the form. */
+  readonly backButton: HTMLElement;
 }
 
 /** Milliseconds until the form says that sending takes longer than usual. */
 const SLOW_AFTER = 6_000;
+/** UTF-16 units from which on a text is as high as its box may be. */
+const FULL_HEIGHT = 5_000;
 /** Milliseconds after which a key is not sent again: the service knows it for 24 hours. */
 const KEY_LIFETIME = 23 * 3_600_000;
 
@@ -57,8 +61,7 @@ export function createForm({
   signIn,
 }: FormParts): Form {
   const {
-    strings: { form: strings, ask: questions, session },
-    formatBytes,
+    strings: { form: strings, ask: questions, session, failures },
   } = locale;
   const kept = drafts.load();
   let key = kept?.key ?? crypto.randomUUID();
@@ -66,6 +69,12 @@ export function createForm({
   let isSending = false;
   let needsSignIn = false;
   let isKept = true;
+  /** The failure that is shown. */
+  let shown: Failure | undefined;
+  /** What is shown after sending, in the place of the fields. */
+  let panel: HTMLElement | undefined;
+  /** How often the browser came online. */
+  let reconnections = 0;
 
   const subject = h('input', {
     id: 'subject',
@@ -83,19 +92,19 @@ export function createForm({
   body.value = kept?.body ?? '';
 
   const meter = h('span', { class: 'meter', 'aria-hidden': 'true' });
-  const size = h('p', { class: 'size', id: 'size' });
-  const sizeAlert = h('p', { class: 'size-alert', role: 'status' });
+  const size = h('p', { class: 'size', id: 'size', role: 'status' });
   const keptNote = h('p', { class: 'kept' });
   const status = h('div', { class: 'live', role: 'status' });
   const alert = h('div', { class: 'live', role: 'alert' });
   const submit = h('button', { class: 'primary', type: 'submit' }, strings.send);
-  const form = h(
-    'form',
-    { class: 'card form', 'aria-labelledby': 'form-title', novalidate: true },
-    h('div', { class: 'progress', 'aria-hidden': 'true' }),
+  const offlineHint = notice('plain', strings.offline);
+  const topics = topicChips(branding.topics, locale, subject);
+  const editor = h(
+    'div',
+    {},
     h('h1', { id: 'form-title' }, strings.title),
     h('p', { class: 'lead' }, inLanguage(branding.introduction ?? strings.lead, locale.language)),
-    topicChips(branding.topics, locale, subject),
+    topics?.element,
     h(
       'div',
       { class: 'field' },
@@ -109,12 +118,28 @@ export function createForm({
       h('label', { for: 'body' }, strings.message),
       h('p', { class: 'hint', id: 'body-hint' }, strings.messageHint),
       body,
-      h('div', { class: 'sizes' }, meter, size, sizeAlert),
+      meter,
+      size,
     ),
+  );
+  const actions = h('div', { class: 'actions' }, submit, keptNote);
+  const form = h(
+    'form',
+    { class: 'card form', 'aria-labelledby': 'form-title', novalidate: true },
+    h('div', { class: 'progress', 'aria-hidden': 'true' }),
+    editor,
     alert,
     status,
-    h('div', { class: 'actions' }, submit, keptNote),
+    actions,
   );
+  const backButton = button(strings.backToForm, { class: 'primary back', hidden: true }, () => {
+    writeAnother();
+    form.scrollIntoView();
+    subject.focus();
+  });
+  new IntersectionObserver((entries) => {
+    backButton.hidden = entries.at(-1)?.isIntersecting ?? true;
+  }).observe(form);
 
   const read = (): Draft => ({
     subject: subject.value,
@@ -125,20 +150,36 @@ export function createForm({
 
   const hasText = (): boolean => subject.value !== '' || body.value !== '';
 
+  /** Does what `field-sizing: content` does, in browsers without it. */
+  const grow = (): void => {
+    if (CSS.supports('field-sizing', 'content')) return;
+    // To find the height of a text of 400 KB on each keystroke would take too long.
+    const isFull = body.value.length > FULL_HEIGHT;
+    body.style.height = isFull ? '100vh' : 'auto';
+    if (!isFull) body.style.height = `${body.scrollHeight + 2}px`;
+  };
+
   const showText = (): void => {
     // dir=auto would make each keystroke in a text of 400 KB take a second.
     for (const field of [subject, body]) field.dir = directionOf(field.value);
     const measured = measure(subject.value, body.value);
     const { bytes, level } = measured;
-    size.textContent = level === 'fine' ? '' : strings.size(formatBytes(bytes), formatBytes(ITEM_LIMIT));
+    const isNew = form.dataset['level'] !== level;
     meter.style.setProperty('--share', String(Math.min(1, bytes / ITEM_LIMIT)));
     form.dataset['level'] = level;
-    const text = describeSize(locale, measured) ?? '';
-    if (sizeAlert.textContent !== text) sizeAlert.textContent = text;
+    const text = describeSize(locale, measured);
+    if (size.textContent !== text) size.textContent = text;
     body.ariaInvalid = level === 'over' ? 'true' : null;
+    topics?.update();
+    grow();
+    if (level !== 'over' || !isNew) return;
+    // It says the same as the size, which is below a text that may fill the window.
+    if (shown?.kind === 'too-large') show(status);
+    size.scrollIntoView({ block: 'nearest' });
   };
 
   const keep = (): void => {
+    form.classList.toggle('blank', !hasText());
     // What is typed into an empty form is another draft.
     if (!hasText() && pending === undefined) key = crypto.randomUUID();
     isKept = drafts.save(read());
@@ -149,6 +190,37 @@ export function createForm({
     alert.replaceChildren();
     status.replaceChildren();
     region.replaceChildren(...content);
+    shown = undefined;
+  };
+
+  const showPanel = (next?: HTMLElement): void => {
+    panel?.remove();
+    panel = next;
+    editor.hidden = next !== undefined;
+    actions.hidden = next !== undefined;
+    if (next !== undefined) editor.after(next);
+  };
+
+  /** Says that the browser is offline, and what that changes when it is online again. */
+  const showConnection = (): void => {
+    if (isSending || panel !== undefined) return;
+    if (!navigator.onLine) {
+      if (!alert.hasChildNodes()) show(status, offlineHint);
+    } else if (shown?.kind === 'offline') {
+      const [label, text] = shown.mayBeDone
+        ? [strings.tryAgain, failures.unknownOutcome]
+        : [strings.send, strings.ready.text];
+      submit.textContent = label;
+      show(status, notice('plain', { title: strings.connected, text }));
+    } else offlineHint.remove();
+  };
+
+  const writeAnother = (): void => {
+    if (panel === undefined) return;
+    show(status);
+    showPanel();
+    subject.focus();
+    showConnection();
   };
 
   const setSending = (sending: boolean): void => {
@@ -166,12 +238,18 @@ export function createForm({
     showText();
     keep();
     onSent(inquiry);
-    const panel = sentPanel(inquiry, { user, locale, branding, viewInList }, () => {
-      status.replaceChildren();
-      subject.focus();
-    });
-    show(status, panel);
-    panel.scrollIntoView({ block: 'nearest' });
+    const { activeElement } = document;
+    const isElsewhere =
+      activeElement !== null && activeElement !== document.body && !form.matches(':focus-within');
+    const { element, title } = sentPanel(inquiry, { user, locale, branding, viewInList }, writeAnother);
+    show(status);
+    showPanel(element);
+    // The focus on the title announces it. It is not taken from someone who has gone on to something else.
+    if (isElsewhere) return show(status, h('p', { class: 'sr' }, title.textContent));
+    title.focus({ preventScroll: true });
+    element.scrollIntoView({ block: 'nearest' });
+    // In a window that is too low for all of it.
+    title.scrollIntoView({ block: 'nearest' });
   };
 
   const fail = (failure: Failure): void => {
@@ -180,6 +258,7 @@ export function createForm({
     if (!failure.mayBeDone) pending = needsSignIn ? 'signed-out' : undefined;
     keep();
     show(alert, notice('bad', describeSendFailure(locale, failure, Date.now())));
+    shown = failure;
     onFailed(failure);
     // The message may have moved the button out of view.
     submit.scrollIntoView({ block: 'nearest' });
@@ -213,7 +292,9 @@ export function createForm({
       void refreshList();
       return;
     }
+    if (!navigator.onLine) return fail({ kind: 'offline', mayBeDone: isRetry });
     if (!isRetry) pending = Date.now();
+    const before = reconnections;
     keep();
     setSending(true);
     submit.textContent = strings.sending;
@@ -227,6 +308,8 @@ export function createForm({
     submit.textContent = strings.send;
     if (!isFailure(result)) finish(result);
     else if (result.kind === 'reused') await askAboutVersions(result);
+    // navigator.onLine may be wrong for some seconds while the connection comes back.
+    else if (result.kind === 'offline' && reconnections > before) fail({ ...result, kind: 'unreachable' });
     else fail(result);
   };
 
@@ -239,7 +322,7 @@ export function createForm({
     ])) === 'send';
 
   const submitForm = async (): Promise<void> => {
-    if (isSending) return;
+    if (isSending || panel !== undefined) return;
     if (needsSignIn) {
       setSending(true);
       await signIn()
@@ -248,11 +331,11 @@ export function createForm({
       return;
     }
     if (measure(subject.value, body.value).level === 'over') {
-      show(
-        alert,
-        notice('bad', describeSendFailure(locale, { kind: 'too-large', mayBeDone: false }, Date.now())),
-      );
       body.focus();
+      size.scrollIntoView({ block: 'nearest' });
+      // Announced once more.
+      size.textContent = '';
+      showText();
       return;
     }
     if ((await confirmIfEmpty()) && !isSending) await transmit();
@@ -266,7 +349,7 @@ export function createForm({
     // Another text is another attempt.
     pending = undefined;
     // Only the status is cleared; an error stays until the next attempt.
-    status.replaceChildren();
+    if (!offlineHint.isConnected) status.replaceChildren();
     showText();
     keep();
   });
@@ -278,11 +361,18 @@ export function createForm({
   addEventListener('beforeunload', (event) => {
     if (!isKept && hasText()) event.preventDefault();
   });
+  addEventListener('offline', showConnection);
+  addEventListener('online', () => {
+    reconnections++;
+    showConnection();
+  });
   showText();
   keep();
+  showConnection();
 
   return {
     element: form,
+    backButton,
     hasText,
     async resume() {
       if (typeof pending === 'number') return transmit();

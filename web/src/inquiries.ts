@@ -35,3 +35,14 @@ export function addSent(shown: Page, inquiry: Inquiry): Page {
   const at = older < 0 ? inquiries.length : older;
   return { inquiries: [...inquiries.slice(0, at), inquiry, ...inquiries.slice(at)], next };
 }
+
+/** Whether a text, such as the fragment of an address, has the form of an inquiry's id. */
+export const isInquiryId = (text: string): boolean => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(text);
+
+/**
+ * The query for one inquiry. `before` is a place in time, not an id that must exist: here, the one that follows the id.
+ */
+export function toInclude(id: string): string {
+  const next = (Number.parseInt(id.slice(-12), 16) + 1).toString(16).padStart(12, '0');
+  return `?limit=1&before=${id.slice(0, -12)}${next}`;
+}

@@ -5,11 +5,13 @@ import type { Inquiry } from '../../src/contract.ts';
 import { isolate } from './bidi.ts';
 import type { Branding } from './config.ts';
 import { button, h, notice } from './dom.ts';
-import { beginningOf, directionOf } from './format.ts';
-import { addSent, appendOlder, mergeNewest } from './inquiries.ts';
+import { addSent, appendOlder, isInquiryId, mergeNewest, toInclude } from './inquiries.ts';
+import { createItem } from './item.ts';
+import type { Item } from './item.ts';
 import type { Strings } from './languages/strings.ts';
 import type { Locale } from './locale.ts';
 import { describeListFailure } from './messages.ts';
+import { createMatcher, dayOf, timeBefore, titleOf } from './search.ts';
 import type { User } from './user.ts';
 
 interface ListParts {
@@ -19,6 +21,10 @@ interface ListParts {
   readonly branding: Branding;
   /** Leads to the sign-in. */
   readonly signIn: () => Promise<void>;
+  /** The address that leads to an inquiry, where there is one. */
+  readonly linkTo?: ((id: string) => string) | undefined;
+  /** The id of an inquiry that is shown after the first page was loaded. */
+  readonly linked?: string | undefined;
 }
 
 export interface List {
@@ -27,28 +33,82 @@ export interface List {
   readonly refresh: () => Promise<void>;
   /** Shows an inquiry that has just been sent. */
   readonly add: (inquiry: Inquiry) => void;
-  /** Unfolds an inquiry and moves the focus there. */
-  readonly view: (id: string) => void;
+  /** Unfolds an inquiry and moves the focus there; loads it when needed. Ignores what is not an id. Never rejects. */
+  readonly view: (id: string) => Promise<void>;
 }
 
-/** UTF-16 units of a collapsed text that are rendered; CSS limits its height further. */
-const FOLDED_SUBJECT = 300;
-const FOLDED_BODY = 2_000;
+interface Day {
+  readonly element: HTMLElement;
+  readonly heading: HTMLElement;
+  readonly list: HTMLElement;
+}
 
-export function createList({ api, user, locale, branding, signIn }: ListParts): List {
+/** Inquiries from which on there is a search. */
+const SEARCH_FROM = 6;
+/** The periods to choose from, in days and months. */
+const PERIODS = [
+  [7, 0],
+  [30, 0],
+  [0, 12],
+] as const;
+/** Milliseconds of work after which the browser may do something else. */
+const SLICE = 50;
+/** More inquiries than a window shows at first. */
+const SEEN_FIRST = 20;
+/** The next page is loaded when the end of the list comes as near as this. */
+const NEAR = '1500px';
+
+export function createList({ api, user, locale, branding, signIn, linkTo, linked }: ListParts): List {
   const { list: strings, form, session } = locale.strings;
   let page: Page | undefined;
+  /** An inquiry that its link leads to and that is older than the page. */
+  let lone: Inquiry | undefined;
+  let toView = linked;
+  let marked: HTMLElement | undefined;
+  let updates = 0;
+  let loading: Promise<Inquiry | undefined> | undefined;
   const items = new Map<string, Item>();
+  const days = new Map<string, Day>();
 
   const status = h('p', { class: 'sr', role: 'status' });
+  const say = (text: string): void => void (status.textContent = text);
   const count = h('p', { class: 'count' });
-  const list = h('ul', { class: 'items', role: 'list' });
-  // Whether a text is cut off depends on the width of the page.
-  new ResizeObserver(() => updateToggles([...items.values()])).observe(list);
   const alert = h('div', { class: 'live', role: 'alert' });
   const place = h('div', { class: 'place' }, skeleton());
   const refreshButton = button(strings.refresh, { class: 'quiet' }, async () => refresh(true));
-  const moreButton = button(strings.more, { class: 'more' }, async () => more());
+  const input = h('input', {
+    type: 'search',
+    autocomplete: 'off',
+    'aria-label': strings.search,
+    placeholder: strings.search,
+  });
+  const period = h(
+    'select',
+    { 'aria-label': strings.period },
+    h('option', { value: '' }, strings.anyTime),
+    ...PERIODS.map(([inDays, inMonths], index) =>
+      h(
+        'option',
+        { value: String(index) },
+        inDays === 0 ? locale.count(strings.lastMonths, inMonths) : locale.count(strings.lastDays, inDays),
+      ),
+    ),
+  );
+  const search = h('search', { class: 'search', hidden: true }, input, period);
+  const clearButton = button(strings.clear, {}, () => {
+    clearSearch();
+    say('');
+    input.focus();
+  });
+  const note = h('p', { class: 'note' });
+  const trouble = h('div', { class: 'live', role: 'alert' });
+  const moreButton = button(strings.more, { class: 'more', hidden: true }, async () => {
+    const first = await more();
+    const item = first === undefined ? undefined : items.get(first.id);
+    // The button may be gone, so the focus moves to the first new inquiry.
+    if (item?.element.isConnected === true) item.title.focus();
+    else if (moreButton.hidden) input.focus();
+  });
   const element = h(
     'section',
     { class: 'list', 'aria-labelledby': 'list-title' },
@@ -59,52 +119,150 @@ export function createList({ api, user, locale, branding, signIn }: ListParts): 
       refreshButton,
     ),
     h('p', { class: 'hint' }, answersText(user, branding, strings)),
+    search,
     status,
     alert,
     place,
+    note,
+    trouble,
+    moreButton,
   );
 
-  const render = (): void => {
-    if (page === undefined) return;
-    const { inquiries, next } = page;
-    count.textContent =
-      next === undefined
-        ? locale.count(strings.count, inquiries.length)
-        : locale.count(strings.newest, inquiries.length);
-    if (inquiries.length === 0) {
-      place.replaceChildren(empty(locale));
-      return;
-    }
-    const fresh = inquiries.filter(({ id }) => !items.has(id)).map((inquiry) => createItem(inquiry, locale));
-    for (const item of fresh) items.set(item.id, item);
-    const wanted = new Set(inquiries.map(({ id }) => id));
-    for (const item of items.values()) {
-      if (wanted.has(item.id)) continue;
-      item.element.remove();
-      items.delete(item.id);
-    }
-    // Elements that stay are not moved, so that they keep the focus and expanded texts stay expanded.
-    inquiries.forEach(({ id }, index) => {
-      const item = items.get(id)?.element;
-      if (item !== undefined && list.children[index] !== item) {
-        list.insertBefore(item, list.children[index] ?? null);
-      }
-    });
-    const content = next === undefined ? [list] : [list, moreButton];
-    if (content.length !== place.children.length || place.firstElementChild !== list) {
-      place.replaceChildren(...content);
-    }
-    // Before the first paint, so that the layout does not shift.
-    updateToggles(fresh);
+  // Whether a text is cut off depends on its width, and can be seen when it is laid out: only items near the window are.
+  const itemOf = new WeakMap<Element, Item>();
+  const widths = new ResizeObserver((entries) => {
+    const seen = entries.filter(({ contentRect }) => contentRect.width > 0);
+    showCuts(seen.flatMap(({ target }) => itemOf.get(target) ?? []));
+  });
+  const nearEnd = new IntersectionObserver(
+    (entries) => {
+      if (entries.at(-1)?.isIntersecting === true && !isFiltering() && !trouble.hasChildNodes()) void more();
+    },
+    { rootMargin: NEAR },
+  );
+
+  const isFiltering = (): boolean => input.value.trim() !== '' || period.value !== '';
+
+  const sinceWhen = (): string => {
+    const [inDays, inMonths] = PERIODS[Number(period.value)] ?? [0, 0];
+    return period.value === '' ? '' : timeBefore(new Date(), inDays, inMonths);
   };
 
-  const fail = (failure: Failure, again: () => Promise<void>): void => {
+  const groupFor = (day: string): Day => {
+    const known = days.get(day);
+    if (known !== undefined) return known;
+    const heading = h('h3', {});
+    const list = h('ul', { class: 'items', role: 'list' });
+    const group = { element: h('div', { class: 'day' }, heading, list), heading, list };
+    days.set(day, group);
+    return group;
+  };
+
+  const render = (shown: Page, visible: readonly Inquiry[]): void => {
+    const { inquiries, next } = shown;
+    const filtering = isFiltering();
+    const plural = filtering ? strings.matches : next === undefined ? strings.count : strings.newest;
+    count.textContent = locale.count(plural, filtering ? visible.length : inquiries.length);
+    search.hidden = !filtering && next === undefined && inquiries.length < SEARCH_FROM;
+    note.textContent =
+      filtering && next !== undefined ? locale.count(strings.searchedNewest, inquiries.length) : '';
+    const now = new Date();
+    const groups = Map.groupBy(visible, (inquiry) => (inquiry === lone ? '' : dayOf(inquiry)));
+    for (const day of days.keys()) if (!groups.has(day)) days.delete(day);
+    const content = [...groups].map(([day, members]) => {
+      const group = groupFor(day);
+      const title = titleOf(day === '' && lone !== undefined ? dayOf(lone) : day, now, locale);
+      if (group.heading.textContent !== title) group.heading.textContent = title;
+      arrange(
+        group.list,
+        members.flatMap(({ id }) => items.get(id)?.element ?? []),
+      );
+      return group.element;
+    });
+    if (content.length === 0) {
+      content.push(
+        filtering
+          ? emptyBox(strings.noMatch, clearButton)
+          : emptyBox(strings.emptyTitle, h('p', {}, strings.empty)),
+      );
+    }
+    arrange(place, content);
+    moreButton.hidden = next === undefined;
+    // Tells again whether the end is near.
+    nearEnd.unobserve(moreButton);
+    nearEnd.observe(moreButton);
+  };
+
+  /** Shows the inquiries of the page that match. Without a search, and with few new ones, before it returns. */
+  const update = async (): Promise<void> => {
+    if (page === undefined) return;
+    const run = ++updates;
+    const shown = page;
+    if (shown.inquiries.some(({ id }) => id === lone?.id)) lone = undefined;
+    const all = lone === undefined ? shown.inquiries : [lone, ...shown.inquiries];
+    const matches = createMatcher(input.value, sinceWhen());
+    const visible: Inquiry[] = [];
+    const fresh: Item[] = [];
+    let end = performance.now() + SLICE;
+    for (const inquiry of all) {
+      if (matches(inquiry)) {
+        visible.push(inquiry);
+        if (!items.has(inquiry.id)) fresh.push(addItem(inquiry));
+      }
+      if (performance.now() < end) continue;
+      await new Promise((resolve) => setTimeout(resolve));
+      if (run !== updates) return;
+      end = performance.now() + SLICE;
+    }
+    const ids = new Set(all.map(({ id }) => id));
+    for (const id of items.keys()) if (!ids.has(id)) items.delete(id);
+    render(shown, visible);
+    // Before the first paint, so that the layout does not shift. Those further down are not seen yet.
+    showCuts(fresh.slice(0, SEEN_FIRST));
+  };
+
+  const addItem = (inquiry: Inquiry): Item => {
+    const item = createItem(inquiry, { locale, linkTo, say });
+    items.set(inquiry.id, item);
+    itemOf.set(item.foot, item);
+    widths.observe(item.foot);
+    return item;
+  };
+
+  const clearSearch = (): void => {
+    if (!isFiltering()) return;
+    input.value = '';
+    period.value = '';
+    void update();
+  };
+  search.addEventListener('input', () => {
+    void update().then(() =>
+      say(!isFiltering() ? '' : place.contains(clearButton) ? strings.noMatch : (count.textContent ?? '')),
+    );
+  });
+  search.addEventListener('keydown', ({ key }) => {
+    if (key !== 'Escape') return;
+    clearSearch();
+    say('');
+  });
+
+  const mark = (item: Item | undefined): void => {
+    marked?.classList.remove('new');
+    marked = item?.element;
+    marked?.classList.add('new');
+  };
+
+  const fail = (region: HTMLElement, failure: Failure, again: () => Promise<unknown>): void => {
     const action =
       failure.kind === 'signed-out'
         ? button(session.signInAgain, {}, async () => signIn().catch(() => undefined))
-        : button(form.tryAgain, {}, again);
-    alert.replaceChildren(notice('bad', describeListFailure(locale, failure), action));
+        : button(form.tryAgain, {}, async () => void (await again()));
+    const message = notice('bad', describeListFailure(locale, failure), action);
+    region.replaceChildren(message);
     if (page === undefined) place.replaceChildren();
+    if (failure.kind !== 'offline' && failure.kind !== 'unreachable') return;
+    const retry = () => void (message.isConnected && again());
+    addEventListener('online', retry, { once: true });
   };
 
   const reload = async (): Promise<Page | Failure> => {
@@ -115,7 +273,7 @@ export function createList({ api, user, locale, branding, signIn }: ListParts): 
     if (page !== shown) return reload();
     alert.replaceChildren();
     page = page === undefined ? result : mergeNewest(page, result);
-    render();
+    await update();
     return page;
   };
 
@@ -123,46 +281,91 @@ export function createList({ api, user, locale, branding, signIn }: ListParts): 
     alert.replaceChildren();
     if (page === undefined) {
       place.replaceChildren(skeleton());
-      status.textContent = strings.loading;
+      say(strings.loading);
     }
     const before = page?.inquiries[0]?.id;
     const result = await reload();
-    status.textContent = '';
-    if (isFailure(result)) return fail(result, async () => refresh(true));
-    if (isAsked) {
-      status.textContent = result.inquiries[0]?.id === before ? strings.upToDate : strings.updated;
-    }
+    say('');
+    if (isFailure(result)) return fail(alert, result, async () => refresh(true));
+    if (isAsked) say(result.inquiries[0]?.id === before ? strings.upToDate : strings.updated);
+    if (toView === undefined) return;
+    const id = toView;
+    toView = undefined;
+    await view(id);
   };
 
-  const more = async (): Promise<void> => {
+  /** Resolves to the first of the inquiries that were loaded. */
+  const loadOlder = async (): Promise<Inquiry | undefined> => {
     const next = page?.next;
-    if (next === undefined) return;
-    alert.replaceChildren();
+    if (next === undefined) return undefined;
+    trouble.replaceChildren();
     const result = await api.list(next);
-    if (isFailure(result)) return fail(result, more);
+    if (isFailure(result)) {
+      fail(trouble, result, more);
+      return undefined;
+    }
     // A refresh in the meantime may have replaced the list.
-    if (page?.next !== next) return;
-    const first = result.inquiries[0];
+    if (page?.next !== next) return undefined;
     page = appendOlder(page, result);
-    render();
-    status.textContent = locale.count(strings.moreShown, result.inquiries.length);
-    // The button may be gone, so the focus moves to the first new inquiry.
-    if (first !== undefined) items.get(first.id)?.element.querySelector('h3')?.focus();
+    await update();
+    say(locale.count(strings.moreShown, result.inquiries.length));
+    return result.inquiries[0];
+  };
+  const more = async (): Promise<Inquiry | undefined> =>
+    (loading ??= loadOlder().finally(() => (loading = undefined)));
+
+  const view = async (fragment: string): Promise<void> => {
+    const id = fragment.toLowerCase();
+    if (!isInquiryId(id)) return;
+    if (page === undefined) {
+      toView = id;
+      return refresh();
+    }
+    alert.replaceChildren();
+    clearSearch();
+    if (!page.inquiries.some((inquiry) => inquiry.id === id) && lone?.id !== id) {
+      const found = await api.list(toInclude(id));
+      if (isFailure(found)) return fail(alert, found, async () => view(id));
+      if (found.inquiries[0]?.id !== id) {
+        alert.replaceChildren(notice('plain', { title: strings.notFound, text: '' }));
+        return;
+      }
+      lone = found.inquiries[0];
+    }
+    await update();
+    const item = items.get(id);
+    mark(item);
+    item?.unfold();
+    item?.title.focus();
   };
 
   return {
     element,
     refresh,
     add(inquiry) {
-      for (const { element: other } of items.values()) other.classList.remove('new');
       page = addSent(page ?? { inquiries: [], next: undefined }, inquiry);
-      render();
-      items.get(inquiry.id)?.element.classList.add('new');
+      void update();
+      mark(items.get(inquiry.id));
     },
-    view(id) {
-      items.get(id)?.element.querySelector('h3')?.focus();
-    },
+    view,
   };
+}
+
+/** Shows which texts are cut off. All reads come before all writes, so that there is one layout. */
+function showCuts(items: readonly Item[]): void {
+  const changes = items.map(({ measure }) => measure());
+  for (const change of changes) change();
+}
+
+/** Gives an element these children. Those that stay are not moved, so that they keep the focus. */
+function arrange(parent: Element, wanted: readonly Element[]): void {
+  const kept = new Set(wanted);
+  for (const child of Array.from(parent.children).filter((one) => !kept.has(one))) child.remove();
+  let at = parent.firstElementChild;
+  for (const child of wanted) {
+    if (child === at) at = at.nextElementSibling;
+    else parent.insertBefore(child, at);
+  }
 }
 
 /** Says that answers come by mail: the API never returns them. */
@@ -171,86 +374,8 @@ function answersText({ email }: User, { answersFrom }: Branding, list: Strings['
   return answersFrom === undefined ? list.answers(owner) : list.answersFrom(isolate(answersFrom), owner);
 }
 
-interface Item {
-  readonly id: string;
-  readonly element: HTMLLIElement;
-  /** Whether the collapsed text is cut off. */
-  readonly isCut: () => boolean;
-  /** Shows or hides the button that expands the text. */
-  readonly showToggle: (isCut: boolean) => void;
-}
-
-/** Shows the buttons of texts that are cut off. All reads come before all writes, so that there is one layout. */
-function updateToggles(items: readonly Item[]): void {
-  const cut = items.map(({ isCut }) => isCut());
-  items.forEach(({ showToggle }, index) => showToggle(cut[index] ?? false));
-}
-
-function createItem({ id, subject, body, created_at }: Inquiry, locale: Locale): Item {
-  const { list: strings } = locale.strings;
-  const time = locale.formatTime(created_at);
-  const title = h('h3', { id: `subject-${id}`, dir: 'auto', tabindex: '-1' });
-  const text = h('div', { class: 'text', dir: 'auto' });
-  const isLong = subject.length > FOLDED_SUBJECT || body.length > FOLDED_BODY;
-  const showAll =
-    subject.length + body.length > 10_000
-      ? strings.showAllOf(locale.formatBytes(new Blob([subject, body]).size))
-      : strings.showAll;
-  const toggle = button('', { class: 'fold', 'aria-describedby': `subject-${id}`, hidden: true }, () =>
-    fold(toggle.ariaExpanded === 'true'),
-  );
-  const item = h(
-    'li',
-    { class: 'item' },
-    h(
-      'article',
-      { 'aria-labelledby': `subject-${id}` },
-      h(
-        'div',
-        { class: 'item-head', dir: directionOf(subject) },
-        title,
-        h('time', { datetime: time.machine, title: time.exact, dir: 'auto' }, time.short),
-      ),
-      text,
-      toggle,
-    ),
-  );
-
-  const fold = (folded: boolean): void => {
-    setText(title, folded ? beginningOf(subject, FOLDED_SUBJECT) : subject, strings.noSubject);
-    setText(text, folded ? beginningOf(body, FOLDED_BODY) : body, strings.noMessage);
-    item.classList.toggle('folded', folded);
-    toggle.ariaExpanded = String(!folded);
-    toggle.textContent = folded ? showAll : strings.showLess;
-  };
-  fold(true);
-
-  return {
-    id,
-    element: item,
-    isCut: () =>
-      toggle.ariaExpanded === 'true' ||
-      isLong ||
-      [title, text].some(({ scrollHeight, clientHeight }) => scrollHeight > clientHeight + 1),
-    showToggle(isCut) {
-      toggle.hidden = !isCut;
-      item.classList.toggle('cut', isCut);
-    },
-  };
-}
-
-function setText(target: HTMLElement, content: string, absence: string): void {
-  target.textContent = content === '' ? absence : content;
-  target.classList.toggle('absent', content === '');
-}
-
-function empty({ strings: { list } }: Locale): HTMLElement {
-  return h(
-    'div',
-    { class: 'empty' },
-    h('p', { class: 'empty-title' }, list.emptyTitle),
-    h('p', {}, list.empty),
-  );
+function emptyBox(title: string, more: HTMLElement): HTMLElement {
+  return h('div', { class: 'empty' }, h('p', { class: 'empty-title' }, title), more);
 }
 
 function skeleton(): HTMLElement {

@@ -33,6 +33,8 @@ async function start(): Promise<void> {
   const signIn = createSignIn(config, location, sessionStorage);
   const { session, reason } = await signIn.resume();
 
+  // Not again when the language changes.
+  let linked = location.hash.slice(1);
   const show: Show = async (current) => {
     showSurroundings(config, current, show);
     if (session === undefined) {
@@ -48,7 +50,12 @@ async function start(): Promise<void> {
       branding: config,
       withList: true,
       signIn: signIn.redirect,
+      linkTo: (id) => new URL(`#${id}`, location.href).href,
+      linked,
     });
+    linked = '';
+    // There is one view at a time.
+    onhashchange = () => void view.show(location.hash.slice(1));
     const { email } = session.user;
     showContent(
       view.element,

@@ -73,11 +73,8 @@ export function describeListFailure({ strings: { failures } }: Locale, { kind, m
   };
 }
 
-/** The warning about the size of an inquiry; undefined below the warning level. */
-export function describeSize(
-  { strings: { form }, formatBytes }: Locale,
-  { bytes, level }: Size,
-): string | undefined {
+/** What is said about the size of an inquiry; empty below the warning level. */
+export function describeSize({ strings: { form }, formatBytes }: Locale, { bytes, level }: Size): string {
   if (level === 'over') return form.tooLarge(formatBytes(bytes - ITEM_LIMIT));
-  return level === 'near' ? form.nearlyFull(formatBytes(ITEM_LIMIT - bytes)) : undefined;
+  return level === 'near' ? form.size(formatBytes(bytes), formatBytes(ITEM_LIMIT)) : '';
 }

@@ -21,35 +21,31 @@ interface SentParts {
  */
 export const referenceOf = ({ id }: Pick<Inquiry, 'id'>): string => id.slice(0, 13);
 
+/** @returns The title, too, which takes the focus. */
 export function sentPanel(
   inquiry: Inquiry,
   { user: { email }, locale, branding, viewInList }: SentParts,
   writeAnother: () => void,
-): HTMLElement {
+): { readonly element: HTMLElement; readonly title: HTMLElement } {
   const { sent } = locale.strings;
   const owner = isolate(email);
   const { expectation, answersFrom } = branding;
   const answer = answersFrom === undefined ? sent.next(owner) : sent.answersFrom(isolate(answersFrom), owner);
-  return h(
+  const title = h('h1', { tabindex: '-1' }, sent.title);
+  const element = h(
     'div',
-    { class: 'notice good sent' },
-    h('p', { class: 'notice-title' }, sent.title),
-    h(
-      'p',
-      {},
-      sent.sentAs(owner),
-      ' · ',
-      sent.reference,
-      ' ',
-      h('code', { dir: 'ltr' }, referenceOf(inquiry)),
-    ),
+    { class: 'sent' },
+    title,
     expectation === undefined ? undefined : h('p', {}, inLanguage(expectation, locale.language)),
     h('p', {}, answer),
+    h('p', { class: 'hint' }, sent.sentAs(owner)),
+    h('p', { class: 'hint' }, sent.reference, ' ', h('code', { dir: 'ltr' }, referenceOf(inquiry))),
     h(
       'div',
       { class: 'actions' },
+      button(sent.another, { class: 'primary' }, writeAnother),
       viewInList === undefined ? undefined : button(sent.view, {}, () => viewInList(inquiry.id)),
-      button(sent.another, {}, writeAnother),
     ),
   );
+  return { element, title };
 }

@@ -5,25 +5,15 @@ import { ITEM_LIMIT } from '../../src/limits.ts';
 const NEAR = ITEM_LIMIT * 0.8;
 
 export interface Size {
-  readonly characters: number;
   readonly bytes: number;
   readonly level: 'fine' | 'near' | 'over';
 }
 
 const encoder = new TextEncoder();
 
-/** Measures subject and message together; characters are counted in code points. */
+/** Measures subject and message together. */
 export function measure(subject: string, body: string): Size {
   const bytes = encoder.encode(subject).length + encoder.encode(body).length;
   const level = bytes > ITEM_LIMIT ? 'over' : bytes >= NEAR ? 'near' : 'fine';
-  return { characters: countCodePoints(subject) + countCodePoints(body), bytes, level };
-}
-
-function countCodePoints(text: string): number {
-  let count = 0;
-  for (let index = 0; index < text.length; index++) {
-    count++;
-    if ((text.codePointAt(index) ?? 0) > 0xffff) index++;
-  }
-  return count;
+  return { bytes, level };
 }

@@ -2,21 +2,34 @@ import { inLanguage } from './config.ts';
 import type { Text } from './config.ts';
 import { button, h } from './dom.ts';
 import type { Locale } from './locale.ts';
+import { toggleTopic, topicOf } from './subject.ts';
+
+interface Topics {
+  readonly element: HTMLElement;
+  /** Marks the topic of the subject. */
+  readonly update: () => void;
+}
 
 /** Buttons that fill the subject; undefined without topics. */
 export function topicChips(
-  topics: readonly Text[],
+  texts: readonly Text[],
   { language, strings }: Locale,
   subject: HTMLInputElement,
-): HTMLElement | undefined {
-  if (topics.length === 0) return undefined;
-  const chips = topics.map((text) => {
-    const topic = inLanguage(text, language);
-    return button(topic, { class: 'chip' }, () => {
-      subject.value = topic;
+): Topics | undefined {
+  if (texts.length === 0) return undefined;
+  const topics = texts.map((text) => inLanguage(text, language));
+  const chips = topics.map((topic) =>
+    button(topic, { class: 'chip' }, () => {
+      if (subject.readOnly) return;
+      subject.value = toggleTopic(subject.value, topic, topics);
       subject.dispatchEvent(new Event('input', { bubbles: true }));
-      subject.focus();
-    });
-  });
-  return h('div', { class: 'topics', role: 'group', 'aria-label': strings.form.topics }, ...chips);
+    }),
+  );
+  return {
+    element: h('div', { class: 'topics', role: 'group', 'aria-label': strings.form.topics }, ...chips),
+    update() {
+      const chosen = topicOf(subject.value, topics);
+      chips.forEach((chip, index) => (chip.ariaPressed = String(topics[index] === chosen)));
+    },
+  };
 }

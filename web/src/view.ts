@@ -19,6 +19,10 @@ export interface ViewParts {
   readonly withList: boolean;
   /** Leads to the sign-in. @throws when it cannot be reached. */
   readonly signIn: () => Promise<void>;
+  /** The address that leads to an inquiry, where there is one. */
+  readonly linkTo?: (id: string) => string;
+  /** The id of the inquiry that the address leads to. */
+  readonly linked?: string;
   readonly onSent?: (inquiry: Inquiry) => void;
   readonly onFailed?: (failure: Failure) => void;
 }
@@ -29,6 +33,8 @@ export interface View {
   readonly mayLeave: () => Promise<boolean>;
   /** Loads the list, and finishes sending after a reload or sign-in during sending; never rejects. */
   readonly start: () => Promise<void>;
+  /** Shows an inquiry in the list. @param id - Anything else is ignored. */
+  readonly show: (id: string) => Promise<void>;
 }
 
 export function createView({
@@ -38,12 +44,14 @@ export function createView({
   branding,
   withList,
   signIn,
+  linkTo,
+  linked,
   onSent,
   onFailed,
 }: ViewParts): View {
   const { strings } = locale;
   const drafts = createDrafts(sessionStorage, localStorage, user.sub);
-  const list = withList ? createList({ api, user, locale, branding, signIn }) : undefined;
+  const list = withList ? createList({ api, user, locale, branding, signIn, linkTo, linked }) : undefined;
   const form = createForm({
     create: api.create,
     drafts,
@@ -52,7 +60,7 @@ export function createView({
     branding,
     signIn,
     refreshList: async () => list?.refresh(),
-    ...(list !== undefined && { viewInList: list.view }),
+    ...(list !== undefined && { viewInList: (id: string) => void list.view(id) }),
     onSent(inquiry) {
       list?.add(inquiry);
       onSent?.(inquiry);
@@ -63,6 +71,7 @@ export function createView({
     'div',
     { class: 'view', lang: locale.language, dir: locale.direction },
     h('div', { class: list === undefined ? 'column' : 'columns' }, form.element, list?.element),
+    list === undefined ? undefined : form.backButton,
   );
   return {
     element,
@@ -76,6 +85,7 @@ export function createView({
       if (answer === 'delete') drafts.clear();
       return answer === 'keep' || answer === 'delete';
     },
+    show: async (id) => list?.view(id),
     async start() {
       await Promise.all([list?.refresh(), form.resume()]);
     },

@@ -58,7 +58,7 @@ variables {
       issuer      = "https://issuer.example.com/${stage}"
       audience    = ["client"]
       cors_origin = "https://${stage}.example.com"
-      inbox       = { to = "team@example.org", from = "${stage}@mail.example.com", mails_per_hour = 25 }
+      inbox       = { to = "team@example.org", from = "${stage}@mail.example.com", mails_per_hour = 25, language = "de" }
     }
   }
 }
@@ -146,6 +146,7 @@ run "mailer" {
       INBOX_FROM     = "${terraform.workspace}@mail.example.com"
       MAILS_PER_HOUR = "25"
       STAGE          = terraform.workspace
+      MAIL_LANGUAGE  = "de"
     })
     error_message = "CKV_AWS_45: the mailer's environment is not its settings only."
   }
@@ -330,7 +331,10 @@ run "existing_identity" {
     error_message = "An identity that exists would be created again."
   }
   assert {
-    condition     = aws_lambda_function.mailer[0].environment[0].variables.MAILS_PER_HOUR == "10"
-    error_message = "The default is not 10 mails an hour."
+    condition = (
+      aws_lambda_function.mailer[0].environment[0].variables.MAILS_PER_HOUR == "10"
+      && aws_lambda_function.mailer[0].environment[0].variables.MAIL_LANGUAGE == "en"
+    )
+    error_message = "The defaults are not 10 mails an hour, in English."
   }
 }

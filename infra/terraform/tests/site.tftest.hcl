@@ -16,6 +16,11 @@ override_resource {
   values = { output = { is_protected = false, message = "" } }
 }
 
+override_resource {
+  target = aws_sqs_queue.dead_letters
+  values = { arn = "arn:aws:sqs:eu-central-1:111122223333:dead-letters" }
+}
+
 variables {
   runtime             = "nodejs22.x"
   package_file        = "versions.tf"
@@ -135,13 +140,22 @@ run "site" {
   assert {
     condition = (
       aws_cloudfront_response_headers_policy.site[0].security_headers_config[0].content_security_policy[0].content_security_policy
-      == "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self' https://cognito-idp.eu-central-1.amazonaws.com ${local.sign_in_origin} https://*.execute-api.eu-central-1.amazonaws.com; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+      == "default-src 'none'; script-src 'self' 'sha256-${base64sha256(file("../../web/src/first-paint.js"))}'; style-src 'self' 'sha256-${base64sha256(file("../../web/src/first-paint.css"))}'; img-src 'self'; connect-src 'self' https://cognito-idp.eu-central-1.amazonaws.com ${local.sign_in_origin} https://*.execute-api.eu-central-1.amazonaws.com; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
       && aws_cloudfront_response_headers_policy.site[0].security_headers_config[0].content_security_policy[0].override
       && aws_cloudfront_response_headers_policy.site[0].security_headers_config[0].content_type_options[0].override
       && aws_cloudfront_response_headers_policy.site[0].security_headers_config[0].referrer_policy[0].referrer_policy == "no-referrer"
       && aws_cloudfront_response_headers_policy.site[0].security_headers_config[0].strict_transport_security[0].access_control_max_age_sec == 31536000
     )
     error_message = "CKV_AWS_259: the headers are not those of web/README.md."
+  }
+  assert {
+    condition = (
+      one(aws_cloudfront_response_headers_policy.site[0].cors_config[0].access_control_allow_origins).items == toset(["*"])
+      && one(aws_cloudfront_response_headers_policy.site[0].cors_config[0].access_control_allow_methods).items == toset(["GET", "HEAD"])
+      && !aws_cloudfront_response_headers_policy.site[0].cors_config[0].access_control_allow_credentials
+      && aws_cloudfront_response_headers_policy.site[0].cors_config[0].origin_override
+    )
+    error_message = "Pages of other origins cannot load the form's element, or may do more than load files."
   }
   assert {
     condition = (
@@ -173,6 +187,35 @@ run "site" {
   assert {
     condition     = terraform_data.guard.input.is_protected == aws_dynamodb_table.this.deletion_protection_enabled
     error_message = "A protected stage could be destroyed up to its table."
+  }
+}
+
+run "form_settings" {
+  variables {
+    stages = {
+      for stage in ["develop", "main", "release"] : stage => {
+        form = {
+          name         = "Example"
+          logo         = "favicon.svg"
+          introduction = { en = "Ask us.", ar = "اسألنا." }
+          topics       = [{ en = "Orders" }, { en = "Returns", de = "Rückgabe" }]
+          languages    = ["en", "ar"]
+        }
+        inbox = { to = "team@example.org", from = "${stage}@mail.example.com" }
+      }
+    }
+  }
+
+  assert {
+    condition = { for key, value in output.form_config : key => value if !contains(["issuer", "clientId", "apiUrl"], key) } == {
+      name         = "Example"
+      logo         = "favicon.svg"
+      introduction = tomap({ en = "Ask us.", ar = "اسألنا." })
+      topics       = tolist([tomap({ en = "Orders" }), tomap({ en = "Returns", de = "Rückgabe" })])
+      languages    = tolist(["en", "ar"])
+      answersFrom  = "${terraform.workspace}@mail.example.com"
+    }
+    error_message = "config.json would not have exactly what is set, with the address that answers come from."
   }
 }
 

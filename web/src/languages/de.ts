@@ -1,7 +1,6 @@
 import type { MailStrings, Strings } from './strings.ts';
 
 export const strings: Strings = {
-  self: 'Deutsch',
   page: {
     title: (name) => (name === '' ? 'Kontakt' : `Kontakt – ${name}`),
     language: 'Sprache',
@@ -64,9 +63,9 @@ export const strings: Strings = {
       text: 'Sie können weiterschreiben. Senden Sie die Anfrage, sobald Sie wieder verbunden sind.',
     },
     size: (used, limit) => `${used} von ${limit}`,
-    nearlyFull: (left) => `Fast voll: noch ${left} frei.`,
     tooLarge: (over) => `Um ${over} zu lang. Bitte kürzen Sie Ihre Nachricht.`,
     backToForm: 'Anfrage schreiben',
+    connected: 'Sie sind wieder verbunden',
   },
   sent: {
     title: 'Wir haben Ihre Anfrage erhalten',

@@ -1,7 +1,6 @@
 import type { MailStrings, Strings } from './strings.ts';
 
 export const strings: Strings = {
-  self: 'English',
   page: {
     title: (name) => (name === '' ? 'Contact us' : `Contact ${name}`),
     language: 'Language',
@@ -23,7 +22,7 @@ export const strings: Strings = {
     signedOut: { title: 'You’re signed out', text: '' },
     signedOutHere: {
       title: 'You’re signed out here',
-      text: 'The sign-in service didn’t answer and may still know you. On a shared computer, close the browser.',
+      text: 'The sign-in service didn’t answer, so you may still be signed in there. On a shared computer, close the browser.',
     },
     ended: { title: 'Your session has ended', text: 'We’ve kept your text. Sign in to continue.' },
     cancelled: { title: 'The sign-in was cancelled', text: '' },
@@ -55,12 +54,12 @@ export const strings: Strings = {
     },
     offline: {
       title: 'You’re offline',
-      text: 'You can go on writing. Send it when you’re connected again.',
+      text: 'You can keep writing. Send it when you’re connected again.',
     },
     size: (used, limit) => `${used} of ${limit}`,
-    nearlyFull: (left) => `Almost full: ${left} left.`,
     tooLarge: (over) => `Too long by ${over}. Please shorten your message.`,
     backToForm: 'Write to us',
+    connected: 'You’re connected again',
   },
   sent: {
     title: 'We’ve received your inquiry',
@@ -77,7 +76,7 @@ export const strings: Strings = {
     goBack: 'Go back',
     sendEmpty: 'Send it empty',
     unsent: {
-      title: 'You have text that isn’t sent',
+      title: 'You have unsent text',
       text: 'Keep it in this browser until you sign in again, or delete it?',
     },
     keepAndSignOut: 'Keep it and sign out',
@@ -158,7 +157,7 @@ export const strings: Strings = {
     copyLink: 'Copy link',
     copied: 'Copied',
     notCopied: 'Copying didn’t work',
-    notFound: 'There is no such inquiry in your list.',
+    notFound: 'This inquiry isn’t in your list.',
   },
 };
 

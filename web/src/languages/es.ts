@@ -1,7 +1,6 @@
 import type { MailStrings, Strings } from './strings.ts';
 
 export const strings: Strings = {
-  self: 'Español',
   page: {
     title: (name) => (name === '' ? 'Contacto' : `Contacto con ${name}`),
     language: 'Idioma',
@@ -64,9 +63,9 @@ export const strings: Strings = {
       text: 'Puede seguir escribiendo. Envíe la consulta cuando vuelva a tener conexión.',
     },
     size: (used, limit) => `${used} de ${limit}`,
-    nearlyFull: (left) => `Casi lleno. Espacio restante: ${left}.`,
     tooLarge: (over) => `Supera el límite en ${over}. Acorte el mensaje.`,
     backToForm: 'Escribirnos',
+    connected: 'Vuelve a tener conexión',
   },
   sent: {
     title: 'Hemos recibido su consulta',

@@ -2,7 +2,6 @@ import type { MailStrings, Strings } from './strings.ts';
 
 // \u202f is the narrow space before ? ! : ; and inside « »; the line never breaks there.
 export const strings: Strings = {
-  self: 'Français',
   page: {
     title: (name) => (name === '' ? 'Nous contacter' : `Contacter ${name}`),
     language: 'Langue',
@@ -23,7 +22,7 @@ export const strings: Strings = {
     signOut: 'Se déconnecter',
     signedOut: { title: 'Déconnexion effectuée', text: '' },
     signedOutHere: {
-      title: 'Déconnexion effectuée ici',
+      title: 'Déconnexion effectuée sur ce site',
       text: 'Le service de connexion n’a pas répondu\u202f: votre session y est peut-être encore ouverte. Sur un ordinateur partagé, fermez le navigateur.',
     },
     ended: {
@@ -65,9 +64,9 @@ export const strings: Strings = {
       text: 'Vous pouvez continuer à écrire. Envoyez votre demande dès que la connexion est rétablie.',
     },
     size: (used, limit) => `${used} sur ${limit}`,
-    nearlyFull: (left) => `Presque plein\u202f: il reste ${left}.`,
     tooLarge: (over) => `Trop long de ${over}. Veuillez raccourcir votre message.`,
     backToForm: 'Nous écrire',
+    connected: 'Vous êtes de nouveau en ligne',
   },
   sent: {
     title: 'Nous avons bien reçu votre demande',
@@ -129,7 +128,7 @@ export const strings: Strings = {
     notSent: 'Rien n’a été envoyé. Votre texte est conservé. Veuillez réessayer.',
     otherVersion:
       'Vous la trouverez sous «\u202fVos demandes\u202f». Voulez-vous envoyer aussi cette version\u202f?',
-    oldAttempt: 'Veuillez vérifier sous «\u202fVos demandes\u202f»',
+    oldAttempt: 'Veuillez consulter «\u202fVos demandes\u202f»',
     oldAttemptText: (time) =>
       `Vous avez essayé d’envoyer ce texte le ${time}. S’il est arrivé, il figure dans la liste. Votre texte est conservé.`,
     list: 'Nous n’avons pas pu charger vos demandes.',

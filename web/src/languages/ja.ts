@@ -1,7 +1,6 @@
 import type { MailStrings, Strings } from './strings.ts';
 
 export const strings: Strings = {
-  self: '日本語',
   page: {
     title: (name) => (name === '' ? 'お問い合わせ' : `${name}へのお問い合わせ`),
     language: '言語',
@@ -64,9 +63,9 @@ export const strings: Strings = {
       text: 'このまま入力を続けられます。接続が戻ったら送信してください。',
     },
     size: (used, limit) => `${limit}中${used}`,
-    nearlyFull: (left) => `もうすぐ上限です。残りは${left}です。`,
     tooLarge: (over) => `上限を${over}超えています。メッセージを短くしてください。`,
     backToForm: 'お問い合わせを書く',
+    connected: '再び接続されました',
   },
   sent: {
     title: 'お問い合わせを受け付けました',
@@ -161,7 +160,7 @@ export const strings: Strings = {
     clear: '検索をクリア',
     today: '今日',
     yesterday: '昨日',
-    copyText: '本文をコピー',
+    copyText: '内容をコピー',
     copyLink: 'リンクをコピー',
     copied: 'コピーしました',
     notCopied: 'コピーできませんでした',

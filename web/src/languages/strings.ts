@@ -15,9 +15,6 @@ export interface Message {
 }
 
 export interface Strings {
-  /** The name of the language in itself. */
-  readonly self: string;
-
   readonly page: {
     /** Title of the document. @param name - Of the company; empty: none is set. */
     readonly title: (name: string) => string;
@@ -71,9 +68,10 @@ export interface Strings {
     readonly offline: Message;
     /** @param used, limit - Sizes with their units. */
     readonly size: (used: string, limit: string) => string;
-    readonly nearlyFull: (left: string) => string;
     readonly tooLarge: (over: string) => string;
     readonly backToForm: string;
+    /** Title, after having been offline. */
+    readonly connected: string;
   };
 
   readonly sent: {

@@ -1,0 +1,137 @@
+/** The texts of the contact form in its languages: complete, in the right plural forms, in the right characters. */
+import { describe, expect, it } from 'vitest';
+import * as ar from '../../web/src/languages/ar.ts';
+import * as de from '../../web/src/languages/de.ts';
+import * as en from '../../web/src/languages/en.ts';
+import * as es from '../../web/src/languages/es.ts';
+import * as fr from '../../web/src/languages/fr.ts';
+import * as ja from '../../web/src/languages/ja.ts';
+import type { MailStrings, Plural, Strings } from '../../web/src/languages/strings.ts';
+
+interface Texts {
+  readonly strings: Strings;
+  readonly mail: MailStrings;
+}
+
+type Leaf = string | ((...values: string[]) => string) | Plural;
+
+const TRANSLATIONS: Record<string, Texts> = { de, fr, es, ja, ar };
+const LANGUAGES: Record<string, Texts> = { en, ...TRANSLATIONS };
+
+/** Plural forms whose words may say the number. */
+const IN_WORDS: ReadonlySet<string> = new Set(['zero', 'one', 'two']);
+
+/** Texts that are the same in English. */
+const SAME_AS_ENGLISH: Record<string, readonly string[]> = { fr: ['strings.form.message'] };
+
+/** What the typography of a language excludes, besides straight quotes. */
+const EXCLUDED: Record<string, RegExp> = {
+  de: /[’”«»]|[^\u00a0]…/,
+  fr: /[^\u202f][?!:;»]|«[^\u202f]|[“”„]/,
+  es: /^[^¿]*\?|^[^¡]*!|[’“”„]/,
+  ja: /[ ,.?!:;()]/,
+  ar: /[,?;]|\p{Script=Latin}/u,
+};
+
+/** All texts by their paths, such as `strings.list.title`. */
+function leavesOf(value: object, path: readonly string[] = []): [path: string, leaf: Leaf][] {
+  return Object.entries(value).flatMap(([key, child]: [string, Leaf | object]) => {
+    const isLeaf = typeof child !== 'object' || 'other' in child;
+    return isLeaf ? [[[...path, key].join('.'), child]] : leavesOf(child, [...path, key]);
+  });
+}
+
+const pluralsOf = (texts: Texts) =>
+  leavesOf(texts).flatMap(([path, leaf]) => (typeof leaf === 'object' ? [{ path, leaf }] : []));
+
+/**
+ * The arguments of each function, by its path. English decides how many: a function that ignores its last argument has
+ * a smaller `length`.
+ */
+const ARGUMENTS = new Map(
+  leavesOf(en).map(([path, leaf]) => [
+    path,
+    Array.from({ length: typeof leaf === 'function' ? leaf.length : 0 }, (_, index) => `#${index}`),
+  ]),
+);
+
+/** The texts as they are read: of functions, those with their arguments; of plurals, all forms. */
+const textsOf = (texts: Texts): [path: string, text: string][] =>
+  leavesOf(texts).flatMap(([path, leaf]) => {
+    if (typeof leaf === 'string') return [[path, leaf]];
+    if (typeof leaf === 'function') return [[path, leaf(...(ARGUMENTS.get(path) ?? []))]];
+    return Object.entries(leaf).map(([category, form]) => [`${path}.${category}`, form]);
+  });
+
+const ENGLISH = new Map(textsOf(en));
+
+describe.each(Object.entries(LANGUAGES))('the texts in %s', (language, texts) => {
+  it('have one form for each plural category of the language, with the number unless words say it', () => {
+    const { pluralCategories } = new Intl.PluralRules(language).resolvedOptions();
+    const plurals = pluralsOf(texts);
+    expect(plurals.map(({ path, leaf }) => [path, Object.keys(leaf).toSorted()])).toEqual(
+      plurals.map(({ path }) => [path, pluralCategories.toSorted()]),
+    );
+    const withoutNumber = plurals.filter(({ leaf }) =>
+      Object.entries(leaf).some(([category, form]) => !IN_WORDS.has(category) && !form.includes('{n}')),
+    );
+    expect(withoutNumber).toEqual([]);
+  });
+
+  it('have no straight quotes, no spaces at the ends or in pairs, and the punctuation of the language', () => {
+    const wrong = textsOf(texts).filter(
+      ([, text]) =>
+        /['"`]|^\s|\s$|\s\s/.test(text) || EXCLUDED[language]?.test(text.replace('{n}', '')) === true,
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('name the list and the button for older inquiries as they are labelled', () => {
+    const { form, failures, list } = texts.strings;
+    for (const text of [form.lead, failures.otherVersion, failures.oldAttempt]) {
+      expect(text).toContain(list.title);
+    }
+    for (const text of Object.values(list.searchedNewest)) expect(text).toContain(list.more);
+  });
+
+  it('leave no gap where the name of the company or the time to wait is missing', () => {
+    const { page, failures } = texts.strings;
+    const limit = failures.notSentLimit('', '9:30');
+    expect(limit).toContain('9:30');
+    for (const text of [page.title(''), limit]) expect(text).not.toMatch(/\s[\s,]|\s$|。（/);
+  });
+});
+
+describe.each(Object.entries(TRANSLATIONS))('the translation to %s', (language, texts) => {
+  const translated = textsOf(texts);
+
+  it('has the same texts as English', () => {
+    const shape = (one: Texts) => leavesOf(one).map(([path, leaf]) => `${path}: ${typeof leaf}`);
+    expect(shape(texts).toSorted()).toEqual(shape(en).toSorted());
+  });
+
+  it('leaves nothing empty that is a text in English', () => {
+    const empty = translated.filter(([path, text]) => text === '' && ENGLISH.get(path) !== '');
+    expect(empty).toEqual([]);
+  });
+
+  it('leaves nothing in English', () => {
+    const same = translated.filter(([path, text]) => text !== '' && text === ENGLISH.get(path));
+    expect(same.map(([path]) => path)).toEqual(SAME_AS_ENGLISH[language] ?? []);
+  });
+
+  it('puts each argument in once', () => {
+    const wrong = translated.filter(([path, text]) =>
+      (ARGUMENTS.get(path) ?? []).some((argument) => text.split(argument).length !== 2),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
+it.each([
+  ['ja', /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}]/u],
+  ['ar', /\p{Script=Arabic}/u],
+])('every text in %s is written in its script', (language, script) => {
+  const foreign = textsOf(LANGUAGES[language] ?? en).filter(([, text]) => text !== '' && !script.test(text));
+  expect(foreign).toEqual([]);
+});
