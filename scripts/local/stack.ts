@@ -168,7 +168,7 @@ export async function startStack({
     authorize: createAuthorizer({ issuer: issuer.url, audience: [issuer.audience] }),
     invoke: (event, requestId) =>
       lambda.invoke(engineName === 'dynalite' ? withoutKey(event) : event, requestId),
-    corsOrigins,
+    corsOrigins: [...corsOrigins, docs.url],
     log,
     ...(onResponse !== undefined && { onResponse }),
   });

@@ -9,6 +9,7 @@ import type { Issuer } from '../../scripts/local/issuer.ts';
 import { messagePage } from '../../scripts/local/issuer/sign-in-page.ts';
 import { subOf } from '../../scripts/local/issuer/tokens.ts';
 
+const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
 const ORIGIN = 'http://localhost:5173';
 const CALLBACK = `${ORIGIN}/callback`;
 const ANA = 'ana@example.com';
@@ -176,11 +177,29 @@ describe('the code flow', () => {
   });
 
   it.each([
-    ['without PKCE', { code_challenge: undefined, code_challenge_method: undefined }],
-    ['for a token in the URL', { response_type: 'id_token' }],
-  ])('refuses a request %s', async (_name, overrides) => {
+    [
+      'without PKCE',
+      { code_challenge: undefined, code_challenge_method: undefined },
+      {
+        error: 'invalid_request',
+        error_description: expect.stringMatching(/^code_challenge is missing: .*PKCE/),
+      },
+    ],
+    [
+      'without scope openid',
+      { scope: 'email profile', nonce: undefined },
+      { error: 'invalid_scope', error_description: 'scope must contain openid, it is "email profile"' },
+    ],
+    [
+      'without any scope',
+      { scope: undefined, nonce: undefined },
+      { error: 'invalid_scope', error_description: 'scope must contain openid, it is ""' },
+    ],
+    ['for a token in the URL', { response_type: 'id_token' }, { error: 'unsupported_response_type' }],
+  ])('refuses a request %s and tells the app why', async (_name, overrides, told) => {
     const response = await authorize(createBrowser(), overrides);
-    expect(response.headers.get('location')).toMatch(/error=(invalid_request|unsupported_response_type)/);
+    const { searchParams, hash } = new URL(response.headers.get('location') ?? 'about:blank');
+    expect(Object.fromEntries([...searchParams, ...new URLSearchParams(hash.slice(1))])).toMatchObject(told);
   });
 
   it('accepts the origin itself as redirect URI, and signs nobody in silently without a session', async () => {
@@ -188,20 +207,63 @@ describe('the code flow', () => {
     expect(response.headers.get('location')).toMatch(/^http:\/\/localhost:5173\/\?error=login_required/);
   });
 
+  const START = 'npm start -- --cors-origin';
+  const TWO = 'only two addresses';
   it.each([
-    ['redirect_uri', 'https://evil.example/callback'],
-    ['redirect_uri', `${CALLBACK}?next=1`],
-    ['client_id', 'other'],
-  ])('shows an error page instead of redirecting for %s %s', async (name, value) => {
-    const response = await authorize(createBrowser(), { [name]: value });
+    ['https://evil.example/"><b>', [`${START} http://localhost:5173<`]],
+    ['http://127.0.0.1:8080/callback', [`${START} http://127.0.0.1:8080<`]],
+    ['https://[::1]:8080/in?<b>', [`${START} https://[::1]:8080<`, TWO]],
+    [`${CALLBACK}?next=1`, [TWO, `<code>${CALLBACK}</code>`]], // its origin is registered: nothing to start
+    ['not an address', [`${START} http://localhost:5173<`]],
+    [undefined, [`${START} http://localhost:5173<`, 'sent no <code>redirect_uri']],
+  ])('shows what to do instead of redirecting to %s', async (redirect_uri, advice) => {
+    const response = await authorize(createBrowser(), { redirect_uri });
     expect([response.status, response.headers.get('location')]).toEqual([400, null]);
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
-    expect(await response.text()).toMatch(/<h1>invalid_(redirect_uri|client)<\/h1>/);
+    const html = await response.text();
+    expect(html).toContain(`<li><code>${ORIGIN}/</code></li><li><code>${CALLBACK}<`);
+    for (const text of [...advice, escaped(redirect_uri ?? '')]) expect(html).toContain(text);
+    for (const text of [START, TWO])
+      expect(html.includes(text)).toBe(advice.some((part) => part.includes(text)));
+    expect(html).not.toContain('<b>');
+  });
+
+  it.each([
+    ['other<b>', `not “${escaped('other<b>')}”`],
+    [undefined, 'it is missing'],
+  ])('names the client instead of redirecting for client_id %s', async (client_id, said) => {
+    const response = await authorize(createBrowser(), { client_id });
+    expect([response.status, response.headers.get('location')]).toEqual([400, null]);
+    expect(await response.text()).toContain(`<p>client_id must be inquiries-local; ${said}.</p>`);
   });
 });
 
 describe('the pages', () => {
-  const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+  it('name on the root what an app needs: addresses, client, how to register, users', async () => {
+    const response = await fetch(`${issuer.url}/`);
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      200,
+      'text/html; charset=utf-8',
+    ]);
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+    const html = await response.text();
+    for (const text of [
+      'href="/.well-known/openid-configuration"',
+      `<code>${issuer.clientId}</code>`,
+      'no client secret',
+      `<li><code>${ORIGIN}/</code></li><li><code>${CALLBACK}</code></li>`,
+      'npm start -- --cors-origin http://localhost:5173<',
+      subOf(ANA),
+      'npm run --silent token -- --email ana@example.com<',
+    ]) {
+      expect(html).toContain(text);
+    }
+    const discovery = await fetch(`${issuer.url}/.well-known/openid-configuration`);
+    const metadata = (await discovery.json()) as Record<string, unknown>;
+    const endpoints = Object.entries(metadata).filter(([name]) => /_endpoint$|^jwks_uri$/.test(name));
+    expect(endpoints.length).toBe(5);
+    for (const [name, url] of endpoints) expect(html).toContain(`<dt>${name}</dt><dd><code>${String(url)}<`);
+  });
 
   it('offer the demo users, allow no script, and name the app’s origin as a form target', async () => {
     const page = await authorize(createBrowser());

@@ -2,15 +2,36 @@
 import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { Provider, errors } from 'oidc-provider';
-import type { Configuration, InteractionResults } from 'oidc-provider';
+import type { Configuration, InteractionResults, KoaContextWithOIDC } from 'oidc-provider';
 import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.js';
 import type { SigningKey } from './keys.ts';
-import { contentSecurityPolicy, messagePage, signInPage } from './sign-in-page.ts';
+import {
+  contentSecurityPolicy,
+  messagePage,
+  redirectPage,
+  settingsPage,
+  signInPage,
+} from './sign-in-page.ts';
 import { CLIENT_ID, HOUR, subOf, userClaims } from './tokens.ts';
 import type { User } from './tokens.ts';
 
 type Context = Parameters<Parameters<Provider['use']>[0]>[0];
 
+const ROUTES = {
+  authorization: '/oauth2/authorize',
+  token: '/oauth2/token',
+  userinfo: '/oauth2/userInfo',
+  jwks: '/.well-known/jwks.json',
+};
+const LOGOUT = '/logout';
+/** By their names in the discovery document. */
+const ENDPOINTS = {
+  authorization_endpoint: ROUTES.authorization,
+  token_endpoint: ROUTES.token,
+  userinfo_endpoint: ROUTES.userinfo,
+  jwks_uri: ROUTES.jwks,
+  end_session_endpoint: LOGOUT,
+};
 const MONTH = 30 * 24 * HOUR; // Cognito's default lifetime of a refresh token
 
 /** As browsers check `type=email`: https://html.spec.whatwg.org/multipage/input.html#valid-e-mail-address */
@@ -26,6 +47,10 @@ const EMAIL =
 export function createProvider(url: string, key: SigningKey, origins: readonly string[]): Provider {
   const { host, port } = new URL(url);
   const homes = origins.map((origin) => `${origin}/`);
+  const registered = {
+    redirectUris: homes.flatMap((home) => [home, `${home}callback`]),
+    logoutUris: homes,
+  };
   const users = new Map<string, User>();
 
   const configuration: Configuration = {
@@ -37,7 +62,7 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
         token_endpoint_auth_method: 'none', // a public client: oidc-provider then requires PKCE with S256
         grant_types: homes.length > 0 ? ['authorization_code', 'refresh_token'] : [],
         response_types: homes.length > 0 ? ['code'] : [],
-        redirect_uris: [...homes, ...origins.map((origin) => `${origin}/callback`)],
+        redirect_uris: registered.redirectUris,
       },
     ],
     clientAuthMethods: ['none'],
@@ -86,16 +111,26 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
       RefreshToken: MONTH,
       Session: MONTH,
     },
-    routes: {
-      authorization: '/oauth2/authorize',
-      token: '/oauth2/token',
-      userinfo: '/oauth2/userInfo',
-      jwks: '/.well-known/jwks.json',
-    },
-    discovery: { end_session_endpoint: `${url}/logout` },
+    routes: ROUTES,
+    discovery: { end_session_endpoint: url + LOGOUT },
     interactions: { url: (_ctx, { uid }) => `/sign-in/${uid}` },
+    // The only client is public. Called for a request without a code challenge.
+    pkce: {
+      required() {
+        throw new errors.InvalidRequest(
+          'code_challenge is missing: the client is public, so it signs in with PKCE (code_challenge_method S256)',
+        );
+      },
+    },
+    // Without openid there would be no ID token, which is the token that the API asks for.
+    extraParams: {
+      scope(_ctx, scope = '') {
+        if (scope.split(' ').includes('openid')) return;
+        throw new errors.InvalidScope(`scope must contain openid, it is "${scope}"`, scope);
+      },
+    },
     renderError: (ctx, { error, error_description: description = '' }) =>
-      show(ctx, ctx.status, messagePage(error, description)),
+      show(ctx, ctx.status, errorPage(ctx, error) ?? messagePage(error, description)),
     features: {
       devInteractions: { enabled: false },
       dPoP: { enabled: false },
@@ -105,6 +140,20 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
     },
   };
   const provider = new Provider(url, configuration);
+
+  /** What is wrong with the client or the redirect URI of an authorization request, which stays on this origin. */
+  const errorPage = ({ oidc }: KoaContextWithOIDC, error: string): string | undefined => {
+    if (oidc.route !== 'authorization') return undefined;
+    const [clientId, redirectUri] = [oidc.params?.['client_id'], oidc.params?.['redirect_uri']].map((value) =>
+      typeof value === 'string' ? value : undefined,
+    );
+    if (error === 'invalid_client' || clientId === undefined) {
+      const sent = clientId === undefined ? 'it is missing' : `not “${clientId}”`;
+      return messagePage('Unknown client', `client_id must be ${CLIENT_ID}; ${sent}.`);
+    }
+    const isRedirectUriWrong = error === 'invalid_redirect_uri' || redirectUri === undefined;
+    return isRedirectUriWrong ? redirectPage(redirectUri, registered) : undefined;
+  };
 
   const signIn = async (ctx: Context): Promise<void> => {
     const { params, prompt } = await provider.interactionDetails(ctx.req, ctx.res);
@@ -156,7 +205,8 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
   provider.use(async (ctx, next) => {
     // Protects the sign-in from DNS rebinding.
     if (ctx.host !== host) return void Object.assign(ctx, { status: 421, body: `This issuer is ${url}\n` });
-    if (ctx.path === '/logout') return logout(ctx);
+    if (ctx.path === '/') return show(ctx, 200, settingsPage(url, ENDPOINTS, registered));
+    if (ctx.path === LOGOUT) return logout(ctx);
     if (!ctx.path.startsWith('/sign-in/')) return next();
     return signIn(ctx).catch((error: unknown) => {
       if (!(error instanceof errors.SessionNotFound)) throw error;

@@ -1,8 +1,8 @@
-/** HTML of the local issuer's pages: sign-in, errors, signed out. They have no script and load nothing. */
+/** HTML of the local issuer's pages: its settings, sign-in, errors. They have no script and load nothing. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DEMO_USERS } from './tokens.ts';
+import { CLIENT_ID, DEMO_USERS, subOf } from './tokens.ts';
 
 /** Content of the sign-in page, as plain text; it is escaped here. */
 interface SignIn {
@@ -40,6 +40,86 @@ export function messagePage(title: string, text: string): string {
   return layout(title, `<p>${escapeHtml(text)}</p>`);
 }
 
+/** What is registered with the issuer. */
+export interface Registered {
+  readonly redirectUris: readonly string[];
+  readonly logoutUris: readonly string[];
+}
+
+/** The settings that an app needs, and how to register another app. */
+export function settingsPage(
+  url: string,
+  endpoints: Readonly<Record<string, string>>,
+  { redirectUris, logoutUris }: Registered,
+): string {
+  const link = (path: string) => `<a href="${escapeHtml(path)}">${code(url + path)}</a>`;
+  return layout(
+    'Local issuer',
+    `<p>The OpenID Connect issuer of the local stack, in place of a user pool.</p>
+<section>
+<h2>Your app</h2>
+${definitions({
+  Issuer: code(url),
+  Discovery: link('/.well-known/openid-configuration'),
+  'Client id': code(CLIENT_ID),
+  'Client type': 'public: authorization code with PKCE (S256), no client secret',
+  Scope: `${code('openid')}; send the API the ID token, not the access token`,
+  'Redirect addresses': list(redirectUris),
+  'Sign-out addresses': list(logoutUris),
+})}
+</section>
+<section>
+<h2>Another app</h2>
+<p>Start the stack with the origin of your app. Its ${code('/')} and ${code('/callback')} become redirect addresses, and
+its pages may call the API.</p>
+${command(corsOriginCommand(EXAMPLE_ORIGIN))}
+</section>
+<section>
+<h2>Users</h2>
+<p>Any e-mail address signs in, without a password. The same spelling always gets the same ${code('sub')}.</p>
+${definitions(Object.fromEntries(DEMO_USERS.map((user) => [user, code(subOf(user))])))}
+<p>An ID token without the sign-in page:</p>
+${command(`npm run --silent token -- --email ${DEMO_USERS[0]}`)}
+</section>
+<section>
+<h2>Endpoints</h2>
+${definitions(Object.fromEntries(Object.entries(endpoints).map(([name, path]) => [name, code(url + path)])))}
+</section>`,
+    'wide',
+  );
+}
+
+/** The error page for a redirect URI that is missing or not registered. */
+export function redirectPage(sent: string | undefined, { redirectUris }: Registered): string {
+  const title = sent === undefined ? 'Redirect address missing' : 'Redirect address not registered';
+  const subject =
+    sent === undefined
+      ? `<p>The app sent no ${code('redirect_uri')}.</p>`
+      : `<p>The app sent this ${code('redirect_uri')}:</p><p>${code(sent)}</p>`;
+  const registered = `<section><h2>Registered</h2>${list(redirectUris)}</section>`;
+  return layout(title, subject + adviceFor(sent, redirectUris) + registered, 'wide');
+}
+
+function adviceFor(sent: string | undefined, redirectUris: readonly string[]): string {
+  const url = sent === undefined ? null : URL.parse(sent);
+  if (url === null || !/^https?:$/.test(url.protocol) || !LOOPBACK.test(url.hostname)) {
+    return `<p>The addresses of an app on this machine are registered with an option of the stack:</p>
+${command(corsOriginCommand(EXAMPLE_ORIGIN))}`;
+  }
+  const { origin } = url;
+  const home = `${origin}/`;
+  const paths = [home, `${home}callback`];
+  const returnTo = `<p>Of an origin, only two addresses are registered, without a query: ${paths.map(code).join(' and ')}.</p>`;
+  if (redirectUris.includes(home)) return returnTo;
+  return `<p>Start the stack with this option, besides those that it has now:</p>
+${command(corsOriginCommand(origin))}
+${paths.includes(url.href) ? '' : returnTo}`;
+}
+
+const LOOPBACK = /^(.+\.)?localhost$|^127\.|^\[::1\]$/;
+const EXAMPLE_ORIGIN = 'http://localhost:5173';
+const corsOriginCommand = (origin: string) => `npm start -- --cors-origin ${origin}`;
+
 /**
  * Content-Security-Policy of every page: only the inline style, by its hash. Chromium applies `form-action` to each
  * redirect after a post (https://github.com/w3c/webappsec-csp/issues/8), so it also names the app's origin.
@@ -55,7 +135,18 @@ export function contentSecurityPolicy(...formTargets: string[]): string {
   ].join('; ');
 }
 
-function layout(title: string, main: string): string {
+const code = (text: string) => `<code>${escapeHtml(text)}</code>`;
+const command = (text: string) => `<pre>${code(text)}</pre>`;
+const list = (texts: readonly string[]) =>
+  texts.length === 0 ? 'none' : `<ul>${texts.map((text) => `<li>${code(text)}</li>`).join('')}</ul>`;
+
+/** @param terms - Texts, and what each means as HTML. */
+function definitions(terms: Readonly<Record<string, string>>): string {
+  const rows = Object.entries(terms).map(([term, html]) => `<dt>${escapeHtml(term)}</dt><dd>${html}</dd>`);
+  return `<dl>${rows.join('\n')}</dl>`;
+}
+
+function layout(title: string, main: string, width: 'narrow' | 'wide' = 'narrow'): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -65,7 +156,7 @@ function layout(title: string, main: string): string {
 <link rel="icon" href="data:,">
 <style>${STYLE}</style>
 </head>
-<body>
+<body class="${width}">
 <main>
 <h1>${escapeHtml(title)}</h1>
 ${main}
