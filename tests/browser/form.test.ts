@@ -140,7 +140,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
     await expect.poll(() => subjects.allTextContents()).toEqual(['No subject']);
   });
 
-  it('works by keyboard alone, from sign-in to an unfolded text', async () => {
+  it('works by keyboard alone, from sign-in to a text that is folded again', async () => {
     const { page } = await here.open();
     const { keyboard } = page;
     const tabTo = async (name: string | RegExp) => {
@@ -174,11 +174,12 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
     await tabTo('View it');
     await keyboard.press('Enter');
     expect(await page.locator(':focus').textContent()).toBe('by hand');
-    await tabTo('Show all');
+    // It is unfolded.
+    await tabTo('Show less');
     await keyboard.press('Enter');
     const toggle = page.locator(':focus');
-    expect(await toggle.getAttribute('aria-expanded')).toBe('true');
-    expect(await toggle.textContent()).toBe('Show less');
+    expect(await toggle.getAttribute('aria-expanded')).toBe('false');
+    expect(await toggle.textContent()).toBe('Show all');
   });
 
   describe('when sending fails', () => {

@@ -18,7 +18,7 @@ import {
 
 const BRANDING = JSON.parse(readText('web/config.example.json')) as object;
 const PHONE: BrowserContextOptions = {
-  viewport: { width: 360, height: 740 },
+  viewport: { width: 320, height: 740 },
   isMobile: true,
   hasTouch: true,
 };
