@@ -10,6 +10,8 @@ import type { EngineName } from '../../scripts/local/dynamodb.ts';
 import { buildFormWhenStale } from '../../scripts/local/form.ts';
 import { startStack } from '../../scripts/local/stack.ts';
 import type { Stack } from '../../scripts/local/stack.ts';
+import type { DraftStore } from '../../web/src/drafts.ts';
+import { parseToken } from '../../web/src/token.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const NAMES = [
@@ -124,6 +126,34 @@ export function setUp(engine: EngineName = 'dynalite'): Surroundings {
       return visit;
     },
   };
+}
+
+/**
+ * Puts a session into the storage of the first page of the form that a profile opens, as after a reload. It has no refresh
+ * token, and the issuer does not know the user.
+ */
+export async function keepSession(
+  context: BrowserContext,
+  { issuer, formUrl }: Stack,
+  email: string,
+): Promise<void> {
+  const idToken = await issuer.token({ email });
+  const user = parseToken(idToken);
+  const session = { idToken, user, expires: Date.now() + 3_600_000, lastSignOut: null };
+  await context.addInitScript(
+    ({ text, origin }) => {
+      const page = globalThis as unknown as {
+        readonly origin: string;
+        readonly name: string;
+        readonly sessionStorage: DraftStore;
+        readonly localStorage: DraftStore;
+      };
+      if (page.origin !== origin || page.localStorage.getItem('test.begun') !== null) return;
+      page.localStorage.setItem('test.begun', 'yes');
+      page.sessionStorage.setItem('inquiries.session', text);
+    },
+    { text: JSON.stringify(session), origin: new URL(formUrl).origin },
+  );
 }
 
 /** Adds to the config.json that a page gets. */

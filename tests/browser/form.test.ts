@@ -18,7 +18,19 @@ if (whyNoKeys !== undefined && whyNoBrowser === undefined) {
 }
 
 describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
-  const { here, begin, paste, inquiriesOf, stored, post, openTab, expire, intercept, answer } = setUpForm();
+  const {
+    here,
+    begin,
+    signIn: beginAtIssuer,
+    paste,
+    inquiriesOf,
+    stored,
+    post,
+    openTab,
+    expire,
+    intercept,
+    answer,
+  } = setUpForm();
 
   /** Empties the table of a stack. */
   const removeAll = async ({ engine, tableName }: Stack): Promise<void> => {
@@ -263,7 +275,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
     it.each(['on start', 'on “Try again”'])(
       'sends no key of yesterday, which the service has forgotten: %s it says so, and then sends with another',
       async (moment) => {
-        const { page, write, send, alert, status, subject, email } = await begin();
+        const { page, write, send, alert, status, subject, email } = await beginAtIssuer();
         const keys: (string | undefined)[] = [];
         await intercept(page, 'POST', async (route) => {
           keys.push(route.request().headers()['idempotency-key']);
@@ -638,7 +650,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
     });
 
     it('finishes sending once after a sign-in when the outcome was unknown', async () => {
-      const form = await begin();
+      const form = await beginAtIssuer();
       const { page, send, status, alert, email } = form;
       await sendUnanswered(form, 'arrived');
       await expire(page, await here.stack.issuer.token({ email, expiresIn: -60 }));
@@ -701,7 +713,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
 
   describe('the page', () => {
     it('asks nobody but its own host, the issuer and the API, and runs no script but its own', async () => {
-      const { page, requests, complaints } = await begin();
+      const { page, requests, complaints } = await beginAtIssuer();
       const hosts = new Set(requests.map((url) => new URL(url).origin));
       expect([...hosts].toSorted()).toEqual([here.formUrl, here.stack.url, here.stack.issuer.url].toSorted());
       expect(complaints).toEqual([]);

@@ -4,7 +4,7 @@ import { anyone, on, whyNoBrowser } from './chromium.ts';
 import { setUpForm } from './contact-form.ts';
 
 describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
-  const { here, begin, stored, openTab, expire } = setUpForm();
+  const { here, signIn: begin, stored, openTab, expire } = setUpForm();
 
   it('ended while writing: the text is kept, and after the sign-in it is ready to send', async () => {
     const { page, write, send, alert, subject, subjects, email } = await begin();

@@ -9,6 +9,7 @@ import {
   configure,
   expectAccessible,
   expectFits,
+  keepSession,
   on,
   setUp,
   takePicture,
@@ -76,8 +77,9 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
   const arrive = async (options: BrowserContextOptions, email: string, branding?: object) => {
     const { page, context } = await here.open({ locale: 'en-GB', ...options });
     if (branding !== undefined) await configure(page, branding);
+    await keepSession(context, here.stack, email);
     await page.goto(here.formUrl);
-    await on(page).signIn(email);
+    await page.getByRole('heading', { name: 'Your inquiries' }).waitFor();
     return { page, context, ...on(page) };
   };
 
