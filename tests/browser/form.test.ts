@@ -296,7 +296,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
           await page.clock.setSystemTime(Date.now() + 24 * 3_600_000);
           await send.click();
         }
-        await status.getByText('Please check Your inquiries').waitFor();
+        await status.getByText('An earlier attempt may have arrived').waitFor();
         expect(await subject.inputValue()).toBe('patient');
         expect(await send.textContent()).toBe('Send inquiry');
         expect(keys).toHaveLength(2);

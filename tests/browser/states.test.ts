@@ -218,7 +218,7 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
       await alert.getByText('We can’t tell yet').waitFor();
       await page.clock.setFixedTime(new Date('2026-11-22T14:00:00'));
       await send.click();
-      await status.getByText('Please check Your inquiries').waitFor();
+      await status.getByText('An earlier attempt may have arrived').waitFor();
       await check(page, `${prefix}old-attempt`, prefix === '');
     },
   );

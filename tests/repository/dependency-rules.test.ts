@@ -1,6 +1,5 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Metafile } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../../scripts/infra/terraform.ts';
 import { readText } from '../helpers/repository.ts';
@@ -159,16 +158,6 @@ describe('the dependency rules', () => {
       .flatMap(importsOf)
       .filter((from) => /^(type )?src\//.test(from));
     expect([...new Set(fromSource)].toSorted()).toEqual(['src/limits.ts', 'type src/contract.ts']);
-  });
-
-  it('bundles the texts of mails into the mailer, and no other text of the form (dist/, from npm run build)', () => {
-    const { outputs } = JSON.parse(readText('dist/mailer.meta.json')) as Metafile;
-    const inputs = Object.values(outputs).find(({ entryPoint }) => entryPoint)?.inputs;
-    const sizes = list('web/src/languages/??.ts').map((file) => inputs?.[file]?.bytesInOutput ?? 0);
-    expect(sizes).toHaveLength(6);
-    // One language has some 60 bytes of them, and 6 KB of others.
-    expect(Math.min(...sizes)).toBeGreaterThan(0);
-    expect(Math.max(...sizes)).toBeLessThan(500);
   });
 
   it('bundles modules of the form into the operators’ page, and of the command only types', () => {

@@ -127,3 +127,14 @@ it('names no path of the machine in what is shipped', () => {
     expect(readFileSync(join(first, file)).includes(ROOT)).toBe(false);
   }
 });
+
+it('bundles the texts of mails into the mailer, and no other text of the form', () => {
+  const { outputs } = JSON.parse(readFileSync(join(first, 'mailer.meta.json'), 'utf8')) as Metafile;
+  const inputs = Object.values(outputs).find(({ entryPoint }) => entryPoint)?.inputs;
+  const files = globSync('web/src/languages/??.ts', { cwd: ROOT });
+  const sizes = files.map((file) => inputs?.[file]?.bytesInOutput ?? 0);
+  expect(sizes).toHaveLength(6);
+  // One language has some 60 bytes of them, and 6 KB of others.
+  expect(Math.min(...sizes)).toBeGreaterThan(0);
+  expect(Math.max(...sizes)).toBeLessThan(500);
+});

@@ -87,10 +87,8 @@ describe.each(Object.entries(LANGUAGES))('the texts in %s', (language, texts) =>
   });
 
   it('name the list and the button for older inquiries as they are labelled', () => {
-    const { form, failures, list } = texts.strings;
-    for (const text of [form.lead, failures.otherVersion, failures.oldAttempt]) {
-      expect(text).toContain(list.title);
-    }
+    const { form, list } = texts.strings;
+    expect(form.leadWithList).toContain(list.title);
     for (const text of Object.values(list.searchedNewest)) expect(text).toContain(list.more);
   });
 

@@ -169,7 +169,7 @@ describe('what is said of a failure', () => {
   it('reused: says that another version was sent and asks whether to send this one', () => {
     const { title, text } = describeSendFailure(EN, { kind: 'reused', mayBeDone: false }, 0);
     expect(title).toBe('An earlier version of this inquiry has already been sent');
-    expect(text).toMatch(/under Your inquiries.*\?$/);
+    expect(text).toMatch(/earlier version has arrived.*\?$/);
   });
 
   it.each([
@@ -187,8 +187,10 @@ describe('what is said of a failure', () => {
 
   it('names the time of an attempt whose outcome can no longer be asked for', () => {
     const { text } = describeOldAttempt(EN, Date.parse('2026-07-01T12:05:00Z'));
-    expect(text).toContain(`on \u2068${EN.formatTime('2026-07-01T12:05:00Z').short}\u2069. If it arrived`);
-    expect(text).toContain('it’s in the list');
+    expect(text).toContain(
+      `on \u2068${EN.formatTime('2026-07-01T12:05:00Z').short}\u2069. We can no longer tell whether it arrived`,
+    );
+    expect(text).toContain('kept your text');
   });
 
   it('repeats what the service says when it refuses', () => {

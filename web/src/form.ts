@@ -106,12 +106,13 @@ export function createForm({
   const alert = h('div', { class: 'live', role: 'alert' });
   const submit = h('button', { class: 'primary', type: 'submit' }, strings.send);
   const offlineHint = notice('plain', strings.offline);
+  const lead = viewInList === undefined ? strings.lead : strings.leadWithList;
   const topics = topicChips(branding.topics, locale, subject);
   const editor = h(
     'div',
     {},
     h('h1', { id: 'form-title' }, strings.title),
-    h('p', { class: 'lead' }, inLanguage(branding.introduction ?? strings.lead, locale.language)),
+    h('p', { class: 'lead' }, inLanguage(branding.introduction ?? lead, locale.language)),
     topics?.element,
     h(
       'div',

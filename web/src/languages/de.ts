@@ -41,7 +41,8 @@ export const strings: Strings = {
   },
   form: {
     title: 'Wie können wir Ihnen helfen?',
-    lead: 'Schreiben Sie uns, worum es geht. Ihre Nachricht finden Sie danach unter „Ihre Anfragen“.',
+    lead: 'Schreiben Sie uns, worum es geht.',
+    leadWithList: 'Schreiben Sie uns, worum es geht. Ihre Nachricht finden Sie danach unter „Ihre Anfragen“.',
     topics: 'Themen',
     subject: 'Betreff',
     subjectHint: 'Ein paar Worte, damit Sie die Anfrage später wiederfinden.',
@@ -119,10 +120,10 @@ export const strings: Strings = {
     notSentOffline:
       'Es wurde nichts gesendet. Ihr Text ist noch da. Senden Sie ihn, sobald Sie wieder verbunden sind.',
     notSent: 'Es wurde nichts gesendet. Ihr Text ist noch da. Bitte versuchen Sie es erneut.',
-    otherVersion: 'Sie finden sie unter „Ihre Anfragen“. Möchten Sie auch diese Version senden?',
-    oldAttempt: 'Bitte sehen Sie unter „Ihre Anfragen“ nach',
+    otherVersion: 'Die frühere Version ist angekommen. Möchten Sie auch diese Version senden?',
+    oldAttempt: 'Ein früherer Versuch kann angekommen sein',
     oldAttemptText: (time) =>
-      `Sie haben am ${time} versucht, diesen Text zu senden. Wenn er angekommen ist, steht er in der Liste. Ihr Text ist noch da.`,
+      `Sie haben am ${time} versucht, diesen Text zu senden. Wir können nicht mehr feststellen, ob er angekommen ist. Ihr Text ist noch da.`,
     list: 'Wir konnten Ihre Anfragen nicht laden.',
     listSignedOut: 'Melden Sie sich erneut an, um sie zu sehen.',
     listOffline: 'Sie werden geladen, sobald Sie wieder verbunden sind.',

@@ -35,7 +35,8 @@ export const strings: Strings = {
   },
   form: {
     title: 'How can we help?',
-    lead: 'Tell us what it’s about. You’ll find it under Your inquiries.',
+    lead: 'Tell us what it’s about.',
+    leadWithList: 'Tell us what it’s about. You’ll find it under Your inquiries.',
     topics: 'Topics',
     subject: 'Subject',
     subjectHint: 'A few words, so you can find it later.',
@@ -110,10 +111,10 @@ export const strings: Strings = {
     notSentRefused: (reason) => `Nothing was sent. We’ve kept your text. ${reason}`,
     notSentOffline: 'Nothing was sent. We’ve kept your text. Send it when you’re connected again.',
     notSent: 'Nothing was sent. We’ve kept your text. Please try again.',
-    otherVersion: 'You’ll find it under Your inquiries. Do you want to send this version too?',
-    oldAttempt: 'Please check Your inquiries',
+    otherVersion: 'The earlier version has arrived. Do you want to send this version too?',
+    oldAttempt: 'An earlier attempt may have arrived',
     oldAttemptText: (time) =>
-      `You tried to send this on ${time}. If it arrived, it’s in the list. We’ve kept your text.`,
+      `You tried to send this on ${time}. We can no longer tell whether it arrived. We’ve kept your text.`,
     list: 'We couldn’t load your inquiries.',
     listSignedOut: 'Sign in again to see them.',
     listOffline: 'They load when you’re connected again.',

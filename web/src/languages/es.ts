@@ -41,7 +41,8 @@ export const strings: Strings = {
   },
   form: {
     title: '¿En qué podemos ayudarle?',
-    lead: 'Cuéntenos de qué se trata. Encontrará su mensaje en «Sus consultas».',
+    lead: 'Cuéntenos de qué se trata.',
+    leadWithList: 'Cuéntenos de qué se trata. Encontrará su mensaje en «Sus consultas».',
     topics: 'Temas',
     subject: 'Asunto',
     subjectHint: 'Unas pocas palabras, para encontrar la consulta más adelante.',
@@ -119,10 +120,10 @@ export const strings: Strings = {
     notSentOffline:
       'No se ha enviado nada. Hemos conservado su texto. Envíelo cuando vuelva a tener conexión.',
     notSent: 'No se ha enviado nada. Hemos conservado su texto. Inténtelo de nuevo.',
-    otherVersion: 'La encontrará en «Sus consultas». ¿Quiere enviar también esta versión?',
-    oldAttempt: 'Compruebe «Sus consultas»',
+    otherVersion: 'La versión anterior ha llegado. ¿Quiere enviar también esta versión?',
+    oldAttempt: 'Es posible que un envío anterior haya llegado',
     oldAttemptText: (time) =>
-      `Intentó enviar este texto el ${time}. Si llegó, está en la lista. Hemos conservado su texto.`,
+      `Intentó enviar este texto el ${time}. Ya no podemos saber si llegó. Hemos conservado su texto.`,
     list: 'No hemos podido cargar sus consultas.',
     listSignedOut: 'Vuelva a iniciar sesión para verlas.',
     listOffline: 'Se cargarán cuando vuelva a tener conexión.',

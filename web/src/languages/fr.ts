@@ -42,7 +42,9 @@ export const strings: Strings = {
   },
   form: {
     title: 'Comment pouvons-nous vous aider\u202f?',
-    lead: 'Dites-nous de quoi il s’agit. Vous retrouverez votre message sous «\u202fVos demandes\u202f».',
+    lead: 'Dites-nous de quoi il s’agit.',
+    leadWithList:
+      'Dites-nous de quoi il s’agit. Vous retrouverez votre message sous «\u202fVos demandes\u202f».',
     topics: 'Sujets',
     subject: 'Objet',
     subjectHint: 'Quelques mots, pour retrouver votre demande plus tard.',
@@ -126,11 +128,10 @@ export const strings: Strings = {
     notSentOffline:
       'Rien n’a été envoyé. Votre texte est conservé. Envoyez-le dès que la connexion est rétablie.',
     notSent: 'Rien n’a été envoyé. Votre texte est conservé. Veuillez réessayer.',
-    otherVersion:
-      'Vous la trouverez sous «\u202fVos demandes\u202f». Voulez-vous envoyer aussi cette version\u202f?',
-    oldAttempt: 'Veuillez consulter «\u202fVos demandes\u202f»',
+    otherVersion: 'La version précédente est arrivée. Voulez-vous envoyer aussi cette version\u202f?',
+    oldAttempt: 'Un envoi précédent est peut-être arrivé',
     oldAttemptText: (time) =>
-      `Vous avez essayé d’envoyer ce texte le ${time}. S’il est arrivé, il figure dans la liste. Votre texte est conservé.`,
+      `Vous avez essayé d’envoyer ce texte le ${time}. Nous ne pouvons plus savoir s’il est arrivé. Votre texte est conservé.`,
     list: 'Nous n’avons pas pu charger vos demandes.',
     listSignedOut: 'Reconnectez-vous pour les voir.',
     listOffline: 'Elles se chargeront dès que la connexion sera rétablie.',

@@ -49,8 +49,9 @@ export interface Strings {
 
   readonly form: {
     readonly title: string;
-    /** Default of the introduction. */
+    /** Default of the introduction, without and with the user's list. */
     readonly lead: string;
+    readonly leadWithList: string;
     readonly topics: string;
     readonly subject: string;
     readonly subjectHint: string;
