@@ -15,8 +15,8 @@ export default defineConfig(({ mode }) => {
   };
   return {
     test: {
-      // Most tests wait for processes: three workers on two cores, where Vitest would start one.
-      ...(mode !== 'hard' && { maxWorkers: Math.max(3, availableParallelism() - 1) }),
+      // Most tests wait for processes: two workers on two cores, too, where Vitest would start one.
+      ...(mode !== 'hard' && { maxWorkers: Math.max(2, availableParallelism() - 1) }),
       // Only tests that say `concurrent` share the time: those under security and resilience wait for timeouts.
       maxConcurrency: 16,
       projects: [

@@ -2,14 +2,15 @@
 import type { BrowserContext, BrowserContextOptions, Locator, Page, Route } from 'playwright-core';
 import type { Inquiry } from '../../src/contract.ts';
 import { dynamoDbLocalUnavailableReason } from '../../scripts/local/dynamodb.ts';
+import type { EngineName } from '../../scripts/local/dynamodb.ts';
 import { anyone, keepSession, on, setUp } from './chromium.ts';
 
 /** dynalite has no transactions, which keys need. */
 export const whyNoKeys = dynamoDbLocalUnavailableReason();
 
 /** Starts stack and browser, and returns what the tests of a file do with the form. */
-export function setUpForm() {
-  const here = setUp(whyNoKeys === undefined ? 'dynamodb-local' : 'dynalite');
+export function setUpForm(engine: EngineName = whyNoKeys === undefined ? 'dynamodb-local' : 'dynalite') {
+  const here = setUp(engine);
 
   /** Opens the form through the issuer's page, which then knows the user. */
   const signIn = async (email = anyone()) => {

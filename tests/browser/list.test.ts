@@ -17,7 +17,7 @@ const HOSTILE = [
 ] as const;
 
 describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
-  const { here, begin, post, intercept } = setUpForm();
+  const { here, begin, post, intercept } = setUpForm('dynalite');
   let client: DynamoDBDocumentClient;
   beforeAll(() => {
     if (whyNoBrowser !== undefined) return;

@@ -20,6 +20,7 @@ import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readText } from '../helpers/repository.ts';
 import { engineNames, dynamoDbLocalUnavailableReason } from '../../scripts/local/dynamodb.ts';
 import { close, listen } from '../../scripts/local/server.ts';
 import type { InquiryListResponse } from '../../src/contract.ts';
@@ -335,6 +336,7 @@ it('takes the port from PORT, and the next five for issuer, docs, form, mailbox 
   expect(await demo.text()).toContain(`src="http://127.0.0.1:${port + 3}/inquiry-form.js"`);
   const config = await fetch(`http://127.0.0.1:${port + 3}/config.json`);
   expect(await config.json()).toEqual({
+    ...(JSON.parse(readText('web/config.example.json')) as object),
     issuer: `http://127.0.0.1:${port + 1}`,
     clientId: 'inquiries-local',
     apiUrl: `http://127.0.0.1:${port}`,
