@@ -38,9 +38,12 @@ interface Check {
 
 const FORMAT: Check = { title: 'format', args: ['fmt', '-check', '-diff', '-recursive'] };
 const VALIDATE: Check = { title: 'validate', args: ['validate', '-no-color'] };
-/** In the workspace of each stage, the tests of every stage and its own. */
-const TESTS = STAGES.map((stage): Check => {
-  const files = testFilesOf(stage);
+/** Tests of settings that are the same in every stage: each file runs in the workspace of one of them. */
+const SETTINGS = ['inbox', 'observability', 'site'];
+/** In the workspace of each stage, the tests of every stage, its own, and a part of those of settings. */
+const TESTS = STAGES.map((stage, index): Check => {
+  const elsewhere = SETTINGS.filter((_, at) => at % STAGES.length !== index);
+  const files = testFilesOf(stage).filter((file) => !elsewhere.includes(basename(file, '.tftest.hcl')));
   return {
     title: `test ${files.map((file) => basename(file, '.tftest.hcl')).join(', ')} in workspace ${stage}`,
     args: ['test', '-no-color', ...files.map((file) => `-filter=${file}`)],
