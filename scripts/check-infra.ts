@@ -42,8 +42,8 @@ const VALIDATE: Check = { title: 'validate', args: ['validate', '-no-color'] };
 const SETTINGS = ['inbox', 'observability', 'site'];
 /** In the workspace of each stage, the tests of every stage, its own, and a part of those of settings. */
 const TESTS = STAGES.map((stage, index): Check => {
-  const elsewhere = SETTINGS.filter((_, at) => at % STAGES.length !== index);
-  const files = testFilesOf(stage).filter((file) => !elsewhere.includes(basename(file, '.tftest.hcl')));
+  const elsewhere = new Set(SETTINGS.filter((_, at) => at % STAGES.length !== index));
+  const files = testFilesOf(stage).filter((file) => !elsewhere.has(basename(file, '.tftest.hcl')));
   return {
     title: `test ${files.map((file) => basename(file, '.tftest.hcl')).join(', ')} in workspace ${stage}`,
     args: ['test', '-no-color', ...files.map((file) => `-filter=${file}`)],
