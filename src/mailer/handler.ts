@@ -1,8 +1,8 @@
 /**
  * Lambda entry and composition root of the mailer, which sends the mails of a stage. docs/adr/0080
  *
- * Environment: `TABLE_NAME`, `STAGE`, `INBOX_TO` and `INBOX_FROM`, all required, `MAILS_PER_HOUR`, `MAIL_LANGUAGE`, and the SDK's own
- * `AWS_*` variables. A variable that is missing or malformed fails initialisation with a message that names it.
+ * Environment: `TABLE_NAME`, `STAGE`, `INBOX_TO` and `INBOX_FROM`, all required, `MAILS_PER_HOUR`, `MAIL_LANGUAGE`, and
+ * the SDK's own `AWS_*` variables. A variable that is missing or malformed fails initialisation with a message that names it.
  */
 import { createDynamoDbClient } from '../entities/client.ts';
 import { parseMailerConfig } from './config.ts';
