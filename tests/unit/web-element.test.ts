@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../web/src/config.ts';
-import { createDrafts } from '../../web/src/drafts.ts';
-import { toStore, withMemory } from '../../web/src/element-drafts.ts';
+import { createDrafts, toStore } from '../../web/src/drafts.ts';
+import type { DraftStore } from '../../web/src/drafts.ts';
 import { parseToken } from '../../web/src/token.ts';
 
 const toToken = (payload: string): string => `e30.${Buffer.from(payload).toString('base64url')}.c2ln`;
@@ -43,7 +43,7 @@ describe('the drafts of an element', () => {
   });
 
   it('are kept while it exists where storage is forbidden, and reported as not saved', () => {
-    const drafts = createDrafts(withMemory(forbidden), forbidden, 'ana');
+    const drafts = createDrafts(forbidden, forbidden, 'ana');
     expect(drafts.load()).toBeUndefined();
     expect(drafts.save(draft)).toBe(false);
     expect(drafts.load()).toEqual(draft);
@@ -53,17 +53,21 @@ describe('the drafts of an element', () => {
 
   it('are its own while another element has the same storage, and the last one’s for a new element', () => {
     const content = new Map<string, string>();
-    const storage = toStore(() => ({
+    const storage: DraftStore = {
       getItem: (key) => content.get(key) ?? null,
       setItem: (key, value) => void content.set(key, value),
       removeItem: (key) => void content.delete(key),
-    }));
-    const [one, other] = [withMemory(storage), withMemory(storage)].map((own) =>
-      createDrafts(own, storage, 'ana'),
-    );
-    one?.save(draft);
-    other?.save({ ...draft, body: 'other' });
-    expect(one?.load()).toEqual(draft);
-    expect(createDrafts(withMemory(storage), storage, 'ana').load()?.body).toBe('other');
+    };
+    const create = () =>
+      createDrafts(
+        toStore(() => storage),
+        storage,
+        'ana',
+      );
+    const [one, other] = [create(), create()];
+    one.save(draft);
+    other.save({ ...draft, body: 'other' });
+    expect(one.load()).toEqual(draft);
+    expect(create().load()?.body).toBe('other');
   });
 });

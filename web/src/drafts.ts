@@ -29,8 +29,15 @@ export interface Drafts {
   clear(): void;
 }
 
-/** Drafts that no storage took, by tab and owner: for the next view of the page, such as one in another language. */
-const unkept = new WeakMap<DraftStore, Map<string, Draft>>();
+/** Drafts by tab and owner, for the next view of the page, such as one in another language: no storage may have taken them. */
+const inMemory = new WeakMap<DraftStore, Map<string, Draft>>();
+
+/** @param open - Throws where the browser forbids storage; then each use throws, which the drafts expect. */
+export const toStore = (open: () => DraftStore): DraftStore => ({
+  getItem: (key) => open().getItem(key),
+  setItem: (key, value) => open().setItem(key, value),
+  removeItem: (key) => open().removeItem(key),
+});
 
 /**
  * Creates the drafts of one user; other users of the same browser cannot load them.
@@ -40,8 +47,8 @@ const unkept = new WeakMap<DraftStore, Map<string, Draft>>();
  */
 export function createDrafts(own: DraftStore, shared: DraftStore, owner: string): Drafts {
   const key = `inquiries.draft.${owner}`;
-  const memory = unkept.get(own) ?? new Map<string, Draft>();
-  unkept.set(own, memory);
+  const memory = inMemory.get(own) ?? new Map<string, Draft>();
+  inMemory.set(own, memory);
   return {
     load: () => memory.get(key) ?? read(own, key) ?? read(shared, key),
     save(draft) {
@@ -49,15 +56,13 @@ export function createDrafts(own: DraftStore, shared: DraftStore, owner: string)
         this.clear();
         return true;
       }
+      memory.set(key, draft);
       const text = JSON.stringify(draft);
       // One of the two stores is enough to restore the draft.
-      const isKept = [write(own, key, text), write(shared, key, text)].includes(true);
-      if (isKept) memory.delete(key);
-      else memory.set(key, draft);
-      return isKept;
+      return [write(own, key, text), write(shared, key, text)].includes(true);
     },
     clear() {
-      const mine = read(own, key);
+      const mine = memory.get(key) ?? read(own, key);
       const theirs = read(shared, key);
       memory.delete(key);
       attempt(() => own.removeItem(key));

@@ -8,7 +8,7 @@ import { ConfigError, readColor, readText, readTexts, readTopics, readUrl } from
 import type { Branding } from './config.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { button, h } from './dom.ts';
-import { createElementDrafts } from './element-drafts.ts';
+import { createDrafts, toStore } from './drafts.ts';
 import elementStyle from './element.css?inline';
 import firstPaint from './first-paint.css?inline';
 import type { Message } from './languages/strings.ts';
@@ -57,7 +57,8 @@ export class InquiryForm extends HTMLElement {
 
   readonly #root = this.attachShadow({ mode: 'open' });
   readonly #sheet = new CSSStyleSheet();
-  readonly #draftsOf = createElementDrafts();
+  /** One for each element, whose drafts another element of the page does not change. */
+  readonly #storage = toStore(() => sessionStorage);
   #style = '';
   #accentStyle = '';
   #getToken: GetToken | undefined;
@@ -216,7 +217,11 @@ export class InquiryForm extends HTMLElement {
       locale,
       branding: this.#branding,
       withList: this.list,
-      drafts: this.#draftsOf(user.sub),
+      drafts: createDrafts(
+        this.#storage,
+        toStore(() => localStorage),
+        user.sub,
+      ),
       signIn: async () => this.#askToSignIn(),
       onSent: (inquiry) => {
         if (inquiry.id === this.#lastSent) return;

@@ -24,8 +24,6 @@ const choose = (offered: readonly Language[]): Language =>
   chooseLanguage(offered, localStorage.getItem(LANGUAGE_KEY), navigator.languages);
 
 async function start(): Promise<void> {
-  // At the same time as config.json, which seldom decides otherwise.
-  load(choose(languages)).catch(() => undefined);
   const config = await loadConfig(async (file) => fetch(file));
   const loading = load(choose(config.languages));
   if (config.accent !== undefined) {
