@@ -60,13 +60,8 @@ export async function startLivePage(page: string, server: Server): Promise<ViteD
     plugins: [
       {
         name: 'policy-of-the-header',
-        // The page's own policy forbids what Vite's client does; the header has one that allows it. Without the hash
-        // in it, web/vite.config.ts leaves the first style sheet out, which is a file here that can be replaced.
-        transformIndexHtml: (html) =>
-          html.replace(
-            /<meta\s+http-equiv="Content-Security-Policy"[^>]*>/,
-            '<link rel="stylesheet" href="/src/first-paint.css" />',
-          ),
+        // The page's own policy forbids what Vite's client does; the header has one that allows it.
+        transformIndexHtml: (html) => html.replace(/<meta\s+http-equiv="Content-Security-Policy"[^>]*>/, ''),
       },
     ],
   });
