@@ -3,7 +3,7 @@ import type { BrowserContext, BrowserContextOptions, Locator, Page, Route } from
 import type { Inquiry } from '../../src/contract.ts';
 import { dynamoDbLocalUnavailableReason } from '../../scripts/local/dynamodb.ts';
 import type { EngineName } from '../../scripts/local/dynamodb.ts';
-import { anyone, keepSession, on, setUp } from './chromium.ts';
+import { anyone, configure, keepSession, on, setUp } from './chromium.ts';
 
 /** dynalite has no transactions, which keys need. */
 export const whyNoKeys = dynamoDbLocalUnavailableReason();
@@ -21,9 +21,10 @@ export function setUpForm(engine: EngineName = whyNoKeys === undefined ? 'dynamo
   };
 
   /** Opens the form with a session that is in the tab's storage, as after a reload: a second faster than a sign-in. */
-  const begin = async (email = anyone(), options: BrowserContextOptions = {}) => {
+  const begin = async (email = anyone(), options: BrowserContextOptions = {}, branding?: object) => {
     const visit = await here.open(options);
     await keepSession(visit.context, here.stack, email);
+    if (branding !== undefined) await configure(visit.page, branding);
     await visit.page.goto(here.formUrl);
     await visit.page.getByRole('heading', { name: 'Your inquiries' }).waitFor();
     return { ...visit, ...on(visit.page), email };

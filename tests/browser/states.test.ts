@@ -4,17 +4,8 @@
  */
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, describe, it } from 'vitest';
-import {
-  anyone,
-  configure,
-  expectAccessible,
-  expectFits,
-  keepSession,
-  on,
-  setUp,
-  takePicture,
-  whyNoBrowser,
-} from './chromium.ts';
+import { anyone, expectAccessible, expectFits, on, takePicture, whyNoBrowser } from './chromium.ts';
+import { setUpForm } from './contact-form.ts';
 
 const WIDE: BrowserContextOptions = { viewport: { width: 1120, height: 760 } };
 const NARROW: BrowserContextOptions = {
@@ -50,7 +41,7 @@ const SAMPLES = [
 ] as const;
 
 describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
-  const here = setUp();
+  const { here, begin, post } = setUpForm('dynalite');
   const results: string[] = [];
   afterAll(() => {
     if (results.length > 0) process.stdout.write(`\naxe, light and dark:\n${results.join('\n')}\n`);
@@ -63,25 +54,8 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
     await takePicture(page, name, alsoDark);
   };
 
-  const post = async (email: string, subject: string, body: string): Promise<void> => {
-    await fetch(`${here.stack.url}/inquiries`, {
-      method: 'POST',
-      headers: {
-        authorization: await here.stack.issuer.token({ email }),
-        'content-type': 'application/json',
-      },
-      body: JSON.stringify({ subject, body }),
-    });
-  };
-
-  const arrive = async (options: BrowserContextOptions, email: string, branding?: object) => {
-    const { page, context } = await here.open({ locale: 'en-GB', ...options });
-    if (branding !== undefined) await configure(page, branding);
-    await keepSession(context, here.stack, email);
-    await page.goto(here.formUrl);
-    await page.getByRole('heading', { name: 'Your inquiries' }).waitFor();
-    return { page, context, ...on(page) };
-  };
+  const arrive = async (options: BrowserContextOptions, email: string, branding?: object) =>
+    begin(email, { locale: 'en-GB', ...options }, branding);
 
   /** One with inquiries; the order is the one in which they were sent. */
   const someone = async (name = anyone()): Promise<string> => {
