@@ -1,18 +1,32 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
-const project = (name: string, more: object = {}) => ({
-  test: { name, include: [`tests/${name}/**/*.test.ts`], ...more },
+const PRODUCTS = 'tests/{function,mailer,form,inbox,local,deploy,infra}';
+
+/** The suffix of a file tells what it needs: a browser, processes of the commands, an emulator of AWS, or nothing. */
+const product = (name: string, include: string, more: object = {}) => ({
+  test: {
+    name,
+    include: [`${PRODUCTS}/**/${include}`],
+    globalSetup: 'tests/helpers/engines-setup.ts',
+    testTimeout: 60_000,
+    hookTimeout: 90_000,
+    ...more,
+  },
 });
 
 /** `--mode hard` (npm run test:hard) runs the counts in full; otherwise a fast selection of each. */
 export default defineConfig(({ mode }) => {
-  const hard = {
-    globalSetup: ['tests/helpers/engines-setup.ts', 'tests/helpers/report-setup.ts'],
-    provide: { hard: mode === 'hard' },
-    testTimeout: mode === 'hard' ? 1_800_000 : 120_000,
-    hookTimeout: 90_000,
-  };
+  const hard = (name: string) => ({
+    test: {
+      name,
+      include: [`tests/${name}/**/*.test.ts`],
+      globalSetup: ['tests/helpers/engines-setup.ts', 'tests/helpers/report-setup.ts'],
+      provide: { hard: mode === 'hard' },
+      testTimeout: mode === 'hard' ? 1_800_000 : 120_000,
+      hookTimeout: 90_000,
+    },
+  });
   return {
     test: {
       // Most tests wait for processes: two workers on two cores, too, where Vitest would start one.
@@ -20,22 +34,13 @@ export default defineConfig(({ mode }) => {
       // Only tests that say `concurrent` share the time: those under security and resilience wait for timeouts.
       maxConcurrency: 16,
       projects: [
-        project('unit', { testTimeout: 60_000, hookTimeout: 60_000 }),
-        project('integration', {
-          globalSetup: 'tests/helpers/engines-setup.ts',
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-        }),
-        project('e2e', { testTimeout: 60_000, hookTimeout: 90_000 }),
-        project('browser', {
-          testTimeout: 60_000,
-          hookTimeout: 90_000,
-          // The default of a second is too short for a busy machine.
-          expect: { poll: { timeout: 15_000 } },
-        }),
-        project('repository', { testTimeout: 60_000, hookTimeout: 60_000 }),
-        project('security', hard),
-        project('resilience', hard),
+        product('plain', '!(*.browser|*.process|*.apply).test.ts'),
+        product('process', '*.process.test.ts'),
+        // The default poll of a second is too short for a busy machine.
+        product('browser', '*.browser.test.ts', { expect: { poll: { timeout: 15_000 } } }),
+        product('apply', '*.apply.test.ts'),
+        hard('security'),
+        hard('resilience'),
       ],
     },
   };

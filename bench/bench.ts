@@ -7,7 +7,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openFolder, parseOptions, runCommand, UsageError } from '../scripts/cli.ts';
+import { openFolder, parseOptions, runCommand, UsageError } from '../lib/command-line.ts';
 import { contenders, prebuilt } from './contenders.ts';
 import { startDatabase } from './database.ts';
 import { limitsUnavailableReason } from './limits.ts';

@@ -7,8 +7,8 @@ import {
   assertList,
   assertStatus,
   createContractChecks,
-} from '../scripts/contract-checks.ts';
-import type { ServiceResponse } from '../scripts/contract-checks.ts';
+} from '../lib/contract-checks.ts';
+import type { ServiceResponse } from '../lib/contract-checks.ts';
 import { CORS_ORIGIN } from './database.ts';
 import type { Owner, SeededOwner } from './database.ts';
 import { claimsOf, makeEvent } from './events.ts';

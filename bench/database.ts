@@ -9,9 +9,9 @@ import { CreateTableCommand, DynamoDBClient, waitUntilTableExists } from '@aws-s
 import { BatchWriteCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { generate } from 'selfsigned';
 import { V7Generator } from 'uuidv7';
-import { dynamoDbLocalUnavailableReason, startEngine } from '../scripts/local/dynamodb.ts';
-import { listen } from '../scripts/local/server.ts';
-import { createTable } from '../scripts/local/table.ts';
+import { dynamoDbLocalUnavailableReason, startEngine } from '../local/database/engines.ts';
+import { listen } from '../lib/loopback-server.ts';
+import { createTable } from '../local/database/table.ts';
 import { createInquiryEntity } from '../src/entities/inquiry.ts';
 
 export const CORS_ORIGIN = 'https://www.example.com';

@@ -1,7 +1,7 @@
 /** Events of the gateway, built as the local gateway builds them. */
 import type { IncomingMessage } from 'node:http';
-import type { ServiceRequest } from '../scripts/contract-checks.ts';
-import { toEvent } from '../scripts/local/event.ts';
+import type { ServiceRequest } from '../lib/contract-checks.ts';
+import { toEvent } from '../local/event.ts';
 import type { Owner } from './database.ts';
 
 export interface EventOptions extends ServiceRequest {

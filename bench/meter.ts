@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { close, listen } from '../scripts/local/server.ts';
+import { close, listen } from '../lib/loopback-server.ts';
 
 export interface Consumption {
   /** Requests, one after the other: round trips. */

@@ -1,10 +1,10 @@
 /** A sandbox of the local Lambda runtime, with Lambda's limits on its memory and CPU. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startSandbox as startUnlimited } from '../scripts/local/lambda/sandbox.ts';
+import { startSandbox as startUnlimited } from '../local/lambda/sandbox.ts';
 import { createLimits } from './limits.ts';
 import type { Limits } from './limits.ts';
 
-export type { Cost } from '../scripts/local/lambda/sandbox.ts';
+export type { Cost } from '../local/lambda/sandbox.ts';
 
 export interface SandboxOptions {
   /** The module that exports `handler`. */

@@ -12,9 +12,8 @@ import { join, relative } from 'node:path';
 import { build } from 'esbuild';
 import type { Plugin } from 'esbuild';
 import { zipSync } from 'fflate';
-import { parseOptions, runCommand } from './cli.ts';
-
-const ROOT = join(import.meta.dirname, '..');
+import { parseOptions, runCommand } from '../lib/command-line.ts';
+import { ROOT } from '../lib/paths.ts';
 
 /** Packages of which the function needs next to nothing, and what the bundle holds in their place. docs/adr/0061 */
 const SHIMS = {

@@ -8,9 +8,9 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { parseOptions, runCommand, UsageError } from './cli.ts';
+import { parseOptions, runCommand, UsageError } from '../lib/command-line.ts';
+import { ROOT } from '../lib/paths.ts';
 
-const ROOT = join(import.meta.dirname, '..');
 const USAGE = `
 Usage: npm run openapi:diff -- --base REVISION [--document FILE]
 

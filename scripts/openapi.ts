@@ -7,11 +7,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { stringify } from 'yaml';
 import manifest from '../package.json' with { type: 'json' };
-import { parseOptions, readIfThere, runCommand, UsageError } from './cli.ts';
+import { parseOptions, readIfThere, runCommand, UsageError } from '../lib/command-line.ts';
 import { createDocument } from './openapi/document.ts';
 import type { OpenApiDocument } from './openapi/document.ts';
+import { ROOT } from '../lib/paths.ts';
 
-const ROOT = join(import.meta.dirname, '..');
 const USAGE = `
 Usage: npm run openapi -- [options]
 

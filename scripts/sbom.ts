@@ -7,7 +7,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { parseOptions, runCommand } from './cli.ts';
+import { parseOptions, runCommand } from '../lib/command-line.ts';
 
 interface BillOfMaterials {
   readonly metadata: { readonly component: { readonly 'bom-ref': string } };

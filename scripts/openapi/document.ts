@@ -1,6 +1,6 @@
 /**
  * The published document, OpenAPI 3.1, as one literal. Schemas and paths come from src/contract.ts, limits and the
- * gateway's messages from scripts/local/replies.ts. tests/integration/contract.test.ts replays every example and
+ * gateway's messages from lib/gateway-replies.ts. tests/function/contract.test.ts replays every example and
  * produces every status. docs/adr/0040
  */
 import type { OpenAPIV3_1 } from 'openapi-types';
@@ -16,8 +16,8 @@ import {
   replayedHeader,
 } from '../../src/contract.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
-import { limits, replies } from '../local/replies.ts';
-import type { Reply } from '../local/replies.ts';
+import { limits, replies } from '../../lib/gateway-replies.ts';
+import type { Reply } from '../../lib/gateway-replies.ts';
 
 export interface DocumentOptions {
   /** Base URL of the deployment, without `/inquiries`. */

@@ -23,8 +23,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, vi } from 'vitest';
-import { ROOT, run } from '../../scripts/infra/terraform.ts';
-import { close, listen } from '../../scripts/local/server.ts';
+import { run } from '../../deploy/terraform.ts';
+import { ROOT } from '../../lib/paths.ts';
+import { close, listen } from '../../lib/loopback-server.ts';
 
 /** Whether there is a program that gives a command a terminal: util-linux's script. */
 export const hasScript = (await run('script', ['--version'])).code === 0;
@@ -302,9 +303,9 @@ export async function createDeployment(
     'web/dist/inquiry-form.js': 'element',
     'web/dist/assets/index-1.js': 'script',
     'web/dist/assets/index-1.css': 'style',
-    'scripts/infra/versions.ts': VERSIONS(folder),
-    // process.argv[1] is still scripts/smoke.ts, from which the stub has its name.
-    'scripts/smoke.ts': "import '../bin/smoke.cjs';",
+    'deploy/versions.ts': VERSIONS(folder),
+    // process.argv[1] is still deploy/smoke.ts, from which the stub has its name.
+    'deploy/smoke.ts': "import '../bin/smoke.cjs';",
     'bin/smoke.cjs': stub(folder),
   };
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);

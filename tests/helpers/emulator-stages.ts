@@ -2,7 +2,7 @@
 import { cpSync, globSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
-import { ROOT } from '../../scripts/infra/terraform.ts';
+import { ROOT } from '../../lib/paths.ts';
 import { copyProject, startScript } from './deployment.ts';
 
 /** What the emulator does not do, for the output of tests. */
@@ -37,7 +37,7 @@ export async function createStages(name: string, url: string, stages: Readonly<R
     'bin/git': '#!/bin/sh\n[ "$1" = status ] || echo abc1234\n',
     'bin/npm': '#!/bin/sh\n',
     // Asks for something, so that a test can wait for it.
-    'scripts/smoke.ts': `await fetch(process.env.AWS_ENDPOINT_URL + '/smoke-test');`,
+    'deploy/smoke.ts': `await fetch(process.env.AWS_ENDPOINT_URL + '/smoke-test');`,
     'infra/terraform/backend.s3.tfbackend': `bucket = "${bucket}"
 region = "${region}"
 use_path_style = true

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { close, listen } from '../../scripts/local/server.ts';
+import { close, listen } from '../../lib/loopback-server.ts';
 
 /** What the proxy adds, for the output of tests. */
 export const PROXY_GAPS = [

@@ -1,6 +1,6 @@
 /** Starts the engines once for all integration tests and says which one is missing and why. */
 import type { TestProject } from 'vitest/node';
-import { startEngine, dynamoDbLocalUnavailableReason } from '../../scripts/local/dynamodb.ts';
+import { startEngine, dynamoDbLocalUnavailableReason } from '../../local/database/engines.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

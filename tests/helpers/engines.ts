@@ -1,6 +1,6 @@
 import { describe, inject } from 'vitest';
-import { engineNames } from '../../scripts/local/dynamodb.ts';
-import type { EngineName } from '../../scripts/local/dynamodb.ts';
+import { engineNames } from '../../local/database/engines.ts';
+import type { EngineName } from '../../local/database/engines.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { createEntities, createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createOwnTable } from './own-table.ts';

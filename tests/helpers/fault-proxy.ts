@@ -3,7 +3,7 @@ import { Agent, createServer, request } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { close, listen } from '../../scripts/local/server.ts';
+import { close, listen } from '../../lib/loopback-server.ts';
 
 interface Reply {
   readonly status: number;

@@ -1,6 +1,6 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { EngineName } from '../../scripts/local/dynamodb.ts';
+import type { EngineName } from '../../local/database/engines.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { createIdempotencyKeyEntity, digest } from '../../src/entities/idempotency-key.ts';
 

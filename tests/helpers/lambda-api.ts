@@ -2,10 +2,10 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { startFunction } from '../../scripts/local/lambda/function.ts';
-import type { LocalFunction } from '../../scripts/local/lambda/function.ts';
-import { FunctionTimeout } from '../../scripts/local/lambda/sandbox.ts';
-import { close, listen } from '../../scripts/local/server.ts';
+import { startFunction } from '../../local/lambda/function.ts';
+import type { LocalFunction } from '../../local/lambda/function.ts';
+import { FunctionTimeout } from '../../local/lambda/sandbox.ts';
+import { close, listen } from '../../lib/loopback-server.ts';
 import { BUILT } from './sandbox.ts';
 
 /** Answers the requests that are no invocations. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, DynamoDBDocumentClient, paginateScan, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { inject } from 'vitest';
-import { createTable } from '../../scripts/local/table.ts';
+import { createTable } from '../../local/database/table.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import type { Identity } from '../../src/identity.ts';

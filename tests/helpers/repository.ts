@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT } from '../../scripts/infra/terraform.ts';
+import { ROOT } from '../../lib/paths.ts';
 
 /** The text of a file of this repository. */
 export function readText(file: string): string {

@@ -1,4 +1,4 @@
-import { startSandbox as startModule } from '../../scripts/local/lambda/sandbox.ts';
+import { startSandbox as startModule } from '../../local/lambda/sandbox.ts';
 import type { GatewayResponse } from '../../src/http.ts';
 
 export interface Answer {

@@ -1,9 +1,9 @@
-import { createAuthorizer } from '../../scripts/local/authorizer.ts';
-import { createGateway } from '../../scripts/local/gateway.ts';
-import { startIssuer } from '../../scripts/local/issuer.ts';
-import type { TokenRequest } from '../../scripts/local/issuer/tokens.ts';
-import { startFunction } from '../../scripts/local/lambda/function.ts';
-import { close, listen } from '../../scripts/local/server.ts';
+import { createAuthorizer } from '../../local/authorizer.ts';
+import { createGateway } from '../../local/gateway.ts';
+import { startIssuer } from '../../local/issuer/issuer-server.ts';
+import type { TokenRequest } from '../../local/issuer/tokens.ts';
+import { startFunction } from '../../local/lambda/function.ts';
+import { close, listen } from '../../lib/loopback-server.ts';
 import { send } from './http.ts';
 import { bestEngine, createOwnTable } from './own-table.ts';
 import { BUILT } from './sandbox.ts';

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { close, listen } from '../../scripts/local/server.ts';
+import { close, listen } from '../../lib/loopback-server.ts';
 import { answer } from './fault-proxy.ts';
 import type { Fault } from './fault-proxy.ts';
 

@@ -9,7 +9,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { Worker } from 'node:worker_threads';
 import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { close, listen } from '../../scripts/local/server.ts';
+import { close, listen } from '../../lib/loopback-server.ts';
 import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { makeEvent, makeKeyedPost, makePost } from '../helpers/events.ts';

@@ -1,7 +1,7 @@
 /** T24, floods: INQUIRIES_PER_HOUR bounds what one owner stores, whatever the concurrency, and no other owner notices. */
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { startFunction } from '../../scripts/local/lambda/function.ts';
+import { startFunction } from '../../local/lambda/function.ts';
 import { createApp } from '../../src/app.ts';
 import type { GatewayResponse } from '../../src/http.ts';
 import type { Identity } from '../../src/identity.ts';

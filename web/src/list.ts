@@ -4,7 +4,7 @@ import type { Api, Failure, Page } from './api.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { isolate } from './bidi.ts';
 import type { Branding } from './config.ts';
-import { button, h, notice } from './dom.ts';
+import { button, h, notice } from '../ui/dom.ts';
 import { addSent, appendOlder, isInquiryId, mergeNewest, toInclude } from './inquiries.ts';
 import { createItem } from './item.ts';
 import type { Item } from './item.ts';

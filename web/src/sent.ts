@@ -3,7 +3,7 @@ import { isolate } from './bidi.ts';
 import { inLanguage } from './config.ts';
 import type { Branding } from './config.ts';
 import type { Inquiry } from '../../src/contract.ts';
-import { button, h } from './dom.ts';
+import { button, h } from '../ui/dom.ts';
 import type { Locale } from './locale.ts';
 import type { User } from './user.ts';
 

@@ -1,7 +1,7 @@
 /** The form and the list of one user. The page and the custom element show it. */
 import type { Api } from './api.ts';
 import type { Branding } from './config.ts';
-import { ask, h } from './dom.ts';
+import { ask, h } from '../ui/dom.ts';
 import { createDrafts } from './drafts.ts';
 import type { Drafts } from './drafts.ts';
 import { createForm } from './form.ts';

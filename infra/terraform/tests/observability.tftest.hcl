@@ -1,5 +1,5 @@
 # Alarms, metric filters and the dashboard, in every stage: with everything that has alarms, and without what is optional. Ids in
-# messages: see every_stage.tftest.hcl. tests/repository/infra.test.ts evaluates the expressions of the alarms.
+# messages: see every_stage.tftest.hcl. tests/infra/module.test.ts evaluates the expressions of the alarms.
 
 mock_provider "aws" {
   source = "./tests/mocks"

@@ -1,4 +1,4 @@
-# The resources, with a mocked provider; what the policies mean is tested in tests/repository/bootstrap.test.ts.
+# The resources, with a mocked provider; what the policies mean is tested in tests/infra/bootstrap-policies.test.ts.
 
 mock_provider "aws" {
   mock_data "aws_caller_identity" {

@@ -1,0 +1,63 @@
+/** Which AWS account and region the commands work in. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
+import { NETWORK } from '../lib/aws.ts';
+import { readIfThere, UsageError } from '../lib/command-line.ts';
+import { MODULE } from '../lib/paths.ts';
+import type { Stage } from '../lib/stages.ts';
+
+/**
+ * Asks AWS whose credentials the environment has.
+ *
+ * @throws UsageError without a region, without credentials, or if AWS does not accept them.
+ */
+export async function readAccount(): Promise<{ accountId: string; region: string }> {
+  const client = new STSClient(NETWORK);
+  try {
+    const region = await client.config.region().catch(() => {
+      throw new UsageError('There is no AWS region; set AWS_REGION or AWS_PROFILE.');
+    });
+    await client.config.credentials().catch(() => {
+      throw new UsageError('There are no valid AWS credentials; set AWS_PROFILE or sign in (aws sso login).');
+    });
+    const { Account: accountId } = await client.send(new GetCallerIdentityCommand()).catch((error: Error) => {
+      throw new UsageError(`AWS does not say which account the credentials are of: ${error.message}`);
+    });
+    if (accountId === undefined)
+      throw new UsageError('AWS does not say which account the credentials are of.');
+    return { accountId, region };
+  } finally {
+    client.destroy();
+  }
+}
+
+/** The file with the place of the state; undefined if there is none, or with a local backend_override.tf. */
+export function findBackendFile(stage: Stage): string | undefined {
+  if (hasLocalState()) return undefined;
+  return [`${stage}.s3.tfbackend`, 'backend.s3.tfbackend'].find((name) => existsSync(join(MODULE, name)));
+}
+
+export const hasLocalState = (): boolean => existsSync(join(MODULE, 'backend_override.tf'));
+
+/** The accounts that the file with the place of the state allows; undefined if it allows every account. */
+function readAllowedAccounts(stage: Stage): string[] | undefined {
+  const file = findBackendFile(stage);
+  const settings = file === undefined ? undefined : readIfThere(join(MODULE, file));
+  const list = /^\s*allowed_account_ids\s*=\s*\[([^\]]*)\]/m.exec(settings ?? '')?.[1];
+  return list === undefined ? undefined : [...list.matchAll(/"([^"]*)"/g)].map(([, id = '']) => id);
+}
+
+/**
+ * The account and region of the credentials, for a command that works on a stage.
+ *
+ * @throws UsageError also when the stage is in another account.
+ */
+export async function readStageAccount(stage: Stage) {
+  const account = await readAccount();
+  const allowed = readAllowedAccounts(stage);
+  if (allowed === undefined || allowed.includes(account.accountId)) return account;
+  throw new UsageError(
+    `The credentials are of account ${account.accountId}, but ${stage} is in ${allowed.join(' or ')} (infra/terraform/${findBackendFile(stage)}).`,
+  );
+}

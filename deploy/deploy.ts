@@ -1,0 +1,306 @@
+/**
+ * Deploys one stage: checks, build, plan, confirmation, apply, upload of the form, smoke test, addresses.
+ *
+ * Usage: see below.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isConfirmed, parseCommandLine, runCommand, UsageError } from '../lib/command-line.ts';
+import { findBackendFile, hasLocalState, readStageAccount } from './account.ts';
+import { applyGradually, findRinging, findShift } from './gradual.ts';
+import { describeLoss, initialise, keepInterrupted, makePlan, readOutputs } from './plan.ts';
+import type { Plan } from './plan.ts';
+import { uploadForm } from './site.ts';
+import type { Site } from './site.ts';
+import { exitCodeOfInterruption, handleSignals, interruption, runStep, step, terraform } from './steps.ts';
+import { run, terraformUnavailableReason } from './terraform.ts';
+import { MODULE, ROOT } from '../lib/paths.ts';
+import { STAGES } from '../lib/stages.ts';
+import type { Stage } from '../lib/stages.ts';
+import { pruneVersions } from './versions.ts';
+
+const USAGE = `
+Usage: npm run deploy -- STAGE [--yes] [--plan-only | --drift] [--expect SHA256] [--gradual MINUTES]
+
+  STAGE              develop, main or release; it is the Terraform workspace, too
+  --yes              apply without confirmation
+  --plan-only        stop after the plan; its sha256 is for --expect
+  --drift            stop after the plan; exit code 1 if it has changes
+  --expect SHA256    refuse a plan with changes other than those that were reviewed
+  --gradual MINUTES  give the new version of the function 10 % of the requests for so long, and none if an alarm of the
+                     function or the API rings meanwhile
+
+Credentials and region come from the environment (AWS_PROFILE, AWS_REGION, …). STAGE.s3.tfbackend or backend.s3.tfbackend
+in infra/terraform, or TF_CLI_ARGS_init, names the place of the state. SMOKE_TOKEN is an ID token for the smoke test of a
+stage with an issuer of its own; without it, the checks that need one are skipped. TERRAFORM=tofu runs OpenTofu.
+TF_PLUGIN_DIR is a folder with the AWS provider, for use offline.
+
+Ctrl-C (or SIGTERM) lets Terraform end what it has begun and save its state; the last line says what state the stage is in.
+Exit codes: 0 deployed (or planned), 1 a step failed (or --drift found changes), 2 refused or declined, nothing changed;
+129, 130 or 143 after SIGHUP, SIGINT or SIGTERM.
+`;
+const KEPT_VERSIONS = 10;
+const AGAIN = 'Run the same command again.';
+
+/** What a signal leaves behind during each phase. */
+const INTERRUPTED = {
+  building: 'nothing was changed.',
+  planning: 'nothing was changed.',
+  applying: `Terraform saved what it had changed. ${AGAIN}`,
+  'shifting the requests': AGAIN,
+  'uploading the form': `the plan is applied; the form may be the one from before. ${AGAIN}`,
+  'testing the stage': `everything is deployed, but not tested. ${AGAIN}`,
+};
+let phase: keyof typeof INTERRUPTED = 'building';
+
+interface Outputs {
+  readonly api_url: string;
+  readonly cors_origin: string;
+  readonly dashboard_url: string;
+  readonly live_alias?: { readonly function_name: string; readonly name: string };
+  readonly site?: Site | null;
+  readonly form_config?: unknown;
+  readonly connect_origins?: readonly string[];
+  readonly smoke_sign_in?: { readonly user_pool_id: string; readonly client_id: string } | null;
+  readonly dns_records?: readonly Readonly<
+    Record<'domain' | 'purpose' | 'name' | 'type' | 'value' | 'next', string>
+  >[];
+}
+
+function readSettings() {
+  const { values, positionals } = parseCommandLine(USAGE, {
+    yes: { type: 'boolean', default: false },
+    'plan-only': { type: 'boolean', default: false },
+    drift: { type: 'boolean', default: false },
+    expect: { type: 'string' },
+    gradual: { type: 'string' },
+  });
+  const [name, ...others] = positionals;
+  if (name === undefined) throw new UsageError(`The stage is missing: npm run deploy -- ${STAGES.join('|')}`);
+  const stage = STAGES.find((known) => known === name);
+  if (stage === undefined || others.length > 0) {
+    throw new UsageError(`"${positionals.join(' ')}" is not a stage; stages are develop, main and release.`);
+  }
+  const { yes, drift, expect, gradual } = values;
+  if (expect !== undefined && !/^[0-9a-f]{64}$/.test(expect)) {
+    throw new UsageError(`--expect must be the sha256 that --plan-only printed, not '${expect}'`);
+  }
+  if (gradual !== undefined && !(/^\d{1,3}(\.\d+)?$/.test(gradual) && Number(gradual) > 0)) {
+    throw new UsageError(`--gradual must be a number of minutes, not '${gradual}'`);
+  }
+  const minutes = gradual === undefined ? undefined : Number(gradual);
+  return { stage, yes, planOnly: values['plan-only'] || drift, drift, expect, minutes };
+}
+
+/** Checks everything that can be checked before the first change. */
+async function checkAll({ stage, yes, planOnly }: ReturnType<typeof readSettings>) {
+  if (!yes && !planOnly && !process.stdin.isTTY) {
+    throw new UsageError('There is no terminal for the confirmation; pass --yes or --plan-only.');
+  }
+  const workspace = process.env['TF_WORKSPACE'];
+  if (workspace !== undefined && workspace !== stage) {
+    throw new UsageError(`TF_WORKSPACE is "${workspace}", which contradicts the stage ${stage}; unset it.`);
+  }
+  const reason = await terraformUnavailableReason();
+  if (reason !== undefined) throw new UsageError(reason);
+
+  const head = await run('git', ['rev-parse', '--short', 'HEAD']);
+  const status = await run('git', ['status', '--porcelain']);
+  if (head.code === 127) throw new UsageError('git is not on the PATH.');
+  if (head.code !== 0 || status.code !== 0) throw new UsageError('This is not a git checkout with a commit.');
+  const [dirty] = status.stdout.split('\n');
+  if (stage !== 'develop' && dirty) {
+    throw new UsageError(`${stage} is deployed from a commit only; commit or stash first: ${dirty.slice(3)}`);
+  }
+  if (stage !== 'develop' && hasLocalState()) {
+    throw new UsageError(`${stage} must not use local state; remove infra/terraform/backend_override.tf.`);
+  }
+  if (!hasLocalState() && findBackendFile(stage) === undefined && !process.env['TF_CLI_ARGS_init']) {
+    throw new UsageError(
+      'The place of the state is missing: run "npm run bootstrap" once, or copy infra/terraform/backend.s3.tfbackend.example to backend.s3.tfbackend and enter your bucket.',
+    );
+  }
+
+  const account = await readStageAccount(stage);
+  return { ...account, commit: `${head.stdout.trim()}${dirty ? ' with uncommitted changes' : ''}` };
+}
+
+const hashPackage = (file: string): string =>
+  createHash('sha256')
+    .update(readFileSync(join(ROOT, file)))
+    .digest('base64');
+
+function summarise(
+  stage: Stage,
+  { accountId, region, commit }: Awaited<ReturnType<typeof checkAll>>,
+  { changes, text, sha256 }: Plan,
+): void {
+  const verbs = changes.map(({ change }) =>
+    change.actions.length > 1
+      ? 'replace'
+      : (change.actions[0] ?? '').replace('update', 'change').replace('delete', 'destroy'),
+  );
+  const count = (verb: string): number => verbs.filter((found) => found === verb).length;
+  process.stdout.write(`
+${text}
+
+  stage     ${stage}
+  account   ${accountId}, region ${region}, ${process.env['AWS_PROFILE'] ? `profile ${process.env['AWS_PROFILE']}` : 'credentials of the environment'}
+  commit    ${commit}
+  package   dist/inquiries.zip, sha256 ${hashPackage('dist/inquiries.zip')}
+            dist/mailer.zip, sha256 ${hashPackage('dist/mailer.zip')}
+  plan      ${['create', 'change', 'replace', 'destroy'].map((verb) => `${count(verb)} to ${verb}`).join(', ')}
+${changes.map(({ address }, index) => `            ${(verbs[index] ?? '').padEnd(8)} ${address}\n`).join('')}\
+  sha256    ${sha256}
+
+`);
+}
+
+/** Builds and plans, prints the plan, and refuses it or has it confirmed. @returns Undefined if nothing is to be applied. */
+async function review(
+  { stage, yes, planOnly, drift, expect, minutes }: ReturnType<typeof readSettings>,
+  account: Awaited<ReturnType<typeof checkAll>>,
+  file: string,
+) {
+  await step('npm run build', () => runStep('npm', ['run', '--silent', 'build']));
+  phase = 'planning';
+  await initialise(stage);
+  const whole = await makePlan(file);
+  const gradual = minutes === undefined ? undefined : findShift(whole);
+  const plan = gradual === undefined ? whole : await makePlan(file, { shift: gradual.shift });
+  summarise(stage, account, plan);
+
+  const loss = describeLoss(plan);
+  if (loss !== undefined) throw new UsageError(loss);
+  // What another deployment has done meanwhile needs no review here.
+  if (expect !== undefined && plan.hasChanges && plan.sha256 !== expect) {
+    throw new UsageError(`The plan is not the one that was reviewed (${expect}). Nothing was changed.`);
+  }
+  if (drift && plan.hasChanges) process.exitCode = 1;
+  if (planOnly) return undefined;
+  if (gradual !== undefined) {
+    const ringing = await findRinging(gradual.functionName);
+    if (ringing.length > 0) {
+      throw new UsageError(
+        `The alarms cannot tell whether the new version is good, since they ring already: ${ringing.join(', ')}. Deploy without --gradual. Nothing was changed.`,
+      );
+    }
+  }
+  if (
+    plan.hasChanges &&
+    !yes &&
+    !(await isConfirmed(`Apply this plan? Type ${stage} to confirm: `, stage, interruption))
+  )
+    throw new UsageError('Nothing was changed.');
+  return { plan, gradual };
+}
+
+async function apply({ file }: Plan): Promise<void> {
+  try {
+    await terraform(['apply', '-no-color', file]);
+  } catch (error) {
+    await keepInterrupted();
+    throw error;
+  }
+}
+
+/** Uploads the form of a stage that has one, and deletes old versions of the function. */
+async function finish({ site, form_config, connect_origins = [], live_alias }: Outputs): Promise<void> {
+  if (site) {
+    process.stdout.write(`upload of the form to ${site.bucket} …\n`);
+    const uploaded = await uploadForm(site, form_config, connect_origins);
+    process.stdout.write(
+      uploaded.length === 0 ? 'no file has changed\n' : uploaded.map((key) => `  ${key}\n`).join(''),
+    );
+  }
+  if (live_alias) {
+    const pruned = await pruneVersions(live_alias.function_name, KEPT_VERSIONS);
+    if (pruned.length > 0) process.stdout.write(`deleted versions ${pruned.join(', ')} of the function\n`);
+  }
+}
+
+async function test(stage: Stage, { api_url, cors_origin, live_alias, smoke_sign_in }: Outputs) {
+  const args = [
+    join(ROOT, 'deploy/smoke.ts'),
+    '--url',
+    api_url,
+    '--origin',
+    cors_origin,
+    '--wait',
+    '60',
+    ...(live_alias ? ['--function', `${live_alias.function_name}:${live_alias.name}`] : []),
+    ...(smoke_sign_in
+      ? ['--user-pool', smoke_sign_in.user_pool_id, '--client', smoke_sign_in.client_id]
+      : []),
+  ];
+  const { code } = await runStep(process.execPath, args, {
+    shown: true,
+  });
+  interruption.throwIfAborted();
+  if (code !== 0) {
+    throw new Error(
+      `Applied, but the smoke test failed: ${api_url}. To go back to the version before: npm run rollback -- ${stage}`,
+    );
+  }
+}
+
+function report(isChanged: boolean, { site, api_url, dashboard_url, dns_records = [] }: Outputs): void {
+  const done = isChanged ? 'Deployed' : 'Already deployed';
+  const addresses = site ? `${site.url}\nAPI ${api_url}/inquiries` : `${api_url}/inquiries`;
+  process.stdout.write(`\n${done}: ${addresses}\nDashboard ${dashboard_url}\n`);
+  if (dns_records.length === 0) return;
+  process.stdout.write('\nEnter these DNS records where the domain is managed:\n');
+  for (const { domain, purpose, name, type, value, next } of dns_records) {
+    process.stdout.write(`
+  ${name}
+  ${type.padEnd(6)} ${value}
+         ${purpose} of ${domain}; once it can be resolved, ${next}, and deploy again
+`);
+  }
+}
+
+/** What is true after a signal, in one or two sentences. */
+function describeInterruption(error: unknown): string {
+  const detail = error instanceof Error ? error.message : '';
+  const state = existsSync(join(MODULE, 'errored.tfstate'))
+    ? 'Terraform could not save its state, which is in infra/terraform/errored.tfstate; see docs/runbook.md.'
+    : / was ended by SIG/.test(detail)
+      ? 'Terraform was killed, so that its lock and resources that its state lacks may be left; see docs/runbook.md.'
+      : INTERRUPTED[phase];
+  return `${phase === 'applying' ? detail : ''}\n\nInterrupted while ${phase}: ${state}\n`.trimStart();
+}
+
+async function deploy(settings: ReturnType<typeof readSettings>): Promise<void> {
+  const account = await checkAll(settings);
+  handleSignals();
+  const folder = mkdtempSync(join(tmpdir(), 'deploy-'));
+  try {
+    const reviewed = await review(settings, account, join(folder, 'plan'));
+    if (reviewed === undefined) return;
+    const { plan, gradual } = reviewed;
+    phase = gradual === undefined ? 'applying' : 'shifting the requests';
+    if (gradual) await applyGradually(apply, plan, gradual, settings.minutes ?? 0);
+    else if (plan.hasChanges) await apply(plan);
+    phase = 'uploading the form';
+    const outputs = await readOutputs<Outputs>();
+    await finish(outputs);
+    phase = 'testing the stage';
+    await test(settings.stage, outputs);
+    report(plan.hasChanges, outputs);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+await runCommand(async () => {
+  const settings = readSettings();
+  try {
+    await deploy(settings);
+  } catch (error) {
+    if (!interruption.aborted || error instanceof UsageError) throw error;
+    process.stderr.write(describeInterruption(error));
+    process.exitCode = exitCodeOfInterruption();
+  }
+});

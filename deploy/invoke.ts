@@ -1,0 +1,53 @@
+/** Calls a deployed function directly. */
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { NETWORK } from '../lib/aws.ts';
+import { parseObject } from '../lib/command-line.ts';
+import { parseBody } from '../lib/contract-checks.ts';
+import type { ServiceResponse } from '../lib/contract-checks.ts';
+
+/** The function itself ends after 30 s. */
+const TIMEOUT_MS = 35_000;
+
+const lambda = new LambdaClient({
+  ...NETWORK,
+  requestHandler: { ...NETWORK.requestHandler, requestTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS },
+});
+
+/**
+ * Invokes the function with the event of a request that no authorizer has passed: payload 2.0, without claims.
+ *
+ * @param name - With a version or an alias, if not the latest: `inquiries-develop:live`.
+ * @throws Error when the function throws, runs out of time or memory, or returns no response; the error of the SDK
+ * when Lambda does not run it.
+ */
+export async function invokeFunction(name: string, method: string): Promise<ServiceResponse> {
+  const [path, routeKey] = ['/inquiries', `${method} /inquiries`];
+  const event = {
+    version: '2.0',
+    routeKey,
+    rawPath: path,
+    rawQueryString: '',
+    headers: {},
+    requestContext: {
+      http: { method, path, protocol: 'HTTP/1.1', sourceIp: '127.0.0.1', userAgent: 'smoke' },
+      requestId: crypto.randomUUID(),
+      routeKey,
+      stage: '$default',
+      timeEpoch: Date.now(),
+    },
+    isBase64Encoded: false,
+  };
+  const { FunctionError: failure, Payload: payload } = await lambda.send(
+    new InvokeCommand({ FunctionName: name, Payload: JSON.stringify(event) }),
+  );
+  const result = parseObject(payload?.transformToString() ?? '') ?? {};
+  if (failure !== undefined) {
+    const { errorType = failure, errorMessage = '' } = result;
+    throw new Error(`the function failed: ${String(errorType)}: ${String(errorMessage)}`);
+  }
+  const { statusCode: status, headers, body } = result;
+  if (typeof status !== 'number' || typeof body !== 'string' || typeof headers !== 'object' || !headers) {
+    throw new Error('the function returned something other than statusCode, headers and body');
+  }
+  return { status, headers: new Headers({ ...headers }), body: parseBody(body) };
+}

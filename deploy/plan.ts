@@ -1,0 +1,128 @@
+/** Plans of a stage: how one is made, what it changes, and which are never applied. */
+import { createHash } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { findBackendFile } from './account.ts';
+import { terraform } from './steps.ts';
+import { providerSource, run, TERRAFORM, terraformEnv } from './terraform.ts';
+import { MODULE } from '../lib/paths.ts';
+import type { Stage } from '../lib/stages.ts';
+
+interface Change {
+  readonly address: string;
+  readonly type: string;
+  readonly action_reason?: string;
+  readonly change: {
+    readonly actions: readonly string[];
+    readonly before: Readonly<Record<string, unknown>> | null;
+  };
+}
+
+export interface Plan {
+  readonly file: string;
+  /** The changed resources. */
+  readonly changes: readonly Change[];
+  /** Also if only outputs change. */
+  readonly hasChanges: boolean;
+  /** The diff as Terraform prints it. */
+  readonly text: string;
+  /** Of the diff: the same for every plan with the same diff. */
+  readonly sha256: string;
+}
+
+/** The version that the alias stays at, and the share of the requests that the new one gets. */
+export interface Shift {
+  readonly version: string;
+  readonly weight: number;
+}
+
+/** Resources that a deployment never deletes, since what users gave would be lost. */
+const KEPT: Readonly<Record<string, string>> = {
+  aws_dynamodb_table: 'the table with its inquiries',
+  aws_cognito_user_pool: 'the user pool with its users',
+};
+
+/** Selects the stage's workspace, and creates it the first time. */
+export async function initialise(stage: Stage): Promise<void> {
+  // The last selected workspace may not exist in this stage's backend, which would make init fail.
+  rmSync(join(MODULE, '.terraform/environment'), { force: true });
+  const file = findBackendFile(stage);
+  const backend = file === undefined ? [] : [`-backend-config=${file}`];
+  await terraform(['init', '-no-color', '-reconfigure', ...backend, ...providerSource()]);
+  await terraform(['workspace', 'select', '-or-create', stage]);
+}
+
+const isChange = ({ actions }: { readonly actions: readonly string[] }): boolean =>
+  !actions.every((action) => ['no-op', 'read'].includes(action));
+
+/**
+ * Writes a plan to a file and reads what it changes.
+ *
+ * @param options - `args` of `terraform plan`, and the folder of the module, by default that of the stages.
+ */
+export async function makePlan(
+  file: string,
+  { shift, args = [], cwd }: { shift?: Shift | undefined; args?: readonly string[]; cwd?: string } = {},
+): Promise<Plan> {
+  await terraform(
+    ['plan', '-no-color', ...args, `-out=${file}`],
+    { TF_VAR_shift: shift && JSON.stringify(shift) },
+    cwd,
+  );
+  const shown = JSON.parse(await terraform(['show', '-json', file], {}, cwd)) as {
+    resource_changes?: Change[];
+    output_changes?: Record<string, { actions: string[] }>;
+  };
+  const changes = (shown.resource_changes ?? []).filter(({ change }) => isChange(change));
+  const hasChanges = changes.length > 0 || Object.values(shown.output_changes ?? {}).some(isChange);
+  const text = (await terraform(['show', '-no-color', file], {}, cwd))
+    // What the symbols mean: the same every time.
+    .replace(/^(?:Terraform|OpenTofu) used the selected providers[^:]*symbols:\n(?:.+\n)+/m, '')
+    .trim();
+  return { file, changes, hasChanges, text, sha256: createHash('sha256').update(text).digest('hex') };
+}
+
+/** The outputs of the module, by default that of the stages. */
+export async function readOutputs<Outputs>(cwd?: string): Promise<Outputs> {
+  const outputs = JSON.parse(await terraform(['output', '-json'], {}, cwd)) as Record<
+    string,
+    { value: unknown }
+  >;
+  const values = Object.entries(outputs).map(([name, { value }]) => [name, value]);
+  return Object.fromEntries(values) as Outputs;
+}
+
+/** What the plan would lose, in one sentence; undefined if nothing. */
+export function describeLoss({ changes }: Plan): string | undefined {
+  const lost = changes.filter(({ type, change }) => type in KEPT && change.actions.includes('delete'));
+  if (lost.length === 0) return undefined;
+  const names = [...new Set(lost.map(({ type }) => KEPT[type]))].join(' and ');
+  const hints = lost
+    .filter((change) => change.action_reason === 'replace_because_tainted')
+    .map(
+      ({ address }) =>
+        ` Its creation was interrupted; to keep it: ${TERRAFORM} -chdir=infra/terraform untaint '${address}'`,
+    );
+  return `The plan deletes ${names}, which this command never does. Nothing was changed.${hints.join('')}`;
+}
+
+/**
+ * Keeps tables and user pools whose creation was interrupted. Terraform marks such a resource as tainted, plans to replace
+ * it, and that plan would never be applied; without the mark, the next plan completes it.
+ */
+export async function keepInterrupted(): Promise<void> {
+  // Not a step: this runs after an interruption, and must not end at a further one.
+  const options = {
+    cwd: MODULE,
+    env: terraformEnv({ TF_WORKSPACE: undefined }),
+    interruption: new AbortController().signal,
+  };
+  const { code, stdout } = await run(TERRAFORM, ['show', '-json'], options);
+  if (code !== 0) return;
+  const { values } = JSON.parse(stdout) as {
+    values?: { root_module?: { resources?: { address: string; type: string; tainted?: boolean }[] } };
+  };
+  for (const { address, type, tainted } of values?.root_module?.resources ?? []) {
+    if (tainted === true && type in KEPT) await run(TERRAFORM, ['untaint', address], options);
+  }
+}

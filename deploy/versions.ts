@@ -1,0 +1,115 @@
+/** The published versions of a function, and its alias `live`, which the gateway calls (infra/terraform/function.tf). */
+import {
+  DeleteFunctionCommand,
+  GetAliasCommand,
+  LambdaClient,
+  paginateListAliases,
+  paginateListVersionsByFunction,
+  PreconditionFailedException,
+  ResourceConflictException,
+  UpdateAliasCommand,
+} from '@aws-sdk/client-lambda';
+import { UsageError } from '../lib/command-line.ts';
+import { NETWORK } from '../lib/aws.ts';
+
+export const ALIAS = 'live';
+
+export interface Live {
+  readonly version: string;
+  /** The shares (0 to 1) of other versions, during a gradual deployment; the rest goes to `version`. */
+  readonly weights: Readonly<Record<string, number>>;
+  /** Changes with every change of the alias. */
+  readonly revisionId: string | undefined;
+}
+
+export interface Version {
+  /** A number, from 1. */
+  readonly version: string;
+  /** ISO 8601. */
+  readonly date: string;
+  /** SHA-256 of the package, base64. */
+  readonly sha256: string;
+}
+
+const lambda = new LambdaClient(NETWORK);
+
+/** @throws ResourceNotFoundException when there is no such function, or when it has no alias `live`. */
+export async function readLive(functionName: string): Promise<Live> {
+  const alias = await lambda.send(new GetAliasCommand({ FunctionName: functionName, Name: ALIAS }));
+  return {
+    version: alias.FunctionVersion ?? '',
+    weights: alias.RoutingConfig?.AdditionalVersionWeights ?? {},
+    revisionId: alias.RevisionId,
+  };
+}
+
+/** The published versions, newest first; not `$LATEST`. */
+export async function listVersions(functionName: string): Promise<Version[]> {
+  const versions: Version[] = [];
+  const pages = paginateListVersionsByFunction({ client: lambda }, { FunctionName: functionName });
+  for await (const { Versions = [] } of pages) {
+    for (const { Version: version = '', LastModified: date = '', CodeSha256: sha256 = '' } of Versions) {
+      if (/^\d+$/.test(version)) versions.push({ version, date, sha256 });
+    }
+  }
+  return versions.toSorted((a, b) => Number(b.version) - Number(a.version));
+}
+
+/**
+ * Makes the alias name one version alone, in one call.
+ *
+ * @param revisionId - Of the alias as it was read; without it, a change that somebody else made since is overwritten.
+ * @throws UsageError when somebody else has changed the alias since.
+ */
+export async function switchAlias(functionName: string, version: string, revisionId?: string): Promise<void> {
+  const change = new UpdateAliasCommand({
+    FunctionName: functionName,
+    Name: ALIAS,
+    FunctionVersion: version,
+    RoutingConfig: { AdditionalVersionWeights: {} },
+    RevisionId: revisionId,
+  });
+  try {
+    await lambda.send(change);
+  } catch (error) {
+    if (!(error instanceof PreconditionFailedException)) throw error;
+    // It may be our own change: the SDK sends it again when the first response is lost.
+    const now = await readLive(functionName);
+    if (now.version === version && Object.keys(now.weights).length === 0) return;
+    throw new UsageError(
+      `The alias ${ALIAS} of ${functionName} was changed by somebody else meanwhile and names version ${now.version}; it was not switched.`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * Deletes all but the newest `keep` versions, and none that an alias names, also with a weight.
+ *
+ * @returns The versions that were deleted.
+ */
+export async function pruneVersions(functionName: string, keep: number): Promise<string[]> {
+  const old = (await listVersions(functionName)).slice(keep);
+  const named = new Set<string | undefined>();
+  for await (const { Aliases = [] } of paginateListAliases(
+    { client: lambda },
+    { FunctionName: functionName },
+  )) {
+    for (const { FunctionVersion, RoutingConfig } of Aliases) {
+      named.add(FunctionVersion);
+      for (const version of Object.keys(RoutingConfig?.AdditionalVersionWeights ?? {})) named.add(version);
+    }
+  }
+  const deleted: string[] = [];
+  for (const { version } of old.filter((each) => !named.has(each.version))) {
+    try {
+      // Without a qualifier this would delete the function.
+      await lambda.send(new DeleteFunctionCommand({ FunctionName: functionName, Qualifier: version }));
+      deleted.push(version);
+    } catch (error) {
+      // An alias has been switched to it since.
+      if (!(error instanceof ResourceConflictException)) throw error;
+    }
+  }
+  return deleted;
+}

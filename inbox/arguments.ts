@@ -1,0 +1,82 @@
+/** Arguments that several verbs take. */
+import { UUID } from 'uuidv7';
+import { UsageError } from '../lib/command-line.ts';
+import type { Inbox } from './store.ts';
+import { escapeUnsafe } from '../lib/terminal-text.ts';
+
+const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+const quote = (text: string): string => `"${escapeUnsafe(text).slice(0, 80)}"`;
+
+/**
+ * Parses `--since`: `7d`, `12h` (before now), `2026-11-01` (its beginning in the local time zone) or a date-time.
+ *
+ * @returns Milliseconds since the epoch.
+ * @throws UsageError
+ */
+export function parseSince(text: string, now = Date.now()): number {
+  const [, count, unit = ''] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
+  if (count !== undefined) return now - Number(count) * (UNITS[unit] ?? 0);
+  const isDate = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/.test(text);
+  // Date takes a date alone as UTC, and a date with a time as local time. It turns 30 February into 2 March.
+  const time = isDate ? Date.parse(text.includes('T') ? text : `${text}T00:00`) : Number.NaN;
+  if (
+    Number.isNaN(time) ||
+    new Date(`${text.slice(0, 10)}T00:00Z`).getUTCDate() !== Number(text.slice(8, 10))
+  ) {
+    throw new UsageError(
+      `--since must be an age (12h, 7d), a date (2026-11-01) or a date-time, not ${quote(text)}.`,
+    );
+  }
+  return time;
+}
+
+/**
+ * Parses a UUID in any of its notations.
+ *
+ * @returns Its canonical form.
+ * @throws UsageError
+ */
+export function parseUuid(text: string, name: string): string {
+  try {
+    return UUID.parse(text.trim()).toString();
+  } catch (error) {
+    throw new UsageError(`${name} must be a UUID, not ${quote(text)}.`, { cause: error });
+  }
+}
+
+/** What the form shows as the reference of an inquiry: the first two groups of its id (web/src/sent.ts). */
+const REFERENCE = /^[\da-f]{8}-[\da-f]{4}$/;
+
+/**
+ * Parses the arguments of a verb that takes one inquiry.
+ *
+ * @returns Its id or its reference, which {@link resolveId} makes an id of.
+ * @throws UsageError
+ */
+export function parseId([text, ...others]: string[], verb: string): string {
+  if (text === undefined) {
+    throw new UsageError(
+      `The id of an inquiry is missing: npm run inbox -- ${verb} ID (list prints the ids)`,
+    );
+  }
+  if (others.length > 0) throw new UsageError(`${verb} takes one id, not ${others.length + 1}.`);
+  const reference = text.trim().toLowerCase();
+  return REFERENCE.test(reference) ? reference : parseUuid(text, 'The id');
+}
+
+/**
+ * Resolves to the id of the inquiry that a reference names. An id stays as it is.
+ *
+ * @throws Error when no inquiry, or more than one, has the reference.
+ */
+export async function resolveId({ findIds }: Inbox, idOrReference: string): Promise<string> {
+  if (!REFERENCE.test(idOrReference)) return idOrReference;
+  const ids = await findIds(idOrReference);
+  if (ids.length > 1) {
+    throw new Error(`More than one inquiry has the reference ${idOrReference}: ${ids.join(', ')}.`);
+  }
+  const [id] = ids;
+  if (id === undefined) throw new Error(`There is no inquiry ${idOrReference}.`);
+  return id;
+}

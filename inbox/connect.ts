@@ -1,0 +1,90 @@
+/** Connects the operators' command to a table: that of the running local stack, or that of a stage. */
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { NETWORK, tableOf } from '../lib/aws.ts';
+import { UsageError } from '../lib/command-line.ts';
+import { readRunningStack } from '../lib/running-stack.ts';
+import { createInbox } from './store.ts';
+import type { Inbox } from './store.ts';
+
+export interface Connection {
+  /** `local`, or the stage's name: what is typed to confirm an erasure. */
+  readonly stage: string;
+  readonly table: string;
+  /** The table of erasures and the key of its hashes (docs/adr/0085). Another `table` does not change them. */
+  readonly erasures: {
+    readonly table: string;
+    readonly key: { readonly file: string } | { readonly parameter: string };
+  };
+  readonly client: DynamoDBDocumentClient;
+  readonly inbox: Inbox;
+  /** Who answers: the name in the AWS credentials; locally the user of the operating system. */
+  readonly respondent: () => Promise<string>;
+}
+
+/** Connects when it is called: a verb reads its arguments first. */
+export type Connect = () => Connection;
+
+/**
+ * Connects to the running local stack.
+ *
+ * @param folder - Its data folder.
+ * @param options - Another table, and who answers.
+ * @throws UsageError when none is running, or when `respondent` is blank.
+ */
+export function connectLocally(
+  folder: string,
+  options: { readonly table?: string | undefined; readonly respondent?: string | undefined } = {},
+): Connection {
+  const { engine: endpoint, ...state } = readRunningStack(folder);
+  const { table = state.table, respondent } = options;
+  if (respondent?.trim() === '') throw new UsageError('--as is empty; pass the name of who answers.');
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  const client = DynamoDBDocumentClient.from(
+    new DynamoDBClient({ ...NETWORK, endpoint, region: 'local', credentials }),
+  );
+  return {
+    stage: 'local',
+    table,
+    erasures: { table: `${state.table}-erasures`, key: { file: join(folder, 'erasure-key') } },
+    client,
+    inbox: createInbox(client, table),
+    respondent: async () => respondent ?? readUserName(),
+  };
+}
+
+/** A container may run under a user id that has no name. */
+function readUserName(): string {
+  try {
+    return userInfo().username;
+  } catch (error) {
+    throw new UsageError('The user of the operating system has no name; pass --as NAME.', { cause: error });
+  }
+}
+
+/** Connects to the table of a stage with the caller's AWS credentials and region. */
+export function connectToStage(stage: string, table = tableOf(stage)): Connection {
+  const client = DynamoDBDocumentClient.from(new DynamoDBClient(NETWORK));
+  return {
+    stage,
+    table,
+    erasures: {
+      table: `${tableOf(stage)}-erasures`,
+      key: { parameter: `/${tableOf(stage)}/erasure-key` },
+    },
+    client,
+    inbox: createInbox(client, table),
+    respondent: async () => {
+      // Only needed for an answer.
+      const { GetCallerIdentityCommand, STSClient } = await import('@aws-sdk/client-sts');
+      const { Arn = '' } = await new STSClient(NETWORK).send(new GetCallerIdentityCommand());
+      // arn:aws:iam::111122223333:user/ana, arn:aws:sts::111122223333:assumed-role/support/ana@example.com,
+      // arn:aws:iam::111122223333:root
+      const name = Arn.slice(Math.max(Arn.lastIndexOf('/'), Arn.lastIndexOf(':')) + 1);
+      if (name === '') throw new Error('AWS did not say who the credentials belong to.');
+      return name;
+    },
+  };
+}

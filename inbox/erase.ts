@@ -1,0 +1,362 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createInterface } from 'node:readline/promises';
+import { BatchWriteCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
+import { createDeliveryEntity } from '../src/entities/delivery.ts';
+import { createIdempotencyKeyEntity } from '../src/entities/idempotency-key.ts';
+import { createInquiryEntity, toFirstId } from '../src/entities/inquiry.ts';
+import { formatCount } from '../web/ui/format.ts';
+import { parseOptions, UsageError } from '../lib/command-line.ts';
+import { parseUuid } from './arguments.ts';
+import type { Connect, Connection } from './connect.ts';
+import { openErasures } from './erasures.ts';
+import type { IndexedInquiry, InquiryFilter } from './store.ts';
+import { createProgress, formatTable, formatTime, isForPeople, toJsonLine } from './output.ts';
+import { escapeUnsafe } from '../lib/terminal-text.ts';
+
+const USAGE = `
+Usage: npm run inbox -- [--stage STAGE] erase --sub UUID | --email E [--yes]
+       npm run inbox -- [--stage STAGE] [--table RESTORED] erase --replay [--yes]
+
+Deletes all inquiries of a user, with their replies and idempotency keys, under every email that the user has had.
+First it says what it finds; it deletes when the stage's name is typed then (local on the laptop), or with --yes. An
+erasure that was interrupted is finished by running it again. Each erasure is recorded as a keyed hash of the user's id.
+
+  --sub UUID  the user with this id at the identity provider
+  --email E   the user who has sent inquiries under this email, as it is written there
+  --replay    in a restored table: delete again what has been erased
+  --yes       delete without asking
+  --json      one JSON object a line on a terminal, too
+`;
+
+/** What one user has under one email. */
+interface Owner {
+  readonly cognito_sub: string;
+  readonly email: string;
+  inquiries: number;
+  unanswered: number;
+  /** Both in the form of `created_at`. */
+  oldest: string;
+  newest: string;
+}
+
+/** An inquiry may arrive while its user is erased; one who keeps sending is not pursued for ever. */
+const MOST_PASSES = 5;
+/** The most requests of a BatchWriteItem. */
+const BATCH_SIZE = 25;
+/** Responses of BatchWriteItem that deleted nothing, one after the other, before deleting is given up: 13 s. */
+const MOST_REFUSALS = 7;
+
+export async function eraseInquiries(connect: Connect, args: string[]): Promise<void> {
+  const options = parseOptions(
+    USAGE,
+    {
+      sub: { type: 'string' },
+      email: { type: 'string' },
+      replay: { type: 'boolean', default: false },
+      yes: { type: 'boolean', default: false },
+      json: { type: 'boolean' },
+    },
+    args,
+  );
+  const { sub, email, replay } = options;
+  if ([sub, email, replay || undefined].filter((each) => each !== undefined).length !== 1) {
+    throw new UsageError('erase takes one of --sub UUID, --email E and --replay (see --help)');
+  }
+  const user = sub === undefined ? undefined : parseUuid(sub, '--sub');
+  const settings = { connection: connect(), isForPeople: isForPeople(options.json), yes: options.yes };
+  if (replay) await replayErasures(settings);
+  else if (user !== undefined) await eraseUser(user, settings);
+  else await eraseByEmail(email ?? '', settings);
+}
+
+interface Settings {
+  readonly connection: Connection;
+  readonly isForPeople: boolean;
+  readonly yes: boolean;
+}
+
+async function eraseByEmail(email: string, settings: Settings): Promise<void> {
+  const owners = await findOwners(settings.connection, { email });
+  const [sub, ...others] = new Set(owners.map(({ cognito_sub }) => cognito_sub));
+  if (sub === undefined) {
+    say(`There are no inquiries of ${escapeUnsafe(email)}; nothing was deleted.`);
+  } else if (others.length > 0) {
+    printOwners(owners, settings);
+    throw new UsageError(
+      `${escapeUnsafe(email)} was used by ${others.length + 1} users; nothing was deleted. Choose one with --sub.`,
+    );
+  } else await eraseUser(sub, settings);
+}
+
+async function eraseUser(sub: string, settings: Settings): Promise<void> {
+  const { connection, yes } = settings;
+  let owners = await findOwners(connection, { sub });
+  printOwners(owners, settings);
+  if (owners.length === 0) {
+    say(`There are no inquiries of ${sub}.${yes ? '' : ' --yes records the erasure all the same.'}`);
+    if (!yes) return;
+  } else if (!(await isConfirmed(settings))) return;
+
+  const erasures = openErasures(connection);
+  const progress = createProgress();
+  let deleted = 0;
+  let erased_at = '';
+  for (let pass = 1; ; pass++) {
+    // Not before the newest, even if this machine's clock is behind.
+    erased_at = [new Date().toISOString(), ...owners.map(({ newest }) => newest)].toSorted().at(-1) ?? '';
+    // Recorded first: what was deleted by an erasure that was interrupted must not come back either.
+    await erasures.record(sub, erased_at);
+    const before = deleted;
+    for (const owner of owners) {
+      for await (const count of deleteInquiries(connection, owner, erased_at)) {
+        deleted += count;
+        progress.show(`${formatCount(deleted, 'inquiry', 'inquiries')} deleted …`);
+      }
+    }
+    // The index shows for a moment what is deleted, and does not show what was just stored.
+    if (deleted === before) break;
+    if (pass === MOST_PASSES) {
+      progress.clear();
+      throw new Error(
+        `${formatCount(deleted, 'inquiry', 'inquiries')} deleted, but new ones keep arriving; run it again.`,
+      );
+    }
+    const found = await findOwners(connection, { sub });
+    // Owners whose inquiries are deleted are looked at again: a query is not isolated from a transaction, so the
+    // idempotency key of an inquiry may have become visible after the inquiry itself.
+    const emails = new Set(found.map(({ email }) => email));
+    owners = [...owners.filter(({ email }) => !emails.has(email)), ...found];
+  }
+  progress.clear();
+  printResult({ cognito_sub: sub, deleted, erased_at }, settings, `of ${sub}`);
+  say(describeRemains(connection));
+}
+
+async function replayErasures(settings: Settings): Promise<void> {
+  const { connection, yes } = settings;
+  const { table } = connection;
+  const { count, lost, find } = await openErasures(connection).read();
+  say(`${formatCount(count, 'erasure is', 'erasures are')} recorded for ${connection.stage}.`);
+  const complain = (): void => {
+    if (lost === 0) return;
+    throw new Error(
+      `${formatCount(lost, 'erasure', 'erasures')} cannot be replayed, because the key of the record was lost or replaced; see docs/runbook.md, "Restore the table".`,
+    );
+  };
+  const owners = await findOwners(
+    connection,
+    {},
+    ({ cognito_sub, created_at }) => created_at <= (find(cognito_sub) ?? ''),
+  );
+  const found = owners.reduce((sum, { inquiries }) => sum + inquiries, 0);
+  const users = new Set(owners.map(({ cognito_sub }) => cognito_sub)).size;
+  say(
+    `The table ${escapeUnsafe(table)} has ${formatCount(found, 'inquiry', 'inquiries')} of ${formatCount(users, 'user')} from before the erasure.`,
+  );
+  if (found === 0 && !yes) return complain();
+  if (!(await isConfirmed(settings))) return complain();
+  const progress = createProgress();
+  let deleted = 0;
+  for (const owner of owners) {
+    for await (const deletions of deleteInquiries(connection, owner, find(owner.cognito_sub) ?? '')) {
+      deleted += deletions;
+      progress.show(`${formatCount(deleted, 'inquiry', 'inquiries')} of ${found} deleted …`);
+    }
+  }
+  progress.clear();
+  printResult({ table, erasures: count, users, deleted }, settings, `from ${escapeUnsafe(table)}`);
+  complain();
+}
+
+/** Counts what the index has of the owners, expired inquiries included. */
+async function findOwners(
+  { inbox }: Connection,
+  filter: InquiryFilter,
+  isWanted: (row: IndexedInquiry) => boolean = () => true,
+): Promise<Owner[]> {
+  const owners = new Map<string, Owner>();
+  const progress = createProgress();
+  let found = 0;
+  for await (const page of inbox.list({ ...filter, withExpired: true })) {
+    for (const { cognito_sub, email, created_at, reply_at } of page.filter(isWanted)) {
+      const key = `${cognito_sub} ${email}`;
+      // Newest first.
+      const owner = owners.get(key) ?? {
+        cognito_sub,
+        email,
+        inquiries: 0,
+        unanswered: 0,
+        oldest: created_at,
+        newest: created_at,
+      };
+      owner.inquiries++;
+      if (reply_at === undefined) owner.unanswered++;
+      owner.oldest = created_at;
+      owners.set(key, owner);
+      found++;
+    }
+    progress.show(`Searching: ${formatCount(found, 'inquiry', 'inquiries')} …`);
+  }
+  progress.clear();
+  return [...owners.values()];
+}
+
+/**
+ * Deletes the inquiries of an owner, with the mailer's records of them and the idempotency keys. What is stored is read
+ * strongly consistent and in pages.
+ *
+ * The keys are deleted before the inquiries, because the index finds an owner only by inquiries: the next run finds
+ * what an interruption has left. They are read after the inquiries: a key is stored together with its inquiry.
+ *
+ * @param until - Later ones are kept. Inclusive, in the form of `created_at`.
+ * @yields How many more were deleted.
+ */
+async function* deleteInquiries(connection: Connection, owner: Owner, until: string): AsyncGenerator<number> {
+  const { client, table } = connection;
+  const { cognito_sub, email } = owner;
+  const deliveries = createDeliveryEntity(table);
+  const query = createInquiryEntity(table)
+    .query.byOwner({ cognito_sub, email })
+    .params<{ TableName: string }>({
+      consistent: true,
+      params: { ProjectionExpression: 'pk, sk, id, created_at' },
+    });
+  for await (const { Items = [] } of paginateQuery({ client }, query)) {
+    const rows = Items.filter(({ created_at }) => !(String(created_at) > until));
+    await deleteIdempotencyKeys(connection, owner, until);
+    for (let at = 0; at < rows.length; at += BATCH_SIZE) {
+      const batch = rows.slice(at, at + BATCH_SIZE);
+      const records = batch.flatMap(({ id }) =>
+        (['inquiry', 'reply'] as const).map(
+          (mail) => deliveries.delete({ inquiry: String(id), mail }).params<{ Key: object }>().Key,
+        ),
+      );
+      await deleteKeys(connection, [...records, ...batch.map(({ pk, sk }) => ({ pk, sk }))]);
+      yield batch.length;
+    }
+  }
+}
+
+/** Deletes the idempotency keys of an owner, except those of later inquiries; also those whose inquiry is gone. */
+async function deleteIdempotencyKeys(
+  connection: Connection,
+  { cognito_sub, email }: Owner,
+  until: string,
+): Promise<void> {
+  const { client, table } = connection;
+  const query = createIdempotencyKeyEntity(table)
+    .query.byOwner({ cognito_sub, email })
+    .params<{ TableName: string }>({
+      consistent: true,
+      params: { ProjectionExpression: 'pk, sk, inquiry' },
+    });
+  const firstToKeep = toFirstId(Date.parse(until) + 1);
+  for await (const { Items = [] } of paginateQuery({ client }, query)) {
+    const rows = Items.filter(({ inquiry = '' }) => String(inquiry) < firstToKeep);
+    await deleteKeys(
+      connection,
+      rows.map(({ pk, sk }) => ({ pk, sk })),
+    );
+  }
+}
+
+/** Deletes items, with retries of what DynamoDB leaves out. */
+async function deleteKeys({ client, table }: Connection, keys: readonly object[]): Promise<void> {
+  let requests = keys.map((Key) => ({ DeleteRequest: { Key: { ...Key } } }));
+  for (let refusals = 0; requests.length > 0;) {
+    const batch = requests.slice(0, BATCH_SIZE);
+    const { UnprocessedItems } = await client.send(
+      new BatchWriteCommand({ RequestItems: { [table]: batch } }),
+    );
+    const left = (UnprocessedItems?.[table] ?? []) as typeof batch;
+    requests = [...left, ...requests.slice(BATCH_SIZE)];
+    refusals = left.length < batch.length ? 0 : refusals + 1;
+    if (refusals > MOST_REFUSALS)
+      throw new Error('DynamoDB limits the requests at the moment; run it again.');
+    if (left.length > 0) await sleep(50 * 2 ** refusals);
+  }
+}
+
+/**
+ * @returns False where nobody can be asked: a dry run.
+ * @throws Error when something else was typed.
+ */
+async function isConfirmed({ connection: { stage, table }, yes }: Settings): Promise<boolean> {
+  if (yes) return true;
+  if (!process.stdin.isTTY || !process.stderr.isTTY) {
+    say('This was a dry run; nothing was deleted. --yes deletes.');
+    return false;
+  }
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const closed = new AbortController();
+  // Ctrl-C and Ctrl-D.
+  terminal.once('close', () => closed.abort());
+  try {
+    const question = `Type ${stage} to delete them from the table ${escapeUnsafe(table)}: `;
+    const typed = await terminal.question(question, { signal: closed.signal }).catch(() => '\n');
+    if (typed.trim() === stage) return true;
+    throw new Error(`${typed === '\n' ? '\n' : ''}Nothing was deleted.`);
+  } finally {
+    terminal.close();
+  }
+}
+
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
+
+function printOwners(owners: readonly Owner[], settings: Settings): void {
+  if (!settings.isForPeople) {
+    for (const owner of owners) process.stdout.write(toJsonLine(owner));
+    return;
+  }
+  if (owners.length === 0) return;
+  const isOfSeveral = owners.some(({ cognito_sub }) => cognito_sub !== owners[0]?.cognito_sub);
+  const heads = ['INQUIRIES', 'UNANSWERED', 'OLDEST', 'NEWEST'].map((head) => ({ head }));
+  process.stdout.write(
+    formatTable(
+      [...(isOfSeveral ? [{ head: 'SUB' }] : []), { head: 'EMAIL', flexible: true }, ...heads],
+      owners.map(({ cognito_sub, email, inquiries, unanswered, oldest, newest }) => [
+        ...(isOfSeveral ? [cognito_sub] : []),
+        email,
+        String(inquiries),
+        String(unanswered),
+        formatTime(oldest),
+        formatTime(newest),
+      ]),
+    ),
+  );
+}
+
+function printResult(
+  result: { readonly deleted: number; readonly [name: string]: unknown },
+  settings: Settings,
+  ofWhom: string,
+): void {
+  process.stdout.write(
+    settings.isForPeople
+      ? `Deleted ${formatCount(result.deleted, 'inquiry', 'inquiries')} ${ofWhom}.\n`
+      : toJsonLine(result),
+  );
+}
+
+/** Where the erased texts may still be. */
+function describeRemains({ stage }: Connection): string {
+  const onStage = [
+    'point-in-time recovery: for pitr_days (35 unless set). Clean a restored table before it is used:',
+    `    npm run inbox -- --stage ${stage} --table RESTORED erase --replay   (docs/runbook.md, "Restore the table")`,
+    'the stream of the table, which only the mailer reads: for 24 hours',
+    'the mailer’s counts of mails per hour, which hold a hash of the user and ids of inquiries: for days',
+    'idempotency keys under an email of which no inquiry was left (retention_days): for days',
+    'backups made by hand, and exports of the table or of the inbox: until somebody deletes them',
+    'mails already sent, in the mailboxes of the team and of the user',
+  ];
+  const onLaptop = [
+    'exports of the inbox: until somebody deletes them',
+    'mails already sent, in the local mailbox: until npm start ends',
+  ];
+  const lines = stage === 'local' ? onLaptop : onStage;
+  return [
+    'What remains elsewhere:',
+    ...lines.map((line) => (line.startsWith(' ') ? line : `  ${line}`)),
+    'The logs hold no personal data. The account at the identity provider is not touched.',
+  ].join('\n');
+}

@@ -1,0 +1,177 @@
+/**
+ * The record of erasures: who was erased, as a keyed hash of the `sub`, and until when. It is kept outside the table of
+ * inquiries, so that a restore of that table does not lose it, and `erase --replay` can erase the same people again.
+ * docs/adr/0085
+ */
+import { createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { link, rm, writeFile } from 'node:fs/promises';
+import { CreateTableCommand, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
+import { GetParameterCommand, PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
+import { PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { readIfThere } from '../lib/command-line.ts';
+import { NETWORK } from '../lib/aws.ts';
+import type { Connection } from './connect.ts';
+
+/** Where the key is kept. */
+interface KeyStore {
+  /** For messages. */
+  readonly name: string;
+  read(): Promise<string | undefined>;
+  /** Does nothing when there is a key already. */
+  create(key: string): Promise<void>;
+}
+
+interface Erasure {
+  readonly hash: string;
+  /** What was created until then is erased, inclusively; in the form of `created_at`. */
+  readonly erased_at: string;
+  /** Tells which key made the hash. */
+  readonly key_id: string;
+}
+
+/** The records, as far as they were made with the present key. */
+export interface Replayable {
+  readonly count: number;
+  /** Records of another key, which match nobody. */
+  readonly lost: number;
+  /** Until when the inquiries of a user are erased; undefined for a user who was not erased. */
+  readonly find: (sub: string) => string | undefined;
+}
+
+const KEY_BYTES = 32;
+
+/** Opens the record of a stage or of the local stack. */
+export function openErasures({ stage, client, erasures: { table, key: place } }: Connection) {
+  const isLocal = 'file' in place;
+  const keys = isLocal ? createKeyFile(place.file) : createParameter(place.parameter);
+  // On a stage, Terraform creates the table.
+  const prepare = async (): Promise<void> => {
+    if (isLocal) await createLocalTable(client, table);
+  };
+
+  /** Sends a request about the table of the record. */
+  async function ask<Result>(request: Promise<Result>): Promise<Result> {
+    return request.catch((error: Error) => {
+      if (error.name !== 'ResourceNotFoundException') throw error;
+      throw new Error(`The table ${table} does not exist; deploy it with npm run deploy -- ${stage}.`, {
+        cause: error,
+      });
+    });
+  }
+
+  async function readKey(): Promise<Buffer | undefined> {
+    const text = await keys.read();
+    if (text === undefined) return undefined;
+    const key = Buffer.from(text, 'base64');
+    if (key.length !== KEY_BYTES) throw new Error(`The erasure key (${keys.name}) is damaged.`);
+    return key;
+  }
+
+  return {
+    /**
+     * Records the erasure of a user; of several, the latest counts. The first one creates the key.
+     *
+     * @param erased_at - Until when, inclusively, in the form of `created_at`.
+     */
+    async record(sub: string, erased_at: string): Promise<void> {
+      await prepare();
+      if ((await keys.read()) === undefined) await keys.create(randomBytes(KEY_BYTES).toString('base64'));
+      const key = await readKey();
+      if (key === undefined) throw new Error(`The erasure key (${keys.name}) cannot be read.`);
+      const item: Erasure = { hash: toHash(key, sub), erased_at, key_id: toKeyId(key) };
+      const command = new PutCommand({
+        TableName: table,
+        Item: item,
+        ConditionExpression: 'attribute_not_exists(erased_at) OR erased_at < :erased_at',
+        ExpressionAttributeValues: { ':erased_at': erased_at },
+      });
+      await ask(client.send(command)).catch((error: Error) => {
+        if (error.name !== 'ConditionalCheckFailedException') throw error;
+      });
+    },
+
+    /** Reads all records: some 200 bytes of memory for each. */
+    async read(): Promise<Replayable> {
+      await prepare();
+      const key = await readKey();
+      const keyId = key && toKeyId(key);
+      const times = new Map<string, string>();
+      let lost = 0;
+      let start: Record<string, unknown> | undefined;
+      do {
+        const { Items = [], LastEvaluatedKey } = await ask(
+          client.send(new ScanCommand({ TableName: table, ConsistentRead: true, ExclusiveStartKey: start })),
+        );
+        for (const { hash, erased_at, key_id } of Items as Erasure[]) {
+          if (key_id === keyId) times.set(hash, erased_at);
+          else lost++;
+        }
+        start = LastEvaluatedKey;
+      } while (start !== undefined);
+      return { count: times.size, lost, find: (sub) => key && times.get(toHash(key, sub)) };
+    },
+  };
+}
+
+const toHash = (key: Buffer, sub: string): string => createHmac('sha256', key).update(sub).digest('hex');
+
+/** No `sub` has this text. */
+const toKeyId = (key: Buffer): string => toHash(key, 'key id').slice(0, 16);
+
+function createParameter(Name: string): KeyStore {
+  const ssm = new SSMClient(NETWORK);
+  return {
+    name: `the parameter ${Name}`,
+    async read() {
+      try {
+        const { Parameter } = await ssm.send(new GetParameterCommand({ Name, WithDecryption: true }));
+        return Parameter?.Value;
+      } catch (error) {
+        if ((error as Error).name === 'ParameterNotFound') return undefined;
+        throw error;
+      }
+    },
+    async create(Value) {
+      try {
+        await ssm.send(new PutParameterCommand({ Name, Value, Type: 'SecureString' }));
+      } catch (error) {
+        if ((error as Error).name !== 'ParameterAlreadyExists') throw error;
+      }
+    },
+  };
+}
+
+function createKeyFile(file: string): KeyStore {
+  return {
+    name: file,
+    read: async () => readIfThere(file),
+    async create(key) {
+      const draft = `${file}.${randomUUID()}`;
+      await writeFile(draft, key, { mode: 0o600, flag: 'wx' });
+      try {
+        // Atomic, and refused when the file exists.
+        await link(draft, file);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      } finally {
+        await rm(draft, { force: true });
+      }
+    },
+  };
+}
+
+async function createLocalTable(client: Connection['client'], TableName: string): Promise<void> {
+  await client
+    .send(
+      new CreateTableCommand({
+        TableName,
+        KeySchema: [{ AttributeName: 'hash', KeyType: 'HASH' }],
+        AttributeDefinitions: [{ AttributeName: 'hash', AttributeType: 'S' }],
+        BillingMode: 'PAY_PER_REQUEST',
+      }),
+    )
+    .catch((error: Error) => {
+      if (error.name !== 'ResourceInUseException') throw error;
+    });
+  await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.1 }, { TableName });
+}

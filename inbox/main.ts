@@ -1,0 +1,144 @@
+/**
+ * The operators' inbox: lists, shows, answers, dismisses and exports the inquiries of all users. docs/adr/0082
+ *
+ * Usage: see below and `VERB --help`. Exit codes: 0 done; 1 failed; 2 bad usage, nothing changed; 3 somebody has
+ * answered the inquiry already. Each failure is one line on stderr.
+ */
+import { parseArgs } from 'node:util';
+import { parseCommandLine, parseOptions, runCommand, UsageError } from '../lib/command-line.ts';
+import { describeFailure } from '../lib/aws.ts';
+import { connectLocally, connectToStage } from './connect.ts';
+import type { Connect } from './connect.ts';
+import { escapeUnsafe } from '../lib/terminal-text.ts';
+import { STAGES } from '../lib/stages.ts';
+import { DATA_FOLDER } from '../lib/paths.ts';
+
+const USAGE = `
+Usage: npm run inbox -- [--stage STAGE] VERB [options]
+       npm run inbox -- [--stage STAGE] --web [--port N]
+
+  list                  inquiries that nobody has answered, newest first
+  show ID               one inquiry with its text and its answer
+  reply ID              answer an inquiry, once
+  dismiss ID            mark an inquiry as answered without a reply
+  export                inquiries with their texts, as JSON lines or CSV
+  erase                 delete all inquiries of a user
+  stats                 how many are unanswered, and how long answers take
+
+  VERB --help           the options of a verb
+
+  --web                 a page to list, read, answer and dismiss inquiries in the browser, until Ctrl+C
+  --port N              its port (default: a free one)
+
+  --stage STAGE         the table of develop, main or release, with the AWS credentials and region of the environment
+                        (default: the running local stack)
+  --table NAME          another table than that of the stage, e.g. a restored one
+  --as NAME             who answers, on the local stack only (default: the user of the operating system)
+  --data FOLDER         the data folder of the local stack (default: .data)
+
+On a terminal the output is a table; with --json or into a pipe it is one JSON object a line.
+Exit codes: 0 done, 1 failed, 2 bad usage, 3 already answered.
+`;
+
+/** Parses the arguments after the verb and does it. It connects when they are right. */
+type Verb = (connect: Connect, args: string[]) => Promise<void>;
+
+const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
+  list: async () => (await import('./list.ts')).listInquiries,
+  show: async () => (await import('./show.ts')).showInquiry,
+  reply: async () => (await import('./reply.ts')).replyToInquiry,
+  dismiss: async () => (await import('./dismiss.ts')).dismissInquiry,
+  export: async () => (await import('./export.ts')).exportInquiries,
+  erase: async () => (await import('./erase.ts')).eraseInquiries,
+  stats: async () => (await import('./stats.ts')).printStatistics,
+};
+
+const COMMON = {
+  stage: { type: 'string' },
+  table: { type: 'string' },
+  as: { type: 'string' },
+  data: { type: 'string' },
+  web: { type: 'boolean' },
+  port: { type: 'string' },
+} as const;
+
+/** Takes the common options, which may stand anywhere, and the verb from a command line; the rest is the verb's. */
+function splitCommandLine(args: string[]) {
+  const { tokens } = parseArgs({ args, options: COMMON, strict: false, tokens: true });
+  const verb = tokens.find((token) => token.kind === 'positional');
+  const common = tokens.filter((token) => token.kind === 'option' && token.name in COMMON);
+  const taken = new Set(
+    [...common, ...(verb ? [verb] : [])].flatMap(({ index, ...token }) =>
+      'inlineValue' in token && token.inlineValue === false ? [index, index + 1] : [index],
+    ),
+  );
+  const { values } = parseCommandLine(USAGE, COMMON, {
+    args: args.filter((_, index) => taken.has(index) && index !== verb?.index),
+  });
+  return { ...values, verb: verb?.value, rest: args.filter((_, index) => !taken.has(index)) };
+}
+
+/** Serves the page until the process is ended. It is not started when a port or the connection is wrong. */
+async function openPage(connect: Connect, port = '0'): Promise<void> {
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
+    throw new UsageError(`The port must be a number from 0 to 65535, not "${escapeUnsafe(port)}".`);
+  }
+  const connection = connect();
+  const { serveInbox } = await import('./server.ts');
+  const { url } = await serveInbox(connection, { port: Number(port) }).catch((error: Error) => {
+    if (!('code' in error) || error.code !== 'EADDRINUSE') throw error;
+    throw new UsageError(`Port ${port} is in use; choose another with --port.`);
+  });
+  process.stdout.write(`Inbox     ${url}\n`);
+  process.stderr.write('Whoever has this address can read and answer inquiries as you, until Ctrl+C.\n');
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit());
+}
+
+function createConnect({
+  stage,
+  table,
+  as,
+  data,
+}: Pick<ReturnType<typeof splitCommandLine>, 'stage' | 'table' | 'as' | 'data'>): Connect {
+  if (stage === undefined) return () => connectLocally(data ?? DATA_FOLDER, { table, respondent: as });
+  if (!STAGES.some((known) => known === stage)) {
+    throw new UsageError(`"${escapeUnsafe(stage)}" is not a stage; stages are develop, main and release.`);
+  }
+  if (as !== undefined) {
+    throw new UsageError('--as is for the local stack; on a stage, the AWS credentials say who answers.');
+  }
+  if (data !== undefined) throw new UsageError('--data is for the local stack; leave it out with --stage.');
+  return () => connectToStage(stage, table);
+}
+
+// `inbox list | head` ends when the reader does.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit();
+  process.stderr.write(`The output cannot be written (${error.code}).\n`);
+  process.exit(1);
+});
+
+await runCommand(async () => {
+  const { verb: name, rest, web, port, ...common } = splitCommandLine(process.argv.slice(2));
+  if (web === true) {
+    parseOptions(USAGE, {}, rest);
+    if (name !== undefined) throw new UsageError('--web takes no verb.');
+    return openPage(createConnect(common), port);
+  }
+  if (port !== undefined) throw new UsageError('--port is the port of --web.');
+  if (name === undefined) {
+    parseOptions(USAGE, {}, rest);
+    throw new UsageError('The verb is missing, e.g. npm run inbox -- list (see --help)');
+  }
+  const load = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
+  if (load === undefined) {
+    throw new UsageError(
+      `"${escapeUnsafe(name)}" is not a verb; verbs are ${Object.keys(VERBS).join(', ')}.`,
+    );
+  }
+  const connect = createConnect(common);
+  const run = await load();
+  await run(connect, rest).catch((error: unknown) => {
+    throw describeFailure(error, common);
+  });
+});

@@ -1,0 +1,144 @@
+/** What the verbs print: tables and texts for a terminal, JSON lines for programs. */
+import stringWidth from 'string-width';
+import { escapeUnsafe } from '../lib/terminal-text.ts';
+import type { StoredInquiry } from './store.ts';
+
+/** The order of an inquiry's fields in JSON and CSV. */
+export const FIELDS = [
+  'id',
+  'cognito_sub',
+  'email',
+  'subject',
+  'body',
+  'created_at',
+  'reply',
+  'respondent',
+  'reply_at',
+  'expires_at',
+] as const satisfies (keyof StoredInquiry)[];
+
+/** One line of JSON. Characters that are unsafe on a terminal are escaped; parsed, it is the same value. */
+export const toJsonLine = (value: object, fields?: readonly string[]): string =>
+  `${escapeUnsafe(JSON.stringify(value, fields && [...fields]))}\n`;
+
+/** Whether to print for people. */
+export const isForPeople = (json: boolean | undefined): boolean => json !== true && process.stdout.isTTY;
+
+const segmenter = new Intl.Segmenter();
+
+/** Longer ones are no characters of a script or emoji but piles of marks. UTF-16 units. */
+const GRAPHEME_LIMIT = 32;
+
+/** Cuts a text after the last character that fits into the columns; an ellipsis shows that something is missing. */
+export function cutText(text: string, columns: number): string {
+  let width = 0;
+  let kept = '';
+  let keptWithEllipsis = '';
+  for (const { segment } of segmenter.segment(text)) {
+    const character = segment.length > GRAPHEME_LIMIT ? '\uFFFD' : segment;
+    width += stringWidth(character);
+    if (width > columns) return `${keptWithEllipsis}…`;
+    kept += character;
+    if (width < columns) keptWithEllipsis = kept;
+  }
+  return kept;
+}
+
+/** Scripts that are written from right to left. */
+const RIGHT_TO_LEFT = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC\u{10800}-\u{10FFF}\u{1E800}-\u{1EFFF}]/u;
+
+/** Keeps a cell that is written from right to left from changing places with its neighbours. UAX #9, 3.1.2 */
+const isolate = (text: string): string => (RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text);
+
+/** What a column is never cut below. */
+const NARROWEST = 8;
+
+export interface Column {
+  readonly head: string;
+  /** Whether it may be cut where the terminal is too narrow. */
+  readonly flexible?: boolean;
+}
+
+/**
+ * Formats a table for a terminal. Cells hold any text, or nothing.
+ *
+ * @param width - Columns of the terminal. Rows are not wider unless the columns that must not be cut are.
+ */
+export function formatTable(
+  columns: readonly Column[],
+  rows: readonly (readonly (string | undefined)[])[],
+  width = process.stdout.columns || 80,
+): string {
+  // A cell is at most as wide as the terminal, so the rest of a longer text need not be looked at.
+  const lines = [columns.map(({ head }) => head), ...rows].map((row) =>
+    row.map((cell = '') => cutText(escapeUnsafe(cell.slice(0, width * GRAPHEME_LIMIT)), width)),
+  );
+  const widths = columns.map((_, at) => Math.max(...lines.map((line) => stringWidth(line[at] ?? ''))));
+  const excess = (): number => widths.reduce((sum, each) => sum + each + 2, -2) - width;
+  while (excess() > 0) {
+    const candidates = widths.map((each, at) => (columns[at]?.flexible === true ? each : 0));
+    const widest = Math.max(...candidates);
+    if (widest <= NARROWEST) break;
+    widths[candidates.indexOf(widest)] = widest - 1;
+  }
+  const toLine = (cells: readonly string[]): string =>
+    cells
+      .map((cell, at) => {
+        const cut = cutText(cell, widths[at] ?? 0);
+        return isolate(cut) + ' '.repeat((widths[at] ?? 0) - stringWidth(cut));
+      })
+      .join('  ')
+      .trimEnd();
+  return `${lines.map(toLine).join('\n')}\n`;
+}
+
+const UNITS = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'm'],
+] as const;
+
+/** `12d`, `5h`, `3m`, `20s`: rounded down; `?` for NaN, the age of what has no time. */
+export function formatDuration(milliseconds: number): string {
+  if (Number.isNaN(milliseconds)) return '?';
+  const positive = Math.max(0, milliseconds);
+  const [unit, name] = UNITS.find(([each]) => positive >= each) ?? [1_000, 's'];
+  return `${Math.floor(positive / unit)}${name}`;
+}
+
+/** `2026-11-20 07:11:02 UTC`, in the local time zone. Text that is not a time is returned as it is. */
+export function formatTime(time: string | number): string {
+  const date = new Date(time);
+  if (Number.isNaN(date.getTime())) return String(time);
+  return date.toLocaleString('sv-SE', {
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    timeZoneName: 'short',
+  });
+}
+
+/**
+ * Creates a progress line on standard error, which is renewed in place; without a terminal nothing is printed.
+ *
+ * @returns `show` prints a text, at most four times a second and not in the first quarter of one; `clear` removes it.
+ */
+export function createProgress() {
+  let isShown = false;
+  let changedAt = Date.now();
+  return {
+    show(text: string): void {
+      if (!process.stderr.isTTY || Date.now() - changedAt < 250) return;
+      process.stderr.write(`\r\u001b[K${text}`);
+      isShown = true;
+      changedAt = Date.now();
+    },
+    clear(): void {
+      if (isShown) process.stderr.write('\r\u001b[K');
+      isShown = false;
+    },
+  };
+}

@@ -1,0 +1,38 @@
+/** Replies that are not sent, by the inquiry's id: in memory, and in the tab's storage for a reload. */
+
+import type { DraftStore } from '../../web/src/drafts.ts';
+
+const KEY = 'inbox.drafts';
+
+export type Drafts = ReturnType<typeof createDrafts>;
+
+/** @param storage - It may be full or forbidden; then drafts last until the page is left. */
+export function createDrafts(storage: Omit<DraftStore, 'removeItem'>) {
+  const texts = new Map<string, string>(read(storage));
+  return {
+    get: (id: string): string => texts.get(id) ?? '',
+    /** An empty text deletes the draft. */
+    set(id: string, text: string): void {
+      if (text === '') texts.delete(id);
+      else texts.set(id, text);
+      try {
+        storage.setItem(KEY, JSON.stringify([...texts]));
+      } catch {
+        // The page asks before it is left.
+      }
+    },
+    isEmpty: (): boolean => texts.size === 0,
+  };
+}
+
+function read(storage: Pick<DraftStore, 'getItem'>): [string, string][] {
+  try {
+    const entries: unknown = JSON.parse(storage.getItem(KEY) ?? '[]');
+    return Array.isArray(entries) ? entries.filter(isEntry) : [];
+  } catch {
+    return [];
+  }
+}
+
+const isEntry = (value: unknown): value is [string, string] =>
+  Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === 'string');

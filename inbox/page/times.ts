@@ -1,0 +1,23 @@
+/** `<time>` elements, and the ages in them. */
+import { h } from '../../web/ui/dom.ts';
+import { formatTime } from '../../web/ui/format.ts';
+import { formatAge } from './age.ts';
+
+/** The age of a time, which stays right; the exact local time shows on hover. */
+export function age(timestamp: string): HTMLTimeElement {
+  const { exact } = formatTime(timestamp);
+  return h('time', { class: 'age', datetime: timestamp, title: exact }, formatAge(Date.parse(timestamp)));
+}
+
+/** The exact local time and the age. */
+export function exactTime(timestamp: string): HTMLElement {
+  const { exact, machine, language } = formatTime(timestamp);
+  return h('span', {}, h('time', { datetime: machine, lang: language }, exact), ' (', age(timestamp), ')');
+}
+
+/** Updates all ages on the page. */
+export function updateAges(): void {
+  for (const element of document.querySelectorAll<HTMLTimeElement>('time.age')) {
+    element.textContent = formatAge(Date.parse(element.dateTime));
+  }
+}

@@ -1,0 +1,121 @@
+import { spawnSync } from 'node:child_process';
+import { createReadStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { ITEM_LIMIT } from '../src/limits.ts';
+import { parseCommandLine, UsageError } from '../lib/command-line.ts';
+import { recordAnswer, reportAlreadyAnswered } from './answer.ts';
+import { parseId, resolveId } from './arguments.ts';
+import type { Connect, Connection } from './connect.ts';
+import { parseReply, TOO_LARGE } from './store.ts';
+import type { StoredInquiry } from './store.ts';
+import { escapeUnsafe, escapeLines } from '../lib/terminal-text.ts';
+
+const USAGE = `
+Usage: npm run inbox -- [--stage STAGE] reply ID [options]
+
+Answers an inquiry, once. The text is UTF-8 and comes from --file, from standard input if that is no terminal, or from
+an editor ($VISUAL, otherwise $EDITOR): saving sends it, an empty text sends nothing. Where the stage has mail, the
+answer is mailed to the owner of the inquiry.
+
+  --file FILE  the text; - is standard input
+  --json       one JSON object on a terminal, too
+
+Exit codes: 0 answered, 1 failed, 2 bad usage or an empty text, 3 already answered.
+`;
+
+export async function replyToInquiry(connect: Connect, args: string[]): Promise<void> {
+  const { values, positionals } = parseCommandLine(
+    USAGE,
+    { file: { type: 'string' }, json: { type: 'boolean' } },
+    { args },
+  );
+  const id = parseId(positionals, 'reply');
+  const file = values.file ?? (process.stdin.isTTY ? undefined : '-');
+  if (file === undefined) return replyFromEditor(connect(), id, values.json);
+  const input = file === '-' ? process.stdin : createReadStream(file);
+  const reply = parseReply(await readText(input, file === '-' ? 'standard input' : file));
+  await recordAnswer(connect(), id, { reply, json: values.json });
+}
+
+/** Reads UTF-8 text, not more than a reply can have. */
+async function readText(input: Readable, name: string): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of input as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      size += chunk.length;
+      // Line ends and a byte order mark are not counted.
+      if (size > 2 * ITEM_LIMIT) throw new UsageError(TOO_LARGE);
+    }
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    const reason = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'it is not UTF-8' : code;
+    throw new UsageError(`The reply cannot be read from ${escapeUnsafe(name)} (${reason}).`, {
+      cause: error,
+    });
+  }
+}
+
+/** The text is kept in its file, which is named on standard error, unless it was recorded or is empty. */
+async function replyFromEditor(
+  connection: Connection,
+  named: string,
+  json: boolean | undefined,
+): Promise<void> {
+  // The order of git.
+  const editor = process.env['VISUAL'] || process.env['EDITOR'];
+  if (!editor)
+    throw new UsageError('There is no editor; set $EDITOR, or pass --file FILE or standard input.');
+  const id = await resolveId(connection.inbox, named);
+  const inquiry = await connection.inbox.get(id);
+  if (inquiry === undefined) throw new Error(`There is no inquiry ${id}.`);
+  const { reply_at, respondent = '' } = inquiry;
+  if (reply_at !== undefined) return reportAlreadyAnswered(respondent, reply_at);
+
+  const file = join(mkdtempSync(join(tmpdir(), 'inquiry-')), 'reply.txt');
+  writeFileSync(file, toDraft(inquiry), { mode: 0o600 });
+  // The variable may hold arguments, as in `code --wait`.
+  const { status } = spawnSync('sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit' });
+  const [text = '', ...below] = readFileSync(file, 'utf8').split(SCISSORS);
+  const isEmpty = text.trim() === '';
+  let isRecorded = false;
+  try {
+    if (status !== 0) throw new Error('The editor failed; nothing was sent.');
+    if (isEmpty) throw new UsageError('The reply is empty; nothing was sent.');
+    if (below.length === 0) throw new Error('The line above the inquiry is missing; nothing was sent.');
+    isRecorded = await recordAnswer(connection, id, { reply: parseReply(text), json });
+  } finally {
+    if (isEmpty || isRecorded) rmSync(dirname(file), { recursive: true, force: true });
+    else process.stderr.write(`Your text is kept in ${file}\n`);
+  }
+}
+
+/** Above it is the reply. */
+const SCISSORS = '------------------------ >8 ------------------------';
+
+/** Editors take settings from the first and last lines of a file: those are not the user's. */
+function toDraft({ id, email, subject, body }: StoredInquiry): string {
+  const lines = [
+    '',
+    SCISSORS,
+    'Write the reply above this line, and leave the line as it is.',
+    'What is below it is not sent. Saving sends the reply; without a text nothing is sent.',
+    '',
+    `Email:    ${escapeUnsafe(email)}`,
+    `Subject:  ${escapeUnsafe(subject)}`,
+    '',
+    ...escapeLines(body).map((line) => `> ${line}`),
+    '',
+    'To send nothing, leave the part above the line empty.',
+    '',
+    '',
+    '',
+    `Inquiry ${id}`,
+  ];
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,255 @@
+/**
+ * The operators' page (inbox/page) and its API, on the loopback address. Whoever has the address has the
+ * inbox: it ends in a secret of this run, which the page sends with each request. docs/adr/0082
+ */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { UUID } from 'uuidv7';
+import { ApiError, badRequest, methodNotAllowed } from '../src/errors.ts';
+import { beginningOf } from '../web/ui/format.ts';
+import { parseObject, UsageError } from '../lib/command-line.ts';
+import { buildPageWhenStale, outputOf } from '../lib/page-build.ts';
+import { startPageServer } from '../lib/page-server.ts';
+import { describeFailure } from '../lib/aws.ts';
+import type { Connection } from './connect.ts';
+import { parseReply, TOO_LARGE } from './store.ts';
+import type { AnswerResult, IndexedInquiry, InquirySummary, StoredInquiry } from './store.ts';
+
+const PAGE = join(import.meta.dirname, 'page');
+
+/** Inquiries in one answer of the list. */
+const PAGE_SIZE = 200;
+/** UTF-16 units of a subject in the list; one inquiry has all of it. */
+const SUBJECT_LENGTH = 300;
+/** Bytes of a request: six times the largest reply, which is the most that JSON makes of a text. */
+const BODY_LIMIT = 3 * 1024 * 1024;
+
+/** Answers of the API by path. Errors: `{ error, message }`. */
+export interface InboxApi {
+  '/api/session': { readonly stage: string; readonly table: string; readonly respondent: string };
+  /** `next`: the value of `before` for the older ones. */
+  '/api/inquiries': { readonly inquiries: readonly InquirySummary[]; readonly next?: string };
+  '/api/inquiries/ID': StoredInquiry;
+  /** With 200 and with 409, which is `already-answered`. */
+  '/api/inquiries/ID/reply': Exclude<AnswerResult, { status: 'not-found' | 'too-large' }> & {
+    readonly respondent: string;
+  };
+}
+
+/** What the page needs of a connection. */
+export type PageConnection = Pick<Connection, 'stage' | 'table' | 'inbox' | 'respondent'>;
+
+/**
+ * Builds the page when it is stale and serves it.
+ *
+ * @param options.port - Default: any free one.
+ * @returns `url` ends in the secret.
+ * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
+ */
+export async function serveInbox(connection: PageConnection, options: { readonly port?: number } = {}) {
+  await buildPageWhenStale(PAGE);
+  return startInboxServer(connection, options);
+}
+
+/** Serves the page as it is built, and its API; see {@link serveInbox}. */
+export async function startInboxServer(
+  connection: PageConnection,
+  { port = 0 }: { readonly port?: number } = {},
+) {
+  const secret = randomBytes(32).toString('base64url');
+  const api = createApi(connection);
+  const server = await startPageServer<{ readonly origin: string }>({
+    port,
+    folder: outputOf(PAGE),
+    openerPolicy: 'same-origin',
+    find: () => undefined,
+    policy: () => [
+      "script-src 'self'",
+      "style-src 'self'",
+      "img-src 'self'",
+      "connect-src 'self'",
+      "require-trusted-types-for 'script'",
+      "trusted-types 'none'",
+    ],
+    handle(request, response, { origin }) {
+      if (request.url?.startsWith('/api/') !== true) return false;
+      void respond(request, response, connection, async (target, signal) => {
+        if (!isEqual(request.headers.authorization ?? '', `Bearer ${secret}`)) {
+          throw new ApiError(403, 'WRONG_ADDRESS', 'The secret in the address is wrong.');
+        }
+        // Browsers send it with every POST, and with every request from another origin.
+        const { origin: from = request.method === 'GET' ? origin : undefined } = request.headers;
+        if (from !== origin) throw new ApiError(403, 'WRONG_ORIGIN', 'The request is from another page.');
+        return api(request, target, signal);
+      });
+      return true;
+    },
+  });
+  server.configure({ origin: server.url });
+  return { url: `${server.url}/#${secret}`, close: server.close };
+}
+
+/** Compares without telling by the time how much is equal. */
+function isEqual(a: string, b: string): boolean {
+  const [one, other] = [a, b].map((text) => createHash('sha256').update(text).digest());
+  return one !== undefined && other !== undefined && timingSafeEqual(one, other);
+}
+
+interface Result {
+  readonly status?: number;
+  readonly data: object;
+}
+
+type Handler = (request: IncomingMessage, target: URL, signal: AbortSignal) => Promise<Result>;
+
+/** Sends what the handler returns or throws. */
+async function respond(
+  request: IncomingMessage,
+  response: ServerResponse,
+  connection: PageConnection,
+  handle: (target: URL, signal: AbortSignal) => Promise<Result>,
+): Promise<void> {
+  const gone = new AbortController();
+  response.on('close', () => gone.abort());
+  const send = ({ status = 200, data }: Result, headers = {}) =>
+    void response
+      .writeHead(status, {
+        ...headers,
+        'content-type': 'application/json',
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+        'cross-origin-resource-policy': 'same-origin',
+      })
+      .end(JSON.stringify(data));
+  try {
+    send(await handle(new URL(request.url ?? '/', 'http://127.0.0.1'), gone.signal));
+  } catch (error) {
+    const { status, code, message, headers } =
+      error instanceof ApiError ? error : toTableError(error, connection);
+    send({ status, data: { error: code, message } }, headers);
+  }
+}
+
+/** What an operator can do about an error of AWS; of any other only its name, since its message may hold data. */
+function toTableError(error: unknown, { stage, table }: PageConnection): ApiError {
+  const failure = describeFailure(error, { stage: stage === 'local' ? undefined : stage, table });
+  const { name, message } = failure instanceof Error ? failure : new Error();
+  const text = failure === error ? `The table does not answer as expected (${name}).` : message;
+  return new ApiError(502, 'TABLE_ERROR', text);
+}
+
+function createApi({ stage, table, inbox, respondent }: PageConnection): Handler {
+  let answering: Promise<string> | undefined;
+  /** Who answers; looked up again only after a failure. */
+  const findRespondent = async (): Promise<string> => {
+    answering ??= respondent();
+    return answering.catch((error: unknown) => {
+      answering = undefined;
+      throw error;
+    });
+  };
+
+  /** Up to PAGE_SIZE inquiries; stops reading when nobody waits for them any more. */
+  const list = async (query: URLSearchParams, signal: AbortSignal): Promise<InboxApi['/api/inquiries']> => {
+    const { show, ...filter } = parseListQuery(query);
+    const found: IndexedInquiry[] = [];
+    for await (const page of inbox.list({ ...filter, unansweredOnly: show === 'unanswered' })) {
+      found.push(...page.filter((row) => show !== 'answered' || row.reply_at !== undefined));
+      if (found.length > PAGE_SIZE || signal.aborted) break;
+    }
+    const shown = found.slice(0, PAGE_SIZE);
+    const inquiries = (await Array.fromAsync(inbox.summarize(shown)))
+      .flat()
+      .map((row) => Object.assign(row, { subject: beginningOf(row.subject, SUBJECT_LENGTH) }));
+    const last = shown.at(-1);
+    return { inquiries, ...(found.length > PAGE_SIZE && last !== undefined && { next: last.id }) };
+  };
+
+  const answer = async (id: string, reply?: string): Promise<Result> => {
+    const by = await findRespondent();
+    const result = await inbox.answer(id, { respondent: by, ...(reply !== undefined && { reply }) });
+    if (result.status === 'too-large') throw new ApiError(413, 'TOO_LARGE', TOO_LARGE);
+    if (result.status === 'not-found') throw notFound();
+    return { status: result.status === 'answered' ? 200 : 409, data: { respondent: by, ...result } };
+  };
+
+  return async (request, { pathname, searchParams }, signal) => {
+    const isRead = request.method === 'GET';
+    if (pathname === '/api/session') {
+      if (!isRead) throw methodNotAllowed('GET');
+      return { data: { stage, table, respondent: await findRespondent() } };
+    }
+    if (pathname === '/api/inquiries') {
+      if (!isRead) throw methodNotAllowed('GET');
+      return { data: await list(searchParams, signal) };
+    }
+    const [, text, action] = /^\/api\/inquiries\/([^/]+)(?:\/(reply|dismiss))?$/.exec(pathname) ?? [];
+    if (text === undefined) throw new ApiError(404, 'NOT_FOUND', 'There is nothing at this path.');
+    const id = parseId(text, 'The id');
+    if (action === undefined) {
+      if (!isRead) throw methodNotAllowed('GET');
+      const inquiry = await inbox.get(id);
+      if (inquiry === undefined) throw notFound();
+      return { data: inquiry };
+    }
+    if (request.method !== 'POST') throw methodNotAllowed('POST');
+    const body = await readJson(request);
+    return answer(id, action === 'reply' ? readReply(body) : undefined);
+  };
+}
+
+const notFound = (): ApiError =>
+  new ApiError(404, 'NOT_FOUND', 'There is no such inquiry: it has expired, was erased or never existed.');
+
+/** @throws ApiError 400 naming the parameter that is malformed. */
+function parseListQuery(query: URLSearchParams) {
+  const { show = 'unanswered', email, before } = Object.fromEntries(query);
+  if (show !== 'unanswered' && show !== 'answered' && show !== 'all') {
+    throw badRequest('The parameter `show` must be unanswered, answered or all.');
+  }
+  if (email === '') throw badRequest('The parameter `email` must not be empty.');
+  return {
+    show,
+    email,
+    before: before === undefined ? undefined : parseId(before, 'The parameter `before`'),
+  };
+}
+
+function parseId(text: string, name: string): string {
+  try {
+    return UUID.parse(decodeURIComponent(text)).toString();
+  } catch {
+    throw badRequest(`${name} must be the id of an inquiry.`);
+  }
+}
+
+/** Narrows a request to the text of a reply. @throws ApiError 400. */
+function readReply({ reply }: Record<string, unknown>): string {
+  if (typeof reply !== 'string') throw badRequest('The field `reply` must be a string.');
+  try {
+    return parseReply(reply);
+  } catch (error) {
+    if (error instanceof UsageError) throw badRequest(error.message);
+    throw error;
+  }
+}
+
+/** Reads a JSON object, which a form of another page cannot send. @throws ApiError 400, 413 or 415. */
+async function readJson(request: IncomingMessage): Promise<Record<string, unknown>> {
+  const [type = ''] = (request.headers['content-type'] ?? '').split(';');
+  if (type.trim().toLowerCase() !== 'application/json') {
+    throw new ApiError(415, 'UNSUPPORTED_MEDIA_TYPE', 'The content type must be application/json.');
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    // The rest is read and dropped, so that the answer arrives.
+    if (size <= BODY_LIMIT) chunks.push(chunk);
+  }
+  if (size > BODY_LIMIT) throw new ApiError(413, 'TOO_LARGE', TOO_LARGE);
+  const body = parseObject(Buffer.concat(chunks).toString());
+  if (body === undefined) throw badRequest('The request body must be a JSON object.');
+  return body;
+}

@@ -1,0 +1,75 @@
+/** How the commands call AWS, and what they say of its errors. */
+import { escapeUnsafe } from './terminal-text.ts';
+
+/** Without these the SDK waits for ever. A page of 16 MB takes seconds on a slow line. */
+export const NETWORK = {
+  maxAttempts: 3,
+  requestHandler: {
+    connectionTimeout: 3_000,
+    requestTimeout: 20_000,
+    throwOnRequestTimeout: true,
+    socketTimeout: 20_000,
+  },
+};
+
+/** The default of Terraform's variable `name`, and the stage. */
+export const tableOf = (stage: string): string => `inquiries-${stage}`;
+
+const NO_CREDENTIALS = 'There are no valid AWS credentials; set AWS_PROFILE or sign in (aws sso login).';
+const THROTTLED = 'DynamoDB limits the requests at the moment; try again.';
+
+/** Errors of the AWS SDK that mean the same for every table. */
+const FAILURES: Readonly<Record<string, string>> = {
+  CredentialsProviderError: NO_CREDENTIALS,
+  TokenProviderError: NO_CREDENTIALS,
+  ExpiredToken: NO_CREDENTIALS,
+  ExpiredTokenException: NO_CREDENTIALS,
+  UnrecognizedClientException: NO_CREDENTIALS,
+  InvalidClientTokenId: NO_CREDENTIALS,
+  InvalidSignatureException: NO_CREDENTIALS,
+  SignatureDoesNotMatch: NO_CREDENTIALS,
+  ThrottlingException: THROTTLED,
+  ProvisionedThroughputExceededException: THROTTLED,
+};
+
+/**
+ * Says in one line what an operator can do about an error of AWS or of the network.
+ *
+ * @returns An error for the terminal; the error itself when it comes from elsewhere.
+ */
+export function describeFailure(
+  error: unknown,
+  { stage, table }: { readonly stage?: string | undefined; readonly table?: string | undefined },
+): unknown {
+  if (!(error instanceof Error)) return error;
+  const { name, message, code } = error as NodeJS.ErrnoException;
+  const place = stage === undefined ? 'the local stack' : `the stage ${stage}`;
+  const named =
+    stage === undefined && table === undefined
+      ? 'The table of the local stack'
+      : `The table ${escapeUnsafe(table ?? tableOf(stage ?? ''))}`;
+  const remedy =
+    stage === undefined ? 'restart the stack with npm start' : `deploy the stage: npm run deploy -- ${stage}`;
+
+  const describe = (): string | undefined => {
+    if (message === 'Region is missing') return 'There is no AWS region; set AWS_REGION or AWS_PROFILE.';
+    // The SDK adds it to what it receives, and to errors of the network.
+    if (!('$metadata' in error)) return undefined;
+    if (name === 'TimeoutError' || code !== undefined) {
+      return `${stage === undefined ? 'The engine of the local stack' : 'AWS'} cannot be reached (${code ?? name}).`;
+    }
+    if (/specified index/.test(message)) return `${named} has no index by-time; ${remedy}.`;
+    if (name === 'ResourceNotFoundException') {
+      const where = stage === undefined ? '' : ' in this account and region';
+      return `${named} does not exist${where}${table === undefined ? `; ${remedy}` : ''}.`;
+    }
+    if (name.startsWith('AccessDenied')) {
+      const [, action = 'this'] = /to perform: (\S+)/.exec(message) ?? [];
+      return `The AWS credentials do not allow ${action}; they need the operators' policy of ${place}.`;
+    }
+    const [line = ''] = message.split('\n');
+    return `${name}: ${line}`;
+  };
+  const line = FAILURES[name] ?? describe();
+  return line === undefined ? error : new Error(line, { cause: error });
+}

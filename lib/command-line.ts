@@ -1,0 +1,159 @@
+/** Shared by the commands: strict options, one line for each error, exit codes, files. */
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import type { Readable, Writable } from 'node:stream';
+import { parseArgs } from 'node:util';
+import type { ParseArgsConfig } from 'node:util';
+
+/** A mistake of the user, in one line. Exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** `--help` was given. The message is the usage. Exit code 0. */
+class HelpRequest extends Error {
+  override readonly name = 'HelpRequest';
+}
+
+/** What a command uses of its process, so that tests can call it in theirs. */
+export interface Io {
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** A command. @returns Its exit code; undefined for 0. @throws UsageError for exit code 2, any other error for 1. */
+export type Main = (args: string[], io: Io) => Promise<number | void>;
+
+/** Runs a command and prints an error to stderr as its message. Never rejects. @returns The exit code. */
+export async function runMain(main: Main, args: string[], io: Io): Promise<number> {
+  try {
+    return (await main(args, io)) ?? 0;
+  } catch (error) {
+    if (error instanceof HelpRequest) {
+      io.stdout.write(`${error.message}\n`);
+      return 0;
+    }
+    io.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    return error instanceof UsageError ? 2 : 1;
+  }
+}
+
+/** Runs a command as this process, which ends at once if the command fails. */
+export async function runCommand(main: Main): Promise<void> {
+  const code = await runMain(main, process.argv.slice(2), process);
+  if (code !== 0) process.exit(code);
+}
+
+/**
+ * Parses a command line that has options only; see {@link parseCommandLine}.
+ *
+ * @throws UsageError for any other argument, too.
+ */
+export function parseOptions<const Options extends NonNullable<ParseArgsConfig['options']>>(
+  usage: string,
+  options: Options,
+  args?: string[],
+) {
+  return parseCommandLine(usage, options, { args, allowPositionals: false }).values;
+}
+
+/**
+ * Parses the command line strictly. With `--help`, {@link runMain} prints `usage`.
+ *
+ * @throws UsageError for an unknown option or a missing value.
+ */
+export function parseCommandLine<const Options extends NonNullable<ParseArgsConfig['options']>>(
+  usage: string,
+  options: Options,
+  {
+    args = process.argv.slice(2),
+    allowPositionals = true,
+  }: { args?: string[] | undefined; allowPositionals?: boolean } = {},
+) {
+  const parse = () => {
+    try {
+      return parseArgs({
+        args,
+        options: { ...options, help: { type: 'boolean', short: 'h' } },
+        strict: true,
+        allowPositionals,
+      });
+    } catch (error) {
+      // The messages of parseArgs have several sentences; the first says what is wrong.
+      const [line = ''] = (error instanceof Error ? error.message : String(error)).split(/\. |\.?\n/);
+      throw new UsageError(`${line} (see --help)`, { cause: error });
+    }
+  };
+  const parsed = parse();
+  if ('help' in parsed.values && parsed.values.help === true) throw new HelpRequest(usage.trim());
+  return parsed;
+}
+
+/**
+ * Asks at the terminal. Ctrl-C, Ctrl-D and an abort are a no.
+ *
+ * @param expected - The only answer that means yes.
+ */
+export async function isConfirmed(
+  question: string,
+  expected: string,
+  interruption?: AbortSignal,
+): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const refused = new Promise<undefined>((resolve) => {
+    terminal.once('SIGINT', () => resolve(undefined)).once('close', () => resolve(undefined));
+    interruption?.addEventListener('abort', () => resolve(undefined));
+  });
+  const answer = await Promise.race([terminal.question(question).catch(() => undefined), refused]);
+  terminal.close();
+  if (answer === undefined) process.stdout.write('\n');
+  return answer?.trim() === expected;
+}
+
+/** Reads a file as text. @returns undefined when there is none. */
+export function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** @returns undefined when the text is not JSON of an object. */
+export function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Creates a folder if there is none, and tests it by writing 1 MiB.
+ *
+ * @param purpose - For the error.
+ * @throws UsageError when it cannot be written.
+ */
+export function openFolder(folder: string, purpose = 'data'): void {
+  const file = join(folder, '.write-test');
+  try {
+    if (!existsSync(folder)) {
+      mkdirSync(dirname(folder), { recursive: true });
+      // Not recursive: Node would report ENOENT on a read-only file system.
+      mkdirSync(folder);
+    }
+    try {
+      writeFileSync(file, Buffer.alloc(1024 * 1024));
+    } finally {
+      rmSync(file, { force: true });
+    }
+  } catch (error) {
+    const [reason] = (error as Error).message.split(',');
+    throw new UsageError(`The ${purpose} folder ${folder} cannot be used (${reason}).`, { cause: error });
+  }
+}

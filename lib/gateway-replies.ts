@@ -1,0 +1,36 @@
+/**
+ * The responses that an API Gateway HTTP API makes itself, `{"message":"…"}`, and its limits: for the local gateway
+ * and for the published document. docs/adr/0017
+ */
+
+import { LAMBDA_PAYLOAD_LIMIT } from '../src/limits.ts';
+
+export interface Reply {
+  readonly status: number;
+  readonly message: string;
+}
+
+export const replies = {
+  badRequest: { status: 400, message: 'Bad Request' },
+  unauthorized: { status: 401, message: 'Unauthorized' },
+  notFound: { status: 404, message: 'Not Found' },
+  requestTimeout: { status: 408, message: 'Request Timeout' },
+  payloadTooLarge: { status: 413, message: 'Request Entity Too Large' },
+  expectationFailed: { status: 417, message: 'Expectation Failed' },
+  tooManyRequests: { status: 429, message: 'Too Many Requests' },
+  headersTooLarge: { status: 431, message: 'Request Header Fields Too Large' },
+  internalError: { status: 500, message: 'Internal Server Error' },
+  unavailable: { status: 503, message: 'Service Unavailable' },
+} as const satisfies Record<string, Reply>;
+
+/** Source: API Gateway quotas for HTTP APIs, Lambda quotas. */
+export const limits = {
+  /** Bytes of the request line and the headers. */
+  headers: 10_240,
+  /** Bytes of the request body. */
+  body: 10 * 1024 * 1024,
+  /** Bytes of the event and of the function's result, each as JSON. */
+  lambdaPayload: LAMBDA_PAYLOAD_LIMIT,
+  /** Milliseconds, of the integration and of the function. */
+  timeout: 30_000,
+} as const;

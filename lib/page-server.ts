@@ -1,0 +1,69 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import sirv from 'sirv';
+import { replies } from './gateway-replies.ts';
+import { close, listen, splitTarget } from './loopback-server.ts';
+
+/** Content that is not a file. */
+export interface Content {
+  readonly type: string;
+  readonly data: string;
+}
+
+/**
+ * Serves a page of the local stack on a loopback port: the files of a folder, GET and HEAD only, and what `find`
+ * returns. Until it is configured every request gets 503.
+ *
+ * @param options.policy - Directives of the Content-Security-Policy besides those of every page.
+ * @param options.allowOrigin - The Access-Control-Allow-Origin of the files for a request's Origin. Default: none.
+ * @param options.handle - Handles a request itself, or returns false.
+ * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
+ */
+export async function startPageServer<Config>(options: {
+  readonly port: number;
+  readonly folder: string;
+  /** Cross-Origin-Opener-Policy. */
+  readonly openerPolicy: 'same-origin' | 'unsafe-none';
+  find(path: string, config: Config, url: string): Content | undefined;
+  policy(config: Config, url: string): readonly string[];
+  allowOrigin?(origin: string | undefined): string | undefined;
+  handle?(request: IncomingMessage, response: ServerResponse, config: Config): boolean;
+  /** Sends other content than the files of the folder. */
+  readonly send?:
+    | ((request: IncomingMessage, response: ServerResponse, next: () => void) => void)
+    | undefined;
+}) {
+  // In this mode files are read on each request, so that a new build needs no restart.
+  const send = options.send ?? sirv(options.folder, { dev: true });
+  let config: Config | undefined;
+  const server = createServer((request, response) => {
+    const { rawPath } = splitTarget(request);
+    const end = (status: number, headers: Record<string, string> = {}, data = '') =>
+      void response.writeHead(status, headers).end(request.method === 'HEAD' ? '' : data);
+    if (config === undefined) return end(replies.unavailable.status);
+    // One origin of the page is registered with issuer and gateway; `localhost` is another one.
+    if (request.headers.host !== new URL(url).host) return end(302, { location: url + rawPath });
+    if (options.handle?.(request, response, config)) return undefined;
+    if (request.method !== 'GET' && request.method !== 'HEAD') return end(405, { allow: 'GET, HEAD' });
+
+    const policy = ["default-src 'none'", ...options.policy(config, url)];
+    policy.push("form-action 'none'", "base-uri 'none'", "frame-ancestors 'none'");
+    response.setHeader('content-security-policy', policy.join('; '));
+    response.setHeader('cache-control', 'no-cache');
+    response.setHeader('x-content-type-options', 'nosniff');
+    response.setHeader('referrer-policy', 'no-referrer');
+    response.setHeader('cross-origin-opener-policy', options.openerPolicy);
+    const content = options.find(rawPath, config, url);
+    if (content !== undefined) return end(200, { 'content-type': content.type }, content.data);
+    const allowed = options.allowOrigin?.(request.headers.origin);
+    if (allowed !== undefined) response.setHeader('access-control-allow-origin', allowed);
+    return send(request, response, () => end(404));
+  });
+  const url = `http://127.0.0.1:${await listen(server, options.port)}`;
+  return {
+    url,
+    server,
+    configure: (value: Config) => void (config = value),
+    close: () => close(server),
+  };
+}

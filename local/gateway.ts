@@ -1,0 +1,221 @@
+/**
+ * The local API Gateway HTTP API: a JWT authorizer and CORS in front of one Lambda function. It differs from AWS in
+ * two points: every response carries Access-Control-Allow-Origin, also to a client that sends no Origin, and a
+ * function response without a status code is a 500. docs/adr/0017
+ */
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { operations } from '../src/app.ts';
+import { inquiriesPath } from '../src/contract.ts';
+import type { Authorize } from './authorizer.ts';
+import { splitTarget } from '../lib/loopback-server.ts';
+import { toEvent, toHeaders } from './event.ts';
+import { FunctionTimeout } from './lambda/sandbox.ts';
+import { limits, replies } from '../lib/gateway-replies.ts';
+import type { Reply } from '../lib/gateway-replies.ts';
+
+/** Explicit methods, because an ANY route with an authorizer also matches preflights. */
+const ROUTE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'];
+const ROUTES = new Set(ROUTE_METHODS.map((method) => `${method} ${inquiriesPath}`));
+/** Statuses of responses that contain inquiries. */
+const SUCCESSES = new Set([...operations.values()].map(({ status }) => status));
+
+/** Replies to errors of Node's HTTP parser other than 400. */
+const PARSER_REPLIES: Readonly<Record<string, Reply>> = {
+  HPE_HEADER_OVERFLOW: replies.headersTooLarge,
+  ERR_HTTP_REQUEST_TIMEOUT: replies.requestTimeout,
+};
+
+export interface GatewayOptions {
+  readonly authorize: Authorize;
+  /** Invokes the function with an event as JSON and resolves to its result as JSON. */
+  readonly invoke: (event: string, requestId: string) => Promise<string>;
+  /** The allowed origins. The first is named in responses to any other origin, and where a request has none. */
+  readonly corsOrigins: readonly [string, ...string[]];
+  /** Whether the next request exceeds the stage's throttling limits. Default: never. */
+  readonly throttle?: () => boolean;
+  /** Receives one line for each failed invocation. */
+  readonly log: (line: string) => void;
+  /** Called for each response that has been sent. */
+  readonly onResponse?: (response: CompletedResponse) => void;
+}
+
+export interface CompletedResponse {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly status: number;
+  readonly milliseconds: number;
+}
+
+/** Creates the gateway, which does not listen yet. */
+export function createGateway({
+  authorize,
+  invoke,
+  corsOrigins,
+  throttle = () => false,
+  log,
+  onResponse,
+}: GatewayOptions): Server {
+  /** The latest response of each connection: pipelined requests are answered in order. */
+  const latest = new WeakMap<Socket, ServerResponse>();
+  const allowOrigin = ({ headers: { origin = '' } }: IncomingMessage, response: ServerResponse): void => {
+    const allowed = corsOrigins.includes(origin) ? origin : corsOrigins[0];
+    response.setHeader('access-control-allow-origin', allowed);
+    response.setHeader('vary', 'Origin');
+  };
+  const accept = (request: IncomingMessage, response: ServerResponse): void => {
+    latest.set(request.socket, response);
+    const start = performance.now();
+    response.once('finish', () => {
+      const { method = '' } = request;
+      const milliseconds = performance.now() - start;
+      onResponse?.({ method, path: splitTarget(request).rawPath, status: response.statusCode, milliseconds });
+    });
+    allowOrigin(request, response);
+    response.setHeader('access-control-expose-headers', 'link,idempotency-replayed,retry-after');
+    response.setHeader('apigw-requestid', randomUUID());
+  };
+  // The Host header is checked below: Node's own 400 has no body.
+  const server = createServer({ maxHeaderSize: 64 * 1024, requireHostHeader: false }, (request, response) => {
+    accept(request, response);
+    answer(request, response).catch((error: unknown) => {
+      log(`gateway: ${error instanceof Error ? error.name : 'error'}`);
+      if (!response.headersSent) reply(response, replies.internalError);
+    });
+  });
+  server.on('checkExpectation', (request, response) => {
+    accept(request, response);
+    reply(response, replies.expectationFailed);
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    const { status, message } = PARSER_REPLIES[error.code ?? ''] ?? replies.badRequest;
+    const refuse = (): void => {
+      if (!socket.writable) return;
+      const body = JSON.stringify({ message });
+      socket.end(
+        `HTTP/1.1 ${status} ${message}\r\nContent-Type: application/json\r\n` +
+          `Access-Control-Allow-Origin: ${corsOrigins[0]}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+      );
+    };
+    const response = latest.get(socket);
+    if (response === undefined || response.writableFinished) refuse();
+    // The error comes after this request, whose response is sent first.
+    else if (response.req.complete) response.once('finish', refuse);
+    else if (!response.headersSent) reply(response.setHeader('connection', 'close'), { status, message });
+  });
+  return server;
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (headerSize(request) > limits.headers) {
+      return reply(response, replies.headersTooLarge);
+    }
+    const { host = [] } = request.headersDistinct;
+    if (host.length > 1 || (host.length === 0 && request.httpVersion === '1.1')) {
+      return reply(response, replies.badRequest);
+    }
+    const headers = toHeaders(request.rawHeaders);
+    if (isPreflight(request, headers))
+      return preflight(response, corsOrigins.includes(headers['origin'] ?? ''));
+
+    const routeKey = `${request.method} ${splitTarget(request).rawPath}`;
+    if (!ROUTES.has(routeKey)) return reply(response, replies.notFound);
+
+    if (throttle()) return reply(response, replies.tooManyRequests);
+    const authorization = await authorize(headers['authorization']);
+    if (!('claims' in authorization)) {
+      response.setHeader('www-authenticate', authorization.challenge);
+      return reply(response, replies.unauthorized);
+    }
+
+    const body = await readBody(request);
+    if (body === undefined) return reply(response, replies.payloadTooLarge);
+    const event = JSON.stringify(toEvent(request, { routeKey, body, claims: authorization.claims }));
+    if (Buffer.byteLength(event) > limits.lambdaPayload) {
+      return reply(response, replies.payloadTooLarge);
+    }
+
+    const requestId = randomUUID();
+    try {
+      const result = await invoke(event, requestId);
+      if (Buffer.byteLength(result) > limits.lambdaPayload) throw new Error('Function.ResponseSizeTooLarge');
+      const { statusCode, cookies, body: content, ...answered } = parseFunctionResponse(result);
+      for (const [name, value] of Object.entries(answered.headers)) response.setHeader(name, value);
+      if (cookies.length > 0) response.setHeader('set-cookie', cookies);
+      allowOrigin(request, response);
+      // docs/adr/0032
+      if (SUCCESSES.has(statusCode)) response.setHeader('cache-control', 'no-store');
+      response.writeHead(statusCode, { 'content-length': content.length }).end(content);
+    } catch (error) {
+      log(`function: ${error instanceof Error ? error.message : 'failed'} (request ${requestId})`);
+      return reply(response, error instanceof FunctionTimeout ? replies.unavailable : replies.internalError);
+    }
+  }
+}
+
+function reply(response: ServerResponse, { status, message }: Reply): void {
+  const body = JSON.stringify({ message });
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': body.length }).end(body);
+}
+
+/** Bytes of the request line and the header lines as sent. */
+function headerSize({ method = '', url = '', httpVersion, rawHeaders }: IncomingMessage): number {
+  const requestLine = `${method} ${url} HTTP/${httpVersion}\r\n`.length;
+  // Node decodes header bytes as latin1: one character, one byte. Each pair adds a colon, a space and a line end.
+  return requestLine + rawHeaders.reduce((sum, part) => sum + part.length + 2, 0);
+}
+
+function isPreflight(request: IncomingMessage, headers: Readonly<Record<string, string>>): boolean {
+  return (
+    request.method === 'OPTIONS' &&
+    headers['origin'] !== undefined &&
+    headers['access-control-request-method'] !== undefined
+  );
+}
+
+/** Answers a preflight, before routing and authorization. Another origin is sent no CORS settings. */
+function preflight(response: ServerResponse, allowed: boolean): void {
+  if (allowed) {
+    response.setHeader('access-control-allow-methods', 'GET,POST,PUT,DELETE,OPTIONS');
+    response.setHeader('access-control-allow-headers', 'authorization,content-type,idempotency-key');
+    response.setHeader('access-control-max-age', '3600');
+  }
+  response.writeHead(204).end();
+}
+
+/** Reads the body. @returns undefined when it is over the limit; the rest is read and discarded. */
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size <= limits.body) chunks.push(chunk);
+    else chunks.length = 0;
+  }
+  return size > limits.body ? undefined : Buffer.concat(chunks);
+}
+
+/** Parses the function's result as a proxy response. @throws Error when it is none. */
+function parseFunctionResponse(json: string) {
+  const malformed = new Error('the handler returned a malformed response');
+  const result: unknown = JSON.parse(json);
+  if (typeof result !== 'object' || result === null) throw malformed;
+  const {
+    statusCode,
+    headers = {},
+    cookies = [],
+    body = '',
+    isBase64Encoded,
+  } = result as Partial<Record<string, unknown>>;
+  if (!Number.isInteger(statusCode) || Number(statusCode) < 200 || Number(statusCode) > 599) throw malformed;
+  if (typeof body !== 'string' || typeof headers !== 'object' || headers === null) throw malformed;
+  if (!Array.isArray(cookies)) throw malformed;
+  return {
+    statusCode: Number(statusCode),
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+    cookies: cookies.map(String),
+    body: Buffer.from(body, isBase64Encoded === true ? 'base64' : 'utf8'),
+  };
+}

@@ -1,0 +1,45 @@
+/** The OpenID Connect issuer of the local stack, in place of a Cognito user pool. docs/adr/0019 */
+import { createServer } from 'node:http';
+import { createKey, readKey } from './keys.ts';
+import { createProvider } from './provider.ts';
+import { CLIENT_ID, signToken } from './tokens.ts';
+import type { TokenRequest } from './tokens.ts';
+import { close, listen } from '../../lib/loopback-server.ts';
+
+/** `audience` is the `aud` of its ID tokens: the client id, as in Cognito. */
+export type Issuer = Awaited<ReturnType<typeof startIssuer>>;
+
+/**
+ * Starts the issuer on 127.0.0.1. Its URL has the address and not `localhost`, which may resolve to ::1 first and
+ * shares its cookies with other projects. Refresh tokens are single-use (RFC 9700 section 4.14.2).
+ *
+ * @param options.port - 0 for any free port.
+ * @param options.keysFile - Keeps the signing key, so that tokens stay valid over a restart. Default: a new key.
+ * @param options.webOrigins - Origins of web apps: `<origin>/` and `<origin>/callback` are redirect URIs, `<origin>/`
+ *   is the logout URI, and they get CORS. Without any, there is no code flow, only `token()`.
+ * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
+ * @throws UsageError naming the key file when it cannot be used.
+ */
+export async function startIssuer(options: {
+  port: number;
+  keysFile?: string;
+  webOrigins?: readonly string[];
+}) {
+  const { port, keysFile, webOrigins = [] } = options;
+  const key = keysFile === undefined ? await createKey() : await readKey(keysFile, { create: true });
+  const server = createServer();
+  const url = `http://127.0.0.1:${await listen(server, port)}`;
+  const origins = webOrigins.map((origin) => new URL(origin).origin);
+  const handle = createProvider(url, key, origins).callback();
+  server.on('request', (request, response) => void handle(request, response));
+  return {
+    /** The `iss` of its tokens: an origin, without a trailing slash. */
+    url,
+    clientId: CLIENT_ID,
+    audience: CLIENT_ID,
+    /** Signs an ID token with the same key and the same claims as the code flow. */
+    token: (request?: TokenRequest) => signToken(key, url, request),
+    /** Stops at once and closes open connections. */
+    close: () => close(server),
+  };
+}

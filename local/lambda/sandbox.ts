@@ -1,0 +1,184 @@
+/** One execution environment of Lambda: a Node process, and the Runtime API that it talks to. */
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { close, listen } from '../../lib/loopback-server.ts';
+
+/** Milliseconds. */
+export interface Cost {
+  readonly wall: number;
+  /** All threads of the process. */
+  readonly cpu: number;
+}
+
+export interface Invocation extends Cost {
+  /** What the handler returned, as JSON; `null` for undefined. */
+  readonly result: string;
+}
+
+export interface SandboxOptions {
+  /** URL or absolute path of the module that exports `handler`. */
+  readonly module: string;
+  /** The environment, apart from Lambda's own variables; nothing is inherited. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Milliseconds that an invocation may run, at most 2^31 - 1. Default: 30,000. */
+  readonly timeout?: number;
+  /** Passed to Node after Lambda's own arguments. */
+  readonly nodeArguments?: readonly string[];
+  /** Shell command that the process runs before it becomes Node, to enter a control group for example. */
+  readonly before?: string | undefined;
+  /** Receives each line that the process writes. */
+  readonly log?: (line: string) => void;
+}
+
+export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
+
+export class FunctionTimeout extends Error {
+  override readonly name = 'FunctionTimeout';
+}
+
+/** What Lambda's Node runtimes pass for 128 MB: young generation a tenth of the memory, old generation the rest. */
+const NODE_ARGUMENTS = [
+  '--expose-gc',
+  '--max-http-header-size=81920',
+  '--max-semi-space-size=6',
+  '--max-old-space-size=116',
+];
+const BOOTSTRAP = join(import.meta.dirname, 'bootstrap.mjs');
+
+/**
+ * Starts a process and waits until it is initialised, for 30 s or for the timeout if that is longer.
+ *
+ * @throws Error with the message of what the module threw; FunctionTimeout; Error when the process ends.
+ */
+export async function startSandbox({
+  module,
+  environment,
+  timeout = 30_000,
+  nodeArguments = [],
+  before = ':',
+  log = () => undefined,
+}: SandboxOptions) {
+  let next = Promise.withResolvers<{ cpu: number; response: ServerResponse }>();
+  let answer: PromiseWithResolvers<{ at: number; body: string; errorType?: string }> | undefined;
+  let failure: Error | undefined;
+  const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const path = request.url ?? '';
+    if (path.endsWith('/next')) {
+      return next.resolve({ cpu: Number(request.headers['x-cpu']) / 1_000, response });
+    }
+    const body = await text(request);
+    const at = performance.now();
+    response.writeHead(202).end();
+    if (path.endsWith('/response')) return answer?.resolve({ at, body });
+    const { errorType, errorMessage } = JSON.parse(body) as { errorType: string; errorMessage: string };
+    if (path.endsWith('/init/error')) failure ??= new Error(errorMessage);
+    else answer?.resolve({ at, body, errorType });
+  };
+  // A request breaks off when the process ends, which its exit reports.
+  const api = createServer((request, response) => void receive(request, response).catch(() => undefined));
+  api.keepAliveTimeout = 0;
+  // The process keeps its one connection open, so that no other client can take its events.
+  api.maxConnections = 1;
+  const port = await listen(api, 0);
+
+  const start = performance.now();
+  // The shell becomes Node. Its subshell kills Node, even when that is stopped or in an endless loop, if this process
+  // ends without closing the sandbox: file descriptor 3 is a pipe from here, which then ends without a line.
+  const command = `(read -r _ || kill -9 $$) <&3 >&- 2>&- & ${before} && exec "$0" "$@" 3<&-`;
+  const args = [process.execPath, ...NODE_ARGUMENTS, ...nodeArguments, BOOTSTRAP, module];
+  const child = spawn('/bin/sh', ['-c', command, ...args], {
+    env: {
+      ...environment,
+      AWS_LAMBDA_RUNTIME_API: `127.0.0.1:${port}`,
+      AWS_LAMBDA_FUNCTION_NAME: 'inquiries-local',
+      AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '128',
+      AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
+    },
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    // Ctrl-C in a terminal is for this process, which then closes its sandboxes.
+    detached: true,
+  });
+  const [, stdout, stderr, guard] = child.stdio as unknown as [null, Readable, Readable, Writable];
+  for (const output of [stdout, stderr]) createInterface(output).on('line', log);
+
+  const ended = Promise.withResolvers<void>();
+  const end = async (error: Error): Promise<void> => {
+    failure ??= error;
+    clearTimeout(timer);
+    next.reject(failure);
+    answer?.reject(failure);
+    guard.on('error', () => undefined).end('\n');
+    await close(api);
+    ended.resolve();
+  };
+  child.once('error', (error) => void end(error));
+  child.once(
+    'exit',
+    (code, signal) => void end(new Error(`Runtime exited with ${signal ?? `code ${code}`}`)),
+  );
+  const stop = async (): Promise<void> => {
+    child.kill('SIGKILL');
+    await ended.promise;
+  };
+  const stopAfter = (milliseconds: number): NodeJS.Timeout =>
+    setTimeout(() => {
+      failure ??= new FunctionTimeout(`Task timed out after ${milliseconds / 1_000} seconds`);
+      void stop();
+    }, milliseconds);
+
+  let timer = stopAfter(Math.max(timeout, 30_000));
+  let idle: Awaited<typeof next.promise> | undefined = await next.promise;
+  clearTimeout(timer);
+
+  return {
+    pid: child.pid ?? 0,
+    /** From the start of the process until it asks for the first event. */
+    initialisation: { wall: performance.now() - start, cpu: idle.cpu },
+    ended: ended.promise,
+    isRunning: () => failure === undefined,
+    /**
+     * Invokes the handler with an event as JSON; one invocation at a time.
+     *
+     * @param options.remaining - Milliseconds that the handler is told it has left. Default: the timeout.
+     * @throws FunctionTimeout, and the process has ended; Error when the process ends; Error with the type of what
+     * the handler threw as its message, and what the runtime reported as its cause.
+     */
+    async invoke(
+      event: string,
+      options: { requestId?: string; remaining?: number | undefined } = {},
+    ): Promise<Invocation> {
+      const { requestId = randomUUID(), remaining = timeout } = options;
+      if (failure !== undefined || idle === undefined) throw failure ?? new Error('The sandbox is busy.');
+      const { cpu, response } = idle;
+      idle = undefined;
+      next = Promise.withResolvers();
+      answer = Promise.withResolvers();
+      timer = stopAfter(timeout);
+      const from = performance.now();
+      response
+        .writeHead(200, {
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(event),
+          'lambda-runtime-aws-request-id': requestId,
+          'lambda-runtime-deadline-ms': Date.now() + remaining,
+          'lambda-runtime-invoked-function-arn': 'arn:aws:lambda:local:000000000000:function:inquiries-local',
+        })
+        .end(event);
+      const [{ at, body, errorType }, following] = await Promise.all([answer.promise, next.promise]);
+      clearTimeout(timer);
+      idle = following;
+      if (errorType !== undefined) throw new Error(errorType, { cause: body });
+      return { result: body, wall: at - from, cpu: following.cpu - cpu };
+    },
+    /** Stops the process, as Lambda does between invocations. */
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
+    close: stop,
+  };
+}

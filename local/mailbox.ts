@@ -1,0 +1,60 @@
+/** The mailbox of the local stack: SES v2 and a page that shows the mails (aws-ses-v2-local). */
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import type { RequestListener } from 'node:http';
+import { replies } from '../lib/gateway-replies.ts';
+import { close, listen } from '../lib/loopback-server.ts';
+
+type SesLocal = typeof import('aws-ses-v2-local', { with: { 'resolution-mode': 'require' } });
+
+/** The package's page has its scripts inside, and handlers in attributes. What a mail contains loads nothing. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'unsafe-inline'",
+  "style-src 'unsafe-inline'",
+  "connect-src 'self'",
+  'img-src data:',
+  "form-action 'none'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/**
+ * Serves the mailbox on a loopback port. Mails are kept in memory and sent to nobody.
+ *
+ * @returns Its address: that of the page and the endpoint of SES. Until it is loaded every request gets 503.
+ * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
+ */
+export async function startMailbox(port: number) {
+  let app: RequestListener | undefined;
+  const server = createServer((request, response) => {
+    const { host, origin = url } = request.headers;
+    if (app === undefined) return void response.writeHead(replies.unavailable.status).end();
+    // Under another name, a page of another origin could read the mails.
+    if (host !== new URL(url).host) return void response.writeHead(302, { location: url }).end();
+    // It may send requests in any case; they must not clear the mailbox.
+    if (origin !== url) return void response.writeHead(403).end();
+    response.setHeader('content-security-policy', POLICY);
+    return app(request, response);
+  });
+  const url = `http://127.0.0.1:${await listen(server, port)}`;
+  return {
+    url,
+    /** Loads the package, which occupies this process for half a second. */
+    load: async () => void (app = await loadApp()),
+    close: () => close(server),
+  };
+}
+
+/** The package's Express application, without its server, which checks neither Host nor Origin. */
+async function loadApp(): Promise<RequestListener> {
+  // With this variable, the package forwards mails to an SMTP server.
+  delete process.env['SMTP_TRANSPORT'];
+  // Node and Vitest import the default export of such a CommonJS module differently.
+  const { default: startServer } = createRequire(import.meta.url)('aws-ses-v2-local') as SesLocal;
+  const server = await startServer({ host: '127.0.0.1', port: 0 });
+  const [app] = server.listeners('request') as RequestListener[];
+  await close(server);
+  if (app === undefined) throw new Error('aws-ses-v2-local has no request listener.');
+  return app;
+}

@@ -1,0 +1,95 @@
+/**
+ * The docs page of the local stack: docs/openapi.yaml in Swagger UI, and as a file. Users can sign in at the local
+ * issuer and try the operations, for which the gateway's CORS allows the page's origin. docs/adr/0044
+ */
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse, stringify } from 'yaml';
+import type { OpenApiDocument } from '../../scripts/openapi/document.ts';
+import { startPageServer } from '../../lib/page-server.ts';
+import type { Content } from '../../lib/page-server.ts';
+
+const DOCUMENT = join(import.meta.dirname, '../../docs/openapi.yaml');
+const SWAGGER_UI = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/swagger-ui.css')));
+/** Files of Swagger UI by path. Its own index.html is not among them: it shows a document of another host. */
+const FILES: Readonly<Record<string, readonly [file: string, type: string]>> = {
+  '/swagger-ui.css': ['swagger-ui.css', 'text/css'],
+  '/swagger-ui-bundle.js': ['swagger-ui-bundle.js', 'text/javascript'],
+  '/callback': ['oauth2-redirect.html', 'text/html; charset=utf-8'],
+  '/oauth2-redirect.js': ['oauth2-redirect.js', 'text/javascript'],
+};
+
+/** Addresses of the running stack. */
+interface DocsConfig {
+  readonly gateway: string;
+  readonly issuer: string;
+  readonly clientId: string;
+}
+
+export type DocsServer = Awaited<ReturnType<typeof startDocsServer>>;
+
+/** Serves the page on a loopback port. @throws Error with `code` EADDRINUSE and `port` when the port is taken. */
+export const startDocsServer = (port: number) =>
+  startPageServer<DocsConfig>({
+    port,
+    folder: join(import.meta.dirname, 'docs'),
+    // Swagger UI's sign-in opens a window that calls back.
+    openerPolicy: 'unsafe-none',
+    find,
+    // Swagger UI's style sheet embeds its images.
+    policy: ({ issuer, gateway }) => [
+      "script-src 'self'",
+      "style-src 'self'",
+      "img-src 'self' data:",
+      `connect-src 'self' ${issuer} ${gateway}`,
+    ],
+  });
+
+/** The content of a path. The document is read on each request, so a new one needs no restart. */
+function find(path: string, config: DocsConfig): Content | undefined {
+  const [file, type = ''] = FILES[path] ?? [];
+  if (file !== undefined) return { type, data: readFileSync(join(SWAGGER_UI, file), 'utf8') };
+  switch (path) {
+    case '/openapi.json':
+      return { type: 'application/json', data: JSON.stringify(readDocument(config), null, 2) };
+    case '/openapi.yaml':
+      return {
+        type: 'application/yaml',
+        data: stringify(readDocument(config), { aliasDuplicateObjects: false }),
+      };
+    case '/page.json': {
+      const page = { clientId: config.clientId, spec: toPageDocument(readDocument(config), config) };
+      return { type: 'application/json', data: JSON.stringify(page) };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** The document with the running gateway as its server. */
+function readDocument({ gateway }: DocsConfig): OpenApiDocument {
+  const document = parse(readFileSync(DOCUMENT, 'utf8')) as OpenApiDocument;
+  return { ...document, servers: [{ url: gateway, description: 'The service on this machine.' }] };
+}
+
+/** The document for Swagger UI: sign-in is an OAuth2 scheme. */
+function toPageDocument({ components, ...document }: OpenApiDocument, { issuer }: DocsConfig) {
+  const signIn = {
+    type: 'oauth2',
+    description: 'Signs in at the local issuer and sends the ID token.',
+    'x-tokenName': 'id_token',
+    flows: {
+      authorizationCode: {
+        authorizationUrl: `${issuer}/oauth2/authorize`,
+        tokenUrl: `${issuer}/oauth2/token`,
+        scopes: { openid: 'the claims email and sub' },
+      },
+    },
+  };
+  return {
+    ...document,
+    security: [{ signIn: [] }, ...document.security],
+    components: { ...components, securitySchemes: { signIn, ...components.securitySchemes } },
+  };
+}

@@ -1,0 +1,84 @@
+/** Serves the contact form, web/dist or web/ itself, and the config.json of the running stack. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ViteDevServer } from 'vite';
+import { buildPageWhenStale, outputOf, startLivePage } from '../../lib/page-build.ts';
+import { WEB } from '../../lib/paths.ts';
+import { startPageServer } from '../../lib/page-server.ts';
+
+/** The form's config.json, the company's settings included. web/README.md */
+interface FormConfig extends Readonly<Record<string, unknown>> {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly apiUrl: string;
+}
+
+/** The hash of a file that is inlined in the page, for its policy. */
+const hashOf = (file: string): string =>
+  `sha256-${createHash('sha256')
+    .update(readFileSync(join(WEB, 'src', file)))
+    .digest('base64')}`;
+
+/** Builds web/dist if it is missing or older than its sources. @returns Whether it was built. */
+export const buildFormWhenStale = async (): Promise<boolean> => buildPageWhenStale(WEB);
+
+/**
+ * Serves the form on a loopback port, with the page's own policy and the addresses of this stack. docs/adr/0053
+ *
+ * @param options.embedders - Origins of the pages that may load the custom element from its sources; built, any may.
+ * @param options.live - Serves the sources through Vite, whose client applies changes in open pages. docs/adr/0055
+ * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
+ */
+export async function startFormServer(
+  port: number,
+  { live = false, embedders = [] }: { readonly live?: boolean; readonly embedders?: readonly string[] } = {},
+) {
+  let vite: ViteDevServer | undefined;
+  const page = await startPageServer<FormConfig>({
+    port,
+    folder: outputOf(WEB),
+    openerPolicy: 'same-origin',
+    find: (path, config) =>
+      path === '/config.json'
+        ? { type: 'application/json', data: JSON.stringify(config, null, 2) }
+        : undefined,
+    policy: ({ issuer, apiUrl }, url) =>
+      live
+        ? [
+            "script-src 'self'",
+            "style-src 'self'",
+            "img-src 'self'",
+            `connect-src 'self' ${issuer} ${apiUrl} ${url.replace('http', 'ws')}`,
+            // Vite's client adds style elements, and waits for a stopped server in a worker made from a string.
+            "style-src-elem 'self' 'unsafe-inline'",
+            'worker-src blob:',
+          ]
+        : [
+            `script-src 'self' '${hashOf('first-paint.js')}'`,
+            `style-src 'self' '${hashOf('first-paint.css')}'`,
+            "img-src 'self'",
+            `connect-src 'self' ${issuer} ${apiUrl}`,
+            "require-trusted-types-for 'script'",
+            "trusted-types 'none'",
+          ],
+    allowOrigin: (origin) => (live ? embedders.find((one) => one === origin) : '*'),
+    send: live
+      ? (request, response, next) => {
+          if (request.url === '/inquiry-form.js') request.url = '/src/element.ts';
+          vite?.middlewares(request, response, next);
+        }
+      : undefined,
+  });
+  return {
+    ...page,
+    /** Loads what serves the sources, which occupies this process for a second; before `configure`. */
+    load: async (): Promise<void> => {
+      if (live) vite = await startLivePage(WEB, page.server);
+    },
+    async close(): Promise<void> {
+      await vite?.close();
+      await page.close();
+    },
+  };
+}

@@ -1,0 +1,204 @@
+/** The whole service on one machine: engine, issuer and gateway around the function, mailer and mailbox behind it. */
+import { randomUUID } from 'node:crypto';
+import { createAuthorizer } from './authorizer.ts';
+import { startDemoServer } from './pages/demo-server.ts';
+import { startDocsServer } from './pages/docs-server.ts';
+import { startEngine, dynamoDbLocalUnavailableReason } from './database/engines.ts';
+import type { EngineName } from './database/engines.ts';
+import { startFormServer } from './pages/form-server.ts';
+import { createGateway } from './gateway.ts';
+import type { CompletedResponse } from './gateway.ts';
+import { startIssuer } from './issuer/issuer-server.ts';
+import { startFunction } from './lambda/function.ts';
+import { startMailbox } from './mailbox.ts';
+import { limits } from '../lib/gateway-replies.ts';
+import { close, isListening, listen } from '../lib/loopback-server.ts';
+import { startEventSourceMapping } from './stream.ts';
+import { openTable } from './database/table.ts';
+
+export interface StackOptions {
+  /** The gateway's port; issuer, docs, form, mailbox and demo take the next five. 0 (the default): any free ports. */
+  readonly port?: number;
+  /** Default: DynamoDB Local if it can run here, otherwise dynalite. */
+  readonly engine?: EngineName | undefined;
+  /** Where inquiries are kept; absent: in memory. */
+  readonly folder?: string | undefined;
+  /** Where the issuer's key is kept; absent: in memory. */
+  readonly keysFile?: string;
+  /** URL of the module with the handler. Default: the source. */
+  readonly handler?: URL;
+  /** Origins of other pages that may sign in and call the API, as the contact form does. */
+  readonly corsOrigins?: readonly string[];
+  /** Serves the form from its sources, and applies their changes to open pages. Default: serves web/dist. */
+  readonly liveForm?: boolean;
+  /** The company's settings of the form: name, colour, texts. Default: none. */
+  readonly branding?: Readonly<Record<string, unknown>>;
+  /** Settings of the function and the mailer, for their environment: RETENTION_DAYS, INQUIRIES_PER_HOUR, MAILS_PER_HOUR. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Port of Node's inspector, to debug the function without its timeout. */
+  readonly inspect?: number | undefined;
+  /** Awaited before the stack accepts requests. */
+  readonly ready?: Promise<unknown> | undefined;
+  /** Receives each line that the functions and the gateway log. Default: standard output, without metrics. */
+  readonly log?: (line: string) => void;
+  /** Called for each response of the gateway. */
+  readonly onResponse?: (response: CompletedResponse) => void;
+}
+
+export type Stack = Awaited<ReturnType<typeof startStack>>;
+
+/** The event of a request without Idempotency-Key, which needs transactions; dynalite has none. docs/adr/0090 */
+function withoutKey(event: string): string {
+  const { headers, ...rest } = JSON.parse(event) as { readonly headers: Readonly<Record<string, string>> };
+  return JSON.stringify({ ...rest, headers: { ...headers, 'idempotency-key': undefined } });
+}
+
+function printLine(line: string): void {
+  if (!line.startsWith('{"_aws":')) process.stdout.write(`${line}\n`);
+}
+
+/**
+ * Starts the stack on loopback ports. The gateway listens last, when everything behind it is ready.
+ *
+ * @throws UsageError when the engine cannot run here; Error with `code` EADDRINUSE and `port` when a port is taken.
+ * Parts that were started are closed.
+ */
+export async function startStack({
+  port = 0,
+  engine: engineName = dynamoDbLocalUnavailableReason() === undefined ? 'dynamodb-local' : 'dynalite',
+  folder,
+  keysFile,
+  handler = new URL('../src/handler.ts', import.meta.url),
+  corsOrigins: otherOrigins = [],
+  liveForm = false,
+  branding = {},
+  settings = {},
+  inspect,
+  ready,
+  log = printLine,
+  onResponse,
+}: StackOptions = {}) {
+  const tableName = 'inquiries-local';
+  await using resources = new AsyncDisposableStack();
+
+  // Checked here, because listening comes after the start of the engine.
+  for (const checked of [port, inspect ?? 0]) {
+    if (checked === 0 || !(await isListening(checked))) continue;
+    throw Object.assign(new Error(`Port ${checked} is in use.`), { code: 'EADDRINUSE', port: checked });
+  }
+  const demo = await startDemoServer(port === 0 ? 0 : port + 5);
+  resources.defer(() => demo.close());
+  const embedders = [...otherOrigins, demo.url];
+  const form = await startFormServer(port === 0 ? 0 : port + 3, { live: liveForm, embedders });
+  resources.defer(() => form.close());
+  const corsOrigins = [...new Set([form.url, ...embedders])] as [string, ...string[]];
+  const docs = await startDocsServer(port === 0 ? 0 : port + 2);
+  resources.defer(() => docs.close());
+  // Mail is driven by the table's stream, which dynalite does not have.
+  const mailbox = engineName === 'dynalite' ? undefined : await startMailbox(port === 0 ? 0 : port + 4);
+  resources.defer(async () => mailbox?.close());
+  const issuer = await startIssuer({
+    port: port === 0 ? 0 : port + 1,
+    ...(keysFile !== undefined && { keysFile }),
+    webOrigins: [...corsOrigins, docs.url],
+  });
+  resources.defer(() => issuer.close());
+
+  const starting = startEngine(engineName, folder);
+  // While the engine starts, which is a process of its own.
+  const loading = Promise.all([mailbox?.load(), form.load()]);
+  const engine = await starting;
+  resources.defer(() => engine.close());
+  await loading;
+  const streamArn = await openTable(engine, tableName);
+
+  const { PATH = '' } = process.env;
+  const environment = {
+    PATH,
+    TABLE_NAME: tableName,
+    AWS_ENDPOINT_URL_DYNAMODB: engine.url,
+    AWS_REGION: 'local',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    // Ignore the user's AWS settings.
+    AWS_CONFIG_FILE: '/dev/null',
+    AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+    ...settings,
+  };
+  const lambda = await startFunction({
+    module: handler.href,
+    environment: { ...environment, CORS_ORIGIN: form.url },
+    timeout: limits.timeout,
+    ...(inspect !== undefined && {
+      nodeArguments: [`--inspect=127.0.0.1:${inspect}`],
+      // One process has the port, and no timeout ends it at a breakpoint: the longest that setTimeout takes is 24 days.
+      concurrency: 1,
+      timeout: 2 ** 31 - 1,
+    }),
+    log,
+  });
+  resources.defer(() => lambda.close());
+
+  const mailer = await startFunction({
+    module: new URL('../src/mailer/handler.ts', import.meta.url).href,
+    environment: {
+      ...environment,
+      AWS_ENDPOINT_URL_SESV2: mailbox?.url ?? '',
+      STAGE: 'local',
+      INBOX_TO: 'support@example.com',
+      INBOX_FROM: 'inquiries@example.com',
+    },
+    timeout: 60_000,
+    concurrency: 1,
+    lazy: true,
+    log,
+  });
+  const stream =
+    streamArn === undefined
+      ? undefined
+      : startEventSourceMapping({
+          endpoint: engine.url,
+          streamArn,
+          invoke: (event) => mailer.invoke(event, randomUUID()),
+          log,
+        });
+  // Both at once: the stream waits for the invocation that the end of the mailer breaks off.
+  resources.defer(async () => void (await Promise.all([stream?.close(), mailer.close()])));
+  const gateway = createGateway({
+    authorize: createAuthorizer({ issuer: issuer.url, audience: [issuer.audience] }),
+    invoke: (event, requestId) =>
+      lambda.invoke(engineName === 'dynalite' ? withoutKey(event) : event, requestId),
+    corsOrigins: [...corsOrigins, docs.url],
+    log,
+    ...(onResponse !== undefined && { onResponse }),
+  });
+  await ready;
+  const url = `http://127.0.0.1:${await listen(gateway, port)}`;
+  resources.defer(() => close(gateway));
+  form.configure({ ...branding, issuer: issuer.url, clientId: issuer.clientId, apiUrl: url });
+  demo.configure({ issuer: issuer.url, clientId: issuer.clientId, apiUrl: url, formUrl: form.url });
+  docs.configure({ gateway: url, issuer: issuer.url, clientId: issuer.clientId });
+
+  const started = resources.move();
+  return {
+    /** The gateway's address without a path. */
+    url,
+    formUrl: form.url,
+    /** The origins that may call the API; the contact form's is the first. */
+    corsOrigins,
+    docsUrl: docs.url,
+    /** A page of another origin with the custom element. */
+    demoUrl: demo.url,
+    /** The mailbox's address; undefined with dynalite. */
+    mailboxUrl: mailbox?.url,
+    issuer,
+    engine,
+    tableName,
+    /** Runs the next requests, and sends the next mails, on the code as it is now. */
+    reload(): void {
+      lambda.reload();
+      mailer.reload();
+    },
+    close: () => started.disposeAsync(),
+  };
+}

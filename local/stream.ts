@@ -1,0 +1,207 @@
+/** Lambda's event source mapping for the table's stream on DynamoDB Local. docs/adr/0080 */
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  DescribeStreamCommand,
+  DynamoDBStreamsClient,
+  GetRecordsCommand,
+  GetShardIteratorCommand,
+} from '@aws-sdk/client-dynamodb-streams';
+import type { _Record as StreamRecord } from '@aws-sdk/client-dynamodb-streams';
+import filters from '../infra/terraform/stream-filters.json' with { type: 'json' };
+import { parseObject } from '../lib/command-line.ts';
+
+export interface StreamOptions {
+  /** The engine's address. */
+  readonly endpoint: string;
+  readonly streamArn: string;
+  /** Invokes the function with an event as JSON; returns its answer as JSON, throws when it fails. */
+  readonly invoke: (event: string) => Promise<string>;
+  /** Receives one line of JSON, as Lambda logs it, about records that were given up. */
+  readonly log: (line: string) => void;
+  /** Milliseconds before the first retry, doubled for each one, at most 2 s. Default: 100. */
+  readonly retryDelay?: number;
+}
+
+/** As on the stages, apart from the record's age: there 6 hours at most, here the 24 of the stream. */
+const BATCH_SIZE = 10;
+const MAX_RETRIES = 10;
+const POLL_INTERVAL = 500;
+const MAX_RETRY_DELAY = 2_000;
+
+/** Errors after which reading goes on with a new iterator. Iterators live for 15 minutes: a laptop may sleep. */
+const ITERATOR_ERRORS = new Set([
+  'ExpiredIteratorException',
+  // Of DynamoDB Local, also while all records of an open shard are older than 24 hours.
+  'TrimmedDataAccessException',
+  'ResourceNotFoundException',
+]);
+
+interface Position {
+  iterator: string | undefined;
+  /** The sequence number of the last record that was handled. */
+  last: string | undefined;
+}
+
+/**
+ * Reads the stream from its oldest record, shard by shard, and invokes the function with batches of the records that
+ * match a filter. A batch of which the function reports failed records (ReportBatchItemFailures) is tried again from
+ * the first of them; a batch on which the function fails is split in two. After ten retries the failed records are
+ * given up and logged, without their content.
+ *
+ * Nothing is kept: the next start reads the records of the last 24 hours again, and the function must know which of
+ * them it has handled.
+ */
+export function startEventSourceMapping({
+  endpoint,
+  streamArn,
+  invoke,
+  log,
+  retryDelay = 100,
+}: StreamOptions) {
+  const client = new DynamoDBStreamsClient({
+    endpoint,
+    region: 'local',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
+  const stop = new AbortController();
+  const options = { abortSignal: stop.signal };
+  const positions = new Map<string, Position>();
+  const finished = new Set<string>();
+  const logError = (message: string): void =>
+    log(JSON.stringify({ timestamp: new Date().toISOString(), level: 'ERROR', message }));
+
+  async function readShards(): Promise<void> {
+    // One page: DynamoDB Local starts a shard every 4 hours and lists those of 24.
+    const command = new DescribeStreamCommand({ StreamArn: streamArn });
+    const { StreamDescription } = await client.send(command, options);
+    const open = new Map(
+      StreamDescription?.Shards?.map(({ ShardId = '', ParentShardId = '' }) => [ShardId, ParentShardId]),
+    );
+    for (const shard of finished) open.delete(shard);
+    for (const [shard, parent] of open) {
+      // A parent is read to its end first: the changes of an item stay in order.
+      if (!open.has(parent)) await readShard(shard);
+    }
+  }
+
+  async function readShard(shard: string): Promise<void> {
+    const position = positions.get(shard) ?? { iterator: undefined, last: undefined };
+    positions.set(shard, position);
+    try {
+      for (;;) {
+        position.iterator ??= await findIterator(shard, position.last);
+        const command = new GetRecordsCommand({ ShardIterator: position.iterator });
+        const { Records = [], NextShardIterator } = await client.send(command, options);
+        const matching = Records.filter((record) => filters.some((filter) => isMatch(filter, record)));
+        for (let start = 0; start < matching.length; start += BATCH_SIZE) {
+          await handle(matching.slice(start, start + BATCH_SIZE));
+        }
+        position.iterator = NextShardIterator;
+        position.last = Records.at(-1)?.dynamodb?.SequenceNumber ?? position.last;
+        if (NextShardIterator === undefined) finished.add(shard);
+        if (Records.length === 0 || NextShardIterator === undefined) return;
+      }
+    } catch (error) {
+      if (!ITERATOR_ERRORS.has((error as Error).name)) throw error;
+      // A trimmed position is older than any record that is left.
+      if ((error as Error).name === 'TrimmedDataAccessException') position.last = undefined;
+      position.iterator = undefined;
+    }
+  }
+
+  async function findIterator(ShardId: string, last: string | undefined): Promise<string | undefined> {
+    const command = new GetShardIteratorCommand({
+      StreamArn: streamArn,
+      ShardId,
+      ...(last === undefined
+        ? { ShardIteratorType: 'TRIM_HORIZON' }
+        : { ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber: last }),
+    });
+    return (await client.send(command, options)).ShardIterator;
+  }
+
+  async function handle(batch: readonly StreamRecord[], retries = 0): Promise<void> {
+    stop.signal.throwIfAborted();
+    const failures = await invokeOn(batch);
+    // Splitting is not a retry.
+    if (failures === undefined && batch.length > 1) {
+      const middle = Math.ceil(batch.length / 2);
+      await handle(batch.slice(0, middle));
+      return handle(batch.slice(middle));
+    }
+    const failed = batch.filter((record) => failures?.has(record.dynamodb?.SequenceNumber) ?? true);
+    const [first] = failed;
+    if (first === undefined) return undefined;
+    if (retries === MAX_RETRIES) {
+      const ids = failed.map(({ dynamodb }) => toLoggableId(dynamodb?.NewImage?.['id']?.S)).join(', ');
+      return logError(`No mail after ${MAX_RETRIES} retries, until the next start: ${ids}`);
+    }
+    await sleep(Math.min(retryDelay * 2 ** retries, MAX_RETRY_DELAY), undefined, { signal: stop.signal });
+    return handle(batch.slice(batch.indexOf(first)), retries + 1);
+  }
+
+  /** @returns The sequence numbers that the function reports as failed; undefined when the whole batch failed. */
+  async function invokeOn(batch: readonly StreamRecord[]): Promise<ReadonlySet<unknown> | undefined> {
+    const answer = await invoke(JSON.stringify({ Records: batch.map(toEventRecord) })).catch(() => undefined);
+    if (answer === undefined) return undefined;
+    const reported = parseObject(answer)?.['batchItemFailures'] ?? [];
+    if (!Array.isArray(reported)) return undefined;
+    const failures = new Set((reported as { itemIdentifier?: unknown }[]).map((item) => item.itemIdentifier));
+    const known = new Set<unknown>(batch.map(({ dynamodb }) => dynamodb?.SequenceNumber));
+    return [...failures].every((failure) => known.has(failure)) ? failures : undefined;
+  }
+
+  async function run(): Promise<void> {
+    let reported = '';
+    while (!stop.signal.aborted) {
+      try {
+        await readShards();
+        reported = '';
+        await sleep(POLL_INTERVAL, undefined, { signal: stop.signal });
+      } catch (error) {
+        if (stop.signal.aborted) return;
+        const { name } = error as Error;
+        if (name !== reported) logError(`The stream of the table cannot be read: ${name}`);
+        reported = name;
+        await sleep(POLL_INTERVAL);
+      }
+    }
+  }
+  const running = run();
+
+  return {
+    /** Stops reading. What an invocation has not finished is read again at the next start. */
+    async close(): Promise<void> {
+      stop.abort();
+      client.destroy();
+      await running;
+    },
+  };
+}
+
+/** A record as Lambda passes it. */
+const toEventRecord = ({ dynamodb, ...record }: StreamRecord) => ({
+  ...record,
+  dynamodb: {
+    ...dynamodb,
+    // Seconds since the epoch.
+    ApproximateCreationDateTime: Number(dynamodb?.ApproximateCreationDateTime) / 1_000,
+  },
+});
+
+/** Any text could be in a row that the service did not write. */
+const toLoggableId = (id = ''): string => (/^[\da-f-]{36}$/.test(id) ? id : '(no id)');
+
+type Pattern = { readonly [key: string]: Pattern } | readonly (string | { readonly exists: boolean })[];
+
+/** The part of Lambda's event filter syntax that the filters of the stages use: a list matches any of its elements. */
+function isMatch(pattern: Pattern, value: unknown): boolean {
+  if (Array.isArray(pattern)) {
+    return pattern.some((item) =>
+      typeof item === 'object' ? item.exists === (value !== undefined) : item === value,
+    );
+  }
+  return Object.entries(pattern).every(([key, inner]) =>
+    isMatch(inner, (value as Record<string, unknown> | undefined)?.[key]),
+  );
+}

@@ -1,0 +1,52 @@
+/**
+ * Prints an ID token for the running local stack and nothing else, signed with the stack's key file:
+ *   curl -H "Authorization: $(npm run --silent token)" http://127.0.0.1:3000/inquiries
+ *
+ * Exit codes: 0 printed; 2 bad usage, no running stack, or a key file that cannot be used (one line on stderr).
+ */
+import { parseObject, parseOptions, runCommand, UsageError } from '../lib/command-line.ts';
+import { readKey } from './issuer/keys.ts';
+import { signToken } from './issuer/tokens.ts';
+import { DATA_FOLDER } from '../lib/paths.ts';
+import { readRunningStack } from '../lib/running-stack.ts';
+
+const USAGE = `
+Usage: npm run --silent token -- [options]
+
+Prints an ID token of the running local stack (npm start).
+
+  --email E               the user's e-mail address (default: ana@example.com)
+  --sub S                 the user's id (default: a UUID made from the e-mail address)
+  --claims JSON           an object with claims to replace or add; null removes one: '{"email":null}'
+  --expires-in SECONDS    from now to expiry, negative for an expired token (default: 3600)
+  --data FOLDER           the data folder of the stack (default: .data)
+`;
+
+await runCommand(async () => {
+  const options = parseOptions(
+    USAGE,
+    {
+      email: { type: 'string' },
+      sub: { type: 'string' },
+      claims: { type: 'string' },
+      'expires-in': { type: 'string', default: '3600' },
+      data: { type: 'string', default: DATA_FOLDER },
+    },
+    joinNegative(process.argv.slice(2)),
+  );
+  const { email, sub, claims = '{}', 'expires-in': seconds, data } = options;
+  const request = { email, sub, claims: parseObject(claims), expiresIn: Number(seconds) };
+  if (request.claims === undefined) throw new UsageError('--claims must be a JSON object.');
+  if (!/^-?\d+$/.test(seconds) || !Number.isSafeInteger(request.expiresIn)) {
+    throw new UsageError(`--expires-in must be a whole number of seconds, not '${seconds}'.`);
+  }
+  const { issuer, keysFile } = readRunningStack(data);
+  process.stdout.write(`${await signToken(await readKey(keysFile), issuer, request)}\n`);
+});
+
+/** parseArgs takes a value that starts with a dash only as `--expires-in=-60`. */
+function joinNegative(argv: string[]): string[] {
+  const at = argv.indexOf('--expires-in');
+  const value = argv[at + 1];
+  return at >= 0 && value?.startsWith('-') ? argv.toSpliced(at, 2, `--expires-in=${value}`) : argv;
+}

@@ -1,0 +1,441 @@
+/**
+ * `npm run deploy` with a real Terraform and few settings, where AWS_ENDPOINT_URL names an emulator of AWS
+ * (tests/infra/stages.apply.test.ts), and the uploaded form in Chromium, as far as a sign-in: CloudFront is played from the
+ * objects in the bucket, the user pool's pages and the API by this test.
+ */
+import { createHash } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import {
+  CloudFrontClient,
+  GetDistributionCommand,
+  GetInvalidationCommand,
+  GetResponseHeadersPolicyCommand,
+  ListInvalidationsCommand,
+} from '@aws-sdk/client-cloudfront';
+import {
+  CognitoIdentityProviderClient,
+  DescribeUserPoolClientCommand,
+  DescribeUserPoolCommand,
+} from '@aws-sdk/client-cognito-identity-provider';
+import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { GetObjectCommand, ListBucketsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
+import type { Page, Request, Route } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFailed, onTestFinished } from 'vitest';
+import { ROOT } from '../../lib/paths.ts';
+import type { Stage } from '../../lib/stages.ts';
+import { createKey } from '../../local/issuer/keys.ts';
+import { signToken } from '../../local/issuer/tokens.ts';
+import { parseConfig } from '../../web/src/config.ts';
+import { launchBrowser, on, whyNoBrowser } from '../helpers/chromium.ts';
+import { createStages, STAGE_LEFT_OUT } from '../helpers/emulator-stages.ts';
+import { PROXY_GAPS, startEmulatorProxy } from '../helpers/emulator.ts';
+
+/** What the emulator does not serve, and what stands in its place. */
+const LEFT_OUT = [
+  ...STAGE_LEFT_OUT,
+  'moto serves no distribution: the test answers with the objects of the bucket and the headers of the policy',
+  'moto has no sign-in pages: the test answers for the issuer and the token endpoint, with a token of its own key',
+  'moto runs no API: the test answers with an empty list, and with the allowed origin that the API has in moto',
+];
+
+const endpoint = process.env['AWS_ENDPOINT_URL'] ?? '';
+if (endpoint === '') {
+  process.stdout.write('\nSKIPPED: the deployed form, because AWS_ENDPOINT_URL names no emulator of AWS.\n');
+}
+
+const CODE = 'code-1';
+const EMAIL = 'ana@example.com';
+const DIST = join(ROOT, 'web/dist');
+/** Settings of the form of one stage. */
+const FORM = {
+  name: 'Example',
+  logo: 'favicon.svg',
+  expectation: { en: 'We answer within two working days.', ja: '2営業日以内に回答します。' },
+  languages: ['ja', 'en'],
+};
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.svg': 'image/svg+xml',
+};
+
+interface FormOutputs {
+  readonly site?: { readonly bucket: string; readonly distribution_id: string; readonly url: string };
+  readonly form_config: { readonly issuer: string; readonly clientId: string; readonly apiUrl: string };
+}
+
+type Stages = Awaited<ReturnType<typeof createStages>>;
+
+/** The outputs in the stage's state, which has none that are null. */
+async function readOutputs({ s3, bucket }: Stages, stage: Stage): Promise<FormOutputs> {
+  const Key = `env:/${stage}/inquiries/terraform.tfstate`;
+  const { Body } = await s3.send(new GetObjectCommand({ Bucket: bucket, Key }));
+  const { outputs } = JSON.parse((await Body?.transformToString()) ?? '') as {
+    outputs: Record<string, { value: unknown }>;
+  };
+  return Object.fromEntries(
+    Object.entries(outputs).map(([name, { value }]) => [name, value]),
+  ) as unknown as FormOutputs;
+}
+
+/** The form of a stage that has one, as the emulator has it. */
+async function openForm(stages: Stages, stage: Stage) {
+  const { site, form_config: config } = await readOutputs(stages, stage);
+  if (site === undefined) throw new Error(`${stage} has no form.`);
+  const pool = config.issuer.split('/').at(-1);
+  const cognito = new CognitoIdentityProviderClient(stages.client);
+  const [{ UserPool }, { UserPoolClient }] = await Promise.all([
+    cognito.send(new DescribeUserPoolCommand({ UserPoolId: pool })),
+    cognito.send(new DescribeUserPoolClientCommand({ UserPoolId: pool, ClientId: config.clientId })),
+  ]);
+  cognito.destroy();
+  const read = async (key: string) => {
+    const object = await stages.s3.send(new GetObjectCommand({ Bucket: site.bucket, Key: key }));
+    const body = Buffer.from((await object.Body?.transformToByteArray()) ?? []);
+    return { body, type: object.ContentType ?? '', cache: object.CacheControl ?? '' };
+  };
+  const { Contents = [] } = await stages.s3.send(new ListObjectsV2Command({ Bucket: site.bucket }));
+  const keys = Contents.map(({ Key = '' }) => Key);
+  return {
+    site,
+    config,
+    client: UserPoolClient,
+    isProtected: UserPool?.DeletionProtection === 'ACTIVE',
+    signInOrigin: `https://${UserPool?.Domain}.auth.${stages.client.region}.amazoncognito.com`,
+    objects: new Map(await Promise.all(keys.map(async (key) => [key, await read(key)] as const))),
+  };
+}
+type Form = Awaited<ReturnType<typeof openForm>>;
+
+/** The page's own policy. */
+function readPolicy({ objects }: Form): string {
+  const page = objects.get('index.html')?.body.toString() ?? '';
+  return /http-equiv="Content-Security-Policy"\s+content="([^"]*)"/.exec(page)?.[1] ?? '';
+}
+
+/** What the form's distribution serves at `/`, and the headers that it adds. */
+async function readDistribution({ site }: Form, { client }: Stages) {
+  const cloudFront = new CloudFrontClient(client);
+  const { Distribution } = await cloudFront.send(new GetDistributionCommand({ Id: site.distribution_id }));
+  const Id = Distribution?.DistributionConfig?.DefaultCacheBehavior?.ResponseHeadersPolicyId;
+  const { ResponseHeadersPolicy } = await cloudFront.send(new GetResponseHeadersPolicyCommand({ Id }));
+  cloudFront.destroy();
+  const security = ResponseHeadersPolicy?.ResponseHeadersPolicyConfig?.SecurityHeadersConfig;
+  const seconds = security?.StrictTransportSecurity?.AccessControlMaxAgeSec;
+  const headers: Record<string, string> = {
+    'content-security-policy': security?.ContentSecurityPolicy?.ContentSecurityPolicy ?? '',
+    'referrer-policy': security?.ReferrerPolicy?.ReferrerPolicy ?? '',
+    ...(seconds !== undefined && { 'strict-transport-security': `max-age=${seconds}` }),
+    ...(security?.ContentTypeOptions !== undefined && { 'x-content-type-options': 'nosniff' }),
+  };
+  const origins = ResponseHeadersPolicy?.ResponseHeadersPolicyConfig?.CorsConfig?.AccessControlAllowOrigins;
+  // CloudFront sends it to requests with an Origin.
+  headers['access-control-allow-origin'] = origins?.Items?.join() ?? '';
+  return { headers, root: Distribution?.DistributionConfig?.DefaultRootObject ?? '' };
+}
+
+/** The origins that the stage's API allows. */
+async function readAllowedOrigins({ config }: Form, { client }: Stages): Promise<string> {
+  const [id = ''] = new URL(config.apiUrl).hostname.split('.');
+  const credential = `Credential=test/20260101/${client.region}/apigateway/aws4_request`;
+  const response = await fetch(`${client.endpoint}/v2/apis/${id}`, {
+    headers: { authorization: `AWS4-HMAC-SHA256 ${credential}, SignedHeaders=host, Signature=0` },
+  });
+  const api = (await response.json()) as { corsConfiguration: { allowOrigins: string[] } };
+  return api.corsConfiguration.allowOrigins.join();
+}
+
+type Answer = Parameters<Route['fulfill']>[0];
+
+/** Answers the requests of a page in place of CloudFront, the user pool and the API. */
+async function play(page: Page, form: Form, stages: Stages) {
+  const { site, config, objects, signInOrigin } = form;
+  const [{ headers, root }, allowedOrigin, key] = await Promise.all([
+    readDistribution(form, stages),
+    readAllowedOrigins(form, stages),
+    createKey(),
+  ]);
+  const seen = {
+    /** Requests that the form should not make, and what the browser says of the page. */
+    complaints: [] as string[],
+    /** The parameters of the sign-in page. */
+    authorization: new URLSearchParams(),
+    /** The parameters that the token endpoint got. */
+    tokens: new URLSearchParams(),
+    /** The Authorization headers that the API got, and the token that it should get. */
+    bearers: [] as (string | undefined)[],
+    idToken: '',
+  };
+  const anyOrigin = { 'access-control-allow-origin': '*' };
+
+  const answers: Record<string, (request: Request, url: URL) => Answer | Promise<Answer>> = {
+    [`GET ${config.issuer}/.well-known/openid-configuration`]: () => ({
+      headers: anyOrigin,
+      json: {
+        authorization_endpoint: `${signInOrigin}/oauth2/authorize`,
+        end_session_endpoint: `${signInOrigin}/logout`,
+        id_token_signing_alg_values_supported: ['RS256'],
+        issuer: config.issuer,
+        jwks_uri: `${config.issuer}/.well-known/jwks.json`,
+        response_types_supported: ['code', 'token'],
+        revocation_endpoint: `${signInOrigin}/oauth2/revoke`,
+        scopes_supported: ['openid', 'email', 'phone', 'profile'],
+        subject_types_supported: ['public'],
+        token_endpoint: `${signInOrigin}/oauth2/token`,
+        token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+        userinfo_endpoint: `${signInOrigin}/oauth2/userInfo`,
+      },
+    }),
+    [`GET ${signInOrigin}/oauth2/authorize`]: (_request, { searchParams }) => {
+      seen.authorization = searchParams;
+      return { contentType: 'text/html', body: '<!doctype html><title>Sign in</title>' };
+    },
+    [`POST ${signInOrigin}/oauth2/token`]: async (request) => {
+      seen.tokens = new URLSearchParams(request.postData() ?? '');
+      const claims = { aud: config.clientId, nonce: seen.authorization.get('nonce') };
+      seen.idToken = await signToken(key, config.issuer, { email: EMAIL, claims });
+      const json = {
+        id_token: seen.idToken,
+        access_token: 'a',
+        refresh_token: 'r',
+        token_type: 'Bearer',
+        expires_in: 3600,
+      };
+      return { headers: anyOrigin, json };
+    },
+    [`GET ${config.apiUrl}/inquiries`]: (request) => {
+      seen.bearers.push(request.headers()['authorization']);
+      return { headers: { 'access-control-allow-origin': allowedOrigin }, json: { inquiries: [] } };
+    },
+  };
+  await page.route('**/*', async (route, request) => {
+    const url = new URL(request.url());
+    const answer = answers[`${request.method()} ${url.origin}${url.pathname}`];
+    if (answer !== undefined) return route.fulfill(await answer(request, url));
+    const object = objects.get(url.pathname.slice(1) || root);
+    if (request.method() === 'GET' && `${url.origin}/` === site.url) {
+      // Without the permission to list, S3 does not say whether an object is missing.
+      if (object === undefined) return route.fulfill({ status: 403 });
+      const { body, type, cache } = object;
+      return route.fulfill({ headers: { ...headers, 'content-type': type, 'cache-control': cache }, body });
+    }
+    seen.complaints.push(`unexpected: ${request.method()} ${request.url()}`);
+    return route.abort();
+  });
+  page.on('pageerror', (error) => void seen.complaints.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') seen.complaints.push(message.text());
+  });
+  return { seen, headers };
+}
+
+describe.skipIf(endpoint === '')(
+  'npm run deploy, with no settings but those of a form (skipped without AWS_ENDPOINT_URL)',
+  { timeout: 900_000 },
+  () => {
+    const run = crypto.randomUUID().slice(0, 8);
+    const requests: string[] = [];
+    let emulator: Awaited<ReturnType<typeof startEmulatorProxy>>;
+    let stages: Stages;
+    beforeAll(async () => {
+      emulator = await startEmulatorProxy(endpoint, (request) => void requests.push(request));
+      stages = await createStages(`form-${run}`, emulator.url, {
+        develop: {},
+        main: { form: FORM },
+        release: {},
+      });
+      process.stdout.write(`\nADDED to the emulator:\n  ${PROXY_GAPS.join('\n  ')}\n`);
+      process.stdout.write(`\nLEFT OUT:\n  ${LEFT_OUT.join('\n  ')}\n`);
+    });
+    afterAll(async () => {
+      stages.remove();
+      await emulator.stop();
+    });
+
+    const deployments = new Map<Stage, ReturnType<Stages['start']>['ended']>();
+    /** Deploys a stage the first time. */
+    async function deploy(stage: Stage) {
+      const deployment = deployments.get(stage) ?? stages.start(stage, '--yes').ended;
+      deployments.set(stage, deployment);
+      return deployment;
+    }
+
+    it.each(['develop', 'main', 'release'] as const)(
+      '%s: the form is in the bucket with its settings, and a second plan is empty',
+      async (stage) => {
+        const { code, output } = await deploy(stage);
+        expect([code, output]).toEqual([0, expect.stringContaining('\nDeployed: https://')]);
+        const form = await openForm(stages, stage);
+        const { site, config, objects, signInOrigin } = form;
+        const { issuer: _issuer, clientId: _clientId, apiUrl: _apiUrl, ...settings } = config;
+        expect(settings).toEqual(stage === 'main' ? FORM : {});
+        expect(form.isProtected).toBe(stage !== 'develop');
+        expect(site.url).toMatch(/^https:\/\/[a-z0-9]+\.cloudfront\.net\/$/);
+        expect(output).toContain(`\nDeployed: ${site.url}\nAPI ${config.apiUrl}/inquiries\n`);
+
+        const files = globSync('**/*.*', { cwd: DIST });
+        expect([...objects.keys()].toSorted()).toEqual([...files, 'config.json'].toSorted());
+        for (const [key, { type, cache }] of objects) {
+          const isEntry = ['index.html', 'config.json', 'inquiry-form.js'].includes(key);
+          const forEver = key.startsWith('assets/')
+            ? 'public, max-age=31536000, immutable'
+            : 'public, max-age=3600';
+          expect([key, type, cache]).toEqual([key, TYPES[extname(key)], isEntry ? 'no-cache' : forEver]);
+        }
+        const assets = files.filter((key) => key !== 'index.html');
+        for (const key of assets)
+          expect([key, objects.get(key)?.body]).toEqual([key, readFileSync(join(DIST, key))]);
+        const stored: unknown = JSON.parse(objects.get('config.json')?.body.toString() ?? 'null');
+        expect(stored).toEqual(config);
+        expect(parseConfig(stored)).toMatchObject(config);
+        expect(/connect-src ([^;]*)/.exec(readPolicy(form))?.[1]?.split(' ')).toEqual([
+          "'self'",
+          new URL(config.issuer).origin,
+          signInOrigin,
+          config.apiUrl,
+        ]);
+
+        const cloudFront = new CloudFrontClient(stages.client);
+        const DistributionId = site.distribution_id;
+        const { InvalidationList } = await cloudFront.send(new ListInvalidationsCommand({ DistributionId }));
+        const ids = InvalidationList?.Items?.map(({ Id }) => Id) ?? [];
+        expect(ids).toHaveLength(1);
+        const { Invalidation } = await cloudFront.send(
+          new GetInvalidationCommand({ DistributionId, Id: ids[0] }),
+        );
+        cloudFront.destroy();
+        expect(Invalidation?.InvalidationBatch?.Paths?.Items).toEqual([
+          '/',
+          '/inquiry-form.js',
+          '/config.json',
+          '/index.html',
+        ]);
+
+        const lambda = new LambdaClient(stages.client);
+        const FunctionName = `form-${run}-${stage}`;
+        const { LoggingConfig } = await lambda.send(new GetFunctionConfigurationCommand({ FunctionName }));
+        lambda.destroy();
+        // moto as released drops LoggingConfig, which every plan then sets again (infra-apply.test.ts).
+        const forgets = LoggingConfig?.LogFormat === undefined;
+        const again = await stages.start(stage, '--drift').ended;
+        expect(again.output).toContain(
+          `  plan      0 to create, ${forgets ? 1 : 0} to change, 0 to replace, 0 to destroy\n`,
+        );
+        expect(again.code).toBe(forgets ? 1 : 0);
+      },
+    );
+
+    it.skipIf(whyNoBrowser !== undefined)(
+      'the uploaded form signs in at the user pool, shows the inquiries, and connects to nothing else (skipped without Chromium)',
+      async () => {
+        expect(await deploy('develop')).toMatchObject({ code: 0 });
+        const form = await openForm(stages, 'develop');
+        const { site, client, signInOrigin } = form;
+        const browser = await launchBrowser();
+        onTestFinished(() => browser.close());
+        const page = await browser.newPage();
+        const { seen, headers } = await play(page, form, stages);
+        onTestFailed(() => void process.stdout.write(`${seen.complaints.join('\n')}\n`));
+
+        await page.goto(site.url);
+        await on(page).button('Sign in').click();
+        await page.waitForURL(`${signInOrigin}/oauth2/authorize?**`);
+        expect(Object.fromEntries(seen.authorization)).toEqual({
+          response_type: 'code',
+          client_id: client?.ClientId,
+          redirect_uri: site.url,
+          scope: 'openid email',
+          code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+          code_challenge_method: 'S256',
+          state: expect.stringMatching(/./),
+          nonce: expect.stringMatching(/./),
+        });
+        expect(client).toMatchObject({
+          CallbackURLs: [site.url],
+          AllowedOAuthFlows: ['code'],
+          AllowedOAuthScopes: expect.arrayContaining(['openid', 'email']),
+        });
+
+        await page.goto(
+          `${site.url}?${new URLSearchParams({ code: CODE, state: seen.authorization.get('state') ?? '' }).toString()}`,
+        );
+        await page.getByRole('heading', { name: 'Your inquiries' }).waitFor();
+        await page.getByText(EMAIL, { exact: true }).waitFor();
+        await on(page).subject.waitFor();
+        expect(Object.fromEntries(seen.tokens)).toMatchObject({
+          grant_type: 'authorization_code',
+          client_id: client?.ClientId,
+          code: CODE,
+          redirect_uri: site.url,
+        });
+        const verifier = seen.tokens.get('code_verifier') ?? '';
+        expect(createHash('sha256').update(verifier).digest('base64url')).toBe(
+          seen.authorization.get('code_challenge'),
+        );
+        await page.getByText('0 inquiries', { exact: true }).waitFor();
+        expect(seen.bearers).toEqual([`Bearer ${seen.idToken}`]);
+        expect(page.url()).toBe(site.url);
+        expect(seen.complaints).toEqual([]);
+
+        // Each of the two policies blocks it: that of the page, and that of CloudFront.
+        const connections = [readPolicy(form), headers['content-security-policy'] ?? ''].map(
+          (policy) => /connect-src [^;]*/.exec(policy)?.[0],
+        );
+        expect(await page.evaluate(`fetch('https://elsewhere.example.com/').catch(({ name }) => name)`)).toBe(
+          'TypeError',
+        );
+        await expect.poll(() => seen.complaints.length, { timeout: 15_000 }).toBeGreaterThanOrEqual(2);
+        for (const connection of connections) {
+          expect(seen.complaints).toContainEqual(expect.stringContaining(`"${connection}"`));
+        }
+        expect(seen.complaints.filter((complaint) => complaint.startsWith('unexpected'))).toEqual([]);
+      },
+    );
+
+    it.skipIf(whyNoBrowser !== undefined)(
+      'a page of another origin loads the form’s element, with the texts of a language (skipped without Chromium)',
+      async () => {
+        expect(await deploy('develop')).toMatchObject({ code: 0 });
+        const form = await openForm(stages, 'develop');
+        const { site, config } = form;
+        const browser = await launchBrowser();
+        onTestFinished(() => browser.close());
+        const page = await browser.newPage();
+        const { seen } = await play(page, form, stages);
+        onTestFailed(() => void process.stdout.write(`${seen.complaints.join('\n')}\n`));
+        const element = `<inquiry-form api-url="${config.apiUrl}" language="en"></inquiry-form>`;
+        const body = `<!doctype html><script type="module" src="${site.url}inquiry-form.js"></script>${element}`;
+        const other = 'https://shop.example.com/';
+        await page.route(other, (route) => route.fulfill({ contentType: 'text/html', body }));
+        await page.goto(other);
+        await page.getByText('Please sign in').first().waitFor();
+        expect(seen.complaints).toEqual([]);
+      },
+    );
+
+    it('with an issuer and a page of its own, a stage has no form: no bucket, and nothing of CloudFront', async () => {
+      const own = {
+        issuer: 'https://issuer.example.com',
+        audience: ['client'],
+        cors_origin: 'https://www.example.com',
+      };
+      const others = await createStages(`own-${run}`, emulator.url, { main: own });
+      onTestFinished(others.remove);
+      const before = requests.length;
+      const { code, output } = await others.start('main', '--yes').ended;
+      expect([code, output]).toEqual([0, expect.stringMatching(/\nDeployed: https:\/\/\S+\/inquiries\n/)]);
+      const outputs = await readOutputs(others, 'main');
+      expect(outputs).toMatchObject({ cors_origin: own.cors_origin });
+      expect(Object.keys(outputs)).not.toContain('site');
+      const { Buckets = [] } = await others.s3.send(new ListBucketsCommand());
+      const names = Buckets.map(({ Name = '' }) => Name).filter((name) => name.startsWith(`own-${run}`));
+      expect(names).toEqual([others.bucket]);
+      const calls = requests.slice(before);
+      expect(calls.filter((request) => request.includes('CreateTable'))).toHaveLength(2);
+      expect(calls.filter((request) => / \/2020-05-31\/|CreateUserPool/.test(request))).toEqual([]);
+    });
+  },
+);

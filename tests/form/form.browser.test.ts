@@ -1,0 +1,846 @@
+/** The contact form in a real browser, on the whole local stack. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DeleteItemCommand, DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
+import type { Locator, Route } from 'playwright-core';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { close, listen } from '../../lib/loopback-server.ts';
+import { startStack } from '../../local/stack.ts';
+import type { Stack } from '../../local/stack.ts';
+import { anyone, configure, on, whyNoBrowser } from '../helpers/chromium.ts';
+import { setUpForm, whyNoKeys } from '../helpers/contact-form.ts';
+
+if (whyNoKeys !== undefined && whyNoBrowser === undefined) {
+  process.stdout.write(`\nSKIPPED: keys in the browser, because ${whyNoKeys}.\n`);
+}
+
+describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
+  const {
+    here,
+    begin,
+    signIn: beginAtIssuer,
+    paste,
+    inquiriesOf,
+    stored,
+    post,
+    openTab,
+    expire,
+    intercept,
+    answer,
+  } = setUpForm();
+
+  /** Empties the table of a stack. */
+  const removeAll = async ({ engine, tableName }: Stack): Promise<void> => {
+    const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+    const client = new DynamoDBClient({ endpoint: engine.url, region: 'local', credentials });
+    const { Items = [] } = await client.send(new ScanCommand({ TableName: tableName }));
+    for (const { pk, sk } of Items) {
+      if (pk === undefined || sk === undefined) throw new Error('the keys of the table have other names');
+      await client.send(new DeleteItemCommand({ TableName: tableName, Key: { pk, sk } }));
+    }
+    client.destroy();
+  };
+
+  const edgesOf = async (place: Locator) => {
+    const { y = Number.NaN, height = 0 } = (await place.boundingBox()) ?? {};
+    return { top: y, bottom: y + height };
+  };
+  /** Whether all of an element is in the window. */
+  const isInView = async (place: Locator): Promise<boolean> => {
+    const { top, bottom } = await edgesOf(place);
+    return top >= 0 && bottom <= (place.page().viewportSize()?.height ?? 0);
+  };
+
+  it('signs in, sends, shows the inquiry on top, and still does after a reload', async () => {
+    const { page, send, status, subjects, write, complaints, email } = await begin();
+    await page.getByText('Nothing here yet').waitFor();
+    for (const text of ['first', 'second']) {
+      await write(text, 'one\n\ntwo');
+      await send.click();
+      await expect.poll(() => subjects.first().textContent()).toBe(text);
+    }
+    await status.getByText('received your inquiry').waitFor();
+    expect(await subjects.allTextContents()).toEqual(['second', 'first']);
+    expect(await page.getByRole('listitem').first().locator('.text').innerText()).toBe('one\n\ntwo');
+    await page.reload();
+    await expect.poll(() => subjects.allTextContents()).toEqual(['second', 'first']);
+    expect(await stored(email)).toEqual(['second', 'first']);
+    expect(complaints).toEqual([]);
+  });
+
+  it('shows a second user nothing of the first, neither list nor draft', async () => {
+    const { page, button, write, send, subjects, subject } = await begin();
+    await write('mine', 'secret');
+    await send.click();
+    await expect.poll(() => subjects.count()).toBe(1);
+    await write('my draft', '');
+    await button('Sign out').click();
+    await button('Keep it and sign out').click();
+    await page.getByText('You’re signed out').waitFor();
+    await on(page).signIn(anyone());
+    await page.getByText('Nothing here yet').waitFor();
+    expect(await subject.inputValue()).toBe('');
+    expect(await page.content()).not.toContain('secret');
+  });
+
+  it('keeps a draft over reload, sign-out and a new tab, until it is sent', async () => {
+    const { page, context, button, write, subject, message, send, status, email } = await begin();
+    await write('a draft', 'with\ntwo lines');
+    await page.reload();
+    expect(await subject.inputValue()).toBe('a draft');
+    await button('Sign out').click();
+    await button('Keep it and sign out').click();
+    await on(page).signIn(email);
+    expect(await message.inputValue()).toBe('with\ntwo lines');
+    expect(await on(await openTab(context)).subject.inputValue()).toBe('a draft');
+    await send.click();
+    await status.getByText('received your inquiry').waitFor();
+    await page.reload();
+    await page.getByRole('listitem').first().waitFor();
+    expect(await subject.inputValue()).toBe('');
+  });
+
+  it('deletes a draft at sign-out when asked to', async () => {
+    const { page, button, write, subject, email } = await begin();
+    await write('a draft', '');
+    await button('Sign out').click();
+    await button('Delete it and sign out').click();
+    await on(page).signIn(email);
+    expect(await subject.inputValue()).toBe('');
+  });
+
+  it('keeps two tabs apart: each has its own text after a reload', async () => {
+    const { page, context, write, subject } = await begin();
+    const other = await openTab(context);
+    await write('of the first tab', '');
+    await on(other).write('of the second tab', '');
+    await page.reload();
+    await other.reload();
+    expect(await subject.inputValue()).toBe('of the first tab');
+    expect(await on(other).subject.inputValue()).toBe('of the second tab');
+  });
+
+  it('sends once on a double click, and on Ctrl+Enter while sending', async () => {
+    const { page, write, send, message, subjects, email } = await begin();
+    let posts = 0;
+    await intercept(page, 'POST', async (route) => {
+      posts++;
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      await route.continue();
+    });
+    await write('once', '');
+    await send.dblclick();
+    await message.press('Control+Enter');
+    expect(await send.textContent()).toBe('Sending…');
+    await expect.poll(() => subjects.count()).toBe(1);
+    expect(posts).toBe(1);
+    expect(await stored(email)).toEqual(['once']);
+  });
+
+  it('asks before it sends an empty inquiry', async () => {
+    const { button, send, subjects, page, email } = await begin();
+    await send.click();
+    await button('Go back').click();
+    expect(await stored(email)).toEqual([]);
+    await send.click();
+    await page.keyboard.press('Escape');
+    await send.click();
+    await button('Send it empty').click();
+    await expect.poll(() => subjects.allTextContents()).toEqual(['No subject']);
+  });
+
+  it('works by keyboard alone, from sign-in to a text that is folded again', async () => {
+    const { page } = await here.open();
+    const { keyboard } = page;
+    const tabTo = async (name: string | RegExp) => {
+      for (let presses = 0; presses < 20; presses++) {
+        await keyboard.press('Tab');
+        const focused = page.locator(':focus');
+        const label = await focused.evaluate(
+          (element) =>
+            (element as unknown as { labels?: { textContent: string }[] }).labels?.[0]?.textContent ??
+            element.textContent,
+        );
+        if (label?.match(name)) return;
+      }
+      throw new Error(`Tab does not lead to ${name}`);
+    };
+    await page.goto(here.formUrl);
+    await on(page).button('Sign in').waitFor();
+    await tabTo(/^Sign in$/);
+    await keyboard.press('Enter');
+    await page.getByRole('textbox', { name: 'E-mail address' }).waitFor();
+    await keyboard.type(anyone());
+    await keyboard.press('Enter');
+    await page.getByText('Nothing here yet').waitFor();
+    await tabTo('Subject');
+    await keyboard.type('by hand');
+    await tabTo('Message');
+    await keyboard.type('line\n'.repeat(30));
+    await tabTo('Send inquiry');
+    await keyboard.press('Enter');
+    await page.getByText('received your inquiry').waitFor();
+    await tabTo('View it');
+    await keyboard.press('Enter');
+    expect(await page.locator(':focus').textContent()).toBe('by hand');
+    // It is unfolded.
+    await tabTo('Show less');
+    await keyboard.press('Enter');
+    const toggle = page.locator(':focus');
+    expect(await toggle.getAttribute('aria-expanded')).toBe('false');
+    expect(await toggle.textContent()).toBe('Show all');
+  });
+
+  describe('when sending fails', () => {
+    it('keeps the text while the gateway is stopped, and sends it when it is back', async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'inquiries-browser-'));
+      const probe = createServer();
+      const port = await listen(probe, 0);
+      await close(probe);
+      const keysFile = join(folder, 'issuer-keys.json');
+      const options = { port, folder, keysFile, engine: 'dynalite', log: () => undefined } as const;
+      let stack = await startStack(options);
+      onTestFinished(async () => {
+        await stack.close();
+        rmSync(folder, { recursive: true, force: true });
+      });
+      const { page } = await here.open();
+      const { signIn, write, send, alert, subject, subjects } = on(page);
+      await page.goto(stack.formUrl ?? '');
+      await signIn(anyone());
+      await page.getByText('Nothing here yet').waitFor();
+      await stack.close();
+      await write('patient', '');
+      await send.click();
+      await alert.getByText('The service doesn’t answer').waitFor();
+      await alert.getByText('We can’t tell yet').waitFor();
+      expect(await subject.inputValue()).toBe('patient');
+      stack = await startStack(options);
+      // The reload finishes sending.
+      await page.reload();
+      await expect.poll(() => subjects.allTextContents()).toEqual(['patient']);
+    });
+
+    it('sends again at once after a 500, then says so and offers to try again', async () => {
+      const { page, write, send, alert, subject, subjects, email } = await begin();
+      let posts = 0;
+      await intercept(page, 'POST', async (route) => {
+        posts++;
+        await answer(500, 'internal')(route);
+      });
+      await write('again', '');
+      await send.click();
+      await alert.getByText('Something went wrong on our side').waitFor();
+      await alert.getByText('We can’t tell yet').waitFor();
+      expect(posts).toBe(2);
+      expect(await send.textContent()).toBe('Try again');
+      expect(await subject.inputValue()).toBe('again');
+      await page.unroute(`${here.stack.url}/**`);
+      await send.click();
+      await expect.poll(() => subjects.allTextContents()).toEqual(['again']);
+      expect(await stored(email)).toEqual(['again']);
+    });
+
+    it('says when the next inquiry can be sent after as many as an hour may have, and keeps the text', async () => {
+      const stack = await startStack({
+        engine: 'dynalite',
+        settings: { INQUIRIES_PER_HOUR: '1' },
+        log: () => undefined,
+      });
+      onTestFinished(() => stack.close());
+      const { page } = await here.open({ locale: 'en-GB' });
+      const { signIn, write, send, alert, subject, subjects } = on(page);
+      await page.goto(stack.formUrl ?? '');
+      await signIn(anyone());
+      await write('the first', '');
+      await send.click();
+      await expect.poll(() => subjects.allTextContents()).toEqual(['the first']);
+      await write('the second', '');
+      await send.click();
+      await alert.getByText('You’ve reached the hourly limit').waitFor();
+      const said = (await alert.textContent()) ?? '';
+      expect(said).toMatch(
+        /kept your text\. You can send it (in 59 minutes, )?at \u2068?\d\d:\d\d\u2069?\.$/,
+      );
+      expect(await subject.inputValue()).toBe('the second');
+      // As if the hour had passed.
+      await removeAll(stack);
+      await send.click();
+      await expect.poll(() => subjects.first().textContent()).toBe('the second');
+    });
+
+    it.each(['on start', 'on “Try again”'])(
+      'sends no key of yesterday, which the service has forgotten: %s it says so, and then sends with another',
+      async (moment) => {
+        const { page, write, send, alert, status, subject, email } = await beginAtIssuer();
+        const keys: (string | undefined)[] = [];
+        await intercept(page, 'POST', async (route) => {
+          keys.push(route.request().headers()['idempotency-key']);
+          await (keys.length <= 2 ? route.abort('connectionreset') : route.continue());
+        });
+        await write('patient', '');
+        await send.click();
+        await alert.getByText('We can’t tell yet').waitFor();
+        if (moment === 'on start') {
+          await page.evaluate(`{
+            const name = Object.keys(sessionStorage).find((key) => key.startsWith('inquiries.draft.'));
+            const draft = JSON.parse(sessionStorage.getItem(name));
+            draft.pending -= 24 * 3_600_000;
+            sessionStorage.setItem(name, JSON.stringify(draft));
+          }`);
+          await page.reload();
+        } else {
+          await page.clock.setSystemTime(Date.now() + 24 * 3_600_000);
+          await send.click();
+        }
+        await status.getByText('An earlier attempt may have arrived').waitFor();
+        expect(await subject.inputValue()).toBe('patient');
+        expect(await send.textContent()).toBe('Send inquiry');
+        expect(keys).toHaveLength(2);
+        await send.click();
+        await status.getByText('received your inquiry').waitFor();
+        expect(new Set(keys.slice(0, 2)).size).toBe(1);
+        expect(keys[2]).not.toBe(keys[0]);
+        expect(await stored(email)).toEqual(['patient']);
+      },
+    );
+
+    it('requests nothing offline and says that nothing was sent, until the browser is online again', async () => {
+      const { page, context, write, send, alert, status, subject, requests, email } = await begin();
+      await write('later', '');
+      await context.setOffline(true);
+      await status.getByText('You can keep writing').waitFor();
+      await subject.press('End');
+      await page.keyboard.type('!');
+      expect(await status.textContent()).toContain('You’re offline');
+      const before = requests.length;
+      await send.click();
+      // At once: without waiting for anything.
+      expect(await alert.textContent()).toMatch(/^You’re offlineNothing was sent\./);
+      expect(await status.textContent()).toBe('');
+      expect(requests).toHaveLength(before);
+      await context.setOffline(false);
+      await status.getByText('You’re connected again').waitFor();
+      expect(await alert.textContent()).toBe('');
+      expect(await send.textContent()).toBe('Send inquiry');
+      expect(requests).toHaveLength(before);
+      await send.click();
+      await expect.poll(() => stored(email)).toEqual(['later!']);
+    });
+
+    it('says that the service does not answer when an attempt fails after the browser came online again', async () => {
+      const { page, context, write, send, alert } = await begin();
+      // Still wrong after the connection is back, as in some browsers.
+      await page.evaluate(
+        `Object.defineProperty(navigator, 'onLine', { get: () => globalThis.isOnline ?? true })`,
+      );
+      await intercept(page, 'POST', async (route) => {
+        await context.setOffline(true);
+        await page.evaluate('isOnline = false');
+        await context.setOffline(false);
+        await route.abort('internetdisconnected');
+      });
+      await write('back again', '');
+      await send.click();
+      await alert.getByText('The service doesn’t answer').waitFor();
+    });
+
+    it('says what the service says when it refuses', async () => {
+      const { page, write, send, alert } = await begin();
+      await intercept(page, 'POST', answer(400, 'The field `subject` is missing.'));
+      await write('x', '');
+      await send.click();
+      await alert.getByText('The field `subject` is missing.').waitFor();
+    });
+
+    it('takes a 413 of the service, and refuses itself what cannot fit', async () => {
+      const { send, alert, message, page, requests } = await begin();
+      // Under the limit by itself, over it with the names and keys that are stored with it.
+      await paste(message, 'x'.repeat(400 * 1024 - 10));
+      await page.getByText('400 kB of 400 kB').waitFor();
+      await send.click();
+      await alert.getByText('Your inquiry is too long').waitFor();
+      const before = requests.length;
+      await paste(message, 'é'.repeat(200 * 1024 + 1));
+      const said = page.locator('#size');
+      await expect.poll(() => said.textContent()).toBe('Too long by 2 bytes. Please shorten your message.');
+      await send.click();
+      expect(await page.locator(':focus').getAttribute('id')).toBe('body');
+      expect(requests).toHaveLength(before);
+      // That is all that is said: in one live region, which describes the field, too.
+      const regions = page.locator('form').locator('[role=status], [role=alert], [aria-live]');
+      expect((await regions.allTextContents()).filter((text) => text !== '')).toHaveLength(1);
+      expect(await said.getAttribute('role')).toBe('status');
+      expect(await message.getAttribute('aria-describedby')).toContain('size');
+      expect(await isInView(said)).toBe(true);
+    });
+
+    it('shows the size from four fifths of the limit', async () => {
+      const { page, message } = await begin();
+      const meter = page.locator('.meter');
+      await paste(message, 'x'.repeat(320 * 1024 - 1));
+      expect(await meter.isVisible()).toBe(false);
+      expect(await page.locator('#size').textContent()).toBe('');
+      await paste(message, 'x'.repeat(320 * 1024));
+      expect(await meter.isVisible()).toBe(true);
+      expect(await page.locator('#size').textContent()).toBe('320 kB of 400 kB');
+    });
+  });
+
+  describe('after sending', () => {
+    it.each([
+      [320, 640],
+      [390, 844],
+    ])(
+      'shows on %i × %i what becomes of the inquiry, without scrolling, and then an empty form',
+      async (width, height) => {
+        const { page, context } = await here.open({
+          viewport: { width, height },
+          isMobile: true,
+          hasTouch: true,
+        });
+        await configure(page, {
+          expectation: 'We answer within two working days.',
+          answersFrom: 'team@shop.example',
+        });
+        await page.goto(here.formUrl);
+        const { signIn, write, send, status, alert, button, subject, subjects } = on(page);
+        const email = `maria-${anyone()}`;
+        await signIn(email);
+        await write('Where is my parcel?', 'line\n'.repeat(40));
+        await send.click();
+        const panel = page.locator('.sent');
+        await panel.waitFor();
+        const [{ id } = { id: '' }] = await inquiriesOf(email);
+        const said = (await panel.innerText()).replaceAll(/[\u2068\u2069]/g, '');
+        expect(said).toContain('We answer within two working days.');
+        expect(said).toContain(`by email from team@shop.example to ${email}.`);
+        expect(said).toContain(`Sent as ${email}`);
+        expect(said).toContain(`Reference ${id.slice(0, 13)}`);
+        expect(await isInView(panel)).toBe(true);
+        // Announced by the focus, and by nothing else.
+        expect(await page.locator(':focus').textContent()).toBe('We’ve received your inquiry');
+        expect(await status.and(page.locator('[role=status]')).textContent()).toBe('');
+        expect(await alert.textContent()).toBe('');
+        // Nothing can be typed or sent.
+        await page.keyboard.press('Control+Enter');
+        await page.keyboard.type('x');
+        expect(await page.getByRole('dialog').count()).toBe(0);
+        expect(await subject.isVisible()).toBe(false);
+        expect(await send.isVisible()).toBe(false);
+        await button('View it').click();
+        expect(await page.locator(':focus').textContent()).toBe('Where is my parcel?');
+        await button('Write another').click();
+        expect(await page.locator(':focus').getAttribute('id')).toBe('subject');
+        expect(await subject.inputValue()).toBe('');
+        expect(await panel.count()).toBe(0);
+        await write('the next', '');
+        await send.click();
+        await expect.poll(() => subjects.first().textContent()).toBe('the next');
+        await context.setOffline(true);
+        expect(await page.locator('form').textContent()).not.toContain('offline');
+        await button('Write another').click();
+        await status.getByText('You’re offline').waitFor();
+      },
+    );
+
+    it('leaves the focus to someone who does something else, and announces it all the same', async () => {
+      const { page, write, send, status, button } = await begin();
+      const { promise: mayArrive, resolve: letArrive } = Promise.withResolvers<void>();
+      await intercept(page, 'POST', async (route) => {
+        await mayArrive;
+        await route.continue();
+      });
+      await write('slowly', '');
+      await send.click();
+      await button('Refresh').focus();
+      letArrive();
+      await page.locator('.sent').waitFor();
+      expect(await page.locator(':focus').textContent()).toBe('Refresh');
+      await status.and(page.locator('[role=status]')).getByText('received your inquiry').waitFor();
+    });
+  });
+
+  describe('the fields', () => {
+    it('take a topic as the subject, put it before what was typed, and mark it', async () => {
+      const { page } = await here.open();
+      await configure(page, { topics: ['Billing', { en: 'Delivery', de: 'Lieferung' }] });
+      await page.goto(here.formUrl);
+      const { signIn, button, subject } = on(page);
+      await signIn(anyone());
+      const pressed = async () =>
+        page.getByRole('group', { name: 'Topics' }).getByRole('button', { pressed: true }).allTextContents();
+      expect(await pressed()).toEqual([]);
+      await button('Billing').click();
+      expect([await subject.inputValue(), await pressed()]).toEqual(['Billing', ['Billing']]);
+      await page.reload();
+      expect([await subject.inputValue(), await pressed()]).toEqual(['Billing', ['Billing']]);
+      await subject.fill('my text');
+      expect(await pressed()).toEqual([]);
+      await button('Delivery').click();
+      expect([await subject.inputValue(), await pressed()]).toEqual(['Delivery: my text', ['Delivery']]);
+    });
+
+    it.each([
+      ['the browser makes it', ''],
+      ['the page makes it', `CSS.supports = () => false`],
+    ])('grow with the message where %s so; the button stays reachable in a low window', async (_, script) => {
+      const { page } = await here.open({ viewport: { width: 700, height: 900 } });
+      await page.addInitScript(script);
+      await page.goto(here.formUrl);
+      const { signIn, message, send } = on(page);
+      await signIn(anyone());
+      if (script !== '')
+        await message.evaluate((element) => element.style.setProperty('field-sizing', 'fixed'));
+      const height = async (): Promise<number> => message.evaluate((element) => element.clientHeight);
+      await message.fill('line');
+      const one = await height();
+      await message.fill('line\n'.repeat(12));
+      const twelve = await height();
+      expect(twelve).toBeGreaterThan(one + 50);
+      expect(await message.evaluate((element) => element.scrollHeight)).toBe(twelve);
+      await paste(message, 'line\n'.repeat(20_000));
+      expect(await height()).toBeGreaterThan(twelve);
+      for (const low of [400, 600, 900]) {
+        await page.setViewportSize({ width: 700, height: low });
+        // The page can be scrolled beside the box, and the button is seen with it.
+        expect(await height()).toBeLessThan(low * 0.6);
+        await send.scrollIntoViewIfNeeded();
+        expect(await isInView(send)).toBe(true);
+      }
+      await message.fill('line');
+      expect(await height()).toBeLessThanOrEqual(one);
+    });
+
+    it('are led back to by a button while a long list hides them, which covers nothing at its end', async () => {
+      const email = anyone();
+      for (let number = 1; number <= 12; number++) await post(email, `number ${number}`, 'line\n'.repeat(5));
+      const { page } = await here.open({ viewport: { width: 900, height: 480 } });
+      await page.goto(here.formUrl);
+      const { signIn, button, subject, subjects, write, send } = on(page);
+      await signIn(email);
+      await expect.poll(() => subjects.count()).toBe(12);
+      const back = button('Write to us');
+      expect(await back.isVisible()).toBe(false);
+      const middle = page.getByRole('listitem').nth(6);
+      await middle.evaluate((element) => element.scrollIntoView());
+      await back.waitFor();
+      expect(await isInView(back)).toBe(true);
+      await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
+      const { top, bottom } = await edgesOf(back);
+      expect(top).toBeGreaterThanOrEqual((await edgesOf(page.locator('.list'))).bottom);
+      expect(bottom).toBeLessThanOrEqual((await edgesOf(page.locator('.view'))).bottom);
+      await page.emulateMedia({ media: 'print' });
+      expect(await back.isVisible()).toBe(false);
+      await page.emulateMedia({ media: 'screen' });
+      await back.click();
+      expect(await page.locator(':focus').getAttribute('id')).toBe('subject');
+      expect(await isInView(subject)).toBe(true);
+      await expect.poll(() => back.isVisible()).toBe(false);
+      await write('another', '');
+      await send.click();
+      await page.locator('.sent').waitFor();
+      await middle.evaluate((element) => element.scrollIntoView());
+      await back.click();
+      expect(await page.locator(':focus').getAttribute('id')).toBe('subject');
+    });
+  });
+
+  describe.skipIf(whyNoKeys !== undefined)('with one key per draft', () => {
+    /** The service gets each inquiry, the page gets no answer. */
+    const lose = async (route: Route): Promise<void> => {
+      await route.fetch();
+      await route.abort('connectionreset');
+    };
+    /** Sends an inquiry, all of whose answers are lost; those to later requests are not. */
+    const sendUnanswered = async (
+      { page, write, send, alert }: Awaited<ReturnType<typeof begin>>,
+      text: string,
+    ): Promise<void> => {
+      await intercept(page, 'POST', lose);
+      await write(text, '');
+      await send.click();
+      await alert.getByText('We can’t tell yet').waitFor();
+      await page.unroute(`${here.stack.url}/**`);
+    };
+
+    it('stores one inquiry when two tabs send the same draft at the same time, and both say sent', async () => {
+      const { page, context, write, email } = await begin();
+      await write('one draft', 'in two tabs');
+      const other = await openTab(context);
+      const { promise: bothSend, resolve } = Promise.withResolvers<void>();
+      let posts = 0;
+      for (const tab of [page, other]) {
+        await intercept(tab, 'POST', async (route) => {
+          if (++posts === 2) resolve();
+          await bothSend;
+          await route.continue();
+        });
+      }
+      await Promise.all([page, other].map(async (tab) => on(tab).send.click()));
+      for (const tab of [page, other]) {
+        await on(tab).status.getByText('received your inquiry').waitFor();
+        expect(await on(tab).subjects.allTextContents()).toEqual(['one draft']);
+      }
+      expect(await stored(email)).toEqual(['one draft']);
+    });
+
+    it('stores one inquiry when a tab sends what another tab has sent before, of which it has not heard', async () => {
+      const { page, context, write, send, status, email } = await begin();
+      await write('one draft', '');
+      const other = await openTab(context);
+      await page.evaluate('BroadcastChannel.prototype.postMessage = () => undefined');
+      await send.click();
+      await status.getByText('received your inquiry').waitFor();
+      await on(other).send.click();
+      await on(other).status.getByText('received your inquiry').waitFor();
+      expect(await stored(email)).toEqual(['one draft']);
+    });
+
+    it('stores one inquiry when the answer is lost', async () => {
+      const { page, write, send, status, subjects, email } = await begin();
+      let posts = 0;
+      await intercept(page, 'POST', async (route) => (++posts === 1 ? lose(route) : route.continue()));
+      await write('arrived', '');
+      await send.click();
+      await status.getByText('received your inquiry').waitFor();
+      expect(await subjects.allTextContents()).toEqual(['arrived']);
+      expect(await stored(email)).toEqual(['arrived']);
+      expect(posts).toBe(2);
+    });
+
+    it('stores one inquiry when every answer is lost until “Try again”', async () => {
+      const form = await begin();
+      const { send, status, subjects, email } = form;
+      await sendUnanswered(form, 'arrived');
+      expect(await stored(email)).toEqual(['arrived']);
+      await send.click();
+      await status.getByText('received your inquiry').waitFor();
+      expect(await subjects.allTextContents()).toEqual(['arrived']);
+      expect(await stored(email)).toEqual(['arrived']);
+    });
+
+    it.each([
+      ['before', []],
+      ['after', ['interrupted']],
+    ])('finishes sending once after a reload %s the inquiry is stored', async (moment, before) => {
+      const { page, button, write, send, status, subject, subjects, email } = await begin();
+      const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+      let isFirst = true;
+      await intercept(page, 'POST', async (route) => {
+        if (!isFirst) return route.continue();
+        isFirst = false;
+        if (moment === 'after') await route.fetch();
+        reach();
+        // No answer. The route stays: without one the browser would continue this request.
+      });
+      await write('interrupted', '');
+      await send.click();
+      await reached;
+      expect(await stored(email)).toEqual(before);
+      await page.reload();
+      await status.getByText('received your inquiry').waitFor();
+      expect(await subjects.allTextContents()).toEqual(['interrupted']);
+      await button('Write another').click();
+      expect(await subject.inputValue()).toBe('');
+      expect(await stored(email)).toEqual(['interrupted']);
+    });
+
+    it('finishes sending once after a sign-in when the outcome was unknown', async () => {
+      const form = await beginAtIssuer();
+      const { page, send, status, alert, email } = form;
+      await sendUnanswered(form, 'arrived');
+      await expire(page, await here.stack.issuer.token({ email, expiresIn: -60 }));
+      await page.reload();
+      await alert.getByText('Your session has ended').waitFor();
+      await alert.getByText('We can’t tell yet').waitFor();
+      await send.click();
+      await status.getByText('received your inquiry').waitFor();
+      expect(await stored(email)).toEqual(['arrived']);
+    });
+
+    it('asks before it sends another version of what was sent; nothing is lost by either answer', async () => {
+      const form = await begin();
+      const { page, button, write, send, status, message, subjects, email } = form;
+      await sendUnanswered(form, 'first version');
+      await write('second version', 'longer');
+      await send.click();
+      await page.getByRole('dialog').getByText('An earlier version of this inquiry').waitFor();
+      // The list behind the question has it.
+      await expect.poll(() => subjects.allTextContents()).toEqual(['first version']);
+      await button('Keep editing').click();
+      expect(await page.locator(':focus').getAttribute('id')).toBe('body');
+      expect(await message.inputValue()).toBe('longer');
+      expect(await stored(email)).toEqual(['first version']);
+      await page.reload();
+      expect(await message.inputValue()).toBe('longer');
+      await send.click();
+      await button('Send this version too').click();
+      await status.getByText('received your inquiry').waitFor();
+      expect(await subjects.allTextContents()).toEqual(['second version', 'first version']);
+      expect(await stored(email)).toEqual(['second version', 'first version']);
+    });
+
+    it('sends nothing by itself after a reload when the text was edited after the attempt', async () => {
+      const form = await begin();
+      const { page, write, subject, subjects, email } = form;
+      let posts = 0;
+      page.on('request', (request) => (posts += Number(request.method() === 'POST')));
+      await sendUnanswered(form, 'first version');
+      await write('second version', '');
+      await page.reload();
+      // The list is asked for at the same time.
+      await expect.poll(() => subjects.allTextContents()).toEqual(['first version']);
+      expect(await subject.inputValue()).toBe('second version');
+      expect(posts).toBe(2);
+      expect(await stored(email)).toEqual(['first version']);
+    });
+
+    it('takes a text that is typed into the emptied form for another inquiry', async () => {
+      const form = await begin();
+      const { write, send, status, email } = form;
+      await sendUnanswered(form, 'one');
+      await write('', '');
+      await write('another', '');
+      await send.click();
+      await status.getByText('received your inquiry').waitFor();
+      expect(await stored(email)).toEqual(['another', 'one']);
+    });
+  });
+
+  describe('the page', () => {
+    it('asks nobody but its own host, the issuer and the API, and runs no script but its own', async () => {
+      const { page, requests, complaints } = await beginAtIssuer();
+      const hosts = new Set(requests.map((url) => new URL(url).origin));
+      expect([...hosts].toSorted()).toEqual([here.formUrl, here.stack.url, here.stack.issuer.url].toSorted());
+      expect(complaints).toEqual([]);
+      const markup = page.evaluate(`document.createElement('p').innerHTML = '<b>x</b>'`);
+      await expect(markup).rejects.toThrow(/TrustedHTML/);
+      const foreign = page.evaluate(`fetch('http://127.0.0.1:9/').catch((error) => error.message)`);
+      expect(await foreign).toBe('Failed to fetch');
+      expect(complaints.join('\n')).toContain('Content Security Policy');
+    });
+
+    it('holds its own policy on a host that sets no header, and finds the issuer from there', async () => {
+      const host = createHttpServer((request, response) => {
+        void fetch(here.formUrl + request.url).then(async (original) => {
+          response.setHeader('content-type', original.headers.get('content-type') ?? '');
+          return response.end(Buffer.from(await original.arrayBuffer()));
+        });
+      });
+      const url = `http://127.0.0.1:${await listen(host, 0)}`;
+      onTestFinished(() => close(host));
+      const { page, complaints } = await here.open();
+      await page.goto(url);
+      await page
+        .evaluate(
+          `document.body.append(Object.assign(document.createElement('script'), { text: 'document.title = 1' }))`,
+        )
+        .catch(() => undefined);
+      expect(await page.title()).toBe('Contact us');
+      expect(complaints.join()).toMatch(/TrustedScript|Content Security Policy/);
+      await on(page).button('Sign in').click();
+      await page.waitForURL(`${here.stack.issuer.url}/**`);
+    });
+
+    it('moves nothing while it loads', async () => {
+      const email = anyone();
+      for (const number of [1, 2, 3]) await post(email, `number ${number}`, 'line\n'.repeat(30));
+      const { page } = await here.open();
+      await page.addInitScript(`
+        globalThis.shift = 0;
+        new PerformanceObserver((list) => {
+          for (const entry of list.getEntries()) if (!entry.hadRecentInput) globalThis.shift += entry.value;
+        }).observe({ type: 'layout-shift', buffered: true });
+      `);
+      await page.goto(here.formUrl);
+      await on(page).signIn(email);
+      await page.reload();
+      await expect.poll(() => on(page).subjects.count()).toBe(3);
+      await page.waitForTimeout(300);
+      expect(await page.evaluate('shift')).toBeLessThan(0.01);
+    });
+
+    it('moves nothing about when motion is to be reduced', async () => {
+      const { page } = await here.open({ reducedMotion: 'reduce' });
+      await page.goto(here.formUrl);
+      await on(page).signIn(anyone());
+      await on(page).subject.fill('x');
+      await intercept(page, 'POST', async () => undefined);
+      await on(page).send.click();
+      expect(await page.evaluate('document.getAnimations({ subtree: true }).length')).toBe(0);
+    });
+
+    it('darkens the gutter of the scroll bar as well while a dialog is open', async () => {
+      const { page, context, send } = await begin();
+      await send.click();
+      await page.getByRole('dialog').waitFor();
+      // The page's own policy allows no data: addresses.
+      const decoder = await context.newPage();
+      const colorOf = async (x: number) => {
+        const clip = await page.screenshot({ clip: { x, y: 780, width: 1, height: 1 } });
+        return (await decoder.evaluate(`(async () => {
+          const image = await fetch('data:image/png;base64,${clip.toString('base64')}');
+          const canvas = new OffscreenCanvas(1, 1).getContext('2d');
+          canvas.drawImage(await createImageBitmap(await image.blob()), 0, 0);
+          return [...canvas.getImageData(0, 0, 1, 1).data];
+        })()`)) as number[];
+      };
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        const [gutter, besides] = [await colorOf(1180 - 8), await colorOf(8)];
+        // Two of 255: the browser rounds the two in different ways.
+        const difference = Math.max(...gutter.map((value, index) => Math.abs(value - (besides[index] ?? 0))));
+        expect(difference, `${colorScheme}: ${gutter.join()} and ${besides.join()}`).toBeLessThanOrEqual(2);
+      }
+    });
+
+    it('stays in its column in forced colours, with visible borders, topics and meter', async () => {
+      const { page } = await here.open({ forcedColors: 'active' });
+      await configure(page, { topics: ['Billing', 'Delivery'] });
+      await page.goto(here.formUrl);
+      const { signIn, button, message, send } = on(page);
+      await signIn(anyone());
+      await button('Billing').click();
+      await paste(message, 'x'.repeat(330 * 1024));
+      const styleOf = async (selector: string) =>
+        (await page.evaluate(`{
+          const { backgroundColor, backgroundImage, borderTopWidth } = getComputedStyle(document.querySelector('${selector}'));
+          ({ background: backgroundColor + backgroundImage, border: borderTopWidth });
+        }`)) as { background: string; border: string };
+      const highlight = await page.evaluate(`{
+        const probe = Object.assign(document.createElement('i'), { style: 'background: Highlight' });
+        document.body.append(probe);
+        getComputedStyle(probe).backgroundColor;
+      }`);
+      expect((await styleOf('.chip[aria-pressed=true]')).background).toContain(highlight);
+      expect((await styleOf('.chip[aria-pressed=false]')).background).not.toContain(highlight);
+      expect((await styleOf('.meter')).background).toContain(highlight);
+      const widths = () =>
+        page.evaluate(
+          `{ const view = document.querySelector('.view'); [view.scrollWidth, view.clientWidth] }`,
+        );
+      const [needed, given] = (await widths()) as number[];
+      expect(needed).toBe(given);
+      await message.fill('');
+      await send.click();
+      await page.locator('.sent').waitFor();
+      expect((await styleOf('form')).border).toBe('1px');
+    });
+
+    it.each([
+      ['is missing', { status: 404, body: 'Not Found' }, 'the site answered 404'],
+      ['is the start page', { status: 200, body: '<!doctype html>' }, 'is missing or is not JSON'],
+      ['lacks a key', { status: 200, body: '{"issuer":"https://issuer.example"}' }, '“clientId” is missing'],
+    ])('says clearly that config.json %s', async (_, response, text) => {
+      const { page } = await here.open();
+      await page.route('**/config.json', async (route) => route.fulfill(response));
+      await page.goto(here.formUrl);
+      await page.getByRole('heading', { name: 'The contact form cannot start' }).waitFor();
+      expect(await page.locator('main').textContent()).toContain(text);
+    });
+  });
+});

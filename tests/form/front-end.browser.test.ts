@@ -1,0 +1,58 @@
+/** The front end of the README, built with Vite, in a real browser. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build, preview } from 'vite';
+import { expect, it, onTestFinished } from 'vitest';
+import { startStack } from '../../local/stack.ts';
+import { ROOT } from '../../lib/paths.ts';
+import { readText } from '../helpers/repository.ts';
+import { launchBrowser, whyNoBrowser } from '../helpers/chromium.ts';
+
+/** The files of the example: code blocks that begin with their name. */
+const FILES = [
+  ...readText('README.md').matchAll(/^```\w+\n(?:<!--|\/\/) (\S+\.\w+)(?: -->)?\n(.*?)^```/gms),
+].map(([, name = '', text = '']) => ({ name, text }));
+
+it('has 30 lines in its two files', () => {
+  expect(FILES.map(({ name }) => name)).toEqual(['index.html', 'main.js']);
+  const lines = FILES.flatMap(({ text }) => text.split('\n').filter((line) => line.trim() !== ''));
+  expect(lines).toHaveLength(30);
+});
+
+it.skipIf(whyNoBrowser !== undefined)(
+  'signs in, sends and lists from its own origin, while the contact form runs',
+  async () => {
+    // In the checkout, so that its packages are found.
+    mkdirSync(join(ROOT, 'test-results'), { recursive: true });
+    const root = mkdtempSync(join(ROOT, 'test-results/front-end-'));
+    onTestFinished(() => rmSync(root, { recursive: true }));
+    const server = await preview({ root, preview: { port: 0, host: 'localhost' }, logLevel: 'silent' });
+    onTestFinished(() => server.close());
+    const origin = new URL(server.resolvedUrls?.local[0] ?? '').origin;
+    const stack = await startStack({ engine: 'dynalite', corsOrigins: [origin], log: () => undefined });
+    onTestFinished(() => stack.close());
+    for (const { name, text } of FILES) {
+      // The addresses of this stack, in the place of the default ones.
+      const own = text
+        .replace('http://127.0.0.1:3000', stack.url)
+        .replace('http://127.0.0.1:3001', stack.issuer.url)
+        .replace('inquiries-local', stack.issuer.clientId);
+      writeFileSync(join(root, name), own);
+    }
+    await build({ root, configFile: false, logLevel: 'silent', build: { target: 'esnext' } });
+
+    const browser = await launchBrowser();
+    onTestFinished(() => browser.close());
+    const page = await browser.newPage();
+    const errors: string[] = [];
+    page.on('pageerror', ({ message }) => void errors.push(message));
+    await page.goto(`${origin}/`);
+    await page.getByRole('textbox', { name: 'E-mail address' }).fill('maria@example.com');
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('textbox', { name: 'Subject' }).fill('from my own front end');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await expect.poll(() => page.locator('pre').textContent()).toMatch(/^\S+Z from my own front end$/);
+    expect(errors).toEqual([]);
+    expect((await fetch(stack.formUrl)).status).toBe(200);
+  },
+);

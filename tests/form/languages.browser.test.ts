@@ -1,0 +1,133 @@
+/**
+ * The page in each language, with what a company says in it: no violation of axe in light and in dark, nothing wider
+ * than the page. With SCREENSHOTS=FOLDER (npm run screenshots) the states are pictured there.
+ */
+import type { BrowserContextOptions } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { languages, loadLocale } from '../../web/src/locale.ts';
+import { readText } from '../helpers/repository.ts';
+import {
+  anyone,
+  configure,
+  expectAccessible,
+  expectFits,
+  setUp,
+  takePicture,
+  whyNoBrowser,
+} from '../helpers/chromium.ts';
+
+const BRANDING = JSON.parse(readText('web/config.example.json')) as object;
+const PHONE: BrowserContextOptions = {
+  viewport: { width: 320, height: 740 },
+  isMobile: true,
+  hasTouch: true,
+};
+const WIDE: BrowserContextOptions = { viewport: { width: 1120, height: 800 } };
+
+describe.skipIf(whyNoBrowser !== undefined)('the page', () => {
+  const here = setUp();
+
+  it.each(
+    languages.flatMap((language) => [[language, 'wide', WIDE] as const, [language, 'phone', PHONE] as const]),
+  )('in %s, %s: from the sign-in to the sent inquiry', async (language, device, options) => {
+    const { strings, direction } = await loadLocale(language, []);
+    const { page, context, complaints } = await here.open({ ...options, locale: language });
+    const check = async (state: string) => {
+      // Both widths have the same rules of axe, but not the same layout.
+      if (device === 'wide') await expectAccessible(page);
+      await expectFits(page);
+      const name = `${language}-${device}-${state}`;
+      if (['ar', 'de', 'ja'].includes(language)) await takePicture(page, name, language === 'ar');
+    };
+    const button = (name: string) => page.getByRole('button', { name, exact: true });
+    const text = (name: string) => page.getByRole('textbox', { name, exact: true });
+
+    await configure(page, BRANDING);
+    await page.goto(here.formUrl);
+    await button(strings.session.signIn).waitFor();
+    expect(await page.evaluate('[document.documentElement.lang, document.documentElement.dir]')).toEqual([
+      language,
+      direction,
+    ]);
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(strings.form.title);
+    await check('signed-out');
+
+    await button(strings.session.signIn).click();
+    await page.getByRole('textbox', { name: 'E-mail address' }).fill(anyone());
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByText(strings.list.emptyTitle).waitFor();
+    const body = 'شكرا. Danke! ありがとう。 <b>'.repeat(30);
+    await text(strings.form.subject).fill(strings.form.title);
+    await text(strings.form.message).fill(body);
+
+    await context.setOffline(true);
+    await button(strings.form.send).click();
+    await page.getByText(strings.failures.notSentOffline).waitFor();
+    await check('offline');
+    await context.setOffline(false);
+
+    await button(strings.session.signOut).click();
+    await page.getByRole('dialog').getByText(strings.ask.unsent.title).waitFor();
+    await check('ask');
+    await button(strings.ask.staySignedIn).click();
+
+    await page.locator('[type=submit]').click();
+    await page.getByText(strings.sent.title).waitFor();
+    await page.getByRole('listitem').first().waitFor();
+    await check('sent');
+    await button(strings.sent.another).click();
+    await page.getByRole('listitem').first().scrollIntoViewIfNeeded();
+    await check('list');
+    expect(complaints).toEqual([]);
+  });
+
+  it('changes its language from the menu, keeps the typed text, and remembers the choice', async () => {
+    const { page } = await here.open({ locale: 'de-AT' });
+    const [de, fr] = await Promise.all([loadLocale('de', []), loadLocale('fr', [])]);
+    await configure(page, { ...BRANDING, languages: ['en', 'de', 'fr'] });
+    await page.goto(here.formUrl);
+    await page.getByRole('button', { name: de.strings.session.signIn }).click();
+    await page.getByRole('textbox', { name: 'E-mail address' }).fill(anyone());
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('textbox', { name: de.strings.form.subject }).fill('Grüße');
+    const menu = page.getByRole('combobox', { name: de.strings.page.language });
+    expect(await menu.getByRole('option').allTextContents()).toEqual(['English', 'Deutsch', 'français']);
+    await menu.selectOption('fr');
+    const subject = page.getByRole('textbox', { name: fr.strings.form.subject });
+    await subject.waitFor();
+    expect(await subject.inputValue()).toBe('Grüße');
+    expect(await page.title()).toBe(fr.strings.page.title('Example Shop'));
+    await page.reload();
+    await subject.waitFor();
+    expect(await page.evaluate('document.documentElement.lang')).toBe('fr');
+  });
+
+  it('shows the static content in the language of the browser before its files have arrived', async () => {
+    const { page } = await here.open({ locale: 'ar' });
+    await page.route('**/assets/*.js', async () => undefined);
+    await page.goto(here.formUrl, { waitUntil: 'commit' });
+    const { strings } = await loadLocale('ar', []);
+    await page.getByRole('heading', { name: strings.form.title }).waitFor();
+    expect(await page.evaluate('document.documentElement.dir')).toBe('rtl');
+  });
+
+  it('has the name, the colour and the links of the company, and offers one language without a menu', async () => {
+    const { page } = await here.open({ locale: 'en' });
+    await configure(page, { ...BRANDING, accent: '#ffee00', languages: ['en'] });
+    await page.goto(here.formUrl);
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    expect(await page.title()).toBe('Contact Example Shop');
+    expect(await page.locator('#brand').textContent()).toContain('Example Shop');
+    expect(await page.locator('#brand img').getAttribute('src')).toBe('favicon.svg');
+    const links = page.locator('#links').getByRole('link');
+    expect(await links.evaluateAll((all) => all.map((link) => link.getAttribute('href')))).toEqual([
+      'https://example.com',
+      'https://example.com/privacy',
+      'https://example.com/legal',
+    ]);
+    expect(await page.getByRole('combobox').count()).toBe(0);
+    await page.getByText('Ask us anything about your order').waitFor();
+    // Yellow cannot be read on white, nor white on yellow: axe checks the contrast in both themes.
+    await expectAccessible(page);
+  });
+});

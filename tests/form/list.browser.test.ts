@@ -1,0 +1,500 @@
+/** The list of the contact form in a real browser. */
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { BatchWriteCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { subOf } from '../../local/issuer/tokens.ts';
+import type { Inquiry } from '../../src/contract.ts';
+import { createInquiryEntity, toFirstId } from '../../src/entities/inquiry.ts';
+import { anyone, expectAccessible, expectFits, on, takePicture, whyNoBrowser } from '../helpers/chromium.ts';
+import { setUpForm } from '../helpers/contact-form.ts';
+
+const HOSTILE = [
+  ['<script>document.title = "hacked"</script>', '<img src=x onerror="document.title = \'hacked\'">'],
+  ['\u202Egnp.exe \u2066\u2067', '\u202E right to left \u202E\n\u0000\u0007 control'],
+  ['👩‍👩‍👧‍👦🏳️‍🌈', `${'Z̷̧̢̛̗̰̺̈́͛̾͝'.repeat(40)} ${'👍🏽'.repeat(500)}`],
+  ['', 'w'.repeat(300 * 1024)],
+] as const;
+
+describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
+  const { here, begin, post, intercept } = setUpForm('dynalite');
+  let client: DynamoDBDocumentClient;
+  beforeAll(() => {
+    if (whyNoBrowser !== undefined) return;
+    client = DynamoDBDocumentClient.from(
+      new DynamoDBClient({
+        endpoint: here.stack.engine.url,
+        region: 'local',
+        credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+      }),
+    );
+  });
+  afterAll(() => client?.destroy());
+
+  /** Stores inquiries past the service, at times of the test's choice. @returns Their ids. */
+  const seed = async (
+    email: string,
+    rows: readonly (Partial<Pick<Inquiry, 'subject' | 'body'>> & { time: number })[],
+  ) => {
+    const entity = createInquiryEntity(here.stack.tableName);
+    const owner = { email, cognito_sub: subOf(email) };
+    const items = rows.map(({ time, subject = '', body = '' }, index) => {
+      const id = `${toFirstId(time)}-7000-8000-${index.toString(16).padStart(12, '0')}`;
+      const created_at = new Date(time).toISOString();
+      return entity.put({ ...owner, id, subject, body, created_at }).params<{ Item: { id: string } }>().Item;
+    });
+    for (let start = 0; start < items.length; start += 25) {
+      const puts = items.slice(start, start + 25).map((Item) => ({ PutRequest: { Item } }));
+      const RequestItems = { [here.stack.tableName]: puts };
+      const { UnprocessedItems = {} } = await client.send(new BatchWriteCommand({ RequestItems }));
+      expect(Object.keys(UnprocessedItems)).toEqual([]);
+    }
+    return items.map(({ id }) => id);
+  };
+
+  /** Inquiries with the subjects `number 1`, `number 2` …, a minute apart, the last one of now. */
+  const numbered = (count: number, body: (number: number) => string = () => 'A few words.') =>
+    Array.from({ length: count }, (_, index) => ({
+      time: Date.now() - (count - 1 - index) * 60_000,
+      subject: `number ${index + 1}`,
+      body: body(index + 1),
+    }));
+
+  const saying = (page: Page) => page.locator('.list [role=status]');
+
+  it('loads 3,000 inquiries in growing pages as the end comes near, and lays out what is seen', async () => {
+    const email = anyone();
+    const rows = numbered(3_000, (number) =>
+      number % 3 === 0 ? 'A longer text. '.repeat(680) : 'A few words.',
+    );
+    await seed(email, rows);
+    const { page, requests, complaints } = await begin(email);
+    await page.locator('.item').nth(49).waitFor();
+    await page.evaluate(`longest = 0; new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) longest = Math.max(longest, duration);
+    }).observe({ type: 'longtask' });`);
+    const start = performance.now();
+    await expect
+      .poll(
+        async () => {
+          await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
+          return page.evaluate('document.querySelectorAll(".item").length');
+        },
+        { interval: 20, timeout: 45_000 },
+      )
+      .toBe(3_000);
+    const seconds = (performance.now() - start) / 1000;
+    const lists = requests.filter((url) => url.includes('/inquiries'));
+    process.stdout.write(
+      `\n3,000 inquiries: ${seconds.toFixed(1)} s, ${lists.length} requests, longest task ${String(await page.evaluate('longest'))} ms\n`,
+    );
+    expect(await page.locator('.item h4').allTextContents()).toEqual(
+      rows.map(({ subject }) => subject).toReversed(),
+    );
+    expect(await page.locator('.count').textContent()).toBe('3,000 inquiries');
+    const seen = await page.evaluate(
+      `[...document.querySelectorAll('.text')].filter((e) => e.checkVisibility({ contentVisibilityAuto: true })).length`,
+    );
+    expect(seen).toBeLessThan(100);
+    // 6 MB end a response, so that long texts may take another one.
+    expect(lists.length).toBeLessThan(12);
+    await page.locator('[type=search]').fill('NUMBER 299');
+    await expect.poll(() => page.locator('.count').textContent()).toBe('13 matches');
+    process.stdout.write(`after a search, longest task ${String(await page.evaluate('longest'))} ms\n`);
+    expect(complaints).toEqual([]);
+  });
+
+  it('loads more on demand, once each, and moves the focus to the first of them', async () => {
+    const email = anyone();
+    await seed(email, numbered(52));
+    const { page, subjects, button } = await begin(email);
+    await expect.poll(() => subjects.count()).toBe(50);
+    expect(await subjects.first().textContent()).toBe('number 52');
+    await button('Show more').focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.locator(':focus').textContent()).toBe('number 2');
+    expect(await subjects.count()).toBe(52);
+    expect(await button('Show more').count()).toBe(0);
+    await post(email, 'a new one');
+    await button('Refresh').click();
+    await expect.poll(() => subjects.count()).toBe(53);
+    expect(new Set(await subjects.allTextContents()).size).toBe(53);
+  });
+
+  it('says at the end of the list when older ones cannot be loaded, and loads them when asked again', async () => {
+    const email = anyone();
+    await seed(email, numbered(52));
+    const { page, subjects, button } = await begin(email);
+    await expect.poll(() => subjects.count()).toBe(50);
+    let attempts = 0;
+    await intercept(page, 'GET', async (route) => {
+      attempts++;
+      await route.abort('connectionrefused');
+    });
+    await button('Show more').scrollIntoViewIfNeeded();
+    await page.getByText('couldn’t load').waitFor();
+    // Not by scrolling: away from the end, and back.
+    for (const place of ['form', '.more']) {
+      await page.evaluate(`new Promise((resolve) => {
+        const target = document.querySelector('${place}');
+        target.scrollIntoView();
+        new IntersectionObserver(([entry]) => entry.isIntersecting && setTimeout(resolve, 100)).observe(target);
+      })`);
+    }
+    expect(attempts).toBe(1);
+    const [notice, last] = await Promise.all([
+      page.getByText('couldn’t load').boundingBox(),
+      subjects.last().boundingBox(),
+    ]);
+    expect(notice?.y).toBeGreaterThan(last?.y ?? Infinity);
+    await takePicture(page, 'more', false);
+    await page.unrouteAll();
+    await button('Try again').click();
+    await expect.poll(() => subjects.count()).toBe(52);
+    expect(await page.getByText('couldn’t load').count()).toBe(0);
+  });
+
+  it('searches what is loaded, says how many match, and says what was not searched', async () => {
+    const email = anyone();
+    const rows = numbered(52);
+    await seed(email, [
+      { time: Date.now() - 40 * 86_400_000, subject: 'the oldest' },
+      ...rows.slice(0, 50),
+      {
+        time: Date.now(),
+        subject: 'Café réservation',
+        body: 'Une table près de la FENÊTRE, s’il vous plaît',
+      },
+    ]);
+    const { page, subjects, button } = await begin(email);
+    await expect.poll(() => subjects.count()).toBe(50);
+    const search = page.getByRole('searchbox', { name: 'Search your inquiries' });
+    await search.fill('cafe fenetre');
+    await expect.poll(() => subjects.allTextContents()).toEqual(['Café réservation']);
+    expect(await saying(page).textContent()).toBe('1 match');
+    expect(await page.locator('.count').textContent()).toBe('1 match');
+    await page.getByText('Only the newest 50 inquiries were searched').waitFor();
+    await expectAccessible(page);
+    await takePicture(page, 'search', true);
+    await search.fill('oldest');
+    await page.locator('.empty-title').getByText('No inquiry matches').waitFor();
+    expect(await saying(page).textContent()).toBe('No inquiry matches');
+    await expectAccessible(page);
+    await takePicture(page, 'search-none', true);
+    await button('Show more').click();
+    await expect.poll(() => subjects.allTextContents()).toEqual(['the oldest']);
+    await page.getByRole('combobox', { name: 'Period' }).selectOption('Last 30 days');
+    await page.locator('.empty-title').getByText('No inquiry matches').waitFor();
+    await button('Clear search').click();
+    await expect.poll(() => subjects.count()).toBe(52);
+    expect(await search.evaluate((element) => element.matches(':focus'))).toBe(true);
+    await page.keyboard.type('number 50');
+    await expect.poll(() => subjects.allTextContents()).toEqual(['number 50']);
+    await page.keyboard.press('Escape');
+    await expect.poll(() => subjects.count()).toBe(52);
+  });
+
+  it('has no search for a few inquiries', async () => {
+    const email = anyone();
+    await seed(email, numbered(5));
+    const { page, subjects, button } = await begin(email);
+    await expect.poll(() => subjects.count()).toBe(5);
+    expect(await page.getByRole('searchbox').count()).toBe(0);
+    await post(email, 'the sixth');
+    await button('Refresh').click();
+    await page.getByRole('searchbox').waitFor();
+  });
+
+  it('groups by the reader’s days, also when midnight has passed since', async () => {
+    const email = anyone();
+    await seed(email, [
+      { time: Date.parse('2026-01-30T09:30:10Z'), subject: 'Friday' },
+      { time: Date.parse('2026-01-31T18:20:59Z'), subject: 'before midnight' },
+      { time: Date.parse('2026-01-31T23:10:00Z'), subject: 'after midnight' },
+    ]);
+    const { page } = await here.open({ timezoneId: 'Europe/Vienna', locale: 'en-GB' });
+    await page.goto(here.formUrl);
+    const { signIn, button } = on(page);
+    await signIn(email);
+    const outline = page.locator('.list').locator('h2, h3, h4, time');
+    const show = async (now: string) => {
+      await page.clock.setFixedTime(new Date(now));
+      await button('Refresh').click();
+    };
+    await show('2026-02-01T00:15:00+01:00');
+    await expect
+      .poll(() => outline.allTextContents())
+      .toEqual([
+        'Your inquiries',
+        'Today',
+        'after midnight',
+        '00:10',
+        'Yesterday',
+        'before midnight',
+        '19:20',
+        'Friday, 30 January 2026',
+        'Friday',
+        '10:30',
+      ]);
+    await show('2026-02-02T00:00:00+01:00');
+    await expect
+      .poll(() => page.locator('.list h3').allTextContents())
+      .toEqual(['Yesterday', 'Saturday, 31 January 2026', 'Friday, 30 January 2026']);
+    await expectAccessible(page);
+  });
+
+  it('copies the text of an inquiry and the link to it, and says so, also when that is not allowed', async () => {
+    const email = anyone();
+    const [id = ''] = await seed(email, [
+      { time: Date.now(), subject: 'Opening hours', body: 'Are you\nopen?' },
+    ]);
+    const { page, button, context } = await begin(email);
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByText(`Reference ${id.slice(0, 13)}`).waitFor();
+    const read = async () => page.evaluate('navigator.clipboard.readText()');
+    await button('Copy text').click();
+    await expect.poll(() => saying(page).textContent()).toBe('Copied');
+    expect(await read()).toBe('Opening hours\n\nAre you\nopen?');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await expect.poll(read).toBe(`${here.formUrl}/#${id}`);
+    await page.evaluate(`navigator.clipboard.writeText = async () => { throw new Error('refused') }`);
+    await button('Copy link').click();
+    await expect.poll(() => saying(page).textContent()).toBe('Copying didn’t work');
+  });
+
+  it('leads to the one inquiry that the address names, also when it is not loaded, and says when there is none', async () => {
+    const email = anyone();
+    const body = 'a line\n'.repeat(20);
+    const [oldest = '', older = ''] = await seed(email, [
+      { time: Date.now() - 86_400_000_000, subject: 'the oldest', body },
+      ...numbered(60),
+    ]);
+    const { page, subjects, button, requests } = await begin(email);
+    await expect.poll(() => subjects.count()).toBe(50);
+    const focused = page.locator('h4:focus');
+    await page.goto(`${here.formUrl}/#${oldest}`);
+    await expect.poll(() => focused.allTextContents()).toEqual(['the oldest']);
+    // One request, not all the newer ones; what is above it says that it is not in order.
+    expect(await subjects.count()).toBe(51);
+    expect(await subjects.first().textContent()).toBe('the oldest');
+    expect(requests.filter((url) => url.includes('before='))).toHaveLength(1);
+    expect(await button('Show less').count()).toBe(1);
+    await takePicture(page, 'linked', true);
+    await page.reload();
+    await expect.poll(() => focused.allTextContents()).toEqual(['the oldest']);
+    await button('Show more').click();
+    await expect.poll(() => subjects.count()).toBe(61);
+    expect(await subjects.last().textContent()).toBe('the oldest');
+    await page.goto(`${here.formUrl}/#${older.toUpperCase()}`);
+    await expect.poll(() => focused.allTextContents()).toEqual(['number 1']);
+    const unknown = oldest.replace(/.$/, '9');
+    await page.goto(`${here.formUrl}/#${unknown}`);
+    await page.getByText('This inquiry isn’t in your list.').waitFor();
+    await page.goto(`${here.formUrl}/#main`);
+    expect(await subjects.count()).toBe(61);
+  });
+
+  it('unfolds and focuses what “View it” names after sending, also during a search', async () => {
+    const email = anyone();
+    await seed(email, numbered(6));
+    const { page, write, send, button, subjects } = await begin(email);
+    await page.getByRole('searchbox').fill('number 1');
+    await expect.poll(() => subjects.count()).toBe(1);
+    await write('sent now', 'a line\n'.repeat(20));
+    await send.click();
+    await button('View it').click();
+    await expect.poll(() => page.locator('h4:focus').allTextContents()).toEqual(['sent now']);
+    expect(await button('Show less').count()).toBe(1);
+    expect(await subjects.count()).toBe(7);
+    await expectAccessible(page);
+  });
+
+  it('folds only where that hides two lines or more, and marks only what is cut off', async () => {
+    const email = anyone();
+    const lines = (count: number) => Array.from({ length: count }, (_, line) => `line ${line}`).join('\n');
+    await seed(
+      email,
+      [
+        { subject: 'seven lines', body: lines(7) },
+        { subject: 'eight lines', body: lines(8) },
+        { subject: lines(3), body: 'three lines of subject' },
+        { subject: lines(4), body: 'four lines of subject' },
+        { subject: 'long', body: 'word '.repeat(1_000) + 'the end' },
+      ].map(({ subject, body }, index) => ({ subject, body, time: Date.now() + index })),
+    );
+    const { page, items, subjects } = await begin(email);
+    await expect.poll(() => subjects.count()).toBe(5);
+    const looks = async () =>
+      page.evaluate(`[...document.querySelectorAll('.item')].map((item) => {
+        const [title, text] = item.querySelectorAll('h4, .text');
+        const lines = (e) => Math.round(e.clientHeight / parseFloat(getComputedStyle(e).lineHeight));
+        // The ellipsis is drawn where the browser clamps.
+        const clamp = Number(getComputedStyle(title).webkitLineClamp) + 0.5 < title.scrollHeight / parseFloat(getComputedStyle(title).lineHeight);
+        return [lines(title), clamp, lines(text), getComputedStyle(text).maskImage !== 'none', item.querySelector('button').hidden];
+      })`);
+    await expect.poll(looks).toEqual([
+      [1, false, 6, true, false],
+      [2, true, 1, false, false],
+      [3, false, 1, false, true],
+      [1, false, 6, true, false],
+      [1, false, 7, false, true],
+    ]);
+    const toggle = items.first().getByRole('button', { name: /^Show/ });
+    await toggle.click();
+    expect(await toggle.textContent()).toBe('Show less');
+    await page.setViewportSize({ width: 700, height: 800 });
+    await page.keyboard.press('Enter');
+    expect(await toggle.textContent()).toBe('Show all');
+    expect(await toggle.evaluate((element) => element.matches(':focus'))).toBe(true);
+    // The browser's search in the page reaches what is folded.
+    await items.first().locator('.rest').dispatchEvent('beforematch', { bubbles: true });
+    expect(await toggle.textContent()).toBe('Show less');
+  });
+
+  it('is printed whole, without a form that is empty and without what can only be clicked', async () => {
+    const email = anyone();
+    const body = `${'word '.repeat(2_000)}the end`;
+    await seed(email, [...numbered(6), { time: Date.now() + 1, subject: 'long', body }]);
+    const { page, items, subjects, write } = await begin(email);
+    await expect.poll(() => subjects.count()).toBe(7);
+    await page.emulateMedia({ media: 'print' });
+    for (const hidden of ['form', '.account', '.search', '.list > .hint', 'button', '.links']) {
+      expect([hidden, await page.locator(hidden).filter({ visible: true }).count()]).toEqual([hidden, 0]);
+    }
+    const text = items.first().locator('.text');
+    expect(await text.evaluate((element) => element.innerText.trim())).toBe(body);
+    expect(await text.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)).toBeLessThan(
+      2,
+    );
+    await takePicture(page, 'print', true);
+    const pages = async () => (await page.pdf()).toString('latin1').match(/\/Type \/Page\b/g)?.length ?? 0;
+    expect(await pages()).toBeGreaterThan(2);
+    await page.emulateMedia({ media: 'screen' });
+    await write('a draft', 'its text\n'.repeat(60));
+    await page.emulateMedia({ media: 'print' });
+    await expectAccessible(page);
+    const draft = page.getByRole('textbox', { name: 'Message' });
+    expect(
+      await draft.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight),
+    ).toBeLessThan(2);
+    expect(await items.first().locator('.folded').count()).toBe(0);
+  });
+
+  it('loads by itself when the browser is online again', async () => {
+    const email = anyone();
+    const { page, context, button, subjects } = await begin(email);
+    await page.getByText('Nothing here yet').waitFor();
+    await context.setOffline(true);
+    await post(email, 'there');
+    await button('Refresh').click();
+    await page.getByText('They load when you’re connected again').waitFor();
+    await context.setOffline(false);
+    await expect.poll(() => subjects.allTextContents()).toEqual(['there']);
+    expect(await page.getByText('couldn’t load').count()).toBe(0);
+  });
+
+  it.each([
+    ['phone', { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }, 'en'],
+    ['arabic', {}, 'ar'],
+    ['arabic-phone', { viewport: { width: 390, height: 844 }, isMobile: true }, 'ar'],
+  ] as const)('fits and is accessible: %s', async (name, options, language) => {
+    const email = anyone();
+    const now = Date.now();
+    await seed(email, [
+      ...numbered(3).map(({ subject, time }) => ({ subject, time: time - 86_400_000 })),
+      { time: now - 5, subject: 'سؤال عن الفاتورة', body: 'مرحبا، لم تصلني فاتورة شهر أكتوبر.' },
+      { time: now - 3, subject: 'A subject that is longer than two lines. '.repeat(9), body: 'Short.' },
+      {
+        time: now - 1,
+        subject: 'Café réservation 🎂',
+        body: 'Nous serons huit personnes samedi.\n'.repeat(12),
+      },
+    ]);
+    const { page } = await here.open(options);
+    await page.goto(here.formUrl);
+    await on(page).signIn(email);
+    await page.locator('.item').nth(5).waitFor();
+    if (language !== 'en') {
+      await page.getByRole('combobox', { name: 'Language' }).selectOption(language);
+      await page.locator('html[dir=rtl] .item').nth(5).waitFor();
+    }
+    await page.locator('#list-title').evaluate((element) => element.scrollIntoView());
+    await expectAccessible(page);
+    await expectFits(page);
+    await takePicture(page, `list-${name}`, true);
+  });
+
+  it('keeps an inquiry that was sent while a refresh was running', async () => {
+    const { page, send, write, subjects, button } = await begin();
+    await page.getByText('Nothing here yet').waitFor();
+    const sent = Promise.withResolvers<void>();
+    let held = 0;
+    await intercept(page, 'GET', async (route) => {
+      const response = await route.fetch();
+      if (held++ === 0) await sent.promise;
+      await route.fulfill({ response });
+    });
+    await button('Refresh').click();
+    await expect.poll(() => held).toBe(1);
+    await write('meanwhile', '');
+    await send.click();
+    await expect.poll(() => subjects.allTextContents()).toEqual(['meanwhile']);
+    sent.resolve();
+    await expect.poll(() => held).toBe(2);
+    expect(await subjects.allTextContents()).toEqual(['meanwhile']);
+  });
+
+  it('writes times in the reader’s own zone, the exact one as a title', async () => {
+    const email = anyone();
+    await post(email, 'when');
+    const { page } = await here.open({ timezoneId: 'Asia/Kathmandu', locale: 'en-GB' });
+    await page.goto(here.formUrl);
+    await on(page).signIn(email);
+    const time = page.getByRole('listitem').locator('time');
+    const machine = (await time.getAttribute('datetime')) ?? '';
+    const local = new Date(machine).toLocaleTimeString('en-GB', {
+      timeZone: 'Asia/Kathmandu',
+      timeStyle: 'short',
+    });
+    expect(await time.textContent()).toContain(local);
+    expect(await time.getAttribute('title')).toMatch(/\d\d:\d\d:\d\d GMT\+5:45/);
+  });
+
+  it('shows hostile text as text, and nothing of it breaks the layout at 320 px', async () => {
+    const email = anyone();
+    for (const [subject, body] of HOSTILE) await post(email, subject, body);
+    const { page, complaints, requests } = await here.open({ viewport: { width: 320, height: 640 } });
+    await page.goto(here.formUrl);
+    const { signIn, subjects, items, button } = on(page);
+    await signIn(email);
+    await expect.poll(() => subjects.count()).toBe(HOSTILE.length);
+    const shown = HOSTILE.toReversed().map(([subject]) => subject || 'No subject');
+    expect(await subjects.allTextContents()).toEqual(shown);
+    await items.first().scrollIntoViewIfNeeded();
+    await button(/Show all \(300 kB\)/).click();
+    expect((await items.first().locator('.text').textContent())?.length).toBe(300 * 1024);
+    const wide = await page.evaluate(
+      `[...document.querySelectorAll('body *')].filter((e) => e.getBoundingClientRect().right > 320).length`,
+    );
+    expect(wide).toBe(0);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
+    expect(await page.title()).toBe('Contact us');
+    expect(complaints).toEqual([]);
+    expect(requests.filter((url) => url.endsWith('/x'))).toEqual([]);
+  });
+
+  it('says when it cannot be loaded, and loads when asked again', async () => {
+    const email = anyone();
+    await post(email, 'there');
+    const { page } = await here.open();
+    await page.route(`${here.stack.url}/**`, async (route) => route.abort('connectionrefused'));
+    await page.goto(here.formUrl);
+    const { signIn, button, subjects } = on(page);
+    await signIn(email);
+    await page.getByText('couldn’t load your inquiries').waitFor();
+    await page.unroute(`${here.stack.url}/**`);
+    await button('Try again').click();
+    await expect.poll(() => subjects.allTextContents()).toEqual(['there']);
+  });
+});

@@ -1,0 +1,288 @@
+/** The session of the contact form in a real browser. */
+import { describe, expect, it } from 'vitest';
+import { anyone, on, whyNoBrowser } from '../helpers/chromium.ts';
+import { setUpForm } from '../helpers/contact-form.ts';
+
+describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
+  const { here, signIn: begin, stored, openTab, expire } = setUpForm();
+
+  it('ended while writing: the text is kept, and after the sign-in it is ready to send', async () => {
+    const { page, write, send, alert, subject, subjects, email } = await begin();
+    await write('kept', 'all of it');
+    // An expired token and no refresh token, as after a reload; the gateway itself refuses it.
+    await expire(page, await here.stack.issuer.token({ email, expiresIn: -60 }));
+    await page.reload();
+    await send.click();
+    await alert.getByText('Your session has ended').waitFor();
+    expect(await subject.inputValue()).toBe('kept');
+    await send.and(page.getByText('Sign in again')).click();
+    await page.getByText('Ready to send', { exact: true }).waitFor();
+    expect(await subject.inputValue()).toBe('kept');
+    expect(await page.locator(':focus').textContent()).toBe('Send inquiry');
+    expect(page.url()).toBe(`${here.formUrl}/`);
+    await page.keyboard.press('Enter');
+    await expect.poll(() => subjects.allTextContents()).toEqual(['kept']);
+    expect(await stored(email)).toEqual(['kept']);
+  });
+
+  it('is renewed unnoticed with the refresh token, once for requests at the same time', async () => {
+    const visit = await here.open();
+    const { page, requests } = visit;
+    await page.clock.install();
+    await page.goto(here.formUrl);
+    const { signIn, write, subjects } = on(page);
+    await signIn(anyone());
+    const tokenRequests = () => requests.filter((url) => url.endsWith('/oauth2/token')).length;
+    expect(tokenRequests()).toBe(1);
+    for (const round of [1, 2]) {
+      await page.clock.fastForward('02:00:00');
+      await write(`round ${round}`, '');
+      // Both in the same turn, as only a program can click.
+      await page.evaluate(
+        `for (const selector of ['[type=submit]', '.list-head button']) document.querySelector(selector).click()`,
+      );
+      await expect.poll(() => subjects.count()).toBe(round);
+      expect(tokenRequests()).toBe(1 + round);
+    }
+  });
+
+  it('ended at the issuer: the refresh is refused and one is asked to sign in', async () => {
+    const { page, requests } = await here.open();
+    await page.clock.install();
+    await page.goto(here.formUrl);
+    const { signIn, write, send, alert, subject } = on(page);
+    await signIn(anyone());
+    await write('still here', '');
+    const { issuer, formUrl } = here.stack;
+    await page.evaluate(
+      `fetch('${issuer.url}/logout?client_id=${issuer.clientId}&logout_uri=${formUrl}/', { mode: 'no-cors', credentials: 'include' }).catch(() => 0)`,
+    );
+    await page.clock.fastForward('02:00:00');
+    await send.click();
+    await alert.getByText('Your session has ended').waitFor();
+    expect(await subject.inputValue()).toBe('still here');
+    expect(requests.some((url) => url.includes('/logout'))).toBe(true);
+  });
+
+  it('sends code challenge, state and nonce, and leaves no code in the address', async () => {
+    const { page, requests } = await begin();
+    const authorize = new URL(requests.find((url) => url.includes('/oauth2/authorize')) ?? '');
+    const { searchParams } = authorize;
+    // The discovery document is not requested again after the redirect.
+    expect(requests.filter((url) => url.includes('/openid-configuration'))).toHaveLength(1);
+    expect(searchParams.get('code_challenge_method')).toBe('S256');
+    for (const name of ['code_challenge', 'state', 'nonce']) expect(searchParams.get(name)).toBeTruthy();
+    expect(page.url()).toBe(`${here.formUrl}/`);
+    await page.goBack();
+    await page.goForward();
+    expect(page.url()).not.toContain('code=');
+  });
+
+  it('keeps the refresh token out of every storage', async () => {
+    const { page } = await begin();
+    const kept = await page.evaluate('JSON.stringify([{ ...sessionStorage }, { ...localStorage }])');
+    expect(kept).toContain('idToken');
+    expect(kept).not.toContain('refresh');
+  });
+
+  it('ends in every tab at sign-out, at the issuer too', async () => {
+    const { page, context, button } = await begin();
+    const other = await openTab(context);
+    await button('Sign out').click();
+    await page.getByText('You’re signed out').waitFor();
+    await other.getByText('You’re signed out').waitFor();
+    await on(page).button('Sign in').click();
+    await page.getByRole('textbox', { name: 'E-mail address' }).waitFor();
+  });
+
+  it('ends in another tab without a request, and its text is there after the next sign-in', async () => {
+    const { context, button, email } = await begin();
+    const other = await openTab(context);
+    await on(other).write('kept', '');
+    await other.route('**', async (route) => route.abort());
+    await button('Sign out').click();
+    await other.getByText('You’re signed out').waitFor();
+    await other.unroute('**');
+    await on(other).signIn(email);
+    expect(await on(other).subject.inputValue()).toBe('kept');
+  });
+
+  it('asks before it ends in another tab with text that the browser cannot keep', async () => {
+    const { context, button } = await begin();
+    const other = await openTab(context);
+    await other.evaluate(`Storage.prototype.setItem = () => { throw new Error('full') }`);
+    await on(other).subject.pressSequentially('precious');
+    const asked = other.waitForEvent('dialog');
+    await button('Sign out').click();
+    const dialog = await asked;
+    expect(dialog.type()).toBe('beforeunload');
+    await dialog.dismiss();
+    expect(await on(other).subject.inputValue()).toBe('precious');
+  });
+
+  it('is handed to a new tab: the ID token, without asking the issuer', async () => {
+    const { page, context, requests, email } = await begin();
+    const before = requests.filter((url) => url.startsWith(here.stack.issuer.url)).length;
+    const other = await openTab(context);
+    const token = `JSON.parse(sessionStorage.getItem('inquiries.session')).idToken`;
+    expect(await other.evaluate(token)).toBe(await page.evaluate(token));
+    const { write, send, subjects } = on(other);
+    await write('from the second tab', '');
+    await send.click();
+    await expect.poll(() => subjects.count()).toBe(1);
+    expect(await stored(email)).toEqual(['from the second tab']);
+    const sent = requests.filter((url) => url.startsWith(here.stack.issuer.url)).slice(before);
+    expect(sent.filter((url) => !url.includes('/openid-configuration'))).toEqual([]);
+  });
+
+  it('is renewed by the tab with the refresh token for the other tabs, once', async () => {
+    const { page, context, requests } = await here.open();
+    await page.clock.install();
+    await page.goto(here.formUrl);
+    await on(page).signIn(anyone());
+    const others = [await openTab(context), await openTab(context)];
+    await page.clock.fastForward('02:00:00');
+    const clicks = others.map(async (other) => {
+      const answered = other.waitForResponse(
+        (response) => response.url().startsWith(here.stack.url) && response.request().method() === 'GET',
+      );
+      await on(other).button('Refresh').click();
+      return (await answered).status();
+    });
+    expect(await Promise.all(clicks)).toEqual([200, 200]);
+    expect(requests.filter((url) => url.endsWith('/oauth2/token'))).toHaveLength(2);
+  });
+
+  it('of one user is not handed to a tab of another user', async () => {
+    const { context } = await begin();
+    const other = await openTab(context);
+    const endAs = async (sub: string) => {
+      await other.evaluate(`{
+        const tokens = JSON.parse(sessionStorage.getItem('inquiries.session'));
+        tokens.expires = 0;
+        tokens.user.sub = ${sub};
+        sessionStorage.setItem('inquiries.session', JSON.stringify(tokens));
+      }`);
+      await other.reload();
+    };
+    await endAs('tokens.user.sub');
+    await on(other).subject.waitFor();
+    await endAs('"another"');
+    await other.getByText('Your session has ended').waitFor();
+  });
+
+  it('is handed to no tab after a sign-out, not even by a tab that was elsewhere then', async () => {
+    const { page, context, button } = await begin();
+    const other = await openTab(context);
+    await other.goto('about:blank');
+    await button('Sign out').click();
+    await page.getByText('You’re signed out').waitFor();
+    await other.goto(here.formUrl);
+    await other.getByText('You’re signed out').waitFor();
+    const third = await context.newPage();
+    await third.goto(here.formUrl);
+    await on(third).button('Sign in').waitFor();
+  });
+
+  it('keeps the link to an inquiry over the sign-in', async () => {
+    const { page } = await here.open();
+    await page.goto(`${here.formUrl}/#019a`);
+    await on(page).signIn(anyone());
+    expect(page.url()).toBe(`${here.formUrl}/#019a`);
+  });
+
+  it('begins on a machine whose clock is wrong by years', async () => {
+    const { page } = await here.open();
+    await page.clock.install({ time: '2050-01-01' });
+    await page.goto(here.formUrl);
+    await on(page).signIn(anyone());
+    await page.getByText('Nothing here yet').waitFor();
+  });
+
+  it('does not begin with an ID token that is not the answer to this sign-in', async () => {
+    const { page } = await here.open();
+    const email = anyone();
+    await page.route('**/oauth2/token', async (route) => {
+      const response = await route.fetch();
+      const json: unknown = await response.json();
+      // Of the same issuer, for the same client and user, without the nonce.
+      const id_token = await here.stack.issuer.token({ email });
+      await route.fulfill({ response, json: { ...(json as object), id_token } });
+    });
+    await page.goto(here.formUrl);
+    await on(page).button('Sign in').click();
+    await page.getByRole('textbox', { name: 'E-mail address' }).fill(email);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByText('The sign-in didn’t work').waitFor();
+  });
+
+  it('ends here even when the issuer does not answer, and says so', async () => {
+    const { page, button } = await begin();
+    await page.reload();
+    await page.route(`${here.stack.issuer.url}/**`, async (route) => route.abort('connectionrefused'));
+    await button('Sign out').click();
+    await page.getByText('You’re signed out here').waitFor();
+    expect(await page.evaluate('sessionStorage.getItem("inquiries.session")')).toBeNull();
+  });
+
+  it('says when the sign-in was cancelled', async () => {
+    const { page } = await here.open();
+    await page.goto(here.formUrl);
+    await on(page).button('Sign in').click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('The sign-in was cancelled').waitFor();
+  });
+
+  it('does not take an answer of the issuer that it has not asked for', async () => {
+    const { page } = await here.open();
+    await page.goto(`${here.formUrl}/?code=stolen&state=unknown`);
+    await page.getByText('The sign-in didn’t work').waitFor();
+    expect(page.url()).toBe(`${here.formUrl}/`);
+  });
+
+  it('says when the issuer does not answer', async () => {
+    const { page } = await here.open();
+    await page.route(`${here.stack.issuer.url}/**`, async (route) => route.abort('connectionrefused'));
+    await page.goto(here.formUrl);
+    await on(page).button('Sign in').click();
+    await page.getByText('The sign-in service doesn’t answer').waitFor();
+    await on(page).button('Sign in').waitFor();
+  });
+
+  describe('in two tabs', () => {
+    it('shows in one what the other sends, and empties the form with the same draft only', async () => {
+      const { context, write, send, email } = await begin();
+      await write('a draft', 'of both');
+      const [same, different] = [await openTab(context), await openTab(context)];
+      expect(await on(same).subject.inputValue()).toBe('a draft');
+      await on(different).write('another text', 'of both');
+      await send.click();
+      await same.getByText('You sent this inquiry from another tab.').waitFor();
+      expect(await on(same).subject.inputValue()).toBe('');
+      for (const tab of [same, different]) {
+        await expect.poll(() => on(tab).subjects.allTextContents()).toEqual(['a draft']);
+      }
+      expect(await on(different).subject.inputValue()).toBe('another text');
+      expect(await stored(email)).toEqual(['a draft']);
+    });
+  });
+
+  it('in another language: the text stays, and the view before leaves nothing behind', async () => {
+    const { page, subject } = await begin();
+    await page.evaluate(`Storage.prototype.setItem = () => { throw new Error('full') }`);
+    await subject.pressSequentially('precious');
+    await page.getByRole('combobox', { name: 'Language' }).selectOption('de');
+    await page.locator('html[lang=de]').waitFor();
+    const field = page.locator('#subject');
+    expect(await field.inputValue()).toBe('precious');
+    // With an empty form nothing asks before the page is left.
+    await field.fill('');
+    const dialogs: string[] = [];
+    page.on('dialog', (dialog) => {
+      dialogs.push(dialog.type());
+      void dialog.accept();
+    });
+    await page.reload();
+    expect(dialogs).toEqual([]);
+  });
+});

@@ -1,0 +1,219 @@
+/** Sizes, formats and messages of the contact form. */
+import { describe, expect, it } from 'vitest';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { createEntities, createInquiryStore } from '../../src/entities/inquiry-store.ts';
+import { beginningOf, directionOf, formatCount } from '../../web/ui/format.ts';
+import { strings } from '../../web/src/languages/en.ts';
+import { chooseLanguage, createLocale, loadLocale } from '../../web/src/locale.ts';
+import {
+  describeListFailure,
+  describeOldAttempt,
+  describeSendFailure,
+  describeSize,
+} from '../../web/src/messages.ts';
+import type { Failure } from '../../web/src/api.ts';
+import { INQUIRY, makeCall } from '../helpers/events.ts';
+import { ITEM_LIMIT } from '../../src/limits.ts';
+import { measure } from '../../web/src/size.ts';
+import { toggleTopic } from '../../web/src/subject.ts';
+
+const EN = createLocale('en', strings, ['en-GB'], 'Europe/Vienna');
+
+describe('the size of an inquiry', () => {
+  it.each([
+    ['', '', 0],
+    ['a', 'b', 2],
+    ['é', '', 2],
+    ['€', '', 3],
+    ['🎂', '🎂', 8],
+    ['\ud800', '', 3],
+  ])('counts %j and %j as %i bytes of UTF-8', (subject, body, bytes) => {
+    expect(measure(subject, body)).toMatchObject({ bytes });
+  });
+
+  it('is near the limit from four fifths of it, and over it one byte beyond', () => {
+    const level = (bytes: number) => measure('', 'x'.repeat(bytes)).level;
+    expect(level(ITEM_LIMIT * 0.8 - 1)).toBe('fine');
+    expect(level(ITEM_LIMIT * 0.8)).toBe('near');
+    expect(level(ITEM_LIMIT)).toBe('near');
+    expect(level(ITEM_LIMIT + 1)).toBe('over');
+  });
+
+  it('never refuses what the service would store', async () => {
+    const client = new DynamoDBClient();
+    client.send = async () => ({ ConsumedCapacity: {}, $metadata: {} });
+    const store = createInquiryStore(client, createEntities('any'));
+    const put = (body: string) => store.put({ ...INQUIRY, email: '', body }, makeCall());
+    expect(await put('x'.repeat(ITEM_LIMIT - 1024))).toEqual({ id: INQUIRY.id });
+    expect(await put('x'.repeat(ITEM_LIMIT + 1))).toEqual({ refusal: 'inquiry' });
+  });
+
+  it('is said only when it matters', () => {
+    const say = (bytes: number) => describeSize(EN, measure('', 'x'.repeat(bytes)));
+    expect(say(ITEM_LIMIT * 0.8 - 1)).toBe('');
+    expect(say(ITEM_LIMIT * 0.8)).toBe('320 kB of 400 kB');
+    expect(say(ITEM_LIMIT + 2048)).toBe('Too long by 2 kB. Please shorten your message.');
+  });
+});
+
+describe('a topic', () => {
+  const topics = ['Billing', 'Billing: refund', 'Delivery'];
+  it.each([
+    ['', 'Delivery', 'Delivery'],
+    ['  ', 'Delivery', 'Delivery'],
+    ['Billing', 'Delivery', 'Delivery'],
+    ['Delivery', 'Delivery', ''],
+    ['my text', 'Delivery', 'Delivery: my text'],
+    ['Delivery: my text', 'Billing', 'Billing: my text'],
+    ['Delivery: my text', 'Delivery', 'my text'],
+    ['Billing: refund', 'Delivery', 'Delivery'],
+    ['Deliveryman', 'Billing', 'Billing: Deliveryman'],
+  ])('changes the subject %j by %j to %j: what the user typed stays', (subject, topic, result) => {
+    expect(toggleTopic(subject, topic, topics)).toBe(result);
+  });
+});
+
+describe('numbers', () => {
+  it.each([
+    [1, '1 byte'],
+    [1023, '1,023 bytes'],
+    [1025, '1.1 kB'],
+    [100 * 1024 + 1, '101 kB'],
+    [ITEM_LIMIT + 1, '401 kB'],
+  ])('writes %i bytes as %s', (bytes, text) => {
+    expect(EN.formatBytes(bytes)).toBe(text);
+  });
+
+  it('counts with the right form of the noun', () => {
+    expect(formatCount(0, 'character')).toBe('0 characters');
+    expect(formatCount(1, 'inquiry', 'inquiries')).toBe('1 inquiry');
+    expect(formatCount(1234, 'inquiry', 'inquiries')).toBe('1,234 inquiries');
+  });
+});
+
+describe('times', () => {
+  it('are written in the language of the page and the zone of the reader, to the second on demand', () => {
+    const time = EN.formatTime('2026-07-01T22:30:05.123Z');
+    expect(time.short).toBe('2 Jul 2026, 00:30');
+    expect(time.exact).toMatch(/^Thursday,? 2 July 2026 at 00:30:05 (CEST|GMT\+2)$/);
+    expect(time.machine).toBe('2026-07-01T22:30:05.123Z');
+  });
+
+  it('are shown as they came when they are none', () => {
+    expect(EN.formatTime('<b>')).toEqual({ short: '<b>', exact: '<b>', machine: '' });
+  });
+});
+
+describe('the time of day', () => {
+  it.each([
+    ['2026-07-01T12:05:00.000Z', '14:05'],
+    ['2026-07-01T12:05:00.001Z', '14:06'],
+    ['2026-07-01T21:59:30.000Z', '00:00'],
+  ])('from which on %s has passed is %s in the zone of the reader', (timestamp, time) => {
+    expect(EN.formatClock(Date.parse(timestamp))).toBe(time);
+  });
+});
+
+describe('the beginning of a text', () => {
+  it('ends before a character that would be cut in half', () => {
+    expect([3, 4, 5].map((length) => beginningOf('ab🎂c', length))).toEqual(['ab', 'ab🎂', 'ab🎂c']);
+  });
+});
+
+describe('the direction of a text', () => {
+  it.each([
+    ['', 'ltr'],
+    ['123 !? 🎂', 'ltr'],
+    ['123 שלום', 'rtl'],
+    ['abc مرحبا', 'ltr'],
+    ['\u202Eabc', 'ltr'],
+  ])('of %j is %s, by its first letter', (text, direction) => {
+    expect(directionOf(text)).toBe(direction);
+  });
+});
+
+describe('what is said of a failure', () => {
+  const kinds: Failure['kind'][] = [
+    'signed-out',
+    'too-large',
+    'busy',
+    'limit',
+    'refused',
+    'offline',
+    'unreachable',
+    'server',
+  ];
+
+  it.each(kinds)('%s: what happened, and that nothing typed is lost or what to do about it', (kind) => {
+    const { title, text } = describeSendFailure(EN, { kind, mayBeDone: false }, 0);
+    expect(title).not.toBe('');
+    expect(text).toContain('Nothing was sent');
+    expect(text).toMatch(/kept your text|shorten/);
+    expect(describeListFailure(EN, { kind, mayBeDone: false }).text).toContain('couldn’t load');
+  });
+
+  it.each(['offline', 'unreachable', 'server', 'busy', 'conflict'] as const)(
+    '%s: says that the outcome is unknown and that trying again is safe',
+    (kind) => {
+      expect(describeSendFailure(EN, { kind, mayBeDone: true }, 0).text).toBe(
+        'We can’t tell yet whether your inquiry arrived. We’ve kept your text. It’s safe to try again: we store it only once.',
+      );
+    },
+  );
+
+  it('signed-out: says that the outcome is unknown and that signing in finishes it', () => {
+    const { text } = describeSendFailure(EN, { kind: 'signed-out', mayBeDone: true }, 0);
+    expect(text).toMatch(/can’t tell yet .* kept your text\. Sign in again and we’ll finish sending it/);
+  });
+
+  it('reused: says that another version was sent and asks whether to send this one', () => {
+    const { title, text } = describeSendFailure(EN, { kind: 'reused', mayBeDone: false }, 0);
+    expect(title).toBe('An earlier version of this inquiry has already been sent');
+    expect(text).toMatch(/earlier version has arrived.*\?$/);
+  });
+
+  it.each([
+    [1, 'in 1 minute, at'],
+    [60, 'in 1 minute, at'],
+    [61, 'in 2 minutes, at'],
+    [3_540, 'in 59 minutes, at'],
+    [3_541, 'You can send it at'],
+  ])('limit: says when the next inquiry can be sent, %i seconds from now: %s', (retryAfter, text) => {
+    const now = Date.parse('2026-07-01T12:05:00Z');
+    const said = describeSendFailure(EN, { kind: 'limit', mayBeDone: false, retryAfter }, now).text;
+    expect(said).toContain(`${text} ${EN.formatClock(now + retryAfter * 1_000)}.`);
+    expect(said).toContain('kept your text');
+  });
+
+  it('names the time of an attempt whose outcome can no longer be asked for', () => {
+    const { text } = describeOldAttempt(EN, Date.parse('2026-07-01T12:05:00Z'));
+    expect(text).toContain(
+      `on \u2068${EN.formatTime('2026-07-01T12:05:00Z').short}\u2069. We can no longer tell whether it arrived`,
+    );
+    expect(text).toContain('kept your text');
+  });
+
+  it('repeats what the service says when it refuses', () => {
+    expect(
+      describeSendFailure(EN, { kind: 'refused', mayBeDone: false, message: 'Because.' }, 0).text,
+    ).toMatch(/Because\.\u2069$/);
+  });
+});
+
+describe('the language of the page', () => {
+  it.each([
+    [['en'], null, ['de-AT', 'en'], 'en'],
+    [['en'], 'de', [], 'en'],
+    [['en'], 'en', ['xx'], 'en'],
+  ] as const)(
+    'of %j, with the choice %j and the browser’s %j, is %s',
+    (offered, chosen, preferred, language) => {
+      expect(chooseLanguage(offered, chosen, preferred)).toBe(language);
+    },
+  );
+
+  it('has the numbers and dates of the reader’s region', async () => {
+    const { formatTime } = await loadLocale('en', ['de', 'en-US']);
+    expect(formatTime('2026-07-01T12:00:00Z').short).toMatch(/^Jul 1, 2026/);
+  });
+});

@@ -1,0 +1,140 @@
+import { execFileSync } from 'node:child_process';
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Metafile } from 'esbuild';
+import { unzipSync } from 'fflate';
+import { afterAll, describe, expect, it } from 'vitest';
+import { ROOT } from '../../lib/paths.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'inquiries-build-'));
+const [first, second] = [join(folder, 'first'), join(folder, 'second')];
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const build = (out: string, TZ: string): string =>
+  execFileSync(process.execPath, ['scripts/build.ts', '--out', out], {
+    cwd: ROOT,
+    env: { ...process.env, TZ },
+    encoding: 'utf8',
+  });
+const printed = build(first, 'America/New_York');
+
+it('prints the sizes', () => {
+  expect(printed).toMatch(
+    /^\S+handler\.mjs +[\d.]+ KB\n\S+inquiries\.zip +[\d.]+ KB\n\S+mailer\.mjs +[\d.]+ KB\n\S+mailer\.zip +[\d.]+ KB\n$/,
+  );
+});
+
+it('is byte-identical on every build, in any time zone', () => {
+  build(second, 'Asia/Tokyo');
+  const files = [
+    'handler.mjs',
+    'handler.mjs.map',
+    'inquiries.zip',
+    'mailer.mjs',
+    'mailer.mjs.map',
+    'mailer.zip',
+  ];
+  for (const file of files) {
+    expect(readFileSync(join(second, file)).equals(readFileSync(join(first, file)))).toBe(true);
+  }
+});
+
+it.each([
+  ['inquiries.zip', 'handler.mjs'],
+  ['mailer.zip', 'mailer.mjs'],
+])('%s holds only %s, at the root, identical to the file beside the zip', (zip, module) => {
+  const files = unzipSync(readFileSync(join(first, zip)));
+  expect(Object.keys(files)).toEqual([module]);
+  expect(Buffer.from(files[module] ?? []).equals(readFileSync(join(first, module)))).toBe(true);
+});
+
+/** Packages with code in the bundle. A package that slips in, or a shim that no longer replaces one, changes the list. */
+const PACKAGES = [
+  '@aws-sdk/client-dynamodb',
+  '@aws-sdk/core',
+  '@aws-sdk/dynamodb-codec',
+  '@aws-sdk/middleware-endpoint-discovery',
+  '@aws-sdk/endpoint-cache',
+  '@aws/lambda-invoke-store',
+  '@smithy/core',
+  '@smithy/node-http-handler',
+  '@smithy/signature-v4',
+  '@smithy/types',
+  'electrodb',
+  'jsonschema',
+  'mnemonist',
+  'obliterator',
+  'uuidv7',
+];
+
+const MAILER_PACKAGES = [
+  ...PACKAGES.filter((name) => name !== 'uuidv7'),
+  '@aws-sdk/client-sesv2',
+  '@aws-sdk/signature-v4-multi-region',
+];
+
+/** Paths of the modules with code in a bundle. */
+function inputsOf(name: string): string[] {
+  const { outputs } = JSON.parse(readFileSync(join(first, `${name}.meta.json`), 'utf8')) as Metafile;
+  return Object.values(outputs).flatMap((output) =>
+    Object.entries(output.inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])),
+  );
+}
+
+function packagesOf(name: string): string[] {
+  const names = inputsOf(name).flatMap(
+    (path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [],
+  );
+  return [...new Set(names)].toSorted();
+}
+
+/** A bundle as a zip, in KB, which may differ by 3 %. */
+function expectSize(zip: string, size: number): void {
+  const { length } = readFileSync(join(first, zip));
+  expect(length / 1024).toBeGreaterThan(size * 0.97);
+  expect(length / 1024).toBeLessThan(size * 1.03);
+}
+
+describe('the bundle', () => {
+  const inputs = inputsOf('handler');
+
+  it('holds these packages and no others', () => {
+    expect(packagesOf('handler')).toEqual(PACKAGES.toSorted());
+  });
+
+  it('holds nothing of the mailer', () => {
+    expect(inputs.filter((path) => /src\/mailer\/|delivery/.test(path))).toEqual([]);
+  });
+
+  it('holds every shim', () => {
+    expect(inputs).toEqual(expect.arrayContaining(globSync('src/shims/*.ts', { cwd: ROOT })));
+  });
+
+  it('is 131 KB as a zip, give or take 3 %', () => expectSize('inquiries.zip', 131));
+});
+
+describe('the mailer', () => {
+  it('holds the packages of the function, those of SES, and no others', () => {
+    expect(packagesOf('mailer')).toEqual(MAILER_PACKAGES.toSorted());
+  });
+
+  it('is 156 KB as a zip, give or take 3 %', () => expectSize('mailer.zip', 156));
+});
+
+it('names no path of the machine in what is shipped', () => {
+  for (const file of ['handler.mjs', 'inquiries.zip', 'mailer.mjs', 'mailer.zip']) {
+    expect(readFileSync(join(first, file)).includes(ROOT)).toBe(false);
+  }
+});
+
+it('bundles the texts of mails into the mailer, and no other text of the form', () => {
+  const { outputs } = JSON.parse(readFileSync(join(first, 'mailer.meta.json'), 'utf8')) as Metafile;
+  const inputs = Object.values(outputs).find(({ entryPoint }) => entryPoint)?.inputs;
+  const files = globSync('web/src/languages/??.ts', { cwd: ROOT });
+  const sizes = files.map((file) => inputs?.[file]?.bytesInOutput ?? 0);
+  expect(sizes).toHaveLength(6);
+  // One language has some 60 bytes of them, and 6 KB of others.
+  expect(Math.min(...sizes)).toBeGreaterThan(0);
+  expect(Math.max(...sizes)).toBeLessThan(500);
+});

@@ -1,0 +1,473 @@
+/** What requests with an Idempotency-Key store and answer, on DynamoDB Local: dynalite has no transactions. docs/adr/0090 */
+import { createHash, randomUUID } from 'node:crypto';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { createInbox } from '../../inbox/store.ts';
+import type { CreateInquiryResponse, InquiryListResponse } from '../../src/contract.ts';
+import { createDynamoDbClient } from '../../src/entities/client.ts';
+import { createEntities, createInquiryStore } from '../../src/entities/inquiry-store.ts';
+import { createInquiries } from '../../src/inquiries.ts';
+import type { InquiriesOptions } from '../../src/inquiries.ts';
+import { EMAIL, list as readList, makeCall, makeEvent } from '../helpers/events.ts';
+import { answer, answerAfter, cutConnection, first, never, startFaultProxy } from '../helpers/fault-proxy.ts';
+import type { FaultProxy } from '../helpers/fault-proxy.ts';
+import { createOwnTable, readPartition } from '../helpers/own-table.ts';
+import type { OwnTable } from '../helpers/own-table.ts';
+import { startSandbox } from '../helpers/sandbox.ts';
+import type { Answer, Sandbox } from '../helpers/sandbox.ts';
+
+const engine = inject('engines')['dynamodb-local'] ?? '';
+if (engine === '')
+  process.stdout.write('\nSKIPPED: Idempotency-Key, because DynamoDB Local is not running.\n');
+
+const CONTENT = { subject: 'secret subject', body: 'secret body' };
+const HEADERS = {
+  'Content-Type': 'application/json',
+  'Access-Control-Allow-Origin': 'https://www.example.com',
+};
+const REPLAYED = { ...HEADERS, 'Idempotency-Replayed': 'true' };
+const REUSED = {
+  status: 422,
+  headers: HEADERS,
+  json: {
+    error: 'IDEMPOTENCY_KEY_REUSED',
+    message: 'The Idempotency-Key was used for an inquiry with another subject or body.',
+  },
+};
+const FAULT = {
+  status: 500,
+  headers: HEADERS,
+  json: {
+    error: 'INTERNAL_SERVER_ERROR',
+    message: 'The request could not be processed. Please try again later.',
+  },
+};
+
+const idOf = ({ json }: Answer): string => (json as CreateInquiryResponse).inquiry.id;
+const isMarker = ({ __edb_e__ }: Record<string, unknown>): boolean => __edb_e__ === 'idempotency';
+
+describe.skipIf(engine === '')('Idempotency-Key', () => {
+  let table: OwnTable;
+  let proxy: FaultProxy;
+  let sandbox: Sandbox;
+  beforeAll(async () => {
+    table = await createOwnTable(engine);
+    proxy = await startFaultProxy(engine);
+    sandbox = await startSandbox(table.environment(proxy.url));
+  });
+  afterEach(() => {
+    proxy.plan = never;
+  });
+  afterAll(async () => {
+    await sandbox.close();
+    await proxy.close();
+    table.close();
+  });
+
+  /** An owner with a partition of its own, or with another's `sub` or email. */
+  const makeOwner = (change: { sub?: string; email?: string } = {}) => {
+    const claims = { sub: randomUUID(), email: EMAIL, ...change };
+    const send = async (body: string, key?: string, target = sandbox): Promise<Answer> =>
+      target.invoke({
+        ...makeEvent({ method: 'POST', claims, body }),
+        ...(key !== undefined && { headers: { 'idempotency-key': key } }),
+      });
+    return {
+      claims,
+      send,
+      post: (key?: string, content: object = CONTENT, target = sandbox) =>
+        send(JSON.stringify(content), key, target),
+      async list(): Promise<InquiryListResponse> {
+        return (await sandbox.invoke(makeEvent({ claims }))).json as InquiryListResponse;
+      },
+      rows: () => readPartition(table, claims),
+    };
+  };
+  /** The lines about requests that the function has logged since. */
+  const watchLog = () => {
+    const start = sandbox.lines.length;
+    return () =>
+      sandbox.lines
+        .slice(start)
+        .filter((line) => line.includes('"route"'))
+        .map((line) => JSON.parse(line) as { level: string; message: object });
+  };
+
+  it('stores the first inquiry with a key and answers 201 as without one', async () => {
+    const { post, list, claims } = makeOwner();
+    const { status, headers, json } = await post('k');
+    expect({ status, headers }).toEqual({ status: 201, headers: HEADERS });
+    const { inquiry } = json as CreateInquiryResponse;
+    expect(inquiry).toEqual({
+      id: expect.any(String) as string,
+      cognito_sub: claims.sub,
+      email: claims.email,
+      ...CONTENT,
+      created_at: expect.any(String) as string,
+    });
+    expect((await list()).inquiries).toEqual([inquiry]);
+  });
+
+  it.each<[string, { subject: string; body: string }]>([
+    ['plain', CONTENT],
+    ['empty', { subject: '', body: '' }],
+    ['hostile', { subject: '\0\u2028"\\\u202E', body: '👩‍👩‍👧‍👦\ud800e\u0301' }],
+    ['large', { subject: '€'.repeat(60_000), body: 'x'.repeat(200_000) }],
+  ])('answers the same request again byte for byte, after a restart, too: %s', async (_, content) => {
+    const { post, list } = makeOwner();
+    const created = await post('k', content);
+    expect(created).toMatchObject({ status: 201, headers: HEADERS });
+    await using restarted = Object.assign(await startSandbox(table.environment()), {
+      [Symbol.asyncDispose]: () => restarted.close(),
+    });
+    for (const target of [sandbox, sandbox, restarted]) {
+      const { status, headers, text } = await post('k', content, target);
+      expect({ status, headers, text }).toEqual({ status: 201, headers: REPLAYED, text: created.text });
+    }
+    expect((await list()).count).toBe(1);
+  });
+
+  it('compares subject and body, not the text of the request', async () => {
+    const { post, send } = makeOwner();
+    const { text } = await post('k', { subject: 'a', body: 'b' });
+    const replay = await send(' {"other": 1, "body": "b", "subject": "x", "\\u0073ubject": "a"} ', 'k');
+    expect(replay).toMatchObject({ status: 201, headers: REPLAYED, text });
+  });
+
+  it('takes a lone surrogate and U+FFFD, which is stored for it, for the same text', async () => {
+    const { post, send, list } = makeOwner();
+    const { text } = await send('{"subject":"\\ud800","body":""}', 'k');
+    expect(await post('k', { subject: '\uFFFD', body: '' })).toMatchObject({ headers: REPLAYED, text });
+    expect((await list()).count).toBe(1);
+  });
+
+  it.each([
+    ['subject', { subject: 'ab.', body: 'c' }],
+    ['body', { subject: 'ab', body: 'c.' }],
+    ['case', { subject: 'AB', body: 'c' }],
+    ['Unicode normal form', { subject: 'ab', body: 'c\u0301' }],
+    ['border between the two', { subject: 'a', body: 'bc' }],
+    ['order of the two', { subject: 'c', body: 'ab' }],
+  ])('answers 422 and stores nothing when the same key comes with another %s', async (_, other) => {
+    const { post, list } = makeOwner();
+    const created = await post('k', { subject: 'ab', body: 'c' });
+    expect(await post('k', other)).toMatchObject(REUSED);
+    // The key keeps its inquiry.
+    expect(await post('k', { subject: 'ab', body: 'c' })).toMatchObject({ headers: REPLAYED });
+    expect((await list()).inquiries.map(({ id }) => id)).toEqual([idOf(created)]);
+  });
+
+  it.each([
+    ['k', '"k"'],
+    ['a"b', '"a\\"b"'],
+    ['a\\b', '"a\\\\b"'],
+    ['8e03978e-40d5-43e8-bc93-6894a57f9324', '"8e03978e-40d5-43e8-bc93-6894a57f9324"'],
+  ])('takes the bare key %s and the string %s for one key', async (bare, quoted) => {
+    const { post } = makeOwner();
+    const { text } = await post(bare);
+    expect(await post(quoted)).toMatchObject({ status: 201, headers: REPLAYED, text });
+  });
+
+  it.each([
+    ['case', 'key', 'KEY'],
+    ['quotes inside', 'key', '"\\"key\\""'],
+    ['the last of 255 characters', `${'x'.repeat(254)}a`, `${'x'.repeat(254)}b`],
+    ['what looks like a key of the table', 'a', '$idempotency_1#key_a'],
+  ])('keeps keys apart that differ in %s', async (_, one, other) => {
+    const { post, list } = makeOwner();
+    for (const key of [one, other]) expect(await post(key)).toMatchObject({ status: 201, headers: HEADERS });
+    expect((await list()).count).toBe(2);
+  });
+
+  it.each(['another sub', 'another email', 'an email in another case'])(
+    'keeps the keys of owners apart: %s, with the same text and with another',
+    async (stranger) => {
+      const ana = makeOwner();
+      const { sub, email } = ana.claims;
+      const changes = {
+        'another sub': { email },
+        'another email': { sub, email: 'ben@example.com' },
+        'an email in another case': { sub, email: 'Ana@example.com' },
+      };
+      const other = makeOwner(changes[stranger as keyof typeof changes]);
+      const created = await ana.post('k');
+      const theirs = await other.post('k');
+      expect(theirs).toMatchObject({ status: 201, headers: HEADERS });
+      expect(idOf(theirs)).not.toBe(idOf(created));
+      expect(await other.post('k', { subject: '', body: '' })).toMatchObject(REUSED);
+      expect(await ana.post('k')).toMatchObject({ headers: REPLAYED, text: created.text });
+      expect([(await ana.list()).count, (await other.list()).count]).toEqual([1, 1]);
+    },
+  );
+
+  it.each<[string, number, string]>([
+    ['a field is missing', 400, '{"subject":""}'],
+    ['the body is not JSON', 500, '{'],
+    ['the inquiry is too large', 413, JSON.stringify({ subject: '', body: 'x'.repeat(410_000) })],
+  ])('does not use up the key when %s (%i)', async (_, status, body) => {
+    const { post, send, rows } = makeOwner();
+    expect((await send(body, 'k')).status).toBe(status);
+    expect(await rows()).toEqual([]);
+    expect(await post('k')).toMatchObject({ status: 201, headers: HEADERS });
+  });
+
+  it('does not use up a key that is malformed, nor store anything', async () => {
+    const { post, rows } = makeOwner();
+    for (const key of ['', '"', 'a,b', 'a b', 'é', 'x'.repeat(256)]) {
+      expect(await post(key)).toMatchObject({ status: 400, json: { error: 'BAD_REQUEST' } });
+    }
+    expect(await rows()).toEqual([]);
+  });
+
+  it.each(['answered', 'dismissed'])(
+    'answers with the six fields alone after the inquiry was %s',
+    async (how) => {
+      const { post } = makeOwner();
+      const created = await post('k');
+      const reply = how === 'answered' && { reply: 'secret reply' };
+      const inbox = createInbox(table.client, table.name);
+      const result = await inbox.answer(idOf(created), { ...reply, respondent: 'secret respondent' });
+      expect(result.status).toBe('answered');
+      expect(await post('k')).toMatchObject({ status: 201, headers: REPLAYED, text: created.text });
+    },
+  );
+
+  it('stores digests of key and text, the id, the owner and the expiry beside the inquiry, and nothing else', async () => {
+    const { post, rows, claims } = makeOwner();
+    const created = await post('"secret-key"');
+    const { inquiry } = created.json as CreateInquiryResponse;
+    const sha256 = (...texts: string[]) =>
+      createHash('sha256').update(JSON.stringify(texts)).digest('base64url');
+    const stored = await rows();
+    expect(stored).toHaveLength(2);
+    const pk = `$inquiries#cognito_sub_${claims.sub}#email_${claims.email}`;
+    expect(stored).toContainEqual({
+      pk,
+      sk: `$idempotency_1#key_${sha256('secret-key')}`,
+      cognito_sub: claims.sub,
+      email: claims.email,
+      key: sha256('secret-key'),
+      payload: sha256(CONTENT.subject, CONTENT.body),
+      inquiry: inquiry.id,
+      expires_at: Math.floor(Date.parse(inquiry.created_at) / 1_000) + 24 * 3_600,
+      __edb_e__: 'idempotency',
+      __edb_v__: '1',
+    });
+    // As without a key.
+    expect(stored).toContainEqual({
+      ...inquiry,
+      pk,
+      sk: `$inquiry_1#id_${inquiry.id}`,
+      __edb_e__: 'inquiry',
+      __edb_v__: '1',
+    });
+    expect(JSON.stringify(stored.filter(isMarker))).not.toContain('secret');
+  });
+
+  it('takes one request to the database for a new inquiry, for a replay and for a 422', async () => {
+    const { post } = makeOwner();
+    for (const content of [CONTENT, CONTENT, { subject: '', body: '' }]) {
+      proxy.plan = never;
+      const log = watchLog();
+      await post('k', content);
+      expect(proxy.attempts).toBe(1);
+      await expect.poll(log, { timeout: 10_000 }).toMatchObject([{ message: { attempts: 1 } }]);
+    }
+  });
+
+  it.each([1, 2])(
+    'answers 201 as at first when the database’s response was lost %i times and the SDK repeats the write',
+    async (times) => {
+      const { post, list } = makeOwner();
+      proxy.plan = first(times, cutConnection('after', 'reset'));
+      const created = await post('k');
+      expect(created).toMatchObject({ status: 201, headers: HEADERS });
+      expect(proxy.attempts).toBe(times + 1);
+      expect((await list()).inquiries).toEqual([(created.json as CreateInquiryResponse).inquiry]);
+      expect(await post('k')).toMatchObject({ headers: REPLAYED, text: created.text });
+    },
+  );
+
+  it('answers the inquiry that was stored when the client repeats a request whose response was lost', async () => {
+    const { post, list } = makeOwner();
+    proxy.plan = first(3, cutConnection('after', 'reset'));
+    expect(await post('k')).toMatchObject(FAULT);
+    const repeated = await post('k');
+    expect(repeated).toMatchObject({ status: 201, headers: REPLAYED });
+    expect((await list()).inquiries).toEqual([(repeated.json as CreateInquiryResponse).inquiry]);
+  });
+
+  describe('when DynamoDB cancels the transaction', () => {
+    const cancel = (...codes: string[]) =>
+      answer(
+        400,
+        JSON.stringify({
+          __type: 'com.amazonaws.dynamodb.v20120810#TransactionCanceledException',
+          Message: 'A message with a secret.',
+          CancellationReasons: codes.map((Code) => ({ Code, Message: 'A secret.' })),
+        }),
+      );
+
+    it.each([
+      ['at the key', ['TransactionConflict', 'None']],
+      ['at the inquiry', ['None', 'TransactionConflict']],
+    ])('because of another one with the key, %s: 409 with Retry-After', async (_, codes) => {
+      const { post, rows } = makeOwner();
+      const log = watchLog();
+      proxy.plan = first(1, cancel(...codes));
+      const { status, headers, json } = await post('k');
+      expect({ status, headers, json }).toEqual({
+        status: 409,
+        headers: { ...HEADERS, 'Retry-After': '1' },
+        json: {
+          error: 'IDEMPOTENCY_CONFLICT',
+          message: 'A request with this Idempotency-Key is being processed. Please send it again.',
+        },
+      });
+      expect(proxy.attempts).toBe(1);
+      await expect
+        .poll(log, { timeout: 10_000 })
+        .toMatchObject([{ level: 'WARN', message: { errorName: 'IDEMPOTENCY_CONFLICT' } }]);
+      expect(await rows()).toEqual([]);
+      expect(await post('k')).toMatchObject({ status: 201, headers: HEADERS });
+    });
+
+    it.each([
+      ['throttling', ['ThrottlingError', 'None'], 3],
+      ['provisioned throughput', ['None', 'ProvisionedThroughputExceeded'], 3],
+      ['an item that is too large', ['None', 'ValidationError'], 1],
+      ['a condition that failed without its row', ['ConditionalCheckFailed', 'None'], 1],
+      ['no reason', [], 1],
+    ])('because of %s: 500, and the log has the name of the error', async (_, codes, attempts) => {
+      const { post, rows } = makeOwner();
+      const log = watchLog();
+      proxy.plan = () => cancel(...codes);
+      expect(await post('k')).toMatchObject(FAULT);
+      await expect
+        .poll(log, { timeout: 10_000 })
+        .toMatchObject([
+          { level: 'ERROR', message: { errorName: 'TransactionCanceledException', attempts } },
+        ]);
+      proxy.plan = never;
+      expect(await rows()).toEqual([]);
+      expect(await post('k')).toMatchObject({ status: 201, headers: HEADERS });
+    });
+
+    it.each(['ThrottlingError', 'ProvisionedThroughputExceeded'])(
+      'once because of %s: 201, since the SDK sends it again',
+      async (code) => {
+        const { post, rows } = makeOwner();
+        proxy.plan = first(1, cancel(code, 'None'));
+        expect(await post('k')).toMatchObject({ status: 201, headers: HEADERS });
+        expect(proxy.attempts).toBe(2);
+        expect(await rows()).toHaveLength(2);
+      },
+    );
+  });
+
+  it('answers 500 to a 200 of the database that names no capacity, and the request again finds what was stored', async () => {
+    const { post, list } = makeOwner();
+    const log = watchLog();
+    proxy.plan = first(
+      1,
+      answerAfter(() => ({ body: Buffer.from('{}') })),
+    );
+    expect(await post('k')).toMatchObject(FAULT);
+    await expect
+      .poll(log, { timeout: 10_000 })
+      .toMatchObject([{ level: 'ERROR', message: { errorName: 'UnconfirmedWrite' } }]);
+    expect(await post('k')).toMatchObject({ status: 201, headers: REPLAYED });
+    expect((await list()).count).toBe(1);
+  });
+
+  it.each([
+    ['has no id', undefined, 'MalformedRow'],
+    ['has a number for an id', 1, 'MalformedRow'],
+    ['has a text that is no id', 'secret', 'SyntaxError'],
+  ])('answers 500 when a stored key %s, and stores nothing', async (_, inquiry, errorName) => {
+    const { post, rows } = makeOwner();
+    await post('k');
+    const marker = (await rows()).find(isMarker);
+    await table.client.send(
+      new PutCommand({
+        TableName: table.name,
+        Item: Object.fromEntries(
+          Object.entries({ ...marker, inquiry }).filter(([, value]) => value !== undefined),
+        ),
+      }),
+    );
+    const log = watchLog();
+    expect(await post('k')).toMatchObject(FAULT);
+    await expect.poll(log, { timeout: 10_000 }).toMatchObject([{ level: 'ERROR', message: { errorName } }]);
+    expect(await rows()).toHaveLength(2);
+  });
+
+  describe('with a clock that is set by hand', () => {
+    const DAY = 86_400_000;
+    /** In the middle of a second. */
+    const START = Date.UTC(2026, 0, 31, 12, 0, 0, 750);
+    /** The second in which a key of START expires. */
+    const EXPIRY = START - 750 + DAY;
+
+    const setUp = ({ retentionDays, ...options }: InquiriesOptions & { retentionDays?: number } = {}) => {
+      Object.assign(process.env, table.environment());
+      const owner = { sub: randomUUID(), email: EMAIL };
+      const clock = { now: START };
+      const now = () => clock.now;
+      const client = createDynamoDbClient({ region: 'local' });
+      const entities = createEntities(table.name);
+      const store = createInquiryStore(client, entities, { retentionDays, now });
+      const inquiries = createInquiries(store, { ...options, now });
+      return {
+        clock,
+        post: (key?: string) => inquiries.create(owner, CONTENT, makeCall(), key),
+        count: async () => (await readList(inquiries, owner)).list.count,
+        rows: () => readPartition(table, owner),
+      };
+    };
+
+    it('a key is kept for 24 hours, to the second; then a new inquiry takes it', async () => {
+      const { clock, post, count, rows } = setUp();
+      const created = await post('k');
+      clock.now = EXPIRY - 1;
+      expect(await post('k')).toEqual({ ...created, isReplay: true });
+      clock.now = EXPIRY;
+      const second = await post('k');
+      expect(second).toMatchObject({ isReplay: false });
+      expect(await count()).toBe(2);
+      expect((await rows()).filter(isMarker)).toEqual([
+        expect.objectContaining({
+          inquiry: second.inquiry.id,
+          expires_at: (EXPIRY + DAY) / 1_000,
+        }),
+      ]);
+      clock.now = EXPIRY + DAY - 1;
+      expect(await post('k')).toEqual({ ...second, isReplay: true });
+    });
+
+    it('the key ends at the same second when it is looked up beyond the limit', async () => {
+      const { clock, post } = setUp({ inquiriesPerHour: 1 });
+      const created = await post('k');
+      clock.now = EXPIRY - 1_000;
+      await post();
+      clock.now = EXPIRY - 1;
+      expect(await post('k')).toEqual({ ...created, isReplay: true });
+      clock.now = EXPIRY;
+      await expect(post('k')).rejects.toMatchObject({ status: 429 });
+    });
+
+    it('a key and an inquiry that is kept for one day end at the same second', async () => {
+      const { clock, post, count, rows } = setUp({ retentionDays: 1 });
+      await post('k');
+      const expiries = (await rows()).map(({ expires_at }) => expires_at);
+      expect(expiries).toEqual([EXPIRY / 1_000, EXPIRY / 1_000]);
+      clock.now = EXPIRY - 1;
+      expect(await count()).toBe(1);
+      expect(await post('k')).toMatchObject({ isReplay: true });
+      clock.now = EXPIRY;
+      expect(await count()).toBe(0);
+      expect(await post('k')).toMatchObject({ isReplay: false });
+      expect(await count()).toBe(1);
+    });
+  });
+});

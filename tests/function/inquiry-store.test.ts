@@ -1,0 +1,417 @@
+/** What the store sends to the database and how it reads unusual responses; on real engines: tests/function/store.test.ts. */
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { describe, expect, it } from 'vitest';
+import type { Inquiry } from '../../src/contract.ts';
+import { createEntities, createInquiryStore } from '../../src/entities/inquiry-store.ts';
+import type { InquiryStoreOptions } from '../../src/entities/inquiry-store.ts';
+import type { InquiryStore } from '../../src/inquiries.ts';
+import { EMAIL, INQUIRY, makeCall, SUB } from '../helpers/events.ts';
+
+const OWNER = { sub: SUB, email: EMAIL };
+/** `{ a: 'x' }` → `{ a: { S: 'x' } }`; what is undefined is left out. */
+const toRow = (strings: Record<string, string | undefined>) =>
+  Object.fromEntries(
+    Object.entries(strings).flatMap(([name, S]) => (S === undefined ? [] : [[name, { S }]])),
+  );
+
+/** A store whose database gives these responses, one after the other, the inputs that were sent to it, and their options. */
+const setUp = (...answers: object[]) => setUpWith({}, ...answers);
+
+function setUpWith(options: InquiryStoreOptions, ...answers: object[]) {
+  const asked: object[] = [];
+  const given: unknown[] = [];
+  const client = new DynamoDBClient();
+  client.send = async ({ input }: { input: object }, more?: unknown) => {
+    asked.push(input);
+    given.push(more);
+    const answer = answers.shift() ?? {};
+    if (answer instanceof Error) throw answer;
+    return { $metadata: {}, ...answer };
+  };
+  return { asked, given, store: createInquiryStore(client, createEntities('inquiries'), options) };
+}
+
+async function readPages(store: InquiryStore, query = {}, call = makeCall()): Promise<Inquiry[][]> {
+  const pages: Inquiry[][] = [];
+  for await (const page of store.list(OWNER, query, call)) pages.push(page);
+  return pages;
+}
+
+describe('a list', () => {
+  it('asks for the six fields and the expiry, of the owner’s partition, strongly consistent and backwards', async () => {
+    const { asked, store } = setUp({ Items: [] });
+    await readPages(store, { limit: 5 });
+    expect(asked).toEqual([
+      expect.objectContaining({
+        TableName: 'inquiries',
+        ConsistentRead: true,
+        ScanIndexForward: false,
+        Limit: 6,
+        ProjectionExpression: 'id,cognito_sub,email,subject,body,created_at,expires_at',
+      }),
+    ]);
+  });
+
+  it('starts after the row that `before` names, whether there is one or not', async () => {
+    const { asked, store } = setUp({ Items: [] });
+    await readPages(store, { before: INQUIRY.id });
+    const start = { pk: `$inquiries#cognito_sub_${SUB}#email_${EMAIL}`, sk: `$inquiry_1#id_${INQUIRY.id}` };
+    expect(asked).toEqual([expect.objectContaining({ ExclusiveStartKey: toRow(start) })]);
+  });
+
+  it('goes on from where a page has ended, an empty one too', async () => {
+    const key = toRow({ pk: 'p', sk: 's' });
+    const { asked, store } = setUp({ Items: [], LastEvaluatedKey: key }, { Items: [toRow(INQUIRY)] });
+    expect(await readPages(store)).toEqual([[], [INQUIRY]]);
+    expect(asked).toEqual([
+      expect.not.objectContaining({ ExclusiveStartKey: expect.anything() as unknown }),
+      expect.objectContaining({ ExclusiveStartKey: key }),
+    ]);
+  });
+
+  it('bounds the first page by the limit and none after it, so that many expired rows take few requests', async () => {
+    const expired = { ...toRow(INQUIRY), expires_at: { N: '1' } };
+    const page = { Items: [expired, expired], LastEvaluatedKey: toRow({ pk: 'p', sk: 's' }) };
+    const { asked, store } = setUp(page, page, { Items: [toRow(INQUIRY)] });
+    expect(await readPages(store, { limit: 1 })).toEqual([[], [], [INQUIRY]]);
+    expect(asked.map((input) => (input as { Limit?: number }).Limit)).toEqual([2, undefined, undefined]);
+  });
+
+  it.each([
+    ['has a row a millisecond before its expiry', -1, 1],
+    ['has no row from its expiry on', 0, 0],
+    ['has no row after its expiry', 1_000, 0],
+  ])('%s', async (_, later, count) => {
+    const { store } = setUpWith(
+      { now: () => 1_800_000_000_000 + later },
+      { Items: [{ ...toRow(INQUIRY), expires_at: { N: '1800000000' } }] },
+    );
+    expect((await readPages(store)).flat()).toHaveLength(count);
+  });
+
+  it.each<[string, object]>([
+    ...Object.keys(INQUIRY).map((name): [string, object] => [`has no ${name}`, { [name]: undefined }]),
+    ['is of another user', { cognito_sub: '0f0d2c3b-4a59-4687-9a5b-c6d7e8f90a1b' }],
+    ['is of another email', { email: 'Ana@example.com' }],
+  ])('rejects as MalformedRow when one row of it %s', async (_, change) => {
+    const { store } = setUp({ Items: [toRow(INQUIRY), toRow({ ...INQUIRY, ...change })] });
+    await expect(readPages(store)).rejects.toMatchObject({
+      name: 'MalformedRow',
+      message: 'A stored row is not an inquiry of its owner.',
+    });
+  });
+
+  it('rejects as MalformedRow when a field is a number', async () => {
+    const { store } = setUp({ Items: [{ ...toRow(INQUIRY), subject: { N: '1' } }] });
+    await expect(readPages(store)).rejects.toMatchObject({ name: 'MalformedRow' });
+  });
+
+  it('rejects as InvalidQueryOutput when the response has no items', async () => {
+    await expect(readPages(setUp({}).store)).rejects.toMatchObject({
+      name: 'InvalidQueryOutput',
+      message: 'A query returned no Items.',
+    });
+  });
+
+  it('returns the six fields of a row and no others', async () => {
+    const { store } = setUp({ Items: [toRow({ ...INQUIRY, reply: 'no', pk: 'no' })] });
+    expect(await readPages(store)).toStrictEqual([[INQUIRY]]);
+  });
+});
+
+describe('a write', () => {
+  it.each([
+    [1, '1795241462'],
+    [36_500, '4948755062'],
+  ])('with %i days of retention stores expires_at in whole seconds', async (retentionDays, N) => {
+    const { asked, store } = setUpWith({ retentionDays }, { ConsumedCapacity: {} });
+    await store.put(INQUIRY, makeCall());
+    expect(asked).toHaveProperty('0.Item.expires_at', { N });
+  });
+
+  it('requests the consumed capacity, and resolves when the response has it', async () => {
+    const { asked, store } = setUp({ ConsumedCapacity: { CapacityUnits: 1 } });
+    await store.put(INQUIRY, makeCall());
+    expect(asked).toEqual([
+      expect.objectContaining({
+        TableName: 'inquiries',
+        ReturnConsumedCapacity: 'TOTAL',
+        Item: expect.objectContaining(toRow(INQUIRY)),
+      }),
+    ]);
+  });
+
+  // Rows are found by these keys for ever: code that makes others finds none of what is stored.
+  it('stores these attributes under these keys', async () => {
+    const { asked, store } = setUp({ ConsumedCapacity: {} });
+    await store.put({ ...INQUIRY, email: 'Ana+#1@Example.com' }, makeCall());
+    expect(asked).toHaveProperty(
+      '0.Item',
+      toRow({
+        ...INQUIRY,
+        email: 'Ana+#1@Example.com',
+        pk: `$inquiries#cognito_sub_${SUB}#email_Ana+#1@Example.com`,
+        sk: `$inquiry_1#id_${INQUIRY.id}`,
+        __edb_e__: 'inquiry',
+        __edb_v__: '1',
+      }),
+    );
+  });
+
+  it('rejects as UnconfirmedWrite when the database does not', async () => {
+    await expect(setUp({}).store.put(INQUIRY, makeCall())).rejects.toMatchObject({
+      name: 'UnconfirmedWrite',
+      message: 'The response to a write has no ConsumedCapacity.',
+    });
+  });
+});
+
+/** SHA-256 of `["k"]` and of `["s","b"]` in base64url: stored rows have these digests, so code must not make others. */
+const KEY = 'M-FrxIABnuSoa2-wwCZQ2tdvH4gMN8D1au2GWhin_Mo';
+const PAYLOAD = 'UippnumBIKGP5H2Pg_og2UVukQbi9907YKLWtN5yMX0';
+/** The partition of the owner of INQUIRY, and the row of the key `k` in it. */
+const PK = `$inquiries#cognito_sub_${SUB}#email_${EMAIL}`;
+const SK = `$idempotency_1#key_${KEY}`;
+const OTHER_ID = '01a1f7a8-96d1-78c6-a4ab-07c41d3c9583';
+/** The row of the key `k`, a day after the time of INQUIRY the latest. */
+const makeKeyRow = (change: Record<string, string | undefined> = {}) => ({
+  ...toRow({ inquiry: OTHER_ID, payload: PAYLOAD, ...change }),
+  expires_at: { N: '1795241462' },
+});
+
+describe('a write with a key', () => {
+  const cancelled = (...CancellationReasons: object[]) =>
+    Object.assign(new Error('cancelled'), { $metadata: { attempts: 1 }, CancellationReasons });
+  const FAILED = { Code: 'ConditionalCheckFailed' };
+  const CONFLICT = { Code: 'TransactionConflict' };
+  const NONE = { Code: 'None' };
+
+  it('is one transaction: the key, if it is not there or has expired, and the inquiry', async () => {
+    const options = { now: () => 1_795_155_062_999, retentionDays: 30 };
+    const { asked, store } = setUpWith(options, { ConsumedCapacity: [{ CapacityUnits: 4 }] });
+    expect(await store.put(INQUIRY, makeCall(), 'k')).toEqual({ id: INQUIRY.id });
+    const owner = { cognito_sub: SUB, email: EMAIL, pk: PK };
+    const keyModel = { __edb_e__: 'idempotency', __edb_v__: '1' };
+    const inquiryModel = { __edb_e__: 'inquiry', __edb_v__: '1' };
+    expect(asked).toEqual([
+      {
+        TransactItems: [
+          {
+            Put: {
+              TableName: 'inquiries',
+              Item: makeKeyRow({ ...owner, sk: SK, key: KEY, inquiry: INQUIRY.id, ...keyModel }),
+              ConditionExpression: 'attribute_not_exists(#expires_at) OR #expires_at <= :expires_at0',
+              ExpressionAttributeNames: { '#expires_at': 'expires_at' },
+              ExpressionAttributeValues: { ':expires_at0': { N: '1795155062' } },
+              ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+            },
+          },
+          {
+            Put: {
+              TableName: 'inquiries',
+              Item: {
+                ...toRow({ ...INQUIRY, ...owner, sk: `$inquiry_1#id_${INQUIRY.id}`, ...inquiryModel }),
+                expires_at: { N: '1797747062' },
+              },
+            },
+          },
+        ],
+        ClientRequestToken: INQUIRY.id,
+        ReturnConsumedCapacity: 'TOTAL',
+      },
+    ]);
+  });
+
+  it.each([
+    ['the id of the inquiry that has the key', {}, { id: OTHER_ID }],
+    ['a refusal where the text is another', { payload: 'x' }, { refusal: 'reused' }],
+    ['a refusal where the row has no text', { payload: undefined }, { refusal: 'reused' }],
+  ])('resolves to %s', async (_, change, result) => {
+    const { store } = setUp(cancelled({ ...FAILED, Item: makeKeyRow(change) }, NONE));
+    expect(await store.put(INQUIRY, makeCall(), 'k')).toEqual(result);
+  });
+
+  it.each([
+    ['the subject', { subject: 'S' }],
+    ['the body', { body: '' }],
+    ['the boundary between the two', { subject: 'sb', body: '' }],
+  ])('tells another text by %s', async (_, change) => {
+    const { store } = setUp(cancelled({ ...FAILED, Item: makeKeyRow() }, NONE));
+    const result = await store.put({ ...INQUIRY, ...change }, makeCall(), 'k');
+    expect(result).toEqual({ refusal: 'reused' });
+  });
+
+  it.each([
+    ['the key', [CONFLICT, NONE]],
+    ['the inquiry', [NONE, CONFLICT]],
+  ])('resolves to a refusal while another transaction has %s', async (_, reasons) => {
+    const { store } = setUp(cancelled(...reasons));
+    expect(await store.put(INQUIRY, makeCall(), 'k')).toEqual({ refusal: 'in use' });
+  });
+
+  it('knows the key although another transaction has the inquiry', async () => {
+    const { store } = setUp(cancelled({ ...FAILED, Item: makeKeyRow() }, CONFLICT));
+    expect(await store.put(INQUIRY, makeCall(), 'k')).toEqual({ id: OTHER_ID });
+  });
+
+  it.each([
+    ['throttled', cancelled({ Code: 'ThrottlingError' }, NONE)],
+    ['cancelled without the row', cancelled(FAILED, NONE)],
+    ['cancelled for no reason', cancelled()],
+    ['denied', Object.assign(new Error('denied'), { name: 'AccessDeniedException' })],
+  ])('rejects with the error itself when it is %s', async (_, error) => {
+    await expect(setUp(error).store.put(INQUIRY, makeCall(), 'k')).rejects.toBe(error);
+  });
+
+  it('rejects as MalformedRow when the row of the key names no inquiry', async () => {
+    const { store } = setUp(cancelled({ ...FAILED, Item: makeKeyRow({ inquiry: undefined }) }));
+    await expect(store.put(INQUIRY, makeCall(), 'k')).rejects.toMatchObject({
+      name: 'MalformedRow',
+      message: 'A stored row is not an idempotency key.',
+    });
+  });
+
+  it('rejects as UnconfirmedWrite when the response has no consumed capacity', async () => {
+    await expect(setUp({}).store.put(INQUIRY, makeCall(), 'k')).rejects.toMatchObject({
+      name: 'UnconfirmedWrite',
+    });
+  });
+
+  it.each([
+    ['a success', { ConsumedCapacity: [], $metadata: { attempts: 2 } }, 2],
+    ['a known key', cancelled({ ...FAILED, Item: makeKeyRow() }), 1],
+    ['a conflict', cancelled(CONFLICT), 1],
+  ])('counts the attempts of %s', async (_, answer, attempts) => {
+    const call = makeCall();
+    await setUp(answer).store.put(INQUIRY, call, 'k');
+    expect(call.attempts).toBe(attempts);
+  });
+});
+
+describe('the look-up of a key', () => {
+  it('asks for the row of the key, strongly consistent', async () => {
+    const { asked, store } = setUp({ Items: [] });
+    expect(await store.find(INQUIRY, makeCall(), 'k')).toBeUndefined();
+    expect(asked).toEqual([
+      {
+        TableName: 'inquiries',
+        ConsistentRead: true,
+        KeyConditionExpression: '#pk = :pk and #sk1 = :sk1',
+        ExpressionAttributeNames: { '#pk': 'pk', '#sk1': 'sk' },
+        ExpressionAttributeValues: toRow({ ':pk': PK, ':sk1': SK }),
+      },
+    ]);
+  });
+
+  it.each([
+    ['the id of the inquiry a millisecond before the expiry', {}, 1_795_241_461_999, { id: OTHER_ID }],
+    ['a refusal when the text is another', { payload: 'x' }, 0, { refusal: 'reused' }],
+    ['nothing from the expiry on', {}, 1_795_241_462_000, undefined],
+  ])('resolves to %s', async (_, change, now, result) => {
+    const { store } = setUpWith({ now: () => now }, { Items: [makeKeyRow(change)] });
+    expect(await store.find(INQUIRY, makeCall(), 'k')).toEqual(result);
+  });
+
+  it('rejects as MalformedRow when the row names no inquiry', async () => {
+    const { store } = setUpWith({ now: () => 0 }, { Items: [makeKeyRow({ inquiry: undefined })] });
+    await expect(store.find(INQUIRY, makeCall(), 'k')).rejects.toMatchObject({ name: 'MalformedRow' });
+  });
+});
+
+describe('the n-th newest inquiry since a time', () => {
+  const SINCE = Date.parse(INQUIRY.created_at);
+  const toItems = (...ids: string[]) => ids.map((id) => toRow({ id }));
+
+  it('is asked for by ids from the millisecond on, newest first, strongly consistent', async () => {
+    const { asked, store } = setUp({ Items: [] });
+    await store.findNth(OWNER, SINCE, 60, makeCall());
+    expect(asked).toEqual([
+      {
+        TableName: 'inquiries',
+        ConsistentRead: true,
+        ScanIndexForward: false,
+        Limit: 60,
+        ProjectionExpression: 'id',
+        KeyConditionExpression: '#pk = :pk and #sk1 BETWEEN :sk1 AND :sk2',
+        ExpressionAttributeNames: { '#pk': 'pk', '#sk1': 'sk' },
+        ExpressionAttributeValues: toRow({
+          ':pk': PK,
+          ':sk1': `$inquiry_1#id_${INQUIRY.id.slice(0, 13)}`,
+          ':sk2': '$inquiry_1#id_g',
+        }),
+      },
+    ]);
+  });
+
+  it.each([
+    ['is the last of as many as there should be', { Items: toItems('3', '2', '1') }, '1'],
+    ['is the last of a page that ends before', { Items: toItems('3', '2'), LastEvaluatedKey: {} }, '2'],
+    ['is none when there are fewer', { Items: toItems('3', '2') }, undefined],
+    ['is none when there are none', { Items: [] }, undefined],
+    ['is none when a page ends before the first', { Items: [], LastEvaluatedKey: {} }, undefined],
+  ])('%s', async (_, answer, id) => {
+    expect(await setUp(answer).store.findNth(OWNER, SINCE, 3, makeCall())).toBe(id);
+  });
+});
+
+it('every request ends with the signal of its call', async () => {
+  const answer = { ConsumedCapacity: {}, Items: [] };
+  const { given, store } = setUp(answer, answer, answer, answer, answer);
+  const call = makeCall();
+  await store.put(INQUIRY, call);
+  await store.put(INQUIRY, call, 'k');
+  await store.find(INQUIRY, call, 'k');
+  await store.findNth(OWNER, 0, 1, call);
+  await readPages(store, {}, call);
+  expect(given).toEqual(Array.from({ length: 5 }, () => ({ abortSignal: call.signal })));
+});
+
+it('a query for an email that no key can hold finds nothing and is not sent', async () => {
+  const { asked, store } = setUp();
+  const email = 'x'.repeat(2048);
+  expect(await store.find({ ...INQUIRY, email }, makeCall(), 'k')).toBeUndefined();
+  expect(await store.findNth({ ...OWNER, email }, 0, 1, makeCall())).toBeUndefined();
+  expect(asked).toEqual([]);
+});
+
+describe('attempts', () => {
+  const slow = { $metadata: { attempts: 3 } };
+  it.each([
+    [
+      'what the SDK says of each page',
+      [
+        { Items: [], LastEvaluatedKey: toRow({ pk: 'p' }), ...slow },
+        { Items: [], ...slow },
+      ],
+      6,
+    ],
+    ['what it says of a failure', [Object.assign(new Error(), slow)], 3],
+    ['none when nothing was sent', [new Error()], 0],
+  ])('are %s', async (_, answers, expected) => {
+    const call = makeCall();
+    await readPages(setUp(...answers).store, {}, call).catch(() => undefined);
+    expect(call.attempts).toBe(expected);
+  });
+
+  it('are one when the signal has ended the request, of which the SDK does not tell', async () => {
+    const call = makeCall(AbortSignal.abort());
+    await readPages(setUp(new Error('aborted')).store, {}, call).catch(() => undefined);
+    expect(call.attempts).toBe(1);
+  });
+});
+
+it.each<[string, Partial<Inquiry>, string | undefined]>([
+  ['a subject of 400,000 bytes', { subject: 'x'.repeat(400_000) }, undefined],
+  ['a body of 400,000 bytes', { body: 'x'.repeat(400_000) }, undefined],
+  ['a subject of 410,000 bytes', { subject: 'x'.repeat(410_000) }, 'inquiry'],
+  ['a body of 410,000 bytes', { body: 'x'.repeat(410_000) }, 'inquiry'],
+  ['a body of 3 × 140,000 bytes', { body: '€'.repeat(140_000) }, 'inquiry'],
+  ['an email of 2,048 bytes', { email: 'x'.repeat(2048) }, 'email'],
+])('tells that %s is too large, and sends nothing then', async (_, change, oversized) => {
+  for (const key of [undefined, 'k']) {
+    const { asked, store } = setUp({ ConsumedCapacity: {} });
+    const result = oversized === undefined ? { id: INQUIRY.id } : { refusal: oversized };
+    expect(await store.put({ ...INQUIRY, ...change }, makeCall(), key)).toEqual(result);
+    expect(asked).toHaveLength(oversized === undefined ? 1 : 0);
+  }
+});

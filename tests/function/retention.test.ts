@@ -1,0 +1,240 @@
+/** What expires is hidden to the second, whether or not DynamoDB has deleted it. docs/adr/0084 */
+import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createInbox } from '../../inbox/store.ts';
+import type { InquiryFilter } from '../../inbox/store.ts';
+import type { InquiryListResponse } from '../../src/contract.ts';
+import { createDynamoDbClient } from '../../src/entities/client.ts';
+import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
+import { createInquiryEntity } from '../../src/entities/inquiry.ts';
+import type { ApiError } from '../../src/errors.ts';
+import { createInquiries } from '../../src/inquiries.ts';
+import type { InquiryStore } from '../../src/inquiries.ts';
+import { ITEM_LIMIT } from '../../src/limits.ts';
+import { createOwnStore, describeOnEngines } from '../helpers/engines.ts';
+import { list as readList, makeCall, makeEvent, makePost, SUB } from '../helpers/events.ts';
+import { createOwnTable } from '../helpers/own-table.ts';
+import { startSandbox } from '../helpers/sandbox.ts';
+
+const DAY = 86_400_000;
+/** In the middle of a second. */
+const START = Date.UTC(2026, 0, 31, 12, 0, 0, 750);
+
+describeOnEngines('retention', (endpoint) => {
+  let own: Awaited<ReturnType<typeof createOwnStore>>;
+  beforeAll(async () => {
+    own = await createOwnStore(endpoint);
+  });
+
+  let owners = 0;
+  /** A service whose clock is set by hand, and an owner of its own. */
+  const setUp = () => {
+    const owner = { sub: SUB, email: `${++owners}@example.com` };
+    const clock = { now: START };
+    const now = () => clock.now;
+    const client = createDynamoDbClient({ region: 'local' });
+    const storeWith = (retentionDays?: number) =>
+      createInquiryStore(client, own.entities, { retentionDays, now });
+    // One generator of ids over all settings, so that ids keep the order of creation.
+    let retention: number | undefined;
+    const put: InquiryStore['put'] = (inquiry, call) => storeWith(retention).put(inquiry, call);
+    const service = createInquiries({ ...storeWith(), put }, { now });
+    const inbox = createInbox(own.client, own.table, now);
+    return {
+      owner,
+      clock,
+      inbox,
+      service,
+      async create(subject: string, retentionDays?: number, body = '') {
+        retention = retentionDays;
+        return (await service.create(owner, { subject, body }, makeCall())).inquiry;
+      },
+      async subjects(parameters?: object) {
+        const { list, next } = await readList(service, owner, parameters);
+        expect(list.count).toBe(list.inquiries.length);
+        return { subjects: list.inquiries.map(({ subject }) => subject), next };
+      },
+      async listed(filter: InquiryFilter = {}) {
+        const pages = await Array.fromAsync(inbox.list({ email: owner.email, ...filter }));
+        const rows = await Array.fromAsync(inbox.summarize(pages.flat()));
+        return rows.flat().map(({ subject }) => subject);
+      },
+      async item(id: string) {
+        const { Key, TableName } = own.entity
+          .get({ id, cognito_sub: owner.sub, email: owner.email })
+          .params<{ TableName: string; Key: object }>();
+        return (await own.client.send(new GetCommand({ TableName, Key }))).Item;
+      },
+    };
+  };
+
+  it('stores expires_at as a number of seconds, retention_days after created_at', async () => {
+    const { create, item } = setUp();
+    const inquiry = await create('kept', 30);
+    expect(await item(inquiry.id)).toMatchObject({
+      ...inquiry,
+      expires_at: Date.UTC(2026, 2, 2, 12) / 1_000,
+    });
+  });
+
+  it('stores no expires_at without retention_days, and such a row never expires', async () => {
+    const { clock, create, item, listed, subjects } = setUp();
+    const { id } = await create('for ever');
+    expect(await item(id)).not.toHaveProperty('expires_at');
+    clock.now += 36_500 * DAY;
+    expect(await subjects()).toEqual({ subjects: ['for ever'], next: undefined });
+    expect(await listed()).toEqual(['for ever']);
+  });
+
+  it('hides a row from the second of expires_at on, and not a millisecond earlier', async () => {
+    const { clock, create, inbox, item, listed, subjects } = setUp();
+    const { id } = await create('s', 1);
+    const { expires_at } = (await item(id)) as { expires_at: number };
+    clock.now = expires_at * 1_000 - 1;
+    expect(await subjects()).toMatchObject({ subjects: ['s'] });
+    expect(await listed()).toEqual(['s']);
+    expect(await inbox.get(id)).toMatchObject({ id, expires_at });
+    clock.now++;
+    expect(await subjects()).toMatchObject({ subjects: [] });
+    expect(await listed()).toEqual([]);
+    expect(await inbox.get(id)).toBe(undefined);
+    expect(await inbox.answer(id, { reply: 'late', respondent: 'R' })).toEqual({ status: 'not-found' });
+    expect(await item(id)).not.toHaveProperty('reply');
+  });
+
+  it('leaves what is stored as it is when the setting changes', async () => {
+    const { clock, create, subjects } = setUp();
+    await create('before', undefined);
+    await create('two days', 2);
+    await create('one day', 1);
+    await create('after', undefined);
+    expect(await subjects()).toMatchObject({ subjects: ['after', 'one day', 'two days', 'before'] });
+    clock.now += DAY;
+    expect(await subjects()).toMatchObject({ subjects: ['after', 'two days', 'before'] });
+    clock.now += DAY;
+    expect(await subjects()).toMatchObject({ subjects: ['after', 'before'] });
+  });
+
+  it('answers an empty list without Link when every row has expired, whatever the limit', async () => {
+    const { clock, create, subjects } = setUp();
+    for (let index = 0; index < 7; index++) await create(String(index), 1);
+    clock.now += DAY;
+    for (const limit of [undefined, '1', '3', '6', '7', '8']) {
+      expect(await subjects(limit === undefined ? {} : { limit })).toEqual({ subjects: [], next: undefined });
+    }
+  });
+
+  describe('in a list in pages', () => {
+    // Newest first, as the service lists them; a dot has expired.
+    it.each(['abc...', '...abc', 'a.b..c', '.a.b.c.', 'abc', '......a', 'a......', 'ab.....cd.....e'])(
+      'with the rows %s lists the current ones, each once, and has no Link to an empty page',
+      async (rows) => {
+        const { clock, create, subjects } = setUp();
+        for (const row of rows.split('').toReversed()) await create(row, row === '.' ? 1 : 2);
+        clock.now += DAY;
+        const current = rows.replaceAll('.', '').split('');
+        expect(await subjects()).toEqual({ subjects: current, next: undefined });
+        for (const limit of [1, 2, 3, 5]) {
+          const pages: string[][] = [];
+          for (let query: object | undefined = { limit: String(limit) }; query !== undefined;) {
+            const page: Awaited<ReturnType<typeof subjects>> = await subjects(query);
+            pages.push(page.subjects);
+            query = page.next && { limit: String(page.next.limit), before: page.next.before };
+          }
+          expect(pages.flat()).toEqual(current);
+          expect(pages).toHaveLength(Math.ceil(current.length / limit));
+        }
+      },
+    );
+
+    it('goes on after an id whose inquiry has expired since', async () => {
+      const { clock, create, subjects } = setUp();
+      await create('old', 2);
+      const { id } = await create('gone', 1);
+      await create('new', 2);
+      clock.now += DAY;
+      expect(await subjects({ before: id })).toEqual({ subjects: ['old'], next: undefined });
+    });
+
+    it('reads a thousand expired rows in two requests, not a few rows at a time', async () => {
+      const { clock, create, owner, service } = setUp();
+      await create('oldest', 2);
+      for (let index = 0; index < 1_000; index++) await create(String(index), 1);
+      clock.now += DAY;
+      const call = makeCall();
+      const { list, next } = await readList(service, owner, { limit: '1' }, call);
+      expect(list.inquiries.map(({ subject }) => subject)).toEqual(['oldest']);
+      expect(next).toBe(undefined);
+      expect(call.attempts).toBe(2);
+    });
+  });
+
+  it('counts expires_at in the size of an item: the largest that is accepted fits into the table', async () => {
+    const { create, item } = setUp();
+    const fits = async (length: number) => {
+      return create('', 36_500, 'x'.repeat(length)).catch((error: ApiError) => {
+        if (error.status !== 413) throw error;
+        return undefined;
+      });
+    };
+    let [low, high] = [ITEM_LIMIT - 1_000, ITEM_LIMIT];
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2);
+      if ((await fits(middle)) === undefined) high = middle;
+      else low = middle;
+    }
+    const largest = await fits(low);
+    expect(await item(largest?.id ?? '')).toMatchObject({ body: 'x'.repeat(low) });
+    const stored = (await item(largest?.id ?? '')) ?? {};
+    const bytes = Buffer.byteLength(Object.entries(stored).flat().join(''));
+    expect(bytes).toBe(ITEM_LIMIT);
+  });
+});
+
+describe('the built function', () => {
+  it.each([
+    ['7', 7 * 86_400],
+    ['', undefined],
+  ])('with RETENTION_DAYS=%s keeps a new inquiry for %s seconds and hides it then', async (days, seconds) => {
+    const table = await createOwnTable();
+    const sandbox = await startSandbox({ ...table.environment(), RETENTION_DAYS: days });
+    const claims = { sub: SUB, email: 'ana@example.com' };
+    const count = async () =>
+      ((await sandbox.invoke(makeEvent({ claims }))).json as InquiryListResponse).count;
+    try {
+      const { status, json } = await sandbox.invoke(makePost({ subject: 's', body: 'b' }, claims));
+      expect(status).toBe(201);
+      const { inquiry } = json as { inquiry: { id: string; created_at: string } };
+      expect(Object.keys(inquiry)).toHaveLength(6);
+      expect(await count()).toBe(1);
+      const [summary] = (await Array.fromAsync(createInbox(table.client, table.name).list())).flat();
+      const created = Math.floor(Date.parse(inquiry.created_at) / 1_000);
+      expect(summary?.expires_at).toBe(seconds && created + seconds);
+
+      const expiry = Math.floor(Date.now() / 1_000);
+      const { Key, TableName } = createInquiryEntity(table.name)
+        .get({ id: inquiry.id, cognito_sub: claims.sub, email: claims.email })
+        .params<{ TableName: string; Key: object }>();
+      await table.client.send(
+        new UpdateCommand({
+          TableName,
+          Key,
+          UpdateExpression: 'SET expires_at = :expiry',
+          ExpressionAttributeValues: { ':expiry': expiry },
+        }),
+      );
+      expect(await count()).toBe(0);
+    } finally {
+      await sandbox.close();
+      table.close();
+    }
+  });
+
+  it.each(['0', '-1', '1.5', '36501', '1e3', ' 7', 'seven'])(
+    'does not start with RETENTION_DAYS=%j',
+    async (days) => {
+      const starting = startSandbox({ TABLE_NAME: 't', AWS_REGION: 'local', RETENTION_DAYS: days });
+      await expect(starting).rejects.toThrow(`RETENTION_DAYS is not a whole number from 1 to 36500: ${days}`);
+    },
+  );
+});

@@ -1,0 +1,410 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dynamoDbLocalUnavailableReason } from '../../local/database/engines.ts';
+import { startStack } from '../../local/stack.ts';
+import type { OpenApiDocument } from '../../scripts/openapi/document.ts';
+import type { Stack } from '../../local/stack.ts';
+import type { TokenRequest } from '../../local/issuer/tokens.ts';
+import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
+import { createApi } from '../../web/src/api.ts';
+import type { Page } from '../../web/src/api.ts';
+import { sendAndCheck as send } from '../helpers/contract.ts';
+import type { Answer } from '../helpers/http.ts';
+
+/** As the docs page has them. */
+interface OAuthFlows {
+  authorizationCode: { authorizationUrl: string; tokenUrl: string };
+}
+
+/** Of a page besides the contact form. */
+const ORIGIN = 'https://www.example.com';
+const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const FAULT_OF_JSON = {
+  error: 'INTERNAL_SERVER_ERROR',
+  message: 'The request body could not be parsed as JSON.',
+};
+const CLAIMS_REFUSED = { error: 'Unauthorized', message: 'Invalid or missing required JWT claims' };
+
+const noTransactions = dynamoDbLocalUnavailableReason();
+if (noTransactions !== undefined)
+  process.stdout.write(`\nSKIPPED: Idempotency-Key through the gateway, because ${noTransactions}.\n`);
+
+const statusOf = (line: object): number => (line as { message: { status: number } }).message.status;
+
+describe.each([
+  ['the source', new URL('../../src/handler.ts', import.meta.url)],
+  ['dist/handler.mjs', new URL('../../dist/handler.mjs', import.meta.url)],
+])('the service on %s', (_, handler) => {
+  let stack: Stack;
+  const lines: string[] = [];
+  beforeAll(async () => {
+    stack = await startStack({ handler, corsOrigins: [ORIGIN], log: (line) => void lines.push(line) });
+  });
+  afterAll(() => stack.close());
+
+  const JSON_TYPE = ['Content-Type', 'application/json'];
+  let users = 0;
+  /** A user of the test's own, or the token described. */
+  const signIn = (request: TokenRequest = {}) => {
+    const email = `user-${++users}@example.com`;
+    const token = stack.issuer.token({ email, ...request });
+    const get = async (url: string): Promise<Answer> =>
+      send(url, { headers: ['Authorization', `Bearer ${await token}`] });
+    const call = async (
+      method: string,
+      body?: string | Buffer,
+      headers: string[] = JSON_TYPE,
+    ): Promise<Answer> => {
+      const always = ['Authorization', `Bearer ${await token}`, 'Origin', ORIGIN];
+      const options = {
+        method,
+        headers: [...always, ...headers],
+        ...(body !== undefined && { body }),
+      };
+      return send(`${stack.url}/inquiries`, options);
+    };
+    return {
+      email,
+      get,
+      call,
+      post: (subject: string, text: string) => call('POST', JSON.stringify({ subject, body: text })),
+      list: async () => (await call('GET')).json as InquiryListResponse,
+    };
+  };
+
+  it('stores an inquiry and answers 201 with its six fields', async () => {
+    const ana = signIn({ sub: '{1F0D2C3B-4A59-4687-9A5B-C6D7E8F90A1B}' });
+    const before = Date.now();
+    const { status, headers, json } = await ana.post('Hello', 'Is anyone there?');
+    const { inquiry } = json as { inquiry: Inquiry };
+    expect(status).toBe(201);
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'access-control-allow-origin': ORIGIN,
+    });
+    expect(json).toEqual({
+      inquiry: {
+        id: expect.stringMatching(UUID_V7) as string,
+        cognito_sub: '1f0d2c3b-4a59-4687-9a5b-c6d7e8f90a1b',
+        email: ana.email,
+        subject: 'Hello',
+        body: 'Is anyone there?',
+        created_at: new Date(Number.parseInt(inquiry.id.replaceAll('-', '').slice(0, 12), 16)).toISOString(),
+      },
+    });
+    expect(Date.parse(inquiry.created_at)).toBeGreaterThanOrEqual(before);
+    expect(Date.parse(inquiry.created_at)).toBeLessThanOrEqual(Date.now());
+  });
+
+  it('lists the caller’s inquiries newest first, with email and count', async () => {
+    const ana = signIn();
+    const made = [];
+    for (const subject of ['1', '2', '3'])
+      made.push(((await ana.post(subject, '')).json as { inquiry: Inquiry }).inquiry);
+    const { status, headers, json } = await ana.call('GET');
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'access-control-allow-origin': ORIGIN,
+    });
+    expect(json).toEqual({ email: ana.email, count: 3, inquiries: made.toReversed() });
+  });
+
+  it('lists nothing for a user without inquiries', async () => {
+    const ana = signIn();
+    expect(await ana.list()).toEqual({ email: ana.email, count: 0, inquiries: [] });
+  });
+
+  it('shows a user nothing of another: other email, other sub, other case', async () => {
+    const sub = '3f0d2c3b-4a59-4687-9a5b-c6d7e8f90a1b';
+    const email = 'owner#1@example.com';
+    await signIn({ sub, email }).post('mine', '');
+    const strangers: TokenRequest[] = [
+      { sub, email: 'owner@example.com' },
+      { sub, email: 'Owner#1@example.com' },
+      { sub: sub.replace('3', '4'), email },
+    ];
+    for (const stranger of strangers) expect((await signIn(stranger).list()).count).toBe(0);
+    expect((await signIn({ sub: sub.toUpperCase(), email }).list()).count).toBe(1);
+  });
+
+  it('lists more than one page of the database whole', async () => {
+    const ana = signIn();
+    for (const subject of ['1', '2', '3', '4']) await ana.post(subject, 'x'.repeat(390_000));
+    const { count, inquiries } = await ana.list();
+    expect(count).toBe(4);
+    expect(inquiries.map(({ subject, body }) => [subject, body.length])).toEqual(
+      ['4', '3', '2', '1'].map((subject) => [subject, 390_000]),
+    );
+  });
+
+  it('lists in pages: `limit`, and Link to what is older', async () => {
+    const ana = signIn();
+    for (const subject of ['1', '2', '3']) await ana.post(subject, '');
+    const seen: string[] = [];
+    for (let url: string | undefined = `${stack.url}/inquiries?limit=2`; url;) {
+      const { headers, json } = await ana.get(url);
+      seen.push(...(json as InquiryListResponse).inquiries.map(({ subject }) => subject));
+      const link: string | undefined = /^<([^>]+)>; rel="next"$/.exec(String(headers['link'] ?? ''))?.[1];
+      url = link && new URL(link, url).href;
+    }
+    expect(seen).toEqual(['3', '2', '1']);
+    expect(await ana.get(`${stack.url}/inquiries?limit=0`)).toMatchObject({
+      status: 400,
+      json: { error: 'BAD_REQUEST', message: 'The parameter `limit` must be a whole number from 1 to 1000.' },
+    });
+  });
+
+  it('serves the contact form’s client', async () => {
+    const user = { email: `user-${++users}@example.com` };
+    const clientWith = (token: () => Promise<string>) =>
+      createApi(stack.url, { user: { ...user, sub: '' }, token }, () => true);
+    const api = clientWith(() => stack.issuer.token(user));
+    const created = [];
+    for (const subject of ['1', '2']) created.unshift(await api.create({ subject, body: '' }, subject));
+    const page = await api.list('?limit=1');
+    expect(page).toEqual({ inquiries: [created[0]], next: expect.any(String) });
+    const rest = await api.list((page as Page).next);
+    expect(rest).toEqual({ inquiries: [created[1]], next: undefined });
+    expect(await clientWith(async () => 'forged').list()).toEqual({ kind: 'signed-out', mayBeDone: false });
+  });
+
+  it.each([
+    ['emoji', '👩‍👩‍👧‍👦'],
+    ['NUL', 'a\0b'],
+    ['U+2028', 'a\u2028b'],
+    ['right-to-left marks', '\u202Eabc\u200F'],
+    ['markup', '<script>alert(1)</script>'],
+    ['390 KB', '€'.repeat(130 * 1024)],
+  ])('returns %s byte for byte', async (_name, text) => {
+    const ana = signIn();
+    await ana.post(text, '');
+    await ana.post('', text);
+    expect((await ana.list()).inquiries.map(({ subject, body }) => subject + body)).toEqual([text, text]);
+  });
+
+  it('replaces lone surrogates by U+FFFD, in the 201 as in the list', async () => {
+    const ana = signIn();
+    const { json } = await ana.call('POST', '{"subject":"\\ud800","body":"a\\udc00b"}');
+    expect(json).toMatchObject({ inquiry: { subject: '\uFFFD', body: 'a\uFFFDb' } });
+    expect((await ana.list()).inquiries).toEqual([(json as { inquiry: Inquiry }).inquiry]);
+  });
+
+  it.skipIf(noTransactions !== undefined)(
+    'stores an inquiry once when it is sent again with its Idempotency-Key',
+    async () => {
+      const ana = signIn();
+      const post = async (text: string, key = 'k') =>
+        ana.call('POST', JSON.stringify({ subject: 's', body: text }), [
+          ...JSON_TYPE,
+          'Idempotency-Key',
+          key,
+        ]);
+      const created = await post('b');
+      expect(created.status).toBe(201);
+      expect(created.headers).not.toHaveProperty('idempotency-replayed');
+      const replay = await post('b', '"k"');
+      expect(replay).toMatchObject({ status: 201, text: created.text });
+      expect(replay.headers).toMatchObject({ 'idempotency-replayed': 'true' });
+      expect(replay.headers['access-control-expose-headers']).toBe('link,idempotency-replayed,retry-after');
+      expect(await post('other')).toMatchObject({ status: 422, json: { error: 'IDEMPOTENCY_KEY_REUSED' } });
+      expect(await post('b', 'a b')).toMatchObject({ status: 400, json: { error: 'BAD_REQUEST' } });
+      expect((await ana.list()).inquiries).toEqual([(created.json as { inquiry: Inquiry }).inquiry]);
+    },
+  );
+
+  it('takes a body of any content type, which the gateway passes as base64', async () => {
+    const ana = signIn();
+    expect((await ana.call('POST', '{"subject":"é","body":"😀"}', [])).status).toBe(201);
+    expect((await ana.list()).inquiries).toMatchObject([{ subject: 'é', body: '😀' }]);
+  });
+
+  it('ignores identity, id and time in a body', async () => {
+    const ana = signIn();
+    const forged = {
+      id: 'x',
+      cognito_sub: 'x',
+      email: 'x',
+      created_at: 'x',
+      reply: 'x',
+      respondent: 'x',
+      reply_at: 'x',
+    };
+    await ana.call('POST', JSON.stringify({ ...forged, subject: 's', body: 'b' }));
+    const { inquiries } = await ana.list();
+    expect(inquiries).toHaveLength(1);
+    expect(Object.keys(inquiries[0] ?? {})).toHaveLength(6);
+    expect(Object.values(inquiries[0] ?? {})).not.toContain('x');
+  });
+
+  it.each<[number, string, string | undefined, object]>([
+    [
+      400,
+      'there is no body',
+      undefined,
+      {
+        error: 'BAD_REQUEST',
+        message: 'The request has no body; the fields `subject` and `body` are missing.',
+      },
+    ],
+    [
+      400,
+      'the body is null',
+      'null',
+      {
+        error: 'BAD_REQUEST',
+        message: 'The request body must be a JSON object with the fields `subject` and `body`.',
+      },
+    ],
+    [
+      400,
+      'a field is missing',
+      '{"subject":""}',
+      { error: 'BAD_REQUEST', message: 'The field `body` is missing.' },
+    ],
+    [
+      400,
+      'a field is not a string',
+      '{"subject":1,"body":""}',
+      { error: 'BAD_REQUEST', message: 'The field `subject` must be a string.' },
+    ],
+    [500, 'the body is not JSON', '{"subject":', FAULT_OF_JSON],
+    [
+      413,
+      'the inquiry is over 400 KB',
+      JSON.stringify({ subject: '', body: 'x'.repeat(410_000) }),
+      { error: 'PAYLOAD_TOO_LARGE', message: 'The inquiry is larger than the 400 KB that can be stored.' },
+    ],
+  ])('answers %i and stores nothing when %s', async (status, _rule, body, expected) => {
+    const ana = signIn();
+    const answer = await ana.call('POST', body);
+    expect(answer).toMatchObject({ status, json: expected });
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/json',
+      'access-control-allow-origin': ORIGIN,
+    });
+    expect((await ana.list()).count).toBe(0);
+  });
+
+  it.each(['PUT', 'PATCH', 'DELETE'])('answers 405 with Allow to %s', async (method) => {
+    const { status, headers, json } = await signIn().call(method);
+    expect(status).toBe(405);
+    expect(headers).toMatchObject({
+      allow: 'GET, POST',
+      'content-type': 'application/json',
+      'access-control-allow-origin': ORIGIN,
+    });
+    expect(json).toEqual({ error: 'METHOD_NOT_ALLOWED', message: 'Allowed methods: GET, POST.' });
+  });
+
+  it('answers 405 to HEAD, without a body', async () => {
+    expect(await signIn().call('HEAD')).toMatchObject({ status: 405, text: '' });
+  });
+
+  it.each<[string, TokenRequest]>([
+    ['has expired', { expiresIn: -1 }],
+    ['is for another audience', { claims: { aud: 'other' } }],
+    ['is from another issuer', { claims: { iss: 'https://evil.example' } }],
+    ['has no expiry', { claims: { exp: null } }],
+  ])('is refused by the gateway when the token %s', async (_rule, request) => {
+    const answer = await signIn(request).call('GET');
+    expect(answer).toMatchObject({ status: 401, json: { message: 'Unauthorized' } });
+    expect(answer.headers['www-authenticate']).toMatch(/^Bearer scope="" error="invalid_token"/);
+    expect(answer.headers['access-control-allow-origin']).toBe(ORIGIN);
+  });
+
+  it('is refused by the gateway when the token is forged or missing', async () => {
+    const token = await stack.issuer.token();
+    const [header, payload, signature = ''] = token.split('.');
+    const flipped = `${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`;
+    const get = (headers: string[]) => send(`${stack.url}/inquiries`, { headers });
+    expect((await get(['Authorization', token])).status).toBe(200);
+    expect((await get(['Authorization', `${header}.${payload}.${flipped}`])).status).toBe(401);
+    expect((await get([])).headers['www-authenticate']).toBe('Bearer');
+  });
+
+  it.each<[string, TokenRequest]>([
+    [
+      'the email is missing, as in an access token',
+      { claims: { aud: null, client_id: 'inquiries-local', email: null } },
+    ],
+    ['the email is empty', { claims: { email: '' } }],
+    ['sub is missing', { claims: { sub: null } }],
+    ['sub is not a UUID', { claims: { sub: 'ana' } }],
+  ])('answers 401 to a valid token when %s', async (_rule, request) => {
+    const answer = await signIn(request).call('GET');
+    expect(answer).toMatchObject({ status: 401, json: CLAIMS_REFUSED });
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/json',
+      'access-control-allow-origin': ORIGIN,
+    });
+  });
+
+  it('publishes one path', async () => {
+    for (const path of ['/', '/inquiries/', '/inquiries/1']) {
+      expect(await send(stack.url + path)).toMatchObject({ status: 404, json: { message: 'Not Found' } });
+    }
+  });
+
+  it('lets the SPA’s origin call it: preflight without a token', async () => {
+    const headers = [
+      'Origin',
+      ORIGIN,
+      'Access-Control-Request-Method',
+      'POST',
+      'Access-Control-Request-Headers',
+      'authorization,content-type,idempotency-key',
+    ];
+    const answer = await send(`${stack.url}/inquiries`, { method: 'OPTIONS', headers });
+    expect(answer).toMatchObject({ status: 204, text: '' });
+    expect(answer.headers['access-control-allow-methods']).toContain('POST');
+    expect(answer.headers['access-control-allow-headers']).toBe('authorization,content-type,idempotency-key');
+  });
+
+  it('has a docs page on which one can sign in and try it', async () => {
+    const response = await fetch(`${stack.docsUrl}/page.json`);
+    const { spec } = (await response.json()) as { readonly spec: OpenApiDocument };
+    expect(spec.servers).toMatchObject([{ url: stack.url }]);
+    const { flows } = spec.components.securitySchemes['signIn'] as { flows: OAuthFlows };
+    const parameters = new URLSearchParams({
+      client_id: stack.issuer.clientId,
+      response_type: 'code',
+      scope: 'openid',
+      redirect_uri: `${stack.docsUrl}/callback`,
+      code_challenge: 'x'.repeat(43),
+      code_challenge_method: 'S256',
+    });
+    const { status, headers } = await fetch(
+      `${flows.authorizationCode.authorizationUrl}?${parameters.toString()}`,
+      {
+        redirect: 'manual',
+      },
+    );
+    expect([status, headers.get('location')]).toEqual([303, expect.stringContaining('/sign-in/')]);
+    const token = await fetch(flows.authorizationCode.tokenUrl, {
+      method: 'OPTIONS',
+      headers: { Origin: stack.docsUrl, 'Access-Control-Request-Method': 'POST' },
+    });
+    expect(token.headers.get('access-control-allow-origin')).toBe(stack.docsUrl);
+    const call = ['Origin', stack.docsUrl, 'Authorization', `Bearer ${await stack.issuer.token()}`];
+    const answer = await send(`${stack.url}/inquiries`, { headers: call });
+    expect([answer.status, answer.headers['access-control-allow-origin']]).toEqual([200, stack.docsUrl]);
+  });
+
+  it('has logged a line and the metrics of each request, no fault, and a warning for each mistake', async () => {
+    // The mailer logs, too.
+    const read = () =>
+      lines
+        .filter((line) => /"route"|"Requests"/.test(line))
+        .map((line) => JSON.parse(line) as { level?: string; Faults?: number });
+    const [requests, metrics] = [
+      () => read().filter(({ level }) => level),
+      () => read().filter(({ level }) => !level),
+    ];
+    await expect.poll(() => metrics().length).toBe(requests().length);
+    expect(requests().length).toBeGreaterThan(10);
+    expect(metrics().filter(({ Faults }) => Faults !== 0)).toEqual([]);
+    expect(requests().map(({ level }) => level)).toEqual(
+      requests().map((line) => (statusOf(line) < 400 ? 'INFO' : 'WARN')),
+    );
+  });
+});

@@ -1,0 +1,296 @@
+import { DescribeTableCommand, DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { GetCommand, paginateScan, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { tableDefinition } from '../../local/database/table.ts';
+import { createDynamoDbClient } from '../../src/entities/client.ts';
+import { createEntities, createInquiryStore } from '../../src/entities/inquiry-store.ts';
+import { createInquiries } from '../../src/inquiries.ts';
+import type { Inquiries, InquiryStore } from '../../src/inquiries.ts';
+import { createOwnStore, describeOnEngines } from '../helpers/engines.ts';
+import { EMAIL, list as readList, makeCall, SUB } from '../helpers/events.ts';
+import { writeIdempotencyKey } from '../helpers/idempotency.ts';
+
+const OWNER = { sub: SUB, email: EMAIL };
+const OTHER_SUB = '0f0d2c3b-4a59-4687-9a5b-c6d7e8f90a1b';
+
+const readAll = async (store: InquiryStore, owner: typeof OWNER, call = makeCall()): Promise<void> => {
+  for await (const page of store.list(owner, {}, call)) expect(page).toBeDefined();
+};
+
+/** The length of the largest body that fits beside an empty subject; nothing is stored. */
+async function findLargest(entities: ReturnType<typeof createEntities>, email: string): Promise<number> {
+  const client = new DynamoDBClient();
+  client.send = async () => ({ ConsumedCapacity: {}, $metadata: {} });
+  const store = createInquiryStore(client, entities);
+  const inquiry = { id: SUB, cognito_sub: SUB, email, subject: '', created_at: new Date(0).toISOString() };
+  let [low, high] = [0, 500_000];
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    const result = await store.put({ ...inquiry, body: 'x'.repeat(middle) }, makeCall());
+    if ('id' in result) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+describeOnEngines('the store', (endpoint, engine) => {
+  let own: Awaited<ReturnType<typeof createOwnStore>>;
+  let inquiries: Inquiries;
+  beforeAll(async () => {
+    own = await createOwnStore(endpoint);
+    inquiries = createInquiries(own.store);
+  });
+  const create = async (owner: typeof OWNER, subject: string, body = '') =>
+    (await inquiries.create(owner, { subject, body }, makeCall())).inquiry;
+  const list = async (owner: typeof OWNER, query: object = {}) =>
+    (await readList(inquiries, owner, query)).list;
+  const subjectsOf = async (owner: typeof OWNER) =>
+    (await list(owner)).inquiries.map(({ subject }) => subject);
+
+  it('has the table keys that the entity uses, by name and type', async () => {
+    const { schema } = own.entity;
+    const { byOwner, byTime } = schema.indexes;
+    const { pk, sk } = byOwner;
+    const item = own.entity
+      .put({ id: SUB, cognito_sub: SUB, email: EMAIL, subject: '', body: '', created_at: '' })
+      .params<{ Item: Record<string, unknown> }>().Item;
+    const { Table } = await own.client.send(new DescribeTableCommand({ TableName: own.table }));
+    expect(tableDefinition.KeySchema).toEqual([
+      { AttributeName: pk.field, KeyType: 'HASH' },
+      { AttributeName: sk.field, KeyType: 'RANGE' },
+    ]);
+    expect(tableDefinition.AttributeDefinitions).toEqual(
+      [pk.field, sk.field, byTime.pk.field, byTime.sk.field].map((name) => ({
+        AttributeName: name,
+        AttributeType: typeof item[name] === 'string' ? 'S' : '?',
+      })),
+    );
+    expect(Table?.KeySchema).toEqual(tableDefinition.KeySchema);
+    const [index] = tableDefinition.GlobalSecondaryIndexes;
+    expect(index).toMatchObject({
+      IndexName: byTime.index,
+      KeySchema: [
+        { AttributeName: byTime.pk.field, KeyType: 'HASH' },
+        { AttributeName: byTime.sk.field, KeyType: 'RANGE' },
+      ],
+    });
+  });
+
+  it('keeps an inquiry under the owner and the id, with nothing but its six fields', async () => {
+    const owner = { ...OWNER, email: 'Keys@example.com' };
+    const inquiry = await create(owner, 'keys');
+    const { Item } = await own.client.send(
+      new GetCommand({
+        TableName: own.table,
+        Key: {
+          pk: `$inquiries#cognito_sub_${SUB}#email_Keys@example.com`,
+          sk: `$inquiry_1#id_${inquiry.id}`,
+        },
+      }),
+    );
+    expect(Item).toEqual({
+      ...inquiry,
+      pk: Item?.['pk'],
+      sk: Item?.['sk'],
+      __edb_e__: 'inquiry',
+      __edb_v__: '1',
+    });
+  });
+
+  it('lists newest first, in the order of the ids, what was just stored included', async () => {
+    const owner = { ...OWNER, email: 'order@example.com' };
+    for (let index = 0; index < 30; index++) {
+      await create(owner, String(index));
+      expect((await subjectsOf(owner))[0]).toBe(String(index));
+    }
+    const { inquiries: listed } = await list(owner);
+    const ids = listed.map(({ id }) => id);
+    expect(ids).toEqual(ids.toSorted().toReversed());
+    expect(listed.map(({ created_at }) => created_at)).toEqual(
+      listed
+        .map(({ created_at }) => created_at)
+        .toSorted()
+        .toReversed(),
+    );
+  });
+
+  it('reads every page of a list that is longer than one', async () => {
+    const owner = { ...OWNER, email: 'pages@example.com' };
+    for (let index = 0; index < 9; index++) await create(owner, String(index), 'x'.repeat(300_000));
+    const page = await own.client.send(
+      new QueryCommand({
+        TableName: own.table,
+        KeyConditionExpression: 'pk = :pk',
+        ExpressionAttributeValues: { ':pk': `$inquiries#cognito_sub_${SUB}#email_pages@example.com` },
+      }),
+    );
+    expect(page.LastEvaluatedKey).toBeDefined();
+    expect(await subjectsOf(owner)).toEqual(['8', '7', '6', '5', '4', '3', '2', '1', '0']);
+  });
+
+  it.each([
+    ['the same sub with another email', OWNER, { ...OWNER, email: 'ben@example.com' }],
+    ['the same email with another sub', OWNER, { ...OWNER, sub: OTHER_SUB }],
+    ['emails that differ in case', OWNER, { ...OWNER, email: 'ANA@example.com' }],
+    ['emails with #', { ...OWNER, email: 'a#b' }, { ...OWNER, email: 'a#' }],
+    ['emails with key-like text', { ...OWNER, email: 'a#email_b' }, { ...OWNER, email: 'a' }],
+    ['emails with %', { ...OWNER, email: 'a%40b' }, { ...OWNER, email: 'a@b' }],
+    ['emails with $', { ...OWNER, email: '$inquiry_1#id_' }, { ...OWNER, email: '$inquiry_1#id' }],
+    ['emails with template text', { ...OWNER, email: '${email}' }, { ...OWNER, email: EMAIL }],
+    ['emails that differ in a trailing space', OWNER, { ...OWNER, email: `${EMAIL} ` }],
+    [
+      'emails that differ in their Unicode normal form',
+      { ...OWNER, email: 'é@x' },
+      { ...OWNER, email: 'e\u0301@x' },
+    ],
+    [
+      'emails of 1 KB that differ at the end',
+      { ...OWNER, email: `${'x'.repeat(1023)}a` },
+      { ...OWNER, email: `${'x'.repeat(1023)}b` },
+    ],
+  ])('keeps owners apart: %s', async (rule, owner, stranger) => {
+    await create(owner, rule);
+    await create(stranger, `stranger: ${rule}`);
+    const [mine, theirs] = [await subjectsOf(owner), await subjectsOf(stranger)];
+    expect(mine[0]).toBe(rule);
+    expect(theirs[0]).toBe(`stranger: ${rule}`);
+    expect(mine).not.toContain(`stranger: ${rule}`);
+    expect(theirs).not.toContain(rule);
+  });
+
+  it.each([
+    ['empty', ''],
+    ['emoji', '👩‍👩‍👧‍👦🏳️‍🌈'],
+    ['NUL', 'a\0b'],
+    ['all control characters', Array.from({ length: 32 }, (_, code) => String.fromCodePoint(code)).join('')],
+    ['line and paragraph separators', '\u2028\u2029\r\n'],
+    ['right-to-left marks', '\u202E\u200F\u2067abc\u2069'],
+    ['a byte order mark', '\uFEFFa\uFEFF'],
+    ['noncharacters', '\uFFFE\uFFFF\u{10FFFF}'],
+    ['combining characters unnormalised', 'e\u0301 é ﬁ'],
+    ['expression syntax', ':pk #pk ${id} $inquiry_1#id_'],
+    ['390 KB', 'é'.repeat((390 * 1024) / 2)],
+  ])('stores and returns text byte for byte: %s', async (name, text) => {
+    const owner = { ...OWNER, email: `${name}@example.com` };
+    const made = [await create(owner, text), await create(owner, '', text)];
+    expect((await list(owner)).inquiries).toEqual(made.toReversed());
+    expect(made.map(({ subject, body }) => subject + body)).toEqual([text, text]);
+  });
+
+  it('never returns reply, respondent and reply_at, nor an attribute it does not know', async () => {
+    const owner = { ...OWNER, email: 'replied@example.com' };
+    const inquiry = await create(owner, 'answered');
+    const Item = own.entity
+      .put({ ...inquiry, reply: 'r', respondent: 'p', reply_at: 't' })
+      .params<{ Item: object }>().Item;
+    expect(Item).toMatchObject({ reply: 'r', respondent: 'p', reply_at: 't' });
+    await own.client.send(new PutCommand({ TableName: own.table, Item: { ...Item, note: 'n' } }));
+    expect((await list(owner)).inquiries).toEqual([inquiry]);
+  });
+
+  it('leaves room for other types of entity in the same partition', async () => {
+    const owner = { ...OWNER, email: 'shared@example.com' };
+    const inquiry = await create(owner, 'mine');
+    for (const sk of ['$a', '$inquiry_10#id_1', '$zzz']) {
+      const key = { pk: `$inquiries#cognito_sub_${SUB}#email_shared@example.com`, sk };
+      await own.client.send(
+        new PutCommand({ TableName: own.table, Item: { ...key, __edb_e__: 'other', __edb_v__: '1' } }),
+      );
+    }
+    expect((await list(owner)).inquiries).toEqual([inquiry]);
+  });
+
+  it('shows no idempotency keys: neither in lists, nor in pages, nor before an id; the index has none', async () => {
+    const owner = { ...OWNER, email: 'keys@example.com' };
+    const made = [];
+    for (let index = 0; index < 3; index++) made.unshift(await create(owner, String(index)));
+    for (const inquiry of made)
+      for (let index = 0; index < 20; index++)
+        await writeIdempotencyKey(own, inquiry, { key: `${inquiry.id} ${index}` });
+    expect((await list(owner)).inquiries).toEqual(made);
+    const [newest, middle, oldest] = made;
+    for (const [query, expected, isEnd] of [
+      [{ limit: '2' }, [newest, middle], false],
+      [{ limit: '3' }, made, true],
+      [{ limit: '1', before: middle?.id }, [oldest], true],
+      [{ before: oldest?.id }, [], true],
+    ] as const) {
+      const page = await readList(inquiries, owner, query);
+      expect(page.list.inquiries).toEqual(expected);
+      expect(page.next === undefined).toBe(isEnd);
+    }
+    const scan = paginateScan({ client: own.client }, { TableName: own.table, IndexName: 'by-time' });
+    const rows = (await Array.fromAsync(scan)).flatMap(({ Items = [] }) => Items);
+    expect(rows.filter(({ email }) => email === owner.email)).toHaveLength(3);
+    expect(new Set(rows.map(({ __edb_e__ }) => __edb_e__ as string))).toEqual(new Set(['inquiry']));
+  });
+
+  it('is safe to retry: the same inquiry put twice is stored once', async () => {
+    const owner = { ...OWNER, email: 'twice@example.com' };
+    const inquiry = await create(owner, 'once');
+    await own.store.put(inquiry, makeCall());
+    expect((await list(owner)).inquiries).toEqual([inquiry]);
+  });
+
+  describe('limits', () => {
+    it.each([
+      ['ASCII', 'limit@b', true],
+      // dynalite counts the characters of a key; DynamoDB counts its bytes.
+      ['not ASCII', 'é'.repeat(300), engine !== 'dynalite'],
+    ])('is the limit of the engine to the byte, with an email that is %s', async (_, email, exact) => {
+      const owner = { ...OWNER, email };
+      const length = await findLargest(own.entities, email);
+      const inquiry = await create(owner, '', 'x'.repeat(length));
+      await expect(create(owner, '', 'x'.repeat(length + 1))).rejects.toMatchObject({ status: 413 });
+      expect((await list(owner)).inquiries).toEqual([inquiry]);
+      // The engine itself, without the store's own check.
+      const oneMore = own.entity
+        .put({ ...inquiry, body: 'x'.repeat(length + 1) })
+        .params<{ TableName: string; Item: Record<string, string> }>();
+      expect(
+        await own.client.send(new PutCommand(oneMore)).then(
+          () => 'stored',
+          (error: Error) => error.name,
+        ),
+      ).toBe(exact ? 'ValidationException' : 'stored');
+    });
+
+    it('counts bytes, not characters', async () => {
+      await expect(create(OWNER, '', '€'.repeat(140_000))).rejects.toMatchObject({ status: 413 });
+    });
+
+    it('takes emails up to what a partition key holds; longer ones own nothing and can store nothing', async () => {
+      const keyOf = (email: string): string =>
+        own.entity
+          .put({ id: SUB, cognito_sub: SUB, email, subject: '', body: '', created_at: '' })
+          .params<{ Item: { pk: string } }>().Item.pk;
+      const longest = { ...OWNER, email: 'x'.repeat(2048 - keyOf('').length) };
+      const tooLong = { ...OWNER, email: `${longest.email}x` };
+      await create(longest, 'fits');
+      expect(await subjectsOf(longest)).toEqual(['fits']);
+      await expect(create(tooLong, 'no')).rejects.toMatchObject({
+        status: 413,
+        message: 'The `email` claim is too long for an inquiry to be stored under it.',
+      });
+      expect(await subjectsOf(tooLong)).toEqual([]);
+      const item = { pk: { S: keyOf(tooLong.email) }, sk: { S: 'x' } };
+      await expect(
+        own.client.send(new PutItemCommand({ TableName: own.table, Item: item })),
+      ).rejects.toMatchObject({
+        name: 'ValidationException',
+      });
+    });
+  });
+
+  it('rejects with the name of the fault, and holds no item, when the table is missing', async () => {
+    const store = createInquiryStore(
+      createDynamoDbClient({ region: 'local' }),
+      createEntities('no-such-table'),
+    );
+    await expect(readAll(store, OWNER)).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
+  });
+
+  it('stops when the signal is aborted', async () => {
+    await expect(readAll(own.store, OWNER, makeCall(AbortSignal.abort()))).rejects.toThrow(/abort/i);
+  });
+});

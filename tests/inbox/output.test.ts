@@ -1,0 +1,245 @@
+import stringWidth from 'string-width';
+import { describe, expect, it } from 'vitest';
+import { parseId, parseSince, parseUuid } from '../../inbox/arguments.ts';
+import { toCsvText } from '../../inbox/export.ts';
+import { cutText, formatDuration, formatTable, formatTime, toJsonLine } from '../../inbox/output.ts';
+import { escapeUnsafe, escapeLines } from '../../lib/terminal-text.ts';
+import { formatInquiry } from '../../inbox/show.ts';
+import { INQUIRY } from '../helpers/events.ts';
+import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
+
+describe('text of users on a terminal', () => {
+  it.each([
+    ['\u001b[31mred\u001b[0m', String.raw`\u001b[31mred\u001b[0m`],
+    ['\u009b2J\u0000\u007f', String.raw`\u009b2J\u0000\u007f`],
+    ['a\nb\r\tc', String.raw`a\nb\r\tc`],
+    [
+      '\u202Eabc\u202C \u2066x\u2069 \u200E\u200F\u061C',
+      String.raw`\u202eabc\u202c \u2066x\u2069 \u200e\u200f\u061c`,
+    ],
+    ['a\u2028b\u2029', String.raw`a\u2028b\u2029`],
+    ['\ud800 and \udfff', String.raw`\ud800 and \udfff`],
+    ['👩‍👩‍👧‍👦 שלום نعم می‌خواهم 漢字', '👩‍👩‍👧‍👦 שלום نعم می‌خواهم 漢字'],
+  ])('%j is shown as %j', (text, expected) => {
+    expect(escapeUnsafe(text)).toBe(expected);
+  });
+
+  it('keeps its lines where lines are allowed, and a tab is four spaces', () => {
+    expect(escapeLines('a\r\nb\n\tc\rd\u001b')).toEqual(['a', 'b', String.raw`    c\rd\u001b`]);
+  });
+});
+
+describe('a line of JSON', () => {
+  it.each(HOSTILE_TEXTS)('is safe on a terminal and has the same value when it is parsed: %j', (subject) => {
+    const line = toJsonLine({ subject, id: 'i' }, ['id', 'subject']);
+    expect(line).toMatch(/^\{"id":"i","subject":"[^\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]*"\}\n$/u);
+    expect(JSON.parse(line)).toEqual({ subject, id: 'i' });
+  });
+});
+
+describe('cutText', () => {
+  it.each([
+    ['abc', 3, 'abc'],
+    ['abcd', 3, 'ab…'],
+    ['漢字', 4, '漢字'],
+    ['漢字漢字', 5, '漢字…'],
+    ['漢字漢字', 4, '漢…'],
+    ['👩‍👩‍👧‍👦👩‍👩‍👧‍👦', 4, '👩‍👩‍👧‍👦👩‍👩‍👧‍👦'],
+    ['👩‍👩‍👧‍👦👩‍👩‍👧‍👦', 3, '👩‍👩‍👧‍👦…'],
+    ['e\u0301e\u0301e\u0301', 2, 'e\u0301…'],
+    ['', 3, ''],
+  ])('%j in %d columns is %j', (text, columns, expected) => {
+    expect(cutText(text, columns)).toBe(expected);
+  });
+
+  it('shows a character under a pile of marks as one that cannot be shown', () => {
+    expect(cutText(`a${'\u0301'.repeat(500)}b`, 10)).toBe('\uFFFDb');
+  });
+});
+
+/** Whether a line ends before a column of the terminal, or has a gap that ends exactly there. */
+function hasColumnAt(line: string, at: number): boolean {
+  let before = '';
+  for (const { segment } of new Intl.Segmenter().segment(line)) {
+    if (stringWidth(before) >= at) break;
+    before += segment;
+  }
+  const width = stringWidth(before);
+  return width < at || (width === at && before.endsWith('  '));
+}
+
+describe('a table', () => {
+  const columns = [{ head: 'ID' }, { head: 'EMAIL', flexible: true }, { head: 'SUBJECT', flexible: true }];
+
+  it('is as narrow as its texts', () => {
+    expect(
+      formatTable(
+        columns,
+        [
+          ['1', 'a@b.c', 's'],
+          ['2', '', 'subject'],
+        ],
+        80,
+      ),
+    ).toBe('ID  EMAIL  SUBJECT\n1   a@b.c  s\n2          subject\n');
+  });
+
+  it('takes the columns that are missing from the widest texts', () => {
+    const [, row] = formatTable(columns, [['1', 'ana@example.com', 'x'.repeat(100)]], 40).split('\n');
+    expect(row).toBe(`1   ana@example.com  ${'x'.repeat(18)}…`);
+  });
+
+  it.each([40, 80, 200])('has rows of at most %d columns, and cells at the same column in each', (width) => {
+    const rows = HOSTILE_TEXTS.map((text, n) => [String(n), text, text]);
+    const lines = formatTable(columns, rows, width).split('\n').slice(0, -1);
+    expect(lines).toHaveLength(rows.length + 1);
+    const at = lines[0]?.indexOf('SUBJECT') ?? 0;
+    expect(lines.filter((line) => stringWidth(line) > width)).toEqual([]);
+    expect(lines.filter((line) => !hasColumnAt(line, at))).toEqual([]);
+  });
+
+  it('isolates text that is written from right to left, so that columns keep their order', () => {
+    const [, row] = formatTable(columns, [['1', 'דנה@example.com', 'שלום']], 80).split('\n');
+    expect(row).toBe('1   \u2068דנה@example.com\u2069  \u2068שלום\u2069');
+  });
+
+  it('is not cut below eight columns on a very narrow terminal', () => {
+    const [, row] = formatTable(columns, [['1', 'ana@example.com', 'subject no. 1']], 10).split('\n');
+    expect(row).toBe('1   ana@exa…  subject…');
+  });
+});
+
+it.each([
+  [0, '0s'],
+  [59_999, '59s'],
+  [60_000, '1m'],
+  [3_599_999, '59m'],
+  [3_600_000, '1h'],
+  [86_399_999, '23h'],
+  [86_400_000 * 400, '400d'],
+  [-5, '0s'],
+  [Number.NaN, '?'],
+])('%d ms is %s', (milliseconds, expected) => {
+  expect(formatDuration(milliseconds)).toBe(expected);
+});
+
+it('a time is local, with its zone; what is no time stays as it is', () => {
+  expect(formatTime('2026-11-20T06:11:02.647Z')).toMatch(/^2026-11-\d\d \d\d:\d\d:02 \S+$/);
+  expect(formatTime('soon')).toBe('soon');
+});
+
+describe('--since', () => {
+  const NOW = Date.parse('2026-11-21T12:00:00Z');
+  it.each([
+    ['30m', NOW - 30 * 60_000],
+    ['12h', NOW - 12 * 3_600_000],
+    ['7d', NOW - 7 * 86_400_000],
+    ['2w', NOW - 14 * 86_400_000],
+    ['2026-11-01', new Date(2026, 10, 1).getTime()],
+    ['2024-02-29', new Date(2024, 1, 29).getTime()],
+    ['2026-11-01T10:30', new Date(2026, 10, 1, 10, 30).getTime()],
+    ['2026-11-01T10:30:05Z', Date.UTC(2026, 10, 1, 10, 30, 5)],
+    ['2026-11-01T10:30:05.123+09:00', Date.UTC(2026, 10, 1, 1, 30, 5, 123)],
+  ])('takes %s', (text, expected) => {
+    expect(parseSince(text, NOW)).toBe(expected);
+  });
+
+  it.each(
+    [
+      '',
+      '7',
+      'd',
+      '-7d',
+      '7 d',
+      '7y',
+      '2026',
+      '2026-11',
+      '2026-13-01',
+      '2026-02-30',
+      '2026-02-30T10:00Z',
+    ].concat(['2026-11-01T25:00', '2026-11-01 10:30', 'yesterday', '1795723601', '\u001b[2J', '9999999d']),
+  )('refuses %j in one line', (text) => {
+    expect(() => parseSince(text, NOW)).toThrow(/^--since must be [^\p{Cc}]*$/u);
+  });
+});
+
+describe('an id', () => {
+  it.each([
+    INQUIRY.id,
+    INQUIRY.id.toUpperCase(),
+    INQUIRY.id.replaceAll('-', ''),
+    `{${INQUIRY.id}}`,
+    `urn:uuid:${INQUIRY.id}`,
+    ` ${INQUIRY.id}\n`,
+  ])('may be written %j', (text) => {
+    expect(parseId([text], 'show')).toBe(INQUIRY.id);
+  });
+
+  it('is one UUID', () => {
+    expect(() => parseId([], 'show')).toThrow(/^The id of an inquiry is missing/);
+    expect(() => parseId([INQUIRY.id, INQUIRY.id], 'show')).toThrow('show takes one id, not 2.');
+    expect(() => parseId(['01a1f794'], 'show')).toThrow('The id must be a UUID, not "01a1f794".');
+    expect(() => parseUuid('\u001b[2J', '--sub')).toThrow(String.raw`--sub must be a UUID, not "\u001b[2J".`);
+  });
+});
+
+describe('text of users in a spreadsheet', () => {
+  it.each([
+    ['=1+1', "'=1+1"],
+    ['+1', "'+1"],
+    ['-1', "'-1"],
+    ['@SUM(1)', "'@SUM(1)"],
+    ['＝1', "'＝1"],
+    ['＋1', "'＋1"],
+    ['－1', "'－1"],
+    ['＠1', "'＠1"],
+    [' \u00A0=1', "' \u00A0=1"],
+    ['\t=1', "'    =1"],
+    ['\r=1', String.raw`\r=1`],
+    ['"=1', `'"=1`],
+    ['a\n=1', "a\n'=1"],
+    ['a\r\n=1', "a\n'=1"],
+    ['a;=1', "a;'=1"],
+    ['a; "" @1', `a;' "" @1`],
+    ['a|-1', "a|'-1"],
+    ['a = b - c, x@example.com', 'a = b - c, x@example.com'],
+    ['\u001b[2J', String.raw`\u001b[2J`],
+    ['', ''],
+  ])('%j is written as %j', (text, expected) => {
+    expect(toCsvText(text)).toBe(expected);
+  });
+});
+
+describe('show on a terminal', () => {
+  const NOW = Date.parse(INQUIRY.created_at) + 3_600_000;
+  const linesOf = (text: string): string[] => text.split('\n');
+
+  it('indents texts, so that they cannot look like headings', () => {
+    const text = 'Reply\n\nAnswer   answered by R';
+    const lines = linesOf(formatInquiry({ ...INQUIRY, body: text }, NOW));
+    expect(lines.filter((line) => line.startsWith('Reply') || line.startsWith('Answer'))).toEqual([
+      'Answer   not yet',
+    ]);
+    expect(lines).toContain('  Reply');
+  });
+
+  it.each([
+    [{}, 'Answer   not yet'],
+    [{ respondent: 'R', reply_at: INQUIRY.created_at }, /^Answer {3}dismissed by R, .* \(1h ago\)$/],
+    [
+      { reply: 'x', respondent: 'R\n', reply_at: INQUIRY.created_at },
+      /^Answer {3}answered by R\\n, .* \(1h ago\)$/,
+    ],
+  ])('says who answered: %j', (answer, expected) => {
+    const lines = linesOf(formatInquiry({ ...INQUIRY, ...answer }, NOW));
+    expect(lines.find((line) => line.startsWith('Answer'))).toMatch(expected);
+    expect(lines.includes('Reply')).toBe('reply' in answer);
+  });
+
+  it('says when it expires', () => {
+    expect(formatInquiry({ ...INQUIRY, expires_at: 1_800_000_000 }, NOW)).toMatch(
+      /^Expires {2}2027-01-1\d /m,
+    );
+    expect(formatInquiry(INQUIRY, NOW)).not.toContain('Expires');
+  });
+});

@@ -1,0 +1,369 @@
+/** The API of the operators' page. */
+import { spawnSync } from 'node:child_process';
+import { request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DeleteTableCommand, waitUntilTableNotExists } from '@aws-sdk/client-dynamodb';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { expect, it, onTestFinished } from 'vitest';
+import { createInbox } from '../../inbox/store.ts';
+import type { Inbox } from '../../inbox/store.ts';
+import { startInboxServer } from '../../inbox/server.ts';
+import type { InboxApi, PageConnection } from '../../inbox/server.ts';
+import { createTable } from '../../local/database/table.ts';
+import { createInquiries } from '../../src/inquiries.ts';
+import { createOwnStore, describeOnEngines } from '../helpers/engines.ts';
+import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
+import { send } from '../helpers/http.ts';
+import { writeIdempotencyKey } from '../helpers/idempotency.ts';
+
+const SUB = '1daae433-47cc-48ff-bf9b-73f530b9d7bc';
+const UNKNOWN = '01997b2e-0000-7000-8000-000000000000';
+
+describeOnEngines('the API of the operators’ page', (endpoint) => {
+  /** The server on a table of its own. */
+  const begin = async (change: (connection: PageConnection) => Partial<PageConnection> = () => ({})) => {
+    const own = await createOwnStore(endpoint);
+    const connection: PageConnection = {
+      stage: 'local',
+      table: own.table,
+      inbox: createInbox(own.client, own.table),
+      respondent: async () => 'ana',
+    };
+    const server = await startInboxServer({ ...connection, ...change(connection) });
+    onTestFinished(server.close);
+    const [origin = '', secret = ''] = server.url.split('/#');
+    const bearer = ['authorization', `Bearer ${secret}`];
+    const json = ['content-type', 'application/json'];
+    const post = async (path: string, data: unknown, headers = [...bearer, ...json, 'origin', origin]) =>
+      send(`${origin}/api/${path}`, { method: 'POST', headers, body: JSON.stringify(data) });
+    const get = async (path: string, headers = bearer) => send(`${origin}/api/${path}`, { headers });
+    const inquiries = createInquiries(own.store);
+    const create = async (subject: string, email = 'ben@example.com', body = 'body') => {
+      const call = { signal: AbortSignal.timeout(20_000), attempts: 0 };
+      const { inquiry } = await inquiries.create({ sub: SUB, email }, { subject, body }, call);
+      return inquiry;
+    };
+    /** Follows `next` to the end. */
+    const list = async (query: string) => {
+      const pages = [];
+      for (let before = ''; ;) {
+        const answer = await get(`inquiries?${query}${before}`);
+        expect(answer.status).toBe(200);
+        const { inquiries: found, next } = answer.json as InboxApi['/api/inquiries'];
+        pages.push(found);
+        if (next === undefined) return pages;
+        before = `&before=${next}`;
+      }
+    };
+    return { ...own, ...connection, origin, secret, bearer, json, post, get, create, list };
+  };
+
+  it('lists unanswered, closed and all inquiries, of everybody or of one email, newest first', async () => {
+    const { create, post, list } = await begin();
+    const first = await create('first');
+    const second = await create('second', 'cleo+1@example.com');
+    const third = await create('third');
+    expect((await post(`inquiries/${first.id}/dismiss`, {})).status).toBe(200);
+    const ids = async (query: string) => (await list(query)).flat().map(({ id }) => id);
+    expect(await ids('')).toEqual([third.id, second.id]);
+    expect(await ids('show=answered')).toEqual([first.id]);
+    expect(await ids('show=all')).toEqual([third.id, second.id, first.id]);
+    expect(await ids(`show=all&email=${encodeURIComponent('cleo+1@example.com')}`)).toEqual([second.id]);
+    expect(await ids('show=all&email=nobody@example.com')).toEqual([]);
+    expect(await ids(`show=all&before=${third.id}`)).toEqual([second.id, first.id]);
+  });
+
+  it('lists each inquiry once over several pages, with the beginning of its subject', async () => {
+    const { create, list, get } = await begin();
+    const subject = `${'x'.repeat(299)}😀 and more`;
+    const created = [];
+    for (let number = 0; number < 201; number++) created.push(await create(subject));
+    const pages = await list('');
+    expect(pages.map(({ length }) => length)).toEqual([200, 1]);
+    expect(pages.flat().map(({ id }) => id)).toEqual(created.map(({ id }) => id).toReversed());
+    expect(pages[0]?.[0]?.subject).toBe('x'.repeat(299));
+    expect((await get(`inquiries/${created[0]?.id}`)).json).toEqual(created[0]);
+  });
+
+  it('shows no idempotency keys', async () => {
+    const own = await begin();
+    const [first, second] = [await own.create('first'), await own.create('second')];
+    const before = await own.list('show=all');
+    for (const inquiry of [first, second]) await writeIdempotencyKey(own, inquiry);
+    expect(await own.list('show=all')).toEqual(before);
+    expect(before.flat()).toHaveLength(2);
+    expect((await own.get(`inquiries/${first.id}`)).json).toEqual(first);
+  });
+
+  it('reads one inquiry in any notation of its id', async () => {
+    const { create, get } = await begin();
+    const inquiry = await create('s');
+    for (const id of [inquiry.id, inquiry.id.toUpperCase(), encodeURIComponent(`{${inquiry.id}}`)]) {
+      expect(await get(`inquiries/${id}`)).toMatchObject({ status: 200, json: inquiry });
+    }
+    expect(await get(`inquiries/${UNKNOWN}`)).toMatchObject({ status: 404 });
+  });
+
+  it('records a reply once, and then says who answered and when', async () => {
+    const { create, get, post } = await begin();
+    const { id } = await create('s');
+    const sent = await post(`inquiries/${id}/reply`, { reply: 'Yes.\r\nBye\n' });
+    expect(sent).toMatchObject({ status: 200, json: { status: 'answered', respondent: 'ana' } });
+    const { reply_at } = sent.json as { reply_at: string };
+    const stored = await get(`inquiries/${id}`);
+    expect(stored.json).toMatchObject({ reply: 'Yes.\nBye', respondent: 'ana', reply_at });
+    for (const action of ['reply', 'dismiss']) {
+      const again = await post(`inquiries/${id}/${action}`, { reply: 'No.' });
+      expect(again).toMatchObject({ status: 409, json: { respondent: 'ana', reply_at } });
+    }
+    expect((await get(`inquiries/${id}`)).json).toEqual(stored.json);
+  });
+
+  it('gives the inquiry to one of twenty who answer at once', async () => {
+    const { create, post, get } = await begin();
+    const { id } = await create('s');
+    const texts = Array.from({ length: 20 }, (_, number) => `reply ${number}`);
+    const answers = await Promise.all(texts.map(async (reply) => post(`inquiries/${id}/reply`, { reply })));
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.toSorted((a, b) => a - b)).toEqual([200, ...Array<number>(19).fill(409)]);
+    const { reply } = (await get(`inquiries/${id}`)).json as { reply: string };
+    expect(reply).toBe(texts[statuses.indexOf(200)]);
+  });
+
+  it('dismisses without a reply', async () => {
+    const { create, post, get } = await begin();
+    const { id } = await create('s');
+    expect((await post(`inquiries/${id}/dismiss`, {})).status).toBe(200);
+    expect((await get(`inquiries/${id}`)).json).not.toHaveProperty('reply');
+  });
+
+  it('answers bad input with 4xx and one sentence, and changes nothing', async () => {
+    const { create, post, get, bearer, json, origin } = await begin();
+    const inquiry = await create('s');
+    const reply = `inquiries/${inquiry.id}/reply`;
+    const raw = async (body: string, headers: string[] = json) =>
+      send(`${origin}/api/${reply}`, {
+        method: 'POST',
+        headers: [...bearer, ...headers, 'origin', origin],
+        body,
+      });
+    const method = async (name: string, path: string) =>
+      send(`${origin}/api/${path}`, { method: name, headers: [...bearer, 'origin', origin] });
+    const cases: [number, Promise<Awaited<ReturnType<typeof get>>>][] = [
+      [400, get('inquiries?show=some')],
+      [400, get('inquiries?before=x')],
+      [400, get('inquiries?email=')],
+      [400, get('inquiries/x')],
+      [400, get('inquiries/%zz')],
+      [404, get('other')],
+      [404, get(`inquiries/${inquiry.id}/erase`)],
+      [404, post(`inquiries/${UNKNOWN}/reply`, { reply: 'r' })],
+      [400, post(reply, {})],
+      [400, post(reply, { reply: 5 })],
+      [400, post(reply, { reply: ' \n' })],
+      [400, post(reply, [])],
+      [400, raw('{')],
+      [400, post(reply, { reply: 'x'.repeat(400 * 1024 + 1) })],
+      [413, post(reply, { reply: 'x'.repeat(400 * 1024) })],
+      [413, post(reply, { reply: 'x'.repeat(4 * 1024 * 1024) })],
+      [415, raw('{"reply":"r"}', [])],
+      [415, raw('{"reply":"r"}', ['content-type', 'text/plain'])],
+      [415, raw('reply=r', ['content-type', 'application/x-www-form-urlencoded'])],
+      [405, get(reply)],
+      [405, method('DELETE', `inquiries/${inquiry.id}`)],
+      [405, method('POST', 'inquiries')],
+      [405, method('PUT', reply)],
+    ];
+    for (const [index, [status, sent]] of cases.entries()) {
+      const answer = await sent;
+      expect([index, answer.status, answer.text]).toEqual([
+        index,
+        status,
+        expect.stringContaining('"message":"'),
+      ]);
+    }
+    expect((await get(`inquiries/${inquiry.id}`)).json).toEqual(inquiry);
+  });
+
+  it('refuses everything without the secret, and writes of other pages', async () => {
+    const { create, post, get, bearer, json, origin, secret } = await begin();
+    const inquiry = await create('s');
+    const reply = `inquiries/${inquiry.id}/reply`;
+    expect(Buffer.from(secret, 'base64url')).toHaveLength(32);
+    for (const headers of [
+      [],
+      ['authorization', 'Bearer x'],
+      ['authorization', `Bearer ${secret}x`],
+      ['cookie', secret],
+    ]) {
+      for (const path of ['session', 'inquiries', `inquiries/${inquiry.id}`]) {
+        const answer = await get(path, headers);
+        expect(answer.status).toBe(403);
+        expect(answer.text).not.toContain(secret);
+      }
+      expect((await post(reply, { reply: 'r' }, [...headers, ...json, 'origin', origin])).status).toBe(403);
+    }
+    const others = ['https://attacker.example', 'null', origin.replace('127.0.0.1', 'localhost')];
+    for (const other of others) {
+      expect((await post(reply, { reply: 'r' }, [...bearer, ...json, 'origin', other])).status).toBe(403);
+      expect((await get('inquiries', [...bearer, 'origin', other])).status).toBe(403);
+    }
+    expect((await post(reply, { reply: 'r' }, [...bearer, ...json])).status).toBe(403);
+    expect((await get(`inquiries/${inquiry.id}`)).json).toEqual(inquiry);
+  });
+
+  it('answers under its own name only, so that a name that resolves to this machine reads nothing', async () => {
+    const { bearer, origin } = await begin();
+    const { port } = new URL(origin);
+    for (const host of [`attacker.example:${port}`, `localhost:${port}`, '127.0.0.1', `127.0.0.1:${port}.`]) {
+      // fetch does not set Host.
+      const status = await new Promise<[number | undefined, string | undefined]>((resolve, reject) => {
+        const sent = request(`${origin}/api/inquiries`, { headers: [...bearer, 'host', host] }, (answer) => {
+          answer.resume();
+          resolve([answer.statusCode, answer.headers.location]);
+        });
+        sent.on('error', reject).end();
+      });
+      expect(status).toEqual([302, `${origin}/api/inquiries`]);
+    }
+  });
+
+  it('keeps data out of caches', async () => {
+    const { create, get } = await begin();
+    const { id } = await create('s');
+    for (const path of ['session', 'inquiries', `inquiries/${id}`, 'other']) {
+      const { headers } = await get(path);
+      expect(headers).toMatchObject({
+        'cache-control': 'no-store',
+        'content-type': 'application/json',
+        'x-content-type-options': 'nosniff',
+        'cross-origin-resource-policy': 'same-origin',
+      });
+      expect(headers).not.toHaveProperty('access-control-allow-origin');
+    }
+  });
+
+  it('hands over hostile texts unchanged, as JSON', async () => {
+    const { create, get, post, list } = await begin();
+    const created = new Map<string, string>();
+    for (const text of HOSTILE_TEXTS) {
+      const { id } = await create(text, 'ben@example.com', text);
+      created.set(id, text);
+      expect((await get(`inquiries/${id}`)).json).toMatchObject({ subject: text, body: text });
+    }
+    expect((await list('')).flat()).toHaveLength(HOSTILE_TEXTS.length);
+    for (const [id, text] of created) {
+      if (text.trim() === '') continue;
+      expect((await post(`inquiries/${id}/reply`, { reply: `> ${text}\n.` })).status).toBe(200);
+      const { reply } = (await get(`inquiries/${id}`)).json as { reply: string };
+      expect(reply).toBe(`> ${text.replaceAll(/\r\n?/g, '\n')}\n.`);
+    }
+  });
+
+  it('hides what has expired, and does not answer it', async () => {
+    const { create, post, get, list, client, table, entity } = await begin();
+    const inquiry = await create('s');
+    await client.send(
+      new UpdateCommand({
+        TableName: table,
+        ...entity.get(inquiry).params<{ Key: Record<string, unknown> }>(),
+        UpdateExpression: 'SET expires_at = :past',
+        ExpressionAttributeValues: { ':past': Math.floor(Date.now() / 1_000) - 1 },
+      }),
+    );
+    expect((await list('show=all')).flat()).toEqual([]);
+    expect((await get(`inquiries/${inquiry.id}`)).status).toBe(404);
+    expect((await post(`inquiries/${inquiry.id}/reply`, { reply: 'r' })).status).toBe(404);
+  });
+
+  it('says what is wrong with the table, and works when it is right again', async () => {
+    const { get, client, table, create } = await begin();
+    await client.send(new DeleteTableCommand({ TableName: table }));
+    await waitUntilTableNotExists({ client, maxWaitTime: 20, minDelay: 0.1 }, { TableName: table });
+    for (const path of ['inquiries', `inquiries/${UNKNOWN}`]) {
+      expect(await get(path)).toMatchObject({
+        status: 502,
+        json: { message: expect.stringMatching(`^The table ${table} does not exist`) },
+      });
+    }
+    await createTable(endpoint, table);
+    const { id } = await create('s');
+    expect((await get(`inquiries/${id}`)).status).toBe(200);
+  });
+
+  it('tells nothing but the name of an error that nobody expects', async () => {
+    const { get } = await begin(({ inbox }) => ({
+      inbox: {
+        ...inbox,
+        get: async () => {
+          throw new TypeError('a secret');
+        },
+      } satisfies Inbox,
+    }));
+    const { status, text } = await get(`inquiries/${UNKNOWN}`);
+    expect([status, text]).toEqual([502, expect.stringContaining('(TypeError)')]);
+    expect(text).not.toContain('secret');
+  });
+
+  it('looks up who answers once, and again after a failure', async () => {
+    let lookups = 0;
+    const { get } = await begin(() => ({
+      respondent: async () => {
+        lookups++;
+        if (lookups === 1) throw new Error('no credentials');
+        return 'ana';
+      },
+    }));
+    expect((await get('session')).status).toBe(502);
+    for (let count = 0; count < 2; count++) {
+      expect((await get('session')).json).toMatchObject({ stage: 'local', respondent: 'ana' });
+    }
+    expect(lookups).toBe(2);
+  });
+
+  it('stops reading the table when the page has gone', async () => {
+    let pages = 0;
+    const { origin, bearer } = await begin(({ inbox }) => ({
+      inbox: {
+        ...inbox,
+        async *list() {
+          for (;;) {
+            pages++;
+            await sleep(5);
+            yield [];
+          }
+        },
+      } satisfies Inbox,
+    }));
+    const gone = new AbortController();
+    const [name = '', value = ''] = bearer;
+    const reading = fetch(`${origin}/api/inquiries`, { headers: { [name]: value }, signal: gone.signal });
+    await expect.poll(() => pages, { timeout: 20_000 }).toBeGreaterThan(2);
+    gone.abort();
+    await expect(reading).rejects.toMatchObject({ name: 'AbortError' });
+    let before = -1;
+    await expect
+      .poll(
+        () => {
+          const isStill = pages === before;
+          before = pages;
+          return isStill;
+        },
+        { interval: 200, timeout: 20_000 },
+      )
+      .toBe(true);
+  });
+});
+
+it.each([
+  [['--web', '--port', 'x'], 'The port must be a number from 0 to 65535, not "x".'],
+  [['--web', '--port', '65536'], 'The port must be a number from 0 to 65535, not "65536".'],
+  [['--web', 'list'], '--web takes no verb.'],
+  [['list', '--port', '5'], '--port is the port of --web.'],
+  [['--web', '--data', '/nowhere'], 'No local stack is running'],
+])('npm run inbox -- %s is bad usage', (args, message) => {
+  const { status, stderr, stdout } = spawnSync(process.execPath, ['inbox/main.ts', ...args]);
+  expect([status, stdout.toString()]).toEqual([2, '']);
+  expect(stderr.toString()).toMatch(/^[^\n]+\n$/);
+  expect(stderr.toString()).toContain(message);
+});

@@ -1,0 +1,254 @@
+/**
+ * Which tokens the local gateway accepts and refuses. On AWS the authorizer of API Gateway decides this, configured by
+ * infra/terraform/api.tf; local/authorizer.ts follows its documented rules.
+ */
+import { createHmac, createSign, generateKeyPairSync, sign } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createAuthorizer } from '../../local/authorizer.ts';
+import type { Authorize } from '../../local/authorizer.ts';
+import { createGateway } from '../../local/gateway.ts';
+import { close, listen } from '../../lib/loopback-server.ts';
+import { send } from '../helpers/http.ts';
+
+type Fields = Record<string, unknown>;
+const AUDIENCE = 'client-1';
+const now = (): number => Math.floor(Date.now() / 1000);
+const rsa = () => generateKeyPairSync('rsa', { modulusLength: 2048 });
+const [key, other] = [rsa(), rsa()];
+const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const jwk = (publicKey: KeyObject, more: Fields) => ({ ...publicKey.export({ format: 'jwk' }), ...more });
+const GOOD_KEY = jwk(key.publicKey, { kid: 'k1', alg: 'RS256', use: 'sig' });
+const CURVE_KEY = jwk(curve.publicKey, { kid: 'ec', use: 'sig' });
+
+/** The issuer's requests and its JWKS endpoint; `foreign` is a server that only tokens name. */
+let [issuer, foreign, issuerRequests, foreignRequests] = ['', '', 0, 0];
+const describeIssuer = (response: ServerResponse): unknown =>
+  response.end(JSON.stringify({ issuer, jwks_uri: `${issuer}/jwks` }));
+let respond = describeIssuer;
+let discover = describeIssuer;
+const publish = (...keys: Fields[]): void => {
+  respond = (response) => response.end(JSON.stringify({ keys }));
+};
+const issuerServer = createServer((request, response) => {
+  issuerRequests++;
+  if (request.url === '/jwks') respond(response);
+  else discover(response);
+});
+const foreignServer = createServer((_request, response) => {
+  foreignRequests++;
+  const keys = [jwk(other.publicKey, { kid: 'k1' })];
+  response.end(JSON.stringify({ issuer: foreign, jwks_uri: `${foreign}/jwks`, keys }));
+});
+beforeAll(async () => {
+  issuer = `http://127.0.0.1:${await listen(issuerServer, 0)}`;
+  foreign = `http://127.0.0.1:${await listen(foreignServer, 0)}`;
+});
+afterAll(() => Promise.all([issuerServer, foreignServer].map(close)));
+
+let authorize: Authorize;
+beforeEach(() => {
+  authorize = createAuthorizer({ issuer, audience: [AUDIENCE, 'client-2'] });
+  publish(GOOD_KEY, CURVE_KEY);
+  [issuerRequests, foreignRequests] = [0, 0];
+});
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+const encode = (value: string | Buffer): string => Buffer.from(value).toString('base64url');
+/** In a change, undefined removes the field. */
+const header = (change: Fields = {}): Fields => ({ alg: 'RS256', kid: 'k1', ...change });
+const payload = (change: Fields = {}): Fields => ({
+  iss: issuer,
+  aud: AUDIENCE,
+  sub: 's',
+  iat: now(),
+  exp: now() + 60,
+  ...change,
+});
+const by =
+  (privateKey: KeyObject) =>
+  (input: string): Buffer =>
+    createSign('sha256').update(input).sign(privateKey);
+const token = (head: unknown = header(), body: unknown = payload(), signer = by(key.privateKey)): string => {
+  const input = `${encode(text(head))}.${encode(text(body))}`;
+  return `${input}.${encode(signer(input))}`;
+};
+const withHeader = (change: Fields, signer?: ReturnType<typeof by>) => (): string =>
+  token(header(change), payload(), signer);
+const withClaims = (change: Fields) => (): string => token(header(), payload(change));
+/** Parts of a good token and of one with other claims. */
+const mixed = (take: (good: string[], changed: string[]) => unknown[]) => (): string =>
+  take(token().split('.'), withClaims({ sub: 'x' })().split('.')).join('.');
+const foreignKey = by(other.privateKey);
+const publicPem = key.publicKey.export({ type: 'spki', format: 'pem' });
+const hs256 = (input: string): Buffer => createHmac('sha256', publicPem).update(input).digest();
+const es256 = (input: string): Buffer =>
+  sign('sha256', Buffer.from(input), { key: curve.privateKey, dsaEncoding: 'ieee-p1363' });
+
+type Row = [name: string, authorization: () => string];
+const each = (name: string, values: unknown[], change: (fields: Fields) => () => string): Row[] =>
+  values.map((value) => [`${name} ${JSON.stringify(value)}`, change({ [name]: value })]);
+
+const refused: Record<string, Row[]> = {
+  'the token is malformed': [
+    ['another scheme', () => `DPoP ${token()}`],
+    ['two tokens', () => `${token()},${token()}`],
+    ['a space inside', () => token().replace('.', ' .')],
+    ['no signature', mixed(([head, body]) => [head, body])],
+    ['alg none and an empty signature', withHeader({ alg: 'none' }, () => Buffer.alloc(0))],
+    ['five parts, as in an encrypted token', () => `${token()}.AAAA.AAAA`],
+  ],
+  'the token has no key identifier': each('kid', [undefined, 1], withHeader),
+  'the token could not be verified': [
+    ...each('alg', ['none', undefined], withHeader),
+    ['HS256 with the public key', withHeader({ alg: 'HS256' }, hs256)],
+    ['ES256 by a published key', withHeader({ alg: 'ES256', kid: 'ec' }, es256)],
+    ['the signature of an unknown key', withHeader({}, foreignKey)],
+    ['the signature of another token', mixed(([head, body], [, , signed]) => [head, body, signed])],
+    ['an unknown kid', withHeader({ kid: 'k2' })],
+    ['a kid that is a URL', () => withHeader({ kid: `${foreign}/jwks` }, foreignKey)()],
+    ['the URL of a key (jku)', () => withHeader({ jku: `${foreign}/jwks` }, foreignKey)()],
+    ['the URL of a certificate (x5u)', () => withHeader({ x5u: `${foreign}/cert` }, foreignKey)()],
+    ['its own key (jwk)', withHeader({ jwk: jwk(other.publicKey, { kid: 'k1' }) }, foreignKey)],
+    ['another issuer with its key', () => token(header(), payload({ iss: foreign }), foreignKey)],
+    ...each('iss', [undefined, 'https://evil.example'], withClaims),
+    ['iss with a slash', () => withClaims({ iss: `${issuer}/` })()],
+    ...each('exp', ['9999999999', 0], withClaims),
+    ['exp now', () => withClaims({ exp: now() })()],
+    ...each('nbf', [9_999_999_999], withClaims),
+    ...each('iat', ['1'], withClaims),
+    ['a payload that is not JSON', () => token(header(), `${text(payload())}}`)],
+  ],
+  'the token must have an expiry': [
+    ['no exp', withClaims({ exp: undefined })],
+    ['exp infinite', () => token(header(), text(payload()).replace(/}$/, ',"exp":1e400}'))],
+  ],
+  'the token was issued in the future': [['iat in the future', () => withClaims({ iat: now() + 60 })()]],
+  'the token has an invalid audience': [
+    ...each('aud', [undefined, null, 'other', ['other'], [[AUDIENCE]], { 0: AUDIENCE }], withClaims),
+    ['aud wrong, client_id right', withClaims({ aud: 'other', client_id: AUDIENCE })],
+    ['client_id wrong', withClaims({ aud: undefined, client_id: 'other' })],
+  ],
+};
+
+const accepted: Row[] = [
+  ['a bare token', () => token()],
+  ['Bearer and a token', () => `Bearer ${token()}`],
+  ['bearer in lower case', () => `bearer ${token()}`],
+  ['each configured audience', withClaims({ aud: 'client-2' })],
+  ['one of several audiences in the token', withClaims({ aud: ['other', AUDIENCE] })],
+  ['client_id without aud, as in an access token', withClaims({ aud: undefined, client_id: AUDIENCE })],
+  ['nbf now', () => withClaims({ nbf: now() })()],
+  ['no iat', withClaims({ iat: undefined })],
+];
+
+describe('the authorizer', () => {
+  describe.each(Object.entries(refused))('refuses, because %s:', (reason, rows) => {
+    it.each(rows)('%s', async (_name, authorization) => {
+      const challenge = `Bearer scope="" error="invalid_token" error_description="${reason}"`;
+      expect(await authorize(authorization())).toEqual({ challenge });
+      expect(await authorize(token())).toHaveProperty('claims');
+      // The issuer's discovery document and JWKS, once each, and nothing that the token names.
+      expect([issuerRequests, foreignRequests]).toEqual([2, 0]);
+    });
+  });
+
+  it.each(accepted)('accepts %s', async (_name, authorization) => {
+    expect(await authorize(authorization())).toMatchObject({ claims: { sub: 's' } });
+  });
+
+  it.each([undefined, ''])('refuses %j with a plain challenge', async (authorization) => {
+    expect(await authorize(authorization)).toEqual({ challenge: 'Bearer' });
+  });
+
+  it('passes claims on as strings: numbers, booleans, arrays, objects; nulls are left out', async () => {
+    const claims = { n: 7, t: true, f: false, a: ['x', 'y', 1], o: { k: 'v' }, z: null, s: 'ä "quoted"' };
+    const { z: _z, ...passed } = { ...claims, n: '7', t: 'true', f: 'false', a: '[x y 1]', o: '{"k":"v"}' };
+    expect(await authorize(withClaims({ ...claims, iat: 1_718_722_804, exp: 9_999_999_999 })())).toEqual({
+      claims: { iss: issuer, aud: AUDIENCE, sub: 's', iat: '1718722804', exp: '9999999999', ...passed },
+    });
+  });
+});
+
+it('reads a token from one Authorization header only', async () => {
+  const gateway = createGateway({
+    authorize,
+    invoke: () => Promise.reject(new Error('invoked')),
+    corsOrigins: ['https://www.example.com'],
+    log: () => undefined,
+  });
+  const url = `http://127.0.0.1:${await listen(gateway, 0)}/inquiries`;
+  const good = token();
+  const inBody = `access_token=${good}`;
+  for (const name of ['Cookie', 'X-Authorization', 'Proxy-Authorization']) {
+    const answer = await send(`${url}?${inBody}`, { method: 'POST', headers: [name, good], body: inBody });
+    expect(answer.status).toBe(401);
+  }
+  expect((await send(url, { headers: ['Authorization', good] })).status).toBe(500);
+  await close(gateway);
+});
+
+describe('the issuer’s keys', () => {
+  const isAccepted = async (authorization = token()) => 'claims' in (await authorize(authorization));
+  const NEW_KEY = jwk(other.publicKey, { kid: 'k2', use: 'sig' });
+  const byNewKey = withHeader({ kid: 'k2' }, by(other.privateKey));
+  afterEach(() => vi.restoreAllMocks());
+  /** Fetches the keys and moves the clock past the time in which an unknown kid does not fetch them again. */
+  const warmUp = async () => {
+    expect(await isAccepted()).toBe(true);
+    const later = Date.now() + 31_000;
+    vi.spyOn(Date, 'now').mockReturnValue(later);
+    issuerRequests = 0;
+  };
+
+  it.each<[string, (response: ServerResponse) => unknown]>([
+    ['is down', (response) => response.destroy()],
+    ['redirects', (response) => response.writeHead(302, { location: `${foreign}/jwks` }).end()],
+    ['publishes no keys', (response) => response.end('{"keys":[null,"k2"]}')],
+  ])('when it %s: cached keys stay valid, and no other token is accepted', async (_name, failing) => {
+    respond = failing;
+    expect(await isAccepted()).toBe(false);
+    publish(GOOD_KEY);
+    await warmUp();
+    respond = failing;
+    expect(await isAccepted(byNewKey())).toBe(false);
+    expect(await isAccepted()).toBe(true);
+    expect([issuerRequests, foreignRequests]).toEqual([1, 0]);
+  });
+
+  it('are looked up again after an invalid discovery document', async () => {
+    for (const document of ['', '{', 'null', '{}', '{"jwks_uri":7}']) {
+      discover = (response) => response.end(document);
+      expect(await isAccepted()).toBe(false);
+    }
+    discover = describeIssuer;
+    expect(await isAccepted()).toBe(true);
+  });
+
+  it('when rotated: the new one is found with one request, the old one is refused', async () => {
+    await warmUp();
+    publish(NEW_KEY);
+    expect([await isAccepted(byNewKey()), await isAccepted()]).toEqual([true, false]);
+    expect(issuerRequests).toBe(1);
+  });
+
+  it('are fetched at most once for any number of unknown kids', async () => {
+    await warmUp();
+    const unknown = Array.from({ length: 100 }, (_, index) =>
+      isAccepted(withHeader({ kid: `unknown-${index}` })()),
+    );
+    expect(new Set(await Promise.all(unknown))).toEqual(new Set([false]));
+    expect(issuerRequests).toBe(1);
+  });
+
+  it('when slow: a token of a cached key does not wait, others are refused after five seconds', async () => {
+    await warmUp();
+    respond = () => undefined;
+    const waiting = isAccepted(byNewKey());
+    await expect.poll(() => issuerRequests).toBe(1);
+    expect(await isAccepted()).toBe(true);
+    expect(await waiting).toBe(false);
+  });
+});

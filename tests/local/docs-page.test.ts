@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { startDocsServer } from '../../local/pages/docs-server.ts';
+import type { DocsServer } from '../../local/pages/docs-server.ts';
+import { readText } from '../helpers/repository.ts';
+
+const ISSUER = 'http://127.0.0.1:9';
+const committed = parse(readText('docs/openapi.yaml')) as object;
+
+const GATEWAY = 'http://127.0.0.1:8';
+const config = { gateway: GATEWAY, issuer: ISSUER, clientId: 'client' };
+let docs: DocsServer;
+beforeAll(async () => {
+  docs = await startDocsServer(0);
+  docs.configure(config);
+});
+afterAll(() => docs.close());
+const get = (path: string, init: RequestInit = {}) => fetch(docs.url + path, { redirect: 'manual', ...init });
+
+describe('the docs server', () => {
+  it('serves the page and everything it loads, with a policy that allows no origin but those of the API and the issuer', async () => {
+    const page = await get('/');
+    const html = await page.text();
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-type')).toBe('text/html;charset=utf-8');
+    expect(page.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(page.headers.get('cache-control')).toBe('no-cache');
+    expect((await get('/swagger-ui.css')).headers.get('cache-control')).toBe('no-cache');
+    const policy = page.headers.get('content-security-policy');
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self';");
+    expect(policy).toContain(`connect-src 'self' ${ISSUER} ${GATEWAY};`);
+    const loaded = [...html.matchAll(/(?:src|rel="stylesheet" href)="([^"]+)"/g)].map(([, path]) => path);
+    expect(loaded).toEqual(['/swagger-ui.css', '/docs-page.css', '/docs-page.js', '/swagger-ui-bundle.js']);
+    for (const path of loaded) expect((await get(path ?? '')).status).toBe(200);
+  });
+
+  it('serves no other file of Swagger UI, whose own page shows a document of another host', async () => {
+    for (const path of ['/swagger-initializer.js', '/swagger-ui-standalone-preset.js', '/package.json']) {
+      expect((await get(path)).status).toBe(404);
+    }
+    expect(await (await get('/index.html')).text()).toBe(await (await get('/')).text());
+  });
+
+  it('serves the document raw, with the gateway as its server, as JSON and as YAML', async () => {
+    const servers = [{ url: GATEWAY, description: 'The service on this machine.' }];
+    for (const format of ['json', 'yaml']) {
+      const answer = await get(`/openapi.${format}`);
+      expect(answer.headers.get('content-type')).toBe(`application/${format}`);
+      expect(parse(await answer.text())).toEqual({ ...committed, servers });
+    }
+  });
+
+  it('configures the page to call the API, to sign in at the issuer and to send the ID token', async () => {
+    expect(await (await get('/page.json')).json()).toMatchObject({
+      clientId: 'client',
+      spec: {
+        servers: [{ url: GATEWAY }],
+        security: [{ signIn: [] }, { bearer: [] }],
+        components: {
+          securitySchemes: {
+            signIn: {
+              'x-tokenName': 'id_token',
+              flows: { authorizationCode: { tokenUrl: `${ISSUER}/oauth2/token` } },
+            },
+          },
+        },
+      },
+    });
+  });
+
+  it('receives the issuer’s redirect at /callback', async () => {
+    const page = await get('/callback?code=1&state=2');
+    expect(await page.text()).toContain('<script src="oauth2-redirect.js">');
+    expect((await get('/oauth2-redirect.js')).status).toBe(200);
+  });
+
+  it('redirects from another name of this machine', async () => {
+    const { port } = new URL(docs.url);
+    const answer = await fetch(`http://localhost:${port}/openapi.json?x`, { redirect: 'manual' });
+    expect([answer.status, answer.headers.get('location')]).toEqual([302, `${docs.url}/openapi.json`]);
+  });
+
+  it('answers 404 and 405', async () => {
+    for (const path of [
+      '/nothing',
+      '/nothing.js',
+      '/inquiries',
+      '/..%2fajv/package.json',
+      '/%2e%2e/ajv/package.json',
+      '/%',
+    ])
+      expect((await get(path)).status).toBe(404);
+    const posted = await get('/', { method: 'POST' });
+    expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    const head = await get('/', { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([200, '']);
+  });
+
+  it('answers 503 until it is configured', async () => {
+    const other = await startDocsServer(0);
+    expect((await fetch(other.url)).status).toBe(503);
+    await other.close();
+  });
+});

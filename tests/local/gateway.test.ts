@@ -1,0 +1,461 @@
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Authorize } from '../../local/authorizer.ts';
+import { FunctionTimeout } from '../../local/lambda/sandbox.ts';
+import { createGateway } from '../../local/gateway.ts';
+import type { CompletedResponse } from '../../local/gateway.ts';
+import { close, listen } from '../../lib/loopback-server.ts';
+import { LAMBDA_PAYLOAD_LIMIT } from '../../src/limits.ts';
+import { send } from '../helpers/http.ts';
+
+const ORIGIN = 'https://www.example.com';
+const OTHER = 'http://localhost:5173';
+const OK = JSON.stringify({ statusCode: 200, headers: {}, body: '{"ok":true}' });
+
+/** What the gateway under test has in front of it, set anew by each test. */
+let authorize: Authorize;
+let invoke: (event: string, requestId: string) => Promise<string>;
+const events: Record<string, unknown>[] = [];
+const logged: string[] = [];
+const responses: CompletedResponse[] = [];
+const server = createGateway({
+  authorize: (header) => authorize(header),
+  invoke: async (event, requestId) => {
+    events.push(JSON.parse(event) as Record<string, unknown>);
+    return invoke(event, requestId);
+  },
+  corsOrigins: [ORIGIN, OTHER],
+  log: (line) => void logged.push(line),
+  onResponse: (response) => void responses.push(response),
+});
+let port = 0;
+let url = '';
+
+beforeAll(async () => {
+  port = await listen(server, 0);
+  url = `http://127.0.0.1:${port}/inquiries`;
+});
+afterAll(() => close(server));
+beforeEach(() => {
+  events.length = 0;
+  logged.length = 0;
+  responses.length = 0;
+  authorize = async () => ({ claims: { sub: 's' } });
+  invoke = async () => OK;
+});
+
+describe('routes', () => {
+  it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'])(
+    'passes %s /inquiries to the function',
+    async (method) => {
+      expect((await send(url, { method })).status).toBe(200);
+      expect(events).toMatchObject([
+        { routeKey: `${method} /inquiries`, requestContext: { http: { method } } },
+      ]);
+    },
+  );
+
+  it.each([
+    ['GET', '/'],
+    ['GET', '/inquiries/'],
+    ['GET', '/Inquiries'],
+    ['GET', '//inquiries'],
+    ['GET', '/inquiries/1'],
+    ['GET', '/%69nquiries'],
+    ['POST', '/inquiry'],
+    ['OPTIONS', '/inquiries'],
+    ['TRACE', '/inquiries'],
+  ])('answers 404 to %s %s before it looks at the token', async (method, path) => {
+    authorize = () => Promise.reject(new Error('asked'));
+    const answer = await send(`http://127.0.0.1:${port}${path}`, { method });
+    expect(answer).toMatchObject({ status: 404, json: { message: 'Not Found' } });
+    expect(answer.headers['access-control-allow-origin']).toBe(ORIGIN);
+    expect(events).toEqual([]);
+  });
+
+  it('answers 401 with the challenge of the authorizer and does not invoke', async () => {
+    authorize = async (header) => ({ challenge: `Bearer error="${header}"` });
+    const answer = await send(url, { method: 'PUT', headers: ['Authorization', 'x'] });
+    expect(answer).toMatchObject({ status: 401, json: { message: 'Unauthorized' } });
+    expect(answer.headers['www-authenticate']).toBe('Bearer error="x"');
+    expect(answer.headers['access-control-allow-origin']).toBe(ORIGIN);
+    expect(events).toEqual([]);
+  });
+
+  it('shows the authorizer repeated Authorization headers joined, so that none is trusted by chance', async () => {
+    authorize = async (header) => ({ challenge: String(header) });
+    const answer = await send(url, { headers: ['Authorization', 'a', 'authorization', 'b'] });
+    expect(answer.headers['www-authenticate']).toBe('a,b');
+  });
+});
+
+describe('the event', () => {
+  it('is complete payload 2.0', async () => {
+    authorize = async () => ({ claims: { sub: 's', email: 'e' } });
+    await send(`${url}?a=1&b=x%20y&a=2&empty=&plus=1+1`, {
+      method: 'POST',
+      headers: [
+        ['Content-Type', 'application/json; charset=utf-8'],
+        ['X-Twice', 'one'],
+        ['x-twice', 'two'],
+        ['Cookie', 'c1=v1; c2=v2'],
+        ['User-Agent', 'test/1'],
+        ['X-Forwarded-For', '10.0.0.1'],
+      ].flat(),
+      body: '{"é":1}',
+    });
+    const any = expect.any(String) as string;
+    expect(events).toEqual([
+      {
+        version: '2.0',
+        routeKey: 'POST /inquiries',
+        rawPath: '/inquiries',
+        rawQueryString: 'a=1&b=x%20y&a=2&empty=&plus=1+1',
+        cookies: ['c1=v1', 'c2=v2'],
+        headers: {
+          host: `127.0.0.1:${port}`,
+          'content-type': 'application/json; charset=utf-8',
+          'content-length': '8',
+          'x-twice': 'one,two',
+          'user-agent': 'test/1',
+          'x-amzn-trace-id': expect.stringMatching(/^Root=1-[0-9a-f]{8}-[0-9a-f]{24}$/) as string,
+          'x-forwarded-for': '10.0.0.1, 127.0.0.1',
+          'x-forwarded-port': String(port),
+          'x-forwarded-proto': 'http',
+          connection: any,
+        },
+        queryStringParameters: { a: '1,2', b: 'x y', empty: '', plus: '1 1' },
+        requestContext: {
+          accountId: any,
+          apiId: any,
+          authorizer: { jwt: { claims: { sub: 's', email: 'e' }, scopes: null } },
+          domainName: `127.0.0.1:${port}`,
+          domainPrefix: '127',
+          http: {
+            method: 'POST',
+            path: '/inquiries',
+            protocol: 'HTTP/1.1',
+            sourceIp: '127.0.0.1',
+            userAgent: 'test/1',
+          },
+          requestId: any,
+          routeKey: 'POST /inquiries',
+          stage: '$default',
+          time: expect.stringMatching(/^\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d \+0000$/) as string,
+          timeEpoch: expect.any(Number) as number,
+        },
+        body: '{"é":1}',
+        isBase64Encoded: false,
+      },
+    ]);
+  });
+
+  it('has no body, cookies or query parameters where there are none', async () => {
+    await send(url);
+    expect(Object.keys(events[0] ?? {})).toEqual([
+      'version',
+      'routeKey',
+      'rawPath',
+      'rawQueryString',
+      'headers',
+      'requestContext',
+      'isBase64Encoded',
+    ]);
+  });
+
+  it.each([
+    ['application/json', false],
+    ['Application/JSON;charset=x', false],
+    ['text/plain', false],
+    ['application/xml', false],
+    ['application/javascript', false],
+    ['application/problem+json', false],
+    ['application/soap+xml', false],
+    ['application/octet-stream', true],
+    ['application/x-www-form-urlencoded', true],
+    ['multipart/form-data; boundary=text/plain', true],
+    ['image/svg', true],
+    ['', true],
+  ])('passes a body of the type %j as base64: %s', async (type, isBase64Encoded) => {
+    await send(url, { method: 'POST', headers: type === '' ? [] : ['Content-Type', type], body: '{"é":1}' });
+    const body = isBase64Encoded ? Buffer.from('{"é":1}').toString('base64') : '{"é":1}';
+    expect(events).toMatchObject([{ body, isBase64Encoded }]);
+  });
+});
+
+describe('caches', () => {
+  it.each([
+    [200, 'no-store'],
+    [201, 'no-store'],
+    [400, 'max-age=9'],
+  ])(
+    'answers %d with the Cache-Control %s where the function says max-age=9',
+    async (statusCode, expected) => {
+      invoke = async () =>
+        JSON.stringify({ statusCode, headers: { 'Cache-Control': 'max-age=9' }, body: '' });
+      const { headers } = await send(url);
+      expect(headers['cache-control']).toBe(expected);
+    },
+  );
+});
+
+describe('CORS', () => {
+  const preflight = (origin: string, path = '/inquiries') =>
+    send(`http://127.0.0.1:${port}${path}`, {
+      method: 'OPTIONS',
+      headers: [
+        'Origin',
+        origin,
+        'Access-Control-Request-Method',
+        'POST',
+        'Access-Control-Request-Headers',
+        'authorization',
+      ],
+    });
+
+  it.each([ORIGIN, OTHER])('answers a preflight of %s itself, without a token', async (origin) => {
+    authorize = () => Promise.reject(new Error('asked'));
+    const { status, headers, text } = await preflight(origin);
+    expect({ status, text }).toEqual({ status: 204, text: '' });
+    expect(headers).toMatchObject({
+      'access-control-allow-origin': origin,
+      vary: 'Origin',
+      'access-control-allow-methods': 'GET,POST,PUT,DELETE,OPTIONS',
+      'access-control-allow-headers': 'authorization,content-type,idempotency-key',
+    });
+    expect(events).toEqual([]);
+  });
+
+  it('answers a preflight as the stages do', async () => {
+    const [cors = ''] =
+      /(?<=cors_configuration \{\n)[^}]*/.exec(readFileSync('infra/terraform/api.tf', 'utf8')) ?? [];
+    const settings = Object.fromEntries(
+      [...cors.matchAll(/(\w+) += \[?(.*?)\]?$/gm)].map(([, name, value = '']) => [
+        name,
+        value.toLowerCase().replaceAll(/[" ]/g, ''),
+      ]),
+    );
+    const { headers } = await preflight(ORIGIN);
+    expect({
+      allow_methods: headers['access-control-allow-methods']?.toString().toLowerCase(),
+      allow_headers: headers['access-control-allow-headers'],
+      expose_headers: headers['access-control-expose-headers'],
+      max_age: headers['access-control-max-age'],
+      allow_origins: 'local.cors_origin',
+    }).toEqual(settings);
+  });
+
+  it.each([
+    'https://evil.example',
+    `${OTHER}.evil.example`,
+    'http://127.0.0.1:5173',
+    `${ORIGIN},${OTHER}`,
+    'null',
+  ])('allows the foreign origin %s nothing', async (origin) => {
+    const { status, headers } = await preflight(origin);
+    expect(status).toBe(204);
+    expect(headers).not.toHaveProperty('access-control-allow-methods');
+    expect(headers).not.toHaveProperty('access-control-allow-headers');
+    expect(headers['access-control-allow-origin']).toBe(ORIGIN);
+  });
+
+  it.each([
+    [ORIGIN, ORIGIN],
+    [OTHER, OTHER],
+    ['https://evil.example', ORIGIN],
+    [undefined, ORIGIN],
+  ])(
+    'to %s replaces the function’s origin by %s and exposes the headers that pages read',
+    async (origin, own) => {
+      const headers = { 'Access-Control-Allow-Origin': '*' };
+      invoke = async () => JSON.stringify({ statusCode: 200, headers, body: '{}' });
+      const answer = await send(url, { headers: origin === undefined ? [] : ['Origin', origin] });
+      expect(answer.headers).toMatchObject({
+        'access-control-allow-origin': own,
+        vary: 'Origin',
+        'access-control-expose-headers': 'link,idempotency-replayed,retry-after',
+      });
+    },
+  );
+});
+
+describe('limits', () => {
+  /** A request line and headers of exactly `bytes` bytes: 10,240 is what the gateway takes. */
+  const sendWithHeaders = (bytes: number) => {
+    const fixed = `GET /inquiries HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: close\r\nx-fill: \r\n`
+      .length;
+    return send(url, { headers: ['connection', 'close', 'x-fill', 'x'.repeat(bytes - fixed)] });
+  };
+
+  it('takes a request line and headers of 10,240 bytes and not one more', async () => {
+    expect((await sendWithHeaders(10_240)).status).toBe(200);
+    expect(await sendWithHeaders(10_241)).toMatchObject({
+      status: 431,
+      json: { message: 'Request Header Fields Too Large' },
+    });
+  });
+
+  it('answers 431 with CORS when headers are too large for the server to read', async () => {
+    const answer = await sendWithHeaders(100_000);
+    expect(answer).toMatchObject({ status: 431, json: { message: 'Request Header Fields Too Large' } });
+    expect(answer.headers['access-control-allow-origin']).toBe(ORIGIN);
+  });
+
+  const post = (body: string | Buffer, type = 'application/json') =>
+    send(url, { method: 'POST', headers: ['Content-Type', type], body });
+
+  it('answers 413 to a body over 10 MB', async () => {
+    const answer = await post(Buffer.alloc(10 * 1024 * 1024 + 1, 0x20));
+    expect(answer).toMatchObject({ status: 413, json: { message: 'Request Entity Too Large' } });
+    expect(events).toEqual([]);
+  });
+
+  it('answers 413 when the event is over the 6 MB of Lambda, escapes and base64 counted', async () => {
+    expect((await post('x'.repeat(6_280_000))).status).toBe(200);
+    expect((await post('x'.repeat(6_292_000))).status).toBe(413);
+    expect((await post('"'.repeat(3_200_000))).status).toBe(413);
+    expect((await post('x'.repeat(4_800_000), 'image/png')).status).toBe(413);
+    expect(events).toHaveLength(1);
+  });
+
+  it('answers 500 when the response is over the 6 MB of Lambda', async () => {
+    const responseOf = (size: number) => {
+      const frame = JSON.stringify({ statusCode: 200, body: '' }).length;
+      return async () => JSON.stringify({ statusCode: 200, body: 'x'.repeat(size - frame) });
+    };
+    invoke = responseOf(LAMBDA_PAYLOAD_LIMIT);
+    expect((await sendPlain()).status).toBe(200);
+    invoke = responseOf(LAMBDA_PAYLOAD_LIMIT + 1);
+    expect(await sendPlain()).toEqual({ status: 500, text: '{"message":"Internal Server Error"}' });
+  });
+
+  const sendPlain = async () => {
+    const response = await fetch(url);
+    return { status: response.status, text: await response.text() };
+  };
+});
+
+describe('the function’s result', () => {
+  it('becomes the response: status, headers, cookies and a base64 body', async () => {
+    invoke = async () =>
+      JSON.stringify({
+        statusCode: 418,
+        headers: { 'X-A': 'b', Allow: 'GET' },
+        cookies: ['a=1', 'b=2'],
+        body: Buffer.from('"é"').toString('base64'),
+        isBase64Encoded: true,
+      });
+    const { status, headers, json } = await send(url);
+    expect({ status, json }).toEqual({ status: 418, json: 'é' });
+    expect(headers).toMatchObject({
+      'x-a': 'b',
+      allow: 'GET',
+      'set-cookie': ['a=1', 'b=2'],
+      'content-length': '4',
+    });
+  });
+
+  it('has no body in answer to HEAD', async () => {
+    expect(await send(url, { method: 'HEAD' })).toMatchObject({ status: 200, text: '' });
+  });
+
+  it.each([
+    ['null', 'null'],
+    ['a string', '"ok"'],
+    ['without a status', '{"body":"{}"}'],
+    ['with a status that is text', '{"statusCode":"200","body":"{}"}'],
+    ['with a fraction for a status', '{"statusCode":200.5,"body":"{}"}'],
+    ['with an impossible status', '{"statusCode":42,"body":"{}"}'],
+    ['with an object for a body', '{"statusCode":200,"body":{}}'],
+    ['with text for headers', '{"statusCode":200,"headers":"x","body":"{}"}'],
+    ['with a header that cannot be sent', '{"statusCode":200,"headers":{"a":"b\\r\\nc"},"body":"{}"}'],
+    ['that is not JSON', 'undefined'],
+  ])('is answered with 500 when it is one %s', async (_, result) => {
+    invoke = async () => result;
+    const answer = await send(url);
+    expect(answer).toMatchObject({ status: 500, json: { message: 'Internal Server Error' } });
+    expect(answer.headers['access-control-allow-origin']).toBe(ORIGIN);
+    expect(logged).toHaveLength(1);
+  });
+
+  it('is 500 when the function fails and 503 when it times out', async () => {
+    invoke = () => Promise.reject(new Error('boom'));
+    expect(await send(url)).toMatchObject({ status: 500, json: { message: 'Internal Server Error' } });
+    invoke = () => Promise.reject(new FunctionTimeout('slow'));
+    expect(await send(url)).toMatchObject({ status: 503, json: { message: 'Service Unavailable' } });
+  });
+});
+
+describe('requests that Node’s HTTP server refuses get the gateway’s form:', () => {
+  /** Sends bytes and reads until the gateway closes the connection. @returns Each status line and body, and the headers. */
+  const exchange = async (...bytes: string[]) => {
+    const socket = connect(port, '127.0.0.1');
+    for (const part of bytes) socket.write(part);
+    const text = (await socket.toArray()).join('');
+    return {
+      statuses: [...text.matchAll(/HTTP\/1\.1 (.*)\r\n/g)].map(([, status]) => status),
+      bodies: [...text.matchAll(/\{.*?\}/g)].map(([body]) => body),
+      text,
+    };
+  };
+  const host = () => `Host: 127.0.0.1:${port}\r\n`;
+  const last = 'Connection: close\r\n';
+  const post = () => `POST /inquiries HTTP/1.1\r\n${host()}`;
+
+  it.each([
+    ['no HTTP', () => 'nonsense\r\n\r\n', '400 Bad Request'],
+    ['an unknown method', () => `FOO /inquiries HTTP/1.1\r\n${host()}\r\n`, '400 Bad Request'],
+    ['no Host', () => `GET /inquiries HTTP/1.1\r\n${last}\r\n`, '400 Bad Request'],
+    ['two Hosts', () => `GET /inquiries HTTP/1.1\r\n${host()}${host()}${last}\r\n`, '400 Bad Request'],
+    [
+      'a malformed chunk',
+      () => `${post()}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\nzz\r\n`,
+      '400 Bad Request',
+    ],
+    ['an unknown Expect', () => `${post()}Expect: x\r\n${last}\r\n`, '417 Expectation Failed'],
+  ])('%s', async (_, bytes, status) => {
+    const { statuses, bodies, text } = await exchange(bytes());
+    expect(statuses).toEqual([status]);
+    expect(bodies).toEqual([JSON.stringify({ message: status.slice(4) })]);
+    expect(text).toMatch(/^content-type: application\/json\r$/im);
+    expect(text.toLowerCase()).toContain(`access-control-allow-origin: ${ORIGIN}\r\n`);
+    expect(events).toEqual([]);
+  });
+
+  it('a request that does not arrive in time', async () => {
+    server.once('connection', (socket) =>
+      socket.once('data', () => {
+        const timeout = Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+        server.emit('clientError', timeout, socket);
+      }),
+    );
+    const { statuses, bodies } = await exchange(`${post()}Content-`);
+    expect(statuses).toEqual(['408 Request Timeout']);
+    expect(bodies).toEqual(['{"message":"Request Timeout"}']);
+  });
+
+  it('but garbage after a valid POST does not take its response away', async () => {
+    const release = Promise.withResolvers<void>();
+    server.once('clientError', () => setImmediate(release.resolve));
+    invoke = async () => {
+      await release.promise;
+      return JSON.stringify({ statusCode: 201, body: '{"stored":true}' });
+    };
+    const { statuses, bodies } = await exchange(`${post()}Content-Length: 2\r\n\r\n{}`, 'nonsense\r\n\r\n');
+    expect(statuses).toEqual(['201 Created', '400 Bad Request']);
+    expect(bodies).toEqual(['{"stored":true}', '{"message":"Bad Request"}']);
+    expect(events).toHaveLength(1);
+  });
+});
+
+it('reports each response with its method, path without the query, status and time', async () => {
+  await send(`${url}?before=1`, { method: 'POST' });
+  await send(`http://127.0.0.1:${port}/other`);
+  await vi.waitFor(() => expect(responses).toHaveLength(2));
+  const milliseconds = expect.any(Number) as number;
+  expect(responses).toEqual([
+    { method: 'POST', path: '/inquiries', status: 200, milliseconds },
+    { method: 'GET', path: '/other', status: 404, milliseconds },
+  ]);
+});

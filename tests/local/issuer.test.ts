@@ -1,0 +1,388 @@
+/** The local issuer over HTTP: its flows as a browser and a single-page app use them. */
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startIssuer } from '../../local/issuer/issuer-server.ts';
+import type { Issuer } from '../../local/issuer/issuer-server.ts';
+import { messagePage } from '../../local/issuer/sign-in-page.ts';
+import { subOf } from '../../local/issuer/tokens.ts';
+
+const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+const ORIGIN = 'http://localhost:5173';
+const CALLBACK = `${ORIGIN}/callback`;
+const ANA = 'ana@example.com';
+const BEN = 'ben@example.com';
+const UUID_V4 = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
+
+let issuer: Issuer;
+const notices: unknown[] = [];
+
+beforeAll(async () => {
+  for (const method of ['info', 'warn'] as const) {
+    vi.spyOn(console, method).mockImplementation((text: unknown) => void notices.push(text));
+  }
+  issuer = await startIssuer({ port: 0, webOrigins: [ORIGIN] });
+});
+afterAll(() => issuer.close());
+
+/** A user agent: keeps cookies and follows redirects within the issuer. */
+type Browser = (url: string, form?: Record<string, string>) => Promise<Response>;
+
+function createBrowser(): Browser {
+  const jar = new Map<string, string>();
+  return async function visit(url: string, form?: Record<string, string>): Promise<Response> {
+    const cookie = [...jar].map((pair) => pair.join('=')).join('; ');
+    const response = await fetch(url, {
+      redirect: 'manual',
+      headers: { accept: 'text/html', cookie },
+      ...(form && { method: 'POST', body: new URLSearchParams(form) }),
+    });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      jar.set(name, value);
+    }
+    const target = new URL(response.headers.get('location') ?? 'about:blank', url);
+    return target.origin === issuer.url ? visit(target.href) : response;
+  };
+}
+
+const VERIFIER = randomBytes(32).toString('base64url');
+type Overrides = Record<string, string | undefined>;
+
+function authorizeQuery(overrides: Overrides = {}): string {
+  const parameters = {
+    client_id: issuer.clientId,
+    response_type: 'code',
+    redirect_uri: CALLBACK,
+    scope: 'openid email profile',
+    state: 'state-1',
+    nonce: 'nonce-1',
+    code_challenge: createHash('sha256').update(VERIFIER).digest('base64url'),
+    code_challenge_method: 'S256',
+    ...overrides,
+  };
+  // JSON leaves out what is undefined.
+  return `?${new URLSearchParams(JSON.parse(JSON.stringify(parameters)) as Record<string, string>).toString()}`;
+}
+
+const authorize = (browser: Browser, overrides?: Overrides): Promise<Response> =>
+  browser(`${issuer.url}/oauth2/authorize${authorizeQuery(overrides)}`);
+
+/** Where the forms of the sign-in page post to. */
+async function actionOf(page: Response): Promise<string> {
+  return `${issuer.url}${/<form method="post" action="([^"]+)"/.exec(await page.text())?.[1]}`;
+}
+
+/** The parameters that the web app gets at its redirect URI. */
+function callback(response: Response): URLSearchParams {
+  const location = new URL(response.headers.get('location') ?? 'about:blank');
+  expect(`${location.origin}${location.pathname}`).toBe(CALLBACK);
+  return location.searchParams;
+}
+
+async function signIn(
+  browser = createBrowser(),
+  email = ANA,
+  overrides?: Overrides,
+): Promise<URLSearchParams> {
+  const page = await authorize(browser, overrides);
+  expect(page.status).toBe(200);
+  return callback(await browser(await actionOf(page), { email }));
+}
+
+async function postToken(form: Record<string, string>, headers: Record<string, string> = {}) {
+  const body = new URLSearchParams({ client_id: issuer.clientId, ...form });
+  const response = await fetch(`${issuer.url}/oauth2/token`, { method: 'POST', body, headers });
+  const tokens = (await response.json()) as Record<'access_token' | 'id_token' | 'refresh_token', string>;
+  return { status: response.status, headers: response.headers, ...tokens };
+}
+
+const exchange = (query: URLSearchParams, code_verifier = VERIFIER) =>
+  postToken({
+    grant_type: 'authorization_code',
+    code: query.get('code') ?? '',
+    code_verifier,
+    redirect_uri: CALLBACK,
+  });
+const refresh = (token: string) => postToken({ grant_type: 'refresh_token', refresh_token: token });
+const INVALID_GRANT = { status: 400, error: 'invalid_grant' };
+
+async function isSignedIn(browser: Browser): Promise<boolean> {
+  return callback(await authorize(browser, { prompt: 'none' })).has('code');
+}
+
+it('discovery has Cognito’s paths and nothing that Cognito lacks, readable by the web app', async () => {
+  const response = await fetch(`${issuer.url}/.well-known/openid-configuration`, {
+    headers: { origin: ORIGIN },
+  });
+  expect(response.headers.get('access-control-allow-origin')).toBe(ORIGIN);
+  const document = await response.text();
+  expect(JSON.parse(document)).toMatchObject({
+    issuer: issuer.url,
+    authorization_endpoint: `${issuer.url}/oauth2/authorize`,
+    token_endpoint: `${issuer.url}/oauth2/token`,
+    userinfo_endpoint: `${issuer.url}/oauth2/userInfo`,
+    end_session_endpoint: `${issuer.url}/logout`,
+    jwks_uri: `${issuer.url}/.well-known/jwks.json`,
+    code_challenge_methods_supported: ['S256'],
+    id_token_signing_alg_values_supported: ['RS256'],
+  });
+  expect(document).not.toMatch(/pushed_authorization|dpop|device|registration|introspection/);
+  expect(issuer.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+});
+
+describe('the code flow', () => {
+  it('turns a sign-in into an ID token with Cognito’s claims', async () => {
+    const query = await signIn(createBrowser(), 'dora@example.com');
+    expect(query.get('state')).toBe('state-1');
+    const tokens = await exchange(query);
+    expect(tokens).toMatchObject({ status: 200, expires_in: 3600, refresh_token: expect.any(String) });
+    const keys = createRemoteJWKSet(new URL(`${issuer.url}/.well-known/jwks.json`));
+    const { payload, protectedHeader } = await jwtVerify(tokens.id_token, keys);
+    const sub = subOf('dora@example.com');
+    expect(payload).toEqual({
+      sub,
+      iss: issuer.url,
+      aud: issuer.audience,
+      token_use: 'id',
+      'cognito:username': sub,
+      email: 'dora@example.com',
+      email_verified: true,
+      auth_time: expect.any(Number),
+      iat: expect.any(Number),
+      exp: (payload.iat ?? 0) + 3600,
+      jti: expect.stringMatching(UUID_V4),
+      event_id: expect.stringMatching(UUID_V4),
+      origin_jti: expect.stringMatching(UUID_V4),
+      nonce: 'nonce-1',
+    });
+    expect(protectedHeader).toEqual({ alg: 'RS256', kid: expect.any(String) });
+  });
+
+  it('gives all claims of token() for scope=openid, no nonce that was not sent, and ignores resource', async () => {
+    const overrides = { scope: 'openid', nonce: undefined, resource: 'https://api.example' };
+    const { id_token } = await exchange(await signIn(createBrowser(), ANA, overrides));
+    const [flow, direct] = [decodeJwt(id_token), decodeJwt(await issuer.token())];
+    expect(Object.keys(flow).toSorted()).toEqual(Object.keys(direct).toSorted());
+    expect(decodeProtectedHeader(id_token)).toEqual(decodeProtectedHeader(await issuer.token()));
+  });
+
+  it('gives the caller of userInfo their claims', async () => {
+    const { access_token } = await exchange(await signIn());
+    const headers = { authorization: `Bearer ${access_token}` };
+    const response = await fetch(`${issuer.url}/oauth2/userInfo`, { headers });
+    expect(await response.json()).toEqual({ sub: subOf(ANA), email: ANA, email_verified: true });
+  });
+
+  it.each([
+    [
+      'without PKCE',
+      { code_challenge: undefined, code_challenge_method: undefined },
+      {
+        error: 'invalid_request',
+        error_description: expect.stringMatching(/^code_challenge is missing: .*PKCE/),
+      },
+    ],
+    [
+      'without scope openid',
+      { scope: 'email profile', nonce: undefined },
+      { error: 'invalid_scope', error_description: 'scope must contain openid, it is "email profile"' },
+    ],
+    [
+      'without any scope',
+      { scope: undefined, nonce: undefined },
+      { error: 'invalid_scope', error_description: 'scope must contain openid, it is ""' },
+    ],
+    ['for a token in the URL', { response_type: 'id_token' }, { error: 'unsupported_response_type' }],
+  ])('refuses a request %s and tells the app why', async (_name, overrides, told) => {
+    const response = await authorize(createBrowser(), overrides);
+    const { searchParams, hash } = new URL(response.headers.get('location') ?? 'about:blank');
+    expect(Object.fromEntries([...searchParams, ...new URLSearchParams(hash.slice(1))])).toMatchObject(told);
+  });
+
+  it('accepts the origin itself as redirect URI, and signs nobody in silently without a session', async () => {
+    const response = await authorize(createBrowser(), { redirect_uri: `${ORIGIN}/`, prompt: 'none' });
+    expect(response.headers.get('location')).toMatch(/^http:\/\/localhost:5173\/\?error=login_required/);
+  });
+
+  const START = 'npm start -- --cors-origin';
+  const TWO = 'only two addresses';
+  it.each([
+    ['https://evil.example/"><b>', [`${START} http://localhost:5173<`]],
+    ['http://127.0.0.1:8080/callback', [`${START} http://127.0.0.1:8080<`]],
+    ['https://[::1]:8080/in?<b>', [`${START} https://[::1]:8080<`, TWO]],
+    [`${CALLBACK}?next=1`, [TWO, `<code>${CALLBACK}</code>`]], // its origin is registered: nothing to start
+    ['not an address', [`${START} http://localhost:5173<`]],
+    [undefined, [`${START} http://localhost:5173<`, 'sent no <code>redirect_uri']],
+  ])('shows what to do instead of redirecting to %s', async (redirect_uri, advice) => {
+    const response = await authorize(createBrowser(), { redirect_uri });
+    expect([response.status, response.headers.get('location')]).toEqual([400, null]);
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+    const html = await response.text();
+    expect(html).toContain(`<li><code>${ORIGIN}/</code></li><li><code>${CALLBACK}<`);
+    for (const text of [...advice, escaped(redirect_uri ?? '')]) expect(html).toContain(text);
+    for (const text of [START, TWO])
+      expect(html.includes(text)).toBe(advice.some((part) => part.includes(text)));
+    expect(html).not.toContain('<b>');
+  });
+
+  it.each([
+    ['other<b>', `not “${escaped('other<b>')}”`],
+    [undefined, 'it is missing'],
+  ])('names the client instead of redirecting for client_id %s', async (client_id, said) => {
+    const response = await authorize(createBrowser(), { client_id });
+    expect([response.status, response.headers.get('location')]).toEqual([400, null]);
+    expect(await response.text()).toContain(`<p>client_id must be inquiries-local; ${said}.</p>`);
+  });
+});
+
+describe('the pages', () => {
+  it('name on the root what an app needs: addresses, client, how to register, users', async () => {
+    const response = await fetch(`${issuer.url}/`);
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      200,
+      'text/html; charset=utf-8',
+    ]);
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+    const html = await response.text();
+    for (const text of [
+      'href="/.well-known/openid-configuration"',
+      `<code>${issuer.clientId}</code>`,
+      'no client secret',
+      `<li><code>${ORIGIN}/</code></li><li><code>${CALLBACK}</code></li>`,
+      'npm start -- --cors-origin http://localhost:5173<',
+      subOf(ANA),
+      'npm run --silent token -- --email ana@example.com<',
+    ]) {
+      expect(html).toContain(text);
+    }
+    const discovery = await fetch(`${issuer.url}/.well-known/openid-configuration`);
+    const metadata = (await discovery.json()) as Record<string, unknown>;
+    const endpoints = Object.entries(metadata).filter(([name]) => /_endpoint$|^jwks_uri$/.test(name));
+    expect(endpoints.length).toBe(5);
+    for (const [name, url] of endpoints) expect(html).toContain(`<dt>${name}</dt><dd><code>${String(url)}<`);
+  });
+
+  it('offer the demo users, allow no script, and name the app’s origin as a form target', async () => {
+    const page = await authorize(createBrowser());
+    const html = await page.text();
+    for (const user of ['ana', 'ben', 'chiara']) expect(html).toContain(`value="${user}@example.com"`);
+    const style = /<style>([^]*?)<\/style>/.exec(html)?.[1] ?? '';
+    const hash = createHash('sha256').update(style).digest('base64');
+    expect(page.headers.get('content-security-policy')).toBe(
+      `default-src 'none'; style-src 'sha256-${hash}'; img-src data:; ` +
+        `form-action 'self' ${ORIGIN}; base-uri 'none'; frame-ancestors 'none'`,
+    );
+  });
+
+  it('escape a hostile login_hint and error text', async () => {
+    const hint = `"><script>alert('1')</script>&`;
+    const html = await (await authorize(createBrowser(), { login_hint: hint })).text();
+    expect(html).toContain(`value="${escaped(hint)}"`);
+    expect(html).not.toContain('<script');
+    expect(messagePage(hint, hint)).toContain(`<h1>${escaped(hint)}</h1>\n<p>${escaped(hint)}</p>`);
+  });
+
+  it.each(['', 'ana@', '"><script>@example.com'])(
+    'show the sign-in again with a message for %j',
+    async (email) => {
+      const browser = createBrowser();
+      const action = await actionOf(await authorize(browser));
+      const page = await browser(action, { email });
+      const html = await page.text();
+      expect(page.status).toBe(400);
+      expect(html).toMatch(/id="problem" role="alert">[^<]*an e-mail address, such as you@example\.com\.</);
+      expect(html).toContain('aria-invalid="true" aria-describedby="problem"');
+      expect(html).toContain(`value="${escaped(email)}"`);
+      expect(callback(await browser(action, { email: ANA })).has('code')).toBe(true);
+    },
+  );
+
+  it('send access_denied to the app when the user cancels', async () => {
+    const browser = createBrowser();
+    const query = callback(await browser(await actionOf(await authorize(browser)), { cancel: '1' }));
+    expect(Object.fromEntries(query)).toMatchObject({ error: 'access_denied', state: 'state-1' });
+  });
+
+  it('report an expired sign-in', async () => {
+    const response = await createBrowser()(`${issuer.url}/sign-in/unknown`);
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain('Go back to the application');
+  });
+
+  it('are not served under another host name', async () => {
+    const rebound = request(issuer.url, { headers: { host: 'evil.example' } }).end();
+    const [response] = await once(rebound, 'response');
+    response.resume();
+    expect(response.statusCode).toBe(421);
+  });
+});
+
+it('the session signs in silently as the same user, without consent', async () => {
+  const browser = createBrowser();
+  await signIn(browser, BEN);
+  const query = callback(await authorize(browser, { prompt: 'consent', scope: 'openid offline_access' }));
+  expect(decodeJwt((await exchange(query)).id_token)['email']).toBe(BEN);
+});
+
+describe('refresh tokens', () => {
+  it('give a new ID token of the same sign-in, once', async () => {
+    const first = await exchange(await signIn());
+    const second = await refresh(first.refresh_token);
+    const [before, after] = [decodeJwt(first.id_token), decodeJwt(second.id_token)];
+    for (const claim of ['sub', 'email', 'origin_jti', 'auth_time']) expect(after[claim]).toBe(before[claim]);
+    expect(after.jti).not.toBe(before.jti);
+    expect(await refresh(first.refresh_token)).toMatchObject(INVALID_GRANT);
+    expect(await refresh(second.refresh_token)).toMatchObject(INVALID_GRANT);
+  });
+
+  it.each([
+    [ORIGIN, ORIGIN],
+    ['https://evil.example', null],
+  ])('allow requests of origin %s: %s', async (origin, allowed) => {
+    const { headers } = await postToken({ grant_type: 'refresh_token' }, { origin });
+    expect(headers.get('access-control-allow-origin')).toBe(allowed);
+  });
+});
+
+describe('sign-out', () => {
+  const logout = (browser: Browser, parameters: Record<string, string>): Promise<Response> =>
+    browser(`${issuer.url}/logout?${new URLSearchParams(parameters).toString()}`);
+  const HOME = `${ORIGIN}/`;
+  const CLIENT = { client_id: 'inquiries-local' };
+
+  it.each([
+    ['Cognito’s parameters', { logout_uri: HOME }, HOME],
+    ['those of OpenID Connect', { post_logout_redirect_uri: HOME, state: 'bye' }, `${HOME}?state=bye`],
+  ])('with %s returns to the app and ends session and refresh token', async (_name, parameters, target) => {
+    const browser = createBrowser();
+    const { refresh_token } = await exchange(await signIn(browser));
+    expect(await isSignedIn(browser)).toBe(true);
+    const response = await logout(browser, { ...CLIENT, ...parameters });
+    expect([response.status, response.headers.get('location')]).toEqual([303, target]);
+    expect(response.headers.getSetCookie()[0]).toMatch(/^issuer_\d+=; .*expires=Thu, 01 Jan 1970/);
+    expect(await isSignedIn(browser)).toBe(false);
+    expect(await refresh(refresh_token)).toMatchObject(INVALID_GRANT);
+    expect((await logout(browser, { ...CLIENT, ...parameters })).status).toBe(303);
+  });
+
+  it.each([
+    ['an unregistered logout_uri', { ...CLIENT, logout_uri: 'https://evil.example/' }],
+    ['no logout_uri', CLIENT],
+    ['another client', { client_id: 'other', logout_uri: HOME }],
+  ])('refuses %s and keeps the session', async (_name, parameters) => {
+    const browser = createBrowser();
+    await signIn(browser);
+    const response = await logout(browser, parameters);
+    expect([response.status, response.headers.get('location')]).toEqual([400, null]);
+    expect(await response.text()).toMatch(/(logout_uri|client_id) must be/);
+    expect(await isSignedIn(browser)).toBe(true);
+  });
+});
+
+// Last, because oidc-provider prints each of its notices once per process.
+it('writes nothing to the console', () => {
+  expect(notices).toEqual([]);
+});

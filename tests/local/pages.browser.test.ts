@@ -1,0 +1,105 @@
+/** The pages of the local stack for developers in a real browser: the issuer's own pages and the docs page. */
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import {
+  anyone,
+  expectAccessible,
+  expectFits,
+  setUp,
+  takePicture,
+  whyNoBrowser,
+} from '../helpers/chromium.ts';
+
+describe.skipIf(whyNoBrowser !== undefined)('the local pages', () => {
+  const here = setUp();
+  const PHONE = { viewport: { width: 320, height: 640 } };
+
+  it('of the issuer are accessible and fit a phone', async () => {
+    const { page, complaints } = await here.open(PHONE);
+    const query = new URLSearchParams({
+      client_id: here.stack.issuer.clientId,
+      response_type: 'code',
+      redirect_uri: 'http://localhost:5173/a-long-path-without-a-space-that-is-wider-than-a-phone',
+    });
+    for (const [path, name] of [
+      ['/', 'issuer'],
+      [`/oauth2/authorize?${query.toString()}`, 'issuer-redirect'],
+    ] as const) {
+      await page.goto(here.stack.issuer.url + path);
+      await expectAccessible(page);
+      await expectFits(page);
+      await takePicture(page, name, true);
+    }
+    expect(complaints).toEqual([]);
+  });
+
+  const openDocs = async () => {
+    const visit = await here.open();
+    await visit.page.goto(here.stack.docsUrl);
+    await visit.page.locator('.opblock-summary').nth(1).waitFor();
+    return visit;
+  };
+  const unfold = async (page: Page, method: string) =>
+    page.locator(`.opblock-${method} button`).first().click();
+
+  it('with the contract are accessible, unfolded and in the sign-in dialog, and follow the colour scheme', async () => {
+    const { page, complaints } = await openDocs();
+    await page.getByRole('button', { name: 'Authorize', exact: true }).click();
+    await page.getByText('client_id:').waitFor();
+    await expectAccessible(page);
+    await takePicture(page, 'docs-sign-in', true);
+    await page.keyboard.press('Escape');
+    await unfold(page, 'post');
+    // Of the responses 201 and 400: one schema has a title.
+    const schemas = page.locator('.responses-table .tablinks[data-name=model]');
+    for (const at of [0, 1]) await schemas.nth(at).click();
+    await expectAccessible(page);
+    await takePicture(page, 'docs', true);
+    for (const [colorScheme, background] of [
+      ['dark', 'rgb(28, 32, 34)'],
+      ['light', 'rgb(255, 255, 255)'],
+    ] as const) {
+      await page.emulateMedia({ colorScheme });
+      await expect
+        .poll(async () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor'))
+        .toBe(background);
+    }
+    expect(complaints).toEqual([]);
+  });
+
+  it('with the contract sign in without a client secret, call the API itself, and leave no trace elsewhere', async () => {
+    const { page, context, complaints, requests } = await openDocs();
+    const { docsUrl, issuer, url } = here.stack;
+    const referrers: unknown[] = [];
+    context.on('request', (request) => referrers.push(request.headers()['referer']));
+    await page.getByRole('button', { name: 'Authorize', exact: true }).click();
+    await page.getByText('client_id:').waitFor();
+    expect(await page.getByText('client_secret').filter({ visible: true }).count()).toBe(0);
+    expect(await page.locator('input[type=password]').filter({ visible: true }).count()).toBe(0);
+    const popup = context.waitForEvent('page');
+    const exchange = page.waitForRequest((request) => request.url() === `${issuer.url}/oauth2/token`);
+    await page.locator('.dialog-ux').getByRole('button', { name: 'Authorize' }).first().click();
+    const email = anyone();
+    await (await popup).getByRole('textbox', { name: 'E-mail address' }).fill(email);
+    await (await popup).getByRole('button', { name: 'Sign in', exact: true }).click();
+    expect((await exchange).postData()).not.toContain('client_secret');
+    await page.getByRole('button', { name: 'Logout' }).waitFor();
+    await page.keyboard.press('Escape');
+
+    await unfold(page, 'get');
+    await page.getByRole('button', { name: 'Execute' }).click();
+    await page.locator('.live-responses-table').getByText(`"email": "${email}"`).waitFor();
+    const curl = await page.locator('.curl-command').textContent();
+    expect(curl).toContain(`'${url}/inquiries'`);
+    expect(curl).not.toContain(docsUrl);
+    expect(new Set(requests.map((address) => new URL(address).origin))).toEqual(
+      new Set([docsUrl, issuer.url, url]),
+    );
+    expect(referrers.filter(Boolean)).toEqual([]);
+    const links = await page.evaluate(`[...document.links]
+      .filter(({ origin }) => origin !== location.origin)
+      .map(({ href, rel }) => [href, rel])`);
+    expect(links).toEqual([['https://spdx.org/licenses/MIT.html', 'noopener noreferrer']]);
+    expect(complaints).toEqual([]);
+  });
+});

@@ -1,0 +1,353 @@
+import { globSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import type { DynamoDBStreamEvent } from 'aws-lambda';
+import { afterEach, describe, expect, inject, it } from 'vitest';
+import { createInbox } from '../../inbox/store.ts';
+import { startEngine } from '../../local/database/engines.ts';
+import { startEventSourceMapping } from '../../local/stream.ts';
+import { openTable } from '../../local/database/table.ts';
+import { createEntities, createInquiryStore } from '../../src/entities/inquiry-store.ts';
+import { createInquiries } from '../../src/inquiries.ts';
+import { createDynamoDbClient } from '../../src/entities/client.ts';
+import { INQUIRY } from '../helpers/events.ts';
+import { first, refuse, startFaultProxy } from '../helpers/fault-proxy.ts';
+import { writeIdempotencyKey } from '../helpers/idempotency.ts';
+import { createOwnTable, removeRow } from '../helpers/own-table.ts';
+import type { OwnTable } from '../helpers/own-table.ts';
+
+const OWNER = { sub: '1daae433-47cc-48ff-bf9b-73f530b9d7bc', email: 'ana@example.com' };
+const { 'dynamodb-local': shared } = inject('engines');
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close();
+});
+
+/** A table with a stream. */
+async function openOwnTable(endpoint = shared ?? '') {
+  const table = await createOwnTable(endpoint);
+  closing.push(() => table.close());
+  const streamArn = (await openTable({ name: 'dynamodb-local', url: endpoint }, table.name)) ?? '';
+  return {
+    endpoint,
+    table,
+    streamArn,
+    inbox: createInbox(table.client, table.name),
+    post: createWriter(table, endpoint),
+  };
+}
+
+/** @returns A function that creates inquiries and returns their ids. */
+function createWriter({ name, environment }: OwnTable, endpoint: string) {
+  Object.assign(process.env, environment(endpoint));
+  const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), createEntities(name));
+  const inquiries = createInquiries(store);
+  const content = { subject: 'secret subject', body: 'secret body' };
+  return async (count: number, key?: string): Promise<string[]> => {
+    const ids: string[] = [];
+    for (let index = 0; index < count; index++) {
+      const call = { signal: AbortSignal.timeout(60_000), attempts: 0 };
+      ids.push((await inquiries.create(OWNER, content, call, key)).inquiry.id);
+    }
+    return ids;
+  };
+}
+
+/** The sequence numbers to report as failed. */
+type Answer = (event: DynamoDBStreamEvent) => string[];
+
+const idOf = (record: DynamoDBStreamEvent['Records'][number]): string | undefined =>
+  record.dynamodb?.NewImage?.['id']?.S;
+
+/** Starts the mapping with a function that keeps what it gets; `batches` are ids. */
+function map({ endpoint, streamArn }: { endpoint: string; streamArn: string }, answer: Answer = () => []) {
+  const events: DynamoDBStreamEvent[] = [];
+  const lines: string[] = [];
+  const mapping = startEventSourceMapping({
+    endpoint,
+    streamArn,
+    retryDelay: 1,
+    invoke: async (text) => {
+      const event = JSON.parse(text) as DynamoDBStreamEvent;
+      events.push(event);
+      const batchItemFailures = answer(event).map((itemIdentifier) => ({ itemIdentifier }));
+      return JSON.stringify({ batchItemFailures });
+    },
+    log: (line) => void lines.push(line),
+  });
+  closing.push(() => mapping.close());
+  return {
+    mapping,
+    events,
+    lines,
+    batches: () => events.map(({ Records }) => Records.map(idOf)),
+    ids: () => events.flatMap(({ Records }) => Records.map(idOf)),
+  };
+}
+
+/** The sequence numbers of the records with these ids. */
+const sequenceNumbersOf = ({ Records }: DynamoDBStreamEvent, ids: (string | undefined)[]): string[] =>
+  Records.filter((record) => ids.includes(idOf(record))).map(
+    ({ dynamodb }) => dynamodb?.SequenceNumber ?? '',
+  );
+
+describe.skipIf(shared === undefined)('the event source mapping of the local stack', () => {
+  it('passes new inquiries and new replies on, in order, in batches of ten, and nothing else', async () => {
+    const own = await openOwnTable();
+    const ids = await own.post(12);
+    const [answered = '', dismissed = '', deleted = ''] = ids;
+    await own.inbox.answer(answered, { reply: 'Yes.', respondent: 'R' });
+    await own.inbox.answer(dismissed, { respondent: 'R' });
+    await removeRow(own.table.client, own.table.name, {
+      cognito_sub: OWNER.sub,
+      email: OWNER.email,
+      id: deleted,
+    });
+    const delivery = { pk: 'p', sk: 's', __edb_e__: 'delivery', __edb_v__: '1', sent_at: 'now' };
+    await own.table.client.send(new PutCommand({ TableName: own.table.name, Item: delivery }));
+    const last = await own.post(1);
+
+    const { events, batches, lines } = map(own);
+    await expect.poll(batches).toEqual([ids.slice(0, 10), [...ids.slice(10), answered, ...last]]);
+    const [insert] = events[0]?.Records ?? [];
+    expect(insert).toMatchObject({ eventName: 'INSERT', eventSource: 'aws:dynamodb' });
+    expect(insert?.dynamodb).toMatchObject({
+      ApproximateCreationDateTime: expect.any(Number) as number,
+      NewImage: { email: { S: OWNER.email }, subject: { S: 'secret subject' } },
+      StreamViewType: 'NEW_AND_OLD_IMAGES',
+    });
+    expect(Math.abs((insert?.dynamodb?.ApproximateCreationDateTime ?? 0) - Date.now() / 1_000)).toBeLessThan(
+      600,
+    );
+    expect(events[1]?.Records.find((record) => idOf(record) === answered)).toMatchObject({
+      eventName: 'MODIFY',
+      dynamodb: { NewImage: { reply: { S: 'Yes.' } }, OldImage: { id: { S: answered } } },
+    });
+    expect(lines).toEqual([]);
+
+    // And what is written while it runs.
+    const next = await own.post(1);
+    await expect.poll(() => batches().at(-1), { timeout: 10_000 }).toEqual(next);
+  });
+
+  it('passes an inquiry with an idempotency key on, and no record of the key: stored, replaced or deleted', async () => {
+    const own = await openOwnTable();
+    const [id = ''] = await own.post(1, 'k');
+    const place = { client: own.table.client, table: own.table.name };
+    const inquiry = { ...INQUIRY, cognito_sub: OWNER.sub, email: OWNER.email, id };
+    const { pk, sk } = await writeIdempotencyKey(place, inquiry, { key: 'k', expires_at: 1 });
+    // The key has expired.
+    const [second = ''] = await own.post(1, 'k');
+    await own.table.client.send(new DeleteCommand({ TableName: own.table.name, Key: { pk, sk } }));
+    const last = await own.post(1);
+    const { events, ids } = map(own);
+    await expect.poll(ids, { timeout: 10_000 }).toEqual([id, second, ...last]);
+    const entities = events.flatMap(({ Records }) =>
+      Records.map(({ dynamodb }) => dynamodb?.NewImage?.['__edb_e__']?.S),
+    );
+    expect(entities).toEqual(['inquiry', 'inquiry', 'inquiry']);
+  });
+
+  it('tries a batch again from the first record that is reported as failed', async () => {
+    const own = await openOwnTable();
+    const ids = await own.post(5);
+    const { batches, lines } = map(own, (event) =>
+      batches().length <= 2 ? sequenceNumbersOf(event, [ids[2], ids[4]]) : [],
+    );
+    await expect.poll(batches).toEqual([ids, ids.slice(2), ids.slice(2)]);
+    expect(lines).toEqual([]);
+  });
+
+  it('splits a batch on which the function fails, gives up after ten retries, and goes on', async () => {
+    const own = await openOwnTable();
+    const ids = await own.post(7);
+    const [, poison = ''] = ids;
+    const {
+      ids: passed,
+      lines,
+      batches,
+    } = map(own, (event) => {
+      if (sequenceNumbersOf(event, [poison]).length > 0) throw new Error('secret subject');
+      return [];
+    });
+    const alone = () => batches().filter((batch) => batch.length === 1 && batch[0] === poison);
+    await expect.poll(() => lines.length, { timeout: 10_000 }).toBe(1);
+    expect(alone().length).toBe(11);
+    expect(new Set(passed())).toEqual(new Set(ids));
+    expect(batches().slice(0, 3)).toEqual([ids, ids.slice(0, 4), ids.slice(0, 2)]);
+    expect(JSON.parse(lines[0] ?? '')).toEqual({
+      timestamp: expect.stringMatching(/^\d{4}-/) as string,
+      level: 'ERROR',
+      message: `No mail after 10 retries, until the next start: ${poison}`,
+    });
+    const next = await own.post(1);
+    await expect.poll(() => batches().at(-1), { timeout: 10_000 }).toEqual(next);
+  });
+
+  it('gives up only the records that fail when others of their batch do not', async () => {
+    const own = await openOwnTable();
+    const ids = await own.post(4);
+    const { lines, batches } = map(own, (event) => sequenceNumbersOf(event, [ids[0], ids[2]]));
+    await expect.poll(() => lines.length, { timeout: 10_000 }).toBe(1);
+    expect(batches()).toEqual(Array.from({ length: 11 }, () => ids));
+    expect(lines[0]).toContain(`${ids[0]}, ${ids[2]}"`);
+  });
+
+  it('takes a batch for failed when the function reports an unknown record', async () => {
+    const own = await openOwnTable();
+    const ids = await own.post(2);
+    const { batches } = map(own, () => (batches().length === 1 ? ['123'] : []));
+    await expect.poll(batches).toEqual([ids, ids.slice(0, 1), ids.slice(1)]);
+  });
+
+  it('never logs what a row contains in the place of an id', async () => {
+    const own = await openOwnTable();
+    const row = { pk: 'p', sk: 's', __edb_e__: 'inquiry', id: 'secret@example.com' };
+    await own.table.client.send(new PutCommand({ TableName: own.table.name, Item: row }));
+    const { lines } = map(own, () => {
+      throw new Error('no');
+    });
+    await expect.poll(() => lines.length, { timeout: 10_000 }).toBe(1);
+    expect(lines[0]).toContain('(no id)');
+    expect(lines[0]).not.toContain('secret');
+  });
+
+  it.each(['ExpiredIteratorException', 'TrimmedDataAccessException', 'ResourceNotFoundException'])(
+    'goes on after %s, silently',
+    async (name) => {
+      const own = await openOwnTable();
+      const proxy = await startFaultProxy(own.endpoint);
+      closing.push(() => proxy.close());
+      const { ids: passed, lines } = map({ ...own, endpoint: proxy.url });
+      const ids = await own.post(1);
+      await expect.poll(passed, { timeout: 10_000 }).toEqual(ids);
+      let refused = 0;
+      proxy.plan = (_, operation) =>
+        operation === 'GetRecords' && refused++ < 2 ? refuse(400, name) : undefined;
+      await expect.poll(() => refused, { timeout: 10_000 }).toBeGreaterThan(2);
+      const more = await own.post(1);
+      // From the start after a trimmed position, which is older than all that is left.
+      const again = name === 'TrimmedDataAccessException' ? ids : [];
+      await expect.poll(passed, { timeout: 10_000 }).toEqual([...ids, ...again, ...more]);
+      expect(lines).toEqual([]);
+    },
+  );
+
+  it('logs one line while the stream cannot be read, and goes on', async () => {
+    const own = await openOwnTable();
+    const proxy = await startFaultProxy(own.endpoint);
+    closing.push(() => proxy.close());
+    proxy.plan = first(4, refuse(400, 'AccessDeniedException'));
+    const { ids: passed, lines } = map({ ...own, endpoint: proxy.url });
+    const ids = await own.post(1);
+    await expect.poll(passed, { timeout: 30_000 }).toEqual(ids);
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { level: 'ERROR', message: 'The stream of the table cannot be read: AccessDeniedException' },
+    ]);
+  });
+
+  it('stops at once, in the middle of retries, too', async () => {
+    const own = await openOwnTable();
+    await own.post(1);
+    let calls = 0;
+    const mapping = startEventSourceMapping({
+      ...own,
+      retryDelay: 600_000,
+      log: () => undefined,
+      invoke: async () => {
+        calls++;
+        throw new Error('no');
+      },
+    });
+    await expect.poll(() => calls, { timeout: 10_000 }).toBe(1);
+    await mapping.close();
+    expect(calls).toBe(1);
+  });
+});
+
+describe.skipIf(shared === undefined)('over a restart of DynamoDB Local,', () => {
+  const startOwnEngine = async (folder: string, change?: (database: DatabaseSync) => void) => {
+    const [file] = globSync(join(folder, '*/*.db'));
+    if (file !== undefined && change !== undefined) {
+      const database = new DatabaseSync(file);
+      change(database);
+      database.close();
+    }
+    const engine = await startEngine('dynamodb-local', folder);
+    let running = true;
+    const close = async () => {
+      if (running) await engine.close();
+      running = false;
+    };
+    closing.push(close);
+    return { url: engine.url, close };
+  };
+  const createFolder = (): string => {
+    const folder = mkdtempSync(join(tmpdir(), 'inquiries-stream-'));
+    closing.push(() => rmSync(folder, { recursive: true }));
+    return folder;
+  };
+
+  it('the stream is read again from its oldest record', async () => {
+    const folder = createFolder();
+    const engine = await startOwnEngine(folder);
+    const own = await openOwnTable(engine.url);
+    const ids = await own.post(2);
+    const before = map(own);
+    await expect.poll(before.ids, { timeout: 10_000 }).toEqual(ids);
+    await before.mapping.close();
+    await engine.close();
+
+    const { url } = await startOwnEngine(folder);
+    expect(await openTable({ name: 'dynamodb-local', url }, own.table.name)).toBe(own.streamArn);
+    const after = map({ ...own, endpoint: url });
+    await expect.poll(after.ids, { timeout: 10_000 }).toEqual(ids);
+  });
+
+  it('records older than 24 hours are not passed on, and new ones are', async () => {
+    const folder = createFolder();
+    const engine = await startOwnEngine(folder);
+    const own = await openOwnTable(engine.url);
+    await own.post(2);
+    await engine.close();
+
+    const { url } = await startOwnEngine(folder, (database) => {
+      for (const table of ['sm', 'ss', 'us']) {
+        database.exec(`UPDATE ${table} SET CreationDateTime = CreationDateTime - 25 * 3600 * 1000`);
+      }
+    });
+    const { ids: passed, lines } = map({ ...own, endpoint: url });
+    const ids = await createWriter(own.table, url)(1);
+    await expect.poll(passed, { timeout: 10_000 }).toEqual(ids);
+    expect(lines).toEqual([]);
+  });
+
+  it('a closed shard is read before its child', async () => {
+    const folder = createFolder();
+    const engine = await startOwnEngine(folder);
+    const own = await openOwnTable(engine.url);
+    const ids = await own.post(4);
+    await engine.close();
+
+    // What DynamoDB Local does when a shard is 4 hours old.
+    const { url } = await startOwnEngine(folder, (database) => {
+      const [parent] = database.prepare('SELECT ShardID, CreationDateTime FROM ss').all();
+      const { ShardID = '', CreationDateTime } = parent ?? {};
+      // DescribeStream lists shards by their ids.
+      const child = 'shardId-00000000000000000000-00000000';
+      const records = database.prepare('SELECT SequenceNumber FROM us ORDER BY SequenceNumber').all();
+      const { SequenceNumber: last = 0 } = records[1] ?? {};
+      database.prepare('UPDATE ss SET SequenceNumberEnd = ?, DeletionDateTime = ?').run(last, Date.now());
+      database
+        .prepare('INSERT INTO ss SELECT StreamID, ?, ?, NULL, ?, NULL, ShardID FROM ss')
+        .run(child, Number(CreationDateTime) + 1, Number(last) + 1);
+      database.prepare('UPDATE us SET ShardID = ? WHERE SequenceNumber > ?').run(child, last);
+      expect(child < String(ShardID)).toBe(true);
+    });
+    const { batches } = map({ ...own, endpoint: url });
+    await expect.poll(batches, { timeout: 10_000 }).toEqual([ids.slice(0, 2), ids.slice(2)]);
+  });
+});

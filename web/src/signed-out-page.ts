@@ -1,0 +1,41 @@
+import { button, h, notice } from '../ui/dom.ts';
+import type { Message } from './languages/strings.ts';
+import type { Locale } from './locale.ts';
+import type { SignInResult } from './session.ts';
+
+/** The page for users who are not signed in. @param lead - Default: what signing in is for. */
+export function signedOutPage(
+  { strings: { form, session } }: Locale,
+  reason: SignInResult['reason'],
+  signIn: () => Promise<void>,
+  lead = session.lead,
+): HTMLElement {
+  const reasons: Record<SignInResult['reason'], Message | undefined> = {
+    none: undefined,
+    'signed-in': undefined,
+    'signed-out': session.signedOut,
+    'signed-out-here': session.signedOutHere,
+    ended: session.ended,
+    cancelled: session.cancelled,
+    failed: session.failed,
+  };
+  const message = reasons[reason];
+  const live = h('div', { class: 'live', role: 'alert' });
+  if (message !== undefined) live.append(notice(reason === 'failed' ? 'bad' : 'plain', message));
+  const start = button(session.signIn, { class: 'primary wide' }, async () => {
+    start.textContent = session.signingIn;
+    await signIn().catch(() => {
+      start.textContent = session.signIn;
+      live.replaceChildren(notice('bad', session.noAnswer));
+    });
+  });
+  return h(
+    'div',
+    { class: 'card welcome' },
+    h('h1', {}, form.title),
+    h('p', { class: 'lead' }, lead),
+    live,
+    start,
+    h('p', { class: 'hint' }, session.hint),
+  );
+}
