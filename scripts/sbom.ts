@@ -6,8 +6,9 @@
  * Usage: npm run --silent sbom > FILE. Exit codes: 0 printed, 1 failed, 2 bad use.
  */
 import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
 import { parseOptions, runCommand } from '../lib/command-line.ts';
+import type { Main } from '../lib/command-line.ts';
+import { ROOT } from '../lib/paths.ts';
 
 interface BillOfMaterials {
   readonly metadata: { readonly component: { readonly 'bom-ref': string } };
@@ -15,11 +16,10 @@ interface BillOfMaterials {
   readonly dependencies: { readonly ref: string; readonly dependsOn: string[] }[];
 }
 
-await runCommand(async () => {
-  parseOptions('Usage: npm run --silent sbom > FILE', {});
-  const args = ['sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--package-lock-only'];
-  const cwd = join(import.meta.dirname, '..');
-  const bill = JSON.parse(execFileSync('npm', args, { cwd, encoding: 'utf8' })) as BillOfMaterials;
+export const main: Main = async (args, { stdout }) => {
+  parseOptions('Usage: npm run --silent sbom > FILE', {}, args);
+  const command = ['sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--package-lock-only'];
+  const bill = JSON.parse(execFileSync('npm', command, { cwd: ROOT, encoding: 'utf8' })) as BillOfMaterials;
   const components = bill.components.filter(
     ({ properties }) => !properties.some(({ name }) => name === 'cdx:npm:package:development'),
   );
@@ -27,5 +27,7 @@ await runCommand(async () => {
   const dependencies = bill.dependencies
     .filter(({ ref }) => kept.has(ref))
     .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((other) => kept.has(other)) }));
-  process.stdout.write(`${JSON.stringify({ ...bill, components, dependencies }, null, 2)}\n`);
-});
+  stdout.write(`${JSON.stringify({ ...bill, components, dependencies }, null, 2)}\n`);
+};
+
+if (import.meta.main) await runCommand(main);

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse, stringify } from 'yaml';
-import type { OpenApiDocument } from '../../scripts/openapi/document.ts';
+import type { OpenApiDocument } from '../../scripts/openapi-document.ts';
 import { startPageServer } from '../../lib/page-server.ts';
 import type { Content } from '../../lib/page-server.ts';
 

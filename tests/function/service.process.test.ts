@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dynamoDbLocalUnavailableReason } from '../../local/database/engines.ts';
 import { startStack } from '../../local/stack.ts';
-import type { OpenApiDocument } from '../../scripts/openapi/document.ts';
+import type { OpenApiDocument } from '../../scripts/openapi-document.ts';
 import type { Stack } from '../../local/stack.ts';
 import type { TokenRequest } from '../../local/issuer/tokens.ts';
 import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';

@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import type { OpenAPIV3_1 } from 'openapi-types';
 import { parse } from 'yaml';
-import type { OpenApiDocument } from '../../scripts/openapi/document.ts';
+import type { OpenApiDocument } from '../../scripts/openapi-document.ts';
 import { send } from './http.ts';
 import type { Answer } from './http.ts';
 

@@ -14,10 +14,10 @@ import {
   inquirySchema,
   listQuerySchema,
   replayedHeader,
-} from '../../src/contract.ts';
-import { ITEM_LIMIT } from '../../src/limits.ts';
-import { limits, replies } from '../../lib/gateway-replies.ts';
-import type { Reply } from '../../lib/gateway-replies.ts';
+} from '../src/contract.ts';
+import { ITEM_LIMIT } from '../src/limits.ts';
+import { limits, replies } from '../lib/gateway-replies.ts';
+import type { Reply } from '../lib/gateway-replies.ts';
 
 export interface DocumentOptions {
   /** Base URL of the deployment, without `/inquiries`. */
