@@ -8,6 +8,7 @@ import {
   inquiryListResponseSchema,
   inquirySchema,
 } from '../src/contract.ts';
+import { INQUIRY_ID } from '../src/limits.ts';
 import type {
   CreateInquiryResponse,
   ErrorResponseBody,
@@ -201,8 +202,7 @@ export function assertList(response: ServiceResponse): InquiryListResponse {
 
 function assertInquiry(inquiry: Inquiry): void {
   assertFields('an inquiry', inquiry, inquirySchema.required);
-  const isUuid7 = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/.test(inquiry.id);
-  assert(isUuid7, 'id is not a UUIDv7');
+  assert(INQUIRY_ID.test(inquiry.id), 'id is not a UUIDv7');
 }
 
 /** Status, content type, and a JSON object with exactly the fields of the schema. */

@@ -11,7 +11,8 @@ import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { styleText } from 'node:util';
 import { watch } from 'chokidar';
-import { isLanguage, languages } from '../web/src/locale.ts';
+import { isSettingOf, MAXIMA } from '../src/limits.ts';
+import { isLanguage, languages } from '../src/mailer/languages.ts';
 import { openFolder, parseOptions, runCommand, UsageError } from '../lib/command-line.ts';
 import { engineNames, dynamoDbLocalUnavailableReason } from './database/engines.ts';
 import { buildFormWhenStale } from './pages/form-server.ts';
@@ -163,23 +164,23 @@ function readSettings() {
     corsOrigins: (options['cors-origin'] ?? []).map(parseOrigin),
     inspect,
     functions: {
-      ...readNumber('RETENTION_DAYS', 36_500),
-      ...readNumber('INQUIRIES_PER_HOUR', 1_000),
-      ...readNumber('MAILS_PER_HOUR', 1_000),
+      ...readNumber('RETENTION_DAYS'),
+      ...readNumber('INQUIRIES_PER_HOUR'),
+      ...readNumber('MAILS_PER_HOUR'),
       ...readMailLanguage(),
     },
   };
 }
 
-/** Reads a setting of the functions from the environment. @throws UsageError unless it is from 1 to `maximum`. */
-function readNumber(name: string, maximum: number): Record<string, string> {
+/** Reads a setting of the functions from the environment. @throws UsageError when it is malformed. */
+function readNumber(name: keyof typeof MAXIMA): Record<string, string> {
   const value = process.env[name];
   if (!value) return {};
-  if (/^[1-9]\d{0,4}$/.test(value) && Number(value) <= maximum) return { [name]: value };
-  throw new UsageError(`${name} must be a number from 1 to ${maximum}, not "${value}".`);
+  if (isSettingOf(name, value)) return { [name]: value };
+  throw new UsageError(`${name} must be a number from 1 to ${MAXIMA[name]}, not "${value}".`);
 }
 
-/** Reads the language of replies from the environment. @throws UsageError unless the form has it. */
+/** Reads the language of replies from the environment. @throws UsageError unless the mailer has it. */
 function readMailLanguage(): Record<string, string> {
   const { MAIL_LANGUAGE: value } = process.env;
   if (!value) return {};

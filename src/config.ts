@@ -1,3 +1,5 @@
+import { isSettingOf, MAXIMA } from './limits.ts';
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -7,21 +9,21 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * @returns `corsOrigin`, the value of Access-Control-Allow-Origin; `region`, which Lambda sets: without it every
  * request to the database fails and is logged as `RegionMissing`; `retentionDays`, after which a new inquiry expires,
  * or undefined for never; `inquiriesPerHour`, the most that one owner may send, or undefined for any number.
- * @throws Error naming every required variable that is missing or empty, or RETENTION_DAYS when it is not a whole
- * number from 1 to 36,500 (100 years), or INQUIRIES_PER_HOUR when it is not one from 1 to 1,000.
+ * @throws Error naming every required variable that is missing or empty, or the number that is not a whole one from 1
+ * to its maximum (src/limits.ts).
  */
 export function parseConfig(env: Environment) {
   const { TABLE_NAME: tableName, CORS_ORIGIN: corsOrigin, AWS_REGION: region } = env;
-  const retentionDays = readNumber(env, 'RETENTION_DAYS', 36_500);
-  const inquiriesPerHour = readNumber(env, 'INQUIRIES_PER_HOUR', 1_000);
+  const retentionDays = readNumber(env, 'RETENTION_DAYS');
+  const inquiriesPerHour = readNumber(env, 'INQUIRIES_PER_HOUR');
   if (tableName && corsOrigin) return { tableName, corsOrigin, region, retentionDays, inquiriesPerHour };
   const missing = ['TABLE_NAME', 'CORS_ORIGIN'].filter((name) => !env[name]);
   throw new Error(`Missing environment variables: ${missing.join(', ')}`);
 }
 
-function readNumber(env: Environment, name: string, most: number): number | undefined {
+function readNumber(env: Environment, name: keyof typeof MAXIMA): number | undefined {
   const text = env[name];
   if (!text) return undefined;
-  if (/^[1-9]\d*$/.test(text) && Number(text) <= most) return Number(text);
-  throw new Error(`${name} is not a whole number from 1 to ${most}: ${text}`);
+  if (isSettingOf(name, text)) return Number(text);
+  throw new Error(`${name} is not a whole number from 1 to ${MAXIMA[name]}: ${text}`);
 }

@@ -64,6 +64,9 @@ export const inquiryListResponseSchema = {
   },
 } as const;
 
+/** Milliseconds since the epoch: the first 48 bits of the id (RFC 9562, 5.7). */
+export const timeOf = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+
 const hex = '[0-9A-Fa-f]';
 
 /** Query parameters of the list. The pattern covers every notation that UUID.parse accepts. docs/adr/0016 */

@@ -1,9 +1,9 @@
-import { UUID, V7Generator } from 'uuidv7';
-import { parseCreateInquiryRequest, parseListQuery } from './contract.ts';
+import { V7Generator } from 'uuidv7';
+import { parseCreateInquiryRequest, parseListQuery, timeOf } from './contract.ts';
 import type { CreateInquiryResponse, Inquiry, ListQuery } from './contract.ts';
 import { keyConflict, keyReused, payloadTooLarge, tooManyRequests } from './errors.ts';
 import type { Identity } from './identity.ts';
-import { LAMBDA_PAYLOAD_LIMIT } from './limits.ts';
+import { HOUR, LAMBDA_PAYLOAD_LIMIT } from './limits.ts';
 
 /** What one invocation may spend on the store, and what it has spent. */
 export interface StoreCall {
@@ -34,10 +34,10 @@ export interface InquiryStore {
   /** What {@link put} would resolve to because the key is known; undefined when it is not. */
   find(inquiry: Inquiry, call: StoreCall, key: string): Promise<PutResult | undefined>;
   /**
-   * The oldest of the owner's newest `count` inquiries since a time in milliseconds, strongly consistent, or of as many
-   * as DynamoDB reads at once (1 MB); undefined when there are fewer. docs/adr/0091
+   * The id of the `count`-th newest of the owner's inquiries since a time in milliseconds, strongly consistent. When
+   * DynamoDB reads fewer at once (1 MB), it is the oldest of those. docs/adr/0091
    *
-   * @returns Its id.
+   * @returns Undefined when the owner has fewer.
    */
   findNth(owner: Identity, since: number, count: number, call: StoreCall): Promise<string | undefined>;
   /**
@@ -60,8 +60,6 @@ export interface InquiriesOptions {
   readonly random?: { nextUint32(): number } | undefined;
 }
 
-const HOUR = 3_600_000;
-
 /** The two use cases. */
 export type Inquiries = ReturnType<typeof createInquiries>;
 
@@ -78,9 +76,6 @@ const LIST_BUDGET = LAMBDA_PAYLOAD_LIMIT - 64 * 1024;
 const exactSize = (json: string): number => Buffer.byteLength(JSON.stringify(json)) - 2;
 /** At most 3 bytes for each UTF-16 unit: 3 in UTF-8, or 2 for an escaped quote or backslash. */
 const upperBound = (json: string): number => 3 * json.length;
-
-/** Milliseconds since the epoch: the first 48 bits of the id (RFC 9562, 5.7). */
-const toTime = (id: UUID): number => Number.parseInt(id.toHex().slice(0, 12), 16);
 
 /** Wires the use cases. Create them once per process: ids increase strictly within one instance. */
 export function createInquiries(
@@ -142,23 +137,23 @@ export function createInquiries(
       key?: string,
     ): Promise<CreateInquiryResponse & { readonly isReplay: boolean }> {
       const { subject, body } = parseCreateInquiryRequest(json);
-      const toInquiry = (id: UUID): Inquiry => ({
-        id: id.toString(),
+      const toInquiry = (id: string): Inquiry => ({
+        id,
         cognito_sub: owner.sub,
         email: owner.email,
         subject,
         body,
         // One reading of the clock: that of the id. docs/adr/0010
-        created_at: new Date(toTime(id)).toISOString(),
+        created_at: new Date(timeOf(id)).toISOString(),
       });
       const time = now();
-      const inquiry = toInquiry(generator.generateOrResetWithTs(time));
+      const inquiry = toInquiry(generator.generateOrResetWithTs(time).toString());
       let result: PutResult | undefined;
       if (inquiriesPerHour !== undefined) {
         const oldest = await store.findNth(owner, time - HOUR + 1, inquiriesPerHour, call);
         if (oldest !== undefined) {
           result = key === undefined ? undefined : await store.find(inquiry, call, key);
-          const wait = toTime(UUID.parse(oldest)) + HOUR - time;
+          const wait = timeOf(oldest) + HOUR - time;
           if (result === undefined) throw tooManyRequests(inquiriesPerHour, Math.ceil(wait / 1_000));
         }
       }
@@ -166,7 +161,7 @@ export function createInquiries(
       if ('refusal' in result) throw toError(result.refusal);
       // A replay is the first response again: its id has the time, and subject and body are the same.
       const isReplay = result.id !== inquiry.id;
-      return { inquiry: isReplay ? toInquiry(UUID.parse(result.id)) : inquiry, isReplay };
+      return { inquiry: isReplay ? toInquiry(result.id) : inquiry, isReplay };
     },
   };
 }

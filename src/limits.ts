@@ -1,3 +1,5 @@
+/** Limits and forms that more than one room goes by. No imports: the form's bundle has this file. */
+
 /** Bytes of a DynamoDB item: attribute names and values in UTF-8. */
 export const ITEM_LIMIT = 400 * 1024;
 
@@ -6,3 +8,16 @@ export const PARTITION_KEY_LIMIT = 2048;
 
 /** Bytes of Lambda's request and response, each as JSON, in which the body is an escaped string. */
 export const LAMBDA_PAYLOAD_LIMIT = 6_291_556;
+
+/** Milliseconds. */
+export const HOUR = 3_600_000;
+
+/** An inquiry's id as the service writes it: UUID version 7 in canonical form (RFC 9562). */
+export const INQUIRY_ID = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
+
+/** The settings that are whole numbers from 1, each with its maximum. infra/terraform/variables.tf has the same. */
+export const MAXIMA = { RETENTION_DAYS: 36_500, INQUIRIES_PER_HOUR: 1_000, MAILS_PER_HOUR: 1_000 } as const;
+
+/** Whether a text is a value of the setting: a whole number from 1 to its maximum, in digits without leading zeros. */
+export const isSettingOf = (name: keyof typeof MAXIMA, text: string): boolean =>
+  /^[1-9]\d*$/.test(text) && Number(text) <= MAXIMA[name];

@@ -1,4 +1,5 @@
 /** The entry point of the operators' page: takes the secret from the address, wires list, detail and keys. */
+import { INQUIRY_ID } from '../../src/limits.ts';
 import { button, h } from '../../web/ui/dom.ts';
 import { problemPage } from '../../web/ui/problem-page.ts';
 import { createApi, isFailure } from './client.ts';
@@ -12,14 +13,13 @@ import type { List } from './rows.ts';
 import { updateAges } from './times.ts';
 
 const SECRET = 'inbox.secret';
-const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const main = document.querySelector('main');
 const account = document.querySelector('#account');
 
 /** The part of the address after `#`: the id of an inquiry, or the secret of a page that is being opened. */
 const fragment = (): string => location.hash.slice(1);
-const openedId = (): string | undefined => (ID.test(fragment()) ? fragment() : undefined);
+const openedId = (): string | undefined => (INQUIRY_ID.test(fragment()) ? fragment() : undefined);
 
 const hasSecret = (): boolean => fragment() !== '' && openedId() === undefined;
 

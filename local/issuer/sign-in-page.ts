@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { escapeHtml } from '../../src/mailer/text.ts';
 import { CLIENT_ID, DEMO_USERS, subOf } from './tokens.ts';
 
 /** Content of the sign-in page, as plain text; it is escaped here. */
@@ -16,16 +17,17 @@ interface SignIn {
   readonly problem?: string;
 }
 
+const userButton = (name: string) =>
+  `<button name="email" value="${escapeHtml(name)}">${escapeHtml(name)}</button>`;
+
 export function signInPage({ action, returnTo, email, problem }: SignIn): string {
   const form = (content: string) => `<form method="post" action="${escapeHtml(action)}">${content}</form>`;
-  const user = (name: string) =>
-    `<button name="email" value="${escapeHtml(name)}">${escapeHtml(name)}</button>`;
   const invalid = problem === undefined ? '' : ' aria-invalid="true" aria-describedby="problem"';
   return layout(
     'Sign in',
     `<p>This is the sign-in of the local stack: no password is needed. Choose a user for
 <strong>${escapeHtml(returnTo)}</strong>.</p>
-${form(`<div role="group" aria-label="Demo users">${DEMO_USERS.map(user).join('')}</div>`)}
+${form(`<div role="group" aria-label="Demo users">${DEMO_USERS.map(userButton).join('')}</div>`)}
 ${form(`<label for="email">E-mail address</label>
 <input id="email" name="email" type="email" value="${escapeHtml(email)}" placeholder="you@example.com" maxlength="254"
 autocomplete="off" spellcheck="false" required autofocus${invalid}>
@@ -164,10 +166,6 @@ ${main}
 </body>
 </html>
 `;
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 const STYLE = readFileSync(join(import.meta.dirname, 'sign-in-page.css'), 'utf8');

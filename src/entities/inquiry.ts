@@ -48,7 +48,7 @@ export function createInquiryEntity(table: string) {
 /** No id is higher. */
 export const LAST_ID = 'g';
 
-/** What every id of a millisecond and later is not below (RFC 9562, 5.7). */
+/** The smallest id prefix at a time in milliseconds since the epoch (RFC 9562, 5.7). */
 export function toFirstId(milliseconds: number): string {
   const hex = Math.max(0, Math.floor(milliseconds)).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}`;

@@ -1,3 +1,4 @@
+import { isSettingOf } from '../limits.ts';
 import { isLanguage } from './languages.ts';
 import type { Language } from './languages.ts';
 import { toMailbox } from './text.ts';
@@ -21,7 +22,8 @@ export interface MailerConfig {
  * Reads the mailer's settings from the environment, once, during initialisation.
  *
  * @throws Error naming the variables that are missing or malformed: `INBOX_TO` and `INBOX_FROM` are addresses without a
- * name, `MAILS_PER_HOUR` is a whole number from 1 to 1,000 (default: 10), `MAIL_LANGUAGE` is one of the form's (default: en).
+ * name, `MAILS_PER_HOUR` is a whole number from 1 to its maximum (src/limits.ts; default: 10), `MAIL_LANGUAGE` is one of
+ * src/mailer/languages.ts (default: en).
  */
 export function parseMailerConfig(env: Readonly<Record<string, string | undefined>>): MailerConfig {
   const { TABLE_NAME, AWS_REGION, STAGE, INBOX_TO, INBOX_FROM } = env;
@@ -31,7 +33,7 @@ export function parseMailerConfig(env: Readonly<Record<string, string | undefine
     STAGE: /^[\w-]+$/.test(STAGE ?? ''),
     INBOX_TO: toMailbox(INBOX_TO ?? '') !== undefined,
     INBOX_FROM: toMailbox(INBOX_FROM ?? '') !== undefined,
-    MAILS_PER_HOUR: /^(?:[1-9]\d{0,2}|1000)$/.test(mailsPerHour),
+    MAILS_PER_HOUR: isSettingOf('MAILS_PER_HOUR', mailsPerHour),
     MAIL_LANGUAGE: isLanguage(language),
   };
   const wrong = Object.entries(valid).flatMap(([name, isValid]) => (isValid ? [] : [name]));

@@ -1,19 +1,26 @@
-/** The texts of mails to owners. They are in the files of the form's languages, whose other texts the bundle leaves out. */
-import { mail as ar } from '../../web/src/languages/ar.ts';
-import { mail as de } from '../../web/src/languages/de.ts';
-import { mail as en } from '../../web/src/languages/en.ts';
-import { mail as es } from '../../web/src/languages/es.ts';
-import { mail as fr } from '../../web/src/languages/fr.ts';
-import { mail as ja } from '../../web/src/languages/ja.ts';
-import type { MailStrings } from '../../web/src/languages/strings.ts';
+/** The texts of the mail that answers an inquiry. */
+const STRINGS = {
+  en: { noSubject: '(no subject)', youWrote: 'On {time} you wrote:' },
+  de: { noSubject: '(kein Betreff)', youWrote: 'Am {time} schrieben Sie:' },
+  fr: { noSubject: '(aucun objet)', youWrote: 'Le {time}, vous avez écrit\u202f:' },
+  es: { noSubject: '(sin asunto)', youWrote: 'El {time} usted escribió:' },
+  ja: { noSubject: '（件名なし）', youWrote: '{time}にいただいたお問い合わせ：' },
+  ar: { noSubject: '(بلا موضوع)', youWrote: 'في {time} كتبت:' },
+} as const;
 
-const MAILS = { en, de, fr, es, ja, ar } satisfies Record<string, MailStrings>;
+export type Language = keyof typeof STRINGS;
 
-export type Language = keyof typeof MAILS;
+/** Those of web/src/locale.ts and infra/terraform/stages.tf. */
+export const languages: readonly string[] = Object.keys(STRINGS);
 
-export const isLanguage = (text: string): text is Language => Object.hasOwn(MAILS, text);
+export const isLanguage = (text: string): text is Language => Object.hasOwn(STRINGS, text);
 
-/** The texts in a language, the direction of its letters, and how it writes a time, in UTC to the minute. */
+/**
+ * The texts in a language, and the direction of its letters.
+ *
+ * @returns `noSubject` in the place of an empty subject; `youWrote` introduces the inquiry of a time in milliseconds, which
+ * it names in UTC to the minute, with the month in words: digits alone would be reordered by the Arabic letters before.
+ */
 export function inLanguage(language: Language) {
   const format = new Intl.DateTimeFormat(language, {
     year: 'numeric',
@@ -24,9 +31,10 @@ export function inLanguage(language: Language) {
     timeZone: 'UTC',
     timeZoneName: 'short',
   });
+  const { noSubject, youWrote } = STRINGS[language];
   return {
-    strings: MAILS[language],
+    noSubject,
+    youWrote: (milliseconds: number): string => youWrote.replace('{time}', format.format(milliseconds)),
     direction: language === 'ar' ? 'rtl' : 'ltr',
-    formatTime: (milliseconds: number): string => format.format(milliseconds),
   } as const;
 }

@@ -1,3 +1,4 @@
+import { INQUIRY_ID } from '../limits.ts';
 import { nameOf, toMetricsLine } from '../log.ts';
 
 /** What became of a mail. */
@@ -37,9 +38,6 @@ export interface CompletedMail {
   readonly error?: unknown;
 }
 
-/** Any other text of a row could be personal data. */
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
-
 const FAILURES = new Set<Outcome>(['no-address', 'refused', 'failed']);
 
 /**
@@ -53,7 +51,8 @@ export function logMail(mail: CompletedMail, writeMetrics: (line: string) => voi
   const { requestId, functionName, inquiry, mail: kind, sequenceNumber, outcome, error } = mail;
   const entry = {
     requestId,
-    inquiry: typeof inquiry === 'string' && UUID.test(inquiry) ? inquiry : 'malformed',
+    // Any other text of a row could be personal data.
+    inquiry: typeof inquiry === 'string' && INQUIRY_ID.test(inquiry) ? inquiry : 'malformed',
     mail: kind,
     sequenceNumber,
     outcome,

@@ -2,6 +2,7 @@
 import type { Context, DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import type { Inquiry } from '../contract.ts';
 import { toInquiry } from '../entities/inquiry-store.ts';
+import { INQUIRY_ID } from '../limits.ts';
 import type { MailerConfig } from './config.ts';
 import type { CompletedMail, Outcome } from './log.ts';
 import { toInquiryMail, toLimitMail, toReplyMail } from './mails.ts';
@@ -36,13 +37,10 @@ export interface MailerDependencies {
 const MAIL_TIME = 20_000;
 const RECORD_TIME = 2_000;
 const RESERVE = 1_000;
-/** With less time than this for a mail it is not begun. */
-const LEAST = 3_000;
+/** Minimum time to start a mail. */
+const MINIMUM_TIME = 3_000;
 
 const IDS_LIMIT = 100;
-
-/** UUID version 7 in canonical form. */
-const ID = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
 
 type MailKind = 'inquiry' | 'reply';
 
@@ -120,7 +118,7 @@ export function createMailer({ store, send, config, log, now = Date.now }: Maile
   ): Promise<Outcome> {
     const time = Math.min(MAIL_TIME, getRemainingTimeInMillis() - RECORD_TIME - RESERVE);
     let result: Result = { outcome: 'deferred' };
-    if (time >= LEAST) {
+    if (time >= MINIMUM_TIME) {
       try {
         result = await work(AbortSignal.timeout(time));
       } catch (error) {
@@ -183,7 +181,7 @@ const isStreamEvent = (event: unknown): event is DynamoDBStreamEvent =>
 /** @throws Error when it is no {@link SendRequest}. */
 function parseSendRequest(event: unknown): Required<SendRequest> {
   const { ids, again = false } = (event ?? {}) as Partial<SendRequest>;
-  const isValid = Array.isArray(ids) && ids.every((id) => typeof id === 'string' && ID.test(id));
+  const isValid = Array.isArray(ids) && ids.every((id) => typeof id === 'string' && INQUIRY_ID.test(id));
   if (isValid && ids.length <= IDS_LIMIT && typeof again === 'boolean') return { ids, again };
   throw new Error(
     `The event is neither a batch of the stream nor { "ids": [at most ${IDS_LIMIT} ids of inquiries], "again": boolean }.`,
@@ -205,7 +203,7 @@ function toMailKind(eventName: string | undefined, row: Row = {}, before: Row = 
 function parseRow(row: Row = {}): Inquiry {
   const { cognito_sub, email, reply } = row;
   const inquiry = toInquiry(row, { cognito_sub: cognito_sub?.S ?? '', email: email?.S ?? '' });
-  if (ID.test(inquiry.id) && (reply === undefined || reply.S !== undefined)) return inquiry;
+  if (INQUIRY_ID.test(inquiry.id) && (reply === undefined || reply.S !== undefined)) return inquiry;
   throw Object.assign(new Error('A stored row is not an inquiry.'), { name: 'MalformedRow' });
 }
 

@@ -4,7 +4,9 @@
  * In a mail to the team, all of its own words come before the text of the user, who therefore cannot imitate them. No
  * address or link of the HTML parts comes from a user.
  */
+import { timeOf } from '../contract.ts';
 import type { Inquiry } from '../contract.ts';
+import { HOUR } from '../limits.ts';
 import type { MailerConfig } from './config.ts';
 import { inLanguage } from './languages.ts';
 import type { Language } from './languages.ts';
@@ -97,8 +99,8 @@ export function toInquiryMail(
 }
 
 /**
- * The answer to an inquiry, for its owner, in the language of the stage. The reply is never cut: the owner has no other way to read it. The original
- * follows, quoted, and is cut when it is long.
+ * The answer to an inquiry, for its owner, in the language of the stage. The reply is never cut: the owner has no other
+ * way to read it. The original follows, quoted, and is cut when it is long.
  *
  * @returns undefined when no mail can be sent to the owner's address.
  */
@@ -106,13 +108,13 @@ export function toReplyMail(inquiry: Inquiry, reply: string, settings: Settings)
   const to = toMailbox(inquiry.email);
   if (to === undefined) return undefined;
   const { language } = settings;
-  const { strings, direction, formatTime } = inLanguage(language);
-  const subject = toOneLine(inquiry.subject, SUBJECT_LIMIT) || strings.noSubject;
+  const { noSubject, youWrote, direction } = inLanguage(language);
+  const subject = toOneLine(inquiry.subject, SUBJECT_LIMIT) || noSubject;
   const answer = toVisible(reply);
   const original = toVisible(inquiry.body);
   const quoted = cut(original, QUOTE_LIMIT);
   const ending = quoted === original ? '' : '\n[…]';
-  const introduction = strings.youWrote(formatTime(toMilliseconds(inquiry.id)));
+  const introduction = youWrote(timeOf(inquiry.id));
   const text = [
     answer,
     '',
@@ -170,17 +172,11 @@ export function toLimitMail(inquiry: Inquiry, { count, isExact }: Waiting, setti
   };
 }
 
-/** Milliseconds. */
-const HOUR = 3_600_000;
-
-/** Milliseconds since the epoch of an id (RFC 9562, 5.7). */
-const toMilliseconds = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
-
 /** The start of the hour (UTC) in which an id was made, in milliseconds since the epoch. */
-export const toHour = (id: string): number => Math.floor(toMilliseconds(id) / HOUR) * HOUR;
+export const toHour = (id: string): number => Math.floor(timeOf(id) / HOUR) * HOUR;
 
 const toTime = (id: string): string =>
-  `${new Date(toMilliseconds(id)).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+  `${new Date(timeOf(id)).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
 /**
  * All mails of an inquiry refer to the same message, which makes them one thread: SES gives each mail a Message-ID of

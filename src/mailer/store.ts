@@ -13,6 +13,7 @@ import { createDeliveryEntity, createQuotaEntity } from '../entities/delivery.ts
 import { toAttributes } from '../entities/inquiry-store.ts';
 import type { Scalars } from '../entities/inquiry-store.ts';
 import { createInquiryEntity, toFirstId } from '../entities/inquiry.ts';
+import { HOUR } from '../limits.ts';
 import { toHour } from './mails.ts';
 import type { Waiting } from './mails.ts';
 
@@ -27,8 +28,6 @@ export type Claim = 'mail' | 'limit-mail' | 'none';
 
 /** Seconds. Longer than the stream keeps a record (24 h). */
 const KEPT = 2 * 86_400;
-/** Milliseconds. */
-const HOUR = 3_600_000;
 /** The most inquiries that are counted for the mail about the limit. */
 const COUNT_LIMIT = 1_000;
 

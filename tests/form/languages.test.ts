@@ -6,11 +6,10 @@ import * as en from '../../web/src/languages/en.ts';
 import * as es from '../../web/src/languages/es.ts';
 import * as fr from '../../web/src/languages/fr.ts';
 import * as ja from '../../web/src/languages/ja.ts';
-import type { MailStrings, Plural, Strings } from '../../web/src/languages/strings.ts';
+import type { Plural, Strings } from '../../web/src/languages/strings.ts';
 
 interface Texts {
   readonly strings: Strings;
-  readonly mail: MailStrings;
 }
 
 type Leaf = string | ((...values: string[]) => string) | Plural;

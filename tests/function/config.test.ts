@@ -1,5 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ROOT } from '../../lib/paths.ts';
 import { parseConfig } from '../../src/config.ts';
+import { MAXIMA } from '../../src/limits.ts';
 
 it('reads the settings', () => {
   expect(parseConfig({ TABLE_NAME: 't', CORS_ORIGIN: 'https://o', AWS_REGION: 'r' })).toEqual({
@@ -46,6 +50,12 @@ describe.each([
     const message = `${variable} is not a whole number from 1 to ${most}: ${text}`;
     expect(() => parseConfig({ ...REQUIRED, [variable]: text })).toThrow(new Error(message));
   });
+});
+
+const terraform = readFileSync(join(ROOT, 'infra/terraform/variables.tf'), 'utf8');
+it.each(Object.entries(MAXIMA))('Terraform has the same maximum of %s: %i', (name, maximum) => {
+  const conditions = terraform.matchAll(new RegExp(`${name.toLowerCase()} <= (\\d+)`, 'g'));
+  expect([...conditions].map(([, digits]) => Number(digits))).toEqual([maximum]);
 });
 
 it.each([

@@ -5,7 +5,7 @@ import type { Inquiry } from '../../src/contract.ts';
 import { ApiError } from '../../src/errors.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import type { InquiryStore } from '../../src/inquiries.ts';
-import { LAMBDA_PAYLOAD_LIMIT } from '../../src/limits.ts';
+import { INQUIRY_ID, LAMBDA_PAYLOAD_LIMIT } from '../../src/limits.ts';
 import { EMAIL, list as readList, makeCall, SUB } from '../helpers/events.ts';
 import { createMemoryStore } from '../helpers/memory-store.ts';
 
@@ -32,7 +32,7 @@ describe('create', () => {
       INPUT,
       call,
     );
-    expect(inquiry.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(inquiry.id).toMatch(INQUIRY_ID);
     expect(inquiry.created_at).toBe('2026-11-20T05:34:00.007Z');
     expect(millisecondOf(inquiry.id)).toBe(inquiry.created_at);
   });

@@ -8,10 +8,10 @@ import { parse, parseDocument } from 'yaml';
 import { readIfThere } from '../../lib/command-line.ts';
 import { listQuerySchema, parseListQuery } from '../../src/contract.ts';
 import { readIdempotencyKey } from '../../src/http.ts';
+import { formats } from '../helpers/contract.ts';
 import { INQUIRY } from '../helpers/events.ts';
 import { ROOT } from '../../lib/paths.ts';
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const folder = mkdtempSync(join(tmpdir(), 'inquiries-openapi-'));
 const file = join(folder, 'openapi.yaml');
 const committed = readFileSync(join(ROOT, 'docs/openapi.yaml'), 'utf8');
@@ -90,7 +90,7 @@ describe('the pattern of `before`', () => {
   const notations = ['ID', '{ID}', 'urn:uuid:ID', 'HEX'];
 
   it('matches a UUID in any notation exactly when the service accepts it: version 7 and no other', () => {
-    const uuid = fc.oneof(fc.uuid({ version: 7 }), fc.uuid(), fc.stringMatching(UUID));
+    const uuid = fc.oneof(fc.uuid({ version: 7 }), fc.uuid(), fc.stringMatching(formats.uuid));
     let accepted = 0;
     fc.assert(
       fc.property(uuid, fc.constantFrom(...notations), fc.boolean(), (id, notation, isUpperCase) => {

@@ -5,6 +5,7 @@ import type { OpenApiDocument } from '../../scripts/openapi-document.ts';
 import type { Stack } from '../../local/stack.ts';
 import type { TokenRequest } from '../../local/issuer/tokens.ts';
 import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
+import { INQUIRY_ID } from '../../src/limits.ts';
 import { createApi } from '../../web/src/api.ts';
 import type { Page } from '../../web/src/api.ts';
 import { sendAndCheck as send } from '../helpers/contract.ts';
@@ -17,7 +18,6 @@ interface OAuthFlows {
 
 /** Of a page besides the contact form. */
 const ORIGIN = 'https://www.example.com';
-const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const FAULT_OF_JSON = {
   error: 'INTERNAL_SERVER_ERROR',
   message: 'The request body could not be parsed as JSON.',
@@ -83,7 +83,7 @@ describe.each([
     });
     expect(json).toEqual({
       inquiry: {
-        id: expect.stringMatching(UUID_V7) as string,
+        id: expect.stringMatching(INQUIRY_ID) as string,
         cognito_sub: '1f0d2c3b-4a59-4687-9a5b-c6d7e8f90a1b',
         email: ana.email,
         subject: 'Hello',

@@ -1,6 +1,7 @@
 /** Merges pages into the list that is shown, newest first. */
-import type { Page } from './api.ts';
 import type { Inquiry } from '../../src/contract.ts';
+import { INQUIRY_ID } from '../../src/limits.ts';
+import type { Page } from './api.ts';
 
 /** Merges the newest page into the list. Older inquiries are kept unless there may be a gap between the two. */
 export function mergeNewest(shown: Page, newest: Page): Page {
@@ -37,7 +38,7 @@ export function addSent(shown: Page, inquiry: Inquiry): Page {
 }
 
 /** Whether a text, such as the fragment of an address, has the form of an inquiry's id. */
-export const isInquiryId = (text: string): boolean => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(text);
+export const isInquiryId = (text: string): boolean => INQUIRY_ID.test(text);
 
 /**
  * The query for one inquiry. `before` is a place in time, not an id that must exist: here, the one that follows the id.

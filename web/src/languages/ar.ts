@@ -1,4 +1,4 @@
-import type { MailStrings, Strings } from './strings.ts';
+import type { Strings } from './strings.ts';
 
 // Verbal nouns and the past tense address everybody; imperatives and the present tense would have to choose a gender.
 export const strings: Strings = {
@@ -212,10 +212,4 @@ export const strings: Strings = {
     notCopied: 'تعذر النسخ',
     notFound: 'هذا الاستفسار ليس في قائمتك.',
   },
-};
-
-export const mail: MailStrings = {
-  noSubject: '(بلا موضوع)',
-  // A time such as 2026-11-20 09:30 UTC would be put into another order by the Arabic letters before it.
-  youWrote: (time) => `في ${time} كتبت:`,
 };

@@ -1,4 +1,4 @@
-import type { MailStrings, Strings } from './strings.ts';
+import type { Strings } from './strings.ts';
 
 export const strings: Strings = {
   page: {
@@ -170,9 +170,4 @@ export const strings: Strings = {
     notCopied: 'Das Kopieren hat nicht geklappt',
     notFound: 'Diese Anfrage ist nicht in Ihrer Liste.',
   },
-};
-
-export const mail: MailStrings = {
-  noSubject: '(kein Betreff)',
-  youWrote: (time) => `Am ${time} schrieben Sie:`,
 };

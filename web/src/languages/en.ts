@@ -1,4 +1,4 @@
-import type { MailStrings, Strings } from './strings.ts';
+import type { Strings } from './strings.ts';
 
 export const strings: Strings = {
   page: {
@@ -160,9 +160,4 @@ export const strings: Strings = {
     notCopied: 'Copying didn’t work',
     notFound: 'This inquiry isn’t in your list.',
   },
-};
-
-export const mail: MailStrings = {
-  noSubject: '(no subject)',
-  youWrote: (time) => `On ${time} you wrote:`,
 };

@@ -1,4 +1,4 @@
-import type { MailStrings, Strings } from './strings.ts';
+import type { Strings } from './strings.ts';
 
 export const strings: Strings = {
   page: {
@@ -175,9 +175,4 @@ export const strings: Strings = {
     notCopied: 'No se pudo copiar',
     notFound: 'Esta consulta no está en su lista.',
   },
-};
-
-export const mail: MailStrings = {
-  noSubject: '(sin asunto)',
-  youWrote: (time) => `El ${time} usted escribió:`,
 };

@@ -1,4 +1,4 @@
-import type { MailStrings, Strings } from './strings.ts';
+import type { Strings } from './strings.ts';
 
 // \u202f is the narrow space before ? ! : ; and inside « »; the line never breaks there.
 export const strings: Strings = {
@@ -185,9 +185,4 @@ export const strings: Strings = {
     notCopied: 'La copie a échoué',
     notFound: 'Cette demande ne figure pas dans votre liste.',
   },
-};
-
-export const mail: MailStrings = {
-  noSubject: '(aucun objet)',
-  youWrote: (time) => `Le ${time}, vous avez écrit\u202f:`,
 };

@@ -1,4 +1,4 @@
-import type { MailStrings, Strings } from './strings.ts';
+import type { Strings } from './strings.ts';
 
 export const strings: Strings = {
   page: {
@@ -167,9 +167,4 @@ export const strings: Strings = {
     notCopied: 'コピーできませんでした',
     notFound: 'このお問い合わせは一覧にありません。',
   },
-};
-
-export const mail: MailStrings = {
-  noSubject: '（件名なし）',
-  youWrote: (time) => `${time}にいただいたお問い合わせ：`,
 };

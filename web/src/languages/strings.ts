@@ -174,10 +174,3 @@ export interface Strings {
     readonly notFound: string;
   };
 }
-
-/** The texts of the mail that answers an inquiry. */
-export interface MailStrings {
-  readonly noSubject: string;
-  /** @param time - With the time zone. */
-  readonly youWrote: (time: string) => string;
-}
