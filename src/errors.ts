@@ -2,7 +2,7 @@ import { ITEM_LIMIT } from './limits.ts';
 
 /**
  * A response other than success. Thrown anywhere below `app.ts`, which turns it into a response; anything else that
- * is thrown becomes {@link internalError}. Only this file has the status numbers of errors.
+ * is thrown becomes {@link internalError}. Of src/, only this file has the status numbers of errors.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';

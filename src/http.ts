@@ -27,7 +27,7 @@ export interface GatewayResponse {
   readonly body: string;
 }
 
-/** With `ignoreBOM` a byte order mark stays in the text, where it is not JSON, as it is in a body that is not base64. */
+/** `ignoreBOM` keeps the byte order mark, so that JSON.parse rejects it, as in a body that is not base64. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** UTF-16 units of the longest body that is parsed: an item of 400 KB with every byte escaped, and room for space. */

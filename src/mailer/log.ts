@@ -15,7 +15,7 @@ export type Outcome =
   | 'expired'
   /** Deleted from the table, or never in it. */
   | 'erased'
-  /** The owner's address is none to which mail can be sent. */
+  /** No mail can be sent to the owner's address. */
   | 'no-address'
   /** It cannot succeed and is not tried again. */
   | 'refused'

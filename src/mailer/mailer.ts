@@ -178,7 +178,7 @@ const isStreamEvent = (event: unknown): event is DynamoDBStreamEvent =>
   Array.isArray(event.Records) &&
   event.Records.every((entry: object) => 'dynamodb' in entry);
 
-/** @throws Error when it is no {@link SendRequest}. */
+/** @throws Error unless it is a {@link SendRequest}. */
 function parseSendRequest(event: unknown): Required<SendRequest> {
   const { ids, again = false } = (event ?? {}) as Partial<SendRequest>;
   const isValid = Array.isArray(ids) && ids.every((id) => typeof id === 'string' && INQUIRY_ID.test(id));
