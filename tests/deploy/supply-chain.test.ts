@@ -13,14 +13,24 @@ interface LockedPackage {
   readonly link?: boolean;
   readonly hasInstallScript?: boolean;
 }
-const manifest = JSON.parse(readText('package.json')) as {
-  dependencies: Record<string, string>;
+interface Manifest {
+  dependencies?: Record<string, string>;
   devDependencies: Record<string, string>;
   allowScripts: Record<string, boolean>;
-};
-const direct = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
-const { packages } = JSON.parse(readText('package-lock.json')) as { packages: Record<string, LockedPackage> };
-const installed = Object.entries(packages).filter(([path]) => path !== '');
+}
+const manifest = JSON.parse(readText('package.json')) as Manifest;
+/** The repository's package, and those that are installed when their command is run first. */
+const FOLDERS = ['', 'bench/', 'tests/mutation/'];
+const direct = FOLDERS.flatMap((folder) => {
+  const { dependencies, devDependencies } = JSON.parse(readText(`${folder}package.json`)) as Manifest;
+  return Object.entries({ ...dependencies, ...devDependencies });
+});
+const installed = FOLDERS.flatMap((folder) => {
+  const lock = JSON.parse(readText(`${folder}package-lock.json`)) as {
+    packages: Record<string, LockedPackage>;
+  };
+  return Object.entries(lock.packages).filter(([path]) => path !== '');
+});
 const shipped = installed.filter(([, { dev }]) => !dev);
 const nameOf = (path: string): string => path.split('node_modules/').at(-1) ?? '';
 const idOf = ([path, { version }]: [string, LockedPackage]): string => `${nameOf(path)}@${version}`;
