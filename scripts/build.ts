@@ -16,9 +16,10 @@ import { parseOptions, runCommand } from '../lib/command-line.ts';
 import type { Io, Main } from '../lib/command-line.ts';
 import { ROOT } from '../lib/paths.ts';
 
-/** Packages of which the function needs next to nothing, and what the bundle holds in their place. docs/adr/0061 */
-const SHIMS = {
-  '@aws-sdk/credential-provider-node': './src/shims/credential-provider-node.ts',
+/** Packages of which the functions need next to nothing, and what the bundles hold in their place. docs/adr/0061 */
+const SHIMS = { '@aws-sdk/credential-provider-node': './src/shims/credential-provider-node.ts' };
+/** Of the request function, which sends no requests through ElectroDB. */
+const UNUSED = {
   '@aws-sdk/lib-dynamodb': './src/shims/unused.ts',
   '@aws-sdk/util-dynamodb': './src/shims/unused.ts',
 };
@@ -42,7 +43,12 @@ const builtinsWithoutFacade: Plugin = {
 /** Writes NAME.mjs, its source map, NAME.meta.json and the zip, and prints the sizes. */
 async function bundle(
   out: string,
-  { source, name, zip: zipName }: { source: string; name: string; zip: string },
+  {
+    source,
+    name,
+    zip: zipName,
+    alias,
+  }: { source: string; name: string; zip: string; alias: Record<string, string> },
   stdout: Io['stdout'],
 ): Promise<void> {
   const module = `${name}.mjs`;
@@ -56,7 +62,7 @@ async function bundle(
     format: 'esm',
     // The packages' ES modules: smaller than their CommonJS, and they need no `require` in the bundle.
     mainFields: ['module', 'main'],
-    alias: SHIMS,
+    alias,
     plugins: [builtinsWithoutFacade],
     minify: true,
     // For reading stack traces; Lambda gets neither the map nor a comment that names it.
@@ -89,8 +95,16 @@ export const main: Main = async (args, { stdout }) => {
     args,
   );
   rmSync(out, { recursive: true, force: true });
-  await bundle(out, { source: 'src/handler.ts', name: 'handler', zip: 'inquiries.zip' }, stdout);
-  await bundle(out, { source: 'src/mailer/handler.ts', name: 'mailer', zip: 'mailer.zip' }, stdout);
+  await bundle(
+    out,
+    { source: 'src/handler.ts', name: 'handler', zip: 'inquiries.zip', alias: { ...SHIMS, ...UNUSED } },
+    stdout,
+  );
+  await bundle(
+    out,
+    { source: 'src/mailer/handler.ts', name: 'mailer', zip: 'mailer.zip', alias: SHIMS },
+    stdout,
+  );
 };
 
 if (import.meta.main) await runCommand(main);

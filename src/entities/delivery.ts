@@ -1,10 +1,11 @@
 import { Entity } from 'electrodb';
+import type { DocumentClient } from 'electrodb';
 
 /**
  * Creates the ElectroDB model of a delivery record: a mail about an inquiry that SES has accepted. It holds no
  * personal data, and no attribute named `id`, so that the index `by-time` does not have it. docs/adr/0083
  */
-export function createDeliveryEntity(table: string) {
+export function createDeliveryEntity(table: string, client?: DocumentClient) {
   return new Entity(
     {
       model: { service: 'inquiries', entity: 'delivery', version: '1' },
@@ -23,7 +24,7 @@ export function createDeliveryEntity(table: string) {
         },
       },
     } as const,
-    { table },
+    { table, ...(client && { client }) },
   );
 }
 
@@ -31,7 +32,7 @@ export function createDeliveryEntity(table: string) {
  * Creates the ElectroDB model of a quota: which inquiries of one owner and hour are mailed. Its key is a hash, so that
  * it does not name the owner. docs/adr/0086
  */
-export function createQuotaEntity(table: string) {
+export function createQuotaEntity(table: string, client?: DocumentClient) {
   return new Entity(
     {
       model: { service: 'inquiries', entity: 'quota', version: '1' },
@@ -51,6 +52,6 @@ export function createQuotaEntity(table: string) {
         },
       },
     } as const,
-    { table },
+    { table, ...(client && { client }) },
   );
 }

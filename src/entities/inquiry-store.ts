@@ -12,7 +12,7 @@ import { ITEM_LIMIT, PARTITION_KEY_LIMIT } from '../limits.ts';
 import { createIdempotencyKeyEntity, digest } from './idempotency-key.ts';
 import { createInquiryEntity, LAST_ID, toFirstId } from './inquiry.ts';
 
-export type Scalars = Record<string, string | number>;
+type Scalars = Record<string, string | number>;
 type Attributes = Record<string, AttributeValue>;
 
 /** What a query fetches: the fields of an inquiry and its expiry, not the reply columns and not the keys. */
@@ -41,8 +41,8 @@ export const createEntities = (table: string) => ({
 });
 
 /**
- * Creates the store on DynamoDB: ElectroDB makes keys and inputs, and the request function sends the SDK's commands
- * here and nowhere else.
+ * Creates the store on DynamoDB: ElectroDB makes keys and inputs, and the request function sends the SDK's own commands,
+ * which take less time and memory than ElectroDB's with a document client (docs/adr/0061).
  *
  * Errors that are not the SDK's have one of the names `UnconfirmedWrite`, `InvalidQueryOutput` and `MalformedRow`.
  */
@@ -220,7 +220,7 @@ async function countAttempts<Output extends { $metadata: { attempts?: number } }
 const storeError = (name: string, message: string): Error => Object.assign(new Error(message), { name });
 
 /** `{ a: 'x', b: 5 }` → `{ a: { S: 'x' }, b: { N: '5' } }` */
-export const toAttributes = (scalars: Scalars): Attributes =>
+const toAttributes = (scalars: Scalars): Attributes =>
   Object.fromEntries(
     Object.entries(scalars).map(([name, value]) => [
       name,
@@ -233,7 +233,7 @@ export const toAttributes = (scalars: Scalars): Attributes =>
  *
  * @throws MalformedRow when one is not a string, or when the row names another owner: a list is complete or an error.
  */
-export function toInquiry(row: Attributes, owner: Pick<Inquiry, 'cognito_sub' | 'email'>): Inquiry {
+function toInquiry(row: Attributes, owner: Pick<Inquiry, 'cognito_sub' | 'email'>): Inquiry {
   const { id, cognito_sub, email, subject, body, created_at } = row;
   if (
     typeof id?.S === 'string' &&

@@ -1,15 +1,16 @@
 import { Entity } from 'electrodb';
+import type { DocumentClient } from 'electrodb';
 
 /**
- * Creates the ElectroDB model of an inquiry in the given table. It has no client: `.params()` makes the inputs of the
- * SDK's commands, which src/entities/inquiry-store.ts sends.
+ * Creates the ElectroDB model of an inquiry in the given table. Without a client it only makes inputs of the SDK's
+ * commands (`.params()`), which src/entities/inquiry-store.ts sends.
  *
  * The partition is the owner, `cognito_sub` and `email` together; the sort key ends in the UUIDv7 id, so a reverse
  * query lists the newest inquiry first. Both keys start with ElectroDB's service and entity names, so that the table
  * can hold other entities. Keys keep their case: ElectroDB's default would put emails that differ only in case into
  * one partition. docs/adr/0009
  */
-export function createInquiryEntity(table: string) {
+export function createInquiryEntity(table: string, client?: DocumentClient) {
   return new Entity(
     {
       model: { service: 'inquiries', entity: 'inquiry', version: '1' },
@@ -41,7 +42,7 @@ export function createInquiryEntity(table: string) {
         },
       },
     } as const,
-    { table },
+    { table, ...(client && { client }) },
   );
 }
 

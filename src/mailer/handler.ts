@@ -4,6 +4,7 @@
  * Environment: `TABLE_NAME`, `STAGE`, `INBOX_TO` and `INBOX_FROM`, all required, `MAILS_PER_HOUR`, `MAIL_LANGUAGE`, and
  * the SDK's own `AWS_*` variables. A variable that is missing or malformed fails initialisation with a message that names it.
  */
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { createDynamoDbClient } from '../entities/client.ts';
 import { parseMailerConfig } from './config.ts';
 import { logMail } from './log.ts';
@@ -13,10 +14,11 @@ import { createMailerStore } from './store.ts';
 
 const config = parseMailerConfig(process.env);
 const { region } = config;
+const client = DynamoDBDocumentClient.from(createDynamoDbClient({ region }));
 
 /** Handles batches of the table's stream, and `{ ids, again }` from an operator. */
 export const handler = createMailer({
-  store: createMailerStore(createDynamoDbClient({ region }), config),
+  store: createMailerStore(client, config),
   send: createSendMail(region),
   config,
   // Metrics bypass the console, whose JSON format would wrap the line.

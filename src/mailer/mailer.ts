@@ -1,7 +1,7 @@
 /** Which mails are sent: decides over one inquiry, and over the records of the stream. */
+import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Context, DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import type { Inquiry } from '../contract.ts';
-import { toInquiry } from '../entities/inquiry-store.ts';
 import { INQUIRY_ID } from '../limits.ts';
 import type { MailerConfig } from './config.ts';
 import type { CompletedMail, Outcome } from './log.ts';
@@ -43,6 +43,7 @@ const MINIMUM_TIME = 3_000;
 const IDS_LIMIT = 100;
 
 type MailKind = 'inquiry' | 'reply';
+type Image = NonNullable<DynamoDBRecord['dynamodb']>['NewImage'];
 
 interface Result {
   readonly outcome: Outcome;
@@ -67,7 +68,7 @@ const record = async (write: (signal: AbortSignal) => Promise<void>, outcome: Ou
  * @returns Rejects when the event is neither.
  */
 export function createMailer({ store, send, config, log, now = Date.now }: MailerDependencies) {
-  const isExpired = (row: Row): boolean => Number(row['expires_at']?.N) * 1_000 <= now();
+  const isExpired = (row: Row): boolean => Number(row['expires_at']) * 1_000 <= now();
 
   /** The team hears of an inquiry even when SES refuses its owner's address, which then is not in the mail's header. */
   async function sendInquiry(inquiry: Inquiry, signal: AbortSignal): Promise<void> {
@@ -81,12 +82,12 @@ export function createMailer({ store, send, config, log, now = Date.now }: Maile
   }
 
   async function deliver(
-    row: Row | undefined,
+    row: Row,
     mail: MailKind,
     { signal, again }: { signal: AbortSignal; again: boolean },
   ): Promise<Result> {
     const inquiry = parseRow(row);
-    if (isExpired(row ?? {})) return { outcome: 'expired' };
+    if (isExpired(row)) return { outcome: 'expired' };
     const [exists, isDelivered] = await Promise.all([
       store.exists(inquiry, signal),
       !again && store.isDelivered(inquiry.id, mail, signal),
@@ -95,7 +96,7 @@ export function createMailer({ store, send, config, log, now = Date.now }: Maile
     if (isDelivered) return { outcome: 'already-sent' };
 
     if (mail === 'reply') {
-      const reply = toReplyMail(inquiry, row?.['reply']?.S ?? '', config);
+      const reply = toReplyMail(inquiry, String(row['reply']), config);
       if (reply === undefined) return { outcome: 'no-address' };
       await send(reply, signal);
     } else {
@@ -133,13 +134,11 @@ export function createMailer({ store, send, config, log, now = Date.now }: Maile
     { dynamodb, eventName }: DynamoDBRecord,
     invocation: Invocation,
   ): Promise<Outcome | undefined> {
-    // The same attributes; the types differ in what a Lambda event makes of binary values.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    const { NewImage, OldImage } = (dynamodb ?? {}) as { NewImage?: Row; OldImage?: Row };
-    const mail = toMailKind(eventName, NewImage, OldImage);
+    const [row, before] = [toRow(dynamodb?.NewImage), toRow(dynamodb?.OldImage)];
+    const mail = toMailKind(eventName, row, before);
     if (mail === undefined) return undefined;
-    const subject = { inquiry: NewImage?.['id']?.S, mail, sequenceNumber: dynamodb?.SequenceNumber };
-    return run(invocation, subject, (signal) => deliver(NewImage, mail, { signal, again: false }));
+    const subject = { inquiry: row['id'], mail, sequenceNumber: dynamodb?.SequenceNumber };
+    return run(invocation, subject, (signal) => deliver(row, mail, { signal, again: false }));
   }
 
   /** Sends the mail that the inquiry calls for now. */
@@ -192,18 +191,34 @@ function parseSendRequest(event: unknown): Required<SendRequest> {
  * Which mail a record of the stream calls for: a new inquiry, unless it was answered elsewhere (a copied row), or a
  * reply that was not there before. The function's event filters let nothing else pass.
  */
-function toMailKind(eventName: string | undefined, row: Row = {}, before: Row = {}): MailKind | undefined {
-  if (row['__edb_e__']?.S !== 'inquiry') return undefined;
+function toMailKind(eventName: string | undefined, row: Row, before: Row): MailKind | undefined {
+  if (row['__edb_e__'] !== 'inquiry') return undefined;
   if (eventName === 'INSERT') return row['reply_at'] === undefined ? 'inquiry' : undefined;
   const isReply = eventName === 'MODIFY' && row['reply'] !== undefined && before['reply'] === undefined;
   return isReply ? 'reply' : undefined;
 }
 
-/** @throws MalformedRow when a column is missing or the id is not one of this service. */
-function parseRow(row: Row = {}): Inquiry {
-  const { cognito_sub, email, reply } = row;
-  const inquiry = toInquiry(row, { cognito_sub: cognito_sub?.S ?? '', email: email?.S ?? '' });
-  if (INQUIRY_ID.test(inquiry.id) && (reply === undefined || reply.S !== undefined)) return inquiry;
+/** An image of the stream as a row; it does not throw, whatever the numbers are. */
+const toRow = (image: Image = {}): Row =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the types differ in binary values only
+  unmarshall(image as Parameters<typeof unmarshall>[0], { wrapNumbers: Number });
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+/** @throws MalformedRow when a column is missing or not a text, or the id is not one of this service. */
+function parseRow({ id, cognito_sub, email, subject, body, created_at, reply = '' }: Row): Inquiry {
+  if (
+    isText(id) &&
+    INQUIRY_ID.test(id) &&
+    isText(cognito_sub) &&
+    isText(email) &&
+    isText(subject) &&
+    isText(body) &&
+    isText(created_at) &&
+    isText(reply)
+  ) {
+    return { id, cognito_sub, email, subject, body, created_at };
+  }
   throw Object.assign(new Error('A stored row is not an inquiry.'), { name: 'MalformedRow' });
 }
 

@@ -1,9 +1,8 @@
 /** The built mailer against a real table and an SES that fails in every way. */
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { DeleteCommand, paginateScan, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Inquiry } from '../../src/contract.ts';
-import { toAttributes } from '../../src/entities/inquiry-store.ts';
-import type { Scalars } from '../../src/entities/inquiry-store.ts';
 import { describeOnEngines } from '../helpers/engines.ts';
 import { always, answer, cutConnection, delay, first, hang, never, refuse } from '../helpers/fault-proxy.ts';
 import type { Plan } from '../helpers/fault-proxy.ts';
@@ -122,7 +121,7 @@ describeOnEngines('the mailer', (engine) => {
     it('nothing for the idempotency key of an inquiry: stored, replaced or deleted', async () => {
       const inquiry = await mailer.create();
       const row = await writeIdempotencyKey(mailer, inquiry);
-      const key = toAttributes(row as Scalars);
+      const key = marshall(row);
       const records = [
         toRecord(key),
         toRecord(key, { eventName: 'MODIFY', OldImage: { ...key, inquiry: { S: 'another' } } }),
