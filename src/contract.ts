@@ -4,6 +4,7 @@
  */
 import { UUID } from 'uuidv7';
 import { badRequest } from './errors.ts';
+import { INQUIRY_ID } from './limits.ts';
 
 /** The one path. The gateway routes it; the function serves nothing else and does not look at it. */
 export const inquiriesPath = '/inquiries';
@@ -64,8 +65,15 @@ export const inquiryListResponseSchema = {
   },
 } as const;
 
-/** Milliseconds since the epoch: the first 48 bits of the id (RFC 9562, 5.7). */
-export const timeOf = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+/**
+ * Milliseconds since the epoch: the first 48 bits of an inquiry's id (RFC 9562, 5.7).
+ *
+ * @throws SyntaxError when the text is not the id of an inquiry.
+ */
+export function timeOf(id: string): number {
+  if (!INQUIRY_ID.test(id)) throw new SyntaxError('The text is not the id of an inquiry.');
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+}
 
 const hex = '[0-9A-Fa-f]';
 
