@@ -3,16 +3,13 @@ import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { PutCommandOutput } from '@aws-sdk/lib-dynamodb';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { createEntities, createInquiryStore } from '../../src/entities/inquiry-store.ts';
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
+import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { makeCall } from '../helpers/events.ts';
 import { answerAfter, startFaultProxy } from '../helpers/fault-proxy.ts';
 import { createOwnTable } from '../helpers/own-table.ts';
 import type { OwnTable } from '../helpers/own-table.ts';
-
-const engine = inject('engines')['dynamodb-local'] ?? '';
-if (engine === '')
-  process.stdout.write('\nSKIPPED: write units of the index, because DynamoDB Local is not running.\n');
 
 const inquiry = {
   id: '01a1b2c3-0000-7000-8000-000000000000',
@@ -28,7 +25,7 @@ const unitsOf = ({ ConsumedCapacity }: Pick<PutCommandOutput, 'ConsumedCapacity'
   index: ConsumedCapacity?.GlobalSecondaryIndexes?.['by-time']?.CapacityUnits,
 });
 
-describe.skipIf(engine === '')('write units', () => {
+describeOnDynamoDbLocal('write units', (engine) => {
   let own: OwnTable;
   beforeAll(async () => {
     own = await createOwnTable(engine);

@@ -31,3 +31,11 @@ it.each([
     lines.flatMap((line) => (JSON.parse(line) as { message?: object }).message ?? []);
   await expect.poll(readMessages).toEqual([expect.objectContaining({ status: 500, errorName, attempts })]);
 });
+
+it.each([
+  [{ TABLE_NAME: '', CORS_ORIGIN: '' }, 'Missing environment variables: TABLE_NAME, CORS_ORIGIN'],
+  [{ RETENTION_DAYS: '0' }, 'RETENTION_DAYS is not a whole number from 1 to 36500: 0'],
+  [{ INQUIRIES_PER_HOUR: '1001' }, 'INQUIRIES_PER_HOUR is not a whole number from 1 to 1000: 1001'],
+])('does not start with %j, and says why', async (change, message) => {
+  await expect(startSandbox({ ...CONFIGURATION, ...change })).rejects.toThrow(message);
+});

@@ -1,13 +1,14 @@
 /** What requests with an Idempotency-Key store and answer, on DynamoDB Local: dynalite has no transactions. docs/adr/0090 */
 import { createHash, randomUUID } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createInbox } from '../../inbox/store.ts';
 import type { CreateInquiryResponse, InquiryListResponse } from '../../src/contract.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { createEntities, createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import type { InquiriesOptions } from '../../src/inquiries.ts';
+import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { EMAIL, list as readList, makeCall, makeEvent } from '../helpers/events.ts';
 import { answer, answerAfter, cutConnection, first, never, startFaultProxy } from '../helpers/fault-proxy.ts';
 import type { FaultProxy } from '../helpers/fault-proxy.ts';
@@ -15,10 +16,6 @@ import { createOwnTable, readPartition } from '../helpers/own-table.ts';
 import type { OwnTable } from '../helpers/own-table.ts';
 import { startSandbox } from '../helpers/sandbox.ts';
 import type { Answer, Sandbox } from '../helpers/sandbox.ts';
-
-const engine = inject('engines')['dynamodb-local'] ?? '';
-if (engine === '')
-  process.stdout.write('\nSKIPPED: Idempotency-Key, because DynamoDB Local is not running.\n');
 
 const CONTENT = { subject: 'secret subject', body: 'secret body' };
 const HEADERS = {
@@ -46,7 +43,7 @@ const FAULT = {
 const idOf = ({ json }: Answer): string => (json as CreateInquiryResponse).inquiry.id;
 const isMarker = ({ __edb_e__ }: Record<string, unknown>): boolean => __edb_e__ === 'idempotency';
 
-describe.skipIf(engine === '')('Idempotency-Key', () => {
+describeOnDynamoDbLocal('Idempotency-Key', (engine) => {
   let table: OwnTable;
   let proxy: FaultProxy;
   let sandbox: Sandbox;
@@ -134,103 +131,39 @@ describe.skipIf(engine === '')('Idempotency-Key', () => {
     expect(replay).toMatchObject({ status: 201, headers: REPLAYED, text });
   });
 
-  it('takes a lone surrogate and U+FFFD, which is stored for it, for the same text', async () => {
-    const { post, send, list } = makeOwner();
-    const { text } = await send('{"subject":"\\ud800","body":""}', 'k');
-    expect(await post('k', { subject: '\uFFFD', body: '' })).toMatchObject({ headers: REPLAYED, text });
-    expect((await list()).count).toBe(1);
-  });
-
-  it.each([
-    ['subject', { subject: 'ab.', body: 'c' }],
-    ['body', { subject: 'ab', body: 'c.' }],
-    ['case', { subject: 'AB', body: 'c' }],
-    ['Unicode normal form', { subject: 'ab', body: 'c\u0301' }],
-    ['border between the two', { subject: 'a', body: 'bc' }],
-    ['order of the two', { subject: 'c', body: 'ab' }],
-  ])('answers 422 and stores nothing when the same key comes with another %s', async (_, other) => {
+  it('answers 422 and stores nothing when the same key comes with another text', async () => {
     const { post, list } = makeOwner();
     const created = await post('k', { subject: 'ab', body: 'c' });
-    expect(await post('k', other)).toMatchObject(REUSED);
+    expect(await post('k', { subject: 'a', body: 'bc' })).toMatchObject(REUSED);
     // The key keeps its inquiry.
     expect(await post('k', { subject: 'ab', body: 'c' })).toMatchObject({ headers: REPLAYED });
     expect((await list()).inquiries.map(({ id }) => id)).toEqual([idOf(created)]);
   });
 
   it.each([
-    ['k', '"k"'],
-    ['a"b', '"a\\"b"'],
-    ['a\\b', '"a\\\\b"'],
-    ['8e03978e-40d5-43e8-bc93-6894a57f9324', '"8e03978e-40d5-43e8-bc93-6894a57f9324"'],
-  ])('takes the bare key %s and the string %s for one key', async (bare, quoted) => {
+    ['another sub', {}],
+    ['another email', { email: 'ben@example.com' }],
+    ['an email in another case', { email: 'Ana@example.com' }],
+  ])('keeps the keys of owners apart: %s, with the same text and with another', async (_, change) => {
+    const ana = makeOwner();
+    const other = makeOwner('email' in change ? { sub: ana.claims.sub, ...change } : {});
+    const created = await ana.post('k');
+    const theirs = await other.post('k');
+    expect(theirs).toMatchObject({ status: 201, headers: HEADERS });
+    expect(idOf(theirs)).not.toBe(idOf(created));
+    expect(await other.post('k', { subject: '', body: '' })).toMatchObject(REUSED);
+    expect(await ana.post('k')).toMatchObject({ headers: REPLAYED, text: created.text });
+    expect([(await ana.list()).count, (await other.list()).count]).toEqual([1, 1]);
+  });
+
+  it('answers with the six fields alone after the inquiry was answered', async () => {
     const { post } = makeOwner();
-    const { text } = await post(bare);
-    expect(await post(quoted)).toMatchObject({ status: 201, headers: REPLAYED, text });
+    const created = await post('k');
+    const inbox = createInbox(table.client, table.name);
+    const reply = { reply: 'secret reply', respondent: 'secret respondent' };
+    expect((await inbox.answer(idOf(created), reply)).status).toBe('answered');
+    expect(await post('k')).toMatchObject({ status: 201, headers: REPLAYED, text: created.text });
   });
-
-  it.each([
-    ['case', 'key', 'KEY'],
-    ['quotes inside', 'key', '"\\"key\\""'],
-    ['the last of 255 characters', `${'x'.repeat(254)}a`, `${'x'.repeat(254)}b`],
-    ['what looks like a key of the table', 'a', '$idempotency_1#key_a'],
-  ])('keeps keys apart that differ in %s', async (_, one, other) => {
-    const { post, list } = makeOwner();
-    for (const key of [one, other]) expect(await post(key)).toMatchObject({ status: 201, headers: HEADERS });
-    expect((await list()).count).toBe(2);
-  });
-
-  it.each(['another sub', 'another email', 'an email in another case'])(
-    'keeps the keys of owners apart: %s, with the same text and with another',
-    async (stranger) => {
-      const ana = makeOwner();
-      const { sub, email } = ana.claims;
-      const changes = {
-        'another sub': { email },
-        'another email': { sub, email: 'ben@example.com' },
-        'an email in another case': { sub, email: 'Ana@example.com' },
-      };
-      const other = makeOwner(changes[stranger as keyof typeof changes]);
-      const created = await ana.post('k');
-      const theirs = await other.post('k');
-      expect(theirs).toMatchObject({ status: 201, headers: HEADERS });
-      expect(idOf(theirs)).not.toBe(idOf(created));
-      expect(await other.post('k', { subject: '', body: '' })).toMatchObject(REUSED);
-      expect(await ana.post('k')).toMatchObject({ headers: REPLAYED, text: created.text });
-      expect([(await ana.list()).count, (await other.list()).count]).toEqual([1, 1]);
-    },
-  );
-
-  it.each<[string, number, string]>([
-    ['a field is missing', 400, '{"subject":""}'],
-    ['the body is not JSON', 500, '{'],
-    ['the inquiry is too large', 413, JSON.stringify({ subject: '', body: 'x'.repeat(410_000) })],
-  ])('does not use up the key when %s (%i)', async (_, status, body) => {
-    const { post, send, rows } = makeOwner();
-    expect((await send(body, 'k')).status).toBe(status);
-    expect(await rows()).toEqual([]);
-    expect(await post('k')).toMatchObject({ status: 201, headers: HEADERS });
-  });
-
-  it('does not use up a key that is malformed, nor store anything', async () => {
-    const { post, rows } = makeOwner();
-    for (const key of ['', '"', 'a,b', 'a b', 'é', 'x'.repeat(256)]) {
-      expect(await post(key)).toMatchObject({ status: 400, json: { error: 'BAD_REQUEST' } });
-    }
-    expect(await rows()).toEqual([]);
-  });
-
-  it.each(['answered', 'dismissed'])(
-    'answers with the six fields alone after the inquiry was %s',
-    async (how) => {
-      const { post } = makeOwner();
-      const created = await post('k');
-      const reply = how === 'answered' && { reply: 'secret reply' };
-      const inbox = createInbox(table.client, table.name);
-      const result = await inbox.answer(idOf(created), { ...reply, respondent: 'secret respondent' });
-      expect(result.status).toBe('answered');
-      expect(await post('k')).toMatchObject({ status: 201, headers: REPLAYED, text: created.text });
-    },
-  );
 
   it('stores digests of key and text, the id, the owner and the expiry beside the inquiry, and nothing else', async () => {
     const { post, rows, claims } = makeOwner();

@@ -18,25 +18,17 @@ interface OAuthFlows {
 
 /** Of a page besides the contact form. */
 const ORIGIN = 'https://www.example.com';
-const FAULT_OF_JSON = {
-  error: 'INTERNAL_SERVER_ERROR',
-  message: 'The request body could not be parsed as JSON.',
-};
-const CLAIMS_REFUSED = { error: 'Unauthorized', message: 'Invalid or missing required JWT claims' };
-
 const noTransactions = dynamoDbLocalUnavailableReason();
 if (noTransactions !== undefined)
   process.stdout.write(`\nSKIPPED: Idempotency-Key through the gateway, because ${noTransactions}.\n`);
 
 const statusOf = (line: object): number => (line as { message: { status: number } }).message.status;
 
-describe.each([
-  ['the source', new URL('../../src/handler.ts', import.meta.url)],
-  ['dist/handler.mjs', new URL('../../dist/handler.mjs', import.meta.url)],
-])('the service on %s', (_, handler) => {
+describe('the built service', () => {
   let stack: Stack;
   const lines: string[] = [];
   beforeAll(async () => {
+    const handler = new URL('../../dist/handler.mjs', import.meta.url);
     stack = await startStack({ handler, corsOrigins: [ORIGIN], log: (line) => void lines.push(line) });
   });
   afterAll(() => stack.close());
@@ -109,34 +101,6 @@ describe.each([
     expect(json).toEqual({ email: ana.email, count: 3, inquiries: made.toReversed() });
   });
 
-  it('lists nothing for a user without inquiries', async () => {
-    const ana = signIn();
-    expect(await ana.list()).toEqual({ email: ana.email, count: 0, inquiries: [] });
-  });
-
-  it('shows a user nothing of another: other email, other sub, other case', async () => {
-    const sub = '3f0d2c3b-4a59-4687-9a5b-c6d7e8f90a1b';
-    const email = 'owner#1@example.com';
-    await signIn({ sub, email }).post('mine', '');
-    const strangers: TokenRequest[] = [
-      { sub, email: 'owner@example.com' },
-      { sub, email: 'Owner#1@example.com' },
-      { sub: sub.replace('3', '4'), email },
-    ];
-    for (const stranger of strangers) expect((await signIn(stranger).list()).count).toBe(0);
-    expect((await signIn({ sub: sub.toUpperCase(), email }).list()).count).toBe(1);
-  });
-
-  it('lists more than one page of the database whole', async () => {
-    const ana = signIn();
-    for (const subject of ['1', '2', '3', '4']) await ana.post(subject, 'x'.repeat(390_000));
-    const { count, inquiries } = await ana.list();
-    expect(count).toBe(4);
-    expect(inquiries.map(({ subject, body }) => [subject, body.length])).toEqual(
-      ['4', '3', '2', '1'].map((subject) => [subject, 390_000]),
-    );
-  });
-
   it('lists in pages: `limit`, and Link to what is older', async () => {
     const ana = signIn();
     for (const subject of ['1', '2', '3']) await ana.post(subject, '');
@@ -168,27 +132,6 @@ describe.each([
     expect(await clientWith(async () => 'forged').list()).toEqual({ kind: 'signed-out', mayBeDone: false });
   });
 
-  it.each([
-    ['emoji', '👩‍👩‍👧‍👦'],
-    ['NUL', 'a\0b'],
-    ['U+2028', 'a\u2028b'],
-    ['right-to-left marks', '\u202Eabc\u200F'],
-    ['markup', '<script>alert(1)</script>'],
-    ['390 KB', '€'.repeat(130 * 1024)],
-  ])('returns %s byte for byte', async (_name, text) => {
-    const ana = signIn();
-    await ana.post(text, '');
-    await ana.post('', text);
-    expect((await ana.list()).inquiries.map(({ subject, body }) => subject + body)).toEqual([text, text]);
-  });
-
-  it('replaces lone surrogates by U+FFFD, in the 201 as in the list', async () => {
-    const ana = signIn();
-    const { json } = await ana.call('POST', '{"subject":"\\ud800","body":"a\\udc00b"}');
-    expect(json).toMatchObject({ inquiry: { subject: '\uFFFD', body: 'a\uFFFDb' } });
-    expect((await ana.list()).inquiries).toEqual([(json as { inquiry: Inquiry }).inquiry]);
-  });
-
   it.skipIf(noTransactions !== undefined)(
     'stores an inquiry once when it is sent again with its Idempotency-Key',
     async () => {
@@ -218,95 +161,26 @@ describe.each([
     expect((await ana.list()).inquiries).toMatchObject([{ subject: 'é', body: '😀' }]);
   });
 
-  it('ignores identity, id and time in a body', async () => {
+  it.each([
+    [400, 'BAD_REQUEST', '{"subject":""}'],
+    [500, 'INTERNAL_SERVER_ERROR', '{"subject":'],
+    [413, 'PAYLOAD_TOO_LARGE', JSON.stringify({ subject: '', body: 'x'.repeat(410_000) })],
+  ])('answers %i %s to a body that is refused, and stores nothing', async (status, error, body) => {
     const ana = signIn();
-    const forged = {
-      id: 'x',
-      cognito_sub: 'x',
-      email: 'x',
-      created_at: 'x',
-      reply: 'x',
-      respondent: 'x',
-      reply_at: 'x',
-    };
-    await ana.call('POST', JSON.stringify({ ...forged, subject: 's', body: 'b' }));
-    const { inquiries } = await ana.list();
-    expect(inquiries).toHaveLength(1);
-    expect(Object.keys(inquiries[0] ?? {})).toHaveLength(6);
-    expect(Object.values(inquiries[0] ?? {})).not.toContain('x');
-  });
-
-  it.each<[number, string, string | undefined, object]>([
-    [
-      400,
-      'there is no body',
-      undefined,
-      {
-        error: 'BAD_REQUEST',
-        message: 'The request has no body; the fields `subject` and `body` are missing.',
-      },
-    ],
-    [
-      400,
-      'the body is null',
-      'null',
-      {
-        error: 'BAD_REQUEST',
-        message: 'The request body must be a JSON object with the fields `subject` and `body`.',
-      },
-    ],
-    [
-      400,
-      'a field is missing',
-      '{"subject":""}',
-      { error: 'BAD_REQUEST', message: 'The field `body` is missing.' },
-    ],
-    [
-      400,
-      'a field is not a string',
-      '{"subject":1,"body":""}',
-      { error: 'BAD_REQUEST', message: 'The field `subject` must be a string.' },
-    ],
-    [500, 'the body is not JSON', '{"subject":', FAULT_OF_JSON],
-    [
-      413,
-      'the inquiry is over 400 KB',
-      JSON.stringify({ subject: '', body: 'x'.repeat(410_000) }),
-      { error: 'PAYLOAD_TOO_LARGE', message: 'The inquiry is larger than the 400 KB that can be stored.' },
-    ],
-  ])('answers %i and stores nothing when %s', async (status, _rule, body, expected) => {
-    const ana = signIn();
-    const answer = await ana.call('POST', body);
-    expect(answer).toMatchObject({ status, json: expected });
-    expect(answer.headers).toMatchObject({
-      'content-type': 'application/json',
-      'access-control-allow-origin': ORIGIN,
-    });
+    expect(await ana.call('POST', body)).toMatchObject({ status, json: { error } });
     expect((await ana.list()).count).toBe(0);
   });
 
-  it.each(['PUT', 'PATCH', 'DELETE'])('answers 405 with Allow to %s', async (method) => {
-    const { status, headers, json } = await signIn().call(method);
-    expect(status).toBe(405);
-    expect(headers).toMatchObject({
-      allow: 'GET, POST',
-      'content-type': 'application/json',
-      'access-control-allow-origin': ORIGIN,
+  it('answers 405 with Allow to another method', async () => {
+    expect(await signIn().call('DELETE')).toMatchObject({
+      status: 405,
+      headers: { allow: 'GET, POST', 'access-control-allow-origin': ORIGIN },
+      json: { error: 'METHOD_NOT_ALLOWED', message: 'Allowed methods: GET, POST.' },
     });
-    expect(json).toEqual({ error: 'METHOD_NOT_ALLOWED', message: 'Allowed methods: GET, POST.' });
   });
 
-  it('answers 405 to HEAD, without a body', async () => {
-    expect(await signIn().call('HEAD')).toMatchObject({ status: 405, text: '' });
-  });
-
-  it.each<[string, TokenRequest]>([
-    ['has expired', { expiresIn: -1 }],
-    ['is for another audience', { claims: { aud: 'other' } }],
-    ['is from another issuer', { claims: { iss: 'https://evil.example' } }],
-    ['has no expiry', { claims: { exp: null } }],
-  ])('is refused by the gateway when the token %s', async (_rule, request) => {
-    const answer = await signIn(request).call('GET');
+  it('is refused by the gateway when the token has expired', async () => {
+    const answer = await signIn({ expiresIn: -1 }).call('GET');
     expect(answer).toMatchObject({ status: 401, json: { message: 'Unauthorized' } });
     expect(answer.headers['www-authenticate']).toMatch(/^Bearer scope="" error="invalid_token"/);
     expect(answer.headers['access-control-allow-origin']).toBe(ORIGIN);
@@ -322,42 +196,14 @@ describe.each([
     expect((await get([])).headers['www-authenticate']).toBe('Bearer');
   });
 
-  it.each<[string, TokenRequest]>([
-    [
-      'the email is missing, as in an access token',
-      { claims: { aud: null, client_id: 'inquiries-local', email: null } },
-    ],
-    ['the email is empty', { claims: { email: '' } }],
-    ['sub is missing', { claims: { sub: null } }],
-    ['sub is not a UUID', { claims: { sub: 'ana' } }],
-  ])('answers 401 to a valid token when %s', async (_rule, request) => {
-    const answer = await signIn(request).call('GET');
-    expect(answer).toMatchObject({ status: 401, json: CLAIMS_REFUSED });
-    expect(answer.headers).toMatchObject({
-      'content-type': 'application/json',
-      'access-control-allow-origin': ORIGIN,
+  it('answers 401 to an access token, which has no email', async () => {
+    const claims = { aud: null, client_id: 'inquiries-local', email: null };
+    const answer = await signIn({ claims }).call('GET');
+    expect(answer).toMatchObject({
+      status: 401,
+      headers: { 'access-control-allow-origin': ORIGIN },
+      json: { error: 'Unauthorized', message: 'Invalid or missing required JWT claims' },
     });
-  });
-
-  it('publishes one path', async () => {
-    for (const path of ['/', '/inquiries/', '/inquiries/1']) {
-      expect(await send(stack.url + path)).toMatchObject({ status: 404, json: { message: 'Not Found' } });
-    }
-  });
-
-  it('lets the SPA’s origin call it: preflight without a token', async () => {
-    const headers = [
-      'Origin',
-      ORIGIN,
-      'Access-Control-Request-Method',
-      'POST',
-      'Access-Control-Request-Headers',
-      'authorization,content-type,idempotency-key',
-    ];
-    const answer = await send(`${stack.url}/inquiries`, { method: 'OPTIONS', headers });
-    expect(answer).toMatchObject({ status: 204, text: '' });
-    expect(answer.headers['access-control-allow-methods']).toContain('POST');
-    expect(answer.headers['access-control-allow-headers']).toBe('authorization,content-type,idempotency-key');
   });
 
   it('has a docs page on which one can sign in and try it', async () => {

@@ -9,7 +9,6 @@ import { startFunction } from '../../local/lambda/function.ts';
 import type { FunctionOptions, LocalFunction } from '../../local/lambda/function.ts';
 import { startSandbox } from '../../local/lambda/sandbox.ts';
 
-const SOURCE = new URL('../../src/handler.ts', import.meta.url).href;
 const lines: string[] = [];
 const read = () => lines.map((line) => JSON.parse(line) as unknown);
 const running: { close(): Promise<void> }[] = [];
@@ -49,11 +48,6 @@ const exists = (pid: number): boolean =>
   /^[^Z\s]/.test(spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout);
 
 describe('initialisation', () => {
-  it('of the service fails and names every setting that is missing', async () => {
-    const starting = start(SOURCE, { environment: { AWS_REGION: 'local' } });
-    await expect(starting).rejects.toThrow('Missing environment variables: TABLE_NAME, CORS_ORIGIN');
-  });
-
   it('that fails after a reload fails that invocation, says where, and is tried again by the next', async () => {
     const mark = join(mkdtempSync(join(tmpdir(), 'inquiries-function-')), 'mark');
     const started = await start(
