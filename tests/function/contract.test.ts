@@ -241,22 +241,15 @@ describe('a response is rejected', () => {
     ...PAYLOAD,
     created_at: '2026-11-20T09:00:00.000Z',
   };
-  const created: Answer = {
-    status: 201,
-    headers: { 'content-type': 'application/json', 'access-control-allow-origin': ORIGIN },
-    text: '',
-    json: { inquiry },
-  };
-  const { email: _, ...withoutEmail } = inquiry;
+  const headers = { 'content-type': 'application/json', 'access-control-allow-origin': ORIGIN };
   const check = (changed: Partial<Answer>, method = 'POST', path: string = inquiriesPath) =>
-    checkAnswer(method, path, { ...created, ...changed });
+    checkAnswer(method, path, { status: 201, headers, text: '', json: { inquiry }, ...changed });
 
   it('not, when it is as documented', () => {
     expect(() => check({})).not.toThrow();
   });
 
   it.each<[string, Partial<Answer>, RegExp]>([
-    ['a field is missing', { json: { inquiry: withoutEmail } }, /must have required property 'email'/],
     [
       'a field is not documented',
       { json: { inquiry: { ...inquiry, reply: null } } },
@@ -264,28 +257,8 @@ describe('a response is rejected', () => {
     ],
     ['a field has another type', { json: { inquiry: { ...inquiry, subject: 1 } } }, /subject must be string/],
     ['an id is no UUID', { json: { inquiry: { ...inquiry, id: '1' } } }, /id must match format "uuid"/],
-    [
-      'a time is none',
-      { json: { inquiry: { ...inquiry, created_at: 'now' } } },
-      /created_at must match format "date-time"/,
-    ],
-    ['the body is missing', { json: undefined }, /must be object/],
     ['the status is not documented', { status: 200 }, /it is not documented/],
-    [
-      'the content type is another',
-      { headers: { ...created.headers, 'content-type': 'text/html' } },
-      /the content type is text\/html/,
-    ],
-    [
-      'the CORS header is missing',
-      { headers: { 'content-type': 'application/json' } },
-      /Access-Control-Allow-Origin is missing/,
-    ],
-    [
-      'a header is not documented',
-      { headers: { ...created.headers, 'x-powered-by': 'us' } },
-      /the header x-powered-by is not documented/,
-    ],
+    ['a header is not documented', { headers: { ...headers, 'x-by': 'us' } }, /the header x-by is not/],
   ])('when %s', (_rule, changed, message) => {
     expect(() => check(changed)).toThrow(message);
   });
@@ -294,12 +267,8 @@ describe('a response is rejected', () => {
     const error = { error: 'METHOD_NOT_ALLOWED', message: '' };
     expect(() => check({ status: 405, json: error }, 'PUT')).toThrow(/the header allow is missing/);
     const list = { email: EMAIL, count: 0, inquiries: [] };
-    const headers = { ...created.headers, link: '</inquiries?before=1>; rel="next"' };
-    expect(() => check({ status: 200, json: list, headers }, 'GET')).toThrow(/link is <\/inquiries/);
-  });
-
-  it('when another path answers anything but 404 with the gateway’s body', () => {
-    expect(() => check({}, 'GET', '/')).toThrow(/it is not documented/);
-    expect(() => check({ status: 404, json: { error: 'x', message: '' } }, 'GET', '/')).toThrow(/additional/);
+    const link = '</inquiries?before=1>; rel="next"';
+    const wrong = { status: 200, json: list, headers: { ...headers, link } };
+    expect(() => check(wrong, 'GET')).toThrow(/link is <\/inquiries/);
   });
 });

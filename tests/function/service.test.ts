@@ -6,8 +6,6 @@ import type { Stack } from '../../local/stack.ts';
 import type { TokenRequest } from '../../local/issuer/tokens.ts';
 import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
 import { INQUIRY_ID } from '../../src/limits.ts';
-import { createApi } from '../../web/src/api.ts';
-import type { Page } from '../../web/src/api.ts';
 import { sendAndCheck as send } from '../helpers/contract.ts';
 import type { Answer } from '../helpers/http.ts';
 
@@ -116,20 +114,6 @@ describe('the built service', () => {
       status: 400,
       json: { error: 'BAD_REQUEST', message: 'The parameter `limit` must be a whole number from 1 to 1000.' },
     });
-  });
-
-  it('serves the contact form’s client', async () => {
-    const user = { email: `user-${++users}@example.com` };
-    const clientWith = (token: () => Promise<string>) =>
-      createApi(stack.url, { user: { ...user, sub: '' }, token }, () => true);
-    const api = clientWith(() => stack.issuer.token(user));
-    const created = [];
-    for (const subject of ['1', '2']) created.unshift(await api.create({ subject, body: '' }, subject));
-    const page = await api.list('?limit=1');
-    expect(page).toEqual({ inquiries: [created[0]], next: expect.any(String) });
-    const rest = await api.list((page as Page).next);
-    expect(rest).toEqual({ inquiries: [created[1]], next: undefined });
-    expect(await clientWith(async () => 'forged').list()).toEqual({ kind: 'signed-out', mayBeDone: false });
   });
 
   it.skipIf(noTransactions !== undefined)(
