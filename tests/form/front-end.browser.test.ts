@@ -1,4 +1,4 @@
-/** The front end of the README, built with Vite, in a real browser. */
+/** The front end of docs/front-end.md, built with Vite, in a real browser. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, preview } from 'vite';
@@ -10,7 +10,7 @@ import { launchBrowser, whyNoBrowser } from '../helpers/chromium.ts';
 
 /** The files of the example: code blocks that begin with their name. */
 const FILES = [
-  ...readText('README.md').matchAll(/^```\w+\n(?:<!--|\/\/) (\S+\.\w+)(?: -->)?\n(.*?)^```/gms),
+  ...readText('docs/front-end.md').matchAll(/^```\w+\n(?:<!--|\/\/) (\S+\.\w+)(?: -->)?\n(.*?)^```/gms),
 ].map(([, name = '', text = '']) => ({ name, text }));
 
 it('has 30 lines in its two files', () => {
