@@ -96,20 +96,22 @@ export function parseCommandLine<const Options extends NonNullable<ParseArgsConf
  * Asks at the terminal. Ctrl-C, Ctrl-D and an abort are a no.
  *
  * @param expected - The only answer that means yes.
+ * @param io - Where to ask; by default the terminal of this process.
  */
 export async function isConfirmed(
   question: string,
   expected: string,
   interruption?: AbortSignal,
+  io: Pick<Io, 'stdin' | 'stdout'> = process,
 ): Promise<boolean> {
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const terminal = createInterface({ input: io.stdin, output: io.stdout });
   const refused = new Promise<undefined>((resolve) => {
     terminal.once('SIGINT', () => resolve(undefined)).once('close', () => resolve(undefined));
     interruption?.addEventListener('abort', () => resolve(undefined));
   });
   const answer = await Promise.race([terminal.question(question).catch(() => undefined), refused]);
   terminal.close();
-  if (answer === undefined) process.stdout.write('\n');
+  if (answer === undefined) io.stdout.write('\n');
   return answer?.trim() === expected;
 }
 
