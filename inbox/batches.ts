@@ -7,38 +7,46 @@ const MOST_REFUSALS = 7;
 /**
  * Yields all pages of a query; one may be empty. A page is read when it is asked for.
  *
- * @param read - `.go()` of a query with the cursor; it has `limit` or the 1 MB of a page.
+ * @param read - `.go()` of a query with the cursor.
  */
-export async function* readPages<Row>(
-  read: (cursor: string | null) => Promise<{ readonly data: Row[]; readonly cursor: string | null }>,
-): AsyncIterableIterator<Row[]> {
+export async function* readPages<Data>(
+  read: (cursor: string | null) => Promise<{ readonly data: Data; readonly cursor?: string | null }>,
+): AsyncIterableIterator<Data> {
   let cursor: string | null = null;
   do {
-    const page = await read(cursor);
+    const page: { readonly data: Data; readonly cursor?: string | null } = await read(cursor);
     yield page.data;
-    ({ cursor } = page);
+    cursor = page.cursor ?? null;
   } while (cursor !== null);
 }
+
+/** The keys of a table's item, by which an unprocessed one is recognized. */
+type ToKeys<Key> = (key: Key) => { readonly [name: string]: unknown };
 
 /**
  * Sends a batch until all of it is processed, with exponential backoff.
  *
- * @param send - Sends the keys of items and returns those that DynamoDB has not processed.
+ * @param toKeys - `createConversions(entity).fromComposite.toKeys`.
+ * @param send - `.go()` of a batch with `unprocessed: 'raw'`: ElectroDB parses keys with regular expressions, which fail
+ * if an email has a line end.
  * @throws Error named `ThrottlingException` when DynamoDB processes nothing for 13 seconds.
  */
 export async function sendAll<Key>(
   keys: readonly Key[],
-  send: (keys: Key[]) => Promise<readonly Key[]>,
+  toKeys: ToKeys<Key>,
+  send: (keys: Key[]) => Promise<{ readonly unprocessed: unknown }>,
   sleep: (milliseconds: number) => Promise<unknown> = wait,
 ): Promise<void> {
+  const textOf = ({ pk, sk }: { readonly [name: string]: unknown }): string => JSON.stringify([pk, sk]);
   let left = [...keys];
   for (let refusals = 0; left.length > 0;) {
-    const unprocessed = await send(left);
+    const { unprocessed } = (await send(left)) as { unprocessed: Record<string, unknown>[] };
+    const texts = new Set(unprocessed.map(textOf));
     refusals = unprocessed.length < left.length ? 0 : refusals + 1;
     if (refusals > MOST_REFUSALS) {
       throw Object.assign(new Error('DynamoDB processes no item.'), { name: 'ThrottlingException' });
     }
-    if (unprocessed.length > 0) await sleep(50 * 2 ** refusals);
-    left = [...unprocessed];
+    left = texts.size === 0 ? [] : left.filter((key) => texts.has(textOf(toKeys(key))));
+    if (left.length > 0) await sleep(50 * 2 ** refusals);
   }
 }

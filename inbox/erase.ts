@@ -1,3 +1,4 @@
+import { createConversions } from 'electrodb';
 import { createDeliveryEntity } from '../src/entities/delivery.ts';
 import { createIdempotencyKeyEntity } from '../src/entities/idempotency-key.ts';
 import { createInquiryEntity, toFirstId } from '../src/entities/inquiry.ts';
@@ -224,7 +225,7 @@ async function* deleteInquiries(
   const keys = createIdempotencyKeyEntity(table);
   for (const entity of [inquiries, deliveries, keys]) entity.setClient(client);
   // Errors stay those of the SDK, which `describeFailure` knows.
-  const options = { consistent: true, originalErr: true } as const;
+  const options = { consistent: true, originalErr: true, unprocessed: 'raw' } as const;
   const owner = { cognito_sub, email };
   const firstToKeep = toFirstId(Date.parse(until) + 1);
 
@@ -237,20 +238,22 @@ async function* deleteInquiries(
     const rows = page.filter(({ created_at }) => !(created_at > until));
     // Also those whose inquiry is gone.
     for await (const found of readPages(readKeys)) {
+      const erased = found.filter(({ inquiry }) => !(inquiry >= firstToKeep));
       await sendAll(
-        found
-          .filter(({ inquiry }) => !(inquiry >= firstToKeep))
-          .map(({ key }) => ({ cognito_sub, email, key })),
-        async (batch) => (await keys.delete(batch).go(options)).unprocessed,
+        erased.map(({ key }) => ({ cognito_sub, email, key })),
+        createConversions(keys).fromComposite.toKeys,
+        async (batch) => keys.delete(batch).go(options),
       );
     }
     await sendAll(
       rows.flatMap(({ id }) => (['inquiry', 'reply'] as const).map((mail) => ({ inquiry: id, mail }))),
-      async (batch) => (await deliveries.delete(batch).go(options)).unprocessed,
+      createConversions(deliveries).fromComposite.toKeys,
+      async (batch) => deliveries.delete(batch).go(options),
     );
     await sendAll(
       rows.map(({ id }) => ({ cognito_sub, email, id })),
-      async (batch) => (await inquiries.delete(batch).go(options)).unprocessed,
+      createConversions(inquiries).fromComposite.toKeys,
+      async (batch) => inquiries.delete(batch).go(options),
     );
     yield rows.length;
   }

@@ -4,6 +4,7 @@
  */
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { createConversions } from 'electrodb';
 import type { EntityItem } from 'electrodb';
 import { createInquiryEntity, LAST_ID, toFirstId } from '../src/entities/inquiry.ts';
 import { ITEM_LIMIT } from '../src/limits.ts';
@@ -64,8 +65,14 @@ const SUMMARY = [
 /** Errors stay those of the SDK, which `describeFailure` knows. */
 const TABLE = { originalErr: true } as const;
 
-/** The index does not have `__edb_v__`, without which ElectroDB drops a row. */
-const INDEX = { ...TABLE, ignoreOwnership: true } as const;
+/**
+ * The rows of the index are read as they are. They have no `__edb_v__`, so ElectroDB would recognize them by parsing
+ * their keys, which fails if the email has a line end. With `pages: 'all'` it would return the first page only.
+ */
+const INDEX = { ...TABLE, data: 'raw' } as const;
+
+/** See {@link sendAll}. */
+const BATCH = { ...TABLE, unprocessed: 'raw' } as const;
 
 /** No id is lower. */
 const FIRST_ID = '0';
@@ -109,15 +116,15 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
           .filter((condition) => condition !== false)
           .join(' AND '),
       );
-    for await (const rows of readPages((cursor) => query.go({ ...INDEX, order: 'desc', cursor }))) {
-      yield rows.filter((row) => (withExpired === true || isCurrent(row)) && row.id !== before);
+    for await (const page of readPages(async (cursor) => query.go({ ...INDEX, order: 'desc', cursor }))) {
+      yield toRows(page).filter((row) => (withExpired === true || isCurrent(row)) && row.id !== before);
     }
   }
 
   /** Finds the keys of an inquiry by its id. */
   async function find(id: string): Promise<Keys | undefined> {
     const { data } = await inquiries.query.byTime({ id }).go(INDEX);
-    return data[0];
+    return toRows(data)[0];
   }
 
   async function read({ cognito_sub, email, id }: Keys): Promise<StoredInquiry | undefined> {
@@ -134,15 +141,15 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
   /** Reads the rows of keys in portions of up to 40, in the order of the keys; one that is gone or expired is left out. */
   async function* readPortions<Row extends InquirySummary>(
     keys: readonly Keys[],
-    load: (keys: Keys[]) => Promise<{ data: Row[]; unprocessed: Keys[] }>,
+    load: (keys: Keys[]) => Promise<{ data: Row[]; unprocessed: unknown }>,
   ): AsyncIterableIterator<Row[]> {
     for (let at = 0; at < keys.length; at += BATCH_SIZE) {
       const portion = keys.slice(at, at + BATCH_SIZE);
       const found = new Map<string, Row>();
-      await sendAll(portion, async (wanted) => {
+      await sendAll(portion, createConversions(inquiries).fromComposite.toKeys, async (wanted) => {
         const { data, unprocessed } = await load(wanted);
         for (const row of data) found.set(row.id, row);
-        return unprocessed;
+        return { unprocessed };
       });
       yield portion
         .map(({ id }) => found.get(id))
@@ -157,18 +164,18 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
     /** As {@link list}, but with `body` and `reply`. */
     async *listInFull(filter: InquiryFilter = {}): AsyncIterableIterator<StoredInquiry[]> {
       for await (const page of list(filter)) {
-        yield* readPortions(page, async (keys) => inquiries.get(keys).go({ ...TABLE, consistent: true }));
+        yield* readPortions(page, async (keys) => inquiries.get(keys).go({ ...BATCH, consistent: true }));
       }
     },
     /** Yields rows of {@link list} with what a list shows. */
     summarize: (rows: readonly IndexedInquiry[]): AsyncIterableIterator<InquirySummary[]> =>
       readPortions<InquirySummary>(rows, async (keys) =>
-        inquiries.get(keys).go({ ...TABLE, attributes: [...SUMMARY] }),
+        inquiries.get(keys).go({ ...BATCH, attributes: [...SUMMARY] }),
       ),
     /** Finds the ids that begin with a text. */
     async findIds(beginning: string): Promise<string[]> {
       const { data } = await inquiries.query.byTime({}).begins({ id: beginning }).go(INDEX);
-      return data.map(({ id }) => id);
+      return toRows(data).map(({ id }) => id);
     },
     /**
      * Records an answer, once: one conditional update of the three columns. Without `reply` the inquiry is dismissed.
@@ -227,3 +234,9 @@ export function parseReply(text: string): string {
   if (Buffer.byteLength(reply) > ITEM_LIMIT) throw new UsageError(TOO_LARGE);
   return reply;
 }
+
+/** The rows of a raw page of the index, without the table's keys and ElectroDB's own attribute. */
+const toRows = (page: unknown): IndexedInquiry[] =>
+  (page as { Items: (IndexedInquiry & Record<string, unknown>)[] }).Items.map(
+    ({ pk: _pk, sk: _sk, __edb_e__: _entity, ...row }) => row,
+  );
