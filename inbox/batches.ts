@@ -20,8 +20,11 @@ export async function* readPages<Data>(
   } while (cursor !== null);
 }
 
-/** The keys of a table's item, by which an unprocessed one is recognized. */
-type ToKeys<Key> = (key: Key) => { readonly [name: string]: unknown };
+interface TableKeys {
+  readonly [name: string]: unknown;
+}
+
+const textOf = ({ pk, sk }: TableKeys): string => JSON.stringify([pk, sk]);
 
 /**
  * Sends a batch until all of it is processed, with exponential backoff.
@@ -33,14 +36,13 @@ type ToKeys<Key> = (key: Key) => { readonly [name: string]: unknown };
  */
 export async function sendAll<Key>(
   keys: readonly Key[],
-  toKeys: ToKeys<Key>,
+  toKeys: (key: Key) => TableKeys,
   send: (keys: Key[]) => Promise<{ readonly unprocessed: unknown }>,
   sleep: (milliseconds: number) => Promise<unknown> = wait,
 ): Promise<void> {
-  const textOf = ({ pk, sk }: { readonly [name: string]: unknown }): string => JSON.stringify([pk, sk]);
   let left = [...keys];
   for (let refusals = 0; left.length > 0;) {
-    const { unprocessed } = (await send(left)) as { unprocessed: Record<string, unknown>[] };
+    const { unprocessed } = (await send(left)) as { unprocessed: TableKeys[] };
     const texts = new Set(unprocessed.map(textOf));
     refusals = unprocessed.length < left.length ? 0 : refusals + 1;
     if (refusals > MOST_REFUSALS) {
