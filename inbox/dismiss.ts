@@ -1,4 +1,5 @@
 import { parseCommandLine } from '../lib/command-line.ts';
+import type { Io } from '../lib/command-line.ts';
 import { recordAnswer } from './answer.ts';
 import { parseId } from './arguments.ts';
 import type { Connect } from './connect.ts';
@@ -6,7 +7,7 @@ import type { Connect } from './connect.ts';
 const USAGE = `
 Usage: npm run inbox -- [--stage STAGE] dismiss ID [options]
 
-Marks an inquiry as answered without a reply: it was answered elsewhere or needs no answer. Nobody is mailed, and it
+Marks an inquiry as answered without a reply: it was answered elsewhere or needs no answer. No mail is sent, and it
 cannot be undone.
 
   --json  one JSON object on a terminal, too
@@ -14,7 +15,7 @@ cannot be undone.
 Exit codes: 0 dismissed, 1 failed, 2 bad usage, 3 already answered or dismissed.
 `;
 
-export async function dismissInquiry(connect: Connect, args: string[]): Promise<void> {
+export async function dismissInquiry(connect: Connect, args: string[], io: Io): Promise<number> {
   const { values, positionals } = parseCommandLine(USAGE, { json: { type: 'boolean' } }, { args });
-  await recordAnswer(connect(), parseId(positionals, 'dismiss'), { json: values.json });
+  return recordAnswer(connect(), parseId(positionals, 'dismiss'), { json: values.json }, io);
 }

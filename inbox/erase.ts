@@ -1,17 +1,18 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { createInterface } from 'node:readline/promises';
-import { BatchWriteCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
+import { createConversions } from 'electrodb';
 import { createDeliveryEntity } from '../src/entities/delivery.ts';
 import { createIdempotencyKeyEntity } from '../src/entities/idempotency-key.ts';
 import { createInquiryEntity, toFirstId } from '../src/entities/inquiry.ts';
 import { formatCount } from '../web/ui/format.ts';
-import { parseOptions, UsageError } from '../lib/command-line.ts';
+import { isConfirmed, parseOptions, UsageError } from '../lib/command-line.ts';
+import type { Io } from '../lib/command-line.ts';
+import { escapeUnsafe } from '../lib/terminal-text.ts';
 import { parseUuid } from './arguments.ts';
+import { readPages, sendAll } from './batches.ts';
 import type { Connect, Connection } from './connect.ts';
 import { openErasures } from './erasures.ts';
+import { countInquiries, createProgress, formatTable, formatTime, isInteractive } from './output.ts';
+import { toJsonLine } from './output.ts';
 import type { IndexedInquiry, InquiryFilter } from './store.ts';
-import { createProgress, formatTable, formatTime, isForPeople, toJsonLine } from './output.ts';
-import { escapeUnsafe } from '../lib/terminal-text.ts';
 
 const USAGE = `
 Usage: npm run inbox -- [--stage STAGE] erase --sub UUID | --email E [--yes]
@@ -39,14 +40,19 @@ interface Owner {
   newest: string;
 }
 
-/** An inquiry may arrive while its user is erased; one who keeps sending is not pursued for ever. */
+/** An inquiry may arrive while its user is erased. Gives up after five passes over what a user keeps sending. */
 const MOST_PASSES = 5;
-/** The most requests of a BatchWriteItem. */
-const BATCH_SIZE = 25;
-/** Responses of BatchWriteItem that deleted nothing, one after the other, before deleting is given up: 13 s. */
-const MOST_REFUSALS = 7;
 
-export async function eraseInquiries(connect: Connect, args: string[]): Promise<void> {
+interface Settings {
+  readonly connection: Connection;
+  readonly io: Io;
+  readonly interactive: boolean;
+  readonly yes: boolean;
+  /** Writes a line to standard error. */
+  readonly say: (line: string) => void;
+}
+
+export async function eraseInquiries(connect: Connect, args: string[], io: Io): Promise<void> {
   const options = parseOptions(
     USAGE,
     {
@@ -63,23 +69,23 @@ export async function eraseInquiries(connect: Connect, args: string[]): Promise<
     throw new UsageError('erase takes one of --sub UUID, --email E and --replay (see --help)');
   }
   const user = sub === undefined ? undefined : parseUuid(sub, '--sub');
-  const settings = { connection: connect(), isForPeople: isForPeople(options.json), yes: options.yes };
+  const settings: Settings = {
+    connection: connect(),
+    io,
+    interactive: isInteractive(io, options.json),
+    yes: options.yes,
+    say: (line) => void io.stderr.write(`${line}\n`),
+  };
   if (replay) await replayErasures(settings);
   else if (user !== undefined) await eraseUser(user, settings);
   else await eraseByEmail(email ?? '', settings);
 }
 
-interface Settings {
-  readonly connection: Connection;
-  readonly isForPeople: boolean;
-  readonly yes: boolean;
-}
-
 async function eraseByEmail(email: string, settings: Settings): Promise<void> {
-  const owners = await findOwners(settings.connection, { email });
+  const owners = await findOwners(settings, { email });
   const [sub, ...others] = new Set(owners.map(({ cognito_sub }) => cognito_sub));
   if (sub === undefined) {
-    say(`There are no inquiries of ${escapeUnsafe(email)}; nothing was deleted.`);
+    settings.say(`There are no inquiries of ${escapeUnsafe(email)}; nothing was deleted.`);
   } else if (others.length > 0) {
     printOwners(owners, settings);
     throw new UsageError(
@@ -89,16 +95,16 @@ async function eraseByEmail(email: string, settings: Settings): Promise<void> {
 }
 
 async function eraseUser(sub: string, settings: Settings): Promise<void> {
-  const { connection, yes } = settings;
-  let owners = await findOwners(connection, { sub });
+  const { connection, io, say, yes } = settings;
+  let owners = await findOwners(settings, { sub });
   printOwners(owners, settings);
   if (owners.length === 0) {
     say(`There are no inquiries of ${sub}.${yes ? '' : ' --yes records the erasure all the same.'}`);
     if (!yes) return;
-  } else if (!(await isConfirmed(settings))) return;
+  } else if (!(await mayDelete(settings))) return;
 
   const erasures = openErasures(connection);
-  const progress = createProgress();
+  const progress = createProgress(io);
   let deleted = 0;
   let erased_at = '';
   for (let pass = 1; ; pass++) {
@@ -110,18 +116,16 @@ async function eraseUser(sub: string, settings: Settings): Promise<void> {
     for (const owner of owners) {
       for await (const count of deleteInquiries(connection, owner, erased_at)) {
         deleted += count;
-        progress.show(`${formatCount(deleted, 'inquiry', 'inquiries')} deleted …`);
+        progress.show(`${countInquiries(deleted)} deleted …`);
       }
     }
     // The index shows for a moment what is deleted, and does not show what was just stored.
     if (deleted === before) break;
     if (pass === MOST_PASSES) {
       progress.clear();
-      throw new Error(
-        `${formatCount(deleted, 'inquiry', 'inquiries')} deleted, but new ones keep arriving; run it again.`,
-      );
+      throw new Error(`${countInquiries(deleted)} deleted, but new ones keep arriving; run it again.`);
     }
-    const found = await findOwners(connection, { sub });
+    const found = await findOwners(settings, { sub });
     // Owners whose inquiries are deleted are looked at again: a query is not isolated from a transaction, so the
     // idempotency key of an inquiry may have become visible after the inquiry itself.
     const emails = new Set(found.map(({ email }) => email));
@@ -133,7 +137,7 @@ async function eraseUser(sub: string, settings: Settings): Promise<void> {
 }
 
 async function replayErasures(settings: Settings): Promise<void> {
-  const { connection, yes } = settings;
+  const { connection, io, say, yes } = settings;
   const { table } = connection;
   const { count, lost, find } = await openErasures(connection).read();
   say(`${formatCount(count, 'erasure is', 'erasures are')} recorded for ${connection.stage}.`);
@@ -144,23 +148,23 @@ async function replayErasures(settings: Settings): Promise<void> {
     );
   };
   const owners = await findOwners(
-    connection,
+    settings,
     {},
     ({ cognito_sub, created_at }) => created_at <= (find(cognito_sub) ?? ''),
   );
   const found = owners.reduce((sum, { inquiries }) => sum + inquiries, 0);
   const users = new Set(owners.map(({ cognito_sub }) => cognito_sub)).size;
   say(
-    `The table ${escapeUnsafe(table)} has ${formatCount(found, 'inquiry', 'inquiries')} of ${formatCount(users, 'user')} from before the erasure.`,
+    `The table ${escapeUnsafe(table)} has ${countInquiries(found)} of ${formatCount(users, 'user')} from before the erasure.`,
   );
   if (found === 0 && !yes) return complain();
-  if (!(await isConfirmed(settings))) return complain();
-  const progress = createProgress();
+  if (!(await mayDelete(settings))) return complain();
+  const progress = createProgress(io);
   let deleted = 0;
   for (const owner of owners) {
     for await (const deletions of deleteInquiries(connection, owner, find(owner.cognito_sub) ?? '')) {
       deleted += deletions;
-      progress.show(`${formatCount(deleted, 'inquiry', 'inquiries')} of ${found} deleted …`);
+      progress.show(`${countInquiries(deleted)} of ${found} deleted …`);
     }
   }
   progress.clear();
@@ -170,12 +174,12 @@ async function replayErasures(settings: Settings): Promise<void> {
 
 /** Counts what the index has of the owners, expired inquiries included. */
 async function findOwners(
-  { inbox }: Connection,
+  { connection: { inbox }, io }: Settings,
   filter: InquiryFilter,
   isWanted: (row: IndexedInquiry) => boolean = () => true,
 ): Promise<Owner[]> {
   const owners = new Map<string, Owner>();
-  const progress = createProgress();
+  const progress = createProgress(io);
   let found = 0;
   for await (const page of inbox.list({ ...filter, withExpired: true })) {
     for (const { cognito_sub, email, created_at, reply_at } of page.filter(isWanted)) {
@@ -195,7 +199,7 @@ async function findOwners(
       owners.set(key, owner);
       found++;
     }
-    progress.show(`Searching: ${formatCount(found, 'inquiry', 'inquiries')} …`);
+    progress.show(`Searching: ${countInquiries(found)} …`);
   }
   progress.clear();
   return [...owners.values()];
@@ -211,69 +215,47 @@ async function findOwners(
  * @param until - Later ones are kept. Inclusive, in the form of `created_at`.
  * @yields How many more were deleted.
  */
-async function* deleteInquiries(connection: Connection, owner: Owner, until: string): AsyncGenerator<number> {
-  const { client, table } = connection;
-  const { cognito_sub, email } = owner;
-  const deliveries = createDeliveryEntity(table);
-  const query = createInquiryEntity(table)
-    .query.byOwner({ cognito_sub, email })
-    .params<{ TableName: string }>({
-      consistent: true,
-      params: { ProjectionExpression: 'pk, sk, id, created_at' },
-    });
-  for await (const { Items = [] } of paginateQuery({ client }, query)) {
-    const rows = Items.filter(({ created_at }) => !(String(created_at) > until));
-    await deleteIdempotencyKeys(connection, owner, until);
-    for (let at = 0; at < rows.length; at += BATCH_SIZE) {
-      const batch = rows.slice(at, at + BATCH_SIZE);
-      const records = batch.flatMap(({ id }) =>
-        (['inquiry', 'reply'] as const).map(
-          (mail) => deliveries.delete({ inquiry: String(id), mail }).params<{ Key: object }>().Key,
-        ),
-      );
-      await deleteKeys(connection, [...records, ...batch.map(({ pk, sk }) => ({ pk, sk }))]);
-      yield batch.length;
-    }
-  }
-}
-
-/** Deletes the idempotency keys of an owner, except those of later inquiries; also those whose inquiry is gone. */
-async function deleteIdempotencyKeys(
-  connection: Connection,
+async function* deleteInquiries(
+  { client, table }: Connection,
   { cognito_sub, email }: Owner,
   until: string,
-): Promise<void> {
-  const { client, table } = connection;
-  const query = createIdempotencyKeyEntity(table)
-    .query.byOwner({ cognito_sub, email })
-    .params<{ TableName: string }>({
-      consistent: true,
-      params: { ProjectionExpression: 'pk, sk, inquiry' },
-    });
+): AsyncGenerator<number> {
+  const inquiries = createInquiryEntity(table);
+  const deliveries = createDeliveryEntity(table);
+  const keys = createIdempotencyKeyEntity(table);
+  for (const entity of [inquiries, deliveries, keys]) entity.setClient(client);
+  // Errors stay those of the SDK, which `describeFailure` knows.
+  const options = { consistent: true, originalErr: true, unprocessed: 'raw' } as const;
+  const owner = { cognito_sub, email };
   const firstToKeep = toFirstId(Date.parse(until) + 1);
-  for await (const { Items = [] } of paginateQuery({ client }, query)) {
-    const rows = Items.filter(({ inquiry = '' }) => String(inquiry) < firstToKeep);
-    await deleteKeys(
-      connection,
-      rows.map(({ pk, sk }) => ({ pk, sk })),
-    );
-  }
-}
 
-/** Deletes items, with retries of what DynamoDB leaves out. */
-async function deleteKeys({ client, table }: Connection, keys: readonly object[]): Promise<void> {
-  let requests = keys.map((Key) => ({ DeleteRequest: { Key: { ...Key } } }));
-  for (let refusals = 0; requests.length > 0;) {
-    const batch = requests.slice(0, BATCH_SIZE);
-    const { UnprocessedItems } = await client.send(
-      new BatchWriteCommand({ RequestItems: { [table]: batch } }),
+  const readInquiries = (cursor: string | null) =>
+    inquiries.query.byOwner(owner).go({ ...options, cursor, attributes: ['id', 'created_at'] });
+  const readKeys = (cursor: string | null) =>
+    keys.query.byOwner(owner).go({ ...options, cursor, attributes: ['key', 'inquiry'] });
+
+  for await (const page of readPages(readInquiries)) {
+    const rows = page.filter(({ created_at }) => !(created_at > until));
+    // Also those whose inquiry is gone.
+    for await (const found of readPages(readKeys)) {
+      const erased = found.filter(({ inquiry }) => !(inquiry >= firstToKeep));
+      await sendAll(
+        erased.map(({ key }) => ({ cognito_sub, email, key })),
+        createConversions(keys).fromComposite.toKeys,
+        async (batch) => keys.delete(batch).go(options),
+      );
+    }
+    await sendAll(
+      rows.flatMap(({ id }) => (['inquiry', 'reply'] as const).map((mail) => ({ inquiry: id, mail }))),
+      createConversions(deliveries).fromComposite.toKeys,
+      async (batch) => deliveries.delete(batch).go(options),
     );
-    const left = (UnprocessedItems?.[table] ?? []) as typeof batch;
-    requests = [...left, ...requests.slice(BATCH_SIZE)];
-    refusals = left.length < batch.length ? 0 : refusals + 1;
-    if (refusals > MOST_REFUSALS)
-      throw new Error('DynamoDB limits the requests at the moment; run it again.');
-    if (left.length > 0) await sleep(50 * 2 ** refusals);
+    await sendAll(
+      rows.map(({ id }) => ({ cognito_sub, email, id })),
+      createConversions(inquiries).fromComposite.toKeys,
+      async (batch) => inquiries.delete(batch).go(options),
+    );
+    yield rows.length;
   }
 }
 
@@ -281,37 +263,27 @@ async function deleteKeys({ client, table }: Connection, keys: readonly object[]
  * @returns False where nobody can be asked: a dry run.
  * @throws Error when something else was typed.
  */
-async function isConfirmed({ connection: { stage, table }, yes }: Settings): Promise<boolean> {
+async function mayDelete({ connection: { stage, table }, io, say, yes }: Settings): Promise<boolean> {
   if (yes) return true;
-  if (!process.stdin.isTTY || !process.stderr.isTTY) {
+  if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) {
     say('This was a dry run; nothing was deleted. --yes deletes.');
     return false;
   }
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const closed = new AbortController();
-  // Ctrl-C and Ctrl-D.
-  terminal.once('close', () => closed.abort());
-  try {
-    const question = `Type ${stage} to delete them from the table ${escapeUnsafe(table)}: `;
-    const typed = await terminal.question(question, { signal: closed.signal }).catch(() => '\n');
-    if (typed.trim() === stage) return true;
-    throw new Error(`${typed === '\n' ? '\n' : ''}Nothing was deleted.`);
-  } finally {
-    terminal.close();
-  }
+  const question = `Type ${stage} to delete them from the table ${escapeUnsafe(table)}: `;
+  const terminal = { stdin: io.stdin, stdout: io.stderr };
+  if (await isConfirmed(question, stage, undefined, terminal)) return true;
+  throw new Error('Nothing was deleted.');
 }
 
-const say = (line: string): void => void process.stderr.write(`${line}\n`);
-
-function printOwners(owners: readonly Owner[], settings: Settings): void {
-  if (!settings.isForPeople) {
-    for (const owner of owners) process.stdout.write(toJsonLine(owner));
+function printOwners(owners: readonly Owner[], { io: { stdout }, interactive }: Settings): void {
+  if (!interactive) {
+    for (const owner of owners) stdout.write(toJsonLine(owner));
     return;
   }
   if (owners.length === 0) return;
   const isOfSeveral = owners.some(({ cognito_sub }) => cognito_sub !== owners[0]?.cognito_sub);
   const heads = ['INQUIRIES', 'UNANSWERED', 'OLDEST', 'NEWEST'].map((head) => ({ head }));
-  process.stdout.write(
+  stdout.write(
     formatTable(
       [...(isOfSeveral ? [{ head: 'SUB' }] : []), { head: 'EMAIL', flexible: true }, ...heads],
       owners.map(({ cognito_sub, email, inquiries, unanswered, oldest, newest }) => [
@@ -322,20 +294,18 @@ function printOwners(owners: readonly Owner[], settings: Settings): void {
         formatTime(oldest),
         formatTime(newest),
       ]),
+      stdout.columns,
     ),
   );
 }
 
 function printResult(
   result: { readonly deleted: number; readonly [name: string]: unknown },
-  settings: Settings,
+  { io, interactive }: Settings,
   ofWhom: string,
 ): void {
-  process.stdout.write(
-    settings.isForPeople
-      ? `Deleted ${formatCount(result.deleted, 'inquiry', 'inquiries')} ${ofWhom}.\n`
-      : toJsonLine(result),
-  );
+  const line = `Deleted ${countInquiries(result.deleted)} ${ofWhom}.\n`;
+  io.stdout.write(interactive ? line : toJsonLine(result));
 }
 
 /** Where the erased texts may still be. */

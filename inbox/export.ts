@@ -6,12 +6,12 @@ import type { Writable } from 'node:stream';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { stringify } from 'csv-stringify';
-import { formatCount } from '../web/ui/format.ts';
 import { parseOptions, UsageError } from '../lib/command-line.ts';
+import type { Io } from '../lib/command-line.ts';
 import { parseSince, parseUuid } from './arguments.ts';
 import type { Connect } from './connect.ts';
 import type { StoredInquiry } from './store.ts';
-import { createProgress, FIELDS, toJsonLine } from './output.ts';
+import { countInquiries, createProgress, FIELDS, toJsonLine } from './output.ts';
 import { escapeUnsafe, escapeLines } from '../lib/terminal-text.ts';
 
 const USAGE = `
@@ -28,7 +28,7 @@ Writes inquiries with their texts and answers, newest first.
   --out FILE    into a file that only its owner can read; it appears when it is complete
 `;
 
-export async function exportInquiries(connect: Connect, args: string[]): Promise<void> {
+export async function exportInquiries(connect: Connect, args: string[], io: Io): Promise<void> {
   const { csv, json, email, sub, since, out } = parseOptions(
     USAGE,
     {
@@ -49,29 +49,27 @@ export async function exportInquiries(connect: Connect, args: string[]): Promise
   };
   if (out !== undefined) checkTarget(out);
   const { inbox } = connect();
-  const progress = createProgress();
+  const progress = createProgress(io);
   let count = 0;
   const counted = async function* () {
     for await (const rows of inbox.listInFull(filter)) {
       yield* rows;
       count += rows.length;
-      if (out !== undefined || !process.stdout.isTTY)
-        progress.show(`${formatCount(count, 'inquiry', 'inquiries')} …`);
+      if (out !== undefined || io.stdout.isTTY !== true) progress.show(`${countInquiries(count)} …`);
     }
   };
   const write = (target: Writable): Promise<void> => {
-    const end = target !== process.stdout;
+    const end = target !== io.stdout;
     return csv
       ? pipeline(Readable.from(counted()), createCsv(), target, { end })
       : pipeline(toLines(counted()), target, { end });
   };
   try {
-    await (out === undefined ? write(process.stdout) : writeFile(out, write));
+    await (out === undefined ? write(io.stdout) : writeFile(out, write));
   } finally {
     progress.clear();
   }
-  if (out !== undefined)
-    process.stderr.write(`${formatCount(count, 'inquiry', 'inquiries')} in ${escapeUnsafe(out)}\n`);
+  if (out !== undefined) io.stderr.write(`${countInquiries(count)} in ${escapeUnsafe(out)}\n`);
 }
 
 async function* toLines(rows: AsyncIterable<StoredInquiry>): AsyncGenerator<string> {
@@ -104,6 +102,8 @@ async function writeFile(target: string, write: (stream: Writable) => Promise<vo
     const { code, syscall } = error as NodeJS.ErrnoException;
     if (syscall === undefined || '$metadata' in (error as object)) throw error;
     throw new Error(`${escapeUnsafe(target)} cannot be written (${code}).`, { cause: error });
+  } finally {
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
   }
 }
 

@@ -1,17 +1,24 @@
 import { pipeline } from 'node:stream/promises';
 import { styleText } from 'node:util';
-import { formatCount } from '../web/ui/format.ts';
 import { parseOptions, UsageError } from '../lib/command-line.ts';
+import type { Io } from '../lib/command-line.ts';
 import { parseSince } from './arguments.ts';
 import type { Connect } from './connect.ts';
 import type { IndexedInquiry, InquiryFilter, Inbox } from './store.ts';
-import { createProgress, FIELDS, formatDuration, formatTable, isForPeople, toJsonLine } from './output.ts';
+import {
+  countInquiries,
+  createProgress,
+  FIELDS,
+  formatDuration,
+  formatTable,
+  isInteractive,
+  toJsonLine,
+} from './output.ts';
 
 const USAGE = `
 Usage: npm run inbox -- [--stage STAGE] list [options]
 
-Lists the inquiries that nobody has answered, newest first. The list is read from an index: an inquiry is in it
-within a second.
+Lists the unanswered inquiries, newest first. The list is read from an index: an inquiry is in it within a second.
 
   --all         answered and dismissed ones, too
   --email E     of this email only, as it is written in the inquiry
@@ -25,7 +32,7 @@ const DEFAULT_LIMIT = 50;
 /** An unanswered inquiry that expires sooner is marked. */
 const NEAR_EXPIRY = 7 * 86_400_000;
 
-export async function listInquiries(connect: Connect, args: string[]): Promise<void> {
+export async function listInquiries(connect: Connect, args: string[], io: Io): Promise<void> {
   const { all, email, since, limit, json } = parseOptions(
     USAGE,
     {
@@ -46,11 +53,11 @@ export async function listInquiries(connect: Connect, args: string[]): Promise<v
     since: since === undefined ? undefined : parseSince(since),
   };
   const { inbox } = connect();
-  if (isForPeople(json)) return printTable(inbox, filter, Number(limit ?? DEFAULT_LIMIT));
-  return printLines(inbox, filter, Number(limit ?? Infinity));
+  if (isInteractive(io, json)) return printTable(inbox, filter, Number(limit ?? DEFAULT_LIMIT), io);
+  return printLines(inbox, filter, Number(limit ?? Infinity), io);
 }
 
-async function printLines(inbox: Inbox, filter: InquiryFilter, limit: number): Promise<void> {
+async function printLines(inbox: Inbox, filter: InquiryFilter, limit: number, io: Io): Promise<void> {
   let left = limit;
   const lines = async function* () {
     for await (const page of inbox.list(filter)) {
@@ -61,11 +68,11 @@ async function printLines(inbox: Inbox, filter: InquiryFilter, limit: number): P
       if (left <= 0) return;
     }
   };
-  await pipeline(lines, process.stdout, { end: false });
+  await pipeline(lines, io.stdout, { end: false });
 }
 
-async function printTable(inbox: Inbox, filter: InquiryFilter, limit: number): Promise<void> {
-  const progress = createProgress();
+async function printTable(inbox: Inbox, filter: InquiryFilter, limit: number, io: Io): Promise<void> {
+  const progress = createProgress(io);
   const rows: IndexedInquiry[] = [];
   let isComplete = true;
   for await (const page of inbox.list(filter)) {
@@ -75,15 +82,15 @@ async function printTable(inbox: Inbox, filter: InquiryFilter, limit: number): P
       break;
     }
     rows.push(...page);
-    progress.show(`${formatCount(rows.length, 'inquiry', 'inquiries')} …`);
+    progress.show(`${countInquiries(rows.length)} …`);
   }
   const shown = (await Array.fromAsync(inbox.summarize(rows.slice(0, limit)))).flat();
   progress.clear();
 
   const now = Date.now();
   if (shown.length === 0) {
-    process.stdout.write(
-      filter.unansweredOnly === true ? 'Nothing is unanswered.\n' : 'There are no inquiries.\n',
+    io.stdout.write(
+      filter.unansweredOnly === true ? 'No unanswered inquiries.\n' : 'There are no inquiries.\n',
     );
     return;
   }
@@ -95,7 +102,7 @@ async function printTable(inbox: Inbox, filter: InquiryFilter, limit: number): P
   const answers = shown.map(({ reply_at, respondent = '' }) =>
     reply_at === undefined ? '' : `${respondent}, ${formatDuration(now - Date.parse(reply_at))} ago`,
   );
-  process.stdout.write(
+  io.stdout.write(
     formatTable(
       [
         { head: 'ID' },
@@ -113,10 +120,12 @@ async function printTable(inbox: Inbox, filter: InquiryFilter, limit: number): P
         email,
         subject,
       ]),
+      io.stdout.columns,
     ),
   );
   if (rows.length > shown.length) {
-    const total = `${isComplete ? '' : 'more than '}${formatCount(rows.length, 'inquiry', 'inquiries')}`;
-    process.stdout.write(styleText('dim', `The newest ${shown.length} of ${total}; --limit N shows more.\n`));
+    const total = `${isComplete ? '' : 'more than '}${countInquiries(rows.length)}`;
+    const note = `The newest ${shown.length} of ${total}; --limit N shows more.\n`;
+    io.stdout.write(styleText('dim', note, { stream: io.stdout }));
   }
 }

@@ -1,11 +1,12 @@
 /**
  * The operators' inbox: lists, shows, answers, dismisses and exports the inquiries of all users. docs/adr/0082
  *
- * Usage: see below and `VERB --help`. Exit codes: 0 done; 1 failed; 2 bad usage, nothing changed; 3 somebody has
- * answered the inquiry already. Each failure is one line on stderr.
+ * Usage: see below and `VERB --help`. Exit codes: 0 done; 1 failed; 2 bad usage, nothing changed; 3 already answered by
+ * someone else. Each failure is one line on stderr.
  */
 import { parseArgs } from 'node:util';
 import { parseCommandLine, parseOptions, runCommand, UsageError } from '../lib/command-line.ts';
+import type { Io, Main } from '../lib/command-line.ts';
 import { describeFailure } from '../lib/aws.ts';
 import { connectLocally, connectToStage } from './connect.ts';
 import type { Connect } from './connect.ts';
@@ -17,7 +18,7 @@ const USAGE = `
 Usage: npm run inbox -- [--stage STAGE] VERB [options]
        npm run inbox -- [--stage STAGE] --web [--port N]
 
-  list                  inquiries that nobody has answered, newest first
+  list                  unanswered inquiries, newest first
   show ID               one inquiry with its text and its answer
   reply ID              answer an inquiry, once
   dismiss ID            mark an inquiry as answered without a reply
@@ -40,8 +41,8 @@ On a terminal the output is a table; with --json or into a pipe it is one JSON o
 Exit codes: 0 done, 1 failed, 2 bad usage, 3 already answered.
 `;
 
-/** Parses the arguments after the verb and does it. It connects when they are right. */
-type Verb = (connect: Connect, args: string[]) => Promise<void>;
+/** Parses the arguments after the verb and does it. It connects when they are right. @returns The exit code, by default 0. */
+type Verb = (connect: Connect, args: string[], io: Io) => Promise<number | void>;
 
 const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   list: async () => (await import('./list.ts')).listInquiries,
@@ -79,7 +80,7 @@ function splitCommandLine(args: string[]) {
 }
 
 /** Serves the page until the process is ended. It is not started when a port or the connection is wrong. */
-async function openPage(connect: Connect, port = '0'): Promise<void> {
+async function openPage(connect: Connect, { stdout, stderr }: Io, port = '0'): Promise<void> {
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
     throw new UsageError(`The port must be a number from 0 to 65535, not "${escapeUnsafe(port)}".`);
   }
@@ -89,8 +90,8 @@ async function openPage(connect: Connect, port = '0'): Promise<void> {
     if (!('code' in error) || error.code !== 'EADDRINUSE') throw error;
     throw new UsageError(`Port ${port} is in use; choose another with --port.`);
   });
-  process.stdout.write(`Inbox     ${url}\n`);
-  process.stderr.write('Whoever has this address can read and answer inquiries as you, until Ctrl+C.\n');
+  stdout.write(`Inbox     ${url}\n`);
+  stderr.write('Whoever has this address can read and answer inquiries as you, until Ctrl+C.\n');
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit());
 }
 
@@ -111,19 +112,12 @@ function createConnect({
   return () => connectToStage(stage, table);
 }
 
-// `inbox list | head` ends when the reader does.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit();
-  process.stderr.write(`The output cannot be written (${error.code}).\n`);
-  process.exit(1);
-});
-
-await runCommand(async () => {
-  const { verb: name, rest, web, port, ...common } = splitCommandLine(process.argv.slice(2));
+export const main: Main = async (args, io) => {
+  const { verb: name, rest, web, port, ...common } = splitCommandLine(args);
   if (web === true) {
     parseOptions(USAGE, {}, rest);
     if (name !== undefined) throw new UsageError('--web takes no verb.');
-    return openPage(createConnect(common), port);
+    return openPage(createConnect(common), io, port);
   }
   if (port !== undefined) throw new UsageError('--port is the port of --web.');
   if (name === undefined) {
@@ -138,7 +132,17 @@ await runCommand(async () => {
   }
   const connect = createConnect(common);
   const run = await load();
-  await run(connect, rest).catch((error: unknown) => {
+  return run(connect, rest, io).catch((error: unknown) => {
     throw describeFailure(error, common);
   });
-});
+};
+
+if (import.meta.main) {
+  // `inbox list | head` ends when the reader does.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit();
+    process.stderr.write(`The output cannot be written (${error.code}).\n`);
+    process.exit(1);
+  });
+  await runCommand(main);
+}

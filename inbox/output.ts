@@ -1,6 +1,8 @@
 /** What the verbs print: tables and texts for a terminal, JSON lines for programs. */
 import stringWidth from 'string-width';
+import type { Io } from '../lib/command-line.ts';
 import { escapeUnsafe } from '../lib/terminal-text.ts';
+import { formatCount } from '../web/ui/format.ts';
 import type { StoredInquiry } from './store.ts';
 
 /** The order of an inquiry's fields in JSON and CSV. */
@@ -21,8 +23,12 @@ export const FIELDS = [
 export const toJsonLine = (value: object, fields?: readonly string[]): string =>
   `${escapeUnsafe(JSON.stringify(value, fields && [...fields]))}\n`;
 
-/** Whether to print for people. */
-export const isForPeople = (json: boolean | undefined): boolean => json !== true && process.stdout.isTTY;
+/** `1 inquiry`, `1,234 inquiries`. */
+export const countInquiries = (count: number): string => formatCount(count, 'inquiry', 'inquiries');
+
+/** Whether to print tables and texts: at a terminal without `--json`. */
+export const isInteractive = ({ stdout }: Io, json: boolean | undefined): boolean =>
+  json !== true && stdout.isTTY === true;
 
 const segmenter = new Intl.Segmenter();
 
@@ -62,13 +68,14 @@ export interface Column {
 /**
  * Formats a table for a terminal. Cells hold any text, or nothing.
  *
- * @param width - Columns of the terminal. Rows are not wider unless the columns that must not be cut are.
+ * @param terminal - Its columns, 80 by default. Rows are wider only if the columns that must not be cut are.
  */
 export function formatTable(
   columns: readonly Column[],
   rows: readonly (readonly (string | undefined)[])[],
-  width = process.stdout.columns || 80,
+  terminal?: number,
 ): string {
+  const width = terminal || 80;
   // A cell is at most as wide as the terminal, so the rest of a longer text need not be looked at.
   const lines = [columns.map(({ head }) => head), ...rows].map((row) =>
     row.map((cell = '') => cutText(escapeUnsafe(cell.slice(0, width * GRAPHEME_LIMIT)), width)),
@@ -126,18 +133,18 @@ export function formatTime(time: string | number): string {
  *
  * @returns `show` prints a text, at most four times a second and not in the first quarter of one; `clear` removes it.
  */
-export function createProgress() {
+export function createProgress({ stderr }: Io) {
   let isShown = false;
   let changedAt = Date.now();
   return {
     show(text: string): void {
-      if (!process.stderr.isTTY || Date.now() - changedAt < 250) return;
-      process.stderr.write(`\r\u001b[K${text}`);
+      if (stderr.isTTY !== true || Date.now() - changedAt < 250) return;
+      stderr.write(`\r\u001b[K${text}`);
       isShown = true;
       changedAt = Date.now();
     },
     clear(): void {
-      if (isShown) process.stderr.write('\r\u001b[K');
+      if (isShown) stderr.write('\r\u001b[K');
       isShown = false;
     },
   };

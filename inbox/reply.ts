@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { ITEM_LIMIT } from '../src/limits.ts';
 import { parseCommandLine, UsageError } from '../lib/command-line.ts';
+import type { Io } from '../lib/command-line.ts';
 import { recordAnswer, reportAlreadyAnswered } from './answer.ts';
 import { parseId, resolveId } from './arguments.ts';
 import type { Connect, Connection } from './connect.ts';
@@ -25,18 +26,18 @@ answer is mailed to the owner of the inquiry.
 Exit codes: 0 answered, 1 failed, 2 bad usage or an empty text, 3 already answered.
 `;
 
-export async function replyToInquiry(connect: Connect, args: string[]): Promise<void> {
+export async function replyToInquiry(connect: Connect, args: string[], io: Io): Promise<number> {
   const { values, positionals } = parseCommandLine(
     USAGE,
     { file: { type: 'string' }, json: { type: 'boolean' } },
     { args },
   );
   const id = parseId(positionals, 'reply');
-  const file = values.file ?? (process.stdin.isTTY ? undefined : '-');
-  if (file === undefined) return replyFromEditor(connect(), id, values.json);
-  const input = file === '-' ? process.stdin : createReadStream(file);
+  const file = values.file ?? (io.stdin.isTTY === true ? undefined : '-');
+  if (file === undefined) return replyFromEditor(connect(), id, values.json, io);
+  const input = file === '-' ? io.stdin : createReadStream(file);
   const reply = parseReply(await readText(input, file === '-' ? 'standard input' : file));
-  await recordAnswer(connect(), id, { reply, json: values.json });
+  return recordAnswer(connect(), id, { reply, json: values.json }, io);
 }
 
 /** Reads UTF-8 text, not more than a reply can have. */
@@ -66,16 +67,17 @@ async function replyFromEditor(
   connection: Connection,
   named: string,
   json: boolean | undefined,
-): Promise<void> {
+  io: Io,
+): Promise<number> {
   // The order of git.
-  const editor = process.env['VISUAL'] || process.env['EDITOR'];
+  const editor = io.env['VISUAL'] || io.env['EDITOR'];
   if (!editor)
     throw new UsageError('There is no editor; set $EDITOR, or pass --file FILE or standard input.');
   const id = await resolveId(connection.inbox, named);
   const inquiry = await connection.inbox.get(id);
   if (inquiry === undefined) throw new Error(`There is no inquiry ${id}.`);
   const { reply_at, respondent = '' } = inquiry;
-  if (reply_at !== undefined) return reportAlreadyAnswered(respondent, reply_at);
+  if (reply_at !== undefined) return reportAlreadyAnswered(io, respondent, reply_at);
 
   const file = join(mkdtempSync(join(tmpdir(), 'inquiry-')), 'reply.txt');
   writeFileSync(file, toDraft(inquiry), { mode: 0o600 });
@@ -83,15 +85,16 @@ async function replyFromEditor(
   const { status } = spawnSync('sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit' });
   const [text = '', ...below] = readFileSync(file, 'utf8').split(SCISSORS);
   const isEmpty = text.trim() === '';
-  let isRecorded = false;
+  let code: number | undefined;
   try {
     if (status !== 0) throw new Error('The editor failed; nothing was sent.');
     if (isEmpty) throw new UsageError('The reply is empty; nothing was sent.');
     if (below.length === 0) throw new Error('The line above the inquiry is missing; nothing was sent.');
-    isRecorded = await recordAnswer(connection, id, { reply: parseReply(text), json });
+    code = await recordAnswer(connection, id, { reply: parseReply(text), json }, io);
+    return code;
   } finally {
-    if (isEmpty || isRecorded) rmSync(dirname(file), { recursive: true, force: true });
-    else process.stderr.write(`Your text is kept in ${file}\n`);
+    if (isEmpty || code === 0) rmSync(dirname(file), { recursive: true, force: true });
+    else io.stderr.write(`Your text is kept in ${file}\n`);
   }
 }
 

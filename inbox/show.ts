@@ -1,8 +1,9 @@
 import { parseCommandLine } from '../lib/command-line.ts';
+import type { Io } from '../lib/command-line.ts';
 import { parseId, resolveId } from './arguments.ts';
 import type { Connect } from './connect.ts';
 import type { StoredInquiry } from './store.ts';
-import { FIELDS, formatDuration, formatTime, isForPeople, toJsonLine } from './output.ts';
+import { FIELDS, formatDuration, formatTime, isInteractive, toJsonLine } from './output.ts';
 import { escapeUnsafe, escapeLines } from '../lib/terminal-text.ts';
 
 const USAGE = `
@@ -14,14 +15,14 @@ reference that the form shows, such as 01a201c0-abec.
   --json  one JSON object on a terminal, too
 `;
 
-export async function showInquiry(connect: Connect, args: string[]): Promise<void> {
+export async function showInquiry(connect: Connect, args: string[], io: Io): Promise<void> {
   const { values, positionals } = parseCommandLine(USAGE, { json: { type: 'boolean' } }, { args });
   const named = parseId(positionals, 'show');
   const { inbox } = connect();
   const id = await resolveId(inbox, named);
   const inquiry = await inbox.get(id);
   if (inquiry === undefined) throw new Error(`There is no inquiry ${id}.`);
-  process.stdout.write(isForPeople(values.json) ? formatInquiry(inquiry) : toJsonLine(inquiry, FIELDS));
+  io.stdout.write(isInteractive(io, values.json) ? formatInquiry(inquiry) : toJsonLine(inquiry, FIELDS));
 }
 
 /** Texts of users are indented, so that none can look like a heading. */

@@ -1,12 +1,13 @@
-import { formatCount } from '../web/ui/format.ts';
 import { parseOptions } from '../lib/command-line.ts';
+import type { Io } from '../lib/command-line.ts';
 import type { Connect } from './connect.ts';
 import {
+  countInquiries,
   createProgress,
   formatDuration,
   formatTable,
   formatTime,
-  isForPeople,
+  isInteractive,
   toJsonLine,
 } from './output.ts';
 
@@ -29,10 +30,10 @@ interface Counts {
   times: number[];
 }
 
-export async function printStatistics(connect: Connect, args: string[]): Promise<void> {
+export async function printStatistics(connect: Connect, args: string[], io: Io): Promise<void> {
   const { json } = parseOptions(USAGE, { json: { type: 'boolean' } }, args);
   const { inbox } = connect();
-  const progress = createProgress();
+  const progress = createProgress(io);
   const total: Counts = { inquiries: 0, unanswered: 0, times: [] };
   const byWeek = new Map<string, Counts>();
   let oldest: string | undefined;
@@ -49,13 +50,13 @@ export async function printStatistics(connect: Connect, args: string[]): Promise
       // The list is newest first.
       if (reply_at === undefined) oldest = created_at;
     }
-    progress.show(`${formatCount(total.inquiries, 'inquiry', 'inquiries')} …`);
+    progress.show(`${countInquiries(total.inquiries)} …`);
   }
   progress.clear();
 
   // Insertion order is newest first, too.
   const weeks = [...byWeek].slice(0, SHOWN_WEEKS);
-  if (!isForPeople(json)) {
+  if (!isInteractive(io, json)) {
     const result = {
       inquiries: total.inquiries,
       unanswered: total.unanswered,
@@ -65,20 +66,20 @@ export async function printStatistics(connect: Connect, args: string[]): Promise
         return { week, inquiries, unanswered, median_seconds: toSeconds(medianOf(times)) };
       }),
     };
-    process.stdout.write(toJsonLine(result));
+    io.stdout.write(toJsonLine(result));
     return;
   }
   const age = oldest === undefined ? '' : ` (${formatDuration(Date.now() - Date.parse(oldest))} old)`;
-  process.stdout.write(
+  io.stdout.write(
     [
-      `Unanswered         ${total.unanswered.toLocaleString('en')} of ${formatCount(total.inquiries, 'inquiry', 'inquiries')}`,
+      `Unanswered         ${total.unanswered.toLocaleString('en')} of ${countInquiries(total.inquiries)}`,
       `Oldest unanswered  ${oldest === undefined ? 'none' : formatTime(oldest) + age}`,
       `Median to answer   ${formatMedian(total.times)}`,
       '',
       '',
     ].join('\n'),
   );
-  process.stdout.write(
+  io.stdout.write(
     formatTable(
       ['WEEK OF', 'INQUIRIES', 'UNANSWERED', 'MEDIAN'].map((head) => ({ head })),
       weeks.map(([week, { inquiries, unanswered, times }]) => [
@@ -87,6 +88,7 @@ export async function printStatistics(connect: Connect, args: string[]): Promise
         String(unanswered),
         formatMedian(times),
       ]),
+      io.stdout.columns,
     ),
   );
 }

@@ -3,21 +3,16 @@
  * (src/entities/inquiry.ts). docs/adr/0081
  */
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { BatchGetCommand, GetCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Inquiry } from '../src/contract.ts';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { createConversions } from 'electrodb';
+import type { EntityItem } from 'electrodb';
 import { createInquiryEntity, LAST_ID, toFirstId } from '../src/entities/inquiry.ts';
 import { ITEM_LIMIT } from '../src/limits.ts';
 import { UsageError } from '../lib/command-line.ts';
+import { readPages, sendAll } from './batches.ts';
 
 /** An inquiry with what operators know of it. Unanswered: no `reply_at`; dismissed: `reply_at` without `reply`. */
-export interface StoredInquiry extends Inquiry {
-  readonly reply?: string;
-  readonly respondent?: string;
-  readonly reply_at?: string;
-  /** Seconds since the epoch. */
-  readonly expires_at?: number;
-}
+export type StoredInquiry = Readonly<EntityItem<ReturnType<typeof createInquiryEntity>>>;
 
 /** What a list shows of an inquiry. */
 export type InquirySummary = Omit<StoredInquiry, 'body' | 'reply'>;
@@ -50,16 +45,34 @@ export type Inbox = ReturnType<typeof createInbox>;
 
 export const TOO_LARGE = 'The reply is too long: with the inquiry it may have 400 KB; nothing was changed.';
 
-type Keys = Pick<Inquiry, 'cognito_sub' | 'email' | 'id'>;
+type Keys = Pick<StoredInquiry, 'cognito_sub' | 'email' | 'id'>;
 
 /** Keys of one BatchGetItem: as many of the largest rows, 400 KB, as a response holds, 16 MB. */
 const BATCH_SIZE = 40;
 
-/** Responses of BatchGetItem without a row, one after the other, before reading is given up: 3 s. */
-const MOST_REFUSALS = 5;
-
 /** The attributes of an {@link InquirySummary}. */
-const SUMMARY = 'id,cognito_sub,email,subject,created_at,respondent,reply_at,expires_at';
+const SUMMARY = [
+  'id',
+  'cognito_sub',
+  'email',
+  'subject',
+  'created_at',
+  'respondent',
+  'reply_at',
+  'expires_at',
+] as const satisfies (keyof InquirySummary)[];
+
+/** Errors stay those of the SDK, which `describeFailure` knows. */
+const TABLE = { originalErr: true } as const;
+
+/**
+ * The rows of the index are read as they are. They have no `__edb_v__`, so ElectroDB would recognize them by parsing
+ * their keys, which fails if the email has a line end. With `pages: 'all'` it would return the first page only.
+ */
+const INDEX = { ...TABLE, data: 'raw' } as const;
+
+/** See {@link sendAll}. */
+const BATCH = { ...TABLE, unprocessed: 'raw' } as const;
 
 /** No id is lower. */
 const FIRST_ID = '0';
@@ -70,8 +83,9 @@ const FIRST_ID = '0';
  * @param now - Milliseconds since the epoch.
  */
 export function createInbox(client: DynamoDBDocumentClient, table: string, now: () => number = Date.now) {
-  const entity = createInquiryEntity(table);
-  const isCurrent = ({ expires_at = Infinity }: { expires_at?: number }): boolean =>
+  const inquiries = createInquiryEntity(table);
+  inquiries.setClient(client);
+  const isCurrent = ({ expires_at = Infinity }: { expires_at?: number | undefined }): boolean =>
     expires_at * 1_000 > now();
 
   /**
@@ -89,7 +103,7 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
     const first = since === undefined ? FIRST_ID : toFirstId(since);
     // DynamoDB refuses such a range.
     if (before !== undefined && before < first) return;
-    const input = entity.query
+    const query = inquiries.query
       // An id begins with the 48 bits of its milliseconds (RFC 9562, 5.7).
       .byTime({})
       .between({ id: first }, { id: before ?? LAST_ID })
@@ -101,34 +115,21 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
         ]
           .filter((condition) => condition !== false)
           .join(' AND '),
-      )
-      .params<{ TableName: string }>({ order: 'desc' });
-    let start: Record<string, unknown> | undefined;
-    do {
-      const page = await client.send(
-        new QueryCommand({ ...input, ...(start && { ExclusiveStartKey: start }) }),
       );
-      const rows = (page.Items ?? []) as IndexedInquiry[];
-      yield rows
-        .filter((row) => (withExpired === true || isCurrent(row)) && row.id !== before)
-        .map(withoutKeys);
-      start = page.LastEvaluatedKey;
-    } while (start !== undefined);
+    for await (const page of readPages(async (cursor) => query.go({ ...INDEX, order: 'desc', cursor }))) {
+      yield toRows(page).filter((row) => (withExpired === true || isCurrent(row)) && row.id !== before);
+    }
   }
 
   /** Finds the keys of an inquiry by its id. */
   async function find(id: string): Promise<Keys | undefined> {
-    const input = entity.query.byTime({ id }).params<{ TableName: string }>();
-    const { Items = [] } = await client.send(new QueryCommand(input));
-    return Items[0] as Keys | undefined;
+    const { data } = await inquiries.query.byTime({ id }).go(INDEX);
+    return toRows(data)[0];
   }
 
-  const keyOf = (keys: Keys) =>
-    entity.get(keys).params<{ TableName: string; Key: Record<string, unknown> }>();
-
-  async function read(keys: Keys): Promise<StoredInquiry | undefined> {
-    const { Item } = await client.send(new GetCommand({ ...keyOf(keys), ConsistentRead: true }));
-    return Item !== undefined && isCurrent(Item) ? withoutKeys(Item as StoredInquiry) : undefined;
+  async function read({ cognito_sub, email, id }: Keys): Promise<StoredInquiry | undefined> {
+    const { data } = await inquiries.get({ cognito_sub, email, id }).go({ ...TABLE, consistent: true });
+    return data !== null && isCurrent(data) ? data : undefined;
   }
 
   /** Reads one inquiry, strongly consistent once the index has it. */
@@ -137,58 +138,44 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
     return keys && read(keys);
   }
 
-  /** Reads rows, up to 40, in the order of the keys; one that does not exist is left out. */
-  async function readAll<Row extends InquirySummary>(
+  /** Reads the rows of keys in portions of up to 40, in the order of the keys; one that is gone or expired is left out. */
+  async function* readPortions<Row extends InquirySummary>(
     keys: readonly Keys[],
-    options: { readonly ConsistentRead: boolean; readonly ProjectionExpression?: string },
-  ): Promise<Row[]> {
-    const found = new Map<string, Row>();
-    let wanted: Record<string, unknown>[] = keys.map((each) => keyOf(each).Key);
-    for (let refusals = 0; wanted.length > 0;) {
-      const { Responses, UnprocessedKeys } = await client.send(
-        new BatchGetCommand({ RequestItems: { [table]: { Keys: wanted, ...options } } }),
-      );
-      const rows = (Responses?.[table] ?? []) as Row[];
-      for (const row of rows) if (isCurrent(row)) found.set(row.id, withoutKeys(row));
-      wanted = UnprocessedKeys?.[table]?.Keys ?? [];
-      // One without a row: DynamoDB limits the requests.
-      refusals = rows.length > 0 ? 0 : refusals + 1;
-      if (refusals > MOST_REFUSALS)
-        throw Object.assign(new Error('No rows.'), { name: 'ThrottlingException' });
-      if (wanted.length > 0 && refusals > 0) await sleep(50 * 2 ** refusals);
-    }
-    return keys.map(({ id }) => found.get(id)).filter((row) => row !== undefined);
-  }
-
-  /** As {@link list}, but with `body` and `reply`: each page of the index in portions of up to 40 rows. */
-  async function* listInFull(filter: InquiryFilter = {}): AsyncIterableIterator<StoredInquiry[]> {
-    for await (const page of list(filter)) {
-      for (let at = 0; at < page.length; at += BATCH_SIZE) {
-        yield await readAll(page.slice(at, at + BATCH_SIZE), { ConsistentRead: true });
-      }
-    }
-  }
-
-  /** Yields rows of {@link list} with what a list shows, in portions of up to 40. */
-  async function* summarize(rows: readonly IndexedInquiry[]): AsyncIterableIterator<InquirySummary[]> {
-    for (let at = 0; at < rows.length; at += BATCH_SIZE) {
-      yield await readAll(rows.slice(at, at + BATCH_SIZE), {
-        ConsistentRead: false,
-        ProjectionExpression: SUMMARY,
+    load: (keys: Keys[]) => Promise<{ data: Row[]; unprocessed: unknown }>,
+  ): AsyncIterableIterator<Row[]> {
+    for (let at = 0; at < keys.length; at += BATCH_SIZE) {
+      const portion = keys.slice(at, at + BATCH_SIZE);
+      const found = new Map<string, Row>();
+      await sendAll(portion, createConversions(inquiries).fromComposite.toKeys, async (wanted) => {
+        const { data, unprocessed } = await load(wanted);
+        for (const row of data) found.set(row.id, row);
+        return { unprocessed };
       });
+      yield portion
+        .map(({ id }) => found.get(id))
+        .filter((row) => row !== undefined)
+        .filter(isCurrent);
     }
   }
 
   return {
     list,
-    listInFull,
-    summarize,
     get,
+    /** As {@link list}, but with `body` and `reply`. */
+    async *listInFull(filter: InquiryFilter = {}): AsyncIterableIterator<StoredInquiry[]> {
+      for await (const page of list(filter)) {
+        yield* readPortions(page, async (keys) => inquiries.get(keys).go({ ...BATCH, consistent: true }));
+      }
+    },
+    /** Yields rows of {@link list} with what a list shows. */
+    summarize: (rows: readonly IndexedInquiry[]): AsyncIterableIterator<InquirySummary[]> =>
+      readPortions<InquirySummary>(rows, async (keys) =>
+        inquiries.get(keys).go({ ...BATCH, attributes: [...SUMMARY] }),
+      ),
     /** Finds the ids that begin with a text. */
     async findIds(beginning: string): Promise<string[]> {
-      const input = entity.query.byTime({}).begins({ id: beginning }).params<{ TableName: string }>();
-      const { Items = [] } = await client.send(new QueryCommand(input));
-      return (Items as Keys[]).map(({ id }) => id);
+      const { data } = await inquiries.query.byTime({}).begins({ id: beginning }).go(INDEX);
+      return toRows(data).map(({ id }) => id);
     },
     /**
      * Records an answer, once: one conditional update of the three columns. Without `reply` the inquiry is dismissed.
@@ -197,16 +184,18 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
      */
     async answer(
       id: string,
-      { reply, respondent }: { reply?: string; respondent: string },
+      { reply, respondent }: { reply?: string | undefined; respondent: string },
     ): Promise<AnswerResult> {
       const keys = await find(id);
       // An expired one is not answered: the mailer would not send the reply.
       if (keys === undefined || (await read(keys)) === undefined) return { status: 'not-found' };
       const reply_at = new Date(now()).toISOString();
       try {
+        // Not ElectroDB's patch, which also sets the id, the owner and ElectroDB's own attributes: the operators' policy
+        // allows the three columns only (infra/terraform/operators.tf).
         await client.send(
           new UpdateCommand({
-            ...keyOf(keys),
+            ...inquiries.get(keys).params<{ TableName: string; Key: Record<string, unknown> }>(),
             UpdateExpression: `SET respondent = :respondent, reply_at = :reply_at${reply === undefined ? '' : ', reply = :reply'}`,
             ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(reply_at)',
             ExpressionAttributeValues: {
@@ -246,9 +235,8 @@ export function parseReply(text: string): string {
   return reply;
 }
 
-const HIDDEN = new Set(['pk', 'sk', '__edb_e__', '__edb_v__']);
-
-/** Leaves out the keys and ElectroDB's own attributes. */
-const withoutKeys = <Row extends object>(row: Row): Row =>
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only attributes that the type does not name go
-  Object.fromEntries(Object.entries(row).filter(([name]) => !HIDDEN.has(name))) as unknown as Row;
+/** The rows of a raw page of the index, without the table's keys and ElectroDB's own attribute. */
+const toRows = (page: unknown): IndexedInquiry[] =>
+  (page as { Items: (IndexedInquiry & Record<string, unknown>)[] }).Items.map(
+    ({ pk: _pk, sk: _sk, __edb_e__: _entity, ...row }) => row,
+  );

@@ -1,5 +1,6 @@
 import { PassThrough, Readable, Writable } from 'node:stream';
-import type { Io } from '../../lib/command-line.ts';
+import { runMain } from '../../lib/command-line.ts';
+import type { Io, Main } from '../../lib/command-line.ts';
 
 export interface IoOptions {
   /** Default: empty. A text or bytes end after they are read; a stream ends when the test ends it. */
@@ -36,4 +37,11 @@ export function createIo({ stdin = '', isTTY = false, columns = 100, env = {} }:
     env,
   };
   return { io, stdout: stdout.text, stderr: stderr.text };
+}
+
+/** Runs a command in this process. @returns Its exit code and what it printed. */
+export async function run(main: Main, args: readonly string[], options?: IoOptions) {
+  const { io, stdout, stderr } = createIo(options);
+  const code = await runMain(main, [...args], io);
+  return { code, stdout: stdout(), stderr: stderr() };
 }
