@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { OpenAPIV3_1 } from 'openapi-types';
 import { parse, stringify } from 'yaml';
-import type { OpenApiDocument } from '../../scripts/openapi-document.ts';
 import { startPageServer } from '../../lib/page-server.ts';
 import type { Content } from '../../lib/page-server.ts';
 
@@ -68,13 +68,13 @@ function find(path: string, config: DocsConfig): Content | undefined {
 }
 
 /** The document with the running gateway as its server. */
-function readDocument({ gateway }: DocsConfig): OpenApiDocument {
-  const document = parse(readFileSync(DOCUMENT, 'utf8')) as OpenApiDocument;
+function readDocument({ gateway }: DocsConfig): OpenAPIV3_1.Document {
+  const document = parse(readFileSync(DOCUMENT, 'utf8')) as OpenAPIV3_1.Document;
   return { ...document, servers: [{ url: gateway, description: 'The service on this machine.' }] };
 }
 
 /** The document for Swagger UI: sign-in is an OAuth2 scheme. */
-function toPageDocument({ components, ...document }: OpenApiDocument, { issuer }: DocsConfig) {
+function toPageDocument({ components, ...document }: OpenAPIV3_1.Document, { issuer }: DocsConfig) {
   const signIn = {
     type: 'oauth2',
     description: 'Signs in at the local issuer and sends the ID token.',
@@ -89,7 +89,7 @@ function toPageDocument({ components, ...document }: OpenApiDocument, { issuer }
   };
   return {
     ...document,
-    security: [{ signIn: [] }, ...document.security],
-    components: { ...components, securitySchemes: { signIn, ...components.securitySchemes } },
+    security: [{ signIn: [] }, ...(document.security ?? [])],
+    components: { ...components, securitySchemes: { signIn, ...components?.securitySchemes } },
   };
 }
