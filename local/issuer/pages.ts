@@ -5,6 +5,7 @@ import { CLIENT_ID, DEMO_USERS, subOf } from './tokens.ts';
 
 const STYLE = `
 :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
+:root { background: light-dark(#fff, #121418); color: light-dark(#1b1e28, #eceef4); }
 body { max-width: 45rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere; }
 form { max-width: 24rem; margin-block: 1rem; }
 input, button { box-sizing: border-box; width: 100%; min-height: 2.75rem; margin-block: 0.25rem; font: inherit; }
