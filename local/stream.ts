@@ -7,8 +7,8 @@ import {
   GetShardIteratorCommand,
 } from '@aws-sdk/client-dynamodb-streams';
 import type { _Record as StreamRecord } from '@aws-sdk/client-dynamodb-streams';
+import type { DynamoDBBatchResponse } from 'aws-lambda';
 import filters from '../infra/terraform/stream-filters.json' with { type: 'json' };
-import { parseObject } from '../lib/command-line.ts';
 
 export interface StreamOptions {
   /** The engine's address. */
@@ -45,8 +45,8 @@ interface Position {
 /**
  * Reads the stream from its oldest record, shard by shard, and invokes the function with batches of the records that
  * match a filter. A batch of which the function reports failed records (ReportBatchItemFailures) is tried again from
- * the first of them; a batch on which the function fails is split in two. After ten retries the failed records are
- * given up and logged, without their content.
+ * the first of them; of a batch on which the function fails, each record is tried alone, where Lambda splits the batch
+ * in two. After ten retries the failed records are given up and logged, without their content.
  *
  * Nothing is kept: the next start reads the records of the last 24 hours again, and the function must know which of
  * them it has handled.
@@ -123,11 +123,9 @@ export function startEventSourceMapping({
   async function handle(batch: readonly StreamRecord[], retries = 0): Promise<void> {
     stop.signal.throwIfAborted();
     const failures = await invokeOn(batch);
-    // Splitting is not a retry.
     if (failures === undefined && batch.length > 1) {
-      const middle = Math.ceil(batch.length / 2);
-      await handle(batch.slice(0, middle));
-      return handle(batch.slice(middle));
+      for (const record of batch) await handle([record]);
+      return undefined;
     }
     const failed = batch.filter((record) => failures?.has(record.dynamodb?.SequenceNumber) ?? true);
     const [first] = failed;
@@ -140,15 +138,12 @@ export function startEventSourceMapping({
     return handle(batch.slice(batch.indexOf(first)), retries + 1);
   }
 
-  /** @returns The sequence numbers that the function reports as failed; undefined when the whole batch failed. */
+  /** @returns The sequence numbers that the function reports as failed; undefined when it failed itself. */
   async function invokeOn(batch: readonly StreamRecord[]): Promise<ReadonlySet<unknown> | undefined> {
     const answer = await invoke(JSON.stringify({ Records: batch.map(toEventRecord) })).catch(() => undefined);
     if (answer === undefined) return undefined;
-    const reported = parseObject(answer)?.['batchItemFailures'] ?? [];
-    if (!Array.isArray(reported)) return undefined;
-    const failures = new Set((reported as { itemIdentifier?: unknown }[]).map((item) => item.itemIdentifier));
-    const known = new Set<unknown>(batch.map(({ dynamodb }) => dynamodb?.SequenceNumber));
-    return [...failures].every((failure) => known.has(failure)) ? failures : undefined;
+    const { batchItemFailures } = JSON.parse(answer) as DynamoDBBatchResponse;
+    return new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
   }
 
   async function run(): Promise<void> {

@@ -5,6 +5,7 @@
  * Exit codes: 0 printed; 2 bad usage, no running stack, or a key file that cannot be used (one line on stderr).
  */
 import { parseObject, parseOptions, runCommand, UsageError } from '../lib/command-line.ts';
+import type { Main } from '../lib/command-line.ts';
 import { readKey } from './issuer/keys.ts';
 import { signToken } from './issuer/tokens.ts';
 import { DATA_FOLDER } from '../lib/paths.ts';
@@ -22,7 +23,7 @@ Prints an ID token of the running local stack (npm start).
   --data FOLDER           the data folder of the stack (default: .data)
 `;
 
-await runCommand(async () => {
+export const main: Main = async (args, io) => {
   const options = parseOptions(
     USAGE,
     {
@@ -32,7 +33,7 @@ await runCommand(async () => {
       'expires-in': { type: 'string', default: '3600' },
       data: { type: 'string', default: DATA_FOLDER },
     },
-    joinNegative(process.argv.slice(2)),
+    joinNegative(args),
   );
   const { email, sub, claims = '{}', 'expires-in': seconds, data } = options;
   const request = { email, sub, claims: parseObject(claims), expiresIn: Number(seconds) };
@@ -41,12 +42,14 @@ await runCommand(async () => {
     throw new UsageError(`--expires-in must be a whole number of seconds, not '${seconds}'.`);
   }
   const { issuer, keysFile } = readRunningStack(data);
-  process.stdout.write(`${await signToken(await readKey(keysFile), issuer, request)}\n`);
-});
+  io.stdout.write(`${await signToken(await readKey(keysFile), issuer, request)}\n`);
+};
+
+if (import.meta.main) await runCommand(main);
 
 /** parseArgs takes a value that starts with a dash only as `--expires-in=-60`. */
-function joinNegative(argv: string[]): string[] {
-  const at = argv.indexOf('--expires-in');
-  const value = argv[at + 1];
-  return at >= 0 && value?.startsWith('-') ? argv.toSpliced(at, 2, `--expires-in=${value}`) : argv;
+function joinNegative(args: string[]): string[] {
+  const at = args.indexOf('--expires-in');
+  const value = args[at + 1];
+  return at >= 0 && value?.startsWith('-') ? args.toSpliced(at, 2, `--expires-in=${value}`) : args;
 }

@@ -5,13 +5,7 @@ import { Provider, errors } from 'oidc-provider';
 import type { Configuration, InteractionResults, KoaContextWithOIDC } from 'oidc-provider';
 import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.js';
 import type { SigningKey } from './keys.ts';
-import {
-  contentSecurityPolicy,
-  messagePage,
-  redirectPage,
-  settingsPage,
-  signInPage,
-} from './sign-in-page.ts';
+import { contentSecurityPolicy, messagePage, settingsPage, signInPage } from './pages.ts';
 import { CLIENT_ID, HOUR, subOf, userClaims } from './tokens.ts';
 import type { User } from './tokens.ts';
 
@@ -130,7 +124,7 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
       },
     },
     renderError: (ctx, { error, error_description: description = '' }) =>
-      show(ctx, ctx.status, errorPage(ctx, error) ?? messagePage(error, description)),
+      show(ctx, ctx.status, messagePage(error, findWrongParameter(ctx, error) ?? description)),
     features: {
       devInteractions: { enabled: false },
       dPoP: { enabled: false },
@@ -142,17 +136,16 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
   const provider = new Provider(url, configuration);
 
   /** What is wrong with the client or the redirect URI of an authorization request, which stays on this origin. */
-  const errorPage = ({ oidc }: KoaContextWithOIDC, error: string): string | undefined => {
+  const findWrongParameter = ({ oidc }: KoaContextWithOIDC, error: string): string | undefined => {
     if (oidc.route !== 'authorization') return undefined;
-    const [clientId, redirectUri] = [oidc.params?.['client_id'], oidc.params?.['redirect_uri']].map((value) =>
-      typeof value === 'string' ? value : undefined,
-    );
-    if (error === 'invalid_client' || clientId === undefined) {
-      const sent = clientId === undefined ? 'it is missing' : `not “${clientId}”`;
-      return messagePage('Unknown client', `client_id must be ${CLIENT_ID}; ${sent}.`);
+    const { client_id, redirect_uri } = oidc.params ?? {};
+    const describe = (value: unknown) => (value === undefined ? 'it is missing' : `not “${String(value)}”`);
+    if (error === 'invalid_client' || client_id === undefined) {
+      return `client_id must be ${CLIENT_ID}; ${describe(client_id)}.`;
     }
-    const isRedirectUriWrong = error === 'invalid_redirect_uri' || redirectUri === undefined;
-    return isRedirectUriWrong ? redirectPage(redirectUri, registered) : undefined;
+    if (error !== 'invalid_redirect_uri' && redirect_uri !== undefined) return undefined;
+    const known = registered.redirectUris.join(', ');
+    return `redirect_uri must be one of ${known}; ${describe(redirect_uri)}. npm start -- --cors-origin registers others.`;
   };
 
   const signIn = async (ctx: Context): Promise<void> => {
@@ -176,9 +169,7 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
       action: ctx.path,
       returnTo,
       email: form ? email : hint,
-      ...(form && {
-        problem: `${email ? `“${email}” is not` : 'Type'} an e-mail address, such as you@example.com.`,
-      }),
+      problem: form && `${email ? `“${email}” is not` : 'Type'} an e-mail address, such as you@example.com.`,
     });
     return show(ctx, form ? 400 : 200, page, origin);
   };

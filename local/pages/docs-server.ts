@@ -5,20 +5,19 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { OpenAPIV3_1 } from 'openapi-types';
+import sirv from 'sirv';
 import { parse, stringify } from 'yaml';
-import type { OpenApiDocument } from '../../scripts/openapi-document.ts';
 import { startPageServer } from '../../lib/page-server.ts';
 import type { Content } from '../../lib/page-server.ts';
 
 const DOCUMENT = join(import.meta.dirname, '../../docs/openapi.yaml');
-const SWAGGER_UI = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/swagger-ui.css')));
-/** Files of Swagger UI by path. Its own index.html is not among them: it shows a document of another host. */
-const FILES: Readonly<Record<string, readonly [file: string, type: string]>> = {
-  '/swagger-ui.css': ['swagger-ui.css', 'text/css'],
-  '/swagger-ui-bundle.js': ['swagger-ui-bundle.js', 'text/javascript'],
-  '/callback': ['oauth2-redirect.html', 'text/html; charset=utf-8'],
-  '/oauth2-redirect.js': ['oauth2-redirect.js', 'text/javascript'],
-};
+const FOLDER = join(import.meta.dirname, 'docs');
+/** In this mode sirv reads files on each request. */
+const sendPage = sirv(FOLDER, { dev: true });
+const sendSwaggerUi = sirv(dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/swagger-ui.css'))), {
+  dev: true,
+});
 
 /** Addresses of the running stack. */
 interface DocsConfig {
@@ -33,7 +32,12 @@ export type DocsServer = Awaited<ReturnType<typeof startDocsServer>>;
 export const startDocsServer = (port: number) =>
   startPageServer<DocsConfig>({
     port,
-    folder: join(import.meta.dirname, 'docs'),
+    folder: FOLDER,
+    send(request, response, next) {
+      // The path that the issuer registers for each origin.
+      request.url = request.url?.replace(/^\/callback(?=\?|$)/, '/oauth2-redirect.html');
+      sendPage(request, response, () => sendSwaggerUi(request, response, next));
+    },
     // Swagger UI's sign-in opens a window that calls back.
     openerPolicy: 'unsafe-none',
     find,
@@ -48,8 +52,6 @@ export const startDocsServer = (port: number) =>
 
 /** The content of a path. The document is read on each request, so a new one needs no restart. */
 function find(path: string, config: DocsConfig): Content | undefined {
-  const [file, type = ''] = FILES[path] ?? [];
-  if (file !== undefined) return { type, data: readFileSync(join(SWAGGER_UI, file), 'utf8') };
   switch (path) {
     case '/openapi.json':
       return { type: 'application/json', data: JSON.stringify(readDocument(config), null, 2) };
@@ -68,13 +70,13 @@ function find(path: string, config: DocsConfig): Content | undefined {
 }
 
 /** The document with the running gateway as its server. */
-function readDocument({ gateway }: DocsConfig): OpenApiDocument {
-  const document = parse(readFileSync(DOCUMENT, 'utf8')) as OpenApiDocument;
+function readDocument({ gateway }: DocsConfig): OpenAPIV3_1.Document {
+  const document = parse(readFileSync(DOCUMENT, 'utf8')) as OpenAPIV3_1.Document;
   return { ...document, servers: [{ url: gateway, description: 'The service on this machine.' }] };
 }
 
 /** The document for Swagger UI: sign-in is an OAuth2 scheme. */
-function toPageDocument({ components, ...document }: OpenApiDocument, { issuer }: DocsConfig) {
+function toPageDocument({ components, ...document }: OpenAPIV3_1.Document, { issuer }: DocsConfig) {
   const signIn = {
     type: 'oauth2',
     description: 'Signs in at the local issuer and sends the ID token.',
@@ -89,7 +91,7 @@ function toPageDocument({ components, ...document }: OpenApiDocument, { issuer }
   };
   return {
     ...document,
-    security: [{ signIn: [] }, ...document.security],
-    components: { ...components, securitySchemes: { signIn, ...components.securitySchemes } },
+    security: [{ signIn: [] }, ...(document.security ?? [])],
+    components: { ...components, securitySchemes: { signIn, ...components?.securitySchemes } },
   };
 }

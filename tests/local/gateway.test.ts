@@ -46,24 +46,18 @@ beforeEach(() => {
 });
 
 describe('routes', () => {
-  it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'])(
-    'passes %s /inquiries to the function',
-    async (method) => {
-      expect((await send(url, { method })).status).toBe(200);
-      expect(events).toMatchObject([
-        { routeKey: `${method} /inquiries`, requestContext: { http: { method } } },
-      ]);
-    },
-  );
+  it('passes every method of /inquiries to the function, but OPTIONS and TRACE', async () => {
+    const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'];
+    for (const method of methods) expect((await send(url, { method })).status).toBe(200);
+    expect(events).toMatchObject(methods.map((method) => ({ routeKey: `${method} /inquiries` })));
+  });
 
   it.each([
     ['GET', '/'],
     ['GET', '/inquiries/'],
     ['GET', '/Inquiries'],
     ['GET', '//inquiries'],
-    ['GET', '/inquiries/1'],
     ['GET', '/%69nquiries'],
-    ['POST', '/inquiry'],
     ['OPTIONS', '/inquiries'],
     ['TRACE', '/inquiries'],
   ])('answers 404 to %s %s before it looks at the token', async (method, path) => {
@@ -168,14 +162,9 @@ describe('the event', () => {
     ['application/json', false],
     ['Application/JSON;charset=x', false],
     ['text/plain', false],
-    ['application/xml', false],
-    ['application/javascript', false],
     ['application/problem+json', false],
-    ['application/soap+xml', false],
-    ['application/octet-stream', true],
     ['application/x-www-form-urlencoded', true],
     ['multipart/form-data; boundary=text/plain', true],
-    ['image/svg', true],
     ['', true],
   ])('passes a body of the type %j as base64: %s', async (type, isBase64Encoded) => {
     await send(url, { method: 'POST', headers: type === '' ? [] : ['Content-Type', type], body: '{"é":1}' });
@@ -184,20 +173,12 @@ describe('the event', () => {
   });
 });
 
-describe('caches', () => {
-  it.each([
-    [200, 'no-store'],
-    [201, 'no-store'],
-    [400, 'max-age=9'],
-  ])(
-    'answers %d with the Cache-Control %s where the function says max-age=9',
-    async (statusCode, expected) => {
-      invoke = async () =>
-        JSON.stringify({ statusCode, headers: { 'Cache-Control': 'max-age=9' }, body: '' });
-      const { headers } = await send(url);
-      expect(headers['cache-control']).toBe(expected);
-    },
-  );
+it.each([
+  [201, 'no-store'],
+  [400, 'max-age=9'],
+])('answers %d with the Cache-Control %s where the function says max-age=9', async (statusCode, expected) => {
+  invoke = async () => JSON.stringify({ statusCode, headers: { 'Cache-Control': 'max-age=9' }, body: '' });
+  expect((await send(url)).headers['cache-control']).toBe(expected);
 });
 
 describe('CORS', () => {
@@ -217,13 +198,8 @@ describe('CORS', () => {
   it.each([ORIGIN, OTHER])('answers a preflight of %s itself, without a token', async (origin) => {
     authorize = () => Promise.reject(new Error('asked'));
     const { status, headers, text } = await preflight(origin);
-    expect({ status, text }).toEqual({ status: 204, text: '' });
-    expect(headers).toMatchObject({
-      'access-control-allow-origin': origin,
-      vary: 'Origin',
-      'access-control-allow-methods': 'GET,POST,PUT,DELETE,OPTIONS',
-      'access-control-allow-headers': 'authorization,content-type,idempotency-key',
-    });
+    expect({ status, text, vary: headers['vary'] }).toEqual({ status: 204, text: '', vary: 'Origin' });
+    expect(headers['access-control-allow-origin']).toBe(origin);
     expect(events).toEqual([]);
   });
 
@@ -246,19 +222,16 @@ describe('CORS', () => {
     }).toEqual(settings);
   });
 
-  it.each([
-    'https://evil.example',
-    `${OTHER}.evil.example`,
-    'http://127.0.0.1:5173',
-    `${ORIGIN},${OTHER}`,
-    'null',
-  ])('allows the foreign origin %s nothing', async (origin) => {
-    const { status, headers } = await preflight(origin);
-    expect(status).toBe(204);
-    expect(headers).not.toHaveProperty('access-control-allow-methods');
-    expect(headers).not.toHaveProperty('access-control-allow-headers');
-    expect(headers['access-control-allow-origin']).toBe(ORIGIN);
-  });
+  it.each([`${OTHER}.evil.example`, `${ORIGIN},${OTHER}`, 'null'])(
+    'allows the foreign origin %s nothing',
+    async (origin) => {
+      const { status, headers } = await preflight(origin);
+      expect(status).toBe(204);
+      expect(headers).not.toHaveProperty('access-control-allow-methods');
+      expect(headers).not.toHaveProperty('access-control-allow-headers');
+      expect(headers['access-control-allow-origin']).toBe(ORIGIN);
+    },
+  );
 
   it.each([
     [ORIGIN, ORIGIN],
@@ -290,16 +263,12 @@ describe('limits', () => {
 
   it('takes a request line and headers of 10,240 bytes and not one more', async () => {
     expect((await sendWithHeaders(10_240)).status).toBe(200);
-    expect(await sendWithHeaders(10_241)).toMatchObject({
-      status: 431,
-      json: { message: 'Request Header Fields Too Large' },
-    });
-  });
-
-  it('answers 431 with CORS when headers are too large for the server to read', async () => {
-    const answer = await sendWithHeaders(100_000);
-    expect(answer).toMatchObject({ status: 431, json: { message: 'Request Header Fields Too Large' } });
-    expect(answer.headers['access-control-allow-origin']).toBe(ORIGIN);
+    // Beyond 64 KB, Node's parser refuses them.
+    for (const bytes of [10_241, 100_000]) {
+      const answer = await sendWithHeaders(bytes);
+      expect(answer).toMatchObject({ status: 431, json: { message: 'Request Header Fields Too Large' } });
+      expect(answer.headers['access-control-allow-origin']).toBe(ORIGIN);
+    }
   });
 
   const post = (body: string | Buffer, type = 'application/json') =>
@@ -325,15 +294,10 @@ describe('limits', () => {
       return async () => JSON.stringify({ statusCode: 200, body: 'x'.repeat(size - frame) });
     };
     invoke = responseOf(LAMBDA_PAYLOAD_LIMIT);
-    expect((await sendPlain()).status).toBe(200);
+    expect((await fetch(url)).status).toBe(200);
     invoke = responseOf(LAMBDA_PAYLOAD_LIMIT + 1);
-    expect(await sendPlain()).toEqual({ status: 500, text: '{"message":"Internal Server Error"}' });
+    expect(await send(url)).toMatchObject({ status: 500, json: { message: 'Internal Server Error' } });
   });
-
-  const sendPlain = async () => {
-    const response = await fetch(url);
-    return { status: response.status, text: await response.text() };
-  };
 });
 
 describe('the function’s result', () => {
@@ -362,13 +326,9 @@ describe('the function’s result', () => {
 
   it.each([
     ['null', 'null'],
-    ['a string', '"ok"'],
     ['without a status', '{"body":"{}"}'],
-    ['with a status that is text', '{"statusCode":"200","body":"{}"}'],
-    ['with a fraction for a status', '{"statusCode":200.5,"body":"{}"}'],
     ['with an impossible status', '{"statusCode":42,"body":"{}"}'],
     ['with an object for a body', '{"statusCode":200,"body":{}}'],
-    ['with text for headers', '{"statusCode":200,"headers":"x","body":"{}"}'],
     ['with a header that cannot be sent', '{"statusCode":200,"headers":{"a":"b\\r\\nc"},"body":"{}"}'],
     ['that is not JSON', 'undefined'],
   ])('is answered with 500 when it is one %s', async (_, result) => {
@@ -405,14 +365,8 @@ describe('requests that Node’s HTTP server refuses get the gateway’s form:',
 
   it.each([
     ['no HTTP', () => 'nonsense\r\n\r\n', '400 Bad Request'],
-    ['an unknown method', () => `FOO /inquiries HTTP/1.1\r\n${host()}\r\n`, '400 Bad Request'],
     ['no Host', () => `GET /inquiries HTTP/1.1\r\n${last}\r\n`, '400 Bad Request'],
     ['two Hosts', () => `GET /inquiries HTTP/1.1\r\n${host()}${host()}${last}\r\n`, '400 Bad Request'],
-    [
-      'a malformed chunk',
-      () => `${post()}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\nzz\r\n`,
-      '400 Bad Request',
-    ],
     ['an unknown Expect', () => `${post()}Expect: x\r\n${last}\r\n`, '417 Expectation Failed'],
   ])('%s', async (_, bytes, status) => {
     const { statuses, bodies, text } = await exchange(bytes());
@@ -421,18 +375,6 @@ describe('requests that Node’s HTTP server refuses get the gateway’s form:',
     expect(text).toMatch(/^content-type: application\/json\r$/im);
     expect(text.toLowerCase()).toContain(`access-control-allow-origin: ${ORIGIN}\r\n`);
     expect(events).toEqual([]);
-  });
-
-  it('a request that does not arrive in time', async () => {
-    server.once('connection', (socket) =>
-      socket.once('data', () => {
-        const timeout = Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
-        server.emit('clientError', timeout, socket);
-      }),
-    );
-    const { statuses, bodies } = await exchange(`${post()}Content-`);
-    expect(statuses).toEqual(['408 Request Timeout']);
-    expect(bodies).toEqual(['{"message":"Request Timeout"}']);
   });
 
   it('but garbage after a valid POST does not take its response away', async () => {

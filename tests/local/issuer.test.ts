@@ -6,10 +6,9 @@ import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startIssuer } from '../../local/issuer/issuer-server.ts';
 import type { Issuer } from '../../local/issuer/issuer-server.ts';
-import { messagePage } from '../../local/issuer/sign-in-page.ts';
 import { subOf } from '../../local/issuer/tokens.ts';
+import { escapeHtml } from '../../src/mailer/text.ts';
 
-const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
 const ORIGIN = 'http://localhost:5173';
 const CALLBACK = `${ORIGIN}/callback`;
 const ANA = 'ana@example.com';
@@ -207,34 +206,17 @@ describe('the code flow', () => {
     expect(response.headers.get('location')).toMatch(/^http:\/\/localhost:5173\/\?error=login_required/);
   });
 
-  const START = 'npm start -- --cors-origin';
-  const TWO = 'only two addresses';
   it.each([
-    ['https://evil.example/"><b>', [`${START} http://localhost:5173<`]],
-    ['http://127.0.0.1:8080/callback', [`${START} http://127.0.0.1:8080<`]],
-    ['https://[::1]:8080/in?<b>', [`${START} https://[::1]:8080<`, TWO]],
-    [`${CALLBACK}?next=1`, [TWO, `<code>${CALLBACK}</code>`]], // its origin is registered: nothing to start
-    ['not an address', [`${START} http://localhost:5173<`]],
-    [undefined, [`${START} http://localhost:5173<`, 'sent no <code>redirect_uri']],
-  ])('shows what to do instead of redirecting to %s', async (redirect_uri, advice) => {
-    const response = await authorize(createBrowser(), { redirect_uri });
+    [{ redirect_uri: 'https://evil.example/"><b>' }, 'not “https://evil.example/"><b>”'],
+    [{ redirect_uri: `${CALLBACK}?next=1` }, `must be one of ${ORIGIN}/, ${CALLBACK}; not`],
+    [{ redirect_uri: undefined }, 'redirect_uri must be one of'],
+    [{ client_id: 'other<b>' }, 'client_id must be inquiries-local; not “other<b>”.'],
+    [{ client_id: undefined }, 'client_id must be inquiries-local; it is missing.'],
+  ])('says what is wrong instead of redirecting for %j', async (overrides, said) => {
+    const response = await authorize(createBrowser(), overrides);
     expect([response.status, response.headers.get('location')]).toEqual([400, null]);
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
-    const html = await response.text();
-    expect(html).toContain(`<li><code>${ORIGIN}/</code></li><li><code>${CALLBACK}<`);
-    for (const text of [...advice, escaped(redirect_uri ?? '')]) expect(html).toContain(text);
-    for (const text of [START, TWO])
-      expect(html.includes(text)).toBe(advice.some((part) => part.includes(text)));
-    expect(html).not.toContain('<b>');
-  });
-
-  it.each([
-    ['other<b>', `not “${escaped('other<b>')}”`],
-    [undefined, 'it is missing'],
-  ])('names the client instead of redirecting for client_id %s', async (client_id, said) => {
-    const response = await authorize(createBrowser(), { client_id });
-    expect([response.status, response.headers.get('location')]).toEqual([400, null]);
-    expect(await response.text()).toContain(`<p>client_id must be inquiries-local; ${said}.</p>`);
+    expect(await response.text()).toContain(escapeHtml(said));
   });
 });
 
@@ -251,7 +233,7 @@ describe('the pages', () => {
       'href="/.well-known/openid-configuration"',
       `<code>${issuer.clientId}</code>`,
       'no client secret',
-      `<li><code>${ORIGIN}/</code></li><li><code>${CALLBACK}</code></li>`,
+      `<code>${ORIGIN}/</code><br><code>${CALLBACK}</code>`,
       'npm start -- --cors-origin http://localhost:5173<',
       subOf(ANA),
       'npm run --silent token -- --email ana@example.com<',
@@ -277,28 +259,24 @@ describe('the pages', () => {
     );
   });
 
-  it('escape a hostile login_hint and error text', async () => {
+  it('escape a hostile login_hint', async () => {
     const hint = `"><script>alert('1')</script>&`;
     const html = await (await authorize(createBrowser(), { login_hint: hint })).text();
-    expect(html).toContain(`value="${escaped(hint)}"`);
+    expect(html).toContain(`value="${escapeHtml(hint)}"`);
     expect(html).not.toContain('<script');
-    expect(messagePage(hint, hint)).toContain(`<h1>${escaped(hint)}</h1>\n<p>${escaped(hint)}</p>`);
   });
 
-  it.each(['', 'ana@', '"><script>@example.com'])(
-    'show the sign-in again with a message for %j',
-    async (email) => {
-      const browser = createBrowser();
-      const action = await actionOf(await authorize(browser));
-      const page = await browser(action, { email });
-      const html = await page.text();
-      expect(page.status).toBe(400);
-      expect(html).toMatch(/id="problem" role="alert">[^<]*an e-mail address, such as you@example\.com\.</);
-      expect(html).toContain('aria-invalid="true" aria-describedby="problem"');
-      expect(html).toContain(`value="${escaped(email)}"`);
-      expect(callback(await browser(action, { email: ANA })).has('code')).toBe(true);
-    },
-  );
+  it.each(['', '"><script>@example.com'])('show the sign-in again with a message for %j', async (email) => {
+    const browser = createBrowser();
+    const action = await actionOf(await authorize(browser));
+    const page = await browser(action, { email });
+    const html = await page.text();
+    expect(page.status).toBe(400);
+    expect(html).toMatch(/id="problem" role="alert">[^<]*an e-mail address, such as you@example\.com\.</);
+    expect(html).toContain('aria-invalid="true" aria-describedby="problem"');
+    expect(html).toContain(`value="${escapeHtml(email)}"`);
+    expect(callback(await browser(action, { email: ANA })).has('code')).toBe(true);
+  });
 
   it('send access_denied to the app when the user cancels', async () => {
     const browser = createBrowser();

@@ -1,13 +1,15 @@
-/** Tokens without the sign-in page: token(), npm run token, and the key file both sign with. */
-import { execFile } from 'node:child_process';
+/** Tokens without the sign-in page: token(), npm run token, and the key file that both sign with. */
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { runMain } from '../../lib/command-line.ts';
 import { startIssuer } from '../../local/issuer/issuer-server.ts';
 import type { Issuer } from '../../local/issuer/issuer-server.ts';
 import { subOf } from '../../local/issuer/tokens.ts';
+import { main } from '../../local/token.ts';
+import { createIo } from '../helpers/io.ts';
 
 const ANA = 'ana@example.com';
 const BEN = 'ben@example.com';
@@ -67,13 +69,11 @@ describe('the key file', () => {
 
 describe('npm run token', () => {
   const stateFile = join(folder, 'stack.json');
-  const run = (...args: string[]) =>
-    new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
-      const script = join(import.meta.dirname, '../../local/token.ts');
-      execFile(process.execPath, [script, '--data', folder, ...args], (error, stdout, stderr) =>
-        resolve({ code: error?.code ?? 0, stdout, stderr }),
-      );
-    });
+  const run = async (...args: string[]) => {
+    const { io, stdout, stderr } = createIo();
+    const code = await runMain(main, ['--data', folder, ...args], io);
+    return { code, stdout: stdout(), stderr: stderr() };
+  };
   const state = (change: object = {}): string =>
     JSON.stringify({ pid: process.pid, issuer: issuer.url, keysFile, engine: '-', table: '-', ...change });
   beforeEach(() => writeFileSync(stateFile, state()));

@@ -1,0 +1,131 @@
+/** HTML of the local issuer's pages: its settings, sign-in, errors. They have no script and load nothing. */
+import { createHash } from 'node:crypto';
+import { escapeHtml } from '../../src/mailer/text.ts';
+import { CLIENT_ID, DEMO_USERS, subOf } from './tokens.ts';
+
+const STYLE = `
+:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
+:root { background: light-dark(#fff, #121418); color: light-dark(#1b1e28, #eceef4); }
+body { max-width: 45rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere; }
+form { max-width: 24rem; margin-block: 1rem; }
+input, button { box-sizing: border-box; width: 100%; min-height: 2.75rem; margin-block: 0.25rem; font: inherit; }
+a { color: light-dark(#1d4ed8, #a5b4fc); }
+label, dt { font-weight: 600; }
+[role='alert'] { color: light-dark(#b3261e, #ffb4ab); }`;
+
+/** Content of the sign-in page, as plain text; it is escaped here. */
+interface SignIn {
+  /** URL path that the forms post to: fields `email` or `cancel`. */
+  readonly action: string;
+  /** Host of the app that the user returns to. */
+  readonly returnTo: string;
+  /** Value of the e-mail field: the login hint or the rejected input. */
+  readonly email: string;
+  /** Why the input was rejected. */
+  readonly problem: string | undefined;
+}
+
+export function signInPage({ action, returnTo, email, problem }: SignIn): string {
+  const form = (content: string) => `<form method="post" action="${escapeHtml(action)}">${content}</form>`;
+  const users = DEMO_USERS.map((user) => `<button name="email" value="${user}">${user}</button>`);
+  const [invalid, alert] =
+    problem === undefined
+      ? ['', '']
+      : [
+          'aria-invalid="true" aria-describedby="problem"',
+          `<p id="problem" role="alert">${escapeHtml(problem)}</p>`,
+        ];
+  return layout(
+    'Sign in',
+    `<p>This is the sign-in of the local stack: no password is needed. Choose a user for
+<strong>${escapeHtml(returnTo)}</strong>.</p>
+${form(users.join('\n'))}
+${form(`<label for="email">E-mail address</label>
+<input id="email" name="email" type="email" value="${escapeHtml(email)}" maxlength="254" autocomplete="off" required
+autofocus ${invalid}>
+${alert}
+<button>Sign in</button>`)}
+${form('<button name="cancel" value="1">Cancel</button>')}`,
+  );
+}
+
+/** A page with one sentence, for errors. */
+export const messagePage = (title: string, text: string): string =>
+  layout(title, `<p>${escapeHtml(text)}</p><p><a href="/">Settings of this issuer</a></p>`);
+
+/** What is registered with the issuer. */
+export interface Registered {
+  readonly redirectUris: readonly string[];
+  readonly logoutUris: readonly string[];
+}
+
+/** The settings that an app needs, and how to register another app. */
+export function settingsPage(
+  url: string,
+  endpoints: Readonly<Record<string, string>>,
+  { redirectUris, logoutUris }: Registered,
+): string {
+  const discovery = '/.well-known/openid-configuration';
+  return layout(
+    'Local issuer',
+    `<p>The OpenID Connect issuer of the local stack, in place of a user pool.</p>
+<h2>Your app</h2>
+${definitions({
+  Issuer: code(url),
+  Discovery: `<a href="${discovery}">${code(url + discovery)}</a>`,
+  'Client id': code(CLIENT_ID),
+  'Client type': 'public: authorization code with PKCE (S256), no client secret',
+  Scope: `${code('openid')}; send the API the ID token, not the access token`,
+  'Redirect addresses': list(redirectUris),
+  'Sign-out addresses': list(logoutUris),
+})}
+<h2>Another app</h2>
+<p>Start the stack with the origin of your app. Its ${code('/')} and ${code('/callback')} become redirect addresses, and
+its pages may call the API.</p>
+<p>${code('npm start -- --cors-origin http://localhost:5173')}</p>
+<h2>Users</h2>
+<p>Any e-mail address signs in, without a password. The same spelling always gets the same ${code('sub')}.</p>
+${definitions(Object.fromEntries(DEMO_USERS.map((user) => [user, code(subOf(user))])))}
+<p>An ID token without the sign-in page:</p>
+<p>${code(`npm run --silent token -- --email ${DEMO_USERS[0]}`)}</p>
+<h2>Endpoints</h2>
+${definitions(Object.fromEntries(Object.entries(endpoints).map(([name, path]) => [name, code(url + path)])))}`,
+  );
+}
+
+/**
+ * Content-Security-Policy of every page: only the inline style, by its hash. Chromium applies `form-action` to each
+ * redirect after a post (https://github.com/w3c/webappsec-csp/issues/8), so it also names the app's origin.
+ */
+export function contentSecurityPolicy(...formTargets: string[]): string {
+  const styleHash = createHash('sha256').update(STYLE).digest('base64');
+  const targets = ["'self'", ...formTargets].join(' ');
+  return `default-src 'none'; style-src 'sha256-${styleHash}'; img-src data:; form-action ${targets}; base-uri 'none'; frame-ancestors 'none'`;
+}
+
+const code = (text: string) => `<code>${escapeHtml(text)}</code>`;
+const list = (texts: readonly string[]) => texts.map(code).join('<br>') || 'none';
+
+/** @param terms - Texts, and what each means as HTML. */
+const definitions = (terms: Readonly<Record<string, string>>): string =>
+  `<dl>${Object.entries(terms)
+    .map(([term, html]) => `<dt>${escapeHtml(term)}</dt><dd>${html}</dd>`)
+    .join('\n')}</dl>`;
+
+const layout = (title: string, main: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>${escapeHtml(title)} · local stack</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+<h1>${escapeHtml(title)}</h1>
+${main}
+</main>
+</body>
+</html>
+`;

@@ -1,0 +1,126 @@
+/** The settings of `npm start`: options and environment variables. */
+import { resolve } from 'node:path';
+import { isSettingOf, MAXIMA } from '../src/limits.ts';
+import { isLanguage, languages } from '../src/mailer/languages.ts';
+import { parseOptions, UsageError } from '../lib/command-line.ts';
+import { DATA_FOLDER } from '../lib/paths.ts';
+import { engineNames } from './database/engines.ts';
+
+const USAGE = `
+Usage: npm start -- [options]
+
+  --port N           the gateway's port; issuer, docs, contact form, mailbox and demo take the next five; 0 =
+                     any free ports (default: PORT or 3000)
+  --engine NAME      ${engineNames.join(' or ')} (default: dynamodb-local if there is a JDK 17 or newer)
+  --data FOLDER      where inquiries and the issuer's key are kept (default: .data)
+  --in-memory        keep nothing
+  --reset            delete the inquiries kept so far
+  --inspect[=PORT]   debug the function: Node's inspector on 127.0.0.1 (default: 9229), one sandbox, no timeout
+  --cors-origin URL  the origin of a page of yours, such as http://localhost:5173, that may sign in and call the
+                     API from a browser, as the contact form may; repeatable
+  --watch            reload function and mailer when src/ changes, and apply changes of web/ in the open form
+                     (npm run dev)
+
+In the environment: RETENTION_DAYS: new inquiries expire after that many days (default: never). INQUIRIES_PER_HOUR:
+inquiries that one owner may send before the function answers 429 (default: any number). MAILS_PER_HOUR: mails about
+new inquiries of one owner (default: 10). MAIL_LANGUAGE: the language of replies (default: en).
+`;
+const OPTIONS = {
+  port: { type: 'string' },
+  engine: { type: 'string' },
+  data: { type: 'string' },
+  'in-memory': { type: 'boolean', default: false },
+  inspect: { type: 'string' },
+  reset: { type: 'boolean', default: false },
+  watch: { type: 'boolean', default: false },
+  'cors-origin': { type: 'string', multiple: true },
+} as const;
+
+export type Settings = ReturnType<typeof readSettings>;
+
+/** @throws UsageError for a wrong option or variable. */
+export function readSettings(args: readonly string[], env: NodeJS.ProcessEnv) {
+  refuseOptionsOfNpm(args, env);
+  // parseArgs has no optional values.
+  const options = parseOptions(
+    USAGE,
+    OPTIONS,
+    args.map((arg) => (arg === '--inspect' ? '--inspect=9229' : arg)),
+  );
+  const port = options.port ?? (env['PORT'] || '3000');
+  // Issuer, docs, contact form, mailbox and demo take the next five.
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_530) {
+    throw new UsageError(`The port must be a number from 0 to 65530, not "${port}".`);
+  }
+  const inspect = options.inspect === undefined ? undefined : Number(options.inspect);
+  if (inspect !== undefined && !(Number.isInteger(inspect) && inspect > 0 && inspect <= 65_535)) {
+    throw new UsageError(`The inspector's port must be a number from 1 to 65535, not "${options.inspect}".`);
+  }
+  const engine = engineNames.find((name) => name === options.engine);
+  if (options.engine !== undefined && engine === undefined) {
+    throw new UsageError(`The engine must be ${engineNames.join(' or ')}, not "${options.engine}".`);
+  }
+  const { 'in-memory': inMemory, reset, data } = options;
+  if (inMemory && (reset || data !== undefined)) {
+    throw new UsageError(`--in-memory excludes --${reset ? 'reset' : 'data'}.`);
+  }
+  return {
+    port: Number(port),
+    engine,
+    /** The data folder; undefined to keep nothing. */
+    folder: inMemory ? undefined : resolve(data ?? DATA_FOLDER),
+    reset,
+    watching: options.watch,
+    corsOrigins: (options['cors-origin'] ?? []).map(parseOrigin),
+    inspect,
+    /** Variables of the function and the mailer. */
+    functions: readVariables(env),
+  };
+}
+
+/** Reads a value of --cors-origin. @throws UsageError unless it is an origin as browsers send it. */
+function parseOrigin(text: string): string {
+  const url = URL.parse(text);
+  const isPage = (url?.protocol === 'http:' || url?.protocol === 'https:') && !/[*,]/.test(text);
+  if (isPage && url.origin === text) return text;
+  const example = isPage ? url.origin : 'http://localhost:5173';
+  throw new UsageError(
+    `--cors-origin must be one origin as browsers send it, such as ${example}, not "${text}".`,
+  );
+}
+
+/** Reads the variables of the functions that are set. @throws UsageError for a value that a stage would not take. */
+function readVariables(env: NodeJS.ProcessEnv): Record<string, string> {
+  const variables: Record<string, string> = {};
+  for (const name of ['RETENTION_DAYS', 'INQUIRIES_PER_HOUR', 'MAILS_PER_HOUR'] as const) {
+    const value = env[name];
+    if (!value) continue;
+    if (!isSettingOf(name, value)) {
+      throw new UsageError(`${name} must be a number from 1 to ${MAXIMA[name]}, not "${value}".`);
+    }
+    variables[name] = value;
+  }
+  const { MAIL_LANGUAGE: language } = env;
+  if (!language) return variables;
+  if (isLanguage(language)) return { ...variables, MAIL_LANGUAGE: language };
+  throw new UsageError(`MAIL_LANGUAGE must be one of ${languages.join(', ')}, not "${language}".`);
+}
+
+/**
+ * npm takes options before `--` for its own, leaves them in the environment and passes their values as arguments.
+ *
+ * @throws UsageError with the command to write.
+ */
+function refuseOptionsOfNpm([first]: readonly string[], env: NodeJS.ProcessEnv): void {
+  const names = Object.keys(OPTIONS).filter((name) => env[`npm_config_${name.replace('-', '_')}`]);
+  // npm takes --engine for its --engine-strict.
+  if (engineNames.some((name) => name === first)) names.push('engine');
+  if (names.length === 0) return;
+  const command = env['npm_lifecycle_event'] === 'dev' ? 'npm run dev' : 'npm start';
+  const rest = names.map((name) =>
+    ['port', 'engine', 'data', 'cors-origin'].includes(name) ? `--${name} <value>` : `--${name}`,
+  );
+  throw new UsageError(
+    `npm took --${names.join(' and --')} for itself; write: ${command} -- ${rest.join(' ')}`,
+  );
+}

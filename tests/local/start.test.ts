@@ -1,0 +1,192 @@
+/** What `npm start` refuses, in one line and before anything runs. start.process.test.ts runs it. */
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { runMain } from '../../lib/command-line.ts';
+import { close, listen } from '../../lib/loopback-server.ts';
+import { buildPage } from '../../lib/page-build.ts';
+import { dynamoDbLocalUnavailableReason } from '../../local/database/engines.ts';
+import { main } from '../../local/start.ts';
+import { createIo } from '../helpers/io.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'inquiries-start-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+  vi.unstubAllEnvs();
+});
+
+/** Expects exit code 2 and one line. @returns The line. */
+async function refusalOf(args: string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
+  const { io, stdout, stderr } = createIo({ env });
+  const listeners = process.listenerCount('SIGINT');
+  expect([await runMain(main, args, io), stdout()]).toEqual([2, '']);
+  expect(stderr()).toMatch(/^[^\n]+\n$/);
+  expect(process.listenerCount('SIGINT')).toBe(listeners);
+  return stderr().trimEnd();
+}
+
+it('prints the usage for --help', async () => {
+  const { io, stdout } = createIo();
+  expect(await runMain(main, ['--help'], io)).toBe(0);
+  expect(stdout()).toMatch(/^Usage: npm start/);
+});
+
+describe('refuses', () => {
+  it.each<[args: string, message: string | RegExp]>([
+    ['--prot 1', /^Unknown option '--prot'/],
+    ['now', /^Unexpected argument 'now'/],
+    ['--port', /^Option '--port <value>' argument missing/],
+    ['--port x', 'The port must be a number from 0 to 65530, not "x".'],
+    ['--port 65532', 'The port must be a number from 0 to 65530, not "65532".'],
+    ['--port=-1', 'The port must be a number from 0 to 65530, not "-1".'],
+    ['--inspect=x', 'The inspector\'s port must be a number from 1 to 65535, not "x".'],
+    ['--engine h2', 'The engine must be dynamodb-local or dynalite, not "h2".'],
+    ['--reset --in-memory', '--in-memory excludes --reset.'],
+    ['--data x --in-memory', '--in-memory excludes --data.'],
+    [
+      '--data package.json',
+      /^The data folder .*package\.json cannot be used \(ENOTDIR: not a directory\)\.$/,
+    ],
+    ['--data package.json/x', /^The data folder .* cannot be used \(E\w+: .*\)\.$/],
+  ])('%s', async (args, message) => {
+    const refusal = await refusalOf(args.split(' '));
+    expect(refusal).toMatch(message);
+  });
+
+  it.each([
+    ...[
+      'http://a.example/',
+      'http://a.example/b',
+      'http://ana@a.example',
+      'HTTP://A.example',
+      'http://a.example:80',
+    ].map((origin) => [origin, 'http://a.example']),
+    ...[
+      '',
+      '*',
+      'https://*.example.com',
+      'http://a.example,http://b.example',
+      'localhost:5173',
+      'ws://a.example',
+    ].map((origin) => [origin, 'http://localhost:5173']),
+  ])('--cors-origin %j, which is no origin', async (origin, example) => {
+    expect(await refusalOf(['--cors-origin', 'https://www.example.com', '--cors-origin', origin ?? ''])).toBe(
+      `--cors-origin must be one origin as browsers send it, such as ${example}, not "${origin}".`,
+    );
+  });
+
+  it.each([
+    ['PORT', '80a', 'a number from 0 to 65530'],
+    ['RETENTION_DAYS', '36501', 'a number from 1 to 36500'],
+    ['INQUIRIES_PER_HOUR', '1001', 'a number from 1 to 1000'],
+    ['MAILS_PER_HOUR', '0', 'a number from 1 to 1000'],
+    ['MAIL_LANGUAGE', 'tlh', 'one of en, de, fr, es, ja, ar'],
+  ])('the variable %s=%s', async (name, value, expected) => {
+    const subject = name === 'PORT' ? 'The port' : name;
+    expect(await refusalOf([], { [name]: value })).toBe(`${subject} must be ${expected}, not "${value}".`);
+  });
+
+  it.each([
+    ['start', ['in-memory'], 'npm start -- --in-memory'],
+    ['start', ['port'], 'npm start -- --port <value>'],
+    ['start', ['cors-origin'], 'npm start -- --cors-origin <value>'],
+    ['dev', ['data', 'inspect'], 'npm run dev -- --data <value> --inspect'],
+  ])(
+    'what npm leaves in the environment of an option that it took: %s %j',
+    async (script, names, command) => {
+      const taken = names.map((name) => [`npm_config_${name.replace('-', '_')}`, 'true']);
+      const env = { npm_lifecycle_event: script, ...Object.fromEntries(taken) };
+      expect(await refusalOf([], env)).toBe(
+        `npm took --${names.join(' and --')} for itself; write: ${command}`,
+      );
+    },
+  );
+
+  it('an engine without its option, which npm took', async () => {
+    expect(await refusalOf(['dynalite'])).toBe(
+      'npm took --engine for itself; write: npm start -- --engine <value>',
+    );
+  });
+
+  it('each port that is in use: of gateway, issuer, docs, form, mailbox and demo, and of the inspector', async () => {
+    const holder = createServer();
+    const port = await listen(holder, 0);
+    const stub = vi.stubEnv('PATH', ''); // no Java: DynamoDB Local would be refused next
+    try {
+      for (const below of [0, 1, 2, 3, 4, 5]) {
+        const engine = below === 4 ? 'dynamodb-local' : 'dynalite'; // with dynalite, there is no mailbox
+        const args = ['--port', String(port - below), '--in-memory', '--engine', engine];
+        expect(await refusalOf(args)).toBe(
+          `Port ${port} is in use; choose another with --port (0 = any free port).`,
+        );
+      }
+      expect(await refusalOf(['--port', '0', '--in-memory', `--inspect=${port}`])).toBe(
+        `Port ${port} is in use; choose another with --inspect=PORT.`,
+      );
+    } finally {
+      stub.unstubAllEnvs();
+      await close(holder);
+    }
+  });
+
+  it('a data folder that a running stack uses, naming its addresses', async () => {
+    const gateway = createServer();
+    const url = `http://127.0.0.1:${await listen(gateway, 0)}`;
+    const state = { pid: process.pid, gateway: url, form: 'http://127.0.0.1:9' };
+    writeFileSync(join(folder, 'stack.json'), JSON.stringify(state));
+    expect(await refusalOf(['--port', '0', '--data', folder])).toBe(
+      `The data folder ${folder} is in use by a running stack (process ${process.pid}, ` +
+        `API ${url}/inquiries, form ${state.form}).`,
+    );
+    await close(gateway);
+  });
+
+  it('a key file that cannot be read', async () => {
+    writeFileSync(join(folder, 'issuer-keys.json'), 'not JSON');
+    expect(await refusalOf(['--port', '0', '--data', folder])).toMatch(
+      /^The issuer's key file \S+issuer-keys\.json cannot be used: /,
+    );
+  });
+
+  it('a folder of the engine that is a file', async () => {
+    writeFileSync(join(folder, 'dynalite'), '');
+    expect(await refusalOf(['--port', '0', '--data', folder, '--engine', 'dynalite'])).toBe(
+      `The data folder ${join(folder, 'dynalite')} cannot be used (ENOTDIR: not a directory).`,
+    );
+  });
+
+  it('an output folder of the form that cannot be written', async () => {
+    writeFileSync(join(folder, 'dist'), '');
+    await expect(buildPage(folder)).rejects.toThrow(
+      `The output folder ${join(folder, 'dist')} cannot be used (ENOTDIR: not a directory).`,
+    );
+  });
+});
+
+it.each([
+  ['is missing', undefined, 'Java is not installed'],
+  ['does not run', 'exit 1', 'Java is not installed'],
+  ['is too old', `echo 'openjdk version "11.0.2" 2019' >&2`, 'Java 11 is too old'],
+  ['is very old', `echo 'java version "1.8.0_452"' >&2`, 'Java 8 is too old'],
+  [
+    'is a JRE without a compiler',
+    `test "$1" = -version && echo 'openjdk version "21.0.5" 2024-10-15' >&2`,
+    'Java 21 is a JRE without a compiler',
+  ],
+])('refuses --engine dynamodb-local when Java %s, with the reason', async (_, java, reason) => {
+  if (java !== undefined) {
+    writeFileSync(join(folder, 'java'), `#!/bin/sh\n${java}\n`);
+    chmodSync(join(folder, 'java'), 0o755);
+  }
+  vi.stubEnv('PATH', [folder, dirname(process.execPath)].join(':'));
+  const needed = `${reason} (JDK 17 or newer is needed)`;
+  expect(dynamoDbLocalUnavailableReason()).toBe(needed);
+  expect(await refusalOf(['--port', '0', '--in-memory', '--engine', 'dynamodb-local'])).toBe(
+    `DynamoDB Local cannot run: ${needed}.`,
+  );
+});
