@@ -1,14 +1,7 @@
 /** The pages of the local stack for developers in a real browser: the issuer's own pages and the docs page. */
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import {
-  anyone,
-  expectAccessible,
-  expectFits,
-  setUp,
-  takePicture,
-  whyNoBrowser,
-} from '../helpers/chromium.ts';
+import { anyone, expectAccessible, expectFits, setUp, whyNoBrowser } from '../helpers/chromium.ts';
 
 describe.skipIf(whyNoBrowser !== undefined)('the local pages', () => {
   const here = setUp();
@@ -21,14 +14,10 @@ describe.skipIf(whyNoBrowser !== undefined)('the local pages', () => {
       response_type: 'code',
       redirect_uri: 'http://localhost:5173/a-long-path-without-a-space-that-is-wider-than-a-phone',
     });
-    for (const [path, name] of [
-      ['/', 'issuer'],
-      [`/oauth2/authorize?${query.toString()}`, 'issuer-redirect'],
-    ] as const) {
+    for (const path of ['/', `/oauth2/authorize?${query.toString()}`]) {
       await page.goto(here.stack.issuer.url + path);
       await expectAccessible(page);
       await expectFits(page);
-      await takePicture(page, name, true);
     }
     expect(complaints).toEqual([]);
   });
@@ -47,14 +36,12 @@ describe.skipIf(whyNoBrowser !== undefined)('the local pages', () => {
     await page.getByRole('button', { name: 'Authorize', exact: true }).click();
     await page.getByText('client_id:').waitFor();
     await expectAccessible(page);
-    await takePicture(page, 'docs-sign-in', true);
     await page.keyboard.press('Escape');
     await unfold(page, 'post');
     // Of the responses 201 and 400: one schema has a title.
     const schemas = page.locator('.responses-table .tablinks[data-name=model]');
     for (const at of [0, 1]) await schemas.nth(at).click();
     await expectAccessible(page);
-    await takePicture(page, 'docs', true);
     for (const [colorScheme, background] of [
       ['dark', 'rgb(28, 32, 34)'],
       ['light', 'rgb(255, 255, 255)'],
