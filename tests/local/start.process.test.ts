@@ -529,7 +529,7 @@ describe('with --watch, each time a file is replaced as editors and git do,', ()
           let rule = '';
           for (const value of ['1', '2']) {
             const next = `:root { --probe-${file}: ${value}; }\n`;
-            replace(join(root, `web/src/${file}.css`), rule, next);
+            replace(join(root, `web/ui/${file}.css`), rule, next);
             const probe = async () => page.evaluate(`${style}('--probe-${file}')`);
             await expect.poll(probe, { timeout: 20_000 }).toBe(value);
             rule = next;

@@ -10,7 +10,7 @@ import type { Inquiry } from '../../src/contract.ts';
 import { button, h } from '../ui/dom.ts';
 import { createDrafts, toStore } from './drafts.ts';
 import elementStyle from './element.css?inline';
-import firstPaint from './first-paint.css?inline';
+import firstPaint from '../ui/first-paint.css?inline';
 import type { Message } from './languages/strings.ts';
 import { chooseLanguage, isLanguage, languages, loadLocale } from './locale.ts';
 import type { Locale } from './locale.ts';
