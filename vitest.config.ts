@@ -37,7 +37,10 @@ export default defineConfig(({ mode }) => {
         product('plain', '!(*.browser|*.process|*.apply).test.ts'),
         product('process', '*.process.test.ts'),
         // The default poll of a second is too short for a busy machine.
-        product('browser', '*.browser.test.ts', { expect: { poll: { timeout: 15_000 } } }),
+        product('browser', '*.browser.test.ts', {
+          globalSetup: ['tests/helpers/engines-setup.ts', 'tests/helpers/stack-setup.ts'],
+          expect: { poll: { timeout: 15_000 } },
+        }),
         product('apply', '*.apply.test.ts'),
         hard('security'),
         hard('resilience'),

@@ -58,7 +58,7 @@ const MODULES = [
   },
 ];
 /** What the module reads of the form. */
-const OF_THE_FORM = ['web/src/first-paint.*', 'web/public/*'];
+const OF_THE_FORM = ['web/{src,ui}/first-paint.*', 'web/public/*'];
 /** Terraform's errors when neither the registry nor TF_PLUGIN_DIR has the provider. */
 const NO_PROVIDER = /Failed to (query available provider packages|install provider)/;
 

@@ -17,7 +17,7 @@ export const outputOf = (page: string): string => join(page, 'dist');
  */
 export async function buildPageWhenStale(page: string): Promise<boolean> {
   const sources = [page, WEB].flatMap((folder) =>
-    globSync(['*.*', 'src/**/*', 'public/**/*'], { cwd: folder }).map((file) => join(folder, file)),
+    globSync(['*.*', '{src,ui,public}/**/*'], { cwd: folder }).map((file) => join(folder, file)),
   );
   const newest = Math.max(...[...sources, join(WEB, '../package-lock.json')].map(timeOf));
   if (timeOf(join(outputOf(page), 'index.html')) > newest) return false;

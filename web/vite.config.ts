@@ -5,7 +5,7 @@ import { defineConfig } from 'vite';
 import type { Plugin, Rolldown } from 'vite';
 import { languages, loadLocale } from './src/locale.ts';
 
-const read = (file: string): string => readFileSync(join(import.meta.dirname, 'src', file), 'utf8');
+const read = (file: string): string => readFileSync(join(import.meta.dirname, file), 'utf8');
 const hashOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`;
 
 /** An element for each language, which src/first-paint.js reads: its file, and the static content in it. */
@@ -22,7 +22,7 @@ async function describeLanguages(bundle: Rolldown.OutputBundle): Promise<string>
 }
 
 /**
- * Puts src/first-paint.css and src/first-paint.js into the page, so that it is painted before another file has arrived,
+ * Puts ui/first-paint.css and src/first-paint.js into the page, so that it is painted before another file has arrived,
  * and their hashes into the page's policy. The style sheet in a file is moved behind the static content, whose painting
  * it would block.
  */
@@ -34,7 +34,7 @@ function firstPaint(): Plugin {
       async handler(page, { bundle }) {
         // The operators' page is built with this configuration, too.
         if (!page.includes('FIRST_PAINT_STYLE') || bundle === undefined) return page;
-        const [style, script] = [read('first-paint.css'), read('first-paint.js')];
+        const [style, script] = [read('ui/first-paint.css'), read('src/first-paint.js')];
         const described = await describeLanguages(bundle);
         const [sheet = ''] = /\s*<link rel="stylesheet"[^>]*>/.exec(page) ?? [];
         return page

@@ -1,11 +1,10 @@
 /** One inquiry: its text, its answer or the form to answer it. */
 import { ask, button, h, notice, setBusy } from '../../web/ui/dom.ts';
-import { formatTime } from '../../web/ui/format.ts';
 import { isFailure } from './client.ts';
 import type { Api, Failure, Session, Stored } from './client.ts';
 import type { Drafts } from './drafts.ts';
 import type { Closed } from './rows.ts';
-import { exactTime } from './times.ts';
+import { exactTime, formatTime } from './times.ts';
 
 export type Detail = ReturnType<typeof createDetail>;
 

@@ -1,13 +1,11 @@
 /** Replies that are not sent, by the inquiry's id: in memory, and in the tab's storage for a reload. */
 
-import type { DraftStore } from '../../web/src/drafts.ts';
-
 const KEY = 'inbox.drafts';
 
 export type Drafts = ReturnType<typeof createDrafts>;
 
 /** @param storage - It may be full or forbidden; then drafts last until the page is left. */
-export function createDrafts(storage: Omit<DraftStore, 'removeItem'>) {
+export function createDrafts(storage: Pick<Storage, 'getItem' | 'setItem'>) {
   const texts = new Map<string, string>(read(storage));
   return {
     get: (id: string): string => texts.get(id) ?? '',
@@ -25,7 +23,7 @@ export function createDrafts(storage: Omit<DraftStore, 'removeItem'>) {
   };
 }
 
-function read(storage: Pick<DraftStore, 'getItem'>): [string, string][] {
+function read(storage: Pick<Storage, 'getItem'>): [string, string][] {
   try {
     const entries: unknown = JSON.parse(storage.getItem(KEY) ?? '[]');
     return Array.isArray(entries) ? entries.filter(isEntry) : [];

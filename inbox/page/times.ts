@@ -1,7 +1,9 @@
 /** `<time>` elements, and the ages in them. */
 import { h } from '../../web/ui/dom.ts';
-import { formatTime } from '../../web/ui/format.ts';
+import { createTimeFormat } from '../../web/ui/format.ts';
 import { formatAge } from './age.ts';
+
+export const formatTime = createTimeFormat();
 
 /** The age of a time, which stays right; the exact local time shows on hover. */
 export function age(timestamp: string): HTMLTimeElement {

@@ -14,7 +14,7 @@ locals {
   form = { for key, value in merge({ answersFrom = one(local.inbox[*].from) }, local.settings.form[*]...) : key => value if value != null }
 
   # Of the script and the style sheet in the page: its first paint, which needs no second request.
-  first_paint = { for type in ["js", "css"] : type => "'sha256-${base64sha256(file("${path.module}/../../web/src/first-paint.${type}"))}'" }
+  first_paint = { for type, folder in { js = "src", css = "ui" } : type => "'sha256-${base64sha256(file("${path.module}/../../web/${folder}/first-paint.${type}"))}'" }
 
   # AWS's own cache policy, the same in every account: it follows Cache-Control, compresses, and forwards no cookies or queries.
   caching_optimized = "658327ea-f89d-4fab-a63d-7e88639e58f6"

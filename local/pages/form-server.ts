@@ -17,7 +17,7 @@ interface FormConfig extends Readonly<Record<string, unknown>> {
 /** The hash of a file that is inlined in the page, for its policy. */
 const hashOf = (file: string): string =>
   `sha256-${createHash('sha256')
-    .update(readFileSync(join(WEB, 'src', file)))
+    .update(readFileSync(join(WEB, file)))
     .digest('base64')}`;
 
 /** Builds web/dist if it is missing or older than its sources. @returns Whether it was built. */
@@ -55,8 +55,8 @@ export async function startFormServer(
             'worker-src blob:',
           ]
         : [
-            `script-src 'self' '${hashOf('first-paint.js')}'`,
-            `style-src 'self' '${hashOf('first-paint.css')}'`,
+            `script-src 'self' '${hashOf('src/first-paint.js')}'`,
+            `style-src 'self' '${hashOf('ui/first-paint.css')}'`,
             "img-src 'self'",
             `connect-src 'self' ${issuer} ${apiUrl}`,
             "require-trusted-types-for 'script'",

@@ -4,10 +4,10 @@ import { anyone, on, whyNoBrowser } from '../helpers/chromium.ts';
 import { setUpForm } from '../helpers/contact-form.ts';
 
 describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
-  const { here, signIn: begin, stored, openTab, expire } = setUpForm();
+  const { here, begin, signIn, stored, openTab, expire } = setUpForm();
 
   it('ended while writing: the text is kept, and after the sign-in it is ready to send', async () => {
-    const { page, write, send, alert, subject, subjects, email } = await begin();
+    const { page, write, send, alert, subject, subjects, email } = await signIn();
     await write('kept', 'all of it');
     // An expired token and no refresh token, as after a reload; the gateway itself refuses it.
     await expire(page, await here.stack.issuer.token({ email, expiresIn: -60 }));
@@ -26,12 +26,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
   });
 
   it('is renewed unnoticed with the refresh token, once for requests at the same time', async () => {
-    const visit = await here.open();
-    const { page, requests } = visit;
-    await page.clock.install();
-    await page.goto(here.formUrl);
-    const { signIn, write, subjects } = on(page);
-    await signIn(anyone());
+    const { page, requests, write, subjects } = await signIn(anyone(), async (opened) =>
+      opened.clock.install(),
+    );
     const tokenRequests = () => requests.filter((url) => url.endsWith('/oauth2/token')).length;
     expect(tokenRequests()).toBe(1);
     for (const round of [1, 2]) {
@@ -47,11 +44,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
   });
 
   it('ended at the issuer: the refresh is refused and one is asked to sign in', async () => {
-    const { page, requests } = await here.open();
-    await page.clock.install();
-    await page.goto(here.formUrl);
-    const { signIn, write, send, alert, subject } = on(page);
-    await signIn(anyone());
+    const { page, requests, write, send, alert, subject } = await signIn(anyone(), async (opened) =>
+      opened.clock.install(),
+    );
     await write('still here', '');
     const { issuer, formUrl } = here.stack;
     await page.evaluate(
@@ -65,7 +60,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
   });
 
   it('sends code challenge, state and nonce, and leaves no code in the address', async () => {
-    const { page, requests } = await begin();
+    const { page, requests } = await signIn();
     const authorize = new URL(requests.find((url) => url.includes('/oauth2/authorize')) ?? '');
     const { searchParams } = authorize;
     // The discovery document is not requested again after the redirect.
@@ -79,14 +74,14 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
   });
 
   it('keeps the refresh token out of every storage', async () => {
-    const { page } = await begin();
+    const { page } = await signIn();
     const kept = await page.evaluate('JSON.stringify([{ ...sessionStorage }, { ...localStorage }])');
     expect(kept).toContain('idToken');
     expect(kept).not.toContain('refresh');
   });
 
   it('ends in every tab at sign-out, at the issuer too', async () => {
-    const { page, context, button } = await begin();
+    const { page, context, button } = await signIn();
     const other = await openTab(context);
     await button('Sign out').click();
     await page.getByText('You’re signed out').waitFor();
@@ -121,7 +116,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
   });
 
   it('is handed to a new tab: the ID token, without asking the issuer', async () => {
-    const { page, context, requests, email } = await begin();
+    const { page, context, requests, email } = await signIn();
     const before = requests.filter((url) => url.startsWith(here.stack.issuer.url)).length;
     const other = await openTab(context);
     const token = `JSON.parse(sessionStorage.getItem('inquiries.session')).idToken`;
@@ -136,10 +131,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
   });
 
   it('is renewed by the tab with the refresh token for the other tabs, once', async () => {
-    const { page, context, requests } = await here.open();
-    await page.clock.install();
-    await page.goto(here.formUrl);
-    await on(page).signIn(anyone());
+    const { page, context, requests } = await signIn(anyone(), async (opened) => opened.clock.install());
     const others = [await openTab(context), await openTab(context)];
     await page.clock.fastForward('02:00:00');
     const clicks = others.map(async (other) => {
@@ -192,10 +184,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
   });
 
   it('begins on a machine whose clock is wrong by years', async () => {
-    const { page } = await here.open();
-    await page.clock.install({ time: '2050-01-01' });
-    await page.goto(here.formUrl);
-    await on(page).signIn(anyone());
+    const { page } = await signIn(anyone(), async (opened) => opened.clock.install({ time: '2050-01-01' }));
     await page.getByText('Nothing here yet').waitFor();
   });
 
@@ -249,22 +238,20 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
     await on(page).button('Sign in').waitFor();
   });
 
-  describe('in two tabs', () => {
-    it('shows in one what the other sends, and empties the form with the same draft only', async () => {
-      const { context, write, send, email } = await begin();
-      await write('a draft', 'of both');
-      const [same, different] = [await openTab(context), await openTab(context)];
-      expect(await on(same).subject.inputValue()).toBe('a draft');
-      await on(different).write('another text', 'of both');
-      await send.click();
-      await same.getByText('You sent this inquiry from another tab.').waitFor();
-      expect(await on(same).subject.inputValue()).toBe('');
-      for (const tab of [same, different]) {
-        await expect.poll(() => on(tab).subjects.allTextContents()).toEqual(['a draft']);
-      }
-      expect(await on(different).subject.inputValue()).toBe('another text');
-      expect(await stored(email)).toEqual(['a draft']);
-    });
+  it('in two tabs: one shows what the other sends, and a form with the same draft is emptied', async () => {
+    const { context, write, send, email } = await begin();
+    await write('a draft', 'of both');
+    const [same, different] = [await openTab(context), await openTab(context)];
+    expect(await on(same).subject.inputValue()).toBe('a draft');
+    await on(different).write('another text', 'of both');
+    await send.click();
+    await same.getByText('You sent this inquiry from another tab.').waitFor();
+    expect(await on(same).subject.inputValue()).toBe('');
+    for (const tab of [same, different]) {
+      await expect.poll(() => on(tab).subjects.allTextContents()).toEqual(['a draft']);
+    }
+    expect(await on(different).subject.inputValue()).toBe('another text');
+    expect(await stored(email)).toEqual(['a draft']);
   });
 
   it('in another language: the text stays, and the view before leaves nothing behind', async () => {

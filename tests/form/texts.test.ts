@@ -100,7 +100,7 @@ describe('times', () => {
   });
 
   it('are shown as they came when they are none', () => {
-    expect(EN.formatTime('<b>')).toEqual({ short: '<b>', exact: '<b>', machine: '' });
+    expect(EN.formatTime('<b>')).toEqual({ short: '<b>', exact: '<b>', machine: '', language: 'en-GB' });
   });
 });
 

@@ -1,60 +1,20 @@
 /** A real browser on the local stack: what every browser test starts from. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import type { EngineName } from '../../local/database/engines.ts';
-import { buildFormWhenStale } from '../../local/pages/form-server.ts';
-import { startStack } from '../../local/stack.ts';
-import type { Stack } from '../../local/stack.ts';
-import type { DraftStore } from '../../web/src/drafts.ts';
-import { parseToken } from '../../web/src/token.ts';
+import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
+import { readKey } from '../../local/issuer/keys.ts';
+import { signToken } from '../../local/issuer/tokens.ts';
+import type { TokenRequest } from '../../local/issuer/tokens.ts';
 import { ROOT } from '../../lib/paths.ts';
+import { parseToken } from '../../web/src/token.ts';
+import { launchBrowser, whyNoBrowser } from './installed-chromium.ts';
 
-const NAMES = [
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-  '/Applications/Chromium.app/Contents/MacOS/Chromium',
-];
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-sync',
-];
-
-const { CHROMIUM_PATH, REQUIRE_BROWSER, SCREENSHOTS, npm_lifecycle_event: command } = process.env;
-const path = [CHROMIUM_PATH, ...NAMES].find((file) => file !== undefined && existsSync(file));
-
-/**
- * Why there are no browser tests here; undefined when there are. `npm test` goes on without them and says so; where
- * they were asked for (npm run test:browser, REQUIRE_BROWSER=1) that is a failure.
- */
-export const whyNoBrowser =
-  path === undefined ? 'no Chromium was found (apt-get install chromium, or set CHROMIUM_PATH)' : undefined;
-if (whyNoBrowser !== undefined) {
-  if (command === 'test:browser' || REQUIRE_BROWSER === '1')
-    throw new Error(`The browser tests cannot run: ${whyNoBrowser}.`);
-  process.stdout.write(`\nSKIPPED: the browser tests, because ${whyNoBrowser}.\n`);
-}
+export { launchBrowser, whyNoBrowser } from './installed-chromium.ts';
 
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
-
-/** What the tests of one file work with. */
-export interface Surroundings {
-  readonly stack: Stack;
-  readonly formUrl: string;
-  /** A fresh profile, without a session or stored data. */
-  open(options?: BrowserContextOptions): Promise<Visit>;
-}
 
 export interface Visit {
   readonly context: BrowserContext;
@@ -65,24 +25,26 @@ export interface Visit {
   readonly requests: string[];
 }
 
-export const launchBrowser = async (): Promise<Browser> =>
-  // Scroll bars are part of the page that people see.
-  chromium.launch({ executablePath: path ?? '', args: FLAGS, ignoreDefaultArgs: ['--hide-scrollbars'] });
-
 let users = 0;
-/** An address that no other test of this stack uses. */
-export const anyone = (): string => `ana-${++users}@example.com`;
+/** The address of a user whom no other test has. */
+export const anyone = (): string => `ana-${process.pid}-${++users}@example.com`;
 
-/** Starts stack and browser for the tests of a file, and keeps a picture of each page where a test fails. */
-export function setUp(engine: EngineName = 'dynalite'): Surroundings {
-  let stack: Stack;
+/** The stack that all browser tests share. */
+function useStack() {
+  const stack = inject('stack');
+  if (stack === undefined) throw new Error('The tests of this project need stack-setup.ts.');
+  const { keysFile, ...issuer } = stack.issuer;
+  const token = async (request?: TokenRequest) => signToken(await readKey(keysFile), issuer.url, request);
+  return { ...stack, issuer: { ...issuer, token } };
+}
+
+/** Starts a browser for the tests of a file, and takes a screenshot of each page where a test fails. */
+export function setUp() {
   let browser: Browser;
   const visits: Visit[] = [];
 
   beforeAll(async () => {
-    if (whyNoBrowser !== undefined) return;
-    await buildFormWhenStale();
-    [stack, browser] = await Promise.all([startStack({ engine, log: () => undefined }), launchBrowser()]);
+    if (whyNoBrowser === undefined) browser = await launchBrowser();
   });
   afterEach(async ({ task }) => {
     const failed = task.result?.state === 'fail';
@@ -91,24 +53,22 @@ export function setUp(engine: EngineName = 'dynalite'): Surroundings {
         const file = join('test-results', `${task.name.replaceAll(/\W+/g, '-').slice(0, 80)}-${index}.png`);
         mkdirSync(join(ROOT, 'test-results'), { recursive: true });
         await page.screenshot({ path: join(ROOT, file), fullPage: true }).catch(() => undefined);
-        process.stdout.write(`picture of the failure: ${file}\n`);
+        process.stdout.write(`screenshot of the failure: ${file}\n`);
       }
       await context.close();
     }
   });
-  afterAll(async () => {
-    await browser?.close();
-    await stack?.close();
-  });
+  afterAll(async () => browser?.close());
 
   return {
     get stack() {
-      return stack;
+      return useStack();
     },
     get formUrl() {
-      return stack.formUrl;
+      return useStack().formUrl;
     },
-    async open(options) {
+    /** Opens a page in a fresh profile, without a session or stored data. */
+    async open(options?: BrowserContextOptions): Promise<Visit> {
       const context = await browser.newContext({ viewport: { width: 1180, height: 800 }, ...options });
       context.setDefaultTimeout(15_000);
       const complaints: string[] = [];
@@ -134,26 +94,17 @@ export function setUp(engine: EngineName = 'dynalite'): Surroundings {
  */
 export async function keepSession(
   context: BrowserContext,
-  { issuer, formUrl }: Stack,
+  { issuer, formUrl }: ReturnType<typeof useStack>,
   email: string,
 ): Promise<void> {
   const idToken = await issuer.token({ email });
   const user = parseToken(idToken);
   const session = { idToken, user, expires: Date.now() + 3_600_000, lastSignOut: null };
-  await context.addInitScript(
-    ({ text, origin }) => {
-      const page = globalThis as unknown as {
-        readonly origin: string;
-        readonly name: string;
-        readonly sessionStorage: DraftStore;
-        readonly localStorage: DraftStore;
-      };
-      if (page.origin !== origin || page.localStorage.getItem('test.begun') !== null) return;
-      page.localStorage.setItem('test.begun', 'yes');
-      page.sessionStorage.setItem('inquiries.session', text);
-    },
-    { text: JSON.stringify(session), origin: new URL(formUrl).origin },
-  );
+  await context.addInitScript(`
+    if (origin === '${new URL(formUrl).origin}' && localStorage.getItem('test.begun') === null) {
+      localStorage.setItem('test.begun', 'yes');
+      sessionStorage.setItem('inquiries.session', ${JSON.stringify(JSON.stringify(session))});
+    }`);
 }
 
 /** Adds to the config.json that a page gets. */
@@ -195,46 +146,42 @@ export function on(page: Page) {
 
 interface AxeResults {
   readonly violations: readonly { id: string; help: string; nodes: readonly { html: string }[] }[];
-  readonly passes: readonly unknown[];
 }
 
-/**
- * Expects no violation of any rule of axe in light, and of the one rule about colours in dark; resolves to the number of
- * rules that applied.
- */
-export async function expectAccessible(page: Page): Promise<number> {
-  let rules = 0;
+/** Expects no violation of any rule of axe in light, and of the one rule about colours in dark. */
+export async function expectAccessible(page: Page): Promise<void> {
+  // Through the debugger, which the page's policy does not bind.
+  if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(AXE);
   for (const colorScheme of ['dark', 'light'] as const) {
     await page.emulateMedia({ colorScheme });
-    // Through the debugger, which the page's policy does not bind.
-    await page.evaluate(AXE);
-    const rulesToRun = colorScheme === 'dark' ? `{ runOnly: ['color-contrast'] }` : '';
-    const { violations, passes } = (await page.evaluate(`axe.run(${rulesToRun})`)) as AxeResults;
+    const rulesToRun = colorScheme === 'dark' ? `{ runOnly: ['color-contrast'] }` : '{}';
+    const { violations } = (await page.evaluate(`axe.run(${rulesToRun})`)) as AxeResults;
     const found = violations.map(
       ({ id, help, nodes }) => `${colorScheme}: ${id}: ${help}: ${nodes.map(({ html }) => html).join(' ')}`,
     );
     expect(found).toEqual([]);
-    rules = Math.max(rules, passes.length);
   }
-  return rules;
 }
 
-/** Expects that nothing is wider than the page. */
-export async function expectFits(page: Page): Promise<void> {
-  const width = page.viewportSize()?.width ?? 0;
-  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+/** Expects that nothing is wider than the page, as wide as it is or, for a moment, as wide as it is told to be. */
+export async function expectFits(page: Page, width?: number): Promise<void> {
+  const before = page.viewportSize();
+  if (width !== undefined) await page.setViewportSize({ width, height: 640 });
+  const [needed, given] = (await page.evaluate(
+    '[document.documentElement.scrollWidth, document.documentElement.clientWidth]',
+  )) as [number, number];
+  expect(needed).toBeLessThanOrEqual(given);
+  if (width !== undefined && before !== null) await page.setViewportSize(before);
 }
 
-/** With SCREENSHOTS=FOLDER (npm run screenshots) takes pictures of a page; small ones where pngquant is installed. */
-export async function takePicture(page: Page, name: string, alsoDark: boolean): Promise<void> {
+/** With SCREENSHOTS=FOLDER (npm run screenshots) takes a screenshot; a small one where pngquant is installed. */
+export async function takePicture(page: Page, name: string): Promise<void> {
+  const { SCREENSHOTS } = process.env;
   if (SCREENSHOTS === undefined) return;
   mkdirSync(SCREENSHOTS, { recursive: true });
-  // The mouse shows nothing of its own in a picture.
+  // The mouse shows nothing of its own in a screenshot.
   await page.mouse.move(0, 0);
-  for (const colorScheme of alsoDark ? (['dark', 'light'] as const) : (['light'] as const)) {
-    await page.emulateMedia({ colorScheme });
-    const file = join(SCREENSHOTS, `${name}${colorScheme === 'dark' ? '-dark' : ''}.png`);
-    await page.screenshot({ path: file, animations: 'disabled' });
-    spawnSync('pngquant', ['--force', '--strip', '--speed=1', '--output', file, '128', file]);
-  }
+  const file = join(SCREENSHOTS, `${name}.png`);
+  await page.screenshot({ path: file, animations: 'disabled' });
+  spawnSync('pngquant', ['--force', '--strip', '--speed=1', '--output', file, '128', file]);
 }

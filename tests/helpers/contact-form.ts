@@ -1,30 +1,33 @@
 /** What the tests of the contact form share. */
 import type { BrowserContext, BrowserContextOptions, Locator, Page, Route } from 'playwright-core';
 import type { Inquiry } from '../../src/contract.ts';
-import { dynamoDbLocalUnavailableReason } from '../../local/database/engines.ts';
-import type { EngineName } from '../../local/database/engines.ts';
-import { anyone, configure, keepSession, on, setUp } from './chromium.ts';
+import { anyone, keepSession, on, setUp } from './chromium.ts';
 
-/** dynalite has no transactions, which keys need. */
-export const whyNoKeys = dynamoDbLocalUnavailableReason();
+/** What the tests of a file do with the form. */
+export function setUpForm() {
+  const here = setUp();
 
-/** Starts stack and browser, and returns what the tests of a file do with the form. */
-export function setUpForm(engine: EngineName = whyNoKeys === undefined ? 'dynamodb-local' : 'dynalite') {
-  const here = setUp(engine);
+  type Prepare = (page: Page) => Promise<unknown>;
+  const unprepared: Prepare = async () => undefined;
 
-  /** Opens the form through the issuer's page, which then knows the user. */
-  const signIn = async (email = anyone()) => {
+  /** Opens the form through the issuer's page, which then knows the user. @param prepare - As in `begin`. */
+  const signIn = async (email = anyone(), prepare = unprepared) => {
     const visit = await here.open();
+    await prepare(visit.page);
     await visit.page.goto(here.formUrl);
     await on(visit.page).signIn(email);
     return { ...visit, ...on(visit.page), email };
   };
 
-  /** Opens the form with a session that is in the tab's storage, as after a reload: a second faster than a sign-in. */
-  const begin = async (email = anyone(), options: BrowserContextOptions = {}, branding?: object) => {
+  /**
+   * Opens the form with a session that is in the tab's storage, as after a reload: a second faster than a sign-in.
+   *
+   * @param prepare - What happens to the page before it is opened.
+   */
+  const begin = async (email = anyone(), options: BrowserContextOptions = {}, prepare = unprepared) => {
     const visit = await here.open(options);
     await keepSession(visit.context, here.stack, email);
-    if (branding !== undefined) await configure(visit.page, branding);
+    await prepare(visit.page);
     await visit.page.goto(here.formUrl);
     await visit.page.getByRole('heading', { name: 'Your inquiries' }).waitFor();
     return { ...visit, ...on(visit.page), email };
@@ -76,7 +79,7 @@ export function setUpForm(engine: EngineName = whyNoKeys === undefined ? 'dynamo
         ...JSON.parse(sessionStorage.getItem('inquiries.session')), idToken: ${JSON.stringify(idToken)} }))`,
     );
 
-  /** Lays hands on the requests to the API by method; a preflight goes through. */
+  /** Handles the requests to the API with one method; others, such as a preflight, continue. */
   const intercept = async (page: Page, method: string, handler: (route: Route) => Promise<void>) =>
     page.route(`${here.stack.url}/**`, async (route) =>
       route.request().method() === method ? handler(route) : route.continue(),

@@ -154,7 +154,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     expect(await page.getByText(/mailed to the owner if this stage sends mail/).isVisible()).toBe(true);
     await reply.fill('Bonjour Ana,\n\navec plaisir : une table près de la fenêtre vous attend.\n\nOlga');
     await check(page);
-    await takePicture(page, 'inbox', false);
+    await takePicture(page, 'inbox');
     await button('Send reply').click();
     await outcome.getByText('Your reply is stored').waitFor();
     await check(page);

@@ -157,7 +157,7 @@ async function createModule(): Promise<string> {
   const root = mkdtempSync(join(tmpdir(), 'infra-apply-'));
   const created = join(root, 'infra/terraform');
   mkdirSync(created, { recursive: true });
-  for (const file of globSync('web/src/first-paint.*', { cwd: ROOT }))
+  for (const file of globSync('web/{src,ui}/first-paint.*', { cwd: ROOT }))
     cpSync(join(ROOT, file), join(root, file));
   for (const file of globSync(['*.tf', 'stream-filters.json'], { cwd: MODULE }))
     copyFileSync(join(MODULE, file), join(created, file));

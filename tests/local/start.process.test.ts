@@ -475,7 +475,7 @@ describe.skipIf(noJava !== undefined)('npm start -- --watch --in-memory', () => 
           let rule = '';
           for (const value of ['1', '2']) {
             const next = `:root { --probe-${file}: ${value}; }\n`;
-            replace(`web/src/${file}.css`, rule, next);
+            replace(`web/ui/${file}.css`, rule, next);
             await expect.poll(async () => page.evaluate(`${style}('--probe-${file}')`), WAIT).toBe(value);
             rule = next;
           }

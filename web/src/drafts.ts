@@ -14,11 +14,7 @@ export interface Draft {
 }
 
 /** The part of the Web Storage API that is used. */
-export interface DraftStore {
-  getItem(key: string): string | null;
-  setItem(key: string, value: string): void;
-  removeItem(key: string): void;
-}
+export type DraftStore = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
 export interface Drafts {
   /** The last draft of this page or tab, otherwise of any tab; undefined when there is none. */
@@ -59,7 +55,7 @@ export function createDrafts(own: DraftStore, shared: DraftStore, owner: string)
       memory.set(key, draft);
       const text = JSON.stringify(draft);
       // One of the two stores is enough to restore the draft.
-      return [write(own, key, text), write(shared, key, text)].includes(true);
+      return [own, shared].map((store) => attempt(() => store.setItem(key, text))).includes(true);
     },
     clear() {
       const mine = memory.get(key) ?? read(own, key);
@@ -89,8 +85,4 @@ function parseDraft(json: unknown): Draft | undefined {
   if (typeof key !== 'string') return { subject, body, key: crypto.randomUUID() };
   const isPending = typeof pending === 'number' || pending === 'signed-out';
   return { subject, body, key, ...(isPending && { pending }) };
-}
-
-function write(store: DraftStore, key: string, text: string): boolean {
-  return attempt(() => store.setItem(key, text));
 }

@@ -10,11 +10,10 @@ import type { Inquiry } from '../../src/contract.ts';
 import { button, h } from '../ui/dom.ts';
 import { createDrafts, toStore } from './drafts.ts';
 import elementStyle from './element.css?inline';
-import firstPaint from './first-paint.css?inline';
+import firstPaint from '../ui/first-paint.css?inline';
 import type { Message } from './languages/strings.ts';
 import { chooseLanguage, isLanguage, languages, loadLocale } from './locale.ts';
 import type { Locale } from './locale.ts';
-import { toAccents } from './palette.ts';
 import style from './style.css?inline';
 import { parseToken } from './token.ts';
 import { SignedOut } from './user.ts';
@@ -318,9 +317,7 @@ export class InquiryForm extends HTMLElement {
 
   #readAccent(value: string | null): void {
     const accent = value === null ? undefined : check(() => readColor(value, 'accent', PLACE));
-    if (accent === undefined) return void (this.#accentStyle = '');
-    const { light, dark } = toAccents(accent);
-    this.#accentStyle = `:host{--accent-light:${light};--accent-dark:${dark}}`;
+    this.#accentStyle = accent === undefined ? '' : `:host{--brand:${accent}}`;
   }
 
   #reflect(name: string, value: string | null | undefined): void {

@@ -63,8 +63,8 @@ const NEAR = '1500px';
 export function createList({ api, user, locale, branding, signIn, linkTo, linked, signal }: ListParts): List {
   const { list: strings, form, session } = locale.strings;
   let page: Page | undefined;
-  /** An inquiry that its link leads to and that is older than the page. */
-  let lone: Inquiry | undefined;
+  /** The inquiry that the address names, when it is older than the page. */
+  let linkedInquiry: Inquiry | undefined;
   let toView = linked;
   let marked: HTMLElement | undefined;
   let updates = 0;
@@ -169,11 +169,15 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
     note.textContent =
       filtering && next !== undefined ? locale.count(strings.searchedNewest, inquiries.length) : '';
     const now = new Date();
-    const groups = Map.groupBy(visible, (inquiry) => (inquiry === lone ? '' : dayOf(inquiry)));
+    const groups = Map.groupBy(visible, (inquiry) => (inquiry === linkedInquiry ? '' : dayOf(inquiry)));
     for (const day of days.keys()) if (!groups.has(day)) days.delete(day);
     const content = [...groups].map(([day, members]) => {
       const group = groupFor(day);
-      const title = titleOf(day === '' && lone !== undefined ? dayOf(lone) : day, now, locale);
+      const title = titleOf(
+        day === '' && linkedInquiry !== undefined ? dayOf(linkedInquiry) : day,
+        now,
+        locale,
+      );
       if (group.heading.textContent !== title) group.heading.textContent = title;
       arrange(
         group.list,
@@ -200,8 +204,8 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
     if (page === undefined) return;
     const run = ++updates;
     const shown = page;
-    if (shown.inquiries.some(({ id }) => id === lone?.id)) lone = undefined;
-    const all = lone === undefined ? shown.inquiries : [lone, ...shown.inquiries];
+    if (shown.inquiries.some(({ id }) => id === linkedInquiry?.id)) linkedInquiry = undefined;
+    const all = linkedInquiry === undefined ? shown.inquiries : [linkedInquiry, ...shown.inquiries];
     const matches = createMatcher(input.value, sinceWhen());
     const visible: Inquiry[] = [];
     const fresh: Item[] = [];
@@ -325,14 +329,14 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
     }
     alert.replaceChildren();
     clearSearch();
-    if (!page.inquiries.some((inquiry) => inquiry.id === id) && lone?.id !== id) {
+    if (!page.inquiries.some((inquiry) => inquiry.id === id) && linkedInquiry?.id !== id) {
       const found = await api.list(toInclude(id));
       if (isFailure(found)) return fail(alert, found, async () => view(id));
       if (found.inquiries[0]?.id !== id) {
         alert.replaceChildren(notice('plain', { title: strings.notFound, text: '' }));
         return;
       }
-      lone = found.inquiries[0];
+      linkedInquiry = found.inquiries[0];
     }
     await update();
     const item = items.get(id);

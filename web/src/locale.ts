@@ -1,31 +1,26 @@
 /** The language of the page: its choice, its texts, and how it writes numbers and times. */
+import { createTimeFormat } from '../ui/format.ts';
+import type { Moment } from '../ui/format.ts';
 import type { Plural, Strings } from './languages/strings.ts';
 
-/** The languages of the form. */
-export const languages = ['en', 'de', 'fr', 'es', 'ja', 'ar'] as const;
-
-export type Language = (typeof languages)[number];
-
 /** Each language is a file of its own, so that a visitor loads one. */
-const LOADERS: Readonly<Record<Language, () => Promise<{ readonly strings: Strings }>>> = {
+const LOADERS = {
   en: async () => import('./languages/en.ts'),
   de: async () => import('./languages/de.ts'),
   fr: async () => import('./languages/fr.ts'),
   es: async () => import('./languages/es.ts'),
   ja: async () => import('./languages/ja.ts'),
   ar: async () => import('./languages/ar.ts'),
-};
+} satisfies Readonly<Record<string, () => Promise<{ readonly strings: Strings }>>>;
+
+export type Language = keyof typeof LOADERS;
+
+/** The languages of the form, in the order in which it offers them. */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the object has no other keys
+export const languages = Object.keys(LOADERS) as readonly Language[];
 
 /** Right to left. */
 const RTL: ReadonlySet<string> = new Set(['ar']);
-
-export interface Moment {
-  /** For the `datetime` attribute. */
-  readonly machine: string;
-  readonly short: string;
-  /** To the second, with the name of the time zone. */
-  readonly exact: string;
-}
 
 export interface Locale {
   readonly language: Language;
@@ -80,8 +75,6 @@ export function createLocale(
   const numbers = new Intl.NumberFormat(tag);
   const format = (options: Intl.DateTimeFormatOptions) =>
     new Intl.DateTimeFormat(tag, { ...options, ...(timeZone !== undefined && { timeZone }) });
-  const short = format({ dateStyle: 'medium', timeStyle: 'short' });
-  const exact = format({ dateStyle: 'full', timeStyle: 'long' });
   const day = format({ dateStyle: 'full' });
   const clock = format({ timeStyle: 'short' });
   const unit = (value: number, name: string, display: 'short' | 'long') =>
@@ -97,11 +90,7 @@ export function createLocale(
       const factor = bytes < 100 * 1024 ? 10 : 1;
       return unit(Math.ceil((bytes / 1024) * factor) / factor, 'kilobyte', 'short');
     },
-    formatTime(timestamp) {
-      const date = new Date(timestamp);
-      if (Number.isNaN(date.getTime())) return { machine: '', short: timestamp, exact: timestamp };
-      return { machine: timestamp, short: short.format(date), exact: exact.format(date) };
-    },
+    formatTime: createTimeFormat(tag, timeZone),
     formatDay: (time) => day.format(time),
     formatClock: (time) => clock.format(Math.ceil(time / 60_000) * 60_000),
   };

@@ -8,7 +8,6 @@ import { chooseLanguage, isLanguage, languages, loadLocale } from './locale.ts';
 import type { Language, Locale } from './locale.ts';
 import { problemPage } from '../ui/problem-page.ts';
 import { signedOutPage } from './signed-out-page.ts';
-import { toAccents } from './palette.ts';
 import { createSignIn } from './session.ts';
 import { attempt } from './storage.ts';
 import { createView } from './view.ts';
@@ -27,11 +26,7 @@ const choose = (offered: readonly Language[]): Language =>
 async function start(): Promise<void> {
   const config = await loadConfig(async (file) => fetch(file));
   const loading = load(choose(config.languages));
-  if (config.accent !== undefined) {
-    const { light, dark } = toAccents(config.accent);
-    document.documentElement.style.setProperty('--accent-light', light);
-    document.documentElement.style.setProperty('--accent-dark', dark);
-  }
+  if (config.accent !== undefined) document.documentElement.style.setProperty('--brand', config.accent);
   let locale: Locale | undefined;
   let view: View | undefined;
   const signIn = createSignIn(config, location, sessionStorage, () => {

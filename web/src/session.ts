@@ -44,8 +44,8 @@ export interface SignIn {
   signOut(): Promise<void>;
 }
 
-/** What a sign-in needs after the redirect back. */
-interface Begun {
+/** What the page keeps until the issuer redirects back. */
+interface PendingSignIn {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
@@ -56,7 +56,7 @@ interface Begun {
 }
 
 const KEY = 'inquiries.session';
-const BEGUN_KEY = 'inquiries.sign-in';
+const PENDING_KEY = 'inquiries.sign-in';
 const REASON_KEY = 'inquiries.left';
 /** In localStorage: names the last sign-out in any tab. */
 const SIGN_OUT_KEY = 'inquiries.signed-out';
@@ -190,9 +190,9 @@ export function createSignIn(config: Config, page: Location, store: Storage, onS
   });
 
   /** Exchanges the code that the issuer has redirected with. */
-  const complete = async (query: URLSearchParams, begun: Begun | undefined): Promise<Tokens> => {
-    if (begun === undefined) throw new Error('This tab has begun no sign-in.');
-    const { metadata, state, nonce, verifier } = begun;
+  const complete = async (query: URLSearchParams, pending: PendingSignIn | undefined): Promise<Tokens> => {
+    if (pending === undefined) throw new Error('This tab has not started a sign-in.');
+    const { metadata, state, nonce, verifier } = pending;
     const parameters = validateAuthResponse(metadata, client, query, state);
     discovery = Promise.resolve(metadata);
     const lastSignOut = findLastSignOut();
@@ -227,12 +227,12 @@ export function createSignIn(config: Config, page: Location, store: Storage, onS
       const query = new URLSearchParams(page.search);
       if (!query.has('state') || !(query.has('code') || query.has('error'))) return restore();
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this page
-      const begun = parse(store.getItem(BEGUN_KEY)) as Begun | undefined;
-      if (begun?.state === query.get('state')) store.removeItem(BEGUN_KEY);
+      const pending = parse(store.getItem(PENDING_KEY)) as PendingSignIn | undefined;
+      if (pending?.state === query.get('state')) store.removeItem(PENDING_KEY);
       // A code can be used once, so it is removed from the URL and the history.
-      history.replaceState(null, '', home + (begun?.hash ?? ''));
+      history.replaceState(null, '', home + (pending?.hash ?? ''));
       try {
-        return { session: session(keep(await complete(query, begun))), reason: 'signed-in' };
+        return { session: session(keep(await complete(query, pending))), reason: 'signed-in' };
       } catch (error) {
         // An old redirect from the history; the session may still be valid.
         const { session: before } = await restore();
@@ -244,23 +244,23 @@ export function createSignIn(config: Config, page: Location, store: Storage, onS
 
     async redirect() {
       const metadata = await discover();
-      const begun: Begun = {
+      const pending: PendingSignIn = {
         state: generateRandomState(),
         nonce: generateRandomNonce(),
         verifier: generateRandomCodeVerifier(),
         hash: page.hash,
         metadata,
       };
-      store.setItem(BEGUN_KEY, JSON.stringify(begun));
+      store.setItem(PENDING_KEY, JSON.stringify(pending));
       const url = new URL(metadata.authorization_endpoint ?? '');
       const parameters = {
         client_id: clientId,
         redirect_uri: home,
         response_type: 'code',
         scope: scopes,
-        state: begun.state,
-        nonce: begun.nonce,
-        code_challenge: await calculatePKCECodeChallenge(begun.verifier),
+        state: pending.state,
+        nonce: pending.nonce,
+        code_challenge: await calculatePKCECodeChallenge(pending.verifier),
         code_challenge_method: 'S256',
       };
       for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);

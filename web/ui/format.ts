@@ -11,19 +11,20 @@ export interface Moment {
 }
 
 /**
- * Formats a time in the user's language and time zone.
+ * Creates a function that formats times; text that is not a time is returned unchanged.
  *
- * @param timestamp - Text that is not a time is returned unchanged.
  * @param locale, timeZone - Default: the browser's.
  */
-export function formatTime(timestamp: string, locale?: string, timeZone?: string): Moment {
-  const date = new Date(timestamp);
+export function createTimeFormat(locale?: string, timeZone?: string): (timestamp: string) => Moment {
   const zone = timeZone === undefined ? {} : { timeZone };
   const short = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', ...zone });
   const exact = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'long', ...zone });
-  const language = short.resolvedOptions().locale;
-  if (Number.isNaN(date.getTime())) return { machine: '', short: timestamp, exact: timestamp, language };
-  return { machine: timestamp, short: short.format(date), exact: exact.format(date), language };
+  const { locale: language } = short.resolvedOptions();
+  return (timestamp) => {
+    const date = new Date(timestamp);
+    if (Number.isNaN(date.getTime())) return { machine: '', short: timestamp, exact: timestamp, language };
+    return { machine: timestamp, short: short.format(date), exact: exact.format(date), language };
+  };
 }
 
 /** `1 character`, `1,234 characters`. */

@@ -140,7 +140,7 @@ run "site" {
   assert {
     condition = (
       aws_cloudfront_response_headers_policy.site[0].security_headers_config[0].content_security_policy[0].content_security_policy
-      == "default-src 'none'; script-src 'self' 'sha256-${base64sha256(file("../../web/src/first-paint.js"))}'; style-src 'self' 'sha256-${base64sha256(file("../../web/src/first-paint.css"))}'; img-src 'self'; connect-src 'self' https://cognito-idp.eu-central-1.amazonaws.com ${local.sign_in_origin} https://*.execute-api.eu-central-1.amazonaws.com; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+      == "default-src 'none'; script-src 'self' 'sha256-${base64sha256(file("../../web/src/first-paint.js"))}'; style-src 'self' 'sha256-${base64sha256(file("../../web/ui/first-paint.css"))}'; img-src 'self'; connect-src 'self' https://cognito-idp.eu-central-1.amazonaws.com ${local.sign_in_origin} https://*.execute-api.eu-central-1.amazonaws.com; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
       && aws_cloudfront_response_headers_policy.site[0].security_headers_config[0].content_security_policy[0].override
       && aws_cloudfront_response_headers_policy.site[0].security_headers_config[0].content_type_options[0].override
       && aws_cloudfront_response_headers_policy.site[0].security_headers_config[0].referrer_policy[0].referrer_policy == "no-referrer"

@@ -1,14 +1,17 @@
-import type { Strings } from './strings.ts';
+import type { Plural } from './strings.ts';
 
-export const strings: Strings = {
+export const strings = {
   page: {
-    title: (name) => (name === '' ? 'Contact us' : `Contact ${name}`),
+    /** Title of the document. @param name - Of the company; empty: none is set. */
+    title: (name: string) => (name === '' ? 'Contact us' : `Contact ${name}`),
+    /** Label of the language menu. */
     language: 'Language',
     home: 'Home',
     privacy: 'Privacy',
     imprint: 'Legal notice',
     reload: 'Reload',
     cannotStart: 'The contact form cannot start',
+    /** The browser stores nothing or lacks an API. */
     unsupported:
       'This browser doesn’t let the page store anything, or is too old for it. Allow the page to store data, or try another browser.',
   },
@@ -20,6 +23,7 @@ export const strings: Strings = {
     signInAgain: 'Sign in again',
     signOut: 'Sign out',
     signedOut: { title: 'You’re signed out', text: '' },
+    /** The issuer did not answer at sign-out. */
     signedOutHere: {
       title: 'You’re signed out here',
       text: 'The sign-in service didn’t answer, so you may still be signed in there. On a shared computer, close the browser.',
@@ -31,10 +35,12 @@ export const strings: Strings = {
       title: 'The sign-in service doesn’t answer',
       text: 'Check your connection and try again.',
     },
+    /** In the custom element, whose page does the sign-in. */
     required: { title: 'Please sign in', text: 'Sign in on this site to write to us.' },
   },
   form: {
     title: 'How can we help?',
+    /** Default of the introduction, without and with the user's list. */
     lead: 'Tell us what it’s about.',
     leadWithList: 'Tell us what it’s about. You’ll find it under Your inquiries.',
     topics: 'Topics',
@@ -47,6 +53,7 @@ export const strings: Strings = {
     tryAgain: 'Try again',
     kept: 'Draft saved in this browser.',
     notKept: 'This browser can’t save drafts. Keep this page open.',
+    /** For screen readers, when sending begins. */
     sendingNow: 'Sending your inquiry.',
     slow: 'This is taking longer than usual. Please keep this page open.',
     ready: {
@@ -57,19 +64,23 @@ export const strings: Strings = {
       title: 'You’re offline',
       text: 'You can keep writing. Send it when you’re connected again.',
     },
-    size: (used, limit) => `${used} of ${limit}`,
-    tooLarge: (over) => `Too long by ${over}. Please shorten your message.`,
+    /** @param used, limit - Sizes with their units. */
+    size: (used: string, limit: string) => `${used} of ${limit}`,
+    tooLarge: (over: string) => `Too long by ${over}. Please shorten your message.`,
     backToForm: 'Write to us',
+    /** Title, after having been offline. */
     connected: 'You’re connected again',
   },
   sent: {
     title: 'We’ve received your inquiry',
     reference: 'Reference',
-    sentAs: (email) => `Sent as ${email}`,
-    next: (email) => `We’ll answer by email to ${email}.`,
-    answersFrom: (sender, email) => `Our answer comes by email from ${sender} to ${email}.`,
+    sentAs: (email: string) => `Sent as ${email}`,
+    /** Default of what to expect. */
+    next: (email: string) => `We’ll answer by email to ${email}.`,
+    answersFrom: (sender: string, email: string) => `Our answer comes by email from ${sender} to ${email}.`,
     view: 'View it',
     another: 'Write another',
+    /** Another tab has sent the text that this tab shows. */
     elsewhere: { title: 'Already sent', text: 'You sent this inquiry from another tab.' },
   },
   ask: {
@@ -97,23 +108,26 @@ export const strings: Strings = {
     offline: 'You’re offline',
     unreachable: 'The service doesn’t answer',
     server: 'Something went wrong on our side',
+    /** What became of the text: */
     unknownOutcome:
       'We can’t tell yet whether your inquiry arrived. We’ve kept your text. It’s safe to try again: we store it only once.',
     unknownOutcomeSignedOut:
       'We can’t tell yet whether your inquiry arrived. We’ve kept your text. Sign in again and we’ll finish sending it: we store it only once.',
     notSentSignedOut: 'Nothing was sent. We’ve kept your text: sign in again, and it’s ready to send.',
-    notSentTooLarge: (limit) =>
+    notSentTooLarge: (limit: string) =>
       `Nothing was sent. Subject and message together can take up to ${limit}. Please shorten them.`,
-    notSentLimit: (wait, time) =>
+    /** @param wait - `minutes`, or empty. */
+    notSentLimit: (wait: string, time: string) =>
       `Nothing was sent: you’ve sent as many inquiries as we accept in an hour. We’ve kept your text. You can send it ${wait === '' ? '' : `${wait}, `}at ${time}.`,
-    minutes: { one: 'in {n} minute', other: 'in {n} minutes' },
+    minutes: { one: 'in {n} minute', other: 'in {n} minutes' } as Plural,
     notSentBusy: 'Nothing was sent. We’ve kept your text. Please try again in a minute.',
-    notSentRefused: (reason) => `Nothing was sent. We’ve kept your text. ${reason}`,
+    /** @param reason - Of the service, in English; may be empty. */
+    notSentRefused: (reason: string) => `Nothing was sent. We’ve kept your text. ${reason}`,
     notSentOffline: 'Nothing was sent. We’ve kept your text. Send it when you’re connected again.',
     notSent: 'Nothing was sent. We’ve kept your text. Please try again.',
     otherVersion: 'The earlier version has arrived. Do you want to send this version too?',
     oldAttempt: 'An earlier attempt may have arrived',
-    oldAttemptText: (time) =>
+    oldAttemptText: (time: string) =>
       `You tried to send this on ${time}. We can no longer tell whether it arrived. We’ve kept your text.`,
     list: 'We couldn’t load your inquiries.',
     listSignedOut: 'Sign in again to see them.',
@@ -126,31 +140,34 @@ export const strings: Strings = {
     loading: 'Loading your inquiries.',
     upToDate: 'The list is up to date.',
     updated: 'The list has been updated.',
-    count: { one: '{n} inquiry', other: '{n} inquiries' },
-    newest: { one: 'the newest {n}', other: 'the newest {n}' },
+    count: { one: '{n} inquiry', other: '{n} inquiries' } as Plural,
+    /** While older inquiries are not loaded. */
+    newest: { one: 'the newest {n}', other: 'the newest {n}' } as Plural,
     more: 'Show more',
-    moreShown: { one: '{n} older inquiry loaded.', other: '{n} older inquiries loaded.' },
+    moreShown: { one: '{n} older inquiry loaded.', other: '{n} older inquiries loaded.' } as Plural,
     noSubject: 'No subject',
     noMessage: 'No message',
     showAll: 'Show all',
-    showAllOf: (size) => `Show all (${size})`,
+    showAllOf: (size: string) => `Show all (${size})`,
     showLess: 'Show less',
     emptyTitle: 'Nothing here yet',
     empty: 'What you send appears here, newest first. No other user sees it.',
-    answers: (email) => `Answers don’t appear here. They come by email to ${email}.`,
-    answersFrom: (sender, email) =>
+    /** Where answers come: not here. */
+    answers: (email: string) => `Answers don’t appear here. They come by email to ${email}.`,
+    answersFrom: (sender: string, email: string) =>
       `Answers don’t appear here. They come by email from ${sender} to ${email}.`,
     search: 'Search your inquiries',
     period: 'Period',
     anyTime: 'Any time',
-    lastDays: { one: 'Last day', other: 'Last {n} days' },
-    lastMonths: { one: 'Last month', other: 'Last {n} months' },
-    matches: { one: '{n} match', other: '{n} matches' },
+    lastDays: { one: 'Last day', other: 'Last {n} days' } as Plural,
+    lastMonths: { one: 'Last month', other: 'Last {n} months' } as Plural,
+    matches: { one: '{n} match', other: '{n} matches' } as Plural,
     noMatch: 'No inquiry matches',
+    /** Below `noMatch` and matches while older inquiries are not loaded. */
     searchedNewest: {
       one: 'Only the newest inquiry was searched. Show more to search older ones.',
       other: 'Only the newest {n} inquiries were searched. Show more to search older ones.',
-    },
+    } as Plural,
     clear: 'Clear search',
     today: 'Today',
     yesterday: 'Yesterday',
@@ -158,6 +175,7 @@ export const strings: Strings = {
     copyLink: 'Copy link',
     copied: 'Copied',
     notCopied: 'Copying didn’t work',
+    /** The address names an inquiry that this user does not have. */
     notFound: 'This inquiry isn’t in your list.',
   },
 };

@@ -1,0 +1,25 @@
+/** The process of the stack that all browser tests share: tells its parent where it is, and ends with it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildFormWhenStale } from '../../local/pages/form-server.ts';
+import { startStack } from '../../local/stack.ts';
+
+export type SharedStack = typeof shared;
+
+const folder = mkdtempSync(join(tmpdir(), 'inquiries-browser-'));
+const keysFile = join(folder, 'issuer-keys.json');
+await buildFormWhenStale();
+const stack = await startStack({ keysFile, log: () => undefined });
+const { url, formUrl, docsUrl, demoUrl, tableName, engine, issuer } = stack;
+const shared = {
+  url,
+  formUrl,
+  docsUrl,
+  demoUrl,
+  tableName,
+  engine: { name: engine.name, url: engine.url },
+  issuer: { url: issuer.url, clientId: issuer.clientId, keysFile },
+};
+process.on('disconnect', () => void stack.close().then(() => rmSync(folder, { recursive: true })));
+process.send?.(shared);
