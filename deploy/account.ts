@@ -10,10 +10,11 @@ import type { Stage } from '../lib/stages.ts';
 /**
  * Asks AWS whose credentials the environment has.
  *
+ * @param given - The region, if not that of the environment.
  * @throws UsageError without a region, without credentials, or if AWS does not accept them.
  */
-export async function readAccount(): Promise<{ accountId: string; region: string }> {
-  const client = new STSClient(NETWORK);
+export async function readAccount(given?: string): Promise<{ accountId: string; region: string }> {
+  const client = new STSClient({ ...NETWORK, ...(given !== undefined && { region: given }) });
   try {
     const region = await client.config.region().catch(() => {
       throw new UsageError('There is no AWS region; set AWS_REGION or AWS_PROFILE.');

@@ -1,128 +1,121 @@
 /**
  * Checks infra/terraform and infra/terraform/bootstrap without an AWS account: `terraform fmt`, `terraform validate`, and
- * `terraform test` with a mocked provider, of the stages' module in the workspace of each stage. Invalid settings are tested in tests/infra/module.test.ts.
+ * `terraform test` with a mocked provider, of the stages' module in the workspace of each stage. Invalid settings are tested
+ * in tests/infra/settings.test.ts.
  *
  * Usage: npm run check:infra [-- --no-skip]. Exit codes: 0 all passed or skipped, 1 a check failed (with --no-skip: or
  * was skipped), 2 bad use.
  */
 import { cpSync, globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { parseOptions, runCommand } from '../lib/command-line.ts';
-import {
-  providerSource,
-  run,
-  TERRAFORM,
-  terraformEnv,
-  terraformUnavailableReason,
-  testFilesOf,
-} from './terraform.ts';
+import type { Io, Main } from '../lib/command-line.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
-import { STAGES } from '../lib/stages.ts';
+import type { Stage } from '../lib/stages.ts';
+import { programOf, providerSource, run, terraformEnv, terraformUnavailableReason } from './terraform.ts';
 
 const USAGE = `
 Usage: npm run check:infra -- [--no-skip]
 
   --no-skip   fail if a check cannot run, instead of skipping it with the reason
 
-Needs terraform >= 1.10 on the PATH. The AWS provider comes from the registry, or from the folder in TF_PLUGIN_DIR
-(layout: HOST/hashicorp/aws/VERSION/PLATFORM).
+Needs terraform >= 1.10 on the PATH. The AWS provider comes from where Terraform finds it (the registry, a mirror in its
+CLI configuration, or ~/.terraform.d/plugins), or from the folder in TF_PLUGIN_DIR (layout: HOST/hashicorp/aws/VERSION/PLATFORM).
 `;
 
 interface Check {
   readonly title: string;
   readonly args: readonly string[];
-  readonly env?: NodeJS.ProcessEnv;
+  readonly workspace?: string;
 }
 
-const FORMAT: Check = { title: 'format', args: ['fmt', '-check', '-diff', '-recursive'] };
-const VALIDATE: Check = { title: 'validate', args: ['validate', '-no-color'] };
-/** Tests of settings that are the same in every stage: each file runs in the workspace of one of them. */
-const SETTINGS = ['inbox', 'observability', 'site'];
-/** In the workspace of each stage, the tests of every stage, its own, and a part of those of settings. */
-const TESTS = STAGES.map((stage, index): Check => {
-  const elsewhere = new Set(SETTINGS.filter((_, at) => at % STAGES.length !== index));
-  const files = testFilesOf(stage).filter((file) => !elsewhere.has(basename(file, '.tftest.hcl')));
-  return {
-    title: `test ${files.map((file) => basename(file, '.tftest.hcl')).join(', ')} in workspace ${stage}`,
-    args: ['test', '-no-color', ...files.map((file) => `-filter=${file}`)],
-    env: { TF_WORKSPACE: stage },
-  };
-});
-const MODULES = [
-  { folder: MODULE, validate: VALIDATE, tests: TESTS },
+/** The test files of the stages' module by the workspaces that they run in. */
+const TESTS: Readonly<Record<Stage, readonly string[]>> = {
+  develop: ['every_stage', 'site'],
+  main: ['every_stage', 'observability'],
+  release: ['every_stage', 'inbox'],
+};
+const MODULES: readonly { readonly folder: string; readonly checks: readonly Check[] }[] = [
+  {
+    folder: MODULE,
+    checks: Object.entries(TESTS).map(([workspace, files]) => ({
+      title: `test ${files.join(', ')} in workspace ${workspace}`,
+      args: ['test', '-no-color', ...files.map((file) => `-filter=tests/${file}.tftest.hcl`)],
+      workspace,
+    })),
+  },
   {
     folder: join(MODULE, 'bootstrap'),
-    validate: { ...VALIDATE, title: 'validate bootstrap' },
-    tests: [{ title: 'test bootstrap', args: ['test', '-no-color'] }],
+    checks: [{ title: 'test bootstrap', args: ['test', '-no-color'] }],
   },
 ];
 /** What the module reads of the form. */
 const OF_THE_FORM = ['web/{src,ui}/first-paint.*', 'web/public/*'];
-/** Terraform's errors when neither the registry nor TF_PLUGIN_DIR has the provider. */
+/** Terraform's errors when it has no source with the provider. */
 const NO_PROVIDER = /Failed to (query available provider packages|install provider)/;
 
-const counts = { passed: 0, failed: 0, skipped: 0 };
-
-function report(result: keyof typeof counts, title: string, detail = ''): void {
-  counts[result] += 1;
-  process.stdout.write(`${result.padEnd(8)} ${title}${detail}\n`);
-}
-
-function skip(checks: readonly Check[], reason: string): void {
-  for (const { title } of checks) report('skipped', title, `: ${reason}`);
-}
-
-/** Runs a check in a folder. A test passes only when it ran at least one `run` block. */
-async function check({ title, args, env }: Check, cwd: string): Promise<boolean> {
-  const { code, output } = await run(TERRAFORM, args, { cwd, env: terraformEnv(env) });
-  const runs = /(\d+) passed, \d+ failed/.exec(output)?.[1];
-  const passed = code === 0 && (args[0] !== 'test' || Number(runs) > 0);
-  report(passed ? 'passed' : 'failed', title, passed && runs !== undefined ? `: ${runs} runs` : '');
-  if (!passed) process.stdout.write(`${output.trim()}\n`);
-  return passed;
-}
-
-async function checkModule(folder: string, validate: Check, tests: readonly Check[]): Promise<void> {
-  const args = ['init', '-no-color', '-backend=false', ...providerSource()];
-  const { code, output } = await run(TERRAFORM, args, { cwd: folder, env: terraformEnv() });
-  if (NO_PROVIDER.test(output)) {
-    process.stdout.write(`${output.trim()}\n`);
-    skip([validate, ...tests], 'no AWS provider, neither from the registry nor from TF_PLUGIN_DIR');
-  } else if (code !== 0) {
-    report('failed', 'init', `\n${output.trim()}`);
-  } else if (await check(validate, folder)) {
-    await Promise.all(tests.map((test) => check(test, folder)));
+/** Copies a module, so that settings, state and lock file of this checkout do not affect the result or change. */
+function copyModule(folder: string): string {
+  const copy = mkdtempSync(join(tmpdir(), 'check-infra-'));
+  const path = relative(ROOT, folder);
+  const own = ['*.tf', 'stream-filters.json', 'tests/**/*.hcl'].map((name) => join(path, name));
+  for (const file of globSync([...own, ...OF_THE_FORM], { cwd: ROOT })) {
+    if (!file.endsWith('_override.tf')) cpSync(join(ROOT, file), join(copy, file));
   }
+  return copy;
 }
 
-await runCommand(async () => {
-  const { 'no-skip': noSkip } = parseOptions(USAGE, { 'no-skip': { type: 'boolean', default: false } });
-  const reason = await terraformUnavailableReason();
-  if (reason !== undefined) {
-    skip([FORMAT, ...MODULES.flatMap(({ validate, tests }) => [validate, ...tests])], reason);
-  } else {
-    await check(FORMAT, MODULE);
-    for (const { folder, validate, tests } of MODULES) {
-      // Runs in a copy: settings, state and lock file of this checkout must not affect the result or change.
-      const copy = mkdtempSync(join(tmpdir(), 'check-infra-'));
-      try {
-        const path = relative(ROOT, folder);
-        const files = [
-          ...['*.tf', 'stream-filters.json', 'tests/**/*.hcl'].map((name) => join(path, name)),
-          ...OF_THE_FORM,
-        ];
-        for (const file of globSync(files, { cwd: ROOT })) {
-          if (!file.endsWith('_override.tf')) cpSync(join(ROOT, file), join(copy, file));
-        }
-        await checkModule(join(copy, path), validate, tests);
-      } finally {
-        rmSync(copy, { recursive: true, force: true });
-      }
+/** Runs the checks and prints their results. @returns How many failed, and how many were skipped. */
+async function checkAll({ stdout, env }: Io): Promise<{ failed: number; skipped: number }> {
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  const report = (result: keyof typeof counts, title: string, detail = ''): void => {
+    counts[result] += 1;
+    stdout.write(`${result.padEnd(8)} ${title}${detail}\n`);
+  };
+  const terraform = (args: readonly string[], cwd: string, workspace?: string) =>
+    run(programOf(env), args, { cwd, env: terraformEnv({ TF_WORKSPACE: workspace }, env) });
+  /** A test passes only when it ran at least one `run` block. */
+  const check = async (cwd: string, { title, args, workspace }: Check): Promise<boolean> => {
+    const { code, output } = await terraform(args, cwd, workspace);
+    const runs = /(\d+) passed, \d+ failed/.exec(output)?.[1];
+    const passed = code === 0 && (args[0] !== 'test' || Number(runs) > 0);
+    report(passed ? 'passed' : 'failed', title, passed && runs !== undefined ? `: ${runs} runs` : '');
+    if (!passed) stdout.write(`${output.trim()}\n`);
+    return passed;
+  };
+
+  const unavailable = await terraformUnavailableReason(env);
+  if (unavailable === undefined)
+    await check(MODULE, { title: 'format', args: ['fmt', '-check', '-diff', '-recursive'] });
+  for (const { folder, checks } of MODULES) {
+    const validate: Check = { title: `validate ${relative(ROOT, folder)}`, args: ['validate', '-no-color'] };
+    const copy = copyModule(folder);
+    const cwd = join(copy, relative(ROOT, folder));
+    try {
+      const init = ['init', '-no-color', '-backend=false', ...providerSource(env)];
+      const { code, output } =
+        unavailable === undefined ? await terraform(init, cwd) : { code: 1, output: unavailable };
+      if (unavailable !== undefined || NO_PROVIDER.test(output)) {
+        const reason =
+          unavailable ?? 'Terraform finds no AWS provider; TF_PLUGIN_DIR names a folder with one';
+        for (const { title } of [validate, ...checks]) report('skipped', title, `: ${reason}`);
+      } else if (code !== 0) report('failed', 'init', `\n${output.trim()}`);
+      else if (await check(cwd, validate)) await Promise.all(checks.map((each) => check(cwd, each)));
+    } finally {
+      rmSync(copy, { recursive: true, force: true });
     }
   }
-  process.stdout.write(
-    `check:infra: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`,
-  );
-  if (counts.failed > 0 || (noSkip && counts.skipped > 0)) process.exitCode = 1;
-});
+  const { passed, failed, skipped } = counts;
+  stdout.write(`check:infra: ${passed} passed, ${failed} failed, ${skipped} skipped\n`);
+  return counts;
+}
+
+export const main: Main = async (args, io) => {
+  const options = { 'no-skip': { type: 'boolean', default: false } } as const;
+  const { 'no-skip': noSkip } = parseOptions(USAGE, options, args);
+  const { failed, skipped } = await checkAll(io);
+  return failed > 0 || (noSkip && skipped > 0) ? 1 : 0;
+};
+
+if (import.meta.main) await runCommand(main);

@@ -8,17 +8,20 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isConfirmed, parseCommandLine, runCommand, UsageError } from '../lib/command-line.ts';
+import type { Io, Main } from '../lib/command-line.ts';
+import { MODULE, ROOT } from '../lib/paths.ts';
+import { STAGES } from '../lib/stages.ts';
+import type { Stage } from '../lib/stages.ts';
 import { findBackendFile, hasLocalState, readStageAccount } from './account.ts';
-import { applyGradually, findRinging, findShift } from './gradual.ts';
+import { applyGradually, findShift, listFiringAlarms } from './gradual.ts';
 import { describeLoss, initialise, keepInterrupted, makePlan, readOutputs } from './plan.ts';
 import type { Plan } from './plan.ts';
 import { uploadForm } from './site.ts';
 import type { Site } from './site.ts';
-import { exitCodeOfInterruption, handleSignals, interruption, runStep, step, terraform } from './steps.ts';
+import { main as smoke } from './smoke.ts';
+import { openSession, runStep, terraform } from './steps.ts';
+import type { Session } from './steps.ts';
 import { run, terraformUnavailableReason } from './terraform.ts';
-import { MODULE, ROOT } from '../lib/paths.ts';
-import { STAGES } from '../lib/stages.ts';
-import type { Stage } from '../lib/stages.ts';
 import { pruneVersions } from './versions.ts';
 
 const USAGE = `
@@ -30,7 +33,7 @@ Usage: npm run deploy -- STAGE [--yes] [--plan-only | --drift] [--expect SHA256]
   --drift            stop after the plan; exit code 1 if it has changes
   --expect SHA256    refuse a plan with changes other than those that were reviewed
   --gradual MINUTES  give the new version of the function 10 % of the requests for so long, and none if an alarm of the
-                     function or the API rings meanwhile
+                     function or the API fires meanwhile
 
 Credentials and region come from the environment (AWS_PROFILE, AWS_REGION, …). STAGE.s3.tfbackend or backend.s3.tfbackend
 in infra/terraform, or TF_CLI_ARGS_init, names the place of the state. SMOKE_TOKEN is an ID token for the smoke test of a
@@ -53,7 +56,11 @@ const INTERRUPTED = {
   'uploading the form': `the plan is applied; the form may be the one from before. ${AGAIN}`,
   'testing the stage': `everything is deployed, but not tested. ${AGAIN}`,
 };
-let phase: keyof typeof INTERRUPTED = 'building';
+
+/** A run of the command; `phase` is what a signal interrupts. */
+interface Deployment extends Session {
+  phase: keyof typeof INTERRUPTED;
+}
 
 interface Outputs {
   readonly api_url: string;
@@ -69,14 +76,15 @@ interface Outputs {
   >[];
 }
 
-function readSettings() {
-  const { values, positionals } = parseCommandLine(USAGE, {
+function readSettings(args: string[]) {
+  const options = {
     yes: { type: 'boolean', default: false },
     'plan-only': { type: 'boolean', default: false },
     drift: { type: 'boolean', default: false },
     expect: { type: 'string' },
     gradual: { type: 'string' },
-  });
+  } as const;
+  const { values, positionals } = parseCommandLine(USAGE, options, { args });
   const [name, ...others] = positionals;
   if (name === undefined) throw new UsageError(`The stage is missing: npm run deploy -- ${STAGES.join('|')}`);
   const stage = STAGES.find((known) => known === name);
@@ -95,19 +103,19 @@ function readSettings() {
 }
 
 /** Checks everything that can be checked before the first change. */
-async function checkAll({ stage, yes, planOnly }: ReturnType<typeof readSettings>) {
-  if (!yes && !planOnly && !process.stdin.isTTY) {
+async function checkAll({ stage, yes, planOnly }: ReturnType<typeof readSettings>, { env, stdin }: Io) {
+  if (!yes && !planOnly && !stdin.isTTY) {
     throw new UsageError('There is no terminal for the confirmation; pass --yes or --plan-only.');
   }
-  const workspace = process.env['TF_WORKSPACE'];
+  const workspace = env['TF_WORKSPACE'];
   if (workspace !== undefined && workspace !== stage) {
     throw new UsageError(`TF_WORKSPACE is "${workspace}", which contradicts the stage ${stage}; unset it.`);
   }
-  const reason = await terraformUnavailableReason();
+  const reason = await terraformUnavailableReason(env);
   if (reason !== undefined) throw new UsageError(reason);
 
-  const head = await run('git', ['rev-parse', '--short', 'HEAD']);
-  const status = await run('git', ['status', '--porcelain']);
+  const head = await run('git', ['rev-parse', '--short', 'HEAD'], { env });
+  const status = await run('git', ['status', '--porcelain'], { env });
   if (head.code === 127) throw new UsageError('git is not on the PATH.');
   if (head.code !== 0 || status.code !== 0) throw new UsageError('This is not a git checkout with a commit.');
   const [dirty] = status.stdout.split('\n');
@@ -117,7 +125,7 @@ async function checkAll({ stage, yes, planOnly }: ReturnType<typeof readSettings
   if (stage !== 'develop' && hasLocalState()) {
     throw new UsageError(`${stage} must not use local state; remove infra/terraform/backend_override.tf.`);
   }
-  if (!hasLocalState() && findBackendFile(stage) === undefined && !process.env['TF_CLI_ARGS_init']) {
+  if (!hasLocalState() && findBackendFile(stage) === undefined && !env['TF_CLI_ARGS_init']) {
     throw new UsageError(
       'The place of the state is missing: run "npm run bootstrap" once, or copy infra/terraform/backend.s3.tfbackend.example to backend.s3.tfbackend and enter your bucket.',
     );
@@ -133,6 +141,7 @@ const hashPackage = (file: string): string =>
     .digest('base64');
 
 function summarise(
+  { env, stdout }: Io,
   stage: Stage,
   { accountId, region, commit }: Awaited<ReturnType<typeof checkAll>>,
   { changes, text, sha256 }: Plan,
@@ -143,11 +152,11 @@ function summarise(
       : (change.actions[0] ?? '').replace('update', 'change').replace('delete', 'destroy'),
   );
   const count = (verb: string): number => verbs.filter((found) => found === verb).length;
-  process.stdout.write(`
+  stdout.write(`
 ${text}
 
   stage     ${stage}
-  account   ${accountId}, region ${region}, ${process.env['AWS_PROFILE'] ? `profile ${process.env['AWS_PROFILE']}` : 'credentials of the environment'}
+  account   ${accountId}, region ${region}, ${env['AWS_PROFILE'] ? `profile ${env['AWS_PROFILE']}` : 'credentials of the environment'}
   commit    ${commit}
   package   dist/inquiries.zip, sha256 ${hashPackage('dist/inquiries.zip')}
             dist/mailer.zip, sha256 ${hashPackage('dist/mailer.zip')}
@@ -158,87 +167,84 @@ ${changes.map(({ address }, index) => `            ${(verbs[index] ?? '').padEnd
 `);
 }
 
-/** Builds and plans, prints the plan, and refuses it or has it confirmed. @returns Undefined if nothing is to be applied. */
+/** Builds and plans, prints the plan, and refuses it or has it confirmed. @returns The exit code if nothing is to be applied. */
 async function review(
+  deployment: Deployment,
   { stage, yes, planOnly, drift, expect, minutes }: ReturnType<typeof readSettings>,
   account: Awaited<ReturnType<typeof checkAll>>,
   file: string,
 ) {
-  await step('npm run build', () => runStep('npm', ['run', '--silent', 'build']));
-  phase = 'planning';
-  await initialise(stage);
-  const whole = await makePlan(file);
+  const { io, interruption } = deployment;
+  await runStep(deployment, 'npm run build', 'npm', ['run', '--silent', 'build']);
+  deployment.phase = 'planning';
+  await initialise(deployment, stage);
+  const whole = await makePlan(deployment, file);
   const gradual = minutes === undefined ? undefined : findShift(whole);
-  const plan = gradual === undefined ? whole : await makePlan(file, { shift: gradual.shift });
-  summarise(stage, account, plan);
+  const plan = gradual === undefined ? whole : await makePlan(deployment, file, { shift: gradual.shift });
+  summarise(io, stage, account, plan);
 
-  const loss = describeLoss(plan);
+  const loss = describeLoss(plan, deployment);
   if (loss !== undefined) throw new UsageError(loss);
   // What another deployment has done meanwhile needs no review here.
   if (expect !== undefined && plan.hasChanges && plan.sha256 !== expect) {
     throw new UsageError(`The plan is not the one that was reviewed (${expect}). Nothing was changed.`);
   }
-  if (drift && plan.hasChanges) process.exitCode = 1;
-  if (planOnly) return undefined;
+  if (planOnly) return drift && plan.hasChanges ? 1 : 0;
   if (gradual !== undefined) {
-    const ringing = await findRinging(gradual.functionName);
-    if (ringing.length > 0) {
+    const firing = await listFiringAlarms(gradual.functionName);
+    if (firing.length > 0) {
       throw new UsageError(
-        `The alarms cannot tell whether the new version is good, since they ring already: ${ringing.join(', ')}. Deploy without --gradual. Nothing was changed.`,
+        `Alarms are firing already, so that they cannot judge the new version: ${firing.join(', ')}. Deploy without --gradual. Nothing was changed.`,
       );
     }
   }
   if (
     plan.hasChanges &&
     !yes &&
-    !(await isConfirmed(`Apply this plan? Type ${stage} to confirm: `, stage, interruption))
+    !(await isConfirmed(`Apply this plan? Type ${stage} to confirm: `, stage, interruption, io))
   )
     throw new UsageError('Nothing was changed.');
   return { plan, gradual };
 }
 
-async function apply({ file }: Plan): Promise<void> {
+async function apply(session: Session, { file }: Plan): Promise<void> {
   try {
-    await terraform(['apply', '-no-color', file]);
+    await terraform(session, ['apply', '-no-color', file]);
   } catch (error) {
-    await keepInterrupted();
+    await keepInterrupted(session);
     throw error;
   }
 }
 
 /** Uploads the form of a stage that has one, and deletes old versions of the function. */
-async function finish({ site, form_config, connect_origins = [], live_alias }: Outputs): Promise<void> {
+async function finish(
+  { io: { stdout }, interruption }: Session,
+  { site, form_config, connect_origins = [], live_alias }: Outputs,
+): Promise<void> {
   if (site) {
-    process.stdout.write(`upload of the form to ${site.bucket} …\n`);
-    const uploaded = await uploadForm(site, form_config, connect_origins);
-    process.stdout.write(
+    stdout.write(`upload of the form to ${site.bucket} …\n`);
+    const uploaded = await uploadForm(site, form_config, connect_origins, interruption);
+    stdout.write(
       uploaded.length === 0 ? 'no file has changed\n' : uploaded.map((key) => `  ${key}\n`).join(''),
     );
   }
   if (live_alias) {
     const pruned = await pruneVersions(live_alias.function_name, KEPT_VERSIONS);
-    if (pruned.length > 0) process.stdout.write(`deleted versions ${pruned.join(', ')} of the function\n`);
+    if (pruned.length > 0) stdout.write(`deleted versions ${pruned.join(', ')} of the function\n`);
   }
 }
 
-async function test(stage: Stage, { api_url, cors_origin, live_alias, smoke_sign_in }: Outputs) {
-  const args = [
-    join(ROOT, 'deploy/smoke.ts'),
-    '--url',
-    api_url,
-    '--origin',
-    cors_origin,
-    '--wait',
-    '60',
-    ...(live_alias ? ['--function', `${live_alias.function_name}:${live_alias.name}`] : []),
-    ...(smoke_sign_in
-      ? ['--user-pool', smoke_sign_in.user_pool_id, '--client', smoke_sign_in.client_id]
-      : []),
-  ];
-  const { code } = await runStep(process.execPath, args, {
-    shown: true,
-  });
-  interruption.throwIfAborted();
+async function test(
+  { io, interruption }: Session,
+  stage: Stage,
+  { api_url, cors_origin, live_alias, smoke_sign_in }: Outputs,
+): Promise<void> {
+  const alias = live_alias ? ['--function', `${live_alias.function_name}:${live_alias.name}`] : [];
+  const signIn = smoke_sign_in
+    ? ['--user-pool', smoke_sign_in.user_pool_id, '--client', smoke_sign_in.client_id]
+    : [];
+  const args = ['--url', api_url, '--origin', cors_origin, '--wait', '60', ...alias, ...signIn];
+  const code = await smoke(args, io, interruption);
   if (code !== 0) {
     throw new Error(
       `Applied, but the smoke test failed: ${api_url}. To go back to the version before: npm run rollback -- ${stage}`,
@@ -246,14 +252,18 @@ async function test(stage: Stage, { api_url, cors_origin, live_alias, smoke_sign
   }
 }
 
-function report(isChanged: boolean, { site, api_url, dashboard_url, dns_records = [] }: Outputs): void {
+function report(
+  { stdout }: Io,
+  isChanged: boolean,
+  { site, api_url, dashboard_url, dns_records = [] }: Outputs,
+): void {
   const done = isChanged ? 'Deployed' : 'Already deployed';
   const addresses = site ? `${site.url}\nAPI ${api_url}/inquiries` : `${api_url}/inquiries`;
-  process.stdout.write(`\n${done}: ${addresses}\nDashboard ${dashboard_url}\n`);
+  stdout.write(`\n${done}: ${addresses}\nDashboard ${dashboard_url}\n`);
   if (dns_records.length === 0) return;
-  process.stdout.write('\nEnter these DNS records where the domain is managed:\n');
+  stdout.write('\nEnter these DNS records where the domain is managed:\n');
   for (const { domain, purpose, name, type, value, next } of dns_records) {
-    process.stdout.write(`
+    stdout.write(`
   ${name}
   ${type.padEnd(6)} ${value}
          ${purpose} of ${domain}; once it can be resolved, ${next}, and deploy again
@@ -262,7 +272,7 @@ function report(isChanged: boolean, { site, api_url, dashboard_url, dns_records 
 }
 
 /** What is true after a signal, in one or two sentences. */
-function describeInterruption(error: unknown): string {
+function describeInterruption(error: unknown, phase: Deployment['phase']): string {
   const detail = error instanceof Error ? error.message : '';
   const state = existsSync(join(MODULE, 'errored.tfstate'))
     ? 'Terraform could not save its state, which is in infra/terraform/errored.tfstate; see docs/runbook.md.'
@@ -272,35 +282,47 @@ function describeInterruption(error: unknown): string {
   return `${phase === 'applying' ? detail : ''}\n\nInterrupted while ${phase}: ${state}\n`.trimStart();
 }
 
-async function deploy(settings: ReturnType<typeof readSettings>): Promise<void> {
-  const account = await checkAll(settings);
-  handleSignals();
+async function deploy(
+  deployment: Deployment,
+  settings: ReturnType<typeof readSettings>,
+  account: Awaited<ReturnType<typeof checkAll>>,
+): Promise<number> {
+  const { io } = deployment;
   const folder = mkdtempSync(join(tmpdir(), 'deploy-'));
   try {
-    const reviewed = await review(settings, account, join(folder, 'plan'));
-    if (reviewed === undefined) return;
+    const reviewed = await review(deployment, settings, account, join(folder, 'plan'));
+    if (typeof reviewed === 'number') return reviewed;
     const { plan, gradual } = reviewed;
-    phase = gradual === undefined ? 'applying' : 'shifting the requests';
-    if (gradual) await applyGradually(apply, plan, gradual, settings.minutes ?? 0);
-    else if (plan.hasChanges) await apply(plan);
-    phase = 'uploading the form';
-    const outputs = await readOutputs<Outputs>();
-    await finish(outputs);
-    phase = 'testing the stage';
-    await test(settings.stage, outputs);
-    report(plan.hasChanges, outputs);
+    const applyPlan = (each: Plan): Promise<void> => apply(deployment, each);
+    deployment.phase = gradual === undefined ? 'applying' : 'shifting the requests';
+    if (gradual) await applyGradually(deployment, applyPlan, plan, gradual, settings.minutes ?? 0);
+    else if (plan.hasChanges) await applyPlan(plan);
+    deployment.phase = 'uploading the form';
+    const outputs = await readOutputs<Outputs>(deployment);
+    await finish(deployment, outputs);
+    deployment.phase = 'testing the stage';
+    await test(deployment, settings.stage, outputs);
+    report(io, plan.hasChanges, outputs);
+    return 0;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-await runCommand(async () => {
-  const settings = readSettings();
+export const main: Main = async (args, io) => {
+  const settings = readSettings(args);
+  const account = await checkAll(settings, io);
+  const deployment: Deployment = { ...openSession(io), phase: 'building' };
   try {
-    await deploy(settings);
+    return await deploy(deployment, settings, account);
   } catch (error) {
+    const { interruption, phase } = deployment;
     if (!interruption.aborted || error instanceof UsageError) throw error;
-    process.stderr.write(describeInterruption(error));
-    process.exitCode = exitCodeOfInterruption();
+    io.stderr.write(describeInterruption(error, phase));
+    return interruption.reason as number;
+  } finally {
+    deployment.close();
   }
-});
+};
+
+if (import.meta.main) await runCommand(main);

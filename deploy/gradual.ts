@@ -4,7 +4,7 @@ import { CloudWatchClient, DescribeAlarmsCommand } from '@aws-sdk/client-cloudwa
 import { NETWORK } from '../lib/aws.ts';
 import { makePlan } from './plan.ts';
 import type { Plan, Shift } from './plan.ts';
-import { interruption } from './steps.ts';
+import type { Session } from './steps.ts';
 import { switchAlias } from './versions.ts';
 
 const ALIAS = 'aws_lambda_alias.live';
@@ -26,8 +26,8 @@ export function findShift({ changes }: Plan): Gradual | undefined {
   };
 }
 
-/** Names of the alarms of the function and the API that ring. */
-export async function findRinging(functionName: string): Promise<string[]> {
+/** Names of the alarms of the function and the API that are firing. */
+export async function listFiringAlarms(functionName: string): Promise<string[]> {
   const client = new CloudWatchClient(NETWORK);
   try {
     // Alarms are named FUNCTION-function-… and FUNCTION-api-…; a stage has fewer than the 100 of one page.
@@ -46,13 +46,13 @@ export async function findRinging(functionName: string): Promise<string[]> {
   }
 }
 
-async function watch(functionName: string, minutes: number): Promise<void> {
+async function watch({ interruption }: Session, functionName: string, minutes: number): Promise<void> {
   const end = performance.now() + minutes * 60_000;
   for (;;) {
     // The alarms are read once more after the end.
     const remaining = end - performance.now();
-    const ringing = await findRinging(functionName);
-    if (ringing.length > 0) throw new Error(`Rings: ${ringing.join(', ')}.`);
+    const firing = await listFiringAlarms(functionName);
+    if (firing.length > 0) throw new Error(firing.map((name) => `Alarm ${name} is firing.`).join('\n'));
     if (remaining <= 0) return;
     await sleep(Math.min(POLL_MS, remaining), undefined, { signal: interruption });
   }
@@ -63,18 +63,18 @@ async function watch(functionName: string, minutes: number): Promise<void> {
  * anything fails, or at a signal, the version from before gets all requests again.
  */
 export async function applyGradually(
+  session: Session,
   apply: (plan: Plan) => Promise<void>,
   plan: Plan,
   { functionName, shift: { version, weight } }: Gradual,
   minutes: number,
 ): Promise<void> {
+  const { stdout, stderr } = session.io;
   try {
     await apply(plan);
-    process.stdout.write(
-      `${weight * 100} % of the requests go to the new version for ${minutes} minutes …\n`,
-    );
-    await watch(functionName, minutes);
-    const rest = await makePlan(`${plan.file}-rest`);
+    stdout.write(`${weight * 100} % of the requests go to the new version for ${minutes} minutes …\n`);
+    await watch(session, functionName, minutes);
+    const rest = await makePlan(session, `${plan.file}-rest`);
     const others = rest.changes.filter(({ address }) => address !== ALIAS).map(({ address }) => address);
     if (others.length > 0) throw new Error(`Something else has changed meanwhile: ${others.join(', ')}.`);
     await apply(rest);
@@ -83,7 +83,7 @@ export async function applyGradually(
       () => `Version ${version} of ${functionName} gets all requests again.`,
       (failure: Error) => `Version ${version} could not be given all requests again: ${failure.message}`,
     );
-    process.stderr.write(`${result}\n`);
+    stderr.write(`${result}\n`);
     throw error;
   }
 }

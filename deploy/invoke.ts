@@ -17,10 +17,15 @@ const lambda = new LambdaClient({
  * Invokes the function with the event of a request that no authorizer has passed: payload 2.0, without claims.
  *
  * @param name - With a version or an alias, if not the latest: `inquiries-develop:live`.
+ * @param interruption - Ends the request.
  * @throws Error when the function throws, runs out of time or memory, or returns no response; the error of the SDK
  * when Lambda does not run it.
  */
-export async function invokeFunction(name: string, method: string): Promise<ServiceResponse> {
+export async function invokeFunction(
+  name: string,
+  method: string,
+  interruption?: AbortSignal,
+): Promise<ServiceResponse> {
   const [path, routeKey] = ['/inquiries', `${method} /inquiries`];
   const event = {
     version: '2.0',
@@ -39,6 +44,7 @@ export async function invokeFunction(name: string, method: string): Promise<Serv
   };
   const { FunctionError: failure, Payload: payload } = await lambda.send(
     new InvokeCommand({ FunctionName: name, Payload: JSON.stringify(event) }),
+    interruption && { abortSignal: interruption },
   );
   const result = parseObject(payload?.transformToString() ?? '') ?? {};
   if (failure !== undefined) {

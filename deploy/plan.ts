@@ -2,11 +2,12 @@
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { findBackendFile } from './account.ts';
-import { terraform } from './steps.ts';
-import { providerSource, run, TERRAFORM, terraformEnv } from './terraform.ts';
 import { MODULE } from '../lib/paths.ts';
 import type { Stage } from '../lib/stages.ts';
+import { findBackendFile } from './account.ts';
+import { terraform } from './steps.ts';
+import type { Session } from './steps.ts';
+import { programOf, providerSource, run, terraformEnv } from './terraform.ts';
 
 interface Change {
   readonly address: string;
@@ -43,13 +44,14 @@ const KEPT: Readonly<Record<string, string>> = {
 };
 
 /** Selects the stage's workspace, and creates it the first time. */
-export async function initialise(stage: Stage): Promise<void> {
+export async function initialise(session: Session, stage: Stage): Promise<void> {
   // The last selected workspace may not exist in this stage's backend, which would make init fail.
   rmSync(join(MODULE, '.terraform/environment'), { force: true });
   const file = findBackendFile(stage);
   const backend = file === undefined ? [] : [`-backend-config=${file}`];
-  await terraform(['init', '-no-color', '-reconfigure', ...backend, ...providerSource()]);
-  await terraform(['workspace', 'select', '-or-create', stage]);
+  const source = providerSource(session.io.env);
+  await terraform(session, ['init', '-no-color', '-reconfigure', ...backend, ...source]);
+  await terraform(session, ['workspace', 'select', '-or-create', stage]);
 }
 
 const isChange = ({ actions }: { readonly actions: readonly string[] }): boolean =>
@@ -61,21 +63,30 @@ const isChange = ({ actions }: { readonly actions: readonly string[] }): boolean
  * @param options - `args` of `terraform plan`, and the folder of the module, by default that of the stages.
  */
 export async function makePlan(
+  session: Session,
   file: string,
-  { shift, args = [], cwd }: { shift?: Shift | undefined; args?: readonly string[]; cwd?: string } = {},
+  {
+    shift,
+    args = [],
+    ...options
+  }: {
+    readonly shift?: Shift | undefined;
+    readonly args?: readonly string[];
+    readonly env?: NodeJS.ProcessEnv;
+    readonly cwd?: string;
+  } = {},
 ): Promise<Plan> {
-  await terraform(
-    ['plan', '-no-color', ...args, `-out=${file}`],
-    { TF_VAR_shift: shift && JSON.stringify(shift) },
-    cwd,
-  );
-  const shown = JSON.parse(await terraform(['show', '-json', file], {}, cwd)) as {
-    resource_changes?: Change[];
+  const env = { ...options.env, TF_VAR_shift: shift && JSON.stringify(shift) };
+  await terraform(session, ['plan', '-no-color', ...args, `-out=${file}`], { ...options, env });
+  const shown = JSON.parse(await terraform(session, ['show', '-json', file], options)) as {
+    resource_changes?: (Change & { change: { importing?: object } })[];
     output_changes?: Record<string, { actions: string[] }>;
   };
-  const changes = (shown.resource_changes ?? []).filter(({ change }) => isChange(change));
+  const changes = (shown.resource_changes ?? []).filter(
+    ({ change }) => isChange(change) || change.importing !== undefined,
+  );
   const hasChanges = changes.length > 0 || Object.values(shown.output_changes ?? {}).some(isChange);
-  const text = (await terraform(['show', '-no-color', file], {}, cwd))
+  const text = (await terraform(session, ['show', '-no-color', file], options))
     // What the symbols mean: the same every time.
     .replace(/^(?:Terraform|OpenTofu) used the selected providers[^:]*symbols:\n(?:.+\n)+/m, '')
     .trim();
@@ -83,8 +94,8 @@ export async function makePlan(
 }
 
 /** The outputs of the module, by default that of the stages. */
-export async function readOutputs<Outputs>(cwd?: string): Promise<Outputs> {
-  const outputs = JSON.parse(await terraform(['output', '-json'], {}, cwd)) as Record<
+export async function readOutputs<Outputs>(session: Session, cwd = MODULE): Promise<Outputs> {
+  const outputs = JSON.parse(await terraform(session, ['output', '-json'], { cwd })) as Record<
     string,
     { value: unknown }
   >;
@@ -93,7 +104,7 @@ export async function readOutputs<Outputs>(cwd?: string): Promise<Outputs> {
 }
 
 /** What the plan would lose, in one sentence; undefined if nothing. */
-export function describeLoss({ changes }: Plan): string | undefined {
+export function describeLoss({ changes }: Plan, { io }: Session): string | undefined {
   const lost = changes.filter(({ type, change }) => type in KEPT && change.actions.includes('delete'));
   if (lost.length === 0) return undefined;
   const names = [...new Set(lost.map(({ type }) => KEPT[type]))].join(' and ');
@@ -101,7 +112,7 @@ export function describeLoss({ changes }: Plan): string | undefined {
     .filter((change) => change.action_reason === 'replace_because_tainted')
     .map(
       ({ address }) =>
-        ` Its creation was interrupted; to keep it: ${TERRAFORM} -chdir=infra/terraform untaint '${address}'`,
+        ` Its creation was interrupted; to keep it: ${programOf(io.env)} -chdir=infra/terraform untaint '${address}'`,
     );
   return `The plan deletes ${names}, which this command never does. Nothing was changed.${hints.join('')}`;
 }
@@ -110,19 +121,19 @@ export function describeLoss({ changes }: Plan): string | undefined {
  * Keeps tables and user pools whose creation was interrupted. Terraform marks such a resource as tainted, plans to replace
  * it, and that plan would never be applied; without the mark, the next plan completes it.
  */
-export async function keepInterrupted(): Promise<void> {
+export async function keepInterrupted({ io: { env } }: Session): Promise<void> {
   // Not a step: this runs after an interruption, and must not end at a further one.
   const options = {
     cwd: MODULE,
-    env: terraformEnv({ TF_WORKSPACE: undefined }),
+    env: terraformEnv({ TF_WORKSPACE: undefined }, env),
     interruption: new AbortController().signal,
   };
-  const { code, stdout } = await run(TERRAFORM, ['show', '-json'], options);
+  const { code, stdout } = await run(programOf(env), ['show', '-json'], options);
   if (code !== 0) return;
   const { values } = JSON.parse(stdout) as {
     values?: { root_module?: { resources?: { address: string; type: string; tainted?: boolean }[] } };
   };
   for (const { address, type, tainted } of values?.root_module?.resources ?? []) {
-    if (tainted === true && type in KEPT) await run(TERRAFORM, ['untaint', address], options);
+    if (tainted === true && type in KEPT) await run(programOf(env), ['untaint', address], options);
   }
 }

@@ -4,14 +4,13 @@
  *
  * Usage: see below. Exit codes: 0 switched (or listed), 1 a step failed, 2 refused or declined, nothing changed.
  */
-import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
 import { GetPolicyCommand, LambdaClient, ResourceNotFoundException } from '@aws-sdk/client-lambda';
 import { isConfirmed, parseCommandLine, runCommand, UsageError } from '../lib/command-line.ts';
+import type { Io, Main } from '../lib/command-line.ts';
 import { describeFailure, NETWORK } from '../lib/aws.ts';
 import { readStageAccount } from './account.ts';
-import { ROOT } from '../lib/paths.ts';
 import { STAGES } from '../lib/stages.ts';
+import { main as smoke } from './smoke.ts';
 import { ALIAS, listVersions, readLive, switchAlias } from './versions.ts';
 import type { Live, Version } from './versions.ts';
 
@@ -31,13 +30,14 @@ rolled back: not the mailer, which has no versions, and not the table, the API a
 The next deployment goes forward again, also one of the same commit: fix or revert it before anybody deploys.
 `;
 
-function readSettings() {
-  const { values, positionals } = parseCommandLine(USAGE, {
+function readSettings(args: string[], { stdin }: Io) {
+  const options = {
     list: { type: 'boolean', default: false },
     yes: { type: 'boolean', default: false },
     url: { type: 'string' },
     function: { type: 'string' },
-  });
+  } as const;
+  const { values, positionals } = parseCommandLine(USAGE, options, { args });
   const [name, version, ...others] = positionals;
   if (name === undefined)
     throw new UsageError(`The stage is missing: npm run rollback -- ${STAGES.join('|')}`);
@@ -49,7 +49,7 @@ function readSettings() {
     throw new UsageError(`"${[version, ...others].join(' ')}" is not a version; a version is a number.`);
   }
   const { list, yes, url } = values;
-  if (!list && !yes && !process.stdin.isTTY) {
+  if (!list && !yes && !stdin.isTTY) {
     throw new UsageError('There is no terminal for the confirmation; pass --yes or --list.');
   }
   return { stage, version, list, yes, url, functionName: values.function ?? `inquiries-${stage}` };
@@ -105,53 +105,51 @@ async function findUrl(functionName: string): Promise<string | undefined> {
   return [403, 404].includes(response?.status ?? 0) ? undefined : url;
 }
 
-/** @returns Whether the stage passes. */
-function runSmokeTest(functionName: string, url: string | undefined): boolean {
-  const args = ['--function', `${functionName}:${ALIAS}`, ...(url === undefined ? [] : ['--url', url])];
-  const script = join(ROOT, 'deploy/smoke.ts');
-  return spawnSync(process.execPath, [script, '--wait', '30', ...args], { stdio: 'inherit' }).status === 0;
-}
-
-async function rollBack({ stage, version, list, yes, url, functionName }: ReturnType<typeof readSettings>) {
+async function rollBack(
+  { stage, version, list, yes, url, functionName }: ReturnType<typeof readSettings>,
+  io: Io,
+): Promise<void> {
+  const { stdout } = io;
   const { accountId, region } = await readStageAccount(stage);
   const live = await readLive(functionName);
   const versions = await listVersions(functionName);
-  process.stdout.write(`${functionName}, stage ${stage}, account ${accountId}, region ${region}\n`);
+  stdout.write(`${functionName}, stage ${stage}, account ${accountId}, region ${region}\n`);
   if (list) {
-    for (const each of versions) process.stdout.write(`${toLine(each, live)}\n`);
+    for (const each of versions) stdout.write(`${toLine(each, live)}\n`);
     return;
   }
   const target = choose(versions, live, version);
   const involved = versions.filter((each) => each === target || namedBy(live).includes(each.version));
   for (const each of involved) {
-    process.stdout.write(`${toLine(each, live)}${each === target ? '  <- switch to this version' : ''}\n`);
+    stdout.write(`${toLine(each, live)}${each === target ? '  <- switch to this version' : ''}\n`);
   }
   const api = url ?? (await findUrl(functionName));
   if (api === undefined) {
-    process.stdout.write(
+    stdout.write(
       'The execute-api address is switched off: only the function will be checked, unless you pass --url.\n',
     );
   }
-  if (!yes && !(await isConfirmed(`Switch to it? Type ${stage} to confirm: `, stage)))
+  if (!yes && !(await isConfirmed(`Switch to it? Type ${stage} to confirm: `, stage, undefined, io)))
     throw new UsageError('Nothing was changed.');
 
   await switchAlias(functionName, target.version, live.revisionId);
-  process.stdout.write(`Switched: version ${target.version} is live.\n\n`);
-  const isHealthy = runSmokeTest(functionName, api);
-  process.stdout.write(`
+  stdout.write(`Switched: version ${target.version} is live.\n\n`);
+  const smokeArgs = ['--wait', '30', '--function', `${functionName}:${ALIAS}`];
+  const failures = await smoke([...smokeArgs, ...(api === undefined ? [] : ['--url', api])], io);
+  stdout.write(`
 To go forward: correct or revert the commit, then npm run deploy -- ${stage}.
 Until then a plan, and with it the drift job, reports the alias (aws_lambda_alias.${ALIAS}); it is not a fault.
 `);
-  if (isHealthy) return;
+  if (failures === 0) return;
   throw new Error(
     `The smoke test failed. Version ${target.version} is live; before it was ${namedBy(live).join(' and ')}. --list shows all versions.`,
   );
 }
 
-await runCommand(async () => {
-  const settings = readSettings();
+export const main: Main = async (args, io) => {
+  const settings = readSettings(args, io);
   const { stage, functionName } = settings;
-  await rollBack(settings).catch((error: unknown) => {
+  await rollBack(settings, io).catch((error: unknown) => {
     const { name, message } = error as Error;
     if (name === 'ResourceNotFoundException') {
       throw new UsageError(
@@ -165,4 +163,6 @@ await runCommand(async () => {
     }
     throw describeFailure(error, { stage });
   });
-});
+};
+
+if (import.meta.main) await runCommand(main);

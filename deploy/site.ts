@@ -12,10 +12,9 @@ import {
 } from '@aws-sdk/client-s3';
 import { parseConfig } from '../web/src/config.ts';
 import { NETWORK } from '../lib/aws.ts';
-import { interruption } from './steps.ts';
-import { ROOT } from '../lib/paths.ts';
+import { WEB } from '../lib/paths.ts';
 
-const FOLDER = join(ROOT, 'web/dist');
+const FOLDER = join(WEB, 'dist');
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
@@ -97,6 +96,7 @@ export async function uploadForm(
   { bucket, distribution_id: distribution }: Site,
   config: unknown,
   connectOrigins: readonly string[],
+  interruption: AbortSignal,
 ): Promise<string[]> {
   parseConfig(config);
   const contents = new Map<string, Buffer>(

@@ -7,6 +7,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseOptions, runCommand, UsageError } from '../lib/command-line.ts';
+import type { Io } from '../lib/command-line.ts';
 import {
   assert,
   assertHeader,
@@ -37,171 +38,36 @@ Usage: npm run smoke -- [--url URL] [--function NAME] [options]
 `;
 const REQUEST_TIMEOUT_MS = 35_000; // the gateway gives up after 30 s
 
-const options = {
-  url: '',
-  function: '',
-  token: '',
-  userPool: '',
-  client: '',
-  origin: '',
-  wait: 0,
-  key: crypto.randomUUID() as string,
-};
-const counts = { passed: 0, failed: 0, skipped: 0 };
-
-async function send(
-  { method, query = '', body }: ServiceRequest,
-  headers: Record<string, string> = {},
-): Promise<ServiceResponse> {
-  const response = await fetch(`${options.url}/inquiries${query && `?${query}`}`, {
-    method,
-    headers,
-    ...(body !== undefined && { body }),
-    redirect: 'manual',
-    signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-  });
-  return { status: response.status, headers: response.headers, body: parseBody(await response.text()) };
+/** What is checked, and with what; an empty text is what was not given. */
+interface Target {
+  readonly url: string;
+  readonly function: string;
+  readonly userPool: string;
+  readonly client: string;
+  readonly wait: number;
+  /** The Idempotency-Key of the POST. */
+  readonly key: string;
+  token: string;
+  origin: string;
+  /** Ends the requests and the waiting. */
+  readonly interruption: AbortSignal | undefined;
 }
 
-async function invoke(method: string): Promise<ServiceResponse> {
-  const response = await invokeFunction(options.function, method);
-  checkOrigin(response);
-  assert(options.origin !== '', 'Access-Control-Allow-Origin is missing');
-  return response;
-}
-
-/** Takes the stage's origin from the first response that has one; the others must have the same. */
-function checkOrigin(response: ServiceResponse): void {
-  options.origin ||= response.headers.get('access-control-allow-origin') ?? '';
-  assert(options.origin !== '*', 'Access-Control-Allow-Origin is *');
-  if (options.origin !== '') assertHeader(response, 'Access-Control-Allow-Origin', options.origin);
-}
-
-/**
- * Sends a request with the token and checks the headers that the stage decides. AWS's gateway may omit
- * Access-Control-Allow-Origin where the request has no Origin, so it is required only once the origin is known and sent.
- */
-async function sendWithToken(request: ServiceRequest): Promise<ServiceResponse> {
-  const response = await send(request, {
-    'content-type': 'application/json',
-    authorization: `Bearer ${options.token}`,
-    ...(request.method === 'POST' && options.key !== '' && { 'idempotency-key': options.key }),
-    ...(options.origin !== '' && { origin: options.origin }),
-  });
-  checkOrigin(response);
-  if (response.status < 300) assertHeader(response, 'Cache-Control', 'no-store');
-  return response;
-}
-
-function preflight(origin: string): Promise<ServiceResponse> {
-  const names = 'authorization,content-type,idempotency-key';
-  return send(
-    { method: 'OPTIONS' },
-    { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': names },
+function readTarget(args: string[], env: NodeJS.ProcessEnv, interruption?: AbortSignal): Target {
+  const given = parseOptions(
+    USAGE,
+    {
+      url: { type: 'string' },
+      function: { type: 'string', default: '' },
+      token: { type: 'string', default: env['SMOKE_TOKEN'] ?? '' },
+      'user-pool': { type: 'string', default: '' },
+      client: { type: 'string', default: '' },
+      origin: { type: 'string', default: '' },
+      wait: { type: 'string', default: '0' },
+      'no-key': { type: 'boolean', default: false },
+    },
+    args,
   );
-}
-
-async function check(
-  title: string,
-  needs: readonly ('url' | 'function' | 'token' | 'origin' | 'key')[],
-  run: () => Promise<void>,
-): Promise<void> {
-  const started = performance.now();
-  const print = (result: keyof typeof counts, detail: string): void => {
-    counts[result] += 1;
-    process.stdout.write(`${result.padEnd(8)} ${title.padEnd(48)} ${detail}\n`);
-  };
-  const missing = needs.find((name) => options[name] === '');
-  if (missing !== undefined) return print('skipped', `no ${missing}`);
-  try {
-    await run();
-    return print('passed', `${Math.round(performance.now() - started)} ms`);
-  } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
-    // Some messages of the SDK have further lines.
-    const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
-    return print('failed', `${line}${cause}`);
-  }
-}
-
-/** Waits until the stage answers; right after a deployment its name, route, alias or role may be missing. */
-async function awaitStage(): Promise<void> {
-  const deadline = performance.now() + options.wait * 1000;
-  const isThere = async (): Promise<boolean> => {
-    if (options.function !== '' && !(await canBeInvoked())) return false;
-    if (options.url === '') return true;
-    const response = await send({ method: 'GET' }).catch(() => undefined);
-    return response !== undefined && response.status < 500 && ![403, 404].includes(response.status);
-  };
-  while (performance.now() < deadline && !(await isThere())) await sleep(1_000);
-}
-
-/** False while the function, its alias or its role is being made. Any other failure is left to the checks. */
-async function canBeInvoked(): Promise<boolean> {
-  try {
-    await invoke('GET');
-    return true;
-  } catch (error) {
-    const { name, message } = error as Error;
-    const isNew =
-      ['ResourceNotFoundException', 'ResourceConflictException'].includes(name) ||
-      message.includes('cannot be assumed by Lambda');
-    return !isNew;
-  }
-}
-
-async function checkStage(): Promise<void> {
-  for (const [title, run] of createFunctionChecks(invoke)) await check(title, ['function'], run);
-  await check('401 without a token', ['url'], async () => assertStatus(await send({ method: 'GET' }), 401));
-  await check('401 with a token that is none', ['url'], async () =>
-    assertStatus(await send({ method: 'GET' }, { authorization: 'Bearer nonsense' }), 401),
-  );
-  if (options.userPool !== '') {
-    await check('a new user of the pool signs in', ['url'], async () => {
-      options.token = await signInOnce(options.userPool, options.client);
-    });
-  }
-  let first: FirstPost | undefined;
-  const checks = createContractChecks(async (request) => {
-    const response = await sendWithToken(request);
-    if (request.method === 'POST' && response.status === 201) first = { request, response };
-    return response;
-  });
-  for (const [title, run] of checks) await check(title, ['url', 'token'], run);
-  for (const [title, run] of createKeyChecks(sendWithToken, () => first))
-    await check(title, ['url', 'token', 'key'], run);
-  await check('preflight allows the origin', ['url', 'origin'], async () => {
-    const response = await preflight(options.origin);
-    assert([200, 204].includes(response.status), `answered ${response.status}, not 204`);
-    assertHeader(response, 'Access-Control-Allow-Origin', options.origin);
-    for (const [name, values] of [
-      ['Access-Control-Allow-Methods', ['post']],
-      ['Access-Control-Allow-Headers', ['authorization', 'content-type', 'idempotency-key']],
-    ] as const) {
-      const allowed = (response.headers.get(name) ?? '').toLowerCase();
-      const isComplete = values.every((value) => allowed.split(/, ?/).includes(value));
-      assert(isComplete, `${name} is ${allowed}`);
-    }
-  });
-  await check('preflight allows no other origin', ['url'], async () => {
-    const { headers } = await preflight('https://elsewhere.invalid');
-    const origin = headers.get('access-control-allow-origin');
-    const isRefused = origin !== '*' && origin !== 'https://elsewhere.invalid';
-    assert(isRefused, `Access-Control-Allow-Origin is ${origin}`);
-  });
-}
-
-function readOptions(): void {
-  const given = parseOptions(USAGE, {
-    url: { type: 'string' },
-    function: { type: 'string', default: '' },
-    token: { type: 'string' },
-    'user-pool': { type: 'string', default: '' },
-    client: { type: 'string', default: '' },
-    origin: { type: 'string' },
-    wait: { type: 'string', default: '0' },
-    'no-key': { type: 'boolean', default: false },
-  });
   if (given.url === undefined && given.function === '') throw new UsageError('--url is missing (see --help)');
   if (given.url !== undefined && !/^https?:$/.test(URL.parse(given.url)?.protocol ?? '')) {
     throw new UsageError(`--url must be an http or https URL, not '${given.url}'`);
@@ -212,29 +78,210 @@ function readOptions(): void {
   if (!/^\d{1,4}$/.test(given.wait)) {
     throw new UsageError(`--wait must be a number of seconds, not '${given.wait}'`);
   }
-  options.url = (given.url ?? '').replace(/\/+$/, '');
-  options.function = given.function;
-  options.token = (given.token ?? process.env['SMOKE_TOKEN'] ?? '').trim().replace(/^Bearer /i, '');
-  if (options.token === '') [options.userPool, options.client] = [given['user-pool'], given.client];
-  options.origin = given.origin ?? '';
-  options.wait = Number(given.wait);
-  if (given['no-key']) options.key = '';
+  const token = given.token.trim().replace(/^Bearer /i, '');
+  return {
+    url: (given.url ?? '').replace(/\/+$/, ''),
+    function: given.function,
+    userPool: token === '' ? given['user-pool'] : '',
+    client: given.client,
+    wait: Number(given.wait),
+    key: given['no-key'] ? '' : crypto.randomUUID(),
+    token,
+    origin: given.origin,
+    interruption,
+  };
 }
 
-await runCommand(async () => {
-  readOptions();
-  await awaitStage();
-  await checkStage();
+async function send(
+  { url, interruption }: Target,
+  { method, query = '', body }: ServiceRequest,
+  headers: Record<string, string> = {},
+): Promise<ServiceResponse> {
+  const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+  const response = await fetch(`${url}/inquiries${query && `?${query}`}`, {
+    method,
+    headers,
+    ...(body !== undefined && { body }),
+    redirect: 'manual',
+    signal: interruption ? AbortSignal.any([timeout, interruption]) : timeout,
+  });
+  return { status: response.status, headers: response.headers, body: parseBody(await response.text()) };
+}
+
+async function invoke(target: Target, method: string): Promise<ServiceResponse> {
+  const response = await invokeFunction(target.function, method, target.interruption);
+  checkOrigin(target, response);
+  assert(target.origin !== '', 'Access-Control-Allow-Origin is missing');
+  return response;
+}
+
+/** Takes the stage's origin from the first response that has one; the others must have the same. */
+function checkOrigin(target: Target, response: ServiceResponse): void {
+  target.origin ||= response.headers.get('access-control-allow-origin') ?? '';
+  assert(target.origin !== '*', 'Access-Control-Allow-Origin is *');
+  if (target.origin !== '') assertHeader(response, 'Access-Control-Allow-Origin', target.origin);
+}
+
+/**
+ * Sends a request with the token and checks the headers that the stage decides. AWS's gateway may omit
+ * Access-Control-Allow-Origin where the request has no Origin, so it is required only once the origin is known and sent.
+ */
+async function sendWithToken(target: Target, request: ServiceRequest): Promise<ServiceResponse> {
+  const { key, origin, token } = target;
+  const response = await send(target, request, {
+    'content-type': 'application/json',
+    authorization: `Bearer ${token}`,
+    ...(request.method === 'POST' && key !== '' && { 'idempotency-key': key }),
+    ...(origin !== '' && { origin }),
+  });
+  checkOrigin(target, response);
+  if (response.status < 300) assertHeader(response, 'Cache-Control', 'no-store');
+  return response;
+}
+
+function sendPreflight(target: Target, origin: string): Promise<ServiceResponse> {
+  const names = 'authorization,content-type,idempotency-key';
+  return send(
+    target,
+    { method: 'OPTIONS' },
+    { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': names },
+  );
+}
+
+/** Waits until the stage answers; right after a deployment its name, route, alias or role may be missing. */
+async function awaitStage(target: Target): Promise<void> {
+  const deadline = performance.now() + target.wait * 1000;
+  const isThere = async (): Promise<boolean> => {
+    if (target.function !== '' && !(await canBeInvoked(target))) return false;
+    if (target.url === '') return true;
+    const response = await send(target, { method: 'GET' }).catch(() => undefined);
+    return response !== undefined && response.status < 500 && ![403, 404].includes(response.status);
+  };
+  while (performance.now() < deadline && !(await isThere()))
+    await sleep(1_000, undefined, { signal: target.interruption });
+}
+
+/** False while the function, its alias or its role is being made. Any other failure is left to the checks. */
+async function canBeInvoked(target: Target): Promise<boolean> {
+  try {
+    await invoke(target, 'GET');
+    return true;
+  } catch (error) {
+    const { name, message } = error as Error;
+    const isNew =
+      ['ResourceNotFoundException', 'ResourceConflictException'].includes(name) ||
+      message.includes('cannot be assumed by Lambda');
+    return !isNew;
+  }
+}
+
+type Need = 'url' | 'function' | 'token' | 'origin' | 'key';
+type Check = readonly [title: string, needs: readonly Need[], run: () => Promise<void>];
+
+/** The checks in the order in which they must run: some take what those before have found. */
+function createChecks(target: Target): Check[] {
+  let first: FirstPost | undefined;
+  const contract = createContractChecks(async (request) => {
+    const response = await sendWithToken(target, request);
+    if (request.method === 'POST' && response.status === 201) first = { request, response };
+    return response;
+  });
+  const key = createKeyChecks(
+    (request) => sendWithToken(target, request),
+    () => first,
+  );
+  const signIn: Check = [
+    'a new user of the pool signs in',
+    ['url'],
+    async () => {
+      target.token = await signInOnce(target.userPool, target.client);
+    },
+  ];
+  return [
+    ...createFunctionChecks((method) => invoke(target, method)).map(([title, run]): Check => [
+      title,
+      ['function'],
+      run,
+    ]),
+    ['401 without a token', ['url'], async () => assertStatus(await send(target, { method: 'GET' }), 401)],
+    [
+      '401 with a malformed token',
+      ['url'],
+      async () =>
+        assertStatus(await send(target, { method: 'GET' }, { authorization: 'Bearer nonsense' }), 401),
+    ],
+    ...(target.userPool === '' ? [] : [signIn]),
+    ...contract.map(([title, run]): Check => [title, ['url', 'token'], run]),
+    ...key.map(([title, run]): Check => [title, ['url', 'token', 'key'], run]),
+    ['preflight allows the origin', ['url', 'origin'], () => checkPreflight(target)],
+    [
+      'preflight allows no other origin',
+      ['url'],
+      async () => {
+        const { headers } = await sendPreflight(target, 'https://elsewhere.invalid');
+        const origin = headers.get('access-control-allow-origin');
+        const isRefused = origin !== '*' && origin !== 'https://elsewhere.invalid';
+        assert(isRefused, `Access-Control-Allow-Origin is ${origin}`);
+      },
+    ],
+  ];
+}
+
+async function checkPreflight(target: Target): Promise<void> {
+  const response = await sendPreflight(target, target.origin);
+  assert([200, 204].includes(response.status), `answered ${response.status}, not 204`);
+  assertHeader(response, 'Access-Control-Allow-Origin', target.origin);
+  for (const [name, values] of [
+    ['Access-Control-Allow-Methods', ['post']],
+    ['Access-Control-Allow-Headers', ['authorization', 'content-type', 'idempotency-key']],
+  ] as const) {
+    const allowed = (response.headers.get(name) ?? '').toLowerCase();
+    const isComplete = values.every((value) => allowed.split(/, ?/).includes(value));
+    assert(isComplete, `${name} is ${allowed}`);
+  }
+}
+
+/** One line for an error; some messages of the SDK have further lines. */
+function describeError(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
+  const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+  return line + cause;
+}
+
+/** @param interruption - Ends it; the promise is then rejected with its reason. */
+export async function main(args: string[], { stdout, env }: Io, interruption?: AbortSignal): Promise<number> {
+  const target = readTarget(args, env, interruption);
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  await awaitStage(target);
+  for (const [title, needs, run] of createChecks(target)) {
+    interruption?.throwIfAborted();
+    const started = performance.now();
+    const print = (result: keyof typeof counts, detail: string): void => {
+      counts[result] += 1;
+      stdout.write(`${result.padEnd(8)} ${title.padEnd(48)} ${detail}\n`);
+    };
+    const missing = needs.find((name) => target[name] === '');
+    if (missing === undefined) {
+      await run().then(
+        () => print('passed', `${Math.round(performance.now() - started)} ms`),
+        (error: unknown) => print('failed', describeError(error)),
+      );
+    } else print('skipped', `no ${missing}`);
+  }
+  interruption?.throwIfAborted();
+
   const { passed, failed, skipped } = counts;
-  process.stdout.write(`smoke: ${passed} passed, ${failed} failed, ${skipped} skipped\n`);
-  if (options.url === '') {
-    process.stdout.write('Only the function was checked, without the API; --url URL checks both.\n');
-  } else if (options.token === '') {
-    process.stdout.write(
-      options.function === ''
+  stdout.write(`smoke: ${passed} passed, ${failed} failed, ${skipped} skipped\n`);
+  if (target.url === '') {
+    stdout.write('Only the function was checked, without the API; --url URL checks both.\n');
+  } else if (target.token === '') {
+    stdout.write(
+      target.function === ''
         ? 'The function was not reached, so it may be failing; --function NAME or a token checks it.\n'
         : 'What a signed-in user gets was not checked; a token, or --user-pool and --client, check it.\n',
     );
   }
-  if (failed > 0) process.exitCode = 1;
-});
+  return failed > 0 ? 1 : 0;
+}
+
+if (import.meta.main) await runCommand(main);

@@ -1,50 +1,65 @@
 /** The steps of a deployment or bootstrap: programs that are waited for, and that a signal ends in an orderly way. */
-import { run, TERRAFORM, terraformEnv } from './terraform.ts';
+import type { Io } from '../lib/command-line.ts';
 import { MODULE } from '../lib/paths.ts';
+import { programOf, run, terraformEnv } from './terraform.ts';
 import type { Outcome } from './terraform.ts';
 
 const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
-const controller = new AbortController();
-/** Aborts at the first SIGINT, SIGTERM or SIGHUP; `exitCode` tells which. */
-export const interruption = controller.signal;
-export const exitCodeOfInterruption = (): number => interruption.reason as number;
+/** A run of a command that signals do not end at once. */
+export interface Session {
+  readonly io: Io;
+  /** Aborts at the first SIGINT, SIGTERM or SIGHUP; the reason is the exit code. */
+  readonly interruption: AbortSignal;
+  /** Signals end the process again. */
+  close(): void;
+}
 
 /**
  * From now on a signal stops the current step instead of ending this process. Further signals change nothing: they would
  * make Terraform end without saving its state.
  */
-export function handleSignals(): void {
-  for (const [signal, exitCode] of Object.entries(EXIT_CODES)) {
-    process.on(signal, () => {
-      if (!interruption.aborted) process.stderr.write(`\n${signal}: waiting for the current step to end …\n`);
+export function openSession(io: Io): Session {
+  const controller = new AbortController();
+  const listeners = Object.entries(EXIT_CODES).map(([signal, exitCode]) => {
+    const listener = (): void => {
+      if (!controller.signal.aborted) io.stderr.write(`\n${signal}: waiting for the current step to end …\n`);
       controller.abort(exitCode);
-    });
-  }
+    };
+    process.on(signal, listener);
+    return () => process.off(signal, listener);
+  });
   // The terminal of a SIGHUP is gone; a failed write must not end this process before Terraform has ended.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
-}
-
-/** Runs a program, which an interruption ends. */
-export function runStep(
-  command: string,
-  args: readonly string[],
-  options: Parameters<typeof run>[2] = {},
-): Promise<Outcome> {
-  interruption.throwIfAborted();
-  return run(command, args, { ...options, interruption });
+  for (const stream of [io.stdout, io.stderr]) stream.on('error', () => {});
+  return {
+    io,
+    interruption: controller.signal,
+    close: () => {
+      for (const remove of listeners) remove();
+    },
+  };
 }
 
 /**
- * Prints a title and waits for the step.
+ * Prints a title and runs a program, which an interruption ends.
  *
  * @returns Its stdout.
  * @throws Error with its output if it fails; the output is shown only then. The exit code if it was interrupted and succeeded.
  */
-export async function step(title: string, start: () => Promise<Outcome>): Promise<string> {
+export async function runStep(
+  { io, interruption }: Session,
+  title: string,
+  command: string,
+  args: readonly string[],
+  options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
+): Promise<string> {
   interruption.throwIfAborted();
-  process.stdout.write(`${title} …\n`);
-  const { code, stdout, output } = await start();
+  io.stdout.write(`${title} …\n`);
+  const { code, stdout, output }: Outcome = await run(command, args, {
+    env: io.env,
+    ...options,
+    interruption,
+  });
   if (code === 0) {
     interruption.throwIfAborted();
     return stdout;
@@ -59,10 +74,13 @@ export async function step(title: string, start: () => Promise<Outcome>): Promis
 
 /** Runs Terraform, by default in the module of the stages. */
 export function terraform(
+  session: Session,
   args: readonly string[],
-  env: NodeJS.ProcessEnv = {},
-  cwd = MODULE,
+  { env = {}, cwd = MODULE }: { readonly env?: NodeJS.ProcessEnv; readonly cwd?: string } = {},
 ): Promise<string> {
-  const options = { cwd, env: terraformEnv({ TF_WORKSPACE: undefined, ...env }) };
-  return step(`${TERRAFORM} ${args[0]}`, () => runStep(TERRAFORM, args, options));
+  const program = programOf(session.io.env);
+  return runStep(session, `${program} ${args[0]}`, program, args, {
+    cwd,
+    env: terraformEnv({ TF_WORKSPACE: undefined, ...env }, session.io.env),
+  });
 }

@@ -1,15 +1,9 @@
-/** How the scripts call Terraform and other programs. */
+/** How the commands run Terraform and other programs. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, globSync } from 'node:fs';
-import { basename } from 'node:path';
+import { existsSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
-import { MODULE, ROOT } from '../lib/paths.ts';
-import { STAGES } from '../lib/stages.ts';
-import type { Stage } from '../lib/stages.ts';
-
-/** The program: `TERRAFORM=tofu` runs OpenTofu. */
-export const TERRAFORM = process.env['TERRAFORM'] || 'terraform';
+import { ROOT } from '../lib/paths.ts';
 
 export interface Outcome {
   /** Exit code; 127 if the program is not found or was killed. */
@@ -19,11 +13,9 @@ export interface Outcome {
   readonly output: string;
 }
 
-interface RunOptions {
+export interface RunOptions {
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** Prints the output at once instead of returning it. */
-  readonly shown?: boolean;
   /** Once it aborts, the program and its children get one SIGINT; they are waited for. */
   readonly interruption?: AbortSignal;
 }
@@ -32,15 +24,14 @@ interface RunOptions {
 export async function run(
   command: string,
   args: readonly string[],
-  { shown = false, interruption, ...options }: RunOptions = {},
+  { interruption, ...options }: RunOptions = {},
 ): Promise<Outcome> {
-  const output = shown ? 'inherit' : 'pipe';
   const child = spawn(command, args, {
     cwd: ROOT,
     ...options,
-    stdio: ['ignore', output, output],
+    stdio: ['ignore', 'pipe', 'pipe'],
     // A process group of its own: Ctrl-C at a terminal reaches every process of the foreground group, so that Terraform
-    // would get that signal and the one handed on below. After the second, Terraform ends without saving its state.
+    // would get that signal and the one sent below. After the second, Terraform ends without saving its state.
     detached: interruption !== undefined,
   });
   const interrupt = (): void => {
@@ -49,11 +40,10 @@ export async function run(
       process.kill(-child.pid, 'SIGINT');
   };
   interruption?.addEventListener('abort', interrupt);
-  const read = async (stream: typeof child.stdout) => (stream === null ? '' : text(stream));
   try {
     const [stdout, stderr, [code]] = await Promise.all([
-      read(child.stdout),
-      read(child.stderr),
+      text(child.stdout),
+      text(child.stderr),
       once(child, 'close') as Promise<[number | null]>,
     ]);
     if (code !== null) return { code, stdout, output: stdout + stderr };
@@ -66,17 +56,23 @@ export async function run(
   }
 }
 
+/** The program: `TERRAFORM=tofu` runs OpenTofu. */
+export const programOf = (env: NodeJS.ProcessEnv): string => env['TERRAFORM'] || 'terraform';
+
 /** The environment for Terraform: no prompts, and no TF_CLI_CONFIG_FILE if that file does not exist. */
-export function terraformEnv(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
-  const env: NodeJS.ProcessEnv = { ...process.env, TF_IN_AUTOMATION: '1', TF_INPUT: '0', ...more };
+export function terraformEnv(
+  more: NodeJS.ProcessEnv = {},
+  inherited: NodeJS.ProcessEnv = process.env,
+): NodeJS.ProcessEnv {
+  const env: NodeJS.ProcessEnv = { ...inherited, TF_IN_AUTOMATION: '1', TF_INPUT: '0', ...more };
   const configuration = env['TF_CLI_CONFIG_FILE'];
   if (configuration !== undefined && !existsSync(configuration)) delete env['TF_CLI_CONFIG_FILE'];
   return env;
 }
 
-/** Options of `terraform init` for the source of providers: the folder in TF_PLUGIN_DIR, by default the registry. */
-export function providerSource(): string[] {
-  const folder = process.env['TF_PLUGIN_DIR'];
+/** Options of `terraform init` for the source of providers: the folder in TF_PLUGIN_DIR, by default Terraform's own. */
+export function providerSource(env: NodeJS.ProcessEnv = process.env): string[] {
+  const folder = env['TF_PLUGIN_DIR'];
   return folder ? [`-plugin-dir=${folder}`] : [];
 }
 
@@ -84,17 +80,13 @@ export function providerSource(): string[] {
  * Why the installed Terraform or OpenTofu cannot be used; undefined if it can. Both lock the state in S3 from version 1.10
  * on (versions.tf: required_version).
  */
-export async function terraformUnavailableReason(): Promise<string | undefined> {
-  const { code, stdout } = await run(TERRAFORM, ['version', '-json'], { env: terraformEnv() });
-  if (code !== 0) return `${TERRAFORM} is not on the PATH; version 1.10 or later is needed.`;
+export async function terraformUnavailableReason(
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<string | undefined> {
+  const program = programOf(env);
+  const { code, stdout } = await run(program, ['version', '-json'], { env: terraformEnv({}, env) });
+  if (code !== 0) return `${program} is not on the PATH; version 1.10 or later is needed.`;
   const { terraform_version: version } = JSON.parse(stdout) as { terraform_version: string };
   if (version.localeCompare('1.10', 'en', { numeric: true }) >= 0) return undefined;
-  return `${TERRAFORM} ${version} is too old; version 1.10 or later is needed.`;
-}
-
-/** The files in {@link MODULE} with the tests of a stage: those of every stage, and its own. */
-export function testFilesOf(stage: Stage): string[] {
-  const others = new Set(STAGES.filter((name) => name !== stage).map((name) => `${name}.tftest.hcl`));
-  const files = globSync('tests/*.tftest.hcl', { cwd: MODULE });
-  return files.filter((file) => !others.has(basename(file))).toSorted();
+  return `${program} ${version} is too old; version 1.10 or later is needed.`;
 }

@@ -1,17 +1,5 @@
-/** `npm run bootstrap` against an emulator of the AWS APIs, each test in an account of its own; see infra-apply.test.ts. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+/** `npm run bootstrap` against an emulator of the AWS APIs, each test in an account of its own; see stages.apply.test.ts. */
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   GetBucketEncryptionCommand,
@@ -21,9 +9,10 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { AssumeRoleCommand, STSClient } from '@aws-sdk/client-sts';
-import { afterAll, describe, it } from 'vitest';
-import { run, terraformEnv } from '../../deploy/terraform.ts';
-import { ROOT } from '../../lib/paths.ts';
+import { afterAll, describe, it, vi } from 'vitest';
+import { createStateBucket } from '../../deploy/state-bucket.ts';
+import { terraformEnv } from '../../deploy/terraform.ts';
+import { copyProject, startCommand } from '../helpers/emulator-stages.ts';
 
 /** What moto lacks, and what follows for this test. */
 const MOTO_GAPS = [
@@ -40,11 +29,6 @@ process.stdout.write(
     : `\nLEFT OUT of the bootstrap, because the emulator is moto:\n  ${MOTO_GAPS.join('\n  ')}\n`,
 );
 const region = 'eu-central-1';
-// util-linux's script gives the command a terminal.
-const hasScript = (await run('script', ['--version'])).code === 0;
-if (!hasScript)
-  process.stdout.write('\nSKIPPED: bootstrap at a terminal, because `script` is not on the PATH.\n');
-
 const folders: string[] = [];
 afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
@@ -74,8 +58,6 @@ async function createAccount() {
 }
 type Account = Awaited<ReturnType<typeof createAccount>>;
 
-const QUESTION = 'Apply this plan? Type the account id to confirm: ';
-
 /** The files that the command writes to be committed. */
 const COMMITTED = [
   'backend.s3.tfbackend',
@@ -85,18 +67,10 @@ const COMMITTED = [
 
 /** A clone of this repository, with the files that were committed in another one. */
 function clone({ credentials }: Account, committed?: string) {
-  const folder = mkdtempSync(join(tmpdir(), 'bootstrap-apply-'));
+  const folder = copyProject('infra/terraform/bootstrap');
   folders.push(folder);
   const infra = join(folder, 'infra/terraform');
-  for (const name of ['bin', 'home']) mkdirSync(join(folder, name));
-  cpSync(join(ROOT, 'scripts'), join(folder, 'scripts'), { recursive: true });
-  cpSync(join(ROOT, 'infra/terraform/bootstrap'), join(infra, 'bootstrap'), {
-    recursive: true,
-    filter: (file) => !/\.terraform|tfstate|tfvars|_override/.test(file),
-  });
   if (committed !== undefined) for (const name of COMMITTED) cpSync(join(committed, name), join(infra, name));
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   const main = join(infra, 'bootstrap/main.tf');
   const module = readFileSync(main, 'utf8').replace(
     /^resource "aws_s3_bucket_(lifecycle_configuration|policy)" .*?^\}\n/gms,
@@ -106,44 +80,15 @@ function clone({ credentials }: Account, committed?: string) {
   const env = {
     ...Object.fromEntries(Object.entries(terraformEnv()).filter(([key]) => !key.startsWith('AWS_'))),
     HOME: join(folder, 'home'),
-    PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
     AWS_ACCESS_KEY_ID: credentials.accessKeyId,
     AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
     AWS_SESSION_TOKEN: credentials.sessionToken,
     AWS_REGION: region,
     AWS_ENDPOINT_URL: endpoint,
   };
-  const script = join(folder, 'deploy/bootstrap.ts');
   return {
     infra,
-    /** Kills the command when it calls `terraform state push`: before the push, or after it. */
-    killAt(moment: 'before' | 'after' | 'never') {
-      const wrapper = join(folder, 'bin/terraform');
-      rmSync(wrapper, { force: true });
-      if (moment === 'never') return;
-      const push = moment === 'after' ? 'PATH="${PATH#*:}" terraform "$@"; ' : '';
-      writeFileSync(
-        wrapper,
-        `#!/bin/sh\nif [ "$1 $2" = "state push" ]; then ${push}kill -9 $PPID; exit 1; fi\nPATH="\${PATH#*:}" exec terraform "$@"\n`,
-        { mode: 0o755 },
-      );
-    },
-    bootstrap: (args: string) => run(process.execPath, [script, ...args.split(' ')], { cwd: folder, env }),
-    /** Types the text when the question is asked at a terminal. */
-    async answer(text: string): Promise<{ code: number | null; output: string }> {
-      const child = spawn('script', ['-qec', `"${process.execPath}" "${script}"`, '/dev/null'], {
-        cwd: folder,
-        env,
-      });
-      let output = '';
-      child.stdout.on('data', (chunk: Buffer) => {
-        const wasAsked = output.includes(QUESTION);
-        output += chunk.toString();
-        if (!wasAsked && output.includes(QUESTION)) child.stdin.write(text);
-      });
-      const [code] = (await once(child, 'close')) as [number | null];
-      return { code, output };
-    },
+    bootstrap: (args: string) => startCommand(folder, 'bootstrap', args.split(' '), env).ended,
     has: (name: string) => existsSync(join(infra, name)),
     read: (name: string) => readFileSync(join(infra, name), 'utf8'),
   };
@@ -170,11 +115,6 @@ function openBucket({ bucket: Bucket, credentials }: Account) {
   };
 }
 
-const LEFTOVERS = [
-  'bootstrap/first.tfstate',
-  'bootstrap/first.tfstate.backup',
-  'bootstrap/backend_override.tf',
-];
 const GITHUB = '--github octo/inquiries --github-ids 1/23 --domain release=api.example.com --yes';
 
 describe
@@ -188,7 +128,7 @@ describe
       const first = clone(account);
       const created = await first.bootstrap(GITHUB);
       expect(errorOf(created)).toBe('');
-      expect(created.output).toContain('+ resource "aws_s3_bucket" "state"');
+      expect(created.output).toContain(`# (imported from "${bucket}")`);
       expect(created.output).toContain(
         `account   ${accountId}\n  region    ${region}\n  bucket    ${bucket}`,
       );
@@ -224,15 +164,13 @@ describe
           RestrictPublicBuckets: true,
         },
       });
-      expect(LEFTOVERS.filter(first.has)).toEqual([]);
 
       const fresh = clone(account, first.infra);
-      for (const { bootstrap, has } of [first, fresh]) {
+      for (const { bootstrap } of [first, fresh]) {
         const again = await bootstrap('--yes');
         expect(errorOf(again)).toBe('');
         expect(again.output).toContain('No changes.');
         expect(again.output).not.toContain('terraform apply …');
-        expect(LEFTOVERS.filter(has)).toEqual([]);
       }
 
       writeFileSync(
@@ -246,57 +184,29 @@ describe
       );
     });
 
-    it.for(['before', 'after'] as const)(
-      'continues a first run that was killed %s its state reached the bucket',
-      async (moment, { expect }) => {
-        const account = await createAccount();
-        const { bootstrap, has, killAt, read } = clone(account);
-        const { hasState } = openBucket(account);
-        killAt(moment);
-        expect((await bootstrap(GITHUB)).code).toBe(127);
-        expect(has('bootstrap/first.tfstate')).toBe(true);
-        expect(has('backend.s3.tfbackend')).toBe(false);
-        expect(await hasState()).toBe(moment === 'after');
-
-        killAt('never');
-        const again = await bootstrap('--yes');
-        expect(errorOf(again)).toBe('');
-        expect(again.output).toContain('No changes.');
-        expect(read('bootstrap/settings.auto.tfvars.json')).toContain('octo/inquiries');
-        expect(await hasState()).toBe(true);
-        expect(LEFTOVERS.filter(has)).toEqual([]);
-        expect(has('backend.s3.tfbackend')).toBe(true);
-      },
-    );
-
-    it('takes over a bucket whose state was lost', async ({ expect }) => {
+    it('continues a first run that ended after the bucket was created', async ({ expect }) => {
       const account = await createAccount();
-      const lost = clone(account);
-      lost.killAt('before');
-      await lost.bootstrap('--yes');
-      const { bootstrap } = clone(account);
-      const again = await bootstrap('--yes');
-      expect(errorOf(again)).toBe('');
-      expect(again.output).toContain(`The bucket ${account.bucket} exists without a state`);
-      expect(await openBucket(account).hasState()).toBe(true);
-    });
+      const { accountId, bucket, credentials } = account;
+      const { bootstrap, has } = clone(account);
+      const planned = await bootstrap('--plan-only');
+      expect([planned.code, planned.output]).toEqual([
+        0,
+        expect.stringContaining('The bucket does not exist. It is created first'),
+      ]);
+      expect(COMMITTED.filter(has)).toEqual([]);
 
-    it.skipIf(!hasScript)(
-      'asks for the account id at a terminal, and changes nothing without it',
-      async ({ expect }) => {
-        const account = await createAccount();
-        const { answer, has } = clone(account);
-        // Text that is not the account's id, and Ctrl-C.
-        for (const text of ['yes\r', '\u0003']) {
-          const { code, output } = await answer(text);
-          expect(output).toContain(QUESTION);
-          expect(output).toContain('Nothing was changed.');
-          expect(code).toBe(2);
-        }
-        expect([...LEFTOVERS, ...COMMITTED].filter(has)).toEqual([]);
-        expect(await openBucket(account).hasState()).toBe(false);
-        expect(errorOf(await answer(`${account.accountId}\r`))).toBe('');
-        expect(await openBucket(account).hasState()).toBe(true);
-      },
-    );
+      vi.stubEnv('AWS_ENDPOINT_URL', endpoint);
+      vi.stubEnv('AWS_ACCESS_KEY_ID', credentials.accessKeyId);
+      vi.stubEnv('AWS_SECRET_ACCESS_KEY', credentials.secretAccessKey);
+      vi.stubEnv('AWS_SESSION_TOKEN', credentials.sessionToken);
+      await createStateBucket({ accountId, region, bucket });
+      vi.unstubAllEnvs();
+      const store = openBucket(account);
+      expect(await store.hasState()).toBe(false);
+
+      const again = await bootstrap(GITHUB);
+      expect(errorOf(again)).toBe('');
+      expect(await store.hasState()).toBe(true);
+      expect(COMMITTED.filter(has)).toEqual(COMMITTED);
+    });
   });

@@ -1,10 +1,12 @@
 /**
  * Publishes versions of the built function to an emulator of the AWS APIs, where AWS_ENDPOINT_URL names one, and rolls back and
- * forward again with the commands. See infra-apply.test.ts for the emulator.
+ * forward again with the commands. See stages.apply.test.ts for the emulator.
  */
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import {
   CreateAliasCommand,
   CreateFunctionCommand,
@@ -16,12 +18,14 @@ import {
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { run } from '../../deploy/terraform.ts';
 import { ROOT } from '../../lib/paths.ts';
-import { startLambdaApi, toModule } from '../helpers/lambda-api.ts';
+import { close, listen } from '../../lib/loopback-server.ts';
+import { startFunction } from '../../local/lambda/function.ts';
+import { BUILT } from '../helpers/sandbox.ts';
 
 /** What the emulator does not do, and what stands in its place. */
 const LEFT_OUT = [
   'moto runs a function in Docker only: invocations are answered by the built function in the local sandbox, whatever the version',
-  'moto ignores RevisionId, and deletes versions that an alias names: tests/deploy/rollback.process.test.ts plays both',
+  'moto ignores RevisionId, and deletes versions that an alias names: tests/deploy/rollback.test.ts plays both',
   'there is no API: --url is not passed, so the checks of the API are skipped',
 ];
 
@@ -54,11 +58,35 @@ async function forward(method: string, path: string, headers: IncomingHttpHeader
 }
 
 /** The emulator, with invocations by the local sandbox. */
-let api: Awaited<ReturnType<typeof startLambdaApi>>;
+let url = '';
+/** Whether the function throws. */
+let isBroken = false;
+const built = await startFunction({
+  module: BUILT,
+  environment: { TABLE_NAME: 't', CORS_ORIGIN: 'https://www.example.com', ...aws },
+  timeout: 30_000,
+});
+const server = createServer((request, response) => {
+  void (async () => {
+    const { method = '', url: path = '', headers } = request;
+    const body = await text(request);
+    if (path.endsWith('/invocations')) {
+      return isBroken
+        ? response.writeHead(200, { 'x-amz-function-error': 'Unhandled' }).end('{"errorMessage":"broken"}')
+        : response.end(await built.invoke(body, crypto.randomUUID()));
+    }
+    const answer = await forward(method, path, headers, body);
+    const type = answer.headers.get('content-type') ?? 'application/json';
+    const error = answer.headers.get('x-amzn-errortype');
+    return response
+      .writeHead(answer.status, { 'content-type': type, ...(error && { 'x-amzn-errortype': error }) })
+      .end(await answer.text());
+  })();
+});
 
 const rollback = (...args: string[]) =>
   run(process.execPath, [join(ROOT, 'deploy/rollback.ts'), 'release', '--function', FunctionName, ...args], {
-    env: { ...process.env, ...aws, AWS_ENDPOINT_URL: api.url, SMOKE_TOKEN: '' },
+    env: { ...process.env, ...aws, AWS_ENDPOINT_URL: url, SMOKE_TOKEN: '' },
   });
 
 describe.skipIf(endpoint === '')(
@@ -67,17 +95,7 @@ describe.skipIf(endpoint === '')(
   () => {
     beforeAll(async () => {
       process.stdout.write(`\nLEFT OUT, because the emulator is moto:\n  ${LEFT_OUT.join('\n  ')}\n`);
-      api = await startLambdaApi(async (request, body, response) => {
-        const { method = '', url = '', headers } = request;
-        const answer = await forward(method, url, headers, body);
-        const type = answer.headers.get('content-type') ?? 'application/json';
-        const error = answer.headers.get('x-amzn-errortype');
-        response
-          .writeHead(answer.status, { 'content-type': type, ...(error && { 'x-amzn-errortype': error }) })
-          .end(await answer.text());
-      });
-      await api.deploy(`${FunctionName}:live`);
-
+      url = `http://127.0.0.1:${await listen(server, 0)}`;
       const role = new URLSearchParams({
         Action: 'CreateRole',
         Version: '2010-05-08',
@@ -102,7 +120,8 @@ describe.skipIf(endpoint === '')(
       await lambda.send(new CreateAliasCommand({ FunctionName, Name: 'live', FunctionVersion: '1' }));
     }, 120_000);
     afterAll(async () => {
-      await api.close();
+      await close(server);
+      await built.close();
       await lambda.send(new DeleteFunctionCommand({ FunctionName }));
       lambda.destroy();
     });
@@ -157,7 +176,7 @@ describe.skipIf(endpoint === '')(
 
     it('fails when the function of the version does not answer, and the alias stays where it says', async () => {
       const { readLive } = await load();
-      await api.deploy(`${FunctionName}:live`, toModule('throw new Error("broken");'));
+      isBroken = true;
       const { code, output } = await rollback('2', '--yes');
       expect(output).toContain('The smoke test failed. Version 2 is live; before it was 3.');
       expect([code, (await readLive(FunctionName)).version]).toEqual([1, '2']);

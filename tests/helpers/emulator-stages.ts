@@ -1,9 +1,46 @@
-/** `npm run deploy` with a real Terraform on an emulator of AWS, in a temporary copy of the project. */
-import { cpSync, globSync, rmSync, writeFileSync } from 'node:fs';
+/** The commands with a real Terraform on an emulator of AWS, in temporary copies of the project. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, globSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { ROOT } from '../../lib/paths.ts';
-import { copyProject, startScript } from './deployment.ts';
+
+/** A temporary folder with the commands, and with a module: its settings, state and lock file are not those of this checkout. */
+export function copyProject(module: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'apply-test-'));
+  for (const name of ['bin', 'home', 'tmp', 'infra/terraform'])
+    mkdirSync(join(folder, name), { recursive: true });
+  for (const name of ['deploy', 'lib', 'src', 'web/src']) {
+    cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+  }
+  for (const path of globSync(join(module, '{*.tf,*.json}'), { cwd: ROOT })) {
+    if (!/_override\.tf|\.auto\.tfvars/.test(path)) cpSync(join(ROOT, path), join(folder, path));
+  }
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  return folder;
+}
+
+/** Starts a command in such a folder; `ended` is its exit code and output. */
+export function startCommand(
+  folder: string,
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+) {
+  const child = spawn(process.execPath, [join(folder, 'deploy', `${command}.ts`), ...args], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]).then(
+    ([stdout, stderr, [code]]) => ({ code: code as number | null, output: stdout + stderr }),
+  );
+  return { child, ended };
+}
 
 /** What the emulator does not do, for the output of tests. */
 export const STAGE_LEFT_OUT = [
@@ -26,18 +63,18 @@ export async function createStages(name: string, url: string, stages: Readonly<R
     credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
   };
   const bucket = `${name}-state`;
-  const folder = copyProject(['infra/terraform']);
+  const folder = copyProject('infra/terraform');
   for (const path of ['dist', 'web/dist', 'web/public'])
     cpSync(join(ROOT, path), join(folder, path), { recursive: true });
-  for (const path of globSync('infra/terraform/{*.tf,*.json}', { cwd: ROOT })) {
-    if (!/_override\.tf|\.auto\.tfvars/.test(path)) cpSync(join(ROOT, path), join(folder, path));
-  }
   const files = {
-    'package.json': '{"type":"module"}',
     'bin/git': '#!/bin/sh\n[ "$1" = status ] || echo abc1234\n',
     'bin/npm': '#!/bin/sh\n',
     // Asks for something, so that a test can wait for it.
-    'deploy/smoke.ts': `await fetch(process.env.AWS_ENDPOINT_URL + '/smoke-test');`,
+    'deploy/smoke.ts': `export async function main(args, { env }, interruption) {
+  await fetch(env.AWS_ENDPOINT_URL + '/smoke-test');
+  interruption.throwIfAborted();
+  return 0;
+}`,
     'infra/terraform/backend.s3.tfbackend': `bucket = "${bucket}"
 region = "${region}"
 use_path_style = true
@@ -69,7 +106,7 @@ allowed_account_ids = ["123456789012"]
     /** For other clients of the SDK. */
     client,
     s3,
-    start: (...args: readonly string[]) => startScript(folder, 'deploy', args, env),
+    start: (...args: readonly string[]) => startCommand(folder, 'deploy', args, env),
     remove: (): void => {
       s3.destroy();
       rmSync(folder, { recursive: true, force: true });

@@ -45,6 +45,7 @@ export async function startService(engine = bestEngine(), endpoint?: (engine: st
       return {
         email: request.email,
         sub: request.sub,
+        token,
         /** @param headers - Further ones, names and values in turn. */
         call: (
           method: string,

@@ -18,6 +18,12 @@ data "aws_apigatewayv2_apis" "stage" {
   tags = { service = var.name, stage = each.key }
 }
 
+# `npm run bootstrap` creates it, because the state of this module is in it, too.
+import {
+  to = aws_s3_bucket.state
+  id = var.bucket
+}
+
 resource "aws_s3_bucket" "state" {
   bucket = var.bucket
 

@@ -15,6 +15,11 @@ mock_provider "aws" {
   }
 }
 
+# A mocked provider imports nothing.
+override_resource {
+  target = aws_s3_bucket.state
+}
+
 variables {
   bucket = "state-bucket"
 }

@@ -1,0 +1,279 @@
+/** `npm run rollback` and deploy/versions.ts. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { main } from '../../deploy/rollback.ts';
+import { pruneVersions, readLive, switchAlias } from '../../deploy/versions.ts';
+import { ACCOUNT, API_URL, refusal, startAws } from '../helpers/aws.ts';
+import { runCommandHere, typed } from '../helpers/programs.ts';
+import { paths, removeProject, resetProject } from '../helpers/project.ts';
+
+vi.mock(import('../../lib/paths.ts'), async () => (await import('../helpers/project.ts')).paths);
+
+const NAME = 'inquiries-release';
+const aws = await startAws();
+const { state } = aws;
+
+/** The function's answers to the smoke test, which knows no token. */
+const answer = (_: string, event: string): string => {
+  const isGet = event.includes('"method":"GET"');
+  const headers = {
+    'Content-Type': 'application/json',
+    'Access-Control-Allow-Origin': 'http://localhost:5173',
+  };
+  return JSON.stringify({
+    statusCode: isGet ? 401 : 405,
+    headers: isGet ? headers : { ...headers, Allow: 'GET, POST' },
+    body: isGet
+      ? '{"error":"Unauthorized","message":"Invalid or missing required JWT claims"}'
+      : '{"error":"METHOD_NOT_ALLOWED","message":"m"}',
+  });
+};
+
+/** The gateway: 401 without a token, or an execute-api address that is switched off. */
+let isSwitchedOff = false;
+const fetchFromGateway = vi
+  .spyOn(globalThis, 'fetch')
+  .mockImplementation(async (_, { method, headers } = {}) => {
+    if (isSwitchedOff) return new Response('{"message":"Not Found"}', { status: 404 });
+    if (method !== 'OPTIONS') return new Response('{"message":"Unauthorized"}', { status: 401 });
+    const isOurs = new Headers(headers).get('origin') === 'http://localhost:5173';
+    const cors = {
+      'access-control-allow-origin': 'http://localhost:5173',
+      'access-control-allow-methods': 'GET,POST',
+      'access-control-allow-headers': 'authorization,content-type,idempotency-key',
+    };
+    return new Response(null, { status: 204, headers: isOurs ? cors : {} });
+  });
+/** The origins that were asked. */
+const askedOrigins = () =>
+  new Set(fetchFromGateway.mock.calls.map(([url]) => new URL(url instanceof Request ? url.url : url).origin));
+
+beforeEach(() => {
+  resetProject();
+  aws.reset();
+  state.functionName = NAME;
+  state.invoke = answer;
+  isSwitchedOff = false;
+  fetchFromGateway.mockClear();
+});
+afterAll(async () => {
+  await aws.close();
+  removeProject();
+});
+
+const rollback = (args: string) => runCommandHere(main, args);
+const arrangeAlias = (version: string, weights: Record<string, number> = {}) => {
+  state.aliases = [{ name: 'live', version, weights, revision: 1 }];
+};
+const writeBackend = (name: string, accounts: string) =>
+  writeFileSync(join(paths.MODULE, `${name}.s3.tfbackend`), `bucket = "b"\n${accounts}\n`);
+
+/** Somebody else switches the alias just before this command does. */
+const switchMeanwhile = (version: string, revision: number) => {
+  state.answers[`PUT /2015-03-31/functions/${NAME}/aliases/live`] = () => {
+    Object.assign(state.aliases[0] ?? {}, { version, revision });
+    return undefined;
+  };
+};
+
+describe('npm run rollback', () => {
+  it('switches the alias to the version before the live one, checks the stage, and says how to go forward', async () => {
+    const { code, output } = await rollback('release --yes');
+    expect(output).toContain(`inquiries-release, stage release, account ${ACCOUNT}, region eu-central-1\n`);
+    expect(output).toContain('     10  2026-11-10 10:20  sha-10  live\n');
+    expect(output).toContain('      9  2026-11-09 10:20  sha-9  <- switch to this version\n');
+    expect(output).toContain('Switched: version 9 is live.\n');
+    expect(output).toContain('passed   the function answers 401 without claims');
+    expect(output).toContain('passed   401 without a token');
+    expect(output).toContain('smoke: 6 passed, 0 failed, 6 skipped');
+    expect(output).toContain('To go forward: correct or revert the commit, then npm run deploy -- release.');
+    expect(output).toContain('drift job, reports the alias (aws_lambda_alias.live)');
+    expect([code, state.changes]).toEqual([0, ['switch 9']]);
+    expect(askedOrigins()).toEqual(new Set([API_URL]));
+  });
+
+  it('switches to the version that is named, also forward', async () => {
+    expect(await rollback('release 2 --yes')).toMatchObject({ code: 0 });
+    expect(await rollback('release 10 --yes')).toMatchObject({ code: 0 });
+    expect(state.changes).toEqual(['switch 2', 'switch 10']);
+  });
+
+  it('during a gradual deployment goes back to the old version alone', async () => {
+    arrangeAlias('9', { '10': 0.1 });
+    const { code, output } = await rollback('release --yes');
+    expect(output).toContain('sha-10  live, 10 % of the requests\n');
+    expect(output).toContain('sha-9  live, 90 % of the requests  <- switch to this version\n');
+    expect([code, state.aliases[0]]).toEqual([0, { name: 'live', version: '9', weights: {}, revision: 2 }]);
+  });
+
+  it('lists the versions, newest first, with their dates and packages, and changes nothing', async () => {
+    const { code, output } = await rollback('release --list');
+    expect(output.split('\n').slice(1, -1)).toEqual([
+      '     10  2026-11-10 10:20  sha-10  live',
+      '      9  2026-11-09 10:20  sha-9',
+      '      3  2026-11-03 10:20  sha-3',
+      '      2  2026-11-02 10:20  sha-2',
+      '      1  2026-11-01 10:20  sha-1',
+    ]);
+    expect([code, state.changes, askedOrigins()]).toEqual([0, [], new Set()]);
+  });
+
+  it('fails and says which version is live when the smoke test fails', async () => {
+    state.invoke = () => '{"statusCode":500,"headers":{},"body":"{}"}';
+    const { code, output } = await rollback('release --yes');
+    expect(output).toContain(
+      'The smoke test failed. Version 9 is live; before it was 10. --list shows all versions.\n',
+    );
+    expect([code, state.changes]).toEqual([1, ['switch 9']]);
+  });
+
+  it.each([
+    ['is switched off', () => (isSwitchedOff = true)],
+    ['is not in the permission', () => (state.hasPermission = false)],
+  ])('checks the function alone when the execute-api address %s', async (_what, arrange) => {
+    arrange();
+    const { code, output } = await rollback('release --yes');
+    expect(output).toContain(
+      'The execute-api address is switched off: only the function will be checked, unless you pass --url.\n',
+    );
+    expect(output).toContain('smoke: 2 passed, 0 failed, 10 skipped');
+    expect(code).toBe(0);
+  });
+
+  it('checks the address that is given', async () => {
+    const { code, output } = await rollback('release --yes --url https://api.example.com');
+    expect(output).toContain('smoke: 6 passed, 0 failed, 6 skipped');
+    expect([code, askedOrigins()]).toEqual([0, new Set(['https://api.example.com'])]);
+  });
+
+  it('switches in an account that the place of the state allows', async () => {
+    writeBackend('backend', `allowed_account_ids = ["444455556666", "${ACCOUNT}"]`);
+    expect(await rollback('release --yes')).toMatchObject({ code: 0 });
+  });
+
+  it.each([
+    ['release\n', 0, ['switch 9']],
+    ['yes\n', 2, []],
+    ['', 2, []],
+  ])('asks at a terminal, and switches only if the stage is typed: %j', async (keys, code, changes) => {
+    const outcome = await runCommandHere(main, 'release', { stdin: typed(keys), isTTY: true });
+    expect(outcome.output).toContain('Switch to it? Type release to confirm: ');
+    expect(outcome.output.includes('Nothing was changed.')).toBe(code === 2);
+    expect([outcome.code, state.changes]).toEqual([code, changes]);
+  });
+});
+
+describe('npm run rollback refuses in one line and changes nothing:', () => {
+  const stages = 'stages are develop, main and release.';
+  it.each<[args: string, message: string, arrange?: () => unknown]>([
+    ['--yes', 'The stage is missing: npm run rollback -- develop|main|release'],
+    ['production --yes', `"production" is not a stage; ${stages}`],
+    ['release 1.5 --yes', '"1.5" is not a version; a version is a number.'],
+    ['release 1 2 --yes', '"1 2" is not a version; a version is a number.'],
+    ['release --force', "Unknown option '--force' (see --help)"],
+    ['release', 'There is no terminal for the confirmation; pass --yes or --list.'],
+    ['release 10 --yes', 'Version 10 is live already.'],
+    ['release 4 --yes', 'There is no version 4; there are 10, 9, 3, 2, 1.'],
+    ['release --yes', 'There is no version before 1, which is live.', () => arrangeAlias('1')],
+    [
+      'release --yes',
+      `There is no function ${NAME} with an alias live in this account and region; npm run deploy -- release makes it.`,
+      () => (state.aliases = []),
+    ],
+    [
+      'develop --yes',
+      'There is no function inquiries-develop with an alias live in this account and region; npm run deploy -- develop makes it.',
+    ],
+    [
+      'release --yes --function contact-release',
+      'There is no function contact-release with an alias live in this account and region; npm run deploy -- release makes it.',
+    ],
+    [
+      'release --yes',
+      `The credentials are of account ${ACCOUNT}, but release is in 444455556666 (infra/terraform/backend.s3.tfbackend).`,
+      () => writeBackend('backend', 'allowed_account_ids = ["444455556666"]'),
+    ],
+    [
+      'release --list',
+      `The credentials are of account ${ACCOUNT}, but release is in 444455556666 (infra/terraform/release.s3.tfbackend).`,
+      () => {
+        writeBackend('backend', `allowed_account_ids = ["${ACCOUNT}"]`);
+        writeBackend('release', 'allowed_account_ids = ["444455556666"]');
+      },
+    ],
+  ])('%s: %s', async (args, message, arrange = () => undefined) => {
+    arrange();
+    const { code, output } = await rollback(args);
+    const lines = output.split('\n').filter((line) => !/^(inquiries-|contact-)\w+, stage/.test(line));
+    expect([code, lines]).toEqual([2, [message, '']]);
+    expect(state.changes).toEqual([]);
+  });
+
+  it('an alias that somebody else has switched meanwhile', async () => {
+    switchMeanwhile('3', 7);
+    const { code, output } = await rollback('release --yes');
+    expect(output).toContain(
+      'The alias live of inquiries-release was changed by somebody else meanwhile and names version 3; it was not switched.\n',
+    );
+    expect([code, state.changes]).toEqual([2, []]);
+  });
+
+  it.each([
+    ['PUT /aliases/live', 'lambda:UpdateAlias'],
+    ['GET /policy', 'lambda:GetPolicy'],
+  ])(
+    'credentials that do not allow what it needs (%s), naming it, with exit code 1',
+    async (request, action) => {
+      const message = `User: arn:aws:iam::${ACCOUNT}:user/ana is not authorized to perform: ${action} on resource: r`;
+      const [method, path] = request.split(' ');
+      state.answers[`${method} /2015-03-31/functions/${NAME}${path}`] = () =>
+        refusal(403, 'AccessDeniedException', message);
+      const { code, output } = await rollback('release --yes');
+      expect(output).toContain(`The AWS credentials do not allow ${action}.\n`);
+      expect([code, state.changes]).toEqual([1, []]);
+    },
+  );
+});
+
+describe('the versions of a function', () => {
+  it('are pruned to the newest ones, of all pages, by number', async () => {
+    expect(await pruneVersions(NAME, 2)).toEqual(['3', '2', '1']);
+    expect(state.versions).toEqual(['9', '10']);
+    expect(await pruneVersions(NAME, 2)).toEqual([]);
+  });
+
+  it('are kept while an alias names them, also with a weight', async () => {
+    state.aliases = [
+      { name: 'live', version: '2', weights: { '3': 0.5 }, revision: 1 },
+      { name: 'mine', version: '9', weights: {}, revision: 1 },
+    ];
+    expect(await pruneVersions(NAME, 1)).toEqual(['1']);
+    expect(state.changes).toEqual(['delete 1']);
+  });
+
+  it('are kept when Lambda refuses to delete them, since an alias has been switched to them meanwhile', async () => {
+    state.answers[`DELETE /2015-03-31/functions/${NAME}`] = () =>
+      refusal(409, 'ResourceConflictException', 'alias');
+    expect(await pruneVersions(NAME, 3)).toEqual([]);
+  });
+
+  it('are switched without weights, and whoever else changed the alias first is not overwritten', async () => {
+    arrangeAlias('9', { '10': 0.1 });
+    const live = await readLive(NAME);
+    expect(live).toEqual({ version: '9', weights: { '10': 0.1 }, revisionId: '1' });
+    await switchAlias(NAME, '3', live.revisionId);
+    expect(await readLive(NAME)).toEqual({ version: '3', weights: {}, revisionId: '2' });
+    await expect(switchAlias(NAME, '2', live.revisionId)).rejects.toThrow(
+      'names version 3; it was not switched',
+    );
+    await switchAlias(NAME, '2');
+    expect(state.changes).toEqual(['switch 3', 'switch 2']);
+  });
+
+  it('count as switched when the response to the switch was lost and the SDK sent it again', async () => {
+    switchMeanwhile('3', 2);
+    await switchAlias(NAME, '3', '1');
+    expect(state.aliases[0]?.version).toBe('3');
+  });
+});

@@ -1,0 +1,488 @@
+/** `npm run smoke` against the whole service in this process, and against stages that break the contract. */
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { main } from '../../deploy/smoke.ts';
+import { runMain } from '../../lib/command-line.ts';
+import { close, listen } from '../../lib/loopback-server.ts';
+import { startFunction } from '../../local/lambda/function.ts';
+import type { InquiryListResponse } from '../../src/contract.ts';
+import { refusal, startAws } from '../helpers/aws.ts';
+import type { Answer as AwsAnswer } from '../helpers/aws.ts';
+import { send } from '../helpers/http.ts';
+import type { Answer } from '../helpers/http.ts';
+import { createIo } from '../helpers/io.ts';
+import { BUILT } from '../helpers/sandbox.ts';
+import { startService } from '../helpers/service.ts';
+import type { Service } from '../helpers/service.ts';
+
+const hasTransactions = inject('engines')['dynamodb-local'] !== undefined;
+if (!hasTransactions)
+  process.stdout.write('\nSKIPPED: npm run smoke with Idempotency-Key, for want of DynamoDB Local.\n');
+
+const ORIGIN = 'https://www.example.com';
+const aws = await startAws();
+let service: Service;
+let url = '';
+let token = '';
+beforeAll(async () => {
+  service = await startService();
+  url = service.url.replace('/inquiries', '');
+  ({ token } = await service.signIn({ email: 'ana@example.com', sub: crypto.randomUUID() }));
+});
+beforeEach(() => aws.reset());
+afterAll(async () => {
+  await service.close();
+  await aws.close();
+});
+
+/** Runs the command with a text of options. @returns Its exit code and output, and the results without their times. */
+async function run(args: string) {
+  const { io, stdout, stderr } = createIo();
+  const code = await runMain(main, args === '' ? [] : args.split(' '), io);
+  const output = stdout() + stderr();
+  const lines = (output.match(/^(passed|failed|skipped) .*$/gm) ?? []).map((line) =>
+    line
+      .replace(/ \d+ ms$/, '')
+      .replaceAll(/ {2,}/g, '  ')
+      .trim(),
+  );
+  return { code, output, results: lines, failed: lines.filter((line) => line.startsWith('failed')) };
+}
+const smoke = (args: string) => run(hasTransactions ? args : `${args} --no-key`);
+const withToken = () => `--url ${url} --token ${token}`;
+
+describe('npm run smoke', () => {
+  it('passes every check of the service, and shows no token', async () => {
+    const { code, output, results } = await smoke(withToken());
+    const key = hasTransactions ? ['passed', ''] : ['skipped', '  no key'];
+    expect(results).toEqual([
+      'skipped  the function answers 401 without claims  no function',
+      'skipped  the function answers 405 for PUT  no function',
+      'passed  401 without a token',
+      'passed  401 with a malformed token',
+      'passed  405 for PUT, with the methods that are allowed',
+      'passed  GET lists the inquiries of the caller',
+      'passed  POST creates an inquiry',
+      'passed  GET sees it',
+      `${key[0]}  POST with the same key stores nothing${key[1]}`,
+      `${key[0]}  422 for the same key with another text${key[1]}`,
+      'passed  preflight allows the origin',
+      'passed  preflight allows no other origin',
+    ]);
+    expect(output).toMatch(/smoke: (10 passed, 0 failed, 2|8 passed, 0 failed, 4) skipped\n$/);
+    expect([code, output]).toEqual([0, expect.not.stringContaining(token)]);
+  });
+
+  it('leaves one inquiry behind, and accepts a slash at the end of the URL', async () => {
+    const list = async () => {
+      const headers = { authorization: `Bearer ${token}` };
+      const response = await fetch(`${url}/inquiries`, { headers });
+      return ((await response.json()) as InquiryListResponse).inquiries;
+    };
+    const before = await list();
+    expect((await smoke(`--url ${url}/ --token ${token}`)).code).toBe(0);
+    const [inquiry, ...older] = await list();
+    expect(inquiry?.body).toBe('Left by the smoke test of a deployment.');
+    expect(older).toEqual(before);
+  });
+
+  it('skips the checks of the key with --no-key', async () => {
+    const { code, output } = await run(`${withToken()} --no-key`);
+    expect([code, output]).toEqual([0, expect.stringContaining('smoke: 8 passed, 0 failed, 4 skipped')]);
+  });
+
+  it('without a token skips the checks that need one, and says so; the origin is enough for the preflight', async () => {
+    const { code, output } = await smoke(`--url ${url}`);
+    expect(output).toMatch(
+      /smoke: 3 passed, 0 failed, 9 skipped\nThe function was not reached, so it may be failing; --function NAME or a token checks it\.\n$/,
+    );
+    const withOrigin = await smoke(`--url ${url} --origin ${ORIGIN}`);
+    expect(withOrigin.results).toContain('passed  preflight allows the origin');
+    expect([code, withOrigin.code]).toEqual([0, 0]);
+  });
+
+  it('fails where the stage allows another origin, and where nothing answers', async () => {
+    const other = await smoke(`${withToken()} --origin https://other.example.com`);
+    expect(other.failed).toContain(
+      `failed  GET lists the inquiries of the caller  Access-Control-Allow-Origin is ${ORIGIN}, not https://other.example.com`,
+    );
+    const nothing = await smoke(`--url http://127.0.0.1:9 --token ${token}`);
+    expect(nothing.output).toContain('smoke: 0 passed,');
+    expect([other.code, nothing.code]).toEqual([1, 1]);
+  });
+
+  const together = '--user-pool and --client belong together (see --help)';
+  it.each([
+    ['', '--url is missing (see --help)'],
+    ['--url file:///etc', "--url must be an http or https URL, not 'file:///etc'"],
+    ['--url http://localhost --wait long', "--wait must be a number of seconds, not 'long'"],
+    ['--user-pool pool --url http://localhost', together],
+    ['--client client --function f', together],
+    ['--function f --url nonsense', "--url must be an http or https URL, not 'nonsense'"],
+    ['--nonsense', "Unknown option '--nonsense' (see --help)"],
+  ])('refuses "%s" in one line', async (args, line) => {
+    expect(await run(args)).toMatchObject({ code: 2, output: `${line}\n` });
+  });
+});
+
+describe('npm run smoke --function', () => {
+  const FUNCTION = 'inquiries-test:live';
+  const UNAUTHORIZED = 'the function answers 401 without claims';
+  const NOT_ALLOWED = 'the function answers 405 for PUT';
+  /** The names of invocations. */
+  const invoked: string[] = [];
+  let result: (event: string) => Promise<string> | string;
+  let built: Awaited<ReturnType<typeof startFunction>>;
+  beforeAll(async () => {
+    const credentials = { AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local', AWS_REGION: 'local' };
+    const environment = { TABLE_NAME: 'inquiries', CORS_ORIGIN: ORIGIN, ...credentials };
+    built = await startFunction({ module: BUILT, environment, timeout: 30_000 });
+  });
+  beforeEach(() => {
+    invoked.length = 0;
+    result = (event) => built.invoke(event, crypto.randomUUID());
+    aws.state.invoke = (name, event) => {
+      invoked.push(name);
+      return result(event);
+    };
+  });
+  afterAll(() => built.close());
+  /** Lambda refuses the next invocations. */
+  const refuse = (...refusals: AwsAnswer[]): void => {
+    const path = `/2015-03-31/functions/${encodeURIComponent(FUNCTION)}/invocations`;
+    aws.state.answers[`POST ${path}`] = () => refusals.shift();
+  };
+
+  it('invokes the deployed function through its alias, without a token and without an URL', async () => {
+    const { code, output, results } = await smoke(`--function ${FUNCTION}`);
+    expect(results.slice(0, 3)).toEqual([
+      `passed  ${UNAUTHORIZED}`,
+      `passed  ${NOT_ALLOWED}`,
+      'skipped  401 without a token  no url',
+    ]);
+    expect(output).toContain(
+      '\nsmoke: 2 passed, 0 failed, 10 skipped\nOnly the function was checked, without the API; --url URL checks both.\n',
+    );
+    expect([code, invoked]).toEqual([0, [FUNCTION, FUNCTION]]);
+  });
+
+  it('takes the origin for the preflight from the function, and says what was not checked', async () => {
+    const { code, output, results } = await smoke(`--function ${FUNCTION} --url ${url}`);
+    expect(results).toContain('passed  preflight allows the origin');
+    expect(output).toContain(
+      '\nsmoke: 6 passed, 0 failed, 6 skipped\nWhat a signed-in user gets was not checked; ',
+    );
+    expect(code).toBe(0);
+  });
+
+  const answer = (statusCode: number, body: string, headers: object = {}): string => {
+    const usual = { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': ORIGIN };
+    return JSON.stringify({ statusCode, headers: { ...usual, ...headers }, body });
+  };
+  const thrown = (errorType: string, errorMessage: string) =>
+    new Error(JSON.stringify({ errorType, errorMessage }));
+  const BODY = '{"error":"Unauthorized","message":"Invalid or missing required JWT claims"}';
+  const NO_RESPONSE = 'the function returned something other than statusCode, headers and body';
+  it.each<[what: string, payload: string | Error, reason: string]>([
+    ['answers 500 to everything', answer(500, '{"error":"E","message":"m"}'), 'answered 500, not 401'],
+    ['lets everybody in', answer(200, '{}'), 'answered 200, not 401'],
+    ['throws', thrown('TypeError', 'broken'), 'the function failed: TypeError: broken'],
+    ['runs out of time', thrown('Sandbox.Timedout', 't'), 'the function failed: Sandbox.Timedout: t'],
+    [
+      'answers with HTML',
+      answer(401, '<h1>Unauthorized</h1>', { 'Content-Type': 'text/html' }),
+      'Content-Type is text/html, not application/json',
+    ],
+    ['returns a text', '"Hello from Lambda!"', NO_RESPONSE],
+    ['returns nothing', 'null', NO_RESPONSE],
+    ['returns no body', '{"statusCode":401,"headers":{}}', NO_RESPONSE],
+    [
+      "answers with the gateway's body",
+      answer(401, '{"message":"Unauthorized"}'),
+      'the body has the fields message, not error,message',
+    ],
+    [
+      'answers with another message',
+      answer(401, '{"error":"Unauthorized","message":"no"}'),
+      'message is "no", not "Invalid or missing required JWT claims"',
+    ],
+    [
+      'answers with another error',
+      answer(401, BODY.replace('Unauthorized', 'UNAUTHORIZED')),
+      'error is UNAUTHORIZED, not Unauthorized',
+    ],
+    [
+      'allows no origin',
+      JSON.stringify({ statusCode: 401, headers: { 'Content-Type': 'application/json' }, body: BODY }),
+      'Access-Control-Allow-Origin is missing',
+    ],
+    [
+      'allows every origin',
+      answer(401, BODY, { 'Access-Control-Allow-Origin': '*' }),
+      'Access-Control-Allow-Origin is *',
+    ],
+  ])('fails when the function %s', async (_what, payload, reason) => {
+    result = () => (typeof payload === 'string' ? payload : Promise.reject(payload));
+    const { code, results, failed } = await smoke(`--function ${FUNCTION}`);
+    expect(results[0]).toBe(`failed  ${UNAUTHORIZED}  ${reason}`);
+    expect([code, failed]).toEqual([1, [results[0], expect.stringContaining(NOT_ALLOWED)]]);
+  });
+
+  it.each([
+    [answer(401, BODY), 'answered 401, not 405'],
+    [answer(405, '{"error":"METHOD_NOT_ALLOWED","message":"m"}'), 'Allow is missing, not GET, POST'],
+  ])('fails when only the response to PUT is wrong: %#', async (payload, reason) => {
+    result = (event) => (event.includes('"method":"GET"') ? answer(401, BODY) : payload);
+    const { code, failed } = await smoke(`--function ${FUNCTION}`);
+    expect([code, failed]).toEqual([1, [`failed  ${NOT_ALLOWED}  ${reason}`]]);
+  });
+
+  it('fails when the function allows another origin than the one given', async () => {
+    const { code, failed } = await smoke(`--function ${FUNCTION} --origin https://other.example.com`);
+    expect([code, failed[0]]).toEqual([
+      1,
+      `failed  ${UNAUTHORIZED}  Access-Control-Allow-Origin is ${ORIGIN}, not https://other.example.com`,
+    ]);
+  });
+
+  it('with --wait, waits for the alias and for the role, and then checks', async () => {
+    refuse(
+      refusal(404, 'ResourceNotFoundException', 'Function not found'),
+      refusal(403, 'AccessDeniedException', 'The role cannot be assumed by Lambda.'),
+    );
+    const { code, failed } = await smoke(`--function ${FUNCTION} --wait 60`);
+    expect([code, failed, invoked.length]).toEqual([0, [], 1 + 2]);
+  });
+
+  it.each([
+    'User: ana is not authorized to perform: lambda:InvokeFunction',
+    'Function not found: inquiries-test:live',
+  ])('without --wait, or for what waiting does not help, fails at once: %s', async (message) => {
+    const isDenied = message.startsWith('User');
+    const refused = isDenied
+      ? refusal(403, 'AccessDeniedException', message)
+      : refusal(404, 'ResourceNotFoundException', message);
+    refuse(refused, refused, ...(isDenied ? [refused] : []));
+    const { code, failed } = await smoke(`--function ${FUNCTION}${isDenied ? ' --wait 60' : ''}`);
+    expect([code, failed[0], invoked]).toEqual([1, `failed  ${UNAUTHORIZED}  ${message}`, []]);
+  });
+});
+
+describe('npm run smoke --user-pool', () => {
+  const POOL = '--user-pool eu-central-1_test --client client';
+  const SIGNS_IN = 'a new user of the pool signs in';
+  const ACTIONS = ['AdminCreateUser', 'AdminSetUserPassword', 'AdminInitiateAuth', 'AdminDeleteUser'];
+  /** Requests to Cognito: the name of the action, and the body. */
+  const calls: [action: string, body: Record<string, string>][] = [];
+  const listSecrets = () =>
+    calls.flatMap(([, { Username, Password }]) => [Username, Password].filter((each) => each !== undefined));
+  /** @param answers - For actions, in the place of success; EMAIL is the user's. */
+  const arrange = (answers: Record<string, AwsAnswer> = {}): void => {
+    calls.length = 0;
+    for (const action of ACTIONS) {
+      aws.state.answers[action] = ({ body }) => {
+        const call = JSON.parse(body) as Record<string, string>;
+        calls.push([action, call]);
+        const granted = action === 'AdminInitiateAuth' ? { AuthenticationResult: { IdToken: token } } : {};
+        const { body: sent = granted, ...given } = answers[action] ?? { status: 200 };
+        return { ...given, body: JSON.stringify(sent).replaceAll('EMAIL', call['Username'] ?? '') };
+      };
+    }
+  };
+  beforeEach(() => arrange());
+
+  it('creates a user without an invitation, signs in, deletes the user, and runs every check with the token', async () => {
+    const { code, output, results, failed } = await smoke(`--url ${url} ${POOL}`);
+    expect([code, failed]).toEqual([0, []]);
+    expect(results).toContain(`passed  ${SIGNS_IN}`);
+    expect(results).toContain('passed  POST creates an inquiry');
+    expect(calls.map(([action]) => action)).toEqual(ACTIONS);
+    const [create, password, signIn, remove] = calls.map(([, body]) => body);
+    const user = { UserPoolId: 'eu-central-1_test', Username: create?.['Username'] };
+    expect(user.Username).toMatch(/^smoke-test-[\da-f-]{36}@inquiries\.invalid$/);
+    expect(create).toEqual({
+      ...user,
+      MessageAction: 'SUPPRESS',
+      UserAttributes: [
+        { Name: 'email', Value: user.Username },
+        { Name: 'email_verified', Value: 'true' },
+      ],
+    });
+    expect(password).toEqual({ ...user, Password: expect.stringMatching(/^aA1!.{32}$/), Permanent: true });
+    expect(signIn).toMatchObject({ ClientId: 'client', AuthFlow: 'ADMIN_USER_PASSWORD_AUTH' });
+    expect(remove).toEqual(user);
+    const first = [token, ...new Set(listSecrets())];
+    for (const secret of first) expect(output).not.toContain(secret);
+
+    await smoke(`--url ${url} ${POOL}`);
+    // Another user and another password each time.
+    expect(new Set([token, ...listSecrets()]).size).toBe(2 * first.length - 1);
+  });
+
+  it('takes a token that is given instead', async () => {
+    expect((await smoke(`${withToken()} ${POOL}`)).code).toBe(0);
+    expect(calls).toEqual([]);
+  });
+
+  it.each<[string, AwsAnswer, string]>([
+    [
+      'AdminInitiateAuth',
+      refusal(400, 'NotAuthorizedException', 'Incorrect username or password.'),
+      'NotAuthorizedException: Incorrect username or password.',
+    ],
+    [
+      'AdminSetUserPassword',
+      refusal(400, 'InvalidPasswordException', 'EMAIL has a bad password'),
+      'InvalidPasswordException: USER has a bad password',
+    ],
+    [
+      'AdminInitiateAuth',
+      { status: 200, body: { ChallengeName: 'SOFTWARE_TOKEN_MFA', Session: 's' } },
+      'Error: Cognito asks for SOFTWARE_TOKEN_MFA instead of signing in',
+    ],
+    [
+      'AdminDeleteUser',
+      refusal(400, 'AccessDeniedException', 'not authorized to perform: cognito-idp:AdminDeleteUser'),
+      'AccessDeniedException: not authorized to perform: cognito-idp:AdminDeleteUser',
+    ],
+  ])('deletes the user and fails in one line when %s does not succeed: %j', async (action, reply, line) => {
+    arrange({ [action]: reply });
+    const { code, output, results } = await smoke(`--url ${url} ${POOL}`);
+    expect(results).toContain(`failed  ${SIGNS_IN}  ${line}`);
+    expect(results).toContain('skipped  POST creates an inquiry  no token');
+    expect(calls.at(-1)?.[0]).toBe('AdminDeleteUser');
+    for (const secret of listSecrets()) expect(output).not.toContain(secret);
+    expect(code).toBe(1);
+  });
+});
+
+describe('npm run smoke, against a stage that breaks the contract, reports', () => {
+  type Change = (answer: Answer) => { status?: number; headers?: Record<string, string>; text?: string };
+  const servers: Server[] = [];
+  afterEach(() => Promise.all(servers.splice(0).map(close)));
+
+  /** A proxy in front of the stage, which changes the responses to these requests: METHOD TARGET STATUS. */
+  async function startProxy(requests: RegExp, change: Change): Promise<string> {
+    const server = createServer((incoming, response) => {
+      void (async () => {
+        const { method = '', url: target = '' } = incoming;
+        const headers = Object.entries(incoming.headers).filter(
+          ([name]) => !/^(host|connection|content-length)$/.test(name),
+        );
+        const body = await text(incoming);
+        const sent = { method, headers: headers.flat() as string[], ...(body !== '' && { body }) };
+        const answer = await send(url + target, sent);
+        delete answer.headers['content-length'];
+        const changes = requests.test(`${method} ${target} ${answer.status}`) ? change(answer) : {};
+        const changed = { ...answer, ...changes };
+        response.writeHead(changed.status, { ...answer.headers, ...changes.headers }).end(changed.text);
+      })();
+    });
+    servers.push(server);
+    return `http://127.0.0.1:${await listen(server, 0)}`;
+  }
+  const without =
+    (name: string): Change =>
+    ({ headers }) => {
+      delete headers[name];
+      return {};
+    };
+  const reverse: Change = ({ json }) => {
+    const { inquiries, ...list } = json as InquiryListResponse;
+    return { text: JSON.stringify({ ...list, inquiries: inquiries.toReversed() }) };
+  };
+
+  const repeat: Change = ({ json }) => {
+    const { count, inquiries, ...list } = json as InquiryListResponse;
+    const repeated = [...inquiries.slice(0, 1), ...inquiries];
+    return { text: JSON.stringify({ ...list, count: count + 1, inquiries: repeated }) };
+  };
+
+  const PUT = 'failed  405 for PUT, with the methods that are allowed';
+  const POST = 'failed  POST creates an inquiry';
+  const GET = 'failed  GET sees it';
+  const PREFLIGHT = 'failed  preflight allows';
+  const NOTHING = `${GET}  there is nothing to see, since POST failed`;
+  const KEY = 'failed  POST with the same key stores nothing';
+  const REUSED = 'failed  422 for the same key with another text';
+  const NOT_SENT = `${REUSED}  not sent, since it would be stored`;
+  const FIELDS = 'body,cognito_sub,created_at,email,id';
+  const EMPTY = '{"email":"ana@example.com","count":0,"inquiries":[]}';
+  it.each<[lines: string[], requests: RegExp, change: Change]>([
+    [
+      ['without a token', 'with a malformed token'].map(
+        (title) => `failed  401 ${title}  answered 200, not 401`,
+      ),
+      / 401$/,
+      () => ({ status: 200 }),
+    ],
+    [[`${PUT}  answered 403, not 405`], /^PUT/, () => ({ status: 403 })],
+    [[`${PUT}  Allow is missing, not GET, POST`], /^PUT/, without('allow')],
+    [
+      [
+        `${POST}  Content-Type is text/plain, not application/json`,
+        NOTHING,
+        `${KEY}  Content-Type is text/plain, not application/json`,
+        NOT_SENT,
+      ],
+      /^POST/,
+      () => ({ headers: { 'content-type': 'text/plain' } }),
+    ],
+    [
+      [
+        `${POST}  an inquiry has the fields ${FIELDS},reply,subject, not ${FIELDS},subject`,
+        NOTHING,
+        `${KEY}  an inquiry has the fields ${FIELDS},reply,subject, not ${FIELDS},subject`,
+        NOT_SENT,
+      ],
+      /^POST/,
+      (answer) => ({ text: answer.text.replace('"id"', '"reply":null,"id"') }),
+    ],
+    [
+      [
+        `${POST}  answered 500, not 201`,
+        NOTHING,
+        `${KEY}  there is nothing to send again, since POST failed`,
+        NOT_SENT,
+      ],
+      /^POST/,
+      () => ({ status: 500 }),
+    ],
+    [
+      [`${KEY}  the key is ignored, as with dynalite (see --no-key): there are two inquiries now`, NOT_SENT],
+      /^POST/,
+      without('idempotency-replayed'),
+    ],
+    [
+      [`${KEY}  the body is not the one of the first response`],
+      /^POST/,
+      ({ headers, text: body }) =>
+        'idempotency-replayed' in headers ? { text: body.replace('Left by', 'LEFT BY') } : {},
+    ],
+    [[`${KEY}  there are 2 inquiries`], /limit=100/, repeat],
+    [[`${REUSED}  answered 409, not 422`], /^POST.* 422$/, () => ({ status: 409 })],
+    [[`${GET}  Cache-Control is missing, not no-store`], /limit=20/, without('cache-control')],
+    [[`${GET}  the new inquiry is not in the list`], /limit=20/, () => ({ text: EMPTY })],
+    [[`${GET}  the list is not ordered newest first`], /limit=20/, reverse],
+    [
+      [`${GET}  count is 999 and does not match the list`],
+      /limit=20/,
+      (answer) => ({ text: answer.text.replace(/"count":\d+/, '"count":999') }),
+    ],
+    [
+      [
+        `${PREFLIGHT} the origin  Access-Control-Allow-Origin is *, not ${ORIGIN}`,
+        `${PREFLIGHT} no other origin  Access-Control-Allow-Origin is *`,
+      ],
+      /^OPTIONS/,
+      () => ({ headers: { 'access-control-allow-origin': '*' } }),
+    ],
+    [[`${PREFLIGHT} the origin  answered 401, not 204`], /^OPTIONS/, () => ({ status: 401 })],
+  ])('%j', async (lines, requests, change) => {
+    const proxy = await startProxy(requests, change);
+    const { failed } = await smoke(`--url ${proxy} --token ${token} --origin ${ORIGIN}`);
+    expect(failed).toEqual(lines.filter((line) => hasTransactions || !line.includes(' same key ')));
+  });
+});

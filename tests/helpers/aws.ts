@@ -1,0 +1,204 @@
+/** The APIs of AWS and GitHub that the commands of deploy/ call themselves, as far as they use them. */
+import { createHash } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { vi } from 'vitest';
+import { close, listen } from '../../lib/loopback-server.ts';
+
+export const ACCOUNT = '111122223333';
+const API = 'a1b2c3d4e5';
+/** What the permission of a function's alias names. */
+export const API_URL = `https://${API}.execute-api.eu-central-1.amazonaws.com`;
+
+export interface Answer {
+  readonly status: number;
+  /** An object is sent as JSON. */
+  readonly body?: string | object;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+export interface AwsRequest {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+interface Alias {
+  readonly name: string;
+  version: string;
+  weights: Record<string, number>;
+  revision: number;
+}
+
+/** An error as the SDK understands it. */
+export const refusal = (status: number, type: string, message: string): Answer => ({
+  status,
+  body: { message, Message: message },
+  headers: { 'x-amzn-errortype': type },
+});
+
+/** The answer of STS. */
+export const callerIdentity = (account: string): Answer => ({
+  status: 200,
+  body: `<GetCallerIdentityResponse><GetCallerIdentityResult><Account>${account}</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`,
+});
+
+const initially = () => ({
+  /** Key → file, by `/BUCKET/KEY`. */
+  objects: new Map<string, { body: string; type: string; cache: string }>(),
+  /** Requests that change something, in their order. */
+  changes: [] as string[],
+  /** The alarms that are firing at each question; the last answer is repeated. */
+  firing: [[]] as string[][],
+  /** Other answers, by `METHOD PATH`, `X-Amz-Target` or the query API's action; undefined: the usual one. */
+  answers: {} as Record<string, ((request: AwsRequest) => Answer | undefined) | undefined>,
+  /** The function with versions and aliases. */
+  functionName: 'inquiries-develop',
+  versions: ['1', '2', '3', '9', '10'],
+  aliases: [{ name: 'live', version: '10', weights: {}, revision: 1 }] as Alias[],
+  hasPermission: true,
+  /** The result of an invocation; a rejection is an error of the function. */
+  invoke: (_name: string, _event: string): Promise<string> | string => '',
+});
+
+/** Starts the server, and points the SDK's clients of this process to it until `close`. */
+export async function startAws() {
+  const state = initially();
+
+  const toAlias = ({ name, version, weights, revision }: Alias) => ({
+    Name: name,
+    FunctionVersion: version,
+    RevisionId: String(revision),
+    ...(Object.keys(weights).length > 0 && { RoutingConfig: { AdditionalVersionWeights: weights } }),
+  });
+  const toVersion = (version: string) => ({
+    Version: version,
+    LastModified: `2026-11-${version.padStart(2, '0')}T10:20:30.000+0000`,
+    CodeSha256: `sha-${version}`,
+  });
+
+  async function answerLambda({ method, path, query, body }: AwsRequest): Promise<Answer | undefined> {
+    const [, encoded = '', rest = ''] = /^\/2015-03-31\/functions\/([^/]+)(.*)$/.exec(path) ?? [];
+    const name = decodeURIComponent(encoded);
+    if (rest === '/invocations') {
+      try {
+        return { status: 200, body: await state.invoke(name, body) };
+      } catch (error) {
+        const headers = { 'x-amz-function-error': 'Unhandled' };
+        return { status: 200, body: (error as Error).message, headers };
+      }
+    }
+    if (name !== state.functionName) return undefined;
+    const alias = state.aliases.find((each) => rest === `/aliases/${each.name}`);
+    if (method === 'GET' && alias !== undefined) return { status: 200, body: toAlias(alias) };
+    if (method === 'PUT' && alias !== undefined) {
+      const change = JSON.parse(body) as {
+        FunctionVersion: string;
+        RoutingConfig?: { AdditionalVersionWeights?: Record<string, number> };
+        RevisionId?: string;
+      };
+      if (change.RevisionId !== undefined && change.RevisionId !== String(alias.revision)) {
+        return refusal(412, 'PreconditionFailedException', 'The RevisionId provided does not match');
+      }
+      state.changes.push(`switch ${change.FunctionVersion}`);
+      alias.version = change.FunctionVersion;
+      alias.weights = change.RoutingConfig?.AdditionalVersionWeights ?? alias.weights;
+      alias.revision += 1;
+      return { status: 200, body: toAlias(alias) };
+    }
+    if (method === 'GET' && rest === '/aliases')
+      return { status: 200, body: { Aliases: state.aliases.map(toAlias) } };
+    if (method === 'GET' && rest === '/versions') {
+      // Pages of two.
+      const all = ['$LATEST', ...state.versions];
+      const from = Number(query.get('Marker') ?? 0);
+      const next = from + 2 < all.length ? { NextMarker: String(from + 2) } : {};
+      return { status: 200, body: { Versions: all.slice(from, from + 2).map(toVersion), ...next } };
+    }
+    if (method === 'GET' && rest === '/policy' && state.hasPermission) {
+      const source = `arn:aws:execute-api:eu-central-1:${ACCOUNT}:${API}/*/*/inquiries`;
+      const statement = { Effect: 'Allow', Condition: { ArnLike: { 'AWS:SourceArn': source } } };
+      return { status: 200, body: { Policy: JSON.stringify({ Statement: [statement] }) } };
+    }
+    if (method === 'DELETE' && rest === '') {
+      const version = query.get('Qualifier');
+      state.changes.push(`delete ${version ?? 'THE FUNCTION'}`);
+      state.versions = state.versions.filter((each) => each !== version);
+      return { status: 204 };
+    }
+    return undefined;
+  }
+
+  function answerS3({ method, path, headers, body }: AwsRequest): Answer | undefined {
+    const object = state.objects.get(path);
+    if (method === 'HEAD' && object !== undefined) {
+      const etag = `"${createHash('md5').update(object.body).digest('hex')}"`;
+      return { status: 200, headers: { etag, 'content-type': object.type, 'cache-control': object.cache } };
+    }
+    if (method !== 'PUT') return undefined;
+    state.changes.push(`put ${path}`);
+    const { 'content-type': type = '', 'cache-control': cache = '' } = headers;
+    state.objects.set(path, { body, type, cache });
+    return { status: 200 };
+  }
+
+  async function answer(request: AwsRequest): Promise<Answer> {
+    const { method, path, headers, body } = request;
+    const target = String(headers['x-amz-target'] ?? '').split('.')[1];
+    const action = target ?? /Action=(\w+)/.exec(body)?.[1] ?? `${method} ${path}`;
+    const other = state.answers[action]?.(request);
+    if (other !== undefined) return other;
+    if (action === 'GetCallerIdentity') return callerIdentity(ACCOUNT);
+    if (action === 'DescribeAlarms') {
+      const names = (state.firing.length > 1 ? state.firing.shift() : state.firing[0]) ?? [];
+      return { status: 200, body: { MetricAlarms: names.map((AlarmName) => ({ AlarmName })) } };
+    }
+    if (path.endsWith('/invalidation')) {
+      const paths = [...body.matchAll(/<Path>(.*?)<\/Path>/g)].map(([, item]) => item);
+      state.changes.push(`invalidate ${paths.join(' ')}`);
+      return { status: 201, body: '<Invalidation><Id>I1</Id></Invalidation>' };
+    }
+    const found = path.startsWith('/2015-03-31/') ? await answerLambda(request) : answerS3(request);
+    return found ?? refusal(404, 'ResourceNotFoundException', 'The resource does not exist.');
+  }
+
+  const server = createServer((incoming, outgoing) => {
+    void (async () => {
+      const { method = '', url = '', headers } = incoming;
+      const [path = '', query = ''] = url.split('?');
+      const request = {
+        method,
+        path,
+        query: new URLSearchParams(query),
+        headers,
+        body: await text(incoming),
+      };
+      const { status, body = '', headers: more } = await answer(request);
+      if (status === 0) return outgoing.destroy();
+      return outgoing.writeHead(status, more).end(typeof body === 'string' ? body : JSON.stringify(body));
+    })();
+  });
+  const url = `http://127.0.0.1:${await listen(server, 0)}`;
+  const env = {
+    AWS_EC2_METADATA_DISABLED: 'true',
+    AWS_ENDPOINT_URL: url,
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+    AWS_REGION: 'eu-central-1',
+    GITHUB_API_URL: url,
+  };
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+  for (const name of ['AWS_PROFILE', 'AWS_SESSION_TOKEN', 'SMOKE_TOKEN']) vi.stubEnv(name, undefined);
+  return {
+    state,
+    env,
+    reset: () => void Object.assign(state, initially()),
+    async close(): Promise<void> {
+      vi.unstubAllEnvs();
+      await close(server);
+    },
+  };
+}

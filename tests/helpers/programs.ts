@@ -1,0 +1,202 @@
+/** Programs on the PATH of a command that record their calls and print what a test arranges, in {@link paths}. */
+import { globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { expect, vi } from 'vitest';
+import { runMain } from '../../lib/command-line.ts';
+import type { Main } from '../../lib/command-line.ts';
+import { createIo } from './io.ts';
+import type { IoOptions } from './io.ts';
+import { paths } from './project.ts';
+
+export interface Change {
+  readonly address: string;
+  readonly actions: readonly string[];
+  readonly before?: object;
+  readonly action_reason?: string;
+}
+
+/** What the programs answer. The default is a clean checkout, a place of the state, and a plan that changes the function. */
+export interface World {
+  /** The programs on the PATH. */
+  programs: readonly string[];
+  /** Version of Terraform. */
+  version: string;
+  /** Output of git status. */
+  dirty: string;
+  /** The command that fails, such as `terraform plan`, and its error. */
+  failing: string;
+  error: string;
+  /** The command that records the first signal, and fails once the file `end` exists. */
+  hanging: string;
+  /** Files in infra/terraform, by their path there. */
+  moduleFiles: Record<string, string>;
+  changes: readonly Change[];
+  /** Changes of the second half of a gradual deployment. */
+  rest: readonly Change[];
+  outputChanges: Record<string, { actions: string[] }>;
+  /** Output of `terraform show PLAN`. */
+  diff: string;
+  outputs: Record<string, unknown>;
+  /** Resources in the state. */
+  resources: readonly { address: string; type: string; tainted?: boolean }[];
+}
+
+const OUTPUTS = {
+  api_url: 'https://api.example.com',
+  cors_origin: 'https://www.example.com',
+  dashboard_url: 'https://console.example.com/dashboard',
+  site: null,
+  form_config: null,
+  connect_origins: [],
+  smoke_sign_in: null,
+  dns_records: [],
+};
+const DEFAULT: World = {
+  programs: ['terraform', 'git', 'npm'],
+  version: '1.11.4',
+  dirty: '',
+  failing: '',
+  error: 'it went wrong',
+  hanging: '',
+  moduleFiles: { 'backend.s3.tfbackend': 'bucket = "b"\nallowed_account_ids = ["111122223333"]\n' },
+  changes: [{ address: 'aws_lambda_function.this', actions: ['update'] }],
+  rest: [{ address: 'aws_lambda_alias.live', actions: ['update'] }],
+  outputChanges: {},
+  diff: `
+Terraform used the selected providers to generate the following execution
+plan. Resource actions are indicated with the following symbols:
+  ~ update in-place
+-/+ destroy and then create replacement
+
+Terraform will perform the following actions:
+
+  # aws_lambda_function.this will be updated in-place`,
+  outputs: OUTPUTS,
+  resources: [],
+};
+
+/** The outputs of a stage with a form, a user pool and an alias. */
+export const FORM_OUTPUTS = {
+  ...OUTPUTS,
+  live_alias: { function_name: 'inquiries-develop', name: 'live', version: '4' },
+  site: { bucket: 'form-bucket', distribution_id: 'E2', url: 'https://d1.example.com/' },
+  form_config: {
+    issuer: 'https://issuer.example.com/pool',
+    clientId: 'c1',
+    apiUrl: 'https://api.example.com',
+  },
+  connect_origins: ['https://issuer.example.com', 'https://api.example.com'],
+  smoke_sign_in: { user_pool_id: 'eu_1', client_id: 'c2' },
+};
+
+/** `terraform show` prints four things. */
+const PROGRAM = `#!/bin/sh
+PATH=/usr/bin:/bin
+cd '${paths.ROOT}'
+name=\${0##*/}
+echo "$name $*\${TF_VAR_shift:+ with shift $TF_VAR_shift}" >> calls
+[ "$name" = tofu ] && name=terraform
+key="$name $1"
+for arg; do case $arg in -var-file=*) cp "\${arg#*=}" variables.json;; esac; done
+if [ "$key" = "$(cat arranged/hanging)" ]; then
+  trap 'echo "$key got SIGINT" >> calls' INT
+  trap 'echo "$key got SIGTERM" >> calls' TERM
+  echo "$key waits" >> calls
+  until [ -e end ]; do sleep 0.02; done
+  cp end arranged/failing
+fi
+if [ "$key" = "$(cat arranged/failing)" ]; then
+  cat arranged/error >&2
+  exit 1
+fi
+case "$key $2 \${3##*/}" in
+  'terraform show -json ') key='terraform state';;
+  'terraform show -json plan-rest') key='terraform rest';;
+  'terraform show -json '*) key='terraform changes';;
+esac
+if [ -e "arranged/$key" ]; then cat "arranged/$key"; fi
+`;
+
+const toPlan = (changes: readonly Change[], outputChanges: World['outputChanges'] = {}) => ({
+  resource_changes: changes.map(({ address, actions, action_reason, before = null }) => ({
+    address,
+    type: address.split('.')[0],
+    action_reason,
+    change: { actions, before },
+  })),
+  output_changes: outputChanges,
+});
+
+const write = (name: string, content: string | object, mode = 0o644): void =>
+  writeFileSync(join(paths.ROOT, name), typeof content === 'string' ? content : JSON.stringify(content), {
+    mode,
+  });
+
+/** Arranges what the programs answer. */
+export function arrange(changes: Partial<World> = {}): void {
+  const world = { ...DEFAULT, ...changes };
+  for (const name of ['terraform', 'tofu', 'git', 'npm'])
+    rmSync(join(paths.ROOT, 'bin', name), { force: true });
+  for (const name of world.programs) write(`bin/${name}`, PROGRAM, 0o755);
+  const outputs = Object.entries(world.outputs).map(([output, value]) => [output, { value }]);
+  const answers = {
+    hanging: world.hanging,
+    failing: world.failing,
+    error: `what was planned\n\nError: ${world.error}\n`,
+    'git rev-parse': 'abc1234\n',
+    'git status': world.dirty,
+    'terraform version': { terraform_version: world.version },
+    'terraform show': world.diff,
+    'terraform changes': toPlan(world.changes, world.outputChanges),
+    'terraform rest': toPlan(world.rest),
+    'terraform state': { values: { root_module: { resources: world.resources } } },
+    'terraform output': Object.fromEntries(outputs),
+  };
+  for (const [name, answer] of Object.entries(answers)) write(`arranged/${name}`, answer);
+  rmSync(join(paths.MODULE, 'backend.s3.tfbackend'), { force: true });
+  for (const [name, content] of Object.entries(world.moduleFiles))
+    writeFileSync(join(paths.MODULE, name), content);
+}
+
+/** Runs a command with these programs on its PATH. */
+export async function runCommandHere(main: Main, args: string, { env, ...options }: IoOptions = {}) {
+  const { io, stdout, stderr } = createIo({
+    ...options,
+    env: { ...process.env, PATH: join(paths.ROOT, 'bin'), TMPDIR: join(paths.ROOT, 'tmp'), ...env },
+  });
+  const code = await runMain(main, args === '' ? [] : args.split(' '), io);
+  return { code, output: stdout() + stderr() };
+}
+
+/** What is typed at a terminal; nothing is Ctrl-D. */
+export function typed(keys: string): PassThrough {
+  const stdin = new PassThrough();
+  if (keys === '') stdin.end();
+  else stdin.write(keys);
+  return stdin;
+}
+
+/** The calls of the programs, in their order. */
+export function readCalls(): string[] {
+  try {
+    return readFileSync(join(paths.ROOT, 'calls'), 'utf8').trim().split('\n');
+  } catch {
+    return [];
+  }
+}
+
+export const awaitCall = (call: string) =>
+  vi.waitFor(() => expect(readCalls()).toContain(call), { timeout: 20_000, interval: 10 });
+
+/** Lets the command end that hangs. */
+export const letEnd = (hanging: string): void => write('end', hanging);
+
+export const hasApplied = (): boolean => readCalls().some((call) => /^\w+ apply/.test(call));
+
+/** The files in infra/terraform with their contents. */
+export function readModuleFiles(): Record<string, string> {
+  const names = globSync('**/*', { cwd: paths.MODULE });
+  const files = names.filter((name) => statSync(join(paths.MODULE, name)).isFile());
+  return Object.fromEntries(files.map((name) => [name, readFileSync(join(paths.MODULE, name), 'utf8')]));
+}

@@ -1,0 +1,24 @@
+/**
+ * A temporary folder in the place of the project, for commands that read and write files of it: a test file mocks
+ * lib/paths.ts with `paths`. It imports nothing that needs lib/paths.ts.
+ */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const ROOT = mkdtempSync(join(tmpdir(), 'project-'));
+export const paths = {
+  ROOT,
+  MODULE: join(ROOT, 'infra/terraform'),
+  WEB: join(ROOT, 'web'),
+  DATA_FOLDER: join(ROOT, '.data'),
+};
+
+/** Empties the folder. */
+export function resetProject(): void {
+  rmSync(ROOT, { recursive: true, force: true });
+  for (const name of ['bin', 'dist', 'tmp', 'arranged', 'infra/terraform/bootstrap', 'web/dist/assets'])
+    mkdirSync(join(ROOT, name), { recursive: true });
+}
+
+export const removeProject = (): void => rmSync(ROOT, { recursive: true, force: true });
