@@ -20,14 +20,10 @@ describe.skipIf(whyNoBrowser !== undefined)('the local pages', () => {
       response_type: 'code',
       redirect_uri: 'http://localhost:5173/a-long-path-without-a-space-that-is-wider-than-a-phone',
     });
-    for (const [path, name] of [
-      ['/', 'issuer'],
-      [`/oauth2/authorize?${query.toString()}`, 'issuer-redirect'],
-    ] as const) {
+    for (const path of ['/', `/oauth2/authorize?${query.toString()}`]) {
       await page.goto(here.stack.issuer.url + path);
       await expectAccessible(page);
       await expectFits(page);
-      await takePicture(page, name, true);
     }
     expect(complaints).toEqual([]);
   });
