@@ -1,13 +1,6 @@
 /** The pages of the local stack for developers in a real browser: the issuer's and the docs page. */
 import { describe, expect, it } from 'vitest';
-import {
-  anyone,
-  expectAccessible,
-  expectFits,
-  setUp,
-  takePicture,
-  whyNoBrowser,
-} from '../helpers/chromium.ts';
+import { anyone, expectAccessible, expectFits, setUp, whyNoBrowser } from '../helpers/chromium.ts';
 
 describe.skipIf(whyNoBrowser !== undefined)('the local pages', () => {
   const here = setUp();
