@@ -149,40 +149,19 @@ describe('GET with parameters', () => {
     expect(await setUp().send(get({ limit }))).toMatchObject({ statusCode: 200 });
   });
 
-  it.each([
-    '',
-    '0',
-    '-1',
-    '1001',
-    '01001',
-    '9'.repeat(400),
-    '1.5',
-    '1e2',
-    ' 1',
-    '+1',
-    '0x1',
-    '1,2',
-    '１',
-    'all',
-    7,
-    null,
-    ['1'],
-  ])('answers 400 to the limit %j', async (limit) => {
-    expect(await setUp().send(get({ limit }))).toEqual(BAD_LIMIT);
-  });
+  it.each(['', '0', '-1', '1001', '1.5', ' 1', '1,2', '１', 7, null])(
+    'answers 400 to the limit %j',
+    async (limit) => {
+      expect(await setUp().send(get({ limit }))).toEqual(BAD_LIMIT);
+    },
+  );
 
-  it.each([
-    '',
-    'x',
-    SUB,
-    '00000000-0000-0000-0000-000000000000',
-    '01a1f794-6f77-70a2-a975-366ad3f1860',
-    7,
-    null,
-    ['a'],
-  ])('answers 400 to the id %j', async (before) => {
-    expect(await setUp().send(get({ before }))).toEqual(BAD_BEFORE);
-  });
+  it.each(['', 'x', SUB, '01a1f794-6f77-70a2-a975-366ad3f1860', 7, null])(
+    'answers 400 to the id %j',
+    async (before) => {
+      expect(await setUp().send(get({ before }))).toEqual(BAD_BEFORE);
+    },
+  );
 
   it('checks the claims before the parameters', async () => {
     expect(
@@ -273,8 +252,6 @@ describe('POST', () => {
     ['the JSON is null', 'null', OBJECT_NEEDED],
     ['the JSON is an array', '["s","b"]', OBJECT_NEEDED],
     ['the JSON is a string', '"s"', OBJECT_NEEDED],
-    ['the JSON is a number', '7', OBJECT_NEEDED],
-    ['the JSON is true', 'true', OBJECT_NEEDED],
     ['both fields are missing', '{}', isMissing('subject')],
     ['the subject is missing', '{"body":""}', isMissing('subject')],
     ['the body is missing', '{"subject":""}', isMissing('body')],
@@ -283,10 +260,7 @@ describe('POST', () => {
     ['the body is an object', '{"subject":"","body":{}}', isNoText('body')],
     ['the fields hide in __proto__', '{"__proto__":{"subject":"","body":""}}', isMissing('subject')],
     ['the body is an empty string', '', NOT_JSON],
-    ['the body is blank', ' ', NOT_JSON],
     ['the body is broken JSON', '{"subject":"s","body":', NOT_JSON],
-    ['the body has a trailing comma', '{"subject":"s","body":"b",}', NOT_JSON],
-    ['the body has single quotes', "{'subject':'s','body':'b'}", NOT_JSON],
     ['the body opens with a byte order mark', '\uFEFF{"subject":"s","body":"b"}', NOT_JSON],
   ])('answers as the table says and stores nothing when %s', async (_, body, expected) => {
     const { send, store } = setUp();
@@ -480,25 +454,13 @@ describe('POST with Idempotency-Key', () => {
 });
 
 describe('other methods', () => {
-  it.each([
-    'PUT',
-    'PATCH',
-    'DELETE',
-    'HEAD',
-    'OPTIONS',
-    'get',
-    'BREW',
-    '',
-    '__proto__',
-    'constructor',
-    null,
-    7,
-    {},
-    ['GET'],
-  ])('answers 405 with Allow to %j, whatever the claims', async (method) => {
-    expect(await setUp().send(makeEvent({ method }))).toEqual(NOT_ALLOWED);
-    expect(await setUp().send(makeEvent({ method, claims: null }))).toEqual(NOT_ALLOWED);
-  });
+  it.each(['PUT', 'HEAD', 'get', '', '__proto__', 'constructor', null, 7, {}, ['GET']])(
+    'answers 405 with Allow to %j, whatever the claims',
+    async (method) => {
+      expect(await setUp().send(makeEvent({ method }))).toEqual(NOT_ALLOWED);
+      expect(await setUp().send(makeEvent({ method, claims: null }))).toEqual(NOT_ALLOWED);
+    },
+  );
 
   it.each([
     null,

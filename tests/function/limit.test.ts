@@ -81,27 +81,6 @@ describeOnDynamoDbLocal('the limit', (endpoint) => {
     await post();
   });
 
-  it('beyond it a key that has expired is unknown', async () => {
-    const { post } = setUp(1);
-    const { inquiry } = await post();
-    await writeIdempotencyKey(own, inquiry, { key: 'k', expires_at: Math.floor(START / 1_000) });
-    await expect(post('k')).rejects.toMatchObject({ status: 429 });
-  });
-
-  it.each([undefined, 'k'])(
-    'answers 413 to an email that is too long for a key, with the key %s',
-    async (key) => {
-      const { post } = setUp(1, `${'x'.repeat(2_048)}@example.com`);
-      const call = makeCall();
-      await expect(post(key, { call })).rejects.toMatchObject({
-        status: 413,
-        message: 'The `email` claim is too long for an inquiry to be stored under it.',
-      });
-      // DynamoDB would refuse the query; the local engines do not.
-      expect(call.attempts).toBe(0);
-    },
-  );
-
   it('is reached by more inquiries than DynamoDB reads at once, 1 MB; after Retry-After the next one is let through', async () => {
     const { clock, post, count } = setUp(1_000);
     const content = { subject: '', body: 'x'.repeat(390_000) };

@@ -1,5 +1,5 @@
 import { DescribeTableCommand, DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { GetCommand, paginateScan, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { paginateScan, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { tableDefinition } from '../../local/database/table.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
@@ -76,27 +76,6 @@ describeOnEngines('the store', (endpoint, engine) => {
     });
   });
 
-  it('keeps an inquiry under the owner and the id, with nothing but its six fields', async () => {
-    const owner = { ...OWNER, email: 'Keys@example.com' };
-    const inquiry = await create(owner, 'keys');
-    const { Item } = await own.client.send(
-      new GetCommand({
-        TableName: own.table,
-        Key: {
-          pk: `$inquiries#cognito_sub_${SUB}#email_Keys@example.com`,
-          sk: `$inquiry_1#id_${inquiry.id}`,
-        },
-      }),
-    );
-    expect(Item).toEqual({
-      ...inquiry,
-      pk: Item?.['pk'],
-      sk: Item?.['sk'],
-      __edb_e__: 'inquiry',
-      __edb_v__: '1',
-    });
-  });
-
   it('lists newest first, in the order of the ids, what was just stored included', async () => {
     const owner = { ...OWNER, email: 'order@example.com' };
     for (let index = 0; index < 30; index++) {
@@ -132,17 +111,7 @@ describeOnEngines('the store', (endpoint, engine) => {
     ['the same sub with another email', OWNER, { ...OWNER, email: 'ben@example.com' }],
     ['the same email with another sub', OWNER, { ...OWNER, sub: OTHER_SUB }],
     ['emails that differ in case', OWNER, { ...OWNER, email: 'ANA@example.com' }],
-    ['emails with #', { ...OWNER, email: 'a#b' }, { ...OWNER, email: 'a#' }],
     ['emails with key-like text', { ...OWNER, email: 'a#email_b' }, { ...OWNER, email: 'a' }],
-    ['emails with %', { ...OWNER, email: 'a%40b' }, { ...OWNER, email: 'a@b' }],
-    ['emails with $', { ...OWNER, email: '$inquiry_1#id_' }, { ...OWNER, email: '$inquiry_1#id' }],
-    ['emails with template text', { ...OWNER, email: '${email}' }, { ...OWNER, email: EMAIL }],
-    ['emails that differ in a trailing space', OWNER, { ...OWNER, email: `${EMAIL} ` }],
-    [
-      'emails that differ in their Unicode normal form',
-      { ...OWNER, email: 'é@x' },
-      { ...OWNER, email: 'e\u0301@x' },
-    ],
     [
       'emails of 1 KB that differ at the end',
       { ...OWNER, email: `${'x'.repeat(1023)}a` },
@@ -161,11 +130,7 @@ describeOnEngines('the store', (endpoint, engine) => {
   it.each([
     ['empty', ''],
     ['emoji', '👩‍👩‍👧‍👦🏳️‍🌈'],
-    ['NUL', 'a\0b'],
     ['all control characters', Array.from({ length: 32 }, (_, code) => String.fromCodePoint(code)).join('')],
-    ['line and paragraph separators', '\u2028\u2029\r\n'],
-    ['right-to-left marks', '\u202E\u200F\u2067abc\u2069'],
-    ['a byte order mark', '\uFEFFa\uFEFF'],
     ['noncharacters', '\uFFFE\uFFFF\u{10FFFF}'],
     ['combining characters unnormalised', 'e\u0301 é ﬁ'],
     ['expression syntax', ':pk #pk ${id} $inquiry_1#id_'],

@@ -1,14 +1,14 @@
 /** The built mailer against a real table and an SES that fails in every way. */
-import { marshall } from '@aws-sdk/util-dynamodb';
-import { DeleteCommand, paginateScan, ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { paginateScan, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Inquiry } from '../../src/contract.ts';
-import { describeOnEngines } from '../helpers/engines.ts';
-import { always, answer, cutConnection, delay, first, hang, never, refuse } from '../helpers/fault-proxy.ts';
+import { HOUR } from '../../src/limits.ts';
+import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
+import { always, answer, cutConnection, first, hang, never, refuse } from '../helpers/fault-proxy.ts';
 import type { Plan } from '../helpers/fault-proxy.ts';
-import { writeIdempotencyKey } from '../helpers/idempotency.ts';
 import { INBOX, makeOwner, startMailer, toRecord } from '../helpers/mailer.ts';
 import type { Mailer, Row, StreamRecord } from '../helpers/mailer.ts';
+import { bestEngine } from '../helpers/own-table.ts';
 import { refuseMail } from '../helpers/ses.ts';
 
 /** The record of a new inquiry. */
@@ -19,7 +19,7 @@ const toInsert = async (mailer: Mailer, inquiry: Inquiry): Promise<StreamRecord>
 const without = (row: Row, name: string): Row =>
   Object.fromEntries(Object.entries(row).filter(([other]) => other !== name));
 
-describeOnEngines('the mailer', (engine) => {
+describeOnDynamoDbLocal('the mailer', (engine) => {
   let mailer: Mailer;
   beforeAll(async () => {
     mailer = await startMailer(engine);
@@ -118,26 +118,6 @@ describeOnEngines('the mailer', (engine) => {
       expect(mailer.mails).toEqual([]);
     });
 
-    it('nothing for the idempotency key of an inquiry: stored, replaced or deleted', async () => {
-      const inquiry = await mailer.create();
-      const row = await writeIdempotencyKey(mailer, inquiry);
-      const key = marshall(row);
-      const records = [
-        toRecord(key),
-        toRecord(key, { eventName: 'MODIFY', OldImage: { ...key, inquiry: { S: 'another' } } }),
-        toRecord(key, { eventName: 'REMOVE', OldImage: key }),
-      ];
-      expect(await mailer.handle(records)).toEqual([]);
-      expect(mailer.mails).toEqual([]);
-      // It is not taken for the inquiry either.
-      expect(await mailer.invoke({ ids: [inquiry.id] })).toEqual({
-        results: [{ id: inquiry.id, outcome: 'sent' }],
-      });
-      expect((await mailer.takeLog(1)).outcomes).toEqual(['sent']);
-      const { pk, sk } = row;
-      await mailer.client.send(new DeleteCommand({ TableName: mailer.table, Key: { pk, sk } }));
-    });
-
     it('nothing about what has expired or was erased in the meantime', async () => {
       const [expired, erased] = [await mailer.create(), await mailer.create()];
       const records = [
@@ -152,13 +132,6 @@ describeOnEngines('the mailer', (engine) => {
   });
 
   describe('sends each mail once', () => {
-    it('when the same batch comes again', async () => {
-      const records = [await createRecord(), await createRecord()];
-      for (let n = 0; n < 3; n++) expect(await mailer.handle(records)).toEqual([]);
-      expect(mailer.mails).toHaveLength(2);
-      expect((await mailer.takeLog(6)).outcomes).toEqual(['sent', 'sent', ...Array(4).fill('already-sent')]);
-    });
-
     it('when a batch comes again from its first failure', async () => {
       const records = await Promise.all(Array.from({ length: 6 }, createRecord));
       // The second and the fourth mail fail.
@@ -213,11 +186,10 @@ describeOnEngines('the mailer', (engine) => {
   describe('a poison row holds nothing back', () => {
     it.each<[string, (row: Row) => Row]>([
       ['without a subject', (row) => without(row, 'subject')],
-      ['without an email', (row) => without(row, 'email')],
       ['without an id', (row) => without(row, 'id')],
-      ['with an id that is none', (row) => ({ ...row, id: { S: 'poison@example.com' } })],
+      ['with a malformed id', (row) => ({ ...row, id: { S: 'poison@example.com' } })],
       ['with a body that is a number', (row) => ({ ...row, body: { N: '5' } })],
-      ['with nothing but its entity', () => ({ __edb_e__: { S: 'inquiry' } })],
+      ['with a number that JavaScript does not have', (row) => ({ ...row, body: { N: '9'.repeat(38) } })],
     ])('%s', async (_, poison) => {
       const [before, after] = [await createRecord(), await createRecord()];
       const bad = toRecord(poison(await mailer.readRow(await mailer.create())));
@@ -241,7 +213,6 @@ describeOnEngines('the mailer', (engine) => {
       ['throttles twice', first(2, refuseMail(429, 'TooManyRequestsException')), 1],
       ['fails twice', first(2, refuseMail(500, 'InternalFailure')), 1],
       ['ends the connection', first(1, cutConnection('before', 'reset')), 1],
-      ['takes 4 seconds', first(1, delay(4_000)), 1],
       // SES has no idempotency token: a mail whose acceptance was not heard of is sent again.
       ['accepts and ends the connection', first(1, cutConnection('after', 'reset')), 2],
     ])('%s, the mail is sent', async (_, plan, mails) => {
@@ -255,12 +226,10 @@ describeOnEngines('the mailer', (engine) => {
 
     it.each<[string, Plan, string]>([
       ['throttles for long', always(refuseMail(429, 'TooManyRequestsException')), 'TooManyRequestsException'],
-      ['fails for long', always(refuseMail(500, 'InternalFailure')), 'InternalFailure'],
       ['sends HTML', always(answer(503, '<html>secret</html>', { 'content-type': 'text/html' })), ''],
       ['has paused', always(refuseMail(400, 'SendingPausedException')), 'SendingPausedException'],
       ['has no verified identity', unverified, 'MessageRejected'],
       ['answers without a MessageId', always(answer(200, '{}')), 'UnconfirmedMail'],
-      ['answers nothing', always(answer(200, '')), ''],
       ['is out of reach', always(cutConnection('before', 'close')), ''],
     ])('%s, the mail is reported and sent later', async (_, plan, errorName) => {
       mailer.mailFaults.plan = plan;
@@ -363,13 +332,13 @@ describeOnEngines('the mailer', (engine) => {
     });
 
     it.each([
-      ['no object', 'x'],
+      ['a text', 'x'],
       ['no ids', {}],
       ['records of a queue', { Records: [{ body: 'x' }] }],
-      ['an id that is none', { ids: ['x'] }],
-      ['an id that is no string', { ids: [5] }],
-      ['too many', { ids: Array(101).fill('01a1f794-6f77-70a2-a975-366ad3f1860a') }],
-      ['another option', { ids: [], again: 'yes' }],
+      ['a malformed id', { ids: ['x'] }],
+      ['an id that is a number', { ids: [5] }],
+      ['too many ids', { ids: Array(101).fill('01a1f794-6f77-70a2-a975-366ad3f1860a') }],
+      ['another value of again', { ids: [], again: 'yes' }],
     ])('gets an error for %s', async (_, event) => {
       await expect(mailer.invoke(event)).rejects.toMatchObject({
         cause: expect.stringContaining('The event is neither a batch of the stream nor'),
@@ -377,7 +346,7 @@ describeOnEngines('the mailer', (engine) => {
     });
   });
 
-  it('does not mail to an address that is none, and logs it as an error', async () => {
+  it('does not mail to a malformed address, and logs it as an error', async () => {
     const inquiry = await mailer.create(makeOwner('ana@example.com\r\nBcc: eve@example.com'));
     const OldImage = await mailer.readRow(inquiry);
     const NewImage = { ...OldImage, reply: { S: 'r' } };
@@ -413,62 +382,52 @@ describeOnEngines('the mailer', (engine) => {
   });
 });
 
-/** So that all ids are of one hour. */
-const HALF_PAST = Math.floor(Date.now() / 3_600_000) * 3_600_000 + 1_800_000;
+/** The beginning of this hour; half past it, so that all ids are of one hour. */
+const ON_THE_HOUR = Math.floor(Date.now() / HOUR) * HOUR;
+const HALF_PAST = ON_THE_HOUR + HOUR / 2;
 
-describeOnEngines('a flood', (engine) => {
+describeOnDynamoDbLocal('a flood', (engine) => {
   let mailer: Mailer;
   afterEach(() => mailer.close());
 
-  it(
-    'of 1,000 inquiries of one owner is 10 mails and one about the others; other owners’ mails are sent',
-    { timeout: 300_000 },
-    async () => {
-      // Half past an hour, so that the flood is in one.
-      const time = Math.floor(Date.now() / 3_600_000) * 3_600_000 + 1_800_000;
-      mailer = await startMailer(engine, { now: () => time });
-      const [eve, ana] = [makeOwner('eve@example.com'), makeOwner()];
-      const rows: Inquiry[] = [];
-      for (let n = 0; n < 1_000; n += 100) {
-        const some = Array.from({ length: 100 }, (_, i) => mailer.create(eve, { subject: `flood ${n + i}` }));
-        rows.push(...(await Promise.all([...some, mailer.create(ana, { subject: `ana ${n}` })])));
-      }
-      const records = await Promise.all(rows.map((row) => toInsert(mailer, row)));
-      const batches = Array.from({ length: 101 }, (_, n) => records.slice(n * 10, n * 10 + 10));
-      for (const batch of batches) expect(await mailer.handle(batch)).toEqual([]);
-      // Lambda may hand over any batch twice.
-      for (const batch of batches.slice(0, 5)) expect(await mailer.handle(batch)).toEqual([]);
+  it('of 300 inquiries of one owner is 10 mails and one about the others; other owners’ mails are sent', async () => {
+    mailer = await startMailer(engine, { now: () => HALF_PAST });
+    const [eve, ana] = [makeOwner('eve@example.com'), makeOwner()];
+    const rows: Inquiry[] = [];
+    for (let n = 0; n < 300; n++) {
+      rows.push(await mailer.create(eve, { subject: `flood ${n}` }));
+      if (n % 30 === 0) rows.push(await mailer.create(ana, { subject: `ana ${n}` }));
+    }
+    const records = await Promise.all(rows.map((row) => toInsert(mailer, row)));
+    const batches = Array.from({ length: 31 }, (_, n) => records.slice(n * 10, n * 10 + 10));
+    for (const batch of batches) expect(await mailer.handle(batch)).toEqual([]);
+    // Lambda may hand over any batch twice.
+    for (const batch of batches.slice(0, 5)) expect(await mailer.handle(batch)).toEqual([]);
 
-      const sent = mailer.mails.map(({ Content }) => Content.Simple);
-      const subjects = sent.map(({ Subject }) => Subject.Data);
-      expect(subjects.filter((subject) => subject.includes('] flood'))).toEqual(
-        Array.from({ length: 10 }, (_, n) => `[inquiries develop] flood ${n}`),
-      );
-      expect(subjects.filter((subject) => subject.includes('] ana'))).toHaveLength(10);
-      const limit = sent.filter(({ Subject }) => Subject.Data.includes('No more mails'));
-      expect(limit).toHaveLength(1);
-      expect(sent).toHaveLength(21);
-      expect(limit[0]?.Body.Text.Data).toContain('990 inquiries wait without a mail');
-      expect(limit[0]?.Body.Text.Data).toContain(
-        'npm run inbox -- --stage develop list --email eve@example.com',
-      );
-      const { outcomes } = await mailer.takeLog(1_060);
-      const count = (outcome: string) => outcomes.filter((other) => other === outcome).length;
-      expect({ sent: count('sent'), limit: count('limit-mail-sent'), again: count('already-sent') }).toEqual({
-        sent: 20,
-        limit: 1,
-        again: 10,
-      });
-    },
-  );
+    const sent = mailer.mails.map(({ Content }) => Content.Simple);
+    const subjects = sent.map(({ Subject }) => Subject.Data);
+    expect(subjects.filter((subject) => subject.includes('] flood'))).toEqual(
+      Array.from({ length: 10 }, (_, n) => `[inquiries develop] flood ${n}`),
+    );
+    expect(subjects.filter((subject) => subject.includes('] ana'))).toHaveLength(10);
+    const limit = sent.filter(({ Subject }) => Subject.Data.includes('No more mails'));
+    expect(limit.map(({ Body }) => Body.Text.Data)).toEqual([
+      expect.stringMatching(
+        /290 inquiries wait without a mail[^]*npm run inbox -- --stage develop list --email eve@example\.com/,
+      ),
+    ]);
+    expect(sent).toHaveLength(21);
+    const { outcomes } = await mailer.takeLog(360);
+    const count = (outcome: string) => outcomes.filter((other) => other === outcome).length;
+    expect([count('sent'), count('limit-mail-sent'), count('already-sent')]).toEqual([20, 1, 12]);
+  });
 
   it('ends with the hour', async () => {
-    const hour = Math.floor(Date.now() / 3_600_000) * 3_600_000;
-    let time = hour;
+    let time = ON_THE_HOUR;
     mailer = await startMailer(engine, { now: () => time, environment: { MAILS_PER_HOUR: '2' } });
     const owner = makeOwner();
     for (const minute of [0, 1, 2, 3, 60, 61]) {
-      time = hour + minute * 60_000;
+      time = ON_THE_HOUR + minute * 60_000;
       const inquiry = await mailer.create(owner, { subject: `minute ${minute}` });
       await mailer.handle([await toInsert(mailer, inquiry)]);
     }
@@ -506,20 +465,19 @@ describeOnEngines('a flood', (engine) => {
     mailer = await startMailer(engine, { environment: { MAILS_PER_HOUR: '1' }, now: () => HALF_PAST });
     const owner = makeOwner();
     const rows = [await mailer.create(owner), await mailer.create(owner), await mailer.create(owner)];
-    const [one, two, three] = await Promise.all(rows.map((row) => toInsert(mailer, row)));
-    if (!one || !two || !three) throw new Error('unreachable');
-    await mailer.handle([one]);
+    const records = await Promise.all(rows.map((row) => toInsert(mailer, row)));
+    await mailer.handle(records.slice(0, 1));
     mailer.mailFaults.plan = always(refuseMail(400, 'SendingPausedException'));
-    expect(await mailer.handle([two, three])).toHaveLength(2);
+    expect(await mailer.handle(records.slice(1))).toHaveLength(2);
     mailer.mailFaults.plan = never;
-    expect(await mailer.handle([two, three])).toEqual([]);
+    expect(await mailer.handle(records.slice(1))).toEqual([]);
     expect(mailer.mails).toHaveLength(2);
   });
 });
 
 it('names the settings that are missing or malformed, and does not start', async () => {
   const environment = { INBOX_TO: 'x', INBOX_FROM: '', MAILS_PER_HOUR: '0' };
-  await expect(startMailer(inject('engines').dynalite, { environment })).rejects.toThrow(
+  await expect(startMailer(bestEngine(), { environment })).rejects.toThrow(
     'Missing or malformed environment variables: INBOX_TO, INBOX_FROM, MAILS_PER_HOUR',
   );
 });
