@@ -65,7 +65,7 @@ describe('an address to which SES can send', () => {
   ])('%s', (email, mailbox) => expect(toMailbox(email)).toBe(mailbox));
 });
 
-describe('no such address', () => {
+describe('an address to which SES cannot send', () => {
   it.each([
     '',
     'ana',

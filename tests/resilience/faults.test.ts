@@ -455,7 +455,7 @@ describe.concurrent('a list of several pages is whole or a 500', () => {
     }),
   );
 
-  it('an empty page in between is no end', async () =>
+  it('an empty page does not end the list', async () =>
     pages(async () => {
       await using scene = await openScene(2);
       for (let index = 0; index < 5; index++) await scene.post();
