@@ -5,7 +5,7 @@ import { keyConflict, keyReused, payloadTooLarge, tooManyRequests } from './erro
 import type { Identity } from './identity.ts';
 import { HOUR, LAMBDA_PAYLOAD_LIMIT } from './limits.ts';
 
-/** What one invocation may spend on the store, and what it has spent. */
+/** The requests of one invocation to the store: what ends them, and how many there were. */
 export interface StoreCall {
   /** Ends requests, retries and pages of the invocation. */
   readonly signal: AbortSignal;
@@ -13,13 +13,13 @@ export interface StoreCall {
   attempts: number;
 }
 
-/** What became of an inquiry that was to be stored. */
+/** The result of storing an inquiry. */
 export type PutResult =
   /** It is stored, or was stored before with the same key: then this is the id of that inquiry. */
   | { readonly id: string }
   /**
-   * Nothing was stored: what is too large; or the key is `reused` with another subject or body, or `in use` by a
-   * request that is being processed.
+   * Nothing was stored: the email or the inquiry is too large, or the key is `reused` with another subject or body, or
+   * `in use` by a request that is being processed.
    */
   | { readonly refusal: 'email' | 'inquiry' | 'reused' | 'in use' };
 
@@ -31,7 +31,7 @@ export interface InquiryStore {
    * @param key - Of the owner's inquiries with this key in 24 hours, the first is stored. docs/adr/0090
    */
   put(inquiry: Inquiry, call: StoreCall, key?: string): Promise<PutResult>;
-  /** What {@link put} would resolve to because the key is known; undefined when it is not. */
+  /** The result of {@link put} for a key that is known; undefined when it is not. */
   find(inquiry: Inquiry, call: StoreCall, key: string): Promise<PutResult | undefined>;
   /**
    * The id of the `count`-th newest of the owner's inquiries since a time in milliseconds, strongly consistent. When
@@ -42,14 +42,14 @@ export interface InquiryStore {
   findNth(owner: Identity, since: number, count: number, call: StoreCall): Promise<string | undefined>;
   /**
    * Yields the inquiries of one owner page by page, newest first, strongly consistent; a page is read when it is
-   * asked for. It yields all of them or rejects. A `limit` bounds what is read at first: there may be more inquiries,
-   * of which the next one shows that older ones remain. What has expired is not yielded.
+   * asked for. It yields all of them or rejects. `limit` bounds the first page only, to one more than that: the extra
+   * inquiry shows that there are older ones. Expired inquiries are not yielded.
    */
   list(owner: Identity, query: ListQuery, call: StoreCall): AsyncIterableIterator<Inquiry[]>;
 }
 
 export interface InquiriesOptions {
-  /** The most that one owner may send; absent: any number. */
+  /** The most inquiries that one owner may send in an hour. Default: any number. */
   readonly inquiriesPerHour?: number | undefined;
   /**
    * Milliseconds since the epoch. When it runs backwards, ids and `created_at` stay at the latest millisecond seen until
@@ -143,7 +143,7 @@ export function createInquiries(
         email: owner.email,
         subject,
         body,
-        // One reading of the clock: that of the id. docs/adr/0010
+        // One reading of the clock: that of the id. docs/adr/0009
         created_at: new Date(timeOf(id)).toISOString(),
       });
       const time = now();

@@ -1,4 +1,4 @@
-/** Limits and forms that more than one room goes by. No imports: the form's bundle has this file. */
+/** Limits and formats that several rooms use. No imports: the form's bundle has this file. */
 
 /** Bytes of a DynamoDB item: attribute names and values in UTF-8. */
 export const ITEM_LIMIT = 400 * 1024;

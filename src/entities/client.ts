@@ -23,10 +23,10 @@ class PlainJsonProtocol extends AwsJson1_0Protocol {
   }
 }
 
-/** Reasons of a cancelled transaction for which the SDK would send another command again. */
+/** Reasons of a cancelled transaction that the SDK would retry as errors of another command. */
 const THROTTLED = new Set(['ThrottlingError', 'ProvisionedThroughputExceeded']);
 
-/** Lets the SDK send a transaction again that was throttled; it goes by the name of the error, which does not tell. */
+/** Lets the SDK retry a throttled transaction: it goes by the name of the error, which all cancellations share. */
 function throwRetryable(error: TransactionCanceledException): never {
   const { CancellationReasons: reasons = [] } = error;
   if (reasons.some(({ Code }) => THROTTLED.has(Code ?? ''))) error.$retryable = { throttling: true };

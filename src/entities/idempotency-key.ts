@@ -3,7 +3,7 @@ import { Entity } from 'electrodb';
 
 /**
  * Creates the ElectroDB model of an idempotency key: which inquiry was stored with it. It is in the partition of its
- * owner, with digests in the place of the key and of the text, and has no attribute named `id`, so that the index
+ * owner, with digests instead of the key and the text, and has no attribute named `id`, so that the index
  * `by-time` does not have it. docs/adr/0090
  */
 export function createIdempotencyKeyEntity(table: string) {

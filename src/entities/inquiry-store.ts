@@ -18,7 +18,7 @@ type Attributes = Record<string, AttributeValue>;
 /** What a query fetches: the fields of an inquiry and its expiry, not the reply columns and not the keys. */
 const PROJECTION = [...inquirySchema.required, 'expires_at'].join();
 
-/** What ElectroDB makes of a query. */
+/** ElectroDB's input of a query. */
 type QueryInput = Omit<QueryCommandInput, 'ExpressionAttributeValues'> & {
   ExpressionAttributeValues: Scalars;
 };
@@ -42,7 +42,7 @@ export const createEntities = (table: string) => ({
 
 /**
  * Creates the store on DynamoDB: ElectroDB makes keys and inputs, and the request function sends the SDK's own commands,
- * which take less time and memory than ElectroDB's with a document client (docs/adr/0061).
+ * which take less time and memory than ElectroDB's with a document client (docs/adr/0060).
  *
  * Errors that are not the SDK's have one of the names `UnconfirmedWrite`, `InvalidQueryOutput` and `MalformedRow`.
  */
@@ -174,7 +174,7 @@ const toExpiry = ({ created_at }: Inquiry, days: number): number =>
 
 const toKey = ({ cognito_sub, email }: Inquiry, key: string) => ({ cognito_sub, email, key: digest(key) });
 
-/** What a row that has the key of an inquiry says of it. */
+/** The result for an inquiry whose key has this row. */
 function toResult(row: Attributes, { subject, body }: Inquiry): PutResult {
   const id = row['inquiry']?.S;
   if (id === undefined) throw storeError('MalformedRow', 'A stored row is not an idempotency key.');
@@ -189,7 +189,7 @@ const isCurrentAt =
 
 /**
  * The SDK takes any 200 for a success, also one with an empty body from a proxy. Only DynamoDB reports the capacity that a
- * write consumed. docs/adr/0030
+ * write consumed. docs/adr/0012
  */
 function confirm({ ConsumedCapacity }: { ConsumedCapacity?: unknown }): void {
   if (ConsumedCapacity !== undefined) return;

@@ -18,7 +18,7 @@ export const isLanguage = (text: string): text is Language => Object.hasOwn(STRI
 /**
  * The texts in a language, and the direction of its letters.
  *
- * @returns `noSubject` in the place of an empty subject; `youWrote` introduces the inquiry of a time in milliseconds, which
+ * @returns `noSubject` for an empty subject; `youWrote` introduces the inquiry of a time in milliseconds, which
  * it names in UTC to the minute, with the month in words: digits alone would be reordered by the Arabic letters before.
  */
 export function inLanguage(language: Language) {

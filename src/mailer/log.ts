@@ -1,7 +1,7 @@
 import { INQUIRY_ID } from '../limits.ts';
 import { nameOf, toMetricsLine } from '../log.ts';
 
-/** What became of a mail. */
+/** The outcome of a mail. */
 export type Outcome =
   /** SES has accepted it. */
   | 'sent'
@@ -9,7 +9,7 @@ export type Outcome =
   | 'already-sent'
   /** The quota of its owner and hour is used up. */
   | 'withheld'
-  /** The same; and a mail that says so was sent instead. */
+  /** The same, and the mail about the limit was sent instead. */
   | 'limit-mail-sent'
   | 'answered'
   | 'expired'
@@ -41,7 +41,7 @@ export interface CompletedMail {
 const FAILURES = new Set<Outcome>(['no-address', 'refused', 'failed']);
 
 /**
- * Logs one line about a mail and its outcome, with neither an address nor a text in it; of an error the name alone, as
+ * Logs one line about a mail and its outcome, without addresses and texts; of an error the name alone, as
  * src/log.ts does. Only what needs an operator is logged as an error: the other failures are tried again.
  *
  * @param writeMetrics - Receives MailsSent, MailFailures (attempts that failed included) and MailsWithheld as one line

@@ -1,4 +1,4 @@
-/** Which mails are sent: decides over one inquiry, and over the records of the stream. */
+/** Decides which mails are sent, for the records of the stream and for operators. */
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Context, DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import type { Inquiry } from '../contract.ts';
@@ -17,7 +17,7 @@ export interface SendRequest {
   readonly again?: boolean;
 }
 
-/** For each id what became of the mail that its inquiry calls for. */
+/** The outcome for each id. */
 export interface SendResponse {
   readonly results: readonly { readonly id: string; readonly outcome: Outcome }[];
 }
@@ -50,7 +50,7 @@ interface Result {
   readonly error?: unknown;
 }
 
-/** Records that a mail was sent. It was: a record that cannot be written does not make it fail. */
+/** Records that a mail was sent. A record that cannot be written does not make the mail fail. */
 const record = async (write: (signal: AbortSignal) => Promise<void>, outcome: Outcome): Promise<Result> =>
   write(AbortSignal.timeout(RECORD_TIME)).then(
     () => ({ outcome }),
@@ -63,14 +63,14 @@ const record = async (write: (signal: AbortSignal) => Promise<void>, outcome: Ou
  * It sends one mail for each new inquiry and each new reply, in the order of the batch, and goes on after a failure.
  * It reports what can succeed later, and Lambda repeats the batch from the first of these; delivery records keep the
  * mails after it from being sent twice. What cannot succeed (a malformed row, a mail that SES refuses) is logged as an
- * error and not reported, so that it does not hold back what follows. docs/adr/0083
+ * error and not reported, so that it does not hold back what follows. docs/adr/0080
  *
- * @returns Rejects when the event is neither.
+ * @throws Error when the event is neither.
  */
 export function createMailer({ store, send, config, log, now = Date.now }: MailerDependencies) {
   const isExpired = (row: Row): boolean => Number(row['expires_at']) * 1_000 <= now();
 
-  /** The team hears of an inquiry even when SES refuses its owner's address, which then is not in the mail's header. */
+  /** Sends the mail to the team, without Reply-To when SES refuses the owner's address. */
   async function sendInquiry(inquiry: Inquiry, signal: AbortSignal): Promise<void> {
     const mail = toInquiryMail(inquiry, config);
     try {
@@ -141,7 +141,7 @@ export function createMailer({ store, send, config, log, now = Date.now }: Maile
     return run(invocation, subject, (signal) => deliver(row, mail, { signal, again: false }));
   }
 
-  /** Sends the mail that the inquiry calls for now. */
+  /** Sends the mail that is due for an inquiry. */
   async function deliverById(id: string, again: boolean, invocation: Invocation): Promise<Outcome> {
     return run(invocation, { inquiry: id, mail: undefined }, async (signal) => {
       const row = await store.find(id, signal);
@@ -223,8 +223,8 @@ function parseRow({ id, cognito_sub, email, subject, body, created_at, reply = '
 }
 
 /**
- * Whether an error belongs to this one mail and comes back with every attempt. SES also rejects mails while an identity
- * is not verified, which an operator can change.
+ * Whether an error is of this mail and would recur with every attempt. SES also rejects mails while an identity is not
+ * verified, which an operator can change.
  */
 function isFinal(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -1,5 +1,5 @@
 /**
- * The mails: what they say, and how. Pure functions; src/mailer/ses.ts sends.
+ * Builds the mails. Pure functions; src/mailer/ses.ts sends.
  *
  * In a mail to the team, all of its own words come before the text of the user, who therefore cannot imitate them. No
  * address or link of the HTML parts comes from a user.
@@ -145,7 +145,7 @@ export interface Waiting {
 }
 
 /**
- * Says to the team that no more inquiries of this owner are mailed before the next hour.
+ * Tells the team that no more inquiries of this owner are mailed before the next hour.
  *
  * @param inquiry - The first one that is not mailed.
  */
@@ -156,7 +156,7 @@ export function toLimitMail(inquiry: Inquiry, { count, isExact }: Waiting, setti
   const [from, until] = [start, start + HOUR].map((time) => new Date(time).toISOString().slice(11, 16));
   const wait = `${isExact ? '' : 'at least '}${count.toLocaleString('en')} ${count === 1 ? 'inquiry waits' : 'inquiries wait'}`;
   const facts = { From: sender, Time: toTime(id) };
-  // What a shell or the command could take for something else is not put into a command.
+  // No address that a shell or the command could take for something else.
   const filter = /^[A-Za-z0-9][\w.+-]*@[A-Za-z0-9.-]+$/.test(email) ? ` --email ${email}` : '';
   const note: Note = [
     `More than ${settings.mailsPerHour.toLocaleString('en')} inquiries came from this sender between ${from} and ${until} UTC. Now ${wait} without a mail, and there are no more mails about this sender before ${until} UTC. To see them, run:`,
@@ -196,8 +196,8 @@ type Note = readonly [text: string, command: string];
 const toCommand = ({ stage }: Settings, verb: string): string =>
   `npm run inbox -- ${stage === 'local' ? '' : `--stage ${stage} `}${verb}`;
 
-// Styles are inline, which all mail programs read. There are no colours but that of lines, so that each program's
-// own, light or dark, are used.
+// Styles are inline, which all mail programs read. Only lines have a colour, so that each program uses its own for the
+// rest, light or dark.
 // Mail programs that lack logical properties (border-inline-start) are still in use.
 const toQuoteStyle = (direction: 'ltr' | 'rtl'): string => {
   const side = direction === 'rtl' ? 'right' : 'left';

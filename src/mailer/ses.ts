@@ -3,7 +3,7 @@ import type { Mail } from './mails.ts';
 
 export type SendMail = (mail: Mail, signal: AbortSignal) => Promise<void>;
 
-/** Milliseconds. A mail whose answer is given up is sent a second time: these are longer than those of the database. */
+/** Milliseconds. Longer than those of the database: a mail whose response comes too late is sent a second time. */
 const TIMEOUTS = {
   connectionTimeout: 1_000,
   requestTimeout: 8_000,
@@ -16,7 +16,7 @@ const TIMEOUTS = {
  * attempt ends after 8 s without a response; three attempts at most; the signal bounds the whole call.
  *
  * It rejects with the SDK's error, or with `UnconfirmedMail` when a success has no MessageId. When the response to an
- * accepted mail is lost, the next attempt sends it again: SES has no idempotency token. docs/adr/0083
+ * accepted mail is lost, the next attempt sends it again: SES has no idempotency token. docs/adr/0080
  */
 export function createSendMail(region: string | undefined): SendMail {
   const client = new SESv2Client({

@@ -1,4 +1,4 @@
-/** What the mailer reads and writes, by ElectroDB. */
+/** The mailer's reads and writes. */
 import { createHash } from 'node:crypto';
 import type { DynamoDBDocumentClient, QueryCommandOutput } from '@aws-sdk/lib-dynamodb';
 import type { Inquiry } from '../contract.ts';
@@ -8,7 +8,7 @@ import { HOUR } from '../limits.ts';
 import { toHour } from './mails.ts';
 import type { Waiting } from './mails.ts';
 
-/** A row of the table, or nothing that is known of it. */
+/** A row of the table, unchecked. */
 export type Row = Readonly<Record<string, unknown>>;
 export type MailerStore = ReturnType<typeof createMailerStore>;
 
@@ -24,8 +24,8 @@ const KEPT = 2 * 86_400;
 const COUNT_LIMIT = 1_000;
 
 /**
- * Creates the mailer's store. All of it rejects with ElectroDB's error, whose cause is the SDK's. Reads are strongly
- * consistent.
+ * Creates the mailer's store. Its methods reject with ElectroDB's error, whose cause is the SDK's. Reads of the table are
+ * strongly consistent.
  *
  * @param mailsPerHour - Inquiries of one owner that are mailed in one hour.
  * @param now - Milliseconds since the epoch.
@@ -43,7 +43,7 @@ export function createMailerStore(
   return {
     /** Finds an inquiry by its id, once the index has it. */
     async find(id: string, abortSignal: AbortSignal): Promise<Row | undefined> {
-      // The index has not all attributes by which ElectroDB knows its rows.
+      // The index lacks an attribute by which ElectroDB recognizes its rows.
       const { data } = await inquiries.query.byTime({ id }).go({ ignoreOwnership: true, abortSignal });
       const [found] = data;
       if (found === undefined) return undefined;
@@ -52,7 +52,7 @@ export function createMailerStore(
       return row.data ?? undefined;
     },
 
-    /** Whether the inquiry is in the table still. */
+    /** Whether the inquiry is still in the table. */
     async exists({ cognito_sub, email, id }: Keys, abortSignal: AbortSignal): Promise<boolean> {
       const { data } = await inquiries
         .get({ cognito_sub, email, id })
@@ -106,7 +106,7 @@ export function createMailerStore(
           consistent: true,
           limit: mailsPerHour + COUNT_LIMIT,
           abortSignal,
-          // ElectroDB counts what it has read: DynamoDB counts without sending the rows.
+          // DynamoDB counts without sending the rows; ElectroDB has no option for that.
           params: { Select: 'COUNT' },
           data: 'raw',
         });

@@ -1,9 +1,9 @@
-/** Texts of users in mails: what cannot be seen, or moves what is around it, is replaced. */
+/** Users' texts in mails, without characters that are invisible or change the order of others. */
 import { domainToASCII } from 'node:url';
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** A longer grapheme is no letter of any language: stacked marks. It is cut like any other text. */
+/** A longer grapheme is a stack of marks and not a letter of any language. It is cut like any other text. */
 const GRAPHEME_LIMIT = 100;
 
 /**
@@ -40,7 +40,7 @@ export function cut(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const { index = limit } = graphemes.segment(text).containing(limit) ?? {};
   if (limit - index <= GRAPHEME_LIMIT) return text.slice(0, index);
-  // In no case between the surrogates of a pair.
+  // Never between the surrogates of a pair.
   return text.slice(0, limit).replace(/[\uD800-\uDBFF]$/, '');
 }
 
@@ -72,7 +72,7 @@ export function toMailbox(text: string): string | undefined {
   if (text.length > 254 || text.includes('=?')) return undefined;
   const at = text.lastIndexOf('@');
   const domain = text.slice(at + 1);
-  // domainToASCII drops, decodes and maps what is no letter in its usual form.
+  // domainToASCII drops, decodes or maps characters that are not letters in their normal form.
   const isInternational =
     /\P{ASCII}/u.test(domain) &&
     /^[\p{L}\p{M}\p{N}.-]+$/u.test(domain) &&
