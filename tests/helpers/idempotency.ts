@@ -1,6 +1,5 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { EngineName } from '../../local/database/engines.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { createIdempotencyKeyEntity, digest } from '../../src/entities/idempotency-key.ts';
 
@@ -27,11 +26,4 @@ export async function writeIdempotencyKey(
     .params<{ TableName: string; Item: Record<string, unknown> }>();
   await client.send(new PutCommand({ TableName, Item }));
   return Item;
-}
-
-/** Whether tests of `what` are to be skipped on an engine, since a POST with a key needs transactions; prints why. */
-export function skipWithoutTransactions(engine: EngineName, what: string): boolean {
-  if (engine !== 'dynalite') return false;
-  process.stdout.write(`\nSKIPPED: ${what} on dynalite, because it has no transactions.\n`);
-  return true;
 }
