@@ -10,7 +10,7 @@ const STRINGS = {
 
 export type Language = keyof typeof STRINGS;
 
-/** Those of web/src/locale.ts and infra/terraform/stages.tf. */
+/** The same as in web/src/locale.ts and infra/terraform. */
 export const languages: readonly string[] = Object.keys(STRINGS);
 
 export const isLanguage = (text: string): text is Language => Object.hasOwn(STRINGS, text);

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../../lib/paths.ts';
 import { parseConfig } from '../../src/config.ts';
 import { MAXIMA } from '../../src/limits.ts';
+import { readText } from '../helpers/repository.ts';
 
 it('reads the settings', () => {
   expect(parseConfig({ TABLE_NAME: 't', CORS_ORIGIN: 'https://o', AWS_REGION: 'r' })).toEqual({
@@ -52,10 +52,10 @@ describe.each([
   });
 });
 
-const terraform = readFileSync(join(ROOT, 'infra/terraform/variables.tf'), 'utf8');
+const terraform = globSync('infra/terraform/*.tf', { cwd: ROOT }).map(readText).join('\n');
 it.each(Object.entries(MAXIMA))('Terraform has the same maximum of %s: %i', (name, maximum) => {
-  const conditions = terraform.matchAll(new RegExp(`${name.toLowerCase()} <= (\\d+)`, 'g'));
-  expect([...conditions].map(([, digits]) => Number(digits))).toEqual([maximum]);
+  const maxima = terraform.matchAll(new RegExp(`\\b${name.toLowerCase()}"? +<?= (\\d+)`, 'g'));
+  expect([...maxima].map(([, digits]) => Number(digits))).toEqual([maximum]);
 });
 
 it.each([

@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../../lib/paths.ts';
 import { parseMailerConfig } from '../../src/mailer/config.ts';
@@ -8,6 +7,7 @@ import { toInquiryMail, toLimitMail, toReplyMail } from '../../src/mailer/mails.
 import { cut, escapeHtml, toMailbox, toOneLine, toVisible } from '../../src/mailer/text.ts';
 import { languages as formLanguages } from '../../web/src/locale.ts';
 import { INQUIRY } from '../helpers/events.ts';
+import { readText } from '../helpers/repository.ts';
 
 const SETTINGS = {
   stage: 'develop',
@@ -210,7 +210,7 @@ describe('the mail of a reply', () => {
 
   it('knows the languages of the form, which Terraform knows, too', () => {
     expect(languages).toEqual(formLanguages);
-    const terraform = readFileSync(join(ROOT, 'infra/terraform/stages.tf'), 'utf8');
+    const terraform = globSync('infra/terraform/*.tf', { cwd: ROOT }).map(readText).join('\n');
     expect(terraform).toContain(`languages = ${JSON.stringify(languages).replaceAll(',', ', ')}`);
   });
 
