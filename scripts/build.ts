@@ -16,7 +16,7 @@ import { parseOptions, runCommand } from '../lib/command-line.ts';
 import type { Io, Main } from '../lib/command-line.ts';
 import { ROOT } from '../lib/paths.ts';
 
-/** Packages of which the functions need next to nothing, and what the bundles hold in their place. docs/adr/0061 */
+/** Packages of which the functions need next to nothing, and what the bundles hold in their place. docs/adr/0060 */
 const SHIMS = { '@aws-sdk/credential-provider-node': './src/shims/credential-provider-node.ts' };
 /** Of the request function, which sends no requests through ElectroDB. */
 const UNUSED = {

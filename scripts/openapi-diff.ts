@@ -1,6 +1,6 @@
 /**
  * Compares the published document with that of an earlier git revision and lists the changes, breaking ones included.
- * redocly rates the changes by the rules in redocly.yaml. docs/adr/0042
+ * redocly rates the changes by the rules in redocly.yaml. docs/adr/0040
  *
  * Exit codes: 0 no breaking change; 1 breaking changes; 2 bad use.
  */

@@ -37,7 +37,7 @@ export type OpenApiDocument = OpenAPIV3_1.Document & {
 interface PathItem {
   readonly get: OpenAPIV3_1.OperationObject;
   readonly post: OpenAPIV3_1.OperationObject;
-  /** Responses to methods that are not operations. OpenAPI 3.1 cannot describe them. docs/adr/0041 */
+  /** Responses to methods that are not operations. OpenAPI 3.1 cannot describe them. docs/contract.md */
   readonly 'x-other-methods': OpenAPIV3_1.ResponsesObject;
 }
 

@@ -70,7 +70,7 @@ export function createApp({
     let error: unknown;
     let response: GatewayResponse;
     try {
-      // The method is checked first: any other is a 405 whatever the claims. docs/adr/0003
+      // The method is checked first: any other is a 405 whatever the claims. docs/contract.md
       const operation = operations.get(method);
       if (operation === undefined) throw methodNotAllowed(allowedMethods);
       const owner = parseIdentity(event.requestContext?.authorizer?.jwt?.claims);

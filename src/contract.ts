@@ -77,7 +77,7 @@ export function timeOf(id: string): number {
 
 const hex = '[0-9A-Fa-f]';
 
-/** Query parameters of the list. The pattern covers every notation that UUID.parse accepts. docs/adr/0016 */
+/** Query parameters of the list. The pattern covers every notation that UUID.parse accepts. docs/adr/0015 */
 export const listQuerySchema = {
   properties: {
     limit: { type: 'integer', minimum: 1, maximum: 1000 },
@@ -130,7 +130,7 @@ export type ErrorResponseBody = Static<typeof errorResponseBodySchema>;
 
 /**
  * Narrows parsed JSON to a {@link CreateInquiryRequest}, keeping its two fields and no other. Lone surrogates
- * have no UTF-8 form; they become U+FFFD here, so that the 201 shows what the store holds. docs/adr/0008
+ * have no UTF-8 form; they become U+FFFD here, so that the 201 shows what the store holds. docs/contract.md
  *
  * @throws ApiError 400 naming the first field that is missing or not a string.
  */
@@ -149,7 +149,7 @@ export function parseCreateInquiryRequest(json: unknown): CreateInquiryRequest {
 
 /**
  * Narrows query parameters, which arrive as strings, to a {@link ListQuery}. Other parameters are ignored. A
- * repeated one arrives as its values joined by commas, and is refused. docs/adr/0016
+ * repeated one arrives as its values joined by commas, and is refused. docs/adr/0015
  *
  * @throws ApiError 400 naming the parameter that is malformed.
  */

@@ -26,14 +26,14 @@ export class ApiError extends Error {
   }
 }
 
-/** JSON that is not what the operation expects; the message names the field. docs/adr/0005 */
+/** JSON that is not what the operation expects; the message names the field. docs/contract.md */
 export const badRequest = (message: string): ApiError => new ApiError(400, 'BAD_REQUEST', message);
 
 /** Spec, "Errors": claims missing, `email` empty or `sub` not a UUID. The message does not tell which. */
 export const unauthorized = (): ApiError =>
   new ApiError(401, 'Unauthorized', 'Invalid or missing required JWT claims');
 
-/** RFC 9110 section 15.5.6: a 405 names the methods that are allowed. docs/adr/0003 */
+/** RFC 9110 section 15.5.6: a 405 names the methods that are allowed. docs/contract.md */
 export const methodNotAllowed = (allow: string): ApiError =>
   new ApiError(405, 'METHOD_NOT_ALLOWED', `Allowed methods: ${allow}.`, { headers: { Allow: allow } });
 
@@ -44,7 +44,7 @@ const TOO_LARGE = {
   email: 'The `email` claim is too long for an inquiry to be stored under it.',
 };
 
-/** Nothing is stored. docs/adr/0006, docs/adr/0062 */
+/** Nothing is stored. docs/contract.md, docs/adr/0062 */
 export const payloadTooLarge = (what: keyof typeof TOO_LARGE): ApiError =>
   new ApiError(413, 'PAYLOAD_TOO_LARGE', TOO_LARGE[what]);
 
@@ -75,10 +75,10 @@ export const tooManyRequests = (perHour: number, seconds: number): ApiError =>
     headers: { 'Retry-After': String(seconds) },
   });
 
-/** The spec's 500 for a body that is not JSON; the message tells the client what to correct. docs/adr/0004 */
+/** The spec's 500 for a body that is not JSON; the message tells the client what to correct. docs/contract.md */
 export const unparsableJson = (cause: unknown): ApiError =>
   new ApiError(500, 'INTERNAL_SERVER_ERROR', 'The request body could not be parsed as JSON.', { cause });
 
-/** Any internal error: one fixed message that reveals nothing of the cause. docs/adr/0004 */
+/** Any internal error: one fixed message that reveals nothing of the cause. docs/contract.md */
 export const internalError = (): ApiError =>
   new ApiError(500, 'INTERNAL_SERVER_ERROR', 'The request could not be processed. Please try again later.');

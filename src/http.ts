@@ -39,7 +39,7 @@ const STRUCTURE_LIMIT = 10_000;
 
 /**
  * Parses the body of an event as JSON; base64 (the gateway's form for content types that are not text) is decoded
- * first. Of duplicate keys the last wins. docs/adr/0004, docs/adr/0005, docs/adr/0014, docs/adr/0062
+ * first. Of duplicate keys the last wins. docs/contract.md, docs/adr/0062
  *
  * @throws ApiError 400 when there is no body at all, 413 when no storable inquiry can need it, 500 when it is not
  * JSON or not UTF-8.
@@ -113,7 +113,7 @@ export function toResponse(
 
 /**
  * The Link header (RFC 8288) to the rest of a list. A query-only reference is valid under any base path.
- * docs/adr/0016
+ * docs/adr/0015
  */
 export function toLinkHeader({ before, limit }: ListQuery): Record<string, string> {
   return { Link: `<?before=${before}${limit === undefined ? '' : `&limit=${limit}`}>; rel="next"` };

@@ -11,8 +11,8 @@ export interface Identity {
 
 /**
  * Narrows the claims the gateway passes on. Source: spec, "Authentication" 3; `sub` may take any form that a
- * UUID parser takes, of any version and variant (docs/adr/0007); the email is not touched (docs/adr/0013). One
- * with a lone surrogate has no UTF-8 form and would share a partition with others like it: refused (docs/adr/0008).
+ * UUID parser takes, of any version and variant (docs/contract.md); the email is not touched (docs/contract.md). One
+ * with a lone surrogate has no UTF-8 form and would share a partition with others like it: refused (docs/contract.md).
  *
  * @throws ApiError 401 when a claim is missing, empty or malformed, or when no authorizer ran.
  */

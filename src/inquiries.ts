@@ -143,7 +143,7 @@ export function createInquiries(
         email: owner.email,
         subject,
         body,
-        // One reading of the clock: that of the id. docs/adr/0010
+        // One reading of the clock: that of the id. docs/adr/0009
         created_at: new Date(timeOf(id)).toISOString(),
       });
       const time = now();

@@ -23,12 +23,12 @@ const METHODS = new Set<unknown>(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE
  * Logs one line about a request and its outcome, with no content of either. Of an error it logs the name alone: its
  * message, stack and properties may hold tokens, emails and bodies. An {@link ApiError} is the client's mistake and
  * logged as a warning (a body that is not JSON included); any other error is internal, logged as an error and counted
- * by the alarms. docs/adr/0023
+ * by the alarms. docs/adr/0022
  *
  * Lambda's JSON log format wraps the object in one line with timestamp and level.
  *
  * @param writeMetrics - Receives the request as one line in CloudWatch's embedded metric format: Requests, Faults
- * (internal errors) and Latency by the function's name, a dimension of few values. docs/adr/0031
+ * (internal errors) and Latency by the function's name, a dimension of few values. docs/adr/0022
  */
 export function logRequest(request: CompletedRequest, writeMetrics: (line: string) => void): void {
   const { requestId, functionName, method, status, attempts, error } = request;

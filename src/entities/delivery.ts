@@ -3,7 +3,7 @@ import type { DocumentClient } from 'electrodb';
 
 /**
  * Creates the ElectroDB model of a delivery record: a mail about an inquiry that SES has accepted. It holds no
- * personal data, and no attribute named `id`, so that the index `by-time` does not have it. docs/adr/0083
+ * personal data, and no attribute named `id`, so that the index `by-time` does not have it. docs/adr/0080
  */
 export function createDeliveryEntity(table: string, client?: DocumentClient) {
   return new Entity(
@@ -30,7 +30,7 @@ export function createDeliveryEntity(table: string, client?: DocumentClient) {
 
 /**
  * Creates the ElectroDB model of a quota: which inquiries of one owner and hour are mailed. Its key is a hash, so that
- * it does not name the owner. docs/adr/0086
+ * it does not name the owner. docs/adr/0080
  */
 export function createQuotaEntity(table: string, client?: DocumentClient) {
   return new Entity(

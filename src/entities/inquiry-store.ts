@@ -42,7 +42,7 @@ export const createEntities = (table: string) => ({
 
 /**
  * Creates the store on DynamoDB: ElectroDB makes keys and inputs, and the request function sends the SDK's own commands,
- * which take less time and memory than ElectroDB's with a document client (docs/adr/0061).
+ * which take less time and memory than ElectroDB's with a document client (docs/adr/0060).
  *
  * Errors that are not the SDK's have one of the names `UnconfirmedWrite`, `InvalidQueryOutput` and `MalformedRow`.
  */
@@ -189,7 +189,7 @@ const isCurrentAt =
 
 /**
  * The SDK takes any 200 for a success, also one with an empty body from a proxy. Only DynamoDB reports the capacity that a
- * write consumed. docs/adr/0030
+ * write consumed. docs/adr/0012
  */
 function confirm({ ConsumedCapacity }: { ConsumedCapacity?: unknown }): void {
   if (ConsumedCapacity !== undefined) return;

@@ -63,7 +63,7 @@ const record = async (write: (signal: AbortSignal) => Promise<void>, outcome: Ou
  * It sends one mail for each new inquiry and each new reply, in the order of the batch, and goes on after a failure.
  * It reports what can succeed later, and Lambda repeats the batch from the first of these; delivery records keep the
  * mails after it from being sent twice. What cannot succeed (a malformed row, a mail that SES refuses) is logged as an
- * error and not reported, so that it does not hold back what follows. docs/adr/0083
+ * error and not reported, so that it does not hold back what follows. docs/adr/0080
  *
  * @returns Rejects when the event is neither.
  */

@@ -16,7 +16,7 @@ const TIMEOUTS = {
  * attempt ends after 8 s without a response; three attempts at most; the signal bounds the whole call.
  *
  * It rejects with the SDK's error, or with `UnconfirmedMail` when a success has no MessageId. When the response to an
- * accepted mail is lost, the next attempt sends it again: SES has no idempotency token. docs/adr/0083
+ * accepted mail is lost, the next attempt sends it again: SES has no idempotency token. docs/adr/0080
  */
 export function createSendMail(region: string | undefined): SendMail {
   const client = new SESv2Client({

@@ -1,6 +1,6 @@
 /**
  * Replaces the SDK's chain of credential providers (environment, single sign-on, profiles, processes, containers,
- * instance metadata) in the bundle: Lambda passes a function its credentials in the environment. docs/adr/0061
+ * instance metadata) in the bundle: Lambda passes a function its credentials in the environment. docs/adr/0060
  */
 export function defaultProvider() {
   return async () => {
