@@ -13,7 +13,7 @@ export interface Connection {
   /** `local`, or the stage's name: what is typed to confirm an erasure. */
   readonly stage: string;
   readonly table: string;
-  /** The table of erasures and the key of its hashes (docs/adr/0085). Another `table` does not change them. */
+  /** The table of erasures and the key of its hashes (docs/adr/0084). Another `table` does not change them. */
   readonly erasures: {
     readonly table: string;
     readonly key: { readonly file: string } | { readonly parameter: string };

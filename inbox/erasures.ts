@@ -1,7 +1,7 @@
 /**
  * The record of erasures: who was erased, as a keyed hash of the `sub`, and until when. It is kept outside the table of
  * inquiries, so that a restore of that table does not lose it, and `erase --replay` can erase the same people again.
- * docs/adr/0085
+ * docs/adr/0084
  */
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { link, rm, writeFile } from 'node:fs/promises';

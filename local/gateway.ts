@@ -145,7 +145,7 @@ export function createGateway({
       for (const [name, value] of Object.entries(answered.headers)) response.setHeader(name, value);
       if (cookies.length > 0) response.setHeader('set-cookie', cookies);
       allowOrigin(request, response);
-      // docs/adr/0032
+      // docs/contract.md
       if (SUCCESSES.has(statusCode)) response.setHeader('cache-control', 'no-store');
       response.writeHead(statusCode, { 'content-length': content.length }).end(content);
     } catch (error) {

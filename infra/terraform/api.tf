@@ -61,7 +61,7 @@ resource "aws_apigatewayv2_integration" "this" {
   payload_format_version = "2.0"
   timeout_milliseconds   = 30000
 
-  # docs/adr/0032
+  # docs/contract.md
   dynamic "response_parameters" {
     for_each = ["200", "201"]
 

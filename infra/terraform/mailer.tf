@@ -176,7 +176,7 @@ resource "aws_lambda_event_source_mapping" "mailer" {
   batch_size             = 10
   parallelization_factor = 1
 
-  # A failed record delays those behind it in its shard until these limits; delivery records (docs/adr/0083) keep what was
+  # A failed record delays those behind it in its shard until these limits; delivery records (docs/adr/0080) keep what was
   # sent in the meantime from being sent twice.
   function_response_types        = ["ReportBatchItemFailures"]
   bisect_batch_on_function_error = true

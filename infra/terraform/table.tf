@@ -70,7 +70,7 @@ resource "aws_dynamodb_table" "this" {
 }
 
 # Whom `npm run inbox -- erase` has erased: a keyed hash of each sub and the time. A table of its own, so that restoring the
-# inquiries does not bring back who was erased since. docs/adr/0085
+# inquiries does not bring back who was erased since. docs/adr/0084
 resource "aws_dynamodb_table" "erasures" {
   name         = "${local.name}-erasures"
   billing_mode = "PAY_PER_REQUEST"

@@ -1,6 +1,6 @@
 /**
  * Sends a draft so that it is stored once, however often it is sent: the service knows the draft by its key.
- * docs/adr/0052
+ * docs/adr/0051
  */
 import { isFailure } from './api.ts';
 import type { Api, Failure } from './api.ts';
