@@ -15,29 +15,16 @@ import type { Cost, Sandbox } from './sandbox.ts';
  * with an Idempotency-Key; `Limited`: POST with a limit of inquiries.
  */
 export type Step =
-  | 'initialisation'
-  | 'firstPost'
-  | 'start'
-  | 'firstGet'
-  | 'warmPost'
-  | 'ten'
-  | 'hundred'
-  | 'thousand'
-  | 'fullest'
+  | ('initialisation' | 'firstPost' | 'start' | 'firstGet' | 'warmPost')
+  | ('ten' | 'hundred' | 'thousand' | 'fullest')
   | `${'start' | 'firstPost' | 'warmPost'}${Variant}`;
 
 export type Variant = 'Keyed' | 'Limited';
 
 /** Requests whose consumption is measured. */
 export type Request =
-  | 'plain'
-  | 'keyed'
-  | 'replay'
-  | 'reused'
-  | 'limited'
-  | 'limitedKeyed'
-  | 'limitedReplay'
-  | 'refused';
+  | ('plain' | 'keyed' | 'replay' | 'reused')
+  | ('limited' | 'limitedKeyed' | 'limitedReplay' | 'refused');
 
 /** What one process has cost: medians where a step is repeated; a text is the reason why there is no figure. */
 export interface Run {

@@ -53,7 +53,8 @@ const STREAM: StreamSpecification = { StreamEnabled: true, StreamViewType: 'NEW_
 /** Milliseconds. */
 const INDEX_TIMEOUT = 60_000;
 
-const createClient = (endpoint: string): DynamoDBClient =>
+/** A client of a local engine. */
+export const createClient = (endpoint: string): DynamoDBClient =>
   new DynamoDBClient({
     endpoint,
     region: 'local',
