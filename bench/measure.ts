@@ -116,7 +116,7 @@ export async function measureVariant(bench: Bench, { built }: Entrant, variant: 
   );
 }
 
-/** What POST consumes of DynamoDB: without a key, with one, and, where the contender knows it, with the limit. */
+/** What POST consumes of DynamoDB: without a key, with one, and, where the contender supports it, with the limit. */
 export async function measureConsumption(bench: Bench, built: Package): Promise<Entrant['consumption']> {
   const meter = await startMeter(bench.database.url);
   const consumption: Partial<Record<Request, Consumption>> = {};

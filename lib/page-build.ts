@@ -10,7 +10,8 @@ import { WEB } from './paths.ts';
 export const outputOf = (page: string): string => join(page, 'dist');
 
 /**
- * Builds a page if its output is missing or older than its sources, web/ and the dependencies.
+ * Builds a page if its output is missing or older than its sources, web/ and the dependencies. A build takes seconds,
+ * and Vite itself does not know whether one is needed.
  *
  * @param page - The folder of its index.html.
  * @returns Whether it was built.
