@@ -65,7 +65,7 @@ export async function startDatabase(): Promise<Database> {
     incoming.setNoDelay(true);
     pipeline(incoming, outgoing, incoming, () => undefined);
   });
-  // A process that is killed may be in the middle of its handshake.
+  // A contender may be killed during its handshake.
   proxy.on('tlsClientError', () => undefined);
   const port = await listen(proxy, 0);
   resources.defer(() => void proxy.close());

@@ -91,7 +91,7 @@ export async function measureColdStart(bench: Bench, { contender, built }: Entra
 /** A cold start of the contender for POST with a key, or with the limit, which is not reached. */
 export async function measureVariant(bench: Bench, { built }: Entrant, variant: Variant): Promise<Run> {
   const environment = variant === 'Limited' ? limitTo(2 * bench.warmRequests) : {};
-  // With the limit all inquiries are of one owner, so that there are some to count.
+  // With the limit, all inquiries have one owner, so the limit has something to count.
   const sender = nextOwner();
   return inSandbox(
     bench,
@@ -151,7 +151,7 @@ export async function measureConsumption(bench: Bench, built: Package): Promise<
         ['limitedReplay', 201, toPost(owner, 'key-2')],
         ['refused', 429, toPost(owner)],
       ] as const;
-      // Two are stored already, so that there is something to count.
+      // Two inquiries are stored already, so the limit has something to count.
       await send(requests, limitTo(4));
     }
     return consumption;

@@ -37,7 +37,7 @@ export function createAuthorizer(options: { issuer: string; audience: readonly s
 
   return async (authorization) => {
     if (authorization === undefined || authorization === '') return { challenge: 'Bearer' };
-    // The bare token or `Bearer <token>`. docs/adr/0002
+    // The bare token or `Bearer <token>`. docs/contract.md
     const token = authorization.replace(/^Bearer /i, '');
     if (!COMPACT_JWS.test(token)) return invalidToken('the token is malformed');
     try {

@@ -72,7 +72,7 @@ export function createGateway({
       if (!response.headersSent) reply(response, replies.internalError);
     });
   });
-  // What Node's HTTP parser refuses.
+  // Requests that Node's HTTP parser rejects.
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const isOverflow = error.code === 'HPE_HEADER_OVERFLOW';
     const { status, message } = isOverflow ? replies.headersTooLarge : replies.badRequest;
@@ -118,7 +118,7 @@ export function createGateway({
       for (const [name, value] of Object.entries(answered.headers)) response.setHeader(name, value);
       if (cookies.length > 0) response.setHeader('set-cookie', cookies);
       allowOrigin(request, response);
-      // docs/adr/0032
+      // docs/contract.md
       if (SUCCESSES.has(statusCode)) response.setHeader('cache-control', 'no-store');
       response.writeHead(statusCode, { 'content-length': content.length }).end(content);
     } catch (error) {

@@ -40,7 +40,7 @@ export const main: Main = async (args, io) => {
     throw new UsageError(`The data folder ${folder} is in use by a running stack (${running}).`);
   }
 
-  // What is undone when starting fails.
+  // Undone when starting fails.
   using undo = new DisposableStack();
   const listen: Listen = (event, listener) => {
     process.on(event, listener);

@@ -136,7 +136,7 @@ async function completeTable(client: DynamoDBClient, TableName: string): Promise
   }
   const deadline = Date.now() + INDEX_TIMEOUT;
   while (table?.GlobalSecondaryIndexes?.[0]?.IndexStatus !== 'ACTIVE') {
-    // The engine's job can fail, silently, while another table is created. It runs again when the engine starts.
+    // The engine's index job can fail silently while another table is created. It runs again on the next start.
     if (Date.now() > deadline)
       throw new Error(`The index of table ${TableName} was not created in time; start again.`);
     await sleep(100);

@@ -27,7 +27,7 @@ export const buildFormWhenStale = async (): Promise<boolean> => buildPageWhenSta
  * Serves the form on a loopback port, with the page's own policy and the addresses of this stack. docs/adr/0053
  *
  * @param options.embedders - Origins of the pages that may load the custom element from its sources; built, any may.
- * @param options.live - Serves the sources through Vite, whose client applies changes in open pages. docs/adr/0055
+ * @param options.live - Serves the sources through Vite, whose client applies changes in open pages. docs/adr/0053
  * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
  */
 export async function startFormServer(
