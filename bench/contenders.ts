@@ -20,9 +20,9 @@ export interface Package {
   readonly module: string;
   /** Bytes of the zip. */
   readonly size: number;
-  /** Whether POST knows the header Idempotency-Key. */
+  /** Whether POST supports the header Idempotency-Key. */
   readonly hasKeys?: boolean;
-  /** Whether POST knows the variable INQUIRIES_PER_HOUR. */
+  /** Whether POST supports the variable INQUIRIES_PER_HOUR. */
   readonly hasLimit?: boolean;
 }
 
@@ -46,7 +46,7 @@ export const contenders: readonly Contender[] = [
   { ...bundled('bare', 'bare Node, a constant', 'handler.cjs'), constant: true },
 ];
 
-/** A package built earlier, which may know neither keys nor the limit: the path of its inquiries.zip. */
+/** An earlier build of this service, which may support neither keys nor the limit. @param zip - Its inquiries.zip. */
 export function prebuilt(zip: string): Contender {
   const title = `${basename(dirname(resolve(zip)))}/${basename(zip)}`;
   return {

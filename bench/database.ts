@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { createServer } from 'node:tls';
-import { CreateTableCommand, DynamoDBClient, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
+import { CreateTableCommand, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
 import { BatchWriteCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { generate } from 'selfsigned';
 import { V7Generator } from 'uuidv7';
 import { dynamoDbLocalUnavailableReason, startEngine } from '../local/database/engines.ts';
 import { listen } from '../lib/loopback-server.ts';
-import { createTable } from '../local/database/table.ts';
+import { createClient, createTable } from '../local/database/table.ts';
 import { createInquiryEntity } from '../src/entities/inquiry.ts';
 
 export const CORS_ORIGIN = 'https://www.example.com';
@@ -65,7 +65,7 @@ export async function startDatabase(): Promise<Database> {
     incoming.setNoDelay(true);
     pipeline(incoming, outgoing, incoming, () => undefined);
   });
-  // A process that is killed may be in the middle of its handshake.
+  // A contender may be killed during its handshake.
   proxy.on('tlsClientError', () => undefined);
   const port = await listen(proxy, 0);
   resources.defer(() => void proxy.close());
@@ -98,13 +98,6 @@ export const MESSAGE = {
     'Hello,\nI ordered the "walnut" desk on the third of the month and have not yet received a notice of ' +
     'dispatch. Could you tell me when it will arrive, and whether an address in Austria is possible? Thank you!',
 };
-
-const createClient = (endpoint: string): DynamoDBClient =>
-  new DynamoDBClient({
-    endpoint,
-    region: 'local',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  });
 
 /** The table of Powertools' idempotency, as its documentation defines it. */
 async function createIdempotencyTable(endpoint: string): Promise<void> {

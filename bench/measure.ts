@@ -15,29 +15,16 @@ import type { Cost, Sandbox } from './sandbox.ts';
  * with an Idempotency-Key; `Limited`: POST with a limit of inquiries.
  */
 export type Step =
-  | 'initialisation'
-  | 'firstPost'
-  | 'start'
-  | 'firstGet'
-  | 'warmPost'
-  | 'ten'
-  | 'hundred'
-  | 'thousand'
-  | 'fullest'
+  | ('initialisation' | 'firstPost' | 'start' | 'firstGet' | 'warmPost')
+  | ('ten' | 'hundred' | 'thousand' | 'fullest')
   | `${'start' | 'firstPost' | 'warmPost'}${Variant}`;
 
 export type Variant = 'Keyed' | 'Limited';
 
 /** Requests whose consumption is measured. */
 export type Request =
-  | 'plain'
-  | 'keyed'
-  | 'replay'
-  | 'reused'
-  | 'limited'
-  | 'limitedKeyed'
-  | 'limitedReplay'
-  | 'refused';
+  | ('plain' | 'keyed' | 'replay' | 'reused')
+  | ('limited' | 'limitedKeyed' | 'limitedReplay' | 'refused');
 
 /** What one process has cost: medians where a step is repeated; a text is the reason why there is no figure. */
 export interface Run {
@@ -104,7 +91,7 @@ export async function measureColdStart(bench: Bench, { contender, built }: Entra
 /** A cold start of the contender for POST with a key, or with the limit, which is not reached. */
 export async function measureVariant(bench: Bench, { built }: Entrant, variant: Variant): Promise<Run> {
   const environment = variant === 'Limited' ? limitTo(2 * bench.warmRequests) : {};
-  // With the limit all inquiries are of one owner, so that there are some to count.
+  // With the limit, all inquiries have one owner, so the limit has something to count.
   const sender = nextOwner();
   return inSandbox(
     bench,
@@ -129,7 +116,7 @@ export async function measureVariant(bench: Bench, { built }: Entrant, variant: 
   );
 }
 
-/** What POST consumes of DynamoDB: without a key, with one, and, where the contender knows it, with the limit. */
+/** What POST consumes of DynamoDB: without a key, with one, and, where the contender supports it, with the limit. */
 export async function measureConsumption(bench: Bench, built: Package): Promise<Entrant['consumption']> {
   const meter = await startMeter(bench.database.url);
   const consumption: Partial<Record<Request, Consumption>> = {};
@@ -164,7 +151,7 @@ export async function measureConsumption(bench: Bench, built: Package): Promise<
         ['limitedReplay', 201, toPost(owner, 'key-2')],
         ['refused', 429, toPost(owner)],
       ] as const;
-      // Two are stored already, so that there is something to count.
+      // Two inquiries are stored already, so the limit has something to count.
       await send(requests, limitTo(4));
     }
     return consumption;

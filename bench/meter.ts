@@ -16,12 +16,8 @@ export interface Consumption {
 interface Input {
   readonly TransactItems?: readonly unknown[];
 }
-interface Output {
-  readonly ConsumedCapacity?: Capacity | readonly Capacity[];
-}
-interface Capacity {
-  readonly CapacityUnits: number;
-}
+type Capacity = { readonly CapacityUnits: number };
+type Output = { readonly ConsumedCapacity?: Capacity | readonly Capacity[] };
 
 const READS = new Set(['GetItem', 'Query']);
 
@@ -30,21 +26,19 @@ export async function startMeter(engine: string) {
   let writeUnits = 0;
   let readUnits = 0;
   const forward = async (incoming: IncomingMessage): Promise<Response> => {
-    const { 'x-amz-target': target, 'content-type': type, authorization } = incoming.headers;
     const input = (await json(incoming)) as Input;
+    const passed = Object.entries(incoming.headers).filter(([name]) =>
+      /^(x-amz-|content-type|authorization)/.test(name),
+    );
     const response = await fetch(engine, {
       method: 'POST',
-      headers: {
-        'x-amz-target': String(target),
-        'content-type': String(type),
-        authorization: String(authorization),
-        'x-amz-date': String(incoming.headers['x-amz-date']),
-      },
+      headers: Object.fromEntries(passed) as Record<string, string>,
       body: JSON.stringify({ ...input, ReturnConsumedCapacity: 'TOTAL' }),
     });
+    const target = String(incoming.headers['x-amz-target']).split('.').at(-1) ?? '';
     const units = unitsOf(input, (await response.clone().json()) as Output);
     requests++;
-    if (READS.has(String(target).split('.').at(-1) ?? '')) readUnits += units;
+    if (READS.has(target)) readUnits += units;
     else writeUnits += units;
     return response;
   };

@@ -54,16 +54,6 @@ export function formatResults({ database, limited }: Bench, entrants: readonly E
   const limits = limited
     ? '128 MB of memory; a whole core during initialisation, then 7.2 % of one in periods of 20 ms'
     : 'none, because control groups cannot be written; only CPU times are meaningful';
-  const starts = ['initialisation', 'firstPost', 'firstGet', 'start'] as const;
-  const steps = ['warmPost', 'ten', 'hundred', 'thousand', 'fullest'] as const;
-  const variants = [
-    'startKeyed',
-    'firstPostKeyed',
-    'warmPostKeyed',
-    'startLimited',
-    'firstPostLimited',
-    'warmPostLimited',
-  ] as const;
   const fullest = database.owners.fullest.count.toLocaleString('en');
   return `# Results of \`npm run bench\`
 
@@ -76,22 +66,18 @@ ${formatRatios(entrants)}
 Initialisation: from the start of the process until it asks for its first event. Memory: the peak in MB, as counted
 against the limit of 128 MB (a process that exceeds it is killed). Node's own program is not counted.
 
-${table(
+${costTable(
+  entrants,
   [
-    'contender',
-    'zip KB',
-    'initialisation',
-    'first POST',
-    'first GET',
-    'initialisation + first POST',
-    'memory',
+    ['initialisation', 'initialisation', ['wall']],
+    ['first POST', 'firstPost', ['wall']],
+    ['first GET', 'firstGet', ['wall']],
+    ['initialisation + first POST', 'start', ['wall']],
   ],
-  entrants.map((entrant) => [
-    entrant.contender.title,
-    (entrant.built.size / 1024).toFixed(0),
-    starts.map((step) => formatCost(entrant, step, ['wall'])),
-    formatMemory(peak(entrant.coldStarts)),
-  ]),
+  {
+    memory: ({ coldStarts }) => formatMemory(peak(coldStarts)),
+    'zip KB': ({ built }) => (built.size / 1024).toFixed(0),
+  },
 )}
 
 ## Warm requests
@@ -99,13 +85,16 @@ ${table(
 A POST of 240 characters, and GETs of 10, 100, 1,000 and ${fullest} inquiries, the most of this size that fit into one
 response: time / CPU. Memory: the peak after the fullest list.
 
-${table(
-  ['contender', 'POST', '10', '100', '1,000', 'fullest', 'memory'],
-  entrants.map((entrant) => [
-    entrant.contender.title,
-    steps.map((step) => formatCost(entrant, step, KINDS)),
-    formatMemory(peak(entrant.lists)),
-  ]),
+${costTable(
+  entrants,
+  [
+    ['POST', 'warmPost'],
+    ['10', 'ten'],
+    ['100', 'hundred'],
+    ['1,000', 'thousand'],
+    ['fullest', 'fullest'],
+  ],
+  { memory: ({ lists }) => formatMemory(peak(lists)) },
 )}
 
 ## POST with a key and with the limit
@@ -113,27 +102,36 @@ ${table(
 Keyed: with the header Idempotency-Key, a new one for each POST. Limited: with INQUIRIES_PER_HOUR, which is not reached;
 all inquiries of a process are of one owner. Time, and for warm requests time / CPU.
 
-${table(
+${costTable(
+  entrants.filter(({ variants }) => variants.length > 0),
   [
-    'contender',
-    'initialisation + first keyed',
-    'first keyed',
-    'warm keyed',
-    'initialisation + first limited',
-    'first limited',
-    'warm limited',
+    ['initialisation + first keyed', 'startKeyed', ['wall']],
+    ['first keyed', 'firstPostKeyed', ['wall']],
+    ['warm keyed', 'warmPostKeyed'],
+    ['initialisation + first limited', 'startLimited', ['wall']],
+    ['first limited', 'firstPostLimited', ['wall']],
+    ['warm limited', 'warmPostLimited'],
   ],
-  entrants
-    .filter((entrant) => entrant.variants.length > 0)
-    .map((entrant) => [
-      entrant.contender.title,
-      variants.map((step) => formatCost(entrant, step, step.startsWith('warm') ? KINDS : ['wall'])),
-    ]),
 )}
 
 ${formatConsumption(entrants)}
 `;
 }
+
+/** A row for each contender: medians of the steps, and `more`. */
+const costTable = (
+  entrants: readonly Entrant[],
+  columns: readonly (readonly [title: string, step: Step, kinds?: readonly Kind[]])[],
+  more: Readonly<Record<string, (entrant: Entrant) => string>> = {},
+): string =>
+  table(
+    ['contender', ...columns.map(([title]) => title), ...Object.keys(more)],
+    entrants.map((entrant) => [
+      entrant.contender.title,
+      columns.map(([, step, kinds = KINDS]) => formatCost(entrant, step, kinds)),
+      Object.values(more).map((format) => format(entrant)),
+    ]),
+  );
 
 /** This service divided by each of the others, and its sizes, with the targets. */
 function formatRatios(entrants: readonly Entrant[]): string {

@@ -1,7 +1,7 @@
-/** How the commands call AWS, and what they say of its errors. */
+/** How the commands call AWS and describe its errors. */
 import { escapeUnsafe } from './terminal-text.ts';
 
-/** Without these the SDK waits for ever. A page of 16 MB takes seconds on a slow line. */
+/** Without these, the SDK waits forever. A page of 16 MB takes seconds on a slow line. */
 export const NETWORK = {
   maxAttempts: 3,
   requestHandler: {
@@ -53,7 +53,7 @@ export function describeFailure(
 
   const describe = (): string | undefined => {
     if (message === 'Region is missing') return 'There is no AWS region; set AWS_REGION or AWS_PROFILE.';
-    // The SDK adds it to what it receives, and to errors of the network.
+    // The SDK adds it to responses and to network errors.
     if (!('$metadata' in error)) return undefined;
     if (name === 'TimeoutError' || code !== undefined) {
       return `${stage === undefined ? 'The engine of the local stack' : 'AWS'} cannot be reached (${code ?? name}).`;

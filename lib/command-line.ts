@@ -82,7 +82,7 @@ export function parseCommandLine<const Options extends NonNullable<ParseArgsConf
         allowPositionals,
       });
     } catch (error) {
-      // The messages of parseArgs have several sentences; the first says what is wrong.
+      // Only the first sentence of parseArgs's message says what is wrong.
       const [line = ''] = (error instanceof Error ? error.message : String(error)).split(/\. |\.?\n/);
       throw new UsageError(`${line} (see --help)`, { cause: error });
     }

@@ -10,7 +10,8 @@ import { WEB } from './paths.ts';
 export const outputOf = (page: string): string => join(page, 'dist');
 
 /**
- * Builds a page if its output is missing or older than its sources, web/ and the dependencies.
+ * Builds a page if its output is missing or older than its sources, web/ and the dependencies. A build takes seconds,
+ * and Vite itself does not know whether one is needed.
  *
  * @param page - The folder of its index.html.
  * @returns Whether it was built.
@@ -28,7 +29,7 @@ export async function buildPageWhenStale(page: string): Promise<boolean> {
 /** Builds a page. @throws UsageError when its output cannot be written. */
 export async function buildPage(page: string): Promise<void> {
   openFolder(outputOf(page), 'output');
-  // Loaded only when needed, which takes a second.
+  // Imported here, because loading Vite takes a second.
   const { build } = await import('vite');
   await build({ ...configOf(page), logLevel: 'silent' });
   // The custom element lies next to the form.
@@ -53,7 +54,7 @@ export async function startLivePage(page: string, server: Server): Promise<ViteD
       middlewareMode: true,
       ws: { server },
       cors: false,
-      // What they import is served, too; the repository holds the issuer's key.
+      // Files that they import are served, too, but no others: the repository holds the issuer's key.
       fs: { allow: [page] },
     },
     plugins: [

@@ -1,6 +1,6 @@
 /** Texts of users on a terminal. */
 
-/** Characters that can move the cursor, change colours, or reorder text, and lone surrogates. Unicode 16, UAX #9 */
+/** Characters that can move the cursor, change colours or reorder text, and lone surrogates. Unicode 16, UAX #9 */
 const UNSAFE = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 const ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };

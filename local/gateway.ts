@@ -6,7 +6,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { operations } from '../src/app.ts';
 import { inquiriesPath } from '../src/contract.ts';
 import type { Authorize } from './authorizer.ts';
@@ -21,12 +20,6 @@ const ROUTE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'];
 const ROUTES = new Set(ROUTE_METHODS.map((method) => `${method} ${inquiriesPath}`));
 /** Statuses of responses that contain inquiries. */
 const SUCCESSES = new Set([...operations.values()].map(({ status }) => status));
-
-/** Replies to errors of Node's HTTP parser other than 400. */
-const PARSER_REPLIES: Readonly<Record<string, Reply>> = {
-  HPE_HEADER_OVERFLOW: replies.headersTooLarge,
-  ERR_HTTP_REQUEST_TIMEOUT: replies.requestTimeout,
-};
 
 export interface GatewayOptions {
   readonly authorize: Authorize;
@@ -59,15 +52,12 @@ export function createGateway({
   log,
   onResponse,
 }: GatewayOptions): Server {
-  /** The latest response of each connection: pipelined requests are answered in order. */
-  const latest = new WeakMap<Socket, ServerResponse>();
   const allowOrigin = ({ headers: { origin = '' } }: IncomingMessage, response: ServerResponse): void => {
     const allowed = corsOrigins.includes(origin) ? origin : corsOrigins[0];
     response.setHeader('access-control-allow-origin', allowed);
     response.setHeader('vary', 'Origin');
   };
-  const accept = (request: IncomingMessage, response: ServerResponse): void => {
-    latest.set(request.socket, response);
+  const server = createServer({ maxHeaderSize: 64 * 1024 }, (request, response) => {
     const start = performance.now();
     response.once('finish', () => {
       const { method = '' } = request;
@@ -77,44 +67,27 @@ export function createGateway({
     allowOrigin(request, response);
     response.setHeader('access-control-expose-headers', 'link,idempotency-replayed,retry-after');
     response.setHeader('apigw-requestid', randomUUID());
-  };
-  // The Host header is checked below: Node's own 400 has no body.
-  const server = createServer({ maxHeaderSize: 64 * 1024, requireHostHeader: false }, (request, response) => {
-    accept(request, response);
     answer(request, response).catch((error: unknown) => {
       log(`gateway: ${error instanceof Error ? error.name : 'error'}`);
       if (!response.headersSent) reply(response, replies.internalError);
     });
   });
-  server.on('checkExpectation', (request, response) => {
-    accept(request, response);
-    reply(response, replies.expectationFailed);
-  });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    const { status, message } = PARSER_REPLIES[error.code ?? ''] ?? replies.badRequest;
-    const refuse = (): void => {
-      if (!socket.writable) return;
-      const body = JSON.stringify({ message });
-      socket.end(
-        `HTTP/1.1 ${status} ${message}\r\nContent-Type: application/json\r\n` +
-          `Access-Control-Allow-Origin: ${corsOrigins[0]}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
-      );
-    };
-    const response = latest.get(socket);
-    if (response === undefined || response.writableFinished) refuse();
-    // The error comes after this request, whose response is sent first.
-    else if (response.req.complete) response.once('finish', refuse);
-    else if (!response.headersSent) reply(response.setHeader('connection', 'close'), { status, message });
+  // Requests that Node's HTTP parser rejects.
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const isOverflow = error.code === 'HPE_HEADER_OVERFLOW';
+    const { status, message } = isOverflow ? replies.headersTooLarge : replies.badRequest;
+    const body = JSON.stringify({ message });
+    if (!socket.writable) return;
+    socket.end(
+      `HTTP/1.1 ${status} ${message}\r\nContent-Type: application/json\r\n` +
+        `Access-Control-Allow-Origin: ${corsOrigins[0]}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+    );
   });
   return server;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (headerSize(request) > limits.headers) {
       return reply(response, replies.headersTooLarge);
-    }
-    const { host = [] } = request.headersDistinct;
-    if (host.length > 1 || (host.length === 0 && request.httpVersion === '1.1')) {
-      return reply(response, replies.badRequest);
     }
     const headers = toHeaders(request.rawHeaders);
     if (isPreflight(request, headers))

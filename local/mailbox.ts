@@ -7,7 +7,7 @@ import { close, listen } from '../lib/loopback-server.ts';
 
 type SesLocal = typeof import('aws-ses-v2-local', { with: { 'resolution-mode': 'require' } });
 
-/** The package's page has its scripts inside, and handlers in attributes. What a mail contains loads nothing. */
+/** The package's page has inline scripts and handlers. The content of a mail loads nothing. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'unsafe-inline'",
@@ -32,7 +32,7 @@ export async function startMailbox(port: number) {
     if (app === undefined) return void response.writeHead(replies.unavailable.status).end();
     // Under another name, a page of another origin could read the mails.
     if (host !== new URL(url).host) return void response.writeHead(302, { location: url }).end();
-    // It may send requests in any case; they must not clear the mailbox.
+    // Such a page can still send requests; they must not clear the mailbox.
     if (origin !== url) return void response.writeHead(403).end();
     response.setHeader('content-security-policy', POLICY);
     return app(request, response);

@@ -105,7 +105,7 @@ export async function startStack({
   resources.defer(() => issuer.close());
 
   const starting = startEngine(engineName, folder);
-  // While the engine starts, which is a process of its own.
+  // Loaded while the engine's process starts.
   const loading = Promise.all([mailbox?.load(), form.load()]);
   const engine = await starting;
   resources.defer(() => engine.close());
@@ -162,7 +162,7 @@ export async function startStack({
           invoke: (event) => mailer.invoke(event, randomUUID()),
           log,
         });
-  // Both at once: the stream waits for the invocation that the end of the mailer breaks off.
+  // At the same time: the stream waits for its invocation, which closing the mailer aborts.
   resources.defer(async () => void (await Promise.all([stream?.close(), mailer.close()])));
   const gateway = createGateway({
     authorize: createAuthorizer({ issuer: issuer.url, audience: [issuer.audience] }),

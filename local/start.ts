@@ -6,7 +6,7 @@
  * Usage: settings.ts. Exit codes: 0 stopped, 1 a part failed, 2 bad use, 130 stopped while starting.
  */
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { styleText } from 'node:util';
@@ -15,7 +15,7 @@ import { openFolder, runCommand, UsageError } from '../lib/command-line.ts';
 import type { Io, Main } from '../lib/command-line.ts';
 import { isListening } from '../lib/loopback-server.ts';
 import { DATA_FOLDER, ROOT } from '../lib/paths.ts';
-import { stateFileOf } from '../lib/running-stack.ts';
+import { readRunningStack, stateFileOf } from '../lib/running-stack.ts';
 import type { StackState } from '../lib/running-stack.ts';
 import { engineNames, dynamoDbLocalUnavailableReason } from './database/engines.ts';
 import { buildFormWhenStale } from './pages/form-server.ts';
@@ -34,13 +34,16 @@ export const main: Main = async (args, io) => {
   const isKept = settings.folder !== undefined;
   const folder = settings.folder ?? mkdtempSync(join(tmpdir(), 'inquiries-in-memory-'));
   openFolder(folder);
-  const stateFile = stateFileOf(folder);
-  const running = await findRunning(stateFile);
+  const running = await findRunning(folder);
   if (running !== undefined) {
-    throw new UsageError(`The data folder ${folder} is in use by a running stack (${running}).`);
+    const { pid, gateway: api, form: page } = running;
+    throw new UsageError(
+      `The data folder ${folder} is in use by a running stack (process ${pid}, API ${api}/inquiries, form ${page}).`,
+    );
   }
 
-  // What is undone when starting fails.
+  const stateFile = stateFileOf(folder);
+  // Undone when starting fails.
   using undo = new DisposableStack();
   const listen: Listen = (event, listener) => {
     process.on(event, listener);
@@ -110,15 +113,12 @@ export const main: Main = async (args, io) => {
 
 if (import.meta.main) await runCommand(main);
 
-/** Process id and addresses of the stack that wrote the state file, if it is still running. */
-async function findRunning(stateFile: string): Promise<string | undefined> {
-  if (!existsSync(stateFile)) return undefined;
+/** The stack that wrote the state file of a data folder, if it is still running. */
+async function findRunning(folder: string): Promise<StackState | undefined> {
   try {
-    const { pid, gateway, form } = JSON.parse(readFileSync(stateFile, 'utf8')) as Record<string, string>;
-    process.kill(Number(pid), 0);
+    const state = readRunningStack(folder);
     // Process ids are reused: the stack is running only if its gateway listens, too.
-    if (!(await isListening(Number(new URL(gateway ?? '').port)))) return undefined;
-    return `process ${pid}, API ${gateway}/inquiries, form ${form}`;
+    return (await isListening(Number(new URL(state.gateway).port))) ? state : undefined;
   } catch {
     return undefined;
   }

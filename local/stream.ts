@@ -103,7 +103,7 @@ export function startEventSourceMapping({
       }
     } catch (error) {
       if (!ITERATOR_ERRORS.has((error as Error).name)) throw error;
-      // A trimmed position is older than any record that is left.
+      // The records up to this position are gone: read from the oldest one.
       if ((error as Error).name === 'TrimmedDataAccessException') position.last = undefined;
       position.iterator = undefined;
     }
@@ -184,7 +184,7 @@ const toEventRecord = ({ dynamodb, ...record }: StreamRecord) => ({
   },
 });
 
-/** Any text could be in a row that the service did not write. */
+/** A row that the service did not write may contain any text. */
 const toLoggableId = (id = ''): string => (/^[\da-f-]{36}$/.test(id) ? id : '(no id)');
 
 type Pattern = { readonly [key: string]: Pattern } | readonly (string | { readonly exists: boolean })[];

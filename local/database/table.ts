@@ -5,23 +5,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   CreateTableCommand,
-  DeleteTableCommand,
   DescribeTableCommand,
   DescribeTimeToLiveCommand,
   DynamoDBClient,
-  paginateScan,
-  PutItemCommand,
   ResourceNotFoundException,
   UpdateTableCommand,
   UpdateTimeToLiveCommand,
   waitUntilTableExists,
-  waitUntilTableNotExists,
 } from '@aws-sdk/client-dynamodb';
 import type {
   CreateTableCommandInput,
   StreamSpecification,
   TableDescription,
 } from '@aws-sdk/client-dynamodb';
+import { UsageError } from '../../lib/command-line.ts';
 import type { Engine } from './engines.ts';
 
 const byTime = {
@@ -56,7 +53,8 @@ const STREAM: StreamSpecification = { StreamEnabled: true, StreamViewType: 'NEW_
 /** Milliseconds. */
 const INDEX_TIMEOUT = 60_000;
 
-const createClient = (endpoint: string): DynamoDBClient =>
+/** A client of a local engine. */
+export const createClient = (endpoint: string): DynamoDBClient =>
   new DynamoDBClient({
     endpoint,
     region: 'local',
@@ -77,6 +75,7 @@ export async function createTable(endpoint: string, tableName: string): Promise<
  * Opens the table of the local stack: creates it, or completes one that an earlier version created. No row is lost.
  *
  * @returns The ARN of the table's stream; undefined for dynalite, which has neither streams nor TTL.
+ * @throws UsageError for dynalite's table of an earlier version.
  */
 export async function openTable(
   { name, url }: Pick<Engine, 'name' | 'url'>,
@@ -84,12 +83,14 @@ export async function openTable(
 ): Promise<string | undefined> {
   const client = createClient(url);
   try {
-    if (name === 'dynalite') {
-      await rebuildWithoutIndex(client, tableName);
-      return undefined;
+    if (name === 'dynamodb-local') {
+      await create(client, tableName, STREAM);
+      return await completeTable(client, tableName);
     }
-    await create(client, tableName, STREAM);
-    return await completeTable(client, tableName);
+    await create(client, tableName);
+    // dynalite cannot add an index to a table.
+    if ((await describe(client, tableName))?.GlobalSecondaryIndexes !== undefined) return undefined;
+    throw new UsageError('The table that dynalite keeps is of an earlier version; start with --reset.');
   } finally {
     client.destroy();
   }
@@ -135,7 +136,7 @@ async function completeTable(client: DynamoDBClient, TableName: string): Promise
   }
   const deadline = Date.now() + INDEX_TIMEOUT;
   while (table?.GlobalSecondaryIndexes?.[0]?.IndexStatus !== 'ACTIVE') {
-    // The engine's job can fail, silently, while another table is created. It runs again when the engine starts.
+    // The engine's index job can fail silently while another table is created. It runs again on the next start.
     if (Date.now() > deadline)
       throw new Error(`The index of table ${TableName} was not created in time; start again.`);
     await sleep(100);
@@ -151,33 +152,4 @@ async function completeTable(client: DynamoDBClient, TableName: string): Promise
     table = await describe(client, TableName);
   }
   return table?.LatestStreamArn;
-}
-
-/**
- * Creates the table on dynalite, which cannot add an index to one that exists: the rows of such a table move to a
- * second one and back. When this ends halfway, one of the two tables has all rows, and the next start goes on.
- */
-async function rebuildWithoutIndex(client: DynamoDBClient, tableName: string): Promise<void> {
-  const copy = `${tableName}-copy`;
-  const table = await describe(client, tableName);
-  if (table !== undefined && table.GlobalSecondaryIndexes === undefined) {
-    await create(client, copy);
-    await copyRows(client, tableName, copy);
-    await remove(client, tableName);
-  }
-  await create(client, tableName);
-  if ((await describe(client, copy)) === undefined) return;
-  await copyRows(client, copy, tableName);
-  await remove(client, copy);
-}
-
-async function copyRows(client: DynamoDBClient, from: string, to: string): Promise<void> {
-  for await (const { Items = [] } of paginateScan({ client }, { TableName: from, ConsistentRead: true })) {
-    await Promise.all(Items.map((Item) => client.send(new PutItemCommand({ TableName: to, Item }))));
-  }
-}
-
-async function remove(client: DynamoDBClient, TableName: string): Promise<void> {
-  await client.send(new DeleteTableCommand({ TableName }));
-  await waitUntilTableNotExists({ client, maxWaitTime: 30, minDelay: 0.1 }, { TableName });
 }

@@ -139,13 +139,12 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
   const findWrongParameter = ({ oidc }: KoaContextWithOIDC, error: string): string | undefined => {
     if (oidc.route !== 'authorization') return undefined;
     const { client_id, redirect_uri } = oidc.params ?? {};
-    const describe = (value: unknown) => (value === undefined ? 'it is missing' : `not “${String(value)}”`);
     if (error === 'invalid_client' || client_id === undefined) {
-      return `client_id must be ${CLIENT_ID}; ${describe(client_id)}.`;
+      return `client_id must be ${CLIENT_ID}; ${describeSent(client_id)}.`;
     }
     if (error !== 'invalid_redirect_uri' && redirect_uri !== undefined) return undefined;
     const known = registered.redirectUris.join(', ');
-    return `redirect_uri must be one of ${known}; ${describe(redirect_uri)}. npm start -- --cors-origin registers others.`;
+    return `redirect_uri must be one of ${known}; ${describeSent(redirect_uri)}. npm start -- --cors-origin registers others.`;
   };
 
   const signIn = async (ctx: Context): Promise<void> => {
@@ -208,6 +207,9 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
   provider.on('server_error', (_ctx, error) => process.stderr.write(`issuer: ${error.stack}\n`));
   return provider;
 }
+
+const describeSent = (value: unknown): string =>
+  typeof value === 'string' ? `not “${value}”` : 'it is missing';
 
 function show(ctx: Context, status: number, html: string, ...formTargets: string[]): void {
   ctx.set({

@@ -80,7 +80,7 @@ export async function startSandbox({
     if (path.endsWith('/init/error')) failure ??= new Error(errorMessage);
     else answer?.resolve({ at, body, errorType });
   };
-  // A request breaks off when the process ends, which its exit reports.
+  // Requests are aborted when the process ends; its exit event reports that.
   const api = createServer((request, response) => void receive(request, response).catch(() => undefined));
   api.keepAliveTimeout = 0;
   // The process keeps its one connection open, so that no other client can take its events.

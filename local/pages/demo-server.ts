@@ -5,7 +5,7 @@ import { startPageServer } from '../../lib/page-server.ts';
 
 const FOLDER = join(import.meta.dirname, 'demo');
 
-/** Addresses of the running stack; the page has each in the place of its name. */
+/** Addresses of the running stack; each replaces its {name} in the page. */
 interface DemoConfig {
   readonly issuer: string;
   readonly clientId: string;

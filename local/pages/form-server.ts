@@ -24,7 +24,7 @@ const hashOf = (file: string): string =>
 export const buildFormWhenStale = async (): Promise<boolean> => buildPageWhenStale(WEB);
 
 /**
- * Serves the form on a loopback port, with the page's own policy and the addresses of this stack. docs/adr/0053
+ * Serves the form on a loopback port, with the page's own policy and the addresses of this stack. docs/adr/0044
  *
  * @param options.embedders - Origins of the pages that may load the custom element from its sources; built, any may.
  * @param options.live - Serves the sources through Vite, whose client applies changes in open pages. docs/adr/0044

@@ -66,21 +66,8 @@ describe('the docs server', () => {
     expect((await get('/oauth2-redirect.js')).status).toBe(200);
   });
 
-  it('redirects from another name of this machine', async () => {
-    const { port } = new URL(docs.url);
-    const answer = await fetch(`http://localhost:${port}/openapi.json?x`, { redirect: 'manual' });
-    expect([answer.status, answer.headers.get('location')]).toEqual([302, `${docs.url}/openapi.json`]);
-  });
-
   it('answers 404 and 405', async () => {
-    for (const path of [
-      '/nothing',
-      '/nothing.js',
-      '/inquiries',
-      '/..%2fajv/package.json',
-      '/%2e%2e/ajv/package.json',
-      '/%',
-    ])
+    for (const path of ['/nothing', '/..%2fajv/package.json', '/%'])
       expect((await get(path)).status).toBe(404);
     const posted = await get('/', { method: 'POST' });
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);

@@ -168,13 +168,6 @@ describe('the code flow', () => {
     expect(decodeProtectedHeader(id_token)).toEqual(decodeProtectedHeader(await issuer.token()));
   });
 
-  it('gives the caller of userInfo their claims', async () => {
-    const { access_token } = await exchange(await signIn());
-    const headers = { authorization: `Bearer ${access_token}` };
-    const response = await fetch(`${issuer.url}/oauth2/userInfo`, { headers });
-    expect(await response.json()).toEqual({ sub: subOf(ANA), email: ANA, email_verified: true });
-  });
-
   it.each([
     [
       'without PKCE',

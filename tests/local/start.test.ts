@@ -137,7 +137,8 @@ describe('refuses', () => {
   it('a data folder that a running stack uses, naming its addresses', async () => {
     const gateway = createServer();
     const url = `http://127.0.0.1:${await listen(gateway, 0)}`;
-    const state = { pid: process.pid, gateway: url, form: 'http://127.0.0.1:9' };
+    const others = { issuer: '-', keysFile: '-', engine: '-', table: '-' };
+    const state = { pid: process.pid, gateway: url, form: 'http://127.0.0.1:9', ...others };
     writeFileSync(join(folder, 'stack.json'), JSON.stringify(state));
     expect(await refusalOf(['--port', '0', '--data', folder])).toBe(
       `The data folder ${folder} is in use by a running stack (process ${process.pid}, ` +

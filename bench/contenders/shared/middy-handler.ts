@@ -12,7 +12,7 @@ import type {
 import { z } from 'zod';
 import { listInquiries } from './inquiries.ts';
 import type { createInquiry } from './inquiries.ts';
-import { isTooLarge, respond } from './requests.ts';
+import { refusals as refused, refuse, respond, respondToError } from './requests.ts';
 import type { Owner } from './requests.ts';
 
 type Inquiry = Awaited<ReturnType<typeof createInquiry>>;
@@ -49,30 +49,23 @@ const createLambdaHandler =
     context: Context,
   ): Promise<APIGatewayProxyStructuredResultV2> => {
     const { method } = event.requestContext.http;
-    if (method !== 'GET' && method !== 'POST') {
-      const error = { error: 'METHOD_NOT_ALLOWED', message: 'Allowed: GET, POST' };
-      return respond(405, error, { Allow: 'GET, POST' });
-    }
+    if (method !== 'GET' && method !== 'POST') return refused.methodNotAllowed();
     const claims = claimsSchema.safeParse(event.requestContext.authorizer?.jwt?.claims);
-    if (!claims.success) {
-      return respond(401, { error: 'Unauthorized', message: 'Invalid or missing required JWT claims' });
-    }
+    if (!claims.success) return refused.unauthorized();
     const owner = { cognito_sub: claims.data.sub, email: claims.data.email };
 
     if (method === 'GET') {
       const query = querySchema.safeParse(event.queryStringParameters);
-      if (!query.success)
-        return respond(400, { error: 'BAD_REQUEST', message: z.prettifyError(query.error) });
+      if (!query.success) return refused.badRequest();
       const { inquiries, headers } = await listInquiries(owner, query.data);
       metrics.addMetric('inquiriesListed', MetricUnit.Count, inquiries.length);
       return respond(200, { email: owner.email, count: inquiries.length, inquiries }, headers);
     }
 
-    if (event.body === undefined) return respond(400, { error: 'BAD_REQUEST', message: 'No body' });
+    if (event.body === undefined) return refused.badRequest();
     const text = event.isBase64Encoded ? Buffer.from(event.body, 'base64').toString() : event.body;
     const request = requestSchema.safeParse(JSON.parse(text));
-    if (!request.success)
-      return respond(400, { error: 'BAD_REQUEST', message: z.prettifyError(request.error) });
+    if (!request.success) return refused.badRequest();
     const inquiry = await create(owner, request.data, { key: event.headers['idempotency-key'], context });
     metrics.addMetric('inquiriesCreated', MetricUnit.Count, 1);
     return respond(201, { inquiry });
@@ -84,14 +77,8 @@ const errorHandler = (
   onError: (request) => {
     const { error } = request;
     const [status, code] = refusals[error?.name ?? ''] ?? [];
-    if (status !== undefined) {
-      request.response = respond(status, { error: code, message: error?.message });
-    } else if (isTooLarge(error)) {
-      request.response = respond(413, { error: 'PAYLOAD_TOO_LARGE', message: 'Inquiry too large' });
-    } else {
-      logger.error('request failed', { errorName: error?.name });
-      request.response = respond(500, { error: 'INTERNAL_SERVER_ERROR', message: 'Internal server error' });
-    }
+    if (status === undefined) logger.error('request failed', { errorName: error?.name });
+    request.response = status === undefined ? respondToError(error) : refuse(status, code ?? '');
   },
 });
 

@@ -62,6 +62,19 @@ export function respond(
   };
 }
 
+/** Responses to requests that the contract refuses; {@link respondToError} has those to errors. */
+export const refusals = {
+  unauthorized: () => refuse(401, 'Unauthorized'),
+  badRequest: () => refuse(400, 'BAD_REQUEST'),
+  methodNotAllowed: () => refuse(405, 'METHOD_NOT_ALLOWED', { Allow: 'GET, POST' }),
+};
+
+export const refuse = (status: number, error: string, headers?: Record<string, string>) =>
+  respond(status, { error, message: `refused: ${error}` }, headers);
+
+export const respondToError = (error: unknown) =>
+  isTooLarge(error) ? refuse(413, 'PAYLOAD_TOO_LARGE') : refuse(500, 'INTERNAL_SERVER_ERROR');
+
 /** A handler without a framework. `list` resolves to the body of the response, as an object or as JSON. */
 export function createHandler(
   list: (
@@ -72,33 +85,27 @@ export function createHandler(
 ) {
   const respondTo = async (event: APIGatewayProxyEventV2WithJWTAuthorizer) => {
     const { method } = event.requestContext.http;
-    if (method !== 'GET' && method !== 'POST') {
-      const error = { error: 'METHOD_NOT_ALLOWED', message: 'Allowed: GET, POST' };
-      return respond(405, error, { Allow: 'GET, POST' });
-    }
+    if (method !== 'GET' && method !== 'POST') return refusals.methodNotAllowed();
     const owner = parseOwner(event.requestContext.authorizer?.jwt?.claims);
-    if (!owner)
-      return respond(401, { error: 'Unauthorized', message: 'Invalid or missing required JWT claims' });
+    if (!owner) return refusals.unauthorized();
     if (method === 'GET') {
       const query = parseListQuery(event.queryStringParameters);
-      if (!query) return respond(400, { error: 'BAD_REQUEST', message: 'Bad limit or before' });
+      if (!query) return refusals.badRequest();
       const { body, headers } = await list(owner, query);
       return respond(200, body, headers);
     }
-    if (event.body === undefined) return respond(400, { error: 'BAD_REQUEST', message: 'No body' });
+    if (event.body === undefined) return refusals.badRequest();
     const text = event.isBase64Encoded ? Buffer.from(event.body, 'base64').toString() : event.body;
     const request = parseRequest(text);
-    if (!request) return respond(400, { error: 'BAD_REQUEST', message: 'subject and body must be strings' });
+    if (!request) return refusals.badRequest();
     return respond(201, { inquiry: await create(owner, request) });
   };
   return async (event: APIGatewayProxyEventV2WithJWTAuthorizer) => {
     try {
       return await respondTo(event);
     } catch (error) {
-      if (isTooLarge(error))
-        return respond(413, { error: 'PAYLOAD_TOO_LARGE', message: 'Inquiry too large' });
       console.error(error instanceof Error ? error.name : 'Error');
-      return respond(500, { error: 'INTERNAL_SERVER_ERROR', message: 'Internal server error' });
+      return respondToError(error);
     }
   };
 }
