@@ -105,9 +105,8 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
     async (_name, scripts, script) => {
       const policy = strict(scripts.replace('FORM', here.formUrl), here.stack.url);
       const body = '<inquiry-form accent="#a01050" list></inquiry-form>';
-      const { page, write, send, run, complaints } = await embed({ policy, script, body });
-      await write('strict', 'policy');
-      await send.click();
+      const { submit, page, run, complaints } = await embed({ policy, script, body });
+      await submit('strict', 'policy');
       await page.getByRole('heading', { name: 'strict', exact: true }).waitFor();
       await expect
         .poll(() => run('events'))
@@ -140,7 +139,7 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
     });
     await subject.waitFor();
     await run(`import('${here.formUrl}/inquiry-form.js?again')`);
-    await write('kept', '');
+    await write('kept');
     expect(await run('state()')).toEqual(await run('initial'));
     const keys = '[localStorage, sessionStorage].map((store) => Object.keys(store))';
     const key = expect.stringMatching(/^inquiries\.draft\.[\w-]{36}$/);
@@ -284,15 +283,13 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
   });
 
   it('asks once for another token when the API refuses one, and reports what was not sent', async () => {
-    const { page, write, send, run, token, complaints } = await embed();
+    const { submit, deliver, page, send, run, token, complaints } = await embed();
     await send.waitFor();
     const bad = token.replace(/.{9}$/, 'AAAAAAAAA');
     await run(`calls.length = 0; ${ELEMENT}.getToken = async (refused) => {
       calls.push(refused); return refused === undefined ? '${bad}' : token; }`);
     await expect.poll(() => run<unknown[]>('calls.length')).toBe(1);
-    await write('refused', 'once');
-    await send.click();
-    await page.getByText('We’ve received your inquiry').waitFor();
+    await deliver('refused', 'once');
     expect(await run('calls')).toEqual([undefined, undefined, bad]);
 
     await page.route(`${here.stack.url}/**`, async (route) =>
@@ -300,8 +297,7 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
         ? route.fulfill({ status: 413, headers: { 'access-control-allow-origin': '*' }, json: {} })
         : route.continue(),
     );
-    await write('too', 'long');
-    await send.click();
+    await submit('too', 'long');
     await expect
       .poll(() => run<unknown[]>('events.at(-1)'))
       .toEqual(['failed', { kind: 'too-large', mayBeDone: false }]);

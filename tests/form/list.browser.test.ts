@@ -302,11 +302,10 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
   it('unfolds and focuses what “View it” names after sending, also during a search', async () => {
     const email = anyone();
     await seed(email, numbered(6));
-    const { page, write, send, button, subjects } = await begin(email);
+    const { submit, page, button, subjects } = await begin(email);
     await page.getByRole('searchbox').fill('number 1');
     await expect.poll(() => subjects.count()).toBe(1);
-    await write('sent now', 'a line\n'.repeat(20));
-    await send.click();
+    await submit('sent now', 'a line\n'.repeat(20));
     await button('View it').click();
     await expect.poll(() => page.locator('h4:focus').allTextContents()).toEqual(['sent now']);
     expect(await button('Show less').count()).toBe(1);
@@ -422,7 +421,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
   });
 
   it('keeps an inquiry that was sent while a refresh was running', async () => {
-    const { page, send, write, subjects, button } = await begin();
+    const { submit, page, subjects, button } = await begin();
     await page.getByText('Nothing here yet').waitFor();
     const sent = Promise.withResolvers<void>();
     let held = 0;
@@ -433,8 +432,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
     });
     await button('Refresh').click();
     await expect.poll(() => held).toBe(1);
-    await write('meanwhile', '');
-    await send.click();
+    await submit('meanwhile');
     await expect.poll(() => subjects.allTextContents()).toEqual(['meanwhile']);
     sent.resolve();
     await expect.poll(() => held).toBe(2);

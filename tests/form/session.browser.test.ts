@@ -33,7 +33,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
     expect(tokenRequests()).toBe(1);
     for (const round of [1, 2]) {
       await page.clock.fastForward('02:00:00');
-      await write(`round ${round}`, '');
+      await write(`round ${round}`);
       // Both in the same turn, as only a program can click.
       await page.evaluate(
         `for (const selector of ['[type=submit]', '.list-head button']) document.querySelector(selector).click()`,
@@ -47,7 +47,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
     const { page, requests, write, send, alert, subject } = await signIn(anyone(), async (opened) =>
       opened.clock.install(),
     );
-    await write('still here', '');
+    await write('still here');
     const { issuer, formUrl } = here.stack;
     await page.evaluate(
       `fetch('${issuer.url}/logout?client_id=${issuer.clientId}&logout_uri=${formUrl}/', { mode: 'no-cors', credentials: 'include' }).catch(() => 0)`,
@@ -93,7 +93,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
   it('ends in another tab without a request, and its text is there after the next sign-in', async () => {
     const { context, button, email } = await begin();
     const other = await openTab(context);
-    await on(other).write('kept', '');
+    await on(other).write('kept');
     await other.route('**', async (route) => route.abort());
     await button('Sign out').click();
     await other.getByText('You’re signed out').waitFor();
@@ -121,9 +121,8 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
     const other = await openTab(context);
     const token = `JSON.parse(sessionStorage.getItem('inquiries.session')).idToken`;
     expect(await other.evaluate(token)).toBe(await page.evaluate(token));
-    const { write, send, subjects } = on(other);
-    await write('from the second tab', '');
-    await send.click();
+    const { submit, subjects } = on(other);
+    await submit('from the second tab');
     await expect.poll(() => subjects.count()).toBe(1);
     expect(await stored(email)).toEqual(['from the second tab']);
     const sent = requests.filter((url) => url.startsWith(here.stack.issuer.url)).slice(before);
@@ -239,12 +238,11 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
   });
 
   it('in two tabs: one shows what the other sends, and a form with the same draft is emptied', async () => {
-    const { context, write, send, email } = await begin();
+    const { context, write, email } = await begin();
     await write('a draft', 'of both');
     const [same, different] = [await openTab(context), await openTab(context)];
     expect(await on(same).subject.inputValue()).toBe('a draft');
-    await on(different).write('another text', 'of both');
-    await send.click();
+    await on(different).submit('another text', 'of both');
     await same.getByText('You sent this inquiry from another tab.').waitFor();
     expect(await on(same).subject.inputValue()).toBe('');
     for (const tab of [same, different]) {
