@@ -192,7 +192,7 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
     await expectAccessible(page);
   });
 
-  it('keeps text, focus and caret when its settings change, and makes nothing anew when they stay the same', async () => {
+  it('keeps text, focus and caret when its settings change, and its elements when they stay the same', async () => {
     const { page, message, run, complaints } = await embed({
       // As in a frame without storage.
       before: "for (const name of ['localStorage', 'sessionStorage']) delete globalThis[name];",
@@ -242,17 +242,14 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
       'The token lacks the claims “sub” and “email”',
     ],
     ['no token', 'element.getToken = () => ({})', 'The token must be a JWT.'],
-  ])(
-    'says on the page and in the console what its developer has set wrong: %s',
-    async (_name, code, said) => {
-      const { page, complaints } = await embed({ before: `{ const element = ${ELEMENT}; ${code} }` });
-      await page.getByRole('heading', { name: 'The contact form cannot start' }).waitFor();
-      await page.locator('inquiry-form').getByText(said).waitFor();
-      expect(complaints).toEqual([expect.stringContaining(`<inquiry-form>: ${said}`)]);
-    },
-  );
+  ])('names a wrong setting on the page and in the console: %s', async (_name, code, said) => {
+    const { page, complaints } = await embed({ before: `{ const element = ${ELEMENT}; ${code} }` });
+    await page.getByRole('heading', { name: 'The contact form cannot start' }).waitFor();
+    await page.locator('inquiry-form').getByText(said).waitFor();
+    expect(complaints).toEqual([expect.stringContaining(`<inquiry-form>: ${said}`)]);
+  });
 
-  it('is shown without the branding, accent and language that are wrong, and names each in the console', async () => {
+  it('ignores branding, accent and language that are wrong, and names each in the console', async () => {
     const { button, complaints } = await embed({
       body: '<inquiry-form accent="red" language="nl"></inquiry-form>',
       before: `${ELEMENT}.branding = { topics: ['Order'], introduction: 5, colour: '#ffffff' }`,
@@ -346,7 +343,7 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
     expect([await allowed('/inquiry-form.js'), await allowed('/config.json')]).toEqual(['*', null]);
   });
 
-  it('that is in a closed dialog is complete when the dialog opens', async () => {
+  it('in a closed dialog is complete when the dialog opens', async () => {
     const body = '<dialog><inquiry-form list></inquiry-form></dialog>';
     const { page, button, run, token } = await embed({ body });
     await fetch(`${here.stack.url}/inquiries`, {

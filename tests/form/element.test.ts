@@ -22,7 +22,7 @@ describe('the user of an ID token', () => {
     ['a payload that is not JSON', toToken('no')],
     ['a payload that is not base64', 'e30.a.c2ln'],
     ['a payload that is no object', toToken('"text"')],
-  ])('cannot be read from what is no JWT: %s', (_name, token) => {
+  ])('cannot be read from what is not a JWT: %s', (_name, token) => {
     expect(() => parseToken(token)).toThrow(new ConfigError('The token must be a JWT.'));
   });
 
@@ -42,7 +42,7 @@ describe('the drafts of an element', () => {
     throw new Error('SecurityError');
   });
 
-  it('are kept while it exists where storage is forbidden, and reported as not saved', () => {
+  it('are kept in memory where storage is forbidden, and reported as not saved', () => {
     const drafts = createDrafts(forbidden, forbidden, 'ana');
     expect(drafts.load()).toBeUndefined();
     expect(drafts.save(draft)).toBe(false);
@@ -51,7 +51,7 @@ describe('the drafts of an element', () => {
     expect(drafts.load()).toBeUndefined();
   });
 
-  it('are its own while another element has the same storage, and the last one’s for a new element', () => {
+  it('are separate for each element with the same storage; a new element gets the last one', () => {
     const content = new Map<string, string>();
     const storage: DraftStore = {
       getItem: (key) => content.get(key) ?? null,

@@ -350,7 +350,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
       },
     );
 
-    it('leaves the focus to someone who does something else, and announces it all the same', async () => {
+    it('announces the inquiry without moving the focus of a user who does something else', async () => {
       const { submit, page, status, button } = await begin();
       const { promise: mayArrive, resolve: letArrive } = Promise.withResolvers<void>();
       await intercept(page, 'POST', async (route) => {
@@ -415,7 +415,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
       expect(await height()).toBeLessThanOrEqual(one);
     });
 
-    it('are led back to by a button while a long list hides them, which covers nothing at its end', async () => {
+    it('have a button that leads back to them while a long list hides them, and that covers nothing at its end', async () => {
       const email = anyone();
       for (let number = 1; number <= 12; number++) await post(email, `number ${number}`, 'line\n'.repeat(5));
       const { submit, page, button, subject, subjects } = await begin(email, {
@@ -599,7 +599,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
   });
 
   describe('the page', () => {
-    it('asks nobody but its own host, the issuer and the API, and runs no script but its own', async () => {
+    it('sends requests only to its own host, the issuer and the API, and runs no other script', async () => {
       const { page, requests, complaints } = await signIn();
       const hosts = new Set(requests.map((url) => new URL(url).origin));
       expect([...hosts].toSorted()).toEqual([here.formUrl, here.stack.url, here.stack.issuer.url].toSorted());

@@ -68,7 +68,7 @@ describe('drafts', () => {
     expect(drafts.load()).toEqual(draft);
   });
 
-  it('are kept by one store when the other refuses; when both do, it is said, and the page itself keeps them', () => {
+  it('are kept by one store when the other refuses; when both do, `save` reports it, and they stay in memory', () => {
     const drafts = createDrafts(refusing, createStore(), 'ana');
     expect(drafts.save(DRAFT)).toBe(true);
     expect(drafts.load()).toEqual(DRAFT);
@@ -81,7 +81,7 @@ describe('drafts', () => {
   });
 
   it.each(['', 'no JSON', '7', 'null', '{"subject":1,"body":""}', '{"subject":"x"}'])(
-    'that cannot be read (%s) are none',
+    'that cannot be read (%s) are ignored',
     (text) => {
       const own = createStore();
       own.setItem('inquiries.draft.ana', text);

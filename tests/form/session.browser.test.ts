@@ -6,7 +6,7 @@ import { setUpForm } from '../helpers/contact-form.ts';
 describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
   const { here, begin, signIn, stored, openTab, expire } = setUpForm();
 
-  it('ended while writing: the text is kept, and after the sign-in it is ready to send', async () => {
+  it('ends while the user writes: the text is kept, and is ready to send after the sign-in', async () => {
     const { page, write, send, alert, subject, subjects, email } = await signIn();
     await write('kept', 'all of it');
     // An expired token and no refresh token, as after a reload; the gateway itself refuses it.
@@ -25,7 +25,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
     expect(await stored(email)).toEqual(['kept']);
   });
 
-  it('is renewed unnoticed with the refresh token, once for requests at the same time', async () => {
+  it('is renewed with the refresh token, once for simultaneous requests', async () => {
     const { page, requests, write, subjects } = await signIn(anyone(), async (opened) =>
       opened.clock.install(),
     );
