@@ -385,15 +385,7 @@ function emptyBox(title: string, more: HTMLElement): HTMLElement {
 }
 
 function skeleton(): HTMLElement {
-  return h(
-    'div',
-    { class: 'skeleton', 'aria-hidden': 'true' },
-    ...[1, 2, 3].map(() =>
-      h(
-        'div',
-        { class: 'item' },
-        ...['short', 'long', 'medium'].map((size) => h('span', { class: `bone ${size}` })),
-      ),
-    ),
-  );
+  const three = (create: () => HTMLElement) => [create(), create(), create()];
+  const item = () => h('div', { class: 'item' }, ...three(() => h('span', { class: 'bone' })));
+  return h('div', { class: 'skeleton', 'aria-hidden': 'true' }, ...three(item));
 }
