@@ -238,11 +238,12 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
   });
 
   it('in two tabs: one shows what the other sends, and a form with the same draft is emptied', async () => {
-    const { context, write, email } = await begin();
+    const { context, write, send, email } = await begin();
     await write('a draft', 'of both');
     const [same, different] = [await openTab(context), await openTab(context)];
     expect(await on(same).subject.inputValue()).toBe('a draft');
-    await on(different).submit('another text', 'of both');
+    await on(different).write('another text', 'of both');
+    await send.click();
     await same.getByText('You sent this inquiry from another tab.').waitFor();
     expect(await on(same).subject.inputValue()).toBe('');
     for (const tab of [same, different]) {

@@ -385,7 +385,8 @@ function emptyBox(title: string, more: HTMLElement): HTMLElement {
 }
 
 function skeleton(): HTMLElement {
-  const three = (create: () => HTMLElement) => [create(), create(), create()];
-  const item = () => h('div', { class: 'item' }, ...three(() => h('span', { class: 'bone' })));
-  return h('div', { class: 'skeleton', 'aria-hidden': 'true' }, ...three(item));
+  const items = [1, 2, 3].map(() =>
+    h('div', { class: 'item' }, ...[1, 2, 3].map(() => h('span', { class: 'bone' }))),
+  );
+  return h('div', { class: 'skeleton', 'aria-hidden': 'true' }, ...items);
 }
