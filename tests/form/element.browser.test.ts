@@ -105,9 +105,8 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
     async (_name, scripts, script) => {
       const policy = strict(scripts.replace('FORM', here.formUrl), here.stack.url);
       const body = '<inquiry-form accent="#a01050" list></inquiry-form>';
-      const { page, write, send, run, complaints } = await embed({ policy, script, body });
-      await write('strict', 'policy');
-      await send.click();
+      const { submit, page, run, complaints } = await embed({ policy, script, body });
+      await submit('strict', 'policy');
       await page.getByRole('heading', { name: 'strict', exact: true }).waitFor();
       await expect
         .poll(() => run('events'))
@@ -140,7 +139,7 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
     });
     await subject.waitFor();
     await run(`import('${here.formUrl}/inquiry-form.js?again')`);
-    await write('kept', '');
+    await write('kept');
     expect(await run('state()')).toEqual(await run('initial'));
     const keys = '[localStorage, sessionStorage].map((store) => Object.keys(store))';
     const key = expect.stringMatching(/^inquiries\.draft\.[\w-]{36}$/);
@@ -193,7 +192,7 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
     await expectAccessible(page);
   });
 
-  it('keeps text, focus and caret when its settings change, and makes nothing anew when they stay the same', async () => {
+  it('keeps text, focus and caret when its settings change, and its elements when they stay the same', async () => {
     const { page, message, run, complaints } = await embed({
       // As in a frame without storage.
       before: "for (const name of ['localStorage', 'sessionStorage']) delete globalThis[name];",
@@ -243,17 +242,14 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
       'The token lacks the claims “sub” and “email”',
     ],
     ['no token', 'element.getToken = () => ({})', 'The token must be a JWT.'],
-  ])(
-    'says on the page and in the console what its developer has set wrong: %s',
-    async (_name, code, said) => {
-      const { page, complaints } = await embed({ before: `{ const element = ${ELEMENT}; ${code} }` });
-      await page.getByRole('heading', { name: 'The contact form cannot start' }).waitFor();
-      await page.locator('inquiry-form').getByText(said).waitFor();
-      expect(complaints).toEqual([expect.stringContaining(`<inquiry-form>: ${said}`)]);
-    },
-  );
+  ])('names a wrong setting on the page and in the console: %s', async (_name, code, said) => {
+    const { page, complaints } = await embed({ before: `{ const element = ${ELEMENT}; ${code} }` });
+    await page.getByRole('heading', { name: 'The contact form cannot start' }).waitFor();
+    await page.locator('inquiry-form').getByText(said).waitFor();
+    expect(complaints).toEqual([expect.stringContaining(`<inquiry-form>: ${said}`)]);
+  });
 
-  it('is shown without the branding, accent and language that are wrong, and names each in the console', async () => {
+  it('ignores branding, accent and language that are wrong, and names each in the console', async () => {
     const { button, complaints } = await embed({
       body: '<inquiry-form accent="red" language="nl"></inquiry-form>',
       before: `${ELEMENT}.branding = { topics: ['Order'], introduction: 5, colour: '#ffffff' }`,
@@ -284,15 +280,13 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
   });
 
   it('asks once for another token when the API refuses one, and reports what was not sent', async () => {
-    const { page, write, send, run, token, complaints } = await embed();
+    const { submit, deliver, page, send, run, token, complaints } = await embed();
     await send.waitFor();
     const bad = token.replace(/.{9}$/, 'AAAAAAAAA');
     await run(`calls.length = 0; ${ELEMENT}.getToken = async (refused) => {
       calls.push(refused); return refused === undefined ? '${bad}' : token; }`);
     await expect.poll(() => run<unknown[]>('calls.length')).toBe(1);
-    await write('refused', 'once');
-    await send.click();
-    await page.getByText('We’ve received your inquiry').waitFor();
+    await deliver('refused', 'once');
     expect(await run('calls')).toEqual([undefined, undefined, bad]);
 
     await page.route(`${here.stack.url}/**`, async (route) =>
@@ -300,8 +294,7 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
         ? route.fulfill({ status: 413, headers: { 'access-control-allow-origin': '*' }, json: {} })
         : route.continue(),
     );
-    await write('too', 'long');
-    await send.click();
+    await submit('too', 'long');
     await expect
       .poll(() => run<unknown[]>('events.at(-1)'))
       .toEqual(['failed', { kind: 'too-large', mayBeDone: false }]);
@@ -350,7 +343,7 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
     expect([await allowed('/inquiry-form.js'), await allowed('/config.json')]).toEqual(['*', null]);
   });
 
-  it('that is in a closed dialog is complete when the dialog opens', async () => {
+  it('in a closed dialog is complete when the dialog opens', async () => {
     const body = '<dialog><inquiry-form list></inquiry-form></dialog>';
     const { page, button, run, token } = await embed({ body });
     await fetch(`${here.stack.url}/inquiries`, {

@@ -69,7 +69,7 @@ describe('the days', () => {
     expect(titleAt(new Date(2025, 2, 1, 12), now)).toMatch(/^Saturday,? 1 March 2025$/);
   });
 
-  it('of text that is not a time have a title all the same', () => {
+  it('of text that is not a time have a title, too', () => {
     expect(titleOf(dayOf({ created_at: '<b>' }), new Date(), locale)).not.toBe('');
   });
 });
@@ -89,7 +89,7 @@ describe('the link to an inquiry', () => {
     ['main', false],
     [`${ID}0`, false],
     [`x${ID}`, false],
-  ])('is not any fragment: %s', (fragment, expected) => {
+  ])('has an id as its fragment: %s', (fragment, expected) => {
     expect(isInquiryId(fragment)).toBe(expected);
   });
 });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Api, Failure, Page } from '../../web/src/api.ts';
 import type { Inquiry } from '../../src/contract.ts';
-import { createDrafts } from '../../web/src/drafts.ts';
+import { createDrafts, toStore } from '../../web/src/drafts.ts';
 import type { DraftStore } from '../../web/src/drafts.ts';
 import { appendOlder, mergeNewest, addSent } from '../../web/src/inquiries.ts';
 import { send } from '../../web/src/outbox.ts';
@@ -16,17 +16,9 @@ const createStore = (): DraftStore & { size(): number } => {
     size: () => map.size,
   };
 };
-const refusing: DraftStore = {
-  getItem: () => {
-    throw new Error('SecurityError');
-  },
-  setItem: () => {
-    throw new Error('QuotaExceededError');
-  },
-  removeItem: () => {
-    throw new Error('SecurityError');
-  },
-};
+const refusing = toStore(() => {
+  throw new Error('SecurityError');
+});
 const DRAFT = { subject: 'a', body: 'b', key: 'k' };
 
 describe('drafts', () => {
@@ -68,7 +60,7 @@ describe('drafts', () => {
     expect(drafts.load()).toEqual(draft);
   });
 
-  it('are kept by one store when the other refuses; when both do, it is said, and the page itself keeps them', () => {
+  it('are kept by one store when the other refuses; when both do, `save` reports it, and they stay in memory', () => {
     const drafts = createDrafts(refusing, createStore(), 'ana');
     expect(drafts.save(DRAFT)).toBe(true);
     expect(drafts.load()).toEqual(DRAFT);
@@ -80,8 +72,23 @@ describe('drafts', () => {
     expect(none.load()).toBeUndefined();
   });
 
+  it('are separate for each element with the same storage; a new element gets the last one', () => {
+    const storage = createStore();
+    const create = () =>
+      createDrafts(
+        toStore(() => storage),
+        storage,
+        'ana',
+      );
+    const [one, other] = [create(), create()];
+    one.save(DRAFT);
+    other.save({ ...DRAFT, body: 'other' });
+    expect(one.load()).toEqual(DRAFT);
+    expect(create().load()?.body).toBe('other');
+  });
+
   it.each(['', 'no JSON', '7', 'null', '{"subject":1,"body":""}', '{"subject":"x"}'])(
-    'that cannot be read (%s) are none',
+    'that cannot be read (%s) are ignored',
     (text) => {
       const own = createStore();
       own.setItem('inquiries.draft.ana', text);

@@ -6,7 +6,7 @@ import { setUpForm } from '../helpers/contact-form.ts';
 describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
   const { here, begin, signIn, stored, openTab, expire } = setUpForm();
 
-  it('ended while writing: the text is kept, and after the sign-in it is ready to send', async () => {
+  it('ends while the user writes: the text is kept, and is ready to send after the sign-in', async () => {
     const { page, write, send, alert, subject, subjects, email } = await signIn();
     await write('kept', 'all of it');
     // An expired token and no refresh token, as after a reload; the gateway itself refuses it.
@@ -25,7 +25,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
     expect(await stored(email)).toEqual(['kept']);
   });
 
-  it('is renewed unnoticed with the refresh token, once for requests at the same time', async () => {
+  it('is renewed with the refresh token, once for simultaneous requests', async () => {
     const { page, requests, write, subjects } = await signIn(anyone(), async (opened) =>
       opened.clock.install(),
     );
@@ -33,7 +33,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
     expect(tokenRequests()).toBe(1);
     for (const round of [1, 2]) {
       await page.clock.fastForward('02:00:00');
-      await write(`round ${round}`, '');
+      await write(`round ${round}`);
       // Both in the same turn, as only a program can click.
       await page.evaluate(
         `for (const selector of ['[type=submit]', '.list-head button']) document.querySelector(selector).click()`,
@@ -47,7 +47,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
     const { page, requests, write, send, alert, subject } = await signIn(anyone(), async (opened) =>
       opened.clock.install(),
     );
-    await write('still here', '');
+    await write('still here');
     const { issuer, formUrl } = here.stack;
     await page.evaluate(
       `fetch('${issuer.url}/logout?client_id=${issuer.clientId}&logout_uri=${formUrl}/', { mode: 'no-cors', credentials: 'include' }).catch(() => 0)`,
@@ -93,7 +93,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
   it('ends in another tab without a request, and its text is there after the next sign-in', async () => {
     const { context, button, email } = await begin();
     const other = await openTab(context);
-    await on(other).write('kept', '');
+    await on(other).write('kept');
     await other.route('**', async (route) => route.abort());
     await button('Sign out').click();
     await other.getByText('You’re signed out').waitFor();
@@ -121,9 +121,8 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
     const other = await openTab(context);
     const token = `JSON.parse(sessionStorage.getItem('inquiries.session')).idToken`;
     expect(await other.evaluate(token)).toBe(await page.evaluate(token));
-    const { write, send, subjects } = on(other);
-    await write('from the second tab', '');
-    await send.click();
+    const { submit, subjects } = on(other);
+    await submit('from the second tab');
     await expect.poll(() => subjects.count()).toBe(1);
     expect(await stored(email)).toEqual(['from the second tab']);
     const sent = requests.filter((url) => url.startsWith(here.stack.issuer.url)).slice(before);

@@ -137,7 +137,7 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
     await page.getByRole('dialog').waitFor();
     await check(page);
     await button('Go back').click();
-    await write('A draft', '');
+    await write('A draft');
     await button('Sign out').click();
     await page.getByRole('dialog').waitFor();
     await check(page);
@@ -199,7 +199,7 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
   });
 
   it('of a company with topics, offline, and sent, also in forced colours', async () => {
-    const { page, context, write, button, send } = await arrive(WIDE, BRANDING);
+    const { deliver, submit, page, context, button } = await arrive(WIDE, BRANDING);
     await button('Show all').first().waitFor();
     await button('Billing').click();
     await check(page);
@@ -209,15 +209,13 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
     await context.setOffline(true);
     await page.getByText('You can keep writing').waitFor();
     await check(page);
-    await write('Billing: my last invoice', 'It has the address of our old shop.');
-    await send.click();
+    await submit('Billing: my last invoice', 'It has the address of our old shop.');
     await page.getByText('Nothing was sent').waitFor();
     await check(page);
     await context.setOffline(false);
     await page.getByText('connected again').waitFor();
     await check(page);
-    await send.click();
-    await page.getByText('received your inquiry').waitFor();
+    await deliver();
     await check(page);
     await page.emulateMedia({ forcedColors: 'active' });
     await check(page);
@@ -233,7 +231,7 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
   });
 
   it('on a phone of 320 px', async () => {
-    const { page, button, send, write, alert } = await arrive(PHONE);
+    const { submit, page, button, alert } = await arrive(PHONE);
     await button('Show all').first().click();
     await page
       .getByRole('heading', { name: 'Your inquiries' })
@@ -241,8 +239,7 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
     await button('Write to us').waitFor();
     await check(page);
     await page.route(`${here.stack.url}/**`, async (route) => route.abort('connectionrefused'));
-    await write('Where is my parcel?', 'It was to arrive on Monday.');
-    await send.click();
+    await submit('Where is my parcel?', 'It was to arrive on Monday.');
     await alert.getByText('The service doesn’t answer').waitFor();
     await check(page);
     await button('Sign out').click();

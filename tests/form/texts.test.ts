@@ -48,7 +48,7 @@ describe('the size of an inquiry', () => {
     expect(await put('x'.repeat(ITEM_LIMIT + 1))).toEqual({ refusal: 'inquiry' });
   });
 
-  it('is said only when it matters', () => {
+  it('is shown only from four fifths of the limit on', () => {
     const say = (bytes: number) => describeSize(EN, measure('', 'x'.repeat(bytes)));
     expect(say(ITEM_LIMIT * 0.8 - 1)).toBe('');
     expect(say(ITEM_LIMIT * 0.8)).toBe('320 kB of 400 kB');
@@ -99,7 +99,7 @@ describe('times', () => {
     expect(time.machine).toBe('2026-07-01T22:30:05.123Z');
   });
 
-  it('are shown as they came when they are none', () => {
+  it('are returned unchanged when they are not times', () => {
     expect(EN.formatTime('<b>')).toEqual({ short: '<b>', exact: '<b>', machine: '', language: 'en-GB' });
   });
 });
@@ -109,7 +109,7 @@ describe('the time of day', () => {
     ['2026-07-01T12:05:00.000Z', '14:05'],
     ['2026-07-01T12:05:00.001Z', '14:06'],
     ['2026-07-01T21:59:30.000Z', '00:00'],
-  ])('from which on %s has passed is %s in the zone of the reader', (timestamp, time) => {
+  ])('of %s, rounded up to the minute, is %s in the zone of the reader', (timestamp, time) => {
     expect(EN.formatClock(Date.parse(timestamp))).toBe(time);
   });
 });
@@ -132,7 +132,7 @@ describe('the direction of a text', () => {
   });
 });
 
-describe('what is said of a failure', () => {
+describe('the message for a failure', () => {
   const kinds: Failure['kind'][] = [
     'signed-out',
     'too-large',

@@ -118,22 +118,38 @@ export async function configure(page: Page, keys: object): Promise<void> {
 /** The parts of the page, as a user names them. */
 export function on(page: Page) {
   const button = (name: string | RegExp) => page.getByRole('button', { name });
+  const subject = page.getByRole('textbox', { name: 'Subject' });
+  const message = page.getByRole('textbox', { name: 'Message' });
+  const send = button(/^(Send inquiry|Sending…|Try again|Sign in again)$/).and(page.locator('[type=submit]'));
+  /** What the form says: the status, or in the place of the fields that an inquiry was sent. */
+  const status = page.locator('form :is(div[role=status], .sent)');
+  const write = async (...[ofSubject, ofMessage = '']: [subject: string, message?: string]) => {
+    // After sending the fields are hidden.
+    if (await button('Write another').isVisible()) await button('Write another').click();
+    await subject.fill(ofSubject);
+    await message.fill(ofMessage);
+  };
+  const submit = async (...texts: Parameters<typeof write>) => {
+    await write(...texts);
+    await send.click();
+  };
   return {
     button,
-    subject: page.getByRole('textbox', { name: 'Subject' }),
-    message: page.getByRole('textbox', { name: 'Message' }),
-    send: button(/^(Send inquiry|Sending…|Try again|Sign in again)$/).and(page.locator('[type=submit]')),
+    subject,
+    message,
+    send,
+    status,
+    write,
+    /** Writes and sends. */
+    submit,
+    /** Sends, after writing if there is something to write, and waits until it has arrived. */
+    async deliver(...texts: Parameters<typeof write> | []) {
+      await (texts.length === 0 ? send.click() : submit(...texts));
+      await status.getByText('received your inquiry').waitFor();
+    },
     alert: page.locator('form').getByRole('alert'),
-    /** What the form says: the status, or in the place of the fields that an inquiry was sent. */
-    status: page.locator('form :is(div[role=status], .sent)'),
     items: page.getByRole('list').getByRole('listitem'),
     subjects: page.getByRole('listitem').getByRole('heading'),
-    async write(subject: string, message: string) {
-      // After sending the fields are hidden.
-      if (await button('Write another').isVisible()) await button('Write another').click();
-      await page.getByRole('textbox', { name: 'Subject' }).fill(subject);
-      await page.getByRole('textbox', { name: 'Message' }).fill(message);
-    },
     /** From the button on this page, through the issuer's page, back to the list. */
     async signIn(email: string) {
       await button('Sign in').click();

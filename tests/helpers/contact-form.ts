@@ -84,12 +84,6 @@ export function setUpForm() {
     page.route(`${here.stack.url}/**`, async (route) =>
       route.request().method() === method ? handler(route) : route.continue(),
     );
-  const answer = (status: number, message: string) => async (route: Route) =>
-    route.fulfill({
-      status,
-      headers: { 'access-control-allow-origin': here.formUrl },
-      json: { error: 'TEST', message },
-    });
 
-  return { here, begin, signIn, paste, inquiriesOf, stored, post, openTab, expire, intercept, answer };
+  return { here, begin, signIn, paste, inquiriesOf, stored, post, openTab, expire, intercept };
 }

@@ -47,10 +47,10 @@ export class ConfigError extends Error {
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1)$/;
 const MAX_TOPICS = 12;
-/** Where the reader of a setting says that it is; that of the custom element is elsewhere. */
+/** Where messages say that a setting is; the custom element passes another place. */
 const IN_FILE = 'in config.json';
 
-/** The reader of each key; they throw a ConfigError. */
+/** Reads the value of each key, or throws a ConfigError. */
 const READERS = {
   issuer: readUrl,
   clientId: readText,

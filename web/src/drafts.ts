@@ -25,10 +25,10 @@ export interface Drafts {
   clear(): void;
 }
 
-/** Drafts by tab and owner, for the next view of the page, such as one in another language: no storage may have taken them. */
+/** Drafts by store and key, which the next view of the page needs where the browser refuses to store them. */
 const inMemory = new WeakMap<DraftStore, Map<string, Draft>>();
 
-/** @param open - Throws where the browser forbids storage; then each use throws, which the drafts expect. */
+/** @param open - Throws where the browser forbids storage. Then each method throws, which `createDrafts` handles. */
 export const toStore = (open: () => DraftStore): DraftStore => ({
   getItem: (key) => open().getItem(key),
   setItem: (key, value) => open().setItem(key, value),

@@ -37,7 +37,7 @@ export interface InquiryFormEvents {
   'signin-required': CustomEvent<null>;
 }
 
-/** What a page may have set before this script was loaded. */
+/** Properties that a page may have set before this script was loaded. */
 const PROPERTIES = ['apiUrl', 'language', 'accent', 'list', 'getToken', 'branding'] as const;
 /** The readers of `branding`. */
 const TEXTS = {
@@ -62,9 +62,9 @@ export class InquiryForm extends HTMLElement {
   #accentStyle = '';
   #getToken: GetToken | undefined;
   #branding: Branding = { topics: [] };
-  /** Counts updates; an older one that is still waiting for something gives up. */
+  /** Number of the latest update; an earlier one that is still waiting stops. */
   #version = 0;
-  /** From what the shown content was made; empty when it has to be made again. */
+  /** The settings and texts of the shown content; empty when it must be created again. */
   #madeFrom = '';
   #removal = new AbortController();
   /** The id of the last inquiry that was sent: a view that was replaced meanwhile may report it a second time. */
@@ -186,7 +186,7 @@ export class InquiryForm extends HTMLElement {
     if (found.status === 'rejected') report(found.reason);
     if (locale.status === 'rejected') {
       report(locale.reason);
-      // What is shown can be used, in the language that it has.
+      // What is shown stays usable, in its language.
       if (this.#madeFrom === '') this.#show('', h('p', { class: 'view' }, NOT_LOADED));
       return;
     }
@@ -197,7 +197,7 @@ export class InquiryForm extends HTMLElement {
       const signIn = button(strings.session.signIn, { class: 'primary' }, () => this.#askToSignIn());
       this.#showMessage(locale.value, strings.session.required, signIn);
     } else if (found.reason instanceof ConfigError) {
-      // In English, because it is for those who make the page.
+      // In English: it is for the page's developers.
       this.#showMessage(locale.value, { title: strings.page.cannotStart, text: found.reason.message });
     } else {
       const again = button(strings.form.tryAgain, {}, () => this.refresh());
@@ -249,7 +249,7 @@ export class InquiryForm extends HTMLElement {
   /** Undefined when nobody is signed in. */
   async #ask(refused?: string): Promise<{ readonly token: string; readonly user: User } | undefined> {
     const token = await this.#getToken?.(refused);
-    // Pages also have null and '' for nobody.
+    // Some pages return null or '' when nobody is signed in.
     return token ? { token, user: parseToken(token) } : undefined;
   }
 
@@ -262,7 +262,7 @@ export class InquiryForm extends HTMLElement {
           throw error;
         });
         if (found !== undefined && found.token !== refused && found.user.sub === user.sub) return found.token;
-        // After the sign-in, the form finishes what it was doing.
+        // Created again after the sign-in, the form finishes sending.
         this.#madeFrom = '';
         throw new SignedOut();
       },
@@ -340,7 +340,7 @@ function check<Value>(read: () => Value): Value | undefined {
   }
 }
 
-/** Tells those who make the page what is wrong. */
+/** Reports an error to the page's developers. */
 function report(error: unknown): void {
   // oxlint-disable-next-line no-console -- the page has no other place for it
   console.error('<inquiry-form>:', error instanceof ConfigError ? error.message : error);

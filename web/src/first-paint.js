@@ -5,7 +5,7 @@
   try {
     chosen = localStorage.getItem('inquiries.language');
   } catch {
-    // Storage is blocked, which the page itself will say.
+    // The page itself reports that storage is blocked.
   }
   const wanted = [chosen, ...navigator.languages.map((tag) => tag.slice(0, 2))];
   const find = (language) => offered.find(({ dataset }) => dataset.language === language);

@@ -50,7 +50,7 @@ export interface Form {
 
 /** Milliseconds until the form says that sending takes longer than usual. */
 const SLOW_AFTER = 6_000;
-/** UTF-16 units from which on a text is as high as its box may be. */
+/** UTF-16 units of a text that certainly fills its box. */
 const FULL_HEIGHT = 5_000;
 /** Milliseconds after which a key is not sent again: the service knows it for 24 hours. */
 const KEY_LIFETIME = 23 * 3_600_000;
@@ -184,14 +184,14 @@ export function createForm({
     topics?.update();
     grow();
     if (level !== 'over' || !isNew) return;
-    // It says the same as the size, which is below a text that may fill the window.
+    // The size says the same. It is below a text that may fill the window.
     if (shown?.kind === 'too-large') show(status);
     size.scrollIntoView({ block: 'nearest' });
   };
 
   const keep = (): void => {
     form.classList.toggle('blank', !hasText());
-    // What is typed into an empty form is another draft.
+    // Text that is typed into an empty form is a new draft.
     if (!hasText() && pending === undefined) key = crypto.randomUUID();
     isKept = drafts.save(read());
     keptNote.textContent = !isKept ? strings.notKept : hasText() ? strings.kept : '';
@@ -212,7 +212,7 @@ export function createForm({
     if (next !== undefined) editor.after(next);
   };
 
-  /** Says that the browser is offline, and what that changes when it is online again. */
+  /** Says that the browser is offline, or, after a failure for that reason, that it is online again. */
   const showConnection = (): void => {
     if (isSending || panel !== undefined) return;
     if (!navigator.onLine) {
@@ -260,11 +260,11 @@ export function createForm({
     const { element, title } = sentPanel(inquiry, { user, locale, branding, viewInList }, writeAnother);
     show(status);
     showPanel(element);
-    // The focus on the title announces it. It is not taken from someone who has gone on to something else.
+    // Focusing the title announces it. A user who has moved on to something else keeps the focus.
     if (isElsewhere) return show(status, h('p', { class: 'sr' }, title.textContent));
     title.focus({ preventScroll: true });
     element.scrollIntoView({ block: 'nearest' });
-    // In a window that is too low for all of it.
+    // Where the window is too low for the whole panel.
     title.scrollIntoView({ block: 'nearest' });
   };
 
@@ -295,7 +295,7 @@ export function createForm({
     await transmit();
   };
 
-  /** Sends the draft, or the rest of an attempt whose outcome is unknown. */
+  /** Sends the draft, or repeats an attempt whose outcome is unknown. */
   const transmit = async (): Promise<void> => {
     const isRetry = typeof pending === 'number';
     if (typeof pending === 'number' && Date.now() - pending > KEY_LIFETIME) {
@@ -349,7 +349,7 @@ export function createForm({
     if (measure(subject.value, body.value).level === 'over') {
       body.focus();
       size.scrollIntoView({ block: 'nearest' });
-      // Announced once more.
+      // So that it is announced again.
       size.textContent = '';
       showText();
       return;
@@ -362,7 +362,7 @@ export function createForm({
     void submitForm();
   });
   form.addEventListener('input', () => {
-    // Another text is another attempt.
+    // An edited text is a new attempt.
     pending = undefined;
     // Only the status is cleared; an error stays until the next attempt.
     if (!offlineHint.isConnected) status.replaceChildren();

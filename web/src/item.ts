@@ -23,7 +23,7 @@ export interface Item {
   readonly measure: () => () => void;
 }
 
-/** UTF-16 units of a folded text that are laid out. More than its lines in list.css hold. */
+/** UTF-16 units of a folded text that are rendered: more than fit into its lines in list.css. */
 const FOLDED_SUBJECT = 1_000;
 const FOLDED_BODY = 2_000;
 /** The lines of a folded text that is cut off, as in list.css. */

@@ -45,7 +45,7 @@ interface Day {
   readonly list: HTMLElement;
 }
 
-/** Inquiries from which on there is a search. */
+/** The number of inquiries from which the list has a search. */
 const SEARCH_FROM = 6;
 /** The periods to choose from, in days and months. */
 const PERIODS = [
@@ -53,11 +53,11 @@ const PERIODS = [
   [30, 0],
   [0, 12],
 ] as const;
-/** Milliseconds of work after which the browser may do something else. */
+/** Milliseconds of work after which the list yields to the browser. */
 const SLICE = 50;
 /** More inquiries than a window shows at first. */
 const SEEN_FIRST = 20;
-/** The next page is loaded when the end of the list comes as near as this. */
+/** Distance to the end of the list at which the next page is loaded. */
 const NEAR = '1500px';
 
 export function createList({ api, user, locale, branding, signIn, linkTo, linked, signal }: ListParts): List {
@@ -130,7 +130,7 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
     moreButton,
   );
 
-  // Whether a text is cut off depends on its width, and can be seen when it is laid out: only items near the window are.
+  // Whether a text is cut off depends on its width, and is known only of items that are laid out: those near the window.
   const itemOf = new WeakMap<Element, Item>();
   const widths = new ResizeObserver((entries) => {
     const seen = entries.filter(({ contentRect }) => contentRect.width > 0);
@@ -194,7 +194,7 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
     }
     arrange(place, content);
     moreButton.hidden = next === undefined;
-    // Tells again whether the end is near.
+    // Observed again, it reports whether the end is still near.
     nearEnd.unobserve(moreButton);
     nearEnd.observe(moreButton);
   };
@@ -385,15 +385,8 @@ function emptyBox(title: string, more: HTMLElement): HTMLElement {
 }
 
 function skeleton(): HTMLElement {
-  return h(
-    'div',
-    { class: 'skeleton', 'aria-hidden': 'true' },
-    ...[1, 2, 3].map(() =>
-      h(
-        'div',
-        { class: 'item' },
-        ...['short', 'long', 'medium'].map((size) => h('span', { class: `bone ${size}` })),
-      ),
-    ),
+  const items = [1, 2, 3].map(() =>
+    h('div', { class: 'item' }, ...[1, 2, 3].map(() => h('span', { class: 'bone' }))),
   );
+  return h('div', { class: 'skeleton', 'aria-hidden': 'true' }, ...items);
 }

@@ -34,7 +34,7 @@ export interface Locale {
   formatTime(timestamp: string): Moment;
   /** The day of a time, such as Friday, 20 November 2026. */
   formatDay(time: number): string;
-  /** The time of day from which on a time in milliseconds has passed: the next full minute. */
+  /** The time of day of a time in milliseconds, rounded up to the minute. */
   formatClock(time: number): string;
 }
 

@@ -32,7 +32,7 @@ async function start(): Promise<void> {
   const signIn = createSignIn(config, location, sessionStorage, () => {
     // The browser asks before it reloads a page with text that is kept nowhere.
     if (locale === undefined || view?.wouldLose() === true) return location.reload();
-    [session, reason] = [undefined, 'signed-out'];
+    [session, reason] = [undefined, 'signedOut'];
     void show(locale);
   });
   let { session, reason } = await signIn.resume();

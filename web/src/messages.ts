@@ -51,7 +51,7 @@ function explain(
 }
 
 /**
- * The message for an attempt of which the service no longer knows the key.
+ * The message for an attempt whose key the service no longer knows.
  *
  * @param at - When it was made, in milliseconds since the epoch.
  */

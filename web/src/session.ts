@@ -29,10 +29,10 @@ import type { Tokens } from './tabs.ts';
 import { SignedOut } from './user.ts';
 import type { Session } from './user.ts';
 
-/** The session, if there is one, and why the page was loaded with or without it. */
+/** The session, if there is one, otherwise the text that says why there is none, if there is one. */
 export interface SignInResult {
   readonly session: Session | undefined;
-  readonly reason: 'none' | 'signed-in' | 'signed-out' | 'signed-out-here' | 'ended' | 'cancelled' | 'failed';
+  readonly reason?: 'signedOut' | 'signedOutHere' | 'ended' | 'cancelled' | 'failed' | undefined;
 }
 
 export interface SignIn {
@@ -166,7 +166,7 @@ export function createSignIn(config: Config, page: Location, store: Storage, onS
     onSignOut() {
       if (tokens === undefined) return;
       forget();
-      attempt(() => store.setItem(REASON_KEY, 'signed-out'));
+      attempt(() => store.setItem(REASON_KEY, 'signedOut'));
       onSignOut();
     },
   });
@@ -210,16 +210,16 @@ export function createSignIn(config: Config, page: Location, store: Storage, onS
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this page
     const own = parse(store.getItem(KEY)) as Tokens | undefined;
     const isOver = own !== undefined && !isCurrent(own);
-    if (own !== undefined && !isOver && isFresh(own)) return { session: session(keep(own)), reason: 'none' };
+    if (own !== undefined && !isOver && isFresh(own)) return { session: session(keep(own)) };
     const left = store.getItem(REASON_KEY);
     forget();
     store.removeItem(REASON_KEY);
-    if (left === 'signed-out' || left === 'signed-out-here') return { session: undefined, reason: left };
+    if (left === 'signedOut' || left === 'signedOutHere') return { session: undefined, reason: left };
     // The user will probably sign in, which then needs no request before the redirect.
     discover().catch(() => undefined);
     const theirs = await tabs.ask(own === undefined || isOver ? {} : { sub: own.user.sub });
-    if (theirs !== undefined && isCurrent(theirs)) return { session: session(keep(theirs)), reason: 'none' };
-    return { session: undefined, reason: own === undefined ? 'none' : isOver ? 'signed-out' : 'ended' };
+    if (theirs !== undefined && isCurrent(theirs)) return { session: session(keep(theirs)) };
+    return { session: undefined, reason: own === undefined ? undefined : isOver ? 'signedOut' : 'ended' };
   };
 
   return {
@@ -232,11 +232,11 @@ export function createSignIn(config: Config, page: Location, store: Storage, onS
       // A code can be used once, so it is removed from the URL and the history.
       history.replaceState(null, '', home + (pending?.hash ?? ''));
       try {
-        return { session: session(keep(await complete(query, pending))), reason: 'signed-in' };
+        return { session: session(keep(await complete(query, pending))) };
       } catch (error) {
         // An old redirect from the history; the session may still be valid.
         const { session: before } = await restore();
-        if (before !== undefined) return { session: before, reason: 'none' };
+        if (before !== undefined) return { session: before };
         const cancelled = error instanceof AuthorizationResponseError && error.error === 'access_denied';
         return { session: undefined, reason: cancelled ? 'cancelled' : 'failed' };
       }
@@ -272,7 +272,7 @@ export function createSignIn(config: Config, page: Location, store: Storage, onS
       const revocable = refreshToken;
       forget();
       // Valid unless the issuer responds below.
-      attempt(() => store.setItem(REASON_KEY, 'signed-out-here'));
+      attempt(() => store.setItem(REASON_KEY, 'signedOutHere'));
       // For tabs that show another page now and come back later.
       attempt(() => localStorage.setItem(SIGN_OUT_KEY, crypto.randomUUID()));
       tabs.signOut();
@@ -281,7 +281,7 @@ export function createSignIn(config: Config, page: Location, store: Storage, onS
       if (revocable !== undefined && metadata.revocation_endpoint !== undefined) {
         await revocationRequest(metadata, client, None(), revocable, options()).catch(() => undefined);
       }
-      attempt(() => store.setItem(REASON_KEY, 'signed-out'));
+      attempt(() => store.setItem(REASON_KEY, 'signedOut'));
       page.assign(signOutUrl(config, metadata, home, idToken));
     },
   };

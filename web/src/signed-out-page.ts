@@ -1,5 +1,4 @@
 import { button, h, notice } from '../ui/dom.ts';
-import type { Message } from './languages/strings.ts';
 import type { Locale } from './locale.ts';
 import type { SignInResult } from './session.ts';
 
@@ -10,18 +9,8 @@ export function signedOutPage(
   signIn: () => Promise<void>,
   lead = session.lead,
 ): HTMLElement {
-  const reasons: Record<SignInResult['reason'], Message | undefined> = {
-    none: undefined,
-    'signed-in': undefined,
-    'signed-out': session.signedOut,
-    'signed-out-here': session.signedOutHere,
-    ended: session.ended,
-    cancelled: session.cancelled,
-    failed: session.failed,
-  };
-  const message = reasons[reason];
   const live = h('div', { class: 'live', role: 'alert' });
-  if (message !== undefined) live.append(notice(reason === 'failed' ? 'bad' : 'plain', message));
+  if (reason !== undefined) live.append(notice(reason === 'failed' ? 'bad' : 'plain', session[reason]));
   const start = button(session.signIn, { class: 'primary wide' }, async () => {
     start.textContent = session.signingIn;
     await signIn().catch(() => {

@@ -1,4 +1,4 @@
-/** Tabs hand over their session to each other: the ID token, never the refresh token. docs/adr/0050 */
+/** Tabs share their session: the ID token, never the refresh token. docs/adr/0050 */
 import type { User } from './user.ts';
 
 export interface Tokens {
@@ -57,7 +57,7 @@ export function createTabs({ name, give, onSignOut }: TabsParts): Tabs {
     if (typeof data === 'string' || !('wanted' in data)) return;
     void give(data.wanted, () => post('wait')).then(
       (tokens) => tokens !== undefined && post({ tokens }),
-      // The other tab gives up by itself.
+      // The other tab times out.
       () => undefined,
     );
   });

@@ -1,6 +1,6 @@
 import { button, h } from './dom.ts';
 
-/** The page that says why nothing else can be shown. @param reload - Label of the button. */
+/** The page that is shown when the application cannot start. @param reload - Label of the button. */
 export function problemPage(
   { title, text }: { readonly title: string; readonly text: string },
   reload = 'Reload',

@@ -152,7 +152,7 @@ export const strings = {
     showLess: 'Show less',
     emptyTitle: 'Nothing here yet',
     empty: 'What you send appears here, newest first. No other user sees it.',
-    /** Where answers come: not here. */
+    /** Says that answers come by mail. */
     answers: (email: string) => `Answers don’t appear here. They come by email to ${email}.`,
     answersFrom: (sender: string, email: string) =>
       `Answers don’t appear here. They come by email from ${sender} to ${email}.`,

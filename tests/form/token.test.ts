@@ -1,7 +1,6 @@
+/** The user of the custom element, whose page hands over its tokens. */
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../web/src/config.ts';
-import { createDrafts, toStore } from '../../web/src/drafts.ts';
-import type { DraftStore } from '../../web/src/drafts.ts';
 import { parseToken } from '../../web/src/token.ts';
 
 const toToken = (payload: string): string => `e30.${Buffer.from(payload).toString('base64url')}.c2ln`;
@@ -22,7 +21,7 @@ describe('the user of an ID token', () => {
     ['a payload that is not JSON', toToken('no')],
     ['a payload that is not base64', 'e30.a.c2ln'],
     ['a payload that is no object', toToken('"text"')],
-  ])('cannot be read from what is no JWT: %s', (_name, token) => {
+  ])('cannot be read from what is not a JWT: %s', (_name, token) => {
     expect(() => parseToken(token)).toThrow(new ConfigError('The token must be a JWT.'));
   });
 
@@ -33,41 +32,5 @@ describe('the user of an ID token', () => {
     '{"sub":"1","email":[]}',
   ])('cannot be read without sub and email, as in an access token: %s', (payload) => {
     expect(() => parseToken(toToken(payload))).toThrow('lacks the claims “sub” and “email”');
-  });
-});
-
-describe('the drafts of an element', () => {
-  const draft = { subject: 'a', body: 'b', key: 'k' };
-  const forbidden = toStore(() => {
-    throw new Error('SecurityError');
-  });
-
-  it('are kept while it exists where storage is forbidden, and reported as not saved', () => {
-    const drafts = createDrafts(forbidden, forbidden, 'ana');
-    expect(drafts.load()).toBeUndefined();
-    expect(drafts.save(draft)).toBe(false);
-    expect(drafts.load()).toEqual(draft);
-    drafts.clear();
-    expect(drafts.load()).toBeUndefined();
-  });
-
-  it('are its own while another element has the same storage, and the last one’s for a new element', () => {
-    const content = new Map<string, string>();
-    const storage: DraftStore = {
-      getItem: (key) => content.get(key) ?? null,
-      setItem: (key, value) => void content.set(key, value),
-      removeItem: (key) => void content.delete(key),
-    };
-    const create = () =>
-      createDrafts(
-        toStore(() => storage),
-        storage,
-        'ana',
-      );
-    const [one, other] = [create(), create()];
-    one.save(draft);
-    other.save({ ...draft, body: 'other' });
-    expect(one.load()).toEqual(draft);
-    expect(create().load()?.body).toBe('other');
   });
 });
