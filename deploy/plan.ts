@@ -37,7 +37,7 @@ export interface Shift {
   readonly weight: number;
 }
 
-/** Resources that a deployment never deletes, since what users gave would be lost. */
+/** Resources that a deployment never deletes, since users' data would be lost. */
 const KEPT: Readonly<Record<string, string>> = {
   aws_dynamodb_table: 'the table with its inquiries',
   aws_cognito_user_pool: 'the user pool with its users',

@@ -29,7 +29,7 @@ resource "aws_apigatewayv2_api" "this" {
   description   = "Inquiry service, stage ${local.stage}."
   protocol_type = "HTTP"
 
-  # Once the domain is in use, its name is the only way in.
+  # Once the domain is in use, the execute-api address is switched off.
   disable_execute_api_endpoint = try(local.dns.api, null) == "all"
 
   cors_configuration {

@@ -5,7 +5,7 @@ locals {
   timeout_seconds = 30
   memory_mb       = 128
 
-  # Of both functions.
+  # Shared by both functions.
   assume_role_policy = jsonencode({
     Version = "2012-10-17"
     Statement = [{

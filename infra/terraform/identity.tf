@@ -78,7 +78,7 @@ resource "aws_cognito_user_pool_client" "form" {
   read_attributes                      = ["email", "email_verified"]
   write_attributes                     = ["email"]
 
-  # Without a value Cognito allows refreshing by its own API too, which it refuses together with rotation.
+  # Without a value Cognito also allows refreshing by its own API, which it refuses together with rotation.
   explicit_auth_flows = ["ALLOW_USER_SRP_AUTH"]
 
   id_token_validity      = 60

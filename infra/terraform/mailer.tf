@@ -8,7 +8,7 @@ locals {
   mailer_package_file    = "${path.module}/${var.mailer_package_file}"
 }
 
-# An identity must not exist yet: SES has each domain once per account and region, so other stages name it in `identity`.
+# SES has a domain once per account and region: one stage creates the identity, the others name it in `identity`.
 resource "aws_sesv2_email_identity" "this" {
   for_each = toset([for inbox in local.inbox[*] : split("@", inbox.from)[1] if inbox.identity == null])
 
@@ -97,8 +97,8 @@ resource "aws_iam_role_policy" "mailer" {
         }
       },
       {
-        # The condition is the limit. SES also asks for the permission on identities of recipients that the account has (in
-        # the sandbox, of all recipients) and on the default configuration set of an identity.
+        # The condition limits the sender. SES also requires the permission on identities of recipients that the account has
+        # (in the sandbox, of all recipients) and on the default configuration set of an identity.
         Sid    = "Mail"
         Effect = "Allow"
         Action = "ses:SendEmail"

@@ -49,7 +49,7 @@ locals {
       Resource = local.erasure_key_arn
     },
     {
-      # The first erasure creates it; nobody may replace it: the records match nobody without it.
+      # The first erasure creates it; nobody may replace it: a replaced key makes all records useless.
       Sid       = "CreateErasureKey"
       Effect    = "Allow"
       Action    = "ssm:PutParameter"

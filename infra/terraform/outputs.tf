@@ -1,8 +1,3 @@
-output "stage" {
-  description = "The stage this workspace deploys."
-  value       = local.stage
-}
-
 output "api_url" {
   description = "Base URL of the API, without a trailing slash; the service is at this URL plus /inquiries."
   value       = local.api_url

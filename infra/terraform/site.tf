@@ -10,10 +10,10 @@ locals {
   )
   cors_origin = local.settings.cors_origin == null ? local.site_origin : local.settings.cors_origin
 
-  # What is set of the form; the form refuses keys without a value.
+  # The form's settings that are set: the form refuses keys without a value.
   form = { for key, value in merge({ answersFrom = one(local.inbox[*].from) }, local.settings.form[*]...) : key => value if value != null }
 
-  # Of the script and the style sheet in the page: its first paint, which needs no second request.
+  # Hashes of the inline script and style sheet, which paint the page before another file is loaded.
   first_paint = { for type, folder in { js = "src", css = "ui" } : type => "'sha256-${base64sha256(file("${path.module}/../../web/${folder}/first-paint.${type}"))}'" }
 
   # AWS's own cache policy, the same in every account: it follows Cache-Control, compresses, and forwards no cookies or queries.

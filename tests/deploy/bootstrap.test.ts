@@ -224,7 +224,7 @@ Next:
     expect(readVariables()).toEqual({ ...second, bucket: BUCKET.replace(REGION, 'eu-west-1') });
   });
 
-  it('takes the name of the service from the settings, where null is as good as nothing', async () => {
+  it('takes the name of the service from the settings, where null means unset', async () => {
     arrangeSettings({ name: 'orders', github: null });
     await bootstrap('--yes');
     const orders = BUCKET.replace('inquiries', 'orders');

@@ -5,13 +5,11 @@
  */
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import {
   CloudFrontClient,
   GetDistributionCommand,
-  GetInvalidationCommand,
   GetResponseHeadersPolicyCommand,
-  ListInvalidationsCommand,
 } from '@aws-sdk/client-cloudfront';
 import {
   CognitoIdentityProviderClient,
@@ -53,13 +51,6 @@ const FORM = {
   logo: 'favicon.svg',
   expectation: { en: 'We answer within two working days.', ja: '2営業日以内に回答します。' },
   languages: ['ja', 'en'],
-};
-const TYPES: Readonly<Record<string, string>> = {
-  '.css': 'text/css; charset=utf-8',
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.json': 'application/json',
-  '.svg': 'image/svg+xml',
 };
 
 interface FormOutputs {
@@ -278,13 +269,6 @@ describe.skipIf(endpoint === '')(
 
         const files = globSync('**/*.*', { cwd: DIST });
         expect([...objects.keys()].toSorted()).toEqual([...files, 'config.json'].toSorted());
-        for (const [key, { type, cache }] of objects) {
-          const isEntry = ['index.html', 'config.json', 'inquiry-form.js'].includes(key);
-          const forEver = key.startsWith('assets/')
-            ? 'public, max-age=31536000, immutable'
-            : 'public, max-age=3600';
-          expect([key, type, cache]).toEqual([key, TYPES[extname(key)], isEntry ? 'no-cache' : forEver]);
-        }
         const assets = files.filter((key) => key !== 'index.html');
         for (const key of assets)
           expect([key, objects.get(key)?.body]).toEqual([key, readFileSync(join(DIST, key))]);
@@ -298,27 +282,11 @@ describe.skipIf(endpoint === '')(
           config.apiUrl,
         ]);
 
-        const cloudFront = new CloudFrontClient(stages.client);
-        const DistributionId = site.distribution_id;
-        const { InvalidationList } = await cloudFront.send(new ListInvalidationsCommand({ DistributionId }));
-        const ids = InvalidationList?.Items?.map(({ Id }) => Id) ?? [];
-        expect(ids).toHaveLength(1);
-        const { Invalidation } = await cloudFront.send(
-          new GetInvalidationCommand({ DistributionId, Id: ids[0] }),
-        );
-        cloudFront.destroy();
-        expect(Invalidation?.InvalidationBatch?.Paths?.Items).toEqual([
-          '/',
-          '/inquiry-form.js',
-          '/config.json',
-          '/index.html',
-        ]);
-
         const lambda = new LambdaClient(stages.client);
         const FunctionName = `form-${run}-${stage}`;
         const { LoggingConfig } = await lambda.send(new GetFunctionConfigurationCommand({ FunctionName }));
         lambda.destroy();
-        // moto as released drops LoggingConfig, which every plan then sets again (infra-apply.test.ts).
+        // moto as released drops LoggingConfig, which every plan then sets again (stages.apply.test.ts).
         const forgets = LoggingConfig?.LogFormat === undefined;
         const again = await stages.start(stage, '--drift').ended;
         expect(again.output).toContain(

@@ -13,7 +13,7 @@ export function copyProject(module: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'apply-test-'));
   for (const name of ['bin', 'home', 'tmp', 'infra/terraform'])
     mkdirSync(join(folder, name), { recursive: true });
-  for (const name of ['deploy', 'lib', 'src', 'web/src']) {
+  for (const name of ['deploy', 'lib', 'src', 'web/src', 'web/ui']) {
     cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   }
   for (const path of globSync(join(module, '{*.tf,*.json}'), { cwd: ROOT })) {

@@ -109,7 +109,7 @@ resource "aws_s3_bucket_lifecycle_configuration" "state" {
   depends_on = [aws_s3_bucket_versioning.state]
 }
 
-# Of the whole account, since a new account has no tags for cost allocation.
+# For the whole account: a new account has no tags for cost allocation.
 resource "aws_budgets_budget" "monthly" {
   for_each = { for budget in var.budget[*] : "account" => budget }
 

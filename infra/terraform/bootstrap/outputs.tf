@@ -1,18 +1,3 @@
-output "bucket" {
-  description = "Bucket of the state of all stages."
-  value       = aws_s3_bucket.state.bucket
-}
-
-output "region" {
-  description = "Region of the bucket."
-  value       = local.region
-}
-
-output "account_id" {
-  description = "Account of the bucket."
-  value       = local.account
-}
-
 output "permissions_boundaries" {
   description = "ARN of the permissions boundary of each stage's roles; empty without GitHub."
   value       = { for stage in keys(aws_iam_policy.boundary) : stage => local.boundary_arns[stage] }

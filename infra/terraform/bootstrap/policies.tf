@@ -1,8 +1,8 @@
 # Policies of the roles that GitHub assumes. This file has locals only, so that tests evaluate them without an account. It
 # reads local.account, local.partition, local.region and local.api_ids.
 #
-# Three policies per stage: the boundary limits the roles `deploy` and `plan` and every role that `deploy` creates; `read` is of
-# both roles, `deploy` of the one. Neither role may read items of the tables. But whoever may deploy a function may have it read
+# Three policies per stage: the boundary limits the roles `deploy` and `plan` and every role that `deploy` creates; `read` is attached
+# to both roles, `deploy` to the role of that name. Neither role may read items of the tables. But whoever may deploy a function may have it read
 # them: the boundary keeps that to the tables of the stage.
 #
 # What these policies do not separate: CloudFront's origin access controls and response headers policies, Route 53's health
@@ -11,7 +11,7 @@
 locals {
   stages = toset(["develop", "main", "release"])
 
-  # Of the bootstrap's own roles and policies. The path keeps them out of the patterns of a stage's names.
+  # The path of the bootstrap's own roles and policies, which keeps them out of the patterns of a stage's names.
   path = "/terraform-bootstrap/"
 
   state_key = "inquiries/terraform.tfstate"

@@ -39,39 +39,30 @@ variables {
   }
 }
 
-run "table_and_function" {
+run "stage" {
   assert {
-    condition     = aws_dynamodb_table.this.name == "inquiries-${terraform.workspace}"
-    error_message = "The table is not named after the stage."
-  }
-  assert {
-    condition     = aws_dynamodb_table.this.hash_key == "pk" && aws_dynamodb_table.this.range_key == "sk"
-    error_message = "The table's keys are not those of the entity."
-  }
-  assert {
-    condition     = { for key in aws_dynamodb_table.this.attribute : key.name => key.type } == { pk = "S", sk = "S", __edb_e__ = "S", id = "S" }
-    error_message = "The keys of the table and of its index are not strings."
-  }
-  assert {
-    condition     = aws_dynamodb_table.this.billing_mode == "PAY_PER_REQUEST"
-    error_message = "CKV2_AWS_16: the table does not scale with the load."
-  }
-  assert {
-    condition = (
-      one(aws_dynamodb_table.this.global_secondary_index).name == "by-time"
-      && one(aws_dynamodb_table.this.global_secondary_index).hash_key == "__edb_e__"
-      && one(aws_dynamodb_table.this.global_secondary_index).range_key == "id"
-      && one(aws_dynamodb_table.this.global_secondary_index).projection_type == "INCLUDE"
-    )
-    error_message = "The table has no index of all inquiries by time."
+    condition = {
+      name   = aws_dynamodb_table.this.name
+      keys   = [aws_dynamodb_table.this.hash_key, aws_dynamodb_table.this.range_key]
+      types  = { for key in aws_dynamodb_table.this.attribute : key.name => key.type }
+      mode   = aws_dynamodb_table.this.billing_mode
+      index  = [for index in aws_dynamodb_table.this.global_secondary_index : [index.name, index.hash_key, index.range_key, index.projection_type]]
+      stream = aws_dynamodb_table.this.stream_enabled
+      ttl    = [for ttl in aws_dynamodb_table.this.ttl : [ttl.enabled, ttl.attribute_name]]
+      } == {
+      name   = "inquiries-${terraform.workspace}"
+      keys   = ["pk", "sk"]
+      types  = { pk = "S", sk = "S", __edb_e__ = "S", id = "S" }
+      mode   = "PAY_PER_REQUEST"
+      index  = [["by-time", "__edb_e__", "id", "INCLUDE"]]
+      stream = false
+      ttl    = [[true, "expires_at"]]
+    }
+    error_message = "CKV2_AWS_16: the table has another name, other keys, another index or expiry, a stream without the setting inbox, or does not scale with the load."
   }
   assert {
     condition     = !contains(one(aws_dynamodb_table.this.global_secondary_index).non_key_attributes, "body") && !contains(one(aws_dynamodb_table.this.global_secondary_index).non_key_attributes, "reply")
     error_message = "The index stores texts a second time."
-  }
-  assert {
-    condition     = !aws_dynamodb_table.this.stream_enabled
-    error_message = "The table has a stream without the setting inbox."
   }
   assert {
     condition = alltrue([
@@ -79,10 +70,6 @@ run "table_and_function" {
       table.point_in_time_recovery[0].enabled && table.point_in_time_recovery[0].recovery_period_in_days == 35
     ])
     error_message = "CKV_AWS_28, AVD-AWS-0024: a table cannot be restored to a point in time of the last 35 days."
-  }
-  assert {
-    condition     = aws_dynamodb_table.this.ttl[0].enabled && aws_dynamodb_table.this.ttl[0].attribute_name == "expires_at"
-    error_message = "Expiry (TTL) is not enabled on expires_at."
   }
   assert {
     condition = (
@@ -96,48 +83,36 @@ run "table_and_function" {
     error_message = "The table of erasures is not one that keeps a record per hash for ever."
   }
   assert {
-    condition     = aws_dynamodb_table.erasures.deletion_protection_enabled == aws_dynamodb_table.this.deletion_protection_enabled
-    error_message = "The table of erasures is not protected as the table is."
+    condition = alltrue([
+      for table in [aws_dynamodb_table.this, aws_dynamodb_table.erasures] : table.deletion_protection_enabled == (terraform.workspace != "develop")
+    ])
+    error_message = "The tables of main and release can be deleted, or those of develop cannot."
   }
   assert {
-    condition     = aws_lambda_function.this.function_name == "inquiries-${terraform.workspace}"
-    error_message = "The function is not named after the stage."
-  }
-  assert {
-    condition     = aws_lambda_function.this.memory_size == 128 && aws_lambda_function.this.timeout == 30
-    error_message = "The function does not have the specified 128 MB and 30 s."
-  }
-  assert {
-    condition     = aws_lambda_function.this.handler == "handler.handler" && one(aws_lambda_function.this.architectures) == "arm64"
-    error_message = "The function does not start the handler of the built package on arm64."
-  }
-  assert {
-    condition     = aws_lambda_function.this.runtime == var.runtime
-    error_message = "CKV_AWS_363: the runtime is not var.runtime, which must be a supported one."
-  }
-  assert {
-    condition     = aws_lambda_function.this.source_code_hash == filebase64sha256("versions.tf")
-    error_message = "A change of the package would not be deployed."
-  }
-  assert {
-    condition     = aws_lambda_function.this.tracing_config[0].mode == "Active"
-    error_message = "CKV_AWS_50, AVD-AWS-0066: the function is not traced."
-  }
-  assert {
-    condition = aws_lambda_function.this.environment[0].variables == tomap({
-      TABLE_NAME  = "inquiries-${terraform.workspace}"
-      CORS_ORIGIN = "https://${terraform.workspace}.example.com"
-    })
-    error_message = "CKV_AWS_45: the environment is not the table's name and the origin only."
-  }
-  assert {
-    condition = (
-      aws_lambda_function.this.logging_config[0].log_format == "JSON"
-      && aws_lambda_function.this.logging_config[0].log_group == aws_cloudwatch_log_group.function.name
-      && aws_lambda_function.this.logging_config[0].application_log_level == "INFO"
-      && aws_lambda_function.this.logging_config[0].system_log_level == "INFO"
-    )
-    error_message = "The function does not log JSON, with its report lines, to its own log group."
+    condition = {
+      name     = aws_lambda_function.this.function_name
+      memory   = aws_lambda_function.this.memory_size
+      timeout  = aws_lambda_function.this.timeout
+      handler  = aws_lambda_function.this.handler
+      platform = one(aws_lambda_function.this.architectures)
+      runtime  = aws_lambda_function.this.runtime
+      hash     = aws_lambda_function.this.source_code_hash
+      tracing  = aws_lambda_function.this.tracing_config[0].mode
+      settings = aws_lambda_function.this.environment[0].variables
+      log      = [for log in aws_lambda_function.this.logging_config : [log.log_format, log.log_group, log.application_log_level, log.system_log_level]]
+      } == {
+      name     = "inquiries-${terraform.workspace}"
+      memory   = 128
+      timeout  = 30
+      handler  = "handler.handler"
+      platform = "arm64"
+      runtime  = var.runtime
+      hash     = filebase64sha256("versions.tf")
+      tracing  = "Active"
+      settings = tomap({ TABLE_NAME = "inquiries-${terraform.workspace}", CORS_ORIGIN = "https://${terraform.workspace}.example.com" })
+      log      = [["JSON", aws_cloudwatch_log_group.function.name, "INFO", "INFO"]]
+    }
+    error_message = "CKV_AWS_45, CKV_AWS_50, CKV_AWS_363, AVD-AWS-0066: the function is not the built package on arm64 with its name, 128 MB, 30 s, traces, JSON logs with report lines, and no settings but the table's name and the origin."
   }
   assert {
     condition = jsonencode(jsondecode(aws_iam_role_policy.function.policy).Statement) == jsonencode([
@@ -154,31 +129,22 @@ run "table_and_function" {
     error_message = "CKV_AWS_60, CKV_AWS_61: the function's role can be assumed by others than Lambda."
   }
   assert {
-    condition     = aws_cloudwatch_log_group.function.name == "/aws/lambda/${aws_lambda_function.this.function_name}"
-    error_message = "The function's log group does not have Lambda's default name, which its tools expect."
+    condition = {
+      for log in [aws_cloudwatch_log_group.function, aws_cloudwatch_log_group.access] : log.name => log.retention_in_days
+      } == {
+      "/aws/lambda/inquiries-${terraform.workspace}"                = 30
+      "/aws/vendedlogs/apigateway/inquiries-${terraform.workspace}" = 30
+    }
+    error_message = "CKV_AWS_66: a log group has another retention, or not the name that tools expect."
   }
   assert {
-    condition     = aws_cloudwatch_log_group.function.retention_in_days == 30 && aws_cloudwatch_log_group.access.retention_in_days == 30
-    error_message = "CKV_AWS_66: a log group has no or another retention."
-  }
-}
-
-run "api" {
-  assert {
-    condition = toset([for route in aws_apigatewayv2_route.this : route.route_key]) == toset([
-      "GET /inquiries", "POST /inquiries", "PUT /inquiries", "PATCH /inquiries", "DELETE /inquiries", "HEAD /inquiries",
-    ])
-    error_message = "The routes are not the six methods of /inquiries, without OPTIONS and ANY."
-  }
-  assert {
-    condition = alltrue([
-      for route in aws_apigatewayv2_route.this : route.authorization_type == "JWT" && route.authorizer_id == aws_apigatewayv2_authorizer.this.id
-    ])
-    error_message = "CKV_AWS_309, AVD-AWS-0004: a route has no JWT authorizer."
-  }
-  assert {
-    condition     = alltrue([for route in aws_apigatewayv2_route.this : route.target == "integrations/${aws_apigatewayv2_integration.this.id}"])
-    error_message = "A route has another integration."
+    condition = {
+      for route in aws_apigatewayv2_route.this : route.route_key => [route.authorization_type, route.authorizer_id, route.target]
+      } == {
+      for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"] :
+      "${method} /inquiries" => ["JWT", aws_apigatewayv2_authorizer.this.id, "integrations/${aws_apigatewayv2_integration.this.id}"]
+    }
+    error_message = "CKV_AWS_309, AVD-AWS-0004: the routes are not the six methods of /inquiries, without OPTIONS and ANY, or one has no JWT authorizer or another integration."
   }
   assert {
     condition = (
@@ -209,17 +175,13 @@ run "api" {
     error_message = "Responses with inquiries may be cached."
   }
   assert {
-    condition = toset([for permission in aws_lambda_permission.live : permission.source_arn]) == toset([
-      for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"] : "arn:aws:execute-api:eu-central-1:111122223333:mockapi/*/${method}/inquiries"
-    ])
-    error_message = "CKV_AWS_364, AVD-AWS-0067: the permission to invoke is not limited to the routes."
-  }
-  assert {
-    condition = alltrue([
-      for permission in aws_lambda_permission.live :
-      permission.principal == "apigateway.amazonaws.com" && permission.action == "lambda:InvokeFunction" && permission.qualifier == aws_lambda_alias.live.name
-    ])
-    error_message = "CKV_AWS_301: others than the gateway may invoke the function."
+    condition = {
+      for permission in aws_lambda_permission.live : permission.source_arn => [permission.principal, permission.action, permission.qualifier]
+      } == {
+      for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"] :
+      "arn:aws:execute-api:eu-central-1:111122223333:mockapi/*/${method}/inquiries" => ["apigateway.amazonaws.com", "lambda:InvokeFunction", aws_lambda_alias.live.name]
+    }
+    error_message = "CKV_AWS_301, CKV_AWS_364, AVD-AWS-0067: the permission to invoke is not limited to the gateway and its routes."
   }
   assert {
     condition     = aws_apigatewayv2_api.this.protocol_type == "HTTP"
@@ -232,27 +194,23 @@ run "api" {
       && aws_apigatewayv2_api.this.cors_configuration[0].allow_headers == toset(["authorization", "content-type", "idempotency-key"])
       && aws_apigatewayv2_api.this.cors_configuration[0].expose_headers == toset(["Link", "Idempotency-Replayed", "Retry-After"])
       && aws_apigatewayv2_api.this.cors_configuration[0].allow_credentials != true
+      && aws_apigatewayv2_api.this.cors_configuration[0].max_age == 3600
     )
-    error_message = "CORS is not limited to the stage's origin and the contract's methods and headers."
+    error_message = "CORS is not limited to the stage's origin and the contract's methods and headers, or browsers do not keep the answer to a preflight for an hour."
   }
   assert {
-    condition     = one(aws_apigatewayv2_api.this.cors_configuration[0].allow_origins) == aws_lambda_function.this.environment[0].variables.CORS_ORIGIN
-    error_message = "The gateway and the function have different origins."
-  }
-  assert {
-    condition     = aws_apigatewayv2_stage.this.name == "$default" && aws_apigatewayv2_stage.this.auto_deploy
-    error_message = "The stage is not $default with auto deploy: a changed route would not be deployed, or the path would have a prefix."
-  }
-  assert {
-    condition = (
-      aws_apigatewayv2_stage.this.default_route_settings[0].throttling_rate_limit == 11
-      && aws_apigatewayv2_stage.this.default_route_settings[0].throttling_burst_limit == 22
-    )
-    error_message = "A throttling limit of the stage is not set: every call would be a 429."
-  }
-  assert {
-    condition     = aws_apigatewayv2_stage.this.access_log_settings[0].destination_arn == aws_cloudwatch_log_group.access.arn
-    error_message = "CKV_AWS_76, AVD-AWS-0001: the gateway has no access log."
+    condition = {
+      name     = aws_apigatewayv2_stage.this.name
+      deployed = aws_apigatewayv2_stage.this.auto_deploy
+      limits   = [for route in aws_apigatewayv2_stage.this.default_route_settings : [route.throttling_rate_limit, route.throttling_burst_limit]]
+      log      = aws_apigatewayv2_stage.this.access_log_settings[0].destination_arn
+      } == {
+      name     = "$default"
+      deployed = true
+      limits   = [[11, 22]]
+      log      = aws_cloudwatch_log_group.access.arn
+    }
+    error_message = "CKV_AWS_76, AVD-AWS-0001: a changed route would not be deployed, the path would have a prefix, every call would be a 429, or the gateway has no access log."
   }
   assert {
     condition = alltrue([
@@ -276,52 +234,34 @@ run "api" {
     condition     = one(values(aws_apigatewayv2_api_mapping.this)).stage == aws_apigatewayv2_stage.this.id
     error_message = "The custom domain is not mapped to the stage."
   }
-}
-
-run "preflights" {
-  assert {
-    condition     = aws_apigatewayv2_api.this.cors_configuration[0].max_age == 3600
-    error_message = "Browsers do not keep the answer to a preflight for an hour: every request takes two."
-  }
-}
-
-run "tags" {
   assert {
     condition     = local.tags == { service = "inquiries", stage = terraform.workspace, managed_by = "terraform" }
     error_message = "The resources do not have the tags by which costs are told apart."
   }
-}
-
-run "outputs" {
   assert {
-    condition     = output.stage == terraform.workspace
-    error_message = "The stage is not the workspace."
+    condition = {
+      stage     = output.stage
+      url       = output.api_url
+      table     = output.table_name
+      function  = output.function_name
+      logs      = [output.log_group_name, output.access_log_group_name]
+      origin    = output.cors_origin
+      dashboard = split("#", output.dashboard_url)[1]
+      records   = length(output.dns_records)
+      only      = aws_apigatewayv2_api.this.disable_execute_api_endpoint
+      } == {
+      stage     = terraform.workspace
+      url       = "https://${terraform.workspace}.api.example.com"
+      table     = "inquiries-${terraform.workspace}"
+      function  = "inquiries-${terraform.workspace}"
+      logs      = [aws_cloudwatch_log_group.function.name, aws_cloudwatch_log_group.access.name]
+      origin    = "https://${terraform.workspace}.example.com"
+      dashboard = "dashboards/dashboard/inquiries-${terraform.workspace}"
+      records   = 0
+      only      = true
+    }
+    error_message = "An output has another value, or a domain that is in use is not the only way to the API."
   }
-  assert {
-    condition     = output.api_url == "https://${terraform.workspace}.api.example.com"
-    error_message = "The URL is not the custom domain's."
-  }
-  assert {
-    condition = (
-      output.table_name == aws_dynamodb_table.this.name
-      && output.function_name == aws_lambda_function.this.function_name
-      && output.log_group_name == aws_cloudwatch_log_group.function.name
-      && output.access_log_group_name == aws_cloudwatch_log_group.access.name
-      && output.cors_origin == one(aws_apigatewayv2_api.this.cors_configuration[0].allow_origins)
-    )
-    error_message = "An output has another value."
-  }
-  assert {
-    condition     = endswith(output.dashboard_url, "region=eu-central-1#dashboards/dashboard/inquiries-${terraform.workspace}")
-    error_message = "The dashboard's URL does not end in its region and name."
-  }
-  assert {
-    condition     = length(output.dns_records) == 0 && aws_apigatewayv2_api.this.disable_execute_api_endpoint
-    error_message = "A domain that is in use is not the only way to the API."
-  }
-}
-
-run "without_inbox" {
   assert {
     condition = alltrue([for resources in [
       aws_lambda_function.mailer, aws_iam_role.mailer, aws_iam_role_policy.mailer, aws_lambda_event_source_mapping.mailer,
@@ -338,37 +278,5 @@ run "without_inbox" {
   assert {
     condition     = !contains([for statement in jsondecode(aws_iam_policy.inbox.policy).Statement : statement.Sid], "SendAgain")
     error_message = "Operators may invoke a mailer that does not exist."
-  }
-}
-
-run "settings_of_the_function" {
-  variables {
-    stages = {
-      for stage in ["develop", "main", "release"] : stage => {
-        issuer             = "https://issuer.example.com"
-        audience           = ["client"]
-        cors_origin        = "https://www.example.com"
-        pitr_days          = 7
-        retention_days     = 365
-        inquiries_per_hour = 60
-      }
-    }
-  }
-
-  assert {
-    condition = (
-      aws_dynamodb_table.this.point_in_time_recovery[0].recovery_period_in_days == 7
-      && aws_dynamodb_table.erasures.point_in_time_recovery[0].recovery_period_in_days == 7
-    )
-    error_message = "pitr_days does not limit how far back the tables can be restored."
-  }
-  assert {
-    condition = aws_lambda_function.this.environment[0].variables == tomap({
-      TABLE_NAME         = "inquiries-${terraform.workspace}"
-      CORS_ORIGIN        = "https://www.example.com"
-      RETENTION_DAYS     = "365"
-      INQUIRIES_PER_HOUR = "60"
-    })
-    error_message = "The function does not get retention_days or inquiries_per_hour."
   }
 }

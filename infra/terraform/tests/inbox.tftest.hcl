@@ -63,41 +63,34 @@ variables {
   }
 }
 
-run "stream" {
+run "inbox" {
   assert {
     condition     = aws_dynamodb_table.this.stream_enabled && aws_dynamodb_table.this.stream_view_type == "NEW_AND_OLD_IMAGES"
     error_message = "The stream does not have both images, which the filters and the mailer read."
   }
   assert {
-    condition = (
-      aws_lambda_event_source_mapping.mailer[0].event_source_arn == aws_dynamodb_table.this.stream_arn
-      && aws_lambda_event_source_mapping.mailer[0].function_name == aws_lambda_function.mailer[0].arn
-    )
-    error_message = "The mailer does not read the table's stream."
-  }
-  assert {
-    condition     = aws_lambda_event_source_mapping.mailer[0].starting_position == "TRIM_HORIZON"
-    error_message = "What is stored before the mapping is ready would not be mailed."
-  }
-  assert {
-    condition = (
-      aws_lambda_event_source_mapping.mailer[0].batch_size == 10
-      && aws_lambda_event_source_mapping.mailer[0].parallelization_factor == 1
-      && aws_lambda_event_source_mapping.mailer[0].bisect_batch_on_function_error
-      && aws_lambda_event_source_mapping.mailer[0].function_response_types == toset(["ReportBatchItemFailures"])
-    )
-    error_message = "One bad record would hold back or repeat its batch."
-  }
-  assert {
-    condition = (
-      aws_lambda_event_source_mapping.mailer[0].maximum_retry_attempts == 10
-      && aws_lambda_event_source_mapping.mailer[0].maximum_record_age_in_seconds == 21600
-    )
-    error_message = "Retries are not bounded by 10 attempts and 6 hours."
-  }
-  assert {
-    condition     = aws_lambda_event_source_mapping.mailer[0].destination_config[0].on_failure[0].destination_arn == aws_sqs_queue.dead_letters[0].arn
-    error_message = "What is given up does not go to the dead-letter queue."
+    condition = {
+      for mapping in aws_lambda_event_source_mapping.mailer : mapping.function_name => {
+        source   = mapping.event_source_arn
+        position = mapping.starting_position
+        batch    = [mapping.batch_size, mapping.parallelization_factor]
+        bisect   = mapping.bisect_batch_on_function_error
+        response = one(mapping.function_response_types)
+        retries  = [mapping.maximum_retry_attempts, mapping.maximum_record_age_in_seconds]
+        rest     = mapping.destination_config[0].on_failure[0].destination_arn
+      }
+      } == {
+      (aws_lambda_function.mailer[0].arn) = {
+        source   = aws_dynamodb_table.this.stream_arn
+        position = "TRIM_HORIZON"
+        batch    = [10, 1]
+        bisect   = true
+        response = "ReportBatchItemFailures"
+        retries  = [10, 21600]
+        rest     = aws_sqs_queue.dead_letters[0].arn
+      }
+    }
+    error_message = "The mailer does not read the stream from its beginning, one bad record holds back or repeats its batch, retries are not bounded by 10 attempts and 6 hours, or what is given up does not go to the dead-letter queue."
   }
   assert {
     condition = toset(aws_lambda_event_source_mapping.mailer[0].filter_criteria[0].filter[*].pattern) == toset([
@@ -112,58 +105,44 @@ run "stream" {
     ])
     error_message = "The mailer is invoked for other records than new inquiries and rows whose reply was just set."
   }
-}
-
-run "mailer" {
   assert {
-    condition     = aws_lambda_function.mailer[0].function_name == "inquiries-${terraform.workspace}-mailer"
-    error_message = "The mailer is not named after the stage."
-  }
-  assert {
-    condition     = aws_lambda_function.mailer[0].handler == "mailer.handler" && one(aws_lambda_function.mailer[0].architectures) == "arm64"
-    error_message = "The mailer does not start the handler of the built package on arm64."
-  }
-  assert {
-    condition     = aws_lambda_function.mailer[0].runtime == var.runtime
-    error_message = "CKV_AWS_363: the runtime is not var.runtime, which must be a supported one."
-  }
-  assert {
-    condition     = aws_lambda_function.mailer[0].source_code_hash == filebase64sha256("stages.tf")
-    error_message = "A change of the package would not be deployed."
-  }
-  assert {
-    condition     = aws_lambda_function.mailer[0].memory_size == 256 && aws_lambda_function.mailer[0].timeout == 60
-    error_message = "The mailer does not have 256 MB and 60 s."
-  }
-  assert {
-    condition     = aws_lambda_function.mailer[0].tracing_config[0].mode == "Active"
-    error_message = "CKV_AWS_50, AVD-AWS-0066: the mailer is not traced."
-  }
-  assert {
-    condition = aws_lambda_function.mailer[0].environment[0].variables == tomap({
-      TABLE_NAME     = "inquiries-${terraform.workspace}"
-      INBOX_TO       = "team@example.org"
-      INBOX_FROM     = "${terraform.workspace}@mail.example.com"
-      MAILS_PER_HOUR = "25"
-      STAGE          = terraform.workspace
-      MAIL_LANGUAGE  = "de"
-    })
-    error_message = "CKV_AWS_45: the mailer's environment is not its settings only."
+    condition = {
+      name     = aws_lambda_function.mailer[0].function_name
+      memory   = aws_lambda_function.mailer[0].memory_size
+      timeout  = aws_lambda_function.mailer[0].timeout
+      handler  = aws_lambda_function.mailer[0].handler
+      platform = one(aws_lambda_function.mailer[0].architectures)
+      runtime  = aws_lambda_function.mailer[0].runtime
+      hash     = aws_lambda_function.mailer[0].source_code_hash
+      tracing  = aws_lambda_function.mailer[0].tracing_config[0].mode
+      settings = aws_lambda_function.mailer[0].environment[0].variables
+      log      = [for log in aws_lambda_function.mailer[0].logging_config : [log.log_format, log.log_group, log.application_log_level, log.system_log_level]]
+      kept     = aws_cloudwatch_log_group.mailer[0].retention_in_days
+      } == {
+      name     = "inquiries-${terraform.workspace}-mailer"
+      memory   = 256
+      timeout  = 60
+      handler  = "mailer.handler"
+      platform = "arm64"
+      runtime  = var.runtime
+      hash     = filebase64sha256("stages.tf")
+      tracing  = "Active"
+      settings = tomap({
+        TABLE_NAME     = "inquiries-${terraform.workspace}"
+        INBOX_TO       = "team@example.org"
+        INBOX_FROM     = "${terraform.workspace}@mail.example.com"
+        MAILS_PER_HOUR = "25"
+        STAGE          = terraform.workspace
+        MAIL_LANGUAGE  = "de"
+      })
+      log  = [["JSON", "/aws/lambda/inquiries-${terraform.workspace}-mailer", "INFO", "INFO"]]
+      kept = 30
+    }
+    error_message = "CKV_AWS_45, CKV_AWS_50, CKV_AWS_66, CKV_AWS_363, AVD-AWS-0066: the mailer is not the built package on arm64 with its name, 256 MB, 60 s, traces, JSON logs that are kept for 30 days, and its settings only."
   }
   assert {
     condition     = !contains(keys(aws_lambda_function.this.environment[0].variables), "INBOX_TO")
     error_message = "The function knows of mail."
-  }
-  assert {
-    condition = (
-      aws_lambda_function.mailer[0].logging_config[0].log_format == "JSON"
-      && aws_lambda_function.mailer[0].logging_config[0].log_group == aws_cloudwatch_log_group.mailer[0].name
-      && aws_lambda_function.mailer[0].logging_config[0].application_log_level == "INFO"
-      && aws_lambda_function.mailer[0].logging_config[0].system_log_level == "INFO"
-      && aws_cloudwatch_log_group.mailer[0].name == "/aws/lambda/${aws_lambda_function.mailer[0].function_name}"
-      && aws_cloudwatch_log_group.mailer[0].retention_in_days == 30
-    )
-    error_message = "CKV_AWS_66: the mailer does not log JSON, with its report lines, to its own log group with a retention."
   }
   assert {
     condition = jsonencode(jsondecode(aws_iam_role.mailer[0].assume_role_policy).Statement) == jsonencode([
@@ -209,19 +188,13 @@ run "mailer" {
     condition     = length(jsondecode(aws_iam_role_policy.function.policy).Statement) == 3
     error_message = "The function's role has more permissions with mail than without."
   }
-}
-
-run "queue_and_identity" {
   assert {
-    condition = (
-      aws_sqs_queue.dead_letters[0].name == "inquiries-${terraform.workspace}-mailer-dead-letters"
-      && aws_sqs_queue.dead_letters[0].message_retention_seconds == 1209600
-    )
-    error_message = "The dead-letter queue does not keep messages for 14 days."
-  }
-  assert {
-    condition     = aws_sqs_queue.dead_letters[0].sqs_managed_sse_enabled
-    error_message = "CKV_AWS_27, AVD-AWS-0096: the dead-letter queue is not encrypted."
+    condition = {
+      for queue in aws_sqs_queue.dead_letters : queue.name => [queue.message_retention_seconds, queue.sqs_managed_sse_enabled]
+      } == {
+      "inquiries-${terraform.workspace}-mailer-dead-letters" = [1209600, true]
+    }
+    error_message = "CKV_AWS_27, AVD-AWS-0096: the dead-letter queue does not keep messages for 14 days, or is not encrypted."
   }
   assert {
     condition = (
@@ -256,9 +229,6 @@ run "queue_and_identity" {
     )
     error_message = "An output has another value."
   }
-}
-
-run "operators" {
   assert {
     condition = (
       aws_iam_policy.inbox.name == "inquiries-${terraform.workspace}-inbox"
@@ -314,7 +284,7 @@ run "operators" {
   }
 }
 
-run "existing_identity" {
+run "every_setting_of_the_functions" {
   variables {
     stages = {
       for stage in ["develop", "main", "release"] : stage => {
@@ -322,6 +292,13 @@ run "existing_identity" {
         audience    = ["client"]
         cors_origin = "https://www.example.com"
         inbox       = { to = "team@example.org", from = "team@mail.example.com", identity = "example.com" }
+
+        log_retention_days   = 365
+        pitr_days            = 7
+        retention_days       = 365
+        inquiries_per_hour   = 60
+        reserved_concurrency = 0
+        table_kms_key_arn    = "arn:aws:kms:eu-central-1:111122223333:key/00000000-0000-0000-0000-000000000000"
       }
     }
   }
@@ -336,5 +313,31 @@ run "existing_identity" {
       && aws_lambda_function.mailer[0].environment[0].variables.MAIL_LANGUAGE == "en"
     )
     error_message = "The defaults are not 10 mails an hour, in English."
+  }
+  assert {
+    condition = alltrue([
+      for table in [aws_dynamodb_table.this, aws_dynamodb_table.erasures] :
+      table.point_in_time_recovery[0].recovery_period_in_days == 7
+      && table.server_side_encryption[0].enabled
+      && table.server_side_encryption[0].kms_key_arn == "arn:aws:kms:eu-central-1:111122223333:key/00000000-0000-0000-0000-000000000000"
+    ])
+    error_message = "pitr_days does not limit how far back the tables can be restored, or a table does not use the customer's key."
+  }
+  assert {
+    condition = aws_lambda_function.this.environment[0].variables == tomap({
+      TABLE_NAME         = "inquiries-${terraform.workspace}"
+      CORS_ORIGIN        = "https://www.example.com"
+      RETENTION_DAYS     = "365"
+      INQUIRIES_PER_HOUR = "60"
+    })
+    error_message = "The function does not get retention_days or inquiries_per_hour."
+  }
+  assert {
+    condition     = aws_lambda_function.this.reserved_concurrent_executions == 0
+    error_message = "The function cannot be stopped with a reserved concurrency of 0."
+  }
+  assert {
+    condition     = aws_cloudwatch_log_group.function.retention_in_days == 365 && aws_cloudwatch_log_group.access.retention_in_days == 365
+    error_message = "Logs cannot be kept for a year."
   }
 }

@@ -83,7 +83,7 @@ run "everything" {
       table-system-errors = "GreaterThanThreshold 0 in 1 of 1 periods of 300 s, missing data is notBreaching"
       table-throttles     = "GreaterThanThreshold 0 in 1 of 1 periods of 300 s, missing data is notBreaching"
     }
-    error_message = "An alarm rings at another figure, after another time or without data, or is not in this table."
+    error_message = "An alarm fires at another figure, after another time or without data, or is not in this table."
   }
   assert {
     condition = {
@@ -252,10 +252,17 @@ run "only_the_api" {
         audience    = ["client"]
         cors_origin = "https://www.example.com"
         alarm_email = "${stage}@example.com"
+
+        deletion_protection_enabled = stage == "develop"
       }
     }
   }
 
+  # The only way to destroy a protected stage (docs/runbook.md).
+  assert {
+    condition     = aws_dynamodb_table.this.deletion_protection_enabled == (terraform.workspace == "develop")
+    error_message = "Deletion protection cannot be switched on or off."
+  }
   assert {
     condition     = length(aws_route53_health_check.form) + length(aws_cloudwatch_metric_alarm.form) + length(aws_sns_topic.form) == 0
     error_message = "A form that this stage does not serve is watched."

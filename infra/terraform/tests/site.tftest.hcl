@@ -30,49 +30,50 @@ variables {
   stages = { for stage in ["develop", "main", "release"] : stage => {} }
 }
 
-run "user_pool" {
+run "user_pool_and_form" {
   assert {
-    condition = (
-      aws_cognito_user_pool.this[0].name == "inquiries-${terraform.workspace}"
-      && aws_cognito_user_pool.this[0].username_attributes == toset(["email"])
-      && aws_cognito_user_pool.this[0].auto_verified_attributes == toset(["email"])
-      && aws_cognito_user_pool.this[0].user_attribute_update_settings[0].attributes_require_verification_before_update == toset(["email"])
-      && !aws_cognito_user_pool.this[0].username_configuration[0].case_sensitive
-    )
-    error_message = "Users do not sign in with an email that they have verified."
+    condition = {
+      for pool in aws_cognito_user_pool.this : pool.name => {
+        names     = [one(pool.username_attributes), one(pool.auto_verified_attributes)]
+        changes   = one(pool.user_attribute_update_settings[0].attributes_require_verification_before_update)
+        cased     = pool.username_configuration[0].case_sensitive
+        password  = pool.password_policy[0].minimum_length >= 12
+        protected = pool.deletion_protection == "ACTIVE"
+      }
+      } == {
+      "inquiries-${terraform.workspace}" = {
+        names     = ["email", "email"]
+        changes   = "email"
+        cased     = false
+        password  = true
+        protected = aws_dynamodb_table.this.deletion_protection_enabled
+      }
+    }
+    error_message = "Users do not sign in with an email that they have verified, in any case of letters, with 12 characters of a password or more, or the pool is not protected as the table is."
   }
   assert {
-    condition     = (aws_cognito_user_pool.this[0].deletion_protection == "ACTIVE") == aws_dynamodb_table.this.deletion_protection_enabled
-    error_message = "The user pool is not protected as the table is."
-  }
-  assert {
-    condition     = aws_cognito_user_pool.this[0].password_policy[0].minimum_length >= 12
-    error_message = "Passwords of less than 12 characters are accepted."
-  }
-  assert {
-    condition = (
-      !aws_cognito_user_pool_client.form[0].generate_secret
-      && aws_cognito_user_pool_client.form[0].allowed_oauth_flows_user_pool_client
-      && aws_cognito_user_pool_client.form[0].allowed_oauth_flows == toset(["code"])
-      && aws_cognito_user_pool_client.form[0].allowed_oauth_scopes == toset(["openid", "email"])
-      && aws_cognito_user_pool_client.form[0].prevent_user_existence_errors == "ENABLED"
-      && !contains(aws_cognito_user_pool_client.form[0].explicit_auth_flows, "ALLOW_USER_PASSWORD_AUTH")
-    )
-    error_message = "The form's client is not a public one with the code grant only."
-  }
-  assert {
-    condition = (
-      aws_cognito_user_pool_client.form[0].refresh_token_rotation[0].feature == "ENABLED"
-      && !contains(aws_cognito_user_pool_client.form[0].explicit_auth_flows, "ALLOW_REFRESH_TOKEN_AUTH")
-    )
-    error_message = "Refresh tokens are not rotated, or Cognito refuses the client."
-  }
-  assert {
-    condition = (
-      toset(aws_cognito_user_pool_client.form[0].callback_urls) == toset(["https://mock.cloudfront.net/"])
-      && toset(aws_cognito_user_pool_client.form[0].logout_urls) == toset(["https://mock.cloudfront.net/"])
-    )
-    error_message = "Users do not get back to the form after signing in and out."
+    condition = {
+      for client in aws_cognito_user_pool_client.form : "form" => {
+        secret  = client.generate_secret
+        flows   = [client.allowed_oauth_flows_user_pool_client, one(client.allowed_oauth_flows)]
+        scopes  = sort(client.allowed_oauth_scopes)
+        unknown = client.prevent_user_existence_errors
+        auth    = length(setintersection(client.explicit_auth_flows, ["ALLOW_USER_PASSWORD_AUTH", "ALLOW_REFRESH_TOKEN_AUTH"]))
+        refresh = client.refresh_token_rotation[0].feature
+        urls    = [one(client.callback_urls), one(client.logout_urls)]
+      }
+      } == {
+      form = {
+        secret  = false
+        flows   = [true, "code"]
+        scopes  = tolist(["email", "openid"])
+        unknown = "ENABLED"
+        auth    = 0
+        refresh = "ENABLED"
+        urls    = ["https://mock.cloudfront.net/", "https://mock.cloudfront.net/"]
+      }
+    }
+    error_message = "The form's client is not a public one with the code grant only, refresh tokens are not rotated, or users do not get back to the form."
   }
   assert {
     condition = (
@@ -88,9 +89,6 @@ run "user_pool" {
     )
     error_message = "The API does not accept the tokens of the user pool's two clients."
   }
-}
-
-run "site" {
   assert {
     condition = (
       aws_s3_bucket_public_access_block.site[0].block_public_acls
@@ -158,35 +156,28 @@ run "site" {
     error_message = "Pages of other origins cannot load the form's element, or may do more than load files."
   }
   assert {
-    condition = (
-      one(aws_apigatewayv2_api.this.cors_configuration[0].allow_origins) == "https://mock.cloudfront.net"
-      && aws_lambda_function.this.environment[0].variables.CORS_ORIGIN == "https://mock.cloudfront.net"
-    )
-    error_message = "The API does not allow the form's origin."
-  }
-  assert {
-    condition = output.site == {
-      bucket = aws_s3_bucket.site[0].id, distribution_id = "MOCKDISTRIBUTION", url = "https://mock.cloudfront.net/"
-    }
-    error_message = "The output site does not name the bucket, the distribution and the form's address."
-  }
-  assert {
-    condition = output.form_config == {
-      issuer   = "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_Mock"
-      clientId = aws_cognito_user_pool_client.form[0].id
-      apiUrl   = "https://mockapi.execute-api.eu-central-1.amazonaws.com"
-    }
-    error_message = "config.json would not name the issuer, the form's client and the API."
-  }
-  assert {
-    condition = output.connect_origins == tolist([
-      "https://cognito-idp.eu-central-1.amazonaws.com", local.sign_in_origin, "https://mockapi.execute-api.eu-central-1.amazonaws.com",
-    ])
-    error_message = "The page's policy would not be limited to the issuer, the sign-in pages and the API."
-  }
-  assert {
     condition     = terraform_data.guard.input.is_protected == aws_dynamodb_table.this.deletion_protection_enabled
     error_message = "A protected stage could be destroyed up to its table."
+  }
+  assert {
+    condition = {
+      site    = output.site
+      config  = output.form_config
+      connect = output.connect_origins
+      origins = [one(aws_apigatewayv2_api.this.cors_configuration[0].allow_origins), aws_lambda_function.this.environment[0].variables.CORS_ORIGIN]
+      } == {
+      site = { bucket = aws_s3_bucket.site[0].id, distribution_id = "MOCKDISTRIBUTION", url = "https://mock.cloudfront.net/" }
+      config = {
+        issuer   = "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_Mock"
+        clientId = aws_cognito_user_pool_client.form[0].id
+        apiUrl   = "https://mockapi.execute-api.eu-central-1.amazonaws.com"
+      }
+      connect = tolist([
+        "https://cognito-idp.eu-central-1.amazonaws.com", local.sign_in_origin, "https://mockapi.execute-api.eu-central-1.amazonaws.com",
+      ])
+      origins = ["https://mock.cloudfront.net", "https://mock.cloudfront.net"]
+    }
+    error_message = "The upload would go elsewhere, config.json or the page's policy would have other addresses, or the API does not allow the form's origin."
   }
 }
 
@@ -239,6 +230,26 @@ run "own_issuer_and_page" {
   assert {
     condition     = output.site == null && output.form_config == null && output.smoke_sign_in == null && length(output.connect_origins) == 0
     error_message = "An output names a form or a user pool that does not exist."
+  }
+  assert {
+    condition = (
+      length(aws_dynamodb_table.this.server_side_encryption) == 0 && length(aws_dynamodb_table.erasures.server_side_encryption) == 0
+      && (aws_lambda_function.this.reserved_concurrent_executions == -1 || aws_lambda_function.this.reserved_concurrent_executions == null)
+      && aws_apigatewayv2_stage.this.default_route_settings[0].throttling_rate_limit == 100
+      && aws_apigatewayv2_stage.this.default_route_settings[0].throttling_burst_limit == 200
+    )
+    error_message = "Without settings a table does not use AWS's key, concurrency is reserved, or every call is a 429."
+  }
+  assert {
+    condition     = length(aws_sns_topic.alarms) == 0 && alltrue([for alarm in aws_cloudwatch_metric_alarm.this : length(alarm.alarm_actions) == 0])
+    error_message = "There is a topic for alarms without an address."
+  }
+  assert {
+    condition = (
+      length(aws_apigatewayv2_domain_name.this) == 0 && length(output.dns_records) == 0
+      && output.api_url == "https://mockapi.execute-api.eu-central-1.amazonaws.com"
+    )
+    error_message = "There is a custom domain by default, or the URL is not the gateway's."
   }
 }
 

@@ -1,0 +1,155 @@
+# The rules for the settings of the selected stage. Each is true if they keep it, and its key is the message if not.
+locals {
+  issuer_pattern = "^https://[A-Za-z0-9.-]+(:[0-9]+)?(/[^?#\\s]*)?$"
+  origin_pattern = "^https?://([a-z0-9-]+(\\.[a-z0-9-]+)*|\\[[0-9a-f:]+\\])(:[0-9]+)?$"
+
+  # As web/src/config.ts takes them.
+  link_pattern = "^https://[\\p{L}\\p{N}.-]+(:[0-9]+)?([/?#]\\S*)?$"
+  logo_pattern = "^[A-Za-z0-9][A-Za-z0-9._-]*\\.(svg|png|jpg|jpeg|webp)$"
+
+  # The files of web/src/languages.
+  languages = ["en", "de", "fr", "es", "ja", "ar"]
+
+  domain_pattern = "^[a-z0-9-]+(\\.[a-z0-9-]+)+$"
+
+  # A dot-atom and a domain name in lower case, as src/mailer/text.ts takes them.
+  address_pattern = "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"
+
+  # The retention periods that the CloudWatch Logs API accepts.
+  log_retention_days = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653]
+
+  # src/limits.ts has the same for what the functions read (MAXIMA).
+  maxima = {
+    pitr_days              = 35
+    retention_days         = 36500
+    inquiries_per_hour     = 1000
+    "inbox.mails_per_hour" = 1000
+  }
+  numbers = {
+    pitr_days              = local.settings.pitr_days
+    retention_days         = local.settings.retention_days
+    inquiries_per_hour     = local.settings.inquiries_per_hour
+    "inbox.mails_per_hour" = try(local.settings.inbox.mails_per_hour, null)
+  }
+
+  set_domains = concat(local.settings.domain[*], local.settings.site_domain[*])
+
+  # The texts of a form by language.
+  form_texts = flatten([
+    for form in local.settings.form[*] : [for texts in concat([form.introduction, form.expectation], coalesce(form.topics, [])) : [texts] if texts != null]
+  ])
+
+  rules = merge(
+    {
+      for name, maximum in local.maxima : "${name} must be a whole number from 1 to ${maximum}" => (
+        local.numbers[name] == null || try(local.numbers[name] >= 1 && local.numbers[name] <= maximum && floor(local.numbers[name]) == local.numbers[name], false)
+      )
+    },
+    {
+      "issuer must be an https URL without query or fragment" = alltrue([for url in local.settings.issuer[*] : can(regex(local.issuer_pattern, url))])
+
+      "issuer and audience belong together; leave out both for a user pool of the stage" = (local.settings.issuer == null) == (local.settings.audience == null)
+
+      "audience must have at least one client id, none of them blank" = local.settings.audience == null || (
+        try(length(local.settings.audience), 0) > 0 && alltrue([for client in coalesce(local.settings.audience, []) : can(regex("^\\S+$", client))])
+      )
+
+      "cors_origin must be one origin as browsers send it: scheme://host[:port] in lower case, no *, path or trailing slash" = alltrue([
+        for origin in local.settings.cors_origin[*] : can(regex(local.origin_pattern, origin))
+      ])
+
+      "site = false needs the cors_origin of the page that calls the API, and no site_domain" = (
+        coalesce(local.settings.site, true) || (local.settings.cors_origin != null && local.settings.site_domain == null)
+      )
+
+      "log_retention_days must be one of ${join(", ", local.log_retention_days)}" = contains(local.log_retention_days, local.settings.log_retention_days)
+
+      "throttling.rate_limit and burst_limit must be at least 1, since 0 answers every call with 429" = min(values(local.settings.throttling)...) >= 1
+
+      "reserved_concurrency must not be negative" = alltrue([for number in local.settings.reserved_concurrency[*] : number >= 0])
+
+      "alarm_email must be an e-mail address" = alltrue([for address in local.settings.alarm_email[*] : can(regex("^[^@\\s]+@[^@\\s]+$", address))])
+
+      "table_kms_key_arn must be the ARN of a KMS key" = alltrue([for arn in local.settings.table_kms_key_arn[*] : can(regex("^arn:[a-z-]+:kms:", arn))])
+
+      "inbox.to and from must be plain e-mail addresses, without names and with their domains in lower case" = alltrue([
+        for inbox in local.settings.inbox[*] : can(regex(local.address_pattern, inbox.to)) && can(regex(local.address_pattern, inbox.from))
+      ])
+
+      "inbox.identity must be the address in from, or its domain or a parent of that" = alltrue(flatten([
+        for inbox in local.settings.inbox[*] : [
+          for identity in inbox.identity[*] : identity == inbox.from || can(regex("^[a-z0-9.-]+$", identity)) && (
+            endswith(inbox.from, "@${identity}") || endswith(inbox.from, ".${identity}")
+          )
+        ]
+      ]))
+
+      "inbox.language must be one of ${join(", ", local.languages)}" = alltrue([for inbox in local.settings.inbox[*] : contains(local.languages, inbox.language)])
+
+      "form needs a form: leave it out with a cors_origin, or set site = true" = (
+        local.settings.form == null || coalesce(local.settings.site, local.settings.cors_origin == null || local.settings.site_domain != null)
+      )
+
+      "form.accent must be a colour as #rrggbb" = alltrue(flatten([
+        for form in local.settings.form[*] : [for accent in form.accent[*] : can(regex("^#[0-9A-Fa-f]{6}$", accent))]
+      ]))
+
+      "form.home, privacy and imprint must be https addresses" = alltrue(flatten([
+        for form in local.settings.form[*] : [for url in [form.home, form.privacy, form.imprint] : can(regex(local.link_pattern, url)) if url != null]
+      ]))
+
+      # The build copies web/public into the form.
+      "form.logo must be the name of an SVG, PNG, JPEG or WebP file in web/public" = alltrue(flatten([
+        for form in local.settings.form[*] : [
+          for logo in form.logo[*] : can(regex(local.logo_pattern, logo)) && try(fileexists("${path.module}/../../web/public/${logo}"), false)
+        ]
+      ]))
+
+      "form.topics must be at most 12" = alltrue([for form in local.settings.form[*] : length(coalesce(form.topics, [])) <= 12])
+
+      "form.languages must be at least one of ${join(", ", local.languages)}, each once" = alltrue([
+        for form in local.settings.form[*] : form.languages == null || try(
+          length(form.languages) > 0 && length(distinct(form.languages)) == length(form.languages) && length(setsubtract(form.languages, local.languages)) == 0, false
+        )
+      ])
+
+      "form.introduction, expectation and topics must be texts by language (${join(", ", local.languages)}), none of them empty" = alltrue([
+        for texts in local.form_texts : length(texts) > 0 && alltrue([for language, text in texts : contains(local.languages, language) && trimspace(text) != ""])
+      ])
+
+      "form.name must not be empty" = alltrue(flatten([for form in local.settings.form[*] : [for name in form.name[*] : trimspace(name) != ""]]))
+
+      "domain and site_domain need a host name in lower case, and as certificate_arn the ARN of an ACM certificate" = alltrue([
+        for domain in local.set_domains :
+        can(regex(local.domain_pattern, domain.name)) && alltrue([for arn in domain.certificate_arn[*] : can(regex("^arn:[a-z-]+:acm:", arn))])
+      ])
+
+      "site_domain.certificate_arn must be in us-east-1, the only region from which CloudFront takes certificates" = alltrue(flatten([
+        for domain in local.settings.site_domain[*] : [for arn in domain.certificate_arn[*] : can(regex("^arn:[a-z-]+:acm:us-east-1:", arn))]
+      ]))
+
+      "dns must be \"none\", \"certificate\" or \"all\", not \"none\" with certificate_arn, and not set with hosted_zone" = alltrue(flatten([
+        for domain in local.set_domains : [
+          for dns in domain.dns[*] :
+          local.settings.hosted_zone == null && contains(domain.certificate_arn == null ? ["none", "certificate", "all"] : ["certificate", "all"], dns)
+        ]
+      ]))
+
+      "domain and site_domain must be in the hosted_zone" = alltrue(flatten([
+        for zone in local.settings.hosted_zone[*] : [for domain in local.set_domains : domain.name == zone || endswith(domain.name, ".${zone}")]
+      ]))
+
+      "domain and site_domain must be two names" = length(distinct(local.set_domains[*].name)) == length(local.set_domains)
+    },
+  )
+}
+
+output "stage" {
+  description = "The stage this workspace deploys."
+  value       = local.stage
+
+  precondition {
+    condition     = alltrue(values(local.rules))
+    error_message = join("\n", [for rule, is_kept in local.rules : "Stage ${local.stage}: ${rule}." if !is_kept])
+  }
+}
