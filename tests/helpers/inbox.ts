@@ -14,7 +14,7 @@ import { startFaultProxy } from './fault-proxy.ts';
 import type { Plan } from './fault-proxy.ts';
 import { run } from './io.ts';
 import type { IoOptions } from './io.ts';
-import { createOwnTable } from './own-table.ts';
+import { bestEngine, createOwnTable } from './own-table.ts';
 
 /** Runs `npm run inbox -- ARGS` in this process. */
 export const runInbox = (args: readonly string[], options?: IoOptions) => run(main, args, options);
@@ -62,8 +62,8 @@ export function writeState(folder: string, engine: string, table: string): void 
 let last = 0;
 
 /** A table of the test's own, and the data folder of a stack that has it. */
-export async function openInbox() {
-  const own = await createOwnTable();
+export async function openInbox(engine = bestEngine()) {
+  const own = await createOwnTable(engine);
   const folder = createFolder();
   writeState(folder, own.engine, own.name);
   onTestFinished(own.close);

@@ -3,6 +3,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { createHmac, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -528,14 +529,13 @@ describe('on a stage', () => {
       store.value = String(input['Value']);
       return [200, { Version: 1 }];
     };
-    const server = createServer((request, response) => {
-      void text(request).then((body) => {
-        const operation = String(request.headers['x-amz-target']).split('.')[1];
-        const [status, data] = handle(operation, JSON.parse(body) as Row);
-        const headers = { 'content-type': 'application/x-amz-json-1.1' };
-        response.writeHead(status, headers).end(JSON.stringify(data));
-      });
-    });
+    const reply = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+      const operation = String(request.headers['x-amz-target']).split('.')[1];
+      const [status, data] = handle(operation, JSON.parse(await text(request)) as Row);
+      const headers = { 'content-type': 'application/x-amz-json-1.1' };
+      response.writeHead(status, headers).end(JSON.stringify(data));
+    };
+    const server = createServer((request, response) => void reply(request, response));
     const url = `http://127.0.0.1:${await listen(server, 0)}`;
     onTestFinished(() => close(server));
     stubAws({ ...toStageEnvironment(own.engine), AWS_ENDPOINT_URL_SSM: url });

@@ -3,10 +3,10 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { UUID } from 'uuidv7';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { sendAll } from '../../inbox/batches.ts';
 import type { InquiryFilter, StoredInquiry } from '../../inbox/store.ts';
 import { createInbox, parseReply } from '../../inbox/store.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
-import { describeOnEngines } from '../helpers/engines.ts';
 import { EMAIL, INQUIRY, SUB } from '../helpers/events.ts';
 import { answerAfter, cutConnection, refuse, startFaultProxy } from '../helpers/fault-proxy.ts';
 import type { Plan } from '../helpers/fault-proxy.ts';
@@ -18,19 +18,15 @@ const NOW = Date.parse('2026-11-21T12:00:00.000Z');
 /** An id of the given millisecond. */
 const idAt = (milliseconds: number): string => UUID.fromFieldsV7(milliseconds, 1, 2, 3).toString();
 
-describeOnEngines('the inbox', (endpoint) => {
+describe('the inbox', () => {
   /**
    * An inbox on a table of its own, at a fixed time.
    *
    * @param options - `pageSize` limits the pages of queries; `plan` meets the requests.
    */
-  async function open({
-    now = NOW,
-    pageSize = 1_000,
-    plan,
-  }: { now?: number; pageSize?: number; plan?: Plan } = {}) {
-    const table = await createOwnTable(endpoint);
-    const proxy = await startFaultProxy(endpoint, pageSize);
+  async function open({ pageSize = 1_000, plan }: { pageSize?: number; plan?: Plan } = {}) {
+    const table = await createOwnTable();
+    const proxy = await startFaultProxy(table.engine, pageSize);
     if (plan !== undefined) proxy.plan = plan;
     const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
     const client = DynamoDBDocumentClient.from(
@@ -42,7 +38,7 @@ describeOnEngines('the inbox', (endpoint) => {
       await proxy.close();
     });
     const entity = createInquiryEntity(table.name);
-    const inbox = createInbox(client, table.name, () => now);
+    const inbox = createInbox(client, table.name, () => NOW);
     return {
       inbox,
       proxy,
@@ -50,22 +46,18 @@ describeOnEngines('the inbox', (endpoint) => {
       async add(age: number, change: Partial<StoredInquiry> = {}): Promise<StoredInquiry> {
         const row = {
           ...INQUIRY,
-          id: idAt(now - age),
-          created_at: new Date(now - age).toISOString(),
+          id: idAt(NOW - age),
+          created_at: new Date(NOW - age).toISOString(),
           ...change,
         };
         await table.client.send(new PutCommand(entity.put(row).params()));
         return row;
       },
-      async addKey(row: StoredInquiry): Promise<void> {
-        await writeIdempotencyKey({ client: table.client, table: table.name }, row);
-      },
+      addKey: (row: StoredInquiry) => writeIdempotencyKey({ client: table.client, table: table.name }, row),
       async listIds(filter?: InquiryFilter): Promise<string[]> {
         return (await Array.fromAsync(inbox.list(filter))).flat().map(({ id }) => id);
       },
-      async remove(row: StoredInquiry): Promise<void> {
-        await removeRow(table.client, table.name, row);
-      },
+      remove: (row: StoredInquiry) => removeRow(table.client, table.name, row),
       /** Everything in the table. */
       async scan(): Promise<Record<string, unknown>[]> {
         const { Items = [] } = await table.client.send(new ScanCommand({ TableName: table.name }));
@@ -146,18 +138,17 @@ describeOnEngines('the inbox', (endpoint) => {
   describe('listInFull', () => {
     it('has all columns, in the order of the list, over many portions', async () => {
       const { inbox, add } = await open();
-      const rows = [];
-      for (let n = 0; n < 90; n++)
-        rows.push(await add(90 - n, n % 2 ? {} : { reply: 'r', reply_at: 't', respondent: 'R' }));
+      const answer = { reply: 'r', reply_at: 't', respondent: 'R' };
+      const rows = await Promise.all(Array.from({ length: 90 }, (_, n) => add(n, n % 2 ? {} : answer)));
       const portions = await Array.fromAsync(inbox.listInFull());
       expect(portions.map(({ length }) => length)).toEqual([40, 40, 10]);
-      expect(portions.flat()).toEqual(rows.toReversed());
+      expect(portions.flat()).toEqual(rows);
     });
 
     it('reads more than the 16 MB of one response', async () => {
       const { inbox, add } = await open();
       const body = 'b'.repeat(399_000);
-      for (let n = 0; n < 45; n++) await add(n, { body });
+      await Promise.all(Array.from({ length: 45 }, (_, n) => add(n, { body })));
       const rows = (await Array.fromAsync(inbox.listInFull())).flat();
       expect(rows.length).toBe(45);
       expect(rows.every((row) => row.body === body)).toBe(true);
@@ -172,16 +163,6 @@ describeOnEngines('the inbox', (endpoint) => {
       const read = (await Array.fromAsync(inbox.listInFull())).flat();
       expect(read).toEqual(rows.toReversed());
       expect(gets).toBe(3);
-    });
-
-    it('gives up when DynamoDB processes no key again and again', async () => {
-      const { inbox, add, proxy } = await open();
-      await add(1);
-      proxy.plan = (_, operation) =>
-        operation === 'BatchGetItem' ? answerAfter(withholdRows(1)) : undefined;
-      await expect(Array.fromAsync(inbox.listInFull())).rejects.toThrow(
-        expect.objectContaining({ name: 'ThrottlingException' }),
-      );
     });
 
     it('leaves out a row that was deleted in the meantime', async () => {
@@ -349,6 +330,34 @@ function withholdRows(round: number) {
     };
   };
 }
+
+describe('a batch', () => {
+  const toKeys = (pk: string) => ({ pk, sk: pk });
+
+  it('is sent again with what DynamoDB has not processed, and waits longer while it processes nothing', async () => {
+    const sent: string[][] = [];
+    const waits: number[] = [];
+    const left = [['b', 'c'], ['b', 'c'], ['b', 'c'], ['c'], []];
+    await sendAll(
+      ['a', 'b', 'c'],
+      toKeys,
+      async (keys) => ({ unprocessed: left[sent.push(keys) - 1]?.map(toKeys) }),
+      async (milliseconds) => waits.push(milliseconds),
+    );
+    expect(sent).toEqual([['a', 'b', 'c'], ['b', 'c'], ['b', 'c'], ['b', 'c'], ['c']]);
+    expect(waits).toEqual([50, 100, 200, 50]);
+  });
+
+  it('is given up after seven waits in which DynamoDB processes nothing', async () => {
+    const waits: number[] = [];
+    const send = async (keys: string[]) => ({ unprocessed: keys.map(toKeys) });
+    const sleep = async (milliseconds: number) => waits.push(milliseconds);
+    await expect(sendAll(['a'], toKeys, send, sleep)).rejects.toThrow(
+      expect.objectContaining({ name: 'ThrottlingException' }),
+    );
+    expect(waits).toEqual([100, 200, 400, 800, 1_600, 3_200, 6_400]);
+  });
+});
 
 describe('the text of a reply', () => {
   it.each([

@@ -1,0 +1,106 @@
+/** `npm run inbox` as a process: pipes, signals, memory and a real terminal. */
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, inject, it } from 'vitest';
+import { ROOT } from '../../lib/paths.ts';
+import { hang } from '../helpers/fault-proxy.ts';
+import { openInbox, parseLines } from '../helpers/inbox.ts';
+
+const noTerminal = !spawnSync('script', ['--version']).stdout?.includes('util-linux');
+if (noTerminal) {
+  process.stdout.write('\nSKIPPED: the inbox at a terminal, because `script` of util-linux is missing.\n');
+}
+
+const COMMAND = `'${process.execPath}' inbox/main.ts --data "$DATA"`;
+const options = { cwd: ROOT, maxBuffer: Infinity };
+
+let table: Awaited<ReturnType<typeof openInbox>>;
+beforeEach(async () => {
+  table = await openInbox();
+});
+
+/** Runs a line of a shell. */
+const shell = (line: string) =>
+  new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
+    const env = { ...process.env, DATA: table.folder };
+    const child = execFile('sh', ['-c', line], { ...options, env }, (_, stdout, stderr) =>
+      resolve({ code: child.exitCode, stdout, stderr }),
+    );
+  });
+
+it('lists, answers, exports and erases, with its exit codes', async () => {
+  const { id, cognito_sub } = await table.add(1);
+  expect(parseLines((await shell(`${COMMAND} list`)).stdout)).toMatchObject([{ id }]);
+  const reply = `echo 'Yes.' | ${COMMAND} reply ${id} --as Ana`;
+  expect(await shell(reply)).toMatchObject({ code: 0, stderr: '' });
+  expect(await shell(reply)).toMatchObject({ code: 3, stdout: '' });
+  expect(parseLines((await shell(`${COMMAND} export`)).stdout)).toMatchObject([{ id, reply: 'Yes.' }]);
+  expect(await shell(`${COMMAND} erase --sub ${cognito_sub} --yes`)).toMatchObject({ code: 0 });
+  expect(await shell(`${COMMAND} show ${id}`)).toMatchObject({ code: 1, stdout: '' });
+  expect(await shell(`${COMMAND} show`)).toMatchObject({ code: 2, stdout: '' });
+});
+
+it('ends in silence when its reader ends first', async () => {
+  const subject = 's'.repeat(10_000);
+  await Promise.all(Array.from({ length: 100 }, (_, n) => table.add(n, { subject })));
+  const { stdout, stderr } = await shell(`${COMMAND} list | head -c 100`);
+  expect(stdout).toHaveLength(100);
+  expect(stderr).toBe('');
+});
+
+it.each(['SIGINT', 'SIGTERM'] as const)('leaves no part of an exported file after %s', async (signal) => {
+  await table.add(1);
+  const place = mkdtempSync(join(table.folder, 'out-'));
+  await table.meet((_, operation) => (operation === 'BatchGetItem' ? hang : undefined));
+  const args = ['inbox/main.ts', 'export', '--data', table.folder, '--out', join(place, 'x')];
+  const child = spawn(process.execPath, args, options);
+  const exit = once(child, 'exit');
+  await expect.poll(() => readdirSync(place), { timeout: 30_000 }).toHaveLength(1);
+  child.kill(signal);
+  expect(await exit).toEqual([signal === 'SIGINT' ? 130 : 143, null]);
+  expect(readdirSync(place)).toEqual([]);
+});
+
+it('exports with a bounded amount of memory', async () => {
+  // DynamoDB Local takes a minute for so many large rows.
+  table = await openInbox(inject('engines').dynalite);
+  const body = 'b'.repeat(399_000);
+  for (let n = 0; n < 200; n += 10) {
+    await Promise.all(Array.from({ length: 10 }, (_, m) => table.add(n + m, { body })));
+  }
+  // 80 MB pass through a heap of 64 MB.
+  const { stdout, stderr } = await shell(
+    `'${process.execPath}' --max-old-space-size=64 inbox/main.ts --data "$DATA" export | wc -lc`,
+  );
+  expect(stderr).toBe('');
+  const [lines = 0, bytes = 0] = stdout.trim().split(/\s+/).map(Number);
+  expect(lines).toBe(200);
+  expect(bytes).toBeGreaterThan(200 * body.length);
+});
+
+it.skipIf(noTerminal)('prints a table at a terminal, and deletes what is confirmed there', async () => {
+  const { cognito_sub } = await table.add(1);
+  /** Types when the question is there. */
+  const type = async (typed: string, verb: string) => {
+    const command = `'${process.execPath}' inbox/main.ts --data '${table.folder}' ${verb}`;
+    const child = spawn('script', ['-qec', `stty cols 100; ${command}`, '/dev/null'], options);
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      const asked = output.includes('Type local');
+      output += chunk.toString();
+      if (!asked && output.includes('Type local')) child.stdin.write(typed);
+    });
+    const [code] = (await once(child, 'close')) as [number];
+    return { code, output };
+  };
+  const erase = `erase --sub ${cognito_sub}`;
+  expect(await type('\u0003', erase)).toMatchObject({ code: 1 });
+  const list = await type('', 'list');
+  expect(list.output).toMatch(/^ID +AGE +EMAIL +SUBJECT\r\n/m);
+  expect(await type('local\n', erase)).toMatchObject({
+    code: 0,
+    output: expect.stringContaining(`Deleted 1 inquiry of ${cognito_sub}.`) as unknown,
+  });
+});
