@@ -1,6 +1,6 @@
 /**
- * The operators' page (inbox/page) and its API, on the loopback address. Whoever has the address has the
- * inbox: it ends in a secret of this run, which the page sends with each request. docs/adr/0082
+ * The operators' page (inbox/page) and its API, on the loopback address. The address gives access to the inbox: it ends in
+ * a secret of this run, which the page sends with each request. docs/adr/0082
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -13,19 +13,29 @@ import { buildPageWhenStale, outputOf } from '../lib/page-build.ts';
 import { startPageServer } from '../lib/page-server.ts';
 import { describeFailure } from '../lib/aws.ts';
 import type { Connection } from './connect.ts';
-import { parseReply, TOO_LARGE } from './store.ts';
+import {
+  ALREADY_ANSWERED,
+  replyTooLarge,
+  tableError,
+  unknownInquiry,
+  unknownPath,
+  unsupportedMediaType,
+  wrongAddress,
+  wrongOrigin,
+} from './page-errors.ts';
+import { parseReply } from './store.ts';
 import type { AnswerResult, IndexedInquiry, InquirySummary, StoredInquiry } from './store.ts';
 
 const PAGE = join(import.meta.dirname, 'page');
 
-/** Inquiries in one answer of the list. */
+/** Inquiries in one response of the list. */
 const PAGE_SIZE = 200;
 /** UTF-16 units of a subject in the list; one inquiry has all of it. */
 const SUBJECT_LENGTH = 300;
 /** Bytes of a request: six times the largest reply, which is the most that JSON makes of a text. */
 const BODY_LIMIT = 3 * 1024 * 1024;
 
-/** Answers of the API by path. Errors: `{ error, message }`. */
+/** Responses of the API by path. Errors: `{ error, message }` (inbox/page-errors.ts). */
 export interface InboxApi {
   '/api/session': { readonly stage: string; readonly table: string; readonly respondent: string };
   /** `next`: the value of `before` for the older ones. */
@@ -76,11 +86,11 @@ export async function startInboxServer(
       if (request.url?.startsWith('/api/') !== true) return false;
       void respond(request, response, connection, async (target, signal) => {
         if (!isEqual(request.headers.authorization ?? '', `Bearer ${secret}`)) {
-          throw new ApiError(403, 'WRONG_ADDRESS', 'The secret in the address is wrong.');
+          throw wrongAddress();
         }
         // Browsers send it with every POST, and with every request from another origin.
         const { origin: from = request.method === 'GET' ? origin : undefined } = request.headers;
-        if (from !== origin) throw new ApiError(403, 'WRONG_ORIGIN', 'The request is from another page.');
+        if (from !== origin) throw wrongOrigin();
         return api(request, target, signal);
       });
       return true;
@@ -90,7 +100,7 @@ export async function startInboxServer(
   return { url: `${server.url}/#${secret}`, close: server.close };
 }
 
-/** Compares without telling by the time how much is equal. */
+/** Compares in constant time. */
 function isEqual(a: string, b: string): boolean {
   const [one, other] = [a, b].map((text) => createHash('sha256').update(text).digest());
   return one !== undefined && other !== undefined && timingSafeEqual(one, other);
@@ -136,7 +146,7 @@ function toTableError(error: unknown, { stage, table }: PageConnection): ApiErro
   const failure = describeFailure(error, { stage: stage === 'local' ? undefined : stage, table });
   const { name, message } = failure instanceof Error ? failure : new Error();
   const text = failure === error ? `The table does not answer as expected (${name}).` : message;
-  return new ApiError(502, 'TABLE_ERROR', text);
+  return tableError(text);
 }
 
 function createApi({ stage, table, inbox, respondent }: PageConnection): Handler {
@@ -168,10 +178,13 @@ function createApi({ stage, table, inbox, respondent }: PageConnection): Handler
 
   const answer = async (id: string, reply?: string): Promise<Result> => {
     const by = await findRespondent();
-    const result = await inbox.answer(id, { respondent: by, ...(reply !== undefined && { reply }) });
-    if (result.status === 'too-large') throw new ApiError(413, 'TOO_LARGE', TOO_LARGE);
-    if (result.status === 'not-found') throw notFound();
-    return { status: result.status === 'answered' ? 200 : 409, data: { respondent: by, ...result } };
+    const result = await inbox.answer(id, { respondent: by, reply });
+    if (result.status === 'too-large') throw replyTooLarge();
+    if (result.status === 'not-found') throw unknownInquiry();
+    return {
+      status: result.status === 'answered' ? 200 : ALREADY_ANSWERED,
+      data: { respondent: by, ...result },
+    };
   };
 
   return async (request, { pathname, searchParams }, signal) => {
@@ -185,12 +198,12 @@ function createApi({ stage, table, inbox, respondent }: PageConnection): Handler
       return { data: await list(searchParams, signal) };
     }
     const [, text, action] = /^\/api\/inquiries\/([^/]+)(?:\/(reply|dismiss))?$/.exec(pathname) ?? [];
-    if (text === undefined) throw new ApiError(404, 'NOT_FOUND', 'There is nothing at this path.');
+    if (text === undefined) throw unknownPath();
     const id = parseId(text, 'The id');
     if (action === undefined) {
       if (!isRead) throw methodNotAllowed('GET');
       const inquiry = await inbox.get(id);
-      if (inquiry === undefined) throw notFound();
+      if (inquiry === undefined) throw unknownInquiry();
       return { data: inquiry };
     }
     if (request.method !== 'POST') throw methodNotAllowed('POST');
@@ -198,9 +211,6 @@ function createApi({ stage, table, inbox, respondent }: PageConnection): Handler
     return answer(id, action === 'reply' ? readReply(body) : undefined);
   };
 }
-
-const notFound = (): ApiError =>
-  new ApiError(404, 'NOT_FOUND', 'There is no such inquiry: it has expired, was erased or never existed.');
 
 /** @throws ApiError 400 naming the parameter that is malformed. */
 function parseListQuery(query: URLSearchParams) {
@@ -239,7 +249,7 @@ function readReply({ reply }: Record<string, unknown>): string {
 async function readJson(request: IncomingMessage): Promise<Record<string, unknown>> {
   const [type = ''] = (request.headers['content-type'] ?? '').split(';');
   if (type.trim().toLowerCase() !== 'application/json') {
-    throw new ApiError(415, 'UNSUPPORTED_MEDIA_TYPE', 'The content type must be application/json.');
+    throw unsupportedMediaType();
   }
   const chunks: Buffer[] = [];
   let size = 0;
@@ -248,7 +258,7 @@ async function readJson(request: IncomingMessage): Promise<Record<string, unknow
     // The rest is read and dropped, so that the answer arrives.
     if (size <= BODY_LIMIT) chunks.push(chunk);
   }
-  if (size > BODY_LIMIT) throw new ApiError(413, 'TOO_LARGE', TOO_LARGE);
+  if (size > BODY_LIMIT) throw replyTooLarge();
   const body = parseObject(Buffer.concat(chunks).toString());
   if (body === undefined) throw badRequest('The request body must be a JSON object.');
   return body;

@@ -102,7 +102,7 @@ start().catch(() => {
   main?.replaceChildren(
     problemPage({
       title: 'The inbox cannot be opened',
-      text: 'This browser lets the page keep nothing. Please allow it to store data.',
+      text: 'This browser does not let the page store data. Please allow it.',
     }),
   );
 });

@@ -9,7 +9,7 @@ import { exactTime, formatTime } from './times.ts';
 export type Detail = ReturnType<typeof createDetail>;
 
 /**
- * @param onChange - A draft begins or ends, or an inquiry turns out to be closed.
+ * @param onChange - A draft was begun or deleted, or the inquiry is closed.
  * @param onClose - The user goes back to the list.
  */
 export function createDetail({
@@ -99,7 +99,7 @@ export function createDetail({
     );
   }
 
-  /** The answer, and what this tab has of a reply that came too late. */
+  /** The answer, and the draft of a reply that was not sent because of it. */
   function answerOf({ id, reply, reply_at = '', respondent = '' }: Stored): HTMLElement[] {
     const shown = h(
       'section',
@@ -201,7 +201,7 @@ export function createDetail({
     if (choice === 'dismiss') await answer(shown);
   }
 
-  /** Records an answer, once at a time, and says what came of it; the user may have opened another by then. */
+  /** Records an answer, one at a time per inquiry, and shows the outcome; the user may have opened another one by then. */
   async function answer({ id, email }: Stored, text?: string): Promise<void> {
     if (busy.has(id)) return;
     busy.add(id);

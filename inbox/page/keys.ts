@@ -1,4 +1,4 @@
-/** The keys of mail programs, outside of text boxes. They can be switched off (WCAG 2.2, 2.1.4). */
+/** Keyboard shortcuts as in mail programs, outside of text boxes. They can be switched off (WCAG 2.2, 2.1.4). */
 import { button, h } from '../../web/ui/dom.ts';
 import type { Detail } from './detail.ts';
 import type { List } from './rows.ts';
@@ -51,7 +51,7 @@ function showHelp(): void {
   dialog.showModal();
 }
 
-/** Listens for the keys; returns what shows them. */
+/** Listens for the keys. @returns Opens the dialog that lists them. */
 export function listenForKeys(list: List, detail: Detail, close: () => void): () => void {
   const move = (step: 1 | -1): void => {
     const { activeElement: focused } = document;
@@ -84,7 +84,7 @@ export function listenForKeys(list: List, detail: Detail, close: () => void): ()
   document.addEventListener('keydown', (event) => {
     const { target, key } = event;
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    // A key that is held down moves on and does nothing else again and again.
+    // Only keys that move repeat while they are held down.
     if (event.repeat && !/^([jk]|Arrow(Up|Down))$/.test(key)) return;
     if (!(target instanceof HTMLElement) || target.closest('dialog')) return;
     if (target === list.search && key === 'ArrowDown') {

@@ -26,7 +26,7 @@ export function createList(api: Api, drafts: Drafts) {
   let next: string | undefined;
   let opened: string | undefined;
   let loading: AbortController | undefined;
-  /** Place of the opened one when it left the list. */
+  /** Index of the open inquiry when it left the list. */
   let place = -1;
   const closed = new Map<string, Closed>();
   const rows = new Map<string, HTMLAnchorElement>();
@@ -95,7 +95,7 @@ export function createList(api: Api, drafts: Drafts) {
     for (const each of shows) each.element.ariaPressed = String(each.show === query.show);
   }
 
-  /** All inquiries of one email in the whole table, or again the unanswered ones of everybody. */
+  /** Shows all inquiries of one email in the table; undefined: the unanswered ones of all users. */
   async function filterBy(email: string | undefined): Promise<void> {
     choose({ email, show: email === undefined ? 'unanswered' : 'all' });
     search.value = '';
@@ -112,7 +112,7 @@ export function createList(api: Api, drafts: Drafts) {
     await load();
   }
 
-  /** Loads the newest ones, or the ones before an id. An earlier request is given up. */
+  /** Loads the newest ones, or the ones before an id. An earlier request is aborted. */
   async function load(before?: string): Promise<void> {
     loading?.abort();
     const { signal } = (loading = new AbortController());
@@ -168,11 +168,11 @@ export function createList(api: Api, drafts: Drafts) {
     note.textContent =
       text === ''
         ? {
-            unanswered: 'Nothing is unanswered.',
-            answered: 'Nothing is closed yet.',
-            all: 'No inquiries yet.',
+            unanswered: 'No unanswered inquiries.',
+            answered: 'No closed inquiries.',
+            all: 'No inquiries.',
           }[query.show]
-        : 'Nothing among the loaded inquiries matches.';
+        : 'No loaded inquiry matches.';
   }
 
   function rowOf(inquiry: Summary): HTMLAnchorElement {

@@ -189,10 +189,10 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await check(page);
     expect(await inbox.get(id)).toMatchObject({ respondent: 'olga', reply_at: expect.any(String) });
     expect(await inbox.get(id)).not.toHaveProperty('reply');
-    await page.getByText('Nothing is unanswered.').waitFor();
+    await page.getByText('No unanswered inquiries.').waitFor();
   });
 
-  it('shows the other answer when somebody was faster, and keeps the text', async () => {
+  it('shows the answer of someone else who has already answered, and keeps the text', async () => {
     const { create, arrive, rows, reply, button, page, outcome, inbox } = await begin();
     const { id } = await create('Who is faster?');
     await arrive();
@@ -286,7 +286,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     expect(await count.textContent()).toContain('11 of 200 inquiries');
     await check(page);
     await search.fill('cleo@example.com');
-    await page.getByText('Nothing among the loaded inquiries matches.').waitFor();
+    await page.getByText('No loaded inquiry matches.').waitFor();
     await button('Find all of this email').click();
     await expect.poll(() => subjects.allTextContents()).toEqual(['Answered', 'The oldest']);
     await check(page);
