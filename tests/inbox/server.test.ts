@@ -1,32 +1,26 @@
 /** The API of the operators' page. */
-import { spawnSync } from 'node:child_process';
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeleteTableCommand, waitUntilTableNotExists } from '@aws-sdk/client-dynamodb';
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { expect, it, onTestFinished } from 'vitest';
-import { createInbox } from '../../inbox/store.ts';
-import type { Inbox } from '../../inbox/store.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { startInboxServer } from '../../inbox/server.ts';
 import type { InboxApi, PageConnection } from '../../inbox/server.ts';
+import type { Inbox } from '../../inbox/store.ts';
 import { createTable } from '../../local/database/table.ts';
-import { createInquiries } from '../../src/inquiries.ts';
-import { createOwnStore, describeOnEngines } from '../helpers/engines.ts';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 import { send } from '../helpers/http.ts';
-import { writeIdempotencyKey } from '../helpers/idempotency.ts';
+import { openInbox } from '../helpers/inbox.ts';
 
-const SUB = '1daae433-47cc-48ff-bf9b-73f530b9d7bc';
 const UNKNOWN = '01997b2e-0000-7000-8000-000000000000';
 
-describeOnEngines('the API of the operators’ page', (endpoint) => {
+describe('the API of the operators’ page', () => {
   /** The server on a table of its own. */
   const begin = async (change: (connection: PageConnection) => Partial<PageConnection> = () => ({})) => {
-    const own = await createOwnStore(endpoint);
+    const own = await openInbox();
     const connection: PageConnection = {
       stage: 'local',
-      table: own.table,
-      inbox: createInbox(own.client, own.table),
+      table: own.name,
+      inbox: own.inbox,
       respondent: async () => 'ana',
     };
     const server = await startInboxServer({ ...connection, ...change(connection) });
@@ -37,12 +31,8 @@ describeOnEngines('the API of the operators’ page', (endpoint) => {
     const post = async (path: string, data: unknown, headers = [...bearer, ...json, 'origin', origin]) =>
       send(`${origin}/api/${path}`, { method: 'POST', headers, body: JSON.stringify(data) });
     const get = async (path: string, headers = bearer) => send(`${origin}/api/${path}`, { headers });
-    const inquiries = createInquiries(own.store);
-    const create = async (subject: string, email = 'ben@example.com', body = 'body') => {
-      const call = { signal: AbortSignal.timeout(20_000), attempts: 0 };
-      const { inquiry } = await inquiries.create({ sub: SUB, email }, { subject, body }, call);
-      return inquiry;
-    };
+    const create = (subject: string, email = 'ben@example.com', body = 'body') =>
+      own.add(0, { subject, email, body });
     /** Follows `next` to the end. */
     const list = async (query: string) => {
       const pages = [];
@@ -85,16 +75,6 @@ describeOnEngines('the API of the operators’ page', (endpoint) => {
     expect((await get(`inquiries/${created[0]?.id}`)).json).toEqual(created[0]);
   });
 
-  it('shows no idempotency keys', async () => {
-    const own = await begin();
-    const [first, second] = [await own.create('first'), await own.create('second')];
-    const before = await own.list('show=all');
-    for (const inquiry of [first, second]) await writeIdempotencyKey(own, inquiry);
-    expect(await own.list('show=all')).toEqual(before);
-    expect(before.flat()).toHaveLength(2);
-    expect((await own.get(`inquiries/${first.id}`)).json).toEqual(first);
-  });
-
   it('reads one inquiry in any notation of its id', async () => {
     const { create, get } = await begin();
     const inquiry = await create('s');
@@ -117,17 +97,6 @@ describeOnEngines('the API of the operators’ page', (endpoint) => {
       expect(again).toMatchObject({ status: 409, json: { respondent: 'ana', reply_at } });
     }
     expect((await get(`inquiries/${id}`)).json).toEqual(stored.json);
-  });
-
-  it('gives the inquiry to one of twenty who answer at once', async () => {
-    const { create, post, get } = await begin();
-    const { id } = await create('s');
-    const texts = Array.from({ length: 20 }, (_, number) => `reply ${number}`);
-    const answers = await Promise.all(texts.map(async (reply) => post(`inquiries/${id}/reply`, { reply })));
-    const statuses = answers.map(({ status }) => status);
-    expect(statuses.toSorted((a, b) => a - b)).toEqual([200, ...Array<number>(19).fill(409)]);
-    const { reply } = (await get(`inquiries/${id}`)).json as { reply: string };
-    expect(reply).toBe(texts[statuses.indexOf(200)]);
   });
 
   it('dismisses without a reply', async () => {
@@ -260,24 +229,8 @@ describeOnEngines('the API of the operators’ page', (endpoint) => {
     }
   });
 
-  it('hides what has expired, and does not answer it', async () => {
-    const { create, post, get, list, client, table, entity } = await begin();
-    const inquiry = await create('s');
-    await client.send(
-      new UpdateCommand({
-        TableName: table,
-        ...entity.get(inquiry).params<{ Key: Record<string, unknown> }>(),
-        UpdateExpression: 'SET expires_at = :past',
-        ExpressionAttributeValues: { ':past': Math.floor(Date.now() / 1_000) - 1 },
-      }),
-    );
-    expect((await list('show=all')).flat()).toEqual([]);
-    expect((await get(`inquiries/${inquiry.id}`)).status).toBe(404);
-    expect((await post(`inquiries/${inquiry.id}/reply`, { reply: 'r' })).status).toBe(404);
-  });
-
   it('says what is wrong with the table, and works when it is right again', async () => {
-    const { get, client, table, create } = await begin();
+    const { get, client, engine, table, create } = await begin();
     await client.send(new DeleteTableCommand({ TableName: table }));
     await waitUntilTableNotExists({ client, maxWaitTime: 20, minDelay: 0.1 }, { TableName: table });
     for (const path of ['inquiries', `inquiries/${UNKNOWN}`]) {
@@ -286,7 +239,7 @@ describeOnEngines('the API of the operators’ page', (endpoint) => {
         json: { message: expect.stringMatching(`^The table ${table} does not exist`) },
       });
     }
-    await createTable(endpoint, table);
+    await createTable(engine, table);
     const { id } = await create('s');
     expect((await get(`inquiries/${id}`)).status).toBe(200);
   });
@@ -353,17 +306,4 @@ describeOnEngines('the API of the operators’ page', (endpoint) => {
       )
       .toBe(true);
   });
-});
-
-it.each([
-  [['--web', '--port', 'x'], 'The port must be a number from 0 to 65535, not "x".'],
-  [['--web', '--port', '65536'], 'The port must be a number from 0 to 65535, not "65536".'],
-  [['--web', 'list'], '--web takes no verb.'],
-  [['list', '--port', '5'], '--port is the port of --web.'],
-  [['--web', '--data', '/nowhere'], 'No local stack is running'],
-])('npm run inbox -- %s is bad usage', (args, message) => {
-  const { status, stderr, stdout } = spawnSync(process.execPath, ['inbox/main.ts', ...args]);
-  expect([status, stdout.toString()]).toEqual([2, '']);
-  expect(stderr.toString()).toMatch(/^[^\n]+\n$/);
-  expect(stderr.toString()).toContain(message);
 });
