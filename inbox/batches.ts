@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 const MOST_REFUSALS = 7;
 
 /**
- * Yields all pages of a query; one may be empty. A page is read when it is asked for.
+ * Yields all pages of a query; one may be empty. A page is read when the caller asks for it.
  *
  * @param read - `.go()` of a query with the cursor.
  */

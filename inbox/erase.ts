@@ -260,7 +260,7 @@ async function* deleteInquiries(
 }
 
 /**
- * @returns False where nobody can be asked: a dry run.
+ * @returns False without a terminal: a dry run.
  * @throws Error when something else was typed.
  */
 async function mayDelete({ connection: { stage, table }, io, say, yes }: Settings): Promise<boolean> {
@@ -316,11 +316,11 @@ function describeRemains({ stage }: Connection): string {
     'the stream of the table, which only the mailer reads: for 24 hours',
     'the mailer’s counts of mails per hour, which hold a hash of the user and ids of inquiries: for days',
     'idempotency keys under an email of which no inquiry was left (retention_days): for days',
-    'backups made by hand, and exports of the table or of the inbox: until somebody deletes them',
+    'backups made by hand, and exports of the table or of the inbox: until someone deletes them',
     'mails already sent, in the mailboxes of the team and of the user',
   ];
   const onLaptop = [
-    'exports of the inbox: until somebody deletes them',
+    'exports of the inbox: until someone deletes them',
     'mails already sent, in the local mailbox: until npm start ends',
   ];
   const lines = stage === 'local' ? onLaptop : onStage;

@@ -1,13 +1,13 @@
 /**
  * The record of erasures: who was erased, as a keyed hash of the `sub`, and until when. It is kept outside the table of
  * inquiries, so that a restore of that table does not lose it, and `erase --replay` can erase the same people again.
- * docs/adr/0084
+ * Its table has no ElectroDB model: a record is a hash and a time. docs/adr/0084
  */
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { link, rm, writeFile } from 'node:fs/promises';
 import { CreateTableCommand, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
 import { GetParameterCommand, PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
-import { PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { paginateScan, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { readIfThere } from '../lib/command-line.ts';
 import { NETWORK } from '../lib/aws.ts';
 import type { Connection } from './connect.ts';
@@ -32,7 +32,7 @@ interface Erasure {
 /** The records, as far as they were made with the present key. */
 export interface Replayable {
   readonly count: number;
-  /** Records of another key, which match nobody. */
+  /** How many records were made with another key, and cannot be matched to users. */
   readonly lost: number;
   /** Until when the inquiries of a user are erased; undefined for a user who was not erased. */
   readonly find: (sub: string) => string | undefined;
@@ -97,17 +97,13 @@ export function openErasures({ stage, client, erasures: { table, key: place } }:
       const keyId = key && toKeyId(key);
       const times = new Map<string, string>();
       let lost = 0;
-      let start: Record<string, unknown> | undefined;
-      do {
-        const { Items = [], LastEvaluatedKey } = await ask(
-          client.send(new ScanCommand({ TableName: table, ConsistentRead: true, ExclusiveStartKey: start })),
-        );
+      const pages = paginateScan({ client }, { TableName: table, ConsistentRead: true });
+      for (const { Items = [] } of await ask(Array.fromAsync(pages))) {
         for (const { hash, erased_at, key_id } of Items as Erasure[]) {
           if (key_id === keyId) times.set(hash, erased_at);
           else lost++;
         }
-        start = LastEvaluatedKey;
-      } while (start !== undefined);
+      }
       return { count: times.size, lost, find: (sub) => key && times.get(toHash(key, sub)) };
     },
   };

@@ -160,7 +160,7 @@ function createApi({ stage, table, inbox, respondent }: PageConnection): Handler
     });
   };
 
-  /** Up to PAGE_SIZE inquiries; stops reading when nobody waits for them any more. */
+  /** Up to PAGE_SIZE inquiries; stops reading when the page has closed the connection. */
   const list = async (query: URLSearchParams, signal: AbortSignal): Promise<InboxApi['/api/inquiries']> => {
     const { show, ...filter } = parseListQuery(query);
     const found: IndexedInquiry[] = [];

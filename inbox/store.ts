@@ -89,8 +89,8 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
     expires_at * 1_000 > now();
 
   /**
-   * Yields pages of the index, newest first; a page may be empty. A page is read when it is asked for. The index is
-   * eventually consistent.
+   * Yields pages of the index, newest first; a page may be empty. A page is read when the caller asks for it. The index
+   * is eventually consistent.
    */
   async function* list({
     unansweredOnly,

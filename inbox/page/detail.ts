@@ -191,7 +191,7 @@ export function createDetail({
       document.body,
       {
         title: 'Dismiss without a reply?',
-        text: `For what was answered elsewhere or needs no answer. It leaves the list of unanswered inquiries, and nobody is mailed. This cannot be undone.${loss}`,
+        text: `For what was answered elsewhere or needs no answer. It leaves the list of unanswered inquiries, and no mail is sent. This cannot be undone.${loss}`,
       },
       [
         ['dismiss', 'Dismiss'],

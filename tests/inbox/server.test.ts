@@ -244,7 +244,7 @@ describe('the API of the operators’ page', () => {
     expect((await get(`inquiries/${id}`)).status).toBe(200);
   });
 
-  it('tells nothing but the name of an error that nobody expects', async () => {
+  it('returns nothing but the name of an unexpected error', async () => {
     const { get } = await begin(({ inbox }) => ({
       inbox: {
         ...inbox,
