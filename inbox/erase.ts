@@ -220,10 +220,10 @@ async function* deleteInquiries(
   { cognito_sub, email }: Owner,
   until: string,
 ): AsyncGenerator<number> {
-  const inquiries = createInquiryEntity(table);
-  const deliveries = createDeliveryEntity(table);
+  const inquiries = createInquiryEntity(table, client);
+  const deliveries = createDeliveryEntity(table, client);
   const keys = createIdempotencyKeyEntity(table);
-  for (const entity of [inquiries, deliveries, keys]) entity.setClient(client);
+  keys.setClient(client);
   // Errors stay those of the SDK, which `describeFailure` knows.
   const options = { consistent: true, originalErr: true, unprocessed: 'raw' } as const;
   const owner = { cognito_sub, email };

@@ -83,8 +83,7 @@ const FIRST_ID = '0';
  * @param now - Milliseconds since the epoch.
  */
 export function createInbox(client: DynamoDBDocumentClient, table: string, now: () => number = Date.now) {
-  const inquiries = createInquiryEntity(table);
-  inquiries.setClient(client);
+  const inquiries = createInquiryEntity(table, client);
   const isCurrent = ({ expires_at = Infinity }: { expires_at?: number | undefined }): boolean =>
     expires_at * 1_000 > now();
 

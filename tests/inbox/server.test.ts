@@ -66,8 +66,7 @@ describe('the API of the operators’ page', () => {
   it('lists each inquiry once over several pages, with the beginning of its subject', async () => {
     const { create, list, get } = await begin();
     const subject = `${'x'.repeat(299)}😀 and more`;
-    const created = [];
-    for (let number = 0; number < 201; number++) created.push(await create(subject));
+    const created = await Promise.all(Array.from({ length: 201 }, () => create(subject)));
     const pages = await list('');
     expect(pages.map(({ length }) => length)).toEqual([200, 1]);
     expect(pages.flat().map(({ id }) => id)).toEqual(created.map(({ id }) => id).toReversed());
