@@ -44,6 +44,7 @@ for (const [what, reason] of [
 }
 /** Milliseconds; a start takes three seconds on a quiet machine. */
 const WAIT = { timeout: 80_000 };
+vi.setConfig({ testTimeout: 2 * WAIT.timeout, hookTimeout: 2 * WAIT.timeout });
 const folder = mkdtempSync(join(tmpdir(), 'inquiries-start-'));
 const running: { child: ReturnType<typeof spawn>; exit: Promise<unknown> }[] = [];
 afterAll(async () => {
@@ -299,7 +300,7 @@ describe.skipIf(noJava !== undefined)('npm start on DynamoDB Local', () => {
   it('ends when npm alone is killed', async () => {
     await stack.stop('SIGKILL');
     await expect.poll(() => isListening('127.0.0.1', port), WAIT).toBe(false);
-    await expect.poll(() => existsSync(join(data, 'stack.json'))).toBe(false);
+    await expect.poll(() => existsSync(join(data, 'stack.json')), WAIT).toBe(false);
   });
 
   it('keeps inquiries over a restart, mails them once, and leaves no process behind when it is killed', async () => {
