@@ -222,8 +222,7 @@ async function* deleteInquiries(
 ): AsyncGenerator<number> {
   const inquiries = createInquiryEntity(table, client);
   const deliveries = createDeliveryEntity(table, client);
-  const keys = createIdempotencyKeyEntity(table);
-  keys.setClient(client);
+  const keys = createIdempotencyKeyEntity(table, client);
   // Errors stay those of the SDK, which `describeFailure` knows.
   const options = { consistent: true, originalErr: true, unprocessed: 'raw' } as const;
   const owner = { cognito_sub, email };

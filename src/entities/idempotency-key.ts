@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { Entity } from 'electrodb';
+import type { DocumentClient } from 'electrodb';
 
 /**
  * Creates the ElectroDB model of an idempotency key: which inquiry was stored with it. It is in the partition of its
  * owner, with digests instead of the key and the text, and has no attribute named `id`, so that the index
  * `by-time` does not have it. docs/adr/0090
  */
-export function createIdempotencyKeyEntity(table: string) {
+export function createIdempotencyKeyEntity(table: string, client?: DocumentClient) {
   return new Entity(
     {
       model: { service: 'inquiries', entity: 'idempotency', version: '1' },
@@ -29,7 +30,7 @@ export function createIdempotencyKeyEntity(table: string) {
         },
       },
     } as const,
-    { table },
+    { table, ...(client && { client }) },
   );
 }
 

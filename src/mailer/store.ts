@@ -43,11 +43,14 @@ export function createMailerStore(
   return {
     /** Finds an inquiry by its id, once the index has it. */
     async find(id: string, abortSignal: AbortSignal): Promise<Row | undefined> {
-      // The index lacks an attribute by which ElectroDB recognizes its rows.
-      const { data } = await inquiries.query.byTime({ id }).go({ ignoreOwnership: true, abortSignal });
-      const [found] = data;
+      // Rows of the index have no `__edb_v__`: ElectroDB would recognize them by parsing their keys, which fails if the
+      // email has a line end.
+      const { data } = await inquiries.query.byTime({ id }).go({ data: 'raw', abortSignal });
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type of `data` does not know `raw`
+      const { Items: [found] = [] } = data as unknown as QueryCommandOutput;
       if (found === undefined) return undefined;
-      const { cognito_sub, email } = found;
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every row of the index has both
+      const { cognito_sub, email } = found as Keys;
       const row = await inquiries.get({ cognito_sub, email, id }).go({ consistent: true, abortSignal });
       return row.data ?? undefined;
     },
