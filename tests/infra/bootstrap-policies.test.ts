@@ -233,7 +233,7 @@ describe.skipIf(!hasTerraform)('the roles of develop (skipped without terraform 
         ]),
       },
     ];
-    expect(denied).toEqual(expected.map((statement) => ({ Effect: 'Deny', ...statement })));
+    expect(denied).toEqual(expected.map((statement) => Object.assign({ Effect: 'Deny' }, statement)));
   });
 
   it('that only plan read the configuration, and write nothing but the lock', () => {
