@@ -3,6 +3,14 @@ import { defineConfig } from 'vitest/config';
 
 const PRODUCTS = 'tests/{function,mailer,form,inbox,local,deploy,infra}';
 
+/** What the browser shows in every state and every language: in npm run test:all. */
+const STATES = 'states|languages';
+const BROWSER = {
+  globalSetup: ['tests/helpers/engines-setup.ts', 'tests/helpers/stack-setup.ts'],
+  // The default poll of a second is too short for a busy machine.
+  expect: { poll: { timeout: 15_000 } },
+};
+
 /** The suffix of a file tells what it needs: a browser, processes of the commands, an emulator of AWS, or nothing. */
 const product = (name: string, include: string, more: object = {}) => ({
   test: {
@@ -29,18 +37,15 @@ export default defineConfig(({ mode }) => {
   });
   return {
     test: {
-      // Most tests wait for processes: two workers on two cores, too, where Vitest would start one.
-      ...(mode !== 'hard' && { maxWorkers: Math.max(2, availableParallelism() - 1) }),
+      // Most tests wait for processes and for the browser.
+      ...(mode !== 'hard' && { maxWorkers: 2 * availableParallelism() }),
       // Only tests that say `concurrent` share the time: those under security and resilience wait for timeouts.
       maxConcurrency: 16,
       projects: [
         product('plain', '!(*.browser|*.process|*.apply).test.ts'),
         product('process', '*.process.test.ts'),
-        // The default poll of a second is too short for a busy machine.
-        product('browser', '*.browser.test.ts', {
-          globalSetup: ['tests/helpers/engines-setup.ts', 'tests/helpers/stack-setup.ts'],
-          expect: { poll: { timeout: 15_000 } },
-        }),
+        product('browser', `!@(${STATES}).browser.test.ts`, BROWSER),
+        product('states', `@(${STATES}).browser.test.ts`, BROWSER),
         product('apply', '*.apply.test.ts'),
         hard('security'),
         hard('resilience'),
