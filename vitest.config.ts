@@ -44,7 +44,7 @@ export default defineConfig(({ mode }) => {
       projects: [
         product('plain', '!(*.browser|*.process|*.apply).test.ts'),
         product('process', '*.process.test.ts'),
-        product('browser', `!@(${STATES}).browser.test.ts`, BROWSER),
+        product('browser', `!(${STATES}).browser.test.ts`, BROWSER),
         product('states', `@(${STATES}).browser.test.ts`, BROWSER),
         product('apply', '*.apply.test.ts'),
         hard('security'),
