@@ -299,6 +299,8 @@ describe.skipIf(noJava !== undefined)('npm start on DynamoDB Local', () => {
   });
 
   it('ends when npm alone is killed', async () => {
+    // Otherwise the next start mails them.
+    await expect.poll(async () => (await stack.mails()).length, WAIT).toBe(4);
     await stack.stop('SIGKILL');
     await expect.poll(() => isListening('127.0.0.1', port), WAIT).toBe(false);
     await expect.poll(() => existsSync(join(data, 'stack.json')), WAIT).toBe(false);
