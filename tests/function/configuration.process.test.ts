@@ -32,10 +32,7 @@ it.each([
   await expect.poll(readMessages).toEqual([expect.objectContaining({ status: 500, errorName, attempts })]);
 });
 
-it.each([
-  [{ TABLE_NAME: '', CORS_ORIGIN: '' }, 'Missing environment variables: TABLE_NAME, CORS_ORIGIN'],
-  [{ RETENTION_DAYS: '0' }, 'RETENTION_DAYS is not a whole number from 1 to 36500: 0'],
-  [{ INQUIRIES_PER_HOUR: '1001' }, 'INQUIRIES_PER_HOUR is not a whole number from 1 to 1000: 1001'],
-])('does not start with %j, and says why', async (change, message) => {
-  await expect(startSandbox({ ...CONFIGURATION, ...change })).rejects.toThrow(message);
+it('does not start without a variable, and names it', async () => {
+  const message = 'Missing environment variables: CORS_ORIGIN';
+  await expect(startSandbox({ ...CONFIGURATION, CORS_ORIGIN: '' })).rejects.toThrow(message);
 });
