@@ -68,6 +68,9 @@ const BAD_KEY = badRequest(
 );
 const NO_BODY = badRequest('The request has no body; the fields `subject` and `body` are missing.');
 
+/** A recent inquiry. */
+const findNth = async () => '019ab000-0000-7000-8000-000000000000';
+
 const logged: { level: string; entry: unknown }[] = [];
 const metrics: object[] = [];
 /** The log line of a request, of any duration. */
@@ -344,7 +347,6 @@ describe('faults', () => {
     Promise.reject(new SecretError(`secret of ${EMAIL}`, { cause: 'secret' }));
 
   const post = makePost({ subject: 's', body: 'b' });
-  const findNth = async () => '019ab000-0000-7000-8000-000000000000';
   const throwAtOnce = () => {
     throw new SecretError('secret');
   };
@@ -358,27 +360,21 @@ describe('faults', () => {
   ])(
     'answers one fixed 500 and logs nothing of the error but its name when %s',
     async (_, overrides, event) => {
-      expect(await setUp(overrides, 60).send(event)).toEqual(FAULT);
+      const { send, store } = setUp(overrides, 60);
+      expect(await send(event)).toEqual(FAULT);
+      expect(store.rows).toEqual([]);
       const method = event.requestContext?.http?.method;
       expect(logged).toEqual([lineOf('error', { method, status: 500, errorName: 'ThrottlingException' })]);
     },
   );
 
-  it('logs the name of what an error wraps', async () => {
-    const wrapped = new Error('wrapper', { cause: new SecretError('secret') });
-    await setUp({ list: fail(() => Promise.reject(wrapped)) }).send(makeEvent({}));
-    expect(logged).toEqual([lineOf('error', { status: 500, errorName: 'ThrottlingException' })]);
-  });
-
-  it.each([
+  it.each<[string, unknown, string]>([
     ['a string', 'secret', 'string'],
     ['undefined', undefined, 'undefined'],
-    [
-      'an error whose name is text from outside',
-      Object.assign(new Error('m'), { name: `x ${EMAIL}` }),
-      'Error',
-    ],
-  ])('answers 500 and logs nothing of it when %s is thrown', async (_, thrown, errorName) => {
+    ['an error of the system', Object.assign(new Error('m'), { code: 'ECONNREFUSED' }), 'ECONNREFUSED'],
+    ['what wraps an error', new Error('m', { cause: new SecretError('secret') }), 'ThrottlingException'],
+    ['an error with a name from outside', Object.assign(new Error('m'), { name: `x ${EMAIL}` }), 'Error'],
+  ])('answers 500 and logs a name only when %s is thrown', async (_, thrown, errorName) => {
     // oxlint-disable-next-line prefer-promise-reject-errors
     expect(await setUp({ list: fail(() => Promise.reject(thrown)) }).send(makeEvent({}))).toEqual(FAULT);
     expect(logged).toEqual([lineOf('error', { status: 500, errorName })]);
@@ -394,10 +390,6 @@ describe('faults', () => {
     const context = { ...CONTEXT, getRemainingTimeInMillis: () => remaining };
     await setUp().send(makeEvent({}), context);
     expect(timeout.mock.calls).toEqual([[expected]]);
-  });
-
-  it('answers without a context, too', async () => {
-    expect(await setUp().send(makeEvent({}), {})).toMatchObject({ statusCode: 200 });
   });
 });
 
@@ -425,7 +417,6 @@ describe('logs', () => {
     expect(logged).toEqual([lineOf(failed ? 'warn' : 'info', { method, status, ...failed })]);
   });
 
-  const findNth = async () => '019ab000-0000-7000-8000-000000000000';
   it.each<[string, Partial<InquiryStore>, number, string?]>([
     ['a replay', {}, 201],
     ['a reused key', { put: async () => ({ refusal: 'reused' }) }, 422, 'IDEMPOTENCY_KEY_REUSED'],
@@ -460,12 +451,7 @@ describe('logs', () => {
   it.each([
     ['a success', {}, makeEvent({}), 0],
     ['a mistake of the client', {}, postText('{'), 0],
-    [
-      'an internal error',
-      { put: () => Promise.reject(new Error('x')) },
-      makePost({ subject: '', body: '' }),
-      1,
-    ],
+    ['an internal error', { put: () => Promise.reject(new Error('x')) }, hello, 1],
   ])('metrics of %s: requests, internal errors, latency', async (_, overrides, event, faults) => {
     await setUp(overrides).send(event, { ...CONTEXT, functionName: 'inquiries-main' });
     expect(metrics).toEqual([
@@ -492,7 +478,9 @@ describe('logs', () => {
     ]);
   });
 
-  it('metrics of a direct call without a context under the name local', async () => {
+  it('metrics of a direct call, without a context or with an empty one, under the name local', async () => {
+    expect(await setUp().send(makeEvent({}), {})).toMatchObject({ statusCode: 200 });
+    logged.length = metrics.length = 0;
     expect(await setUp().app(makeEvent({}))).toMatchObject({ statusCode: 200 });
     expect(metrics).toMatchObject([{ FunctionName: 'local' }]);
     expect(logged).toEqual([lineOf('info', { status: 200, requestId: undefined })]);

@@ -134,25 +134,6 @@ describe('the limit of inquiries per hour', () => {
     },
   );
 
-  it('lets the owner go on when the oldest inquiry that counts is an hour old', async () => {
-    const { sendAt } = setUp(2);
-    await sendAt(0);
-    await sendAt(600_000);
-    expect(await sendAt(1_200_000)).toBe('2400');
-    expect(await sendAt(HOUR)).toBeUndefined();
-    expect(await sendAt(HOUR)).toBe('600');
-  });
-
-  it('does not count replays, and answers a known key beyond the limit', async () => {
-    const { sendAt, store } = setUp(2);
-    for (let count = 0; count < 5; count++) expect(await sendAt(count, 'k')).toBeUndefined();
-    expect(await sendAt(5)).toBeUndefined();
-    expect(await sendAt(6)).toBe('3600');
-    expect(await sendAt(7, 'k')).toBeUndefined();
-    expect(await sendAt(8, 'unknown')).toBe('3600');
-    expect(store.rows).toHaveLength(2);
-  });
-
   it('asks the store once about the last hour, and nothing without a limit', async () => {
     const findNth = vi.fn<InquiryStore['findNth']>(async () => undefined);
     const find = vi.fn<InquiryStore['find']>(async () => undefined);
@@ -173,19 +154,6 @@ describe('the limit of inquiries per hour', () => {
     expect(find.mock.calls).toEqual([[expect.objectContaining(INPUT), call, 'k']]);
     expect(put).not.toHaveBeenCalled();
   });
-
-  it.each(['findNth', 'find'] as const)(
-    'rejects with what %s rejects with, and stores nothing',
-    async (method) => {
-      const fault = new Error('down');
-      const { sendAt, store } = setUp(1, {
-        findNth: async () => '018bcfe5-6800-7abc-8def-0123456789ab',
-        [method]: () => Promise.reject(fault),
-      });
-      await expect(sendAt(0, 'k')).rejects.toBe(fault);
-      expect(store.rows).toEqual([]);
-    },
-  );
 
   it('tells to wait until the inquiry of an instance whose clock is ahead is an hour old', async () => {
     // The id's millisecond is START plus ten minutes.

@@ -78,17 +78,12 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
         {
           Destination: { ToAddresses: ['ana@example.com'] },
           ReplyToAddresses: [INBOX.INBOX_TO],
-          Content: {
-            Simple: {
-              Subject: { Data: 'Re: Lamp' },
-              Body: {
-                Text: { Data: expect.stringMatching(/^We send a new one\.\n[^]*\n> It is broken\.$/) },
-              },
-              Headers: [{ Name: 'References', Value: `<${inquiry.id}@mail.example.com>` }, {}],
-            },
-          },
+          Content: { Simple: { Subject: { Data: 'Re: Lamp' } } },
         },
       ]);
+      const { Body, Headers } = mailer.mails[0]?.Content.Simple ?? {};
+      expect(Body?.Text.Data).toMatch(/^We send a new one\.\n[^]*\n> It is broken\.$/);
+      expect(Headers?.[0]?.Value).toBe(`<${inquiry.id}@mail.example.com>`);
       expect(JSON.stringify(mailer.mails)).not.toContain('bea');
     });
 
