@@ -12,6 +12,7 @@ const ORIGIN = 'https://www.example.com';
 const HEADERS = { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': ORIGIN };
 const CONTEXT = { awsRequestId: 'request-1', getRemainingTimeInMillis: () => 30_000 };
 const NOW = Date.UTC(2026, 10, 20);
+const OWNER = { sub: SUB, email: EMAIL };
 
 function setUp(overrides: Partial<InquiryStore> = {}, inquiriesPerHour?: number) {
   const store = createMemoryStore(overrides);
@@ -62,7 +63,13 @@ const TOO_LARGE = failure(
   'The request body is larger than any inquiry that can be stored.',
 );
 const badRequest = (message: string) => failure(400, 'BAD_REQUEST', message);
+const BAD_KEY = badRequest(
+  'The header `Idempotency-Key` must be one key of 1 to 255 visible ASCII characters.',
+);
 const NO_BODY = badRequest('The request has no body; the fields `subject` and `body` are missing.');
+
+/** A recent inquiry. */
+const findNth = async () => '019ab000-0000-7000-8000-000000000000';
 
 const logged: { level: string; entry: unknown }[] = [];
 const metrics: object[] = [];
@@ -89,269 +96,199 @@ beforeEach(() => {
 });
 afterEach(() => vi.restoreAllMocks());
 
-describe('GET', () => {
-  it('answers 200 with email, count and inquiries, newest first', async () => {
-    const { send, store } = setUp();
-    await send(makePost({ subject: 'first', body: '' }));
-    await send(makePost({ subject: 'second', body: '' }));
-    expect(await send(makeEvent({}))).toEqual({
-      statusCode: 200,
-      headers: HEADERS,
-      body: { email: EMAIL, count: 2, inquiries: [store.rows[1], store.rows[0]] },
-    });
-  });
-
-  it('ignores a body', async () => {
-    expect(await setUp().send(makeEvent({ body: '{' }))).toMatchObject({ statusCode: 200 });
-  });
+const get = (queryStringParameters: unknown, claims: unknown = OWNER) => ({
+  ...makeEvent({ claims }),
+  queryStringParameters,
 });
+const hello = makePost({ subject: 'Hello', body: 'World' });
+const other = makePost({ subject: 'Hello', body: 'Moon' });
+const toBase64 = (body: string | Buffer) =>
+  makeEvent({ method: 'POST', body: Buffer.from(body).toString('base64'), isBase64Encoded: true });
 
-describe('GET with parameters', () => {
-  const get = (queryStringParameters: unknown) => ({ ...makeEvent({}), queryStringParameters });
-  const BAD_LIMIT = badRequest('The parameter `limit` must be a whole number from 1 to 1000.');
-  const BAD_BEFORE = badRequest('The parameter `before` must be the id of an inquiry.');
-
-  it('answers with a Link to older inquiries while there are any, `limit` repeated', async () => {
+describe('GET', () => {
+  it('answers 200 with email, count and inquiries, newest first; a Link, with the limit repeated, while there are older ones', async () => {
     const { send, store } = setUp();
     for (const subject of ['1', '2', '3']) await send(makePost({ subject, body: '' }));
     const [first, second, third] = store.rows;
-    expect(await send(get({ limit: '2' }))).toEqual({
+    const page = (inquiries: unknown[], headers: object = HEADERS) => ({
       statusCode: 200,
-      headers: { ...HEADERS, Link: `<?before=${second?.id}&limit=2>; rel="next"` },
-      body: { email: EMAIL, count: 2, inquiries: [third, second] },
+      headers,
+      body: { email: EMAIL, count: inquiries.length, inquiries },
     });
-    expect(await send(get({ before: second?.id, limit: '2' }))).toEqual({
-      statusCode: 200,
-      headers: HEADERS,
-      body: { email: EMAIL, count: 1, inquiries: [first] },
-    });
+    expect(await send(makeEvent({}))).toEqual(page([third, second, first]));
+    const Link = `<?before=${second?.id}&limit=2>; rel="next"`;
+    expect(await send(get({ limit: '2' }))).toEqual(page([third, second], { ...HEADERS, Link }));
+    expect(await send(get({ before: second?.id, limit: '2' }))).toEqual(page([first]));
+    for (const before of [second?.id.toUpperCase(), `{${second?.id}}`])
+      expect(await send(get({ before }))).toEqual(page([first]));
+    expect(await send(get({ before: first?.id }))).toEqual(page([]));
   });
 
-  it('lists only inquiries older than `before`, in any spelling of the id', async () => {
-    const { send, store } = setUp();
-    for (const subject of ['1', '2']) await send(makePost({ subject, body: '' }));
-    const [first, second] = store.rows;
-    for (const before of [second?.id, second?.id.toUpperCase(), `{${second?.id}}`]) {
-      expect((await send(get({ before }))).body).toMatchObject({ inquiries: [first] });
-    }
-    expect((await send(get({ before: first?.id }))).body).toEqual({ email: EMAIL, count: 0, inquiries: [] });
-  });
-
-  it('ignores other parameters', async () => {
-    expect(await setUp().send(get({ page: '2', offset: 'x' }))).toMatchObject({ statusCode: 200 });
-  });
-
-  it.each([null, undefined, 7, 'limit=1', [], {}])('reads the parameters %j as none', async (parameters) => {
-    expect(await setUp().send(get(parameters))).toMatchObject({ statusCode: 200 });
+  it.each<[string, GatewayEvent]>([
+    ['a body', makeEvent({ body: '{' })],
+    ['other parameters', get({ page: '2', offset: 'x' })],
+    ['a key that is malformed', withKey(makeEvent({}), 'a,b')],
+    ...[null, undefined, 7, 'limit=1', [], {}].map((one): [string, GatewayEvent] => [
+      `parameters that are ${JSON.stringify(one)}`,
+      get(one),
+    ]),
+  ])('ignores %s', async (_, event) => {
+    expect(await setUp().send(event)).toMatchObject({ statusCode: 200, headers: HEADERS });
   });
 
   it.each(['1', '1000', '00001'])('takes the limit %j', async (limit) => {
     expect(await setUp().send(get({ limit }))).toMatchObject({ statusCode: 200 });
   });
-
-  it.each(['', '0', '-1', '1001', '1.5', ' 1', '1,2', '１', 7, null])(
-    'answers 400 to the limit %j',
-    async (limit) => {
-      expect(await setUp().send(get({ limit }))).toEqual(BAD_LIMIT);
-    },
-  );
-
-  it.each(['', 'x', SUB, '01a1f794-6f77-70a2-a975-366ad3f1860', 7, null])(
-    'answers 400 to the id %j',
-    async (before) => {
-      expect(await setUp().send(get({ before }))).toEqual(BAD_BEFORE);
-    },
-  );
-
-  it('checks the claims before the parameters', async () => {
-    expect(
-      await setUp().send({ ...makeEvent({ claims: {} }), queryStringParameters: { limit: 'x' } }),
-    ).toEqual(UNAUTHORIZED);
-  });
-
-  it('are not read by POST', async () => {
-    const event = { ...makePost({ subject: '', body: '' }), queryStringParameters: { limit: 'x' } };
-    expect(await setUp().send(event)).toMatchObject({ statusCode: 201 });
-  });
 });
 
 describe('POST', () => {
-  it('answers 201 with the stored inquiry', async () => {
+  it('answers 201 with the stored inquiry, whatever the query parameters', async () => {
     const { send, store } = setUp();
-    expect(await send(makePost({ subject: 'Hello', body: 'World' }))).toEqual({
-      statusCode: 201,
-      headers: HEADERS,
-      body: {
-        inquiry: {
-          id: store.rows[0]?.id,
-          cognito_sub: SUB,
-          email: EMAIL,
-          subject: 'Hello',
-          body: 'World',
-          created_at: '2026-11-20T00:00:00.000Z',
-        },
-      },
-    });
-    expect(store.rows).toHaveLength(1);
+    const inquiry = {
+      id: expect.any(String) as string,
+      cognito_sub: SUB,
+      email: EMAIL,
+      subject: 'Hello',
+      body: 'World',
+      created_at: '2026-11-20T00:00:00.000Z',
+    };
+    const event = { ...hello, queryStringParameters: { limit: 'x' } };
+    expect(await send(event)).toEqual({ statusCode: 201, headers: HEADERS, body: { inquiry } });
+    expect(store.rows).toEqual([inquiry]);
   });
 
-  it('accepts an empty subject and an empty body', async () => {
-    expect(await setUp().send(makePost({ subject: '', body: '' }))).toMatchObject({
-      statusCode: 201,
-      body: { inquiry: { subject: '', body: '' } },
-    });
-  });
-
-  it('replaces lone surrogates by U+FFFD in the store and in the 201', async () => {
+  it.each<[string, GatewayEvent, { subject: string; body: string }]>([
+    ['empty texts', makePost({ subject: '', body: '' }), { subject: '', body: '' }],
+    [
+      'lone surrogates, which become U+FFFD',
+      postText(String.raw`{"subject":"a\ud800b","body":"\udfff\ud83d\ude00"}`),
+      { subject: 'a\uFFFDb', body: '\uFFFD😀' },
+    ],
+    ['base64', toBase64('{"subject":"é","body":"😀"}'), { subject: 'é', body: '😀' }],
+  ])('takes %s', async (_, event, texts) => {
     const { send, store } = setUp();
-    const body = '{"subject":"a\\ud800b","body":"\\udfff\\ud83d\\ude00"}';
-    const response = await send(postText(body));
-    expect(store.rows[0]).toMatchObject({ subject: 'a\uFFFDb', body: '\uFFFD😀' });
-    expect(response.body).toEqual({ inquiry: store.rows[0] });
+    const { body } = await send(event);
+    expect(store.rows).toMatchObject([texts]);
+    expect(body).toEqual({ inquiry: store.rows[0] });
   });
+});
 
-  it('decodes a base64 body', async () => {
-    const { send, store } = setUp();
-    const body = Buffer.from('{"subject":"é","body":"😀"}').toString('base64');
-    await send(makeEvent({ method: 'POST', body, isBase64Encoded: true }));
-    expect(store.rows[0]).toMatchObject({ subject: 'é', body: '😀' });
-  });
-
+describe('a refusal, which stores nothing', () => {
   const OBJECT_NEEDED = badRequest(
     'The request body must be a JSON object with the fields `subject` and `body`.',
   );
   const isMissing = (name: string) => badRequest(`The field \`${name}\` is missing.`);
   const isNoText = (name: string) => badRequest(`The field \`${name}\` must be a string.`);
-  it.each([
-    ['there is no body', undefined, NO_BODY],
-    ['the body of the event is null', null, NO_BODY],
-    ['the body of the event is an object', { subject: '', body: '' }, NO_BODY],
-    ['the JSON is null', 'null', OBJECT_NEEDED],
-    ['the JSON is an array', '["s","b"]', OBJECT_NEEDED],
-    ['the JSON is a string', '"s"', OBJECT_NEEDED],
-    ['both fields are missing', '{}', isMissing('subject')],
-    ['the subject is missing', '{"body":""}', isMissing('subject')],
-    ['the body is missing', '{"subject":""}', isMissing('body')],
-    ['the subject is null', '{"subject":null,"body":""}', isNoText('subject')],
-    ['the subject is a number', '{"subject":1,"body":""}', isNoText('subject')],
-    ['the body is an object', '{"subject":"","body":{}}', isNoText('body')],
-    ['the fields hide in __proto__', '{"__proto__":{"subject":"","body":""}}', isMissing('subject')],
-    ['the body is an empty string', '', NOT_JSON],
-    ['the body is broken JSON', '{"subject":"s","body":', NOT_JSON],
-    ['the body opens with a byte order mark', '\uFEFF{"subject":"s","body":"b"}', NOT_JSON],
-  ])('answers as the table says and stores nothing when %s', async (_, body, expected) => {
+  const BAD_LIMIT = badRequest('The parameter `limit` must be a whole number from 1 to 1000.');
+  const BAD_BEFORE = badRequest('The parameter `before` must be the id of an inquiry.');
+  const BROKEN = '{"subject":"s","body":';
+  const MARKED = '\uFEFF{"subject":"s","body":"b"}';
+  const http = { method: 'GET' };
+
+  it.each<readonly [string, unknown, object]>([
+    ...['', '0', '-1', '1001', '1.5', ' 1', '1,2', '１', 7, null].map(
+      (limit) => [`the limit ${JSON.stringify(limit)}`, get({ limit }), BAD_LIMIT] as const,
+    ),
+    ...['', 'x', SUB, '01a1f794-6f77-70a2-a975-366ad3f1860', 7, null].map(
+      (before) => [`the id ${JSON.stringify(before)}`, get({ before }), BAD_BEFORE] as const,
+    ),
+    ['no body', postText(undefined), NO_BODY],
+    ['a body that is null', postText(null), NO_BODY],
+    ['a body that is an object', postText({ subject: '', body: '' }), NO_BODY],
+    ['JSON that is null', postText('null'), OBJECT_NEEDED],
+    ['JSON that is an array', postText('["s","b"]'), OBJECT_NEEDED],
+    ['JSON that is a string', postText('"s"'), OBJECT_NEEDED],
+    ['no fields', postText('{}'), isMissing('subject')],
+    ['no subject', postText('{"body":""}'), isMissing('subject')],
+    ['no text', postText('{"subject":""}'), isMissing('body')],
+    ['a subject that is null', postText('{"subject":null,"body":""}'), isNoText('subject')],
+    ['a subject that is a number', postText('{"subject":1,"body":""}'), isNoText('subject')],
+    ['a text that is an object', postText('{"subject":"","body":{}}'), isNoText('body')],
+    ['fields in __proto__', postText('{"__proto__":{"subject":"","body":""}}'), isMissing('subject')],
+    ['an empty body', postText(''), NOT_JSON],
+    ['broken JSON', postText(BROKEN), NOT_JSON],
+    ['a byte order mark', postText(MARKED), NOT_JSON],
+    ['an empty body in base64', toBase64(''), NOT_JSON],
+    ['broken JSON in base64', toBase64(BROKEN), NOT_JSON],
+    ['bytes that are not UTF-8', toBase64(Buffer.from([0x22, 0xff, 0x22])), NOT_JSON],
+    ['a byte order mark in base64', toBase64(MARKED), NOT_JSON],
+    [
+      'an inquiry larger than the store takes',
+      makePost(LARGE),
+      failure(413, 'PAYLOAD_TOO_LARGE', 'The inquiry is larger than the 400 KB that can be stored.'),
+    ],
+    ['a body larger than any inquiry', postText(' '.repeat(2_600_001)), TOO_LARGE],
+    ['a malformed key', withKey(hello, 'a,b'), BAD_KEY],
+    ['a key that is no text', withKey(hello, null), BAD_KEY],
+    ...['PUT', 'HEAD', 'get', '', '__proto__', 'constructor', null, 7, {}, ['GET']].map(
+      (method) => [`the method ${JSON.stringify(method)}`, makeEvent({ method }), NOT_ALLOWED] as const,
+    ),
+    ...[
+      null,
+      undefined,
+      'event',
+      7,
+      [],
+      {},
+      { requestContext: null },
+      { requestContext: { http: null } },
+    ].map((event) => [`the event ${JSON.stringify(event)}`, event, NOT_ALLOWED] as const),
+    ...[undefined, null, { lambda: {} }, { jwt: {} }].map(
+      (authorizer) =>
+        [
+          `the authorizer ${JSON.stringify(authorizer)}`,
+          { requestContext: { http, authorizer } },
+          UNAUTHORIZED,
+        ] as const,
+    ),
+    ['no claims', makeEvent({ claims: {} }), UNAUTHORIZED],
+    ['a sub that is no UUID', makeEvent({ claims: { sub: 'x', email: EMAIL } }), UNAUTHORIZED],
+    // Of several mistakes, the first in this order is answered: method, claims, body, key, fields.
+    ['a method and claims', withKey(makeEvent({ method: 'PUT', claims: null }), 'a,b'), NOT_ALLOWED],
+    ['claims and parameters', get({ limit: 'x' }, {}), UNAUTHORIZED],
+    ['claims and a body', makeEvent({ method: 'POST', body: '{', claims: {} }), UNAUTHORIZED],
+    ['claims and a key', withKey(makePost({}, {}), 'a,b'), UNAUTHORIZED],
+    ['no body and a key', withKey(postText(undefined), 'a,b'), NO_BODY],
+    ['a body that is not JSON and a key', withKey(postText('{'), 'a,b'), NOT_JSON],
+    ['a body that is too large and a key', withKey(postText(' '.repeat(2_600_001)), 'a,b'), TOO_LARGE],
+    ['a key and fields', withKey(makePost({}), 'a,b'), BAD_KEY],
+  ])('of %s', async (_, event, expected) => {
     const { send, store } = setUp();
-    expect(await send(postText(body))).toEqual(expected);
+    expect(await send(event)).toEqual(expected);
     expect(store.rows).toEqual([]);
-  });
-
-  it.each([
-    ['empty', ''],
-    ['not JSON', Buffer.from('hello').toString('base64')],
-    ['not UTF-8', Buffer.from([0x22, 0xff, 0x22]).toString('base64')],
-    ['JSON after a byte order mark', Buffer.from('\uFEFF{"subject":"s","body":"b"}').toString('base64')],
-  ])('answers 500 when a base64 body is %s', async (_, body) => {
-    expect(await setUp().send(makeEvent({ method: 'POST', body, isBase64Encoded: true }))).toEqual(NOT_JSON);
-  });
-
-  it('answers 413 to an inquiry that does not fit into the store, and to a body that is larger than any', async () => {
-    const { send, store } = setUp();
-    expect(await send(makePost(LARGE))).toEqual({
-      ...TOO_LARGE,
-      body: {
-        error: 'PAYLOAD_TOO_LARGE',
-        message: 'The inquiry is larger than the 400 KB that can be stored.',
-      },
-    });
-    expect(await send(makePost({ subject: '', body: 'x'.repeat(2_600_000) }))).toEqual(TOO_LARGE);
-    expect(store.rows).toEqual([]);
-  });
-
-  it('checks the claims before the body', async () => {
-    expect(await setUp().send(makeEvent({ method: 'POST', body: '{', claims: {} }))).toEqual(UNAUTHORIZED);
   });
 });
 
 describe('POST with Idempotency-Key', () => {
-  const hello = makePost({ subject: 'Hello', body: 'World' });
-  const other = makePost({ subject: 'Hello', body: 'Moon' });
-  const BAD_KEY = badRequest(
-    'The header `Idempotency-Key` must be one key of 1 to 255 visible ASCII characters.',
-  );
   const REUSED = failure(
     422,
     'IDEMPOTENCY_KEY_REUSED',
     'The Idempotency-Key was used for an inquiry with another subject or body.',
   );
 
-  it('answers as without one, the first time', async () => {
-    const { send, store } = setUp();
-    expect(await send(withKey(hello, 'k'))).toEqual({
+  it('answers as without one the first time, then the same byte for byte with a header, and 422 to another text', async () => {
+    const { app, send, store, wait } = setUp();
+    const first = await app(withKey(hello, 'k'));
+    expect(first).toEqual({
       statusCode: 201,
       headers: HEADERS,
-      body: { inquiry: store.rows[0] },
+      body: JSON.stringify({ inquiry: store.rows[0] }),
     });
-    expect(store.rows).toHaveLength(1);
-  });
-
-  it('answers a replay with the first body, byte for byte, and says so in a header', async () => {
-    const { app, store, wait } = setUp();
-    const first = await app(withKey(hello, 'k'));
     wait(60_000);
-    expect(await app(withKey(hello, '"k"'))).toEqual({
-      ...first,
-      headers: { ...HEADERS, 'Idempotency-Replayed': 'true' },
-    });
-    expect(store.rows).toHaveLength(1);
-  });
-
-  it('answers 422 when the key was used for another text', async () => {
-    const { send, store } = setUp();
-    await send(withKey(hello, 'k'));
+    const headers = { ...HEADERS, 'Idempotency-Replayed': 'true' };
+    expect(await app(withKey(hello, '"k"'))).toEqual({ ...first, headers });
     expect(await send(withKey(other, 'k'))).toEqual(REUSED);
     expect(store.rows).toHaveLength(1);
+    for (const key of ['K', 'kk', '__proto__'])
+      expect(await send(withKey(other, key))).toMatchObject({ statusCode: 201, headers: HEADERS });
   });
 
   it('answers 409 with Retry-After while a request with the key is being processed', async () => {
     const { send } = setUp({ put: async () => ({ refusal: 'in use' }) });
+    const message = 'A request with this Idempotency-Key is being processed. Please send it again.';
     expect(await send(withKey(hello, 'k'))).toEqual(
-      failure(
-        409,
-        'IDEMPOTENCY_CONFLICT',
-        'A request with this Idempotency-Key is being processed. Please send it again.',
-        { ...HEADERS, 'Retry-After': '1' },
-      ),
+      failure(409, 'IDEMPOTENCY_CONFLICT', message, { ...HEADERS, 'Retry-After': '1' }),
     );
-  });
-
-  it.each(['K', 'kk', '__proto__'])('takes %j for another key than "k"', async (key) => {
-    const { send, store } = setUp();
-    await send(withKey(hello, 'k'));
-    expect(await send(withKey(other, key))).toMatchObject({ statusCode: 201, headers: HEADERS });
-    expect(store.rows).toHaveLength(2);
-  });
-
-  it.each(['', 'a,b', '"k', 'x'.repeat(256), 'é', null, ['k']])(
-    'answers 400 to the key %j and stores nothing',
-    async (key) => {
-      const { send, store } = setUp();
-      expect(await send(withKey(hello, key))).toEqual(BAD_KEY);
-      expect(store.rows).toEqual([]);
-    },
-  );
-
-  it.each([
-    ['the method is another', makeEvent({ method: 'PUT' }), NOT_ALLOWED],
-    ['claims are missing', makePost({}, {}), UNAUTHORIZED],
-    ['there is no body', postText(undefined), NO_BODY],
-    ['the body is not JSON', postText('{'), NOT_JSON],
-    ['the body is too large', postText(' '.repeat(2_600_001)), TOO_LARGE],
-  ])('answers that %s before it looks at the key', async (_, event, expected) => {
-    expect(await setUp().send(withKey(event, 'a,b'))).toEqual(expected);
-  });
-
-  it('answers that the key is malformed before it looks at the fields', async () => {
-    expect(await setUp().send(withKey(makePost({}), 'a,b'))).toEqual(BAD_KEY);
   });
 
   it.each([
@@ -364,108 +301,35 @@ describe('POST with Idempotency-Key', () => {
     expect(await send(withKey(hello, 'k'))).toMatchObject({ statusCode: 201, headers: HEADERS });
   });
 
-  it('tells the store the key without quotes', async () => {
+  it('tells the store the key without quotes, and none without the header', async () => {
     const put = vi.fn<InquiryStore['put']>(async ({ id }) => ({ id }));
-    await setUp({ put }).send(withKey(hello, String.raw`"a\"b"`));
-    expect(put.mock.calls[0]?.[2]).toBe('a"b');
+    const { send } = setUp({ put });
+    for (const event of [withKey(hello, String.raw`"a\"b"`), hello, { ...hello, headers: null }])
+      expect(await send(event)).toMatchObject({ statusCode: 201, headers: HEADERS });
+    expect(put.mock.calls.map(([, , key]) => key)).toEqual(['a"b', undefined, undefined]);
   });
 
-  it.each([undefined, null, {}, [], 'idempotency-key', 7, { 'Idempotency-Replayed': 'true' }])(
-    'answers as without one when the headers are %j: every request is an inquiry of its own',
-    async (headers) => {
-      const put = vi.fn<InquiryStore['put']>(async ({ id }) => ({ id }));
-      const { send } = setUp({ put });
-      for (let count = 0; count < 2; count++) {
-        expect(await send({ ...hello, headers })).toMatchObject({ statusCode: 201, headers: HEADERS });
-      }
-      const ids = put.mock.calls.map(([{ id }]) => id);
-      expect(new Set(ids).size).toBe(2);
-      expect(put.mock.calls.map(([, , key]) => key)).toEqual([undefined, undefined]);
-    },
-  );
-
-  it.each(['k', '', 'a,b'])('is not read by GET: %j', async (key) => {
-    const { send } = setUp();
-    expect(await send(withKey(makeEvent({}), key))).toMatchObject({ statusCode: 200, headers: HEADERS });
-  });
-
-  describe('beyond the limit of inquiries per hour', () => {
-    const tooMany = (seconds: number) =>
-      failure(429, 'TOO_MANY_REQUESTS', 'The limit of inquiries per hour (2) is reached.', {
-        ...HEADERS,
-        'Retry-After': String(seconds),
-      });
-    const reachLimit = async () => {
-      const own = setUp({}, 2);
-      expect(await own.send(withKey(hello, 'k'))).toMatchObject({ statusCode: 201 });
-      own.wait(60_000);
-      expect(await own.send(other)).toMatchObject({ statusCode: 201 });
-      return own;
-    };
-
-    it('answers 429 with Retry-After, without a key and to an unknown one, and stores nothing', async () => {
-      const { send, store } = await reachLimit();
-      expect(await send(other)).toEqual(tooMany(3_540));
-      expect(await send(withKey(other, 'new'))).toEqual(tooMany(3_540));
-      expect(store.rows).toHaveLength(2);
+  it('beyond the limit of inquiries per hour answers known keys, and 429 with Retry-After to everything else that is valid', async () => {
+    const { send, store, wait } = setUp({}, 2);
+    expect(await send(withKey(hello, 'k'))).toMatchObject({ statusCode: 201 });
+    wait(60_000);
+    expect(await send(other)).toMatchObject({ statusCode: 201 });
+    const message = 'The limit of inquiries per hour (2) is reached.';
+    const headers = { ...HEADERS, 'Retry-After': '3540' };
+    const tooMany = failure(429, 'TOO_MANY_REQUESTS', message, headers);
+    expect(await send(other)).toEqual(tooMany);
+    expect(await send(withKey(other, 'new'))).toEqual(tooMany);
+    expect(await send(withKey(hello, 'k'))).toMatchObject({
+      statusCode: 201,
+      headers: { 'Idempotency-Replayed': 'true' },
+      body: { inquiry: store.rows[0] },
     });
-
-    it('still answers a known key: 201 with the replay, or 422', async () => {
-      const { send, store } = await reachLimit();
-      expect(await send(withKey(hello, 'k'))).toEqual({
-        statusCode: 201,
-        headers: { ...HEADERS, 'Idempotency-Replayed': 'true' },
-        body: { inquiry: store.rows[0] },
-      });
-      expect(await send(withKey(other, 'k'))).toEqual(REUSED);
-    });
-
-    it('checks claims, body and key before the limit', async () => {
-      const { send } = await reachLimit();
-      expect(await send(postText('{'))).toEqual(NOT_JSON);
-      expect(await send(makePost({ body: '' }))).toMatchObject({ statusCode: 400 });
-      expect(await send(withKey(other, 'a,b'))).toEqual(BAD_KEY);
-      expect(await send(makePost({}, {}))).toEqual(UNAUTHORIZED);
-    });
-  });
-});
-
-describe('other methods', () => {
-  it.each(['PUT', 'HEAD', 'get', '', '__proto__', 'constructor', null, 7, {}, ['GET']])(
-    'answers 405 with Allow to %j, whatever the claims',
-    async (method) => {
-      expect(await setUp().send(makeEvent({ method }))).toEqual(NOT_ALLOWED);
-      expect(await setUp().send(makeEvent({ method, claims: null }))).toEqual(NOT_ALLOWED);
-    },
-  );
-
-  it.each([
-    null,
-    undefined,
-    'event',
-    7,
-    [],
-    {},
-    { requestContext: null },
-    { requestContext: { http: null } },
-  ])('answers 405 to the event %j, which has no method', async (event) => {
-    expect(await setUp().send(event)).toEqual(NOT_ALLOWED);
-  });
-});
-
-describe('claims', () => {
-  it.each([
-    ['no authorizer ran', { requestContext: { http: { method: 'GET' } } }],
-    ['the authorizer is null', { requestContext: { http: { method: 'GET' }, authorizer: null } }],
-    [
-      'the authorizer has no JWT',
-      { requestContext: { http: { method: 'GET' }, authorizer: { lambda: {} } } },
-    ],
-    ['the JWT has no claims', { requestContext: { http: { method: 'GET' }, authorizer: { jwt: {} } } }],
-    ['claims are missing', makeEvent({ claims: {} })],
-    ['sub is not a UUID', makeEvent({ claims: { sub: 'x', email: EMAIL } })],
-  ])('answers 401 when %s', async (_, event) => {
-    expect(await setUp().send(event)).toEqual(UNAUTHORIZED);
+    expect(await send(withKey(other, 'k'))).toEqual(REUSED);
+    expect(await send(postText('{'))).toEqual(NOT_JSON);
+    expect(await send(makePost({ body: '' }))).toMatchObject({ statusCode: 400 });
+    expect(await send(withKey(other, 'a,b'))).toEqual(BAD_KEY);
+    expect(await send(makePost({}, {}))).toEqual(UNAUTHORIZED);
+    expect(store.rows).toHaveLength(2);
   });
 });
 
@@ -483,7 +347,6 @@ describe('faults', () => {
     Promise.reject(new SecretError(`secret of ${EMAIL}`, { cause: 'secret' }));
 
   const post = makePost({ subject: 's', body: 'b' });
-  const findNth = async () => '019ab000-0000-7000-8000-000000000000';
   const throwAtOnce = () => {
     throw new SecretError('secret');
   };
@@ -497,27 +360,21 @@ describe('faults', () => {
   ])(
     'answers one fixed 500 and logs nothing of the error but its name when %s',
     async (_, overrides, event) => {
-      expect(await setUp(overrides, 60).send(event)).toEqual(FAULT);
+      const { send, store } = setUp(overrides, 60);
+      expect(await send(event)).toEqual(FAULT);
+      expect(store.rows).toEqual([]);
       const method = event.requestContext?.http?.method;
       expect(logged).toEqual([lineOf('error', { method, status: 500, errorName: 'ThrottlingException' })]);
     },
   );
 
-  it('logs the name of what an error wraps', async () => {
-    const wrapped = new Error('wrapper', { cause: new SecretError('secret') });
-    await setUp({ list: fail(() => Promise.reject(wrapped)) }).send(makeEvent({}));
-    expect(logged).toEqual([lineOf('error', { status: 500, errorName: 'ThrottlingException' })]);
-  });
-
-  it.each([
+  it.each<[string, unknown, string]>([
     ['a string', 'secret', 'string'],
     ['undefined', undefined, 'undefined'],
-    [
-      'an error whose name is text from outside',
-      Object.assign(new Error('m'), { name: `x ${EMAIL}` }),
-      'Error',
-    ],
-  ])('answers 500 and logs nothing of it when %s is thrown', async (_, thrown, errorName) => {
+    ['an error of the system', Object.assign(new Error('m'), { code: 'ECONNREFUSED' }), 'ECONNREFUSED'],
+    ['what wraps an error', new Error('m', { cause: new SecretError('secret') }), 'ThrottlingException'],
+    ['an error with a name from outside', Object.assign(new Error('m'), { name: `x ${EMAIL}` }), 'Error'],
+  ])('answers 500 and logs a name only when %s is thrown', async (_, thrown, errorName) => {
     // oxlint-disable-next-line prefer-promise-reject-errors
     expect(await setUp({ list: fail(() => Promise.reject(thrown)) }).send(makeEvent({}))).toEqual(FAULT);
     expect(logged).toEqual([lineOf('error', { status: 500, errorName })]);
@@ -534,10 +391,6 @@ describe('faults', () => {
     await setUp().send(makeEvent({}), context);
     expect(timeout.mock.calls).toEqual([[expected]]);
   });
-
-  it('answers without a context, too', async () => {
-    expect(await setUp().send(makeEvent({}), {})).toMatchObject({ statusCode: 200 });
-  });
 });
 
 describe('logs', () => {
@@ -545,7 +398,15 @@ describe('logs', () => {
     ['a list', makeEvent({}), 'GET', 200],
     ['an inquiry', makePost({ subject: '', body: '' }), 'POST', 201],
     ['invalid claims', makeEvent({ claims: {} }), 'GET', 401, 'Unauthorized'],
-    ['another method', makeEvent({ method: 'PUT' }), 'PUT', 405, 'METHOD_NOT_ALLOWED'],
+    ...['PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'].map(
+      (method): [string, GatewayEvent, string, number, string] => [
+        method,
+        makeEvent({ method }),
+        method,
+        405,
+        'METHOD_NOT_ALLOWED',
+      ],
+    ),
     ['an unknown method', makeEvent({ method: EMAIL }), 'OTHER', 405, 'METHOD_NOT_ALLOWED'],
     ['a field that is missing', makePost({}), 'POST', 400, 'BAD_REQUEST'],
     ['a body that is not JSON, a mistake of the client', postText('{'), 'POST', 500, 'SyntaxError'],
@@ -556,7 +417,6 @@ describe('logs', () => {
     expect(logged).toEqual([lineOf(failed ? 'warn' : 'info', { method, status, ...failed })]);
   });
 
-  const findNth = async () => '019ab000-0000-7000-8000-000000000000';
   it.each<[string, Partial<InquiryStore>, number, string?]>([
     ['a replay', {}, 201],
     ['a reused key', { put: async () => ({ refusal: 'reused' }) }, 422, 'IDEMPOTENCY_KEY_REUSED'],
@@ -573,43 +433,25 @@ describe('logs', () => {
     expect(metrics).toMatchObject([{ Faults: 0 }, { Faults: 0 }]);
   });
 
-  it.each(['PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'])('the method %s by its name', async (method) => {
-    await setUp().send(makeEvent({ method }));
-    expect(logged).toEqual([lineOf('warn', { method, status: 405, errorName: 'METHOD_NOT_ALLOWED' })]);
-  });
-
-  it('whole milliseconds, and how often the database was asked', async () => {
+  it('how often the database was asked, and how long the answer took, in whole milliseconds', async () => {
     const list: InquiryStore['list'] = async function* (_owner, _query, call) {
       call.attempts += 3;
-      yield [];
-    };
-    await setUp({ list }).send(makeEvent({}));
-    expect(logged).toEqual([lineOf('info', { status: 200, attempts: 3 })]);
-    expect(logged[0]?.entry).toMatchObject([{ milliseconds: expect.toSatisfy(Number.isInteger) as number }]);
-  });
-
-  it('how long the answer took', async () => {
-    const list: InquiryStore['list'] = async function* () {
       await sleep(60);
       yield [];
     };
     const started = performance.now();
     await setUp({ list }).send(makeEvent({}));
     const [{ Latency }] = metrics as [{ Latency: number }];
+    expect(Latency).toSatisfy(Number.isInteger);
     expect(Latency).toBeGreaterThanOrEqual(50);
     expect(Latency).toBeLessThanOrEqual(Math.ceil(performance.now() - started));
-    expect(logged).toEqual([lineOf('info', { status: 200, milliseconds: Latency })]);
+    expect(logged).toEqual([lineOf('info', { status: 200, attempts: 3, milliseconds: Latency })]);
   });
 
   it.each([
     ['a success', {}, makeEvent({}), 0],
     ['a mistake of the client', {}, postText('{'), 0],
-    [
-      'an internal error',
-      { put: () => Promise.reject(new Error('x')) },
-      makePost({ subject: '', body: '' }),
-      1,
-    ],
+    ['an internal error', { put: () => Promise.reject(new Error('x')) }, hello, 1],
   ])('metrics of %s: requests, internal errors, latency', async (_, overrides, event, faults) => {
     await setUp(overrides).send(event, { ...CONTEXT, functionName: 'inquiries-main' });
     expect(metrics).toEqual([
@@ -636,7 +478,9 @@ describe('logs', () => {
     ]);
   });
 
-  it('metrics of a direct call without a context under the name local', async () => {
+  it('metrics of a direct call, without a context or with an empty one, under the name local', async () => {
+    expect(await setUp().send(makeEvent({}), {})).toMatchObject({ statusCode: 200 });
+    logged.length = metrics.length = 0;
     expect(await setUp().app(makeEvent({}))).toMatchObject({ statusCode: 200 });
     expect(metrics).toMatchObject([{ FunctionName: 'local' }]);
     expect(logged).toEqual([lineOf('info', { status: 200, requestId: undefined })]);

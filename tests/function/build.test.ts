@@ -76,44 +76,27 @@ function inputsOf(name: string): string[] {
   );
 }
 
-function packagesOf(name: string): string[] {
-  const names = inputsOf(name).flatMap(
-    (path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [],
-  );
-  return [...new Set(names)].toSorted();
-}
-
-/** A bundle as a zip, in KB, which may differ by 3 %. */
-function expectSize(zip: string, size: number): void {
-  const { length } = readFileSync(join(first, zip));
-  expect(length / 1024).toBeGreaterThan(size * 0.97);
-  expect(length / 1024).toBeLessThan(size * 1.03);
-}
-
-describe('the bundle', () => {
-  const inputs = inputsOf('handler');
-
+describe.each([
+  ['handler', 'inquiries.zip', PACKAGES, 131],
+  ['mailer', 'mailer.zip', MAILER_PACKAGES, 179],
+])('the bundle of the %s', (module, zip, packages, kilobytes) => {
   it('holds these packages and no others', () => {
-    expect(packagesOf('handler')).toEqual(PACKAGES.toSorted());
+    const names = inputsOf(module).flatMap(
+      (path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [],
+    );
+    expect([...new Set(names)].toSorted()).toEqual(packages.toSorted());
   });
 
-  it('holds nothing of the mailer', () => {
-    expect(inputs.filter((path) => /src\/mailer\/|delivery/.test(path))).toEqual([]);
+  it(`is ${kilobytes} KB as a zip, give or take 3 %`, () => {
+    const { length } = readFileSync(join(first, zip));
+    expect(Math.abs(length / 1024 / kilobytes - 1)).toBeLessThan(0.03);
   });
-
-  it('holds every shim', () => {
-    expect(inputs).toEqual(expect.arrayContaining(globSync('src/shims/*.ts', { cwd: ROOT })));
-  });
-
-  it('is 131 KB as a zip, give or take 3 %', () => expectSize('inquiries.zip', 131));
 });
 
-describe('the mailer', () => {
-  it('holds the packages of the function, those of SES, and no others', () => {
-    expect(packagesOf('mailer')).toEqual(MAILER_PACKAGES.toSorted());
-  });
-
-  it('is 179 KB as a zip, give or take 3 %', () => expectSize('mailer.zip', 179));
+it('the bundle of the handler holds every shim, and nothing of the mailer', () => {
+  const inputs = inputsOf('handler');
+  expect(inputs).toEqual(expect.arrayContaining(globSync('src/shims/*.ts', { cwd: ROOT })));
+  expect(inputs.filter((path) => /src\/mailer\/|delivery/.test(path))).toEqual([]);
 });
 
 it('names no path of the machine in what is shipped', () => {

@@ -1,5 +1,5 @@
-import { DescribeTableCommand, DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { paginateScan, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { paginateScan, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { tableDefinition } from '../../local/database/table.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
@@ -11,11 +11,8 @@ import { EMAIL, list as readList, makeCall, SUB } from '../helpers/events.ts';
 import { writeIdempotencyKey } from '../helpers/idempotency.ts';
 
 const OWNER = { sub: SUB, email: EMAIL };
-const OTHER_SUB = '0f0d2c3b-4a59-4687-9a5b-c6d7e8f90a1b';
 
-const readAll = async (store: InquiryStore, owner: typeof OWNER, call = makeCall()): Promise<void> => {
-  for await (const page of store.list(owner, {}, call)) expect(page).toBeDefined();
-};
+const readAll = (store: InquiryStore, call = makeCall()) => Array.fromAsync(store.list(OWNER, {}, call));
 
 /** The length of the largest body that fits beside an empty subject; nothing is stored. */
 async function findLargest(entities: ReturnType<typeof createEntities>, email: string): Promise<number> {
@@ -47,33 +44,20 @@ describeOnEngines('the store', (endpoint, engine) => {
   const subjectsOf = async (owner: typeof OWNER) =>
     (await list(owner)).inquiries.map(({ subject }) => subject);
 
-  it('has the table keys that the entity uses, by name and type', async () => {
-    const { schema } = own.entity;
-    const { byOwner, byTime } = schema.indexes;
-    const { pk, sk } = byOwner;
-    const item = own.entity
-      .put({ id: SUB, cognito_sub: SUB, email: EMAIL, subject: '', body: '', created_at: '' })
-      .params<{ Item: Record<string, unknown> }>().Item;
-    const { Table } = await own.client.send(new DescribeTableCommand({ TableName: own.table }));
-    expect(tableDefinition.KeySchema).toEqual([
+  it('has the table keys that the entity uses', async () => {
+    const { byOwner, byTime } = own.entity.schema.indexes;
+    const keysOf = ({ pk, sk }: typeof byOwner | typeof byTime) => [
       { AttributeName: pk.field, KeyType: 'HASH' },
       { AttributeName: sk.field, KeyType: 'RANGE' },
-    ]);
+    ];
+    const { Table } = await own.client.send(new DescribeTableCommand({ TableName: own.table }));
+    expect(tableDefinition.KeySchema).toEqual(keysOf(byOwner));
     expect(tableDefinition.AttributeDefinitions).toEqual(
-      [pk.field, sk.field, byTime.pk.field, byTime.sk.field].map((name) => ({
-        AttributeName: name,
-        AttributeType: typeof item[name] === 'string' ? 'S' : '?',
-      })),
+      [byOwner, byTime].flatMap(keysOf).map(({ AttributeName }) => ({ AttributeName, AttributeType: 'S' })),
     );
     expect(Table?.KeySchema).toEqual(tableDefinition.KeySchema);
     const [index] = tableDefinition.GlobalSecondaryIndexes;
-    expect(index).toMatchObject({
-      IndexName: byTime.index,
-      KeySchema: [
-        { AttributeName: byTime.pk.field, KeyType: 'HASH' },
-        { AttributeName: byTime.sk.field, KeyType: 'RANGE' },
-      ],
-    });
+    expect(index).toMatchObject({ IndexName: byTime.index, KeySchema: keysOf(byTime) });
   });
 
   it('lists newest first, in the order of the ids, what was just stored included', async () => {
@@ -83,48 +67,32 @@ describeOnEngines('the store', (endpoint, engine) => {
       expect((await subjectsOf(owner))[0]).toBe(String(index));
     }
     const { inquiries: listed } = await list(owner);
-    const ids = listed.map(({ id }) => id);
-    expect(ids).toEqual(ids.toSorted().toReversed());
-    expect(listed.map(({ created_at }) => created_at)).toEqual(
-      listed
-        .map(({ created_at }) => created_at)
-        .toSorted()
-        .toReversed(),
-    );
+    for (const field of ['id', 'created_at'] as const) {
+      const values = listed.map(({ [field]: value }) => value);
+      expect(values).toEqual(values.toSorted().toReversed());
+    }
   });
 
   it('reads every page of a list that is longer than one', async () => {
     const owner = { ...OWNER, email: 'pages@example.com' };
     for (let index = 0; index < 9; index++) await create(owner, String(index), 'x'.repeat(300_000));
-    const page = await own.client.send(
-      new QueryCommand({
-        TableName: own.table,
-        KeyConditionExpression: 'pk = :pk',
-        ExpressionAttributeValues: { ':pk': `$inquiries#cognito_sub_${SUB}#email_pages@example.com` },
-      }),
-    );
-    expect(page.LastEvaluatedKey).toBeDefined();
-    expect(await subjectsOf(owner)).toEqual(['8', '7', '6', '5', '4', '3', '2', '1', '0']);
+    const call = makeCall();
+    const { list: whole } = await readList(inquiries, owner, {}, call);
+    expect(call.attempts).toBeGreaterThan(1);
+    expect(whole.inquiries.map(({ subject }) => subject).join('')).toBe('876543210');
   });
 
   it.each([
-    ['the same sub with another email', OWNER, { ...OWNER, email: 'ben@example.com' }],
-    ['the same email with another sub', OWNER, { ...OWNER, sub: OTHER_SUB }],
-    ['emails that differ in case', OWNER, { ...OWNER, email: 'ANA@example.com' }],
-    ['emails with key-like text', { ...OWNER, email: 'a#email_b' }, { ...OWNER, email: 'a' }],
-    [
-      'emails of 1 KB that differ at the end',
-      { ...OWNER, email: `${'x'.repeat(1023)}a` },
-      { ...OWNER, email: `${'x'.repeat(1023)}b` },
-    ],
-  ])('keeps owners apart: %s', async (rule, owner, stranger) => {
-    await create(owner, rule);
+    ['the same sub with another email', { email: 'ben@example.com' }],
+    ['the same email with another sub', { sub: '0f0d2c3b-4a59-4687-9a5b-c6d7e8f90a1b' }],
+    ['emails that differ in case', { email: 'ANA@example.com' }],
+    ['an email with key-like text', { email: 'ana@example.com#email_b' }],
+  ])('keeps owners apart: %s', async (rule, change) => {
+    const stranger = { ...OWNER, ...change };
+    await create(OWNER, rule);
     await create(stranger, `stranger: ${rule}`);
-    const [mine, theirs] = [await subjectsOf(owner), await subjectsOf(stranger)];
-    expect(mine[0]).toBe(rule);
-    expect(theirs[0]).toBe(`stranger: ${rule}`);
-    expect(mine).not.toContain(`stranger: ${rule}`);
-    expect(theirs).not.toContain(rule);
+    expect((await subjectsOf(OWNER))[0]).toBe(rule);
+    expect(await subjectsOf(stranger)).toEqual([`stranger: ${rule}`]);
   });
 
   it.each([
@@ -227,24 +195,19 @@ describeOnEngines('the store', (endpoint, engine) => {
         message: 'The `email` claim is too long for an inquiry to be stored under it.',
       });
       expect(await subjectsOf(tooLong)).toEqual([]);
-      const item = { pk: { S: keyOf(tooLong.email) }, sk: { S: 'x' } };
-      await expect(
-        own.client.send(new PutItemCommand({ TableName: own.table, Item: item })),
-      ).rejects.toMatchObject({
-        name: 'ValidationException',
-      });
+      const Item = { pk: keyOf(tooLong.email), sk: 'x' };
+      const write = own.client.send(new PutCommand({ TableName: own.table, Item }));
+      await expect(write).rejects.toMatchObject({ name: 'ValidationException' });
     });
   });
 
   it('rejects with the name of the fault, and holds no item, when the table is missing', async () => {
-    const store = createInquiryStore(
-      createDynamoDbClient({ region: 'local' }),
-      createEntities('no-such-table'),
-    );
-    await expect(readAll(store, OWNER)).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
+    const client = createDynamoDbClient({ region: 'local' });
+    const store = createInquiryStore(client, createEntities('no-such-table'));
+    await expect(readAll(store)).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
   });
 
   it('stops when the signal is aborted', async () => {
-    await expect(readAll(own.store, OWNER, makeCall(AbortSignal.abort()))).rejects.toThrow(/abort/i);
+    await expect(readAll(own.store, makeCall(AbortSignal.abort()))).rejects.toThrow(/abort/i);
   });
 });

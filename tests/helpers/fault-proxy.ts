@@ -1,7 +1,9 @@
 /** Stands between the function and a real engine and does to each exchange what its plan says. */
+import { once } from 'node:events';
 import { Agent, createServer, request } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { close, listen } from '../../lib/loopback-server.ts';
 
@@ -26,19 +28,7 @@ export type Fault = (exchange: Exchange) => unknown;
 /** The fault of the n-th request, counted from 0 since the plan was made; undefined passes it on. */
 export type Plan = (attempt: number, operation: string) => Fault | undefined;
 
-export interface FaultProxy {
-  readonly url: string;
-  /** Where requests are forwarded to. */
-  engine: string;
-  plan: Plan;
-  /** Requests that have arrived since the plan was made. */
-  readonly attempts: number;
-  /** Idle connections are closed, or reset, or never answered again. */
-  cut(how: 'close' | 'reset' | 'black hole'): void;
-  /** Resolves when the engine has answered all that was forwarded, also what its sender has given up. */
-  settled(): Promise<void>;
-  close(): Promise<void>;
-}
+export type FaultProxy = Awaited<ReturnType<typeof startFaultProxy>>;
 
 export const never: Plan = () => undefined;
 export const always =
@@ -51,32 +41,32 @@ export const first =
   (attempt) =>
     attempt < count ? fault : undefined;
 
-/** @param pageSize - The most items that a page of a query has; the engine's own limit is 1 MB. */
-export async function startFaultProxy(engine: string, pageSize?: number): Promise<FaultProxy> {
+/**
+ * @param engine - Where requests are forwarded to.
+ * @param pageSize - The most items that a page of a query has; the engine's own limit is 1 MB.
+ */
+export async function startFaultProxy(engine: string, pageSize?: number) {
   const agent = new Agent({ keepAlive: true });
   const sockets = new Set<Socket>();
   const lost = new WeakSet<Socket>();
+  const running = new Set<Promise<Reply>>();
   let plan: Plan = never;
   let attempts = 0;
 
-  const running = new Set<Promise<Reply>>();
-
   const forward = async (incoming: IncomingMessage, asked: Buffer): Promise<Reply> => {
-    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    const body =
-      pageSize === undefined || operationOf(incoming) !== 'Query' ? asked : withLimit(asked, pageSize);
-    const outgoing = request(engine, {
+    const isLimited = pageSize !== undefined && operationOf(incoming) === 'Query';
+    const body = isLimited ? withLimit(asked, pageSize) : asked;
+    const outgoing = request(proxy.engine, {
       method: incoming.method,
       path: incoming.url,
-      headers: { ...incoming.headers, host: new URL(engine).host, 'content-length': body.length },
+      headers: { ...incoming.headers, host: new URL(proxy.engine).host, 'content-length': body.length },
       agent,
     });
-    outgoing.on('error', reject).on('response', resolve);
-    outgoing.end(body);
-    const reply = await promise;
+    // After the response has begun, too.
+    outgoing.on('error', () => undefined).end(body);
+    const [reply] = (await once(outgoing, 'response')) as [IncomingMessage];
     const { connection: _, 'keep-alive': __, ...headers } = reply.headers as Record<string, string>;
-    const content = Buffer.concat((await reply.toArray()) as Buffer[]);
-    return { status: reply.statusCode ?? 0, headers, body: content };
+    return { status: reply.statusCode ?? 0, headers, body: await buffer(reply) };
   };
 
   const server = createServer({ keepAliveTimeout: 600_000 }, (incoming, response) => {
@@ -84,8 +74,7 @@ export async function startFaultProxy(engine: string, pageSize?: number): Promis
     if (lost.has(socket)) return;
     const fault = plan(attempts++, operationOf(incoming)) ?? pass;
     let received: Promise<Buffer> | undefined;
-    const receive = () =>
-      (received ??= incoming.toArray().then((chunks) => Buffer.concat(chunks as Buffer[])));
+    const receive = () => (received ??= buffer(incoming));
     const exchange: Exchange = {
       request: incoming,
       response,
@@ -104,41 +93,39 @@ export async function startFaultProxy(engine: string, pageSize?: number): Promis
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
     sockets.add(socket);
   });
-  const url = `http://127.0.0.1:${await listen(server, 0)}`;
 
-  return {
-    url,
+  const proxy = {
+    url: `http://127.0.0.1:${await listen(server, 0)}`,
+    engine,
+    get plan(): Plan {
+      return plan;
+    },
     set plan(next: Plan) {
       plan = next;
       attempts = 0;
     },
-    get engine() {
-      return engine;
-    },
-    set engine(next: string) {
-      engine = next;
-    },
-    get plan() {
-      return plan;
-    },
-    get attempts() {
+    /** Requests that have arrived since the plan was made. */
+    get attempts(): number {
       return attempts;
     },
-    cut(how) {
+    /** Idle connections are closed, or reset, or never answered again. */
+    cut(how: 'close' | 'reset' | 'black hole'): void {
       for (const socket of sockets) {
         if (how === 'black hole') lost.add(socket);
         else if (how === 'reset') socket.resetAndDestroy();
         else socket.end();
       }
     },
-    async settled() {
+    /** Resolves when the engine has answered all that was forwarded, also what its sender has given up. */
+    async settled(): Promise<void> {
       while (running.size > 0) await Promise.allSettled(running);
     },
-    async close() {
+    async close(): Promise<void> {
       await close(server);
       agent.destroy();
     },
   };
+  return proxy;
 }
 
 const operationOf = ({ headers }: IncomingMessage): string =>
@@ -154,38 +141,35 @@ const pass: Fault = async ({ response, forward }) => {
   response.writeHead(status, headers).end(body);
 };
 
+const JSON_TYPE = { 'content-type': 'application/x-amz-json-1.0' };
+
 /** Answers in the engine's place; nothing is stored. */
 export const answer =
-  (
-    status: number,
-    body: string,
-    headers: Record<string, string> = { 'content-type': 'application/x-amz-json-1.0' },
-  ): Fault =>
+  (status: number, body: string, headers: Record<string, string> = JSON_TYPE): Fault =>
   async ({ receive, response }) => {
     await receive();
     response.writeHead(status, headers).end(body);
   };
 
+const toError = (type: string, more: object = {}): string =>
+  JSON.stringify({
+    __type: `com.amazonaws.dynamodb.v20120810#${type}`,
+    message: 'A message with a secret.',
+    ...more,
+  });
+
 /** An error in the form of DynamoDB. */
 export const refuse = (status: number, type: string, headers: Record<string, string> = {}): Fault =>
-  answer(
-    status,
-    JSON.stringify({
-      __type: `com.amazonaws.dynamodb.v20120810#${type}`,
-      message: 'A message with a secret.',
-    }),
-    { 'content-type': 'application/x-amz-json-1.0', ...headers },
-  );
+  answer(status, toError(type), { ...JSON_TYPE, ...headers });
+
+/** Cancels a transaction with a reason for each of its writes, as DynamoDB does. */
+export const cancelTransaction = (...codes: string[]): Fault => {
+  const CancellationReasons = codes.map((Code) => ({ Code, Message: 'A secret.' }));
+  return answer(400, toError('TransactionCanceledException', { CancellationReasons }));
+};
 
 /** What DynamoDB answers to a transaction while another one with the same item runs; DynamoDB Local has no such answer. */
-export const refuseAsConflict: Fault = answer(
-  400,
-  JSON.stringify({
-    __type: 'com.amazonaws.dynamodb.v20120810#TransactionCanceledException',
-    Message: 'A message with a secret.',
-    CancellationReasons: [{ Code: 'TransactionConflict', Message: 'A secret.' }, { Code: 'None' }],
-  }),
-);
+export const refuseAsConflict = cancelTransaction('TransactionConflict', 'None');
 
 /** Lets the engine do what was asked and answers something else. */
 export const answerAfter =
@@ -207,7 +191,7 @@ export const cutConnection =
   };
 
 /** Reads the request and never answers. */
-export const hang: Fault = async ({ request: incoming }) => void (await incoming.toArray());
+export const hang: Fault = async ({ receive }) => void (await receive());
 
 /** Lets the engine do what was asked and never answers. */
 export const hangAfter: Fault = async ({ forward }) => void (await forward());
@@ -254,8 +238,8 @@ export const drip: Fault = async ({ response, socket, forward }) => {
 };
 
 /** Begins to answer and never gets past the headers: one more every half second, so that the socket is never idle. */
-export const dripHeaders: Fault = async ({ request: incoming, socket }) => {
-  await incoming.toArray();
+export const dripHeaders: Fault = async ({ receive, socket }) => {
+  await receive();
   socket.write('HTTP/1.1 200 OK\r\n');
   for (let n = 0; !socket.destroyed; n++) {
     socket.write(`X-Drip-${n}: 1\r\n`);
@@ -266,15 +250,13 @@ export const dripHeaders: Fault = async ({ request: incoming, socket }) => {
 /** Passes the request on after a while. */
 export const delay =
   (milliseconds: number): Fault =>
-  async (exchange) => {
-    await sleep(milliseconds);
-    await pass(exchange);
-  };
+  (exchange) =>
+    sleep(milliseconds).then(() => pass(exchange));
 
 /** Bytes that are no HTTP. */
 export const garbage =
   (bytes: string | Buffer): Fault =>
-  async ({ request: incoming, socket }) => {
-    await incoming.toArray();
+  async ({ receive, socket }) => {
+    await receive();
     socket.end(bytes);
   };

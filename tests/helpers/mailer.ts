@@ -1,7 +1,8 @@
 /** The built mailer in a sandbox, on a table of its own, with an SES that can be made to fail. */
 import { randomUUID } from 'node:crypto';
-import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { expect } from 'vitest';
 import { createInbox } from '../../inbox/store.ts';
 import { startSandbox } from '../../local/lambda/sandbox.ts';
@@ -51,7 +52,7 @@ export async function startMailer(
   engine: string,
   { environment = {}, now = Date.now }: { environment?: Record<string, string>; now?: () => number } = {},
 ) {
-  const { client, entities, entity, table } = await createOwnStore(engine);
+  const { client, entities, entity, table, environment: tableEnvironment } = await createOwnStore(engine);
   const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), entities, {
     retentionDays: 30,
   });
@@ -62,14 +63,10 @@ export async function startMailer(
   const sandbox = await startSandbox({
     module: MAILER,
     environment: {
-      TABLE_NAME: table,
+      ...tableEnvironment(databaseFaults.url),
       STAGE: 'develop',
       ...INBOX,
-      AWS_REGION: 'local',
-      AWS_ACCESS_KEY_ID: 'local',
-      AWS_SECRET_ACCESS_KEY: 'local',
       AWS_ENDPOINT_URL_SESV2: mailFaults.url,
-      AWS_ENDPOINT_URL_DYNAMODB: databaseFaults.url,
       ...environment,
     },
     timeout: 60_000,
@@ -78,10 +75,10 @@ export async function startMailer(
 
   /** Of the invocations since the log was taken. */
   const requestIds = new Set<string>();
-  const nextRequestId = (): string => {
-    const id = randomUUID();
-    requestIds.add(id);
-    return id;
+  const invoke = async (event: unknown, remaining?: number): Promise<unknown> => {
+    const requestId = randomUUID();
+    requestIds.add(requestId);
+    return JSON.parse((await sandbox.invoke(JSON.stringify(event), { requestId, remaining })).result);
   };
   const forget = (): void => {
     requestIds.clear();
@@ -95,14 +92,12 @@ export async function startMailer(
       return isOurs && metrics !== undefined ? [line, metrics] : [];
     });
 
-  const readRow = async ({ cognito_sub, email, id }: Inquiry): Promise<Row> => {
-    const { TableName, Key } = entity
-      .get({ cognito_sub, email, id })
-      .params<{ TableName: string; Key: { pk: string; sk: string } }>();
-    const key = { pk: { S: Key.pk }, sk: { S: Key.sk } };
-    const { Item } = await client.send(new GetItemCommand({ TableName, Key: key, ConsistentRead: true }));
+  const readRow = async (inquiry: Inquiry): Promise<Row> => {
+    const { Item } = await client.send(
+      new GetCommand({ ...entity.get(inquiry).params(), ConsistentRead: true }),
+    );
     if (Item === undefined) throw new Error('There is no such row.');
-    return Item;
+    return marshall(Item);
   };
 
   return {
@@ -120,19 +115,13 @@ export async function startMailer(
     },
     /** Hands over records. @returns The sequence numbers that are reported as failed. */
     async handle(records: readonly StreamRecord[], remaining = 60_000): Promise<string[]> {
-      const requestId = nextRequestId();
-      const { result } = await sandbox.invoke(JSON.stringify({ Records: records }), { requestId, remaining });
-      const { batchItemFailures } = JSON.parse(result) as {
+      const { batchItemFailures } = (await invoke({ Records: records }, remaining)) as {
         batchItemFailures: { itemIdentifier: string }[];
       };
       return batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
     },
     /** Invokes it as an operator. */
-    async invoke(event: unknown): Promise<unknown> {
-      return JSON.parse(
-        (await sandbox.invoke(JSON.stringify(event), { requestId: nextRequestId() })).result,
-      ) as unknown;
-    },
+    invoke: async (event: unknown) => invoke(event),
     /**
      * Waits for the lines about this many mails since the last call, or since {@link forget}.
      *

@@ -19,27 +19,33 @@ export function setup(project: TestProject): () => void {
   const file = join(folder, 'tallies.jsonl');
   project.provide('tallies', file);
   return () => {
-    if (existsSync(file)) process.stdout.write(toTable(readTallies(file)));
+    if (existsSync(file)) process.stdout.write(toTable(readFileSync(file, 'utf8').trim().split('\n')));
     rmSync(folder, { recursive: true, force: true });
   };
 }
 
-function readTallies(file: string): Counted[] {
-  return readFileSync(file, 'utf8')
-    .trim()
-    .split('\n')
+/** @param lines - JSON of {@link Counted}. */
+function toTable(lines: readonly string[]): string {
+  const rows = lines
     .map((line) => JSON.parse(line) as Counted)
     .toSorted((a, b) => a.what.localeCompare(b.what, 'en', { numeric: true }));
-}
-
-function toTable(rows: readonly Counted[]): string {
-  const width = Math.max(...rows.map(({ what }) => what.length));
-  const line = (what: string, ...cells: (string | number)[]): string =>
-    `  ${what.padEnd(width)}${cells.map((cell) => String(cell).padStart(13)).join('')}\n`;
   const sum = (field: 'cases' | 'exceptions'): number => rows.reduce((total, row) => total + row[field], 0);
-  return `\n${line('hard', 'cases', 'exceptions', 'slowest, ms')}${rows
-    .map(({ what, cases, exceptions, slowest = '' }) =>
-      line(what, cases, exceptions, typeof slowest === 'number' ? Math.round(slowest) : slowest),
+  const table = [
+    ['hard', 'cases', 'exceptions', 'slowest, ms'],
+    ...rows.map(({ what, cases, exceptions, slowest }) => [
+      what,
+      cases,
+      exceptions,
+      slowest?.toFixed() ?? '',
+    ]),
+    ['all', sum('cases'), sum('exceptions')],
+  ];
+  const width = Math.max(...rows.map(({ what }) => what.length));
+  return table
+    .map(
+      ([what, ...cells]) =>
+        `\n  ${String(what).padEnd(width)}${cells.map((cell) => String(cell).padStart(13)).join('')}`,
     )
-    .join('')}${line('all', sum('cases'), sum('exceptions'))}`;
+    .join('')
+    .concat('\n');
 }

@@ -57,24 +57,31 @@ const subjectsOf = (rows: readonly Stored[]): string[] => rows.map(({ subject })
 const makeKeys = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => `key-${String(index).padStart(4, '0')}`);
 
-/** Refuses a transaction while another one with the same item runs. The first one runs until another is refused. */
+/**
+ * Refuses a transaction while another one with the same item runs, as DynamoDB does. The first one runs until another is
+ * refused. A retry, which has the token of what it repeats, is not another one.
+ */
 function conflictAsDynamoDb(): Plan {
-  const running = new Set<string>();
+  const running = new Map<string, string>();
   const { promise: isRefused, resolve } = Promise.withResolvers<void>();
   const pass = answerAfter(() => ({}));
-  const fault: Fault = async (exchange) => {
-    const { TransactItems } = JSON.parse(String(await exchange.receive())) as {
+  const fault: Fault = async (exchange): Promise<void> => {
+    const { TransactItems, ClientRequestToken: token } = JSON.parse(String(await exchange.receive())) as {
       TransactItems: [{ Put: { Item: Record<'pk' | 'sk', { S: string }> } }];
+      ClientRequestToken: string;
     };
     const { pk, sk } = TransactItems[0].Put.Item;
     const item = JSON.stringify([pk.S, sk.S]);
-    if (running.has(item)) {
+    if ((running.get(item) ?? token) !== token) {
       resolve();
       await refuseAsConflict(exchange);
-    } else {
-      running.add(item);
-      await isRefused;
+      return;
+    }
+    running.set(item, token);
+    await isRefused;
+    try {
       await pass(exchange);
+    } finally {
       running.delete(item);
     }
   };
@@ -86,6 +93,8 @@ describeOnDynamoDbLocal('with an Idempotency-Key', (endpoint) => {
   const AT_ONCE = isHard ? 1_000 : 100;
   it(`${AT_ONCE} requests with one key at once store one inquiry; after a retry of the 409s all of them got it`, async () => {
     const { proxy, post, stored } = await openScene(endpoint);
+    // Starts all sandboxes: the first transaction is held until a second sandbox sends one, and may take 3 s.
+    await Promise.all(Array.from({ length: SANDBOXES }, async () => post('malformed,')));
     proxy.plan = conflictAsDynamoDb();
     const created: GatewayResponse[] = [];
     const statuses = new Set<number>();

