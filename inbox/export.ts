@@ -10,8 +10,9 @@ import { parseOptions, UsageError } from '../lib/command-line.ts';
 import type { Io } from '../lib/command-line.ts';
 import { parseSince, parseUuid } from './arguments.ts';
 import type { Connect } from './connect.ts';
+import { FIELDS } from './store.ts';
 import type { StoredInquiry } from './store.ts';
-import { countInquiries, FIELDS, showProgress, toJsonLine } from './output.ts';
+import { countInquiries, showProgress, toJsonLine } from './output.ts';
 import { escapeUnsafe, escapeLines } from '../lib/terminal-text.ts';
 
 const USAGE = `

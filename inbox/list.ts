@@ -4,9 +4,10 @@ import { parseOptions, UsageError } from '../lib/command-line.ts';
 import type { Io } from '../lib/command-line.ts';
 import { parseSince } from './arguments.ts';
 import type { Connect } from './connect.ts';
-import { countInquiries, FIELDS, formatDuration, formatTable } from './output.ts';
+import { countInquiries, formatDuration, formatTable } from './output.ts';
 import { isInteractive, showProgress, toJsonLine } from './output.ts';
 import type { Column } from './output.ts';
+import { FIELDS } from './store.ts';
 import type { IndexedInquiry, InquiryFilter, InquirySummary, Inbox } from './store.ts';
 
 const USAGE = `

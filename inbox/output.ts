@@ -3,21 +3,6 @@ import stringWidth from 'string-width';
 import type { Io } from '../lib/command-line.ts';
 import { escapeUnsafe } from '../lib/terminal-text.ts';
 import { formatCount } from '../web/ui/format.ts';
-import type { StoredInquiry } from './store.ts';
-
-/** The order of an inquiry's fields in JSON and CSV. */
-export const FIELDS = [
-  'id',
-  'cognito_sub',
-  'email',
-  'subject',
-  'body',
-  'created_at',
-  'reply',
-  'respondent',
-  'reply_at',
-  'expires_at',
-] as const satisfies (keyof StoredInquiry)[];
 
 /** One line of JSON. Characters that are unsafe on a terminal are escaped; parsed, it is the same value. */
 export const toJsonLine = (value: object, fields?: readonly string[]): string =>

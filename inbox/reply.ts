@@ -7,7 +7,7 @@ import { ITEM_LIMIT } from '../src/limits.ts';
 import { parseCommandLine, UsageError } from '../lib/command-line.ts';
 import type { Io } from '../lib/command-line.ts';
 import { recordAnswer, reportAlreadyAnswered } from './answer.ts';
-import { parseId, resolveId } from './arguments.ts';
+import { findInquiry, parseId } from './arguments.ts';
 import type { Connect, Connection } from './connect.ts';
 import { parseReply, TOO_LARGE } from './store.ts';
 import type { StoredInquiry } from './store.ts';
@@ -73,10 +73,8 @@ async function replyFromEditor(
   const editor = io.env['VISUAL'] || io.env['EDITOR'];
   if (!editor)
     throw new UsageError('There is no editor; set $EDITOR, or pass --file FILE or standard input.');
-  const id = await resolveId(connection.inbox, named);
-  const inquiry = await connection.inbox.get(id);
-  if (inquiry === undefined) throw new Error(`There is no inquiry ${id}.`);
-  const { reply_at, respondent = '' } = inquiry;
+  const inquiry = await findInquiry(connection.inbox, named);
+  const { id, reply_at, respondent = '' } = inquiry;
   if (reply_at !== undefined) return reportAlreadyAnswered(io, respondent, reply_at);
 
   const file = join(mkdtempSync(join(tmpdir(), 'inquiry-')), 'reply.txt');
