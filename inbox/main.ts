@@ -123,9 +123,8 @@ export const main: Main = async (args, io) => {
   }
   const load = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
   if (load === undefined) {
-    throw new UsageError(
-      `"${escapeUnsafe(name)}" is not a verb; verbs are ${Object.keys(VERBS).join(', ')}.`,
-    );
+    const verbs = Object.keys(VERBS).join(', ');
+    throw new UsageError(`"${escapeUnsafe(name)}" is not a verb; verbs are ${verbs}.`);
   }
   const connect = createConnect(common);
   const run = await load();

@@ -115,7 +115,7 @@ export function createDetail({
     });
     const unsent = h(
       'section',
-      { class: 'unsent' },
+      {},
       h('label', { for: 'unsent' }, 'Your text, which was not sent'),
       h('textarea', { id: 'unsent', dir: 'auto', readonly: true }, draft),
       h('div', { class: 'actions' }, discard),

@@ -179,19 +179,14 @@ describe('the API of the operators’ page', () => {
 
   it('hands over hostile texts unchanged, as JSON', async () => {
     const { create, get, post, list } = await begin();
-    const created = new Map<string, string>();
-    for (const text of HOSTILE_TEXTS) {
+    const hostile = HOSTILE_TEXTS.map(async (text) => {
       const { id } = await create(text, 'ben@example.com', text);
-      created.set(id, text);
-      expect((await get(`inquiries/${id}`)).json).toMatchObject({ subject: text, body: text });
-    }
-    expect((await list('')).flat()).toHaveLength(HOSTILE_TEXTS.length);
-    for (const [id, text] of created) {
-      if (text.trim() === '') continue;
       expect((await post(`inquiries/${id}/reply`, { reply: `> ${text}\n.` })).status).toBe(200);
-      const { reply } = (await get(`inquiries/${id}`)).json as { reply: string };
-      expect(reply).toBe(`> ${text.replaceAll(/\r\n?/g, '\n')}\n.`);
-    }
+      const reply = `> ${text.replaceAll(/\r\n?/g, '\n')}\n.`;
+      expect((await get(`inquiries/${id}`)).json).toMatchObject({ subject: text, body: text, reply });
+    });
+    await Promise.all(hostile);
+    expect((await list('show=all')).flat()).toHaveLength(HOSTILE_TEXTS.length);
   });
 
   it('says what is wrong with the table, and works when it is right again', async () => {

@@ -37,24 +37,7 @@ describe('list', () => {
     expect(pages.flat()).toEqual(summaries.map((row) => Object.assign(row, { subject: undefined })));
   });
 
-  it.each<[string, InquiryFilter, number[]]>([
-    ['everything', {}, [0, 1, 2, 3]],
-    ['what is unanswered', { unansweredOnly: true }, [1, 3]],
-    ['an email, byte for byte', { email: 'Ana@example.com' }, [2]],
-    ['a sub under all its emails', { sub: SUB }, [0, 2, 3]],
-    ['an email and a sub', { email: EMAIL, sub: SUB }, [0, 3]],
-    ['since a millisecond, inclusive', { since: NOW - 3_000 }, [0, 1, 2]],
-    ['since the next millisecond', { since: NOW - 2_999 }, [0, 1]],
-    ['since before the epoch', { since: -1 }, [0, 1, 2, 3]],
-    ['since the future', { since: NOW + 1 }, []],
-    ['before an id', { before: idAt(NOW - 2_500) }, [2, 3]],
-    ['an empty range', { before: idAt(NOW - 3_000), since: NOW }, []],
-    [
-      'all at once',
-      { before: idAt(NOW), since: NOW - 2_000, unansweredOnly: true, email: 'b@example.com' },
-      [1],
-    ],
-  ])('filters: %s', async (_, filter, expected) => {
+  it('filters', async () => {
     const { add, listIds } = await open(1);
     const answered = { respondent: 'R', reply_at: new Date(NOW).toISOString() };
     const rows = [
@@ -63,7 +46,24 @@ describe('list', () => {
       await add(3_000, { email: 'Ana@example.com', ...answered }),
       await add(4_000),
     ];
-    expect(await listIds(filter)).toEqual(expected.map((n) => rows[n]?.id));
+    const range = { before: idAt(NOW), since: NOW - 2_000 };
+    const cases: [string, InquiryFilter, number[]][] = [
+      ['everything', {}, [0, 1, 2, 3]],
+      ['what is unanswered', { unansweredOnly: true }, [1, 3]],
+      ['an email, byte for byte', { email: 'Ana@example.com' }, [2]],
+      ['a sub under all its emails', { sub: SUB }, [0, 2, 3]],
+      ['an email and a sub', { email: EMAIL, sub: SUB }, [0, 3]],
+      ['since a millisecond, inclusive', { since: NOW - 3_000 }, [0, 1, 2]],
+      ['since the next millisecond', { since: NOW - 2_999 }, [0, 1]],
+      ['since before the epoch', { since: -1 }, [0, 1, 2, 3]],
+      ['since the future', { since: NOW + 1 }, []],
+      ['before an id', { before: idAt(NOW - 2_500) }, [2, 3]],
+      ['an empty range', { before: idAt(NOW - 3_000), since: NOW }, []],
+      ['all at once', { ...range, unansweredOnly: true, email: 'b@example.com' }, [1]],
+    ];
+    for (const [name, filter, expected] of cases) {
+      expect([name, await listIds(filter)]).toEqual([name, expected.map((n) => rows[n]?.id)]);
+    }
   });
 
   it('has no idempotency keys, nor is one found by the id of its inquiry', async () => {
