@@ -1,6 +1,6 @@
 import { escapeUnsafe } from '../lib/terminal-text.ts';
 import type { Io } from '../lib/command-line.ts';
-import { resolveId } from './arguments.ts';
+import { failToFind, resolveId } from './arguments.ts';
 import type { Connection } from './connect.ts';
 import { formatTime, isInteractive, toJsonLine } from './output.ts';
 import { TOO_LARGE } from './store.ts';
@@ -33,7 +33,7 @@ export async function recordAnswer(
   }
   const id = await resolveId(inbox, named);
   const result = await inbox.answer(id, { respondent, reply });
-  if (result.status === 'not-found') throw new Error(`There is no inquiry ${id}.`);
+  if (result.status === 'not-found') return failToFind(id);
   if (result.status === 'too-large') throw new Error(TOO_LARGE);
   const { reply_at } = result;
   if (result.status === 'already-answered') return reportAlreadyAnswered(io, result.respondent, reply_at);

@@ -1,7 +1,7 @@
 /** Arguments that several verbs take. */
 import { UUID } from 'uuidv7';
 import { UsageError } from '../lib/command-line.ts';
-import type { Inbox } from './store.ts';
+import type { Inbox, StoredInquiry } from './store.ts';
 import { escapeUnsafe } from '../lib/terminal-text.ts';
 
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
@@ -31,12 +31,7 @@ export function parseSince(text: string, now = Date.now()): number {
   return time;
 }
 
-/**
- * Parses a UUID in any of its notations.
- *
- * @returns Its canonical form.
- * @throws UsageError
- */
+/** Parses a UUID in any of its notations. @returns Its canonical form. @throws UsageError */
 export function parseUuid(text: string, name: string): string {
   try {
     return UUID.parse(text.trim()).toString();
@@ -45,38 +40,34 @@ export function parseUuid(text: string, name: string): string {
   }
 }
 
-/** What the form shows as the reference of an inquiry: the first two groups of its id (web/src/sent.ts). */
+/** The form shows the first two groups of an inquiry's id as its reference (web/src/sent.ts). */
 const REFERENCE = /^[\da-f]{8}-[\da-f]{4}$/;
 
-/**
- * Parses the arguments of a verb that takes one inquiry.
- *
- * @returns Its id or its reference, which {@link resolveId} makes an id of.
- * @throws UsageError
- */
+/** Parses the argument of a verb that takes one inquiry. @returns Its id or its reference. @throws UsageError */
 export function parseId([text, ...others]: string[], verb: string): string {
-  if (text === undefined) {
-    throw new UsageError(
-      `The id of an inquiry is missing: npm run inbox -- ${verb} ID (list prints the ids)`,
-    );
-  }
+  const usage = `npm run inbox -- ${verb} ID (list prints the ids)`;
+  if (text === undefined) throw new UsageError(`The id of an inquiry is missing: ${usage}`);
   if (others.length > 0) throw new UsageError(`${verb} takes one id, not ${others.length + 1}.`);
   const reference = text.trim().toLowerCase();
   return REFERENCE.test(reference) ? reference : parseUuid(text, 'The id');
 }
 
-/**
- * Resolves to the id of the inquiry that a reference names. An id stays as it is.
- *
- * @throws Error when no inquiry, or more than one, has the reference.
- */
+/** Finds the id of a reference. @throws Error when no inquiry, or more than one, has it. */
 export async function resolveId({ findIds }: Inbox, idOrReference: string): Promise<string> {
   if (!REFERENCE.test(idOrReference)) return idOrReference;
   const ids = await findIds(idOrReference);
   if (ids.length > 1) {
     throw new Error(`More than one inquiry has the reference ${idOrReference}: ${ids.join(', ')}.`);
   }
-  const [id] = ids;
-  if (id === undefined) throw new Error(`There is no inquiry ${idOrReference}.`);
-  return id;
+  return ids[0] ?? failToFind(idOrReference);
+}
+
+export function failToFind(idOrReference: string): never {
+  throw new Error(`There is no inquiry ${idOrReference}.`);
+}
+
+/** Reads the inquiry that an id or a reference names. @throws Error as {@link resolveId}, or when it has expired. */
+export async function findInquiry(inbox: Inbox, idOrReference: string): Promise<StoredInquiry> {
+  const id = await resolveId(inbox, idOrReference);
+  return (await inbox.get(id)) ?? failToFind(id);
 }

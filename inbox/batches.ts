@@ -4,25 +4,28 @@ import { setTimeout as wait } from 'node:timers/promises';
 /** Responses without progress, one after the other, before a batch is given up: 13 s. */
 const MOST_REFUSALS = 7;
 
+interface Page<Data> {
+  readonly data: Data;
+  readonly cursor?: string | null;
+}
+
 /**
  * Yields all pages of a query; one may be empty. A page is read when the caller asks for it.
  *
  * @param read - `.go()` of a query with the cursor.
  */
 export async function* readPages<Data>(
-  read: (cursor: string | null) => Promise<{ readonly data: Data; readonly cursor?: string | null }>,
+  read: (cursor: string | null) => Promise<Page<Data>>,
 ): AsyncIterableIterator<Data> {
   let cursor: string | null = null;
   do {
-    const page: { readonly data: Data; readonly cursor?: string | null } = await read(cursor);
+    const page: Page<Data> = await read(cursor);
     yield page.data;
     cursor = page.cursor ?? null;
   } while (cursor !== null);
 }
 
-interface TableKeys {
-  readonly [name: string]: unknown;
-}
+type TableKeys = Readonly<Record<string, unknown>>;
 
 const textOf = ({ pk, sk }: TableKeys): string => JSON.stringify([pk, sk]);
 

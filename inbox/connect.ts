@@ -27,13 +27,7 @@ export interface Connection {
 /** Connects when it is called: a verb reads its arguments first. */
 export type Connect = () => Connection;
 
-/**
- * Connects to the running local stack.
- *
- * @param folder - Its data folder.
- * @param options - Another table, and who answers.
- * @throws UsageError when none is running, or when `respondent` is blank.
- */
+/** Connects to the running local stack that has a data folder. @throws UsageError when it is not running. */
 export function connectLocally(
   folder: string,
   options: { readonly table?: string | undefined; readonly respondent?: string | undefined } = {},
@@ -67,13 +61,11 @@ function readUserName(): string {
 /** Connects to the table of a stage with the caller's AWS credentials and region. */
 export function connectToStage(stage: string, table = tableOf(stage)): Connection {
   const client = DynamoDBDocumentClient.from(new DynamoDBClient(NETWORK));
+  const name = tableOf(stage);
   return {
     stage,
     table,
-    erasures: {
-      table: `${tableOf(stage)}-erasures`,
-      key: { parameter: `/${tableOf(stage)}/erasure-key` },
-    },
+    erasures: { table: `${name}-erasures`, key: { parameter: `/${name}/erasure-key` } },
     client,
     inbox: createInbox(client, table),
     respondent: async () => {
@@ -82,9 +74,9 @@ export function connectToStage(stage: string, table = tableOf(stage)): Connectio
       const { Arn = '' } = await new STSClient(NETWORK).send(new GetCallerIdentityCommand());
       // arn:aws:iam::111122223333:user/ana, arn:aws:sts::111122223333:assumed-role/support/ana@example.com,
       // arn:aws:iam::111122223333:root
-      const name = Arn.slice(Math.max(Arn.lastIndexOf('/'), Arn.lastIndexOf(':')) + 1);
-      if (name === '') throw new Error('AWS did not say who the credentials belong to.');
-      return name;
+      const respondent = Arn.slice(Math.max(Arn.lastIndexOf('/'), Arn.lastIndexOf(':')) + 1);
+      if (respondent === '') throw new Error('AWS did not say who the credentials belong to.');
+      return respondent;
     },
   };
 }

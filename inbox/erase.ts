@@ -10,8 +10,9 @@ import { parseUuid } from './arguments.ts';
 import { readPages, sendAll } from './batches.ts';
 import type { Connect, Connection } from './connect.ts';
 import { openErasures } from './erasures.ts';
-import { countInquiries, createProgress, formatTable, formatTime, isInteractive } from './output.ts';
+import { countInquiries, formatTable, formatTime, isInteractive, showProgress } from './output.ts';
 import { toJsonLine } from './output.ts';
+import type { Column } from './output.ts';
 import type { IndexedInquiry, InquiryFilter } from './store.ts';
 
 const USAGE = `
@@ -95,7 +96,7 @@ async function eraseByEmail(email: string, settings: Settings): Promise<void> {
 }
 
 async function eraseUser(sub: string, settings: Settings): Promise<void> {
-  const { connection, io, say, yes } = settings;
+  const { connection, say, yes } = settings;
   let owners = await findOwners(settings, { sub });
   printOwners(owners, settings);
   if (owners.length === 0) {
@@ -104,7 +105,6 @@ async function eraseUser(sub: string, settings: Settings): Promise<void> {
   } else if (!(await mayDelete(settings))) return;
 
   const erasures = openErasures(connection);
-  const progress = createProgress(io);
   let deleted = 0;
   let erased_at = '';
   for (let pass = 1; ; pass++) {
@@ -112,17 +112,11 @@ async function eraseUser(sub: string, settings: Settings): Promise<void> {
     erased_at = [new Date().toISOString(), ...owners.map(({ newest }) => newest)].toSorted().at(-1) ?? '';
     // Recorded first: what was deleted by an erasure that was interrupted must not come back either.
     await erasures.record(sub, erased_at);
-    const before = deleted;
-    for (const owner of owners) {
-      for await (const count of deleteInquiries(connection, owner, erased_at)) {
-        deleted += count;
-        progress.show(`${countInquiries(deleted)} deleted …`);
-      }
-    }
+    const count = await deleteOwners(owners, () => erased_at, settings);
+    deleted += count;
     // The index shows for a moment what is deleted, and does not show what was just stored.
-    if (deleted === before) break;
+    if (count === 0) break;
     if (pass === MOST_PASSES) {
-      progress.clear();
       throw new Error(`${countInquiries(deleted)} deleted, but new ones keep arriving; run it again.`);
     }
     const found = await findOwners(settings, { sub });
@@ -131,45 +125,31 @@ async function eraseUser(sub: string, settings: Settings): Promise<void> {
     const emails = new Set(found.map(({ email }) => email));
     owners = [...owners.filter(({ email }) => !emails.has(email)), ...found];
   }
-  progress.clear();
   printResult({ cognito_sub: sub, deleted, erased_at }, settings, `of ${sub}`);
   say(describeRemains(connection));
 }
 
 async function replayErasures(settings: Settings): Promise<void> {
-  const { connection, io, say, yes } = settings;
-  const { table } = connection;
+  const { connection, say, yes } = settings;
+  const table = escapeUnsafe(connection.table);
   const { count, lost, find } = await openErasures(connection).read();
   say(`${formatCount(count, 'erasure is', 'erasures are')} recorded for ${connection.stage}.`);
-  const complain = (): void => {
-    if (lost === 0) return;
-    throw new Error(
-      `${formatCount(lost, 'erasure', 'erasures')} cannot be replayed, because the key of the record was lost or replaced; see docs/runbook.md, "Restore the table".`,
-    );
-  };
-  const owners = await findOwners(
-    settings,
-    {},
-    ({ cognito_sub, created_at }) => created_at <= (find(cognito_sub) ?? ''),
-  );
+  const untilOf = ({ cognito_sub }: Pick<Owner, 'cognito_sub'>): string => find(cognito_sub) ?? '';
+  const owners = await findOwners(settings, {}, (row) => row.created_at <= untilOf(row));
   const found = owners.reduce((sum, { inquiries }) => sum + inquiries, 0);
   const users = new Set(owners.map(({ cognito_sub }) => cognito_sub)).size;
   say(
-    `The table ${escapeUnsafe(table)} has ${countInquiries(found)} of ${formatCount(users, 'user')} from before the erasure.`,
+    `The table ${table} has ${countInquiries(found)} of ${formatCount(users, 'user')} from before the erasure.`,
   );
-  if (found === 0 && !yes) return complain();
-  if (!(await mayDelete(settings))) return complain();
-  const progress = createProgress(io);
-  let deleted = 0;
-  for (const owner of owners) {
-    for await (const deletions of deleteInquiries(connection, owner, find(owner.cognito_sub) ?? '')) {
-      deleted += deletions;
-      progress.show(`${countInquiries(deleted)} of ${found} deleted …`);
-    }
+  if ((found > 0 || yes) && (await mayDelete(settings))) {
+    const deleted = await deleteOwners(owners, untilOf, settings);
+    printResult({ table: connection.table, erasures: count, users, deleted }, settings, `from ${table}`);
   }
-  progress.clear();
-  printResult({ table, erasures: count, users, deleted }, settings, `from ${escapeUnsafe(table)}`);
-  complain();
+  if (lost > 0) {
+    throw new Error(
+      `${formatCount(lost, 'erasure', 'erasures')} cannot be replayed, because the key of the record was lost or replaced; see docs/runbook.md, "Restore the table".`,
+    );
+  }
 }
 
 /** Counts what the index has of the owners, expired inquiries included. */
@@ -179,30 +159,41 @@ async function findOwners(
   isWanted: (row: IndexedInquiry) => boolean = () => true,
 ): Promise<Owner[]> {
   const owners = new Map<string, Owner>();
-  const progress = createProgress(io);
-  let found = 0;
-  for await (const page of inbox.list({ ...filter, withExpired: true })) {
+  const pages = inbox.list({ ...filter, withExpired: true });
+  for await (const page of showProgress(io, pages, (count) => `Searching: ${countInquiries(count)} …`)) {
     for (const { cognito_sub, email, created_at, reply_at } of page.filter(isWanted)) {
       const key = `${cognito_sub} ${email}`;
-      // Newest first.
-      const owner = owners.get(key) ?? {
-        cognito_sub,
-        email,
-        inquiries: 0,
-        unanswered: 0,
-        oldest: created_at,
-        newest: created_at,
-      };
+      const none = { inquiries: 0, unanswered: 0, oldest: created_at, newest: created_at };
+      const owner = owners.get(key) ?? { cognito_sub, email, ...none };
+      owners.set(key, owner);
       owner.inquiries++;
       if (reply_at === undefined) owner.unanswered++;
+      // The list is newest first.
       owner.oldest = created_at;
-      owners.set(key, owner);
-      found++;
     }
-    progress.show(`Searching: ${countInquiries(found)} …`);
   }
-  progress.clear();
   return [...owners.values()];
+}
+
+/**
+ * Deletes the inquiries of owners.
+ *
+ * @param untilOf - Until when, inclusively, in the form of `created_at`.
+ * @returns How many were deleted.
+ */
+async function deleteOwners(
+  owners: readonly Owner[],
+  untilOf: (owner: Owner) => string,
+  { connection, io }: Settings,
+): Promise<number> {
+  const pages = async function* () {
+    for (const owner of owners) yield* deleteInquiries(connection, owner, untilOf(owner));
+  };
+  let deleted = 0;
+  for await (const page of showProgress(io, pages(), (count) => `${countInquiries(count)} deleted …`)) {
+    deleted += page.length;
+  }
+  return deleted;
 }
 
 /**
@@ -213,13 +204,13 @@ async function findOwners(
  * what an interruption has left. They are read after the inquiries: a key is stored together with its inquiry.
  *
  * @param until - Later ones are kept. Inclusive, in the form of `created_at`.
- * @yields How many more were deleted.
+ * @yields What was deleted.
  */
 async function* deleteInquiries(
   { client, table }: Connection,
   { cognito_sub, email }: Owner,
   until: string,
-): AsyncGenerator<number> {
+): AsyncGenerator<readonly object[]> {
   const inquiries = createInquiryEntity(table, client);
   const deliveries = createDeliveryEntity(table, client);
   const keys = createIdempotencyKeyEntity(table, client);
@@ -254,7 +245,7 @@ async function* deleteInquiries(
       createConversions(inquiries).fromComposite.toKeys,
       async (batch) => inquiries.delete(batch).go(options),
     );
-    yield rows.length;
+    yield rows;
   }
 }
 
@@ -281,21 +272,15 @@ function printOwners(owners: readonly Owner[], { io: { stdout }, interactive }: 
   }
   if (owners.length === 0) return;
   const isOfSeveral = owners.some(({ cognito_sub }) => cognito_sub !== owners[0]?.cognito_sub);
-  const heads = ['INQUIRIES', 'UNANSWERED', 'OLDEST', 'NEWEST'].map((head) => ({ head }));
-  stdout.write(
-    formatTable(
-      [...(isOfSeveral ? [{ head: 'SUB' }] : []), { head: 'EMAIL', flexible: true }, ...heads],
-      owners.map(({ cognito_sub, email, inquiries, unanswered, oldest, newest }) => [
-        ...(isOfSeveral ? [cognito_sub] : []),
-        email,
-        String(inquiries),
-        String(unanswered),
-        formatTime(oldest),
-        formatTime(newest),
-      ]),
-      stdout.columns,
-    ),
-  );
+  const columns: Column<Owner>[] = [
+    ...(isOfSeveral ? [{ head: 'SUB', cell: ({ cognito_sub }: Owner) => cognito_sub }] : []),
+    { head: 'EMAIL', cell: ({ email }) => email, flexible: true },
+    { head: 'INQUIRIES', cell: ({ inquiries }) => String(inquiries) },
+    { head: 'UNANSWERED', cell: ({ unanswered }) => String(unanswered) },
+    { head: 'OLDEST', cell: ({ oldest }) => formatTime(oldest) },
+    { head: 'NEWEST', cell: ({ newest }) => formatTime(newest) },
+  ];
+  stdout.write(formatTable(columns, owners, stdout.columns));
 }
 
 function printResult(

@@ -3,8 +3,8 @@
  * inquiries, so that a restore of that table does not lose it, and `erase --replay` can erase the same people again.
  * Its table has no ElectroDB model: a record is a hash and a time. docs/adr/0084
  */
-import { createHmac, randomBytes, randomUUID } from 'node:crypto';
-import { link, rm, writeFile } from 'node:fs/promises';
+import { createHmac, randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
 import { CreateTableCommand, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
 import { GetParameterCommand, PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { paginateScan, PutCommand } from '@aws-sdk/lib-dynamodb';
@@ -12,13 +12,13 @@ import { readIfThere } from '../lib/command-line.ts';
 import { NETWORK } from '../lib/aws.ts';
 import type { Connection } from './connect.ts';
 
-/** Where the key is kept. */
+/** Where the key is kept: in base64. */
 interface KeyStore {
   /** For messages. */
   readonly name: string;
   read(): Promise<string | undefined>;
   /** Does nothing when there is a key already. */
-  create(key: string): Promise<void>;
+  create(key: string): Promise<unknown>;
 }
 
 interface Erasure {
@@ -40,6 +40,13 @@ export interface Replayable {
 
 const KEY_BYTES = 32;
 
+/** Makes nothing of an error with the given name or code. */
+const ignore =
+  (expected: string) =>
+  (error: NodeJS.ErrnoException): undefined => {
+    if (error.name !== expected && error.code !== expected) throw error;
+  };
+
 /** Opens the record of a stage or of the local stack. */
 export function openErasures({ stage, client, erasures: { table, key: place } }: Connection) {
   const isLocal = 'file' in place;
@@ -49,15 +56,13 @@ export function openErasures({ stage, client, erasures: { table, key: place } }:
     if (isLocal) await createLocalTable(client, table);
   };
 
-  /** Sends a request about the table of the record. */
-  async function ask<Result>(request: Promise<Result>): Promise<Result> {
-    return request.catch((error: Error) => {
-      if (error.name !== 'ResourceNotFoundException') throw error;
-      throw new Error(`The table ${table} does not exist; deploy it with npm run deploy -- ${stage}.`, {
-        cause: error,
-      });
+  /** Passes on the result of a request about the table of the record. */
+  const ask = async <Result>(request: Promise<Result>): Promise<Result> =>
+    request.catch((cause: Error) => {
+      if (cause.name !== 'ResourceNotFoundException') throw cause;
+      const message = `The table ${table} does not exist; deploy it with npm run deploy -- ${stage}.`;
+      throw new Error(message, { cause });
     });
-  }
 
   async function readKey(): Promise<Buffer | undefined> {
     const text = await keys.read();
@@ -85,9 +90,7 @@ export function openErasures({ stage, client, erasures: { table, key: place } }:
         ConditionExpression: 'attribute_not_exists(erased_at) OR erased_at < :erased_at',
         ExpressionAttributeValues: { ':erased_at': erased_at },
       });
-      await ask(client.send(command)).catch((error: Error) => {
-        if (error.name !== 'ConditionalCheckFailedException') throw error;
-      });
+      await ask(client.send(command)).catch(ignore('ConditionalCheckFailedException'));
     },
 
     /** Reads all records: some 200 bytes of memory for each. */
@@ -119,55 +122,29 @@ function createParameter(Name: string): KeyStore {
   return {
     name: `the parameter ${Name}`,
     async read() {
-      try {
-        const { Parameter } = await ssm.send(new GetParameterCommand({ Name, WithDecryption: true }));
-        return Parameter?.Value;
-      } catch (error) {
-        if ((error as Error).name === 'ParameterNotFound') return undefined;
-        throw error;
-      }
+      const command = new GetParameterCommand({ Name, WithDecryption: true });
+      return (await ssm.send(command).catch(ignore('ParameterNotFound')))?.Parameter?.Value;
     },
     async create(Value) {
-      try {
-        await ssm.send(new PutParameterCommand({ Name, Value, Type: 'SecureString' }));
-      } catch (error) {
-        if ((error as Error).name !== 'ParameterAlreadyExists') throw error;
-      }
+      const command = new PutParameterCommand({ Name, Value, Type: 'SecureString' });
+      return ssm.send(command).catch(ignore('ParameterAlreadyExists'));
     },
   };
 }
 
-function createKeyFile(file: string): KeyStore {
-  return {
-    name: file,
-    read: async () => readIfThere(file),
-    async create(key) {
-      const draft = `${file}.${randomUUID()}`;
-      await writeFile(draft, key, { mode: 0o600, flag: 'wx' });
-      try {
-        // Atomic, and refused when the file exists.
-        await link(draft, file);
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      } finally {
-        await rm(draft, { force: true });
-      }
-    },
-  };
-}
+const createKeyFile = (file: string): KeyStore => ({
+  name: file,
+  read: async () => readIfThere(file),
+  create: async (key) => writeFile(file, key, { mode: 0o600, flag: 'wx' }).catch(ignore('EEXIST')),
+});
 
 async function createLocalTable(client: Connection['client'], TableName: string): Promise<void> {
-  await client
-    .send(
-      new CreateTableCommand({
-        TableName,
-        KeySchema: [{ AttributeName: 'hash', KeyType: 'HASH' }],
-        AttributeDefinitions: [{ AttributeName: 'hash', AttributeType: 'S' }],
-        BillingMode: 'PAY_PER_REQUEST',
-      }),
-    )
-    .catch((error: Error) => {
-      if (error.name !== 'ResourceInUseException') throw error;
-    });
+  const command = new CreateTableCommand({
+    TableName,
+    KeySchema: [{ AttributeName: 'hash', KeyType: 'HASH' }],
+    AttributeDefinitions: [{ AttributeName: 'hash', AttributeType: 'S' }],
+    BillingMode: 'PAY_PER_REQUEST',
+  });
+  await client.send(command).catch(ignore('ResourceInUseException'));
   await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.1 }, { TableName });
 }

@@ -10,8 +10,9 @@ import { parseOptions, UsageError } from '../lib/command-line.ts';
 import type { Io } from '../lib/command-line.ts';
 import { parseSince, parseUuid } from './arguments.ts';
 import type { Connect } from './connect.ts';
+import { FIELDS } from './store.ts';
 import type { StoredInquiry } from './store.ts';
-import { countInquiries, createProgress, FIELDS, toJsonLine } from './output.ts';
+import { countInquiries, showProgress, toJsonLine } from './output.ts';
 import { escapeUnsafe, escapeLines } from '../lib/terminal-text.ts';
 
 const USAGE = `
@@ -48,28 +49,26 @@ export async function exportInquiries(connect: Connect, args: string[], io: Io):
     since: since === undefined ? undefined : parseSince(since),
   };
   if (out !== undefined) checkTarget(out);
-  const { inbox } = connect();
-  const progress = createProgress(io);
+  const inquiries = connect().inbox.listInFull(filter);
+  const pages = out === undefined && io.stdout.isTTY === true ? inquiries : showProgress(io, inquiries);
   let count = 0;
-  const counted = async function* () {
-    for await (const rows of inbox.listInFull(filter)) {
-      yield* rows;
-      count += rows.length;
-      if (out !== undefined || io.stdout.isTTY !== true) progress.show(`${countInquiries(count)} …`);
+  const rows = async function* () {
+    for await (const page of pages) {
+      yield* page;
+      count += page.length;
     }
   };
   const write = (target: Writable): Promise<void> => {
     const end = target !== io.stdout;
     return csv
-      ? pipeline(Readable.from(counted()), createCsv(), target, { end })
-      : pipeline(toLines(counted()), target, { end });
+      ? pipeline(Readable.from(rows()), createCsv(), target, { end })
+      : pipeline(toLines(rows()), target, { end });
   };
-  try {
-    await (out === undefined ? write(io.stdout) : writeFile(out, write));
-  } finally {
-    progress.clear();
+  if (out === undefined) await write(io.stdout);
+  else {
+    await writeFile(out, write);
+    io.stderr.write(`${countInquiries(count)} in ${escapeUnsafe(out)}\n`);
   }
-  if (out !== undefined) io.stderr.write(`${countInquiries(count)} in ${escapeUnsafe(out)}\n`);
 }
 
 async function* toLines(rows: AsyncIterable<StoredInquiry>): AsyncGenerator<string> {

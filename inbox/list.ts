@@ -4,16 +4,11 @@ import { parseOptions, UsageError } from '../lib/command-line.ts';
 import type { Io } from '../lib/command-line.ts';
 import { parseSince } from './arguments.ts';
 import type { Connect } from './connect.ts';
-import type { IndexedInquiry, InquiryFilter, Inbox } from './store.ts';
-import {
-  countInquiries,
-  createProgress,
-  FIELDS,
-  formatDuration,
-  formatTable,
-  isInteractive,
-  toJsonLine,
-} from './output.ts';
+import { countInquiries, formatDuration, formatTable } from './output.ts';
+import { isInteractive, showProgress, toJsonLine } from './output.ts';
+import type { Column } from './output.ts';
+import { FIELDS } from './store.ts';
+import type { IndexedInquiry, InquiryFilter, InquirySummary, Inbox } from './store.ts';
 
 const USAGE = `
 Usage: npm run inbox -- [--stage STAGE] list [options]
@@ -72,57 +67,41 @@ async function printLines(inbox: Inbox, filter: InquiryFilter, limit: number, io
 }
 
 async function printTable(inbox: Inbox, filter: InquiryFilter, limit: number, io: Io): Promise<void> {
-  const progress = createProgress(io);
   const rows: IndexedInquiry[] = [];
   let isComplete = true;
-  for await (const page of inbox.list(filter)) {
+  for await (const page of showProgress(io, inbox.list(filter))) {
     // At most one page more than is needed tells whether there are others.
     if (rows.length > limit && page.length > 0) {
       isComplete = false;
       break;
     }
     rows.push(...page);
-    progress.show(`${countInquiries(rows.length)} …`);
   }
   const shown = (await Array.fromAsync(inbox.summarize(rows.slice(0, limit)))).flat();
-  progress.clear();
-
-  const now = Date.now();
   if (shown.length === 0) {
     io.stdout.write(
       filter.unansweredOnly === true ? 'No unanswered inquiries.\n' : 'There are no inquiries.\n',
     );
     return;
   }
-  const expiries = shown.map(({ reply_at, expires_at = Infinity }) => {
+  const now = Date.now();
+  const ageOf = (time: string): string => formatDuration(now - Date.parse(time));
+  const toExpiry = ({ reply_at, expires_at = Infinity }: InquirySummary): string => {
     const left = expires_at * 1_000 - now;
     return reply_at === undefined && left < NEAR_EXPIRY ? `in ${formatDuration(left)}` : '';
-  });
-  const isNear = expiries.some((text) => text !== '');
-  const answers = shown.map(({ reply_at, respondent = '' }) =>
-    reply_at === undefined ? '' : `${respondent}, ${formatDuration(now - Date.parse(reply_at))} ago`,
-  );
-  io.stdout.write(
-    formatTable(
-      [
-        { head: 'ID' },
-        { head: 'AGE' },
-        ...(isNear ? [{ head: 'EXPIRES' }] : []),
-        ...(filter.unansweredOnly === true ? [] : [{ head: 'ANSWERED', flexible: true }]),
-        { head: 'EMAIL', flexible: true },
-        { head: 'SUBJECT', flexible: true },
-      ],
-      shown.map(({ id, email, subject, created_at }, at) => [
-        id,
-        formatDuration(now - Date.parse(created_at)),
-        ...(isNear ? [expiries[at] ?? ''] : []),
-        ...(filter.unansweredOnly === true ? [] : [answers[at] ?? '']),
-        email,
-        subject,
-      ]),
-      io.stdout.columns,
-    ),
-  );
+  };
+  const toAnswer = ({ reply_at, respondent = '' }: InquirySummary): string =>
+    reply_at === undefined ? '' : `${respondent}, ${ageOf(reply_at)} ago`;
+  const isNear = shown.some((row) => toExpiry(row) !== '');
+  const columns: Column<InquirySummary>[] = [
+    { head: 'ID', cell: ({ id }) => id },
+    { head: 'AGE', cell: ({ created_at }) => ageOf(created_at) },
+    ...(isNear ? [{ head: 'EXPIRES', cell: toExpiry }] : []),
+    ...(filter.unansweredOnly === true ? [] : [{ head: 'ANSWERED', cell: toAnswer, flexible: true }]),
+    { head: 'EMAIL', cell: ({ email }) => email, flexible: true },
+    { head: 'SUBJECT', cell: ({ subject }) => subject, flexible: true },
+  ];
+  io.stdout.write(formatTable(columns, shown, io.stdout.columns));
   if (rows.length > shown.length) {
     const total = `${isComplete ? '' : 'more than '}${countInquiries(rows.length)}`;
     const note = `The newest ${shown.length} of ${total}; --limit N shows more.\n`;

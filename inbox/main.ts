@@ -86,7 +86,7 @@ async function openPage(connect: Connect, { stdout, stderr }: Io, port = '0'): P
   }
   const connection = connect();
   const { serveInbox } = await import('./server.ts');
-  const { url } = await serveInbox(connection, { port: Number(port) }).catch((error: Error) => {
+  const { url } = await serveInbox(connection, Number(port)).catch((error: Error) => {
     if (!('code' in error) || error.code !== 'EADDRINUSE') throw error;
     throw new UsageError(`Port ${port} is in use; choose another with --port.`);
   });
@@ -95,12 +95,9 @@ async function openPage(connect: Connect, { stdout, stderr }: Io, port = '0'): P
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit());
 }
 
-function createConnect({
-  stage,
-  table,
-  as,
-  data,
-}: Pick<ReturnType<typeof splitCommandLine>, 'stage' | 'table' | 'as' | 'data'>): Connect {
+type Place = Partial<Record<'stage' | 'table' | 'as' | 'data', string | undefined>>;
+
+function createConnect({ stage, table, as, data }: Place): Connect {
   if (stage === undefined) return () => connectLocally(data ?? DATA_FOLDER, { table, respondent: as });
   if (!STAGES.some((known) => known === stage)) {
     throw new UsageError(`"${escapeUnsafe(stage)}" is not a stage; stages are develop, main and release.`);
@@ -126,9 +123,8 @@ export const main: Main = async (args, io) => {
   }
   const load = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
   if (load === undefined) {
-    throw new UsageError(
-      `"${escapeUnsafe(name)}" is not a verb; verbs are ${Object.keys(VERBS).join(', ')}.`,
-    );
+    const verbs = Object.keys(VERBS).join(', ');
+    throw new UsageError(`"${escapeUnsafe(name)}" is not a verb; verbs are ${verbs}.`);
   }
   const connect = createConnect(common);
   const run = await load();

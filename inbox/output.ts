@@ -3,21 +3,6 @@ import stringWidth from 'string-width';
 import type { Io } from '../lib/command-line.ts';
 import { escapeUnsafe } from '../lib/terminal-text.ts';
 import { formatCount } from '../web/ui/format.ts';
-import type { StoredInquiry } from './store.ts';
-
-/** The order of an inquiry's fields in JSON and CSV. */
-export const FIELDS = [
-  'id',
-  'cognito_sub',
-  'email',
-  'subject',
-  'body',
-  'created_at',
-  'reply',
-  'respondent',
-  'reply_at',
-  'expires_at',
-] as const satisfies (keyof StoredInquiry)[];
 
 /** One line of JSON. Characters that are unsafe on a terminal are escaped; parsed, it is the same value. */
 export const toJsonLine = (value: object, fields?: readonly string[]): string =>
@@ -53,33 +38,41 @@ export function cutText(text: string, columns: number): string {
 /** Scripts that are written from right to left. */
 const RIGHT_TO_LEFT = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC\u{10800}-\u{10FFF}\u{1E800}-\u{1EFFF}]/u;
 
-/** Keeps a cell that is written from right to left from changing places with its neighbours. UAX #9, 3.1.2 */
-const isolate = (text: string): string => (RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text);
+/** Cuts or fills a cell. One that is written from right to left must not change places with others. UAX #9, 3.1.2 */
+function fit(text: string, columns: number): string {
+  const cut = cutText(text, columns);
+  const isolated = RIGHT_TO_LEFT.test(cut) ? `\u2068${cut}\u2069` : cut;
+  return isolated + ' '.repeat(columns - stringWidth(cut));
+}
 
 /** What a column is never cut below. */
 const NARROWEST = 8;
 
-export interface Column {
+export interface Column<Row> {
   readonly head: string;
+  readonly cell: (row: Row) => string;
   /** Whether it may be cut where the terminal is too narrow. */
   readonly flexible?: boolean;
 }
 
 /**
- * Formats a table for a terminal. Cells hold any text, or nothing.
+ * Formats a table for a terminal. Cells hold any text.
  *
  * @param terminal - Its columns, 80 by default. Rows are wider only if the columns that must not be cut are.
  */
-export function formatTable(
-  columns: readonly Column[],
-  rows: readonly (readonly (string | undefined)[])[],
+export function formatTable<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
   terminal?: number,
 ): string {
   const width = terminal || 80;
   // A cell is at most as wide as the terminal, so the rest of a longer text need not be looked at.
-  const lines = [columns.map(({ head }) => head), ...rows].map((row) =>
-    row.map((cell = '') => cutText(escapeUnsafe(cell.slice(0, width * GRAPHEME_LIMIT)), width)),
-  );
+  const toCell = (text: string): string =>
+    cutText(escapeUnsafe(text.slice(0, width * GRAPHEME_LIMIT)), width);
+  const lines = [
+    columns.map(({ head }) => head),
+    ...rows.map((row) => columns.map(({ cell }) => toCell(cell(row)))),
+  ];
   const widths = columns.map((_, at) => Math.max(...lines.map((line) => stringWidth(line[at] ?? ''))));
   const excess = (): number => widths.reduce((sum, each) => sum + each + 2, -2) - width;
   while (excess() > 0) {
@@ -90,10 +83,7 @@ export function formatTable(
   }
   const toLine = (cells: readonly string[]): string =>
     cells
-      .map((cell, at) => {
-        const cut = cutText(cell, widths[at] ?? 0);
-        return isolate(cut) + ' '.repeat((widths[at] ?? 0) - stringWidth(cut));
-      })
+      .map((cell, at) => fit(cell, widths[at] ?? 0))
       .join('  ')
       .trimEnd();
   return `${lines.map(toLine).join('\n')}\n`;
@@ -117,35 +107,32 @@ export function formatDuration(milliseconds: number): string {
 export function formatTime(time: string | number): string {
   const date = new Date(time);
   if (Number.isNaN(date.getTime())) return String(time);
-  return date.toLocaleString('sv-SE', {
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    timeZoneName: 'short',
-  });
+  // Swedish dates have the form of ISO 8601.
+  return date.toLocaleString('sv-SE', { dateStyle: 'short', timeStyle: 'long' });
 }
 
 /**
- * Creates a progress line on standard error, which is renewed in place; without a terminal nothing is printed.
- *
- * @returns `show` prints a text, at most four times a second and not in the first quarter of one; `clear` removes it.
+ * Passes pages of inquiries on. On a terminal, standard error says meanwhile how many there were: a line that is renewed
+ * in place, at most four times a second and not in the first quarter of one.
  */
-export function createProgress({ stderr }: Io) {
+export async function* showProgress<Row>(
+  { stderr }: Io,
+  pages: AsyncIterable<readonly Row[]>,
+  toText = (count: number): string => `${countInquiries(count)} …`,
+): AsyncGenerator<readonly Row[]> {
   let isShown = false;
   let changedAt = Date.now();
-  return {
-    show(text: string): void {
-      if (stderr.isTTY !== true || Date.now() - changedAt < 250) return;
-      stderr.write(`\r\u001b[K${text}`);
+  let count = 0;
+  try {
+    for await (const page of pages) {
+      yield page;
+      count += page.length;
+      if (stderr.isTTY !== true || Date.now() - changedAt < 250) continue;
+      stderr.write(`\r\u001b[K${toText(count)}`);
       isShown = true;
       changedAt = Date.now();
-    },
-    clear(): void {
-      if (isShown) stderr.write('\r\u001b[K');
-      isShown = false;
-    },
-  };
+    }
+  } finally {
+    if (isShown) stderr.write('\r\u001b[K');
+  }
 }

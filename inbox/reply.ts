@@ -7,7 +7,7 @@ import { ITEM_LIMIT } from '../src/limits.ts';
 import { parseCommandLine, UsageError } from '../lib/command-line.ts';
 import type { Io } from '../lib/command-line.ts';
 import { recordAnswer, reportAlreadyAnswered } from './answer.ts';
-import { parseId, resolveId } from './arguments.ts';
+import { findInquiry, parseId } from './arguments.ts';
 import type { Connect, Connection } from './connect.ts';
 import { parseReply, TOO_LARGE } from './store.ts';
 import type { StoredInquiry } from './store.ts';
@@ -27,11 +27,8 @@ Exit codes: 0 answered, 1 failed, 2 bad usage or an empty text, 3 already answer
 `;
 
 export async function replyToInquiry(connect: Connect, args: string[], io: Io): Promise<number> {
-  const { values, positionals } = parseCommandLine(
-    USAGE,
-    { file: { type: 'string' }, json: { type: 'boolean' } },
-    { args },
-  );
+  const options = { file: { type: 'string' }, json: { type: 'boolean' } } as const;
+  const { values, positionals } = parseCommandLine(USAGE, options, { args });
   const id = parseId(positionals, 'reply');
   const file = values.file ?? (io.stdin.isTTY === true ? undefined : '-');
   if (file === undefined) return replyFromEditor(connect(), id, values.json, io);
@@ -56,11 +53,12 @@ async function readText(input: Readable, name: string): Promise<string> {
     if (error instanceof UsageError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     const reason = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'it is not UTF-8' : code;
-    throw new UsageError(`The reply cannot be read from ${escapeUnsafe(name)} (${reason}).`, {
-      cause: error,
-    });
+    const message = `The reply cannot be read from ${escapeUnsafe(name)} (${reason}).`;
+    throw new UsageError(message, { cause: error });
   }
 }
+
+const NO_EDITOR = 'There is no editor; set $EDITOR, or pass --file FILE or standard input.';
 
 /** The text is kept in its file, which is named on standard error, unless it was recorded or is empty. */
 async function replyFromEditor(
@@ -71,12 +69,9 @@ async function replyFromEditor(
 ): Promise<number> {
   // The order of git.
   const editor = io.env['VISUAL'] || io.env['EDITOR'];
-  if (!editor)
-    throw new UsageError('There is no editor; set $EDITOR, or pass --file FILE or standard input.');
-  const id = await resolveId(connection.inbox, named);
-  const inquiry = await connection.inbox.get(id);
-  if (inquiry === undefined) throw new Error(`There is no inquiry ${id}.`);
-  const { reply_at, respondent = '' } = inquiry;
+  if (!editor) throw new UsageError(NO_EDITOR);
+  const inquiry = await findInquiry(connection.inbox, named);
+  const { id, reply_at, respondent = '' } = inquiry;
   if (reply_at !== undefined) return reportAlreadyAnswered(io, respondent, reply_at);
 
   const file = join(mkdtempSync(join(tmpdir(), 'inquiry-')), 'reply.txt');

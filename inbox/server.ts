@@ -53,20 +53,17 @@ export type PageConnection = Pick<Connection, 'stage' | 'table' | 'inbox' | 'res
 /**
  * Builds the page when it is stale and serves it.
  *
- * @param options.port - Default: any free one.
+ * @param port - 0 for any free one.
  * @returns `url` ends in the secret.
  * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
  */
-export async function serveInbox(connection: PageConnection, options: { readonly port?: number } = {}) {
+export async function serveInbox(connection: PageConnection, port = 0) {
   await buildPageWhenStale(PAGE);
-  return startInboxServer(connection, options);
+  return startInboxServer(connection, port);
 }
 
 /** Serves the page as it is built, and its API; see {@link serveInbox}. */
-export async function startInboxServer(
-  connection: PageConnection,
-  { port = 0 }: { readonly port?: number } = {},
-) {
+export async function startInboxServer(connection: PageConnection, port = 0) {
   const secret = randomBytes(32).toString('base64url');
   const api = createApi(connection);
   const server = await startPageServer<{ readonly origin: string }>({
@@ -84,14 +81,12 @@ export async function startInboxServer(
     ],
     handle(request, response, { origin }) {
       if (request.url?.startsWith('/api/') !== true) return false;
-      void respond(request, response, connection, async (target, signal) => {
-        if (!isEqual(request.headers.authorization ?? '', `Bearer ${secret}`)) {
-          throw wrongAddress();
-        }
+      void respond(request, response, connection, async (...parameters) => {
+        if (!isEqual(request.headers.authorization ?? '', `Bearer ${secret}`)) throw wrongAddress();
         // Browsers send it with every POST, and with every request from another origin.
         const { origin: from = request.method === 'GET' ? origin : undefined } = request.headers;
         if (from !== origin) throw wrongOrigin();
-        return api(request, target, signal);
+        return api(...parameters);
       });
       return true;
     },
@@ -118,7 +113,7 @@ async function respond(
   request: IncomingMessage,
   response: ServerResponse,
   connection: PageConnection,
-  handle: (target: URL, signal: AbortSignal) => Promise<Result>,
+  handle: Handler,
 ): Promise<void> {
   const gone = new AbortController();
   response.on('close', () => gone.abort());
@@ -133,7 +128,7 @@ async function respond(
       })
       .end(JSON.stringify(data));
   try {
-    send(await handle(new URL(request.url ?? '/', 'http://127.0.0.1'), gone.signal));
+    send(await handle(request, new URL(request.url ?? '/', 'http://127.0.0.1'), gone.signal));
   } catch (error) {
     const { status, code, message, headers } =
       error instanceof ApiError ? error : toTableError(error, connection);
@@ -145,8 +140,7 @@ async function respond(
 function toTableError(error: unknown, { stage, table }: PageConnection): ApiError {
   const failure = describeFailure(error, { stage: stage === 'local' ? undefined : stage, table });
   const { name, message } = failure instanceof Error ? failure : new Error();
-  const text = failure === error ? `The table does not answer as expected (${name}).` : message;
-  return tableError(text);
+  return tableError(failure === error ? `The table does not answer as expected (${name}).` : message);
 }
 
 function createApi({ stage, table, inbox, respondent }: PageConnection): Handler {
@@ -188,27 +182,23 @@ function createApi({ stage, table, inbox, respondent }: PageConnection): Handler
   };
 
   return async (request, { pathname, searchParams }, signal) => {
-    const isRead = request.method === 'GET';
-    if (pathname === '/api/session') {
-      if (!isRead) throw methodNotAllowed('GET');
-      return { data: { stage, table, respondent: await findRespondent() } };
-    }
-    if (pathname === '/api/inquiries') {
-      if (!isRead) throw methodNotAllowed('GET');
-      return { data: await list(searchParams, signal) };
-    }
-    const [, text, action] = /^\/api\/inquiries\/([^/]+)(?:\/(reply|dismiss))?$/.exec(pathname) ?? [];
-    if (text === undefined) throw unknownPath();
+    const path = /^\/api\/(?:session|inquiries(?:\/(?<text>[^/]+)(?:\/(?<action>reply|dismiss))?)?)$/.exec(
+      pathname,
+    );
+    if (path === null) throw unknownPath();
+    const { text, action } = path.groups ?? {};
+    const method = action === undefined ? 'GET' : 'POST';
+    if (request.method !== method) throw methodNotAllowed(method);
+    if (pathname === '/api/session') return { data: { stage, table, respondent: await findRespondent() } };
+    if (text === undefined) return { data: await list(searchParams, signal) };
     const id = parseId(text, 'The id');
-    if (action === undefined) {
-      if (!isRead) throw methodNotAllowed('GET');
-      const inquiry = await inbox.get(id);
-      if (inquiry === undefined) throw unknownInquiry();
-      return { data: inquiry };
+    if (action !== undefined) {
+      const body = await readJson(request);
+      return answer(id, action === 'reply' ? readReply(body) : undefined);
     }
-    if (request.method !== 'POST') throw methodNotAllowed('POST');
-    const body = await readJson(request);
-    return answer(id, action === 'reply' ? readReply(body) : undefined);
+    const inquiry = await inbox.get(id);
+    if (inquiry === undefined) throw unknownInquiry();
+    return { data: inquiry };
   };
 }
 
@@ -248,9 +238,7 @@ function readReply({ reply }: Record<string, unknown>): string {
 /** Reads a JSON object, which a form of another page cannot send. @throws ApiError 400, 413 or 415. */
 async function readJson(request: IncomingMessage): Promise<Record<string, unknown>> {
   const [type = ''] = (request.headers['content-type'] ?? '').split(';');
-  if (type.trim().toLowerCase() !== 'application/json') {
-    throw unsupportedMediaType();
-  }
+  if (type.trim().toLowerCase() !== 'application/json') throw unsupportedMediaType();
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {

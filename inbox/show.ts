@@ -1,9 +1,10 @@
 import { parseCommandLine } from '../lib/command-line.ts';
 import type { Io } from '../lib/command-line.ts';
-import { parseId, resolveId } from './arguments.ts';
+import { findInquiry, parseId } from './arguments.ts';
 import type { Connect } from './connect.ts';
+import { FIELDS } from './store.ts';
 import type { StoredInquiry } from './store.ts';
-import { FIELDS, formatDuration, formatTime, isInteractive, toJsonLine } from './output.ts';
+import { formatDuration, formatTime, isInteractive, toJsonLine } from './output.ts';
 import { escapeUnsafe, escapeLines } from '../lib/terminal-text.ts';
 
 const USAGE = `
@@ -18,10 +19,7 @@ reference that the form shows, such as 01a201c0-abec.
 export async function showInquiry(connect: Connect, args: string[], io: Io): Promise<void> {
   const { values, positionals } = parseCommandLine(USAGE, { json: { type: 'boolean' } }, { args });
   const named = parseId(positionals, 'show');
-  const { inbox } = connect();
-  const id = await resolveId(inbox, named);
-  const inquiry = await inbox.get(id);
-  if (inquiry === undefined) throw new Error(`There is no inquiry ${id}.`);
+  const inquiry = await findInquiry(connect().inbox, named);
   io.stdout.write(isInteractive(io, values.json) ? formatInquiry(inquiry) : toJsonLine(inquiry, FIELDS));
 }
 

@@ -1,15 +1,9 @@
 import { parseOptions } from '../lib/command-line.ts';
 import type { Io } from '../lib/command-line.ts';
 import type { Connect } from './connect.ts';
-import {
-  countInquiries,
-  createProgress,
-  formatDuration,
-  formatTable,
-  formatTime,
-  isInteractive,
-  toJsonLine,
-} from './output.ts';
+import { countInquiries, formatDuration, formatTable, formatTime } from './output.ts';
+import { isInteractive, showProgress, toJsonLine } from './output.ts';
+import type { Column } from './output.ts';
 
 const USAGE = `
 Usage: npm run inbox -- [--stage STAGE] stats [options]
@@ -33,11 +27,10 @@ interface Counts {
 export async function printStatistics(connect: Connect, args: string[], io: Io): Promise<void> {
   const { json } = parseOptions(USAGE, { json: { type: 'boolean' } }, args);
   const { inbox } = connect();
-  const progress = createProgress(io);
   const total: Counts = { inquiries: 0, unanswered: 0, times: [] };
   const byWeek = new Map<string, Counts>();
   let oldest: string | undefined;
-  for await (const page of inbox.list()) {
+  for await (const page of showProgress(io, inbox.list())) {
     for (const { created_at, reply_at } of page) {
       const monday = toMonday(created_at);
       const week = byWeek.get(monday) ?? { inquiries: 0, unanswered: 0, times: [] };
@@ -50,10 +43,7 @@ export async function printStatistics(connect: Connect, args: string[], io: Io):
       // The list is newest first.
       if (reply_at === undefined) oldest = created_at;
     }
-    progress.show(`${countInquiries(total.inquiries)} …`);
   }
-  progress.clear();
-
   // Insertion order is newest first, too.
   const weeks = [...byWeek].slice(0, SHOWN_WEEKS);
   if (!isInteractive(io, json)) {
@@ -70,27 +60,18 @@ export async function printStatistics(connect: Connect, args: string[], io: Io):
     return;
   }
   const age = oldest === undefined ? '' : ` (${formatDuration(Date.now() - Date.parse(oldest))} old)`;
-  io.stdout.write(
-    [
-      `Unanswered         ${total.unanswered.toLocaleString('en')} of ${countInquiries(total.inquiries)}`,
-      `Oldest unanswered  ${oldest === undefined ? 'none' : formatTime(oldest) + age}`,
-      `Median to answer   ${formatMedian(total.times)}`,
-      '',
-      '',
-    ].join('\n'),
-  );
-  io.stdout.write(
-    formatTable(
-      ['WEEK OF', 'INQUIRIES', 'UNANSWERED', 'MEDIAN'].map((head) => ({ head })),
-      weeks.map(([week, { inquiries, unanswered, times }]) => [
-        week,
-        String(inquiries),
-        String(unanswered),
-        formatMedian(times),
-      ]),
-      io.stdout.columns,
-    ),
-  );
+  const lines = [
+    `Unanswered         ${total.unanswered.toLocaleString('en')} of ${countInquiries(total.inquiries)}`,
+    `Oldest unanswered  ${oldest === undefined ? 'none' : formatTime(oldest) + age}`,
+    `Median to answer   ${formatMedian(total)}`,
+  ];
+  const columns: Column<[string, Counts]>[] = [
+    { head: 'WEEK OF', cell: ([week]) => week },
+    { head: 'INQUIRIES', cell: ([, { inquiries }]) => String(inquiries) },
+    { head: 'UNANSWERED', cell: ([, { unanswered }]) => String(unanswered) },
+    { head: 'MEDIAN', cell: ([, counts]) => formatMedian(counts) },
+  ];
+  io.stdout.write(`${lines.join('\n')}\n\n${formatTable(columns, weeks, io.stdout.columns)}`);
 }
 
 /** `2026-11-16`: the Monday of the week, UTC. */
@@ -112,7 +93,7 @@ function medianOf(times: readonly number[]): number | undefined {
 const toSeconds = (milliseconds: number | undefined): number | null =>
   milliseconds === undefined ? null : Math.round(milliseconds / 1_000);
 
-function formatMedian(times: readonly number[]): string {
+function formatMedian({ times }: Counts): string {
   const median = medianOf(times);
   return median === undefined ? '-' : formatDuration(median);
 }

@@ -14,8 +14,24 @@ import { readPages, sendAll } from './batches.ts';
 /** An inquiry with what operators know of it. Unanswered: no `reply_at`; dismissed: `reply_at` without `reply`. */
 export type StoredInquiry = Readonly<EntityItem<ReturnType<typeof createInquiryEntity>>>;
 
+/** The order of an inquiry's fields in JSON and CSV. */
+export const FIELDS = [
+  'id',
+  'cognito_sub',
+  'email',
+  'subject',
+  'body',
+  'created_at',
+  'reply',
+  'respondent',
+  'reply_at',
+  'expires_at',
+] as const satisfies (keyof StoredInquiry)[];
+
+const SUMMARY = FIELDS.filter((name) => name !== 'body' && name !== 'reply');
+
 /** What a list shows of an inquiry. */
-export type InquirySummary = Omit<StoredInquiry, 'body' | 'reply'>;
+export type InquirySummary = Pick<StoredInquiry, (typeof SUMMARY)[number]>;
 
 /** What the index holds of an inquiry. A subject may be as long as a body, so the index does not have it. */
 export type IndexedInquiry = Omit<InquirySummary, 'subject'>;
@@ -50,18 +66,6 @@ type Keys = Pick<StoredInquiry, 'cognito_sub' | 'email' | 'id'>;
 /** Keys of one BatchGetItem: as many of the largest rows, 400 KB, as a response holds, 16 MB. */
 const BATCH_SIZE = 40;
 
-/** The attributes of an {@link InquirySummary}. */
-const SUMMARY = [
-  'id',
-  'cognito_sub',
-  'email',
-  'subject',
-  'created_at',
-  'respondent',
-  'reply_at',
-  'expires_at',
-] as const satisfies (keyof InquirySummary)[];
-
 /** Errors stay those of the SDK, which `describeFailure` knows. */
 const TABLE = { originalErr: true } as const;
 
@@ -73,9 +77,6 @@ const INDEX = { ...TABLE, data: 'raw' } as const;
 
 /** See {@link sendAll}. */
 const BATCH = { ...TABLE, unprocessed: 'raw' } as const;
-
-/** No id is lower. */
-const FIRST_ID = '0';
 
 /**
  * Creates the inbox on a table. What has expired is hidden to the second, as in the API.
@@ -91,15 +92,9 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
    * Yields pages of the index, newest first; a page may be empty. A page is read when the caller asks for it. The index
    * is eventually consistent.
    */
-  async function* list({
-    unansweredOnly,
-    email,
-    sub,
-    since,
-    before,
-    withExpired,
-  }: InquiryFilter = {}): AsyncIterableIterator<IndexedInquiry[]> {
-    const first = since === undefined ? FIRST_ID : toFirstId(since);
+  async function* list(filter: InquiryFilter = {}): AsyncIterableIterator<IndexedInquiry[]> {
+    const { unansweredOnly, email, sub, since, before, withExpired } = filter;
+    const first = toFirstId(since ?? 0);
     // DynamoDB refuses such a range.
     if (before !== undefined && before < first) return;
     const query = inquiries.query
@@ -169,7 +164,7 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
     /** Yields rows of {@link list} with what a list shows. */
     summarize: (rows: readonly IndexedInquiry[]): AsyncIterableIterator<InquirySummary[]> =>
       readPortions<InquirySummary>(rows, async (keys) =>
-        inquiries.get(keys).go({ ...BATCH, attributes: [...SUMMARY] }),
+        inquiries.get(keys).go({ ...BATCH, attributes: SUMMARY }),
       ),
     /** Finds the ids that begin with a text. */
     async findIds(beginning: string): Promise<string[]> {

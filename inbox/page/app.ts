@@ -40,6 +40,12 @@ function takeSecret(): string | null {
 const WRONG_ADDRESS =
   'The address of this page ends in a secret, which is new each time. Copy the whole address from the terminal in which npm run inbox -- --web runs, or start it again.';
 
+const NO_STORAGE = 'This browser does not let the page store data. Please allow it.';
+
+function showProblem(title: string, text: string): void {
+  main?.replaceChildren(problemPage({ title, text }));
+}
+
 async function start(): Promise<void> {
   // The address of another run, or a corrected one, was pasted into this tab.
   addEventListener('hashchange', () => {
@@ -47,17 +53,15 @@ async function start(): Promise<void> {
   });
   const secret = takeSecret();
   if (secret === null) {
-    main?.replaceChildren(problemPage({ title: 'This address is not complete', text: WRONG_ADDRESS }));
-    return;
+    return showProblem('This address is not complete', WRONG_ADDRESS);
   }
   const api = createApi(secret);
   const session = await api.session();
   if (!isFailure(session)) return showInbox(api, session);
-  const page =
-    session.failure === 'wrong-address'
-      ? problemPage({ title: 'This address is not the right one', text: WRONG_ADDRESS })
-      : problemPage({ title: 'The inbox cannot be opened', text: session.message });
-  main?.replaceChildren(page);
+  if (session.failure === 'wrong-address') {
+    return showProblem('This address is not the right one', WRONG_ADDRESS);
+  }
+  return showProblem('The inbox cannot be opened', session.message);
 }
 
 async function showInbox(api: Api, session: Session): Promise<void> {
@@ -67,13 +71,10 @@ async function showInbox(api: Api, session: Session): Promise<void> {
   const showKeys = listenForKeys(list, detail, close);
 
   document.title = `Inbox of ${session.stage}`;
+  const name = { class: 'email', dir: 'auto', title: `Answers are stored as ${session.respondent}` };
   account?.replaceChildren(
     h('span', { class: 'stage' }, session.stage),
-    h(
-      'span',
-      { class: 'email', dir: 'auto', title: `Answers are stored as ${session.respondent}` },
-      session.respondent,
-    ),
+    h('span', name, session.respondent),
     button('Keys', { class: 'quiet', 'aria-keyshortcuts': '?' }, showKeys),
   );
   main?.replaceChildren(
@@ -98,11 +99,4 @@ async function showInbox(api: Api, session: Session): Promise<void> {
   await Promise.all([list.load(), route()]);
 }
 
-start().catch(() => {
-  main?.replaceChildren(
-    problemPage({
-      title: 'The inbox cannot be opened',
-      text: 'This browser does not let the page store data. Please allow it.',
-    }),
-  );
-});
+start().catch(() => showProblem('The inbox cannot be opened', NO_STORAGE));

@@ -19,26 +19,20 @@ export interface Failure {
   readonly message: string;
 }
 
+const STOPPED = 'The command that serves this page does not answer. Is npm run inbox -- --web still running?';
+
 export type Api = ReturnType<typeof createApi>;
 
 /** @param secret - From the page's address. */
 export function createApi(secret: string) {
   async function send<Result extends object>(
     path: string,
-    { body, signal }: { body?: object; signal?: AbortSignal } = {},
+    { body, signal = null }: { body?: object; signal?: AbortSignal | undefined | null } = {},
   ): Promise<Result | Failure> {
-    const headers = { authorization: `Bearer ${secret}` };
+    const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+    const post = body && { method: 'POST', body: JSON.stringify(body) };
     try {
-      const response = await fetch(`/api/${path}`, {
-        ...(signal && { signal }),
-        ...(body === undefined
-          ? { headers }
-          : {
-              method: 'POST',
-              headers: { ...headers, 'content-type': 'application/json' },
-              body: JSON.stringify(body),
-            }),
-      });
+      const response = await fetch(`/api/${path}`, { ...post, headers, signal });
       const data: unknown = await response.json();
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- InboxApi is the contract
       if (response.ok || response.status === 409) return data as Result;
@@ -46,11 +40,7 @@ export function createApi(secret: string) {
       const { message } = data as { message: string };
       return { failure: response.status === 403 ? 'wrong-address' : 'refused', message };
     } catch {
-      return {
-        failure: 'stopped',
-        message:
-          'The command that serves this page does not answer. Is npm run inbox -- --web still running?',
-      };
+      return { failure: 'stopped', message: STOPPED };
     }
   }
 
@@ -61,13 +51,10 @@ export function createApi(secret: string) {
       const set = Object.entries(query).filter(([, value]) => value !== undefined);
       return send<Listing>(`inquiries?${new URLSearchParams(set)}`, { signal });
     },
-    get: async (id: string, signal?: AbortSignal) =>
-      send<Stored>(`inquiries/${id}`, signal === undefined ? {} : { signal }),
+    get: async (id: string, signal?: AbortSignal) => send<Stored>(`inquiries/${id}`, { signal }),
     /** Without a text the inquiry is dismissed. */
     answer: async (id: string, reply?: string) =>
-      reply === undefined
-        ? send<Answer>(`inquiries/${id}/dismiss`, { body: {} })
-        : send<Answer>(`inquiries/${id}/reply`, { body: { reply } }),
+      send<Answer>(`inquiries/${id}/${reply === undefined ? 'dismiss' : 'reply'}`, { body: { reply } }),
   };
 }
 

@@ -1,7 +1,7 @@
 /** One inquiry: its text, its answer or the form to answer it. */
 import { ask, button, h, notice, setBusy } from '../../web/ui/dom.ts';
 import { isFailure } from './client.ts';
-import type { Api, Failure, Session, Stored } from './client.ts';
+import type { Api, Session, Stored } from './client.ts';
 import type { Drafts } from './drafts.ts';
 import type { Closed } from './rows.ts';
 import { exactTime, formatTime } from './times.ts';
@@ -48,13 +48,12 @@ export function createDetail({
     inquiry = undefined;
     outcome.replaceChildren();
     back.hidden = id === undefined;
+    content.replaceChildren();
     if (id === undefined) {
-      content.replaceChildren(
-        h('p', { class: 'empty' }, 'Choose an inquiry to read it. ', h('kbd', {}, '?'), ' shows the keys.'),
-      );
+      const keys = [h('kbd', {}, '?'), ' shows the keys.'];
+      content.append(h('p', { class: 'empty' }, 'Choose an inquiry to read it. ', ...keys));
       return;
     }
-    content.replaceChildren();
     status.textContent = 'Loading…';
     const { signal } = (loading = new AbortController());
     const result = await api.get(id, signal);
@@ -77,23 +76,18 @@ export function createDetail({
 
   function render(shown: Stored): void {
     const { id, email, subject, body, created_at, expires_at, cognito_sub } = shown;
+    const title = { dir: 'auto', tabindex: '-1', class: subject === '' ? 'absent' : '' };
+    const expiry = expires_at && new Date(expires_at * 1_000).toISOString();
+    const facts = [
+      ...fact('From', h('bdi', {}, email)),
+      ...fact('Received', exactTime(created_at)),
+      ...(expiry ? fact('Expires', exactTime(expiry)) : []),
+      ...fact('User', cognito_sub),
+      ...fact('Inquiry', id),
+    ];
     content.replaceChildren(
-      h(
-        'h2',
-        { dir: 'auto', tabindex: '-1', class: subject === '' ? 'absent' : '' },
-        subject || 'No subject',
-      ),
-      h(
-        'dl',
-        {},
-        ...fact('From', h('bdi', {}, email)),
-        ...fact('Received', exactTime(created_at)),
-        ...(expires_at === undefined
-          ? []
-          : fact('Expires', exactTime(new Date(expires_at * 1_000).toISOString()))),
-        ...fact('User', cognito_sub),
-        ...fact('Inquiry', id),
-      ),
+      h('h2', title, subject || 'No subject'),
+      h('dl', {}, ...facts),
       h('div', { class: body === '' ? 'text absent' : 'text', dir: 'auto' }, body || 'No message'),
       ...(shown.reply_at === undefined ? [replyForm(shown)] : answerOf(shown)),
     );
@@ -101,15 +95,11 @@ export function createDetail({
 
   /** The answer, and the draft of a reply that was not sent because of it. */
   function answerOf({ id, reply, reply_at = '', respondent = '' }: Stored): HTMLElement[] {
+    const title = reply === undefined ? 'Dismissed by ' : 'Answered by ';
     const shown = h(
       'section',
       { class: 'answer', 'aria-labelledby': 'answer' },
-      h(
-        'h3',
-        { id: 'answer' },
-        reply === undefined ? 'Dismissed by ' : 'Answered by ',
-        h('bdi', {}, respondent),
-      ),
+      h('h3', { id: 'answer' }, title, h('bdi', {}, respondent)),
       h('p', { class: 'hint' }, exactTime(reply_at)),
       reply === undefined
         ? h('p', { class: 'hint' }, 'Answered elsewhere, or it needs no answer. Nothing was mailed.')
@@ -117,21 +107,18 @@ export function createDetail({
     );
     const draft = drafts.get(id);
     if (draft === '') return [shown];
+    const discard = button('Delete this text', {}, () => {
+      drafts.set(id, '');
+      unsent.remove();
+      onChange(id);
+      heading()?.focus();
+    });
     const unsent = h(
       'section',
-      { class: 'unsent' },
+      {},
       h('label', { for: 'unsent' }, 'Your text, which was not sent'),
       h('textarea', { id: 'unsent', dir: 'auto', readonly: true }, draft),
-      h(
-        'div',
-        { class: 'actions' },
-        button('Delete this text', {}, () => {
-          drafts.set(id, '');
-          unsent.remove();
-          onChange(id);
-          heading()?.focus();
-        }),
-      ),
+      h('div', { class: 'actions' }, discard),
     );
     return [shown, unsent];
   }
@@ -152,22 +139,16 @@ export function createDetail({
       }
       if (event.key === 'Escape') heading()?.focus();
     });
+    const hint = `It is stored as the answer of ${session.respondent}, cannot be changed, and is mailed to the owner if this stage sends mail.`;
+    const keys = { class: 'primary', 'aria-keyshortcuts': 'Control+Enter Meta+Enter' };
+    const actions = [button('Send reply', keys, send), button('Dismiss…', {}, dismiss)];
     return h(
       'section',
       { class: 'reply' },
       h('label', { for: 'reply' }, 'Reply to ', h('bdi', {}, email)),
       text,
-      h(
-        'p',
-        { class: 'hint', id: 'reply-hint' },
-        `It is stored as the answer of ${session.respondent}, cannot be changed, and is mailed to the owner if this stage sends mail.`,
-      ),
-      h(
-        'div',
-        { class: 'actions' },
-        button('Send reply', { class: 'primary', 'aria-keyshortcuts': 'Control+Enter Meta+Enter' }, send),
-        button('Dismiss…', {}, dismiss),
-      ),
+      h('p', { class: 'hint', id: 'reply-hint' }, hint),
+      h('div', { class: 'actions' }, ...actions),
     );
   }
 
@@ -187,17 +168,9 @@ export function createDetail({
     const shown = inquiry;
     if (shown === undefined || shown.reply_at !== undefined) return;
     const loss = drafts.get(shown.id) === '' ? '' : ' Your draft of a reply is deleted.';
-    const choice = await ask(
-      document.body,
-      {
-        title: 'Dismiss without a reply?',
-        text: `For what was answered elsewhere or needs no answer. It leaves the list of unanswered inquiries, and no mail is sent. This cannot be undone.${loss}`,
-      },
-      [
-        ['dismiss', 'Dismiss'],
-        ['cancel', 'Cancel'],
-      ],
-    );
+    const text = `For what was answered elsewhere or needs no answer. It leaves the list of unanswered inquiries, and no mail is sent. This cannot be undone.${loss}`;
+    const choices = [['dismiss', 'Dismiss'] as const, ['cancel', 'Cancel'] as const];
+    const choice = await ask(document.body, { title: 'Dismiss without a reply?', text }, choices);
     if (choice === 'dismiss') await answer(shown);
   }
 
@@ -213,7 +186,9 @@ export function createDetail({
     status.textContent = '';
     if (isFailure(result)) {
       setWaiting(false);
-      sayFailed(result, email);
+      const stored = 'The answer may have been stored all the same; sending it again does no harm.';
+      const hint = result.failure === 'stopped' ? ` ${stored}` : '';
+      say('bad', { title: `The inquiry of ${email} could not be answered`, text: result.message + hint });
       if (opened === id) textbox()?.focus({ preventScroll: true });
       return;
     }
@@ -231,24 +206,13 @@ export function createDetail({
     }
     if (!isOwn) {
       const title = `Already answered by ${result.respondent} at ${formatTime(result.reply_at).short}`;
-      say('bad', {
-        title,
-        text: text === undefined ? '' : 'Your reply was not stored. Your text is kept below.',
-      });
+      const kept = text === undefined ? '' : 'Your reply was not stored. Your text is kept below.';
+      say('bad', { title, text: kept });
     } else if (text === undefined) say('good', { title: 'Dismissed', text: '' });
-    else
-      say('good', {
-        title: 'Your reply is stored',
-        text: `It is mailed to ${email} if this stage sends mail.`,
-      });
-  }
-
-  function sayFailed({ message, failure }: Failure, email: string): void {
-    const hint =
-      failure === 'stopped'
-        ? ' The answer may have been stored all the same; sending it again does no harm.'
-        : '';
-    say('bad', { title: `The inquiry of ${email} could not be answered`, text: message + hint });
+    else {
+      const mailed = `It is mailed to ${email} if this stage sends mail.`;
+      say('good', { title: 'Your reply is stored', text: mailed });
+    }
   }
 
   function setWaiting(isWaiting: boolean): void {

@@ -6,7 +6,7 @@ export type Drafts = ReturnType<typeof createDrafts>;
 
 /** @param storage - It may be full or forbidden; then drafts last until the page is left. */
 export function createDrafts(storage: Pick<Storage, 'getItem' | 'setItem'>) {
-  const texts = new Map<string, string>(read(storage));
+  const texts = read(storage);
   return {
     get: (id: string): string => texts.get(id) ?? '',
     /** An empty text deletes the draft. */
@@ -23,14 +23,11 @@ export function createDrafts(storage: Pick<Storage, 'getItem' | 'setItem'>) {
   };
 }
 
-function read(storage: Pick<Storage, 'getItem'>): [string, string][] {
+function read(storage: Pick<Storage, 'getItem'>): Map<string, string> {
   try {
-    const entries: unknown = JSON.parse(storage.getItem(KEY) ?? '[]');
-    return Array.isArray(entries) ? entries.filter(isEntry) : [];
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this page alone
+    return new Map(JSON.parse(storage.getItem(KEY) ?? '[]') as [string, string][]);
   } catch {
-    return [];
+    return new Map();
   }
 }
-
-const isEntry = (value: unknown): value is [string, string] =>
-  Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === 'string');

@@ -27,24 +27,18 @@ function showHelp(): void {
     if (letters.checked) sessionStorage.removeItem(OFF);
     else sessionStorage.setItem(OFF, 'true');
   });
+  const keysOf = HELP.flatMap(([keys, meaning]) => [
+    h('dt', {}, ...keys.flatMap((key, index) => [index === 0 ? '' : ' ', h('kbd', {}, key)])),
+    h('dd', {}, meaning),
+  ]);
+  const close = button('Close', { class: 'primary' }, () => dialog.close());
   const dialog: HTMLDialogElement = h(
     'dialog',
-    { 'aria-labelledby': 'keys', class: 'keys' },
+    { 'aria-labelledby': 'keys' },
     h('h2', { id: 'keys' }, 'Keys'),
-    h(
-      'dl',
-      {},
-      ...HELP.flatMap(([keys, meaning]) => [
-        h('dt', {}, ...keys.flatMap((key, index) => [index === 0 ? '' : ' ', h('kbd', {}, key)])),
-        h('dd', {}, meaning),
-      ]),
-    ),
+    h('dl', {}, ...keysOf),
     h('div', { class: 'check' }, letters, h('label', { for: 'letters' }, 'Use the keys with one character')),
-    h(
-      'div',
-      { class: 'actions' },
-      button('Close', { class: 'primary' }, () => dialog.close()),
-    ),
+    h('div', { class: 'actions' }, close),
   );
   dialog.addEventListener('close', () => dialog.remove());
   document.body.append(dialog);

@@ -15,6 +15,12 @@ const SHOWS = [
   ['all', 'All'],
 ] as const;
 
+const NONE = {
+  unanswered: 'No unanswered inquiries.',
+  answered: 'No closed inquiries.',
+  all: 'No inquiries.',
+};
+
 /** Who closed an inquiry. */
 export type Closed = Pick<Summary, 'respondent' | 'reply_at'>;
 
@@ -29,7 +35,6 @@ export function createList(api: Api, drafts: Drafts) {
   /** Index of the open inquiry when it left the list. */
   let place = -1;
   const closed = new Map<string, Closed>();
-  const rows = new Map<string, HTMLAnchorElement>();
 
   const status = h('p', { class: 'count', role: 'status' });
   const alert = h('div', { class: 'live', role: 'alert' });
@@ -52,27 +57,16 @@ export function createList(api: Api, drafts: Drafts) {
       await load();
     }),
   }));
-  const searchForm = h(
-    'form',
-    { role: 'search', class: 'search' },
-    h('label', { for: 'search', class: 'sr' }, 'Search the loaded inquiries by subject or email'),
-    search,
-    findEmail,
-  );
+  const label = h('label', { for: 'search', class: 'sr' }, 'Search the loaded inquiries by subject or email');
+  const searchForm = h('form', { role: 'search', class: 'search' }, label, search, findEmail);
+  const heading = h('h2', { id: 'list-title', tabindex: '-1' }, 'Inquiries');
+  const refresh = button('Refresh', { class: 'quiet' }, async () => load());
+  const which = { class: 'shows', role: 'group', 'aria-label': 'Which inquiries' };
   const element = h(
     'section',
     { class: 'list', 'aria-labelledby': 'list-title' },
-    h(
-      'div',
-      { class: 'list-head' },
-      h('h2', { id: 'list-title', tabindex: '-1' }, 'Inquiries'),
-      button('Refresh', { class: 'quiet' }, async () => load()),
-    ),
-    h(
-      'div',
-      { class: 'shows', role: 'group', 'aria-label': 'Which inquiries' },
-      ...shows.map((each) => each.element),
-    ),
+    h('div', { class: 'list-head' }, heading, refresh),
+    h('div', which, ...shows.map((each) => each.element)),
     searchForm,
     filter,
     status,
@@ -101,13 +95,11 @@ export function createList(api: Api, drafts: Drafts) {
     search.value = '';
     filter.hidden = email === undefined;
     if (email !== undefined) {
-      filter.replaceChildren(
-        h('p', {}, 'Only those of ', h('bdi', {}, email)),
-        button('Show everybody', { class: 'quiet' }, async () => {
-          search.focus();
-          await filterBy(undefined);
-        }),
-      );
+      const reset = button('Show everybody', { class: 'quiet' }, async () => {
+        search.focus();
+        await filterBy(undefined);
+      });
+      filter.replaceChildren(h('p', {}, 'Only those of ', h('bdi', {}, email)), reset);
     }
     await load();
   }
@@ -122,88 +114,60 @@ export function createList(api: Api, drafts: Drafts) {
     if (signal.aborted) return;
     if (isFailure(result)) {
       status.textContent = '';
-      alert.replaceChildren(
-        notice(
-          'bad',
-          { title: 'The inquiries could not be loaded', text: result.message },
-          button('Try again', {}, async () => load(before)),
-        ),
-      );
+      const again = button('Try again', {}, async () => load(before));
+      const failed = { title: 'The inquiries could not be loaded', text: result.message };
+      alert.replaceChildren(notice('bad', failed, again));
       return;
     }
     // The index may not know yet what was closed in this tab.
     for (const inquiry of result.inquiries) Object.assign(inquiry, closed.get(inquiry.id));
     loaded = [...(before === undefined ? [] : loaded), ...result.inquiries];
     ({ next } = result);
-    rows.clear();
     render();
-    const [first] = result.inquiries;
     // The button may be gone, so the focus moves to the first of the older ones.
-    if (before !== undefined && first !== undefined) rows.get(first.id)?.focus();
+    if (before !== undefined) linkOf(result.inquiries[0]?.id)?.focus();
   }
 
-  const current = (): Summary[] =>
-    loaded.filter(({ reply_at }) => query.show !== 'unanswered' || reply_at === undefined);
-
   const visible = (): HTMLAnchorElement[] => [...items.querySelectorAll('a')];
+  const linkOf = (id?: string): HTMLAnchorElement | undefined => visible().find(isLinkOf(id));
 
   function render(): void {
-    const focused = document.activeElement instanceof HTMLAnchorElement ? document.activeElement.hash : '';
+    const focused = visible()
+      .find((link) => link === document.activeElement)
+      ?.hash.slice(1);
     const text = search.value.trim().toLowerCase();
-    const all = current();
+    const all = loaded.filter(({ reply_at }) => query.show !== 'unanswered' || reply_at === undefined);
     const found = all.filter(({ subject, email }) => `${subject}\n${email}`.toLowerCase().includes(text));
     items.replaceChildren(...found.map((inquiry) => h('li', {}, rowOf(inquiry))));
-    if (focused !== '')
-      visible()
-        .find(({ hash }) => hash === focused)
-        ?.focus({ preventScroll: true });
+    linkOf(focused)?.focus({ preventScroll: true });
     more.hidden = next === undefined;
     findEmail.hidden = !text.includes('@');
     const count = formatCount(all.length, 'inquiry', 'inquiries');
-    status.textContent = [
-      text === '' ? count : `${found.length} of ${count}`,
-      next === undefined ? '' : ', and there are older ones',
-    ].join('');
+    const older = next === undefined ? '' : ', and there are older ones';
+    status.textContent = `${text === '' ? '' : `${found.length} of `}${count}${older}`;
     note.hidden = found.length > 0;
-    note.textContent =
-      text === ''
-        ? {
-            unanswered: 'No unanswered inquiries.',
-            answered: 'No closed inquiries.',
-            all: 'No inquiries.',
-          }[query.show]
-        : 'No loaded inquiry matches.';
+    note.textContent = text === '' ? NONE[query.show] : 'No loaded inquiry matches.';
   }
 
   function rowOf(inquiry: Summary): HTMLAnchorElement {
     const { id, email, subject, created_at, respondent, reply_at, expires_at } = inquiry;
-    const row = rows.get(id);
-    if (row !== undefined) return row;
-    const expiry = expires_at === undefined ? undefined : new Date(expires_at * 1_000).toISOString();
-    const isNear = expiry !== undefined && Date.parse(expiry) - Date.now() < NEAR_EXPIRY;
-    const created = h(
+    const expiry = (expires_at ?? Infinity) * 1_000;
+    const title = { class: subject === '' ? 'row-subject absent' : 'row-subject', dir: 'auto' };
+    return h(
       'a',
       { class: 'row', href: `#${id}`, 'aria-current': id === opened && 'true' },
       h('span', { class: 'row-head' }, h('bdi', { class: 'row-from' }, email), age(created_at)),
-      h(
-        'span',
-        { class: subject === '' ? 'row-subject absent' : 'row-subject', dir: 'auto' },
-        subject || 'No subject',
-      ),
+      h('span', title, subject || 'No subject'),
       h(
         'span',
         { class: 'tags' },
-        drafts.get(id) === '' ? undefined : h('span', { class: 'tag' }, 'Draft'),
-        reply_at === undefined
-          ? undefined
-          : h('span', { class: 'tag' }, 'Closed by ', h('bdi', {}, respondent ?? '')),
-        reply_at === undefined && isNear
-          ? h('span', { class: 'tag bad' }, 'Expires ', age(expiry))
+        drafts.get(id) === '' ? undefined : tag('Draft'),
+        reply_at === undefined ? undefined : tag('Closed by ', h('bdi', {}, respondent ?? '')),
+        reply_at === undefined && expiry - Date.now() < NEAR_EXPIRY
+          ? h('span', { class: 'tag bad' }, 'Expires ', age(new Date(expiry).toISOString()))
           : undefined,
       ),
     );
-    rows.set(id, created);
-    return created;
   }
 
   return {
@@ -212,10 +176,10 @@ export function createList(api: Api, drafts: Drafts) {
     load: async () => load(),
     /** Marks the inquiry that is open; undefined: none is. */
     open(id: string | undefined): void {
-      rows.get(opened ?? '')?.removeAttribute('aria-current');
+      linkOf(opened)?.removeAttribute('aria-current');
       opened = id;
-      rows.get(opened ?? '')?.setAttribute('aria-current', 'true');
-      rows.get(opened ?? '')?.scrollIntoView({ block: 'nearest' });
+      linkOf(opened)?.setAttribute('aria-current', 'true');
+      linkOf(opened)?.scrollIntoView({ block: 'nearest' });
     },
     /** Shows an inquiry's draft or answer; one that is closed leaves the list of unanswered ones. */
     update(id: string, answer?: Closed): void {
@@ -224,14 +188,13 @@ export function createList(api: Api, drafts: Drafts) {
         closed.set(id, { respondent, reply_at } as Closed);
         Object.assign(loaded.find((inquiry) => inquiry.id === id) ?? {}, closed.get(id));
       }
-      place = visible().findIndex(({ hash }) => hash === `#${id}`);
-      rows.delete(id);
+      place = visible().findIndex(isLinkOf(id));
       render();
     },
     /** The link `step` places from one of an id; without an id the first. */
     neighbour(id: string | undefined, step: 1 | -1): HTMLAnchorElement | undefined {
       const links = visible();
-      const index = links.findIndex(({ hash }) => hash === `#${id}`);
+      const index = links.findIndex(isLinkOf(id));
       if (id === undefined) return links.at(0);
       // The one that has just left the list: the next has taken its place.
       if (index === -1) return links[step === 1 ? Math.max(place, 0) : Math.max(place, 0) - 1];
@@ -239,8 +202,11 @@ export function createList(api: Api, drafts: Drafts) {
     },
     /** Focuses the row of an inquiry, or the heading when it is not in the list. */
     focus(id: string | undefined): void {
-      const row = visible().find(({ hash }) => hash === `#${id}`) ?? element.querySelector('h2');
-      row?.focus();
+      (linkOf(id) ?? heading).focus();
     },
   };
 }
+
+const isLinkOf = (id?: string) => (link: HTMLAnchorElement) => link.hash === `#${id}`;
+
+const tag = (...content: (Node | string)[]): HTMLElement => h('span', { class: 'tag' }, ...content);

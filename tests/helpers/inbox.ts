@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient, paginateScan, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { UUID } from 'uuidv7';
 import { onTestFinished, vi } from 'vitest';
 import { main } from '../../inbox/main.ts';
@@ -10,11 +11,11 @@ import type { StoredInquiry } from '../../inbox/store.ts';
 import { stateFileOf } from '../../lib/running-stack.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { INQUIRY } from './events.ts';
-import { startFaultProxy } from './fault-proxy.ts';
-import type { Plan } from './fault-proxy.ts';
+import { delay, startFaultProxy } from './fault-proxy.ts';
+import type { Fault, Plan } from './fault-proxy.ts';
 import { run } from './io.ts';
 import type { IoOptions } from './io.ts';
-import { bestEngine, createOwnTable } from './own-table.ts';
+import { bestEngine, createOwnTable, removeRow } from './own-table.ts';
 
 /** Runs `npm run inbox -- ARGS` in this process. */
 export const runInbox = (args: readonly string[], options?: IoOptions) => run(main, args, options);
@@ -61,40 +62,59 @@ export function writeState(folder: string, engine: string, table: string): void 
 
 let last = 0;
 
-/** A table of the test's own, and the data folder of a stack that has it. */
-export async function openInbox(engine = bestEngine()) {
+/**
+ * A table of the test's own, the data folder of a stack that has it, and the inbox on it, both behind a fault proxy.
+ *
+ * @param options - `pageSize` limits the pages of queries.
+ */
+export async function openInbox({
+  engine = bestEngine(),
+  pageSize,
+  now = Date.now,
+}: { engine?: string; pageSize?: number; now?: () => number } = {}) {
   const own = await createOwnTable(engine);
+  const proxy = await startFaultProxy(own.engine, pageSize);
   const folder = createFolder();
-  writeState(folder, own.engine, own.name);
-  onTestFinished(own.close);
+  writeState(folder, proxy.url, own.name);
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  const client = DynamoDBDocumentClient.from(
+    new DynamoDBClient({ endpoint: proxy.url, region: 'local', credentials }),
+  );
+  onTestFinished(async () => {
+    client.destroy();
+    own.close();
+    await proxy.close();
+  });
   const entity = createInquiryEntity(own.name);
-  const inbox = createInbox(own.client, own.name);
   return {
     ...own,
     folder,
-    inbox,
-    entity,
+    inbox: createInbox(client, own.name, now),
     /** Runs a verb on this table. */
     run: (args: readonly string[], options?: IoOptions) => runInbox(['--data', folder, ...args], options),
     /** Stores an inquiry that was created the given milliseconds ago. */
     async add(age: number, change: Partial<StoredInquiry> = {}): Promise<StoredInquiry> {
-      const time = Date.now() - age;
-      const row = {
-        ...INQUIRY,
-        id: UUID.fromFieldsV7(time, 1, 2, ++last).toString(),
-        created_at: new Date(time).toISOString(),
-        ...change,
-      };
+      const time = now() - age;
+      const id = UUID.fromFieldsV7(time, 1, 2, ++last).toString();
+      const row = { ...INQUIRY, id, created_at: new Date(time).toISOString(), ...change };
       await own.client.send(new PutCommand(entity.put(row).params()));
       return row;
     },
-    /** Puts a proxy between the command and the engine. */
-    async meet(plan: Plan) {
-      const proxy = await startFaultProxy(own.engine);
-      proxy.plan = plan;
-      writeState(folder, proxy.url, own.name);
-      onTestFinished(async () => proxy.close());
-      return proxy;
+    /** Everything in the table, or in another one. */
+    async scan(TableName = own.name): Promise<Record<string, unknown>[]> {
+      const pages = await Array.fromAsync(paginateScan({ client: own.client }, { TableName }));
+      return pages.flatMap(({ Items = [] }) => Items);
     },
+    remove: (row: StoredInquiry) => removeRow(own.client, own.name, row),
+    /** What happens to the requests of the inbox and of verbs from now on. */
+    meet: (plan: Plan) => void (proxy.plan = plan),
   };
 }
+
+/** Does something before the engine gets a request. */
+export const beforehand =
+  (act: () => Promise<unknown>): Fault =>
+  async (exchange) => {
+    await act();
+    await delay(0)(exchange);
+  };

@@ -53,7 +53,7 @@ it('ends in silence when its reader ends first', async () => {
 it.each(['SIGINT', 'SIGTERM'] as const)('leaves no part of an exported file after %s', async (signal) => {
   await table.add(1);
   const place = mkdtempSync(join(table.folder, 'out-'));
-  await table.meet((_, operation) => (operation === 'BatchGetItem' ? hang : undefined));
+  table.meet((_, operation) => (operation === 'BatchGetItem' ? hang : undefined));
   const args = ['inbox/main.ts', 'export', '--data', table.folder, '--out', join(place, 'x')];
   const child = spawn(process.execPath, args, options);
   const exit = once(child, 'exit');
@@ -65,7 +65,7 @@ it.each(['SIGINT', 'SIGTERM'] as const)('leaves no part of an exported file afte
 
 it('exports with a bounded amount of memory', async () => {
   // DynamoDB Local takes a minute for so many large rows.
-  table = await openInbox(inject('engines').dynalite);
+  table = await openInbox({ engine: inject('engines').dynalite });
   const body = 'b'.repeat(399_000);
   for (let n = 0; n < 200; n += 10) {
     await Promise.all(Array.from({ length: 10 }, (_, m) => table.add(n + m, { body })));

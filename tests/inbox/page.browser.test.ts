@@ -8,7 +8,6 @@ import { ROOT } from '../../lib/paths.ts';
 import { expectAccessible, expectFits, setUp, takePicture, whyNoBrowser } from '../helpers/chromium.ts';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 import { openInbox, runInbox } from '../helpers/inbox.ts';
-import { removeRow } from '../helpers/own-table.ts';
 
 const WIDE: BrowserContextOptions = { viewport: { width: 1280, height: 940 }, locale: 'en-GB' };
 const PHONE: BrowserContextOptions = {
@@ -18,6 +17,7 @@ const PHONE: BrowserContextOptions = {
   locale: 'en-GB',
 };
 
+/** From the oldest on: email, subject, text. */
 const SAMPLES = [
   ['dora@example.com', '<b>Is this bold?</b>', '<script>alert(1)</script> is shown as it was typed.'],
   ['eli@example.com', '', 'Without a subject it works as well.'],
@@ -31,7 +31,7 @@ const SAMPLES = [
 ] as const;
 
 describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
-  const here = setUp();
+  const browser = setUp();
 
   /** The page on a table of its own, and what a colleague does in the same table. */
   const begin = async (options = WIDE) => {
@@ -40,14 +40,10 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     const respondent = async () => 'olga';
     const server = await serveInbox({ stage: 'local', table: own.name, inbox, respondent });
     onTestFinished(server.close);
-    const visit = await here.open(options);
+    const visit = await browser.open(options);
     const { page } = visit;
-    const create = (
-      subject: string,
-      email = 'ana@example.com',
-      body = 'Please answer.',
-      expires_at?: number,
-    ) => own.add(0, { subject, email, body, ...(expires_at !== undefined && { expires_at }) });
+    const create = (subject: string, email = 'ana@example.com', body = 'Please answer.') =>
+      own.add(0, { subject, email, body });
     const button = (name: string | RegExp) => page.getByRole('button', { name });
     return {
       ...visit,
@@ -55,11 +51,10 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
       create,
       inbox,
       server,
-      async createSamples() {
-        const created = [];
-        for (const [email, subject, body] of SAMPLES) created.push(await create(subject, email, body));
-        return created;
-      },
+      createSamples: () =>
+        Promise.all(
+          SAMPLES.map(([email, subject, body], n) => own.add(SAMPLES.length - n, { email, subject, body })),
+        ),
       /** Opens the page and waits for the list. */
       async arrive() {
         await page.goto(server.url);
@@ -85,21 +80,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
   };
 
   it('lists the unanswered ones, newest first, shows one in full and answers it', async () => {
-    const {
-      createSamples,
-      arrive,
-      page,
-      subjects,
-      rows,
-      heading,
-      text,
-      reply,
-      button,
-      outcome,
-      inbox,
-      complaints,
-    } = await begin();
-    const created = await createSamples();
+    const here = await begin();
+    const { arrive, page, subjects, rows, heading, text, reply, button, outcome, inbox } = here;
+    const created = await here.createSamples();
     const newest = created.at(-1);
     await arrive();
     expect(await subjects.allTextContents()).toEqual(
@@ -111,16 +94,14 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     expect(await text.textContent()).toBe(newest?.body);
     expect(await page.locator('dl').innerText()).toContain('ana@example.com');
     expect(await page.getByText(/mailed to the owner if this stage sends mail/).isVisible()).toBe(true);
-    await reply.fill('Bonjour Ana,\n\navec plaisir : une table près de la fenêtre vous attend.\n\nOlga');
+    const answer = 'Bonjour Ana,\n\navec plaisir : une table près de la fenêtre vous attend.\n\nOlga';
+    await reply.fill(answer);
     await check(page);
     await takePicture(page, 'inbox');
     await button('Send reply').click();
     await outcome.getByText('Your reply is stored').waitFor();
     await check(page);
-    expect(await inbox.get(newest?.id ?? '')).toMatchObject({
-      reply: 'Bonjour Ana,\n\navec plaisir : une table près de la fenêtre vous attend.\n\nOlga',
-      respondent: 'olga',
-    });
+    expect(await inbox.get(newest?.id ?? '')).toMatchObject({ reply: answer, respondent: 'olga' });
     expect(await subjects.count()).toBe(4);
     await button('Closed').click();
     await expect.poll(() => subjects.allTextContents()).toEqual([newest?.subject]);
@@ -129,7 +110,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await expect.poll(() => subjects.count()).toBe(5);
     await page.reload();
     await expect.poll(() => page.locator('.answer').innerText()).toContain('Answered by olga');
-    expect(complaints).toEqual([]);
+    expect(here.complaints).toEqual([]);
   });
 
   it('sends nothing without a text, and dismisses after a question', async () => {
@@ -350,39 +331,36 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
   });
 
   it('shows hostile texts as they are, and runs nothing of them', async () => {
-    const { create, arrive, page, heading, text, rows, complaints, requests, server, button, inbox } =
-      await begin();
+    const here = await begin();
+    const { page, heading, text, rows, inbox } = here;
+    const { origin } = new URL(here.server.url);
     const created = [];
     for (const [index, each] of HOSTILE_TEXTS.entries()) {
-      created.push(await create(each, `${index}@example.com`, each));
+      created.push(await here.create(each, `${index}@example.com`, each));
     }
-    await inbox.answer(created[0]?.id ?? '', {
-      reply: HOSTILE_TEXTS.join('\n'),
-      respondent: HOSTILE_TEXTS[1] ?? '',
-    });
-    await arrive();
-    await button('All').click();
+    const { id: first = '' } = created[0] ?? {};
+    await inbox.answer(first, { reply: HOSTILE_TEXTS.join('\n'), respondent: HOSTILE_TEXTS[1] ?? '' });
+    await here.arrive();
+    await here.button('All').click();
     await expect.poll(() => rows.count()).toBe(HOSTILE_TEXTS.length);
     await check(page);
     // Nothing that a user wrote moves what stands beside it.
-    const isAside = (await page.evaluate(
-      `[...document.querySelectorAll('a.row')].every((row) => row.scrollWidth <= row.clientWidth)`,
-    )) as boolean;
-    expect(isAside).toBe(true);
+    const isAside = `[...document.querySelectorAll('a.row')].every((row) => row.scrollWidth <= row.clientWidth)`;
+    expect(await page.evaluate(isAside)).toBe(true);
     for (const { id, subject, body } of created) {
-      await page.goto(`${new URL(server.url).origin}/#${id}`);
+      await page.goto(`${origin}/#${id}`);
       await expect.poll(() => page.locator('.detail dd').last().textContent()).toBe(id);
       expect(await heading.evaluate((element) => element.textContent)).toBe(subject);
       expect(await text.evaluate((element) => element.textContent)).toBe(body);
       await expectFits(page);
       expect(await page.locator('.detail :is(script, img, iframe, svg, style, meta, base)').count()).toBe(0);
     }
-    await page.goto(`${new URL(server.url).origin}/#${created[0]?.id}`);
+    await page.goto(`${origin}/#${first}`);
     await page.locator('.answer').waitFor();
     await check(page);
     expect(await page.title()).toBe('Inbox of local');
-    expect(complaints).toEqual([]);
-    expect(requests.filter((url) => new URL(url).origin !== new URL(server.url).origin)).toEqual([]);
+    expect(here.complaints).toEqual([]);
+    expect(here.requests.filter((url) => new URL(url).origin !== origin)).toEqual([]);
   });
 
   it('shows one thing after the other on a page of 320 px', async () => {
@@ -412,11 +390,10 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
   });
 
   it('marks unanswered ones that expire within a week', async () => {
-    const { create, arrive, rows, page } = await begin();
-    const day = 86_400;
-    const now = Math.floor(Date.now() / 1_000);
-    await create('Later', 'ana@example.com', 'body', now + 20 * day);
-    await create('Soon', 'ana@example.com', 'body', now + 3 * day);
+    const { own, arrive, rows, page } = await begin();
+    const inDays = (days: number) => Math.floor(Date.now() / 1_000) + days * 86_400;
+    await own.add(1, { expires_at: inDays(20) });
+    await own.add(0, { expires_at: inDays(3) });
     await arrive();
     expect(await rows.nth(0).innerText()).toContain('Expires in 2 days');
     expect(await rows.nth(1).innerText()).not.toContain('Expires');
@@ -426,10 +403,10 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
   });
 
   it('says that the command has ended or that an inquiry is gone, and tries again', async () => {
-    const { create, arrive, page, rows, button, heading, own, context } = await begin();
+    const { own, create, arrive, page, rows, button, heading, context } = await begin();
     const [kept, gone] = [await create('Kept'), await create('Gone')];
     await arrive();
-    await removeRow(own.client, own.name, gone);
+    await own.remove(gone);
     await rows.first().click();
     await page.getByText('There is no such inquiry').waitFor();
     await check(page);
@@ -456,7 +433,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     command.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
     await expect.poll(() => output, { timeout: 30_000 }).toContain('\n');
     const [, address = ''] = /^Inbox +(http:\/\/127\.0\.0\.1:\d+\/#[\w-]{43})\n$/.exec(output) ?? [];
-    const { page } = await here.open(WIDE);
+    const { page } = await browser.open(WIDE);
     await page.goto(address);
     await page.getByRole('heading', { name: 'Inquiries' }).waitFor();
     expect(await page.locator('.account').textContent()).toContain('localolga');
@@ -477,19 +454,13 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await page.emulateMedia({ forcedColors: 'active', reducedMotion: 'reduce' });
     // What is chosen differs from the rest by more than a colour that the system replaces.
     const styleOf = async (selector: string, name: string) =>
-      page
-        .locator(selector)
-        .first()
-        .evaluate((element, property) => {
-          const view = element.ownerDocument.defaultView;
-          return view?.getComputedStyle(element).getPropertyValue(property);
-        }, name);
-    expect(await styleOf('.shows [aria-pressed=true]', 'background-color')).not.toBe(
-      await styleOf('.shows [aria-pressed=false]', 'background-color'),
-    );
-    expect(await styleOf('a.row[aria-current]', 'border-top-color')).not.toBe(
-      await styleOf('a.row:not([aria-current])', 'border-top-color'),
-    );
+      page.evaluate(`getComputedStyle(document.querySelector('${selector}'))['${name}']`);
+    const [chosen, other] = ['.shows [aria-pressed=true]', '.shows [aria-pressed=false]'] as const;
+    const background = 'background-color';
+    expect(await styleOf(chosen, background)).not.toBe(await styleOf(other, background));
+    const [current, row] = ['a.row[aria-current]', 'a.row:not([aria-current])'] as const;
+    const border = 'border-top-color';
+    expect(await styleOf(current, border)).not.toBe(await styleOf(row, border));
     expect(await page.evaluate('document.getAnimations().length')).toBe(0);
   });
 });

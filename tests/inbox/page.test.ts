@@ -52,10 +52,7 @@ describe('drafts of replies', () => {
     expect(drafts.get('a')).toBe('one');
   });
 
-  it.each(['', '{', '{}', 'null', '[1]', '[["a"]]', '[["a", 5]]'])(
-    '%j in the storage is no draft',
-    (value) => {
-      expect(createDrafts(createStorage(value)).isEmpty()).toBe(true);
-    },
-  );
+  it.each(['', '{', '{}', 'null', '[1]'])('%j in the storage is no draft', (value) => {
+    expect(createDrafts(createStorage(value)).isEmpty()).toBe(true);
+  });
 });

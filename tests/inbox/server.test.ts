@@ -1,5 +1,7 @@
 /** The API of the operators' page. */
+import { once } from 'node:events';
 import { request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeleteTableCommand, waitUntilTableNotExists } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -11,18 +13,20 @@ import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 import { send } from '../helpers/http.ts';
 import { openInbox } from '../helpers/inbox.ts';
 
+const HEADERS = {
+  'cache-control': 'no-store',
+  'content-type': 'application/json',
+  'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'same-origin',
+};
 const UNKNOWN = '01997b2e-0000-7000-8000-000000000000';
 
 describe('the API of the operators’ page', () => {
   /** The server on a table of its own. */
   const begin = async (change: (connection: PageConnection) => Partial<PageConnection> = () => ({})) => {
     const own = await openInbox();
-    const connection: PageConnection = {
-      stage: 'local',
-      table: own.name,
-      inbox: own.inbox,
-      respondent: async () => 'ana',
-    };
+    const { name: table, inbox } = own;
+    const connection: PageConnection = { stage: 'local', table, inbox, respondent: async () => 'ana' };
     const server = await startInboxServer({ ...connection, ...change(connection) });
     onTestFinished(server.close);
     const [origin = '', secret = ''] = server.url.split('/#');
@@ -49,11 +53,12 @@ describe('the API of the operators’ page', () => {
   };
 
   it('lists unanswered, closed and all inquiries, of everybody or of one email, newest first', async () => {
-    const { create, post, list } = await begin();
+    const { create, post, get, list } = await begin();
     const first = await create('first');
     const second = await create('second', 'cleo+1@example.com');
     const third = await create('third');
     expect((await post(`inquiries/${first.id}/dismiss`, {})).status).toBe(200);
+    expect((await get(`inquiries/${first.id}`)).json).not.toHaveProperty('reply');
     const ids = async (query: string) => (await list(query)).flat().map(({ id }) => id);
     expect(await ids('')).toEqual([third.id, second.id]);
     expect(await ids('show=answered')).toEqual([first.id]);
@@ -74,13 +79,15 @@ describe('the API of the operators’ page', () => {
     expect((await get(`inquiries/${created[0]?.id}`)).json).toEqual(created[0]);
   });
 
-  it('reads one inquiry in any notation of its id', async () => {
+  it('reads one inquiry in any notation of its id, and keeps it out of caches', async () => {
     const { create, get } = await begin();
     const inquiry = await create('s');
     for (const id of [inquiry.id, inquiry.id.toUpperCase(), encodeURIComponent(`{${inquiry.id}}`)]) {
-      expect(await get(`inquiries/${id}`)).toMatchObject({ status: 200, json: inquiry });
+      expect(await get(`inquiries/${id}`)).toMatchObject({ status: 200, json: inquiry, headers: HEADERS });
     }
-    expect(await get(`inquiries/${UNKNOWN}`)).toMatchObject({ status: 404 });
+    const unknown = await get(`inquiries/${UNKNOWN}`);
+    expect(unknown).toMatchObject({ status: 404, headers: HEADERS });
+    expect(unknown.headers).not.toHaveProperty('access-control-allow-origin');
   });
 
   it('records a reply once, and then says who answered and when', async () => {
@@ -98,25 +105,15 @@ describe('the API of the operators’ page', () => {
     expect((await get(`inquiries/${id}`)).json).toEqual(stored.json);
   });
 
-  it('dismisses without a reply', async () => {
-    const { create, post, get } = await begin();
-    const { id } = await create('s');
-    expect((await post(`inquiries/${id}/dismiss`, {})).status).toBe(200);
-    expect((await get(`inquiries/${id}`)).json).not.toHaveProperty('reply');
-  });
-
   it('answers bad input with 4xx and one sentence, and changes nothing', async () => {
     const { create, post, get, bearer, json, origin } = await begin();
     const inquiry = await create('s');
     const reply = `inquiries/${inquiry.id}/reply`;
-    const raw = async (body: string, headers: string[] = json) =>
-      send(`${origin}/api/${reply}`, {
-        method: 'POST',
-        headers: [...bearer, ...headers, 'origin', origin],
-        body,
-      });
+    const authorized = [...bearer, 'origin', origin];
+    const raw = async (body: string, type: string[] = json) =>
+      send(`${origin}/api/${reply}`, { method: 'POST', headers: [...authorized, ...type], body });
     const method = async (name: string, path: string) =>
-      send(`${origin}/api/${path}`, { method: name, headers: [...bearer, 'origin', origin] });
+      send(`${origin}/api/${path}`, { method: name, headers: authorized });
     const cases: [number, Promise<Awaited<ReturnType<typeof get>>>][] = [
       [400, get('inquiries?show=some')],
       [400, get('inquiries?before=x')],
@@ -129,26 +126,20 @@ describe('the API of the operators’ page', () => {
       [400, post(reply, {})],
       [400, post(reply, { reply: 5 })],
       [400, post(reply, { reply: ' \n' })],
-      [400, post(reply, [])],
       [400, raw('{')],
       [400, post(reply, { reply: 'x'.repeat(400 * 1024 + 1) })],
       [413, post(reply, { reply: 'x'.repeat(400 * 1024) })],
       [413, post(reply, { reply: 'x'.repeat(4 * 1024 * 1024) })],
       [415, raw('{"reply":"r"}', [])],
       [415, raw('{"reply":"r"}', ['content-type', 'text/plain'])],
-      [415, raw('reply=r', ['content-type', 'application/x-www-form-urlencoded'])],
       [405, get(reply)],
       [405, method('DELETE', `inquiries/${inquiry.id}`)],
       [405, method('POST', 'inquiries')],
-      [405, method('PUT', reply)],
     ];
     for (const [index, [status, sent]] of cases.entries()) {
       const answer = await sent;
-      expect([index, answer.status, answer.text]).toEqual([
-        index,
-        status,
-        expect.stringContaining('"message":"'),
-      ]);
+      const message = expect.stringContaining('"message":"') as string;
+      expect([index, answer.status, answer.text]).toEqual([index, status, message]);
     }
     expect((await get(`inquiries/${inquiry.id}`)).json).toEqual(inquiry);
   });
@@ -158,12 +149,7 @@ describe('the API of the operators’ page', () => {
     const inquiry = await create('s');
     const reply = `inquiries/${inquiry.id}/reply`;
     expect(Buffer.from(secret, 'base64url')).toHaveLength(32);
-    for (const headers of [
-      [],
-      ['authorization', 'Bearer x'],
-      ['authorization', `Bearer ${secret}x`],
-      ['cookie', secret],
-    ]) {
+    for (const headers of [[], ['authorization', `Bearer ${secret}x`], ['cookie', secret]]) {
       for (const path of ['session', 'inquiries', `inquiries/${inquiry.id}`]) {
         const answer = await get(path, headers);
         expect(answer.status).toBe(403);
@@ -171,8 +157,7 @@ describe('the API of the operators’ page', () => {
       }
       expect((await post(reply, { reply: 'r' }, [...headers, ...json, 'origin', origin])).status).toBe(403);
     }
-    const others = ['https://attacker.example', 'null', origin.replace('127.0.0.1', 'localhost')];
-    for (const other of others) {
+    for (const other of ['https://attacker.example', 'null', origin.replace('127.0.0.1', 'localhost')]) {
       expect((await post(reply, { reply: 'r' }, [...bearer, ...json, 'origin', other])).status).toBe(403);
       expect((await get('inquiries', [...bearer, 'origin', other])).status).toBe(403);
     }
@@ -185,58 +170,32 @@ describe('the API of the operators’ page', () => {
     const { port } = new URL(origin);
     for (const host of [`attacker.example:${port}`, `localhost:${port}`, '127.0.0.1', `127.0.0.1:${port}.`]) {
       // fetch does not set Host.
-      const status = await new Promise<[number | undefined, string | undefined]>((resolve, reject) => {
-        const sent = request(`${origin}/api/inquiries`, { headers: [...bearer, 'host', host] }, (answer) => {
-          answer.resume();
-          resolve([answer.statusCode, answer.headers.location]);
-        });
-        sent.on('error', reject).end();
-      });
-      expect(status).toEqual([302, `${origin}/api/inquiries`]);
-    }
-  });
-
-  it('keeps data out of caches', async () => {
-    const { create, get } = await begin();
-    const { id } = await create('s');
-    for (const path of ['session', 'inquiries', `inquiries/${id}`, 'other']) {
-      const { headers } = await get(path);
-      expect(headers).toMatchObject({
-        'cache-control': 'no-store',
-        'content-type': 'application/json',
-        'x-content-type-options': 'nosniff',
-        'cross-origin-resource-policy': 'same-origin',
-      });
-      expect(headers).not.toHaveProperty('access-control-allow-origin');
+      const sent = request(`${origin}/api/inquiries`, { headers: [...bearer, 'host', host] }).end();
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+      answer.resume();
+      expect([answer.statusCode, answer.headers.location]).toEqual([302, `${origin}/api/inquiries`]);
     }
   });
 
   it('hands over hostile texts unchanged, as JSON', async () => {
     const { create, get, post, list } = await begin();
-    const created = new Map<string, string>();
-    for (const text of HOSTILE_TEXTS) {
+    const hostile = HOSTILE_TEXTS.map(async (text) => {
       const { id } = await create(text, 'ben@example.com', text);
-      created.set(id, text);
-      expect((await get(`inquiries/${id}`)).json).toMatchObject({ subject: text, body: text });
-    }
-    expect((await list('')).flat()).toHaveLength(HOSTILE_TEXTS.length);
-    for (const [id, text] of created) {
-      if (text.trim() === '') continue;
       expect((await post(`inquiries/${id}/reply`, { reply: `> ${text}\n.` })).status).toBe(200);
-      const { reply } = (await get(`inquiries/${id}`)).json as { reply: string };
-      expect(reply).toBe(`> ${text.replaceAll(/\r\n?/g, '\n')}\n.`);
-    }
+      const reply = `> ${text.replaceAll(/\r\n?/g, '\n')}\n.`;
+      expect((await get(`inquiries/${id}`)).json).toMatchObject({ subject: text, body: text, reply });
+    });
+    await Promise.all(hostile);
+    expect((await list('show=all')).flat()).toHaveLength(HOSTILE_TEXTS.length);
   });
 
   it('says what is wrong with the table, and works when it is right again', async () => {
     const { get, client, engine, table, create } = await begin();
     await client.send(new DeleteTableCommand({ TableName: table }));
     await waitUntilTableNotExists({ client, maxWaitTime: 20, minDelay: 0.1 }, { TableName: table });
+    const message = expect.stringMatching(`^The table ${table} does not exist`) as string;
     for (const path of ['inquiries', `inquiries/${UNKNOWN}`]) {
-      expect(await get(path)).toMatchObject({
-        status: 502,
-        json: { message: expect.stringMatching(`^The table ${table} does not exist`) },
-      });
+      expect(await get(path)).toMatchObject({ status: 502, json: { message } });
     }
     await createTable(engine, table);
     const { id } = await create('s');
@@ -244,14 +203,8 @@ describe('the API of the operators’ page', () => {
   });
 
   it('returns nothing but the name of an unexpected error', async () => {
-    const { get } = await begin(({ inbox }) => ({
-      inbox: {
-        ...inbox,
-        get: async () => {
-          throw new TypeError('a secret');
-        },
-      } satisfies Inbox,
-    }));
+    const fail = () => Promise.reject(new TypeError('a secret'));
+    const { get } = await begin(({ inbox }) => ({ inbox: { ...inbox, get: fail } satisfies Inbox }));
     const { status, text } = await get(`inquiries/${UNKNOWN}`);
     expect([status, text]).toEqual([502, expect.stringContaining('(TypeError)')]);
     expect(text).not.toContain('secret');
@@ -275,18 +228,14 @@ describe('the API of the operators’ page', () => {
 
   it('stops reading the table when the page has gone', async () => {
     let pages = 0;
-    const { origin, bearer } = await begin(({ inbox }) => ({
-      inbox: {
-        ...inbox,
-        async *list() {
-          for (;;) {
-            pages++;
-            await sleep(5);
-            yield [];
-          }
-        },
-      } satisfies Inbox,
-    }));
+    const list = async function* () {
+      for (;;) {
+        pages++;
+        await sleep(5);
+        yield [];
+      }
+    };
+    const { origin, bearer } = await begin(({ inbox }) => ({ inbox: { ...inbox, list } satisfies Inbox }));
     const gone = new AbortController();
     const [name = '', value = ''] = bearer;
     const reading = fetch(`${origin}/api/inquiries`, { headers: { [name]: value }, signal: gone.signal });
@@ -294,15 +243,11 @@ describe('the API of the operators’ page', () => {
     gone.abort();
     await expect(reading).rejects.toMatchObject({ name: 'AbortError' });
     let before = -1;
-    await expect
-      .poll(
-        () => {
-          const isStill = pages === before;
-          before = pages;
-          return isStill;
-        },
-        { interval: 200, timeout: 20_000 },
-      )
-      .toBe(true);
+    const isStill = (): boolean => {
+      const last = before;
+      before = pages;
+      return before === last;
+    };
+    await expect.poll(isStill, { interval: 200, timeout: 20_000 }).toBe(true);
   });
 });

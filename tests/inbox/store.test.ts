@@ -1,86 +1,53 @@
 /** The inbox behind the command and the page, on both engines and under faults. */
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { UUID } from 'uuidv7';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sendAll } from '../../inbox/batches.ts';
-import type { InquiryFilter, StoredInquiry } from '../../inbox/store.ts';
-import { createInbox, parseReply } from '../../inbox/store.ts';
-import { createInquiryEntity } from '../../src/entities/inquiry.ts';
-import { EMAIL, INQUIRY, SUB } from '../helpers/events.ts';
-import { answerAfter, cutConnection, refuse, startFaultProxy } from '../helpers/fault-proxy.ts';
-import type { Plan } from '../helpers/fault-proxy.ts';
+import type { InquiryFilter } from '../../inbox/store.ts';
+import { parseReply } from '../../inbox/store.ts';
+import { EMAIL, SUB } from '../helpers/events.ts';
+import { answerAfter, cutConnection, refuse } from '../helpers/fault-proxy.ts';
 import { writeIdempotencyKey } from '../helpers/idempotency.ts';
-import { createOwnTable, removeRow } from '../helpers/own-table.ts';
+import { beforehand, openInbox } from '../helpers/inbox.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00.000Z');
 
 /** An id of the given millisecond. */
 const idAt = (milliseconds: number): string => UUID.fromFieldsV7(milliseconds, 1, 2, 3).toString();
 
-describe('the inbox', () => {
-  /**
-   * An inbox on a table of its own, at a fixed time.
-   *
-   * @param options - `pageSize` limits the pages of queries; `plan` meets the requests.
-   */
-  async function open({ pageSize = 1_000, plan }: { pageSize?: number; plan?: Plan } = {}) {
-    const table = await createOwnTable();
-    const proxy = await startFaultProxy(table.engine, pageSize);
-    if (plan !== undefined) proxy.plan = plan;
-    const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-    const client = DynamoDBDocumentClient.from(
-      new DynamoDBClient({ endpoint: proxy.url, region: 'local', credentials }),
-    );
-    onTestFinished(async () => {
-      client.destroy();
-      table.close();
-      await proxy.close();
-    });
-    const entity = createInquiryEntity(table.name);
-    const inbox = createInbox(client, table.name, () => NOW);
-    return {
-      inbox,
-      proxy,
-      /** Stores a row that was created the given milliseconds ago. */
-      async add(age: number, change: Partial<StoredInquiry> = {}): Promise<StoredInquiry> {
-        const row = {
-          ...INQUIRY,
-          id: idAt(NOW - age),
-          created_at: new Date(NOW - age).toISOString(),
-          ...change,
-        };
-        await table.client.send(new PutCommand(entity.put(row).params()));
-        return row;
-      },
-      addKey: (row: StoredInquiry) => writeIdempotencyKey({ client: table.client, table: table.name }, row),
-      async listIds(filter?: InquiryFilter): Promise<string[]> {
-        return (await Array.fromAsync(inbox.list(filter))).flat().map(({ id }) => id);
-      },
-      remove: (row: StoredInquiry) => removeRow(table.client, table.name, row),
-      /** Everything in the table. */
-      async scan(): Promise<Record<string, unknown>[]> {
-        const { Items = [] } = await table.client.send(new ScanCommand({ TableName: table.name }));
-        return Items;
-      },
-    };
-  }
+/** An inbox on a table of its own, at a fixed time. */
+async function open(pageSize = 1_000) {
+  const table = await openInbox({ pageSize, now: () => NOW });
+  const listIds = async (filter?: InquiryFilter): Promise<string[]> =>
+    (await Array.fromAsync(table.inbox.list(filter))).flat().map(({ id }) => id);
+  const readAll = async () => (await Array.fromAsync(table.inbox.listInFull())).flat();
+  return { ...table, listIds, readAll };
+}
 
-  describe('list', () => {
-    it('is newest first over all owners and pages, with what the index holds', async () => {
-      const { inbox, add } = await open({ pageSize: 2 });
-      const rows = [];
-      for (let n = 5; n > 0; n--) {
-        rows.push(await add(n * 1_000, { email: `${n}@example.com`, cognito_sub: `sub-${n}` }));
-      }
-      const pages = await Array.fromAsync(inbox.list());
-      expect(pages.length).toBeGreaterThan(2);
-      const summaries = rows.toReversed().map((row) => Object.assign(row, { body: undefined }));
-      expect((await Array.fromAsync(inbox.summarize(pages.flat()))).flat()).toEqual(summaries);
-      expect(pages.flat()).toEqual(summaries.map((row) => Object.assign(row, { subject: undefined })));
-    });
+describe('list', () => {
+  it('is newest first over all owners and pages, with what the index holds', async () => {
+    const { inbox, add } = await open(2);
+    const rows = [];
+    for (let n = 5; n > 0; n--) {
+      rows.push(await add(n * 1_000, { email: `${n}@example.com`, cognito_sub: `sub-${n}` }));
+    }
+    const pages = await Array.fromAsync(inbox.list());
+    expect(pages.length).toBeGreaterThan(2);
+    const summaries = rows.toReversed().map((row) => Object.assign(row, { body: undefined }));
+    expect((await Array.fromAsync(inbox.summarize(pages.flat()))).flat()).toEqual(summaries);
+    expect(pages.flat()).toEqual(summaries.map((row) => Object.assign(row, { subject: undefined })));
+  });
 
-    it.each<[string, InquiryFilter, number[]]>([
+  it('filters', async () => {
+    const { add, listIds } = await open(1);
+    const answered = { respondent: 'R', reply_at: new Date(NOW).toISOString() };
+    const rows = [
+      await add(1_000, answered),
+      await add(2_000, { email: 'b@example.com', cognito_sub: 'sub-b' }),
+      await add(3_000, { email: 'Ana@example.com', ...answered }),
+      await add(4_000),
+    ];
+    const range = { before: idAt(NOW), since: NOW - 2_000 };
+    const cases: [string, InquiryFilter, number[]][] = [
       ['everything', {}, [0, 1, 2, 3]],
       ['what is unanswered', { unansweredOnly: true }, [1, 3]],
       ['an email, byte for byte', { email: 'Ana@example.com' }, [2]],
@@ -90,225 +57,187 @@ describe('the inbox', () => {
       ['since the next millisecond', { since: NOW - 2_999 }, [0, 1]],
       ['since before the epoch', { since: -1 }, [0, 1, 2, 3]],
       ['since the future', { since: NOW + 1 }, []],
-      ['before an id, exclusive', { before: idAt(NOW - 2_000) }, [2, 3]],
-      ['before an id that does not exist', { before: idAt(NOW - 2_500) }, [2, 3]],
+      ['before an id', { before: idAt(NOW - 2_500) }, [2, 3]],
       ['an empty range', { before: idAt(NOW - 3_000), since: NOW }, []],
-      [
-        'all at once',
-        { before: idAt(NOW), since: NOW - 2_000, unansweredOnly: true, email: 'b@example.com' },
-        [1],
-      ],
-    ])('filters: %s', async (_, filter, expected) => {
-      const { add, listIds } = await open({ pageSize: 1 });
-      const answered = { respondent: 'R', reply_at: new Date(NOW).toISOString() };
-      const rows = [
-        await add(1_000, answered),
-        await add(2_000, { email: 'b@example.com', cognito_sub: 'sub-b' }),
-        await add(3_000, { email: 'Ana@example.com', ...answered }),
-        await add(4_000),
-      ];
-      expect(await listIds(filter)).toEqual(expected.map((n) => rows[n]?.id));
-    });
-
-    it('has no idempotency keys, nor is one found by the id of its inquiry', async () => {
-      const { inbox, add, addKey, listIds, remove } = await open({ pageSize: 2 });
-      const rows = [await add(1_000), await add(2_000), await add(3_000)];
-      for (const row of rows) await addKey(row);
-      expect(await listIds()).toEqual(rows.map(({ id }) => id));
-      expect(await listIds({ withExpired: true, sub: SUB, email: EMAIL })).toHaveLength(3);
-      expect((await Array.fromAsync(inbox.listInFull())).flat()).toEqual(rows);
-      const [first] = rows;
-      expect(await inbox.get(first?.id ?? '')).toEqual(first);
-      if (first !== undefined) await remove(first);
-      expect(await inbox.get(first?.id ?? '')).toBe(undefined);
-      expect(await inbox.answer(first?.id ?? '', { respondent: 'R' })).toEqual({ status: 'not-found' });
-    });
-
-    it('hides what has expired, to the second', async () => {
-      const { inbox, add, listIds } = await open();
-      const current = await add(1, { expires_at: NOW / 1_000 + 1 });
-      const expired = await add(2, { expires_at: NOW / 1_000 });
-      expect(await listIds()).toEqual([current.id]);
-      expect(await inbox.get(expired.id)).toBe(undefined);
-      expect(await inbox.get(current.id)).toEqual(current);
-      expect((await Array.fromAsync(inbox.listInFull())).flat()).toEqual([current]);
-    });
+      ['all at once', { ...range, unansweredOnly: true, email: 'b@example.com' }, [1]],
+    ];
+    for (const [name, filter, expected] of cases) {
+      expect([name, await listIds(filter)]).toEqual([name, expected.map((n) => rows[n]?.id)]);
+    }
   });
 
-  describe('listInFull', () => {
-    it('has all columns, in the order of the list, over many portions', async () => {
-      const { inbox, add } = await open();
-      const answer = { reply: 'r', reply_at: 't', respondent: 'R' };
-      const rows = await Promise.all(Array.from({ length: 90 }, (_, n) => add(n, n % 2 ? {} : answer)));
-      const portions = await Array.fromAsync(inbox.listInFull());
-      expect(portions.map(({ length }) => length)).toEqual([40, 40, 10]);
-      expect(portions.flat()).toEqual(rows);
-    });
-
-    it('reads more than the 16 MB of one response', async () => {
-      const { inbox, add } = await open();
-      const body = 'b'.repeat(399_000);
-      await Promise.all(Array.from({ length: 45 }, (_, n) => add(n, { body })));
-      const rows = (await Array.fromAsync(inbox.listInFull())).flat();
-      expect(rows.length).toBe(45);
-      expect(rows.every((row) => row.body === body)).toBe(true);
-    });
-
-    it('asks again for keys that DynamoDB has not processed', async () => {
-      const { inbox, add, proxy } = await open();
-      const rows = [await add(3), await add(2), await add(1)];
-      let gets = 0;
-      proxy.plan = (_, operation) =>
-        operation === 'BatchGetItem' && ++gets <= 3 ? answerAfter(withholdRows(gets)) : undefined;
-      const read = (await Array.fromAsync(inbox.listInFull())).flat();
-      expect(read).toEqual(rows.toReversed());
-      expect(gets).toBe(3);
-    });
-
-    it('leaves out a row that was deleted in the meantime', async () => {
-      const { inbox, add, proxy, remove } = await open();
-      const [old, fresh] = [await add(2), await add(1)];
-      proxy.plan = before('BatchGetItem', () => remove(old));
-      expect((await Array.fromAsync(inbox.listInFull())).flat()).toEqual([fresh]);
-    });
+  it('has no idempotency keys, nor is one found by the id of its inquiry', async () => {
+    const { client, name: table, inbox, add, listIds, readAll, remove } = await open(2);
+    const rows = [await add(1_000), await add(2_000), await add(3_000)];
+    for (const row of rows) await writeIdempotencyKey({ client, table }, row);
+    expect(await listIds()).toEqual(rows.map(({ id }) => id));
+    expect(await listIds({ withExpired: true, sub: SUB, email: EMAIL })).toHaveLength(3);
+    expect(await readAll()).toEqual(rows);
+    const [first] = rows;
+    expect(await inbox.get(first?.id ?? '')).toEqual(first);
+    if (first !== undefined) await remove(first);
+    expect(await inbox.get(first?.id ?? '')).toBe(undefined);
+    expect(await inbox.answer(first?.id ?? '', { respondent: 'R' })).toEqual({ status: 'not-found' });
   });
 
-  describe('answer', () => {
-    const REPLY = { reply: 'Yes.', respondent: 'R' };
-
-    it('sets the three columns and nothing else', async () => {
-      const { inbox, add, scan } = await open();
-      const row = await add(1_000, { expires_at: NOW / 1_000 + 60 });
-      const [before] = await scan();
-      const reply_at = new Date(NOW).toISOString();
-      expect(await inbox.answer(row.id, REPLY)).toEqual({ status: 'answered', reply_at });
-      expect(await scan()).toEqual([{ ...before, ...REPLY, reply_at }]);
-    });
-
-    it('dismisses without a reply', async () => {
-      const { inbox, add, scan, listIds } = await open();
-      const row = await add(1_000);
-      const [before] = await scan();
-      await inbox.answer(row.id, { respondent: 'R' });
-      expect(await scan()).toEqual([{ ...before, respondent: 'R', reply_at: new Date(NOW).toISOString() }]);
-      expect(await listIds({ unansweredOnly: true })).toEqual([]);
-    });
-
-    it('refuses a second answer and says who gave the first, and when', async () => {
-      const { inbox, add } = await open();
-      const reply_at = '2026-11-20T00:00:00.000Z';
-      const row = await add(1, { respondent: 'First', reply_at });
-      for (const answer of [REPLY, { respondent: 'R' }]) {
-        expect(await inbox.answer(row.id, answer)).toEqual({
-          status: 'already-answered',
-          respondent: 'First',
-          reply_at,
-        });
-      }
-      expect(await inbox.get(row.id)).toEqual(row);
-    });
-
-    it('is given once when twenty people answer at the same millisecond', async () => {
-      const { inbox, add } = await open();
-      const { id } = await add(1);
-      const results = await Promise.all(
-        Array.from({ length: 20 }, (_, n) => inbox.answer(id, { reply: `reply ${n}`, respondent: 'R' })),
-      );
-      const winner = results.findIndex(({ status }) => status === 'answered');
-      expect(results.map(({ status }) => status).toSorted()).toEqual([
-        ...Array.from({ length: 19 }, () => 'already-answered'),
-        'answered',
-      ]);
-      expect((await inbox.get(id))?.reply).toBe(`reply ${winner}`);
-    });
-
-    it.each([REPLY, { respondent: 'R' }])(
-      'is reported as given when its response was lost: %j',
-      async (answer) => {
-        let updates = 0;
-        const { inbox, add, proxy } = await open({
-          plan: (_, operation) =>
-            operation === 'UpdateItem' && ++updates === 1 ? cutConnection('after', 'reset') : undefined,
-        });
-        const { id } = await add(1);
-        expect(await inbox.answer(id, answer)).toEqual({
-          status: 'answered',
-          reply_at: new Date(NOW).toISOString(),
-        });
-        expect(updates).toBe(2);
-        expect(await inbox.get(id)).toMatchObject(answer);
-        expect(proxy.attempts).toBeGreaterThan(3);
-      },
-    );
-
-    it('is not reported as given when another one was stored before a retry', async () => {
-      let updates = 0;
-      const { inbox, add } = await open({
-        plan: (_, operation) => {
-          if (operation !== 'UpdateItem' || ++updates !== 1) return undefined;
-          return async (exchange) => {
-            await inbox.answer(row.id, { reply: 'Other.', respondent: 'R' });
-            await cutConnection('before', 'reset')(exchange);
-          };
-        },
-      });
-      const row = await add(1);
-      expect(await inbox.answer(row.id, REPLY)).toMatchObject({ status: 'already-answered' });
-      expect((await inbox.get(row.id))?.reply).toBe('Other.');
-    });
-
-    it('creates no row: neither for an unknown id, nor for one that is deleted or expires meanwhile', async () => {
-      const { inbox, add, proxy, remove, scan } = await open();
-      expect(await inbox.answer(idAt(NOW), REPLY)).toEqual({ status: 'not-found' });
-      const row = await add(1);
-      proxy.plan = before('UpdateItem', () => remove(row));
-      expect(await inbox.answer(row.id, REPLY)).toEqual({ status: 'not-found' });
-      expect(await scan()).toEqual([]);
-    });
-
-    it('is refused for what has expired', async () => {
-      const { inbox, add, scan } = await open();
-      const { id } = await add(1_000, { expires_at: NOW / 1_000 });
-      const before = await scan();
-      expect(await inbox.answer(id, REPLY)).toEqual({ status: 'not-found' });
-      expect(await scan()).toEqual(before);
-    });
-
-    it('is refused, and nothing is stored, when the item would be too large', async () => {
-      const { inbox, add, scan } = await open();
-      const { id } = await add(1, { body: 'b'.repeat(300_000) });
-      const before = await scan();
-      const reply = 'r'.repeat(110_000);
-      expect(await inbox.answer(id, { reply, respondent: 'R' })).toEqual({ status: 'too-large' });
-      expect(await scan()).toEqual(before);
-      expect(await inbox.answer(id, { reply: reply.slice(0, 100_000), respondent: 'R' })).toMatchObject({
-        status: 'answered',
-      });
-    });
-
-    it('passes other errors on', async () => {
-      const { inbox, add, proxy } = await open();
-      const { id } = await add(1);
-      proxy.plan = (_, operation) =>
-        operation === 'UpdateItem' ? refuse(400, 'AccessDeniedException') : undefined;
-      await expect(inbox.answer(id, REPLY)).rejects.toThrow(
-        expect.objectContaining({ name: 'AccessDeniedException' }),
-      );
-    });
+  it('hides what has expired, to the second', async () => {
+    const { inbox, add, listIds, readAll } = await open();
+    const current = await add(1, { expires_at: NOW / 1_000 + 1 });
+    const expired = await add(2, { expires_at: NOW / 1_000 });
+    expect(await listIds()).toEqual([current.id]);
+    expect(await inbox.get(expired.id)).toBe(undefined);
+    expect(await inbox.get(current.id)).toEqual(current);
+    expect(await readAll()).toEqual([current]);
   });
 });
 
-/** Does something before the engine gets a request of the operation. */
-const before =
-  (wanted: string, act: () => Promise<unknown>): Plan =>
-  (_, operation) =>
-    operation === wanted
-      ? async ({ response, forward }) => {
-          await act();
-          const { status, headers, body } = await forward();
-          response.writeHead(status, headers).end(body);
-        }
-      : undefined;
+describe('listInFull', () => {
+  it('has all columns, in the order of the list, over many portions', async () => {
+    const { inbox, add } = await open();
+    const answer = { reply: 'r', reply_at: 't', respondent: 'R' };
+    const rows = await Promise.all(Array.from({ length: 90 }, (_, n) => add(n, n % 2 ? {} : answer)));
+    const portions = await Array.fromAsync(inbox.listInFull());
+    expect(portions.map(({ length }) => length)).toEqual([40, 40, 10]);
+    expect(portions.flat()).toEqual(rows);
+  });
+
+  it('asks again for keys that DynamoDB has not processed', async () => {
+    const { readAll, add, meet } = await open();
+    const rows = [await add(3), await add(2), await add(1)];
+    let gets = 0;
+    meet((_, operation) =>
+      operation === 'BatchGetItem' && ++gets <= 3 ? answerAfter(withholdRows(gets)) : undefined,
+    );
+    expect(await readAll()).toEqual(rows.toReversed());
+    expect(gets).toBe(3);
+  });
+
+  it('leaves out a row that was deleted in the meantime', async () => {
+    const { readAll, add, meet, remove } = await open();
+    const [old, fresh] = [await add(2), await add(1)];
+    meet((_, operation) => (operation === 'BatchGetItem' ? beforehand(() => remove(old)) : undefined));
+    expect(await readAll()).toEqual([fresh]);
+  });
+});
+
+describe('answer', () => {
+  const REPLY = { reply: 'Yes.', respondent: 'R' };
+
+  it('sets the three columns and nothing else', async () => {
+    const { inbox, add, scan } = await open();
+    const row = await add(1_000, { expires_at: NOW / 1_000 + 60 });
+    const [before] = await scan();
+    const reply_at = new Date(NOW).toISOString();
+    expect(await inbox.answer(row.id, REPLY)).toEqual({ status: 'answered', reply_at });
+    expect(await scan()).toEqual([{ ...before, ...REPLY, reply_at }]);
+  });
+
+  it('dismisses without a reply', async () => {
+    const { inbox, add, scan, listIds } = await open();
+    const row = await add(1_000);
+    const [before] = await scan();
+    await inbox.answer(row.id, { respondent: 'R' });
+    expect(await scan()).toEqual([{ ...before, respondent: 'R', reply_at: new Date(NOW).toISOString() }]);
+    expect(await listIds({ unansweredOnly: true })).toEqual([]);
+  });
+
+  it('refuses a second answer and says who gave the first, and when', async () => {
+    const { inbox, add } = await open();
+    const reply_at = '2026-11-20T00:00:00.000Z';
+    const row = await add(1, { respondent: 'First', reply_at });
+    for (const answer of [REPLY, { respondent: 'R' }]) {
+      expect(await inbox.answer(row.id, answer)).toEqual({
+        status: 'already-answered',
+        respondent: 'First',
+        reply_at,
+      });
+    }
+    expect(await inbox.get(row.id)).toEqual(row);
+  });
+
+  it('is given once when twenty people answer at the same millisecond', async () => {
+    const { inbox, add } = await open();
+    const { id } = await add(1);
+    const results = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => inbox.answer(id, { reply: `reply ${n}`, respondent: 'R' })),
+    );
+    const winner = results.findIndex(({ status }) => status === 'answered');
+    expect(results.map(({ status }) => status).toSorted()).toEqual([
+      ...Array.from({ length: 19 }, () => 'already-answered'),
+      'answered',
+    ]);
+    expect((await inbox.get(id))?.reply).toBe(`reply ${winner}`);
+  });
+
+  it.each([REPLY, { respondent: 'R' }])(
+    'is reported as given when its response was lost: %j',
+    async (answer) => {
+      const { inbox, add, meet } = await open();
+      let updates = 0;
+      meet((_, operation) =>
+        operation === 'UpdateItem' && ++updates === 1 ? cutConnection('after', 'reset') : undefined,
+      );
+      const { id } = await add(1);
+      const reply_at = new Date(NOW).toISOString();
+      expect(await inbox.answer(id, answer)).toEqual({ status: 'answered', reply_at });
+      expect(updates).toBe(2);
+      expect(await inbox.get(id)).toMatchObject(answer);
+    },
+  );
+
+  it('is not reported as given when another one was stored before a retry', async () => {
+    const { inbox, add, meet } = await open();
+    const row = await add(1);
+    let updates = 0;
+    meet((_, operation) => {
+      if (operation !== 'UpdateItem' || ++updates !== 1) return undefined;
+      return async (exchange) => {
+        await inbox.answer(row.id, { reply: 'Other.', respondent: 'R' });
+        await cutConnection('before', 'reset')(exchange);
+      };
+    });
+    expect(await inbox.answer(row.id, REPLY)).toMatchObject({ status: 'already-answered' });
+    expect((await inbox.get(row.id))?.reply).toBe('Other.');
+  });
+
+  it('creates no row: neither for an unknown id, nor for one that is deleted or expires meanwhile', async () => {
+    const { inbox, add, meet, remove, scan } = await open();
+    expect(await inbox.answer(idAt(NOW), REPLY)).toEqual({ status: 'not-found' });
+    const row = await add(1);
+    meet((_, operation) => (operation === 'UpdateItem' ? beforehand(() => remove(row)) : undefined));
+    expect(await inbox.answer(row.id, REPLY)).toEqual({ status: 'not-found' });
+    expect(await scan()).toEqual([]);
+  });
+
+  it('is refused for what has expired', async () => {
+    const { inbox, add, scan } = await open();
+    const { id } = await add(1_000, { expires_at: NOW / 1_000 });
+    const before = await scan();
+    expect(await inbox.answer(id, REPLY)).toEqual({ status: 'not-found' });
+    expect(await scan()).toEqual(before);
+  });
+
+  it('is refused, and nothing is stored, when the item would be too large', async () => {
+    const { inbox, add, scan } = await open();
+    const { id } = await add(1, { body: 'b'.repeat(300_000) });
+    const before = await scan();
+    const reply = 'r'.repeat(110_000);
+    expect(await inbox.answer(id, { reply, respondent: 'R' })).toEqual({ status: 'too-large' });
+    expect(await scan()).toEqual(before);
+    expect(await inbox.answer(id, { reply: reply.slice(0, 100_000), respondent: 'R' })).toMatchObject({
+      status: 'answered',
+    });
+  });
+
+  it('passes other errors on', async () => {
+    const { inbox, add, meet } = await open();
+    const { id } = await add(1);
+    meet((_, operation) => (operation === 'UpdateItem' ? refuse(400, 'AccessDeniedException') : undefined));
+    await expect(inbox.answer(id, REPLY)).rejects.toThrow(
+      expect.objectContaining({ name: 'AccessDeniedException' }),
+    );
+  });
+});
 
 /** What DynamoDB answers when it limits the requests: nothing at first, then one row at a time. */
 function withholdRows(round: number) {

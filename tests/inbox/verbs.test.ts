@@ -1,5 +1,5 @@
 /** `npm run inbox`: exit code, standard output and standard error of each verb; `erase` has a file of its own. */
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { userInfo } from 'node:os';
@@ -13,21 +13,15 @@ import { tableDefinition } from '../../local/database/table.ts';
 import { EMAIL, INQUIRY, SUB } from '../helpers/events.ts';
 import { refuse } from '../helpers/fault-proxy.ts';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
-import {
-  createFolder,
-  openInbox,
-  parseLines,
-  runInbox,
-  stubAws,
-  toStageEnvironment,
-  writeState,
-} from '../helpers/inbox.ts';
+import { beforehand, createFolder, openInbox, parseLines, runInbox } from '../helpers/inbox.ts';
+import { stubAws, toStageEnvironment, writeState } from '../helpers/inbox.ts';
 
 process.env['TZ'] = 'UTC';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const TERMINAL = { isTTY: true, columns: 100 };
+const NO_CREDENTIALS = 'There are no valid AWS credentials; set AWS_PROFILE or sign in (aws sso login).';
 const ANSWER = { reply: 'Yes.', respondent: 'Ben', reply_at: '2026-11-20T10:00:00.000Z' };
 
 let table: Awaited<ReturnType<typeof openInbox>>;
@@ -38,6 +32,8 @@ const { run, add } = {
 const stored = (id: string) => table.inbox.get(id);
 const summaryOf = ({ body: _body, reply: _reply, ...row }: StoredInquiry) => row;
 const idsOf = (stdout: string) => parseLines(stdout).map(({ id }) => id);
+/** What a verb that fails in one line exits with and prints. */
+const failure = (stderr: string, code = 1) => ({ code, stdout: '', stderr: `${stderr}\n` });
 
 describe('with a table', () => {
   beforeEach(async () => {
@@ -54,16 +50,18 @@ describe('with a table', () => {
       expect(await run(['list', '--json'], TERMINAL)).toEqual({ code, stdout, stderr });
     });
 
-    it.each([
-      ['--all', [2, 1, 0]],
-      ['--email b@example.com', [1]],
-      ['--since 2h', [2, 1]],
-      ['--all --limit 2', [2, 1]],
-      ['--limit 1', [2]],
-    ])('%s', async (options, expected) => {
-      const rows = [await add(DAY), await add(HOUR, { email: 'b@example.com' }), await add(1_000)];
-      const { stdout } = await run(['list', ...options.split(' ')]);
-      expect(idsOf(stdout)).toEqual(expected.map((n) => rows[n]?.id));
+    it('filters and limits', async () => {
+      const rows = [await add(DAY, ANSWER), await add(HOUR, { email: 'b@example.com' }), await add(1_000)];
+      for (const [options, expected] of [
+        ['--all', [2, 1, 0]],
+        ['--email b@example.com', [1]],
+        ['--since 30m', [2]],
+        ['--all --limit 2', [2, 1]],
+        ['--limit 1', [2]],
+      ] as const) {
+        const { stdout } = await run(['list', ...options.split(' ')]);
+        expect([options, idsOf(stdout)]).toEqual([options, expected.map((n) => rows[n]?.id)]);
+      }
     });
 
     it('prints a table at a terminal and marks what expires within seven days', async () => {
@@ -114,11 +112,7 @@ describe('with a table', () => {
     it('says in one line that there is no such inquiry, or that it has expired', async () => {
       const { id: expired } = await add(1, { expires_at: 1 });
       for (const id of [INQUIRY.id, expired]) {
-        expect(await run([verb, id], { stdin: 'text' })).toEqual({
-          code: 1,
-          stdout: '',
-          stderr: `There is no inquiry ${id}.\n`,
-        });
+        expect(await run([verb, id], { stdin: 'text' })).toEqual(failure(`There is no inquiry ${id}.`));
       }
     });
 
@@ -155,11 +149,8 @@ describe('with a table', () => {
 
     it.each(['reply', 'dismiss'])('exits with 3 when someone else has answered, as %s does', async (verb) => {
       const row = await add(DAY, ANSWER);
-      expect(await run([verb, row.id], { stdin: 'No.' })).toEqual({
-        code: 3,
-        stdout: '',
-        stderr: 'Already answered by Ben at 2026-11-20 10:00:00 UTC.\n',
-      });
+      const expected = failure('Already answered by Ben at 2026-11-20 10:00:00 UTC.', 3);
+      expect(await run([verb, row.id], { stdin: 'No.' })).toEqual(expected);
       expect(await stored(row.id)).toEqual(row);
     });
 
@@ -171,11 +162,10 @@ describe('with a table', () => {
       expect(await stored(id)).toMatchObject({ reply: 'こんにちは', respondent: userInfo().username });
     });
 
-    const EMPTY = 'The reply is empty; nothing was changed.\n';
-    const TOO_LONG = 'The reply is too long: with the inquiry it may have 400 KB; nothing was changed.\n';
-    const NOT_UTF_8 = 'The reply cannot be read from standard input (it is not UTF-8).\n';
+    const EMPTY = 'The reply is empty; nothing was changed.';
+    const TOO_LONG = 'The reply is too long: with the inquiry it may have 400 KB; nothing was changed.';
+    const NOT_UTF_8 = 'The reply cannot be read from standard input (it is not UTF-8).';
     it.each([
-      ['an empty text', '', EMPTY, 2],
       ['white space', ' \r\n\t', EMPTY, 2],
       ['what is not UTF-8', Buffer.from([0x63, 0xe9]), NOT_UTF_8, 2],
       ['more than 400 KB', 'x'.repeat(409_601), TOO_LONG, 2],
@@ -183,18 +173,16 @@ describe('with a table', () => {
       ['more than the inquiry leaves room for', 'x'.repeat(409_000), TOO_LONG, 1],
     ])('refuses %s', async (_, stdin, stderr, code) => {
       const row = await add(1, { body: 'b'.repeat(1_000) });
-      expect(await run(['reply', row.id], { stdin })).toEqual({ code, stdout: '', stderr });
+      expect(await run(['reply', row.id], { stdin })).toEqual(failure(stderr, code));
       expect(await stored(row.id)).toEqual(row);
     });
 
     it('names a file that cannot be read', async () => {
       const { folder } = table;
-      for (const [file, reason] of [
-        [join(folder, 'missing'), 'ENOENT'],
-        [folder, 'EISDIR'],
-      ] as const) {
-        const stderr = `The reply cannot be read from ${file} (${reason}).\n`;
-        expect(await run(['reply', INQUIRY.id, '--file', file])).toEqual({ code: 2, stdout: '', stderr });
+      const missing = [join(folder, 'missing'), 'ENOENT'] as const;
+      for (const [file, reason] of [missing, [folder, 'EISDIR'] as const]) {
+        const expected = failure(`The reply cannot be read from ${file} (${reason}).`, 2);
+        expect(await run(['reply', INQUIRY.id, '--file', file])).toEqual(expected);
       }
     });
   });
@@ -256,16 +244,9 @@ describe('with a table', () => {
 
     it('keeps the text when someone else answers while it is written', async () => {
       const { id } = await add(1);
-      const { inbox } = table;
-      await table.meet((_, operation) =>
-        operation === 'UpdateItem'
-          ? async ({ response, forward }) => {
-              await inbox.answer(id, { reply: 'other', respondent: 'Ben' });
-              const { status, headers, body } = await forward();
-              response.writeHead(status, headers).end(body);
-            }
-          : undefined,
-      );
+      const answer = beforehand(() => table.inbox.answer(id, { reply: 'other', respondent: 'Ben' }));
+      let updates = 0;
+      table.meet((_, operation) => (operation === 'UpdateItem' && ++updates === 1 ? answer : undefined));
       const { code, stderr } = await edit(id, `sed -i '1s/^/mine/' "$2"`);
       expect(code).toBe(3);
       expect(stderr).toContain('Already answered by Ben at ');
@@ -277,11 +258,8 @@ describe('with a table', () => {
       const opened = join(table.folder, 'opened');
       expect(await edit(id, `touch '${opened}'`)).toMatchObject({ code: 3 });
       expect(existsSync(opened)).toBe(false);
-      expect(await run(['reply', id], TERMINAL)).toEqual({
-        code: 2,
-        stdout: '',
-        stderr: 'There is no editor; set $EDITOR, or pass --file FILE or standard input.\n',
-      });
+      const noEditor = 'There is no editor; set $EDITOR, or pass --file FILE or standard input.';
+      expect(await run(['reply', id], TERMINAL)).toEqual(failure(noEditor, 2));
     });
   });
 
@@ -303,19 +281,21 @@ describe('with a table', () => {
       );
     });
 
-    it.each([
-      ['--email b@example.com', [1]],
-      [`--sub ${SUB.toUpperCase()}`, [2, 0]],
-      [`--sub ${SUB} --email ${EMAIL} --since 2d`, []],
-      ['--since 2d', [2, 1]],
-    ])('%s', async (options, expected) => {
+    it('filters', async () => {
       const rows = [
         await add(3 * DAY),
         await add(DAY, { email: 'b@example.com', cognito_sub: 'b' }),
         await add(1, { email: 'new@example.com' }),
       ];
-      const { stdout } = await run(['export', ...options.split(' ')]);
-      expect(idsOf(stdout)).toEqual(expected.map((n) => rows[n]?.id));
+      for (const [options, expected] of [
+        ['--email b@example.com', [1]],
+        [`--sub ${SUB.toUpperCase()}`, [2, 0]],
+        [`--sub ${SUB} --email ${EMAIL} --since 2d`, []],
+        ['--since 2d', [2, 1]],
+      ] as const) {
+        const { stdout } = await run(['export', ...options.split(' ')]);
+        expect([options, idsOf(stdout)]).toEqual([options, expected.map((n) => rows[n]?.id)]);
+      }
     });
 
     it('writes a file that only its owner can read, and replaces one that is there', async () => {
@@ -334,7 +314,7 @@ describe('with a table', () => {
       const out = join(place, 'export.jsonl');
       writeFileSync(out, 'old');
       let batches = 0;
-      await table.meet((_, operation) =>
+      table.meet((_, operation) =>
         operation === 'BatchGetItem' && ++batches > 1 ? refuse(400, 'AccessDeniedException') : undefined,
       );
       const { stderr, ...result } = await run(['export', '--out', out]);
@@ -353,9 +333,8 @@ describe('with a table', () => {
         [link, 2, 'is not a regular file.'],
         [join(table.folder, 'missing', 'export.csv'), 1, 'cannot be written (ENOENT).'],
       ] as const) {
-        const { stderr, ...result } = await run(['export', '--csv', '--out', out]);
-        expect(result).toEqual({ code, stdout: '' });
-        expect(stderr).toBe(`${code === 2 ? '--out ' : ''}${out} ${message}\n`);
+        const expected = failure(`${code === 2 ? '--out ' : ''}${out} ${message}`, code);
+        expect(await run(['export', '--csv', '--out', out])).toEqual(expected);
       }
       expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
     });
@@ -414,10 +393,11 @@ describe('with a table', () => {
   describe('texts of users', () => {
     const UNSAFE = /[^\P{Cc}\n]|[\p{Bidi_Control}\p{Zl}\p{Zp}]/u;
     beforeEach(async () => {
-      for (const [n, hostile] of HOSTILE_TEXTS.entries()) {
-        const email = `${hostile.slice(0, 50)}@example.com`.toWellFormed();
-        await add(n, { subject: hostile, body: hostile, email });
-      }
+      const rows = HOSTILE_TEXTS.map((text, n) => {
+        const email = `${text.slice(0, 50)}@example.com`.toWellFormed();
+        return add(n, { subject: text, body: text, email });
+      });
+      await Promise.all(rows);
     });
 
     it('neither move the cursor nor change colours or directions at a terminal', async () => {
@@ -447,18 +427,13 @@ describe('with a table', () => {
     it('that does not exist is named in one line', async () => {
       await table.client.send(new DeleteTableCommand({ TableName: table.name }));
       stubAws(toStageEnvironment(table.engine));
-      for (const [args, stderr] of [
-        [['list'], 'The table of the local stack does not exist; restart the stack with npm start.\n'],
-        [['list', '--table', 'restored'], 'The table restored does not exist.\n'],
-      ] as const) {
-        expect(await run(args)).toEqual({ code: 1, stdout: '', stderr });
-      }
-      expect(await runInbox(['list', '--stage', 'release'])).toEqual({
-        code: 1,
-        stdout: '',
-        stderr:
-          'The table inquiries-release does not exist in this account and region; deploy the stage: npm run deploy -- release.\n',
-      });
+      const local = 'The table of the local stack does not exist; restart the stack with npm start.';
+      expect(await run(['list'])).toEqual(failure(local));
+      const restored = 'The table restored does not exist.';
+      expect(await run(['list', '--table', 'restored'])).toEqual(failure(restored));
+      const release =
+        'The table inquiries-release does not exist in this account and region; deploy the stage: npm run deploy -- release.';
+      expect(await runInbox(['list', '--stage', 'release'])).toEqual(failure(release));
     });
 
     it('without the index is named in one line, with what to do', async () => {
@@ -473,11 +448,8 @@ describe('with a table', () => {
         [['--stage', 'main'], 'deploy the stage: npm run deploy -- main'],
         [['--data', table.folder], 'restart the stack with npm start'],
       ] as const) {
-        expect(await runInbox([...place, '--table', TableName, 'list'])).toEqual({
-          code: 1,
-          stdout: '',
-          stderr: `The table ${TableName} has no index by-time; ${remedy}.\n`,
-        });
+        const expected = failure(`The table ${TableName} has no index by-time; ${remedy}.`);
+        expect(await runInbox([...place, '--table', TableName, 'list'])).toEqual(expected);
       }
     });
 
@@ -537,8 +509,7 @@ describe('with a table', () => {
       const row = await add(1);
       const error = '<Type>Sender</Type><Code>ExpiredToken</Code><Message>secret</Message>';
       await signIn('', 403, `<ErrorResponse><Error>${error}</Error></ErrorResponse>`);
-      const stderr = 'There are no valid AWS credentials; set AWS_PROFILE or sign in (aws sso login).\n';
-      expect(await runOnStage(['reply', row.id], 'x')).toEqual({ code: 1, stdout: '', stderr });
+      expect(await runOnStage(['reply', row.id], 'x')).toEqual(failure(NO_CREDENTIALS));
       expect(await stored(row.id)).toEqual(row);
     });
   });
@@ -568,10 +539,9 @@ describe('the command line', () => {
     [['list', '--stage', 'main', '--as', 'x'], /^--as is for the local stack/],
     [['list', '--stage', 'main', '--data', 'x'], /^--data is for the local stack/],
     [['list', '--limit', '0'], /^--limit must be a whole number from 1 on/],
-    [['list', '--limit', '1.5'], /^--limit must be a whole number from 1 on/],
     [['list', '--since', 'yesterday'], /^--since must be an age/],
     [['export', '--json', '--csv'], /^--json and --csv exclude each other/],
-    [['export', '--sub', 'x'], /^--sub must be a UUID, not "x"/],
+    [['export', '--sub', '\u001b[2J'], /^--sub must be a UUID, not "\\u001b\[2J"/],
     [['show'], /^The id of an inquiry is missing/],
     [['show', 'x'], /^The id must be a UUID, not "x"/],
     [['reply', INQUIRY.id, INQUIRY.id], /^reply takes one id, not 2/],
@@ -580,13 +550,8 @@ describe('the command line', () => {
     [['--web', '--port', '65536'], /^The port must be a number from 0 to 65535, not "65536"\./],
     [['--web', 'list'], /^--web takes no verb\./],
     [['list', '--port', '5'], /^--port is the port of --web\./],
-    [['--web', '--data', '/nowhere'], /^No local stack is running/],
     [['erase'], /^erase takes one of --sub UUID, --email E and --replay \(see --help\)/],
     [['erase', '--sub', SUB, '--email', 'a@b'], /^erase takes one of --sub UUID, --email E and --replay/],
-    [['erase', '--replay', '--email', 'a@b'], /^erase takes one of --sub UUID, --email E and --replay/],
-    [['erase', '--sub', 'ana'], /^--sub must be a UUID, not "ana"\./],
-    [['erase', '--sub'], /^Option '--sub <value>' argument missing \(see --help\)/],
-    [['erase', '--all'], /^Unknown option '--all' \(see --help\)/],
   ])('%j is refused in one line with exit code 2', async (args, message) => {
     const { code, stdout, stderr } = await runInbox(args, { stdin: 'x' });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -613,25 +578,17 @@ describe('the command line', () => {
 
   it.each([
     [{}, 'There is no AWS region; set AWS_REGION or AWS_PROFILE.'],
-    [
-      { AWS_REGION: 'eu-central-1' },
-      'There are no valid AWS credentials; set AWS_PROFILE or sign in (aws sso login).',
-    ],
+    [{ AWS_REGION: 'eu-central-1' }, NO_CREDENTIALS],
     [toStageEnvironment('http://127.0.0.1:9'), 'AWS cannot be reached (ECONNREFUSED).'],
   ])('a stage with %o: %s', async (variables, line) => {
     stubAws(variables);
-    const expected = { code: 1, stdout: '', stderr: `${line}\n` };
-    expect(await runInbox(['--stage', 'develop', 'list'])).toEqual(expected);
+    expect(await runInbox(['--stage', 'develop', 'list'])).toEqual(failure(line));
   });
 
   it('says in one line that the engine of the local stack cannot be reached', async () => {
-    const data = join(createFolder(), 'gone');
-    mkdirSync(data);
+    const data = createFolder();
     writeState(data, 'http://127.0.0.1:9', 't');
-    expect(await runInbox(['--data', data, 'list'])).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: 'The engine of the local stack cannot be reached (ECONNREFUSED).\n',
-    });
+    const line = 'The engine of the local stack cannot be reached (ECONNREFUSED).';
+    expect(await runInbox(['--data', data, 'list'])).toEqual(failure(line));
   });
 });
