@@ -110,13 +110,5 @@ resource "aws_lambda_function" "this" {
 resource "aws_lambda_alias" "live" {
   name             = "live"
   function_name    = aws_lambda_function.this.function_name
-  function_version = var.shift == null ? aws_lambda_function.this.version : var.shift.version
-
-  dynamic "routing_config" {
-    for_each = var.shift[*]
-
-    content {
-      additional_version_weights = { (aws_lambda_function.this.version) = routing_config.value.weight }
-    }
-  }
+  function_version = aws_lambda_function.this.version
 }

@@ -167,17 +167,3 @@ variable "permissions_boundaries" {
   default     = {}
   nullable    = false
 }
-
-variable "shift" {
-  description = "Keeps the alias at `version` and gives the new version the share `weight` of the requests, for `npm run deploy -- STAGE --gradual MINUTES`; unset: the new version gets all."
-  type = object({
-    version = string
-    weight  = number
-  })
-  default = null
-
-  validation {
-    condition     = var.shift == null ? true : can(regex("^[1-9][0-9]*$", var.shift.version)) && var.shift.weight > 0 && var.shift.weight < 1
-    error_message = "A shift needs the number of a version and a weight between 0 and 1."
-  }
-}
