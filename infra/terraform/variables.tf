@@ -130,11 +130,6 @@ variable "package_file" {
   type        = string
   default     = "../../dist/inquiries.zip"
   nullable    = false
-
-  validation {
-    condition     = fileexists("${path.module}/${var.package_file}")
-    error_message = "There is no ${var.package_file}: run \"npm run build\" first."
-  }
 }
 
 variable "mailer_package_file" {
@@ -142,11 +137,6 @@ variable "mailer_package_file" {
   type        = string
   default     = "../../dist/mailer.zip"
   nullable    = false
-
-  validation {
-    condition     = fileexists("${path.module}/${var.mailer_package_file}")
-    error_message = "There is no ${var.mailer_package_file}: run \"npm run build\" first."
-  }
 }
 
 variable "runtime" {

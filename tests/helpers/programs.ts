@@ -75,7 +75,7 @@ Terraform will perform the following actions:
 /** The outputs of a stage with a form, a user pool and an alias. */
 export const FORM_OUTPUTS = {
   ...OUTPUTS,
-  live_alias: { function_name: 'inquiries-develop', name: 'live', version: '4' },
+  live_alias: { function_name: 'inquiries-develop', name: 'live' },
   site: { bucket: 'form-bucket', distribution_id: 'E2', url: 'https://d1.example.com/' },
   form_config: {
     issuer: 'https://issuer.example.com/pool',
