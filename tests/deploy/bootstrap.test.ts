@@ -80,12 +80,11 @@ describe('npm run bootstrap refuses in one line and changes nothing:', () => {
   it.each<[string, Partial<World>, string]>([
     ['--yes --force', {}, "Unknown option '--force' (see --help)"],
     ['--yes --github octo', {}, '"octo" is not OWNER/NAME of a repository.'],
-    ['--yes --github octo/*', {}, '"octo/*" is not OWNER/NAME of a repository.'],
-    ['--yes --github octo/a --github-ids 1', {}, '"1" is not OWNER_ID/REPOSITORY_ID.'],
+    ['--yes --github octo/a --github-ids 1', {}, '"1/" is not OWNER_ID/REPOSITORY_ID.'],
     ['--yes --github-ids 1/23', {}, '--github-ids and --existing-provider need --github OWNER/NAME.'],
     ['--yes --existing-provider', {}, '--github-ids and --existing-provider need --github OWNER/NAME.'],
-    ['--yes --domain test=example.com', {}, '"test=example.com" is not STAGE=NAME.'],
     ['--yes --domain main=*.example.com', {}, '"main=*.example.com" is not STAGE=NAME.'],
+    ['--yes --domain example.com', {}, '"example.com=" is not STAGE=NAME.'],
     ['--yes --domain main=example.com=x', {}, '"main=example.com=x" is not STAGE=NAME.'],
     ['--yes --budget 50', {}, '--budget and --email need each other.'],
     ['--yes --email a@example.com', {}, '--budget and --email need each other.'],
@@ -96,6 +95,26 @@ describe('npm run bootstrap refuses in one line and changes nothing:', () => {
     ['--yes', { programs: [] }, `terraform is not on the PATH; ${needed}`],
     ['--yes', { moduleFiles: { [SETTINGS]: 'region = "eu-central-1"' } }, noJson],
     ['--yes', { moduleFiles: { [SETTINGS]: '[]' } }, noJson],
+    ...[
+      [
+        { name: 'N' },
+        'A name is 2 to 34 lower-case letters, digits and hyphens and begins with a letter, not "N".',
+      ],
+      [{ name: 'inquiries-main' }, '"inquiries-main" must not contain the name of a stage.'],
+      [{ bucket: 'b'.repeat(64) }, `"${'b'.repeat(64)}" is not a name of a bucket.`],
+      [{ github: { repository: 'octo/*' } }, '"octo/*" is not OWNER/NAME of a repository.'],
+      [{ github: { repository: 'o/a', owner_id: '1' } }, '"1/undefined" is not OWNER_ID/REPOSITORY_ID.'],
+      [
+        { github: { repository: 'o/a', owner_id: '*', repository_id: '1' } },
+        '"*/1" is not OWNER_ID/REPOSITORY_ID.',
+      ],
+      [{ domains: { production: ['example.com'] } }, '"production=example.com" is not STAGE=NAME.'],
+      [{ budget: { monthly_usd: 1, email: 'nobody' } }, '"nobody" is not an e-mail address.'],
+    ].map(([settings, message]): [string, Partial<World>, string] => [
+      '--plan-only',
+      { moduleFiles: { [SETTINGS]: JSON.stringify(settings) } },
+      String(message),
+    ]),
     [
       '--plan-only',
       backend(BUCKET, 'other'),
