@@ -84,11 +84,12 @@ function readKeptSettings(): Settings {
   return kept;
 }
 
+function check(isValid: boolean, message: string): void {
+  if (!isValid) throw new UsageError(message);
+}
+
 /** Checks the settings as a whole, because the file may have been edited. @throws UsageError for the first that is wrong. */
 function checkSettings({ name, bucket, github, domains, budget }: Settings): void {
-  const check = (isValid: boolean, message: string): void => {
-    if (!isValid) throw new UsageError(message);
-  };
   check(
     /^[a-z][\da-z-]{1,33}$/.test(name ?? 'inquiries'),
     `A name is 2 to 34 lower-case letters, digits and hyphens and begins with a letter, not "${name}".`,

@@ -209,23 +209,27 @@ describe.skipIf(!hasTerraform)('the roles of develop (skipped without terraform 
       },
     });
     const gateway = `arn:aws:apigateway:${region}::`;
+    const Effect = 'Deny';
     const expected = [
-      { Sid: 'OtherService', ...otherTag('service', 'inquiries') },
-      { Sid: 'OtherStage', ...otherTag('stage', 'develop') },
+      { Sid: 'OtherService', Effect, ...otherTag('service', 'inquiries') },
+      { Sid: 'OtherStage', Effect, ...otherTag('stage', 'develop') },
       {
         Sid: 'Bootstrap',
+        Effect,
         Action: 'iam:*',
         Resource: ['oidc-provider/*', 'policy/terraform-bootstrap/*', 'role/terraform-bootstrap/*'].map(iam),
       },
-      { Sid: 'BoundariesStay', Action: 'iam:DeleteRolePermissionsBoundary', Resource: '*' },
+      { Sid: 'BoundariesStay', Effect, Action: 'iam:DeleteRolePermissionsBoundary', Resource: '*' },
       {
         Sid: 'BoundedRolesOnly',
+        Effect,
         Action: toActions(['iam:AttachRolePolicy CreateRole PutRolePermissionsBoundary PutRolePolicy']),
         Resource: '*',
         Condition: { StringNotEquals: { 'iam:PermissionsBoundary': boundaryArn('develop') } },
       },
       {
         Sid: 'OtherApis',
+        Effect,
         Action: 'apigateway:*',
         Resource: ['bbbbbbbbbb', 'cccccccccc'].flatMap((id) => [
           `${gateway}/apis/${id}*`,
@@ -233,7 +237,7 @@ describe.skipIf(!hasTerraform)('the roles of develop (skipped without terraform 
         ]),
       },
     ];
-    expect(denied).toEqual(expected.map((statement) => ({ Effect: 'Deny', ...statement })));
+    expect(denied).toEqual(expected);
   });
 
   it('that only plan read the configuration, and write nothing but the lock', () => {

@@ -92,7 +92,7 @@ describe.skipIf(!hasTerraform)(
     });
 
     /** Plans with settings of which each breaks one rule, and how the messages begin. */
-    const broken: [object, string[]][] = [
+    const broken: [object, string][] = [
       [
         {
           ...own,
@@ -111,12 +111,10 @@ describe.skipIf(!hasTerraform)(
           form: {},
           domain: { name: 'https://a.b', certificate_arn },
         },
-        [
-          ...['issuer must', 'audience', 'cors_origin', 'log_retention_days', 'throttling', 'form needs'],
-          ...['reserved_concurrency', 'alarm_email', 'table_kms_key_arn', 'pitr_days', 'retention_days'],
-          ...['inquiries_per_hour', 'inbox.to', 'inbox.mails_per_hour', 'inbox.identity', 'inbox.language'],
-          'domain and site_domain need',
-        ],
+        `issuer must | audience | cors_origin | log_retention_days | throttling |
+form needs | reserved_concurrency | alarm_email | table_kms_key_arn | pitr_days |
+retention_days | inquiries_per_hour | inbox.to | inbox.mails_per_hour |
+inbox.identity | inbox.language | domain and site_domain need`,
       ],
       [
         {
@@ -132,11 +130,9 @@ describe.skipIf(!hasTerraform)(
           inbox: { ...inbox, from: 'Team <team@mail.example.com>', mails_per_hour: 1_001, language: 'EN' },
           site_domain: { name: 'www.example.com', certificate_arn },
         },
-        [
-          ...['issuer must', 'audience', 'cors_origin', 'throttling', 'pitr_days', 'retention_days'],
-          ...['inquiries_per_hour', 'inbox.to', 'inbox.mails_per_hour', 'inbox.language'],
-          'site_domain.certificate_arn',
-        ],
+        `issuer must | audience | cors_origin | throttling | pitr_days | retention_days |
+inquiries_per_hour | inbox.to | inbox.mails_per_hour | inbox.language |
+site_domain.certificate_arn`,
       ],
       [
         {
@@ -148,10 +144,8 @@ describe.skipIf(!hasTerraform)(
           inbox: { to: 'team@EXAMPLE.com', from: inbox.from, mails_per_hour: 2.5, identity: 'xample.com' },
           domain: { name: 'api.example.com', dns: 'some' },
         },
-        [
-          ...['issuer must', 'issuer and audience', 'site = false', 'pitr_days', 'retention_days'],
-          ...['inquiries_per_hour', 'inbox.to', 'inbox.mails_per_hour', 'inbox.identity', 'dns'],
-        ],
+        `issuer must | issuer and audience | site = false | pitr_days | retention_days |
+inquiries_per_hour | inbox.to | inbox.mails_per_hour | inbox.identity | dns`,
       ],
       [
         {
@@ -162,10 +156,8 @@ describe.skipIf(!hasTerraform)(
           domain: { name: 'www.example.com', certificate_arn, dns: 'none' },
           site_domain: { name: 'www.example.com' },
         },
-        [
-          ...['issuer and audience', 'cors_origin', 'inquiries_per_hour', 'inbox.to', 'inbox.identity'],
-          ...['inbox.language', 'dns', 'domain and site_domain must be two names'],
-        ],
+        `issuer and audience | cors_origin | inquiries_per_hour | inbox.to |
+inbox.identity | inbox.language | dns | domain and site_domain must be two names`,
       ],
       [
         {
@@ -177,10 +169,8 @@ describe.skipIf(!hasTerraform)(
           domain: { name: 'api.example.org' },
           site_domain: { name: 'badexample.com', dns: 'all' },
         },
-        [
-          ...['site = false', 'cors_origin', 'inbox.to', 'inbox.identity', 'dns'],
-          'domain and site_domain must be in the hosted_zone',
-        ],
+        `site = false | cors_origin | inbox.to | inbox.identity | dns |
+domain and site_domain must be in the hosted_zone`,
       ],
       [
         {
@@ -188,7 +178,7 @@ describe.skipIf(!hasTerraform)(
           inbox: { ...inbox, to: 'team@example.com\n', identity: 'other@mail.example.com' },
           domain: { name: 'api.example.com', certificate_arn: 'mine' },
         },
-        ['cors_origin', 'inbox.to', 'inbox.identity', 'domain and site_domain need'],
+        'cors_origin | inbox.to | inbox.identity | domain and site_domain need',
       ],
       [
         {
@@ -196,20 +186,21 @@ describe.skipIf(!hasTerraform)(
           inbox: { ...inbox, to: '"the team"@example.com' },
           site_domain: { name: 'API.example.com' },
         },
-        ['cors_origin', 'inbox.to', 'domain and site_domain need'],
+        'cors_origin | inbox.to | domain and site_domain need',
       ],
-      [{ cors_origin: 'https://www.example.com\n' }, ['cors_origin']],
-      [{ issuer: own.issuer }, ['issuer and audience']],
+      [{ cors_origin: 'https://www.example.com\n' }, 'cors_origin'],
+      [{ issuer: own.issuer }, 'issuer and audience'],
     ];
-    it.each(broken)('refuses %j: %j', async (settings, rules) => {
+    it.each(broken)('refuses %j: %s', async (settings, rules) => {
       const expected = rules
+        .split(/\s*\|\s*/)
         .toSorted()
-        .map((rule): unknown => expect.stringMatching(`^Stage develop: ${rule} .*\\.$`));
+        .map((rule): unknown => expect.stringMatching(`^Stage develop: ${rule}.*\\.$`));
       expect((await refuse(settings)).toSorted()).toEqual(expected);
     });
 
     it('has a case here for every rule', () => {
-      const cases = broken.flatMap(([, rules]) => rules);
+      const cases = broken.flatMap(([, rules]) => rules.split(/\s*\|\s*/));
       const written = [...source.matchAll(/^ {6}"([^"]+).*" = |^ {4}"?([\w.]+)"? += \d+$/gm)];
       const rules = written.map(([, rule, number]) => rule ?? number ?? '');
       expect(rules.length).toBeGreaterThan(20);
