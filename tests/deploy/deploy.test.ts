@@ -305,7 +305,7 @@ describe('npm run deploy', () => {
     [{}, { TF_CLI_ARGS_init: '-backend-config=bucket=b', TF_PLUGIN_DIR: '/p' }, ' -plugin-dir=/p'],
   ])('with the files %j and %j, initialises with "%s"', async (moduleFiles, env, option) => {
     arrange({ moduleFiles });
-    await deploy('develop --plan-only', { TF_PLUGIN_DIR: '', ...env });
+    await deploy('develop --plan-only', env);
     expect(readCalls()).toContain(`terraform init -no-color -reconfigure${option}`);
   });
 

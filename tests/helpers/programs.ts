@@ -157,7 +157,13 @@ export function arrange(changes: Partial<World> = {}): void {
 export async function runCommandHere(main: Main, args: string, { env, ...options }: IoOptions = {}) {
   const { io, stdout, stderr } = createIo({
     ...options,
-    env: { ...process.env, PATH: join(paths.ROOT, 'bin'), TMPDIR: join(paths.ROOT, 'tmp'), ...env },
+    env: {
+      ...process.env,
+      PATH: join(paths.ROOT, 'bin'),
+      TMPDIR: join(paths.ROOT, 'tmp'),
+      TF_PLUGIN_DIR: '',
+      ...env,
+    },
   });
   const code = await runMain(main, args === '' ? [] : args.split(' '), io);
   return { code, output: stdout() + stderr() };

@@ -176,13 +176,12 @@ run "mail_alarms_and_form" {
   assert {
     condition = jsonencode(jsondecode(aws_iam_role_policy.mailer[0].policy).Statement) == jsonencode([
       { Sid = "DeadLetters", Effect = "Allow", Action = "sqs:SendMessage", Resource = "arn:aws:sqs:eu-central-1:111122223333:dead-letters" },
-      { Sid = "Logs", Effect = "Allow", Action = ["logs:CreateLogStream", "logs:PutLogEvents"], Resource = "arn:aws:logs:eu-central-1:111122223333:log-group:mailer:*" },
-      { Sid = "Traces", Effect = "Allow", Action = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"], Resource = "*" },
       {
         Sid      = "Inquiries", Effect = "Allow"
         Action   = ["dynamodb:GetItem", "dynamodb:Query"]
         Resource = ["arn:aws:dynamodb:eu-central-1:111122223333:table/mock", "arn:aws:dynamodb:eu-central-1:111122223333:table/mock/index/by-time"]
       },
+      { Sid = "Logs", Effect = "Allow", Action = ["logs:CreateLogStream", "logs:PutLogEvents"], Resource = "arn:aws:logs:eu-central-1:111122223333:log-group:mailer:*" },
       {
         Sid       = "Mail", Effect = "Allow"
         Action    = "ses:SendEmail"
@@ -200,6 +199,7 @@ run "mail_alarms_and_form" {
         Action   = ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"]
         Resource = "arn:aws:dynamodb:eu-central-1:111122223333:table/mock/stream/2026-01-01T00:00:00.000"
       },
+      { Sid = "Traces", Effect = "Allow", Action = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"], Resource = "*" },
     ])
     error_message = "CKV_AWS_62, CKV_AWS_63, CKV_AWS_286, CKV_AWS_287, CKV_AWS_288, CKV_AWS_289, CKV_AWS_290, CKV_AWS_355, CKV2_AWS_40, AVD-AWS-0057, AVD-AWS-0342, AVD-AWS-0345: the mailer has permissions other than to read inquiries, to record deliveries, to send from its own address and to report."
   }
