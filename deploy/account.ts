@@ -5,6 +5,7 @@ import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { NETWORK } from '../lib/aws.ts';
 import { readIfThere, UsageError } from '../lib/command-line.ts';
 import { MODULE } from '../lib/paths.ts';
+import { STAGES } from '../lib/stages.ts';
 import type { Stage } from '../lib/stages.ts';
 
 /**
@@ -15,22 +16,26 @@ import type { Stage } from '../lib/stages.ts';
  */
 export async function readAccount(given?: string): Promise<{ accountId: string; region: string }> {
   const client = new STSClient({ ...NETWORK, ...(given !== undefined && { region: given }) });
-  try {
-    const region = await client.config.region().catch(() => {
-      throw new UsageError('There is no AWS region; set AWS_REGION or AWS_PROFILE.');
-    });
-    await client.config.credentials().catch(() => {
-      throw new UsageError('There are no valid AWS credentials; set AWS_PROFILE or sign in (aws sso login).');
-    });
-    const { Account: accountId } = await client.send(new GetCallerIdentityCommand()).catch((error: Error) => {
+  const region = await client.config.region().catch(() => {
+    throw new UsageError('There is no AWS region; set AWS_REGION or AWS_PROFILE.');
+  });
+  await client.config.credentials().catch(() => {
+    throw new UsageError('There are no valid AWS credentials; set AWS_PROFILE or sign in (aws sso login).');
+  });
+  const { Account: accountId = '' } = await client
+    .send(new GetCallerIdentityCommand())
+    .catch((error: Error) => {
       throw new UsageError(`AWS does not say which account the credentials are of: ${error.message}`);
     });
-    if (accountId === undefined)
-      throw new UsageError('AWS does not say which account the credentials are of.');
-    return { accountId, region };
-  } finally {
-    client.destroy();
-  }
+  return { accountId, region };
+}
+
+/** @throws UsageError unless the text is a stage. */
+export function parseStage(command: string, text: string): Stage {
+  if (text === '') throw new UsageError(`The stage is missing: npm run ${command} -- ${STAGES.join('|')}`);
+  const stage = STAGES.find((known) => known === text);
+  if (stage !== undefined) return stage;
+  throw new UsageError(`"${text}" is not a stage; stages are develop, main and release.`);
 }
 
 /** The file with the place of the state; undefined if there is none, or with a local backend_override.tf. */

@@ -84,6 +84,39 @@ function readKeptSettings(): Settings {
   return kept;
 }
 
+function check(isValid: boolean, message: string): void {
+  if (!isValid) throw new UsageError(message);
+}
+
+/** Checks the settings as a whole, because the file may have been edited. @throws UsageError for the first that is wrong. */
+function checkSettings({ name, bucket, github, domains, budget }: Settings): void {
+  check(
+    /^[a-z][\da-z-]{1,33}$/.test(name ?? 'inquiries'),
+    `A name is 2 to 34 lower-case letters, digits and hyphens and begins with a letter, not "${name}".`,
+  );
+  // Otherwise `inquiries-main-*`, the names of a stage of `inquiries`, would match all resources of a service `inquiries-main`.
+  check(!/-(develop|main|release)(-|$)/.test(name ?? ''), `"${name}" must not contain the name of a stage.`);
+  check(/^[\da-z][\da-z-]{1,61}[\da-z]$/.test(bucket ?? 'bucket'), `"${bucket}" is not a name of a bucket.`);
+  if (github) {
+    const { repository, owner_id: owner, repository_id: id } = github;
+    // A wildcard would let workflows of other repositories deploy.
+    const isRepository = /^[\dA-Za-z-]+\/[\w.-]+$/.test(repository);
+    check(isRepository, `"${repository}" is not OWNER/NAME of a repository.`);
+    const areIds = /^(undefined\/undefined|\d+\/\d+)$/.test(`${owner}/${id}`);
+    check(areIds, `"${owner}/${id}" is not OWNER_ID/REPOSITORY_ID.`);
+  }
+  for (const [stage, names] of Object.entries(domains ?? {})) {
+    for (const host of names) {
+      const isDomain = STAGES.some((known) => known === stage) && /^[\da-z-]+(\.[\da-z-]+)+$/.test(host);
+      check(isDomain, `"${stage}=${host}" is not STAGE=NAME.`);
+    }
+  }
+  if (!budget) return;
+  const { monthly_usd: sum, email } = budget;
+  check(Number.isFinite(sum) && sum > 0, `"${sum}" is not a sum above 0.`);
+  check(/^[^@\s]+@[^@\s]+$/.test(email), `"${email}" is not an e-mail address.`);
+}
+
 /** The kept settings with what the options change. */
 function readSettings(args: string[]) {
   const text = { type: 'string' } as const;
@@ -105,23 +138,16 @@ function readSettings(args: string[]) {
   if (repository === undefined && (options['github-ids'] !== undefined || options['existing-provider'])) {
     throw new UsageError('--github-ids and --existing-provider need --github OWNER/NAME.');
   }
-  if (options.github !== undefined && !/^[\dA-Za-z-]+\/[\w.-]+$/.test(options.github)) {
-    throw new UsageError(`"${options.github}" is not OWNER/NAME of a repository.`);
-  }
-  const ids = options['github-ids'] === undefined ? undefined : /^(\d+)\/(\d+)$/.exec(options['github-ids']);
-  if (ids === null) throw new UsageError(`"${options['github-ids']}" is not OWNER_ID/REPOSITORY_ID.`);
   const { budget, email } = options;
   if ((budget === undefined) !== (email === undefined))
     throw new UsageError('--budget and --email need each other.');
-  if (budget !== undefined && !(/^\d+(\.\d+)?$/.test(budget) && Number(budget) > 0))
-    throw new UsageError(`"${budget}" is not a sum above 0.`);
 
   const domains: Record<string, string[]> = {};
   for (const domain of options.domain) {
-    const [, stage = '', name = ''] = /^(\w+)=([\da-z-]+(?:\.[\da-z-]+)+)$/.exec(domain) ?? [];
-    if (!STAGES.some((known) => known === stage)) throw new UsageError(`"${domain}" is not STAGE=NAME.`);
+    const [stage = '', name = ''] = domain.split(/=(.*)/);
     domains[stage] = [...(domains[stage] ?? []), name];
   }
+  const [owner_id, repository_id = ''] = options['github-ids']?.split(/\/(.*)/) ?? [];
 
   // Another repository has other ids; the identity provider is the account's.
   const sameRepository = repository === kept.github?.repository ? kept.github : undefined;
@@ -132,13 +158,14 @@ function readSettings(args: string[]) {
       github: {
         ...sameRepository,
         repository,
-        ...(ids && { owner_id: ids[1] ?? '', repository_id: ids[2] ?? '' }),
+        ...(owner_id !== undefined && { owner_id, repository_id }),
         ...((options['existing-provider'] || kept.github?.existing_provider) && { existing_provider: true }),
       },
     }),
     ...(options.domain.length > 0 && { domains: { ...kept.domains, ...domains } }),
     ...(budget !== undefined && email !== undefined && { budget: { monthly_usd: Number(budget), email } }),
   };
+  checkSettings(settings);
   return { settings, yes: options.yes, planOnly: options['plan-only'] };
 }
 

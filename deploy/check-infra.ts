@@ -33,8 +33,8 @@ interface Check {
 /** The test files of the stages' module by the workspaces that they run in. */
 const TESTS: Readonly<Record<Stage, readonly string[]>> = {
   develop: ['every_stage', 'site'],
-  main: ['every_stage', 'observability'],
-  release: ['every_stage', 'inbox'],
+  main: ['every_stage', 'everything'],
+  release: ['every_stage'],
 };
 const MODULES: readonly { readonly folder: string; readonly checks: readonly Check[] }[] = [
   {

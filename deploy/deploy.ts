@@ -10,13 +10,11 @@ import { join } from 'node:path';
 import { isConfirmed, parseCommandLine, runCommand, UsageError } from '../lib/command-line.ts';
 import type { Io, Main } from '../lib/command-line.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
-import { STAGES } from '../lib/stages.ts';
 import type { Stage } from '../lib/stages.ts';
-import { findBackendFile, hasLocalState, readStageAccount } from './account.ts';
-import { applyGradually, findShift, listFiringAlarms } from './gradual.ts';
+import { findBackendFile, hasLocalState, parseStage, readStageAccount } from './account.ts';
 import { describeLoss, initialise, keepInterrupted, makePlan, readOutputs } from './plan.ts';
 import type { Plan } from './plan.ts';
-import { uploadForm } from './site.ts';
+import { checkConfig, uploadForm } from './site.ts';
 import type { Site } from './site.ts';
 import { main as smoke } from './smoke.ts';
 import { openSession, runStep, terraform } from './steps.ts';
@@ -25,15 +23,13 @@ import { run, terraformUnavailableReason } from './terraform.ts';
 import { pruneVersions } from './versions.ts';
 
 const USAGE = `
-Usage: npm run deploy -- STAGE [--yes] [--plan-only | --drift] [--expect SHA256] [--gradual MINUTES]
+Usage: npm run deploy -- STAGE [--yes] [--plan-only | --drift] [--expect SHA256]
 
-  STAGE              develop, main or release; it is the Terraform workspace, too
-  --yes              apply without confirmation
-  --plan-only        stop after the plan; its sha256 is for --expect
-  --drift            stop after the plan; exit code 1 if it has changes
-  --expect SHA256    refuse a plan with changes other than those that were reviewed
-  --gradual MINUTES  give the new version of the function 10 % of the requests for so long, and none if an alarm of the
-                     function or the API fires meanwhile
+  STAGE            develop, main or release; it is the Terraform workspace, too
+  --yes            apply without confirmation
+  --plan-only      stop after the plan; its sha256 is for --expect
+  --drift          stop after the plan; exit code 1 if it has changes
+  --expect SHA256  refuse a plan with changes other than those that were reviewed
 
 Credentials and region come from the environment (AWS_PROFILE, AWS_REGION, …). STAGE.s3.tfbackend or backend.s3.tfbackend
 in infra/terraform, or TF_CLI_ARGS_init, names the place of the state. SMOKE_TOKEN is an ID token for the smoke test of a
@@ -45,6 +41,8 @@ Exit codes: 0 deployed (or planned), 1 a step failed (or --drift found changes),
 129, 130 or 143 after SIGHUP, SIGINT or SIGTERM.
 `;
 const KEPT_VERSIONS = 10;
+/** In the place of what the first plan of a form does not know yet. */
+const UNKNOWN = { issuer: 'https://unknown.invalid', clientId: 'unknown', apiUrl: 'https://unknown.invalid' };
 const AGAIN = 'Run the same command again.';
 
 /** What a signal leaves behind during each phase. */
@@ -52,7 +50,6 @@ const INTERRUPTED = {
   building: 'nothing was changed.',
   planning: 'nothing was changed.',
   applying: `Terraform saved what it had changed. ${AGAIN}`,
-  'shifting the requests': AGAIN,
   'uploading the form': `the plan is applied; the form may be the one from before. ${AGAIN}`,
   'testing the stage': `everything is deployed, but not tested. ${AGAIN}`,
 };
@@ -82,24 +79,14 @@ function readSettings(args: string[]) {
     'plan-only': { type: 'boolean', default: false },
     drift: { type: 'boolean', default: false },
     expect: { type: 'string' },
-    gradual: { type: 'string' },
   } as const;
   const { values, positionals } = parseCommandLine(USAGE, options, { args });
-  const [name, ...others] = positionals;
-  if (name === undefined) throw new UsageError(`The stage is missing: npm run deploy -- ${STAGES.join('|')}`);
-  const stage = STAGES.find((known) => known === name);
-  if (stage === undefined || others.length > 0) {
-    throw new UsageError(`"${positionals.join(' ')}" is not a stage; stages are develop, main and release.`);
-  }
-  const { yes, drift, expect, gradual } = values;
+  const stage = parseStage('deploy', positionals.join(' '));
+  const { yes, drift, expect } = values;
   if (expect !== undefined && !/^[0-9a-f]{64}$/.test(expect)) {
     throw new UsageError(`--expect must be the sha256 that --plan-only printed, not '${expect}'`);
   }
-  if (gradual !== undefined && !(/^\d{1,3}(\.\d+)?$/.test(gradual) && Number(gradual) > 0)) {
-    throw new UsageError(`--gradual must be a number of minutes, not '${gradual}'`);
-  }
-  const minutes = gradual === undefined ? undefined : Number(gradual);
-  return { stage, yes, planOnly: values['plan-only'] || drift, drift, expect, minutes };
+  return { stage, yes, planOnly: values['plan-only'] || drift, drift, expect };
 }
 
 /** Checks everything that can be checked before the first change. */
@@ -170,7 +157,7 @@ ${changes.map(({ address }, index) => `            ${(verbs[index] ?? '').padEnd
 /** Builds and plans, prints the plan, and refuses it or has it confirmed. @returns The exit code if nothing is to be applied. */
 async function review(
   deployment: Deployment,
-  { stage, yes, planOnly, drift, expect, minutes }: ReturnType<typeof readSettings>,
+  { stage, yes, planOnly, drift, expect }: ReturnType<typeof readSettings>,
   account: Awaited<ReturnType<typeof checkAll>>,
   file: string,
 ) {
@@ -178,33 +165,24 @@ async function review(
   await runStep(deployment, 'npm run build', 'npm', ['run', '--silent', 'build']);
   deployment.phase = 'planning';
   await initialise(deployment, stage);
-  const whole = await makePlan(deployment, file);
-  const gradual = minutes === undefined ? undefined : findShift(whole);
-  const plan = gradual === undefined ? whole : await makePlan(deployment, file, { shift: gradual.shift });
+  const plan = await makePlan(deployment, file);
   summarise(io, stage, account, plan);
 
   const loss = describeLoss(plan, deployment);
   if (loss !== undefined) throw new UsageError(loss);
+  if (plan.formConfig) checkConfig({ ...UNKNOWN, ...plan.formConfig });
   // What another deployment has done meanwhile needs no review here.
   if (expect !== undefined && plan.hasChanges && plan.sha256 !== expect) {
     throw new UsageError(`The plan is not the one that was reviewed (${expect}). Nothing was changed.`);
   }
   if (planOnly) return drift && plan.hasChanges ? 1 : 0;
-  if (gradual !== undefined) {
-    const firing = await listFiringAlarms(gradual.functionName);
-    if (firing.length > 0) {
-      throw new UsageError(
-        `Alarms are firing already, so that they cannot judge the new version: ${firing.join(', ')}. Deploy without --gradual. Nothing was changed.`,
-      );
-    }
-  }
   if (
     plan.hasChanges &&
     !yes &&
     !(await isConfirmed(`Apply this plan? Type ${stage} to confirm: `, stage, interruption, io))
   )
     throw new UsageError('Nothing was changed.');
-  return { plan, gradual };
+  return plan;
 }
 
 async function apply(session: Session, { file }: Plan): Promise<void> {
@@ -292,17 +270,14 @@ async function deploy(
   try {
     const reviewed = await review(deployment, settings, account, join(folder, 'plan'));
     if (typeof reviewed === 'number') return reviewed;
-    const { plan, gradual } = reviewed;
-    const applyPlan = (each: Plan): Promise<void> => apply(deployment, each);
-    deployment.phase = gradual === undefined ? 'applying' : 'shifting the requests';
-    if (gradual) await applyGradually(deployment, applyPlan, plan, gradual, settings.minutes ?? 0);
-    else if (plan.hasChanges) await applyPlan(plan);
+    deployment.phase = 'applying';
+    if (reviewed.hasChanges) await apply(deployment, reviewed);
     deployment.phase = 'uploading the form';
     const outputs = await readOutputs<Outputs>(deployment);
     await finish(deployment, outputs);
     deployment.phase = 'testing the stage';
     await test(deployment, settings.stage, outputs);
-    report(io, plan.hasChanges, outputs);
+    report(io, reviewed.hasChanges, outputs);
     return 0;
   } finally {
     rmSync(folder, { recursive: true, force: true });

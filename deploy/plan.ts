@@ -15,7 +15,6 @@ interface Change {
   readonly action_reason?: string;
   readonly change: {
     readonly actions: readonly string[];
-    readonly before: Readonly<Record<string, unknown>> | null;
   };
 }
 
@@ -25,16 +24,12 @@ export interface Plan {
   readonly changes: readonly Change[];
   /** Also if only outputs change. */
   readonly hasChanges: boolean;
+  /** The form's config.json, without what is not known before the plan is applied; undefined without a form. */
+  readonly formConfig: object | undefined;
   /** The diff as Terraform prints it. */
   readonly text: string;
   /** Of the diff: the same for every plan with the same diff. */
   readonly sha256: string;
-}
-
-/** The version that the alias stays at, and the share of the requests that the new one gets. */
-export interface Shift {
-  readonly version: string;
-  readonly weight: number;
 }
 
 /** Resources that a deployment never deletes, since users' data would be lost. */
@@ -66,21 +61,18 @@ export async function makePlan(
   session: Session,
   file: string,
   {
-    shift,
     args = [],
     ...options
   }: {
-    readonly shift?: Shift | undefined;
     readonly args?: readonly string[];
     readonly env?: NodeJS.ProcessEnv;
     readonly cwd?: string;
   } = {},
 ): Promise<Plan> {
-  const env = { ...options.env, TF_VAR_shift: shift && JSON.stringify(shift) };
-  await terraform(session, ['plan', '-no-color', ...args, `-out=${file}`], { ...options, env });
+  await terraform(session, ['plan', '-no-color', ...args, `-out=${file}`], options);
   const shown = JSON.parse(await terraform(session, ['show', '-json', file], options)) as {
     resource_changes?: (Change & { change: { importing?: object } })[];
-    output_changes?: Record<string, { actions: string[] }>;
+    output_changes?: Record<string, { actions: string[]; after?: object | null }>;
   };
   const changes = (shown.resource_changes ?? []).filter(
     ({ change }) => isChange(change) || change.importing !== undefined,
@@ -90,7 +82,15 @@ export async function makePlan(
     // What the symbols mean: the same every time.
     .replace(/^(?:Terraform|OpenTofu) used the selected providers[^:]*symbols:\n(?:.+\n)+/m, '')
     .trim();
-  return { file, changes, hasChanges, text, sha256: createHash('sha256').update(text).digest('hex') };
+  const formConfig = shown.output_changes?.['form_config']?.after ?? undefined;
+  return {
+    file,
+    changes,
+    hasChanges,
+    formConfig,
+    text,
+    sha256: createHash('sha256').update(text).digest('hex'),
+  };
 }
 
 /** The outputs of the module, by default that of the stages. */

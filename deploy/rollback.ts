@@ -8,8 +8,7 @@ import { GetPolicyCommand, LambdaClient, ResourceNotFoundException } from '@aws-
 import { isConfirmed, parseCommandLine, runCommand, UsageError } from '../lib/command-line.ts';
 import type { Io, Main } from '../lib/command-line.ts';
 import { describeFailure, NETWORK } from '../lib/aws.ts';
-import { readStageAccount } from './account.ts';
-import { STAGES } from '../lib/stages.ts';
+import { parseStage, readStageAccount } from './account.ts';
 import { main as smoke } from './smoke.ts';
 import { ALIAS, listVersions, readLive, switchAlias } from './versions.ts';
 import type { Live, Version } from './versions.ts';
@@ -38,13 +37,8 @@ function readSettings(args: string[], { stdin }: Io) {
     function: { type: 'string' },
   } as const;
   const { values, positionals } = parseCommandLine(USAGE, options, { args });
-  const [name, version, ...others] = positionals;
-  if (name === undefined)
-    throw new UsageError(`The stage is missing: npm run rollback -- ${STAGES.join('|')}`);
-  const stage = STAGES.find((known) => known === name);
-  if (stage === undefined) {
-    throw new UsageError(`"${name}" is not a stage; stages are develop, main and release.`);
-  }
+  const [name = '', version, ...others] = positionals;
+  const stage = parseStage('rollback', name);
   if (others.length > 0 || (version !== undefined && !/^[1-9]\d*$/.test(version))) {
     throw new UsageError(`"${[version, ...others].join(' ')}" is not a version; a version is a number.`);
   }
@@ -55,30 +49,23 @@ function readSettings(args: string[], { stdin }: Io) {
   return { stage, version, list, yes, url, functionName: values.function ?? `inquiries-${stage}` };
 }
 
-/** Versions that get requests: two of them during a gradual deployment. */
-const namedBy = ({ version, weights }: Live): string[] => [version, ...Object.keys(weights)];
-
 /** The version to switch to. @throws UsageError when there is none. */
 function choose(versions: readonly Version[], live: Live, wanted: string | undefined): Version {
-  const [current, ...shifted] = namedBy(live);
-  if (wanted === current && shifted.length === 0) throw new UsageError(`Version ${wanted} is live already.`);
-  const newest = Math.max(...namedBy(live).map(Number));
+  if (wanted === live.version) throw new UsageError(`Version ${wanted} is live already.`);
   const found =
     wanted === undefined
-      ? versions.find(({ version }) => Number(version) < newest)
+      ? versions.find(({ version }) => Number(version) < Number(live.version))
       : versions.find(({ version }) => version === wanted);
   if (found !== undefined) return found;
   throw new UsageError(
     wanted === undefined
-      ? `There is no version before ${newest}, which is live.`
+      ? `There is no version before ${live.version}, which is live.`
       : `There is no version ${wanted}; there are ${versions.map(({ version }) => version).join(', ')}.`,
   );
 }
 
 function toLine({ version, date, sha256 }: Version, live: Live): string {
-  const shifted = Object.values(live.weights).reduce((sum, weight) => sum + weight, 0);
-  const share = live.weights[version] ?? (version === live.version ? 1 - shifted : 0);
-  const mark = share === 1 ? 'live' : share === 0 ? '' : `live, ${Math.round(share * 100)} % of the requests`;
+  const mark = version === live.version ? 'live' : '';
   return `  ${version.padStart(5)}  ${date.slice(0, 16).replace('T', ' ')}  ${sha256}  ${mark}`.trimEnd();
 }
 
@@ -119,10 +106,8 @@ async function rollBack(
     return;
   }
   const target = choose(versions, live, version);
-  const involved = versions.filter((each) => each === target || namedBy(live).includes(each.version));
-  for (const each of involved) {
+  for (const each of versions.filter((found) => found === target || found.version === live.version))
     stdout.write(`${toLine(each, live)}${each === target ? '  <- switch to this version' : ''}\n`);
-  }
   const api = url ?? (await findUrl(functionName));
   if (api === undefined) {
     stdout.write(
@@ -142,7 +127,7 @@ Until then a plan, and with it the drift job, reports the alias (aws_lambda_alia
 `);
   if (failures === 0) return;
   throw new Error(
-    `The smoke test failed. Version ${target.version} is live; before it was ${namedBy(live).join(' and ')}. --list shows all versions.`,
+    `The smoke test failed. Version ${target.version} is live; before it was ${live.version}. --list shows all versions.`,
   );
 }
 

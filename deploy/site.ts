@@ -1,6 +1,6 @@
 /** Uploads the built form to the bucket of a stage, and tells CloudFront. */
 import { createHash } from 'node:crypto';
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { CloudFrontClient, CreateInvalidationCommand } from '@aws-sdk/client-cloudfront';
 import {
@@ -12,23 +12,21 @@ import {
 } from '@aws-sdk/client-s3';
 import { parseConfig } from '../web/src/config.ts';
 import { NETWORK } from '../lib/aws.ts';
+import { UsageError } from '../lib/command-line.ts';
 import { WEB } from '../lib/paths.ts';
 
 const FOLDER = join(WEB, 'dist');
+/** Of what Vite writes, and of logos. */
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
-  '.ico': 'image/x-icon',
   '.jpeg': 'image/jpeg',
   '.jpg': 'image/jpeg',
   '.js': 'text/javascript; charset=utf-8',
   '.json': 'application/json',
   '.png': 'image/png',
   '.svg': 'image/svg+xml',
-  '.txt': 'text/plain; charset=utf-8',
-  '.webmanifest': 'application/manifest+json',
   '.webp': 'image/webp',
-  '.woff2': 'font/woff2',
 };
 /** Served under the same address in every version of the form, and needed in the version of the assets. */
 const ENTRY = ['inquiry-form.js', 'config.json', 'index.html'];
@@ -43,6 +41,19 @@ export interface Site {
 function cacheControl(key: string): string {
   if (ENTRY.includes(key)) return 'no-cache';
   return key.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'public, max-age=3600';
+}
+
+/** @throws UsageError when the form would refuse its settings, or its logo is not in the build or of a known type. */
+export function checkConfig(config: object): void {
+  try {
+    const { logo } = parseConfig(config);
+    if (logo === undefined || (extname(logo) in TYPES && existsSync(join(FOLDER, logo)))) return;
+    throw new Error(`“logo” must be an SVG, PNG, JPEG or WebP file in web/public, not “${logo}”.`);
+  } catch (error) {
+    throw new UsageError(
+      `The form would refuse its settings: ${(error as Error).message} Nothing was changed.`,
+    );
+  }
 }
 
 /**
@@ -108,40 +119,24 @@ export async function uploadForm(
 
   const s3 = new S3Client(NETWORK);
   const uploaded: string[] = [];
-  try {
-    for (const [key, body] of [...contents].toSorted(([a], [b]) => rank(a) - rank(b))) {
-      // From inquiry-form.js on, the others and CloudFront follow at once: an interruption waits for them.
-      if (!ENTRY.includes(key)) interruption.throwIfAborted();
-      const isNew = await upload(s3, bucket, key, body).catch((error: Error) => {
-        // S3 answers some requests without a text.
-        const status = error instanceof S3ServiceException ? ` (${error.$metadata.httpStatusCode})` : '';
-        throw new Error(`web/dist/${key} was not uploaded to ${bucket}: ${error.message}${status}`, {
-          cause: error,
-        });
+  for (const [key, body] of [...contents].toSorted(([a], [b]) => rank(a) - rank(b))) {
+    // From inquiry-form.js on, the others and CloudFront follow at once: an interruption waits for them.
+    if (!ENTRY.includes(key)) interruption.throwIfAborted();
+    const isNew = await upload(s3, bucket, key, body).catch((error: Error) => {
+      // S3 answers some requests without a text.
+      const status = error instanceof S3ServiceException ? ` (${error.$metadata.httpStatusCode})` : '';
+      throw new Error(`web/dist/${key} was not uploaded to ${bucket}: ${error.message}${status}`, {
+        cause: error,
       });
-      if (isNew) uploaded.push(key);
-    }
-    if (uploaded.length > 0) await invalidate(distribution);
-    return uploaded;
-  } finally {
-    s3.destroy();
+    });
+    if (isNew) uploaded.push(key);
   }
-}
-
-async function invalidate(distribution: string): Promise<void> {
-  const cloudFront = new CloudFrontClient(NETWORK);
-  const items = ['/', ...ENTRY.map((key) => `/${key}`)];
-  try {
-    await cloudFront.send(
-      new CreateInvalidationCommand({
-        DistributionId: distribution,
-        InvalidationBatch: {
-          CallerReference: crypto.randomUUID(),
-          Paths: { Quantity: items.length, Items: items },
-        },
-      }),
+  if (uploaded.length > 0) {
+    const items = ['/', ...ENTRY.map((key) => `/${key}`)];
+    const batch = { CallerReference: crypto.randomUUID(), Paths: { Quantity: items.length, Items: items } };
+    await new CloudFrontClient(NETWORK).send(
+      new CreateInvalidationCommand({ DistributionId: distribution, InvalidationBatch: batch }),
     );
-  } finally {
-    cloudFront.destroy();
   }
+  return uploaded;
 }

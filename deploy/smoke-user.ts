@@ -58,7 +58,5 @@ export async function signInOnce(userPool: string, clientId: string): Promise<st
       error.message = `${error.name}: ${line}`.replaceAll(email, 'USER').replaceAll(password, 'PASSWORD');
     }
     throw error;
-  } finally {
-    client.destroy();
   }
 }

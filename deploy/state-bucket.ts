@@ -17,53 +17,35 @@ export interface Place {
   readonly bucket: string;
 }
 
-async function withS3<Result>(region: string, use: (s3: S3Client) => Promise<Result>): Promise<Result> {
+/** @throws UsageError if the bucket is another account's, or these credentials may not read it. */
+export async function hasStateBucket({ accountId, region, bucket }: Place): Promise<boolean> {
   const s3 = new S3Client({ ...NETWORK, region });
   try {
-    return await use(s3);
-  } finally {
-    s3.destroy();
+    await s3.send(new HeadBucketCommand({ Bucket: bucket, ExpectedBucketOwner: accountId }));
+    return true;
+  } catch (error) {
+    const status = error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
+    if (status === 404) return false;
+    if (status !== 403) throw error;
+    throw new UsageError(
+      `The bucket ${bucket} exists, but account ${accountId} may not read it: it is another account's, or these credentials lack the permission. Nothing was changed.`,
+      { cause: error },
+    );
   }
-}
-
-/** @throws UsageError if the bucket is another account's, or these credentials may not read it. */
-export function hasStateBucket({ accountId, region, bucket }: Place): Promise<boolean> {
-  return withS3(region, async (s3) => {
-    try {
-      await s3.send(new HeadBucketCommand({ Bucket: bucket, ExpectedBucketOwner: accountId }));
-      return true;
-    } catch (error) {
-      const status = error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
-      if (status === 404) return false;
-      if (status !== 403) throw error;
-      throw new UsageError(
-        `The bucket ${bucket} exists, but account ${accountId} may not read it: it is another account's, or these credentials lack the permission. Nothing was changed.`,
-        { cause: error },
-      );
-    }
-  });
 }
 
 /**
  * Creates the bucket. S3 encrypts it and blocks public access by default; versions have to be on before the first state is
  * written. infra/terraform/bootstrap then imports it and sets everything, versions included.
  */
-export function createStateBucket({ accountId, region, bucket }: Place): Promise<void> {
-  return withS3(region, async (s3) => {
-    // S3 refuses the name of the region that is its default.
-    const location = region === 'us-east-1' ? undefined : (region as BucketLocationConstraint);
-    await s3.send(
-      new CreateBucketCommand({
-        Bucket: bucket,
-        ...(location && { CreateBucketConfiguration: { LocationConstraint: location } }),
-      }),
-    );
-    await s3.send(
-      new PutBucketVersioningCommand({
-        Bucket: bucket,
-        ExpectedBucketOwner: accountId,
-        VersioningConfiguration: { Status: 'Enabled' },
-      }),
-    );
-  });
+export async function createStateBucket({ accountId, region, bucket: Bucket }: Place): Promise<void> {
+  const s3 = new S3Client({ ...NETWORK, region });
+  // S3 refuses the name of the region that is its default.
+  const location = region === 'us-east-1' ? undefined : (region as BucketLocationConstraint);
+  const CreateBucketConfiguration = location && { LocationConstraint: location };
+  await s3.send(new CreateBucketCommand({ Bucket, CreateBucketConfiguration }));
+  const VersioningConfiguration = { Status: 'Enabled' } as const;
+  await s3.send(
+    new PutBucketVersioningCommand({ Bucket, ExpectedBucketOwner: accountId, VersioningConfiguration }),
+  );
 }

@@ -3,7 +3,6 @@ import {
   DeleteFunctionCommand,
   GetAliasCommand,
   LambdaClient,
-  paginateListAliases,
   paginateListVersionsByFunction,
   PreconditionFailedException,
   ResourceConflictException,
@@ -16,8 +15,6 @@ export const ALIAS = 'live';
 
 export interface Live {
   readonly version: string;
-  /** The shares (0 to 1) of other versions, during a gradual deployment; the rest goes to `version`. */
-  readonly weights: Readonly<Record<string, number>>;
   /** Changes with every change of the alias. */
   readonly revisionId: string | undefined;
 }
@@ -36,11 +33,7 @@ const lambda = new LambdaClient(NETWORK);
 /** @throws ResourceNotFoundException when there is no such function, or when it has no alias `live`. */
 export async function readLive(functionName: string): Promise<Live> {
   const alias = await lambda.send(new GetAliasCommand({ FunctionName: functionName, Name: ALIAS }));
-  return {
-    version: alias.FunctionVersion ?? '',
-    weights: alias.RoutingConfig?.AdditionalVersionWeights ?? {},
-    revisionId: alias.RevisionId,
-  };
+  return { version: alias.FunctionVersion ?? '', revisionId: alias.RevisionId };
 }
 
 /** The published versions, newest first; not `$LATEST`. */
@@ -56,7 +49,7 @@ export async function listVersions(functionName: string): Promise<Version[]> {
 }
 
 /**
- * Makes the alias name one version alone, in one call.
+ * Makes the alias name another version.
  *
  * @param revisionId - Of the alias as it was read; without it, a change that somebody else made since is overwritten.
  * @throws UsageError when somebody else has changed the alias since.
@@ -66,6 +59,7 @@ export async function switchAlias(functionName: string, version: string, revisio
     FunctionName: functionName,
     Name: ALIAS,
     FunctionVersion: version,
+    // Nor does another version get a share of the requests.
     RoutingConfig: { AdditionalVersionWeights: {} },
     RevisionId: revisionId,
   });
@@ -75,7 +69,7 @@ export async function switchAlias(functionName: string, version: string, revisio
     if (!(error instanceof PreconditionFailedException)) throw error;
     // It may be our own change: the SDK sends it again when the first response is lost.
     const now = await readLive(functionName);
-    if (now.version === version && Object.keys(now.weights).length === 0) return;
+    if (now.version === version) return;
     throw new UsageError(
       `The alias ${ALIAS} of ${functionName} was changed by somebody else meanwhile and names version ${now.version}; it was not switched.`,
       { cause: error },
@@ -84,30 +78,21 @@ export async function switchAlias(functionName: string, version: string, revisio
 }
 
 /**
- * Deletes all but the newest `keep` versions, and none that an alias names, also with a weight.
+ * Deletes all but the newest `keep` versions, and none that an alias names.
  *
  * @returns The versions that were deleted.
  */
 export async function pruneVersions(functionName: string, keep: number): Promise<string[]> {
   const old = (await listVersions(functionName)).slice(keep);
-  const named = new Set<string | undefined>();
-  for await (const { Aliases = [] } of paginateListAliases(
-    { client: lambda },
-    { FunctionName: functionName },
-  )) {
-    for (const { FunctionVersion, RoutingConfig } of Aliases) {
-      named.add(FunctionVersion);
-      for (const version of Object.keys(RoutingConfig?.AdditionalVersionWeights ?? {})) named.add(version);
-    }
-  }
+  const live = await readLive(functionName);
   const deleted: string[] = [];
-  for (const { version } of old.filter((each) => !named.has(each.version))) {
+  for (const { version } of old.filter((each) => each.version !== live.version)) {
     try {
       // Without a qualifier this would delete the function.
       await lambda.send(new DeleteFunctionCommand({ FunctionName: functionName, Qualifier: version }));
       deleted.push(version);
     } catch (error) {
-      // An alias has been switched to it since.
+      // Another alias names it.
       if (!(error instanceof ResourceConflictException)) throw error;
     }
   }

@@ -15,12 +15,7 @@ locals {
     }]
   })
   # X-Ray has no resource types for these actions.
-  traces_statement = {
-    Sid      = "Traces"
-    Effect   = "Allow"
-    Action   = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"]
-    Resource = "*"
-  }
+  traces_statement = { Action = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"], Resource = "*" }
 }
 
 resource "aws_cloudwatch_log_group" "function" {
@@ -42,22 +37,18 @@ resource "aws_iam_role_policy" "function" {
 
   policy = jsonencode({
     Version = "2012-10-17"
-    Statement = [
-      {
-        # PutItem is what a transaction of puts needs, too.
-        Sid      = "Inquiries"
-        Effect   = "Allow"
+    Statement = [for sid, statement in {
+      # PutItem is what a transaction of puts needs, too.
+      Inquiries = {
         Action   = ["dynamodb:PutItem", "dynamodb:Query"]
         Resource = aws_dynamodb_table.this.arn
-      },
-      {
-        Sid      = "Logs"
-        Effect   = "Allow"
+      }
+      Logs = {
         Action   = ["logs:CreateLogStream", "logs:PutLogEvents"]
         Resource = "${aws_cloudwatch_log_group.function.arn}:*"
-      },
-      local.traces_statement,
-    ]
+      }
+      Traces = local.traces_statement
+    } : merge({ Sid = sid, Effect = "Allow" }, statement)]
   })
 }
 
@@ -110,13 +101,5 @@ resource "aws_lambda_function" "this" {
 resource "aws_lambda_alias" "live" {
   name             = "live"
   function_name    = aws_lambda_function.this.function_name
-  function_version = var.shift == null ? aws_lambda_function.this.version : var.shift.version
-
-  dynamic "routing_config" {
-    for_each = var.shift[*]
-
-    content {
-      additional_version_weights = { (aws_lambda_function.this.version) = routing_config.value.weight }
-    }
-  }
+  function_version = aws_lambda_function.this.version
 }

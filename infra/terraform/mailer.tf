@@ -72,56 +72,44 @@ resource "aws_iam_role_policy" "mailer" {
 
   policy = jsonencode({
     Version = "2012-10-17"
-    Statement = [
-      {
-        Sid      = "Stream"
-        Effect   = "Allow"
+    Statement = [for sid, statement in {
+      Stream = {
         Action   = ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"]
         Resource = aws_dynamodb_table.this.stream_arn
-      },
-      {
-        # Whether an inquiry still exists, how many its owner sent in the hour, which ones to send again.
-        Sid      = "Inquiries"
-        Effect   = "Allow"
+      }
+      # Whether an inquiry still exists, how many its owner sent in the hour, which ones to send again.
+      Inquiries = {
         Action   = ["dynamodb:GetItem", "dynamodb:Query"]
         Resource = [aws_dynamodb_table.this.arn, "${aws_dynamodb_table.this.arn}/index/by-time"]
-      },
-      {
-        # The partition keys of src/entities/delivery.ts: the mailer cannot write an inquiry.
-        Sid      = "Records"
-        Effect   = "Allow"
+      }
+      # The partition keys of src/entities/delivery.ts: the mailer cannot write an inquiry.
+      Records = {
         Action   = ["dynamodb:PutItem", "dynamodb:UpdateItem"]
         Resource = aws_dynamodb_table.this.arn
         Condition = {
           "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = ["$inquiries#inquiry_*", "$inquiries#owner_hour_*"] }
         }
-      },
-      {
-        # The condition limits the sender. SES also requires the permission on identities of recipients that the account has
-        # (in the sandbox, of all recipients) and on the default configuration set of an identity.
-        Sid    = "Mail"
-        Effect = "Allow"
+      }
+      # The condition limits the sender. SES also requires the permission on identities of recipients that the account has
+      # (in the sandbox, of all recipients) and on the default configuration set of an identity.
+      Mail = {
         Action = "ses:SendEmail"
         Resource = [
           for type in ["configuration-set", "identity"] :
           "arn:${local.partition}:ses:${local.region}:${local.account_id}:${type}/*"
         ]
         Condition = { StringEquals = { "ses:FromAddress" = local.inbox.from } }
-      },
-      {
-        Sid      = "DeadLetters"
-        Effect   = "Allow"
+      }
+      DeadLetters = {
         Action   = "sqs:SendMessage"
         Resource = aws_sqs_queue.dead_letters[0].arn
-      },
-      {
-        Sid      = "Logs"
-        Effect   = "Allow"
+      }
+      Logs = {
         Action   = ["logs:CreateLogStream", "logs:PutLogEvents"]
         Resource = "${aws_cloudwatch_log_group.mailer[0].arn}:*"
-      },
-      local.traces_statement,
-    ]
+      }
+      Traces = local.traces_statement
+    } : merge({ Sid = sid, Effect = "Allow" }, statement)]
   })
 }
 

@@ -12,28 +12,25 @@ locals {
 
   requests = { namespace = "AWS/ApiGateway", name = "Count", stat = "Sum", dimensions = local.api_dimensions }
 
-  # One alarm per entry, on a metric or on an expression over several. The period is 5 minutes. Missing data is not breaching,
-  # because there is none without requests.
+  # One alarm per entry, on a metric or on an expression over several, above `threshold` (by default 0) in one period of 5
+  # minutes; with `is_slow`, in two of the last three. Missing data is not breaching, because there is none without requests.
   #
   # No expression uses FILL: its documentation does not say what it makes of a series that never had data, which is how series
   # of failures are at first. Arithmetic takes a missing value as 0, so a sum needs only one series with data. Expressions in
-  # which one series limits another do not rely on that either: local.access_figures has a value for every request.
+  # which one series limits another do not rely on that either: the filters of the access log have a value for every request.
   # An alarm on metrics of AWS/DynamoDB keeps its state while data is missing, whatever treat_missing_data says, and DynamoDB
   # writes these only when something fails: 0 * requests ends such an alarm with the next requests.
   alarms = {
     function-errors = {
       description = "Invocations ended without a response (timeout, out of memory, failed start): clients got 5xx from the gateway. Look at the function's log group for platform.report lines whose status is not success."
-      threshold   = 0
       metric      = { namespace = "AWS/Lambda", name = "Errors", stat = "Sum", dimensions = local.function_dimensions }
     }
     function-faults = {
       description = "The function answered 500 for an internal error and logged it at level ERROR, which Lambda's Errors metric does not count. Look at message.errorName and message.requestId in the function's log group."
-      threshold   = 0
       metric      = { namespace = local.function_namespace, name = "Faults", stat = "Sum", dimensions = local.function_dimensions }
     }
     function-throttles = {
       description = "Lambda refused to start the function: clients got 503 from the gateway. Look at ConcurrentExecutions against reserved_concurrency and the account's concurrency limit."
-      threshold   = 0
       metric      = { namespace = "AWS/Lambda", name = "Throttles", stat = "Sum", dimensions = local.function_dimensions }
     }
     function-duration = {
@@ -49,8 +46,7 @@ locals {
     api-5xx-rate = {
       description = "More than 1 % of the requests were answered with 5xx in two of the last three periods, not counting bodies that are not JSON. Look at status, integrationError and functionRequestId in the access log, then at the other alarms for the cause."
       threshold   = 1
-      periods     = 3
-      datapoints  = 2
+      is_slow     = true
       expression  = "IF(requests > 0, 100 * (failures - not_json) / requests, 0)"
       queries = {
         failures = { namespace = "AWS/ApiGateway", name = "5xx", stat = "Sum", dimensions = local.api_dimensions }
@@ -63,8 +59,7 @@ locals {
       # 10 requests are more than one page with an expired session sends in 5 minutes.
       expression = "IF(refused >= 10, 100 * refused / (refused + admitted), 0)"
       threshold  = 95
-      periods    = 3
-      datapoints = 2
+      is_slow    = true
       queries = {
         refused  = { namespace = local.metric_namespace, name = "Refused", stat = "Sum", dimensions = null }
         admitted = { namespace = local.metric_namespace, name = "Admitted", stat = "Sum", dimensions = null }
@@ -72,7 +67,6 @@ locals {
     }
     table-throttles = {
       description = "DynamoDB refused reads or writes of the table. Look at whether one owner's partition is hot (1,000 write or 3,000 read units a second each) or the load exceeds the table's current on-demand capacity."
-      threshold   = 0
       expression  = "reads + writes + 0 * requests"
       queries = {
         reads    = { namespace = "AWS/DynamoDB", name = "ReadThrottleEvents", stat = "Sum", dimensions = local.table_dimensions }
@@ -82,7 +76,6 @@ locals {
     }
     table-system-errors = {
       description = "DynamoDB answered with 5xx. Look at the AWS Health Dashboard of the region; requests are retried, so clients are affected only if function-faults is in alarm as well."
-      threshold   = 0
       expression  = "puts + transactions + queries + 0 * requests"
       queries = {
         puts         = { namespace = "AWS/DynamoDB", name = "SystemErrors", stat = "Sum", dimensions = merge(local.table_dimensions, { Operation = "PutItem" }) }
@@ -93,7 +86,6 @@ locals {
     }
     index-throttles = {
       description = "DynamoDB refused reads or writes of the index by-time, and with a write of the index the write of the inquiry itself. Look at whether all owners together store 1,000 inquiries a second, which is what one key of the index takes."
-      threshold   = 0
       expression  = "reads + writes + 0 * requests"
       queries = {
         reads    = { namespace = "AWS/DynamoDB", name = "ReadThrottleEvents", stat = "Sum", dimensions = local.index_dimensions }
@@ -101,13 +93,10 @@ locals {
         requests = local.requests
       }
     }
-  }
 
-  # Only in a stage with the setting `inbox`.
-  mail_alarms = {
+    # Only in a stage with the setting `inbox`.
     mailer-errors = {
       description = "Invocations of the mailer ended without a result, or Lambda could not write to the dead-letter queue. Look at the mailer's log group for platform.report lines whose status is not success."
-      threshold   = 0
       expression  = "errors + lost"
       queries = {
         errors = { namespace = "AWS/Lambda", name = "Errors", stat = "Sum", dimensions = local.mailer_dimensions }
@@ -116,14 +105,11 @@ locals {
     }
     mailer-failures = {
       description = "Mails could not be sent in two of the last three periods; Lambda tries again. Look at the error names in the mailer's log group and at the account's sending status in SES."
-      threshold   = 0
-      periods     = 3
-      datapoints  = 2
+      is_slow     = true
       metric      = { namespace = local.function_namespace, name = "MailFailures", stat = "Sum", dimensions = local.mailer_dimensions }
     }
     mailer-refused = {
       description = "Mails were refused for good and are not tried again: SES does not take them, their address cannot be mailed to, or the row is malformed. Look at the lines with outcome refused or no-address in the mailer's log group, which name the inquiries."
-      threshold   = 0
       metric      = { namespace = local.metric_namespace, name = "MailsRefused", stat = "Sum", dimensions = null }
     }
     mailer-delay = {
@@ -133,87 +119,60 @@ locals {
     }
     mailer-dead-letters = {
       description = "Mails were given up: messages wait in the dead-letter queue. Look at requestContext.requestId in the messages and at the mailer's log lines of that request, which name the inquiries, and send them again."
-      threshold   = 0
       metric      = { namespace = "AWS/SQS", name = "ApproximateNumberOfMessagesVisible", stat = "Maximum", dimensions = { QueueName = "${local.mailer_name}-dead-letters" } }
     }
   }
 }
 
 locals {
-  # Figures of the requests in the access log, whose values are strings. A line that a pattern does not match counts as
-  # default_value, so that each figure has data whenever there are requests.
-  access_figures = {
-    # Zeros for the metric of the filter not_json, whose log group is empty as long as no request reaches the function.
-    NotJson = { pattern = "", value = "0", default_value = null }
-    # By the gateway's authorizer, or by the function because of the claims.
-    Refused = { pattern = "{ $.status = \"401\" }", value = "1", default_value = "0" }
-    # The function has answered; integrationStatus is the status of its answer.
-    Admitted = {
-      pattern       = "{ $.status != \"401\" && ($.integrationStatus = \"2*\" || $.integrationStatus = \"4*\" || $.integrationStatus = \"5*\") }"
-      value         = "1"
-      default_value = "0"
-    }
-  }
+  # Figures of the requests in the access log, whose values are strings, have data whenever there are requests: a line that a
+  # pattern does not match counts as the value `otherwise`.
+  metric_filters = merge(
+    {
+      # Zeros for the metric of the filter not-json, whose log group is empty as long as no request reaches the function.
+      access-NotJson = { log = aws_cloudwatch_log_group.access, pattern = "", metric = "NotJson", value = "0" }
+      # By the gateway's authorizer, or by the function because of the claims.
+      access-Refused = { log = aws_cloudwatch_log_group.access, pattern = "{ $.status = \"401\" }", metric = "Refused", otherwise = "0" }
+      # The function has answered; integrationStatus is the status of its answer.
+      access-Admitted = {
+        log       = aws_cloudwatch_log_group.access
+        pattern   = "{ $.status != \"401\" && ($.integrationStatus = \"2*\" || $.integrationStatus = \"4*\" || $.integrationStatus = \"5*\") }"
+        metric    = "Admitted"
+        otherwise = "0"
+      }
+      # The contract answers a body that is not JSON, a client error, with 500. The gateway counts it as 5xx; the alarm subtracts it.
+      not-json = { log = aws_cloudwatch_log_group.function, pattern = "{ $.level = \"WARN\" && $.message.status = 500 }", metric = "NotJson", otherwise = "0" }
+      # Without Lambda Insights there is no metric for memory; Lambda's platform.report log line has the figure.
+      memory = {
+        log     = aws_cloudwatch_log_group.function
+        pattern = "{ $.type = \"platform.report\" }"
+        metric  = "MaxMemoryUsed"
+        value   = "$.record.metrics.maxMemoryUsedMB"
+        unit    = "Megabytes"
+      }
+    },
+    # The mailer does not report these to Lambda (src/mailer/mailer.ts), so that they do not hold back what follows.
+    { for log in aws_cloudwatch_log_group.mailer : "mailer-refused" => {
+      log     = log
+      pattern = "{ $.message.outcome = \"refused\" || $.message.outcome = \"no-address\" }"
+      metric  = "MailsRefused"
+    } },
+  )
 }
 
-resource "aws_cloudwatch_log_metric_filter" "access" {
-  for_each = local.access_figures
+resource "aws_cloudwatch_log_metric_filter" "this" {
+  for_each = local.metric_filters
 
-  name           = "${local.name}-access-${each.key}"
-  log_group_name = aws_cloudwatch_log_group.access.name
+  name           = "${local.name}-${each.key}"
+  log_group_name = each.value.log.name
   pattern        = each.value.pattern
 
   metric_transformation {
     namespace     = local.metric_namespace
-    name          = each.key
-    value         = each.value.value
-    default_value = each.value.default_value
-    unit          = "Count"
-  }
-}
-
-# The contract answers a body that is not JSON, a client error, with 500. The gateway counts it as 5xx; the alarm subtracts it.
-resource "aws_cloudwatch_log_metric_filter" "not_json" {
-  name           = "${local.name}-not-json"
-  log_group_name = aws_cloudwatch_log_group.function.name
-  pattern        = "{ $.level = \"WARN\" && $.message.status = 500 }"
-
-  metric_transformation {
-    namespace     = local.metric_namespace
-    name          = "NotJson"
-    value         = "1"
-    default_value = "0"
-    unit          = "Count"
-  }
-}
-
-# The mailer does not report these to Lambda (src/mailer/mailer.ts), so that they do not hold back what follows.
-resource "aws_cloudwatch_log_metric_filter" "mails_refused" {
-  count = length(aws_cloudwatch_log_group.mailer)
-
-  name           = "${local.mailer_name}-refused"
-  log_group_name = aws_cloudwatch_log_group.mailer[0].name
-  pattern        = "{ $.message.outcome = \"refused\" || $.message.outcome = \"no-address\" }"
-
-  metric_transformation {
-    namespace = local.metric_namespace
-    name      = "MailsRefused"
-    value     = "1"
-    unit      = "Count"
-  }
-}
-
-# Without Lambda Insights there is no metric for memory; Lambda's platform.report log line has the figure.
-resource "aws_cloudwatch_log_metric_filter" "memory" {
-  name           = "${local.name}-memory"
-  log_group_name = aws_cloudwatch_log_group.function.name
-  pattern        = "{ $.type = \"platform.report\" }"
-
-  metric_transformation {
-    namespace = local.metric_namespace
-    name      = "MaxMemoryUsed"
-    value     = "$.record.metrics.maxMemoryUsedMB"
-    unit      = "Megabytes"
+    name          = each.value.metric
+    value         = try(each.value.value, "1")
+    default_value = try(each.value.otherwise, null)
+    unit          = try(each.value.unit, "Count")
   }
 }
 
@@ -235,7 +194,7 @@ resource "aws_sns_topic_subscription" "alarms" {
 }
 
 resource "aws_cloudwatch_metric_alarm" "this" {
-  for_each = merge(local.alarms, { for name, alarm in local.mail_alarms : name => alarm if local.inbox != null })
+  for_each = { for name, alarm in local.alarms : name => alarm if local.inbox != null || !startswith(name, "mailer-") }
 
   alarm_name        = "${local.name}-${each.key}"
   alarm_description = each.value.description
@@ -247,9 +206,9 @@ resource "aws_cloudwatch_metric_alarm" "this" {
   period      = can(each.value.metric) ? 300 : null
 
   comparison_operator = "GreaterThanThreshold"
-  threshold           = each.value.threshold
-  evaluation_periods  = try(each.value.periods, 1)
-  datapoints_to_alarm = try(each.value.datapoints, 1)
+  threshold           = try(each.value.threshold, 0)
+  evaluation_periods  = can(each.value.is_slow) ? 3 : 1
+  datapoints_to_alarm = can(each.value.is_slow) ? 2 : 1
   treat_missing_data  = "notBreaching"
 
   actions_enabled = true

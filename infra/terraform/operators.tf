@@ -3,19 +3,15 @@
 # replay the erasures in it.
 
 locals {
-  read_and_answer_statements = [
-    {
-      # Lists through the index, then whole rows by their keys.
-      Sid      = "Read"
-      Effect   = "Allow"
+  read_and_answer_statements = [for sid, statement in {
+    # Lists through the index, then whole rows by their keys.
+    Read = {
       Action   = ["dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query"]
       Resource = [aws_dynamodb_table.this.arn, "${aws_dynamodb_table.this.arn}/index/by-time"]
-    },
-    {
-      # The three columns of an answer. The keys are in the update's condition, and IAM does not distinguish what a condition
-      # reads from what an update sets; DynamoDB itself refuses a change of the keys.
-      Sid      = "Answer"
-      Effect   = "Allow"
+    }
+    # The three columns of an answer. The keys are in the update's condition, and IAM does not distinguish what a condition
+    # reads from what an update sets; DynamoDB itself refuses a change of the keys.
+    Answer = {
       Action   = "dynamodb:UpdateItem"
       Resource = aws_dynamodb_table.this.arn
       Condition = {
@@ -24,39 +20,31 @@ locals {
         }
         "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = "$inquiries#cognito_sub_*" }
       }
-    },
-  ]
+    }
+  } : merge({ Sid = sid, Effect = "Allow" }, statement)]
 
-  erase_statements = [
-    {
-      # BatchWriteItem deletes, but also puts: the condition allows no item with more than its keys.
-      Sid       = "Erase"
-      Effect    = "Allow"
+  erase_statements = [for sid, statement in {
+    # BatchWriteItem deletes, but also puts: the condition allows no item with more than its keys.
+    Erase = {
       Action    = "dynamodb:BatchWriteItem"
       Resource  = aws_dynamodb_table.this.arn
       Condition = { "ForAllValues:StringEquals" = { "dynamodb:Attributes" = ["pk", "sk"] } }
-    },
-    {
-      Sid      = "Erasures"
-      Effect   = "Allow"
+    }
+    Erasures = {
       Action   = ["dynamodb:PutItem", "dynamodb:Scan"]
       Resource = aws_dynamodb_table.erasures.arn
-    },
-    {
-      Sid      = "ReadErasureKey"
-      Effect   = "Allow"
+    }
+    ReadErasureKey = {
       Action   = "ssm:GetParameter"
       Resource = local.erasure_key_arn
-    },
-    {
-      # The first erasure creates it; nobody may replace it: a replaced key makes all records useless.
-      Sid       = "CreateErasureKey"
-      Effect    = "Allow"
+    }
+    # The first erasure creates it; nobody may replace it: a replaced key makes all records useless.
+    CreateErasureKey = {
       Action    = "ssm:PutParameter"
       Resource  = local.erasure_key_arn
       Condition = { StringNotEquals = { "ssm:Overwrite" = "true" } }
-    },
-  ]
+    }
+  } : merge({ Sid = sid, Effect = "Allow" }, statement)]
 
   # Mails of inquiries again, by id (docs/runbook.md).
   send_again_statements = [

@@ -12,12 +12,8 @@ output "cors_origin" {
 }
 
 output "live_alias" {
-  description = "The alias that the gateway calls, and the version of the function behind it."
-  value = {
-    function_name = aws_lambda_alias.live.function_name
-    name          = aws_lambda_alias.live.name
-    version       = aws_lambda_alias.live.function_version
-  }
+  description = "The alias that the gateway calls."
+  value       = { function_name = aws_lambda_alias.live.function_name, name = aws_lambda_alias.live.name }
 }
 
 output "site" {
@@ -70,26 +66,6 @@ output "dns_records" {
   )
 }
 
-output "table_name" {
-  description = "Name of the table that holds the inquiries."
-  value       = aws_dynamodb_table.this.name
-}
-
-output "function_name" {
-  description = "Name of the function."
-  value       = aws_lambda_function.this.function_name
-}
-
-output "log_group_name" {
-  description = "Log group of the function: one line per request, and Lambda's report line per invocation."
-  value       = aws_cloudwatch_log_group.function.name
-}
-
-output "access_log_group_name" {
-  description = "Log group of the gateway: one line per request, without personal data."
-  value       = aws_cloudwatch_log_group.access.name
-}
-
 output "dashboard_url" {
   description = "The dashboard in the CloudWatch console."
   value       = "https://${local.region}.console.aws.amazon.com/cloudwatch/home?region=${local.region}#dashboards/dashboard/${aws_cloudwatch_dashboard.this.dashboard_name}"
@@ -101,16 +77,6 @@ output "inbox_policy_arns" {
     all    = aws_iam_policy.inbox.arn
     answer = aws_iam_policy.inbox_answer.arn
   }
-}
-
-output "erasures_table_name" {
-  description = "Name of the table that records erasures."
-  value       = aws_dynamodb_table.erasures.name
-}
-
-output "mailer_function_name" {
-  description = "Name of the mailer; null without the setting inbox."
-  value       = one(aws_lambda_function.mailer[*].function_name)
 }
 
 output "dead_letter_queue_url" {

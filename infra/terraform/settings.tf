@@ -1,11 +1,8 @@
-# The rules for the settings of the selected stage. Each is true if they keep it, and its key is the message if not.
+# The rules for the settings of the selected stage. Each is true if they keep it, and its key is the message if not. What is in
+# `form` is checked by `npm run deploy`, as the form itself does (web/src/config.ts).
 locals {
   issuer_pattern = "^https://[A-Za-z0-9.-]+(:[0-9]+)?(/[^?#\\s]*)?$"
   origin_pattern = "^https?://([a-z0-9-]+(\\.[a-z0-9-]+)*|\\[[0-9a-f:]+\\])(:[0-9]+)?$"
-
-  # As web/src/config.ts takes them.
-  link_pattern = "^https://[\\p{L}\\p{N}.-]+(:[0-9]+)?([/?#]\\S*)?$"
-  logo_pattern = "^[A-Za-z0-9][A-Za-z0-9._-]*\\.(svg|png|jpg|jpeg|webp)$"
 
   # The files of web/src/languages.
   languages = ["en", "de", "fr", "es", "ja", "ar"]
@@ -33,11 +30,6 @@ locals {
   }
 
   set_domains = concat(local.settings.domain[*], local.settings.site_domain[*])
-
-  # The texts of a form by language.
-  form_texts = flatten([
-    for form in local.settings.form[*] : [for texts in concat([form.introduction, form.expectation], coalesce(form.topics, [])) : [texts] if texts != null]
-  ])
 
   rules = merge(
     {
@@ -89,35 +81,6 @@ locals {
       "form needs a form: leave it out with a cors_origin, or set site = true" = (
         local.settings.form == null || coalesce(local.settings.site, local.settings.cors_origin == null || local.settings.site_domain != null)
       )
-
-      "form.accent must be a colour as #rrggbb" = alltrue(flatten([
-        for form in local.settings.form[*] : [for accent in form.accent[*] : can(regex("^#[0-9A-Fa-f]{6}$", accent))]
-      ]))
-
-      "form.home, privacy and imprint must be https addresses" = alltrue(flatten([
-        for form in local.settings.form[*] : [for url in [form.home, form.privacy, form.imprint] : can(regex(local.link_pattern, url)) if url != null]
-      ]))
-
-      # The build copies web/public into the form.
-      "form.logo must be the name of an SVG, PNG, JPEG or WebP file in web/public" = alltrue(flatten([
-        for form in local.settings.form[*] : [
-          for logo in form.logo[*] : can(regex(local.logo_pattern, logo)) && try(fileexists("${path.module}/../../web/public/${logo}"), false)
-        ]
-      ]))
-
-      "form.topics must be at most 12" = alltrue([for form in local.settings.form[*] : length(coalesce(form.topics, [])) <= 12])
-
-      "form.languages must be at least one of ${join(", ", local.languages)}, each once" = alltrue([
-        for form in local.settings.form[*] : form.languages == null || try(
-          length(form.languages) > 0 && length(distinct(form.languages)) == length(form.languages) && length(setsubtract(form.languages, local.languages)) == 0, false
-        )
-      ])
-
-      "form.introduction, expectation and topics must be texts by language (${join(", ", local.languages)}), none of them empty" = alltrue([
-        for texts in local.form_texts : length(texts) > 0 && alltrue([for language, text in texts : contains(local.languages, language) && trimspace(text) != ""])
-      ])
-
-      "form.name must not be empty" = alltrue(flatten([for form in local.settings.form[*] : [for name in form.name[*] : trimspace(name) != ""]]))
 
       "domain and site_domain need a host name in lower case, and as certificate_arn the ARN of an ACM certificate" = alltrue([
         for domain in local.set_domains :

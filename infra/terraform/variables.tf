@@ -130,11 +130,6 @@ variable "package_file" {
   type        = string
   default     = "../../dist/inquiries.zip"
   nullable    = false
-
-  validation {
-    condition     = fileexists("${path.module}/${var.package_file}")
-    error_message = "There is no ${var.package_file}: run \"npm run build\" first."
-  }
 }
 
 variable "mailer_package_file" {
@@ -142,11 +137,6 @@ variable "mailer_package_file" {
   type        = string
   default     = "../../dist/mailer.zip"
   nullable    = false
-
-  validation {
-    condition     = fileexists("${path.module}/${var.mailer_package_file}")
-    error_message = "There is no ${var.mailer_package_file}: run \"npm run build\" first."
-  }
 }
 
 variable "runtime" {
@@ -166,18 +156,4 @@ variable "permissions_boundaries" {
   type        = map(string)
   default     = {}
   nullable    = false
-}
-
-variable "shift" {
-  description = "Keeps the alias at `version` and gives the new version the share `weight` of the requests, for `npm run deploy -- STAGE --gradual MINUTES`; unset: the new version gets all."
-  type = object({
-    version = string
-    weight  = number
-  })
-  default = null
-
-  validation {
-    condition     = var.shift == null ? true : can(regex("^[1-9][0-9]*$", var.shift.version)) && var.shift.weight > 0 && var.shift.weight < 1
-    error_message = "A shift needs the number of a version and a weight between 0 and 1."
-  }
 }

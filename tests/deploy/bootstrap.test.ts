@@ -62,8 +62,7 @@ afterAll(async () => {
 });
 
 const bootstrap = (args: string, env: NodeJS.ProcessEnv = {}) => runCommandHere(main, args, { env });
-const arrangeSettings = (settings: object) =>
-  arrangeWorld({ moduleFiles: { [SETTINGS]: JSON.stringify(settings) } });
+const kept = (settings: object) => ({ moduleFiles: { [SETTINGS]: JSON.stringify(settings) } });
 const readJson = (name: string): unknown => JSON.parse(readModuleFiles()[name] ?? 'null');
 /** The variables of the last plan. */
 const readVariables = (): unknown => JSON.parse(readFileSync(join(paths.ROOT, 'variables.json'), 'utf8'));
@@ -76,16 +75,16 @@ describe('npm run bootstrap refuses in one line and changes nothing:', () => {
   const backend = (text: string, other: string) => ({
     moduleFiles: { 'backend.s3.tfbackend': BACKEND.replace(text, other) },
   });
+  const octo = { repository: 'octo/a' };
   const noJson = `infra/terraform/${SETTINGS} is not a JSON object.`;
   it.each<[string, Partial<World>, string]>([
     ['--yes --force', {}, "Unknown option '--force' (see --help)"],
     ['--yes --github octo', {}, '"octo" is not OWNER/NAME of a repository.'],
-    ['--yes --github octo/*', {}, '"octo/*" is not OWNER/NAME of a repository.'],
-    ['--yes --github octo/a --github-ids 1', {}, '"1" is not OWNER_ID/REPOSITORY_ID.'],
+    ['--yes --github octo/a --github-ids 1', {}, '"1/" is not OWNER_ID/REPOSITORY_ID.'],
     ['--yes --github-ids 1/23', {}, '--github-ids and --existing-provider need --github OWNER/NAME.'],
     ['--yes --existing-provider', {}, '--github-ids and --existing-provider need --github OWNER/NAME.'],
-    ['--yes --domain test=example.com', {}, '"test=example.com" is not STAGE=NAME.'],
     ['--yes --domain main=*.example.com', {}, '"main=*.example.com" is not STAGE=NAME.'],
+    ['--yes --domain example.com', {}, '"example.com=" is not STAGE=NAME.'],
     ['--yes --domain main=example.com=x', {}, '"main=example.com=x" is not STAGE=NAME.'],
     ['--yes --budget 50', {}, '--budget and --email need each other.'],
     ['--yes --email a@example.com', {}, '--budget and --email need each other.'],
@@ -96,6 +95,22 @@ describe('npm run bootstrap refuses in one line and changes nothing:', () => {
     ['--yes', { programs: [] }, `terraform is not on the PATH; ${needed}`],
     ['--yes', { moduleFiles: { [SETTINGS]: 'region = "eu-central-1"' } }, noJson],
     ['--yes', { moduleFiles: { [SETTINGS]: '[]' } }, noJson],
+    [
+      '--yes',
+      kept({ name: 'N' }),
+      'A name is 2 to 34 lower-case letters, digits and hyphens and begins with a letter, not "N".',
+    ],
+    ['--yes', kept({ name: 'i-main' }), '"i-main" must not contain the name of a stage.'],
+    ['--yes', kept({ bucket: 'b_b' }), '"b_b" is not a name of a bucket.'],
+    ['--yes', kept({ github: { repository: 'octo/*' } }), '"octo/*" is not OWNER/NAME of a repository.'],
+    ['--yes', kept({ github: { ...octo, owner_id: '1' } }), '"1/undefined" is not OWNER_ID/REPOSITORY_ID.'],
+    [
+      '--yes',
+      kept({ github: { ...octo, owner_id: '*', repository_id: '1' } }),
+      '"*/1" is not OWNER_ID/REPOSITORY_ID.',
+    ],
+    ['--yes', kept({ domains: { test: ['example.com'] } }), '"test=example.com" is not STAGE=NAME.'],
+    ['--yes', kept({ budget: { monthly_usd: 1, email: 'ana' } }), '"ana" is not an e-mail address.'],
     [
       '--plan-only',
       backend(BUCKET, 'other'),
@@ -225,7 +240,7 @@ Next:
   });
 
   it('takes the name of the service from the settings, where null means unset', async () => {
-    arrangeSettings({ name: 'orders', github: null });
+    arrangeWorld(kept({ name: 'orders', github: null }));
     await bootstrap('--yes');
     const orders = BUCKET.replace('inquiries', 'orders');
     expect(readVariables()).toEqual({ name: 'orders', region: REGION, bucket: orders });
@@ -278,7 +293,7 @@ describe('npm run bootstrap asks GitHub for the ids of the repository', () => {
   ])(
     'and trusts no ids, not those of another repository either, if it answers %s',
     async (_, status, body) => {
-      arrangeSettings({ github: { repository: 'octo/a', ...ids } });
+      arrangeWorld(kept({ github: { repository: 'octo/a', ...ids } }));
       aws.state.answers['GET /repos/octo/b'] = () => ({ status, body });
       const { code, output } = await bootstrap('--github octo/b --yes');
       expect(output).toMatch(/^GitHub does not give the ids of octo\/b, so that only .* --github-ids\.\n/);

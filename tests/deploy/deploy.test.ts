@@ -1,11 +1,10 @@
-/** `npm run deploy`: what it refuses, the steps of a deployment, the question, gradual deployments and signals. */
+/** `npm run deploy`: what it refuses, the steps of a deployment, the question and signals. */
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { main } from '../../deploy/deploy.ts';
 import type { main as runSmokeTest } from '../../deploy/smoke.ts';
 import { startAws } from '../helpers/aws.ts';
-import { createIo } from '../helpers/io.ts';
 import {
   arrange,
   awaitCall,
@@ -56,8 +55,6 @@ describe('npm run deploy refuses in one line and changes nothing:', () => {
     ['develop --force', {}, "Unknown option '--force' (see --help)"],
     ['develop', {}, 'There is no terminal for the confirmation; pass --yes or --plan-only.'],
     ['develop --expect abc', {}, "--expect must be the sha256 that --plan-only printed, not 'abc'"],
-    ['develop --gradual soon', {}, "--gradual must be a number of minutes, not 'soon'"],
-    ['develop --gradual 0', {}, "--gradual must be a number of minutes, not '0'"],
     [
       'develop --yes',
       { env: { TF_WORKSPACE: 'release' } },
@@ -138,6 +135,16 @@ describe('npm run deploy', () => {
     const args = '--url https://api.example.com --origin https://www.example.com --wait 60';
     expect(smoke.mock.calls.map(([given]) => given.join(' '))).toEqual([args]);
     expect([aws.state.changes, temporaryFiles()]).toEqual([[], []]);
+  });
+
+  it.each<[object, string]>([
+    [{ accent: 'blue' }, '“accent” in config.json must be a colour such as #3f4fd0, not “blue”.'],
+    [{ logo: 'x.svg' }, '“logo” must be an SVG, PNG, JPEG or WebP file in web/public, not “x.svg”.'],
+  ])('applies no plan with a form that the page would refuse: %j', async (form, message) => {
+    arrange({ outputChanges: { form_config: { actions: ['create'], after: form } } });
+    const { code, output } = await deploy('develop --yes');
+    expect([code, hasApplied()]).toEqual([2, false]);
+    expect(output).toContain(`The form would refuse its settings: ${message} Nothing was changed.\n`);
   });
 
   it('runs the program that TERRAFORM names, for every step', async () => {
@@ -298,7 +305,7 @@ describe('npm run deploy', () => {
     [{}, { TF_CLI_ARGS_init: '-backend-config=bucket=b', TF_PLUGIN_DIR: '/p' }, ' -plugin-dir=/p'],
   ])('with the files %j and %j, initialises with "%s"', async (moduleFiles, env, option) => {
     arrange({ moduleFiles });
-    await deploy('develop --plan-only', { TF_PLUGIN_DIR: '', ...env });
+    await deploy('develop --plan-only', env);
     expect(readCalls()).toContain(`terraform init -no-color -reconfigure${option}`);
   });
 
@@ -311,77 +318,6 @@ describe('npm run deploy', () => {
     expect([outcome.code, hasApplied()]).toEqual([code, isApplied]);
     expect(outcome.output).toContain('Apply this plan? Type develop to confirm: ');
     expect(outcome.output.includes('Nothing was changed.')).toBe(!isApplied);
-  });
-});
-
-const alias: Change = {
-  address: 'aws_lambda_alias.live',
-  actions: ['update'],
-  before: { function_name: 'inquiries-develop', function_version: '3' },
-};
-const functionChange: Change = { address: 'aws_lambda_function.this', actions: ['update'] };
-
-describe('npm run deploy --gradual', () => {
-  const arrangeShift = (world: Partial<World> = {}) =>
-    arrange({ outputs: FORM_OUTPUTS, changes: [functionChange, alias], rest: [alias], ...world });
-  beforeEach(() => arrangeShift());
-
-  /** The plans, and what was applied. */
-  const steps = () =>
-    readCalls()
-      .filter((call) => /^terraform (plan|apply)/.test(call))
-      .map((call) => call.replace(/\S*\/(plan\S*)/, '$1').replace('-no-color ', ''));
-  const plans = ['terraform plan plan', 'terraform plan plan with shift {"version":"3","weight":0.1}'];
-  const isBack = () => aws.state.changes.includes('switch 3');
-
-  it('gives the new version a share of the requests, then all of them, whatever other alarms say', async () => {
-    aws.state.firing = [['inquiries-develop-mailer-errors']];
-    const { code, output } = await deploy('develop --yes --gradual 0.001');
-    const applied = ['terraform apply plan', 'terraform plan plan-rest', 'terraform apply plan-rest'];
-    expect([code, steps(), isBack()]).toEqual([0, [...plans, ...applied], false]);
-    expect(output).toContain('10 % of the requests go to the new version for 0.001 minutes …\n');
-  });
-
-  it.each(['inquiries-develop-function-errors', 'inquiries-develop-api-5xx-rate'])(
-    'gives the version before all requests again if %s fires',
-    async (alarm) => {
-      aws.state.firing = [[], [], [alarm]];
-      const { code, output } = await deploy('develop --yes --gradual 0.001');
-      expect([code, steps(), isBack()]).toEqual([1, [...plans, 'terraform apply plan'], true]);
-      expect(output).toContain('Version 3 of inquiries-develop gets all requests again.\n');
-      expect(output).toContain(`Alarm ${alarm} is firing.\n`);
-    },
-  );
-
-  it('refuses if an alarm is firing before', async () => {
-    aws.state.firing = [['inquiries-develop-function-errors']];
-    const { code, output } = await deploy('develop --yes --gradual 5');
-    expect([code, steps()]).toEqual([2, plans]);
-    expect(output).toContain(
-      'cannot judge the new version: inquiries-develop-function-errors. Deploy without --gradual.',
-    );
-  });
-
-  it.each<[string, Partial<World>, string]>([
-    ['the first apply fails', { failing: 'terraform apply' }, 'it went wrong'],
-    [
-      'the second plan changes more than the alias',
-      { rest: [alias, functionChange] },
-      'Something else has changed meanwhile: aws_lambda_function.this.',
-    ],
-  ])('goes back if %s', async (_, world, message) => {
-    arrangeShift(world);
-    const { code, output } = await deploy('develop --yes --gradual 0.001');
-    expect([code, isBack(), output]).toEqual([1, true, expect.stringContaining(message)]);
-  });
-
-  it.each<[string, readonly Change[]]>([
-    ['there is no version yet', [functionChange, { address: alias.address, actions: ['create'] }]],
-    ['the function does not change', [{ address: 'aws_sns_topic.alarms', actions: ['update'] }]],
-  ])('applies the plan at once if %s', async (_, changes) => {
-    arrangeShift({ changes });
-    const { code } = await deploy('develop --yes --gradual 5');
-    expect([code, steps()]).toEqual([0, ['terraform plan plan', 'terraform apply plan']]);
   });
 });
 
@@ -442,16 +378,5 @@ describe('npm run deploy after a signal', () => {
     const { code, output } = await ended;
     expect([code, output]).toEqual([130, expect.stringContaining('Error: Failed to save state')]);
     expect(output).toContain('Interrupted while applying: Terraform could not save its state');
-  });
-
-  it('gives the version before all requests again during a gradual deployment', async () => {
-    arrange({ changes: [alias] });
-    const { io, stdout, stderr } = createIo({ env: { ...process.env, PATH: join(paths.ROOT, 'bin') } });
-    const ended = main(['develop', '--yes', '--gradual', '60'], io);
-    await vi.waitFor(() => expect(stdout()).toContain('10 % of the requests'), { timeout: 20_000 });
-    process.emit('SIGINT');
-    expect([await ended, aws.state.changes]).toEqual([130, ['switch 3']]);
-    expect(stderr()).toContain('Version 3 of inquiries-develop gets all requests again.\n');
-    expect(stderr()).toContain('Interrupted while shifting the requests: Run the same command again.\n');
   });
 });

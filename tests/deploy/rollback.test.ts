@@ -63,9 +63,7 @@ afterAll(async () => {
 });
 
 const rollback = (args: string) => runCommandHere(main, args);
-const arrangeAlias = (version: string, weights: Record<string, number> = {}) => {
-  state.aliases = [{ name: 'live', version, weights, revision: 1 }];
-};
+const alias = (name: string, version: string) => ({ name, version, revision: 1 });
 const writeBackend = (name: string, accounts: string) =>
   writeFileSync(join(paths.MODULE, `${name}.s3.tfbackend`), `bucket = "b"\n${accounts}\n`);
 
@@ -97,14 +95,6 @@ describe('npm run rollback', () => {
     expect(await rollback('release 2 --yes')).toMatchObject({ code: 0 });
     expect(await rollback('release 10 --yes')).toMatchObject({ code: 0 });
     expect(state.changes).toEqual(['switch 2', 'switch 10']);
-  });
-
-  it('during a gradual deployment goes back to the old version alone', async () => {
-    arrangeAlias('9', { '10': 0.1 });
-    const { code, output } = await rollback('release --yes');
-    expect(output).toContain('sha-10  live, 10 % of the requests\n');
-    expect(output).toContain('sha-9  live, 90 % of the requests  <- switch to this version\n');
-    expect([code, state.aliases[0]]).toEqual([0, { name: 'live', version: '9', weights: {}, revision: 2 }]);
   });
 
   it('lists the versions, newest first, with their dates and packages, and changes nothing', async () => {
@@ -175,7 +165,11 @@ describe('npm run rollback refuses in one line and changes nothing:', () => {
     ['release', 'There is no terminal for the confirmation; pass --yes or --list.'],
     ['release 10 --yes', 'Version 10 is live already.'],
     ['release 4 --yes', 'There is no version 4; there are 10, 9, 3, 2, 1.'],
-    ['release --yes', 'There is no version before 1, which is live.', () => arrangeAlias('1')],
+    [
+      'release --yes',
+      'There is no version before 1, which is live.',
+      () => (state.aliases = [alias('live', '1')]),
+    ],
     [
       'release --yes',
       `There is no function ${NAME} with an alias live in this account and region; npm run deploy -- release makes it.`,
@@ -243,27 +237,17 @@ describe('the versions of a function', () => {
     expect(await pruneVersions(NAME, 2)).toEqual([]);
   });
 
-  it('are kept while an alias names them, also with a weight', async () => {
-    state.aliases = [
-      { name: 'live', version: '2', weights: { '3': 0.5 }, revision: 1 },
-      { name: 'mine', version: '9', weights: {}, revision: 1 },
-    ];
-    expect(await pruneVersions(NAME, 1)).toEqual(['1']);
-    expect(state.changes).toEqual(['delete 1']);
+  it('are kept while an alias names them', async () => {
+    state.aliases = [alias('live', '2'), alias('mine', '9')];
+    expect(await pruneVersions(NAME, 1)).toEqual(['3', '1']);
+    expect(state.versions).toEqual(['2', '9', '10']);
   });
 
-  it('are kept when Lambda refuses to delete them, since an alias has been switched to them meanwhile', async () => {
-    state.answers[`DELETE /2015-03-31/functions/${NAME}`] = () =>
-      refusal(409, 'ResourceConflictException', 'alias');
-    expect(await pruneVersions(NAME, 3)).toEqual([]);
-  });
-
-  it('are switched without weights, and whoever else changed the alias first is not overwritten', async () => {
-    arrangeAlias('9', { '10': 0.1 });
+  it('are switched, and whoever else changed the alias first is not overwritten', async () => {
     const live = await readLive(NAME);
-    expect(live).toEqual({ version: '9', weights: { '10': 0.1 }, revisionId: '1' });
+    expect(live).toEqual({ version: '10', revisionId: '1' });
     await switchAlias(NAME, '3', live.revisionId);
-    expect(await readLive(NAME)).toEqual({ version: '3', weights: {}, revisionId: '2' });
+    expect(await readLive(NAME)).toEqual({ version: '3', revisionId: '2' });
     await expect(switchAlias(NAME, '2', live.revisionId)).rejects.toThrow(
       'names version 3; it was not switched',
     );

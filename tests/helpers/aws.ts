@@ -29,7 +29,6 @@ export interface AwsRequest {
 interface Alias {
   readonly name: string;
   version: string;
-  weights: Record<string, number>;
   revision: number;
 }
 
@@ -51,14 +50,12 @@ const initially = () => ({
   objects: new Map<string, { body: string; type: string; cache: string }>(),
   /** Requests that change something, in their order. */
   changes: [] as string[],
-  /** The alarms that are firing at each question; the last answer is repeated. */
-  firing: [[]] as string[][],
   /** Other answers, by `METHOD PATH`, `X-Amz-Target` or the query API's action; undefined: the usual one. */
   answers: {} as Record<string, ((request: AwsRequest) => Answer | undefined) | undefined>,
   /** The function with versions and aliases. */
   functionName: 'inquiries-develop',
   versions: ['1', '2', '3', '9', '10'],
-  aliases: [{ name: 'live', version: '10', weights: {}, revision: 1 }] as Alias[],
+  aliases: [{ name: 'live', version: '10', revision: 1 }] as Alias[],
   hasPermission: true,
   /** The result of an invocation; a rejection is an error of the function. */
   invoke: (_name: string, _event: string): Promise<string> | string => '',
@@ -68,11 +65,9 @@ const initially = () => ({
 export async function startAws() {
   const state = initially();
 
-  const toAlias = ({ name, version, weights, revision }: Alias) => ({
-    Name: name,
+  const toAlias = ({ version, revision }: Alias) => ({
     FunctionVersion: version,
     RevisionId: String(revision),
-    ...(Object.keys(weights).length > 0 && { RoutingConfig: { AdditionalVersionWeights: weights } }),
   });
   const toVersion = (version: string) => ({
     Version: version,
@@ -95,22 +90,15 @@ export async function startAws() {
     const alias = state.aliases.find((each) => rest === `/aliases/${each.name}`);
     if (method === 'GET' && alias !== undefined) return { status: 200, body: toAlias(alias) };
     if (method === 'PUT' && alias !== undefined) {
-      const change = JSON.parse(body) as {
-        FunctionVersion: string;
-        RoutingConfig?: { AdditionalVersionWeights?: Record<string, number> };
-        RevisionId?: string;
-      };
+      const change = JSON.parse(body) as { FunctionVersion: string; RevisionId?: string };
       if (change.RevisionId !== undefined && change.RevisionId !== String(alias.revision)) {
         return refusal(412, 'PreconditionFailedException', 'The RevisionId provided does not match');
       }
       state.changes.push(`switch ${change.FunctionVersion}`);
       alias.version = change.FunctionVersion;
-      alias.weights = change.RoutingConfig?.AdditionalVersionWeights ?? alias.weights;
       alias.revision += 1;
       return { status: 200, body: toAlias(alias) };
     }
-    if (method === 'GET' && rest === '/aliases')
-      return { status: 200, body: { Aliases: state.aliases.map(toAlias) } };
     if (method === 'GET' && rest === '/versions') {
       // Pages of two.
       const all = ['$LATEST', ...state.versions];
@@ -125,6 +113,8 @@ export async function startAws() {
     }
     if (method === 'DELETE' && rest === '') {
       const version = query.get('Qualifier');
+      if (state.aliases.some((each) => each.version === version))
+        return refusal(409, 'ResourceConflictException', 'An alias names it.');
       state.changes.push(`delete ${version ?? 'THE FUNCTION'}`);
       state.versions = state.versions.filter((each) => each !== version);
       return { status: 204 };
@@ -152,10 +142,6 @@ export async function startAws() {
     const other = state.answers[action]?.(request);
     if (other !== undefined) return other;
     if (action === 'GetCallerIdentity') return callerIdentity(ACCOUNT);
-    if (action === 'DescribeAlarms') {
-      const names = (state.firing.length > 1 ? state.firing.shift() : state.firing[0]) ?? [];
-      return { status: 200, body: { MetricAlarms: names.map((AlarmName) => ({ AlarmName })) } };
-    }
     if (path.endsWith('/invalidation')) {
       const paths = [...body.matchAll(/<Path>(.*?)<\/Path>/g)].map(([, item]) => item);
       state.changes.push(`invalidate ${paths.join(' ')}`);

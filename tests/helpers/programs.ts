@@ -12,7 +12,6 @@ import { paths } from './project.ts';
 export interface Change {
   readonly address: string;
   readonly actions: readonly string[];
-  readonly before?: object;
   readonly action_reason?: string;
 }
 
@@ -32,9 +31,7 @@ export interface World {
   /** Files in infra/terraform, by their path there. */
   moduleFiles: Record<string, string>;
   changes: readonly Change[];
-  /** Changes of the second half of a gradual deployment. */
-  rest: readonly Change[];
-  outputChanges: Record<string, { actions: string[] }>;
+  outputChanges: Record<string, { actions: string[]; after?: object }>;
   /** Output of `terraform show PLAN`. */
   diff: string;
   outputs: Record<string, unknown>;
@@ -61,7 +58,6 @@ const DEFAULT: World = {
   hanging: '',
   moduleFiles: { 'backend.s3.tfbackend': 'bucket = "b"\nallowed_account_ids = ["111122223333"]\n' },
   changes: [{ address: 'aws_lambda_function.this', actions: ['update'] }],
-  rest: [{ address: 'aws_lambda_alias.live', actions: ['update'] }],
   outputChanges: {},
   diff: `
 Terraform used the selected providers to generate the following execution
@@ -79,7 +75,7 @@ Terraform will perform the following actions:
 /** The outputs of a stage with a form, a user pool and an alias. */
 export const FORM_OUTPUTS = {
   ...OUTPUTS,
-  live_alias: { function_name: 'inquiries-develop', name: 'live', version: '4' },
+  live_alias: { function_name: 'inquiries-develop', name: 'live' },
   site: { bucket: 'form-bucket', distribution_id: 'E2', url: 'https://d1.example.com/' },
   form_config: {
     issuer: 'https://issuer.example.com/pool',
@@ -90,12 +86,12 @@ export const FORM_OUTPUTS = {
   smoke_sign_in: { user_pool_id: 'eu_1', client_id: 'c2' },
 };
 
-/** `terraform show` prints four things. */
+/** `terraform show` prints three things. */
 const PROGRAM = `#!/bin/sh
 PATH=/usr/bin:/bin
 cd '${paths.ROOT}'
 name=\${0##*/}
-echo "$name $*\${TF_VAR_shift:+ with shift $TF_VAR_shift}" >> calls
+echo "$name $*" >> calls
 [ "$name" = tofu ] && name=terraform
 key="$name $1"
 for arg; do case $arg in -var-file=*) cp "\${arg#*=}" variables.json;; esac; done
@@ -110,20 +106,19 @@ if [ "$key" = "$(cat arranged/failing)" ]; then
   cat arranged/error >&2
   exit 1
 fi
-case "$key $2 \${3##*/}" in
+case "$key $2 $3" in
   'terraform show -json ') key='terraform state';;
-  'terraform show -json plan-rest') key='terraform rest';;
   'terraform show -json '*) key='terraform changes';;
 esac
 if [ -e "arranged/$key" ]; then cat "arranged/$key"; fi
 `;
 
-const toPlan = (changes: readonly Change[], outputChanges: World['outputChanges'] = {}) => ({
-  resource_changes: changes.map(({ address, actions, action_reason, before = null }) => ({
+const toPlan = (changes: readonly Change[], outputChanges: World['outputChanges']) => ({
+  resource_changes: changes.map(({ address, actions, action_reason }) => ({
     address,
     type: address.split('.')[0],
     action_reason,
-    change: { actions, before },
+    change: { actions },
   })),
   output_changes: outputChanges,
 });
@@ -149,7 +144,6 @@ export function arrange(changes: Partial<World> = {}): void {
     'terraform version': { terraform_version: world.version },
     'terraform show': world.diff,
     'terraform changes': toPlan(world.changes, world.outputChanges),
-    'terraform rest': toPlan(world.rest),
     'terraform state': { values: { root_module: { resources: world.resources } } },
     'terraform output': Object.fromEntries(outputs),
   };
@@ -165,9 +159,9 @@ export async function runCommandHere(main: Main, args: string, { env, ...options
     ...options,
     env: {
       ...process.env,
-      TF_PLUGIN_DIR: undefined,
       PATH: join(paths.ROOT, 'bin'),
       TMPDIR: join(paths.ROOT, 'tmp'),
+      TF_PLUGIN_DIR: '',
       ...env,
     },
   });

@@ -75,7 +75,7 @@ describe('the module', () => {
     expect(Metrics).toContainEqual({ Name: 'Faults', Unit: 'Count' });
     expect(source).toContain(`function_namespace = "${Namespace}"`);
     expect(source).toContain('namespace = local.function_namespace, name = "Faults"');
-    // The metric filter not_json matches this line, so that the alarm on 5xx can subtract it.
+    // The metric filter not-json matches this line, so that the alarm on 5xx can subtract it.
     expect(warn).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ status: 500 }));
     expect(source).toContain('{ $.level = \\"WARN\\" && $.message.status = 500 }');
     vi.restoreAllMocks();

@@ -163,8 +163,12 @@ export function readTopics(value: unknown, key: string, place?: string): readonl
 }
 
 function readLanguages(value: unknown, key: string): readonly Language[] {
-  const isValid = Array.isArray(value) && value.length > 0 && value.every(isLanguage);
-  return isValid ? value : refuse(key, `a list of languages of the form (${languages.join(', ')})`);
+  const isValid =
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every(isLanguage) &&
+    new Set(value).size === value.length;
+  return isValid ? value : refuse(key, `a list of languages of the form (${languages.join(', ')}), each once`);
 }
 
 /**

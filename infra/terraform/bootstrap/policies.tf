@@ -16,13 +16,12 @@ locals {
 
   state_key = "inquiries/terraform.tfstate"
 
+  iam = "arn:${local.partition}:iam::${local.account}"
+
   # Certificates of CloudFront and metrics of health checks are in us-east-1.
   regions = distinct([local.region, "us-east-1"])
 
-  boundary_arns = {
-    for stage in local.stages :
-    stage => "arn:${local.partition}:iam::${local.account}:policy${local.path}${var.name}-${stage}-boundary-${local.region}"
-  }
+  boundary_arns = { for stage in local.stages : stage => "${local.iam}:policy${local.path}${var.name}-${stage}-boundary-${local.region}" }
 
   site_arns = {
     for stage in local.stages : stage => [
@@ -33,8 +32,7 @@ locals {
   state_bucket_arn = "arn:${local.partition}:s3:::${var.bucket}"
   state_arns       = { for stage in local.stages : stage => "${local.state_bucket_arn}/env:/${stage}/${local.state_key}" }
 
-  role_arns   = { for stage in local.stages : stage => "arn:${local.partition}:iam::${local.account}:role/${var.name}-${stage}-*" }
-  policy_arns = { for stage in local.stages : stage => "arn:${local.partition}:iam::${local.account}:policy/${var.name}-${stage}-*" }
+  role_arns = { for stage in local.stages : stage => "${local.iam}:role/${var.name}-${stage}-*" }
 
   function_arns = {
     for stage in local.stages : stage => [
@@ -46,7 +44,7 @@ locals {
   named_arns = {
     for stage in local.stages : stage => concat(
       local.function_arns[stage],
-      [local.role_arns[stage], local.policy_arns[stage]],
+      [local.role_arns[stage], "${local.iam}:policy/${var.name}-${stage}-*"],
       [for suffix in ["", "/*", "-*"] : "arn:${local.partition}:dynamodb:${local.region}:${local.account}:table/${var.name}-${stage}${suffix}"],
       [for suffix in ["", ":*", "-*"] : "arn:${local.partition}:logs:${local.region}:${local.account}:log-group:/aws/*/${var.name}-${stage}${suffix}"],
       [for suffix in ["", "-*"] : "arn:${local.partition}:cloudwatch::${local.account}:dashboard/${var.name}-${stage}${suffix}"],
@@ -91,45 +89,27 @@ locals {
     ]
   }
 
-  tagged = {
-    for stage in local.stages : stage => {
-      StringEquals = { "aws:ResourceTag/service" = var.name, "aws:ResourceTag/stage" = stage }
-    }
-  }
-  tagging = {
-    for stage in local.stages : stage => {
-      StringEquals = { "aws:RequestTag/service" = var.name, "aws:RequestTag/stage" = stage }
-    }
-  }
+  tagged  = { for stage in local.stages : stage => { StringEquals = { "aws:ResourceTag/service" = var.name, "aws:ResourceTag/stage" = stage } } }
+  tagging = { for stage in local.stages : stage => { StringEquals = { "aws:RequestTag/service" = var.name, "aws:RequestTag/stage" = stage } } }
 
   boundaries = {
     for stage in local.stages : stage => {
       Version = "2012-10-17"
       Statement = concat(
-        [
-          {
-            Sid    = "Named"
-            Effect = "Allow"
-            Action = [
-              "cloudwatch:*", "dynamodb:*", "iam:*", "lambda:*", "logs:*", "s3:*", "sns:*", "sqs:*",
-            ]
+        [for sid, statement in {
+          Named = {
+            Action   = ["cloudwatch:*", "dynamodb:*", "iam:*", "lambda:*", "logs:*", "s3:*", "sns:*", "sqs:*"]
             Resource = concat(local.named_arns[stage], local.site_arns[stage], ["${local.state_arns[stage]}*"])
-          },
-          {
-            Sid      = "State"
-            Effect   = "Allow"
+          }
+          State = {
             Action   = ["s3:GetObject", "s3:ListBucket"]
             Resource = [local.state_bucket_arn, "${local.state_bucket_arn}/${local.state_key}"]
-          },
-          {
-            Sid      = "Gateway"
-            Effect   = "Allow"
+          }
+          Gateway = {
             Action   = "apigateway:*"
             Resource = local.gateway_arns[stage]
-          },
-          {
-            Sid    = "Unnamed"
-            Effect = "Allow"
+          }
+          Unnamed = {
             Action = [
               "acm:*", "cloudfront:*", "cognito-idp:*", "ses:*",
               "cloudwatch:DescribeAlarms", "cloudwatch:GetMetricData",
@@ -142,8 +122,8 @@ locals {
               "xray:Put*",
             ]
             Resource = "*"
-          },
-        ],
+          }
+        } : merge({ Sid = sid, Effect = "Allow" }, statement)],
         local.dns_statements[stage],
         # A mailer may send by an identity that another stage created, and a table may use a key of other owners.
         [for tag, value in { service = var.name, stage = stage } : {
@@ -156,32 +136,19 @@ locals {
             StringNotEquals = { "aws:ResourceTag/${tag}" = value }
           }
         }],
-        [
-          {
-            # Otherwise a role could be created that may do more than the one that creates it.
-            Sid    = "BoundedRolesOnly"
-            Effect = "Deny"
-            Action = [
-              "iam:AttachRolePolicy", "iam:CreateRole", "iam:PutRolePermissionsBoundary", "iam:PutRolePolicy",
-            ]
+        [for sid, statement in {
+          # Otherwise a role could be created that may do more than the one that creates it.
+          BoundedRolesOnly = {
+            Action    = ["iam:AttachRolePolicy", "iam:CreateRole", "iam:PutRolePermissionsBoundary", "iam:PutRolePolicy"]
             Resource  = "*"
             Condition = { StringNotEquals = { "iam:PermissionsBoundary" = local.boundary_arns[stage] } }
-          },
-          {
-            Sid      = "BoundariesStay"
-            Effect   = "Deny"
-            Action   = "iam:DeleteRolePermissionsBoundary"
-            Resource = "*"
-          },
-          {
-            Sid    = "Bootstrap"
-            Effect = "Deny"
-            Action = "iam:*"
-            Resource = [
-              for name in ["oidc-provider/*", "policy${local.path}*", "role${local.path}*"] : "arn:${local.partition}:iam::${local.account}:${name}"
-            ]
-          },
-        ],
+          }
+          BoundariesStay = { Action = "iam:DeleteRolePermissionsBoundary", Resource = "*" }
+          Bootstrap = {
+            Action   = "iam:*"
+            Resource = [for name in ["oidc-provider/*", "policy${local.path}*", "role${local.path}*"] : "${local.iam}:${name}"]
+          }
+        } : merge({ Sid = sid, Effect = "Deny" }, statement)],
         [for arns in [local.foreign_api_arns[stage]] : {
           Sid      = "OtherApis"
           Effect   = "Deny"
@@ -192,96 +159,70 @@ locals {
     }
   }
 
-  # `terraform init` reads the state of the workspace `default`, which never exists.
-  state_statements = {
-    for stage in local.stages : stage => [
-      {
-        Sid      = "StateBucket"
-        Effect   = "Allow"
-        Action   = "s3:ListBucket"
-        Resource = local.state_bucket_arn
-      },
-      {
-        Sid      = "State"
-        Effect   = "Allow"
-        Action   = "s3:GetObject"
-        Resource = [local.state_arns[stage], "${local.state_bucket_arn}/${local.state_key}"]
-      },
-      {
-        # A plan locks the state, too.
-        Sid      = "Lock"
-        Effect   = "Allow"
-        Action   = ["s3:DeleteObject", "s3:GetObject", "s3:PutObject"]
-        Resource = "${local.state_arns[stage]}.tflock"
-      },
-    ]
-  }
-
-  read_statements = {
-    for stage in local.stages : stage => [
-      {
-        Sid    = "ReadNamed"
-        Effect = "Allow"
-        Action = [
-          "cloudfront:DescribeFunction", "cloudfront:GetFunction",
-          "cloudwatch:GetDashboard", "cloudwatch:ListTagsForResource",
-          "dynamodb:Describe*", "dynamodb:ListTagsOfResource",
-          "iam:Get*", "iam:List*",
-          "lambda:Get*", "lambda:List*",
-          "logs:DescribeMetricFilters", "logs:ListTags*",
-          "sns:GetTopicAttributes", "sns:List*",
-          "sqs:GetQueue*", "sqs:ListQueueTags",
-        ]
-        Resource = local.named_arns[stage]
-      },
-      {
-        Sid      = "ReadSite"
-        Effect   = "Allow"
-        Action   = ["s3:Get*", "s3:ListBucket"]
-        Resource = local.site_arns[stage]
-      },
-      {
-        Sid      = "ReadGateway"
-        Effect   = "Allow"
-        Action   = "apigateway:GET"
-        Resource = local.gateway_arns[stage]
-      },
-      {
-        # Configuration of what has no names, and lists. `*UserPool*` does not match the actions on users.
-        Sid    = "ReadUnnamed"
-        Effect = "Allow"
-        Action = [
-          "acm:DescribeCertificate", "acm:GetCertificate", "acm:ListTagsForCertificate",
-          "cloudfront:Get*", "cloudfront:List*",
-          "cloudwatch:DescribeAlarms", "cloudwatch:GetMetricData",
-          "cognito-idp:DescribeUserPoolDomain",
-          "kms:DescribeKey",
-          "lambda:GetEventSourceMapping", "lambda:ListEventSourceMappings", "lambda:ListTags",
-          "logs:DescribeLogGroups", "logs:DescribeResourcePolicies", "logs:GetLogDelivery", "logs:ListLogDeliveries",
-          "route53:Get*", "route53:List*",
-          "ses:GetEmailIdentity", "ses:ListTagsForResource",
-          "sns:GetSubscriptionAttributes",
-        ]
-        Resource = "*"
-      },
-      {
-        Sid    = "ReadTagged"
-        Effect = "Allow"
-        Action = [
-          "cognito-idp:Describe*", "cognito-idp:GetLogDeliveryConfiguration", "cognito-idp:GetUICustomization",
-          "cognito-idp:GetUserPoolMfaConfig", "cognito-idp:ListTagsForResource", "cognito-idp:ListUserPoolClients",
-        ]
-        Resource  = "*"
-        Condition = local.tagged[stage]
-      },
-    ]
-  }
-
-  # Attached to both roles.
+  # Attached to both roles. `terraform init` reads the state of the workspace `default`, which never exists.
   read_policies = {
     for stage in local.stages : stage => {
-      Version   = "2012-10-17"
-      Statement = concat(local.state_statements[stage], local.read_statements[stage])
+      Version = "2012-10-17"
+      Statement = [for sid, statement in {
+        StateBucket = {
+          Action   = "s3:ListBucket"
+          Resource = local.state_bucket_arn
+        }
+        State = {
+          Action   = "s3:GetObject"
+          Resource = [local.state_arns[stage], "${local.state_bucket_arn}/${local.state_key}"]
+        }
+        # A plan locks the state, too.
+        Lock = {
+          Action   = ["s3:DeleteObject", "s3:GetObject", "s3:PutObject"]
+          Resource = "${local.state_arns[stage]}.tflock"
+        }
+        ReadNamed = {
+          Action = [
+            "cloudfront:DescribeFunction", "cloudfront:GetFunction",
+            "cloudwatch:GetDashboard", "cloudwatch:ListTagsForResource",
+            "dynamodb:Describe*", "dynamodb:ListTagsOfResource",
+            "iam:Get*", "iam:List*",
+            "lambda:Get*", "lambda:List*",
+            "logs:DescribeMetricFilters", "logs:ListTags*",
+            "sns:GetTopicAttributes", "sns:List*",
+            "sqs:GetQueue*", "sqs:ListQueueTags",
+          ]
+          Resource = local.named_arns[stage]
+        }
+        ReadSite = {
+          Action   = ["s3:Get*", "s3:ListBucket"]
+          Resource = local.site_arns[stage]
+        }
+        ReadGateway = {
+          Action   = "apigateway:GET"
+          Resource = local.gateway_arns[stage]
+        }
+        # Configuration of what has no names, and lists. `*UserPool*` does not match the actions on users.
+        ReadUnnamed = {
+          Action = [
+            "acm:DescribeCertificate", "acm:GetCertificate", "acm:ListTagsForCertificate",
+            "cloudfront:Get*", "cloudfront:List*",
+            "cloudwatch:DescribeAlarms", "cloudwatch:GetMetricData",
+            "cognito-idp:DescribeUserPoolDomain",
+            "kms:DescribeKey",
+            "lambda:GetEventSourceMapping", "lambda:ListEventSourceMappings", "lambda:ListTags",
+            "logs:DescribeLogGroups", "logs:DescribeResourcePolicies", "logs:GetLogDelivery", "logs:ListLogDeliveries",
+            "route53:Get*", "route53:List*",
+            "ses:GetEmailIdentity", "ses:ListTagsForResource",
+            "sns:GetSubscriptionAttributes",
+          ]
+          Resource = "*"
+        }
+        ReadTagged = {
+          Action = [
+            "cognito-idp:Describe*", "cognito-idp:GetLogDeliveryConfiguration", "cognito-idp:GetUICustomization",
+            "cognito-idp:GetUserPoolMfaConfig", "cognito-idp:ListTagsForResource", "cognito-idp:ListUserPoolClients",
+          ]
+          Resource  = "*"
+          Condition = local.tagged[stage]
+        }
+      } : merge({ Sid = sid, Effect = "Allow" }, statement)]
     }
   }
 
@@ -290,22 +231,16 @@ locals {
       Version = "2012-10-17"
       Statement = concat(
         local.dns_statements[stage],
-        [
-          {
-            Sid      = "WriteState"
-            Effect   = "Allow"
+        [for sid, statement in {
+          WriteState = {
             Action   = "s3:PutObject"
             Resource = local.state_arns[stage]
-          },
-          {
-            Sid      = "WriteSite"
-            Effect   = "Allow"
+          }
+          WriteSite = {
             Action   = "s3:*"
             Resource = local.site_arns[stage]
-          },
-          {
-            Sid    = "WriteNamed"
-            Effect = "Allow"
+          }
+          WriteNamed = {
             Action = [
               "cloudfront:CreateFunction", "cloudfront:DeleteFunction", "cloudfront:PublishFunction", "cloudfront:UpdateFunction",
               "cloudwatch:DeleteAlarms", "cloudwatch:DeleteDashboards", "cloudwatch:Put*Alarm", "cloudwatch:PutDashboard",
@@ -323,40 +258,30 @@ locals {
               "sqs:CreateQueue", "sqs:DeleteQueue", "sqs:SetQueueAttributes", "sqs:TagQueue", "sqs:UntagQueue",
             ]
             Resource = local.named_arns[stage]
-          },
-          {
-            Sid       = "PassRole"
-            Effect    = "Allow"
+          }
+          PassRole = {
             Action    = "iam:PassRole"
             Resource  = local.role_arns[stage]
             Condition = { StringEquals = { "iam:PassedToService" = "lambda.amazonaws.com" } }
-          },
-          {
-            # API Gateway creates its role with the first custom domain of an account.
-            Sid       = "ServiceLinkedRole"
-            Effect    = "Allow"
+          }
+          # API Gateway creates its role with the first custom domain of an account.
+          ServiceLinkedRole = {
             Action    = "iam:CreateServiceLinkedRole"
             Resource  = "*"
             Condition = { StringEquals = { "iam:AWSServiceName" = "ops.apigateway.amazonaws.com" } }
-          },
-          {
-            Sid       = "Streams"
-            Effect    = "Allow"
+          }
+          Streams = {
             Action    = ["lambda:CreateEventSourceMapping", "lambda:DeleteEventSourceMapping", "lambda:UpdateEventSourceMapping"]
             Resource  = "*"
             Condition = { ArnLike = { "lambda:FunctionArn" = local.function_arns[stage] } }
-          },
-          {
-            Sid    = "WriteGateway"
-            Effect = "Allow"
+          }
+          WriteGateway = {
             Action = [
               "apigateway:DELETE", "apigateway:PATCH", "apigateway:POST", "apigateway:PUT", "apigateway:TagResource", "apigateway:UntagResource",
             ]
             Resource = local.gateway_arns[stage]
-          },
-          {
-            Sid    = "CreateTagged"
-            Effect = "Allow"
+          }
+          CreateTagged = {
             Action = [
               "acm:AddTagsToCertificate", "acm:RequestCertificate",
               "cloudfront:TagResource",
@@ -366,10 +291,8 @@ locals {
             ]
             Resource  = "*"
             Condition = local.tagging[stage]
-          },
-          {
-            Sid    = "WriteTagged"
-            Effect = "Allow"
+          }
+          WriteTagged = {
             Action = [
               "acm:DeleteCertificate", "acm:RemoveTagsFromCertificate", "acm:UpdateCertificateOptions",
               "cloudfront:CreateInvalidation", "cloudfront:DeleteDistribution", "cloudfront:UntagResource", "cloudfront:UpdateDistribution",
@@ -381,10 +304,8 @@ locals {
             ]
             Resource  = "*"
             Condition = local.tagged[stage]
-          },
-          {
-            Sid    = "WriteUnnamed"
-            Effect = "Allow"
+          }
+          WriteUnnamed = {
             Action = [
               "cloudfront:*CachePolicy", "cloudfront:*OriginAccessControl", "cloudfront:*ResponseHeadersPolicy", "cloudfront:CreateDistribution",
               "logs:*LogDelivery", "logs:PutResourcePolicy",
@@ -392,16 +313,14 @@ locals {
               "sns:SetSubscriptionAttributes", "sns:Unsubscribe",
             ]
             Resource = "*"
-          },
-          {
-            # For the tables, by a customer's key.
-            Sid       = "Grants"
-            Effect    = "Allow"
+          }
+          # For the tables, by a customer's key.
+          Grants = {
             Action    = "kms:CreateGrant"
             Resource  = "*"
             Condition = { Bool = { "kms:GrantIsForAWSResource" = "true" } }
-          },
-        ],
+          }
+        } : merge({ Sid = sid, Effect = "Allow" }, statement)],
       )
     }
   }
@@ -418,7 +337,7 @@ locals {
       for part in [split("/", var.github.repository)] : "repo:${part[0]}@${var.github.owner_id}/${part[1]}@${var.github.repository_id}"
     ],
   )
-  provider_arn = "arn:${local.partition}:iam::${local.account}:oidc-provider/token.actions.githubusercontent.com"
+  provider_arn = "${local.iam}:oidc-provider/token.actions.githubusercontent.com"
   trust_policies = {
     for kind, suffix in local.environments : kind => {
       for stage in local.stages : stage => {

@@ -1,6 +1,6 @@
 # Assertions for all three stages; `npm run check:infra` runs this file in each workspace. The ids in messages are policies of
-# Checkov (CKV…) and Trivy (AVD-…) that the assertion checks; docs/security-policies.md lists them. inbox.tftest.hcl tests the
-# setting inbox, which is unset here.
+# Checkov (CKV…) and Trivy (AVD-…) that the assertion checks; docs/security-policies.md lists them. everything.tftest.hcl tests the
+# setting inbox, which is unset here, and the alarms.
 
 mock_provider "aws" {
   source = "./tests/mocks"
@@ -242,9 +242,6 @@ run "stage" {
     condition = {
       stage     = output.stage
       url       = output.api_url
-      table     = output.table_name
-      function  = output.function_name
-      logs      = [output.log_group_name, output.access_log_group_name]
       origin    = output.cors_origin
       dashboard = split("#", output.dashboard_url)[1]
       records   = length(output.dns_records)
@@ -252,9 +249,6 @@ run "stage" {
       } == {
       stage     = terraform.workspace
       url       = "https://${terraform.workspace}.api.example.com"
-      table     = "inquiries-${terraform.workspace}"
-      function  = "inquiries-${terraform.workspace}"
-      logs      = [aws_cloudwatch_log_group.function.name, aws_cloudwatch_log_group.access.name]
       origin    = "https://${terraform.workspace}.example.com"
       dashboard = "dashboards/dashboard/inquiries-${terraform.workspace}"
       records   = 0
@@ -270,13 +264,31 @@ run "stage" {
     error_message = "There is a resource for mail without the setting inbox."
   }
   assert {
-    condition = (
-      output.mailer_function_name == null && output.dead_letter_queue_url == null && length(output.mail_dns_records) == 0
-    )
+    condition     = output.dead_letter_queue_url == null && length(output.mail_dns_records) == 0
     error_message = "An output names a resource for mail without the setting inbox."
   }
   assert {
     condition     = !contains([for statement in jsondecode(aws_iam_policy.inbox.policy).Statement : statement.Sid], "SendAgain")
     error_message = "Operators may invoke a mailer that does not exist."
+  }
+  assert {
+    condition     = length(aws_route53_health_check.form) + length(aws_cloudwatch_metric_alarm.form) + length(aws_sns_topic.form) == 0
+    error_message = "A form that this stage does not serve is watched."
+  }
+  assert {
+    condition     = length(aws_cloudwatch_metric_alarm.this) == 10 && !anytrue([for name in keys(aws_cloudwatch_metric_alarm.this) : startswith(name, "mailer-")])
+    error_message = "There is an alarm on mail without the setting inbox, or another is missing."
+  }
+  assert {
+    condition = [
+      for widget in jsondecode(aws_cloudwatch_dashboard.this.dashboard_body).widgets : try(widget.properties.markdown, widget.properties.title)
+      ] == [
+      "Alarms of inquiries-${terraform.workspace}",
+      "## Is it up?", "Requests and failures", "Function: errors, internal errors (faults), throttles", "Table: throttles and errors",
+      "## Can users get in?", "Refused (401) and admitted requests",
+      "## Is it fast?", "Latency seen by clients (ms)", "Function: duration (ms), instances, memory (MB)", "Table: latency (ms)",
+      "## Who is affected?", "Refused and failed requests", "Latest internal errors", "Slowest requests",
+    ]
+    error_message = "The dashboard has widgets of what the stage does not have, or lacks others."
   }
 }
