@@ -168,7 +168,9 @@ function readLanguages(value: unknown, key: string): readonly Language[] {
     value.length > 0 &&
     value.every(isLanguage) &&
     new Set(value).size === value.length;
-  return isValid ? value : refuse(key, `a list of languages of the form (${languages.join(', ')}), each once`);
+  return isValid
+    ? value
+    : refuse(key, `a list of languages of the form (${languages.join(', ')}), each once`);
 }
 
 /**
