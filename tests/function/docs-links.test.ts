@@ -5,10 +5,11 @@ import { expect, it } from 'vitest';
 import { ROOT } from '../../lib/paths.ts';
 import { readText } from '../helpers/repository.ts';
 
-const listed = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' }).trim().split('\n');
-const files = listed.filter(
-  (file) => !/\.png$|package-lock\.json$/.test(file) && existsSync(join(ROOT, file)),
-);
+const isText = (file: string) => !/\.png$|package-lock\.json$/.test(file) && existsSync(join(ROOT, file));
+const files = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' })
+  .split('\n')
+  .slice(0, -1)
+  .filter(isText);
 const pages = files.filter((file) => file.endsWith('.md'));
 
 it('names only pages, records and, in pages, files of code that exist', () => {
@@ -38,10 +39,11 @@ it.each(pages)('%s links to files and headings that exist', (page) => {
         .replaceAll(/[^\w\- ]/g, '')
         .replaceAll(' ', '-'),
     );
-  const links = [...readText(page).matchAll(/\]\((?!https?:)([^)\s#]*)#?([^)\s]*)\)/g)];
-  const broken = links.filter(([, path = '', anchor = '']) => {
-    const target = path === '' ? page : join(dirname(page), path);
-    return !existsSync(join(ROOT, target)) || (anchor !== '' && !anchorsOf(target).includes(anchor));
-  });
+  const broken = [...readText(page).matchAll(/\]\((?!https?:)([^)\s#]*)#?([^)\s]*)\)/g)].filter(
+    ([, path = '', anchor = '']) => {
+      const target = path === '' ? page : join(dirname(page), path);
+      return !existsSync(join(ROOT, target)) || (anchor !== '' && !anchorsOf(target).includes(anchor));
+    },
+  );
   expect(broken.map(([link]) => link)).toEqual([]);
 });

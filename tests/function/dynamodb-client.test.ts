@@ -4,7 +4,6 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
 
 const TABLE = { TableName: 'inquiries' };
-
 beforeEach(() => {
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'local');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'local');

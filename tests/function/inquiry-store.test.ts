@@ -76,7 +76,6 @@ describe('a list', () => {
   it.each([
     ['has a row a millisecond before its expiry', -1, 1],
     ['has no row from its expiry on', 0, 0],
-    ['has no row after its expiry', 1_000, 0],
   ])('%s', async (_, later, count) => {
     const { store } = setUpWith(
       { now: () => 1_800_000_000_000 + later },
@@ -208,32 +207,21 @@ describe('a write with a key', () => {
     ]);
   });
 
-  it.each<[string, object, object, object[]?]>([
-    ['the id of the inquiry that has the key', {}, { id: OTHER_ID }],
-    ['the same while another transaction has the inquiry', {}, { id: OTHER_ID }, [CONFLICT]],
-    ['a refusal where the text is another', { payload: 'x' }, { refusal: 'reused' }],
-    ['a refusal where the row has no text', { payload: undefined }, { refusal: 'reused' }],
-  ])('resolves to %s', async (_, change, result, others = [NONE]) => {
-    const { store } = setUp(cancelled({ ...FAILED, Item: makeKeyRow(change) }, ...others));
-    expect(await store.put(INQUIRY, makeCall(), 'k')).toEqual(result);
-  });
-
-  it.each([
-    ['the subject', { subject: 'S' }],
-    ['the body', { body: '' }],
-    ['the boundary between the two', { subject: 'sb', body: '' }],
-  ])('tells another text by %s', async (_, change) => {
-    const { store } = setUp(cancelled({ ...FAILED, Item: makeKeyRow() }, NONE));
-    const result = await store.put({ ...INQUIRY, ...change }, makeCall(), 'k');
-    expect(result).toEqual({ refusal: 'reused' });
-  });
-
-  it.each([
-    ['the key', [CONFLICT, NONE]],
-    ['the inquiry', [NONE, CONFLICT]],
-  ])('resolves to a refusal while another transaction has %s', async (_, reasons) => {
+  const known = (change?: object) => ({ ...FAILED, Item: makeKeyRow(change) });
+  const [REUSED, IN_USE] = [{ refusal: 'reused' }, { refusal: 'in use' }];
+  it.each<[string, object[], object, object?]>([
+    ['the id of the inquiry that has the key', [known(), NONE], { id: OTHER_ID }],
+    ['the same while another transaction has the inquiry', [known(), CONFLICT], { id: OTHER_ID }],
+    ['a refusal where the row has another text', [known({ payload: 'x' }), NONE], REUSED],
+    ['a refusal where the row has no text', [known({ payload: undefined }), NONE], REUSED],
+    ['a refusal of another subject', [known(), NONE], REUSED, { subject: 'S' }],
+    ['a refusal of another body', [known(), NONE], REUSED, { body: '' }],
+    ['a refusal of another boundary between them', [known(), NONE], REUSED, { subject: 'sb', body: '' }],
+    ['a refusal while another transaction has the key', [CONFLICT, NONE], IN_USE],
+    ['a refusal while another transaction has the inquiry', [NONE, CONFLICT], IN_USE],
+  ])('resolves to %s', async (_, reasons, result, change) => {
     const { store } = setUp(cancelled(...reasons));
-    expect(await store.put(INQUIRY, makeCall(), 'k')).toEqual({ refusal: 'in use' });
+    expect(await store.put({ ...INQUIRY, ...change }, makeCall(), 'k')).toEqual(result);
   });
 
   it.each([
@@ -246,7 +234,7 @@ describe('a write with a key', () => {
   });
 
   it('rejects as MalformedRow when the row of the key names no inquiry', async () => {
-    const { store } = setUp(cancelled({ ...FAILED, Item: makeKeyRow({ inquiry: undefined }) }));
+    const { store } = setUp(cancelled(known({ inquiry: undefined })));
     await expect(store.put(INQUIRY, makeCall(), 'k')).rejects.toMatchObject({
       name: 'MalformedRow',
       message: 'A stored row is not an idempotency key.',
@@ -255,7 +243,7 @@ describe('a write with a key', () => {
 
   it.each([
     ['a success', { ConsumedCapacity: [], $metadata: { attempts: 2 } }, 2],
-    ['a known key', cancelled({ ...FAILED, Item: makeKeyRow() }), 1],
+    ['a known key', cancelled(known()), 1],
     ['a conflict', cancelled(CONFLICT), 1],
   ])('counts the attempts of %s', async (_, answer, attempts) => {
     const call = makeCall();
@@ -351,28 +339,16 @@ it('a query for an email that no key can hold finds nothing and is not sent', as
 });
 
 describe('attempts', () => {
-  const slow = { $metadata: { attempts: 3 } };
-  it.each([
-    [
-      'what the SDK says of each page',
-      [
-        { Items: [], LastEvaluatedKey: toRow({ pk: 'p' }), ...slow },
-        { Items: [], ...slow },
-      ],
-      6,
-    ],
+  const slow = { Items: [], $metadata: { attempts: 3 } };
+  it.each<[string, object[], number, AbortSignal?]>([
+    ['what the SDK says of each page', [{ ...slow, LastEvaluatedKey: toRow({ pk: 'p' }) }, slow], 6],
     ['what it says of a failure', [Object.assign(new Error(), slow)], 3],
     ['none when nothing was sent', [new Error()], 0],
-  ])('are %s', async (_, answers, expected) => {
-    const call = makeCall();
+    ['one when the signal has ended the request', [new Error()], 1, AbortSignal.abort()],
+  ])('are %s', async (_, answers, expected, signal) => {
+    const call = makeCall(signal);
     await readPages(setUp(...answers).store, {}, call).catch(() => undefined);
     expect(call.attempts).toBe(expected);
-  });
-
-  it('are one when the signal has ended the request, of which the SDK does not tell', async () => {
-    const call = makeCall(AbortSignal.abort());
-    await readPages(setUp(new Error('aborted')).store, {}, call).catch(() => undefined);
-    expect(call.attempts).toBe(1);
   });
 });
 

@@ -1,5 +1,5 @@
 /** What expires is hidden to the second, whether or not DynamoDB has deleted it. docs/adr/0084 */
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { createInbox } from '../../inbox/store.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
@@ -36,7 +36,6 @@ describeOnDynamoDbLocal('retention', (endpoint) => {
     return {
       owner,
       clock,
-      service,
       async create(subject: string, retentionDays: number) {
         retention = retentionDays;
         return (await service.create(owner, { subject, body: '' }, makeCall())).inquiry;
@@ -65,41 +64,27 @@ describeOnDynamoDbLocal('retention', (endpoint) => {
     expect(await inbox.answer(id, { reply: 'late', respondent: 'R' })).toEqual({ status: 'not-found' });
   });
 
-  describe('in a list in pages', () => {
-    // Newest first, as the service lists them; a dot has expired.
-    it.each(['abc...', '...abc', '.a.b.c.', 'abc', '......a', 'ab.....cd.....e', '.......'])(
-      'with the rows %s lists the current ones, each once, and has no Link to an empty page',
-      async (rows) => {
-        const { clock, create, subjects } = setUp();
-        for (const row of rows.split('').toReversed()) await create(row, row === '.' ? 1 : 2);
-        clock.now += DAY;
-        const current = rows.replaceAll('.', '').split('');
-        expect(await subjects()).toEqual({ subjects: current, next: undefined });
-        for (const limit of [1, 2, 3, 5]) {
-          const pages: string[][] = [];
-          for (let query: object | undefined = { limit: String(limit) }; query !== undefined;) {
-            const page: Awaited<ReturnType<typeof subjects>> = await subjects(query);
-            pages.push(page.subjects);
-            query = page.next && { limit: String(page.next.limit), before: page.next.before };
-          }
-          expect(pages.flat()).toEqual(current);
-          expect(pages).toHaveLength(Math.max(1, Math.ceil(current.length / limit)));
-        }
-      },
-    );
-
-    it('reads 200 expired rows in two requests, not a few rows at a time', async () => {
-      const { clock, create, owner, service } = setUp();
-      await create('oldest', 2);
-      for (let index = 0; index < 200; index++) await create(String(index), 1);
+  // Newest first, as the service lists them; a dot has expired.
+  it.each(['abc...', '...abc', '.a.b.c.', 'abc', '......a', 'ab.....cd.....e', '.......'])(
+    'with the rows %s in pages lists the current ones, each once, and has no Link to an empty page',
+    async (rows) => {
+      const { clock, create, subjects } = setUp();
+      for (const row of rows.split('').toReversed()) await create(row, row === '.' ? 1 : 2);
       clock.now += DAY;
-      const call = makeCall();
-      const { list, next } = await readList(service, owner, { limit: '1' }, call);
-      expect(list.inquiries.map(({ subject }) => subject)).toEqual(['oldest']);
-      expect(next).toBe(undefined);
-      expect(call.attempts).toBe(2);
-    });
-  });
+      const current = rows.replaceAll('.', '').split('');
+      expect(await subjects()).toEqual({ subjects: current, next: undefined });
+      for (const limit of [1, 2, 3, 5]) {
+        const pages: string[][] = [];
+        for (let query: object | undefined = { limit: String(limit) }; query !== undefined;) {
+          const page: Awaited<ReturnType<typeof subjects>> = await subjects(query);
+          pages.push(page.subjects);
+          query = page.next && { limit: String(page.next.limit), before: page.next.before };
+        }
+        expect(pages.flat()).toEqual(current);
+        expect(pages).toHaveLength(Math.max(1, Math.ceil(current.length / limit)));
+      }
+    },
+  );
 
   it('of a new inquiry is that of RETENTION_DAYS in the built function', async () => {
     const sandbox = await startSandbox({ ...own.environment(), RETENTION_DAYS: '7' });

@@ -10,15 +10,13 @@ function stub(id: string, secret: string, token: string): void {
 }
 
 describe('credentials in the bundle', () => {
-  it('are those of the environment, with the session token that Lambda gives', async () => {
-    stub('id', 'secret', 'token');
-    const credentials = { accessKeyId: 'id', secretAccessKey: 'secret', sessionToken: 'token' };
-    expect(await defaultProvider()()).toEqual(credentials);
-  });
-
-  it('are those of the environment without a session token, as on a local engine', async () => {
-    stub('id', 'secret', '');
-    expect(await defaultProvider()()).toEqual({ accessKeyId: 'id', secretAccessKey: 'secret' });
+  it.each([
+    ['with the session token that Lambda gives', 'token', { sessionToken: 'token' }],
+    ['without one, as on a local engine', '', {}],
+  ])('are those of the environment, %s', async (_, token, session) => {
+    stub('id', 'secret', token);
+    const keys = { accessKeyId: 'id', secretAccessKey: 'secret' };
+    expect(await defaultProvider()()).toEqual({ ...keys, ...session });
   });
 
   it.each([

@@ -19,12 +19,9 @@ export function describeOnEngines(
   }
 }
 
-/** Runs a suite on DynamoDB Local. Says so where it is skipped. */
+/** Runs a suite on DynamoDB Local, or skips it; tests/helpers/engines-setup.ts says why. */
 export function describeOnDynamoDbLocal(title: string, suite: (endpoint: string) => void): void {
   const { 'dynamodb-local': endpoint } = inject('engines');
-  if (endpoint === undefined) {
-    process.stdout.write(`\nSKIPPED: ${title}, because DynamoDB Local is not running.\n`);
-  }
   // oxlint-disable-next-line vitest/valid-title -- the callers' titles are strings
   describe.skipIf(endpoint === undefined)(title, () => {
     suite(endpoint ?? '');

@@ -26,21 +26,16 @@ export async function list(
   return { list: JSON.parse(json) as InquiryListResponse, next };
 }
 
-export interface EventOptions {
-  readonly method?: unknown;
-  /** `null`: no authorizer ran. */
-  readonly claims?: unknown;
-  /** Sent as it is; anything but a string is no body the gateway would send. */
-  readonly body?: unknown;
-  readonly isBase64Encoded?: boolean;
-}
-
-/** A payload 2.0 event, as far as the function reads it. */
+/**
+ * A payload 2.0 event, as far as the function reads it.
+ *
+ * @param options.claims - `null`: no authorizer ran.
+ */
 export function makeEvent({
   method = 'GET',
   claims = { sub: SUB, email: EMAIL },
   ...body
-}: EventOptions): GatewayEvent {
+}: Pick<GatewayEvent, 'body' | 'isBase64Encoded'> & { method?: unknown; claims?: unknown }): GatewayEvent {
   return {
     requestContext: { http: { method }, ...(claims !== null && { authorizer: { jwt: { claims } } }) },
     ...body,

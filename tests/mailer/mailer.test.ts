@@ -14,10 +14,6 @@ import { refuseMail } from '../helpers/ses.ts';
 const toInsert = async (mailer: Mailer, inquiry: Inquiry): Promise<StreamRecord> =>
   toRecord(await mailer.readRow(inquiry));
 
-/** A row without one of its attributes. */
-const without = (row: Row, name: string): Row =>
-  Object.fromEntries(Object.entries(row).filter(([other]) => other !== name));
-
 describeOnDynamoDbLocal('the mailer', (engine) => {
   let mailer: Mailer;
   beforeAll(async () => {
@@ -72,8 +68,8 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       const inquiry = await mailer.create(undefined, { subject: 'Lamp', body: 'It is broken.' });
       const OldImage = await mailer.readRow(inquiry);
       await mailer.inbox.answer(inquiry.id, { reply: 'We send a new one.', respondent: 'bea' });
-      const NewImage = await mailer.readRow(inquiry);
-      expect(await mailer.handle([toRecord(NewImage, { eventName: 'MODIFY', OldImage })])).toEqual([]);
+      const record = toRecord(await mailer.readRow(inquiry), { eventName: 'MODIFY', OldImage });
+      expect(await mailer.handle([record])).toEqual([]);
       expect(mailer.mails).toMatchObject([
         {
           Destination: { ToAddresses: ['ana@example.com'] },
@@ -166,9 +162,12 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       };
       const pages = await Array.fromAsync(paginateScan({ client: mailer.client }, scan));
       const own = pages.flatMap(({ Items = [] }) => Items);
-      expect(new Set(own.map((item) => item['__edb_e__'] as string))).toEqual(new Set(['delivery', 'quota']));
-      const record = own.find((item) => item['inquiry'] === inquiry.id);
-      expect(record).toMatchObject({ __edb_e__: 'delivery', mail: 'inquiry' });
+      const entitiesOf = (items: typeof own) => new Set(items.map((item) => item['__edb_e__'] as string));
+      expect(entitiesOf(own)).toEqual(new Set(['delivery', 'quota']));
+      const { id } = inquiry;
+      expect(own).toContainEqual(
+        expect.objectContaining({ __edb_e__: 'delivery', mail: 'inquiry', inquiry: id }),
+      );
       for (const item of own) {
         expect(item['expires_at']).toBeGreaterThan(Date.now() / 1_000 + 2 * 86_400 - 3_600);
         expect(item).not.toHaveProperty('id');
@@ -177,20 +176,20 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       }
       const index = { TableName: mailer.table, IndexName: 'by-time' };
       const { Items: listed = [] } = await mailer.client.send(new ScanCommand(index));
-      expect(new Set(listed.map((item) => item['__edb_e__'] as string))).toEqual(new Set(['inquiry']));
+      expect(entitiesOf(listed)).toEqual(new Set(['inquiry']));
     });
   });
 
   describe('a poison row holds nothing back', () => {
-    it.each<[string, (row: Row) => Row]>([
-      ['without a subject', (row) => without(row, 'subject')],
-      ['without an id', (row) => without(row, 'id')],
-      ['with a malformed id', (row) => ({ ...row, id: { S: 'poison@example.com' } })],
-      ['with a body that is a number', (row) => ({ ...row, body: { N: '5' } })],
-      ['with a number that JavaScript does not have', (row) => ({ ...row, body: { N: '9'.repeat(38) } })],
+    it.each<[string, object]>([
+      ['without a subject', { subject: undefined }],
+      ['without an id', { id: undefined }],
+      ['with a malformed id', { id: { S: 'poison@example.com' } }],
+      ['with a body that is a number', { body: { N: '5' } }],
+      ['with a number that JavaScript does not have', { body: { N: '9'.repeat(38) } }],
     ])('%s', async (_, poison) => {
       const [before, after] = [await createRecord(), await createRecord()];
-      const bad = toRecord(poison(await mailer.readRow(await mailer.create())));
+      const bad = toRecord({ ...(await mailer.readRow(await mailer.create())), ...poison });
       expect(await mailer.handle([before, bad, after])).toEqual([]);
       expect(mailer.mails).toHaveLength(2);
       const { outcomes, text } = await mailer.takeLog(3);
@@ -416,13 +415,9 @@ describeOnDynamoDbLocal('a flood', (engine) => {
       const inquiry = await mailer.create(owner, { subject: `minute ${minute}` });
       await mailer.handle([await toInsert(mailer, inquiry)]);
     }
-    expect(mailer.mails.map(({ Content }) => Content.Simple.Subject.Data.slice(20))).toEqual([
-      'minute 0',
-      'minute 1',
-      expect.stringMatching(/^No more mails before \d\d:00 UTC about ana@example\.com$/),
-      'minute 60',
-      'minute 61',
-    ]);
+    expect(mailer.mails.map(({ Content }) => Content.Simple.Subject.Data.slice(20, 33)).join()).toBe(
+      'minute 0,minute 1,No more mails,minute 60,minute 61',
+    );
     const { outcomes } = await mailer.takeLog(6);
     expect(outcomes.join(' ')).toBe('sent sent limit-mail-sent withheld sent sent');
   });

@@ -15,7 +15,7 @@ import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import type { AsyncCommand } from 'fast-check';
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
 import type { Identity } from '../../src/identity.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
@@ -505,55 +505,53 @@ describeOnDynamoDbLocal('exactly once', (endpoint) => {
   });
   afterAll(() => table.close());
 
-  describe.concurrent('whatever the order of requests, faults, crashes and times', () => {
-    it.each(Array.from({ length: LANES }, (_, lane) => [lane % 2 === 0 ? undefined : LIMIT, lane]))(
-      'with a limit of %s (%i)',
-      async (limit, lane) => {
-        const clients = await Promise.all(
-          Array.from({ length: CLIENTS }, async () => startClient(table, limit)),
-        );
-        const real = { table, clients };
-        let count = 0;
-        let hasFailed = false;
-        let time = Date.UTC(2030, 0);
-        const property = fc.asyncProperty(commands, async (chosen) => {
-          // After a failure, the runs look for the shortest one that fails.
-          if (count >= OPERATIONS && !hasFailed) return;
-          for (const { hold } of clients) hold.drop();
-          const [one, two] = [randomUUID(), randomUUID()];
-          const model: Model = {
-            // The clock of the clients does not run backwards from one run to the next.
-            time: (time = Math.ceil(time / DAY + 1) * DAY),
-            limit,
-            owners: [
-              { sub: one, email: 'ana@example.com' },
-              { sub: one, email: 'bo@example.com' },
-              { sub: two, email: 'ana@example.com' },
-            ],
-            stored: new Map(),
-            swept: new Set(),
-            late: [],
-            count: 0,
-          };
-          try {
-            await fc.asyncModelRun(() => ({ model, real }), chosen);
-            await arrive.run(model, real);
-          } catch (error) {
-            hasFailed = true;
-            throw error;
-          } finally {
-            time = model.time;
-            count += model.count;
-            for (const rows of model.stored.values()) stored += rows.length;
-          }
-        });
-        // Of a fast selection every run is the same.
-        await fc.assert(property, { numRuns: OPERATIONS / 5, ...(!isHard && { seed: lane }) });
-        await Promise.all(clients.map(async (client) => client.close()));
-        expect(count).toBeGreaterThanOrEqual(OPERATIONS);
-      },
-    );
-  });
+  it.concurrent.each(Array.from({ length: LANES }, (_, lane) => [lane % 2 === 0 ? undefined : LIMIT, lane]))(
+    'whatever the order of requests, faults, crashes and times, with a limit of %s (%i)',
+    async (limit, lane) => {
+      const clients = await Promise.all(
+        Array.from({ length: CLIENTS }, async () => startClient(table, limit)),
+      );
+      const real = { table, clients };
+      let count = 0;
+      let hasFailed = false;
+      let time = Date.UTC(2030, 0);
+      const property = fc.asyncProperty(commands, async (chosen) => {
+        // After a failure, the runs look for the shortest one that fails.
+        if (count >= OPERATIONS && !hasFailed) return;
+        for (const { hold } of clients) hold.drop();
+        const [one, two] = [randomUUID(), randomUUID()];
+        const model: Model = {
+          // The clock of the clients does not run backwards from one run to the next.
+          time: (time = Math.ceil(time / DAY + 1) * DAY),
+          limit,
+          owners: [
+            { sub: one, email: 'ana@example.com' },
+            { sub: one, email: 'bo@example.com' },
+            { sub: two, email: 'ana@example.com' },
+          ],
+          stored: new Map(),
+          swept: new Set(),
+          late: [],
+          count: 0,
+        };
+        try {
+          await fc.asyncModelRun(() => ({ model, real }), chosen);
+          await arrive.run(model, real);
+        } catch (error) {
+          hasFailed = true;
+          throw error;
+        } finally {
+          time = model.time;
+          count += model.count;
+          for (const rows of model.stored.values()) stored += rows.length;
+        }
+      });
+      // Of a fast selection every run is the same.
+      await fc.assert(property, { numRuns: OPERATIONS / 5, ...(!isHard && { seed: lane }) });
+      await Promise.all(clients.map(async (client) => client.close()));
+      expect(count).toBeGreaterThanOrEqual(OPERATIONS);
+    },
+  );
 
   it('every kind of outcome has occurred in full counts, and nothing else is stored', async () => {
     if (isHard) expect([...met].toSorted()).toEqual(Object.keys(outcomes).toSorted());

@@ -198,18 +198,13 @@ describeOnDynamoDbLocal('with an Idempotency-Key', (endpoint) => {
     }
   });
 
-  const retried = createTally(
-    '8m exactly once: keys whose request was repeated until its 201, while answers were lost',
-  );
+  const retried = createTally('8m exactly once: keys, each request repeated until its 201');
   const lost = createTally('8n exactly once: of these, answered 500 though stored');
   const WRITES = isHard ? 1_047 : 100;
   it(`a client that repeats each of ${WRITES} requests until it has a 201 has stored each once`, async () => {
     const { proxy, post, stored } = await openScene(endpoint);
-    const afterTheWrite = [
-      cutConnection('after', 'reset'),
-      cutConnection('after', 'close'),
-      answerAfter(() => ({ status: 500 })),
-    ];
+    const failing = answerAfter(() => ({ status: 500 }));
+    const afterTheWrite = [cutConnection('after', 'reset'), cutConnection('after', 'close'), failing];
     // Long enough that some requests lose the answers to all of their attempts.
     proxy.plan = (attempt) => {
       if (attempt % 200 < 40) return afterTheWrite[attempt % 3];

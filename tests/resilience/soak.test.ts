@@ -47,11 +47,7 @@ const FAULTS: [probability: number, fault: Fault][] = [
 ];
 const chooseFault = (): Fault => {
   let dice = Math.random();
-  for (const [probability, fault] of FAULTS) {
-    dice -= probability;
-    if (dice < 0) return fault;
-  }
-  return delay(Math.random() * 20);
+  return FAULTS.find(([probability]) => (dice -= probability) < 0)?.[1] ?? delay(Math.random() * 20);
 };
 
 let table: OwnTable;

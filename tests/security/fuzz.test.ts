@@ -118,8 +118,6 @@ function refine(
   return isFull ? { status: 429 } : verdict;
 }
 
-// -- events ---------------------------------------------------------------------------------------------------------
-
 const anything = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
   fc.anything({ maxDepth: 2, withNullPrototype: true }),
@@ -214,8 +212,6 @@ const events = fc.oneof(
   { weight: 5, arbitrary: mutated },
   { weight: 1, arbitrary: anything },
 );
-
-// -- the function ---------------------------------------------------------------------------------------------------
 
 describe('the function', () => {
   const fuzzed = createTally('5a random and mutated events through the function');
@@ -356,8 +352,6 @@ describe('the function', () => {
     );
   });
 });
-
-// -- the gateway ----------------------------------------------------------------------------------------------------
 
 describe('the gateway', () => {
   const tally = createTally('5b requests through the gateway, answers checked against docs/openapi.yaml');
