@@ -62,6 +62,7 @@ export async function resolveId({ findIds }: Inbox, idOrReference: string): Prom
   return ids[0] ?? failToFind(idOrReference);
 }
 
+/** Throws the error for an inquiry that does not exist. */
 export function failToFind(idOrReference: string): never {
   throw new Error(`There is no inquiry ${idOrReference}.`);
 }

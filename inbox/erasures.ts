@@ -40,7 +40,7 @@ export interface Replayable {
 
 const KEY_BYTES = 32;
 
-/** Makes nothing of an error with the given name or code. */
+/** Creates a handler that ignores errors with a name or code, and throws all others. */
 const ignore =
   (expected: string) =>
   (error: NodeJS.ErrnoException): undefined => {
@@ -56,7 +56,7 @@ export function openErasures({ stage, client, erasures: { table, key: place } }:
     if (isLocal) await createLocalTable(client, table);
   };
 
-  /** Passes on the result of a request about the table of the record. */
+  /** Waits for a request, and names the table of the record when it does not exist. */
   const ask = async <Result>(request: Promise<Result>): Promise<Result> =>
     request.catch((cause: Error) => {
       if (cause.name !== 'ResourceNotFoundException') throw cause;

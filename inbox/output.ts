@@ -38,7 +38,10 @@ export function cutText(text: string, columns: number): string {
 /** Scripts that are written from right to left. */
 const RIGHT_TO_LEFT = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC\u{10800}-\u{10FFF}\u{1E800}-\u{1EFFF}]/u;
 
-/** Cuts or fills a cell. One that is written from right to left must not change places with others. UAX #9, 3.1.2 */
+/**
+ * Cuts or pads a cell to a width. Text that is written from right to left is isolated, so that cells keep their order.
+ * UAX #9, 3.1.2
+ */
 function fit(text: string, columns: number): string {
   const cut = cutText(text, columns);
   const isolated = RIGHT_TO_LEFT.test(cut) ? `\u2068${cut}\u2069` : cut;

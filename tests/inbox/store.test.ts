@@ -38,7 +38,7 @@ describe('list', () => {
   });
 
   it('filters', async () => {
-    const { add, listIds } = await open(1);
+    const { add, listIds } = await open(2);
     const answered = { respondent: 'R', reply_at: new Date(NOW).toISOString() };
     const rows = [
       await add(1_000, answered),
