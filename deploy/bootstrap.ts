@@ -229,10 +229,7 @@ interface Outputs {
 /** Writes what the stages' module reads, and says what comes next. */
 async function finish(session: Bootstrap): Promise<void> {
   const { accountId, bucket, region } = session.place;
-  const { permissions_boundaries: boundaries, github_roles: roles } = await readOutputs<Outputs>(
-    session,
-    BOOTSTRAP,
-  );
+  const { permissions_boundaries: boundaries, github_roles: roles } = await readOutputs<Outputs>(session);
   writeFileSync(
     BACKEND_FILE,
     `# Written by npm run bootstrap.\nbucket              = "${bucket}"\nregion              = "${region}"\nallowed_account_ids = ["${accountId}"]\n`,
@@ -281,25 +278,23 @@ async function bootstrap(
       session.changed = 'the bucket';
       await createStateBucket(place);
     }
-    const env = { AWS_REGION: region };
-    const options = { cwd: BOOTSTRAP, env };
     const backend = [`bucket=${bucket}`, `region=${region}`, `allowed_account_ids=["${accountId}"]`].map(
       (setting) => `-backend-config=${setting}`,
     );
     const source = providerSource(io.env);
-    await terraform(session, ['init', '-no-color', '-reconfigure', ...backend, ...source], options);
+    await terraform(session, ['init', '-no-color', '-reconfigure', ...backend, ...source]);
 
     const variables = join(folder, 'variables.tfvars.json');
     writeJson(variables, { ...settings, bucket });
     const file = join(folder, 'plan');
-    const plan = await makePlan(session, file, { args: [`-var-file=${variables}`], ...options });
+    const plan = await makePlan(session, file, `-var-file=${variables}`);
     io.stdout.write(`\n${plan.text}\n\n`);
     if (planOnly) return;
     if (plan.hasChanges) await confirm('Apply this plan?');
     // Before the first change, so that a second run after an interruption continues with the same settings.
     writeJson(SETTINGS_FILE, settings);
     session.changed = 'resources';
-    if (plan.hasChanges) await terraform(session, ['apply', '-no-color', file], options);
+    if (plan.hasChanges) await terraform(session, ['apply', '-no-color', file]);
     await finish(session);
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -318,7 +313,9 @@ export const main: Main = async (args, io) => {
   const bucket = settings.bucket ?? `${settings.name ?? 'inquiries'}-terraform-state-${accountId}-${region}`;
   const place = { accountId, region, bucket };
   checkBackendFile(place);
-  const session: Bootstrap = { ...openSession(io), place, changed: 'nothing' };
+  const { stdin, stdout, stderr } = io;
+  const inRegion = { stdin, stdout, stderr, env: { ...io.env, AWS_REGION: region } };
+  const session: Bootstrap = { ...openSession(inRegion, BOOTSTRAP), place, changed: 'nothing' };
   const { interruption } = session;
   try {
     await bootstrap(session, { ...options, settings });

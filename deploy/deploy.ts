@@ -12,7 +12,7 @@ import type { Io, Main } from '../lib/command-line.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
 import type { Stage } from '../lib/stages.ts';
 import { findBackendFile, hasLocalState, parseStage, readStageAccount } from './account.ts';
-import { describeLoss, initialise, keepInterrupted, makePlan, readOutputs } from './plan.ts';
+import { initialise, keepInterrupted, makePlan, readOutputs, refuseLoss } from './plan.ts';
 import type { Plan } from './plan.ts';
 import { checkConfig, uploadForm } from './site.ts';
 import type { Site } from './site.ts';
@@ -168,8 +168,7 @@ async function review(
   const plan = await makePlan(deployment, file);
   summarise(io, stage, account, plan);
 
-  const loss = describeLoss(plan, deployment);
-  if (loss !== undefined) throw new UsageError(loss);
+  refuseLoss(plan, deployment);
   if (plan.formConfig) checkConfig({ ...UNKNOWN, ...plan.formConfig });
   // What another deployment has done meanwhile needs no review here.
   if (expect !== undefined && plan.hasChanges && plan.sha256 !== expect) {

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { UsageError } from '../lib/command-line.ts';
 import { MODULE } from '../lib/paths.ts';
 import type { Stage } from '../lib/stages.ts';
 import { findBackendFile } from './account.ts';
@@ -55,22 +56,11 @@ const isChange = ({ actions }: { readonly actions: readonly string[] }): boolean
 /**
  * Writes a plan to a file and reads what it changes.
  *
- * @param options - `args` of `terraform plan`, and the folder of the module, by default that of the stages.
+ * @param args - Further ones of `terraform plan`.
  */
-export async function makePlan(
-  session: Session,
-  file: string,
-  {
-    args = [],
-    ...options
-  }: {
-    readonly args?: readonly string[];
-    readonly env?: NodeJS.ProcessEnv;
-    readonly cwd?: string;
-  } = {},
-): Promise<Plan> {
-  await terraform(session, ['plan', '-no-color', ...args, `-out=${file}`], options);
-  const shown = JSON.parse(await terraform(session, ['show', '-json', file], options)) as {
+export async function makePlan(session: Session, file: string, ...args: readonly string[]): Promise<Plan> {
+  await terraform(session, ['plan', '-no-color', ...args, `-out=${file}`]);
+  const shown = JSON.parse(await terraform(session, ['show', '-json', file])) as {
     resource_changes?: (Change & { change: { importing?: object } })[];
     output_changes?: Record<string, { actions: string[]; after?: object | null }>;
   };
@@ -78,7 +68,7 @@ export async function makePlan(
     ({ change }) => isChange(change) || change.importing !== undefined,
   );
   const hasChanges = changes.length > 0 || Object.values(shown.output_changes ?? {}).some(isChange);
-  const text = (await terraform(session, ['show', '-no-color', file], options))
+  const text = (await terraform(session, ['show', '-no-color', file]))
     // What the symbols mean: the same every time.
     .replace(/^(?:Terraform|OpenTofu) used the selected providers[^:]*symbols:\n(?:.+\n)+/m, '')
     .trim();
@@ -93,9 +83,9 @@ export async function makePlan(
   };
 }
 
-/** The outputs of the module, by default that of the stages. */
-export async function readOutputs<Outputs>(session: Session, cwd = MODULE): Promise<Outputs> {
-  const outputs = JSON.parse(await terraform(session, ['output', '-json'], { cwd })) as Record<
+/** The outputs of the module. */
+export async function readOutputs<Outputs>(session: Session): Promise<Outputs> {
+  const outputs = JSON.parse(await terraform(session, ['output', '-json'])) as Record<
     string,
     { value: unknown }
   >;
@@ -103,10 +93,10 @@ export async function readOutputs<Outputs>(session: Session, cwd = MODULE): Prom
   return Object.fromEntries(values) as Outputs;
 }
 
-/** What the plan would lose, in one sentence; undefined if nothing. */
-export function describeLoss({ changes }: Plan, { io }: Session): string | undefined {
+/** @throws UsageError if the plan deletes what is never deleted. */
+export function refuseLoss({ changes }: Plan, { io }: Session): void {
   const lost = changes.filter(({ type, change }) => type in KEPT && change.actions.includes('delete'));
-  if (lost.length === 0) return undefined;
+  if (lost.length === 0) return;
   const names = [...new Set(lost.map(({ type }) => KEPT[type]))].join(' and ');
   const hints = lost
     .filter((change) => change.action_reason === 'replace_because_tainted')
@@ -114,17 +104,19 @@ export function describeLoss({ changes }: Plan, { io }: Session): string | undef
       ({ address }) =>
         ` Its creation was interrupted; to keep it: ${programOf(io.env)} -chdir=infra/terraform untaint '${address}'`,
     );
-  return `The plan deletes ${names}, which this command never does. Nothing was changed.${hints.join('')}`;
+  throw new UsageError(
+    `The plan deletes ${names}, which this command never does. Nothing was changed.${hints.join('')}`,
+  );
 }
 
 /**
  * Keeps tables and user pools whose creation was interrupted. Terraform marks such a resource as tainted, plans to replace
  * it, and that plan would never be applied; without the mark, the next plan completes it.
  */
-export async function keepInterrupted({ io: { env } }: Session): Promise<void> {
+export async function keepInterrupted({ io: { env }, module }: Session): Promise<void> {
   // Not a step: this runs after an interruption, and must not end at a further one.
   const options = {
-    cwd: MODULE,
+    cwd: module,
     env: terraformEnv({ TF_WORKSPACE: undefined }, env),
     interruption: new AbortController().signal,
   };

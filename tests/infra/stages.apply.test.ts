@@ -27,7 +27,7 @@ import { PROXY_GAPS, startEmulatorProxy } from '../helpers/emulator.ts';
 
 /** What moto lacks, and what follows for this test. */
 const MOTO_GAPS = [
-  'CreateFunction drops LoggingConfig, which every plan sets again: the test ignores it',
+  'CreateFunction drops LoggingConfig, which every plan sets again, and with it a version and the alias: the test ignores both',
   'UpdateStage of API Gateway v2 is not implemented: the test does not change throttling',
   'a custom domain of the API never becomes AVAILABLE: no stage has one',
   'CreateEmailIdentity of SES v2 with DKIM attributes returns a malformed date: the stages name an identity that exists',
@@ -182,7 +182,10 @@ function open(stage: Stage, stageSettings: object = {}, module = { folder, name 
       if (code !== 2) throw new Error(output);
       const { stdout } = await terraform('show', '-json', file);
       const { resource_changes: changes } = JSON.parse(stdout) as { resource_changes: Change[] };
-      return changes.flatMap(describeChange).toSorted();
+      return changes
+        .flatMap(describeChange)
+        .filter((change) => change !== 'aws_lambda_alias.live update')
+        .toSorted();
     },
     /** The resources in the state. */
     async list(): Promise<string[]> {
@@ -222,7 +225,6 @@ describe
         'aws_apigatewayv2_api.this cors_configuration',
         'aws_cognito_user_pool_client.form[0] callback_urls',
         'aws_cognito_user_pool_client.form[0] logout_urls',
-        'aws_lambda_alias.live update',
         'aws_lambda_function.this environment',
         'aws_lambda_function.this source_code_hash',
       ]);

@@ -160,6 +160,7 @@ run "stage" {
       aws_apigatewayv2_integration.this.integration_type == "AWS_PROXY"
       && aws_apigatewayv2_integration.this.payload_format_version == "2.0"
       && aws_apigatewayv2_integration.this.integration_uri == aws_lambda_alias.live.invoke_arn
+      && aws_lambda_alias.live.function_version == aws_lambda_function.this.version
       && aws_apigatewayv2_integration.this.timeout_milliseconds == 30000
     )
     error_message = "The integration is not the alias of the function with payload 2.0 and its 30 s."
