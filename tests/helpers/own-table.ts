@@ -42,9 +42,12 @@ export async function readPartition(
 }
 
 /** A table of the caller's own. */
-export async function createOwnTable(engine = bestEngine()) {
+export async function createOwnTable(
+  engine = bestEngine(),
+  create: (endpoint: string, name: string) => Promise<unknown> = createTable,
+) {
   const name = `inquiries-${randomUUID()}`;
-  await createTable(engine, name);
+  await create(engine, name);
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
   const client = DynamoDBDocumentClient.from(
     new DynamoDBClient({ endpoint: engine, region: 'local', credentials }),

@@ -29,9 +29,11 @@ afterEach(async () => {
 
 /** A table with a stream. */
 async function openOwnTable(endpoint = shared ?? '') {
-  const table = await createOwnTable(endpoint);
+  let streamArn = '';
+  const table = await createOwnTable(endpoint, async (url, name) => {
+    streamArn = (await openTable({ name: 'dynamodb-local', url }, name)) ?? '';
+  });
   closing.push(() => table.close());
-  const streamArn = (await openTable({ name: 'dynamodb-local', url: endpoint }, table.name)) ?? '';
   return {
     endpoint,
     table,
