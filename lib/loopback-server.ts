@@ -25,9 +25,9 @@ export async function close(server: Server & { closeAllConnections?(): void }): 
   await closed;
 }
 
-/** Whether something listens on a port of the IPv4 loopback address. */
-export async function isListening(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1');
+/** Whether something listens on a port of this machine. */
+export async function isListening(port: number, host = '127.0.0.1'): Promise<boolean> {
+  const socket = connect(port, host);
   try {
     await once(socket, 'connect');
     return true;

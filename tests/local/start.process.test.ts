@@ -14,19 +14,18 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { connect } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
-import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { connectLocally } from '../../inbox/connect.ts';
+import { isListening } from '../../lib/loopback-server.ts';
 import { ROOT } from '../../lib/paths.ts';
 import { readRunningStack } from '../../lib/running-stack.ts';
 import { engineNames, dynamoDbLocalUnavailableReason } from '../../local/database/engines.ts';
 import type { InquiryListResponse } from '../../src/contract.ts';
-import { launchBrowser, on, whyNoBrowser } from '../helpers/chromium.ts';
+import { on, setUp, whyNoBrowser } from '../helpers/chromium.ts';
 import { sendAndCheck as send } from '../helpers/contract.ts';
 import { readText } from '../helpers/repository.ts';
 
@@ -54,16 +53,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-interface RunOptions {
-  readonly env?: NodeJS.ProcessEnv;
-  readonly root?: string;
-  readonly command?: readonly string[];
-}
-
 /** Runs what `npm start` runs, and waits until it says that it runs. */
 async function start(
   args: string[],
-  { env = {}, root = ROOT, command = [process.execPath, 'local/start.ts'] }: RunOptions = {},
+  { env = {} as NodeJS.ProcessEnv, root = ROOT, command = [process.execPath, 'local/start.ts'] } = {},
 ) {
   const [file = '', ...first] = command;
   const child = spawn(file, [...first, ...args], { cwd: root, env: { ...process.env, ...env } });
@@ -105,7 +98,7 @@ async function start(
     },
     mails: async () => {
       const response = await fetch(`${addressOf('Mailbox')}/store`);
-      return ((await response.json()) as { emails: StoredMail[] }).emails;
+      return ((await response.json()) as { emails: { subject: string }[] }).emails;
     },
     async stop(signal: NodeJS.Signals): Promise<number | null> {
       child.kill(signal);
@@ -114,14 +107,6 @@ async function start(
   };
 }
 type Running = Awaited<ReturnType<typeof start>>;
-
-interface StoredMail {
-  readonly from: string;
-  readonly replyTo: readonly string[];
-  readonly destination: { readonly to: readonly string[] };
-  readonly subject: string;
-  readonly body: { readonly text: string };
-}
 
 /** A checkout that a test may change: copies of what `npm start` reads, and a link to node_modules. */
 function copyCheckout(): string {
@@ -143,24 +128,12 @@ function copyCheckout(): string {
 async function findPorts(): Promise<number> {
   for (;;) {
     const first = 10_000 + Math.floor(Math.random() * 20_000);
-    const inUse = await Promise.all(
-      [0, 1, 2, 3, 4, 5].map((index) => isListening('127.0.0.1', first + index)),
-    );
+    const inUse = await Promise.all([0, 1, 2, 3, 4, 5].map((index) => isListening(first + index)));
     if (!inUse.includes(true)) return first;
   }
 }
 
 const portOf = (url: string): number => Number(new URL(url).port);
-
-function isListening(host: string, port: number): Promise<boolean> {
-  const socket = connect({ host, port, timeout: 2_000 });
-  return once(socket, 'connect')
-    .then(
-      () => true,
-      () => false,
-    )
-    .finally(() => socket.destroy());
-}
 
 describe.skipIf(noJava !== undefined)('npm start on DynamoDB Local', () => {
   const data = join(folder, 'kept');
@@ -183,7 +156,7 @@ describe.skipIf(noJava !== undefined)('npm start on DynamoDB Local', () => {
         },
       },
     );
-    await vi.waitUntil(() => isListening('127.0.0.1', port), { ...WAIT, interval: 5 });
+    await vi.waitUntil(() => isListening(port), { ...WAIT, interval: 5 });
     const token = execFileSync(process.execPath, ['local/token.ts', '--data', data], { cwd: ROOT });
     const headers = ['Authorization', `Bearer ${String(token).trim()}`];
     firstStatus = (await send(`http://127.0.0.1:${port}/inquiries`, { headers })).status;
@@ -289,9 +262,9 @@ describe.skipIf(noJava !== undefined)('npm start on DynamoDB Local', () => {
     );
     for (const label of ['Form', 'Demo', 'API', 'Docs', 'Sign-in', 'Mailbox', 'DynamoDB']) {
       const listening = portOf(stack.addressOf(label));
-      expect(await isListening('127.0.0.1', listening)).toBe(true);
+      expect(await isListening(listening)).toBe(true);
       for (const host of ['127.0.0.2', '::1', ...others]) {
-        expect(`${label} on ${host}: ${await isListening(host, listening)}`).toBe(
+        expect(`${label} on ${host}: ${await isListening(listening, host)}`).toBe(
           `${label} on ${host}: false`,
         );
       }
@@ -302,7 +275,7 @@ describe.skipIf(noJava !== undefined)('npm start on DynamoDB Local', () => {
     // Otherwise the next start mails them.
     await expect.poll(async () => (await stack.mails()).length, WAIT).toBe(4);
     await stack.stop('SIGKILL');
-    await expect.poll(() => isListening('127.0.0.1', port), WAIT).toBe(false);
+    await expect.poll(() => isListening(port), WAIT).toBe(false);
     await expect.poll(() => existsSync(join(data, 'stack.json')), WAIT).toBe(false);
   });
 
@@ -338,7 +311,7 @@ describe.skipIf(noJava !== undefined)('npm start on DynamoDB Local', () => {
     expect(await stack.stop('SIGINT')).toBe(0);
     expect(stack.complained()).toBe('');
     for (const label of ['API', 'DynamoDB']) {
-      expect(await isListening('127.0.0.1', portOf(stack.addressOf(label)))).toBe(false);
+      expect(await isListening(portOf(stack.addressOf(label)))).toBe(false);
     }
     expect(existsSync(join(data, 'stack.json'))).toBe(false);
   });
@@ -424,6 +397,7 @@ describe('npm start without Java', () => {
 });
 
 describe.skipIf(noJava !== undefined)('npm start -- --watch --in-memory', () => {
+  const here = setUp();
   const temporary = join(folder, 'tmp');
   let root = '';
   let stack: Running;
@@ -464,48 +438,42 @@ describe.skipIf(noJava !== undefined)('npm start -- --watch --in-memory', () => 
   it.skipIf(whyNoBrowser !== undefined)(
     'shows a change in the open contact form, whose text stays',
     async () => {
-      const browser = await launchBrowser();
-      try {
-        const page = await browser.newPage();
-        const complaints = listenForComplaints(page);
-        await page.goto(stack.addressOf('Form'));
-        await on(page).signIn('ana@example.com');
-        await on(page).write('Half', 'written');
+      const { page, complaints } = await here.open();
+      await page.goto(stack.addressOf('Form'));
+      await on(page).signIn('ana@example.com');
+      await on(page).write('Half', 'written');
 
-        let loads = 0;
-        page.on('load', () => void loads++);
-        const style = 'getComputedStyle(document.documentElement).getPropertyValue';
-        for (const file of ['style', 'first-paint']) {
-          let rule = '';
-          for (const value of ['1', '2']) {
-            const next = `:root { --probe-${file}: ${value}; }\n`;
-            replace(`web/ui/${file}.css`, rule, next);
-            const probe = async () => {
-              // Two changes within 5 ms count as one for Vite, which may read the file before the second.
-              utimesSync(join(root, `web/ui/${file}.css`), new Date(), new Date());
-              return page.evaluate(`${style}('--probe-${file}')`);
-            };
-            await expect.poll(probe, WAIT).toBe(value);
-            rule = next;
-          }
+      let loads = 0;
+      page.on('load', () => void loads++);
+      const style = 'getComputedStyle(document.documentElement).getPropertyValue';
+      for (const file of ['style', 'first-paint']) {
+        let rule = '';
+        for (const value of ['1', '2']) {
+          const next = `:root { --probe-${file}: ${value}; }\n`;
+          replace(`web/ui/${file}.css`, rule, next);
+          const probe = async () => {
+            // Two changes within 5 ms count as one for Vite, which may read the file before the second.
+            utimesSync(join(root, `web/ui/${file}.css`), new Date(), new Date());
+            return page.evaluate(`${style}('--probe-${file}')`);
+          };
+          await expect.poll(probe, WAIT).toBe(value);
+          rule = next;
         }
-        expect(await on(page).message.inputValue()).toBe('written');
-        expect(loads).toBe(0);
-
-        replace('web/src/main.ts', '', 'const = 3;\n');
-        await page.locator('vite-error-overlay').waitFor();
-        replace('web/src/main.ts', 'const = 3;', `document.documentElement.dataset['probe'] = '3';`);
-        await expect.poll(() => page.evaluate('document.documentElement.dataset.probe'), WAIT).toBe('3');
-        await expect.poll(() => on(page).message.inputValue(), WAIT).toBe('written');
-
-        await page.evaluate(`import('/inquiry-form.js')`);
-        expect(await page.evaluate(`typeof customElements.get('inquiry-form')`)).toBe('function');
-        // In such a worker, Vite's client waits until a stopped server is started again.
-        await page.evaluate(`void new SharedWorker(URL.createObjectURL(new Blob(['']))); 0`);
-        expect(complaints).toEqual([]);
-      } finally {
-        await browser.close();
       }
+      expect(await on(page).message.inputValue()).toBe('written');
+      expect(loads).toBe(0);
+
+      replace('web/src/main.ts', '', 'const = 3;\n');
+      await page.locator('vite-error-overlay').waitFor();
+      replace('web/src/main.ts', 'const = 3;', `document.documentElement.dataset['probe'] = '3';`);
+      await expect.poll(() => page.evaluate('document.documentElement.dataset.probe'), WAIT).toBe('3');
+      await expect.poll(() => on(page).message.inputValue(), WAIT).toBe('written');
+
+      await page.evaluate(`import('/inquiry-form.js')`);
+      expect(await page.evaluate(`typeof customElements.get('inquiry-form')`)).toBe('function');
+      // In such a worker, Vite's client waits until a stopped server is started again.
+      await page.evaluate(`void new SharedWorker(URL.createObjectURL(new Blob(['']))); 0`);
+      expect(complaints).toEqual([]);
     },
   );
 
@@ -528,17 +496,6 @@ describe.skipIf(noJava !== undefined)('npm start -- --watch --in-memory', () => 
     expect(readdirSync(temporary).filter((file) => file.startsWith('inquiries-'))).toEqual([]);
   });
 });
-
-/** Errors of the page, without failed requests, which the browser logs itself. */
-function listenForComplaints(page: Page): string[] {
-  const complaints: string[] = [];
-  page.on('pageerror', (error) => void complaints.push(error.message));
-  page.on('console', (message) => {
-    if (message.type() === 'error' && !message.text().startsWith('Failed to load'))
-      complaints.push(message.text());
-  });
-  return complaints;
-}
 
 it.each([
   [['start', '--engine', 'dynalite'], 'npm took --engine for itself; write: npm start -- --engine <value>'],
