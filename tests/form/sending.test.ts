@@ -33,12 +33,11 @@ describe('drafts', () => {
 
   it('of two tabs are kept apart', () => {
     const shared = createStore();
-    const first = createDrafts(createStore(), shared, 'ana');
-    const second = createDrafts(createStore(), shared, 'ana');
-    first.save({ subject: 'first', body: '', key: 'k1' });
-    second.save({ subject: 'second', body: '', key: 'k2' });
-    expect(first.load()?.subject).toBe('first');
-    first.clear();
+    const [first, second] = [createStore(), createStore()].map((own) => createDrafts(own, shared, 'ana'));
+    first?.save({ subject: 'first', body: '', key: 'k1' });
+    second?.save({ subject: 'second', body: '', key: 'k2' });
+    expect(first?.load()?.subject).toBe('first');
+    first?.clear();
     expect(createDrafts(createStore(), shared, 'ana').load()?.subject).toBe('second');
   });
 
@@ -51,13 +50,6 @@ describe('drafts', () => {
     drafts.save(DRAFT);
     expect(drafts.save({ subject: '', body: '', key: 'k' })).toBe(true);
     expect(own.size() + shared.size()).toBe(0);
-  });
-
-  it('of an empty inquiry on its way are kept', () => {
-    const drafts = createDrafts(createStore(), createStore(), 'ana');
-    const draft = { subject: '', body: '', key: 'k', pending: 1 };
-    drafts.save(draft);
-    expect(drafts.load()).toEqual(draft);
   });
 
   it('are kept by one store when the other refuses; when both do, `save` reports it, and they stay in memory', () => {
@@ -87,7 +79,7 @@ describe('drafts', () => {
     expect(create().load()?.body).toBe('other');
   });
 
-  it.each(['', 'no JSON', '7', 'null', '{"subject":1,"body":""}', '{"subject":"x"}'])(
+  it.each(['', 'no JSON', '7', 'null', '{"subject":1,"body":"","key":"k"}', '{"subject":"x","body":""}'])(
     'that cannot be read (%s) are ignored',
     (text) => {
       const own = createStore();
@@ -102,18 +94,14 @@ describe('drafts', () => {
     expect(createDrafts(own, createStore(), 'ana').load()).toEqual(DRAFT);
   });
 
-  it.each([1, 'signed-out'] as const)('come back with pending: %j', (pending) => {
-    const drafts = createDrafts(createStore(), createStore(), 'ana');
-    drafts.save({ ...DRAFT, pending });
-    expect(drafts.load()).toEqual({ ...DRAFT, pending });
-  });
-
-  it('without a key, of an older version of the page, get one; their pending attempt had none', () => {
-    const own = createStore();
-    own.setItem('inquiries.draft.ana', '{"subject":"a","body":"b","pending":7}');
-    const load = () => createDrafts(own, createStore(), 'ana').load();
-    expect(load()).toEqual({ ...DRAFT, key: expect.stringMatching(/^[\da-f-]{36}$/) });
-    expect(load()?.key).not.toBe(load()?.key);
+  it.each([
+    { ...DRAFT, pending: 1 },
+    { ...DRAFT, pending: 'signed-out' },
+    { subject: '', body: '', key: 'k', pending: 1 },
+  ] as const)('on their way come back: %j', (draft) => {
+    const shared = createStore();
+    createDrafts(createStore(), shared, 'ana').save(draft);
+    expect(createDrafts(createStore(), shared, 'ana').load()).toEqual(draft);
   });
 });
 
@@ -148,48 +136,22 @@ describe('sending', () => {
   const stored = inquiry('1');
   const request = [{ subject: 'a', body: 'b' }, 'k'];
 
-  it('is done when the service answers', async () => {
-    expect(await attempt([stored])).toEqual({ result: stored, requests: [request], waits: [] });
-  });
-
-  it.each([LOST, FAULT])(
-    'sends the same request with the same key once more at once: %j',
-    async (failure) => {
-      expect(await attempt([failure, stored])).toEqual({
-        result: stored,
-        requests: [request, request],
-        waits: [],
-      });
-    },
-  );
-
-  it('ends after the second request whose outcome is unknown', async () => {
-    const { result, requests } = await attempt([LOST, FAULT]);
-    expect(result).toEqual(FAULT);
-    expect(requests).toHaveLength(2);
-  });
-
-  it.each<Failure>([
-    { kind: 'offline', mayBeDone: true },
-    { kind: 'unreachable', mayBeDone: false },
-    NO_TOKEN,
-    { kind: 'busy', mayBeDone: false },
-    { kind: 'limit', mayBeDone: false, retryAfter: 60 },
-    { kind: 'reused', mayBeDone: false },
-  ])('sends nothing more after %j', async (failure) => {
-    expect(await attempt([failure])).toEqual({ result: failure, requests: [request], waits: [] });
-  });
-
-  it('waits while another request has the key, as long as Retry-After says', async () => {
-    const { result, waits } = await attempt([{ ...CONFLICT, retryAfter: 3 }, CONFLICT, stored]);
-    expect(result).toEqual(stored);
-    expect(waits).toEqual([3, 1]);
-  });
-
-  it('gives up after waiting five times; the outcome is unknown', async () => {
-    const { result, requests } = await attempt(Array.from({ length: 6 }, () => CONFLICT));
-    expect(result).toEqual(CONFLICT);
-    expect(requests).toHaveLength(6);
+  it.each<[what: string, answers: (Inquiry | Failure)[], waits?: number[]]>([
+    ['is done when the service answers', [stored]],
+    ['sends once more at once after no answer', [LOST, stored]],
+    ['sends once more at once after a fault', [FAULT, stored]],
+    ['ends after the second request whose outcome is unknown', [LOST, FAULT]],
+    ['sends nothing more offline', [{ kind: 'offline', mayBeDone: true }]],
+    ['sends nothing more when nothing was sent', [{ kind: 'unreachable', mayBeDone: false }]],
+    ['sends nothing more without a token', [NO_TOKEN]],
+    ['sends nothing more to a busy service', [{ kind: 'busy', mayBeDone: false }]],
+    ['sends nothing more beyond the limit', [{ kind: 'limit', mayBeDone: false, retryAfter: 60 }]],
+    ['sends nothing more with a used key', [{ kind: 'reused', mayBeDone: false }]],
+    ['waits as long as Retry-After says', [{ ...CONFLICT, retryAfter: 3 }, CONFLICT, stored], [3, 1]],
+    ['gives up after waiting five times', Array.from({ length: 6 }, () => CONFLICT), [1, 1, 1, 1, 1]],
+  ])('%s, each time with the same request and key', async (_, answers, waits = []) => {
+    const requests = answers.map(() => request);
+    expect(await attempt([...answers])).toEqual({ result: answers.at(-1), requests, waits });
   });
 
   it.each([NO_TOKEN, { kind: 'busy', mayBeDone: false }] as const)(
@@ -212,45 +174,43 @@ describe('sending', () => {
 });
 
 describe('the list', () => {
-  const page = (ids: string[], next?: string): Page => ({
-    inquiries: ids.map((id) => inquiry(id)),
+  /** @param ids - A digit each. */
+  const page = (ids: string, next?: string): Page => ({
+    inquiries: Array.from(ids, inquiry),
     next: next === undefined ? undefined : `?before=${next}`,
   });
-  const ids = ({ inquiries }: Page) => inquiries.map(({ id }) => id);
 
-  it('keeps the older pages on a refresh, and what leads on from them', () => {
-    const shown = page(['6', '5', '4', '3'], '3');
-    const result = mergeNewest(shown, page(['7', '6', '5'], '5'));
-    expect(ids(result)).toEqual(['7', '6', '5', '4', '3']);
-    expect(result.next).toBe('?before=3');
-  });
-
-  it('drops them when there may be others in between', () => {
-    const result = mergeNewest(page(['3', '2']), page(['9', '8'], '8'));
-    expect(ids(result)).toEqual(['9', '8']);
-    expect(result.next).toBe('?before=8');
-  });
-
-  it('is the newest page when that is all there is, also after others were removed', () => {
-    expect(ids(mergeNewest(page(['3', '2', '1']), page(['3', '1'])))).toEqual(['3', '1']);
-    expect(ids(mergeNewest(page(['1']), page([])))).toEqual([]);
+  it.each([
+    [
+      'keeps the older pages, and what leads on from them',
+      page('6543', '3'),
+      page('765', '5'),
+      page('76543', '3'),
+    ],
+    ['drops them when there may be others in between', page('32'), page('98', '8'), page('98', '8')],
+    ['is the newest page when that is all there is', page('321'), page('31'), page('31')],
+    ['is empty when all were removed', page('1'), page(''), page('')],
+  ])('%s on a refresh', (_, shown, newest, expected) => {
+    expect(mergeNewest(shown, newest)).toEqual(expected);
   });
 
   it('shows each inquiry once when pages overlap', () => {
-    expect(ids(appendOlder(page(['3', '2'], '2'), page(['2', '1'])))).toEqual(['3', '2', '1']);
+    expect(appendOlder(page('32', '2'), page('21'))).toEqual(page('321'));
   });
 
-  it('shows an inquiry that was sent once and at its place, also before newer ones of another tab', () => {
-    expect(ids(addSent(page(['3', '2']), inquiry('4')))).toEqual(['4', '3', '2']);
-    expect(ids(addSent(page(['3', '2']), inquiry('3')))).toEqual(['3', '2']);
-    expect(ids(addSent(page(['5', '2'], '2'), inquiry('3')))).toEqual(['5', '3', '2']);
-    expect(ids(addSent(page(['5', '4']), inquiry('3')))).toEqual(['5', '4', '3']);
-    expect(ids(addSent(page([]), inquiry('3')))).toEqual(['3']);
-  });
-
-  it('leaves an inquiry that is older than the pages that are loaded to the next page', () => {
-    const loaded = page(['5', '4'], '4');
-    expect(addSent(loaded, inquiry('3'))).toEqual(loaded);
-    expect(ids(appendOlder(loaded, page(['3', '2'])))).toEqual(['5', '4', '3', '2']);
+  it.each([
+    ['as the newest', page('32'), '4', page('432')],
+    ['once', page('32'), '3', page('32')],
+    ['before older ones', page('52', '2'), '3', page('532', '2')],
+    ['after newer ones of another tab', page('54'), '3', page('543')],
+    ['alone', page(''), '3', page('3')],
+    [
+      'with the next page, when it is older than those that are loaded',
+      page('54', '4'),
+      '3',
+      page('54', '4'),
+    ],
+  ])('shows an inquiry that was sent %s', (_, shown, id, expected) => {
+    expect(addSent(shown, inquiry(id))).toEqual(expected);
   });
 });

@@ -77,12 +77,11 @@ function read(store: DraftStore, key: string): Draft | undefined {
   }
 }
 
-/** Validates a stored draft, which an older version of this page may have written: without a key it gets one. */
+/** Validates a stored draft. */
 function parseDraft(json: unknown): Draft | undefined {
   if (typeof json !== 'object' || json === null) return undefined;
   const { subject, body, key, pending } = json as Partial<Record<string, unknown>>;
-  if (typeof subject !== 'string' || typeof body !== 'string') return undefined;
-  if (typeof key !== 'string') return { subject, body, key: crypto.randomUUID() };
+  if (typeof subject !== 'string' || typeof body !== 'string' || typeof key !== 'string') return undefined;
   const isPending = typeof pending === 'number' || pending === 'signed-out';
   return { subject, body, key, ...(isPending && { pending }) };
 }

@@ -3,25 +3,20 @@ import { ITEM_LIMIT } from '../../src/limits.ts';
 import { isFailure } from './api.ts';
 import type { Api, Failure } from './api.ts';
 import { inLanguage } from './config.ts';
-import type { Branding } from './config.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { ask, button, h, notice, setBusy } from '../ui/dom.ts';
 import type { Draft, Drafts } from './drafts.ts';
 import { directionOf } from '../ui/format.ts';
-import type { Locale } from './locale.ts';
 import { describeOldAttempt, describeSendFailure, describeSize } from './messages.ts';
 import { send } from './outbox.ts';
 import { sentPanel } from './sent.ts';
 import { measure } from './size.ts';
 import { topicChips } from './topics.ts';
-import type { User } from './user.ts';
+import type { ViewParts } from './view.ts';
 
-interface FormParts {
+interface FormParts extends Pick<ViewParts, 'user' | 'locale' | 'branding' | 'signIn'> {
   readonly create: Api['create'];
   readonly drafts: Drafts;
-  readonly user: User;
-  readonly locale: Locale;
-  readonly branding: Branding;
   /** @param key - Of the draft. */
   readonly onSent: (inquiry: Inquiry, key: string) => void;
   readonly onFailed: (failure: Failure) => void;
@@ -30,22 +25,6 @@ interface FormParts {
   readonly refreshList: () => Promise<void>;
   /** Shows an inquiry in the list, where there is one. */
   readonly viewInList?: (id: string) => void;
-  /** Leads to the sign-in. */
-  readonly signIn: () => Promise<void>;
-}
-
-export interface Form {
-  readonly element: HTMLElement;
-  /** Whether there is unsent text. */
-  readonly hasText: () => boolean;
-  /** Whether there is text that no storage takes. */
-  readonly wouldLose: () => boolean;
-  /** Empties the form when another tab has sent the draft that is in it. */
-  readonly sentElsewhere: (inquiry: Inquiry, key: string) => void;
-  /** Finishes sending after a reload or sign-in during sending. */
-  readonly resume: () => Promise<void>;
-  /** Leads back to the form; visible while the form is out of view. For the end of a box that holds the form. */
-  readonly backButton: HTMLElement;
 }
 
 /** Milliseconds until the form says that sending takes longer than usual. */
@@ -67,7 +46,7 @@ export function createForm({
   refreshList,
   viewInList,
   signIn,
-}: FormParts): Form {
+}: FormParts) {
   const {
     strings: { form: strings, ask: questions, sent, session, failures },
   } = locale;
@@ -159,6 +138,7 @@ export function createForm({
 
   const hasText = (): boolean => subject.value !== '' || body.value !== '';
 
+  /** Whether there is text that no storage takes. */
   const wouldLose = (): boolean => !isKept && hasText();
 
   /** Does what `field-sizing: content` does, in browsers without it. */
@@ -396,10 +376,12 @@ export function createForm({
 
   return {
     element: form,
+    /** Leads back to the form; visible while the form is out of view. For the end of a box that holds the form. */
     backButton,
     hasText,
     wouldLose,
-    sentElsewhere(inquiry, sentKey) {
+    /** Empties the form when another tab has sent the draft that is in it. */
+    sentElsewhere(inquiry: Inquiry, sentKey: string): void {
       // An attempt of this tab ends by itself, with the same inquiry.
       if (isSending || key !== sentKey) return;
       if (subject.value !== inquiry.subject || body.value !== inquiry.body) return;
@@ -407,7 +389,8 @@ export function createForm({
       submit.textContent = needsSignIn ? session.signInAgain : strings.send;
       show(status, notice('plain', sent.elsewhere));
     },
-    async resume() {
+    /** Finishes sending after a reload or sign-in during sending. */
+    async resume(): Promise<void> {
       if (typeof pending === 'number') return transmit();
       if (pending === undefined) return;
       show(status, notice('plain', strings.ready));

@@ -1,6 +1,6 @@
 /** The list of the user's inquiries. */
 import { isFailure } from './api.ts';
-import type { Api, Failure, Page } from './api.ts';
+import type { Failure, Page } from './api.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { isolate } from './bidi.ts';
 import type { Branding } from './config.ts';
@@ -9,34 +9,14 @@ import { addSent, appendOlder, isInquiryId, mergeNewest, toInclude } from './inq
 import { createItem } from './item.ts';
 import type { Item } from './item.ts';
 import type { Strings } from './languages/strings.ts';
-import type { Locale } from './locale.ts';
 import { describeListFailure } from './messages.ts';
 import { createMatcher, dayOf, timeBefore, titleOf } from './search.ts';
 import type { User } from './user.ts';
+import type { ViewParts } from './view.ts';
 
-interface ListParts {
-  readonly api: Api;
-  readonly user: User;
-  readonly locale: Locale;
-  readonly branding: Branding;
-  /** Leads to the sign-in. */
-  readonly signIn: () => Promise<void>;
+interface ListParts extends Omit<ViewParts, 'withList' | 'drafts' | 'onSent' | 'onFailed'> {
   /** Aborted when the list is removed. */
   readonly signal: AbortSignal;
-  /** The address that leads to an inquiry, where there is one. */
-  readonly linkTo?: ((id: string) => string) | undefined;
-  /** The id of an inquiry that is shown after the first page was loaded. */
-  readonly linked?: string | undefined;
-}
-
-export interface List {
-  readonly element: HTMLElement;
-  /** Loads the newest page and shows an error when that fails; never rejects. */
-  readonly refresh: () => Promise<void>;
-  /** Shows an inquiry that has just been sent. */
-  readonly add: (inquiry: Inquiry) => void;
-  /** Unfolds an inquiry and moves the focus there; loads it when needed. Ignores what is not an id. Never rejects. */
-  readonly view: (id: string) => Promise<void>;
 }
 
 interface Day {
@@ -60,7 +40,7 @@ const SEEN_FIRST = 20;
 /** Distance to the end of the list at which the next page is loaded. */
 const NEAR = '1500px';
 
-export function createList({ api, user, locale, branding, signIn, linkTo, linked, signal }: ListParts): List {
+export function createList({ api, user, locale, branding, signIn, linkTo, linked, signal }: ListParts) {
   const { list: strings, form, session } = locale.strings;
   let page: Page | undefined;
   /** The inquiry that the address names, when it is older than the page. */
@@ -283,6 +263,7 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
     return page;
   };
 
+  /** Loads the newest page and shows an error when that fails; never rejects. */
   const refresh = async (isAsked = false): Promise<void> => {
     alert.replaceChildren();
     if (page === undefined) {
@@ -320,6 +301,7 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
   const more = async (): Promise<Inquiry | undefined> =>
     (loading ??= loadOlder().finally(() => (loading = undefined)));
 
+  /** Unfolds an inquiry and moves the focus there; loads it when needed. Ignores what is not an id. Never rejects. */
   const view = async (fragment: string): Promise<void> => {
     const id = fragment.toLowerCase();
     if (!isInquiryId(id)) return;
@@ -348,7 +330,8 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
   return {
     element,
     refresh,
-    add(inquiry) {
+    /** Shows an inquiry that has just been sent. */
+    add(inquiry: Inquiry): void {
       page = addSent(page ?? { inquiries: [], next: undefined }, inquiry);
       void update();
       mark(items.get(inquiry.id));

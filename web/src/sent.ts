@@ -1,16 +1,11 @@
 /** What is shown after sending: a reference, who sent it, and what happens next. */
 import { isolate } from './bidi.ts';
 import { inLanguage } from './config.ts';
-import type { Branding } from './config.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { button, h } from '../ui/dom.ts';
-import type { Locale } from './locale.ts';
-import type { User } from './user.ts';
+import type { ViewParts } from './view.ts';
 
-interface SentParts {
-  readonly user: User;
-  readonly locale: Locale;
-  readonly branding: Branding;
+interface SentParts extends Pick<ViewParts, 'user' | 'locale' | 'branding'> {
   /** Shows an inquiry in the list, where there is one. */
   readonly viewInList: ((id: string) => void) | undefined;
 }

@@ -35,15 +35,6 @@ export interface SignInResult {
   readonly reason?: 'signedOut' | 'signedOutHere' | 'ended' | 'cancelled' | 'failed' | undefined;
 }
 
-export interface SignIn {
-  /** Completes a sign-in after the redirect from the issuer, or restores the session of this tab or of another one. */
-  resume(): Promise<SignInResult>;
-  /** Redirects to the issuer. @throws when it cannot be reached. */
-  redirect(): Promise<void>;
-  /** Ends the session in this tab, in other tabs and at the issuer, and redirects to the issuer. */
-  signOut(): Promise<void>;
-}
-
 /** What the page keeps until the issuer redirects back. */
 interface PendingSignIn {
   readonly state: string;
@@ -66,7 +57,7 @@ const EXPIRY_MARGIN = 30_000;
 const ISSUER_TIMEOUT = 15_000;
 
 /** @param onSignOut - Called when another tab has signed out. */
-export function createSignIn(config: Config, page: Location, store: Storage, onSignOut: () => void): SignIn {
+export function createSignIn(config: Config, page: Location, store: Storage, onSignOut: () => void) {
   const { issuer, clientId, scopes } = config;
   const home = new URL('.', page.href).href;
   const client: Client = {
@@ -223,7 +214,8 @@ export function createSignIn(config: Config, page: Location, store: Storage, onS
   };
 
   return {
-    async resume() {
+    /** Completes a sign-in after the redirect from the issuer, or restores the session of this tab or of another one. */
+    async resume(): Promise<SignInResult> {
       const query = new URLSearchParams(page.search);
       if (!query.has('state') || !(query.has('code') || query.has('error'))) return restore();
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this page
@@ -242,7 +234,8 @@ export function createSignIn(config: Config, page: Location, store: Storage, onS
       }
     },
 
-    async redirect() {
+    /** Redirects to the issuer. @throws when it cannot be reached. */
+    async redirect(): Promise<void> {
       const metadata = await discover();
       const pending: PendingSignIn = {
         state: generateRandomState(),
@@ -267,7 +260,8 @@ export function createSignIn(config: Config, page: Location, store: Storage, onS
       page.assign(url.href);
     },
 
-    async signOut() {
+    /** Ends the session in this tab, in other tabs and at the issuer, and redirects to the issuer. */
+    async signOut(): Promise<void> {
       const idToken = tokens?.idToken;
       const revocable = refreshToken;
       forget();

@@ -32,22 +32,12 @@ interface TabsParts {
   readonly onSignOut: () => void;
 }
 
-interface Tabs {
-  /** Resolves to the session of another tab; undefined when there is none, or no answer in time. */
-  ask(wanted: Wanted): Promise<Tokens | undefined>;
-  /** From now on other tabs may ask this one. */
-  open(): void;
-  close(): void;
-  /** Tells the other tabs that the user has signed out. */
-  signOut(): void;
-}
-
 /** Milliseconds. A tab that the browser has suspended does not answer. */
 const ANSWER_TIMEOUT = 1_000;
 /** Milliseconds, after a tab has said that it requests a new token. */
 const REFRESH_TIMEOUT = 20_000;
 
-export function createTabs({ name, give, onSignOut }: TabsParts): Tabs {
+export function createTabs({ name, give, onSignOut }: TabsParts) {
   const channel = new BroadcastChannel(name);
   const post = (message: Message): void => channel.postMessage(message);
   let release: (() => void) | undefined;
@@ -63,7 +53,8 @@ export function createTabs({ name, give, onSignOut }: TabsParts): Tabs {
   });
 
   return {
-    async ask(wanted) {
+    /** Resolves to the session of another tab; undefined when there is none, or no answer in time. */
+    async ask(wanted: Wanted): Promise<Tokens | undefined> {
       // Tabs with a session hold a lock, so that a page without any other tab need not wait.
       const { held = [] } = await navigator.locks.query();
       const tabs = held.filter((lock) => lock.name === name);
@@ -88,16 +79,18 @@ export function createTabs({ name, give, onSignOut }: TabsParts): Tabs {
         channel.removeEventListener('message', listen);
       });
     },
-    open() {
+    /** From now on other tabs may ask this one. */
+    open(): void {
       if (release !== undefined) return;
       const { promise, resolve } = Promise.withResolvers<void>();
       release = resolve;
       void navigator.locks.request(name, { mode: 'shared' }, async () => promise);
     },
-    close() {
+    close(): void {
       release?.();
       release = undefined;
     },
+    /** Tells the other tabs that the user has signed out. */
     signOut: () => post('signed-out'),
   };
 }

@@ -4,18 +4,8 @@ import { button, h } from '../ui/dom.ts';
 import type { Locale } from './locale.ts';
 import { toggleTopic, topicOf } from './subject.ts';
 
-interface Topics {
-  readonly element: HTMLElement;
-  /** Marks the topic of the subject. */
-  readonly update: () => void;
-}
-
 /** Buttons that fill the subject; undefined without topics. */
-export function topicChips(
-  texts: readonly Text[],
-  { language, strings }: Locale,
-  subject: HTMLInputElement,
-): Topics | undefined {
+export function topicChips(texts: readonly Text[], { language, strings }: Locale, subject: HTMLInputElement) {
   if (texts.length === 0) return undefined;
   const topics = texts.map((text) => inLanguage(text, language));
   const chips = topics.map((topic) =>
@@ -27,7 +17,8 @@ export function topicChips(
   );
   return {
     element: h('div', { class: 'topics', role: 'group', 'aria-label': strings.form.topics }, ...chips),
-    update() {
+    /** Marks the topic of the subject. */
+    update(): void {
       const chosen = topicOf(subject.value, topics);
       chips.forEach((chip, index) => (chip.ariaPressed = String(topics[index] === chosen)));
     },

@@ -23,26 +23,14 @@ export interface ViewParts {
   /** Default: in the browser's storage. */
   readonly drafts?: Drafts;
   /** The address that leads to an inquiry, where there is one. */
-  readonly linkTo?: (id: string) => string;
-  /** The id of the inquiry that the address leads to. */
-  readonly linked?: string;
+  readonly linkTo?: ((id: string) => string) | undefined;
+  /** The id of the inquiry that the address leads to; it is shown after the first page was loaded. */
+  readonly linked?: string | undefined;
   readonly onSent?: (inquiry: Inquiry) => void;
   readonly onFailed?: (failure: Failure) => void;
 }
 
-export interface View {
-  readonly element: HTMLElement;
-  /** Asks what becomes of text that is not sent. Resolves to false when the user stays. */
-  readonly mayLeave: () => Promise<boolean>;
-  /** Loads the list, and finishes sending after a reload or sign-in during sending; never rejects. */
-  readonly start: () => Promise<void>;
-  /** Shows an inquiry in the list. @param id - Anything else is ignored. */
-  readonly show: (id: string) => Promise<void>;
-  /** Whether there is text that no storage takes. */
-  readonly wouldLose: () => boolean;
-  /** Ends what the view does outside of its element. To be called when the element is removed. */
-  readonly stop: () => void;
-}
+export type View = ReturnType<typeof createView>;
 
 /** What a view tells those of other tabs after sending. */
 interface SentMessage {
@@ -63,7 +51,7 @@ export function createView({
   linked,
   onSent,
   onFailed,
-}: ViewParts): View {
+}: ViewParts) {
   const { strings } = locale;
   const removal = new AbortController();
   const tabs = new BroadcastChannel(`inquiries.sent.${user.sub}`);
@@ -100,7 +88,8 @@ export function createView({
   );
   return {
     element,
-    async mayLeave() {
+    /** Asks what becomes of text that is not sent. Resolves to false when the user stays. */
+    async mayLeave(): Promise<boolean> {
       if (!form.hasText()) return true;
       const answer = await ask(element, strings.ask.unsent, [
         ['keep', strings.ask.keepAndSignOut],
@@ -110,12 +99,15 @@ export function createView({
       if (answer === 'delete') drafts.clear();
       return answer === 'keep' || answer === 'delete';
     },
-    show: async (id) => list?.view(id),
-    async start() {
+    /** Shows an inquiry in the list. @param id - Anything else is ignored. */
+    show: async (id: string) => list?.view(id),
+    /** Loads the list, and finishes sending after a reload or sign-in during sending; never rejects. */
+    async start(): Promise<void> {
       await Promise.all([list?.refresh(), form.resume()]);
     },
     wouldLose: form.wouldLose,
-    stop() {
+    /** Ends what the view does outside of its element. To be called when the element is removed. */
+    stop(): void {
       removal.abort();
       tabs.close();
     },
