@@ -1,7 +1,15 @@
 /** The custom element in the pages of other sites. */
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { anyone, expectAccessible, expectFits, on, setUp, whyNoBrowser } from '../helpers/chromium.ts';
+import {
+  anyone,
+  checkPage,
+  enterEmail,
+  expectAccessible,
+  on,
+  setUp,
+  whyNoBrowser,
+} from '../helpers/chromium.ts';
 
 /** What the page of another site may do to everything in it, also to the element itself. */
 const HOSTILE = `html { font-size: 5px }
@@ -64,31 +72,24 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
     return { ...visit, ...on(page), token, run };
   };
 
-  const check = async (page: Page): Promise<void> => {
-    await expectAccessible(page);
-    await expectFits(page);
-    await expectFits(page, 280);
-  };
-
   it('on the demo page, signs in with the page’s own session, sends and lists', async () => {
     const { page, complaints } = await here.open({ locale: 'en-GB', viewport: { width: 1200, height: 900 } });
     const { button, write, send, subjects } = on(page);
     await page.goto(here.stack.demoUrl);
     const signIn = page.locator('inquiry-form').getByRole('button', { name: 'Sign in' });
     await signIn.waitFor();
-    await check(page);
+    await checkPage(page, 280);
     await signIn.click();
-    await page.getByRole('textbox', { name: 'E-mail address' }).fill(anyone());
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await enterEmail(page, anyone());
     await page.getByText('Nothing here yet').waitFor();
     await button('Subscription').click();
     await write('A moka pot', 'Which of your beans are for a moka pot?');
-    await check(page);
+    await checkPage(page, 280);
     await send.click();
     await page.getByText('We answer within two working days.').waitFor();
     await expect.poll(() => subjects.allTextContents()).toEqual(['A moka pot']);
     expect(await page.getByRole('log').textContent()).toMatch(/^\s*sent \{"id":"[\w-]{36}"\}\s*$/);
-    await check(page);
+    await checkPage(page, 280);
     await button('Sign out').click();
     await signIn.waitFor();
     expect(complaints).toEqual([]);

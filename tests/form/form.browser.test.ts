@@ -678,13 +678,5 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
       await page.locator('.sent').waitFor();
       expect((await styleOf('form')).border).toBe('1px');
     });
-
-    it('says clearly what is wrong with config.json', async () => {
-      const { page } = await here.open();
-      await page.route('**/config.json', async (route) => route.fulfill({ json: {} }));
-      await page.goto(here.formUrl);
-      await page.getByRole('heading', { name: 'The contact form cannot start' }).waitFor();
-      expect(await page.locator('main').textContent()).toContain('“issuer” is missing');
-    });
   });
 });

@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { startStack } from '../../local/stack.ts';
 import { ROOT } from '../../lib/paths.ts';
 import { readText } from '../helpers/repository.ts';
-import { launchBrowser, whyNoBrowser } from '../helpers/chromium.ts';
+import { enterEmail, launchBrowser, whyNoBrowser } from '../helpers/chromium.ts';
 
 /** The files of the example: code blocks that begin with their name. */
 const FILES = [
@@ -47,8 +47,7 @@ it.skipIf(whyNoBrowser !== undefined)(
     const errors: string[] = [];
     page.on('pageerror', ({ message }) => void errors.push(message));
     await page.goto(`${origin}/`);
-    await page.getByRole('textbox', { name: 'E-mail address' }).fill('maria@example.com');
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await enterEmail(page, 'maria@example.com');
     await page.getByRole('textbox', { name: 'Subject' }).fill('from my own front end');
     await page.getByRole('button', { name: 'Send' }).click();
     await expect.poll(() => page.locator('pre').textContent()).toMatch(/^\S+Z from my own front end$/);

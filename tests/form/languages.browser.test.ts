@@ -4,9 +4,9 @@ import { languages, loadLocale } from '../../web/src/locale.ts';
 import { readText } from '../helpers/repository.ts';
 import {
   anyone,
+  checkPage,
   configure,
   expectAccessible,
-  expectFits,
   keepSession,
   setUp,
   whyNoBrowser,
@@ -37,11 +37,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the page', () => {
       viewport: { width: 1120, height: 800 },
       locale: language,
     });
-    const check = async () => {
-      await expectAccessible(page);
-      await expectFits(page);
-      await expectFits(page, 320);
-    };
+    const check = async () => checkPage(page);
     const button = (name: string) => page.getByRole('button', { name, exact: true });
     const text = (name: string) => page.getByRole('textbox', { name, exact: true });
 

@@ -1,10 +1,13 @@
 /** The session of the contact form in a real browser. */
 import { describe, expect, it } from 'vitest';
-import { anyone, on, whyNoBrowser } from '../helpers/chromium.ts';
+import { anyone, enterEmail, on, whyNoBrowser } from '../helpers/chromium.ts';
 import { setUpForm } from '../helpers/contact-form.ts';
 
 describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
-  const { here, begin, signIn, stored, openTab, expire } = setUpForm();
+  const { here, arrive, begin, signIn, stored, openTab, expire } = setUpForm();
+
+  const signInWithClock = async (time?: string) =>
+    signIn(anyone(), async (page) => page.clock.install(time === undefined ? {} : { time }));
 
   it('ends while the user writes: the text is kept, and is ready to send after the sign-in', async () => {
     const { page, write, send, alert, subject, subjects, email } = await signIn();
@@ -26,9 +29,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
   });
 
   it('is renewed with the refresh token, once for simultaneous requests', async () => {
-    const { page, requests, write, subjects } = await signIn(anyone(), async (opened) =>
-      opened.clock.install(),
-    );
+    const { page, requests, write, subjects } = await signInWithClock();
     const tokenRequests = () => requests.filter((url) => url.endsWith('/oauth2/token')).length;
     expect(tokenRequests()).toBe(1);
     for (const round of [1, 2]) {
@@ -44,9 +45,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
   });
 
   it('ended at the issuer: the refresh is refused and one is asked to sign in', async () => {
-    const { page, requests, write, send, alert, subject } = await signIn(anyone(), async (opened) =>
-      opened.clock.install(),
-    );
+    const { page, requests, write, send, alert, subject } = await signInWithClock();
     await write('still here');
     const { issuer, formUrl } = here.stack;
     await page.evaluate(
@@ -130,7 +129,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
   });
 
   it('is renewed by the tab with the refresh token for the other tabs, once', async () => {
-    const { page, context, requests } = await signIn(anyone(), async (opened) => opened.clock.install());
+    const { page, context, requests } = await signInWithClock();
     const others = [await openTab(context), await openTab(context)];
     await page.clock.fastForward('02:00:00');
     const clicks = others.map(async (other) => {
@@ -176,19 +175,18 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
   });
 
   it('keeps the link to an inquiry over the sign-in', async () => {
-    const { page } = await here.open();
-    await page.goto(`${here.formUrl}/#019a`);
-    await on(page).signIn(anyone());
+    const { page, signIn: enter } = await arrive('/#019a');
+    await enter(anyone());
     expect(page.url()).toBe(`${here.formUrl}/#019a`);
   });
 
   it('begins on a machine whose clock is wrong by years', async () => {
-    const { page } = await signIn(anyone(), async (opened) => opened.clock.install({ time: '2050-01-01' }));
+    const { page } = await signInWithClock('2050-01-01');
     await page.getByText('Nothing here yet').waitFor();
   });
 
   it('does not begin with an ID token that is not the answer to this sign-in', async () => {
-    const { page } = await here.open();
+    const { page, button } = await arrive();
     const email = anyone();
     await page.route('**/oauth2/token', async (route) => {
       const response = await route.fetch();
@@ -197,10 +195,8 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
       const id_token = await here.stack.issuer.token({ email });
       await route.fulfill({ response, json: { ...(json as object), id_token } });
     });
-    await page.goto(here.formUrl);
-    await on(page).button('Sign in').click();
-    await page.getByRole('textbox', { name: 'E-mail address' }).fill(email);
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await button('Sign in').click();
+    await enterEmail(page, email);
     await page.getByText('The sign-in didn’t work').waitFor();
   });
 
@@ -214,27 +210,25 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
   });
 
   it('says when the sign-in was cancelled', async () => {
-    const { page } = await here.open();
-    await page.goto(here.formUrl);
-    await on(page).button('Sign in').click();
-    await page.getByRole('button', { name: 'Cancel' }).click();
+    const { page, button } = await arrive();
+    await button('Sign in').click();
+    await button('Cancel').click();
     await page.getByText('The sign-in was cancelled').waitFor();
   });
 
   it('does not take an answer of the issuer that it has not asked for', async () => {
-    const { page } = await here.open();
-    await page.goto(`${here.formUrl}/?code=stolen&state=unknown`);
+    const { page } = await arrive('/?code=stolen&state=unknown');
     await page.getByText('The sign-in didn’t work').waitFor();
     expect(page.url()).toBe(`${here.formUrl}/`);
   });
 
   it('says when the issuer does not answer', async () => {
-    const { page } = await here.open();
-    await page.route(`${here.stack.issuer.url}/**`, async (route) => route.abort('connectionrefused'));
-    await page.goto(here.formUrl);
-    await on(page).button('Sign in').click();
+    const { page, button } = await arrive('', {}, async (opened) =>
+      opened.route(`${here.stack.issuer.url}/**`, async (route) => route.abort('connectionrefused')),
+    );
+    await button('Sign in').click();
     await page.getByText('The sign-in service doesn’t answer').waitFor();
-    await on(page).button('Sign in').waitFor();
+    await button('Sign in').waitFor();
   });
 
   it('in two tabs: one shows what the other sends, and a form with the same draft is emptied', async () => {

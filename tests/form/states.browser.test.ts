@@ -1,15 +1,7 @@
 /** Every state of the page: no violation of axe in light and in dark, nothing wider than a page of 320 px. */
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import {
-  anyone,
-  configure,
-  expectAccessible,
-  expectFits,
-  on,
-  takePicture,
-  whyNoBrowser,
-} from '../helpers/chromium.ts';
+import { anyone, checkPage, configure, takePicture, whyNoBrowser } from '../helpers/chromium.ts';
 import { setUpForm } from '../helpers/contact-form.ts';
 
 const WIDE: BrowserContextOptions = { viewport: { width: 1120, height: 760 } };
@@ -41,16 +33,10 @@ const SAMPLES = [
 ] as const;
 
 describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
-  const { here, begin, post, paste, intercept } = setUpForm();
-
-  const check = async (page: Page): Promise<void> => {
-    await expectAccessible(page);
-    await expectFits(page);
-    await expectFits(page, 320);
-  };
+  const { here, arrive, begin, post, paste, intercept } = setUpForm();
 
   /** Opens the page of a user with inquiries. */
-  const arrive = async (options = WIDE, branding: object = {}) => {
+  const beginWithInquiries = async (options = WIDE, branding: object = {}) => {
     const email = anyone();
     for (const [subject, body] of SAMPLES.toReversed()) await post(email, subject, body);
     return begin(email, { locale: 'en-GB', ...options }, async (page) => {
@@ -76,21 +62,21 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
   };
 
   it('signed out, and after a sign-in that failed', async () => {
-    const { page } = await here.open(WIDE);
-    await page.goto(here.formUrl);
-    await on(page).button('Sign in').waitFor();
-    await check(page);
+    const { page, button } = await arrive('', WIDE);
+    await button('Sign in').waitFor();
+    await checkPage(page);
     await page.goto(`${here.formUrl}/?error=access_denied&state=none`);
     await page.getByText('The sign-in didn’t work').waitFor();
-    await check(page);
+    await checkPage(page);
   });
 
   it('without its configuration', async () => {
-    const { page } = await here.open(WIDE);
-    await page.route('**/config.json', async (route) => route.fulfill({ status: 404 }));
-    await page.goto(here.formUrl);
-    await page.getByText('cannot start').waitFor();
-    await check(page);
+    const { page } = await arrive('', WIDE, async (opened) =>
+      opened.route('**/config.json', async (route) => route.fulfill({ json: {} })),
+    );
+    await page.getByRole('heading', { name: 'The contact form cannot start' }).waitFor();
+    await page.getByRole('main').getByText('“issuer” is missing').waitFor();
+    await checkPage(page);
   });
 
   it('loading, and then empty', async () => {
@@ -101,50 +87,50 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
         await route.continue();
       }),
     );
-    await check(page);
+    await checkPage(page);
     load();
     await page.getByText('Nothing here yet').waitFor();
-    await check(page);
+    await checkPage(page);
   });
 
   it('with inquiries, folded and unfolded, a draft, sending, and sent', async () => {
-    const { page, button, write, send } = await arrive();
+    const { page, button, write, send } = await beginWithInquiries();
     await button('Show all').first().waitFor();
-    await check(page);
+    await checkPage(page);
     await takePicture(page, 'list');
     await button('Show all').first().click();
-    await check(page);
+    await checkPage(page);
     const { promise: mayArrive, resolve: letArrive } = Promise.withResolvers<void>();
     await intercept(page, 'POST', async (route) => {
       await mayArrive;
       await route.continue();
     });
     await write('Where is my parcel?', 'It was to arrive on Monday.\n\nThe tracking page says “in transit”.');
-    await check(page);
+    await checkPage(page);
     await send.click();
-    await check(page);
+    await checkPage(page);
     await page.clock.fastForward(6_000);
     await page.getByText('taking longer than usual').waitFor();
-    await check(page);
+    await checkPage(page);
     letArrive();
     await page.getByText('received your inquiry').waitFor();
-    await check(page);
+    await checkPage(page);
   });
 
   it('asking before an empty inquiry is sent, and before a draft is left', async () => {
-    const { page, send, button, write } = await arrive();
+    const { page, send, button, write } = await beginWithInquiries();
     await send.click();
     await page.getByRole('dialog').waitFor();
-    await check(page);
+    await checkPage(page);
     await button('Go back').click();
     await write('A draft');
     await button('Sign out').click();
     await page.getByRole('dialog').waitFor();
-    await check(page);
+    await checkPage(page);
   });
 
   it('after each failure: the text is kept, and the message says why', async () => {
-    const { page, write, send, alert, status, subject, button } = await arrive();
+    const { page, write, send, alert, status, subject, button } = await beginWithInquiries();
     await page.clock.setFixedTime(new Date('2026-11-21T13:53:00'));
     await write('Where is my parcel?', 'It was to arrive on Monday.');
     for (const [code, text, headers] of [
@@ -156,94 +142,94 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
       await send.click();
       await alert.getByText(text).waitFor();
       expect(await subject.inputValue()).toBe('Where is my parcel?');
-      await check(page);
+      await checkPage(page);
     }
     await refuse(page, 422);
     await send.click();
     await page.getByRole('dialog').waitFor();
-    await check(page);
+    await checkPage(page);
     await button('Keep editing').click();
     await refuse(page, 500);
     await send.click();
     await alert.getByText('Something went wrong').waitFor();
-    await check(page);
+    await checkPage(page);
     await page.clock.setFixedTime(new Date('2026-11-22T14:00:00'));
     await send.click();
     await status.getByText('An earlier attempt may have arrived').waitFor();
-    await check(page);
+    await checkPage(page);
     await refuse(page, 401);
     await send.click();
     await alert.getByText('Your session has ended').waitFor();
-    await check(page);
+    await checkPage(page);
   });
 
   it('without an answer, also to the list', async () => {
-    const { page, write, send, alert, button } = await arrive();
+    const { page, write, send, alert, button } = await beginWithInquiries();
     await write('Where is my parcel?', 'It was to arrive on Monday.');
     await page.route(`${here.stack.url}/**`, async (route) => route.abort('connectionrefused'));
     await send.click();
     await alert.getByText('The service doesn’t answer').waitFor();
     await button('Refresh').click();
     await page.getByText('couldn’t load').waitFor();
-    await check(page);
+    await checkPage(page);
   });
 
   it('near the limit, and over it, also in forced colours', async () => {
-    const { page, message } = await arrive();
+    const { page, message } = await beginWithInquiries();
     for (const size of [395, 401]) {
       await paste(message, 'a long story '.repeat(40_000).slice(0, size * 1024));
-      await check(page);
+      await checkPage(page);
     }
     await page.emulateMedia({ forcedColors: 'active' });
-    await check(page);
+    await checkPage(page);
   });
 
   it('of a company with topics, offline, and sent, also in forced colours', async () => {
-    const { deliver, submit, page, context, button } = await arrive(WIDE, BRANDING);
+    const { deliver, submit, page, context, button } = await beginWithInquiries(WIDE, BRANDING);
     await button('Show all').first().waitFor();
     await button('Billing').click();
-    await check(page);
+    await checkPage(page);
     await page.emulateMedia({ forcedColors: 'active' });
-    await check(page);
+    await checkPage(page);
     await page.emulateMedia({ forcedColors: 'none' });
     await context.setOffline(true);
     await page.getByText('You can keep writing').waitFor();
-    await check(page);
+    await checkPage(page);
     await submit('Billing: my last invoice', 'It has the address of our old shop.');
     await page.getByText('Nothing was sent').waitFor();
-    await check(page);
+    await checkPage(page);
     await context.setOffline(false);
     await page.getByText('connected again').waitFor();
-    await check(page);
+    await checkPage(page);
     await deliver();
-    await check(page);
+    await checkPage(page);
     await page.emulateMedia({ forcedColors: 'active' });
-    await check(page);
+    await checkPage(page);
   });
 
   it('in a window that is low, with the button that leads back to the form', async () => {
-    const { page, button } = await arrive({ viewport: { width: 900, height: 420 } }, BRANDING);
+    const { page, button } = await beginWithInquiries({ viewport: { width: 900, height: 420 } }, BRANDING);
     await button('Show all').first().click();
-    await check(page);
+    await checkPage(page);
     await page.mouse.wheel(0, 1_200);
     await button('Write to us').waitFor();
-    await check(page);
+    await checkPage(page);
   });
 
   it('on a phone of 320 px', async () => {
-    const { submit, page, button, alert } = await arrive(PHONE);
+    const { submit, page, button, alert } = await beginWithInquiries(PHONE);
     await button('Show all').first().click();
     await page
       .getByRole('heading', { name: 'Your inquiries' })
       .evaluate((element) => element.scrollIntoView());
     await button('Write to us').waitFor();
-    await check(page);
+    await checkPage(page);
     await page.route(`${here.stack.url}/**`, async (route) => route.abort('connectionrefused'));
     await submit('Where is my parcel?', 'It was to arrive on Monday.');
     await alert.getByText('The service doesn’t answer').waitFor();
-    await check(page);
+    await checkPage(page);
     await button('Sign out').click();
     await page.getByRole('dialog').waitFor();
-    await check(page);
+    await checkPage(page);
   });
 });

@@ -153,11 +153,16 @@ export function on(page: Page) {
     /** From the button on this page, through the issuer's page, back to the list. */
     async signIn(email: string) {
       await button('Sign in').click();
-      await page.getByRole('textbox', { name: 'E-mail address' }).fill(email);
-      await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+      await enterEmail(page, email);
       await page.getByRole('heading', { name: 'Your inquiries' }).waitFor();
     },
   };
+}
+
+/** Signs in on the issuer's page. */
+export async function enterEmail(page: Page, email: string): Promise<void> {
+  await page.getByRole('textbox', { name: 'E-mail address' }).fill(email);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
 interface AxeResults {
@@ -188,6 +193,13 @@ export async function expectFits(page: Page, width?: number): Promise<void> {
   )) as [number, number];
   expect(needed).toBeLessThanOrEqual(given);
   if (width !== undefined && before !== null) await page.setViewportSize(before);
+}
+
+/** Expects that a page is accessible, and fits as wide as it is and as narrow as it may be. */
+export async function checkPage(page: Page, narrowest = 320): Promise<void> {
+  await expectAccessible(page);
+  await expectFits(page);
+  await expectFits(page, narrowest);
 }
 
 /** With SCREENSHOTS=FOLDER (npm run screenshots) takes a screenshot; a small one where pngquant is installed. */

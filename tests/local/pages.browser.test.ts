@@ -1,6 +1,13 @@
 /** The pages of the local stack for developers in a real browser: the issuer's and the docs page. */
 import { describe, expect, it } from 'vitest';
-import { anyone, expectAccessible, expectFits, setUp, whyNoBrowser } from '../helpers/chromium.ts';
+import {
+  anyone,
+  enterEmail,
+  expectAccessible,
+  expectFits,
+  setUp,
+  whyNoBrowser,
+} from '../helpers/chromium.ts';
 
 describe.skipIf(whyNoBrowser !== undefined)('the local pages', () => {
   const here = setUp();
@@ -35,8 +42,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the local pages', () => {
     const exchange = page.waitForRequest((request) => request.url() === `${issuer.url}/oauth2/token`);
     await page.locator('.dialog-ux button.authorize').first().click();
     const email = anyone();
-    await (await popup).getByRole('textbox', { name: 'E-mail address' }).fill(email);
-    await (await popup).getByRole('button', { name: 'Sign in', exact: true }).click();
+    await enterEmail(await popup, email);
     expect((await exchange).postData()).not.toContain('client_secret');
     await page.locator('.dialog-ux button').getByText('Logout').waitFor();
     await page.keyboard.press('Escape');

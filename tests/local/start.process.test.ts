@@ -56,7 +56,7 @@ afterAll(async () => {
 /** Runs what `npm start` runs, and waits until it says that it runs. */
 async function start(
   args: string[],
-  { env = {} as NodeJS.ProcessEnv, root = ROOT, command = [process.execPath, 'local/start.ts'] } = {},
+  { env = {}, root = ROOT, command = [process.execPath, 'local/start.ts'] } = {},
 ) {
   const [file = '', ...first] = command;
   const child = spawn(file, [...first, ...args], { cwd: root, env: { ...process.env, ...env } });
