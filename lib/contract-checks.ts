@@ -40,41 +40,34 @@ export function parseBody(text: string): unknown {
   }
 }
 
+/** Titles, and checks that reject with what is wrong, in the order in which they must run. */
+type Checks = readonly (readonly [title: string, run: () => Promise<void>])[];
+
 /**
- * The checks of a signed-in user, with their titles, in the order in which they must run. They leave one inquiry behind.
+ * The checks of a signed-in user. They leave one inquiry behind.
  *
  * @param send - Sends a request as that user, and checks Access-Control-Allow-Origin, which depends on the stage.
  */
-export function createContractChecks(
-  send: (request: ServiceRequest) => Promise<ServiceResponse>,
-): readonly (readonly [title: string, run: () => Promise<void>])[] {
+export function createContractChecks(send: (request: ServiceRequest) => Promise<ServiceResponse>): Checks {
   const subject = `smoke ${new Date().toISOString()} ${crypto.randomUUID()}`;
   let id: string | undefined;
-  return [
-    [
-      '405 for PUT, with the methods that are allowed',
-      async () => assertError(await send({ method: 'PUT', body: '{}' }), 405, 'METHOD_NOT_ALLOWED'),
-    ],
-    ['GET lists the inquiries of the caller', async () => void assertList(await send({ method: 'GET' }))],
-    [
-      'POST creates an inquiry',
-      async () => {
-        const body = JSON.stringify({ subject, body: 'Left by the smoke test of a deployment.' });
-        const inquiry = assertCreated(await send({ method: 'POST', body }));
-        assert(inquiry.subject === subject, 'the inquiry does not have the subject that was sent');
-        id = inquiry.id;
-      },
-    ],
-    [
-      'GET sees it',
-      async () => {
-        assert(id !== undefined, 'there is nothing to see, since POST failed');
-        const { inquiries } = assertList(await send({ method: 'GET', query: 'limit=20' }));
-        const found = inquiries.some((inquiry) => inquiry.id === id && inquiry.subject === subject);
-        assert(found, 'the new inquiry is not in the list');
-      },
-    ],
-  ];
+  return Object.entries({
+    '405 for PUT, with the methods that are allowed': async () =>
+      assertError(await send({ method: 'PUT', body: '{}' }), 405, 'METHOD_NOT_ALLOWED'),
+    'GET lists the inquiries of the caller': async () => void assertList(await send({ method: 'GET' })),
+    'POST creates an inquiry': async () => {
+      const body = JSON.stringify({ subject, body: 'Left by the smoke test of a deployment.' });
+      const inquiry = assertCreated(await send({ method: 'POST', body }));
+      assert(inquiry.subject === subject, 'the inquiry does not have the subject that was sent');
+      id = inquiry.id;
+    },
+    'GET sees it': async () => {
+      assert(id !== undefined, 'there is nothing to see, since POST failed');
+      const { inquiries } = assertList(await send({ method: 'GET', query: 'limit=20' }));
+      const found = inquiries.some((inquiry) => inquiry.id === id && inquiry.subject === subject);
+      assert(found, 'the new inquiry is not in the list');
+    },
+  });
 }
 
 /** A POST of {@link createContractChecks}, and its response. */
@@ -92,39 +85,29 @@ export interface FirstPost {
 export function createKeyChecks(
   send: (request: ServiceRequest) => Promise<ServiceResponse>,
   findFirst: () => FirstPost | undefined,
-): readonly (readonly [title: string, run: () => Promise<void>])[] {
+): Checks {
   let isKnown = false;
-  return [
-    [
-      'POST with the same key stores nothing',
-      async () => {
-        const first = findFirst();
-        assert(first !== undefined, 'there is nothing to send again, since POST failed');
-        const response = await send(first.request);
-        const { id, subject } = assertCreated(response);
-        const isReplayed = response.headers.get('Idempotency-Replayed') === 'true';
-        assert(
-          isReplayed,
-          'the key is ignored, as with dynalite (see --no-key): there are two inquiries now',
-        );
-        isKnown = true;
-        const [body, again] = [first.response, response].map((answer) => JSON.stringify(answer.body));
-        assert(again === body, 'the body is not the one of the first response');
-        const { inquiries } = assertList(await send({ method: 'GET', query: 'limit=100' }));
-        const stored = inquiries.filter((inquiry) => inquiry.subject === subject);
-        assert(stored.length === 1 && stored[0]?.id === id, `there are ${stored.length} inquiries`);
-      },
-    ],
-    [
-      '422 for the same key with another text',
-      async () => {
-        const first = findFirst();
-        assert(first !== undefined && isKnown, 'not sent, since it would be stored');
-        const body = JSON.stringify({ subject: 'smoke', body: 'Another text.' });
-        assertError(await send({ ...first.request, body }), 422, 'IDEMPOTENCY_KEY_REUSED');
-      },
-    ],
-  ];
+  return Object.entries({
+    'POST with the same key stores nothing': async () => {
+      const first = findFirst();
+      assert(first !== undefined, 'there is nothing to send again, since POST failed');
+      const response = await send(first.request);
+      const { id, subject } = assertCreated(response);
+      isKnown = response.headers.get('Idempotency-Replayed') === 'true';
+      assert(isKnown, 'the key is ignored, as with dynalite (see --no-key): there are two inquiries now');
+      const [body, again] = [first.response, response].map((answer) => JSON.stringify(answer.body));
+      assert(again === body, 'the body is not the one of the first response');
+      const { inquiries } = assertList(await send({ method: 'GET', query: 'limit=100' }));
+      const stored = inquiries.filter((inquiry) => inquiry.subject === subject);
+      assert(stored.length === 1 && stored[0]?.id === id, `there are ${stored.length} inquiries`);
+    },
+    '422 for the same key with another text': async () => {
+      const first = findFirst();
+      assert(first !== undefined && isKnown, 'not sent, since it would be stored');
+      const body = JSON.stringify({ subject: 'smoke', body: 'Another text.' });
+      assertError(await send({ ...first.request, body }), 422, 'IDEMPOTENCY_KEY_REUSED');
+    },
+  });
 }
 
 /**
@@ -133,25 +116,18 @@ export function createKeyChecks(
  *
  * @param invoke - Invokes the function with the event of a request that no authorizer has passed.
  */
-export function createFunctionChecks(
-  invoke: (method: string) => Promise<ServiceResponse>,
-): readonly (readonly [title: string, run: () => Promise<void>])[] {
-  return [
-    [
-      'the function answers 401 without claims',
-      async () => {
-        const response = await invoke('GET');
-        const { status, code, message } = unauthorized();
-        assertError(response, status, code);
-        const found = (response.body as ErrorResponseBody).message;
-        assert(found === message, `message is ${JSON.stringify(found)}, not ${JSON.stringify(message)}`);
-      },
-    ],
-    [
-      'the function answers 405 for PUT',
-      async () => assertError(await invoke('PUT'), 405, 'METHOD_NOT_ALLOWED'),
-    ],
-  ];
+export function createFunctionChecks(invoke: (method: string) => Promise<ServiceResponse>): Checks {
+  return Object.entries({
+    'the function answers 401 without claims': async () => {
+      const response = await invoke('GET');
+      const { status, code, message } = unauthorized();
+      assertError(response, status, code);
+      const found = (response.body as ErrorResponseBody).message;
+      assert(found === message, `message is ${JSON.stringify(found)}, not ${JSON.stringify(message)}`);
+    },
+    'the function answers 405 for PUT': async () =>
+      assertError(await invoke('PUT'), 405, 'METHOD_NOT_ALLOWED'),
+  });
 }
 
 export function assert(condition: boolean, otherwise: string): asserts condition {
