@@ -97,14 +97,12 @@ describe('config.json', () => {
   });
 });
 
-describe('a text of the company', () => {
-  it.each([
-    ['the same', 'the same'],
-    [{ en: 'English', de: 'Deutsch' }, 'English'],
-    [{ de: 'Deutsch' }, 'Deutsch'],
-  ])('%j is %s on an English page', (text, shown) => {
-    expect(inLanguage(text, 'en')).toBe(shown);
-  });
+it.each([
+  ['the same', 'the same'],
+  [{ en: 'English', de: 'Deutsch' }, 'English'],
+  [{ de: 'Deutsch' }, 'Deutsch'],
+])('the text %j of a company is %s on an English page', (text, shown) => {
+  expect(inLanguage(text, 'en')).toBe(shown);
 });
 
 describe('signing out', () => {

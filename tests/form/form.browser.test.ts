@@ -80,17 +80,6 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
     expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage])')).not.toContain('draft');
   });
 
-  it('keeps two tabs apart: each has its own text after a reload', async () => {
-    const { page, context, write, subject } = await begin();
-    const other = await openTab(context);
-    await write('of the first tab');
-    await on(other).write('of the second tab');
-    await page.reload();
-    await other.reload();
-    expect(await subject.inputValue()).toBe('of the first tab');
-    expect(await on(other).subject.inputValue()).toBe('of the second tab');
-  });
-
   it('sends once on a double click, and on Ctrl+Enter while sending', async () => {
     const { page, write, send, message, subjects, email } = await begin();
     let posts = 0;

@@ -31,12 +31,15 @@ describe('the size of an inquiry', () => {
     expect(measure(subject, body)).toMatchObject({ bytes });
   });
 
-  it('is near the limit from four fifths of it, and over it one byte beyond', () => {
-    const level = (bytes: number) => measure('', 'x'.repeat(bytes)).level;
-    expect(level(ITEM_LIMIT * 0.8 - 1)).toBe('fine');
-    expect(level(ITEM_LIMIT * 0.8)).toBe('near');
-    expect(level(ITEM_LIMIT)).toBe('near');
-    expect(level(ITEM_LIMIT + 1)).toBe('over');
+  it.each([
+    [ITEM_LIMIT * 0.8 - 1, 'fine', ''],
+    [ITEM_LIMIT * 0.8, 'near', '320 kB of 400 kB'],
+    [ITEM_LIMIT, 'near', '400 kB of 400 kB'],
+    [ITEM_LIMIT + 1, 'over', 'Too long by 1 byte. Please shorten your message.'],
+    [ITEM_LIMIT + 2048, 'over', 'Too long by 2 kB. Please shorten your message.'],
+  ])('of %i bytes is %s, and shown from four fifths of the limit on: %j', (bytes, level, text) => {
+    const measured = measure('', 'x'.repeat(bytes));
+    expect([measured.level, describeSize(EN, measured)]).toEqual([level, text]);
   });
 
   it('never refuses what the service would store', async () => {
@@ -46,13 +49,6 @@ describe('the size of an inquiry', () => {
     const put = (body: string) => store.put({ ...INQUIRY, email: '', body }, makeCall());
     expect(await put('x'.repeat(ITEM_LIMIT - 1024))).toEqual({ id: INQUIRY.id });
     expect(await put('x'.repeat(ITEM_LIMIT + 1))).toEqual({ refusal: 'inquiry' });
-  });
-
-  it('is shown only from four fifths of the limit on', () => {
-    const say = (bytes: number) => describeSize(EN, measure('', 'x'.repeat(bytes)));
-    expect(say(ITEM_LIMIT * 0.8 - 1)).toBe('');
-    expect(say(ITEM_LIMIT * 0.8)).toBe('320 kB of 400 kB');
-    expect(say(ITEM_LIMIT + 2048)).toBe('Too long by 2 kB. Please shorten your message.');
   });
 });
 
@@ -104,36 +100,30 @@ describe('times', () => {
   });
 });
 
-describe('the time of day', () => {
-  it.each([
-    ['2026-07-01T12:05:00.000Z', '14:05'],
-    ['2026-07-01T12:05:00.001Z', '14:06'],
-    ['2026-07-01T21:59:30.000Z', '00:00'],
-  ])('of %s, rounded up to the minute, is %s in the zone of the reader', (timestamp, time) => {
-    expect(EN.formatClock(Date.parse(timestamp))).toBe(time);
-  });
+it.each([
+  ['2026-07-01T12:05:00.000Z', '14:05'],
+  ['2026-07-01T12:05:00.001Z', '14:06'],
+  ['2026-07-01T21:59:30.000Z', '00:00'],
+])('the time of day of %s, rounded up to the minute, is %s in the zone of the reader', (timestamp, time) => {
+  expect(EN.formatClock(Date.parse(timestamp))).toBe(time);
 });
 
-describe('the beginning of a text', () => {
-  it('ends before a character that would be cut in half', () => {
-    expect([3, 4, 5].map((length) => beginningOf('ab🎂c', length))).toEqual(['ab', 'ab🎂', 'ab🎂c']);
-  });
+it('the beginning of a text ends before a character that would be cut in half', () => {
+  expect([3, 4, 5].map((length) => beginningOf('ab🎂c', length))).toEqual(['ab', 'ab🎂', 'ab🎂c']);
 });
 
-describe('the direction of a text', () => {
-  it.each([
-    ['', 'ltr'],
-    ['123 !? 🎂', 'ltr'],
-    ['123 שלום', 'rtl'],
-    ['abc مرحبا', 'ltr'],
-    ['\u202Eabc', 'ltr'],
-  ])('of %j is %s, by its first letter', (text, direction) => {
-    expect(directionOf(text)).toBe(direction);
-  });
+it.each([
+  ['', 'ltr'],
+  ['123 !? 🎂', 'ltr'],
+  ['123 שלום', 'rtl'],
+  ['abc مرحبا', 'ltr'],
+  ['\u202Eabc', 'ltr'],
+])('the direction of the text %j is %s, by its first letter', (text, direction) => {
+  expect(directionOf(text)).toBe(direction);
 });
 
 describe('the message for a failure', () => {
-  const kinds: Failure['kind'][] = [
+  it.each([
     'signed-out',
     'too-large',
     'busy',
@@ -142,9 +132,7 @@ describe('the message for a failure', () => {
     'offline',
     'unreachable',
     'server',
-  ];
-
-  it.each(kinds)('%s: what happened, and that nothing typed is lost or what to do about it', (kind) => {
+  ] as const)('%s: what happened, and that nothing typed is lost or what to do about it', (kind) => {
     const { title, text } = describeSendFailure(EN, { kind, mayBeDone: false }, 0);
     expect(title).not.toBe('');
     expect(text).toContain('Nothing was sent');
@@ -161,15 +149,19 @@ describe('the message for a failure', () => {
     },
   );
 
-  it('signed-out: says that the outcome is unknown and that signing in finishes it', () => {
-    const { text } = describeSendFailure(EN, { kind: 'signed-out', mayBeDone: true }, 0);
-    expect(text).toMatch(/can’t tell yet .* kept your text\. Sign in again and we’ll finish sending it/);
-  });
-
-  it('reused: says that another version was sent and asks whether to send this one', () => {
-    const { title, text } = describeSendFailure(EN, { kind: 'reused', mayBeDone: false }, 0);
-    expect(title).toBe('An earlier version of this inquiry has already been sent');
-    expect(text).toMatch(/earlier version has arrived.*\?$/);
+  it.each<[failure: Failure, said: RegExp]>([
+    [
+      { kind: 'signed-out', mayBeDone: true },
+      /can’t tell yet .* kept your text\. Sign in again and we’ll finish sending it/,
+    ],
+    [
+      { kind: 'reused', mayBeDone: false },
+      /^An earlier version of this inquiry has already been sent\n.*earlier version has arrived.*\?$/,
+    ],
+    [{ kind: 'refused', mayBeDone: false, message: 'Because.' }, /Because\.\u2069$/],
+  ])('%j: says what became of the inquiry and what to do', (failure, said) => {
+    const { title, text } = describeSendFailure(EN, failure, 0);
+    expect(`${title}\n${text}`).toMatch(said);
   });
 
   it.each([
@@ -191,12 +183,6 @@ describe('the message for a failure', () => {
       `on \u2068${EN.formatTime('2026-07-01T12:05:00Z').short}\u2069. We can no longer tell whether it arrived`,
     );
     expect(text).toContain('kept your text');
-  });
-
-  it('repeats what the service says when it refuses', () => {
-    expect(
-      describeSendFailure(EN, { kind: 'refused', mayBeDone: false, message: 'Because.' }, 0).text,
-    ).toMatch(/Because\.\u2069$/);
   });
 });
 
