@@ -2,22 +2,9 @@
 import type { Failure } from './api.ts';
 import { isolate } from './bidi.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
-import type { Message, Strings } from './languages/strings.ts';
+import type { Message } from './languages/strings.ts';
 import type { Locale } from './locale.ts';
 import type { Size } from './size.ts';
-
-const TITLES = {
-  'signed-out': 'signedOut',
-  'too-large': 'tooLarge',
-  busy: 'busy',
-  limit: 'limit',
-  conflict: 'conflict',
-  reused: 'reused',
-  refused: 'refused',
-  offline: 'offline',
-  unreachable: 'unreachable',
-  server: 'server',
-} as const satisfies Record<Failure['kind'], keyof Strings['failures']>;
 
 /**
  * The message for an inquiry that was not sent, or whose outcome is unknown.
@@ -25,7 +12,7 @@ const TITLES = {
  * @param now - Milliseconds since the epoch.
  */
 export function describeSendFailure(locale: Locale, failure: Failure, now: number): Message {
-  return { title: locale.strings.failures[TITLES[failure.kind]], text: explain(locale, failure, now) };
+  return { title: locale.strings.failures[failure.kind], text: explain(locale, failure, now) };
 }
 
 function explain(
@@ -68,7 +55,7 @@ export function describeListFailure({ strings: { failures } }: Locale, { kind, m
     refused: message ?? '',
   };
   return {
-    title: failures[TITLES[kind]],
+    title: failures[kind],
     text: `${failures.list} ${then[kind] ?? failures.listTryAgain}`.trim(),
   };
 }

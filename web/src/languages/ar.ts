@@ -88,8 +88,8 @@ export const strings: Strings = {
     goOnEditing: 'متابعة التحرير',
   },
   failures: {
-    signedOut: 'انتهت جلستك',
-    tooLarge: 'استفسارك طويل جدًا',
+    'signed-out': 'انتهت جلستك',
+    'too-large': 'استفسارك طويل جدًا',
     busy: 'الخدمة مشغولة جدًا',
     limit: 'بلغت الحد المسموح به في الساعة',
     conflict: 'لا يزال استفسارك قيد المعالجة',

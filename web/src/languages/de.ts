@@ -93,8 +93,8 @@ export const strings: Strings = {
     goOnEditing: 'Weiter bearbeiten',
   },
   failures: {
-    signedOut: 'Ihre Sitzung ist abgelaufen',
-    tooLarge: 'Ihre Anfrage ist zu lang',
+    'signed-out': 'Ihre Sitzung ist abgelaufen',
+    'too-large': 'Ihre Anfrage ist zu lang',
     busy: 'Der Dienst ist stark ausgelastet',
     limit: 'Sie haben das Limit pro Stunde erreicht',
     conflict: 'Ihre Anfrage wird noch verarbeitet',

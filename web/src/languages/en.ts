@@ -98,8 +98,8 @@ export const strings = {
     goOnEditing: 'Keep editing',
   },
   failures: {
-    signedOut: 'Your session has ended',
-    tooLarge: 'Your inquiry is too long',
+    'signed-out': 'Your session has ended',
+    'too-large': 'Your inquiry is too long',
     busy: 'The service is very busy',
     limit: 'You’ve reached the hourly limit',
     conflict: 'Your inquiry is still being processed',

@@ -94,8 +94,8 @@ export const strings: Strings = {
     goOnEditing: 'Seguir editando',
   },
   failures: {
-    signedOut: 'Su sesión ha caducado',
-    tooLarge: 'Su consulta es demasiado larga',
+    'signed-out': 'Su sesión ha caducado',
+    'too-large': 'Su consulta es demasiado larga',
     busy: 'El servicio está muy ocupado',
     limit: 'Ha alcanzado el límite por hora',
     conflict: 'Su consulta aún se está procesando',

@@ -102,8 +102,8 @@ export const strings: Strings = {
     goOnEditing: 'Continuer à écrire',
   },
   failures: {
-    signedOut: 'Votre session a expiré',
-    tooLarge: 'Votre demande est trop longue',
+    'signed-out': 'Votre session a expiré',
+    'too-large': 'Votre demande est trop longue',
     busy: 'Le service est très sollicité',
     limit: 'Vous avez atteint la limite horaire',
     conflict: 'Votre demande est encore en cours de traitement',

@@ -93,8 +93,8 @@ export const strings: Strings = {
     goOnEditing: '編集を続ける',
   },
   failures: {
-    signedOut: 'セッションが終了しました',
-    tooLarge: 'お問い合わせが長すぎます',
+    'signed-out': 'セッションが終了しました',
+    'too-large': 'お問い合わせが長すぎます',
     busy: 'サービスが大変混み合っています',
     limit: '1時間あたりの上限に達しました',
     conflict: 'お問い合わせはまだ処理中です',
