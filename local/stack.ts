@@ -86,19 +86,20 @@ export async function startStack({
     if (checked === 0 || !(await isListening(checked))) continue;
     throw Object.assign(new Error(`Port ${checked} is in use.`), { code: 'EADDRINUSE', port: checked });
   }
-  const demo = await startDemoServer(port === 0 ? 0 : port + 5);
+  const portAt = (offset: number): number => (port === 0 ? 0 : port + offset);
+  const demo = await startDemoServer(portAt(5));
   resources.defer(() => demo.close());
   const embedders = [...otherOrigins, demo.url];
-  const form = await startFormServer(port === 0 ? 0 : port + 3, { live: liveForm, embedders });
+  const form = await startFormServer(portAt(3), { live: liveForm, embedders });
   resources.defer(() => form.close());
   const corsOrigins = [...new Set([form.url, ...embedders])] as [string, ...string[]];
-  const docs = await startDocsServer(port === 0 ? 0 : port + 2);
+  const docs = await startDocsServer(portAt(2));
   resources.defer(() => docs.close());
   // Mail is driven by the table's stream, which dynalite does not have.
-  const mailbox = engineName === 'dynalite' ? undefined : await startMailbox(port === 0 ? 0 : port + 4);
+  const mailbox = engineName === 'dynalite' ? undefined : await startMailbox(portAt(4));
   resources.defer(async () => mailbox?.close());
   const issuer = await startIssuer({
-    port: port === 0 ? 0 : port + 1,
+    port: portAt(1),
     ...(keysFile !== undefined && { keysFile }),
     webOrigins: [...corsOrigins, docs.url],
   });

@@ -13,12 +13,6 @@ const FILES = [
   ...readText('docs/front-end.md').matchAll(/^```\w+\n(?:<!--|\/\/) (\S+\.\w+)(?: -->)?\n(.*?)^```/gms),
 ].map(([, name = '', text = '']) => ({ name, text }));
 
-it('has 30 lines in its two files', () => {
-  expect(FILES.map(({ name }) => name)).toEqual(['index.html', 'main.js']);
-  const lines = FILES.flatMap(({ text }) => text.split('\n').filter((line) => line.trim() !== ''));
-  expect(lines).toHaveLength(30);
-});
-
 it.skipIf(whyNoBrowser !== undefined)(
   'signs in, sends and lists from its own origin, while the contact form runs',
   async () => {

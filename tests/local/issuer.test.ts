@@ -170,28 +170,17 @@ describe('the code flow', () => {
 
   it.each([
     [
-      'without PKCE',
       { code_challenge: undefined, code_challenge_method: undefined },
-      {
-        error: 'invalid_request',
-        error_description: expect.stringMatching(/^code_challenge is missing: .*PKCE/),
-      },
+      /^invalid_request: code_challenge is .*PKCE/,
     ],
-    [
-      'without scope openid',
-      { scope: 'email profile', nonce: undefined },
-      { error: 'invalid_scope', error_description: 'scope must contain openid, it is "email profile"' },
-    ],
-    [
-      'without any scope',
-      { scope: undefined, nonce: undefined },
-      { error: 'invalid_scope', error_description: 'scope must contain openid, it is ""' },
-    ],
-    ['for a token in the URL', { response_type: 'id_token' }, { error: 'unsupported_response_type' }],
-  ])('refuses a request %s and tells the app why', async (_name, overrides, told) => {
+    [{ scope: 'email', nonce: undefined }, 'invalid_scope: scope must contain openid, it is "email"'],
+    [{ scope: undefined, nonce: undefined }, 'invalid_scope: scope must contain openid, it is ""'],
+    [{ response_type: 'id_token' }, 'unsupported_response_type: '],
+  ])('refuses a request with %o and tells the app why', async (overrides, told) => {
     const response = await authorize(createBrowser(), overrides);
     const { searchParams, hash } = new URL(response.headers.get('location') ?? 'about:blank');
-    expect(Object.fromEntries([...searchParams, ...new URLSearchParams(hash.slice(1))])).toMatchObject(told);
+    const sent = new URLSearchParams([...searchParams, ...new URLSearchParams(hash.slice(1))]);
+    expect(`${sent.get('error')}: ${sent.get('error_description')}`).toMatch(told);
   });
 
   it('accepts the origin itself as redirect URI, and signs nobody in silently without a session', async () => {
@@ -216,10 +205,8 @@ describe('the code flow', () => {
 describe('the pages', () => {
   it('name on the root what an app needs: addresses, client, how to register, users', async () => {
     const response = await fetch(`${issuer.url}/`);
-    expect([response.status, response.headers.get('content-type')]).toEqual([
-      200,
-      'text/html; charset=utf-8',
-    ]);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
     const html = await response.text();
     for (const text of [
@@ -240,9 +227,12 @@ describe('the pages', () => {
     for (const [name, url] of endpoints) expect(html).toContain(`<dt>${name}</dt><dd><code>${String(url)}<`);
   });
 
-  it('offer the demo users, allow no script, and name the app’s origin as a form target', async () => {
-    const page = await authorize(createBrowser());
+  it('offer the demo users, escape a login_hint, allow no script, and name the app’s origin as a form target', async () => {
+    const login_hint = `"><script>alert('1')</script>&`;
+    const page = await authorize(createBrowser(), { login_hint });
     const html = await page.text();
+    expect(html).toContain(`value="${escapeHtml(login_hint)}"`);
+    expect(html).not.toContain('<script');
     for (const user of ['ana', 'ben', 'chiara']) expect(html).toContain(`value="${user}@example.com"`);
     const style = /<style>([^]*?)<\/style>/.exec(html)?.[1] ?? '';
     const hash = createHash('sha256').update(style).digest('base64');
@@ -250,13 +240,6 @@ describe('the pages', () => {
       `default-src 'none'; style-src 'sha256-${hash}'; img-src data:; ` +
         `form-action 'self' ${ORIGIN}; base-uri 'none'; frame-ancestors 'none'`,
     );
-  });
-
-  it('escape a hostile login_hint', async () => {
-    const hint = `"><script>alert('1')</script>&`;
-    const html = await (await authorize(createBrowser(), { login_hint: hint })).text();
-    expect(html).toContain(`value="${escapeHtml(hint)}"`);
-    expect(html).not.toContain('<script');
   });
 
   it.each(['', '"><script>@example.com'])('show the sign-in again with a message for %j', async (email) => {
@@ -309,12 +292,9 @@ describe('refresh tokens', () => {
     expect(await refresh(second.refresh_token)).toMatchObject(INVALID_GRANT);
   });
 
-  it.each([
-    [ORIGIN, ORIGIN],
-    ['https://evil.example', null],
-  ])('allow requests of origin %s: %s', async (origin, allowed) => {
-    const { headers } = await postToken({ grant_type: 'refresh_token' }, { origin });
-    expect(headers.get('access-control-allow-origin')).toBe(allowed);
+  it('are for no other origin', async () => {
+    const { headers } = await postToken({ grant_type: 'refresh_token' }, { origin: 'https://evil.example' });
+    expect(headers.get('access-control-allow-origin')).toBe(null);
   });
 });
 

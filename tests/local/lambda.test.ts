@@ -47,22 +47,20 @@ const useFakeTimers = (): void => {
 const exists = (pid: number): boolean =>
   /^[^Z\s]/.test(spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout);
 
-describe('initialisation', () => {
-  it('that fails after a reload fails that invocation, says where, and is tried again by the next', async () => {
-    const mark = join(mkdtempSync(join(tmpdir(), 'inquiries-function-')), 'mark');
-    const started = await start(
-      code(`
-        import { existsSync, writeFileSync, rmSync } from 'node:fs';
-        const mark = ${JSON.stringify(mark)};
-        if (existsSync(mark)) { rmSync(mark); throw new Error('not this time'); }
-        writeFileSync(mark, '');
-        export const handler = async () => process.pid;`),
-    );
-    started.reload();
-    await expect(started.invoke('{}', 'r')).rejects.toThrow('not this time');
-    await expect.poll(() => lines.join('\n')).toContain('Error: not this time');
-    expect(Number(await started.invoke('{}', 'r'))).toBeGreaterThan(0);
-  });
+it('a failed initialisation after a reload fails that invocation, says where, and is tried again by the next', async () => {
+  const mark = join(mkdtempSync(join(tmpdir(), 'inquiries-function-')), 'mark');
+  const started = await start(
+    code(`
+      import { existsSync, writeFileSync, rmSync } from 'node:fs';
+      const mark = ${JSON.stringify(mark)};
+      if (existsSync(mark)) { rmSync(mark); throw new Error('not this time'); }
+      writeFileSync(mark, '');
+      export const handler = async () => process.pid;`),
+  );
+  started.reload();
+  await expect(started.invoke('{}', 'r')).rejects.toThrow('not this time');
+  await expect.poll(() => lines.join('\n')).toContain('Error: not this time');
+  expect(Number(await started.invoke('{}', 'r'))).toBeGreaterThan(0);
 });
 
 describe('an invocation', () => {
