@@ -13,15 +13,7 @@ interface ItemParts {
   readonly say: (text: string) => void;
 }
 
-export interface Item {
-  readonly element: HTMLElement;
-  readonly title: HTMLElement;
-  /** Has a size only while the item is laid out; it depends on the width of the item alone. */
-  readonly foot: HTMLElement;
-  readonly unfold: () => void;
-  /** Reads which texts are cut off; returns a function that shows it. */
-  readonly measure: () => () => void;
-}
+export type Item = ReturnType<typeof createItem>;
 
 /** UTF-16 units of a folded text that are rendered: more than fit into its lines in list.css. */
 const FOLDED_SUBJECT = 1_000;
@@ -32,10 +24,7 @@ const BODY_LINES = 6;
 /** Milliseconds. */
 const SAY_COPIED_FOR = 2_000;
 
-export function createItem(
-  { id, subject, body, created_at }: Inquiry,
-  { locale, linkTo, say }: ItemParts,
-): Item {
+export function createItem({ id, subject, body, created_at }: Inquiry, { locale, linkTo, say }: ItemParts) {
   const { list: strings, sent } = locale.strings;
   const time = locale.formatTime(created_at);
   const title = h(
@@ -114,9 +103,11 @@ export function createItem(
   return {
     element,
     title,
+    /** Has a size only while the item is laid out; it depends on the width of the item alone. */
     foot,
     unfold: () => fold(false),
-    measure() {
+    /** Reads which texts are cut off; returns a function that shows it. */
+    measure(): () => void {
       const isTitleCut = isTooLong(title, SUBJECT_LINES);
       const isTextCut = isTooLong(text, BODY_LINES);
       return () => {

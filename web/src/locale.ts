@@ -1,6 +1,5 @@
 /** The language of the page: its choice, its texts, and how it writes numbers and times. */
 import { createTimeFormat } from '../ui/format.ts';
-import type { Moment } from '../ui/format.ts';
 import type { Plural, Strings } from './languages/strings.ts';
 
 /** Each language is a file of its own, so that a visitor loads one. */
@@ -22,21 +21,7 @@ export const languages = Object.keys(LOADERS) as readonly Language[];
 /** Right to left. */
 const RTL: ReadonlySet<string> = new Set(['ar']);
 
-export interface Locale {
-  readonly language: Language;
-  readonly direction: 'ltr' | 'rtl';
-  readonly strings: Strings;
-  /** The text for a number, in the form that the language has for it. */
-  count(plural: Plural, count: number): string;
-  /** `0 bytes`, `1 byte`, `1.2 kB` (1024 bytes); no decimals from 100 kB on. Rounded up, so that more than 400 kB is 401 kB. */
-  formatBytes(bytes: number): string;
-  /** @param timestamp - Text that is not a time is returned unchanged. */
-  formatTime(timestamp: string): Moment;
-  /** The day of a time, such as Friday, 20 November 2026. */
-  formatDay(time: number): string;
-  /** The time of day of a time in milliseconds, rounded up to the minute. */
-  formatClock(time: number): string;
-}
+export type Locale = ReturnType<typeof createLocale>;
 
 export const isLanguage = (value: unknown): value is Language => languages.some((one) => one === value);
 
@@ -69,7 +54,7 @@ export function createLocale(
   strings: Strings,
   preferred: readonly string[],
   timeZone?: string,
-): Locale {
+) {
   const tag = preferred.find((one) => baseOf(one) === language) ?? language;
   const rules = new Intl.PluralRules(language);
   const numbers = new Intl.NumberFormat(tag);
@@ -83,16 +68,20 @@ export function createLocale(
     language,
     direction: RTL.has(language) ? 'rtl' : 'ltr',
     strings,
-    count: (plural, count) =>
+    /** The text for a number, in the form that the language has for it. */
+    count: (plural: Plural, count: number): string =>
       (plural[rules.select(count)] ?? plural.other).replace('{n}', numbers.format(count)),
-    formatBytes(bytes) {
+    /** `0 bytes`, `1 byte`, `1.2 kB` (1024 bytes); no decimals from 100 kB on. Rounded up, so that more than 400 kB is 401 kB. */
+    formatBytes(bytes: number): string {
       if (bytes < 1024) return unit(bytes, 'byte', 'long');
       const factor = bytes < 100 * 1024 ? 10 : 1;
       return unit(Math.ceil((bytes / 1024) * factor) / factor, 'kilobyte', 'short');
     },
     formatTime: createTimeFormat(tag, timeZone),
-    formatDay: (time) => day.format(time),
-    formatClock: (time) => clock.format(Math.ceil(time / 60_000) * 60_000),
+    /** The day of a time, such as Friday, 20 November 2026. */
+    formatDay: (time: number): string => day.format(time),
+    /** The time of day of a time in milliseconds, rounded up to the minute. */
+    formatClock: (time: number): string => clock.format(Math.ceil(time / 60_000) * 60_000),
   };
 }
 
