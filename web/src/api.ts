@@ -36,12 +36,7 @@ export interface Page {
   readonly next: string | undefined;
 }
 
-export interface Api {
-  /** @param query - `next` of an earlier page. Default: the newest page. */
-  list(query?: string): Promise<Page | Failure>;
-  /** @param key - Of the requests with this key, the service stores one: all resolve to the same inquiry. */
-  create(inquiry: CreateInquiryRequest, key: string): Promise<Inquiry | Failure>;
-}
+export type Api = ReturnType<typeof createApi>;
 
 /** The compiler checks that it is the service's path; nothing of src/ is imported into the bundle. */
 const PATH: typeof inquiriesPath = '/inquiries';
@@ -56,7 +51,7 @@ export function isFailure(value: object): value is Failure {
 }
 
 /** @param baseUrl - Without `/inquiries` and without a slash at the end. */
-export function createApi(baseUrl: string, session: Session, isOnline: () => boolean): Api {
+export function createApi(baseUrl: string, session: Session, isOnline: () => boolean) {
   /** Sends a request of either method; resolves to the response when it has the status of success. */
   const send = async (
     success: number,
@@ -96,14 +91,16 @@ export function createApi(baseUrl: string, session: Session, isOnline: () => boo
   };
 
   return {
-    async list(query = `?limit=${PAGE_SIZE}`) {
+    /** @param query - `next` of an earlier page. Default: the newest page. */
+    async list(query = `?limit=${PAGE_SIZE}`): Promise<Page | Failure> {
       const answer = await send(200, query);
       if (isFailure(answer)) return answer;
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the contract of the status
       const { inquiries } = answer.json as InquiryListResponse;
       return { inquiries, next: parseNext(answer.link) };
     },
-    async create(request, key) {
+    /** @param key - Of the requests with this key, the service stores one: all resolve to the same inquiry. */
+    async create(request: CreateInquiryRequest, key: string): Promise<Inquiry | Failure> {
       const answer = await send(201, '', request, key);
       if (isFailure(answer)) return answer;
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the contract of the status

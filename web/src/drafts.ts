@@ -16,14 +16,7 @@ export interface Draft {
 /** The part of the Web Storage API that is used. */
 export type DraftStore = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
-export interface Drafts {
-  /** The last draft of this page or tab, otherwise of any tab; undefined when there is none. */
-  load(): Draft | undefined;
-  /** Whether the draft was stored; browsers may forbid storage or run out of quota. */
-  save(draft: Draft): boolean;
-  /** Deletes the draft of this tab, and the shared one when it has the same text. */
-  clear(): void;
-}
+export type Drafts = ReturnType<typeof createDrafts>;
 
 /** Drafts by store and key, which the next view of the page needs where the browser refuses to store them. */
 const inMemory = new WeakMap<DraftStore, Map<string, Draft>>();
@@ -41,13 +34,15 @@ export const toStore = (open: () => DraftStore): DraftStore => ({
  * @param own - The storage of this tab, so that each tab gets its own text back on reload.
  * @param shared - The storage of all tabs, so that drafts survive closing the tab or the browser.
  */
-export function createDrafts(own: DraftStore, shared: DraftStore, owner: string): Drafts {
+export function createDrafts(own: DraftStore, shared: DraftStore, owner: string) {
   const key = `inquiries.draft.${owner}`;
   const memory = inMemory.get(own) ?? new Map<string, Draft>();
   inMemory.set(own, memory);
   return {
-    load: () => memory.get(key) ?? read(own, key) ?? read(shared, key),
-    save(draft) {
+    /** The last draft of this page or tab, otherwise of any tab; undefined when there is none. */
+    load: (): Draft | undefined => memory.get(key) ?? read(own, key) ?? read(shared, key),
+    /** Whether the draft was stored; browsers may forbid storage or run out of quota. */
+    save(draft: Draft): boolean {
       if (draft.subject === '' && draft.body === '' && draft.pending === undefined) {
         this.clear();
         return true;
@@ -57,7 +52,8 @@ export function createDrafts(own: DraftStore, shared: DraftStore, owner: string)
       // One of the two stores is enough to restore the draft.
       return [own, shared].map((store) => attempt(() => store.setItem(key, text))).includes(true);
     },
-    clear() {
+    /** Deletes the draft of this tab, and the shared one when it has the same text. */
+    clear(): void {
       const mine = memory.get(key) ?? read(own, key);
       const theirs = read(shared, key);
       memory.delete(key);
