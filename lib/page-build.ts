@@ -21,7 +21,9 @@ export async function buildPageWhenStale(page: string): Promise<boolean> {
     globSync(['*.*', '{src,ui,public}/**/*'], { cwd: folder }).map((file) => join(folder, file)),
   );
   const newest = Math.max(...[...sources, join(WEB, '../package-lock.json')].map(timeOf));
-  if (timeOf(join(outputOf(page), 'index.html')) > newest) return false;
+  // Written last: a build that was interrupted is done again.
+  const last = page === WEB ? 'inquiry-form.js' : 'index.html';
+  if (timeOf(join(outputOf(page), last)) > newest) return false;
   await buildPage(page);
   return true;
 }
