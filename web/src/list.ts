@@ -8,7 +8,7 @@ import { button, h, notice } from '../ui/dom.ts';
 import { addSent, appendOlder, isInquiryId, mergeNewest, toInclude } from './inquiries.ts';
 import { createItem } from './item.ts';
 import type { Item } from './item.ts';
-import type { Strings } from './languages/strings.ts';
+import type { Strings } from './languages/en.ts';
 import { describeListFailure } from './messages.ts';
 import { createMatcher, dayOf, timeBefore, titleOf } from './search.ts';
 import type { User } from './user.ts';

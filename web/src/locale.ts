@@ -1,6 +1,7 @@
 /** The language of the page: its choice, its texts, and how it writes numbers and times. */
 import { createTimeFormat } from '../ui/format.ts';
-import type { Plural, Strings } from './languages/strings.ts';
+import type { Strings } from './languages/en.ts';
+import type { Plural } from './languages/strings.ts';
 
 /** Each language is a file of its own, so that a visitor loads one. */
 const LOADERS = {

@@ -1,4 +1,4 @@
-import type { Strings } from './strings.ts';
+import type { Strings } from './en.ts';
 
 // Verbal nouns and the past tense address everybody; imperatives and the present tense would have to choose a gender.
 export const strings: Strings = {

@@ -179,3 +179,6 @@ export const strings = {
     notFound: 'This inquiry isn’t in your list.',
   },
 };
+
+/** What each language has: the texts of English. */
+export type Strings = typeof strings;

@@ -1,4 +1,4 @@
-import type { Strings } from './strings.ts';
+import type { Strings } from './en.ts';
 
 // \u202f is the narrow space before ? ! : ; and inside « »; the line never breaks there.
 export const strings: Strings = {

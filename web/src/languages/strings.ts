@@ -1,5 +1,3 @@
-import type { strings } from './en.ts';
-
 /**
  * The texts that people read, one file per language. Functions put in names, addresses and other texts of users as they
  * are; the caller isolates them (../bidi.ts), so that their direction does not change that of the sentence.
@@ -15,6 +13,3 @@ export interface Message {
   readonly title: string;
   readonly text: string;
 }
-
-/** What each language has: the texts of English. */
-export type Strings = typeof strings;
