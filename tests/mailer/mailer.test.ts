@@ -312,6 +312,11 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       expect(subjects().at(-1)).toBe('[inquiries develop] sent');
     });
 
+    it('finds an inquiry whose email has a line end', async () => {
+      const { id } = await mailer.create(makeOwner('ana\nbea@example.com'));
+      expect(await mailer.invoke({ ids: [id] })).toMatchObject({ results: [{ id, outcome: 'sent' }] });
+    });
+
     it('learns what failed', async () => {
       const { id } = await mailer.create();
       mailer.mailFaults.plan = always(refuseMail(400, 'SendingPausedException'));
