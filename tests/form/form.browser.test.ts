@@ -189,24 +189,25 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
     );
 
     it('requests nothing offline and says that nothing was sent, until the browser is online again', async () => {
-      const { page, context, write, send, alert, status, subject, requests, email } = await begin();
+      const { page, context, write, send, alert, status, subject, email } = await begin();
+      let posts = 0;
+      page.on('request', (request) => (posts += request.method() === 'POST' ? 1 : 0));
       await write('later');
       await context.setOffline(true);
       await status.getByText('You can keep writing').waitFor();
       await subject.press('End');
       await page.keyboard.type('!');
       expect(await status.textContent()).toContain('You’re offline');
-      const before = requests.length;
       await send.click();
       // At once: without waiting for anything.
       expect(await alert.textContent()).toMatch(/^You’re offlineNothing was sent\./);
       expect(await status.textContent()).toBe('');
-      expect(requests).toHaveLength(before);
+      expect(posts).toBe(0);
       await context.setOffline(false);
       await status.getByText('You’re connected again').waitFor();
       expect(await alert.textContent()).toBe('');
       expect(await send.textContent()).toBe('Send inquiry');
-      expect(requests).toHaveLength(before);
+      expect(posts).toBe(0);
       await send.click();
       await expect.poll(() => stored(email)).toEqual(['later!']);
     });
