@@ -1,7 +1,8 @@
 import { createConversions } from 'electrodb';
 import { createDeliveryEntity } from '../src/entities/delivery.ts';
 import { createIdempotencyKeyEntity } from '../src/entities/idempotency-key.ts';
-import { createInquiryEntity, toFirstId } from '../src/entities/inquiry.ts';
+import { toFirstId } from '../src/entities/ids.ts';
+import { createInquiryEntity } from '../src/entities/inquiry.ts';
 import { formatCount } from '../web/ui/format.ts';
 import { isConfirmed, parseOptions, UsageError } from '../lib/command-line.ts';
 import type { Io } from '../lib/command-line.ts';

@@ -16,12 +16,12 @@ import { parseOptions, runCommand } from '../lib/command-line.ts';
 import type { Io, Main } from '../lib/command-line.ts';
 import { ROOT } from '../lib/paths.ts';
 
-/** Packages of which the functions need next to nothing, and what the bundles hold in their place. docs/adr/0060 */
-const SHIMS = { '@aws-sdk/credential-provider-node': './src/shims/credential-provider-node.ts' };
-/** Of the request function, which sends no requests through ElectroDB. */
-const UNUSED = {
-  '@aws-sdk/lib-dynamodb': './src/shims/unused.ts',
-  '@aws-sdk/util-dynamodb': './src/shims/unused.ts',
+/** Modules of which the functions need next to nothing, and what the bundles hold in their place. docs/adr/0060 */
+const SHIMS: Record<string, string> = {
+  '@aws-sdk/credential-provider-node': './src/shims/credential-provider-node.ts',
+  '@aws-sdk/middleware-endpoint-discovery': './src/shims/middleware-endpoint-discovery.ts',
+  'node:fs/promises': './src/shims/fs-promises.ts',
+  'node:zlib': './src/shims/zlib.ts',
 };
 
 /**
@@ -32,7 +32,9 @@ const builtinsWithoutFacade: Plugin = {
   name: 'builtins-without-facade',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^[\w/:]+$/ }, ({ path, kind }) =>
-      kind !== 'entry-point' && isBuiltin(path) ? { path, namespace: 'builtin' } : undefined,
+      kind !== 'entry-point' && isBuiltin(path) && !(path in SHIMS)
+        ? { path, namespace: 'builtin' }
+        : undefined,
     );
     onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => ({
       contents: `module.exports = process.getBuiltinModule('${path}')`,
@@ -43,12 +45,7 @@ const builtinsWithoutFacade: Plugin = {
 /** Writes NAME.mjs, its source map, NAME.meta.json and the zip, and prints the sizes. */
 async function bundle(
   out: string,
-  {
-    source,
-    name,
-    zip: zipName,
-    alias,
-  }: { source: string; name: string; zip: string; alias: Record<string, string> },
+  { source, name, zip: zipName }: { source: string; name: string; zip: string },
   stdout: Io['stdout'],
 ): Promise<void> {
   const module = `${name}.mjs`;
@@ -62,7 +59,7 @@ async function bundle(
     format: 'esm',
     // The packages' ES modules: smaller than their CommonJS, and they need no `require` in the bundle.
     mainFields: ['module', 'main'],
-    alias,
+    alias: SHIMS,
     plugins: [builtinsWithoutFacade],
     minify: true,
     // For reading stack traces; Lambda gets neither the map nor a comment that names it.
@@ -95,16 +92,8 @@ export const main: Main = async (args, { stdout }) => {
     args,
   );
   rmSync(out, { recursive: true, force: true });
-  await bundle(
-    out,
-    { source: 'src/handler.ts', name: 'handler', zip: 'inquiries.zip', alias: { ...SHIMS, ...UNUSED } },
-    stdout,
-  );
-  await bundle(
-    out,
-    { source: 'src/mailer/handler.ts', name: 'mailer', zip: 'mailer.zip', alias: SHIMS },
-    stdout,
-  );
+  await bundle(out, { source: 'src/handler.ts', name: 'handler', zip: 'inquiries.zip' }, stdout);
+  await bundle(out, { source: 'src/mailer/handler.ts', name: 'mailer', zip: 'mailer.zip' }, stdout);
 };
 
 if (import.meta.main) await runCommand(main);

@@ -8,14 +8,13 @@ import type { APIGatewayProxyHandlerV2WithJWTAuthorizer } from 'aws-lambda';
 import { createApp } from './app.ts';
 import { parseConfig } from './config.ts';
 import { createDynamoDbClient } from './entities/client.ts';
-import { createEntities, createInquiryStore } from './entities/inquiry-store.ts';
+import { createInquiryStore } from './entities/inquiry-store.ts';
 import { createInquiries } from './inquiries.ts';
 import { logRequest } from './log.ts';
 import { WARM_UP_OWNER, warmUpEvents, warmUpRequestHandler } from './warm-up.ts';
 
 const { corsOrigin, inquiriesPerHour, region, retentionDays, tableName } = parseConfig(process.env);
-const entities = createEntities(tableName);
-const store = createInquiryStore(createDynamoDbClient({ region }), entities, { retentionDays });
+const store = createInquiryStore(createDynamoDbClient({ region }), tableName, { retentionDays });
 
 /** Handles payload 2.0 events of the two operations on `/inquiries`; it never rejects. */
 export const handler = createApp({
@@ -29,7 +28,7 @@ export const handler = createApp({
 // First the code: every kind of request, with a request handler that answers without a network.
 const warmUpStore = createInquiryStore(
   createDynamoDbClient({ region, requestHandler: warmUpRequestHandler }),
-  entities,
+  tableName,
   { retentionDays },
 );
 const warmUp = createApp({

@@ -1,27 +1,10 @@
 import { PutItemCommand, QueryCommand, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
-import type {
-  AttributeValue,
-  DynamoDBClient,
-  QueryCommandInput,
-  TransactionCanceledException,
-} from '@aws-sdk/client-dynamodb';
-import { inquirySchema } from '../contract.ts';
+import type { DynamoDBClient, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import type { Inquiry } from '../contract.ts';
 import type { InquiryStore, PutResult, StoreCall } from '../inquiries.ts';
 import { ITEM_LIMIT, PARTITION_KEY_LIMIT } from '../limits.ts';
-import { createIdempotencyKeyEntity, digest } from './idempotency-key.ts';
-import { createInquiryEntity, LAST_ID, toFirstId } from './inquiry.ts';
-
-type Scalars = Record<string, string | number>;
-type Attributes = Record<string, AttributeValue>;
-
-/** What a query fetches: the fields of an inquiry and its expiry, not the reply columns and not the keys. */
-const PROJECTION = [...inquirySchema.required, 'expires_at'].join();
-
-/** ElectroDB's input of a query. */
-type QueryInput = Omit<QueryCommandInput, 'ExpressionAttributeValues'> & {
-  ExpressionAttributeValues: Scalars;
-};
+import { createInputs, digest } from './inputs.ts';
+import type { Attributes, QueryInput } from './inputs.ts';
 
 const SECONDS_PER_DAY = 86_400;
 /** How long a key is kept. docs/adr/0090 */
@@ -34,37 +17,28 @@ export interface InquiryStoreOptions {
   readonly now?: () => number;
 }
 
-/** The models of what the API stores. */
-export const createEntities = (table: string) => ({
-  inquiries: createInquiryEntity(table),
-  keys: createIdempotencyKeyEntity(table),
-});
-
 /**
- * Creates the store on DynamoDB: ElectroDB makes keys and inputs, and the request function sends the SDK's own commands,
- * which take less time and memory than ElectroDB's with a document client (docs/adr/0060).
+ * Creates the store on DynamoDB, with the SDK's own commands (docs/adr/0060).
  *
  * Errors that are not the SDK's have one of the names `UnconfirmedWrite`, `InvalidQueryOutput` and `MalformedRow`.
  */
 export function createInquiryStore(
   client: DynamoDBClient,
-  { inquiries, keys }: ReturnType<typeof createEntities>,
+  table: string,
   { retentionDays, now = Date.now }: InquiryStoreOptions = {},
 ): InquiryStore {
+  const inputs = createInputs(table);
+
   /** Reads one page. */
   const query = async (
-    { ExpressionAttributeValues: values, ...input }: QueryInput,
+    input: QueryInput,
     call: StoreCall,
   ): Promise<{ readonly rows: Attributes[]; readonly next?: Attributes | undefined }> => {
     // No key can hold this email, so nothing is stored under it, and DynamoDB would refuse the query.
-    if (Buffer.byteLength(String(values[':pk'])) > PARTITION_KEY_LIMIT) return { rows: [] };
-    const command = new QueryCommand({
-      ...input,
-      // Strongly consistent: a user who lists right after a POST sees the new inquiry. docs/adr/0015
-      ConsistentRead: true,
-      ExpressionAttributeValues: toAttributes(values),
-    });
-    const sent = client.send(command, { abortSignal: call.signal });
+    if (Buffer.byteLength(input.ExpressionAttributeValues[':pk'].S) > PARTITION_KEY_LIMIT) {
+      return { rows: [] };
+    }
+    const sent = client.send(new QueryCommand(input), { abortSignal: call.signal });
     const { Items, LastEvaluatedKey } = await countAttempts(call, sent);
     if (Items === undefined) throw storeError('InvalidQueryOutput', 'A query returned no Items.');
     return { rows: Items, next: LastEvaluatedKey };
@@ -72,46 +46,22 @@ export function createInquiryStore(
 
   return {
     async put(inquiry, call, key) {
-      const { id, subject, body } = inquiry;
-      const expiry = retentionDays !== undefined && { expires_at: toExpiry(inquiry, retentionDays) };
-      // `put`, not `create`: a retry of `create` after a write whose response was lost fails its own condition
-      // and reports an error for an inquiry that is stored. The id is fresh, so there is nothing to overwrite.
-      const { Item, ...input } = inquiries
-        .put({ ...inquiry, ...expiry })
-        .params<{ TableName: string; Item: Scalars & { pk: string } }>();
-      if (Buffer.byteLength(Item.pk) > PARTITION_KEY_LIMIT) return { refusal: 'email' };
-      if (Buffer.byteLength(Object.entries(Item).flat().join('')) > ITEM_LIMIT) return { refusal: 'inquiry' };
-      const put = { ...input, Item: toAttributes(Item) };
+      const { id } = inquiry;
+      const expiry = retentionDays === undefined ? undefined : toExpiry(inquiry, retentionDays);
+      // Without a condition: a retry after a write whose response was lost would fail its own and report an error for
+      // an inquiry that is stored. The id is fresh, so there is nothing to overwrite.
+      const put = inputs.putInquiry(inquiry, expiry);
+      if (Buffer.byteLength(put.Item.pk.S) > PARTITION_KEY_LIMIT) return { refusal: 'email' };
+      if (sizeOf(put.Item) > ITEM_LIMIT) return { refusal: 'inquiry' };
       if (key === undefined) {
         const command = new PutItemCommand({ ...put, ReturnConsumedCapacity: 'TOTAL' });
         confirm(await countAttempts(call, client.send(command, { abortSignal: call.signal })));
         return { id };
       }
 
-      const known = keys
-        .put({
-          ...toKey(inquiry, key),
-          payload: digest(subject, body),
-          inquiry: id,
-          expires_at: toExpiry(inquiry, KEY_DAYS),
-        })
-        .where(
-          ({ expires_at }, { notExists, lte }) =>
-            `${notExists(expires_at)} OR ${lte(expires_at, Math.floor(now() / 1_000))}`,
-        )
-        .params<{ TableName: string; Item: Scalars; ExpressionAttributeValues: Scalars }>();
+      const known = inputs.putKey(inquiry, key, toExpiry(inquiry, KEY_DAYS), Math.floor(now() / 1_000));
       const command = new TransactWriteItemsCommand({
-        TransactItems: [
-          {
-            Put: {
-              ...known,
-              Item: toAttributes(known.Item),
-              ExpressionAttributeValues: toAttributes(known.ExpressionAttributeValues),
-              ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-            },
-          },
-          { Put: put },
-        ],
+        TransactItems: [{ Put: { ...known, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } }, { Put: put }],
         // A retry after a lost response succeeds.
         ClientRequestToken: id,
         ReturnConsumedCapacity: 'TOTAL',
@@ -130,36 +80,26 @@ export function createInquiryStore(
     },
 
     async find(inquiry, call, key) {
-      const input = keys.query.byOwner(toKey(inquiry, key)).params<QueryInput>();
-      const { rows } = await query(input, call);
+      const { rows } = await query(inputs.queryKey(inquiry, key), call);
       const row = rows.find(isCurrentAt(now()));
       return row && toResult(row, inquiry);
     },
 
     async findNth({ sub, email }, since, count, call) {
-      const input = inquiries.query
-        .byOwner({ cognito_sub: sub, email })
-        .between({ id: toFirstId(since) }, { id: LAST_ID })
-        .params<QueryInput>({ order: 'desc', limit: count, params: { ProjectionExpression: 'id' } });
-      const { rows, next } = await query(input, call);
+      const { rows, next } = await query(inputs.queryIds({ cognito_sub: sub, email }, since, count), call);
       return rows.length === count || next !== undefined ? rows.at(-1)?.['id']?.S : undefined;
     },
 
     async *list({ sub, email }, { before, limit }, call) {
       const owner = { cognito_sub: sub, email };
-      const input = inquiries.query
-        .byOwner(owner)
-        .params<QueryInput>({ order: 'desc', params: { ProjectionExpression: PROJECTION } });
+      const input = inputs.queryInquiries(owner);
       // The key of `before` need not exist: reading starts after its position.
-      let start =
-        before && toAttributes(inquiries.get({ ...owner, id: before }).params<{ Key: Scalars }>().Key);
+      let start: Attributes | undefined = before === undefined ? undefined : inputs.startAfter(owner, before);
       // Of the first page only: expired rows would otherwise be read a few at a time.
       let most = limit && { Limit: limit + 1 };
       do {
-        const { rows, next } = await query(
-          { ...input, ...most, ...(start && { ExclusiveStartKey: start }) },
-          call,
-        );
+        const page = { ...input, ...most, ...(start && { ExclusiveStartKey: start }) };
+        const { rows, next } = await query(page, call);
         yield rows.filter(isCurrentAt(now())).map((row) => toInquiry(row, owner));
         start = next;
         most = undefined;
@@ -172,7 +112,13 @@ export function createInquiryStore(
 const toExpiry = ({ created_at }: Inquiry, days: number): number =>
   Math.floor(Date.parse(created_at) / 1_000) + days * SECONDS_PER_DAY;
 
-const toKey = ({ cognito_sub, email }: Inquiry, key: string) => ({ cognito_sub, email, key: digest(key) });
+/** Bytes of attribute names and values. */
+const sizeOf = (item: Attributes): number =>
+  Buffer.byteLength(
+    Object.entries(item)
+      .map(([name, { S, N }]) => `${name}${S ?? N}`)
+      .join(''),
+  );
 
 /** The result for an inquiry whose key has this row. */
 function toResult(row: Attributes, { subject, body }: Inquiry): PutResult {
@@ -218,15 +164,6 @@ async function countAttempts<Output extends { $metadata: { attempts?: number } }
 
 /** @param name - Appears in the log. */
 const storeError = (name: string, message: string): Error => Object.assign(new Error(message), { name });
-
-/** `{ a: 'x', b: 5 }` → `{ a: { S: 'x' }, b: { N: '5' } }` */
-const toAttributes = (scalars: Scalars): Attributes =>
-  Object.fromEntries(
-    Object.entries(scalars).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? { S: value } : { N: String(value) },
-    ]),
-  );
 
 /**
  * Narrows a row to the six fields of an inquiry.

@@ -2,55 +2,44 @@ import { Entity } from 'electrodb';
 import type { DocumentClient } from 'electrodb';
 
 /**
- * Creates the ElectroDB model of an inquiry in the given table. Without a client it only makes inputs of the SDK's
- * commands (`.params()`), which src/entities/inquiry-store.ts sends.
+ * The ElectroDB model of an inquiry. The request function does not load it: src/entities/inputs.ts has its inputs.
  *
  * The partition is the owner, `cognito_sub` and `email` together; the sort key ends in the UUIDv7 id, so a reverse
  * query lists the newest inquiry first. Both keys start with ElectroDB's service and entity names, so that the table
  * can hold other entities. Keys keep their case: ElectroDB's default would put emails that differ only in case into
  * one partition. docs/adr/0009
  */
-export function createInquiryEntity(table: string, client?: DocumentClient) {
-  return new Entity(
-    {
-      model: { service: 'inquiries', entity: 'inquiry', version: '1' },
-      attributes: {
-        // Parts of the keys: ElectroDB requires them and never changes them.
-        id: { type: 'string' },
-        cognito_sub: { type: 'string' },
-        email: { type: 'string' },
-        subject: { type: 'string', required: true, readOnly: true },
-        body: { type: 'string', required: true, readOnly: true },
-        created_at: { type: 'string', required: true, readOnly: true },
-        // Seconds since the epoch; absent: kept for ever. docs/adr/0084
-        expires_at: { type: 'number', readOnly: true },
-        // Set together and once, by operators' tools; never by the API, never in a response (spec, "Inquiry").
-        reply: { type: 'string' },
-        respondent: { type: 'string' },
-        reply_at: { type: 'string' },
-      },
-      indexes: {
-        byOwner: {
-          pk: { field: 'pk', composite: ['cognito_sub', 'email'], casing: 'none' },
-          sk: { field: 'sk', composite: ['id'], casing: 'none' },
-        },
-        // All inquiries by time, for operators. Its keys are attributes that every row has. docs/adr/0081
-        byTime: {
-          index: 'by-time',
-          pk: { field: '__edb_e__', composite: [], template: 'inquiry', casing: 'none' },
-          sk: { field: 'id', composite: ['id'], template: '${id}', casing: 'none' },
-        },
-      },
-    } as const,
-    { table, ...(client && { client }) },
-  );
-}
+export const INQUIRY_MODEL = {
+  model: { service: 'inquiries', entity: 'inquiry', version: '1' },
+  attributes: {
+    // Parts of the keys: ElectroDB requires them and never changes them.
+    id: { type: 'string' },
+    cognito_sub: { type: 'string' },
+    email: { type: 'string' },
+    subject: { type: 'string', required: true, readOnly: true },
+    body: { type: 'string', required: true, readOnly: true },
+    created_at: { type: 'string', required: true, readOnly: true },
+    // Seconds since the epoch; absent: kept for ever. docs/adr/0084
+    expires_at: { type: 'number', readOnly: true },
+    // Set together and once, by operators' tools; never by the API, never in a response (spec, "Inquiry").
+    reply: { type: 'string' },
+    respondent: { type: 'string' },
+    reply_at: { type: 'string' },
+  },
+  indexes: {
+    byOwner: {
+      pk: { field: 'pk', composite: ['cognito_sub', 'email'], casing: 'none' },
+      sk: { field: 'sk', composite: ['id'], casing: 'none' },
+    },
+    // All inquiries by time, for operators. Its keys are attributes that every row has. docs/adr/0081
+    byTime: {
+      index: 'by-time',
+      pk: { field: '__edb_e__', composite: [], template: 'inquiry', casing: 'none' },
+      sk: { field: 'id', composite: ['id'], template: '${id}', casing: 'none' },
+    },
+  },
+} as const;
 
-/** No id is higher. */
-export const LAST_ID = 'g';
-
-/** The smallest id prefix at a time in milliseconds since the epoch (RFC 9562, 5.7). */
-export function toFirstId(milliseconds: number): string {
-  const hex = Math.max(0, Math.floor(milliseconds)).toString(16).padStart(12, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8)}`;
-}
+/** Creates the entity in a table; without a client it makes inputs of commands only (`.params()`). */
+export const createInquiryEntity = (table: string, client?: DocumentClient) =>
+  new Entity(INQUIRY_MODEL, { table, ...(client && { client }) });

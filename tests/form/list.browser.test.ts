@@ -5,7 +5,8 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { subOf } from '../../local/issuer/tokens.ts';
 import type { Inquiry } from '../../src/contract.ts';
-import { createInquiryEntity, toFirstId } from '../../src/entities/inquiry.ts';
+import { toFirstId } from '../../src/entities/ids.ts';
+import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { anyone, expectAccessible, expectFits, whyNoBrowser } from '../helpers/chromium.ts';
 import { setUpForm } from '../helpers/contact-form.ts';
 

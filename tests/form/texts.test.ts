@@ -1,7 +1,7 @@
 /** Sizes, formats and messages of the contact form. */
 import { describe, expect, it } from 'vitest';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { createEntities, createInquiryStore } from '../../src/entities/inquiry-store.ts';
+import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { beginningOf, directionOf, formatCount } from '../../web/ui/format.ts';
 import { strings } from '../../web/src/languages/en.ts';
 import { chooseLanguage, createLocale, loadLocale } from '../../web/src/locale.ts';
@@ -45,7 +45,7 @@ describe('the size of an inquiry', () => {
   it('never refuses what the service would store', async () => {
     const client = new DynamoDBClient();
     client.send = async () => ({ ConsumedCapacity: {}, $metadata: {} });
-    const store = createInquiryStore(client, createEntities('any'));
+    const store = createInquiryStore(client, 'any');
     const put = (body: string) => store.put({ ...INQUIRY, email: '', body }, makeCall());
     expect(await put('x'.repeat(ITEM_LIMIT - 1024))).toEqual({ id: INQUIRY.id });
     expect(await put('x'.repeat(ITEM_LIMIT + 1))).toEqual({ refusal: 'inquiry' });

@@ -2,7 +2,7 @@
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { PutCommandOutput } from '@aws-sdk/lib-dynamodb';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
-import { createEntities, createInquiryStore } from '../../src/entities/inquiry-store.ts';
+import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
@@ -42,7 +42,7 @@ describeOnDynamoDbLocal('write units', (engine) => {
     const proxy = await startFaultProxy(engine);
     onTestFinished(() => proxy.close());
     Object.assign(process.env, own.environment(proxy.url));
-    const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), createEntities(own.name));
+    const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), own.name);
     const requests: { operation: string; units: unknown }[] = [];
     proxy.plan = (_, operation) =>
       answerAfter(({ body }) => {

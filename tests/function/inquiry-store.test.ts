@@ -2,7 +2,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
 import type { Inquiry } from '../../src/contract.ts';
-import { createEntities, createInquiryStore } from '../../src/entities/inquiry-store.ts';
+import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import type { InquiryStoreOptions } from '../../src/entities/inquiry-store.ts';
 import type { InquiryStore } from '../../src/inquiries.ts';
 import { EMAIL, INQUIRY, makeCall, SUB } from '../helpers/events.ts';
@@ -29,7 +29,7 @@ function setUpWith(options: InquiryStoreOptions, ...answers: object[]) {
     if (answer instanceof Error) throw answer;
     return { $metadata: {}, ...answer };
   };
-  return { asked, given, store: createInquiryStore(client, createEntities('inquiries'), options) };
+  return { asked, given, store: createInquiryStore(client, 'inquiries', options) };
 }
 
 async function readPages(store: InquiryStore, query = {}, call = makeCall()): Promise<Inquiry[][]> {

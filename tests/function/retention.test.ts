@@ -28,7 +28,7 @@ describeOnDynamoDbLocal('retention', (endpoint) => {
     const now = () => clock.now;
     const client = createDynamoDbClient({ region: 'local' });
     const storeWith = (retentionDays: number) =>
-      createInquiryStore(client, own.entities, { retentionDays, now });
+      createInquiryStore(client, own.table, { retentionDays, now });
     // One generator of ids over all settings, so that ids keep the order of creation.
     let retention = 1;
     const put: InquiryStore['put'] = (inquiry, call) => storeWith(retention).put(inquiry, call);

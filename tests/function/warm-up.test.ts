@@ -1,7 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
-import { createEntities, createInquiryStore } from '../../src/entities/inquiry-store.ts';
+import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import { warmUpEvents, warmUpRequestHandler } from '../../src/warm-up.ts';
 
@@ -16,7 +16,7 @@ function warmUp(credentials: string, inquiriesPerHour?: number) {
   // A request that left the process would fail.
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', 'http://127.0.0.1:9');
   const client = createDynamoDbClient({ region: 'eu-central-1', requestHandler: warmUpRequestHandler });
-  const store = createInquiryStore(client, createEntities('ttt'));
+  const store = createInquiryStore(client, 'ttt');
   const app = createApp({ inquiries: createInquiries(store, { inquiriesPerHour }), corsOrigin: 'https://o' });
   return Promise.all(warmUpEvents.map((event) => app(event)));
 }

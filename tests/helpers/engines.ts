@@ -2,7 +2,8 @@ import { describe, inject } from 'vitest';
 import { engineNames } from '../../local/database/engines.ts';
 import type { EngineName } from '../../local/database/engines.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
-import { createEntities, createInquiryStore } from '../../src/entities/inquiry-store.ts';
+import { createInquiryEntity } from '../../src/entities/inquiry.ts';
+import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createOwnTable } from './own-table.ts';
 
 /** Runs one suite on each engine; on DynamoDB Local it is skipped, visibly, where Java does not allow it. */
@@ -32,7 +33,6 @@ export function describeOnDynamoDbLocal(title: string, suite: (endpoint: string)
 export async function createOwnStore(endpoint: string) {
   const { client, name: table, environment, rows } = await createOwnTable(endpoint);
   Object.assign(process.env, environment());
-  const entities = createEntities(table);
-  const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), entities);
-  return { client, entities, entity: entities.inquiries, environment, rows, store, table };
+  const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), table);
+  return { client, entity: createInquiryEntity(table), environment, rows, store, table };
 }

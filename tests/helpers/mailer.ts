@@ -52,8 +52,8 @@ export async function startMailer(
   engine: string,
   { environment = {}, now = Date.now }: { environment?: Record<string, string>; now?: () => number } = {},
 ) {
-  const { client, entities, entity, table, environment: tableEnvironment } = await createOwnStore(engine);
-  const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), entities, {
+  const { client, entity, table, environment: tableEnvironment } = await createOwnStore(engine);
+  const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), table, {
     retentionDays: 30,
   });
   const inquiries = createInquiries(store, { now });

@@ -54,7 +54,7 @@ describeOnEngines('the policy of the function', (endpoint, engine) => {
     const own = await createOwnStore(endpoint);
     const client = createDynamoDbClient({ region: 'local' });
     const sent = record(client);
-    const store = createInquiryStore(client, own.entities);
+    const store = createInquiryStore(client, own.table);
     const owner = { sub: INQUIRY.cognito_sub, email: INQUIRY.email };
     await store.put(INQUIRY, makeCall());
     await store.findNth(owner, 0, 1, makeCall());

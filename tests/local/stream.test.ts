@@ -9,7 +9,7 @@ import { createInbox } from '../../inbox/store.ts';
 import { startEngine } from '../../local/database/engines.ts';
 import { startEventSourceMapping } from '../../local/stream.ts';
 import { openTable } from '../../local/database/table.ts';
-import { createEntities, createInquiryStore } from '../../src/entities/inquiry-store.ts';
+import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { INQUIRY } from '../helpers/events.ts';
@@ -46,7 +46,7 @@ async function openOwnTable(endpoint = shared ?? '') {
 /** @returns A function that creates inquiries and returns their ids. */
 function createWriter({ name, environment }: OwnTable, endpoint: string) {
   Object.assign(process.env, environment(endpoint));
-  const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), createEntities(name));
+  const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), name);
   const inquiries = createInquiries(store);
   const content = { subject: 'secret subject', body: 'secret body' };
   return async (count: number, key?: string): Promise<string[]> => {
