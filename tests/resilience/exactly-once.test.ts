@@ -14,7 +14,6 @@
 import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import type { AsyncCommand } from 'fast-check';
-import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
 import type { Identity } from '../../src/identity.ts';
@@ -187,8 +186,6 @@ interface Sent extends Request {
   readonly answer: Answer | undefined;
 }
 interface Marker {
-  readonly pk: string;
-  readonly sk: string;
   readonly inquiry: string;
   readonly expires_at: number;
 }
@@ -199,8 +196,6 @@ interface Model {
   readonly owners: readonly Identity[];
   /** What each owner has stored, oldest first. */
   readonly stored: Map<Identity, readonly Inquiry[]>;
-  /** Ids of expired inquiries whose markers DynamoDB has deleted. */
-  readonly swept: Set<string>;
   /** Requests whose write may still arrive. */
   late: Sent[];
   count: number;
@@ -242,7 +237,7 @@ async function judge(model: Model, real: Real, requests: readonly Sent[], areLat
     const { rows: after, markers } = await readOwner(real.table, owner);
     model.stored.set(owner, after);
     expectRows(model, before, after, own);
-    expectMarkers(model, after, markers);
+    expectMarkers(after, markers);
     if (areLate) continue;
     if (lastCounted(before, model) !== undefined) {
       expect(after.length, 'stored beyond the limit').toBe(before.length);
@@ -284,9 +279,9 @@ function expectRows(
   expect(new Set(added.map(({ subject }) => subject)).size, 'subjects that were added').toBe(added.length);
 }
 
-function expectMarkers({ swept }: Model, rows: readonly Inquiry[], markers: readonly Marker[]): void {
+function expectMarkers(rows: readonly Inquiry[], markers: readonly Marker[]): void {
   const keys = new Set(rows.map(({ subject }) => subject).filter((subject) => !subject.startsWith('#')));
-  const newest = [...keys].flatMap((key) => newestOf(rows, key) ?? []).filter(({ id }) => !swept.has(id));
+  const newest = [...keys].flatMap((key) => newestOf(rows, key) ?? []);
   expect(markers.map(({ inquiry, expires_at }) => `${inquiry} ${expires_at}`).toSorted(), 'markers').toEqual(
     newest.map((row) => `${row.id} ${expiryOf(row)}`).toSorted(),
   );
@@ -454,17 +449,6 @@ const list = (owner: number, client: number): Command =>
     expect(await clients[client]?.list(identity, time)).toEqual(ids.toReversed());
   });
 
-/** DynamoDB deletes the markers that have expired. */
-const sweep = command('expired markers are deleted', async ({ owners, swept, time }, { table }) => {
-  for (const owner of owners) {
-    for (const { pk, sk, inquiry, expires_at } of (await readOwner(table, owner)).markers) {
-      if (expires_at * 1_000 > time) continue;
-      await table.client.send(new DeleteCommand({ TableName: table.name, Key: { pk, sk } }));
-      swept.add(inquiry);
-    }
-  }
-});
-
 const anyFault = fc.oneof(
   { weight: 60, arbitrary: fc.constant(undefined) },
   { weight: 29, arbitrary: fc.constantFrom(...FAULTS) },
@@ -489,7 +473,7 @@ const commands = fc.commands(
     fc.constantFrom(-1, 0).map(approach),
     fc.constantFrom(1, 999, 1_000, 60_000, HOUR / 2, HOUR, DAY).map(advance),
     fc.oneof(
-      { weight: 20, arbitrary: fc.constantFrom(arrive, sweep) },
+      { weight: 20, arbitrary: fc.constant(arrive) },
       { weight: 10, arbitrary: fc.tuple(fc.nat(2), anyClient).map((args) => list(...args)) },
       { weight: 1, arbitrary: anyClient.map(crash) },
     ),
@@ -530,7 +514,6 @@ describeOnDynamoDbLocal('exactly once', (endpoint) => {
             { sub: two, email: 'ana@example.com' },
           ],
           stored: new Map(),
-          swept: new Set(),
           late: [],
           count: 0,
         };

@@ -1,4 +1,4 @@
-/** Many requests with few keys: at once, while the engine is killed, and while answers are lost. */
+/** Many requests with few keys: at once, and while the engine is killed. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import type { CreateInquiryResponse } from '../../src/contract.ts';
 import type { GatewayResponse } from '../../src/http.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { makeKeyedPost } from '../helpers/events.ts';
-import { answerAfter, cutConnection, refuseAsConflict, startFaultProxy } from '../helpers/fault-proxy.ts';
+import { answerAfter, refuseAsConflict, startFaultProxy } from '../helpers/fault-proxy.ts';
 import type { Fault, Plan } from '../helpers/fault-proxy.ts';
 import { createOwnTable } from '../helpers/own-table.ts';
 import type { Stored } from '../helpers/own-table.ts';
@@ -196,43 +196,5 @@ describeOnDynamoDbLocal('with an Idempotency-Key', (endpoint) => {
     for (const { id, subject } of all.inquiries) {
       expect([...(bodies.get(subject) ?? [])].map(idOf)).toEqual([id]);
     }
-  });
-
-  const retried = createTally('8m exactly once: keys, each request repeated until its 201');
-  const lost = createTally('8n exactly once: of these, answered 500 though stored');
-  const WRITES = isHard ? 1_047 : 100;
-  it(`a client that repeats each of ${WRITES} requests until it has a 201 has stored each once`, async () => {
-    const { proxy, post, stored } = await openScene(endpoint);
-    const failing = answerAfter(() => ({ status: 500 }));
-    const afterTheWrite = [cutConnection('after', 'reset'), cutConnection('after', 'close'), failing];
-    // Long enough that some requests lose the answers to all of their attempts.
-    proxy.plan = (attempt) => {
-      if (attempt % 200 < 40) return afterTheWrite[attempt % 3];
-      return attempt % 200 < 60 ? cutConnection('before', 'reset') : undefined;
-    };
-    const keys = makeKeys(WRITES);
-    const queue = [...keys];
-    const ids: string[] = [];
-    let replays = 0;
-    const work = async (): Promise<void> => {
-      for (let key = queue.shift(); key !== undefined; key = queue.shift()) {
-        const name = key;
-        await retried(async () => {
-          let answer = await post(name);
-          while (answer.statusCode === 500) answer = await post(name);
-          expect(answer.statusCode).toBe(201);
-          ids.push(idOf(answer.body));
-          if (!isReplay(answer)) return;
-          replays++;
-          await lost(async () => undefined);
-        });
-      }
-    };
-    await Promise.all(Array.from({ length: SANDBOXES }, work));
-    expect(replays).toBeGreaterThan(0);
-    const { inquiries, keys: count } = await stored();
-    expect(subjectsOf(inquiries)).toEqual(keys);
-    expect(inquiries.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
-    expect(count).toBe(WRITES);
   });
 });

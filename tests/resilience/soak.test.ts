@@ -122,19 +122,6 @@ const readList =
 const list = readList(() => undefined);
 const listPage = readList(() => 1 + Math.floor(Math.random() * 10));
 
-async function mistake(sandbox: Sandbox, { claims }: User): Promise<Answer> {
-  const [event, status] = [
-    [makeEvent({ method: 'POST', claims, body: `{"${CANARY}"` }), 500],
-    [makePost({ subject: CANARY }, claims), 400],
-    [makeEvent({ claims: { ...claims, sub: CANARY } }), 401],
-    [makeEvent({ method: CANARY, claims }), 405],
-    [makePost({ subject: CANARY, body: 'x'.repeat(410_000) }, claims), 413],
-  ][Math.floor(Math.random() * 5)] as [object, number];
-  const got = await sandbox.invoke(event);
-  expect(got.status).toBe(status);
-  return got;
-}
-
 it(`keeps every promise through ${OPERATIONS} operations of ${USERS} users`, async () => {
   const perSandbox = OPERATIONS / SANDBOXES;
   /** @returns Bytes that the heap has grown by after the first quarter. */
@@ -144,10 +131,10 @@ it(`keeps every promise through ${OPERATIONS} operations of ${USERS} users`, asy
       if (done === Math.floor(perSandbox / 4)) heap = await heapOf(sandbox);
       const user = users[Math.floor(Math.random() * USERS)] as User;
       const dice = Math.random();
-      const operation = dice < 0.55 ? create : dice < 0.8 ? list : dice < 0.95 ? listPage : mistake;
+      const operation = dice < 0.55 ? create : dice < 0.8 ? list : listPage;
       await tally(async () => {
         const { milliseconds, status, text } = await operation(sandbox, user);
-        expect([200, 201, 400, 401, 405, 413, 500]).toContain(status);
+        expect([200, 201, 500]).toContain(status);
         if (status >= 400) await canaries(async () => expect(text).not.toContain(CANARY));
         return milliseconds;
       });
