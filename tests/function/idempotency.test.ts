@@ -84,19 +84,9 @@ describeOnDynamoDbLocal('Idempotency-Key', (engine) => {
     'answers 500 to a transaction cancelled because of %s, after as many attempts as can help',
     async (_, codes, attempts) => {
       const { post, rows } = makeOwner();
-      const start = sandbox.lines.length;
-      const log = () =>
-        sandbox.lines
-          .slice(start)
-          .filter((line) => line.includes('"route"'))
-          .map((line) => JSON.parse(line) as object);
       proxy.plan = always(cancelTransaction(...codes));
       expect(await post()).toMatchObject({ status: 500, headers: HEADERS });
-      await expect
-        .poll(log, { timeout: 10_000 })
-        .toMatchObject([
-          { level: 'ERROR', message: { errorName: 'TransactionCanceledException', attempts } },
-        ]);
+      expect(proxy.attempts).toBe(attempts);
       expect(await rows()).toEqual([]);
       // Once only: the SDK sends it again where that can help.
       proxy.plan = first(1, cancelTransaction(...codes));

@@ -78,7 +78,7 @@ function conflictAsDynamoDb(): Plan {
 }
 
 describeOnDynamoDbLocal('with an Idempotency-Key', () => {
-  const keyed = createTally('8k exactly once: requests with one key at once');
+  const keyed = createTally('8c exactly once: requests with one key at once');
   const AT_ONCE = isHard ? 1_000 : 100;
   it(`${AT_ONCE} requests with one key at once store one inquiry; after a retry of the 409s all of them got it`, async () => {
     const user = await newUser();
