@@ -134,7 +134,6 @@ describe('strings come back as they went in', () => {
   const tally = createTally('3b strings, POST and GET byte for byte');
   const range = (from: number, to: number): number[] =>
     Array.from({ length: to - from }, (_, index) => from + index);
-  const isScalar = (code: number): boolean => code < 0xd800 || code > 0xdfff;
   const extremes = [
     ...range(0, 0x21).map((code) => String.fromCodePoint(code)),
     ...range(0x7f, 0xa1).map((code) => `a${String.fromCodePoint(code)}`),
@@ -142,7 +141,7 @@ describe('strings come back as they went in', () => {
       [0xfffe, 0xffff].map((code) => String.fromCodePoint(plane * 0x10000 + code)),
     ),
     // All characters of the basic plane, 1,024 at a time.
-    ...range(0, 64).map((n) => String.fromCodePoint(...range(n * 1_024, (n + 1) * 1_024).filter(isScalar))),
+    ...range(0, 64).map((n) => String.fromCodePoint(...range(n * 1_024, (n + 1) * 1_024))),
     ...NAUGHTY,
     ...['\0', '"', '\\', 'é', '😀', '\u2028', '\uFFFD', '\u007F'].map((text) => text.repeat(20_000)),
     'x'.repeat(390 * 1024),
@@ -163,13 +162,10 @@ describe('strings come back as they went in', () => {
       expect(listed).toHaveLength(batch.length);
       for (const [index, text] of batch.entries()) {
         await tally(async () => {
-          const bytes = Buffer.from(text);
           const { status, json } = posted[index] as Answer;
-          const answered = (json as { inquiry: Inquiry }).inquiry;
-          expect(status).toBe(201);
-          expect(Buffer.from(answered[field]).equals(bytes)).toBe(true);
-          expect(Buffer.from(listed[index]?.[field] ?? 'missing').equals(bytes)).toBe(true);
-          expect(listed[index]).toEqual(answered);
+          const { inquiry } = json as { inquiry: Inquiry };
+          expect([status, inquiry[field]]).toEqual([201, text.toWellFormed()]);
+          expect(listed[index]).toEqual(inquiry);
         });
       }
     }
