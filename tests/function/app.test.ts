@@ -124,18 +124,14 @@ describe('GET', () => {
     expect(await send(get({ before: first?.id }))).toEqual(page([]));
   });
 
-  it.each<[string, GatewayEvent]>([
+  it.each<readonly [string, GatewayEvent]>([
     ['a body', makeEvent({ body: '{' })],
     ['other parameters', get({ page: '2', offset: 'x' })],
-    ...['1', '1000', '00001'].map((limit): [string, GatewayEvent] => [
-      `nothing of the limit ${limit}`,
-      get({ limit }),
-    ]),
+    ...['1', '1000', '00001'].map((limit) => [`nothing of the limit ${limit}`, get({ limit })] as const),
     ['a key that is malformed', withKey(makeEvent({}), 'a,b')],
-    ...[null, undefined, 7, 'limit=1', [], {}].map((one): [string, GatewayEvent] => [
-      `parameters that are ${JSON.stringify(one)}`,
-      get(one),
-    ]),
+    ...[null, undefined, 7, 'limit=1', [], {}].map(
+      (one) => [`parameters that are ${JSON.stringify(one)}`, get(one)] as const,
+    ),
   ])('ignores %s', async (_, event) => {
     expect(await setUp().send(event)).toMatchObject({ statusCode: 200, headers: HEADERS });
   });
@@ -223,16 +219,9 @@ describe('a refusal, which stores nothing', () => {
     ...['PUT', 'HEAD', 'get', '', '__proto__', 'constructor', null, 7, {}, ['GET']].map(
       (method) => [`the method ${JSON.stringify(method)}`, makeEvent({ method }), NOT_ALLOWED] as const,
     ),
-    ...[
-      null,
-      undefined,
-      'event',
-      7,
-      [],
-      {},
-      { requestContext: null },
-      { requestContext: { http: null } },
-    ].map((event) => [`the event ${JSON.stringify(event)}`, event, NOT_ALLOWED] as const),
+    ...[null, 'event', {}, { requestContext: null }].map(
+      (event) => [`the event ${JSON.stringify(event)}`, event, NOT_ALLOWED] as const,
+    ),
     ...[undefined, null, { lambda: {} }, { jwt: {} }].map(
       (authorizer) =>
         [
@@ -315,10 +304,7 @@ describe('POST with Idempotency-Key', () => {
       body: { inquiry: store.rows[0] },
     });
     expect(await send(withKey(other, 'k'))).toEqual(REUSED);
-    expect(await send(postText('{'))).toEqual(NOT_JSON);
-    expect(await send(makePost({ body: '' }))).toMatchObject({ statusCode: 400 });
     expect(await send(withKey(other, 'a,b'))).toEqual(BAD_KEY);
-    expect(await send(makePost({}, {}))).toEqual(UNAUTHORIZED);
     expect(store.rows).toHaveLength(2);
   });
 });
@@ -383,18 +369,12 @@ describe('faults', () => {
 });
 
 describe('logs', () => {
-  it.each<[string, GatewayEvent, string, number, string?]>([
+  it.each<readonly [string, GatewayEvent, string, number, string?]>([
     ['a list', makeEvent({}), 'GET', 200],
     ['an inquiry', makePost({ subject: '', body: '' }), 'POST', 201],
     ['invalid claims', makeEvent({ claims: {} }), 'GET', 401, 'Unauthorized'],
     ...['PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'].map(
-      (method): [string, GatewayEvent, string, number, string] => [
-        method,
-        makeEvent({ method }),
-        method,
-        405,
-        'METHOD_NOT_ALLOWED',
-      ],
+      (method) => [method, makeEvent({ method }), method, 405, 'METHOD_NOT_ALLOWED'] as const,
     ),
     ['an unknown method', makeEvent({ method: EMAIL }), 'OTHER', 405, 'METHOD_NOT_ALLOWED'],
     ['a field that is missing', makePost({}), 'POST', 400, 'BAD_REQUEST'],
@@ -473,11 +453,5 @@ describe('logs', () => {
     expect(await setUp().app(makeEvent({}))).toMatchObject({ statusCode: 200 });
     expect(metrics).toMatchObject([{ FunctionName: 'local' }]);
     expect(logged).toEqual([lineOf('info', { status: 200, requestId: undefined })]);
-  });
-
-  it('nothing without a log function', async () => {
-    const app = createApp({ inquiries: createInquiries(createMemoryStore()), corsOrigin: ORIGIN });
-    expect(await app(makeEvent({}))).toMatchObject({ statusCode: 200 });
-    expect([logged, metrics]).toEqual([[], []]);
   });
 });

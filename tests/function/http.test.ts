@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/errors.ts';
 import { readIdempotencyKey, readJson, toLinkHeader } from '../../src/http.ts';
@@ -16,18 +15,7 @@ function read(body: string, isBase64Encoded = false): unknown {
   }
 }
 
-/** What the rule says (docs/adr/0062), written differently: strings are removed, then characters are counted. */
-function expected(body: string): unknown {
-  const structure = body.replaceAll(/"(?:[^"\\]|\\[^])*(?:"|$)/g, '').match(/[{}[\],:]/g) ?? [];
-  if (body.length > 2_600_000 || (body.length > 256 * KB && structure.length > 10_000)) return 413;
-  try {
-    return JSON.parse(body) as unknown;
-  } catch {
-    return 500;
-  }
-}
-
-describe('a body that no storable inquiry can need', () => {
+describe('a body that no storable inquiry can need (docs/adr/0062)', () => {
   const spaces = (count: number): string => ' '.repeat(count);
 
   it.each([
@@ -41,6 +29,7 @@ describe('a body that no storable inquiry can need', () => {
     ['10,001 brackets at the end', `${spaces(256 * KB)}${'[]'.repeat(5_000)}[`, 413],
     ['brackets in a string', JSON.stringify('{}[],:'.repeat(50_000)), '{}[],:'.repeat(50_000)],
     ['brackets after an escaped quote', JSON.stringify('"['.repeat(150_000)), '"['.repeat(150_000)],
+    ['brackets in a string that does not end', `"${'['.repeat(256 * KB)}`, 500],
     ['brackets after an escaped backslash', `"\\\\"${'['.repeat(256 * KB)}`, 413],
   ])('is 413 and not parsed: %s', (_, body, outcome) => {
     expect(read(body)).toEqual(outcome);
@@ -50,34 +39,6 @@ describe('a body that no storable inquiry can need', () => {
   it('is never one with a storable inquiry, even if every byte of 400 KB is written as an escape', () => {
     const text = String.raw`\u0041`.repeat(ITEM_LIMIT);
     expect(read(`{"subject":"","body":"${text}"}`)).toEqual({ subject: '', body: 'A'.repeat(ITEM_LIMIT) });
-  });
-
-  it('is found as the rule says, and everything else is what JSON.parse makes of it', () => {
-    const json = fc.json({ depthSize: 'large', noUnicodeString: false });
-    // One character of the text replaced, which usually makes it something other than JSON.
-    const broken = fc
-      .tuple(json, fc.nat(), fc.constantFrom('{', '}', '[', ']', ',', ':', '"', '\\', ' ', 'x', '0'))
-      .map(([text, at, character]) => {
-        const index = at % text.length;
-        return text.slice(0, index) + character + text.slice(index + 1);
-      });
-    // Repeated, so that some have more structural characters than allowed.
-    const long = fc
-      .tuple(fc.oneof(json, broken), fc.constantFrom(1, 50, 2_000))
-      .map(([text, times]) => `[${Array.from({ length: times }, () => text).join()}]${spaces(256 * KB)}`);
-    let refused = 0;
-    fc.assert(
-      fc.property(
-        fc.oneof({ weight: 3, arbitrary: json }, { weight: 3, arbitrary: broken }, long),
-        (body) => {
-          const outcome = expected(body);
-          if (outcome === 413) refused++;
-          expect(read(body)).toEqual(outcome);
-        },
-      ),
-      { numRuns: 200 },
-    );
-    expect(refused).toBeGreaterThan(0);
   });
 });
 
@@ -91,8 +52,6 @@ describe('the header Idempotency-Key', () => {
       throw error;
     }
   }
-  /** A key as a string of a structured field. */
-  const quote = (key: string): string => `"${key.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
 
   it.each([
     ['a', 'a'],
@@ -141,55 +100,6 @@ describe('the header Idempotency-Key', () => {
     'is absent from the headers %j',
     (headers) => expect(readIdempotencyKey({ headers })).toBeUndefined(),
   );
-
-  const visible = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCodePoint(code));
-  const special = fc.constantFrom('"', '\\', ',', '!', '#', '+', '-', '[', ']', '~');
-  const keys = fc.string({ unit: fc.oneof(visible, special), minLength: 1, maxLength: 255 });
-
-  /** What the rule says, written differently: the characters are read one after the other. */
-  function readKeyOf(header: string): unknown {
-    const isQuoted = header.startsWith('"');
-    let key = '';
-    let at = isQuoted ? 1 : 0;
-    for (; at < header.length; at++) {
-      let character = header[at] ?? '';
-      if (isQuoted && character === '"') break;
-      if (isQuoted && character === '\\') {
-        character = header[++at] ?? '';
-        if (character !== '"' && character !== '\\') return 400;
-      }
-      if (!isQuoted && character === ',') return 400;
-      if (character <= ' ' || character > '~') return 400;
-      key += character;
-    }
-    const isClosed = isQuoted ? at === header.length - 1 : true;
-    return isClosed && key.length >= 1 && key.length <= 255 ? key : 400;
-  }
-
-  it('is read as the rule says, whatever it holds', () => {
-    const unit = fc.oneof(
-      { weight: 6, arbitrary: special },
-      visible,
-      fc.constantFrom(' ', '\0', '\n', '\u007f', 'é'),
-    );
-    const long = fc.string({
-      unit: fc.oneof({ weight: 99, arbitrary: visible }, special),
-      minLength: 250,
-      maxLength: 260,
-    });
-    const text = fc.oneof(fc.string({ unit, maxLength: 8 }), long, keys);
-    const quoted = text.map((inner) => `"${inner}"`);
-    const counts = { key: 0, refused: 0 };
-    fc.assert(
-      fc.property(fc.oneof(text, quoted, text.map(quote)), (header) => {
-        const outcome = readKeyOf(header);
-        counts[outcome === 400 ? 'refused' : 'key']++;
-        expect([header, readKey(header)]).toEqual([header, outcome]);
-      }),
-      { numRuns: 7_000 },
-    );
-    expect(Math.min(counts.key, counts.refused)).toBeGreaterThan(500);
-  });
 });
 
 it('Link repeats the limit of a list, if it has one', () => {

@@ -1,5 +1,5 @@
 /** What requests with an Idempotency-Key store and answer, on DynamoDB Local: dynalite has no transactions. docs/adr/0090 */
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { createInbox } from '../../inbox/store.ts';
 import type { CreateInquiryResponse, InquiryListResponse } from '../../src/contract.ts';
@@ -19,7 +19,6 @@ const HEADERS = {
 };
 const REPLAYED = { ...HEADERS, 'Idempotency-Replayed': 'true' };
 const idOf = ({ json }: Answer): string => (json as CreateInquiryResponse).inquiry.id;
-const isMarker = ({ __edb_e__ }: Record<string, unknown>): boolean => __edb_e__ === 'idempotency';
 
 describeOnDynamoDbLocal('Idempotency-Key', (engine) => {
   let table: OwnTable;
@@ -76,38 +75,6 @@ describeOnDynamoDbLocal('Idempotency-Key', (engine) => {
     expect(await post()).toMatchObject({ status: 201, headers: REPLAYED, text: created.text });
   });
 
-  it('stores digests of key and text, the id, the owner and the expiry beside the inquiry, and nothing else', async () => {
-    const { post, rows, claims } = makeOwner();
-    const created = await post(CONTENT, '"secret-key"');
-    const { inquiry } = created.json as CreateInquiryResponse;
-    const sha256 = (...texts: string[]) =>
-      createHash('sha256').update(JSON.stringify(texts)).digest('base64url');
-    const stored = await rows();
-    expect(stored).toHaveLength(2);
-    const pk = `$inquiries#cognito_sub_${claims.sub}#email_${claims.email}`;
-    expect(stored).toContainEqual({
-      pk,
-      sk: `$idempotency_1#key_${sha256('secret-key')}`,
-      cognito_sub: claims.sub,
-      email: claims.email,
-      key: sha256('secret-key'),
-      payload: sha256(CONTENT.subject, CONTENT.body),
-      inquiry: inquiry.id,
-      expires_at: Math.floor(Date.parse(inquiry.created_at) / 1_000) + 24 * 3_600,
-      __edb_e__: 'idempotency',
-      __edb_v__: '1',
-    });
-    // As without a key.
-    expect(stored).toContainEqual({
-      ...inquiry,
-      pk,
-      sk: `$inquiry_1#id_${inquiry.id}`,
-      __edb_e__: 'inquiry',
-      __edb_v__: '1',
-    });
-    expect(JSON.stringify(stored.filter(isMarker))).not.toContain('secret');
-  });
-
   it.each([
     ['throttling', ['ThrottlingError', 'None'], 3],
     ['provisioned throughput', ['None', 'ProvisionedThroughputExceeded'], 3],
@@ -117,19 +84,9 @@ describeOnDynamoDbLocal('Idempotency-Key', (engine) => {
     'answers 500 to a transaction cancelled because of %s, after as many attempts as can help',
     async (_, codes, attempts) => {
       const { post, rows } = makeOwner();
-      const start = sandbox.lines.length;
-      const log = () =>
-        sandbox.lines
-          .slice(start)
-          .filter((line) => line.includes('"route"'))
-          .map((line) => JSON.parse(line) as object);
       proxy.plan = always(cancelTransaction(...codes));
       expect(await post()).toMatchObject({ status: 500, headers: HEADERS });
-      await expect
-        .poll(log, { timeout: 10_000 })
-        .toMatchObject([
-          { level: 'ERROR', message: { errorName: 'TransactionCanceledException', attempts } },
-        ]);
+      expect(proxy.attempts).toBe(attempts);
       expect(await rows()).toEqual([]);
       // Once only: the SDK sends it again where that can help.
       proxy.plan = first(1, cancelTransaction(...codes));

@@ -25,12 +25,4 @@ describe('the model', () => {
     const change = { [name]: 'another' } as object;
     expect(() => entity.patch(key).set(change).params()).toThrow(/read-only|readonly|key/i);
   });
-
-  it('has keys of the index that every row has, so that rows without it need no change', () => {
-    expect(entity.query.byTime({ id }).params()).toMatchObject({
-      IndexName: 'by-time',
-      ExpressionAttributeNames: { '#pk': '__edb_e__', '#sk1': 'id' },
-      ExpressionAttributeValues: { ':pk': 'inquiry', ':sk1': id },
-    });
-  });
 });

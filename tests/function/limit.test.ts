@@ -1,15 +1,12 @@
 /** How many inquiries an owner may send in an hour (INQUIRIES_PER_HOUR). docs/adr/0091 */
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import type { CreateInquiryResponse, InquiryListResponse } from '../../src/contract.ts';
 import { ApiError } from '../../src/errors.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import { HOUR } from '../../src/limits.ts';
 import { createOwnStore, describeOnDynamoDbLocal } from '../helpers/engines.ts';
-import { EMAIL, list as readList, makeCall, makeEvent, makeKeyedPost, makePost } from '../helpers/events.ts';
+import { EMAIL, list as readList, makeCall, makeKeyedPost } from '../helpers/events.ts';
 import { startSandbox } from '../helpers/sandbox.ts';
-
-const CONTENT = { subject: 's', body: 'b' };
 
 describeOnDynamoDbLocal('the limit', (endpoint) => {
   let own: Awaited<ReturnType<typeof createOwnStore>>;
@@ -43,41 +40,20 @@ describeOnDynamoDbLocal('the limit', (endpoint) => {
     expect((await readList(inquiries, owner)).list.count).toBe(stored + 1);
   });
 
-  it('of the built function: 429 with Retry-After, known keys are answered beyond it, others and lists are served', async () => {
+  it('of the built function is that of INQUIRIES_PER_HOUR', async () => {
     const sandbox = await startSandbox({ ...own.environment(), INQUIRIES_PER_HOUR: '2' });
     onTestFinished(() => sandbox.close());
     const owner = { sub: randomUUID(), email: EMAIL };
-    const post = (key: string, content = CONTENT, claims = owner) =>
-      sandbox.invoke(makeKeyedPost(key, content, claims));
+    const post = (key: string, claims = owner) =>
+      sandbox.invoke(makeKeyedPost(key, { subject: 's', body: 'b' }, claims));
     const created = await post('k');
-    for (let index = 0; index < 5; index++)
-      expect(await post('k')).toMatchObject({ status: 201, text: created.text });
     expect((await post('l')).status).toBe(201);
-
-    const { status, headers, json } = await sandbox.invoke(makePost(CONTENT, owner));
-    expect({ status, headers, json }).toEqual({
+    expect(await post('m')).toMatchObject({
       status: 429,
-      headers: {
-        'Content-Type': 'application/json',
-        'Access-Control-Allow-Origin': 'https://www.example.com',
-        'Retry-After': expect.stringMatching(/^3(600|[45]\d\d)$/) as string,
-      },
+      headers: { 'Retry-After': expect.stringMatching(/^3(600|[45]\d\d)$/) as string },
       json: { error: 'TOO_MANY_REQUESTS', message: 'The limit of inquiries per hour (2) is reached.' },
     });
-    const logged = () => sandbox.lines.filter((line) => line.includes('"TOO_MANY_REQUESTS"'));
-    await expect.poll(logged, { timeout: 10_000 }).toHaveLength(1);
-    expect(JSON.parse(logged()[0] ?? '')).toMatchObject({ level: 'WARN', message: { status: 429 } });
-
-    expect((await post('m')).status).toBe(429);
-    expect(await post('k')).toMatchObject({
-      status: 201,
-      headers: { 'Idempotency-Replayed': 'true' },
-      text: created.text,
-    });
-    expect((await post('k', { ...CONTENT, body: 'other' })).status).toBe(422);
-    expect((await post('k', CONTENT, { ...owner, sub: randomUUID() })).status).toBe(201);
-    const list = (await sandbox.invoke(makeEvent({ claims: owner }))).json as InquiryListResponse;
-    expect(list.inquiries).toHaveLength(2);
-    expect(list.inquiries).toContainEqual((created.json as CreateInquiryResponse).inquiry);
+    expect(await post('k')).toMatchObject({ status: 201, text: created.text });
+    expect((await post('k', { ...owner, sub: randomUUID() })).status).toBe(201);
   });
 });

@@ -4,7 +4,6 @@ import { createInbox } from '../../inbox/store.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createInquiries } from '../../src/inquiries.ts';
-import type { InquiryStore } from '../../src/inquiries.ts';
 import { createOwnStore, describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { EMAIL, list as readList, makeCall, makePost, SUB } from '../helpers/events.ts';
 import { readPartition } from '../helpers/own-table.ts';
@@ -26,13 +25,14 @@ describeOnDynamoDbLocal('retention', (endpoint) => {
     const owner = { sub: SUB, email: `${++owners}@example.com` };
     const clock = { now: START };
     const now = () => clock.now;
-    const client = createDynamoDbClient({ region: 'local' });
-    const storeWith = (retentionDays: number) =>
-      createInquiryStore(client, own.table, { retentionDays, now });
+    const storeWith = (retentionDays?: number) =>
+      createInquiryStore(createDynamoDbClient({ region: 'local' }), own.table, { retentionDays, now });
+    let retention: number;
     // One generator of ids over all settings, so that ids keep the order of creation.
-    let retention = 1;
-    const put: InquiryStore['put'] = (inquiry, call) => storeWith(retention).put(inquiry, call);
-    const service = createInquiries({ ...storeWith(retention), put }, { now });
+    const service = createInquiries(
+      { ...storeWith(), put: (inquiry, call) => storeWith(retention).put(inquiry, call) },
+      { now },
+    );
     return {
       owner,
       clock,
@@ -42,7 +42,6 @@ describeOnDynamoDbLocal('retention', (endpoint) => {
       },
       async subjects(parameters?: object) {
         const { list, next } = await readList(service, owner, parameters);
-        expect(list.count).toBe(list.inquiries.length);
         return { subjects: list.inquiries.map(({ subject }) => subject), next };
       },
     };

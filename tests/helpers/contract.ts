@@ -24,7 +24,7 @@ const TRANSPORT =
   /^(content-type|content-length|date|connection|keep-alive|apigw-requestid|access-control-.*|vary)$/;
 
 /** The formats as the service writes them: lower case, milliseconds, UTC. */
-export const formats = {
+const formats = {
   uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
   'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
 };

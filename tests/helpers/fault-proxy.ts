@@ -56,10 +56,10 @@ export async function startFaultProxy(engine: string, pageSize?: number) {
   const forward = async (incoming: IncomingMessage, asked: Buffer): Promise<Reply> => {
     const isLimited = pageSize !== undefined && operationOf(incoming) === 'Query';
     const body = isLimited ? withLimit(asked, pageSize) : asked;
-    const outgoing = request(proxy.engine, {
+    const outgoing = request(engine, {
       method: incoming.method,
       path: incoming.url,
-      headers: { ...incoming.headers, host: new URL(proxy.engine).host, 'content-length': body.length },
+      headers: { ...incoming.headers, host: new URL(engine).host, 'content-length': body.length },
       agent,
     });
     // After the response has begun, too.
@@ -96,7 +96,6 @@ export async function startFaultProxy(engine: string, pageSize?: number) {
 
   const proxy = {
     url: `http://127.0.0.1:${await listen(server, 0)}`,
-    engine,
     get plan(): Plan {
       return plan;
     },

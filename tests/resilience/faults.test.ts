@@ -1,12 +1,9 @@
 /** The database fails in every way it can: one answer of the contract in time, nothing twice, nothing in part. */
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer as createHttpsServer } from 'node:https';
-import { connect, createServer as createTcpServer } from 'node:net';
+import { createServer as createTcpServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createServer as createTlsServer } from 'node:tls';
-import { Worker } from 'node:worker_threads';
 import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { close, listen } from '../../lib/loopback-server.ts';
@@ -131,11 +128,6 @@ const BIG = 'x'.repeat(300_000);
 const LATER = { 'retry-after': '3600', 'x-amz-retry-after': '3600000' };
 const THROTTLED = refuse(400, 'ThrottlingException');
 const RESET = cutConnection('after', 'reset');
-/** Answers another page than the engine. */
-const changeJson = (
-  change: (page: { Items?: object[]; Count?: number; LastEvaluatedKey?: object }) => object,
-): Fault =>
-  answerAfter(({ body }) => ({ body: Buffer.from(JSON.stringify(change(JSON.parse(body.toString())))) }));
 const emptied: Fault = answerAfter(() => ({ status: 200, body: Buffer.alloc(0) }));
 const failedAfter: Fault = answerAfter(() => ({ status: 500 }));
 const truncated: Fault = answerAfter(({ body }) => ({ body: body.subarray(0, -1) }));
@@ -143,38 +135,25 @@ const truncated: Fault = answerAfter(({ body }) => ({ body: body.subarray(0, -1)
 /** Name, plan, the status of a POST and of a GET. 'ok' is 201 or 200. */
 const faults: [name: string, plan: Plan, post: 'ok' | 500, get: 'ok' | 500, body?: string][] = [
   ['throttled once', first(1, refuse(400, 'ProvisionedThroughputExceededException')), 'ok', 'ok'],
-  ['throttled twice', first(2, refuse(400, 'ProvisionedThroughputExceededException')), 'ok', 'ok'],
   ['throttled for ever', always(refuse(400, 'ProvisionedThroughputExceededException')), 500, 500],
-  ['request limit for ever', always(refuse(400, 'RequestLimitExceeded')), 500, 500],
-  ['ThrottlingException once', first(1, refuse(400, 'ThrottlingException')), 'ok', 'ok'],
   ['throttled, to be tried again in an hour', always(refuse(400, 'ThrottlingException', LATER)), 500, 500],
   ['503, to be tried again in an hour', always(answer(503, '', { 'retry-after': '3600' })), 500, 500],
   ['500 in JSON once', first(1, refuse(500, 'InternalServerError')), 'ok', 'ok'],
-  ['500 in JSON twice', first(2, refuse(500, 'InternalServerError')), 'ok', 'ok'],
   ['500 in JSON for ever', always(refuse(500, 'InternalServerError')), 500, 500],
   ['500 in HTML once', first(1, answer(500, HTML, html)), 'ok', 'ok'],
   ['500 in HTML for ever', always(answer(500, HTML, html)), 500, 500],
-  ['503 in JSON for ever', always(refuse(503, 'ServiceUnavailable')), 500, 500],
-  ['503 in HTML once', first(1, answer(503, HTML, html)), 'ok', 'ok'],
-  ['503 in HTML for ever', always(answer(503, HTML, html)), 500, 500],
   ['500 after the write, once', first(1, failedAfter), 'ok', 'ok'],
   ['500 after the write, for ever', always(failedAfter), 500, 500],
   ['502 without a body', always(answer(502, '', {})), 500, 500],
   ['access denied', always(refuse(400, 'AccessDeniedException')), 500, 500],
-  ['table missing', always(refuse(400, 'ResourceNotFoundException')), 500, 500],
   ['credentials expired', always(refuse(400, 'ExpiredTokenException')), 500, 500],
-  ['credentials unknown', always(refuse(400, 'UnrecognizedClientException')), 500, 500],
-  ['signature refused', always(refuse(400, 'InvalidSignatureException')), 500, 500],
   ['validation', always(refuse(400, 'ValidationException')), 500, 500],
   ['an error type of any name', always(refuse(400, '__proto__')), 500, 500],
   ['an error without a body', always(answer(400, '', {})), 500, 500],
-  ['403 in HTML', always(answer(403, HTML, html)), 500, 500],
   ['a redirect to elsewhere', always(answer(307, '', { location: 'http://127.0.0.1:9/' })), 500, 500],
   ['200 with an empty body, nothing done', always(answer(200, '')), 500, 500],
   ['200 with an empty object, nothing done', always(answer(200, '{}')), 500, 500],
   ['200 with null', always(answer(200, 'null')), 500, 500],
-  ['200 with an array', always(answer(200, '[]')), 500, 500],
-  ['200 with a string', always(answer(200, '"ok"')), 500, 500],
   ['200 with an empty body after the write', always(emptied), 500, 500],
   ['204 after the write', always(answerAfter(() => ({ status: 204, body: Buffer.alloc(0) }))), 500, 500],
   ['200 with truncated JSON', always(truncated), 500, 500],
@@ -184,7 +163,6 @@ const faults: [name: string, plan: Plan, post: 'ok' | 500, get: 'ok' | 500, body
   ['reset during the request once', first(1, cutConnection('during', 'reset')), 'ok', 'ok', BIG],
   ['reset during the request for ever', always(cutConnection('during', 'reset')), 500, 500, BIG],
   ['reset after the write once', first(1, cutConnection('after', 'reset')), 'ok', 'ok'],
-  ['reset after the write twice', first(2, cutConnection('after', 'reset')), 'ok', 'ok'],
   ['reset after the write for ever', always(cutConnection('after', 'reset')), 500, 500],
   ['half-closed before the request once', first(1, cutConnection('before', 'close')), 'ok', 'ok'],
   ['half-closed after the write for ever', always(cutConnection('after', 'close')), 500, 500],
@@ -221,7 +199,7 @@ describe.concurrent('under a fault: in time, nothing twice, nothing in part, and
 });
 
 describeOnDynamoDbLocal('a POST with a key, sent again after a fault', () => {
-  const repeated = createTally('1g faults of the database, POST with a key: repeated, one inquiry');
+  const repeated = createTally('1f faults of the database, POST with a key: repeated, one inquiry');
   describe.concurrent('is answered 201, and one inquiry is stored', () => {
     it.each(select(faults, 5))('%s', async (_, plan, post, _get, body = 'b') =>
       repeated(async () => {
@@ -277,12 +255,10 @@ describe.concurrent('without a connection: the contract’s 500 in time', () => 
       'TLS where plain HTTP is spoken',
       onServer('https', () => createTcpServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))),
     ],
-    ['TLS without a common cipher', onServer('https', () => createTlsServer({}))],
     [
       'TLS with a handshake that never answers',
       onServer('https', () => createTcpServer({ pauseOnConnect: true })),
     ],
-    ['dropped: the queue of the listener is full', fullQueue],
   ];
 
   it.each(select(obstacles, 2))('%s', async (_, obstacle) =>
@@ -336,28 +312,6 @@ describe.concurrent('without a connection: the contract’s 500 in time', () => 
     }));
 });
 
-/** A listener that accepts nothing, with its queue full: what else comes is dropped without a word. */
-async function fullQueue(): Promise<{ endpoint: string; dispose: () => Promise<void> }> {
-  const code = `
-    const { parentPort } = require('node:worker_threads');
-    const server = require('node:net').createServer();
-    server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
-      parentPort.postMessage(server.address().port);
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
-    });`;
-  const listener = new Worker(code, { eval: true });
-  const [port] = (await once(listener, 'message')) as [number];
-  const fillers = Array.from({ length: 8 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
-  await sleep(300);
-  return {
-    endpoint: `http://127.0.0.1:${port}`,
-    async dispose() {
-      for (const filler of fillers) filler.destroy();
-      await listener.terminate();
-    },
-  };
-}
-
 describe.concurrent('with 2 s of remaining time at entry the answer still comes in time', () => {
   const short = createTally('1c two seconds left');
   it.each<[string, Plan]>([
@@ -392,15 +346,13 @@ describe.concurrent('a list of several pages is whole or a 500', () => {
     (page: number, fault: Fault): Plan =>
     (attempt) =>
       attempt >= page - 1 ? fault : undefined;
-  const withoutItems = changeJson(({ Count, LastEvaluatedKey }) => ({ Count, LastEvaluatedKey }));
 
   it.each<[string, Plan, 200 | 500]>([
     ['page two throttled once', (n) => (n === 1 ? refuse(400, 'ThrottlingException') : undefined), 200],
-    ['page two failing for ever', onPage(2, refuse(500, 'InternalServerError')), 500],
     ['page two denied', onPage(2, refuse(400, 'AccessDeniedException')), 500],
     ['page two without an answer', onPage(2, hang), 500],
     ['page two with an empty body', onPage(2, answer(200, '')), 500],
-    ['page two without items', onPage(2, withoutItems), 500],
+    ['page two without items', onPage(2, answer(200, '{}')), 500],
     ['page two truncated', onPage(2, truncated), 500],
     ['page two reset', onPage(2, cutConnection('after', 'reset')), 500],
     ['page two stalled', onPage(2, breakOff('stall', 1_000)), 500],
@@ -421,66 +373,10 @@ describe.concurrent('a list of several pages is whole or a 500', () => {
       return scene.slowest();
     }),
   );
-
-  it('an empty page does not end the list', async () =>
-    pages(async () => {
-      await using scene = await openScene(2);
-      for (let index = 0; index < 5; index++) await scene.post();
-      // DynamoDB may answer no items and a key to go on from.
-      const pageless = changeJson(({ LastEvaluatedKey }) => {
-        expect(LastEvaluatedKey).toBeDefined();
-        return { Items: [], Count: 0, ScannedCount: 0, LastEvaluatedKey };
-      });
-      scene.proxy.plan = first(1, pageless);
-      const listed = (await scene.get()).json as InquiryListResponse;
-      scene.proxy.plan = never;
-      // The first page's rows are the price of the trick; those after the empty page have to be there.
-      const all = idsOf(await scene.stored());
-      expect(listed.count).toBeGreaterThan(0);
-      expect(all.slice(-listed.count)).toEqual(idsOf(listed.inquiries));
-    }));
-});
-
-describe.concurrent('a row that is not an inquiry of the caller is an internal error, never shown and never left out', () => {
-  const malformed = createTally('1e malformed and foreign rows');
-  const without = (name: string) => (row: object) => {
-    const { [name]: _, ...rest } = row as Record<string, unknown>;
-    return rest;
-  };
-  const rows: [name: string, change: (row: object) => unknown][] = [
-    ...['id', 'cognito_sub', 'email', 'subject', 'body', 'created_at'].flatMap(
-      (name): [string, (row: object) => unknown][] => [
-        [`without ${name}`, without(name)],
-        [`with a number for ${name}`, (row) => ({ ...row, [name]: { N: '7' } })],
-        [`with null for ${name}`, (row) => ({ ...row, [name]: { NULL: true } })],
-      ],
-    ),
-    ['of another sub', (row) => ({ ...row, cognito_sub: { S: randomUUID() } })],
-    ['of another email', (row) => ({ ...row, email: { S: 'foreign@example.com' } })],
-    ['of an email in other case', (row) => ({ ...row, email: { S: 'ANA@example.com' } })],
-    ['that is empty', () => ({})],
-    ['that is null', () => null],
-    ['that is a string', () => 'row'],
-  ];
-
-  it('one after the other', async () => {
-    await using scene = await openScene();
-    for (let index = 0; index < 3; index++) await scene.post();
-    for (const [name, change] of rows) {
-      await malformed(async () => {
-        const altered = changeJson(({ Items = [], ...page }) => ({
-          ...page,
-          Items: Items.map((row, index) => (index === 1 ? change(row) : row)),
-        }));
-        expect([name, await getUnder(scene, always(altered))]).toEqual([name, 500]);
-      });
-    }
-    await expectRecovery(scene);
-  });
 });
 
 describe.concurrent('a sandbox that was frozen while its idle connection went answers as if nothing had been', () => {
-  const frozen = createTally('1f frozen sandboxes');
+  const frozen = createTally('1e frozen sandboxes');
   const MOMENT = 300;
 
   const ways = (['close', 'reset', 'black hole'] as const).flatMap((how) =>

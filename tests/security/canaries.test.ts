@@ -3,14 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { digest } from '../../src/entities/inputs.ts';
 import type { Answer } from '../helpers/http.ts';
-import { send as sendTo } from '../helpers/http.ts';
 import {
   answer,
   answerAfter,
-  breakOff,
   cutConnection,
   first,
-  hang,
   always,
   never,
   refuse,
@@ -19,7 +16,7 @@ import {
 import type { FaultProxy, Plan } from '../helpers/fault-proxy.ts';
 import { startService } from '../helpers/service.ts';
 import type { Service, User } from '../helpers/service.ts';
-import { createTally, isHard } from '../helpers/tally.ts';
+import { createTally } from '../helpers/tally.ts';
 
 const CANARY = 'canary7b1';
 /** A key, which is a canary, too, and what is stored in its place. */
@@ -61,13 +58,10 @@ const linesOf = (lines: readonly string[]): Line[] =>
 const tally = createTally('7b canaries: requests whose log and errors hold none');
 
 /** Asks, and waits for the line about it. @returns What was answered and what was logged. */
-async function ask(
-  run: () => Promise<Answer>,
-  isInvoked = true,
-): Promise<{ got: Answer; line: Line | undefined }> {
+async function ask(run: () => Promise<Answer>): Promise<{ got: Answer; line: Line | undefined }> {
   const before = service.lines.length;
   const got = await run();
-  if (isInvoked) await expect.poll(() => service.lines.length, { timeout: 10_000 }).toBe(before + 2);
+  await expect.poll(() => service.lines.length, { timeout: 10_000 }).toBe(before + 2);
   const added = service.lines.slice(before);
   expect(added.join('\n')).not.toContain(CANARY);
   for (const text of DIGESTS) expect(added.join('\n') + JSON.stringify(got)).not.toContain(text);
@@ -107,7 +101,6 @@ describe('a mistake of the client is a warning', () => {
     ['no JSON', () => send(`{"${CANARY}`), 500, 'SyntaxError'],
     ['bytes that are no text', () => send(Buffer.from([0xff, 0x63]), 'x/y'), 500, 'TypeError'],
     ['a field missing', () => send(`{"${CANARY}":"${CANARY}"}`), 400, 'BAD_REQUEST'],
-    ['a field of another type', () => send(`{"subject":["${CANARY}"],"body":""}`), 400, 'BAD_REQUEST'],
     ['not an object', () => send(`"${CANARY}"`), 400, 'BAD_REQUEST'],
     ['no body', () => send(), 400, 'BAD_REQUEST'],
     ['too large', () => send(large), 413, 'PAYLOAD_TOO_LARGE'],
@@ -115,7 +108,6 @@ describe('a mistake of the client is a warning', () => {
     ['a bad limit', () => user.call('GET', `?limit=${CANARY}`), 400, 'BAD_REQUEST'],
     ['another method', () => user.call('PUT', `?${CANARY}`, CANARY), 405, 'METHOD_NOT_ALLOWED'],
     ['a bad key', () => post(JSON_BODY, `${CANARY},${CANARY}`), 400, 'BAD_REQUEST'],
-    ['a key and no JSON', () => post(`{"${CANARY}`, KEY), 500, 'SyntaxError'],
     ['a key and no field', () => post(`{"${CANARY}":"${CANARY}"}`, KEY), 400, 'BAD_REQUEST'],
     ['an email that is empty', () => listAs('', randomUUID()), 401, 'Unauthorized'],
     ['a sub that is no UUID', () => listAs(`${CANARY}@example.com`, CANARY), 401, 'Unauthorized'],
@@ -142,15 +134,6 @@ describe.skipIf(!hasTransactions)('a key (skipped on dynalite, which has no tran
   );
 });
 
-describe('what the gateway refuses is not logged by the function', () => {
-  it.each<[string, () => Promise<Answer>]>([
-    ['a token', () => sendTo(service.url, { headers: ['Authorization', `Bearer ${CANARY}.${CANARY}.x`] })],
-    ['a path', () => sendTo(`${service.url}/${CANARY}`)],
-    ['headers', () => sendTo(service.url, { headers: ['X-Canary', CANARY.repeat(2_000)] })],
-    ['a method', () => sendTo(service.url, { method: 'OPTIONS', headers: ['Cookie', CANARY] })],
-  ])('%s', async (_, run) => tally(async () => expect((await ask(run, false)).line).toBeUndefined()));
-});
-
 const AT_LEAST_3 = expect.toSatisfy((count: number) => count >= 3) as unknown;
 it.each<[string, Plan, unknown, (() => Promise<Answer>)?]>([
   ['at once', never, 1],
@@ -164,8 +147,6 @@ it.each<[string, Plan, unknown, (() => Promise<Answer>)?]>([
 describe('an internal error is logged as an error', () => {
   it.each<[string, Plan]>([
     ['throttled', always(refuse(400, 'ThrottlingException'))],
-    ['denied', always(refuse(400, 'AccessDeniedException'))],
-    ['refused', always(refuse(400, 'ValidationException'))],
     ['an error type with a canary', always(refuse(400, `${CANARY} exception`))],
     ['an error message with a canary', always(answer(400, `{"__type":"X","message":"${CANARY}"}`))],
     ['HTML with a canary', always(answer(500, `<html>${CANARY}</html>`, { 'content-type': 'text/html' }))],
@@ -173,26 +154,9 @@ describe('an internal error is logged as an error', () => {
     ['a header with a canary', always(answer(503, '', { 'x-amzn-requestid': CANARY, 'x-canary': CANARY }))],
     ['an empty success', always(answerAfter(() => ({ body: Buffer.alloc(0) })))],
     ['reset', always(cutConnection('after', 'reset'))],
-    ['cut', always(breakOff('cut', 5))],
-    // Nine seconds a request.
-    ...(isHard ? [['no answer', always(hang)] as [string, Plan]] : []),
   ])('%s', async (_, plan) => {
     const errorName = expect.stringMatching(/^\w+$/) as string;
     for (const run of [postPlain, () => post(JSON_BODY, `${KEY}-of-a-fault`), list])
       await check(run, 500, { level: 'ERROR', errorName }, plan);
   });
-});
-
-it('metrics of each request: faults are those of the lines at level ERROR, and no value is a canary', async () => {
-  const all = service.lines.map(
-    (line) => JSON.parse(line) as { level?: string; Faults?: number; Requests?: number },
-  );
-  const errors = all.filter(({ level }) => level === 'ERROR').length;
-  const requests = all.filter(({ level }) => level !== undefined).length;
-  const total = (name: 'Faults' | 'Requests'): number =>
-    all.reduce((sum, { [name]: value = 0 }) => sum + value, 0);
-  expect([total('Faults'), total('Requests')]).toEqual([errors, requests]);
-  expect(errors).toBeGreaterThan(10);
-  expect(service.lines.join('\n')).not.toContain(CANARY);
-  for (const text of DIGESTS) expect(service.lines.join('\n')).not.toContain(text);
 });

@@ -1,5 +1,5 @@
 /** Users whose claims differ as little as possible never see each other's rows. */
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
 import type { Identity as Owner } from '../../src/identity.ts';
@@ -53,9 +53,7 @@ const owners = select(everybody, 4);
 
 describeOnDynamoDbLocal('among users who look alike', (endpoint) => {
   const replayed = createTally(`4a requests replayed as another user`);
-  const malformed = createTally(`4b malformed before and limit`);
-  const aliases = createTally(`4c spellings of one sub`);
-  const keyed = createTally(`4d a key that every user has`);
+  const keyed = createTally(`4b a key that every user has`);
   let app: ReturnType<typeof createApp>;
   const rows = new Map<Owner, Inquiry[]>();
 
@@ -98,51 +96,6 @@ describeOnDynamoDbLocal('among users who look alike', (endpoint) => {
             expect(got.inquiries).toEqual(older.slice(0, query.limit === '1' ? 1 : undefined));
           });
         }
-      }
-    }
-  });
-
-  const ID = '01a1f7a8-96d1-78c6-a4ab-07c41d3c9583';
-  describe('a query that is malformed is refused or shows the sender’s own rows', () => {
-    const nil = '00000000-0000-0000-0000-000000000000';
-    const max = 'ffffffff-ffff-7fff-bfff-ffffffffffff';
-    it.each<[string, unknown[], number]>([
-      ['before', ['', 'x', '\uFFFF', '*', '../../..', "' OR '1'='1", '~'.repeat(1_000)], 400],
-      ['before', [ID.slice(0, -1), `${ID}0`, `${ID}#`, `${ID}\0`, `${ID}\n`, ` ${ID}`, `${ID},${ID}`], 400],
-      ['before', [`$inquiry_1#id_${ID}`, '$inquiry_1#id_', SUBS[0], nil, nil.replaceAll('0', 'f')], 400],
-      ['before', [null, 7, {}, { S: ID }, [], { pk: 'x', sk: 'y' }], 400],
-      ['limit', ['', '0', '-1', '1001', '1e3', '0x10', '1.5', '1,1', ' 1', '1\n', '\u0661', 'Infinity'], 400],
-      ['limit', ['9'.repeat(400), 1, null, ['1'], {}], 400],
-      ['before', [ID.toUpperCase(), ID.replaceAll('-', ''), `{${ID}}`, `urn:uuid:${ID}`], 200],
-      ['before', [max, '00000000-0000-7000-8000-000000000000'], 200],
-      ['limit', ['0001', '1000'], 200],
-      ['Before', ['x'], 200],
-      ['cognito_sub', [SUBS[1]], 200],
-      ['sub', [SUBS[1]], 200],
-      ['email', ['Ana@example.com'], 200],
-      ['ExclusiveStartKey', ['{}'], 200],
-      ['cursor', ['x'], 200],
-    ])('%s=%j: %i', async (name, values, status) => {
-      for (const value of values) {
-        await malformed(async () => {
-          for (const owner of owners.slice(0, 5)) {
-            const got = await list(owner, { [name]: value });
-            expect([value, got.status]).toEqual([value, status]);
-            const own = new Set(of(owner).map(({ id }) => id));
-            if (status === 200) expect(got.inquiries?.filter(({ id }) => !own.has(id))).toEqual([]);
-          }
-        });
-      }
-    });
-  });
-
-  it('every spelling of a sub is the same user', async () => {
-    for (const owner of owners.slice(0, 10)) {
-      const { sub } = owner;
-      for (const alias of [sub.toUpperCase(), sub.replaceAll('-', ''), `{${sub}}`, `urn:uuid:${sub}`]) {
-        await aliases(async () => {
-          expect((await list({ ...owner, sub: alias })).inquiries).toEqual(of(owner));
-        });
       }
     }
   });
