@@ -24,13 +24,11 @@ export interface SendResponse {
 
 type Invocation = Pick<Context, 'awsRequestId' | 'functionName' | 'getRemainingTimeInMillis'>;
 
-export interface MailerDependencies {
+interface Dependencies {
   readonly store: MailerStore;
   readonly send: SendMail;
   readonly config: MailerConfig;
   readonly log: (mail: CompletedMail) => void;
-  /** Milliseconds since the epoch. */
-  readonly now?: () => number;
 }
 
 /** Milliseconds that the mail of one inquiry may take, that its delivery record may take, and that remain after both. */
@@ -67,9 +65,7 @@ const record = async (write: (signal: AbortSignal) => Promise<void>, outcome: Ou
  *
  * @throws Error when the event is neither.
  */
-export function createMailer({ store, send, config, log, now = Date.now }: MailerDependencies) {
-  const isExpired = (row: Row): boolean => Number(row['expires_at']) * 1_000 <= now();
-
+export function createMailer({ store, send, config, log }: Dependencies) {
   /** Sends the mail to the team, without Reply-To when SES refuses the owner's address. */
   async function sendInquiry(inquiry: Inquiry, signal: AbortSignal): Promise<void> {
     const mail = toInquiryMail(inquiry, config);
@@ -87,7 +83,7 @@ export function createMailer({ store, send, config, log, now = Date.now }: Maile
     { signal, again }: { signal: AbortSignal; again: boolean },
   ): Promise<Result> {
     const inquiry = parseRow(row);
-    if (isExpired(row)) return { outcome: 'expired' };
+    if (Number(row['expires_at']) * 1_000 <= Date.now()) return { outcome: 'expired' };
     const [exists, isDelivered] = await Promise.all([
       store.exists(inquiry, signal),
       !again && store.isDelivered(inquiry.id, mail, signal),

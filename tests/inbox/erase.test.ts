@@ -7,9 +7,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { createErasuresTable } from '../../inbox/erasures.ts';
 import type { StoredInquiry } from '../../inbox/store.ts';
 import { dynamoDbLocalUnavailableReason } from '../../local/database/engines.ts';
 import { close, listen } from '../../lib/loopback-server.ts';
@@ -460,15 +460,7 @@ describe('on a stage', () => {
     return store;
   };
   beforeEach(async () => {
-    const create = new CreateTableCommand({
-      TableName: 'inquiries-develop-erasures',
-      KeySchema: [{ AttributeName: 'hash', KeyType: 'HASH' }],
-      AttributeDefinitions: [{ AttributeName: 'hash', AttributeType: 'S' }],
-      BillingMode: 'PAY_PER_REQUEST',
-    });
-    await own.client.send(create).catch((error: Error) => {
-      if (error.name !== 'ResourceInUseException') throw error;
-    });
+    await createErasuresTable(own.client, 'inquiries-develop-erasures');
   });
   const eraseOnStage = async (stage: string, sub: string) =>
     toResult(await runInbox(['--stage', stage, '--table', own.name, 'erase', '--sub', sub, '--yes']));

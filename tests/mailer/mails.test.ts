@@ -52,7 +52,7 @@ describe('a cut', () => {
 });
 
 it('escapes what HTML means', () => {
-  expect(escapeHtml(`<a href="x" id='y'>&`)).toBe('&lt;a href=&quot;x&quot; id=&#39;y&#39;&gt;&amp;');
+  expect(escapeHtml(`<a href="x" id='y'>&`)).toBe('&#60;a href=&#34;x&#34; id=&#39;y&#39;&#62;&#38;');
 });
 
 describe('an address to which SES can send', () => {
