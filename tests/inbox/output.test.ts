@@ -1,8 +1,8 @@
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
-import { parseId, parseSince } from '../../inbox/arguments.ts';
+import { parseSince } from '../../inbox/arguments.ts';
 import { toCsvText } from '../../inbox/export.ts';
-import { cutText, formatDuration, formatTable, formatTime, toJsonLine } from '../../inbox/output.ts';
+import { cutText, formatDuration, formatTable, formatTime } from '../../inbox/output.ts';
 import { escapeUnsafe, escapeLines } from '../../lib/terminal-text.ts';
 import { formatInquiry } from '../../inbox/show.ts';
 import { INQUIRY } from '../helpers/events.ts';
@@ -23,14 +23,6 @@ describe('text of users on a terminal', () => {
 
   it('keeps its lines where lines are allowed, and a tab is four spaces', () => {
     expect(escapeLines('a\r\nb\n\tc\rd\u001b')).toEqual(['a', 'b', String.raw`    c\rd\u001b`]);
-  });
-});
-
-describe('a line of JSON', () => {
-  it.each(HOSTILE_TEXTS)('is safe on a terminal and has the same value when it is parsed: %j', (subject) => {
-    const line = toJsonLine({ subject, id: 'i' }, ['id', 'subject']);
-    expect(line).toMatch(/^\{"id":"i","subject":"[^\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]*"\}\n$/u);
-    expect(JSON.parse(line)).toEqual({ subject, id: 'i' });
   });
 });
 
@@ -146,19 +138,6 @@ describe('--since', () => {
   });
 });
 
-describe('an id', () => {
-  it.each([
-    INQUIRY.id,
-    INQUIRY.id.toUpperCase(),
-    INQUIRY.id.replaceAll('-', ''),
-    `{${INQUIRY.id}}`,
-    `urn:uuid:${INQUIRY.id}`,
-    ` ${INQUIRY.id}\n`,
-  ])('may be written %j', (text) => {
-    expect(parseId([text], 'show')).toBe(INQUIRY.id);
-  });
-});
-
 describe('text of users in a spreadsheet', () => {
   it.each([
     ...Array.from('=+-@＝＋－＠', (sign): [string, string] => [`${sign}1`, `'${sign}1`]),
@@ -203,12 +182,5 @@ describe('show on a terminal', () => {
     const lines = linesOf(formatInquiry({ ...INQUIRY, ...answer }, NOW));
     expect(lines.find((line) => line.startsWith('Answer'))).toMatch(expected);
     expect(lines.includes('Reply')).toBe('reply' in answer);
-  });
-
-  it('says when it expires', () => {
-    expect(formatInquiry({ ...INQUIRY, expires_at: 1_800_000_000 }, NOW)).toMatch(
-      /^Expires {2}2027-01-1\d /m,
-    );
-    expect(formatInquiry(INQUIRY, NOW)).not.toContain('Expires');
   });
 });

@@ -30,19 +30,6 @@ describe('drafts of replies', () => {
     };
   };
 
-  it('are kept by inquiry, over a reload too, until the text is empty', () => {
-    const storage = createStorage();
-    const drafts = createDrafts(storage);
-    drafts.set('a', 'one');
-    drafts.set('b', 'two');
-    const reloaded = createDrafts(storage);
-    expect([reloaded.get('a'), reloaded.get('b'), reloaded.get('c')]).toEqual(['one', 'two', '']);
-    reloaded.set('a', '');
-    expect([reloaded.get('a'), reloaded.isEmpty()]).toEqual(['', false]);
-    reloaded.set('b', '');
-    expect([reloaded.isEmpty(), createDrafts(storage).isEmpty()]).toEqual([true, true]);
-  });
-
   it('stay in memory where the storage is full or forbidden', () => {
     const refuse = () => {
       throw new Error('QuotaExceededError');
