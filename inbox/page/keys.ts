@@ -71,9 +71,10 @@ export function listenForKeys(list: List, detail: Detail, close: () => void): ()
       }
     },
     '?': showHelp,
+    Escape: close,
+    ArrowDown: () => move(1),
+    ArrowUp: () => move(-1),
   };
-  const named: Partial<Record<string, () => void>> = { Escape: close };
-  const inList: Partial<Record<string, () => void>> = { ArrowDown: () => move(1), ArrowUp: () => move(-1) };
 
   document.addEventListener('keydown', (event) => {
     const { target, key } = event;
@@ -86,11 +87,9 @@ export function listenForKeys(list: List, detail: Detail, close: () => void): ()
       list.neighbour(undefined, 1)?.focus();
     }
     if (target.matches('input, textarea')) return;
-    const action =
-      named[key] ??
-      (target.matches('a.row') ? inList[key] : undefined) ??
-      (sessionStorage.getItem(OFF) === null ? actions[key] : undefined);
-    if (action === undefined) return;
+    const isInUse = key.length > 1 || sessionStorage.getItem(OFF) === null;
+    const action = isInUse && (!key.startsWith('Arrow') || target.matches('a.row')) && actions[key];
+    if (!action) return;
     event.preventDefault();
     action();
   });
