@@ -10,6 +10,7 @@ import { createInbox } from '../../inbox/store.ts';
 import type { StoredInquiry } from '../../inbox/store.ts';
 import { stateFileOf } from '../../lib/running-stack.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
+import { startAws } from './aws.ts';
 import { INQUIRY } from './events.ts';
 import { delay, startFaultProxy } from './fault-proxy.ts';
 import type { Fault, Plan } from './fault-proxy.ts';
@@ -53,6 +54,14 @@ export const toStageEnvironment = (endpoint: string): Record<string, string> => 
   AWS_SECRET_ACCESS_KEY: 'local',
   AWS_ENDPOINT_URL_DYNAMODB: endpoint,
 });
+
+/** Plays AWS until the test ends, with a local engine in the place of DynamoDB. @returns Its answers. */
+export async function startStage(engine: string) {
+  const { state, env, close } = await startAws();
+  onTestFinished(close);
+  stubAws({ ...toStageEnvironment(engine), AWS_ENDPOINT_URL: env.AWS_ENDPOINT_URL });
+  return state;
+}
 
 /** Writes the state file of a running stack, whose process is this one. */
 export function writeState(folder: string, engine: string, table: string): void {

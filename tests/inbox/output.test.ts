@@ -46,29 +46,9 @@ describe('cutText', () => {
   });
 });
 
-/** Whether a line ends before a column of the terminal, or has a gap that ends exactly there. */
-function hasColumnAt(line: string, at: number): boolean {
-  let before = '';
-  for (const { segment } of new Intl.Segmenter().segment(line)) {
-    if (stringWidth(before) >= at) break;
-    before += segment;
-  }
-  const width = stringWidth(before);
-  return width < at || (width === at && before.endsWith('  '));
-}
-
 describe('a table', () => {
   const columns = ['ID', 'EMAIL', 'SUBJECT'].map((head, at) => {
     return { head, cell: (row: string[]) => row[at] ?? '', flexible: at > 0 };
-  });
-
-  it('is as narrow as its texts', () => {
-    const rows = [
-      ['1', 'a@b.c', 's'],
-      ['2', '', 'subject'],
-    ];
-    const expected = 'ID  EMAIL  SUBJECT\n1   a@b.c  s\n2          subject\n';
-    expect(formatTable(columns, rows, 80)).toBe(expected);
   });
 
   it('takes the columns that are missing from the widest texts', () => {
@@ -77,12 +57,12 @@ describe('a table', () => {
   });
 
   it.each([40, 80, 200])('has rows of at most %d columns, and cells at the same column in each', (width) => {
-    const rows = HOSTILE_TEXTS.map((text, n) => [String(n), text, text]);
+    const rows = HOSTILE_TEXTS.map((text, n) => [String(n), text, 'END']);
     const lines = formatTable(columns, rows, width).split('\n').slice(0, -1);
     expect(lines).toHaveLength(rows.length + 1);
-    const at = lines[0]?.indexOf('SUBJECT') ?? 0;
     expect(lines.filter((line) => stringWidth(line) > width)).toEqual([]);
-    expect(lines.filter((line) => !hasColumnAt(line, at))).toEqual([]);
+    const places = lines.map((line) => stringWidth(line.slice(0, line.search(/(SUBJECT|END)$/))));
+    expect(new Set(places).size).toBe(1);
   });
 
   it('isolates text that is written from right to left, so that columns keep their order', () => {

@@ -1,20 +1,18 @@
 /** `npm run inbox`: exit code, standard output and standard error of each verb; `erase` has a file of its own. */
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { CreateTableCommand, DeleteTableCommand, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
 import { UUID } from 'uuidv7';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { StoredInquiry } from '../../inbox/store.ts';
-import { close, listen } from '../../lib/loopback-server.ts';
 import { tableDefinition } from '../../local/database/table.ts';
 import { EMAIL, INQUIRY, SUB } from '../helpers/events.ts';
 import { refuse } from '../helpers/fault-proxy.ts';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 import { beforehand, createFolder, openInbox, parseLines, runInbox } from '../helpers/inbox.ts';
-import { stubAws, toStageEnvironment, writeState } from '../helpers/inbox.ts';
+import { startStage, stubAws, toStageEnvironment, writeState } from '../helpers/inbox.ts';
 
 process.env['TZ'] = 'UTC';
 
@@ -435,12 +433,6 @@ describe('with a table', () => {
         expect(await runInbox([...place, '--table', TableName, 'list'])).toEqual(expected);
       }
     });
-
-    it('is another one with --table', async () => {
-      const { id } = await add(1);
-      writeState(table.folder, table.engine, 'other');
-      expect(idsOf((await run(['list', '--table', table.name])).stdout)).toEqual([id]);
-    });
   });
 
   describe('on a stage', () => {
@@ -449,12 +441,8 @@ describe('with a table', () => {
       const body =
         error ??
         `<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>${arn}</Arn></GetCallerIdentityResult></GetCallerIdentityResponse>`;
-      const server = createServer((_, response) =>
-        response.writeHead(status, { 'content-type': 'text/xml' }).end(body),
-      );
-      const sts = `http://127.0.0.1:${await listen(server, 0)}`;
-      onTestFinished(async () => close(server));
-      stubAws({ ...toStageEnvironment(table.engine), AWS_ENDPOINT_URL_STS: sts });
+      const { answers } = await startStage(table.engine);
+      answers['GetCallerIdentity'] = () => ({ status, body });
     }
     const runOnStage = (args: string[], stdin = '') =>
       runInbox(['--stage', 'develop', '--table', table.name, ...args], { stdin });
