@@ -138,16 +138,6 @@ function toApiError(error: unknown, { stage, table }: PageConnection): ApiError 
 }
 
 function createApi({ stage, table, inbox, respondent }: PageConnection): Handler {
-  let answering: Promise<string> | undefined;
-  /** Who answers; looked up again only after a failure. */
-  const findRespondent = async (): Promise<string> => {
-    answering ??= respondent();
-    return answering.catch((error: unknown) => {
-      answering = undefined;
-      throw error;
-    });
-  };
-
   /** Up to PAGE_SIZE inquiries; stops reading when the page has closed the connection. */
   const list = async (query: URLSearchParams, signal: AbortSignal): Promise<InboxApi['/api/inquiries']> => {
     const { show, ...filter } = parseListQuery(query);
@@ -165,7 +155,7 @@ function createApi({ stage, table, inbox, respondent }: PageConnection): Handler
   };
 
   const answer = async (id: string, reply?: string): Promise<Result> => {
-    const by = await findRespondent();
+    const by = await respondent();
     const result = await inbox.answer(id, { respondent: by, reply });
     if (result.status === 'too-large') throw new ApiError(413, 'TOO_LARGE', TOO_LARGE);
     if (result.status === 'not-found') throw unknownInquiry();
@@ -180,7 +170,7 @@ function createApi({ stage, table, inbox, respondent }: PageConnection): Handler
     const { named, action } = path.groups ?? {};
     const method = action === undefined ? 'GET' : 'POST';
     if (request.method !== method) throw methodNotAllowed(method);
-    if (pathname === '/api/session') return { data: { stage, table, respondent: await findRespondent() } };
+    if (pathname === '/api/session') return { data: { stage, table, respondent: await respondent() } };
     if (named === undefined) return { data: await list(searchParams, signal) };
     const id = parseUuid(named, 'The id');
     if (action !== undefined) {
