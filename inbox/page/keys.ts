@@ -18,11 +18,7 @@ const HELP = [
 const OFF = 'inbox.keys-off';
 
 function showHelp(): void {
-  const letters = h('input', {
-    type: 'checkbox',
-    id: 'letters',
-    checked: sessionStorage.getItem(OFF) === null,
-  });
+  const letters = h('input', { type: 'checkbox', checked: sessionStorage.getItem(OFF) === null });
   letters.addEventListener('change', () => {
     if (letters.checked) sessionStorage.removeItem(OFF);
     else sessionStorage.setItem(OFF, 'true');
@@ -37,7 +33,7 @@ function showHelp(): void {
     { 'aria-labelledby': 'keys' },
     h('h2', { id: 'keys' }, 'Keys'),
     h('dl', {}, ...keysOf),
-    h('div', { class: 'check' }, letters, h('label', { for: 'letters' }, 'Use the keys with one character')),
+    h('label', { class: 'check' }, letters, 'Use the keys with one character'),
     h('div', { class: 'actions' }, close),
   );
   dialog.addEventListener('close', () => dialog.remove());
