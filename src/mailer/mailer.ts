@@ -1,6 +1,6 @@
 /** Decides which mails are sent, for the records of the stream and for operators. */
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import type { Context, DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import type { Context, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import type { Inquiry } from '../contract.ts';
 import { INQUIRY_ID } from '../limits.ts';
 import type { MailerConfig } from './config.ts';
@@ -15,11 +15,6 @@ export interface SendRequest {
   readonly ids: readonly string[];
   /** True: also what was sent before or was withheld. */
   readonly again?: boolean;
-}
-
-/** The outcome for each id. */
-export interface SendResponse {
-  readonly results: readonly { readonly id: string; readonly outcome: Outcome }[];
 }
 
 type Invocation = Pick<Context, 'awsRequestId' | 'functionName' | 'getRemainingTimeInMillis'>;
@@ -63,6 +58,7 @@ const record = async (write: (signal: AbortSignal) => Promise<void>, outcome: Ou
  * mails after it from being sent twice. What cannot succeed (a malformed row, a mail that SES refuses) is logged as an
  * error and not reported, so that it does not hold back what follows. docs/adr/0080
  *
+ * @returns Of the handler: what Lambda expects for a batch, the outcome for each id of a {@link SendRequest}.
  * @throws Error when the event is neither.
  */
 export function createMailer({ store, send, config, log }: Dependencies) {
@@ -73,7 +69,7 @@ export function createMailer({ store, send, config, log }: Dependencies) {
       await send(mail, signal);
     } catch (error) {
       if (!isBadRequest(error) || mail.replyTo === undefined) throw error;
-      await send(toInquiryMail(inquiry, config, { withReplyTo: false }), signal);
+      await send(toInquiryMail(inquiry, config, false), signal);
     }
   }
 
@@ -148,7 +144,7 @@ export function createMailer({ store, send, config, log }: Dependencies) {
     });
   }
 
-  return async (event: unknown, invocation: Invocation): Promise<DynamoDBBatchResponse | SendResponse> => {
+  return async (event: unknown, invocation: Invocation) => {
     if (isStreamEvent(event)) {
       const batchItemFailures = [];
       for (const entry of event.Records) {

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient, paginateScan, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { paginateScan, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { UUID } from 'uuidv7';
 import { onTestFinished, vi } from 'vitest';
+import { connectLocally } from '../../inbox/connect.ts';
 import { main } from '../../inbox/main.ts';
 import { createInbox } from '../../inbox/store.ts';
 import type { StoredInquiry } from '../../inbox/store.ts';
@@ -85,10 +85,7 @@ export async function openInbox({
   const proxy = await startFaultProxy(own.engine, pageSize);
   const folder = createFolder();
   writeState(folder, proxy.url, own.name);
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  const client = DynamoDBDocumentClient.from(
-    new DynamoDBClient({ endpoint: proxy.url, region: 'local', credentials }),
-  );
+  const { client } = connectLocally(folder);
   onTestFinished(async () => {
     client.destroy();
     own.close();
