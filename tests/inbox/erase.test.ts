@@ -160,14 +160,6 @@ describe('--email', () => {
     expect(await scan()).toHaveLength(2);
   });
 
-  it('is compared byte for byte', async () => {
-    const { sub, email } = await makeUser();
-    const { code, stderr } = await erase(['--email', email.toUpperCase(), '--yes']);
-    expect(code).toBe(0);
-    expect(stderr).toBe(`There are no inquiries of ${email.toUpperCase()}; nothing was deleted.\n`);
-    expect(await rowsOf(sub)).toHaveLength(3);
-  });
-
   it('with control characters and line ends is erased, and cannot reach the terminal', async () => {
     const sub = randomUUID();
     const email = `\u001B[2J\u202E\u009B\r\n${sub}@example.com#email_x`;
@@ -184,6 +176,8 @@ it('records a user without inquiries with --yes only: a restored table may have 
   const sub = randomUUID();
   const stderr = `There are no inquiries of ${sub}. --yes records the erasure all the same.\n`;
   expect(await erase(['--sub', sub])).toMatchObject({ code: 0, json: [], stderr });
+  const nobody = { code: 0, stderr: 'There are no inquiries of nobody@b.c; nothing was deleted.\n' };
+  expect(await erase(['--email', 'nobody@b.c', '--yes'])).toMatchObject(nobody);
   expect(readdirSync(own.folder)).toEqual(['stack.json']);
   expect(await eraseUser(sub)).toMatchObject({ code: 0, json: [{ cognito_sub: sub, deleted: 0 }] });
   expect(await erasures()).toHaveLength(1);

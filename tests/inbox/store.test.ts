@@ -221,12 +221,10 @@ describe('a batch', () => {
   });
 });
 
-describe('the text of a reply', () => {
-  it.each([
-    ['a\r\nb\rc\n\nd \t\n\n', 'a\nb\nc\n\nd'],
-    ['  indented', '  indented'],
-    ['\ud800x', '\uFFFDx'],
-  ])('%j becomes %j', (text, expected) => {
-    expect(parseReply(text)).toBe(expected);
-  });
+it.each([
+  ['a\r\nb\rc\n\nd \t\n\n', 'a\nb\nc\n\nd'],
+  ['  indented', '  indented'],
+  ['\ud800x', '\uFFFDx'],
+])('the text of a reply %j becomes %j', (text, expected) => {
+  expect(parseReply(text)).toBe(expected);
 });

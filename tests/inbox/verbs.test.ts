@@ -23,10 +23,8 @@ const NO_CREDENTIALS = 'There are no valid AWS credentials; set AWS_PROFILE or s
 const ANSWER = { reply: 'Yes.', respondent: 'Ben', reply_at: '2026-11-20T10:00:00.000Z' };
 
 let table: Awaited<ReturnType<typeof openInbox>>;
-const { run, add } = {
-  run: (...parameters: Parameters<typeof table.run>) => table.run(...parameters),
-  add: (...parameters: Parameters<typeof table.add>) => table.add(...parameters),
-};
+let run: (typeof table)['run'];
+let add: (typeof table)['add'];
 const stored = (id: string) => table.inbox.get(id);
 const summaryOf = ({ body: _body, reply: _reply, ...row }: StoredInquiry) => row;
 const idsOf = (stdout: string) => parseLines(stdout).map(({ id }) => id);
@@ -36,6 +34,7 @@ const failure = (stderr: string, code = 1) => ({ code, stdout: '', stderr: `${st
 describe('with a table', () => {
   beforeEach(async () => {
     table = await openInbox();
+    ({ run, add } = table);
   });
 
   describe('list', () => {
@@ -141,6 +140,8 @@ describe('with a table', () => {
     const [result] = parseLines(stdout);
     expect({ code, result }).toMatchObject({ code: 0, result: { id: row.id, respondent: 'Ana' } });
     expect(await stored(row.id)).toEqual({ ...row, respondent: 'Ana', reply_at: result?.['reply_at'] });
+    const { stdout: shown } = await run(['show', row.id], TERMINAL);
+    expect(shown).toMatch(/^Answer {3}dismissed by Ana, .* ago\)$/m);
   });
 
   describe('reply', () => {
@@ -436,20 +437,19 @@ describe('with a table', () => {
   });
 
   describe('on a stage', () => {
-    /** Credentials of the given user, or what STS says of others. */
-    async function signIn(arn: string, status = 200, error?: string): Promise<void> {
-      const body =
-        error ??
-        `<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>${arn}</Arn></GetCallerIdentityResult></GetCallerIdentityResponse>`;
+    /** What STS answers. */
+    async function signIn(body: string, status = 200): Promise<void> {
       const { answers } = await startStage(table.engine);
       answers['GetCallerIdentity'] = () => ({ status, body });
     }
+    const identity = (arn: string) =>
+      `<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>${arn}</Arn></GetCallerIdentityResult></GetCallerIdentityResponse>`;
     const runOnStage = (args: string[], stdin = '') =>
       runInbox(['--stage', 'develop', '--table', table.name, ...args], { stdin });
 
     it('answers as the user of the credentials, and says on standard error on which table', async () => {
       const { id } = await add(1);
-      await signIn('arn:aws:sts::111122223333:assumed-role/support/ana@example.com');
+      await signIn(identity('arn:aws:sts::111122223333:assumed-role/support/ana@example.com'));
       const { code, stdout, stderr } = await runOnStage(['reply', id], 'Yes.');
       const place = `Table ${table.name} of develop, answered by ana@example.com\n`;
       expect({ code, stderr }).toEqual({ code: 0, stderr: place });
@@ -472,14 +472,14 @@ describe('with a table', () => {
       ['root', 'root'],
     ])('takes the name from an ARN that ends in %s', async (end, respondent) => {
       const { id } = await add(1);
-      await signIn(`arn:aws:iam::111122223333:${end}`);
+      await signIn(identity(`arn:aws:iam::111122223333:${end}`));
       expect(parseLines((await runOnStage(['dismiss', id])).stdout)).toMatchObject([{ respondent }]);
     });
 
     it('stores nothing when the credentials are refused', async () => {
       const row = await add(1);
       const error = '<Type>Sender</Type><Code>ExpiredToken</Code><Message>secret</Message>';
-      await signIn('', 403, `<ErrorResponse><Error>${error}</Error></ErrorResponse>`);
+      await signIn(`<ErrorResponse><Error>${error}</Error></ErrorResponse>`, 403);
       expect(await runOnStage(['reply', row.id], 'x')).toEqual(failure(NO_CREDENTIALS));
       expect(await stored(row.id)).toEqual(row);
     });
