@@ -55,7 +55,7 @@ export const toStageEnvironment = (endpoint: string): Record<string, string> => 
   AWS_ENDPOINT_URL_DYNAMODB: endpoint,
 });
 
-/** Plays AWS until the test ends, with a local engine in the place of DynamoDB. @returns Its answers. */
+/** Imitates AWS until the test ends, with a local engine in place of DynamoDB. @returns State with its answers. */
 export async function startStage(engine: string) {
   const { state, env, close } = await startAws();
   onTestFinished(close);

@@ -47,7 +47,7 @@ export interface SentMail {
   };
 }
 
-/** Plays SES v2; `mails` are the requests that it has accepted, as they came. */
+/** Imitates SES v2; `mails` are the requests that it has accepted, as they came. */
 async function startSes() {
   const mails: SentMail[] = [];
   const server = createServer((request, response) => {

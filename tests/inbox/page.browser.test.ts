@@ -153,7 +153,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     expect(await inbox.get(id)).toMatchObject({ reply: 'The answer of Pete', respondent: 'pete' });
   });
 
-  it('takes a reply for stored whose response was lost, when it is sent again', async () => {
+  it('treats a reply as stored whose response was lost, when it is sent again', async () => {
     const { create, arrive, rows, reply, button, page, outcome, inbox } = await begin();
     const { id } = await create('Once');
     await arrive();

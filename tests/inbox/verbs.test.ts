@@ -520,22 +520,15 @@ describe('the command line', () => {
     expect(stderr).toMatch(/^[^\p{Cc}]*\n$/u);
   });
 
-  it.each([
-    'VERB [options]',
-    'list [options]',
-    'show ID [options]',
-    'reply ID [options]',
-    'dismiss ID [options]',
-    'export [options]',
-    'erase --sub UUID | --email E [--yes]',
-    'stats [options]',
-  ])('--help of %s prints the usage without a running stack', async (usage) => {
-    const [verb = ''] = usage.split(' ');
-    const args = ['--data', '/nowhere', ...(verb === 'VERB' ? [] : [verb]), '--help'];
-    const { stdout, ...result } = await runInbox(args);
-    expect(result).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain(`Usage: npm run inbox -- [--stage STAGE] ${usage}\n`);
-  });
+  it.each(['VERB', 'list', 'show', 'reply', 'dismiss', 'export', 'erase', 'stats'])(
+    '--help of %s prints the usage without a running stack',
+    async (verb) => {
+      const args = ['--data', '/nowhere', ...(verb === 'VERB' ? [] : [verb]), '--help'];
+      const { stdout, ...result } = await runInbox(args);
+      expect(result).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toContain(`Usage: npm run inbox -- [--stage STAGE] ${verb} `);
+    },
+  );
 
   it.each([
     [{}, 'There is no AWS region; set AWS_REGION or AWS_PROFILE.'],
