@@ -1,9 +1,26 @@
 import { escapeUnsafe } from '../lib/terminal-text.ts';
+import { parseCommandLine } from '../lib/command-line.ts';
 import type { Io } from '../lib/command-line.ts';
-import { failToFind, resolveId } from './arguments.ts';
-import type { Connection } from './connect.ts';
+import { failToFind, parseId, resolveId } from './arguments.ts';
+import type { Connect, Connection } from './connect.ts';
 import { formatTime, isInteractive, toJsonLine } from './output.ts';
 import { TOO_LARGE } from './store.ts';
+
+const USAGE = `
+Usage: npm run inbox -- [--stage STAGE] dismiss ID [options]
+
+Marks an inquiry as answered without a reply: it was answered elsewhere or needs no answer. No mail is sent, and it
+cannot be undone.
+
+  --json  one JSON object on a terminal, too
+
+Exit codes: 0 dismissed, 1 failed, 2 bad usage, 3 already answered or dismissed.
+`;
+
+export async function dismissInquiry(connect: Connect, args: string[], io: Io): Promise<number> {
+  const { values, positionals } = parseCommandLine(USAGE, { json: { type: 'boolean' } }, { args });
+  return recordAnswer(connect(), parseId(positionals, 'dismiss'), { json: values.json }, io);
+}
 
 /** Says on standard error that someone else has answered. @returns The exit code. */
 export function reportAlreadyAnswered({ stderr }: Io, respondent: string, time: string): number {

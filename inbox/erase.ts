@@ -297,7 +297,7 @@ function printResult(
 function describeRemains({ stage }: Connection): string {
   const onStage = [
     'point-in-time recovery: for pitr_days (35 unless set). Clean a restored table before it is used:',
-    `    npm run inbox -- --stage ${stage} --table RESTORED erase --replay   (docs/runbook.md, "Restore the table")`,
+    `  npm run inbox -- --stage ${stage} --table RESTORED erase --replay   (docs/runbook.md, "Restore the table")`,
     'the stream of the table, which only the mailer reads: for 24 hours',
     'the mailer’s counts of mails per hour, which hold a hash of the user and ids of inquiries: for days',
     'idempotency keys under an email of which no inquiry was left (retention_days): for days',
@@ -308,10 +308,6 @@ function describeRemains({ stage }: Connection): string {
     'exports of the inbox: until someone deletes them',
     'mails already sent, in the local mailbox: until npm start ends',
   ];
-  const lines = stage === 'local' ? onLaptop : onStage;
-  return [
-    'What remains elsewhere:',
-    ...lines.map((line) => (line.startsWith(' ') ? line : `  ${line}`)),
-    'The logs hold no personal data. The account at the identity provider is not touched.',
-  ].join('\n');
+  const lines = ['What remains elsewhere:', ...(stage === 'local' ? onLaptop : onStage)].join('\n  ');
+  return `${lines}\nThe logs hold no personal data. The account at the identity provider is not touched.`;
 }

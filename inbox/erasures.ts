@@ -12,30 +12,12 @@ import { readIfThere } from '../lib/command-line.ts';
 import { NETWORK } from '../lib/aws.ts';
 import type { Connection } from './connect.ts';
 
-/** Where the key is kept: in base64. */
-interface KeyStore {
-  /** For messages. */
-  readonly name: string;
-  read(): Promise<string | undefined>;
-  /** Does nothing when there is a key already. */
-  create(key: string): Promise<unknown>;
-}
-
 interface Erasure {
   readonly hash: string;
   /** What was created until then is erased, inclusively; in the form of `created_at`. */
   readonly erased_at: string;
   /** Tells which key made the hash. */
   readonly key_id: string;
-}
-
-/** The records, as far as they were made with the present key. */
-export interface Replayable {
-  readonly count: number;
-  /** How many records were made with another key, and cannot be matched to users. */
-  readonly lost: number;
-  /** Until when the inquiries of a user are erased; undefined for a user who was not erased. */
-  readonly find: (sub: string) => string | undefined;
 }
 
 const KEY_BYTES = 32;
@@ -51,10 +33,6 @@ const ignore =
 export function openErasures({ stage, client, erasures: { table, key: place } }: Connection) {
   const isLocal = 'file' in place;
   const keys = isLocal ? createKeyFile(place.file) : createParameter(place.parameter);
-  // On a stage, Terraform creates the table.
-  const prepare = async (): Promise<void> => {
-    if (isLocal) await createLocalTable(client, table);
-  };
 
   /** Waits for a request, and names the table of the record when it does not exist. */
   const ask = async <Result>(request: Promise<Result>): Promise<Result> =>
@@ -79,7 +57,8 @@ export function openErasures({ stage, client, erasures: { table, key: place } }:
      * @param erased_at - Until when, inclusively, in the form of `created_at`.
      */
     async record(sub: string, erased_at: string): Promise<void> {
-      await prepare();
+      // On a stage, Terraform creates the table.
+      if (isLocal) await createErasuresTable(client, table);
       if ((await keys.read()) === undefined) await keys.create(randomBytes(KEY_BYTES).toString('base64'));
       const key = await readKey();
       if (key === undefined) throw new Error(`The erasure key (${keys.name}) cannot be read.`);
@@ -93,9 +72,14 @@ export function openErasures({ stage, client, erasures: { table, key: place } }:
       await ask(client.send(command)).catch(ignore('ConditionalCheckFailedException'));
     },
 
-    /** Reads all records: some 200 bytes of memory for each. */
-    async read(): Promise<Replayable> {
-      await prepare();
+    /**
+     * Reads all records: some 200 bytes of memory for each.
+     *
+     * @returns `count` of those made with the present key, and `lost` of those made with another one, which cannot be
+     * matched to users; `find` tells until when the inquiries of a user are erased, undefined if the user was not.
+     */
+    async read() {
+      if (isLocal) await createErasuresTable(client, table);
       const key = await readKey();
       const keyId = key && toKeyId(key);
       const times = new Map<string, string>();
@@ -107,7 +91,7 @@ export function openErasures({ stage, client, erasures: { table, key: place } }:
           else lost++;
         }
       }
-      return { count: times.size, lost, find: (sub) => key && times.get(toHash(key, sub)) };
+      return { count: times.size, lost, find: (sub: string) => key && times.get(toHash(key, sub)) };
     },
   };
 }
@@ -117,28 +101,31 @@ const toHash = (key: Buffer, sub: string): string => createHmac('sha256', key).u
 /** No `sub` has this text. */
 const toKeyId = (key: Buffer): string => toHash(key, 'key id').slice(0, 16);
 
-function createParameter(Name: string): KeyStore {
+/** The key in base64, as a parameter. `create` does nothing when there is a key already. */
+function createParameter(Name: string) {
   const ssm = new SSMClient(NETWORK);
   return {
     name: `the parameter ${Name}`,
-    async read() {
+    async read(): Promise<string | undefined> {
       const command = new GetParameterCommand({ Name, WithDecryption: true });
       return (await ssm.send(command).catch(ignore('ParameterNotFound')))?.Parameter?.Value;
     },
-    async create(Value) {
+    async create(Value: string): Promise<unknown> {
       const command = new PutParameterCommand({ Name, Value, Type: 'SecureString' });
       return ssm.send(command).catch(ignore('ParameterAlreadyExists'));
     },
   };
 }
 
-const createKeyFile = (file: string): KeyStore => ({
+/** The same as a file. */
+const createKeyFile = (file: string): ReturnType<typeof createParameter> => ({
   name: file,
   read: async () => readIfThere(file),
   create: async (key) => writeFile(file, key, { mode: 0o600, flag: 'wx' }).catch(ignore('EEXIST')),
 });
 
-async function createLocalTable(client: Connection['client'], TableName: string): Promise<void> {
+/** Creates the table of a local stack, if there is none. */
+export async function createErasuresTable(client: Connection['client'], TableName: string): Promise<void> {
   const command = new CreateTableCommand({
     TableName,
     KeySchema: [{ AttributeName: 'hash', KeyType: 'HASH' }],

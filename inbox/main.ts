@@ -48,7 +48,7 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   list: async () => (await import('./list.ts')).listInquiries,
   show: async () => (await import('./show.ts')).showInquiry,
   reply: async () => (await import('./reply.ts')).replyToInquiry,
-  dismiss: async () => (await import('./dismiss.ts')).dismissInquiry,
+  dismiss: async () => (await import('./answer.ts')).dismissInquiry,
   export: async () => (await import('./export.ts')).exportInquiries,
   erase: async () => (await import('./erase.ts')).eraseInquiries,
   stats: async () => (await import('./stats.ts')).printStatistics,

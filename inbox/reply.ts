@@ -3,13 +3,13 @@ import { createReadStream, mkdtempSync, readFileSync, rmSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { ITEM_LIMIT } from '../src/limits.ts';
+import { buffer } from 'node:stream/consumers';
 import { parseCommandLine, UsageError } from '../lib/command-line.ts';
 import type { Io } from '../lib/command-line.ts';
 import { recordAnswer, reportAlreadyAnswered } from './answer.ts';
 import { findInquiry, parseId } from './arguments.ts';
 import type { Connect, Connection } from './connect.ts';
-import { parseReply, TOO_LARGE } from './store.ts';
+import { parseReply } from './store.ts';
 import type { StoredInquiry } from './store.ts';
 import { escapeUnsafe, escapeLines } from '../lib/terminal-text.ts';
 
@@ -37,20 +37,10 @@ export async function replyToInquiry(connect: Connect, args: string[], io: Io): 
   return recordAnswer(connect(), id, { reply, json: values.json }, io);
 }
 
-/** Reads UTF-8 text, not more than a reply can have. */
 async function readText(input: Readable, name: string): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
   try {
-    for await (const chunk of input as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-      size += chunk.length;
-      // Line ends and a byte order mark are not counted.
-      if (size > 2 * ITEM_LIMIT) throw new UsageError(TOO_LARGE);
-    }
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+    return new TextDecoder('utf-8', { fatal: true }).decode(await buffer(input));
   } catch (error) {
-    if (error instanceof UsageError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     const reason = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'it is not UTF-8' : code;
     const message = `The reply cannot be read from ${escapeUnsafe(name)} (${reason}).`;

@@ -2,28 +2,19 @@
  * The operators' page (inbox/page) and its API, on the loopback address. The address gives access to the inbox: it ends in
  * a secret of this run, which the page sends with each request. docs/adr/0082
  */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { UUID } from 'uuidv7';
+import { text } from 'node:stream/consumers';
 import { ApiError, badRequest, methodNotAllowed } from '../src/errors.ts';
 import { beginningOf } from '../web/ui/format.ts';
 import { parseObject, UsageError } from '../lib/command-line.ts';
 import { buildPageWhenStale, outputOf } from '../lib/page-build.ts';
 import { startPageServer } from '../lib/page-server.ts';
 import { describeFailure } from '../lib/aws.ts';
+import { parseUuid } from './arguments.ts';
 import type { Connection } from './connect.ts';
-import {
-  ALREADY_ANSWERED,
-  replyTooLarge,
-  tableError,
-  unknownInquiry,
-  unknownPath,
-  unsupportedMediaType,
-  wrongAddress,
-  wrongOrigin,
-} from './page-errors.ts';
-import { parseReply } from './store.ts';
+import { parseReply, TOO_LARGE } from './store.ts';
 import type { AnswerResult, IndexedInquiry, InquirySummary, StoredInquiry } from './store.ts';
 
 const PAGE = join(import.meta.dirname, 'page');
@@ -32,10 +23,8 @@ const PAGE = join(import.meta.dirname, 'page');
 const PAGE_SIZE = 200;
 /** UTF-16 units of a subject in the list; one inquiry has all of it. */
 const SUBJECT_LENGTH = 300;
-/** Bytes of a request: six times the largest reply, which is the most that JSON makes of a text. */
-const BODY_LIMIT = 3 * 1024 * 1024;
 
-/** Responses of the API by path. Errors: `{ error, message }` (inbox/page-errors.ts). */
+/** Responses of the API by path. Errors: `{ error, message }`. */
 export interface InboxApi {
   '/api/session': { readonly stage: string; readonly table: string; readonly respondent: string };
   /** `next`: the value of `before` for the older ones. */
@@ -82,10 +71,12 @@ export async function startInboxServer(connection: PageConnection, port = 0) {
     handle(request, response, { origin }) {
       if (request.url?.startsWith('/api/') !== true) return false;
       void respond(request, response, connection, async (...parameters) => {
-        if (!isEqual(request.headers.authorization ?? '', `Bearer ${secret}`)) throw wrongAddress();
+        if (!isEqual(request.headers.authorization ?? '', `Bearer ${secret}`)) {
+          throw new ApiError(403, 'WRONG_ADDRESS', 'The secret in the address is wrong.');
+        }
         // Browsers send it with every POST, and with every request from another origin.
         const { origin: from = request.method === 'GET' ? origin : undefined } = request.headers;
-        if (from !== origin) throw wrongOrigin();
+        if (from !== origin) throw new ApiError(403, 'WRONG_ORIGIN', 'The request is from another page.');
         return api(...parameters);
       });
       return true;
@@ -96,10 +87,11 @@ export async function startInboxServer(connection: PageConnection, port = 0) {
 }
 
 /** Compares in constant time. */
-function isEqual(a: string, b: string): boolean {
-  const [one, other] = [a, b].map((text) => createHash('sha256').update(text).digest());
-  return one !== undefined && other !== undefined && timingSafeEqual(one, other);
-}
+const isEqual = (a: string, b: string): boolean =>
+  timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'));
+
+const unknownInquiry = (): ApiError =>
+  new ApiError(404, 'NOT_FOUND', 'There is no such inquiry: it has expired, was erased or never existed.');
 
 interface Result {
   readonly status?: number;
@@ -130,30 +122,22 @@ async function respond(
   try {
     send(await handle(request, new URL(request.url ?? '/', 'http://127.0.0.1'), gone.signal));
   } catch (error) {
-    const { status, code, message, headers } =
-      error instanceof ApiError ? error : toTableError(error, connection);
+    const { status, code, message, headers } = toApiError(error, connection);
     send({ status, data: { error: code, message } }, headers);
   }
 }
 
 /** What an operator can do about an error of AWS; of any other only its name, since its message may hold data. */
-function toTableError(error: unknown, { stage, table }: PageConnection): ApiError {
+function toApiError(error: unknown, { stage, table }: PageConnection): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof UsageError) return badRequest(error.message);
   const failure = describeFailure(error, { stage: stage === 'local' ? undefined : stage, table });
   const { name, message } = failure instanceof Error ? failure : new Error();
-  return tableError(failure === error ? `The table does not answer as expected (${name}).` : message);
+  const known = failure === error ? `The table does not answer as expected (${name}).` : message;
+  return new ApiError(502, 'TABLE_ERROR', known);
 }
 
 function createApi({ stage, table, inbox, respondent }: PageConnection): Handler {
-  let answering: Promise<string> | undefined;
-  /** Who answers; looked up again only after a failure. */
-  const findRespondent = async (): Promise<string> => {
-    answering ??= respondent();
-    return answering.catch((error: unknown) => {
-      answering = undefined;
-      throw error;
-    });
-  };
-
   /** Up to PAGE_SIZE inquiries; stops reading when the page has closed the connection. */
   const list = async (query: URLSearchParams, signal: AbortSignal): Promise<InboxApi['/api/inquiries']> => {
     const { show, ...filter } = parseListQuery(query);
@@ -171,30 +155,29 @@ function createApi({ stage, table, inbox, respondent }: PageConnection): Handler
   };
 
   const answer = async (id: string, reply?: string): Promise<Result> => {
-    const by = await findRespondent();
+    const by = await respondent();
     const result = await inbox.answer(id, { respondent: by, reply });
-    if (result.status === 'too-large') throw replyTooLarge();
+    if (result.status === 'too-large') throw new ApiError(413, 'TOO_LARGE', TOO_LARGE);
     if (result.status === 'not-found') throw unknownInquiry();
-    return {
-      status: result.status === 'answered' ? 200 : ALREADY_ANSWERED,
-      data: { respondent: by, ...result },
-    };
+    return { status: result.status === 'answered' ? 200 : 409, data: { respondent: by, ...result } };
   };
 
   return async (request, { pathname, searchParams }, signal) => {
-    const path = /^\/api\/(?:session|inquiries(?:\/(?<text>[^/]+)(?:\/(?<action>reply|dismiss))?)?)$/.exec(
+    const path = /^\/api\/(?:session|inquiries(?:\/(?<named>[^/]+)(?:\/(?<action>reply|dismiss))?)?)$/.exec(
       pathname,
     );
-    if (path === null) throw unknownPath();
-    const { text, action } = path.groups ?? {};
+    if (path === null) throw new ApiError(404, 'NOT_FOUND', 'There is nothing at this path.');
+    const { named, action } = path.groups ?? {};
     const method = action === undefined ? 'GET' : 'POST';
     if (request.method !== method) throw methodNotAllowed(method);
-    if (pathname === '/api/session') return { data: { stage, table, respondent: await findRespondent() } };
-    if (text === undefined) return { data: await list(searchParams, signal) };
-    const id = parseId(text, 'The id');
+    if (pathname === '/api/session') return { data: { stage, table, respondent: await respondent() } };
+    if (named === undefined) return { data: await list(searchParams, signal) };
+    const id = parseUuid(named, 'The id');
     if (action !== undefined) {
-      const body = await readJson(request);
-      return answer(id, action === 'reply' ? readReply(body) : undefined);
+      const { reply } = await readJson(request);
+      if (action === 'dismiss') return answer(id);
+      if (typeof reply !== 'string') throw badRequest('The field `reply` must be a string.');
+      return answer(id, parseReply(reply));
     }
     const inquiry = await inbox.get(id);
     if (inquiry === undefined) throw unknownInquiry();
@@ -202,7 +185,7 @@ function createApi({ stage, table, inbox, respondent }: PageConnection): Handler
   };
 }
 
-/** @throws ApiError 400 naming the parameter that is malformed. */
+/** @throws ApiError 400, or UsageError, naming the parameter that is malformed. */
 function parseListQuery(query: URLSearchParams) {
   const { show = 'unanswered', email, before } = Object.fromEntries(query);
   if (show !== 'unanswered' && show !== 'answered' && show !== 'all') {
@@ -212,42 +195,17 @@ function parseListQuery(query: URLSearchParams) {
   return {
     show,
     email,
-    before: before === undefined ? undefined : parseId(before, 'The parameter `before`'),
+    before: before === undefined ? undefined : parseUuid(before, 'The parameter `before`'),
   };
 }
 
-function parseId(text: string, name: string): string {
-  try {
-    return UUID.parse(decodeURIComponent(text)).toString();
-  } catch {
-    throw badRequest(`${name} must be the id of an inquiry.`);
-  }
-}
-
-/** Narrows a request to the text of a reply. @throws ApiError 400. */
-function readReply({ reply }: Record<string, unknown>): string {
-  if (typeof reply !== 'string') throw badRequest('The field `reply` must be a string.');
-  try {
-    return parseReply(reply);
-  } catch (error) {
-    if (error instanceof UsageError) throw badRequest(error.message);
-    throw error;
-  }
-}
-
-/** Reads a JSON object, which a form of another page cannot send. @throws ApiError 400, 413 or 415. */
+/** Reads a JSON object, which a form of another page cannot send. @throws ApiError 400 or 415. */
 async function readJson(request: IncomingMessage): Promise<Record<string, unknown>> {
   const [type = ''] = (request.headers['content-type'] ?? '').split(';');
-  if (type.trim().toLowerCase() !== 'application/json') throw unsupportedMediaType();
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    // The rest is read and dropped, so that the answer arrives.
-    if (size <= BODY_LIMIT) chunks.push(chunk);
+  if (type.trim().toLowerCase() !== 'application/json') {
+    throw new ApiError(415, 'UNSUPPORTED_MEDIA_TYPE', 'The content type must be application/json.');
   }
-  if (size > BODY_LIMIT) throw replyTooLarge();
-  const body = parseObject(Buffer.concat(chunks).toString());
+  const body = parseObject(await text(request));
   if (body === undefined) throw badRequest('The request body must be a JSON object.');
   return body;
 }

@@ -29,11 +29,13 @@ const indent = (text: string): string =>
     .map((line) => `  ${line}`.trimEnd())
     .join('\n');
 
+const ago = (time: string): string =>
+  `${formatTime(time)} (${formatDuration(Date.now() - Date.parse(time))} ago)`;
+
 /** Formats an inquiry for a terminal. */
-export function formatInquiry(inquiry: StoredInquiry, now = Date.now()): string {
+export function formatInquiry(inquiry: StoredInquiry): string {
   const { id, cognito_sub, email, subject, body, created_at, reply, respondent, reply_at, expires_at } =
     inquiry;
-  const ago = (time: string): string => `${formatTime(time)} (${formatDuration(now - Date.parse(time))} ago)`;
   const answer =
     reply_at === undefined
       ? 'not yet'

@@ -146,10 +146,7 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
         for (const row of data) found.set(row.id, row);
         return { unprocessed };
       });
-      yield portion
-        .map(({ id }) => found.get(id))
-        .filter((row) => row !== undefined)
-        .filter(isCurrent);
+      yield portion.flatMap(({ id }) => found.get(id) ?? []).filter(isCurrent);
     }
   }
 

@@ -34,7 +34,8 @@ export function createDetail({
   const outcome = h('div', { class: 'live', role: 'alert' });
   const status = h('p', { class: 'sr', role: 'status' });
   const content = h('div', { class: 'content' });
-  const element = h('section', { class: 'detail', 'aria-label': 'Inquiry' }, back, status, outcome, content);
+  const pane = { class: 'card detail', 'aria-label': 'Inquiry' };
+  const element = h('section', pane, back, status, outcome, content);
 
   const say = (...message: Parameters<typeof notice>): void => {
     outcome.replaceChildren(notice(...message));

@@ -18,11 +18,7 @@ const HELP = [
 const OFF = 'inbox.keys-off';
 
 function showHelp(): void {
-  const letters = h('input', {
-    type: 'checkbox',
-    id: 'letters',
-    checked: sessionStorage.getItem(OFF) === null,
-  });
+  const letters = h('input', { type: 'checkbox', checked: sessionStorage.getItem(OFF) === null });
   letters.addEventListener('change', () => {
     if (letters.checked) sessionStorage.removeItem(OFF);
     else sessionStorage.setItem(OFF, 'true');
@@ -37,7 +33,7 @@ function showHelp(): void {
     { 'aria-labelledby': 'keys' },
     h('h2', { id: 'keys' }, 'Keys'),
     h('dl', {}, ...keysOf),
-    h('div', { class: 'check' }, letters, h('label', { for: 'letters' }, 'Use the keys with one character')),
+    h('label', { class: 'check' }, letters, 'Use the keys with one character'),
     h('div', { class: 'actions' }, close),
   );
   dialog.addEventListener('close', () => dialog.remove());
@@ -71,9 +67,10 @@ export function listenForKeys(list: List, detail: Detail, close: () => void): ()
       }
     },
     '?': showHelp,
+    Escape: close,
+    ArrowDown: () => move(1),
+    ArrowUp: () => move(-1),
   };
-  const named: Partial<Record<string, () => void>> = { Escape: close };
-  const inList: Partial<Record<string, () => void>> = { ArrowDown: () => move(1), ArrowUp: () => move(-1) };
 
   document.addEventListener('keydown', (event) => {
     const { target, key } = event;
@@ -86,11 +83,9 @@ export function listenForKeys(list: List, detail: Detail, close: () => void): ()
       list.neighbour(undefined, 1)?.focus();
     }
     if (target.matches('input, textarea')) return;
-    const action =
-      named[key] ??
-      (target.matches('a.row') ? inList[key] : undefined) ??
-      (sessionStorage.getItem(OFF) === null ? actions[key] : undefined);
-    if (action === undefined) return;
+    const isInUse = key.length > 1 || sessionStorage.getItem(OFF) === null;
+    const action = isInUse && (!key.startsWith('Arrow') || target.matches('a.row')) && actions[key];
+    if (!action) return;
     event.preventDefault();
     action();
   });

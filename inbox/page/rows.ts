@@ -49,7 +49,7 @@ export function createList(api: Api, drafts: Drafts) {
     placeholder: 'Subject or email',
   });
   const findEmail = h('button', { type: 'submit', class: 'find', hidden: true }, 'Find all of this email');
-  const filter = h('div', { class: 'filter', hidden: true });
+  const filter = h('div', { class: 'filter notice', hidden: true });
   const shows = SHOWS.map(([show, label]) => ({
     show,
     element: button(label, { 'aria-pressed': String(show === query.show) }, async () => {
@@ -95,7 +95,7 @@ export function createList(api: Api, drafts: Drafts) {
     search.value = '';
     filter.hidden = email === undefined;
     if (email !== undefined) {
-      const reset = button('Show everybody', { class: 'quiet' }, async () => {
+      const reset = button('Show everybody', {}, async () => {
         search.focus();
         await filterBy(undefined);
       });

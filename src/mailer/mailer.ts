@@ -1,6 +1,6 @@
 /** Decides which mails are sent, for the records of the stream and for operators. */
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import type { Context, DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import type { Context, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import type { Inquiry } from '../contract.ts';
 import { INQUIRY_ID } from '../limits.ts';
 import type { MailerConfig } from './config.ts';
@@ -17,20 +17,13 @@ export interface SendRequest {
   readonly again?: boolean;
 }
 
-/** The outcome for each id. */
-export interface SendResponse {
-  readonly results: readonly { readonly id: string; readonly outcome: Outcome }[];
-}
-
 type Invocation = Pick<Context, 'awsRequestId' | 'functionName' | 'getRemainingTimeInMillis'>;
 
-export interface MailerDependencies {
+interface Dependencies {
   readonly store: MailerStore;
   readonly send: SendMail;
   readonly config: MailerConfig;
   readonly log: (mail: CompletedMail) => void;
-  /** Milliseconds since the epoch. */
-  readonly now?: () => number;
 }
 
 /** Milliseconds that the mail of one inquiry may take, that its delivery record may take, and that remain after both. */
@@ -65,11 +58,10 @@ const record = async (write: (signal: AbortSignal) => Promise<void>, outcome: Ou
  * mails after it from being sent twice. What cannot succeed (a malformed row, a mail that SES refuses) is logged as an
  * error and not reported, so that it does not hold back what follows. docs/adr/0080
  *
+ * @returns Of the handler: what Lambda expects for a batch, the outcome for each id of a {@link SendRequest}.
  * @throws Error when the event is neither.
  */
-export function createMailer({ store, send, config, log, now = Date.now }: MailerDependencies) {
-  const isExpired = (row: Row): boolean => Number(row['expires_at']) * 1_000 <= now();
-
+export function createMailer({ store, send, config, log }: Dependencies) {
   /** Sends the mail to the team, without Reply-To when SES refuses the owner's address. */
   async function sendInquiry(inquiry: Inquiry, signal: AbortSignal): Promise<void> {
     const mail = toInquiryMail(inquiry, config);
@@ -77,7 +69,7 @@ export function createMailer({ store, send, config, log, now = Date.now }: Maile
       await send(mail, signal);
     } catch (error) {
       if (!isBadRequest(error) || mail.replyTo === undefined) throw error;
-      await send(toInquiryMail(inquiry, config, { withReplyTo: false }), signal);
+      await send(toInquiryMail(inquiry, config, false), signal);
     }
   }
 
@@ -87,7 +79,7 @@ export function createMailer({ store, send, config, log, now = Date.now }: Maile
     { signal, again }: { signal: AbortSignal; again: boolean },
   ): Promise<Result> {
     const inquiry = parseRow(row);
-    if (isExpired(row)) return { outcome: 'expired' };
+    if (Number(row['expires_at']) * 1_000 <= Date.now()) return { outcome: 'expired' };
     const [exists, isDelivered] = await Promise.all([
       store.exists(inquiry, signal),
       !again && store.isDelivered(inquiry.id, mail, signal),
@@ -152,7 +144,7 @@ export function createMailer({ store, send, config, log, now = Date.now }: Maile
     });
   }
 
-  return async (event: unknown, invocation: Invocation): Promise<DynamoDBBatchResponse | SendResponse> => {
+  return async (event: unknown, invocation: Invocation) => {
     if (isStreamEvent(event)) {
       const batchItemFailures = [];
       for (const entry of event.Records) {

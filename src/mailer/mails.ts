@@ -37,13 +37,9 @@ const ADDRESS_LIMIT = 320;
  * A new inquiry, for the team. Reply-To is the owner if SES takes the address; the text says what to do otherwise. A
  * long text is cut, and says how to read the rest.
  *
- * @param options.withReplyTo - False: as if the owner's address could not be used.
+ * @param withReplyTo - False: as if the owner's address could not be used.
  */
-export function toInquiryMail(
-  inquiry: Inquiry,
-  settings: Settings,
-  { withReplyTo = true }: { withReplyTo?: boolean } = {},
-): Mail {
+export function toInquiryMail(inquiry: Inquiry, settings: Settings, withReplyTo = true): Mail {
   const { id, email } = inquiry;
   const subject = toOneLine(inquiry.subject, HEADING_LIMIT) || '(no subject)';
   const whole = toVisible(inquiry.body);
@@ -133,7 +129,7 @@ export function toReplyMail(inquiry: Inquiry, reply: string, settings: Settings)
     ...toCommon(inquiry, settings),
     subject: `Re: ${subject}`,
     text,
-    html: toPage(`Re: ${subject}`, html, { language, direction }),
+    html: toPage(`Re: ${subject}`, html, language, direction),
   };
 }
 
@@ -227,10 +223,8 @@ const toBlock = (text: string): string =>
 const toPage = (
   title: string,
   content: string,
-  { language, direction }: { language: Language; direction: 'ltr' | 'rtl' } = {
-    language: 'en',
-    direction: 'ltr',
-  },
+  language: Language = 'en',
+  direction: 'ltr' | 'rtl' = 'ltr',
 ): string => `<!doctype html>
 <html lang="${language}" dir="${direction}">
 <head>

@@ -24,22 +24,21 @@ const KEPT = 2 * 86_400;
 /** The most inquiries that are counted for the mail about the limit. */
 const COUNT_LIMIT = 1_000;
 
+const expiry = () => ({ expires_at: Math.floor(Date.now() / 1_000) + KEPT });
+
 /**
  * Creates the mailer's store. Its methods reject with ElectroDB's error, whose cause is the SDK's. Reads of the table are
  * strongly consistent.
  *
  * @param mailsPerHour - Inquiries of one owner that are mailed in one hour.
- * @param now - Milliseconds since the epoch.
  */
 export function createMailerStore(
   client: DynamoDBDocumentClient,
   { tableName, mailsPerHour }: { tableName: string; mailsPerHour: number },
-  now: () => number = Date.now,
 ) {
   const inquiries = createInquiryEntity(tableName, client);
   const deliveries = createDeliveryEntity(tableName, client);
   const quotas = createQuotaEntity(tableName, client);
-  const expiry = () => ({ expires_at: Math.floor(now() / 1_000) + KEPT });
 
   return {
     /** Finds an inquiry by its id, once the index has it. */
@@ -70,7 +69,7 @@ export function createMailerStore(
     },
 
     async recordDelivery(inquiry: string, mail: DeliveredMail, abortSignal: AbortSignal): Promise<void> {
-      const sent_at = new Date(now()).toISOString();
+      const sent_at = new Date().toISOString();
       await deliveries.put({ inquiry, mail, sent_at, ...expiry() }).go({ abortSignal });
     },
 
@@ -96,7 +95,7 @@ export function createMailerStore(
     async recordLimitMail(inquiry: Keys, abortSignal: AbortSignal): Promise<void> {
       await quotas
         .update({ owner_hour: toOwnerHour(inquiry) })
-        .set({ ...expiry(), limit_at: new Date(now()).toISOString() })
+        .set({ ...expiry(), limit_at: new Date().toISOString() })
         .go({ abortSignal });
     },
 

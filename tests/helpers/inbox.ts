@@ -1,15 +1,16 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient, paginateScan, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { paginateScan, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { UUID } from 'uuidv7';
 import { onTestFinished, vi } from 'vitest';
+import { connectLocally } from '../../inbox/connect.ts';
 import { main } from '../../inbox/main.ts';
 import { createInbox } from '../../inbox/store.ts';
 import type { StoredInquiry } from '../../inbox/store.ts';
 import { stateFileOf } from '../../lib/running-stack.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
+import { startAws } from './aws.ts';
 import { INQUIRY } from './events.ts';
 import { delay, startFaultProxy } from './fault-proxy.ts';
 import type { Fault, Plan } from './fault-proxy.ts';
@@ -54,6 +55,14 @@ export const toStageEnvironment = (endpoint: string): Record<string, string> => 
   AWS_ENDPOINT_URL_DYNAMODB: endpoint,
 });
 
+/** Imitates AWS until the test ends, with a local engine in place of DynamoDB. @returns State with its answers. */
+export async function startStage(engine: string) {
+  const { state, env, close } = await startAws();
+  onTestFinished(close);
+  stubAws({ ...toStageEnvironment(engine), AWS_ENDPOINT_URL: env.AWS_ENDPOINT_URL });
+  return state;
+}
+
 /** Writes the state file of a running stack, whose process is this one. */
 export function writeState(folder: string, engine: string, table: string): void {
   const state = { pid: process.pid, issuer: '-', keysFile: '-', engine, table };
@@ -76,10 +85,7 @@ export async function openInbox({
   const proxy = await startFaultProxy(own.engine, pageSize);
   const folder = createFolder();
   writeState(folder, proxy.url, own.name);
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  const client = DynamoDBDocumentClient.from(
-    new DynamoDBClient({ endpoint: proxy.url, region: 'local', credentials }),
-  );
+  const { client } = connectLocally(folder);
   onTestFinished(async () => {
     client.destroy();
     own.close();

@@ -1,10 +1,13 @@
 /** The built mailer in a sandbox, on a table of its own, with an SES that can be made to fail. */
 import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import { text as read } from 'node:stream/consumers';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { expect } from 'vitest';
 import { createInbox } from '../../inbox/store.ts';
+import { close, listen } from '../../lib/loopback-server.ts';
 import { startSandbox } from '../../local/lambda/sandbox.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
@@ -13,9 +16,9 @@ import type { Identity } from '../../src/identity.ts';
 import { createOwnStore } from './engines.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { makeCall } from './events.ts';
-import { startFaultProxy } from './fault-proxy.ts';
+import { answer, startFaultProxy } from './fault-proxy.ts';
+import type { Fault } from './fault-proxy.ts';
 import { removeRow } from './own-table.ts';
-import { startSes } from './ses.ts';
 
 export type Row = Record<string, AttributeValue>;
 
@@ -29,6 +32,45 @@ export type Mailer = Awaited<ReturnType<typeof startMailer>>;
 export const INBOX = { INBOX_TO: 'support@example.com', INBOX_FROM: 'inquiries@mail.example.com' };
 
 const MAILER = new URL('../../dist/mailer.mjs', import.meta.url).href;
+
+/** The body of a SendEmail request. */
+export interface SentMail {
+  readonly FromEmailAddress: string;
+  readonly Destination: { readonly ToAddresses: readonly string[] };
+  readonly ReplyToAddresses?: readonly string[];
+  readonly Content: {
+    readonly Simple: {
+      readonly Subject: { readonly Data: string };
+      readonly Body: { readonly Text: { readonly Data: string }; readonly Html: { readonly Data: string } };
+      readonly Headers: readonly { readonly Name: string; readonly Value: string }[];
+    };
+  };
+}
+
+/** Imitates SES v2; `mails` are the requests that it has accepted, as they came. */
+async function startSes() {
+  const mails: SentMail[] = [];
+  const server = createServer((request, response) => {
+    const accept = (body: string): void => {
+      const isKnown = request.url === '/v2/email/outbound-emails';
+      if (isKnown) mails.push(JSON.parse(body) as SentMail);
+      response
+        .writeHead(isKnown ? 200 : 404, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ MessageId: `message-${mails.length}` }));
+    };
+    // A request breaks off when the mailer gives it up.
+    read(request).then(accept, () => undefined);
+  });
+  const url = `http://127.0.0.1:${await listen(server, 0)}`;
+  return { url, mails, close: () => close(server) };
+}
+
+/** An error in the form of SES v2. */
+export const refuseMail = (status: number, type: string, message = 'A message with a secret.'): Fault =>
+  answer(status, JSON.stringify({ message }), {
+    'content-type': 'application/json',
+    'x-amzn-errortype': type,
+  });
 
 let sequence = 0;
 

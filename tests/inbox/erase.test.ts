@@ -2,24 +2,21 @@
 import { spawnSync } from 'node:child_process';
 import { createHmac, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { text } from 'node:stream/consumers';
-import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createErasuresTable } from '../../inbox/erasures.ts';
 import type { StoredInquiry } from '../../inbox/store.ts';
 import { dynamoDbLocalUnavailableReason } from '../../local/database/engines.ts';
-import { close, listen } from '../../lib/loopback-server.ts';
 import { createTable } from '../../local/database/table.ts';
 import { createDeliveryEntity } from '../../src/entities/delivery.ts';
+import { refusal } from '../helpers/aws.ts';
 import { delay, never, refuse } from '../helpers/fault-proxy.ts';
 import type { Fault, Plan } from '../helpers/fault-proxy.ts';
 import { writeIdempotencyKey } from '../helpers/idempotency.ts';
 import { beforehand, openInbox, parseLines, runInbox } from '../helpers/inbox.ts';
-import { stubAws, toStageEnvironment } from '../helpers/inbox.ts';
+import { startStage, toStageEnvironment } from '../helpers/inbox.ts';
 import type { IoOptions } from '../helpers/io.ts';
 import { readText } from '../helpers/repository.ts';
 
@@ -163,14 +160,6 @@ describe('--email', () => {
     expect(await scan()).toHaveLength(2);
   });
 
-  it('is compared byte for byte', async () => {
-    const { sub, email } = await makeUser();
-    const { code, stderr } = await erase(['--email', email.toUpperCase(), '--yes']);
-    expect(code).toBe(0);
-    expect(stderr).toBe(`There are no inquiries of ${email.toUpperCase()}; nothing was deleted.\n`);
-    expect(await rowsOf(sub)).toHaveLength(3);
-  });
-
   it('with control characters and line ends is erased, and cannot reach the terminal', async () => {
     const sub = randomUUID();
     const email = `\u001B[2J\u202E\u009B\r\n${sub}@example.com#email_x`;
@@ -187,14 +176,16 @@ it('records a user without inquiries with --yes only: a restored table may have 
   const sub = randomUUID();
   const stderr = `There are no inquiries of ${sub}. --yes records the erasure all the same.\n`;
   expect(await erase(['--sub', sub])).toMatchObject({ code: 0, json: [], stderr });
+  const nobody = { code: 0, stderr: 'There are no inquiries of nobody@b.c; nothing was deleted.\n' };
+  expect(await erase(['--email', 'nobody@b.c', '--yes'])).toMatchObject(nobody);
   expect(readdirSync(own.folder)).toEqual(['stack.json']);
   expect(await eraseUser(sub)).toMatchObject({ code: 0, json: [{ cognito_sub: sub, deleted: 0 }] });
   expect(await erasures()).toHaveLength(1);
 });
 
 /** What DynamoDB answers when it limits the requests. */
-const leaveUnprocessed: Fault = async ({ request, response }) => {
-  const { RequestItems } = JSON.parse(await text(request)) as { RequestItems: object };
+const leaveUnprocessed: Fault = async ({ receive, response }) => {
+  const { RequestItems } = JSON.parse(String(await receive())) as { RequestItems: object };
   response.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' });
   response.end(JSON.stringify({ UnprocessedItems: RequestItems }));
 };
@@ -383,12 +374,7 @@ describe('on a terminal', () => {
     expect(await rowsOf(sub)).toEqual([]);
   });
 
-  it.each([
-    ['another text', 'yes\n'],
-    ['nothing', '\n'],
-    ['Ctrl-C', '\u0003'],
-    ['Ctrl-D', '\u0004'],
-  ])('deletes nothing after %s', async (_, typed) => {
+  it.each(['yes\n', '\n', '\u0003', '\u0004'])('deletes nothing after %j', async (typed) => {
     const { sub } = await makeUser();
     const { code, stderr } = await erase(['--sub', sub], type(typed));
     expect(stderr).toContain(QUESTION);
@@ -437,38 +423,23 @@ describe('on a stage', () => {
   /** A parameter store with one parameter; `rival` is created by someone else just before ours. */
   const startParameterStore = async (rival?: string) => {
     const store = { value: undefined as string | undefined, puts: [] as Row[] };
-    const handle = (operation: string | undefined, input: Row): [number, object] => {
-      if (operation === 'PutParameter') {
-        store.puts.push(input);
-        store.value ??= rival;
-        if (store.value !== undefined) return [400, { __type: 'ParameterAlreadyExists' }];
-        store.value = String(input['Value']);
-      }
-      if (store.value === undefined) return [400, { __type: 'ParameterNotFound' }];
-      return [200, { Parameter: { Name: input['Name'], Type: 'SecureString', Value: store.value } }];
+    const { answers } = await startStage(own.engine);
+    answers['PutParameter'] = ({ body }) => {
+      const input = JSON.parse(body) as Row;
+      store.puts.push(input);
+      store.value ??= rival;
+      if (store.value !== undefined) return refusal(400, 'ParameterAlreadyExists', '');
+      store.value = String(input['Value']);
+      return { status: 200, body: {} };
     };
-    const reply = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-      const operation = String(request.headers['x-amz-target']).split('.')[1];
-      const [status, data] = handle(operation, JSON.parse(await text(request)) as Row);
-      const headers = { 'content-type': 'application/x-amz-json-1.1' };
-      response.writeHead(status, headers).end(JSON.stringify(data));
-    };
-    const server = createServer((request, response) => void reply(request, response));
-    const url = `http://127.0.0.1:${await listen(server, 0)}`;
-    onTestFinished(() => close(server));
-    stubAws({ ...toStageEnvironment(own.engine), AWS_ENDPOINT_URL_SSM: url });
+    answers['GetParameter'] = () =>
+      store.value === undefined
+        ? refusal(400, 'ParameterNotFound', '')
+        : { status: 200, body: { Parameter: { Value: store.value } } };
     return store;
   };
   beforeEach(async () => {
-    const create = new CreateTableCommand({
-      TableName: 'inquiries-develop-erasures',
-      KeySchema: [{ AttributeName: 'hash', KeyType: 'HASH' }],
-      AttributeDefinitions: [{ AttributeName: 'hash', AttributeType: 'S' }],
-      BillingMode: 'PAY_PER_REQUEST',
-    });
-    await own.client.send(create).catch((error: Error) => {
-      if (error.name !== 'ResourceInUseException') throw error;
-    });
+    await createErasuresTable(own.client, 'inquiries-develop-erasures');
   });
   const eraseOnStage = async (stage: string, sub: string) =>
     toResult(await runInbox(['--stage', stage, '--table', own.name, 'erase', '--sub', sub, '--yes']));

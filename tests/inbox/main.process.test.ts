@@ -1,5 +1,5 @@
-/** `npm run inbox` as a process: pipes, signals, memory and a real terminal. */
-import { execFile, spawn, spawnSync } from 'node:child_process';
+/** `npm run inbox` as a process: pipes, signals and memory. */
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,11 +7,6 @@ import { beforeEach, expect, inject, it } from 'vitest';
 import { ROOT } from '../../lib/paths.ts';
 import { hang } from '../helpers/fault-proxy.ts';
 import { openInbox, parseLines } from '../helpers/inbox.ts';
-
-const noTerminal = !spawnSync('script', ['--version']).stdout?.includes('util-linux');
-if (noTerminal) {
-  process.stdout.write('\nSKIPPED: the inbox at a terminal, because `script` of util-linux is missing.\n');
-}
 
 const COMMAND = `'${process.execPath}' inbox/main.ts --data "$DATA"`;
 const options = { cwd: ROOT, maxBuffer: Infinity };
@@ -78,29 +73,4 @@ it('exports with a bounded amount of memory', async () => {
   const [lines = 0, bytes = 0] = stdout.trim().split(/\s+/).map(Number);
   expect(lines).toBe(200);
   expect(bytes).toBeGreaterThan(200 * body.length);
-});
-
-it.skipIf(noTerminal)('prints a table at a terminal, and deletes what is confirmed there', async () => {
-  const { cognito_sub } = await table.add(1);
-  /** Types when the question is there. */
-  const type = async (typed: string, verb: string) => {
-    const command = `'${process.execPath}' inbox/main.ts --data '${table.folder}' ${verb}`;
-    const child = spawn('script', ['-qec', `stty cols 100; ${command}`, '/dev/null'], options);
-    let output = '';
-    child.stdout.on('data', (chunk: Buffer) => {
-      const asked = output.includes('Type local');
-      output += chunk.toString();
-      if (!asked && output.includes('Type local')) child.stdin.write(typed);
-    });
-    const [code] = (await once(child, 'close')) as [number];
-    return { code, output };
-  };
-  const erase = `erase --sub ${cognito_sub}`;
-  expect(await type('\u0003', erase)).toMatchObject({ code: 1 });
-  const list = await type('', 'list');
-  expect(list.output).toMatch(/^ID +AGE +EMAIL +SUBJECT\r\n/m);
-  expect(await type('local\n', erase)).toMatchObject({
-    code: 0,
-    output: expect.stringContaining(`Deleted 1 inquiry of ${cognito_sub}.`) as unknown,
-  });
 });

@@ -1,8 +1,8 @@
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
-import { parseId, parseSince } from '../../inbox/arguments.ts';
+import { parseSince } from '../../inbox/arguments.ts';
 import { toCsvText } from '../../inbox/export.ts';
-import { cutText, formatDuration, formatTable, formatTime, toJsonLine } from '../../inbox/output.ts';
+import { cutText, formatDuration, formatTable, formatTime } from '../../inbox/output.ts';
 import { escapeUnsafe, escapeLines } from '../../lib/terminal-text.ts';
 import { formatInquiry } from '../../inbox/show.ts';
 import { INQUIRY } from '../helpers/events.ts';
@@ -26,14 +26,6 @@ describe('text of users on a terminal', () => {
   });
 });
 
-describe('a line of JSON', () => {
-  it.each(HOSTILE_TEXTS)('is safe on a terminal and has the same value when it is parsed: %j', (subject) => {
-    const line = toJsonLine({ subject, id: 'i' }, ['id', 'subject']);
-    expect(line).toMatch(/^\{"id":"i","subject":"[^\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]*"\}\n$/u);
-    expect(JSON.parse(line)).toEqual({ subject, id: 'i' });
-  });
-});
-
 describe('cutText', () => {
   it.each([
     ['abc', 3, 'abc'],
@@ -54,29 +46,9 @@ describe('cutText', () => {
   });
 });
 
-/** Whether a line ends before a column of the terminal, or has a gap that ends exactly there. */
-function hasColumnAt(line: string, at: number): boolean {
-  let before = '';
-  for (const { segment } of new Intl.Segmenter().segment(line)) {
-    if (stringWidth(before) >= at) break;
-    before += segment;
-  }
-  const width = stringWidth(before);
-  return width < at || (width === at && before.endsWith('  '));
-}
-
 describe('a table', () => {
   const columns = ['ID', 'EMAIL', 'SUBJECT'].map((head, at) => {
     return { head, cell: (row: string[]) => row[at] ?? '', flexible: at > 0 };
-  });
-
-  it('is as narrow as its texts', () => {
-    const rows = [
-      ['1', 'a@b.c', 's'],
-      ['2', '', 'subject'],
-    ];
-    const expected = 'ID  EMAIL  SUBJECT\n1   a@b.c  s\n2          subject\n';
-    expect(formatTable(columns, rows, 80)).toBe(expected);
   });
 
   it('takes the columns that are missing from the widest texts', () => {
@@ -85,12 +57,12 @@ describe('a table', () => {
   });
 
   it.each([40, 80, 200])('has rows of at most %d columns, and cells at the same column in each', (width) => {
-    const rows = HOSTILE_TEXTS.map((text, n) => [String(n), text, text]);
+    const rows = HOSTILE_TEXTS.map((text, n) => [String(n), text, 'END']);
     const lines = formatTable(columns, rows, width).split('\n').slice(0, -1);
     expect(lines).toHaveLength(rows.length + 1);
-    const at = lines[0]?.indexOf('SUBJECT') ?? 0;
     expect(lines.filter((line) => stringWidth(line) > width)).toEqual([]);
-    expect(lines.filter((line) => !hasColumnAt(line, at))).toEqual([]);
+    const places = lines.map((line) => stringWidth(line.slice(0, line.search(/(SUBJECT|END)$/))));
+    expect(new Set(places).size).toBe(1);
   });
 
   it('isolates text that is written from right to left, so that columns keep their order', () => {
@@ -146,69 +118,30 @@ describe('--since', () => {
   });
 });
 
-describe('an id', () => {
-  it.each([
-    INQUIRY.id,
-    INQUIRY.id.toUpperCase(),
-    INQUIRY.id.replaceAll('-', ''),
-    `{${INQUIRY.id}}`,
-    `urn:uuid:${INQUIRY.id}`,
-    ` ${INQUIRY.id}\n`,
-  ])('may be written %j', (text) => {
-    expect(parseId([text], 'show')).toBe(INQUIRY.id);
-  });
+it.each([
+  ...Array.from('=+-@＝＋－＠', (sign): [string, string] => [`${sign}1`, `'${sign}1`]),
+  [' \u00A0=1', "' \u00A0=1"],
+  ['\t=1', "'    =1"],
+  ['\r=1', String.raw`\r=1`],
+  ['"=1', `'"=1`],
+  ['a\n=1', "a\n'=1"],
+  ['a\r\n=1', "a\n'=1"],
+  ['a;=1', "a;'=1"],
+  ['a; "" @1', `a;' "" @1`],
+  ['a|-1', "a|'-1"],
+  ['a = b - c, x@example.com', 'a = b - c, x@example.com'],
+  ['\u001b[2J', String.raw`\u001b[2J`],
+  ['', ''],
+])('%j is written as %j for a spreadsheet', (text, expected) => {
+  expect(toCsvText(text)).toBe(expected);
 });
 
-describe('text of users in a spreadsheet', () => {
-  it.each([
-    ...Array.from('=+-@＝＋－＠', (sign): [string, string] => [`${sign}1`, `'${sign}1`]),
-    [' \u00A0=1', "' \u00A0=1"],
-    ['\t=1', "'    =1"],
-    ['\r=1', String.raw`\r=1`],
-    ['"=1', `'"=1`],
-    ['a\n=1', "a\n'=1"],
-    ['a\r\n=1', "a\n'=1"],
-    ['a;=1', "a;'=1"],
-    ['a; "" @1', `a;' "" @1`],
-    ['a|-1', "a|'-1"],
-    ['a = b - c, x@example.com', 'a = b - c, x@example.com'],
-    ['\u001b[2J', String.raw`\u001b[2J`],
-    ['', ''],
-  ])('%j is written as %j', (text, expected) => {
-    expect(toCsvText(text)).toBe(expected);
-  });
-});
-
-describe('show on a terminal', () => {
-  const NOW = Date.parse(INQUIRY.created_at) + 3_600_000;
-  const linesOf = (text: string): string[] => text.split('\n');
-
-  it('indents texts, so that they cannot look like headings', () => {
-    const text = 'Reply\n\nAnswer   answered by R';
-    const lines = linesOf(formatInquiry({ ...INQUIRY, body: text }, NOW));
-    expect(lines.filter((line) => line.startsWith('Reply') || line.startsWith('Answer'))).toEqual([
-      'Answer   not yet',
-    ]);
-    expect(lines).toContain('  Reply');
-  });
-
-  it.each([
-    [{}, 'Answer   not yet'],
-    [{ respondent: 'R', reply_at: INQUIRY.created_at }, /^Answer {3}dismissed by R, .* \(1h ago\)$/],
-    [
-      { reply: 'x', respondent: 'R\n', reply_at: INQUIRY.created_at },
-      /^Answer {3}answered by R\\n, .*ago\)$/,
-    ],
-  ])('says who answered: %j', (answer, expected) => {
-    const lines = linesOf(formatInquiry({ ...INQUIRY, ...answer }, NOW));
-    expect(lines.find((line) => line.startsWith('Answer'))).toMatch(expected);
-    expect(lines.includes('Reply')).toBe('reply' in answer);
-  });
-
-  it('says when it expires', () => {
-    expect(formatInquiry({ ...INQUIRY, expires_at: 1_800_000_000 }, NOW)).toMatch(
-      /^Expires {2}2027-01-1\d /m,
-    );
-    expect(formatInquiry(INQUIRY, NOW)).not.toContain('Expires');
-  });
+it('show indents texts, so that they cannot look like headings', () => {
+  const text = 'Reply\n\nAnswer   answered by R';
+  const lines = formatInquiry({ ...INQUIRY, body: text }).split('\n');
+  expect(lines.filter((line) => line.startsWith('Reply') || line.startsWith('Answer'))).toEqual([
+    'Answer   not yet',
+  ]);
+  expect(lines).toContain('  Reply');
+  expect(lines.join()).not.toContain('Expires');
 });

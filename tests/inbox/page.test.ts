@@ -2,23 +2,20 @@ import { describe, expect, it } from 'vitest';
 import { formatAge } from '../../inbox/page/age.ts';
 import { createDrafts } from '../../inbox/page/drafts.ts';
 
-describe('ages', () => {
-  const now = Date.parse('2026-11-21T12:00:00Z');
-  it.each([
-    ['2026-11-21T12:00:00Z', 'now'],
-    ['2026-11-21T11:59:01Z', 'now'],
-    ['2026-11-21T11:59:00Z', '1 minute ago'],
-    ['2026-11-21T11:00:01Z', '59 minutes ago'],
-    ['2026-11-20T12:00:01Z', '23 hours ago'],
-    ['2026-11-19T12:00:01Z', '1 day ago'],
-    ['2026-11-07T12:00:00Z', '2 weeks ago'],
-    ['2026-08-21T12:00:00Z', '3 months ago'],
-    ['2024-11-20T12:00:00Z', '2 years ago'],
-    ['2026-11-21T12:00:59Z', 'now'],
-    ['2026-11-24T11:59:59Z', 'in 2 days'],
-  ])('%s is %s', (time, age) => {
-    expect(formatAge(Date.parse(time), now)).toBe(age);
-  });
+it.each([
+  ['2026-11-21T12:00:00Z', 'now'],
+  ['2026-11-21T11:59:01Z', 'now'],
+  ['2026-11-21T11:59:00Z', '1 minute ago'],
+  ['2026-11-21T11:00:01Z', '59 minutes ago'],
+  ['2026-11-20T12:00:01Z', '23 hours ago'],
+  ['2026-11-19T12:00:01Z', '1 day ago'],
+  ['2026-11-07T12:00:00Z', '2 weeks ago'],
+  ['2026-08-21T12:00:00Z', '3 months ago'],
+  ['2024-11-20T12:00:00Z', '2 years ago'],
+  ['2026-11-21T12:00:59Z', 'now'],
+  ['2026-11-24T11:59:59Z', 'in 2 days'],
+])('the age of %s is %s', (time, age) => {
+  expect(formatAge(Date.parse(time), Date.parse('2026-11-21T12:00:00Z'))).toBe(age);
 });
 
 describe('drafts of replies', () => {
@@ -29,19 +26,6 @@ describe('drafts of replies', () => {
       setItem: (_key: string, text: string) => void (stored = text),
     };
   };
-
-  it('are kept by inquiry, over a reload too, until the text is empty', () => {
-    const storage = createStorage();
-    const drafts = createDrafts(storage);
-    drafts.set('a', 'one');
-    drafts.set('b', 'two');
-    const reloaded = createDrafts(storage);
-    expect([reloaded.get('a'), reloaded.get('b'), reloaded.get('c')]).toEqual(['one', 'two', '']);
-    reloaded.set('a', '');
-    expect([reloaded.get('a'), reloaded.isEmpty()]).toEqual(['', false]);
-    reloaded.set('b', '');
-    expect([reloaded.isEmpty(), createDrafts(storage).isEmpty()]).toEqual([true, true]);
-  });
 
   it('stay in memory where the storage is full or forbidden', () => {
     const refuse = () => {

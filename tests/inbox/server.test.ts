@@ -3,13 +3,11 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DeleteTableCommand, waitUntilTableNotExists } from '@aws-sdk/client-dynamodb';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { startInboxServer } from '../../inbox/server.ts';
-import type { InboxApi, PageConnection } from '../../inbox/server.ts';
+import type { PageConnection } from '../../inbox/server.ts';
 import type { Inbox } from '../../inbox/store.ts';
-import { createTable } from '../../local/database/table.ts';
-import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
+import { always, never, refuse } from '../helpers/fault-proxy.ts';
 import { send } from '../helpers/http.ts';
 import { openInbox } from '../helpers/inbox.ts';
 
@@ -21,233 +19,157 @@ const HEADERS = {
 };
 const UNKNOWN = '01997b2e-0000-7000-8000-000000000000';
 
-describe('the API of the operators’ page', () => {
-  /** The server on a table of its own. */
-  const begin = async (change: (connection: PageConnection) => Partial<PageConnection> = () => ({})) => {
-    const own = await openInbox();
-    const { name: table, inbox } = own;
-    const connection: PageConnection = { stage: 'local', table, inbox, respondent: async () => 'ana' };
-    const server = await startInboxServer({ ...connection, ...change(connection) });
-    onTestFinished(server.close);
-    const [origin = '', secret = ''] = server.url.split('/#');
-    const bearer = ['authorization', `Bearer ${secret}`];
-    const json = ['content-type', 'application/json'];
-    const post = async (path: string, data: unknown, headers = [...bearer, ...json, 'origin', origin]) =>
-      send(`${origin}/api/${path}`, { method: 'POST', headers, body: JSON.stringify(data) });
-    const get = async (path: string, headers = bearer) => send(`${origin}/api/${path}`, { headers });
-    const create = (subject: string, email = 'ben@example.com', body = 'body') =>
-      own.add(0, { subject, email, body });
-    /** Follows `next` to the end. */
-    const list = async (query: string) => {
-      const pages = [];
-      for (let before = ''; ;) {
-        const answer = await get(`inquiries?${query}${before}`);
-        expect(answer.status).toBe(200);
-        const { inquiries: found, next } = answer.json as InboxApi['/api/inquiries'];
-        pages.push(found);
-        if (next === undefined) return pages;
-        before = `&before=${next}`;
-      }
-    };
-    return { ...own, ...connection, origin, secret, bearer, json, post, get, create, list };
+/** The server on a table of its own. */
+const begin = async (change: (connection: PageConnection) => Partial<PageConnection> = () => ({})) => {
+  const own = await openInbox();
+  const { name: table, inbox } = own;
+  const connection: PageConnection = { stage: 'local', table, inbox, respondent: async () => 'ana' };
+  const server = await startInboxServer({ ...connection, ...change(connection) });
+  onTestFinished(server.close);
+  const [origin = '', secret = ''] = server.url.split('/#');
+  const bearer = ['authorization', `Bearer ${secret}`];
+  const json = ['content-type', 'application/json'];
+  const post = async (path: string, data: unknown, headers = [...bearer, ...json, 'origin', origin]) =>
+    send(`${origin}/api/${path}`, { method: 'POST', headers, body: JSON.stringify(data) });
+  const get = async (path: string, headers = bearer) => send(`${origin}/api/${path}`, { headers });
+  const create = () => own.add(0);
+  return { ...own, ...connection, origin, secret, bearer, json, post, get, create };
+};
+
+it('reads one inquiry in upper and lower case of its id, and keeps it out of caches', async () => {
+  const { create, get } = await begin();
+  const inquiry = await create();
+  for (const id of [inquiry.id, inquiry.id.toUpperCase()]) {
+    expect(await get(`inquiries/${id}`)).toMatchObject({ status: 200, json: inquiry, headers: HEADERS });
+  }
+  const unknown = await get(`inquiries/${UNKNOWN}`);
+  expect(unknown).toMatchObject({ status: 404, headers: HEADERS });
+  expect(unknown.headers).not.toHaveProperty('access-control-allow-origin');
+});
+
+it('records one answer, and says who gave it', async () => {
+  const { create, post } = await begin();
+  const { id } = await create();
+  const sent = await post(`inquiries/${id}/reply`, { reply: 'Yes.' });
+  expect(sent).toMatchObject({ status: 200, json: { status: 'answered', respondent: 'ana' } });
+  for (const action of ['reply', 'dismiss']) {
+    const again = await post(`inquiries/${id}/${action}`, { reply: 'No.' });
+    expect(again).toMatchObject({ status: 409, json: { status: 'already-answered', respondent: 'ana' } });
+  }
+});
+
+it('answers bad input with 4xx and one sentence, and changes nothing', async () => {
+  const { create, post, get, bearer, json, origin } = await begin();
+  const inquiry = await create();
+  const reply = `inquiries/${inquiry.id}/reply`;
+  const authorized = [...bearer, 'origin', origin];
+  const raw = async (body: string, type: string[] = json) =>
+    send(`${origin}/api/${reply}`, { method: 'POST', headers: [...authorized, ...type], body });
+  const method = async (name: string, path: string) =>
+    send(`${origin}/api/${path}`, { method: name, headers: authorized });
+  const cases: [number, Promise<Awaited<ReturnType<typeof get>>>][] = [
+    [400, get('inquiries?show=some')],
+    [400, get('inquiries?before=x')],
+    [400, get('inquiries?email=')],
+    [400, get('inquiries/x')],
+    [400, get('inquiries/%zz')],
+    [404, get('other')],
+    [404, get(`inquiries/${inquiry.id}/erase`)],
+    [404, post(`inquiries/${UNKNOWN}/reply`, { reply: 'r' })],
+    [400, post(reply, {})],
+    [400, post(reply, { reply: 5 })],
+    [400, post(reply, { reply: ' \n' })],
+    [400, raw('{')],
+    [400, post(reply, { reply: 'x'.repeat(400 * 1024 + 1) })],
+    [413, post(reply, { reply: 'x'.repeat(400 * 1024) })],
+    [415, raw('{"reply":"r"}', [])],
+    [415, raw('{"reply":"r"}', ['content-type', 'text/plain'])],
+    [405, get(reply)],
+    [405, method('DELETE', `inquiries/${inquiry.id}`)],
+    [405, method('POST', 'inquiries')],
+  ];
+  for (const [index, [status, sent]] of cases.entries()) {
+    const answer = await sent;
+    const message = expect.stringContaining('"message":"') as string;
+    expect([index, answer.status, answer.text]).toEqual([index, status, message]);
+  }
+  expect((await get(`inquiries/${inquiry.id}`)).json).toEqual(inquiry);
+});
+
+it('refuses everything without the secret, and writes of other pages', async () => {
+  const { create, post, get, bearer, json, origin, secret } = await begin();
+  const inquiry = await create();
+  const reply = `inquiries/${inquiry.id}/reply`;
+  expect(Buffer.from(secret, 'base64url')).toHaveLength(32);
+  for (const headers of [[], ['authorization', `Bearer ${secret}x`], ['cookie', secret]]) {
+    for (const path of ['session', 'inquiries', `inquiries/${inquiry.id}`]) {
+      const answer = await get(path, headers);
+      expect(answer.status).toBe(403);
+      expect(answer.text).not.toContain(secret);
+    }
+    expect((await post(reply, { reply: 'r' }, [...headers, ...json, 'origin', origin])).status).toBe(403);
+  }
+  for (const other of ['https://attacker.example', 'null', origin.replace('127.0.0.1', 'localhost')]) {
+    expect((await post(reply, { reply: 'r' }, [...bearer, ...json, 'origin', other])).status).toBe(403);
+    expect((await get('inquiries', [...bearer, 'origin', other])).status).toBe(403);
+  }
+  expect((await post(reply, { reply: 'r' }, [...bearer, ...json])).status).toBe(403);
+  expect((await get(`inquiries/${inquiry.id}`)).json).toEqual(inquiry);
+});
+
+it('answers under its own name only, so that a name that resolves to this machine reads nothing', async () => {
+  const { bearer, origin } = await begin();
+  const { port } = new URL(origin);
+  for (const host of [`attacker.example:${port}`, `localhost:${port}`, '127.0.0.1', `127.0.0.1:${port}.`]) {
+    // fetch does not set Host.
+    const sent = request(`${origin}/api/inquiries`, { headers: [...bearer, 'host', host] }).end();
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    answer.resume();
+    expect([answer.statusCode, answer.headers.location]).toEqual([302, `${origin}/api/inquiries`]);
+  }
+});
+
+it('says what is wrong with the table, and works when it is right again', async () => {
+  const { get, meet, table, create } = await begin();
+  meet(always(refuse(400, 'ResourceNotFoundException')));
+  const message = expect.stringMatching(`^The table ${table} does not exist`) as string;
+  for (const path of ['inquiries', `inquiries/${UNKNOWN}`]) {
+    expect(await get(path)).toMatchObject({ status: 502, json: { message } });
+  }
+  meet(never);
+  const { id } = await create();
+  expect((await get(`inquiries/${id}`)).status).toBe(200);
+});
+
+it('returns nothing but the name of an unexpected error', async () => {
+  const fail = () => Promise.reject(new TypeError('a secret'));
+  const { get } = await begin(({ inbox }) => ({ inbox: { ...inbox, get: fail } satisfies Inbox }));
+  const { status, text } = await get(`inquiries/${UNKNOWN}`);
+  expect([status, text]).toEqual([502, expect.stringContaining('(TypeError)')]);
+  expect(text).not.toContain('secret');
+});
+
+it('stops reading the table when the page has gone', async () => {
+  let pages = 0;
+  const list = async function* () {
+    for (;;) {
+      pages++;
+      await sleep(5);
+      yield [];
+    }
   };
-
-  it('lists unanswered, closed and all inquiries, of everybody or of one email, newest first', async () => {
-    const { create, post, get, list } = await begin();
-    const first = await create('first');
-    const second = await create('second', 'cleo+1@example.com');
-    const third = await create('third');
-    expect((await post(`inquiries/${first.id}/dismiss`, {})).status).toBe(200);
-    expect((await get(`inquiries/${first.id}`)).json).not.toHaveProperty('reply');
-    const ids = async (query: string) => (await list(query)).flat().map(({ id }) => id);
-    expect(await ids('')).toEqual([third.id, second.id]);
-    expect(await ids('show=answered')).toEqual([first.id]);
-    expect(await ids('show=all')).toEqual([third.id, second.id, first.id]);
-    expect(await ids(`show=all&email=${encodeURIComponent('cleo+1@example.com')}`)).toEqual([second.id]);
-    expect(await ids('show=all&email=nobody@example.com')).toEqual([]);
-    expect(await ids(`show=all&before=${third.id}`)).toEqual([second.id, first.id]);
-  });
-
-  it('lists each inquiry once over several pages, with the beginning of its subject', async () => {
-    const { create, list, get } = await begin();
-    const subject = `${'x'.repeat(299)}😀 and more`;
-    const created = await Promise.all(Array.from({ length: 201 }, () => create(subject)));
-    const pages = await list('');
-    expect(pages.map(({ length }) => length)).toEqual([200, 1]);
-    expect(pages.flat().map(({ id }) => id)).toEqual(created.map(({ id }) => id).toReversed());
-    expect(pages[0]?.[0]?.subject).toBe('x'.repeat(299));
-    expect((await get(`inquiries/${created[0]?.id}`)).json).toEqual(created[0]);
-  });
-
-  it('reads one inquiry in any notation of its id, and keeps it out of caches', async () => {
-    const { create, get } = await begin();
-    const inquiry = await create('s');
-    for (const id of [inquiry.id, inquiry.id.toUpperCase(), encodeURIComponent(`{${inquiry.id}}`)]) {
-      expect(await get(`inquiries/${id}`)).toMatchObject({ status: 200, json: inquiry, headers: HEADERS });
-    }
-    const unknown = await get(`inquiries/${UNKNOWN}`);
-    expect(unknown).toMatchObject({ status: 404, headers: HEADERS });
-    expect(unknown.headers).not.toHaveProperty('access-control-allow-origin');
-  });
-
-  it('records a reply once, and then says who answered and when', async () => {
-    const { create, get, post } = await begin();
-    const { id } = await create('s');
-    const sent = await post(`inquiries/${id}/reply`, { reply: 'Yes.\r\nBye\n' });
-    expect(sent).toMatchObject({ status: 200, json: { status: 'answered', respondent: 'ana' } });
-    const { reply_at } = sent.json as { reply_at: string };
-    const stored = await get(`inquiries/${id}`);
-    expect(stored.json).toMatchObject({ reply: 'Yes.\nBye', respondent: 'ana', reply_at });
-    for (const action of ['reply', 'dismiss']) {
-      const again = await post(`inquiries/${id}/${action}`, { reply: 'No.' });
-      expect(again).toMatchObject({ status: 409, json: { respondent: 'ana', reply_at } });
-    }
-    expect((await get(`inquiries/${id}`)).json).toEqual(stored.json);
-  });
-
-  it('answers bad input with 4xx and one sentence, and changes nothing', async () => {
-    const { create, post, get, bearer, json, origin } = await begin();
-    const inquiry = await create('s');
-    const reply = `inquiries/${inquiry.id}/reply`;
-    const authorized = [...bearer, 'origin', origin];
-    const raw = async (body: string, type: string[] = json) =>
-      send(`${origin}/api/${reply}`, { method: 'POST', headers: [...authorized, ...type], body });
-    const method = async (name: string, path: string) =>
-      send(`${origin}/api/${path}`, { method: name, headers: authorized });
-    const cases: [number, Promise<Awaited<ReturnType<typeof get>>>][] = [
-      [400, get('inquiries?show=some')],
-      [400, get('inquiries?before=x')],
-      [400, get('inquiries?email=')],
-      [400, get('inquiries/x')],
-      [400, get('inquiries/%zz')],
-      [404, get('other')],
-      [404, get(`inquiries/${inquiry.id}/erase`)],
-      [404, post(`inquiries/${UNKNOWN}/reply`, { reply: 'r' })],
-      [400, post(reply, {})],
-      [400, post(reply, { reply: 5 })],
-      [400, post(reply, { reply: ' \n' })],
-      [400, raw('{')],
-      [400, post(reply, { reply: 'x'.repeat(400 * 1024 + 1) })],
-      [413, post(reply, { reply: 'x'.repeat(400 * 1024) })],
-      [413, post(reply, { reply: 'x'.repeat(4 * 1024 * 1024) })],
-      [415, raw('{"reply":"r"}', [])],
-      [415, raw('{"reply":"r"}', ['content-type', 'text/plain'])],
-      [405, get(reply)],
-      [405, method('DELETE', `inquiries/${inquiry.id}`)],
-      [405, method('POST', 'inquiries')],
-    ];
-    for (const [index, [status, sent]] of cases.entries()) {
-      const answer = await sent;
-      const message = expect.stringContaining('"message":"') as string;
-      expect([index, answer.status, answer.text]).toEqual([index, status, message]);
-    }
-    expect((await get(`inquiries/${inquiry.id}`)).json).toEqual(inquiry);
-  });
-
-  it('refuses everything without the secret, and writes of other pages', async () => {
-    const { create, post, get, bearer, json, origin, secret } = await begin();
-    const inquiry = await create('s');
-    const reply = `inquiries/${inquiry.id}/reply`;
-    expect(Buffer.from(secret, 'base64url')).toHaveLength(32);
-    for (const headers of [[], ['authorization', `Bearer ${secret}x`], ['cookie', secret]]) {
-      for (const path of ['session', 'inquiries', `inquiries/${inquiry.id}`]) {
-        const answer = await get(path, headers);
-        expect(answer.status).toBe(403);
-        expect(answer.text).not.toContain(secret);
-      }
-      expect((await post(reply, { reply: 'r' }, [...headers, ...json, 'origin', origin])).status).toBe(403);
-    }
-    for (const other of ['https://attacker.example', 'null', origin.replace('127.0.0.1', 'localhost')]) {
-      expect((await post(reply, { reply: 'r' }, [...bearer, ...json, 'origin', other])).status).toBe(403);
-      expect((await get('inquiries', [...bearer, 'origin', other])).status).toBe(403);
-    }
-    expect((await post(reply, { reply: 'r' }, [...bearer, ...json])).status).toBe(403);
-    expect((await get(`inquiries/${inquiry.id}`)).json).toEqual(inquiry);
-  });
-
-  it('answers under its own name only, so that a name that resolves to this machine reads nothing', async () => {
-    const { bearer, origin } = await begin();
-    const { port } = new URL(origin);
-    for (const host of [`attacker.example:${port}`, `localhost:${port}`, '127.0.0.1', `127.0.0.1:${port}.`]) {
-      // fetch does not set Host.
-      const sent = request(`${origin}/api/inquiries`, { headers: [...bearer, 'host', host] }).end();
-      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-      answer.resume();
-      expect([answer.statusCode, answer.headers.location]).toEqual([302, `${origin}/api/inquiries`]);
-    }
-  });
-
-  it('hands over hostile texts unchanged, as JSON', async () => {
-    const { create, get, post, list } = await begin();
-    const hostile = HOSTILE_TEXTS.map(async (text) => {
-      const { id } = await create(text, 'ben@example.com', text);
-      expect((await post(`inquiries/${id}/reply`, { reply: `> ${text}\n.` })).status).toBe(200);
-      const reply = `> ${text.replaceAll(/\r\n?/g, '\n')}\n.`;
-      expect((await get(`inquiries/${id}`)).json).toMatchObject({ subject: text, body: text, reply });
-    });
-    await Promise.all(hostile);
-    expect((await list('show=all')).flat()).toHaveLength(HOSTILE_TEXTS.length);
-  });
-
-  it('says what is wrong with the table, and works when it is right again', async () => {
-    const { get, client, engine, table, create } = await begin();
-    await client.send(new DeleteTableCommand({ TableName: table }));
-    await waitUntilTableNotExists({ client, maxWaitTime: 20, minDelay: 0.1 }, { TableName: table });
-    const message = expect.stringMatching(`^The table ${table} does not exist`) as string;
-    for (const path of ['inquiries', `inquiries/${UNKNOWN}`]) {
-      expect(await get(path)).toMatchObject({ status: 502, json: { message } });
-    }
-    await createTable(engine, table);
-    const { id } = await create('s');
-    expect((await get(`inquiries/${id}`)).status).toBe(200);
-  });
-
-  it('returns nothing but the name of an unexpected error', async () => {
-    const fail = () => Promise.reject(new TypeError('a secret'));
-    const { get } = await begin(({ inbox }) => ({ inbox: { ...inbox, get: fail } satisfies Inbox }));
-    const { status, text } = await get(`inquiries/${UNKNOWN}`);
-    expect([status, text]).toEqual([502, expect.stringContaining('(TypeError)')]);
-    expect(text).not.toContain('secret');
-  });
-
-  it('looks up who answers once, and again after a failure', async () => {
-    let lookups = 0;
-    const { get } = await begin(() => ({
-      respondent: async () => {
-        lookups++;
-        if (lookups === 1) throw new Error('no credentials');
-        return 'ana';
-      },
-    }));
-    expect((await get('session')).status).toBe(502);
-    for (let count = 0; count < 2; count++) {
-      expect((await get('session')).json).toMatchObject({ stage: 'local', respondent: 'ana' });
-    }
-    expect(lookups).toBe(2);
-  });
-
-  it('stops reading the table when the page has gone', async () => {
-    let pages = 0;
-    const list = async function* () {
-      for (;;) {
-        pages++;
-        await sleep(5);
-        yield [];
-      }
-    };
-    const { origin, bearer } = await begin(({ inbox }) => ({ inbox: { ...inbox, list } satisfies Inbox }));
-    const gone = new AbortController();
-    const [name = '', value = ''] = bearer;
-    const reading = fetch(`${origin}/api/inquiries`, { headers: { [name]: value }, signal: gone.signal });
-    await expect.poll(() => pages, { timeout: 20_000 }).toBeGreaterThan(2);
-    gone.abort();
-    await expect(reading).rejects.toMatchObject({ name: 'AbortError' });
-    let before = -1;
-    const isStill = (): boolean => {
-      const last = before;
-      before = pages;
-      return before === last;
-    };
-    await expect.poll(isStill, { interval: 200, timeout: 20_000 }).toBe(true);
-  });
+  const { origin, bearer } = await begin(({ inbox }) => ({ inbox: { ...inbox, list } satisfies Inbox }));
+  const gone = new AbortController();
+  const [name = '', value = ''] = bearer;
+  const reading = fetch(`${origin}/api/inquiries`, { headers: { [name]: value }, signal: gone.signal });
+  await expect.poll(() => pages, { timeout: 20_000 }).toBeGreaterThan(2);
+  gone.abort();
+  await expect(reading).rejects.toMatchObject({ name: 'AbortError' });
+  let before = -1;
+  const isStill = (): boolean => {
+    const last = before;
+    before = pages;
+    return before === last;
+  };
+  await expect.poll(isStill, { interval: 200, timeout: 20_000 }).toBe(true);
 });

@@ -1,20 +1,18 @@
 /** `npm run inbox`: exit code, standard output and standard error of each verb; `erase` has a file of its own. */
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { CreateTableCommand, DeleteTableCommand, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
 import { UUID } from 'uuidv7';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { StoredInquiry } from '../../inbox/store.ts';
-import { close, listen } from '../../lib/loopback-server.ts';
 import { tableDefinition } from '../../local/database/table.ts';
 import { EMAIL, INQUIRY, SUB } from '../helpers/events.ts';
 import { refuse } from '../helpers/fault-proxy.ts';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 import { beforehand, createFolder, openInbox, parseLines, runInbox } from '../helpers/inbox.ts';
-import { stubAws, toStageEnvironment, writeState } from '../helpers/inbox.ts';
+import { startStage, stubAws, toStageEnvironment, writeState } from '../helpers/inbox.ts';
 
 process.env['TZ'] = 'UTC';
 
@@ -25,10 +23,8 @@ const NO_CREDENTIALS = 'There are no valid AWS credentials; set AWS_PROFILE or s
 const ANSWER = { reply: 'Yes.', respondent: 'Ben', reply_at: '2026-11-20T10:00:00.000Z' };
 
 let table: Awaited<ReturnType<typeof openInbox>>;
-const { run, add } = {
-  run: (...parameters: Parameters<typeof table.run>) => table.run(...parameters),
-  add: (...parameters: Parameters<typeof table.add>) => table.add(...parameters),
-};
+let run: (typeof table)['run'];
+let add: (typeof table)['add'];
 const stored = (id: string) => table.inbox.get(id);
 const summaryOf = ({ body: _body, reply: _reply, ...row }: StoredInquiry) => row;
 const idsOf = (stdout: string) => parseLines(stdout).map(({ id }) => id);
@@ -38,6 +34,7 @@ const failure = (stderr: string, code = 1) => ({ code, stdout: '', stderr: `${st
 describe('with a table', () => {
   beforeEach(async () => {
     table = await openInbox();
+    ({ run, add } = table);
   });
 
   describe('list', () => {
@@ -48,20 +45,6 @@ describe('with a table', () => {
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(parseLines(stdout)).toEqual([rows[2], rows[0]].map((row) => row && summaryOf(row)));
       expect(await run(['list', '--json'], TERMINAL)).toEqual({ code, stdout, stderr });
-    });
-
-    it('filters and limits', async () => {
-      const rows = [await add(DAY, ANSWER), await add(HOUR, { email: 'b@example.com' }), await add(1_000)];
-      for (const [options, expected] of [
-        ['--all', [2, 1, 0]],
-        ['--email b@example.com', [1]],
-        ['--since 30m', [2]],
-        ['--all --limit 2', [2, 1]],
-        ['--limit 1', [2]],
-      ] as const) {
-        const { stdout } = await run(['list', ...options.split(' ')]);
-        expect([options, idsOf(stdout)]).toEqual([options, expected.map((n) => rows[n]?.id)]);
-      }
     });
 
     it('prints a table at a terminal and marks what expires within seven days', async () => {
@@ -89,6 +72,28 @@ describe('with a table', () => {
     });
   });
 
+  it('list and export filter, and list limits', async () => {
+    const rows = [
+      await add(DAY, ANSWER),
+      await add(HOUR, { email: 'b@example.com', cognito_sub: 'b' }),
+      await add(1_000, { email: 'new@example.com' }),
+    ];
+    for (const [command, expected] of [
+      ['list --all', [2, 1, 0]],
+      ['list --email b@example.com', [1]],
+      ['list --since 30m', [2]],
+      ['list --all --limit 2', [2, 1]],
+      ['list --limit 1', [2]],
+      ['export --email b@example.com', [1]],
+      [`export --sub ${SUB.toUpperCase()}`, [2, 0]],
+      [`export --sub ${SUB} --email ${EMAIL} --since 2h`, []],
+      ['export --since 2h', [2, 1]],
+    ] as const) {
+      const { stdout } = await run(command.split(' '));
+      expect([command, idsOf(stdout)]).toEqual([command, expected.map((n) => rows[n]?.id)]);
+    }
+  });
+
   describe('show', () => {
     it('prints all of it as JSON into a pipe, found by id or reference', async () => {
       const row = await add(1, { ...ANSWER, expires_at: 4_000_000_000 });
@@ -99,8 +104,10 @@ describe('with a table', () => {
     });
 
     it('prints text at a terminal', async () => {
-      const row = await add(DAY, { ...ANSWER, subject: 'Sub\u001b[2Jject', body: 'one\n\u009b31mtwo' });
+      const texts = { subject: 'Sub\u001b[2Jject', body: 'one\n\u009b31mtwo', expires_at: 4_000_000_000 };
+      const row = await add(DAY, { ...ANSWER, ...texts });
       const { stdout } = await run(['show', row.id], TERMINAL);
+      expect(stdout).toContain('\nExpires  2096-10-02 07:06:40 UTC\n');
       expect(stdout).toContain(`Id       ${row.id}\nEmail    ana@example.com\nOwner    ${SUB}\nCreated  20`);
       expect(stdout).toContain(String.raw`Subject  Sub\u001b[2Jject`);
       expect(stdout).toContain('\n\n  one\n  \\u009b31mtwo\n\nReply\n\n  Yes.\n');
@@ -133,6 +140,8 @@ describe('with a table', () => {
     const [result] = parseLines(stdout);
     expect({ code, result }).toMatchObject({ code: 0, result: { id: row.id, respondent: 'Ana' } });
     expect(await stored(row.id)).toEqual({ ...row, respondent: 'Ana', reply_at: result?.['reply_at'] });
+    const { stdout: shown } = await run(['show', row.id], TERMINAL);
+    expect(shown).toMatch(/^Answer {3}dismissed by Ana, .* ago\)$/m);
   });
 
   describe('reply', () => {
@@ -168,9 +177,8 @@ describe('with a table', () => {
     it.each([
       ['white space', ' \r\n\t', EMPTY, 2],
       ['what is not UTF-8', Buffer.from([0x63, 0xe9]), NOT_UTF_8, 2],
-      ['more than 400 KB', 'x'.repeat(409_601), TOO_LONG, 2],
-      ['much more', 'x'.repeat(5_000_000), TOO_LONG, 2],
-      ['more than the inquiry leaves room for', 'x'.repeat(409_000), TOO_LONG, 1],
+      ['more than 400 KB', 'ö'.repeat(204_801), TOO_LONG, 2],
+      ['more than the inquiry leaves room for', 'ö'.repeat(204_800), TOO_LONG, 1],
     ])('refuses %s', async (_, stdin, stderr, code) => {
       const row = await add(1, { body: 'b'.repeat(1_000) });
       expect(await run(['reply', row.id], { stdin })).toEqual(failure(stderr, code));
@@ -281,23 +289,6 @@ describe('with a table', () => {
       );
     });
 
-    it('filters', async () => {
-      const rows = [
-        await add(3 * DAY),
-        await add(DAY, { email: 'b@example.com', cognito_sub: 'b' }),
-        await add(1, { email: 'new@example.com' }),
-      ];
-      for (const [options, expected] of [
-        ['--email b@example.com', [1]],
-        [`--sub ${SUB.toUpperCase()}`, [2, 0]],
-        [`--sub ${SUB} --email ${EMAIL} --since 2d`, []],
-        ['--since 2d', [2, 1]],
-      ] as const) {
-        const { stdout } = await run(['export', ...options.split(' ')]);
-        expect([options, idsOf(stdout)]).toEqual([options, expected.map((n) => rows[n]?.id)]);
-      }
-    });
-
     it('writes a file that only its owner can read, and replaces one that is there', async () => {
       const row = await add(1);
       const out = join(table.folder, 'export.jsonl');
@@ -391,30 +382,27 @@ describe('with a table', () => {
   });
 
   it('lets no text of a user control the terminal, or be a formula in a spreadsheet', async () => {
-    const rows = HOSTILE_TEXTS.map((text, n) => {
+    const adding = HOSTILE_TEXTS.map((text, n) => {
       const email = `${text.slice(0, 50)}@example.com`.toWellFormed();
       return add(n, { subject: text, body: text, email });
     });
-    await Promise.all(rows);
+    const rows = await Promise.all(adding);
     const unsafe = /[^\P{Cc}\n]|[\p{Bidi_Control}\p{Zl}\p{Zp}]/u;
     const list = await run(['list', '--limit', '100'], TERMINAL);
     expect(list.stdout.split('\n')).toHaveLength(HOSTILE_TEXTS.length + 2);
     // Only the isolates around text that is written from right to left.
     expect(list.stdout.replaceAll(/[\u2068\u2069]/g, '')).not.toMatch(unsafe);
     expect(list.stdout.match(/\u2068/g)?.length).toBe(list.stdout.match(/\u2069/g)?.length);
+    const byId = (a: { id?: unknown }, b: { id?: unknown }) => (String(a.id) < String(b.id) ? -1 : 1);
     const json = await run(['export'], TERMINAL);
-    expect(json.stdout.split('\n')).toHaveLength(HOSTILE_TEXTS.length + 1);
     expect(json.stdout).not.toMatch(unsafe);
+    expect(parseLines(json.stdout).toSorted(byId)).toEqual(rows.toSorted(byId));
 
     const { stdout } = await run(['export', '--csv']);
     expect(stdout.slice(1).replaceAll('\r\n', '\n')).not.toMatch(unsafe);
-    const records = parseCsv(stdout.slice(1));
-    expect(records).toHaveLength(HOSTILE_TEXTS.length + 1);
-    expect(records.every((record) => record.length === 10)).toBe(true);
     const formula = /^[\s"]*[=+\-@＝＋－＠]/;
-    expect(records.flat().filter((field) => formula.test(field))).toEqual([]);
     // Whatever separator the spreadsheet expects.
-    expect(stdout.split(/[;\t|\r\n]/).filter((cell) => formula.test(cell))).toEqual([]);
+    expect(stdout.split(/","|[;\t|\r\n]/).filter((cell) => formula.test(cell))).toEqual([]);
   });
 
   describe('a table', () => {
@@ -446,33 +434,22 @@ describe('with a table', () => {
         expect(await runInbox([...place, '--table', TableName, 'list'])).toEqual(expected);
       }
     });
-
-    it('is another one with --table', async () => {
-      const { id } = await add(1);
-      writeState(table.folder, table.engine, 'other');
-      expect(idsOf((await run(['list', '--table', table.name])).stdout)).toEqual([id]);
-    });
   });
 
   describe('on a stage', () => {
-    /** Credentials of the given user, or what STS says of others. */
-    async function signIn(arn: string, status = 200, error?: string): Promise<void> {
-      const body =
-        error ??
-        `<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>${arn}</Arn></GetCallerIdentityResult></GetCallerIdentityResponse>`;
-      const server = createServer((_, response) =>
-        response.writeHead(status, { 'content-type': 'text/xml' }).end(body),
-      );
-      const sts = `http://127.0.0.1:${await listen(server, 0)}`;
-      onTestFinished(async () => close(server));
-      stubAws({ ...toStageEnvironment(table.engine), AWS_ENDPOINT_URL_STS: sts });
+    /** What STS answers. */
+    async function signIn(body: string, status = 200): Promise<void> {
+      const { answers } = await startStage(table.engine);
+      answers['GetCallerIdentity'] = () => ({ status, body });
     }
+    const identity = (arn: string) =>
+      `<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>${arn}</Arn></GetCallerIdentityResult></GetCallerIdentityResponse>`;
     const runOnStage = (args: string[], stdin = '') =>
       runInbox(['--stage', 'develop', '--table', table.name, ...args], { stdin });
 
     it('answers as the user of the credentials, and says on standard error on which table', async () => {
       const { id } = await add(1);
-      await signIn('arn:aws:sts::111122223333:assumed-role/support/ana@example.com');
+      await signIn(identity('arn:aws:sts::111122223333:assumed-role/support/ana@example.com'));
       const { code, stdout, stderr } = await runOnStage(['reply', id], 'Yes.');
       const place = `Table ${table.name} of develop, answered by ana@example.com\n`;
       expect({ code, stderr }).toEqual({ code: 0, stderr: place });
@@ -495,29 +472,19 @@ describe('with a table', () => {
       ['root', 'root'],
     ])('takes the name from an ARN that ends in %s', async (end, respondent) => {
       const { id } = await add(1);
-      await signIn(`arn:aws:iam::111122223333:${end}`);
+      await signIn(identity(`arn:aws:iam::111122223333:${end}`));
       expect(parseLines((await runOnStage(['dismiss', id])).stdout)).toMatchObject([{ respondent }]);
     });
 
     it('stores nothing when the credentials are refused', async () => {
       const row = await add(1);
       const error = '<Type>Sender</Type><Code>ExpiredToken</Code><Message>secret</Message>';
-      await signIn('', 403, `<ErrorResponse><Error>${error}</Error></ErrorResponse>`);
+      await signIn(`<ErrorResponse><Error>${error}</Error></ErrorResponse>`, 403);
       expect(await runOnStage(['reply', row.id], 'x')).toEqual(failure(NO_CREDENTIALS));
       expect(await stored(row.id)).toEqual(row);
     });
   });
 });
-
-/** Parses RFC 4180. */
-function parseCsv(csv: string): string[][] {
-  const records: string[][] = [[]];
-  for (const [, quoted, plain = '', end] of csv.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g)) {
-    records.at(-1)?.push(quoted?.replaceAll('""', '"') ?? plain);
-    if (end === '\r\n') records.push([]);
-  }
-  return records.slice(0, -1);
-}
 
 describe('the command line', () => {
   it.each([
@@ -553,22 +520,15 @@ describe('the command line', () => {
     expect(stderr).toMatch(/^[^\p{Cc}]*\n$/u);
   });
 
-  it.each([
-    'VERB [options]',
-    'list [options]',
-    'show ID [options]',
-    'reply ID [options]',
-    'dismiss ID [options]',
-    'export [options]',
-    'erase --sub UUID | --email E [--yes]',
-    'stats [options]',
-  ])('--help of %s prints the usage without a running stack', async (usage) => {
-    const [verb = ''] = usage.split(' ');
-    const args = ['--data', '/nowhere', ...(verb === 'VERB' ? [] : [verb]), '--help'];
-    const { stdout, ...result } = await runInbox(args);
-    expect(result).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain(`Usage: npm run inbox -- [--stage STAGE] ${usage}\n`);
-  });
+  it.each(['VERB', 'list', 'show', 'reply', 'dismiss', 'export', 'erase', 'stats'])(
+    '--help of %s prints the usage without a running stack',
+    async (verb) => {
+      const args = ['--data', '/nowhere', ...(verb === 'VERB' ? [] : [verb]), '--help'];
+      const { stdout, ...result } = await runInbox(args);
+      expect(result).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toContain(`Usage: npm run inbox -- [--stage STAGE] ${verb} `);
+    },
+  );
 
   it.each([
     [{}, 'There is no AWS region; set AWS_REGION or AWS_PROFILE.'],

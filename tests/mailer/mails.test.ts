@@ -1,13 +1,10 @@
-import { globSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ROOT } from '../../lib/paths.ts';
 import { parseMailerConfig } from '../../src/mailer/config.ts';
 import { languages } from '../../src/mailer/languages.ts';
 import { toInquiryMail, toLimitMail, toReplyMail } from '../../src/mailer/mails.ts';
 import { cut, escapeHtml, toMailbox, toOneLine, toVisible } from '../../src/mailer/text.ts';
 import { languages as formLanguages } from '../../web/src/locale.ts';
 import { INQUIRY } from '../helpers/events.ts';
-import { readText } from '../helpers/repository.ts';
 
 const SETTINGS = {
   stage: 'develop',
@@ -18,92 +15,61 @@ const SETTINGS = {
 } as const;
 const { id } = INQUIRY;
 
-describe('a visible text', () => {
-  it.each([
-    ['keeps letters, tabs and emoji', 'a\tß\u00A0漢 👩‍👩‍👧 مرحبا', 'a\tß\u00A0漢 👩‍👩‍👧 مرحبا'],
-    ['has \\n for every line break', 'a\r\nb\rc\nd\u0085e\u2028f\u2029g', 'a\nb\nc\nd\ne\nf\ng'],
-    ['has symbols for C0 controls', '\0\x07\x08\x0B\x0C\x1B[31m\x7F', '␀␇␈␋␌␛[31m␡'],
-    ['has U+FFFD for C1 controls', '\x80\x9B31m\x9F', '\uFFFD\uFFFD31m\uFFFD'],
-    ['has U+FFFD for embeddings and overrides', '\u202A\u202B\u202C\u202D\u202E', '\uFFFD'.repeat(5)],
-    ['has U+FFFD for isolates', '\u2066\u2067\u2068\u2069', '\uFFFD'.repeat(4)],
-    ['has no bidirectional marks', 'a\u200E\u200F\u061Cb', 'ab'],
-    ['has U+FFFD for lone surrogates', 'a\uD83D\uDE00b\uD83Dc\uDE00', 'a😀b\uFFFDc\uFFFD'],
-  ])('%s', (_, text, visible) => expect(toVisible(text)).toBe(visible));
-});
+it.each([
+  ['keeps letters, tabs and emoji', 'a\tß\u00A0漢 👩‍👩‍👧 مرحبا', 'a\tß\u00A0漢 👩‍👩‍👧 مرحبا'],
+  ['has \\n for every line break', 'a\r\nb\rc\nd\u0085e\u2028f\u2029g', 'a\nb\nc\nd\ne\nf\ng'],
+  ['has symbols for C0 controls', '\0\x07\x08\x0B\x0C\x1B[31m\x7F', '␀␇␈␋␌␛[31m␡'],
+  ['has U+FFFD for C1 controls', '\x80\x9B31m\x9F', '\uFFFD\uFFFD31m\uFFFD'],
+  ['has U+FFFD for embeddings and overrides', '\u202A\u202B\u202C\u202D\u202E', '\uFFFD'.repeat(5)],
+  ['has U+FFFD for isolates', '\u2066\u2067\u2068\u2069', '\uFFFD'.repeat(4)],
+  ['has no bidirectional marks', 'a\u200E\u200F\u061Cb', 'ab'],
+  ['has U+FFFD for lone surrogates', 'a\uD83D\uDE00b\uD83Dc\uDE00', 'a😀b\uFFFDc\uFFFD'],
+])('a visible text %s', (_, text, visible) => expect(toVisible(text)).toBe(visible));
 
-describe('one line', () => {
-  it.each([
-    ['has single spaces', ' a \r\n\t b\u2028c ', 20, 'a b c'],
-    ['is not cut when it fits', '12345', 5, '12345'],
-    ['is cut with an ellipsis', '123456', 5, '1234…'],
-    ['is not cut inside a grapheme', 'a👩‍👩‍👧b', 6, 'a…'],
-    ['holds no encoded word', '=?utf-8?B?DQo=?=', 50, '= ?utf-8?B?DQo= ?='],
-  ])('%s', (_, text, limit, line) => expect(toOneLine(text, limit)).toBe(line));
-});
+it.each([
+  ['has single spaces', ' a \r\n\t b\u2028c ', 20, 'a b c'],
+  ['is not cut when it fits', '12345', 5, '12345'],
+  ['is cut with an ellipsis', '123456', 5, '1234…'],
+  ['is not cut inside a grapheme', 'a👩‍👩‍👧b', 6, 'a…'],
+  ['holds no encoded word', '=?utf-8?B?DQo=?=', 50, '= ?utf-8?B?DQo= ?='],
+])('one line %s', (_, text, limit, line) => expect(toOneLine(text, limit)).toBe(line));
 
-describe('a cut', () => {
-  it.each([
-    ['leaves a text that fits', 'abc', 3, 'abc'],
-    ['is before a combining mark’s letter', 'abe\u0301', 3, 'ab'],
-    ['is before an emoji', 'ab😀', 3, 'ab'],
-    ['is in a stack of marks that is no letter', `a${'\u0301'.repeat(500)}`, 200, `a${'\u0301'.repeat(199)}`],
-    ['is never in a surrogate pair', `a${'\u{1D165}'.repeat(200)}`, 200, `a${'\u{1D165}'.repeat(99)}`],
-  ])('%s', (_, text, limit, beginning) => expect(cut(text, limit)).toBe(beginning));
-});
+it.each([
+  ['leaves a text that fits', 'abc', 3, 'abc'],
+  ['is before a combining mark’s letter', 'abe\u0301', 3, 'ab'],
+  ['is before an emoji', 'ab😀', 3, 'ab'],
+  ['is in a stack of marks that is no letter', `a${'\u0301'.repeat(500)}`, 200, `a${'\u0301'.repeat(199)}`],
+  ['is never in a surrogate pair', `a${'\u{1D165}'.repeat(200)}`, 200, `a${'\u{1D165}'.repeat(99)}`],
+])('a cut %s', (_, text, limit, beginning) => expect(cut(text, limit)).toBe(beginning));
 
 it('escapes what HTML means', () => {
-  expect(escapeHtml(`<a href="x" id='y'>&`)).toBe('&lt;a href=&quot;x&quot; id=&#39;y&#39;&gt;&amp;');
+  expect(escapeHtml(`<a href="x" id='y'>&`)).toBe('&#60;a href=&#34;x&#34; id=&#39;y&#39;&#62;&#38;');
 });
 
-describe('an address to which SES can send', () => {
-  it.each([
-    ['ana@example.com', 'ana@example.com'],
-    ["a.n+a_!#$%&'*/?=^`{|}~-@sub.example.co.uk", "a.n+a_!#$%&'*/?=^`{|}~-@sub.example.co.uk"],
-    ['ana@münchen.example', 'ana@xn--mnchen-3ya.example'],
-    ['ana@例え.テスト', 'ana@xn--r8jz45g.xn--zckzah'],
-    [`${'a'.repeat(64)}@example.com`, `${'a'.repeat(64)}@example.com`],
-  ])('%s', (email, mailbox) => expect(toMailbox(email)).toBe(mailbox));
-});
+it.each([
+  ['ana@example.com', 'ana@example.com'],
+  ["a.n+a_!#$%&'*/?=^`{|}~-@sub.example.co.uk", "a.n+a_!#$%&'*/?=^`{|}~-@sub.example.co.uk"],
+  ['ana@münchen.example', 'ana@xn--mnchen-3ya.example'],
+  ['ana@例え.テスト', 'ana@xn--r8jz45g.xn--zckzah'],
+  [`${'a'.repeat(64)}@example.com`, `${'a'.repeat(64)}@example.com`],
+])('%s is an address to which SES can send', (email, mailbox) => expect(toMailbox(email)).toBe(mailbox));
 
-describe('an address to which SES cannot send', () => {
-  it.each([
-    [
-      'has no local part or domain name',
-      ['', 'ana', '@example.com', 'ana@', 'ana@localhost', 'ana@[127.0.0.1]'],
-    ],
-    [
-      'has a malformed domain',
-      ['ana@example..com', 'ana@-example.com', 'ana@example.com.', 'ana@ex%61mple.com'],
-    ],
-    ['has misplaced dots', ['.ana@example.com', 'ana.@example.com', 'a..na@example.com']],
-    [
-      'has a line end',
-      ['ana@example.com\n', 'ana@example.com\r\nBcc: eve@example.com', 'ana@ex\u00E4mple.com\n'],
-    ],
-    [
-      'has a space or a control character',
-      [' ana@example.com', 'ana@exam\0ple.com', 'ana@exa\u202Emple.com'],
-    ],
-    ['is a mailbox with a name', ['Ana <ana@example.com>', '"ana"@example.com', 'ana(comment)@example.com']],
-    ['is two addresses', ['ana@example.com, eve@example.com', 'ana@eve@example.com']],
-    [
-      'has letters that SES does not take',
-      ['änä@example.com', '=?utf-8?q?ana?=@example.com', 'ana@\uD800.com'],
-    ],
-    [
-      'has a domain that Punycode would change',
-      ['ana@ex\u00E4mple\u3002com', 'ana@\uFB01rm.com', 'ana@\uFF45xample.com'],
-    ],
-    ['has a path or an escape', ['ana@ex%61mple.ex\u00E4mple', 'ana@example.ex\u00E4mple/path']],
-    [
-      'is too long',
-      [`${'a'.repeat(65)}@example.com`, `a@${'b.'.repeat(150)}com`, `a@${'ä'.repeat(200)}.com`],
-    ],
-  ])('%s', (_, emails) => {
-    expect(emails.map((email) => [email, toMailbox(email)])).toEqual(
-      emails.map((email) => [email, undefined]),
-    );
-  });
+it.each([
+  ['is incomplete', ['', 'ana', '@example.com', 'ana@', 'ana@localhost', 'ana@[127.0.0.1]']],
+  ['has a malformed domain', ['ana@example..com', 'ana@-example.com', 'ana@example.com.']],
+  ['has misplaced dots', ['.ana@example.com', 'ana.@example.com', 'a..na@example.com']],
+  ['has a line end', ['ana@example.com\n', 'ana@example.com\r\nBcc: eve@x.org', 'ana@ex\u00E4mple.com\n']],
+  ['has a space or a control', [' ana@example.com', 'ana@exam\0ple.com', 'ana@exa\u202Emple.com']],
+  ['has a name', ['Ana <ana@example.com>', '"ana"@example.com', 'ana(comment)@example.com']],
+  ['is two addresses', ['ana@example.com, eve@example.com', 'ana@eve@example.com']],
+  ['has letters that SES does not take', ['änä@example.com', 'ana@\uD800.com']],
+  ['has an encoded word', ['=?utf-8?q?ana?=@example.com']],
+  ['would be changed by Punycode', ['ana@ex\u00E4mple\u3002com', 'ana@\uFB01rm.com', 'ana@\uFF45x.com']],
+  ['has a path or an escape', ['a@ex%61mple.com', 'a@ex%61mple.ex\u00E4mple', 'a@x.ex\u00E4mple/path']],
+  ['has a long local part', [`${'a'.repeat(65)}@example.com`]],
+  ['has a long domain', [`a@${'b.'.repeat(150)}com`, `a@${'ä'.repeat(200)}.com`]],
+])('an address to which SES cannot send %s', (_, emails) => {
+  for (const email of emails) expect([email, toMailbox(email)]).toEqual([email, undefined]);
 });
 
 describe('the mail of a new inquiry', () => {
@@ -203,10 +169,8 @@ describe('the mail of a reply', () => {
     expect(mail?.html).toContain(`border-${side}:3px`);
   });
 
-  it('knows the languages of the form, which Terraform knows, too', () => {
+  it('knows the languages of the form', () => {
     expect(languages).toEqual(formLanguages);
-    const terraform = globSync('infra/terraform/*.tf', { cwd: ROOT }).map(readText).join('\n');
-    expect(terraform).toContain(`languages = ${JSON.stringify(languages).replaceAll(',', ', ')}`);
   });
 
   it('holds all of a reply of 390 KB, and the beginning of a long original', () => {
@@ -272,7 +236,6 @@ describe('the settings', () => {
     [{ INBOX_FROM: undefined }, 'INBOX_FROM'],
     [{ MAILS_PER_HOUR: '0' }, 'MAILS_PER_HOUR'],
     [{ MAILS_PER_HOUR: '1001' }, 'MAILS_PER_HOUR'],
-    [{ MAILS_PER_HOUR: '1e2' }, 'MAILS_PER_HOUR'],
     [{ MAIL_LANGUAGE: '' }, 'MAIL_LANGUAGE'],
     [{ MAIL_LANGUAGE: 'de-AT' }, 'MAIL_LANGUAGE'],
     [{ MAIL_LANGUAGE: 'constructor' }, 'MAIL_LANGUAGE'],

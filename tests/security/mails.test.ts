@@ -4,8 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 import { bestEngine } from '../helpers/own-table.ts';
 import { INBOX, makeOwner, startMailer, toRecord } from '../helpers/mailer.ts';
-import type { Mailer } from '../helpers/mailer.ts';
-import type { SentMail } from '../helpers/ses.ts';
+import type { Mailer, SentMail } from '../helpers/mailer.ts';
 import { createTally, select } from '../helpers/tally.ts';
 
 let mailer: Mailer;
