@@ -1,12 +1,11 @@
 /** The list of the contact form in a real browser. */
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { BatchWriteCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createClient } from '../../local/database/table.ts';
 import { subOf } from '../../local/issuer/tokens.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { createInquiryEntity, toFirstId } from '../../src/entities/inquiry.ts';
-import { anyone, expectAccessible, expectFits, whyNoBrowser } from '../helpers/chromium.ts';
+import { anyone, expectAccessible, whyNoBrowser } from '../helpers/chromium.ts';
 import { setUpForm } from '../helpers/contact-form.ts';
 
 const HOSTILE = [
@@ -18,18 +17,6 @@ const HOSTILE = [
 
 describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
   const { here, begin, post, intercept } = setUpForm();
-  let client: DynamoDBDocumentClient;
-  beforeAll(() => {
-    if (whyNoBrowser !== undefined) return;
-    client = DynamoDBDocumentClient.from(
-      new DynamoDBClient({
-        endpoint: here.stack.engine.url,
-        region: 'local',
-        credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-      }),
-    );
-  });
-  afterAll(() => client?.destroy());
 
   /** Inquiries with the subjects `number 1`, `number 2` …, a minute apart, the last one of now. */
   const numbered = (count: number, body: (number: number) => string = () => 'A few words.') =>
@@ -49,21 +36,21 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
     options: BrowserContextOptions = {},
   ) => {
     const email = anyone();
-    const { tableName } = here.stack;
-    const entity = createInquiryEntity(tableName);
-    const owner = { email, cognito_sub: subOf(email) };
-    const items = rows.map(({ time, subject = '', body = '' }, index) => {
-      const id = `${toFirstId(time)}-7000-8000-${index.toString(16).padStart(12, '0')}`;
-      const created_at = new Date(time).toISOString();
-      return entity.put({ ...owner, id, subject, body, created_at }).params<{ Item: { id: string } }>().Item;
-    });
-    for (let start = 0; start < items.length; start += 25) {
-      const puts = items.slice(start, start + 25).map((Item) => ({ PutRequest: { Item } }));
-      await client.send(new BatchWriteCommand({ RequestItems: { [tableName]: puts } }));
-    }
+    const inquiries = rows.map(({ time, subject = '', body = '' }, index) => ({
+      email,
+      cognito_sub: subOf(email),
+      id: `${toFirstId(time)}-7000-8000-${index.toString(16).padStart(12, '0')}`,
+      subject,
+      body,
+      created_at: new Date(time).toISOString(),
+    }));
+    const { engine, tableName } = here.stack;
+    const client = createClient(engine.url);
+    onTestFinished(() => client.destroy());
+    await createInquiryEntity(tableName, client).put(inquiries).go();
     const form = await begin(email, options);
     await expect.poll(() => form.subjects.count()).toBe(Math.min(50, rows.length));
-    return { ...form, ids: items.map(({ id }) => id) };
+    return { ...form, ids: inquiries.map(({ id }) => id) };
   };
 
   const saying = (page: Page) => page.locator('.list [role=status]');
@@ -153,11 +140,8 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
       })`);
     }
     expect(attempts).toBe(1);
-    const [notice, last] = await Promise.all([
-      page.getByText('couldn’t load').boundingBox(),
-      subjects.last().boundingBox(),
-    ]);
-    expect(notice?.y).toBeGreaterThan(last?.y ?? Infinity);
+    // Below the last inquiry.
+    await page.locator('.place ~ .live').getByText('couldn’t load').waitFor();
     await page.unrouteAll();
     await button('Try again').click();
     await expect.poll(() => subjects.count()).toBe(52);
@@ -378,28 +362,6 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
     expect(await page.getByText('couldn’t load').count()).toBe(0);
   });
 
-  it('fits a wide and a narrow page and is accessible, in Arabic, with texts of both directions', async () => {
-    const now = Date.now();
-    const { page } = await beginWith([
-      ...numbered(3).map(({ subject, time }) => ({ subject, time: time - 86_400_000 })),
-      { time: now - 5, subject: 'سؤال عن الفاتورة', body: 'مرحبا، لم تصلني فاتورة شهر أكتوبر.' },
-      { time: now - 3, subject: 'A subject that is longer than two lines. '.repeat(9), body: 'Short.' },
-      {
-        time: now - 1,
-        subject: 'Café réservation 🎂',
-        body: 'Nous serons huit personnes samedi.\n'.repeat(12),
-      },
-    ]);
-    await page.getByRole('combobox', { name: 'Language' }).selectOption('ar');
-    await page.locator('html[dir=rtl] .item').nth(5).waitFor();
-    await expectAccessible(page);
-    await expectFits(page);
-    await page.setViewportSize({ width: 390, height: 844 });
-    await page.locator('#list-title').evaluate((element) => element.scrollIntoView());
-    await expectAccessible(page);
-    await expectFits(page);
-  });
-
   it('keeps an inquiry that was sent while a refresh was running', async () => {
     const { submit, page, subjects, button } = await begin();
     await page.getByText('Nothing here yet').waitFor();
@@ -431,11 +393,8 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
     await items.first().scrollIntoViewIfNeeded();
     await button(/Show all \(100 kB\)/).click();
     expect((await items.first().locator('.text').textContent())?.length).toBe(100 * 1024);
-    const wide = await page.evaluate(
-      `[...document.querySelectorAll('body *')].filter((e) => e.getBoundingClientRect().right > 320).length`,
-    );
-    expect(wide).toBe(0);
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
+    const furthest = '[...document.querySelectorAll("body *")].map((e) => e.getBoundingClientRect().right)';
+    expect(await page.evaluate(`Math.max(...${furthest})`)).toBeLessThanOrEqual(320);
     expect(await page.title()).toBe('Contact us');
     expect(complaints).toEqual([]);
     expect(requests.filter((url) => url.endsWith('/x'))).toEqual([]);

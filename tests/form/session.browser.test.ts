@@ -75,23 +75,16 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
     expect(page.url()).not.toContain('code=');
   });
 
-  it('ends in every tab at sign-out, at the issuer too', async () => {
-    const { page, context, button } = await signIn();
-    const other = await openTab(context);
-    await button('Sign out').click();
-    await page.getByText('You’re signed out').waitFor();
-    await other.getByText('You’re signed out').waitFor();
-    await on(page).button('Sign in').click();
-    await page.getByRole('textbox', { name: 'E-mail address' }).waitFor();
-  });
-
-  it('ends in another tab without a request, and its text is there after the next sign-in', async () => {
-    const { context, button, email } = await begin();
+  it('ends in every tab at sign-out and at the issuer; text of another tab is there after the next sign-in', async () => {
+    const { page, context, button, email } = await signIn();
     const other = await openTab(context);
     await on(other).write('kept');
+    // Without a request.
     await other.route('**', async (route) => route.abort());
     await button('Sign out').click();
-    await other.getByText('You’re signed out').waitFor();
+    for (const tab of [page, other]) await tab.getByText('You’re signed out').waitFor();
+    await button('Sign in').click();
+    await page.getByRole('textbox', { name: 'E-mail address' }).waitFor();
     await other.unroute('**');
     await on(other).signIn(email);
     expect(await on(other).subject.inputValue()).toBe('kept');
@@ -110,23 +103,21 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
     expect(await on(other).subject.inputValue()).toBe('precious');
   });
 
-  it('is handed to a new tab: the ID token, without asking the issuer', async () => {
-    const { page, context, requests, email } = await signIn();
-    const before = requests.filter((url) => url.startsWith(here.stack.issuer.url)).length;
-    const other = await openTab(context);
+  it('is handed to new tabs, and renewed for them by the tab with the refresh token, once', async () => {
+    const { page, context, requests, email } = await signInWithClock();
+    const atIssuer = () =>
+      requests.filter(
+        (url) => url.startsWith(here.stack.issuer.url) && !url.includes('/openid-configuration'),
+      );
+    const before = atIssuer().length;
+    const others = [await openTab(context), await openTab(context)] as const;
     const token = `JSON.parse(sessionStorage.getItem('inquiries.session')).idToken`;
-    expect(await other.evaluate(token)).toBe(await page.evaluate(token));
-    const { submit, subjects } = on(other);
+    expect(await others[0].evaluate(token)).toBe(await page.evaluate(token));
+    const { submit, subjects } = on(others[0]);
     await submit('from the second tab');
     await expect.poll(() => subjects.count()).toBe(1);
     expect(await stored(email)).toEqual(['from the second tab']);
-    const sent = requests.filter((url) => url.startsWith(here.stack.issuer.url)).slice(before);
-    expect(sent.filter((url) => !url.includes('/openid-configuration'))).toEqual([]);
-  });
-
-  it('is renewed by the tab with the refresh token for the other tabs, once', async () => {
-    const { page, context, requests } = await signInWithClock();
-    const others = [await openTab(context), await openTab(context)];
+    expect(atIssuer()).toHaveLength(before);
     await page.clock.fastForward('02:00:00');
     const clicks = others.map(async (other) => {
       const answered = other.waitForResponse(
@@ -136,7 +127,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
       return (await answered).status();
     });
     expect(await Promise.all(clicks)).toEqual([200, 200]);
-    expect(requests.filter((url) => url.endsWith('/oauth2/token'))).toHaveLength(2);
+    expect(atIssuer().slice(before)).toEqual([`${here.stack.issuer.url}/oauth2/token`]);
   });
 
   it('of one user is not handed to a tab of another user', async () => {

@@ -3,6 +3,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { anyone, checkPage, configure, takePicture, whyNoBrowser } from '../helpers/chromium.ts';
 import { setUpForm } from '../helpers/contact-form.ts';
+import { readText } from '../helpers/repository.ts';
 
 const WIDE: BrowserContextOptions = { viewport: { width: 1120, height: 760 } };
 const PHONE: BrowserContextOptions = {
@@ -11,15 +12,8 @@ const PHONE: BrowserContextOptions = {
   hasTouch: true,
 };
 
-/** What a company may say in config.json. */
-const BRANDING = {
-  name: 'Bruno’s Bakery',
-  accent: '#0b6e4f',
-  introduction: 'Ask us about orders, invoices and allergies.',
-  expectation: 'We answer within two working days.',
-  topics: ['An order', 'Billing', 'Allergies and ingredients', 'Opening hours'],
-  answersFrom: 'hello@bakery.example',
-};
+/** What a company says in config.json. */
+const BRANDING = JSON.parse(readText('web/config.example.json')) as object;
 
 const SAMPLES = [
   ['Opening hours on 6 December', 'Are you open on the afternoon of the 6th?'],
@@ -33,7 +27,7 @@ const SAMPLES = [
 ] as const;
 
 describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
-  const { here, arrive, begin, post, paste, intercept } = setUpForm();
+  const { here, arrive, begin, post, paste, intercept, hold } = setUpForm();
 
   /** Opens the page of a user with inquiries. */
   const beginWithInquiries = async (options = WIDE, branding: object = {}) => {
@@ -80,13 +74,10 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
   });
 
   it('loading, and then empty', async () => {
-    const { promise: mayLoad, resolve: load } = Promise.withResolvers<void>();
-    const { page } = await begin(anyone(), WIDE, async (opened) =>
-      intercept(opened, 'GET', async (route) => {
-        await mayLoad;
-        await route.continue();
-      }),
-    );
+    let load = (): void => undefined;
+    const { page } = await begin(anyone(), WIDE, async (opened) => {
+      load = await hold(opened, 'GET');
+    });
     await checkPage(page);
     load();
     await page.getByText('Nothing here yet').waitFor();
@@ -100,11 +91,7 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
     await takePicture(page, 'list');
     await button('Show all').first().click();
     await checkPage(page);
-    const { promise: mayArrive, resolve: letArrive } = Promise.withResolvers<void>();
-    await intercept(page, 'POST', async (route) => {
-      await mayArrive;
-      await route.continue();
-    });
+    const release = await hold(page, 'POST');
     await write('Where is my parcel?', 'It was to arrive on Monday.\n\nThe tracking page says “in transit”.');
     await checkPage(page);
     await send.click();
@@ -112,7 +99,7 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
     await page.clock.fastForward(6_000);
     await page.getByText('taking longer than usual').waitFor();
     await checkPage(page);
-    letArrive();
+    release();
     await page.getByText('received your inquiry').waitFor();
     await checkPage(page);
   });
@@ -187,7 +174,7 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
   it('of a company with topics, offline, and sent, also in forced colours', async () => {
     const { deliver, submit, page, context, button } = await beginWithInquiries(WIDE, BRANDING);
     await button('Show all').first().waitFor();
-    await button('Billing').click();
+    await button('Invoice').click();
     await checkPage(page);
     await page.emulateMedia({ forcedColors: 'active' });
     await checkPage(page);
@@ -195,7 +182,7 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
     await context.setOffline(true);
     await page.getByText('You can keep writing').waitFor();
     await checkPage(page);
-    await submit('Billing: my last invoice', 'It has the address of our old shop.');
+    await submit('Invoice: my last one', 'It has the address of our old shop.');
     await page.getByText('Nothing was sent').waitFor();
     await checkPage(page);
     await context.setOffline(false);
