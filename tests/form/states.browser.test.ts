@@ -104,18 +104,6 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
     await checkPage(page);
   });
 
-  it('asking before an empty inquiry is sent, and before a draft is left', async () => {
-    const { page, send, button, write } = await beginWithInquiries();
-    await send.click();
-    await page.getByRole('dialog').waitFor();
-    await checkPage(page);
-    await button('Go back').click();
-    await write('A draft');
-    await button('Sign out').click();
-    await page.getByRole('dialog').waitFor();
-    await checkPage(page);
-  });
-
   it('after each failure: the text is kept, and the message says why', async () => {
     const { page, write, send, alert, status, subject, button } = await beginWithInquiries();
     await page.clock.setFixedTime(new Date('2026-11-21T13:53:00'));
@@ -147,17 +135,6 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
     await refuse(page, 401);
     await send.click();
     await alert.getByText('Your session has ended').waitFor();
-    await checkPage(page);
-  });
-
-  it('without an answer, also to the list', async () => {
-    const { page, write, send, alert, button } = await beginWithInquiries();
-    await write('Where is my parcel?', 'It was to arrive on Monday.');
-    await page.route(`${here.stack.url}/**`, async (route) => route.abort('connectionrefused'));
-    await send.click();
-    await alert.getByText('The service doesn’t answer').waitFor();
-    await button('Refresh').click();
-    await page.getByText('couldn’t load').waitFor();
     await checkPage(page);
   });
 
@@ -194,16 +171,7 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
     await checkPage(page);
   });
 
-  it('in a window that is low, with the button that leads back to the form', async () => {
-    const { page, button } = await beginWithInquiries({ viewport: { width: 900, height: 420 } }, BRANDING);
-    await button('Show all').first().click();
-    await checkPage(page);
-    await page.mouse.wheel(0, 1_200);
-    await button('Write to us').waitFor();
-    await checkPage(page);
-  });
-
-  it('on a phone of 320 px', async () => {
+  it('on a phone of 320 px, without an answer to sending and to the list', async () => {
     const { submit, page, button, alert } = await beginWithInquiries(PHONE);
     await button('Show all').first().click();
     await page
@@ -214,6 +182,8 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
     await page.route(`${here.stack.url}/**`, async (route) => route.abort('connectionrefused'));
     await submit('Where is my parcel?', 'It was to arrive on Monday.');
     await alert.getByText('The service doesn’t answer').waitFor();
+    await button('Refresh').click();
+    await page.getByText('couldn’t load').waitFor();
     await checkPage(page);
     await button('Sign out').click();
     await page.getByRole('dialog').waitFor();
