@@ -3,7 +3,7 @@
  * writes nothing outside of itself but its drafts in the browser's storage. web/README.md
  */
 import { createApi } from './api.ts';
-import { ConfigError, readColor, readText, readTexts, readTopics, readUrl } from './config.ts';
+import { BRANDING, ConfigError, readColor, readUrl } from './config.ts';
 import type { Branding } from './config.ts';
 import { button, div, h } from '../ui/dom.ts';
 import { createDrafts, toStore } from './drafts.ts';
@@ -29,13 +29,6 @@ export type GetToken = (refused?: string) => Promise<Token> | Token;
 
 /** Properties that a page may have set before this script was loaded. */
 const PROPERTIES = ['apiUrl', 'language', 'accent', 'list', 'getToken', 'branding'] as const;
-/** The readers of `branding`. */
-const TEXTS = {
-  introduction: readTexts,
-  expectation: readTexts,
-  topics: readTopics,
-  answersFrom: readText,
-} as const satisfies Record<keyof Branding, unknown>;
 /** In messages about settings. */
 const PLACE = 'of <inquiry-form>';
 /** In English, because the other texts are missing. */
@@ -109,13 +102,13 @@ export class InquiryForm extends HTMLElement {
     const read = given.map(([key, value]) => [
       key,
       check(() => {
-        if (!Object.hasOwn(TEXTS, key)) throw new ConfigError(`“branding” ${PLACE} has no key “${key}”.`);
+        if (!Object.hasOwn(BRANDING, key)) throw new ConfigError(`“branding” ${PLACE} has no key “${key}”.`);
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked above
-        return TEXTS[key as keyof Branding](value, key, PLACE);
+        return BRANDING[key as keyof Branding](value, key, PLACE);
       }),
     ]);
     const valid = read.filter(([, value]) => value !== undefined);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- TEXTS has the type of each key
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- BRANDING has the type of each key
     this.#branding = { topics: [], ...(Object.fromEntries(valid) as Partial<Branding>) };
     this.refresh();
   }
