@@ -11,17 +11,15 @@ const HOSTILE = `html { font-size: 5px }
   .view, form, p, div, h1, button, input, textarea, #subject { margin: 50px !important; background: red !important }`;
 
 /** A page of another site. */
-interface Host {
-  readonly policy?: string;
-  readonly style?: string;
-  readonly body?: string;
+const HOST = {
+  policy: '',
+  style: '',
+  body: '<inquiry-form></inquiry-form>',
   /** Attributes of its script elements. */
-  readonly script?: string;
+  script: '',
   /** Runs before the script of the element is loaded. */
-  readonly before?: string;
-  /** Of the user of its elements. */
-  readonly email?: string;
-}
+  before: '',
+};
 
 const ELEMENT = "document.querySelector('inquiry-form')";
 const FIELD = `${ELEMENT}.shadowRoot.querySelector('#body')`;
@@ -30,16 +28,11 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
 
   /** Serves a page at an origin that may call the API. Its elements have a user. The code in these tests runs there. */
   const embed = async (
-    {
-      policy = '',
-      style = '',
-      body = '<inquiry-form></inquiry-form>',
-      script = '',
-      before = '',
-      email = anyone(),
-    }: Host = {},
+    host: Partial<typeof HOST> = {},
     options: BrowserContextOptions = {},
+    email = anyone(),
   ) => {
+    const { policy, style, body, script, before } = { ...HOST, ...host };
     // Chromium does not know that the pages below come from this machine.
     const permissions = ['local-network-access'];
     const visit = await here.open({ locale: 'en-GB', permissions, ...options });
@@ -326,7 +319,7 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
     const body = '<dialog><inquiry-form list></inquiry-form></dialog>';
     const email = anyone();
     await post(email, 'long', 'line\n'.repeat(20));
-    const { button, run } = await embed({ body, email });
+    const { button, run } = await embed({ body }, {}, email);
     await expect.poll(() => run<number>(`${ELEMENT}.shadowRoot.querySelectorAll('li').length`)).toBe(1);
     await run("document.querySelector('dialog').showModal()");
     await button('Show all').click();
