@@ -1,5 +1,5 @@
 /** The form and the list of one user. The page and the custom element show it. */
-import type { Api } from './api.ts';
+import type { Api, Failure } from './api.ts';
 import type { Branding } from './config.ts';
 import { ask, h } from '../ui/dom.ts';
 import { createDrafts } from './drafts.ts';
@@ -7,7 +7,6 @@ import type { Drafts } from './drafts.ts';
 import { createForm } from './form.ts';
 import { createList } from './list.ts';
 import type { Locale } from './locale.ts';
-import type { Failure } from './api.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import type { User } from './user.ts';
 
