@@ -55,10 +55,8 @@ export default defineConfig({
   base: './',
   build: {
     target: 'baseline-widely-available',
-    emptyOutDir: true,
     // Inlined files would be data: addresses, which the Content-Security-Policy refuses.
     assetsInlineLimit: 0,
     modulePreload: false,
-    reportCompressedSize: true,
   },
 });

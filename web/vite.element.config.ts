@@ -18,6 +18,5 @@ export default defineConfig({
       fileName: () => 'inquiry-form.js',
     },
     rolldownOptions: { output: { chunkFileNames: 'assets/[name]-[hash].js', minify: true } },
-    reportCompressedSize: true,
   },
 });

@@ -46,6 +46,8 @@ it('carries its own policy, which allows one inline style sheet and one inline s
   expect(policy).toContain(
     `default-src 'none'; script-src 'self' 'sha256-${hashes[0]}'; style-src 'self' 'sha256-${hashes[1]}';`,
   );
+  expect(policy).toContain("connect-src 'self' https: http://127.0.0.1:* http://localhost:*;");
+  expect(policy).toContain("require-trusted-types-for 'script'; trusted-types 'none'");
   expect(policy).not.toMatch(/unsafe|(^| )\*(;| |$)/);
   for (const element of ['<script', '<style']) {
     expect(html.indexOf(policy)).toBeLessThan(html.indexOf(element));

@@ -1,15 +1,8 @@
 /** The custom element in the pages of other sites. */
 import type { BrowserContextOptions } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import {
-  anyone,
-  checkPage,
-  enterEmail,
-  expectAccessible,
-  on,
-  setUp,
-  whyNoBrowser,
-} from '../helpers/chromium.ts';
+import { anyone, checkPage, enterEmail, expectAccessible, on, whyNoBrowser } from '../helpers/chromium.ts';
+import { setUpForm } from '../helpers/contact-form.ts';
 
 /** What the page of another site may do to everything in it, also to the element itself. */
 const HOSTILE = `html { font-size: 5px }
@@ -18,31 +11,33 @@ const HOSTILE = `html { font-size: 5px }
   .view, form, p, div, h1, button, input, textarea, #subject { margin: 50px !important; background: red !important }`;
 
 /** A page of another site. */
-interface Host {
-  readonly policy?: string;
-  readonly style?: string;
-  readonly body?: string;
+const HOST = {
+  policy: '',
+  style: '',
+  body: '<inquiry-form></inquiry-form>',
   /** Attributes of its script elements. */
-  readonly script?: string;
+  script: '',
   /** Runs before the script of the element is loaded. */
-  readonly before?: string;
-}
+  before: '',
+};
 
 const ELEMENT = "document.querySelector('inquiry-form')";
 const FIELD = `${ELEMENT}.shadowRoot.querySelector('#body')`;
 describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
-  const here = setUp();
+  const { here, post } = setUpForm();
 
   /** Serves a page at an origin that may call the API. Its elements have a user. The code in these tests runs there. */
   const embed = async (
-    { policy = '', style = '', body = '<inquiry-form></inquiry-form>', script = '', before = '' }: Host = {},
+    host: Partial<typeof HOST> = {},
     options: BrowserContextOptions = {},
+    email = anyone(),
   ) => {
+    const { policy, style, body, script, before } = { ...HOST, ...host };
     // Chromium does not know that the pages below come from this machine.
     const permissions = ['local-network-access'];
     const visit = await here.open({ locale: 'en-GB', permissions, ...options });
     const { page } = visit;
-    const token = await here.stack.issuer.token({ email: anyone() });
+    const token = await here.stack.issuer.token({ email });
     const serve = async (path: string, contentType: string, content: string) =>
       page.route(here.stack.demoUrl + path, async (route) =>
         route.fulfill({ contentType, headers: { 'content-security-policy': policy }, body: content }),
@@ -185,10 +180,6 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
     expect(await run(columns)).toHaveLength(1);
     const [field, button] = [await subject.boundingBox(), await send.boundingBox()];
     expect(button?.width).toBe(field?.width);
-    const parts = `[...${ELEMENT}.shadowRoot.querySelectorAll('*')].filter((part) => !part.matches('.sr, .progress *'))`;
-    expect(
-      await run<number>(`Math.max(...${parts}.map((part) => part.getBoundingClientRect().right))`),
-    ).toBeLessThanOrEqual(280);
     await run("document.body.className = ''");
     await expectAccessible(page);
   });
@@ -233,16 +224,10 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
   it.each([
     ['no address', "element.apiUrl = ''", '“api-url” of <inquiry-form> must be a text that is not empty.'],
     [
-      'an address without https',
-      "element.apiUrl = 'http://api.example.com'",
-      '“api-url” of <inquiry-form> must be an https address',
-    ],
-    [
       'an access token',
       "element.getToken = () => 'e30.' + btoa('{\"sub\":\"1\"}').replaceAll('=', '') + '.e30'",
       'The token lacks the claims “sub” and “email”',
     ],
-    ['no token', 'element.getToken = () => ({})', 'The token must be a JWT.'],
   ])('names a wrong setting on the page and in the console: %s', async (_name, code, said) => {
     const { page, complaints } = await embed({ before: `{ const element = ${ELEMENT}; ${code} }` });
     await page.getByRole('heading', { name: 'The contact form cannot start' }).waitFor();
@@ -280,8 +265,8 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
     await subject.waitFor();
   });
 
-  it('asks once for another token when the API refuses one, and reports what was not sent', async () => {
-    const { submit, deliver, page, send, run, token, complaints } = await embed();
+  it('asks once for another token when the API refuses one', async () => {
+    const { deliver, send, run, token, complaints } = await embed();
     await send.waitFor();
     const bad = token.replace(/.{9}$/, 'AAAAAAAAA');
     await run(`calls.length = 0; ${ELEMENT}.getToken = async (refused) => {
@@ -289,28 +274,14 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
     await expect.poll(() => run<unknown[]>('calls.length')).toBe(1);
     await deliver('refused', 'once');
     expect(await run('calls')).toEqual([undefined, undefined, bad]);
-
-    await page.route(`${here.stack.url}/**`, async (route) =>
-      route.request().method() === 'POST'
-        ? route.fulfill({ status: 413, headers: { 'access-control-allow-origin': '*' }, json: {} })
-        : route.continue(),
-    );
-    await submit('too', 'long');
-    await expect
-      .poll(() => run<unknown[]>('events.at(-1)'))
-      .toEqual(['failed', { kind: 'too-large', mayBeDone: false }]);
-    await page.unroute(`${here.stack.url}/**`);
-
     expect(complaints).toEqual([]);
   });
 
   it('is ready to send what it has when the page has signed the same user in again', async () => {
-    const { page, button, write, send, alert, run, token, complaints } = await embed({
+    const { page, button, write, send, alert, run, token, posts, complaints } = await embed({
       before: `globalThis.answer = () => token; ${ELEMENT}.getToken = (refused) => answer(refused);`,
     });
     const [one, other] = ['AAAAAAAAA', 'BBBBBBBBB'].map((end) => token.replace(/.{9}$/, end));
-    let posts = 0;
-    page.on('request', (request) => void (posts += Number(request.method() === 'POST')));
     await write('same', 'user');
     for (const [answer, requests] of [
       ['undefined', 0],
@@ -320,11 +291,11 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
       [`'${one}'`, 1],
       [`refused === undefined ? '${one}' : '${other}'`, 2],
     ] as const) {
-      posts = 0;
+      posts.length = 0;
       await run(`globalThis.answer = (refused) => ${answer}; 0`);
       await send.click();
       await alert.getByText('Nothing was sent').waitFor();
-      expect(posts).toBe(requests);
+      expect(posts).toHaveLength(requests);
       if (requests === 2) await button('Sign in again').click();
       await run(`globalThis.answer = () => token; ${ELEMENT}.refresh()`);
       await page.getByText('Ready to send').waitFor();
@@ -346,13 +317,9 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
 
   it('in a closed dialog is complete when the dialog opens', async () => {
     const body = '<dialog><inquiry-form list></inquiry-form></dialog>';
-    const { page, button, run, token } = await embed({ body });
-    await fetch(`${here.stack.url}/inquiries`, {
-      method: 'POST',
-      headers: { authorization: token, 'content-type': 'application/json' },
-      body: JSON.stringify({ subject: 'long', body: 'line\n'.repeat(20) }),
-    });
-    await page.reload();
+    const email = anyone();
+    await post(email, 'long', 'line\n'.repeat(20));
+    const { button, run } = await embed({ body }, {}, email);
     await expect.poll(() => run<number>(`${ELEMENT}.shadowRoot.querySelectorAll('li').length`)).toBe(1);
     await run("document.querySelector('dialog').showModal()");
     await button('Show all').click();

@@ -6,12 +6,14 @@ import { expect, it, onTestFinished } from 'vitest';
 import { startStack } from '../../local/stack.ts';
 import { ROOT } from '../../lib/paths.ts';
 import { readText } from '../helpers/repository.ts';
-import { enterEmail, launchBrowser, whyNoBrowser } from '../helpers/chromium.ts';
+import { enterEmail, setUp, whyNoBrowser } from '../helpers/chromium.ts';
 
 /** The files of the example: code blocks that begin with their name. */
 const FILES = [
   ...readText('docs/front-end.md').matchAll(/^```\w+\n(?:<!--|\/\/) (\S+\.\w+)(?: -->)?\n(.*?)^```/gms),
 ].map(([, name = '', text = '']) => ({ name, text }));
+
+const here = setUp();
 
 it.skipIf(whyNoBrowser !== undefined)(
   'signs in, sends and lists from its own origin, while the contact form runs',
@@ -35,17 +37,13 @@ it.skipIf(whyNoBrowser !== undefined)(
     }
     await build({ root, configFile: false, logLevel: 'silent', build: { target: 'esnext' } });
 
-    const browser = await launchBrowser();
-    onTestFinished(() => browser.close());
-    const page = await browser.newPage();
-    const errors: string[] = [];
-    page.on('pageerror', ({ message }) => void errors.push(message));
+    const { page, complaints } = await here.open();
     await page.goto(`${origin}/`);
     await enterEmail(page, 'maria@example.com');
     await page.getByRole('textbox', { name: 'Subject' }).fill('from my own front end');
     await page.getByRole('button', { name: 'Send' }).click();
     await expect.poll(() => page.locator('pre').textContent()).toMatch(/^\S+Z from my own front end$/);
-    expect(errors).toEqual([]);
+    expect(complaints).toEqual([]);
     expect((await fetch(stack.formUrl)).status).toBe(200);
   },
 );

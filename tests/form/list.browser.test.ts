@@ -1,13 +1,12 @@
 /** The list of the contact form in a real browser. */
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { BatchWriteCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createClient } from '../../local/database/table.ts';
 import { subOf } from '../../local/issuer/tokens.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { toFirstId } from '../../src/entities/ids.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
-import { anyone, expectAccessible, expectFits, whyNoBrowser } from '../helpers/chromium.ts';
+import { anyone, expectAccessible, whyNoBrowser } from '../helpers/chromium.ts';
 import { setUpForm } from '../helpers/contact-form.ts';
 
 const HOSTILE = [
@@ -19,25 +18,13 @@ const HOSTILE = [
 
 describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
   const { here, begin, post, intercept } = setUpForm();
-  let client: DynamoDBDocumentClient;
-  beforeAll(() => {
-    if (whyNoBrowser !== undefined) return;
-    client = DynamoDBDocumentClient.from(
-      new DynamoDBClient({
-        endpoint: here.stack.engine.url,
-        region: 'local',
-        credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-      }),
-    );
-  });
-  afterAll(() => client?.destroy());
 
   /** Inquiries with the subjects `number 1`, `number 2` …, a minute apart, the last one of now. */
-  const numbered = (count: number, body: (number: number) => string = () => 'A few words.') =>
+  const numbered = (count: number) =>
     Array.from({ length: count }, (_, index) => ({
       time: Date.now() - (count - 1 - index) * 60_000,
       subject: `number ${index + 1}`,
-      body: body(index + 1),
+      body: 'A few words.',
     }));
 
   /**
@@ -50,81 +37,54 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
     options: BrowserContextOptions = {},
   ) => {
     const email = anyone();
-    const { tableName } = here.stack;
-    const entity = createInquiryEntity(tableName);
-    const owner = { email, cognito_sub: subOf(email) };
-    const items = rows.map(({ time, subject = '', body = '' }, index) => {
-      const id = `${toFirstId(time)}-7000-8000-${index.toString(16).padStart(12, '0')}`;
-      const created_at = new Date(time).toISOString();
-      return entity.put({ ...owner, id, subject, body, created_at }).params<{ Item: { id: string } }>().Item;
-    });
-    for (let start = 0; start < items.length; start += 25) {
-      const puts = items.slice(start, start + 25).map((Item) => ({ PutRequest: { Item } }));
-      await client.send(new BatchWriteCommand({ RequestItems: { [tableName]: puts } }));
-    }
+    const inquiries = rows.map(({ time, subject = '', body = '' }, index) => ({
+      email,
+      cognito_sub: subOf(email),
+      id: `${toFirstId(time)}-7000-8000-${index.toString(16).padStart(12, '0')}`,
+      subject,
+      body,
+      created_at: new Date(time).toISOString(),
+    }));
+    const { engine, tableName } = here.stack;
+    const client = createClient(engine.url);
+    onTestFinished(() => client.destroy());
+    await createInquiryEntity(tableName, client).put(inquiries).go();
     const form = await begin(email, options);
     await expect.poll(() => form.subjects.count()).toBe(Math.min(50, rows.length));
-    return { ...form, ids: items.map(({ id }) => id) };
+    return { ...form, ids: inquiries.map(({ id }) => id) };
   };
 
   const saying = (page: Page) => page.locator('.list [role=status]');
 
-  it('loads 3,000 inquiries in growing pages as the end comes near, and lays out what is seen', async () => {
-    const inquiries = numbered(3_000, (number) => 'A longer text. '.repeat(number % 3 === 0 ? 680 : 1))
-      .map(({ time, subject, body }) => ({
-        id: `${toFirstId(time)}-7000-8000-000000000000`,
-        subject,
-        body,
-        created_at: new Date(time).toISOString(),
-      }))
-      .toReversed();
-    const queries: string[] = [];
-    // The service pages in tests of its own; this one is about the page.
-    const { page, complaints } = await begin(anyone(), {}, async (opened) =>
-      intercept(opened, 'GET', async (route) => {
-        const { search, searchParams } = new URL(route.request().url());
-        queries.push(search);
-        const [limit, start] = [Number(searchParams.get('limit')), Number(searchParams.get('before') ?? 0)];
-        await route.fulfill({
-          headers: {
-            'access-control-allow-origin': here.formUrl,
-            'access-control-expose-headers': 'link',
-            ...(start + limit < 3_000 && { link: `<?before=${start + limit}&limit=${limit}>; rel="next"` }),
-          },
-          json: { inquiries: inquiries.slice(start, start + limit) },
-        });
-      }),
-    );
-    await page.locator('.item').nth(49).waitFor();
+  it('loads older inquiries in growing pages as the end comes near, and lays out what is seen', async () => {
+    const rows = numbered(500);
+    const { page, requests, complaints } = await beginWith(rows);
     await expect
       .poll(
         async () => {
           await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
-          return page.evaluate('document.querySelectorAll(".item").length');
+          return page.locator('.item').count();
         },
-        { interval: 20, timeout: 45_000 },
+        { interval: 20 },
       )
-      .toBe(3_000);
-    expect(await page.locator('.item h4').allTextContents()).toEqual(inquiries.map(({ subject }) => subject));
-    expect(await page.locator('.count').textContent()).toBe('3,000 inquiries');
+      .toBe(500);
+    expect(await page.locator('.item h4').allTextContents()).toEqual(
+      rows.map(({ subject }) => subject).toReversed(),
+    );
+    expect(await page.locator('.count').textContent()).toBe('500 inquiries');
     const seen = await page.evaluate(
       `[...document.querySelectorAll('.text')].filter((e) => e.checkVisibility({ contentVisibilityAuto: true })).length`,
     );
     expect(seen).toBeLessThan(100);
-    expect(queries).toEqual([
-      '?limit=50',
-      ...[50, 150, 350, 750, 1550, 2550].map(
-        (start, index) => `?before=${start}&limit=${Math.min(1_000, 100 * 2 ** index)}`,
-      ),
-    ]);
-    await page.locator('[type=search]').fill('NUMBER 299');
-    await expect.poll(() => page.locator('.count').textContent()).toBe('13 matches');
+    const limits = requests.flatMap((url) => new URL(url).searchParams.get('limit') ?? []);
+    expect(limits).toEqual(['50', '100', '200', '400']);
+    await page.locator('[type=search]').fill('NUMBER 29');
+    await expect.poll(() => page.locator('.count').textContent()).toBe('15 matches');
     expect(complaints).toEqual([]);
   });
 
   it('loads more on demand, once each, and moves the focus to the first of them', async () => {
     const { email, page, subjects, button } = await beginWith(numbered(52));
-    expect(await subjects.first().textContent()).toBe('number 52');
     await button('Show more').focus();
     await page.keyboard.press('Enter');
     await expect.poll(() => page.locator(':focus').textContent()).toBe('number 2');
@@ -154,11 +114,8 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
       })`);
     }
     expect(attempts).toBe(1);
-    const [notice, last] = await Promise.all([
-      page.getByText('couldn’t load').boundingBox(),
-      subjects.last().boundingBox(),
-    ]);
-    expect(notice?.y).toBeGreaterThan(last?.y ?? Infinity);
+    // Below the last inquiry.
+    await page.locator('.place ~ .live').getByText('couldn’t load').waitFor();
     await page.unrouteAll();
     await button('Try again').click();
     await expect.poll(() => subjects.count()).toBe(52);
@@ -379,28 +336,6 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
     expect(await page.getByText('couldn’t load').count()).toBe(0);
   });
 
-  it('fits a wide and a narrow page and is accessible, in Arabic, with texts of both directions', async () => {
-    const now = Date.now();
-    const { page } = await beginWith([
-      ...numbered(3).map(({ subject, time }) => ({ subject, time: time - 86_400_000 })),
-      { time: now - 5, subject: 'سؤال عن الفاتورة', body: 'مرحبا، لم تصلني فاتورة شهر أكتوبر.' },
-      { time: now - 3, subject: 'A subject that is longer than two lines. '.repeat(9), body: 'Short.' },
-      {
-        time: now - 1,
-        subject: 'Café réservation 🎂',
-        body: 'Nous serons huit personnes samedi.\n'.repeat(12),
-      },
-    ]);
-    await page.getByRole('combobox', { name: 'Language' }).selectOption('ar');
-    await page.locator('html[dir=rtl] .item').nth(5).waitFor();
-    await expectAccessible(page);
-    await expectFits(page);
-    await page.setViewportSize({ width: 390, height: 844 });
-    await page.locator('#list-title').evaluate((element) => element.scrollIntoView());
-    await expectAccessible(page);
-    await expectFits(page);
-  });
-
   it('keeps an inquiry that was sent while a refresh was running', async () => {
     const { submit, page, subjects, button } = await begin();
     await page.getByText('Nothing here yet').waitFor();
@@ -432,11 +367,8 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
     await items.first().scrollIntoViewIfNeeded();
     await button(/Show all \(100 kB\)/).click();
     expect((await items.first().locator('.text').textContent())?.length).toBe(100 * 1024);
-    const wide = await page.evaluate(
-      `[...document.querySelectorAll('body *')].filter((e) => e.getBoundingClientRect().right > 320).length`,
-    );
-    expect(wide).toBe(0);
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
+    const furthest = '[...document.querySelectorAll("body *")].map((e) => e.getBoundingClientRect().right)';
+    expect(await page.evaluate(`Math.max(...${furthest})`)).toBeLessThanOrEqual(320);
     expect(await page.title()).toBe('Contact us');
     expect(complaints).toEqual([]);
     expect(requests.filter((url) => url.endsWith('/x'))).toEqual([]);

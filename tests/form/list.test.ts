@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Inquiry } from '../../src/contract.ts';
 import { parseListQuery } from '../../src/contract.ts';
-import { isInquiryId, toInclude } from '../../web/src/inquiries.ts';
+import { toInclude } from '../../web/src/inquiries.ts';
 import { strings } from '../../web/src/languages/en.ts';
 import { createLocale } from '../../web/src/locale.ts';
 import { createMatcher, dayOf, timeBefore, titleOf } from '../../web/src/search.ts';
@@ -81,15 +81,5 @@ describe('the link to an inquiry', () => {
   ])('asks the service for %s by the id that follows it', (id, before) => {
     const query = Object.fromEntries(new URLSearchParams(toInclude(id)));
     expect(parseListQuery(query)).toEqual({ limit: 1, before });
-  });
-
-  it.each([
-    [ID, true],
-    ['', false],
-    ['main', false],
-    [`${ID}0`, false],
-    [`x${ID}`, false],
-  ])('has an id as its fragment: %s', (fragment, expected) => {
-    expect(isInquiryId(fragment)).toBe(expected);
   });
 });

@@ -66,40 +66,34 @@ describe('drafts', () => {
 
   it('are separate for each element with the same storage; a new element gets the last one', () => {
     const storage = createStore();
-    const create = () =>
-      createDrafts(
-        toStore(() => storage),
-        storage,
-        'ana',
-      );
-    const [one, other] = [create(), create()];
-    one.save(DRAFT);
-    other.save({ ...DRAFT, body: 'other' });
-    expect(one.load()).toEqual(DRAFT);
-    expect(create().load()?.body).toBe('other');
-  });
-
-  it.each(['', 'no JSON', '7', 'null', '{"subject":1,"body":"","key":"k"}', '{"subject":"x","body":""}'])(
-    'that cannot be read (%s) are ignored',
-    (text) => {
-      const own = createStore();
-      own.setItem('inquiries.draft.ana', text);
-      expect(createDrafts(own, createStore(), 'ana').load()).toBeUndefined();
-    },
-  );
-
-  it.each([{ newest: '', at: 1 }, 'soon', null])('keep text and key when pending is %j', (pending) => {
-    const own = createStore();
-    own.setItem('inquiries.draft.ana', JSON.stringify({ ...DRAFT, pending }));
-    expect(createDrafts(own, createStore(), 'ana').load()).toEqual(DRAFT);
+    const [one, other, third] = [1, 2, 3]
+      .map(() => toStore(() => storage))
+      .map((own) => createDrafts(own, storage, 'ana'));
+    one?.save(DRAFT);
+    other?.save({ ...DRAFT, body: 'other' });
+    expect(one?.load()).toEqual(DRAFT);
+    expect(third?.load()?.body).toBe('other');
   });
 
   it.each([
-    { ...DRAFT, pending: 1 },
-    { ...DRAFT, pending: 'signed-out' },
-    { subject: '', body: '', key: 'k', pending: 1 },
-  ] as const)('on their way come back: %j', (draft) => {
+    ['', undefined],
+    ['no JSON', undefined],
+    ['null', undefined],
+    ['{"subject":1,"body":"","key":"k"}', undefined],
+    ['{"subject":"x","body":""}', undefined],
+    ['{"subject":"a","body":"b","key":"k","pending":{"at":1}}', DRAFT],
+    ['{"subject":"a","body":"b","key":"k","pending":1}', { ...DRAFT, pending: 1 }],
+    ['{"subject":"a","body":"b","key":"k","pending":"soon"}', DRAFT],
+    ['{"subject":"a","body":"b","key":"k","pending":"signed-out"}', { ...DRAFT, pending: 'signed-out' }],
+  ])('stored as %s come back as %j', (text, draft) => {
+    const own = createStore();
+    own.setItem('inquiries.draft.ana', text);
+    expect(createDrafts(own, createStore(), 'ana').load()).toEqual(draft);
+  });
+
+  it('without text come back while they are on their way', () => {
     const shared = createStore();
+    const draft = { subject: '', body: '', key: 'k', pending: 1 };
     createDrafts(createStore(), shared, 'ana').save(draft);
     expect(createDrafts(createStore(), shared, 'ana').load()).toEqual(draft);
   });
@@ -154,23 +148,23 @@ describe('sending', () => {
     expect(await attempt([...answers])).toEqual({ result: answers.at(-1), requests, waits });
   });
 
-  it.each([NO_TOKEN, { kind: 'busy', mayBeDone: false }] as const)(
-    'is still unknown when only the last request has certainly failed: %j',
-    async (failure) => {
-      expect((await attempt([LOST, failure])).result).toEqual({ ...failure, mayBeDone: true });
-      expect((await attempt([CONFLICT, failure])).result).toEqual({ ...failure, mayBeDone: true });
-      expect((await attempt([failure], true)).result).toEqual({ ...failure, mayBeDone: true });
-    },
-  );
-
-  it.each(['too-large', 'refused', 'limit', 'reused'] as const)(
-    'has certainly failed when the service decides about the same request again: %s',
-    async (kind) => {
-      const failure = { kind, mayBeDone: false };
-      expect((await attempt([LOST, failure])).result).toEqual(failure);
-      expect((await attempt([failure], true)).result).toEqual(failure);
-    },
-  );
+  it.each<[kind: Failure['kind'], mayBeDone: boolean]>([
+    ['signed-out', true],
+    ['busy', true],
+    ['too-large', false],
+    ['refused', false],
+    ['limit', false],
+    ['reused', false],
+  ])('may have been done after an unknown outcome and then %s: %j', async (kind, mayBeDone) => {
+    const failure = { kind, mayBeDone: false };
+    for (const [answers, isRetry] of [
+      [[LOST, failure], false],
+      [[CONFLICT, failure], false],
+      [[failure], true],
+    ] as const) {
+      expect((await attempt([...answers], isRetry)).result).toEqual({ kind, mayBeDone });
+    }
+  });
 });
 
 describe('the list', () => {
@@ -182,7 +176,7 @@ describe('the list', () => {
 
   it.each([
     [
-      'keeps the older pages, and what leads on from them',
+      'keeps older pages, and what leads on from them',
       page('6543', '3'),
       page('765', '5'),
       page('76543', '3'),
@@ -204,12 +198,7 @@ describe('the list', () => {
     ['before older ones', page('52', '2'), '3', page('532', '2')],
     ['after newer ones of another tab', page('54'), '3', page('543')],
     ['alone', page(''), '3', page('3')],
-    [
-      'with the next page, when it is older than those that are loaded',
-      page('54', '4'),
-      '3',
-      page('54', '4'),
-    ],
+    ['with the next page, when it is older than what is loaded', page('54', '4'), '3', page('54', '4')],
   ])('shows an inquiry that was sent %s', (_, shown, id, expected) => {
     expect(addSent(shown, inquiry(id))).toEqual(expected);
   });

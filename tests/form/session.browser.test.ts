@@ -6,8 +6,7 @@ import { setUpForm } from '../helpers/contact-form.ts';
 describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
   const { here, arrive, begin, signIn, stored, openTab, expire } = setUpForm();
 
-  const signInWithClock = async (time?: string) =>
-    signIn(anyone(), async (page) => page.clock.install(time === undefined ? {} : { time }));
+  const signInWithClock = async () => signIn(anyone(), async (page) => page.clock.install());
 
   it('ends while the user writes: the text is kept, and is ready to send after the sign-in', async () => {
     const { page, write, send, alert, subject, subjects, email } = await signIn();
@@ -28,8 +27,8 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
     expect(await stored(email)).toEqual(['kept']);
   });
 
-  it('is renewed with the refresh token, once for simultaneous requests', async () => {
-    const { page, requests, write, subjects } = await signInWithClock();
+  it('is renewed with the refresh token, once for simultaneous requests, until it has ended at the issuer', async () => {
+    const { page, requests, write, send, alert, subject, subjects } = await signInWithClock();
     const tokenRequests = () => requests.filter((url) => url.endsWith('/oauth2/token')).length;
     expect(tokenRequests()).toBe(1);
     for (const round of [1, 2]) {
@@ -42,20 +41,17 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
       await expect.poll(() => subjects.count()).toBe(round);
       expect(tokenRequests()).toBe(1 + round);
     }
-  });
-
-  it('ended at the issuer: the refresh is refused and one is asked to sign in', async () => {
-    const { page, requests, write, send, alert, subject } = await signInWithClock();
-    await write('still here');
     const { issuer, formUrl } = here.stack;
+    const logout = `${issuer.url}/logout?client_id=${issuer.clientId}&logout_uri=${formUrl}/`;
     await page.evaluate(
-      `fetch('${issuer.url}/logout?client_id=${issuer.clientId}&logout_uri=${formUrl}/', { mode: 'no-cors', credentials: 'include' }).catch(() => 0)`,
+      `fetch('${logout}', { mode: 'no-cors', credentials: 'include' }).catch(() => undefined)`,
     );
+    expect(requests).toContain(logout);
     await page.clock.fastForward('02:00:00');
+    await write('still here');
     await send.click();
     await alert.getByText('Your session has ended').waitFor();
     expect(await subject.inputValue()).toBe('still here');
-    expect(requests.some((url) => url.includes('/logout'))).toBe(true);
   });
 
   it('sends code challenge, state and nonce, leaves no code in the address, and stores no refresh token', async () => {
@@ -75,58 +71,36 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
     expect(page.url()).not.toContain('code=');
   });
 
-  it('ends in every tab at sign-out, at the issuer too', async () => {
-    const { page, context, button } = await signIn();
-    const other = await openTab(context);
-    await button('Sign out').click();
-    await page.getByText('You’re signed out').waitFor();
-    await other.getByText('You’re signed out').waitFor();
-    await on(page).button('Sign in').click();
-    await page.getByRole('textbox', { name: 'E-mail address' }).waitFor();
-  });
-
-  it('ends in another tab without a request, and its text is there after the next sign-in', async () => {
-    const { context, button, email } = await begin();
+  it('ends in every tab at sign-out and at the issuer; text of another tab is there after the next sign-in', async () => {
+    const { page, context, button, email } = await signIn();
     const other = await openTab(context);
     await on(other).write('kept');
+    // Without a request.
     await other.route('**', async (route) => route.abort());
     await button('Sign out').click();
-    await other.getByText('You’re signed out').waitFor();
+    for (const tab of [page, other]) await tab.getByText('You’re signed out').waitFor();
+    await button('Sign in').click();
+    await page.getByRole('textbox', { name: 'E-mail address' }).waitFor();
     await other.unroute('**');
     await on(other).signIn(email);
     expect(await on(other).subject.inputValue()).toBe('kept');
   });
 
-  it('asks before it ends in another tab with text that the browser cannot keep', async () => {
-    const { context, button } = await begin();
-    const other = await openTab(context);
-    await other.evaluate(`Storage.prototype.setItem = () => { throw new Error('full') }`);
-    await on(other).subject.pressSequentially('precious');
-    const asked = other.waitForEvent('dialog');
-    await button('Sign out').click();
-    const dialog = await asked;
-    expect(dialog.type()).toBe('beforeunload');
-    await dialog.dismiss();
-    expect(await on(other).subject.inputValue()).toBe('precious');
-  });
-
-  it('is handed to a new tab: the ID token, without asking the issuer', async () => {
-    const { page, context, requests, email } = await signIn();
-    const before = requests.filter((url) => url.startsWith(here.stack.issuer.url)).length;
-    const other = await openTab(context);
+  it('is handed to new tabs, and renewed for them by the tab with the refresh token, once', async () => {
+    const { page, context, requests, email } = await signInWithClock();
+    const atIssuer = () =>
+      requests.filter(
+        (url) => url.startsWith(here.stack.issuer.url) && !url.includes('/openid-configuration'),
+      );
+    const before = atIssuer().length;
+    const others = [await openTab(context), await openTab(context)] as const;
     const token = `JSON.parse(sessionStorage.getItem('inquiries.session')).idToken`;
-    expect(await other.evaluate(token)).toBe(await page.evaluate(token));
-    const { submit, subjects } = on(other);
+    expect(await others[0].evaluate(token)).toBe(await page.evaluate(token));
+    const { submit, subjects } = on(others[0]);
     await submit('from the second tab');
     await expect.poll(() => subjects.count()).toBe(1);
     expect(await stored(email)).toEqual(['from the second tab']);
-    const sent = requests.filter((url) => url.startsWith(here.stack.issuer.url)).slice(before);
-    expect(sent.filter((url) => !url.includes('/openid-configuration'))).toEqual([]);
-  });
-
-  it('is renewed by the tab with the refresh token for the other tabs, once', async () => {
-    const { page, context, requests } = await signInWithClock();
-    const others = [await openTab(context), await openTab(context)];
+    expect(atIssuer()).toHaveLength(before);
     await page.clock.fastForward('02:00:00');
     const clicks = others.map(async (other) => {
       const answered = other.waitForResponse(
@@ -136,7 +110,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
       return (await answered).status();
     });
     expect(await Promise.all(clicks)).toEqual([200, 200]);
-    expect(requests.filter((url) => url.endsWith('/oauth2/token'))).toHaveLength(2);
+    expect(atIssuer().slice(before)).toEqual([`${here.stack.issuer.url}/oauth2/token`]);
   });
 
   it('of one user is not handed to a tab of another user', async () => {
@@ -170,15 +144,13 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
     await on(third).button('Sign in').waitFor();
   });
 
-  it('keeps the link to an inquiry over the sign-in', async () => {
-    const { page, signIn: enter } = await arrive('/#019a');
+  it('begins on a machine whose clock is wrong by years, and keeps the link to an inquiry', async () => {
+    const { page, signIn: enter } = await arrive('/#019a', {}, async (opened) =>
+      opened.clock.install({ time: '2050-01-01' }),
+    );
     await enter(anyone());
-    expect(page.url()).toBe(`${here.formUrl}/#019a`);
-  });
-
-  it('begins on a machine whose clock is wrong by years', async () => {
-    const { page } = await signInWithClock('2050-01-01');
     await page.getByText('Nothing here yet').waitFor();
+    expect(page.url()).toBe(`${here.formUrl}/#019a`);
   });
 
   it('does not begin with an ID token that is not the answer to this sign-in', async () => {
@@ -205,26 +177,19 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
     expect(await page.evaluate('sessionStorage.getItem("inquiries.session")')).toBeNull();
   });
 
-  it('says when the sign-in was cancelled', async () => {
-    const { page, button } = await arrive();
+  it('says why it has not begun: the answer of another sign-in, no answer, or cancelled', async () => {
+    const issuer = `${here.stack.issuer.url}/**`;
+    const { page, button } = await arrive('/?code=stolen&state=unknown', {}, async (opened) =>
+      opened.route(issuer, async (route) => route.abort('connectionrefused')),
+    );
+    await page.getByText('The sign-in didn’t work').waitFor();
+    expect(page.url()).toBe(`${here.formUrl}/`);
+    await button('Sign in').click();
+    await page.getByText('The sign-in service doesn’t answer').waitFor();
+    await page.unroute(issuer);
     await button('Sign in').click();
     await button('Cancel').click();
     await page.getByText('The sign-in was cancelled').waitFor();
-  });
-
-  it('does not take an answer of the issuer that it has not asked for', async () => {
-    const { page } = await arrive('/?code=stolen&state=unknown');
-    await page.getByText('The sign-in didn’t work').waitFor();
-    expect(page.url()).toBe(`${here.formUrl}/`);
-  });
-
-  it('says when the issuer does not answer', async () => {
-    const { page, button } = await arrive('', {}, async (opened) =>
-      opened.route(`${here.stack.issuer.url}/**`, async (route) => route.abort('connectionrefused')),
-    );
-    await button('Sign in').click();
-    await page.getByText('The sign-in service doesn’t answer').waitFor();
-    await button('Sign in').waitFor();
   });
 
   it('in two tabs: one shows what the other sends, and a form with the same draft is emptied', async () => {
@@ -243,20 +208,26 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
     expect(await stored(email)).toEqual(['a draft']);
   });
 
-  it('in another language: the text stays, and the view before leaves nothing behind', async () => {
-    const { page, subject } = await begin();
+  it('asks before it ends in a tab with text that the browser cannot keep, which stays in another language', async () => {
+    const { page, context, subject } = await begin();
+    const other = await openTab(context);
     await page.evaluate(`Storage.prototype.setItem = () => { throw new Error('full') }`);
     await subject.pressSequentially('precious');
+    const asked = page.waitForEvent('dialog');
+    await on(other).button('Sign out').click();
+    const dialog = await asked;
+    expect(dialog.type()).toBe('beforeunload');
+    await dialog.dismiss();
     await page.getByRole('combobox', { name: 'Language' }).selectOption('de');
     await page.locator('html[lang=de]').waitFor();
     const field = page.locator('#subject');
     expect(await field.inputValue()).toBe('precious');
-    // With an empty form nothing asks before the page is left.
+    // With an empty form nothing asks before the page is left, nor does the view before.
     await field.fill('');
     const dialogs: string[] = [];
-    page.on('dialog', (dialog) => {
-      dialogs.push(dialog.type());
-      void dialog.accept();
+    page.on('dialog', (next) => {
+      dialogs.push(next.type());
+      void next.accept();
     });
     await page.reload();
     expect(dialogs).toEqual([]);

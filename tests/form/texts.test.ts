@@ -123,7 +123,7 @@ it.each([
 });
 
 describe('the message for a failure', () => {
-  it.each([
+  it.each<Failure['kind']>([
     'signed-out',
     'too-large',
     'busy',
@@ -132,7 +132,7 @@ describe('the message for a failure', () => {
     'offline',
     'unreachable',
     'server',
-  ] as const)('%s: what happened, and that nothing typed is lost or what to do about it', (kind) => {
+  ])('%s: what happened, and that nothing typed is lost or what to do about it', (kind) => {
     const { title, text } = describeSendFailure(EN, { kind, mayBeDone: false }, 0);
     expect(title).not.toBe('');
     expect(text).toContain('Nothing was sent');
@@ -152,12 +152,9 @@ describe('the message for a failure', () => {
   it.each<[failure: Failure, said: RegExp]>([
     [
       { kind: 'signed-out', mayBeDone: true },
-      /can’t tell yet .* kept your text\. Sign in again and we’ll finish sending it/,
+      /can’t tell yet .* kept your text\. Sign in again and we’ll finish/,
     ],
-    [
-      { kind: 'reused', mayBeDone: false },
-      /^An earlier version of this inquiry has already been sent\n.*earlier version has arrived.*\?$/,
-    ],
+    [{ kind: 'reused', mayBeDone: false }, /already been sent\n.*earlier version has arrived.*\?$/],
     [{ kind: 'refused', mayBeDone: false, message: 'Because.' }, /Because\.\u2069$/],
   ])('%j: says what became of the inquiry and what to do', (failure, said) => {
     const { title, text } = describeSendFailure(EN, failure, 0);
@@ -179,10 +176,10 @@ describe('the message for a failure', () => {
 
   it('names the time of an attempt whose outcome can no longer be asked for', () => {
     const { text } = describeOldAttempt(EN, Date.parse('2026-07-01T12:05:00Z'));
+    const { short } = EN.formatTime('2026-07-01T12:05:00Z');
     expect(text).toContain(
-      `on \u2068${EN.formatTime('2026-07-01T12:05:00Z').short}\u2069. We can no longer tell whether it arrived`,
+      `on \u2068${short}\u2069. We can no longer tell whether it arrived. We’ve kept your text`,
     );
-    expect(text).toContain('kept your text');
   });
 });
 
@@ -191,12 +188,9 @@ describe('the language of the page', () => {
     [['en'], null, ['de-AT', 'en'], 'en'],
     [['en'], 'de', [], 'en'],
     [['en'], 'en', ['xx'], 'en'],
-  ] as const)(
-    'of %j, with the choice %j and the browser’s %j, is %s',
-    (offered, chosen, preferred, language) => {
-      expect(chooseLanguage(offered, chosen, preferred)).toBe(language);
-    },
-  );
+  ] as const)('of %j, chosen %j, preferred %j, is %s', (offered, chosen, preferred, language) => {
+    expect(chooseLanguage(offered, chosen, preferred)).toBe(language);
+  });
 
   it('has the numbers and dates of the reader’s region', async () => {
     const { formatTime } = await loadLocale('en', ['de', 'en-US']);

@@ -23,6 +23,8 @@ export interface Visit {
   readonly complaints: string[];
   /** The address of every request. */
   readonly requests: string[];
+  /** The idempotency key of each request that sends an inquiry. */
+  readonly posts: (string | undefined)[];
 }
 
 let users = 0;
@@ -73,7 +75,12 @@ export function setUp() {
       context.setDefaultTimeout(15_000);
       const complaints: string[] = [];
       const requests: string[] = [];
-      context.on('request', (request) => void requests.push(request.url()));
+      const posts: (string | undefined)[] = [];
+      context.on('request', (request) => {
+        requests.push(request.url());
+        const isInquiry = request.method() === 'POST' && request.url().endsWith('/inquiries');
+        if (isInquiry) posts.push(request.headers()['idempotency-key']);
+      });
       context.on('weberror', (error) => void complaints.push(error.error().message));
       context.on('console', (message) => {
         // A failed request is logged by the browser itself, and some tests want them.
@@ -81,7 +88,7 @@ export function setUp() {
           complaints.push(message.text());
         }
       });
-      const visit = { context, page: await context.newPage(), complaints, requests };
+      const visit = { context, page: await context.newPage(), complaints, requests, posts };
       visits.push(visit);
       return visit;
     },
@@ -188,10 +195,10 @@ export async function expectAccessible(page: Page): Promise<void> {
 export async function expectFits(page: Page, width?: number): Promise<void> {
   const before = page.viewportSize();
   if (width !== undefined) await page.setViewportSize({ width, height: 640 });
-  const [needed, given] = (await page.evaluate(
-    '[document.documentElement.scrollWidth, document.documentElement.clientWidth]',
-  )) as [number, number];
-  expect(needed).toBeLessThanOrEqual(given);
+  const overflow = await page.evaluate(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  );
+  expect(overflow).toBeLessThanOrEqual(0);
   if (width !== undefined && before !== null) await page.setViewportSize(before);
 }
 

@@ -92,5 +92,15 @@ export function setUpForm() {
       route.request().method() === method ? handler(route) : route.continue(),
     );
 
-  return { here, arrive, begin, signIn, paste, inquiriesOf, stored, post, openTab, expire, intercept };
+  /** Holds the requests to the API with one method back, until the returned function is called. */
+  const hold = async (page: Page, method: string) => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await intercept(page, method, async (route) => {
+      await released;
+      await route.continue();
+    });
+    return release;
+  };
+
+  return { here, arrive, begin, signIn, paste, inquiriesOf, stored, post, openTab, expire, intercept, hold };
 }

@@ -5,41 +5,6 @@ import type { Language } from './locale.ts';
 /** A text of the company: the same in every language, or one for each. */
 export type Text = string | Readonly<Partial<Record<Language, string>>>;
 
-/** What the company says about itself in the form. */
-export interface Branding {
-  /** Above the form, in the place of the default. */
-  readonly introduction?: Text;
-  /** What happens after sending, such as “We answer within two working days.” */
-  readonly expectation?: Text;
-  /** Subjects to choose from. */
-  readonly topics: readonly Text[];
-  /** The mail address that answers come from. */
-  readonly answersFrom?: string;
-}
-
-export interface Config extends Branding {
-  /** The `iss` of the tokens; discovery is at `<issuer>/.well-known/openid-configuration`. */
-  readonly issuer: string;
-  readonly clientId: string;
-  /** URL of the API without `/inquiries` and without a slash at the end. */
-  readonly apiUrl: string;
-  /** Separated by spaces. */
-  readonly scopes: string;
-  /** The issuer's way to sign out: Cognito's /logout, or OpenID Connect's end_session_endpoint. */
-  readonly logout: 'cognito' | 'oidc';
-  /** Of the company; empty: none. */
-  readonly name: string;
-  /** The path of a file next to the page. */
-  readonly logo?: string;
-  /** `#rrggbb` */
-  readonly accent?: string;
-  readonly home?: string;
-  readonly privacy?: string;
-  readonly imprint?: string;
-  /** The languages that are offered. Not empty. */
-  readonly languages: readonly Language[];
-}
-
 /** A setting is invalid. The message tells the owner of the site why, in one sentence. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
@@ -50,28 +15,49 @@ const MAX_TOPICS = 12;
 /** Where messages say that a setting is; the custom element passes another place. */
 const IN_FILE = 'in config.json';
 
-/** Reads the value of each key, or throws a ConfigError. */
+/** What the company says about itself in the form, with readers as in READERS. */
+export const BRANDING = {
+  /** Above the form, in the place of the default. */
+  introduction: readTexts,
+  /** What happens after sending, such as “We answer within two working days.” */
+  expectation: readTexts,
+  /** Subjects to choose from. */
+  topics: readTopics,
+  /** The mail address that answers come from. */
+  answersFrom: readText,
+};
+
+/** The settings with their readers, which throw a ConfigError. */
 const READERS = {
+  ...BRANDING,
+  /** The `iss` of the tokens; discovery is at `<issuer>/.well-known/openid-configuration`. */
   issuer: readUrl,
   clientId: readText,
+  /** URL of the API without `/inquiries` and without a slash at the end. */
   apiUrl: readUrl,
+  /** Separated by spaces. */
   scopes: readScopes,
+  /** The issuer's way to sign out: Cognito's /logout, or OpenID Connect's end_session_endpoint. */
   logout: readLogout,
+  /** Of the company; empty: none. */
   name: readText,
+  /** The path of a file next to the page. */
   logo: readPath,
+  /** `#rrggbb` */
   accent: readColor,
   home: readUrl,
   privacy: readUrl,
   imprint: readUrl,
-  introduction: readTexts,
-  expectation: readTexts,
-  topics: readTopics,
+  /** The languages that are offered. Not empty. */
   languages: readLanguages,
-  answersFrom: readText,
-} satisfies { [Key in keyof Config]-?: (value: unknown, key: string) => NonNullable<Config[Key]> };
+};
 
 const REQUIRED = ['issuer', 'clientId', 'apiUrl'] as const;
 const DEFAULTS = { scopes: 'openid email', logout: 'cognito', name: '', topics: [], languages } as const;
+
+type Values = { readonly [Key in keyof typeof READERS]: ReturnType<(typeof READERS)[Key]> };
+export type Config = Partial<Values> & Pick<Values, (typeof REQUIRED)[number] | keyof typeof DEFAULTS>;
+export type Branding = Pick<Config, keyof typeof BRANDING>;
 
 /**
  * Validates the content of config.json.
@@ -105,7 +91,7 @@ function refuse(key: string, must: string, place = IN_FILE): never {
   throw new ConfigError(`“${key}” ${place} must be ${must}.`);
 }
 
-export function readText(value: unknown, key: string, place?: string): string {
+function readText(value: unknown, key: string, place?: string): string {
   return typeof value === 'string' && value.trim() !== ''
     ? value
     : refuse(key, 'a text that is not empty', place);
@@ -127,7 +113,7 @@ function readScopes(value: unknown, key: string): string {
   return text.split(' ').includes('openid') ? text : refuse(key, 'a list with “openid”');
 }
 
-function readLogout(value: unknown, key: string): Config['logout'] {
+function readLogout(value: unknown, key: string): 'cognito' | 'oidc' {
   return value === 'cognito' || value === 'oidc' ? value : refuse(key, '“cognito” or “oidc”');
 }
 
@@ -142,7 +128,7 @@ export function readColor(value: unknown, key: string, place?: string): string {
   return /^#[\da-f]{6}$/i.test(text) ? text : refuse(key, `a colour such as #3f4fd0, not “${text}”`, place);
 }
 
-export function readTexts(value: unknown, key: string, place?: string): Text {
+function readTexts(value: unknown, key: string, place?: string): Text {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return readText(value, key, place);
   const texts = Object.entries(value).map(([language, text]) => [
     isLanguage(language)
@@ -155,7 +141,7 @@ export function readTexts(value: unknown, key: string, place?: string): Text {
   return Object.fromEntries(texts) as Text;
 }
 
-export function readTopics(value: unknown, key: string, place?: string): readonly Text[] {
+function readTopics(value: unknown, key: string, place?: string): readonly Text[] {
   if (!Array.isArray(value) || value.length > MAX_TOPICS) {
     return refuse(key, `a list of at most ${MAX_TOPICS} texts`, place);
   }

@@ -3,11 +3,9 @@
  * writes nothing outside of itself but its drafts in the browser's storage. web/README.md
  */
 import { createApi } from './api.ts';
-import type { Failure } from './api.ts';
-import { ConfigError, readColor, readText, readTexts, readTopics, readUrl } from './config.ts';
+import { BRANDING, ConfigError, readColor, readUrl } from './config.ts';
 import type { Branding } from './config.ts';
-import type { Inquiry } from '../../src/contract.ts';
-import { button, h } from '../ui/dom.ts';
+import { button, div, h } from '../ui/dom.ts';
 import { createDrafts, toStore } from './drafts.ts';
 import elementStyle from './element.css?inline';
 import firstPaint from '../ui/first-paint.css?inline';
@@ -29,23 +27,8 @@ type Token = string | null | undefined;
  */
 export type GetToken = (refused?: string) => Promise<Token> | Token;
 
-/** The events of the element by name, with their details. None bubbles. */
-export interface InquiryFormEvents {
-  sent: CustomEvent<Inquiry>;
-  failed: CustomEvent<Pick<Failure, 'kind' | 'mayBeDone'>>;
-  /** The user has asked to be signed in. */
-  'signin-required': CustomEvent<null>;
-}
-
 /** Properties that a page may have set before this script was loaded. */
 const PROPERTIES = ['apiUrl', 'language', 'accent', 'list', 'getToken', 'branding'] as const;
-/** The readers of `branding`. */
-const TEXTS = {
-  introduction: readTexts,
-  expectation: readTexts,
-  topics: readTopics,
-  answersFrom: readText,
-} as const satisfies Record<keyof Branding, unknown>;
 /** In messages about settings. */
 const PLACE = 'of <inquiry-form>';
 /** In English, because the other texts are missing. */
@@ -119,13 +102,13 @@ export class InquiryForm extends HTMLElement {
     const read = given.map(([key, value]) => [
       key,
       check(() => {
-        if (!Object.hasOwn(TEXTS, key)) throw new ConfigError(`“branding” ${PLACE} has no key “${key}”.`);
+        if (!Object.hasOwn(BRANDING, key)) throw new ConfigError(`“branding” ${PLACE} has no key “${key}”.`);
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked above
-        return TEXTS[key as keyof Branding](value, key, PLACE);
+        return BRANDING[key as keyof Branding](value, key, PLACE);
       }),
     ]);
     const valid = read.filter(([, value]) => value !== undefined);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- TEXTS has the type of each key
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- BRANDING has the type of each key
     this.#branding = { topics: [], ...(Object.fromEntries(valid) as Partial<Branding>) };
     this.refresh();
   }
@@ -277,9 +260,8 @@ export class InquiryForm extends HTMLElement {
   #showMessage({ language, direction }: Locale, message: Message, action?: HTMLElement): void {
     const madeFrom = JSON.stringify([language, message]);
     if (madeFrom === this.#madeFrom) return;
-    const card = h(
-      'div',
-      { class: 'card message' },
+    const card = div(
+      'card message',
       h('h1', {}, message.title),
       h('p', { class: 'lead' }, message.text),
       action,
@@ -325,7 +307,8 @@ export class InquiryForm extends HTMLElement {
     else this.setAttribute(name, value);
   }
 
-  #emit<Name extends keyof InquiryFormEvents>(name: Name, detail: InquiryFormEvents[Name]['detail']): void {
+  /** Dispatches an event, which does not bubble. */
+  #emit(name: 'sent' | 'failed' | 'signin-required', detail: unknown): void {
     this.dispatchEvent(new CustomEvent(name, { detail }));
   }
 }

@@ -1,12 +1,13 @@
 /** The form: editing and sending an inquiry. */
 import { ITEM_LIMIT } from '../../src/limits.ts';
 import { isFailure } from './api.ts';
-import type { Api, Failure } from './api.ts';
+import type { Failure } from './api.ts';
 import { inLanguage } from './config.ts';
 import type { Inquiry } from '../../src/contract.ts';
-import { ask, button, h, notice, setBusy } from '../ui/dom.ts';
+import { ask, button, div, h, notice, setBusy } from '../ui/dom.ts';
 import type { Draft, Drafts } from './drafts.ts';
 import { directionOf } from '../ui/format.ts';
+import type { List } from './list.ts';
 import { describeOldAttempt, describeSendFailure, describeSize } from './messages.ts';
 import { send } from './outbox.ts';
 import { sentPanel } from './sent.ts';
@@ -14,17 +15,13 @@ import { measure } from './size.ts';
 import { topicChips } from './topics.ts';
 import type { ViewParts } from './view.ts';
 
-interface FormParts extends Pick<ViewParts, 'user' | 'locale' | 'branding' | 'signIn'> {
-  readonly create: Api['create'];
+interface FormParts extends Omit<ViewParts, 'onSent'> {
   readonly drafts: Drafts;
+  readonly list: List | undefined;
   /** @param key - Of the draft. */
   readonly onSent: (inquiry: Inquiry, key: string) => void;
-  readonly onFailed: (failure: Failure) => void;
   /** Aborted when the form is removed. */
   readonly signal: AbortSignal;
-  readonly refreshList: () => Promise<void>;
-  /** Shows an inquiry in the list, where there is one. */
-  readonly viewInList?: (id: string) => void;
 }
 
 /** Milliseconds until the form says that sending takes longer than usual. */
@@ -34,22 +31,9 @@ const FULL_HEIGHT = 5_000;
 /** Milliseconds after which a key is not sent again: the service knows it for 24 hours. */
 const KEY_LIFETIME = 23 * 3_600_000;
 
-export function createForm({
-  create,
-  drafts,
-  user,
-  locale,
-  branding,
-  onSent,
-  onFailed,
-  signal,
-  refreshList,
-  viewInList,
-  signIn,
-}: FormParts) {
-  const {
-    strings: { form: strings, ask: questions, sent, session, failures },
-  } = locale;
+export function createForm(parts: FormParts) {
+  const { api, drafts, list, locale, branding, signal } = parts;
+  const { form: strings, ask: questions, sent, session, failures } = locale.strings;
   const kept = drafts.load();
   let key = kept?.key ?? crypto.randomUUID();
   let pending = kept?.pending;
@@ -85,7 +69,7 @@ export function createForm({
   const alert = h('div', { class: 'live', role: 'alert' });
   const submit = h('button', { class: 'primary', type: 'submit' }, strings.send);
   const offlineHint = notice('plain', strings.offline);
-  const lead = viewInList === undefined ? strings.lead : strings.leadWithList;
+  const lead = list === undefined ? strings.lead : strings.leadWithList;
   const topics = topicChips(branding.topics, locale, subject);
   const editor = h(
     'div',
@@ -93,16 +77,14 @@ export function createForm({
     h('h1', { id: 'form-title' }, strings.title),
     h('p', { class: 'lead' }, inLanguage(branding.introduction ?? lead, locale.language)),
     topics?.element,
-    h(
-      'div',
-      { class: 'field' },
+    div(
+      'field',
       h('label', { for: 'subject' }, strings.subject),
       h('p', { class: 'hint', id: 'subject-hint' }, strings.subjectHint),
       subject,
     ),
-    h(
-      'div',
-      { class: 'field' },
+    div(
+      'field',
       h('label', { for: 'body' }, strings.message),
       h('p', { class: 'hint', id: 'body-hint' }, strings.messageHint),
       body,
@@ -110,7 +92,7 @@ export function createForm({
       size,
     ),
   );
-  const actions = h('div', { class: 'actions' }, submit, keptNote);
+  const actions = div('actions', submit, keptNote);
   const form = h(
     'form',
     { class: 'card form', 'aria-labelledby': 'form-title', novalidate: true },
@@ -233,11 +215,11 @@ export function createForm({
   const finish = (inquiry: Inquiry): void => {
     const sentKey = key;
     empty();
-    onSent(inquiry, sentKey);
+    parts.onSent(inquiry, sentKey);
     const { activeElement } = document;
     const isElsewhere =
       activeElement !== null && activeElement !== document.body && !form.matches(':focus-within');
-    const { element, title } = sentPanel(inquiry, { user, locale, branding, viewInList }, writeAnother);
+    const { element, title } = sentPanel(inquiry, parts, writeAnother);
     show(status);
     showPanel(element);
     // Focusing the title announces it. A user who has moved on to something else keeps the focus.
@@ -255,7 +237,7 @@ export function createForm({
     keep();
     show(alert, notice('bad', describeSendFailure(locale, failure, Date.now())));
     shown = failure;
-    onFailed(failure);
+    parts.onFailed?.(failure);
     // The message may have moved the button out of view.
     submit.scrollIntoView({ block: 'nearest' });
   };
@@ -265,7 +247,7 @@ export function createForm({
     pending = undefined;
     keep();
     show(status);
-    void refreshList();
+    void list?.refresh();
     const answer = await ask(form, describeSendFailure(locale, failure, Date.now()), [
       ['send', questions.sendVersion],
       ['edit', questions.goOnEditing],
@@ -285,7 +267,7 @@ export function createForm({
       keep();
       submit.textContent = strings.send;
       show(status, notice('plain', message));
-      void refreshList();
+      void list?.refresh();
       return;
     }
     if (!navigator.onLine) return fail({ kind: 'offline', mayBeDone: isRetry });
@@ -298,7 +280,7 @@ export function createForm({
     const slow = setTimeout(() => {
       show(status, h('p', { class: 'note' }, strings.slow));
     }, SLOW_AFTER);
-    const result = await send(create, read(), isRetry);
+    const result = await send(api.create, read(), isRetry);
     clearTimeout(slow);
     setSending(false);
     submit.textContent = strings.send;
@@ -321,7 +303,8 @@ export function createForm({
     if (isSending || panel !== undefined) return;
     if (needsSignIn) {
       setSending(true);
-      await signIn()
+      await parts
+        .signIn()
         .catch(() => fail({ kind: 'unreachable', mayBeDone: typeof pending === 'number' }))
         .finally(() => setSending(false));
       return;

@@ -1,6 +1,5 @@
 /** Merges pages into the list that is shown, newest first. */
 import type { Inquiry } from '../../src/contract.ts';
-import { INQUIRY_ID } from '../../src/limits.ts';
 import type { Page } from './api.ts';
 
 /** Merges the newest page into the list. Older inquiries are kept unless there may be a gap between the two. */
@@ -36,9 +35,6 @@ export function addSent(shown: Page, inquiry: Inquiry): Page {
   const at = older < 0 ? inquiries.length : older;
   return { inquiries: [...inquiries.slice(0, at), inquiry, ...inquiries.slice(at)], next };
 }
-
-/** Whether a text, such as the fragment of an address, has the form of an inquiry's id. */
-export const isInquiryId = (text: string): boolean => INQUIRY_ID.test(text);
 
 /**
  * The query for one inquiry. `before` is a place in time, not an id that must exist: here, the one that follows the id.

@@ -1,6 +1,6 @@
 /** One inquiry in the list. */
 import type { Inquiry } from '../../src/contract.ts';
-import { button, h } from '../ui/dom.ts';
+import { button, div, h } from '../ui/dom.ts';
 import { beginningOf, directionOf } from '../ui/format.ts';
 import type { Locale } from './locale.ts';
 import { referenceOf } from './sent.ts';
@@ -58,13 +58,11 @@ export function createItem({ id, subject, body, created_at }: Inquiry, { locale,
     });
     return control;
   };
-  const foot = h(
-    'div',
-    { class: 'foot' },
+  const foot = div(
+    'foot',
     h('span', {}, sent.reference, ' ', h('code', { dir: 'ltr' }, referenceOf({ id }))),
-    h(
-      'div',
-      { class: 'copy' },
+    div(
+      'copy',
       copyButton(strings.copyText, [subject, body].filter((part) => part !== '').join('\n\n')),
       linkTo === undefined ? undefined : copyButton(strings.copyLink, linkTo(id)),
     ),

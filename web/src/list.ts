@@ -2,10 +2,11 @@
 import { isFailure } from './api.ts';
 import type { Failure, Page } from './api.ts';
 import type { Inquiry } from '../../src/contract.ts';
+import { INQUIRY_ID } from '../../src/limits.ts';
 import { isolate } from './bidi.ts';
 import type { Branding } from './config.ts';
-import { button, h, notice } from '../ui/dom.ts';
-import { addSent, appendOlder, isInquiryId, mergeNewest, toInclude } from './inquiries.ts';
+import { button, div, h, notice } from '../ui/dom.ts';
+import { addSent, appendOlder, mergeNewest, toInclude } from './inquiries.ts';
 import { createItem } from './item.ts';
 import type { Item } from './item.ts';
 import type { Strings } from './languages/en.ts';
@@ -14,10 +15,12 @@ import { createMatcher, dayOf, timeBefore, titleOf } from './search.ts';
 import type { User } from './user.ts';
 import type { ViewParts } from './view.ts';
 
-interface ListParts extends Omit<ViewParts, 'withList' | 'drafts' | 'onSent' | 'onFailed'> {
+interface ListParts extends ViewParts {
   /** Aborted when the list is removed. */
   readonly signal: AbortSignal;
 }
+
+export type List = ReturnType<typeof createList>;
 
 interface Day {
   readonly element: HTMLElement;
@@ -56,7 +59,7 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
   const say = (text: string): void => void (status.textContent = text);
   const count = h('p', { class: 'count' });
   const alert = h('div', { class: 'live', role: 'alert' });
-  const place = h('div', { class: 'place' }, skeleton());
+  const place = div('place', skeleton());
   const refreshButton = button(strings.refresh, { class: 'quiet' }, async () => refresh(true));
   const input = h('input', {
     type: 'search',
@@ -94,12 +97,7 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
   const element = h(
     'section',
     { class: 'list', 'aria-labelledby': 'list-title' },
-    h(
-      'div',
-      { class: 'list-head' },
-      h('div', { class: 'list-title' }, h('h2', { id: 'list-title' }, strings.title), count),
-      refreshButton,
-    ),
+    div('list-head', div('list-title', h('h2', { id: 'list-title' }, strings.title), count), refreshButton),
     h('p', { class: 'hint' }, answersText(user, branding, strings)),
     search,
     status,
@@ -135,7 +133,7 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
     if (known !== undefined) return known;
     const heading = h('h3', {});
     const list = h('ul', { class: 'items', role: 'list' });
-    const group = { element: h('div', { class: 'day' }, heading, list), heading, list };
+    const group = { element: div('day', heading, list), heading, list };
     days.set(day, group);
     return group;
   };
@@ -304,7 +302,7 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
   /** Unfolds an inquiry and moves the focus there; loads it when needed. Ignores what is not an id. Never rejects. */
   const view = async (fragment: string): Promise<void> => {
     const id = fragment.toLowerCase();
-    if (!isInquiryId(id)) return;
+    if (!INQUIRY_ID.test(id)) return;
     if (page === undefined) {
       toView = id;
       return refresh();
@@ -364,12 +362,10 @@ function answersText({ email }: User, { answersFrom }: Branding, list: Strings['
 }
 
 function emptyBox(title: string, more: HTMLElement): HTMLElement {
-  return h('div', { class: 'empty' }, h('p', { class: 'empty-title' }, title), more);
+  return div('empty', h('p', { class: 'empty-title' }, title), more);
 }
 
 function skeleton(): HTMLElement {
-  const items = [1, 2, 3].map(() =>
-    h('div', { class: 'item' }, ...[1, 2, 3].map(() => h('span', { class: 'bone' }))),
-  );
+  const items = [1, 2, 3].map(() => div('item', ...[1, 2, 3].map(() => h('span', { class: 'bone' }))));
   return h('div', { class: 'skeleton', 'aria-hidden': 'true' }, ...items);
 }

@@ -2,12 +2,12 @@
 import { isolate } from './bidi.ts';
 import { inLanguage } from './config.ts';
 import type { Inquiry } from '../../src/contract.ts';
-import { button, h } from '../ui/dom.ts';
+import { button, div, h } from '../ui/dom.ts';
+import type { List } from './list.ts';
 import type { ViewParts } from './view.ts';
 
 interface SentParts extends Pick<ViewParts, 'user' | 'locale' | 'branding'> {
-  /** Shows an inquiry in the list, where there is one. */
-  readonly viewInList: ((id: string) => void) | undefined;
+  readonly list: List | undefined;
 }
 
 /**
@@ -19,7 +19,7 @@ export const referenceOf = ({ id }: Pick<Inquiry, 'id'>): string => id.slice(0, 
 /** @returns The title, too, which takes the focus. */
 export function sentPanel(
   inquiry: Inquiry,
-  { user: { email }, locale, branding, viewInList }: SentParts,
+  { user: { email }, locale, branding, list }: SentParts,
   writeAnother: () => void,
 ): { readonly element: HTMLElement; readonly title: HTMLElement } {
   const { sent } = locale.strings;
@@ -27,19 +27,17 @@ export function sentPanel(
   const { expectation, answersFrom } = branding;
   const answer = answersFrom === undefined ? sent.next(owner) : sent.answersFrom(isolate(answersFrom), owner);
   const title = h('h1', { tabindex: '-1' }, sent.title);
-  const element = h(
-    'div',
-    { class: 'sent' },
+  const element = div(
+    'sent',
     title,
     expectation === undefined ? undefined : h('p', {}, inLanguage(expectation, locale.language)),
     h('p', {}, answer),
     h('p', { class: 'hint' }, sent.sentAs(owner)),
     h('p', { class: 'hint' }, sent.reference, ' ', h('code', { dir: 'ltr' }, referenceOf(inquiry))),
-    h(
-      'div',
-      { class: 'actions' },
+    div(
+      'actions',
       button(sent.another, { class: 'primary' }, writeAnother),
-      viewInList === undefined ? undefined : button(sent.view, {}, () => viewInList(inquiry.id)),
+      list === undefined ? undefined : button(sent.view, {}, () => void list.view(inquiry.id)),
     ),
   );
   return { element, title };

@@ -1,4 +1,4 @@
-import { button, h, notice } from '../ui/dom.ts';
+import { button, div, h, notice } from '../ui/dom.ts';
 import type { Locale } from './locale.ts';
 import type { SignInResult } from './session.ts';
 
@@ -18,9 +18,8 @@ export function signedOutPage(
       live.replaceChildren(notice('bad', session.noAnswer));
     });
   });
-  return h(
-    'div',
-    { class: 'card welcome' },
+  return div(
+    'card welcome',
     h('h1', {}, form.title),
     h('p', { class: 'lead' }, lead),
     live,

@@ -1,5 +1,5 @@
 /** The form and the list of one user. The page and the custom element show it. */
-import type { Api } from './api.ts';
+import type { Api, Failure } from './api.ts';
 import type { Branding } from './config.ts';
 import { ask, h } from '../ui/dom.ts';
 import { createDrafts } from './drafts.ts';
@@ -7,7 +7,6 @@ import type { Drafts } from './drafts.ts';
 import { createForm } from './form.ts';
 import { createList } from './list.ts';
 import type { Locale } from './locale.ts';
-import type { Failure } from './api.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import type { User } from './user.ts';
 
@@ -39,42 +38,24 @@ interface SentMessage {
   readonly key: string;
 }
 
-export function createView({
-  api,
-  user,
-  locale,
-  branding,
-  withList,
-  signIn,
-  drafts = createDrafts(sessionStorage, localStorage, user.sub),
-  linkTo,
-  linked,
-  onSent,
-  onFailed,
-}: ViewParts) {
+export function createView(parts: ViewParts) {
+  const { user, locale, drafts = createDrafts(sessionStorage, localStorage, user.sub) } = parts;
   const { strings } = locale;
   const removal = new AbortController();
   const tabs = new BroadcastChannel(`inquiries.sent.${user.sub}`);
-  const list = withList
-    ? createList({ api, user, locale, branding, signIn, linkTo, linked, signal: removal.signal })
-    : undefined;
+  const { signal } = removal;
+  const list = parts.withList ? createList({ ...parts, signal }) : undefined;
   const form = createForm({
-    create: api.create,
+    ...parts,
     drafts,
-    user,
-    locale,
-    branding,
-    signIn,
-    refreshList: async () => list?.refresh(),
-    ...(list !== undefined && { viewInList: (id: string) => void list.view(id) }),
-    signal: removal.signal,
+    list,
+    signal,
     onSent(inquiry, key) {
       list?.add(inquiry);
       // After the removal: sending has ended later.
-      if (!removal.signal.aborted) tabs.postMessage({ inquiry, key } satisfies SentMessage);
-      onSent?.(inquiry);
+      if (!signal.aborted) tabs.postMessage({ inquiry, key } satisfies SentMessage);
+      parts.onSent?.(inquiry);
     },
-    onFailed: (failure) => onFailed?.(failure),
   });
   tabs.addEventListener('message', ({ data: { inquiry, key } }: MessageEvent<SentMessage>) => {
     list?.add(inquiry);

@@ -17,6 +17,10 @@ export function h<Name extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** Creates a `div` with one or more classes. */
+export const div = (classes: string, ...children: readonly Child[]): HTMLDivElement =>
+  h('div', { class: classes }, ...children);
+
 /** Creates a button that keeps the focus and ignores clicks while its action runs. */
 export function button(
   label: string,
@@ -44,9 +48,8 @@ export function notice(
   { title, text }: { readonly title: string; readonly text: string },
   ...more: readonly Child[]
 ): HTMLElement {
-  return h(
-    'div',
-    { class: `notice ${kind}` },
+  return div(
+    `notice ${kind}`,
     h('p', { class: 'notice-title' }, title),
     text === '' ? undefined : h('p', {}, text),
     ...more,
@@ -69,9 +72,8 @@ export async function ask<Answer extends string>(
     { 'aria-labelledby': 'question', 'aria-describedby': 'question-text' },
     h('h2', { id: 'question' }, title),
     h('p', { id: 'question-text' }, text),
-    h(
-      'div',
-      { class: 'actions' },
+    div(
+      'actions',
       ...answers.map(([answer, label], index) =>
         button(label, { class: index === 0 ? 'primary' : 'quiet' }, () => {
           resolve(answer);

@@ -1,5 +1,0 @@
-/** Vite: the text of a style sheet. */
-declare module '*.css?inline' {
-  const text: string;
-  export default text;
-}
