@@ -89,7 +89,7 @@ export function createGateway({
     if (headerSize(request) > limits.headers) {
       return reply(response, replies.headersTooLarge);
     }
-    const headers = toHeaders(request.rawHeaders);
+    const headers = toHeaders(request);
     if (isPreflight(request, headers))
       return preflight(response, corsOrigins.includes(headers['origin'] ?? ''));
 

@@ -25,8 +25,6 @@ export interface StackOptions {
   readonly folder?: string | undefined;
   /** Where the issuer's key is kept; absent: in memory. */
   readonly keysFile?: string;
-  /** URL of the module with the handler. Default: the source. */
-  readonly handler?: URL;
   /** Origins of other pages that may sign in and call the API, as the contact form does. */
   readonly corsOrigins?: readonly string[];
   /** Serves the form from its sources, and applies their changes to open pages. Default: serves web/dist. */
@@ -68,7 +66,6 @@ export async function startStack({
   engine: engineName = dynamoDbLocalUnavailableReason() === undefined ? 'dynamodb-local' : 'dynalite',
   folder,
   keysFile,
-  handler = new URL('../src/handler.ts', import.meta.url),
   corsOrigins: otherOrigins = [],
   liveForm = false,
   branding = {},
@@ -127,7 +124,7 @@ export async function startStack({
     ...settings,
   };
   const lambda = await startFunction({
-    module: handler.href,
+    module: new URL('../src/handler.ts', import.meta.url).href,
     environment: { ...environment, CORS_ORIGIN: form.url },
     timeout: limits.timeout,
     ...(inspect !== undefined && {

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, paginateScan, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { UUID } from 'uuidv7';
 import { onTestFinished, vi } from 'vitest';
@@ -9,6 +8,7 @@ import { main } from '../../inbox/main.ts';
 import { createInbox } from '../../inbox/store.ts';
 import type { StoredInquiry } from '../../inbox/store.ts';
 import { stateFileOf } from '../../lib/running-stack.ts';
+import { createClient } from '../../local/database/table.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { INQUIRY } from './events.ts';
 import { delay, startFaultProxy } from './fault-proxy.ts';
@@ -76,10 +76,7 @@ export async function openInbox({
   const proxy = await startFaultProxy(own.engine, pageSize);
   const folder = createFolder();
   writeState(folder, proxy.url, own.name);
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  const client = DynamoDBDocumentClient.from(
-    new DynamoDBClient({ endpoint: proxy.url, region: 'local', credentials }),
-  );
+  const client = DynamoDBDocumentClient.from(createClient(proxy.url));
   onTestFinished(async () => {
     client.destroy();
     own.close();

@@ -4,12 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { runMain } from '../../lib/command-line.ts';
 import { startIssuer } from '../../local/issuer/issuer-server.ts';
 import type { Issuer } from '../../local/issuer/issuer-server.ts';
 import { subOf } from '../../local/issuer/tokens.ts';
 import { main } from '../../local/token.ts';
-import { createIo } from '../helpers/io.ts';
+import { run as runInProcess } from '../helpers/io.ts';
 
 const ANA = 'ana@example.com';
 const BEN = 'ben@example.com';
@@ -69,11 +68,7 @@ describe('the key file', () => {
 
 describe('npm run token', () => {
   const stateFile = join(folder, 'stack.json');
-  const run = async (...args: string[]) => {
-    const { io, stdout, stderr } = createIo();
-    const code = await runMain(main, ['--data', folder, ...args], io);
-    return { code, stdout: stdout(), stderr: stderr() };
-  };
+  const run = (...args: string[]) => runInProcess(main, ['--data', folder, ...args]);
   const state = (change: object = {}): string =>
     JSON.stringify({ pid: process.pid, issuer: issuer.url, keysFile, engine: '-', table: '-', ...change });
   beforeEach(() => writeFileSync(stateFile, state()));
