@@ -32,7 +32,7 @@ export interface GatewayOptions {
   /** Receives one line for each failed invocation. */
   readonly log: (line: string) => void;
   /** Called for each response that has been sent. */
-  readonly onResponse?: (response: CompletedResponse) => void;
+  readonly onResponse?: ((response: CompletedResponse) => void) | undefined;
 }
 
 export interface CompletedResponse {

@@ -457,13 +457,16 @@ describe.skipIf(noJava !== undefined)('npm start -- --watch --in-memory', () => 
   });
 });
 
-it('refuses options that npm takes for itself', () => {
-  const args = ['run', 'dev', '--data=x', '--engine', 'dynalite', '--inspect'];
+it.each([
+  [['start', '--engine', 'dynalite'], 'npm took --engine for itself; write: npm start -- --engine <value>'],
+  [
+    ['run', 'dev', '--data=x', '--inspect'],
+    'npm took --data and --inspect for itself; write: npm run dev -- --data <value> --inspect',
+  ],
+])('refuses options that npm takes for itself: npm %j', (args, line) => {
   const { status, stderr } = spawnSync('npm', args, { cwd: ROOT, encoding: 'utf8' });
   expect(status).toBe(2);
-  expect(stderr.split('\n')).toContain(
-    'npm took --data and --inspect and --engine for itself; write: npm run dev -- --data <value> --inspect --engine <value>',
-  );
+  expect(stderr.split('\n')).toContain(line);
 });
 
 it.skipIf(SMALL_DISK === undefined).each(engineNames)(

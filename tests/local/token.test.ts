@@ -73,30 +73,13 @@ describe('npm run token', () => {
     JSON.stringify({ pid: process.pid, issuer: issuer.url, keysFile, engine: '-', table: '-', ...change });
   beforeEach(() => writeFileSync(stateFile, state()));
 
-  it('prints a token of the running stack, a newline, and nothing else', async () => {
-    const { code, stdout, stderr } = await run();
-    expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
-    const { payload } = await verify(stdout.trim(), issuer);
-    expect(payload).toMatchObject({
-      iss: issuer.url,
-      email: ANA,
-      sub: subOf(ANA),
-      exp: (payload.iat ?? 0) + 3600,
-    });
-  });
-
   it('takes e-mail, sub, claims and lifetime; a claim of null is removed', async () => {
     const claims = ['--claims', '{"email_verified":null,"aud":7}'];
     const { stdout } = await run('--email', BEN, '--sub', 'x', ...claims, '--expires-in', '-60');
+    expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
     const { iat = 0, ...payload } = decodeJwt(stdout);
     expect(payload).toMatchObject({ email: BEN, sub: 'x', 'cognito:username': 'x', aud: 7, exp: iat - 60 });
     expect(payload).not.toHaveProperty('email_verified');
-  });
-
-  it('prints its usage', async () => {
-    const { code, stdout } = await run('--help');
-    expect([code, stdout.split('\n')[0]]).toEqual([0, 'Usage: npm run --silent token -- [options]']);
   });
 
   /** Expects exit code 2 and one line on stderr with the text. */
