@@ -136,18 +136,12 @@ describe('refuses', () => {
     await close(gateway);
   });
 
-  it('a key file that cannot be read', async () => {
-    writeFileSync(join(folder, 'issuer-keys.json'), 'not JSON');
-    expect(await refusalOf(['--port', '0', '--data', folder])).toMatch(
-      /^The issuer's key file \S+issuer-keys\.json cannot be used: /,
-    );
-  });
-
-  it('a folder of the engine that is a file', async () => {
-    writeFileSync(join(folder, 'dynalite'), '');
-    expect(await refusalOf(['--port', '0', '--data', folder, '--engine', 'dynalite'])).toBe(
-      `The data folder ${join(folder, 'dynalite')} cannot be used (ENOTDIR: not a directory).`,
-    );
+  it.each([
+    ['issuer-keys.json', /^The issuer's key file \S+issuer-keys\.json cannot be used: /],
+    ['dynalite', /^The data folder \S+dynalite cannot be used \(ENOTDIR: not a directory\)\.$/],
+  ])('a data folder in which %s is a file without JSON', async (name, refusal) => {
+    writeFileSync(join(folder, name), '');
+    expect(await refusalOf(['--port', '0', '--data', folder, '--engine', 'dynalite'])).toMatch(refusal);
   });
 
   it('an output folder of the form that cannot be written', async () => {
