@@ -29,11 +29,7 @@ export function checkList(result: string, { sub, email, count }: SeededOwner): v
 /** Sends an event and resolves to the handler's result, both as JSON. */
 type Invoke = (event: string) => Promise<string>;
 
-/**
- * Checks the contract with an owner who has no inquiries.
- *
- * @throws Error with the request whose response is wrong and what is wrong as its message.
- */
+/** Checks the contract with an owner who has no inquiries. @throws Error with the request, and what is wrong. */
 export async function checkContract(invoke: Invoke, owner: Owner): Promise<void> {
   const claims = claimsOf(owner);
   const get = { method: 'GET', claims };
@@ -75,11 +71,7 @@ export async function checkContract(invoke: Invoke, owner: Owner): Promise<void>
   }
 }
 
-/**
- * Checks POST with the header Idempotency-Key, with an owner who has no inquiries, and another owner.
- *
- * @throws Error with what is wrong as its message.
- */
+/** Checks Idempotency-Key with an owner who has no inquiries, and another. @throws Error that says what is wrong. */
 export async function checkKeys(invoke: Invoke, owner: Owner, other: Owner): Promise<void> {
   const post = async (key: string, subject = 's', sender = owner): Promise<ServiceResponse> => {
     const body = JSON.stringify({ subject, body: '"line"\n🎈' });

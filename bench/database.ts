@@ -29,19 +29,10 @@ export interface SeededOwner extends Owner {
   readonly count: number;
 }
 
-export interface Database {
-  readonly engine: string;
-  /** Endpoint of the engine, without TLS. */
-  readonly url: string;
-  /** Environment variables of a function that uses it. */
-  readonly environment: Readonly<Record<string, string>>;
-  /** Owners of 10, 100 and 1,000 inquiries, and of as many as fit into one response. */
-  readonly owners: Readonly<Record<'ten' | 'hundred' | 'thousand' | 'fullest', SeededOwner>>;
-  close(): Promise<void>;
-}
+export type Database = Awaited<ReturnType<typeof startDatabase>>;
 
 /** Starts the engine and the TLS proxy, and fills the table. */
-export async function startDatabase(): Promise<Database> {
+export async function startDatabase() {
   await using resources = new AsyncDisposableStack();
   const isLocalAvailable = dynamoDbLocalUnavailableReason() === undefined;
   const engine = await startEngine(isLocalAvailable ? 'dynamodb-local' : 'dynalite');
@@ -77,7 +68,9 @@ export async function startDatabase(): Promise<Database> {
   const started = resources.move();
   return {
     engine: engine.name,
+    /** Endpoint of the engine, without TLS. */
     url: engine.url,
+    /** Environment variables of a function that uses it. */
     environment: {
       TABLE_NAME: TABLE,
       IDEMPOTENCY_TABLE_NAME: IDEMPOTENCY_TABLE,
@@ -103,7 +96,8 @@ export const MESSAGE = {
     'dispatch. Could you tell me when it will arrive, and whether an address in Austria is possible? Thank you!',
 };
 
-async function seed(endpoint: string): Promise<Database['owners']> {
+/** @returns Owners of 10, 100 and 1,000 inquiries, and of as many as fit into one response. */
+async function seed(endpoint: string) {
   const client = DynamoDBDocumentClient.from(createClient(endpoint));
   const entity = createInquiryEntity(TABLE, client);
   const generator = new V7Generator();

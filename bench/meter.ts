@@ -37,10 +37,8 @@ export async function startMeter(engine: string) {
     });
     const text = await response.text();
     consumed.requests++;
-    consumed[/\.(GetItem|Query)$/.test(target) ? 'readUnits' : 'writeUnits'] += unitsOf(
-      input,
-      JSON.parse(text) as Output,
-    );
+    const kind = /\.(GetItem|Query)$/.test(target) ? 'readUnits' : 'writeUnits';
+    consumed[kind] += unitsOf(input, JSON.parse(text) as Output);
     outgoing.writeHead(response.status, { 'content-type': 'application/x-amz-json-1.0' }).end(text);
   };
   const server = createServer((incoming, outgoing) => {
