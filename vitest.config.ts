@@ -29,7 +29,7 @@ export default defineConfig(({ mode }) => {
     test: {
       name,
       include: [`tests/${name}/**/*.test.ts`],
-      globalSetup: ['tests/helpers/engines-setup.ts', 'tests/helpers/report-setup.ts'],
+      globalSetup: 'tests/helpers/engines-setup.ts',
       provide: { hard: mode === 'hard' },
       testTimeout: mode === 'hard' ? 1_800_000 : 120_000,
       hookTimeout: 90_000,

@@ -7,17 +7,11 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openFolder, parseOptions, runCommand, UsageError } from '../lib/command-line.ts';
+import { parseOptions, runCommand, UsageError } from '../lib/command-line.ts';
 import { contenders, prebuilt } from './contenders.ts';
 import { startDatabase } from './database.ts';
 import { limitsUnavailableReason } from './limits.ts';
-import {
-  checkContender,
-  measureColdStart,
-  measureConsumption,
-  measureLists,
-  measureVariant,
-} from './measure.ts';
+import { checkContender, measureColdStart, measureConsumption, measureLists } from './measure.ts';
 import type { Bench, Entrant } from './measure.ts';
 import { formatResults } from './report.ts';
 
@@ -29,23 +23,15 @@ Usage: npm run bench -- [options]
   --only NAME     measure this contender only; may be repeated
                   (${names.join(', ')})
   --against ZIP   measure a package built earlier (its inquiries.zip), too; may be repeated
-  --no-lists      leave out the long lists
-  --out FOLDER    write RESULTS.md and results.json there (default: bench, when nothing is left out or added)
+
+Prints the results. Without options, also writes them to bench/RESULTS.md.
 `;
 
 await runCommand(async () => {
-  const {
-    quick,
-    only,
-    against,
-    'no-lists': noLists,
-    out,
-  } = parseOptions(USAGE, {
+  const { quick, only, against } = parseOptions(USAGE, {
     quick: { type: 'boolean', default: false },
     only: { type: 'string', multiple: true, default: names },
     against: { type: 'string', multiple: true, default: [] },
-    'no-lists': { type: 'boolean', default: false },
-    out: { type: 'string' },
   });
   const unknown = [
     ...only.filter((name) => !names.includes(name)),
@@ -53,8 +39,7 @@ await runCommand(async () => {
   ];
   if (unknown.length > 0) throw new UsageError(`There is no ${unknown.join(', ')} (see --help).`);
 
-  if (out !== undefined) openFolder(out, 'output');
-  const noLimits = limitsUnavailableReason();
+  const noLimits = await limitsUnavailableReason();
   if (noLimits !== undefined) log(`No limits: ${noLimits}. Only CPU times are meaningful.`);
   log('Starting the database and filling its table');
   const database = await startDatabase();
@@ -70,14 +55,16 @@ await runCommand(async () => {
       const target = join(folder, String(entrants.length));
       mkdirSync(target);
       const complete = await contender.build(target);
-      const built = hasTransactions ? complete : { ...complete, hasKeys: false };
+      const variants = complete.variants.filter((variant) => hasTransactions || variant !== 'keyed POST');
+      const built = { ...complete, variants };
       if (contender.constant !== true) {
         await checkContender(bench, built).catch((cause: Error) => {
           throw new Error(`Wrong response of ${contender.title}: ${cause.message}`, { cause });
         });
       }
-      const consumption = built.hasKeys === true ? await measureConsumption(bench, built) : {};
-      entrants.push({ contender, built, coldStarts: [], variants: [], lists: [], consumption });
+      const entrant = { contender, built, costs: new Map(), memory: new Map(), consumption: new Map() };
+      if (variants.includes('keyed POST')) await measureConsumption(bench, entrant);
+      entrants.push(entrant);
     }
 
     // In turns, so that other load on the machine affects all contenders alike.
@@ -85,28 +72,20 @@ await runCommand(async () => {
     for (let round = 1; round <= rounds; round++) {
       for (const entrant of entrants) {
         log(`Cold start ${round} of ${rounds}: ${entrant.contender.title}`);
-        entrant.coldStarts.push(await measureColdStart(bench, entrant));
-        const { hasKeys = false, hasLimit = false } = entrant.built;
-        if (hasKeys) entrant.variants.push(await measureVariant(bench, entrant, 'Keyed'));
-        if (hasLimit) entrant.variants.push(await measureVariant(bench, entrant, 'Limited'));
+        for (const variant of entrant.built.variants) await measureColdStart(bench, entrant, variant);
       }
     }
-    const working = entrants.filter(({ contender }) => contender.constant !== true);
-    const listRounds = noLists ? 0 : quick ? 1 : 3;
+    const listRounds = quick ? 1 : 3;
     for (let round = 1; round <= listRounds; round++) {
-      for (const entrant of working) {
+      for (const entrant of entrants.filter(({ contender }) => contender.constant !== true)) {
         log(`Lists ${round} of ${listRounds}: ${entrant.contender.title}`);
-        entrant.lists.push(await measureLists(bench, entrant));
+        await measureLists(bench, entrant);
       }
     }
-    const report = formatResults(bench, entrants);
+    const report = formatResults(bench, entrants, rounds);
     process.stdout.write(`\n${report}`);
-    const isWhole = !quick && !noLists && against.length === 0 && chosen.length === names.length;
-    const target = out ?? (isWhole ? import.meta.dirname : undefined);
-    if (target !== undefined) {
-      writeFileSync(join(target, 'RESULTS.md'), report);
-      writeFileSync(join(target, 'results.json'), `${JSON.stringify(entrants, null, 2)}\n`);
-      log(`Wrote RESULTS.md and results.json to ${target}`);
+    if (!quick && against.length === 0 && chosen.length === names.length) {
+      writeFileSync(join(import.meta.dirname, 'RESULTS.md'), report);
     }
   } finally {
     rmSync(folder, { recursive: true });

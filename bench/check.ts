@@ -26,13 +26,11 @@ export function checkList(result: string, { sub, email, count }: SeededOwner): v
   deepStrictEqual([list.inquiries[0]?.cognito_sub, list.email, list.count], [sub, email, count]);
 }
 
-/**
- * Checks the contract with an owner who has no inquiries.
- *
- * @param invoke - Sends an event and resolves to the handler's result, both as JSON.
- * @throws Error with the request whose response is wrong as its message and what is wrong as its cause.
- */
-export async function checkContract(invoke: (event: string) => Promise<string>, owner: Owner): Promise<void> {
+/** Sends an event and resolves to the handler's result, both as JSON. */
+type Invoke = (event: string) => Promise<string>;
+
+/** Checks the contract with an owner who has no inquiries. @throws Error with the request, and what is wrong. */
+export async function checkContract(invoke: Invoke, owner: Owner): Promise<void> {
   const claims = claimsOf(owner);
   const get = { method: 'GET', claims };
   const post = { method: 'POST', claims };
@@ -73,36 +71,21 @@ export async function checkContract(invoke: (event: string) => Promise<string>, 
   }
 }
 
-/**
- * Checks POST with the header Idempotency-Key.
- *
- * @param invoke - Sends an event and resolves to the handler's result, both as JSON.
- * @param owner - Has no inquiries.
- * @param other - Another owner.
- * @throws Error with what is wrong as its message.
- */
-export async function checkKeys(
-  invoke: (event: string) => Promise<string>,
-  owner: Owner,
-  other: Owner,
-): Promise<void> {
-  const send = async (
-    sender: Owner,
-    method: string,
-    key?: string,
-    subject = 's',
-  ): Promise<ServiceResponse> => {
-    const body = method === 'POST' ? JSON.stringify({ subject, body: '"line"\n🎈' }) : '';
-    return toResponse(await invoke(makeEvent({ method, claims: claimsOf(sender), key, body })));
+/** Checks Idempotency-Key with an owner who has no inquiries, and another. @throws Error that says what is wrong. */
+export async function checkKeys(invoke: Invoke, owner: Owner, other: Owner): Promise<void> {
+  const post = async (key: string, subject = 's', sender = owner): Promise<ServiceResponse> => {
+    const body = JSON.stringify({ subject, body: '"line"\n🎈' });
+    return toResponse(await invoke(makeEvent({ method: 'POST', claims: claimsOf(sender), key, body })));
   };
   const key = 'c7a1f5de-0d3b-4e0c-9a54-6b9b3f0a2f11';
-  const first = assertCreated(await send(owner, 'POST', key));
-  deepStrictEqual(assertCreated(await send(owner, 'POST', key)), first);
-  assertError(await send(owner, 'POST', key, 'another'), 422, 'IDEMPOTENCY_KEY_REUSED');
-  const ofOther = assertCreated(await send(other, 'POST', key));
+  const first = assertCreated(await post(key));
+  deepStrictEqual(assertCreated(await post(key)), first);
+  assertError(await post(key, 'another'), 422, 'IDEMPOTENCY_KEY_REUSED');
+  const ofOther = assertCreated(await post(key, 's', other));
   deepStrictEqual([ofOther.cognito_sub, ofOther.email], [other.sub, other.email]);
-  const second = assertCreated(await send(owner, 'POST', `${key}-2`));
-  deepStrictEqual(assertList(await send(owner, 'GET')).inquiries, [second, first]);
+  const second = assertCreated(await post(`${key}-2`));
+  const listed = await invoke(makeEvent({ method: 'GET', claims: claimsOf(owner) }));
+  deepStrictEqual(assertList(toResponse(listed)).inquiries, [second, first]);
 }
 
 /** @throws Error when the status of the handler's result, as JSON, is another. */

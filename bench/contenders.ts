@@ -20,11 +20,11 @@ export interface Package {
   readonly module: string;
   /** Bytes of the zip. */
   readonly size: number;
-  /** Whether POST supports the header Idempotency-Key. */
-  readonly hasKeys?: boolean;
-  /** Whether POST supports the variable INQUIRIES_PER_HOUR. */
-  readonly hasLimit?: boolean;
+  readonly variants: readonly Variant[];
 }
+
+/** What POST supports: the header Idempotency-Key, and the variable INQUIRIES_PER_HOUR. */
+export type Variant = 'POST' | 'keyed POST' | 'POST with the limit';
 
 /** CommonJS is what AWS CDK's NodejsFunction builds; the options for ES modules are from Powertools' documentation. */
 const ES_MODULE: BuildOptions = {
@@ -37,9 +37,10 @@ const ES_MODULE: BuildOptions = {
 export const contenders: readonly Contender[] = [
   { name: 'ours', title: 'this service', build: buildOurs },
   bundled('middy-powertools', 'Middy + Powertools + zod', 'handler.mjs', ES_MODULE),
-  withKeys(
-    bundled('powertools-idempotency', 'Middy + Powertools idempotency + zod', 'handler.mjs', ES_MODULE),
-  ),
+  bundled('powertools-idempotency', 'Middy + Powertools idempotency + zod', 'handler.mjs', ES_MODULE, [
+    'POST',
+    'keyed POST',
+  ]),
   bundled('hono', 'Hono', 'handler.mjs', ES_MODULE),
   bundled('plain', 'same packages, plain bundle', 'handler.cjs'),
   bundled('hand-written', 'hand-written SigV4', 'handler.mjs'),
@@ -52,35 +53,34 @@ export function prebuilt(zip: string): Contender {
   return {
     name: title,
     title,
-    async build(folder) {
-      const built = unpack(zip, folder);
-      const code = readFileSync(built.module, 'utf8');
-      return {
-        ...built,
-        hasKeys: code.includes('idempotency-key'),
-        hasLimit: code.includes('INQUIRIES_PER_HOUR'),
-      };
-    },
+    build: async (folder) => unpack(zip, folder),
   };
-}
-
-function withKeys(contender: Contender): Contender {
-  return { ...contender, build: async (folder) => ({ ...(await contender.build(folder)), hasKeys: true }) };
 }
 
 async function buildOurs(folder: string): Promise<Package> {
   const script = join(import.meta.dirname, '../scripts/build.ts');
   execFileSync(process.execPath, [script, '--out', join(folder, 'dist')], { stdio: 'pipe' });
-  return { ...unpack(join(folder, 'dist/inquiries.zip'), folder), hasKeys: true, hasLimit: true };
+  return unpack(join(folder, 'dist/inquiries.zip'), folder);
 }
 
 function unpack(zip: string, folder: string): Package {
   const bytes = readFileSync(zip);
   for (const [name, content] of Object.entries(unzipSync(bytes))) writeFileSync(join(folder, name), content);
-  return { module: join(folder, 'handler.mjs'), size: bytes.length };
+  const module = join(folder, 'handler.mjs');
+  const code = readFileSync(module, 'utf8');
+  const variants: Variant[] = ['POST'];
+  if (code.includes('idempotency-key')) variants.push('keyed POST');
+  if (code.includes('INQUIRIES_PER_HOUR')) variants.push('POST with the limit');
+  return { module, size: bytes.length, variants };
 }
 
-function bundled(name: string, title: string, file: string, options: BuildOptions = {}): Contender {
+function bundled(
+  name: string,
+  title: string,
+  file: string,
+  options: BuildOptions = {},
+  variants: readonly Variant[] = ['POST'],
+): Contender {
   return {
     name,
     title,
@@ -97,7 +97,7 @@ function bundled(name: string, title: string, file: string, options: BuildOption
         logLevel: 'warning',
         ...options,
       });
-      return { module, size: zipSync({ [file]: readFileSync(module) }, { level: 9 }).length };
+      return { module, size: zipSync({ [file]: readFileSync(module) }, { level: 9 }).length, variants };
     },
   };
 }

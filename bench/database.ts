@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { createServer } from 'node:tls';
-import { CreateTableCommand, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
-import { BatchWriteCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { generate } from 'selfsigned';
 import { V7Generator } from 'uuidv7';
 import { dynamoDbLocalUnavailableReason, startEngine } from '../local/database/engines.ts';
@@ -30,25 +29,21 @@ export interface SeededOwner extends Owner {
   readonly count: number;
 }
 
-export interface Database {
-  readonly engine: string;
-  /** Endpoint of the engine, without TLS. */
-  readonly url: string;
-  /** Environment variables of a function that uses it. */
-  readonly environment: Readonly<Record<string, string>>;
-  /** Owners of 10, 100 and 1,000 inquiries, and of as many as fit into one response. */
-  readonly owners: Readonly<Record<'ten' | 'hundred' | 'thousand' | 'fullest', SeededOwner>>;
-  close(): Promise<void>;
-}
+export type Database = Awaited<ReturnType<typeof startDatabase>>;
 
 /** Starts the engine and the TLS proxy, and fills the table. */
-export async function startDatabase(): Promise<Database> {
+export async function startDatabase() {
   await using resources = new AsyncDisposableStack();
   const isLocalAvailable = dynamoDbLocalUnavailableReason() === undefined;
   const engine = await startEngine(isLocalAvailable ? 'dynamodb-local' : 'dynalite');
   resources.defer(() => engine.close());
   await createTable(engine.url, TABLE);
-  await createIdempotencyTable(engine.url);
+  // The table of Powertools' idempotency, as its documentation defines it.
+  await createTable(engine.url, IDEMPOTENCY_TABLE, {
+    KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+    AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+    GlobalSecondaryIndexes: undefined,
+  });
   const owners = await seed(engine.url);
 
   const folder = mkdtempSync(join(tmpdir(), 'inquiries-bench-'));
@@ -73,7 +68,9 @@ export async function startDatabase(): Promise<Database> {
   const started = resources.move();
   return {
     engine: engine.name,
+    /** Endpoint of the engine, without TLS. */
     url: engine.url,
+    /** Environment variables of a function that uses it. */
     environment: {
       TABLE_NAME: TABLE,
       IDEMPOTENCY_TABLE_NAME: IDEMPOTENCY_TABLE,
@@ -99,47 +96,21 @@ export const MESSAGE = {
     'dispatch. Could you tell me when it will arrive, and whether an address in Austria is possible? Thank you!',
 };
 
-/** The table of Powertools' idempotency, as its documentation defines it. */
-async function createIdempotencyTable(endpoint: string): Promise<void> {
-  const client = createClient(endpoint);
-  try {
-    await client.send(
-      new CreateTableCommand({
-        TableName: IDEMPOTENCY_TABLE,
-        KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
-        AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
-        BillingMode: 'PAY_PER_REQUEST',
-      }),
-    );
-    await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.1 }, { TableName: IDEMPOTENCY_TABLE });
-  } finally {
-    client.destroy();
-  }
-}
-
-async function seed(endpoint: string): Promise<Database['owners']> {
+/** @returns Owners of 10, 100 and 1,000 inquiries, and of as many as fit into one response. */
+async function seed(endpoint: string) {
   const client = DynamoDBDocumentClient.from(createClient(endpoint));
-  const entity = createInquiryEntity(TABLE);
+  const entity = createInquiryEntity(TABLE, client);
   const generator = new V7Generator();
 
   const fill = async (owner: Owner, count: number): Promise<SeededOwner> => {
-    const requests = Array.from({ length: count }, (_, index) => {
+    const inquiries = Array.from({ length: count }, (_, index) => {
       const time = Date.UTC(2026, 0, 1, 0, index);
-      const inquiry = {
-        id: generator.generateOrResetWithTs(time).toString(),
-        cognito_sub: owner.sub,
-        email: owner.email,
-        ...MESSAGE,
-        created_at: new Date(time).toISOString(),
-      };
-      const { Item } = entity.put(inquiry).params<{ Item: Record<string, unknown> }>();
-      return { PutRequest: { Item } };
+      const id = generator.generateOrResetWithTs(time).toString();
+      const { sub: cognito_sub, email } = owner;
+      return { id, cognito_sub, email, ...MESSAGE, created_at: new Date(time).toISOString() };
     });
-    // A request writes at most 25 items.
-    for (let index = 0; index < count; index += 25) {
-      const batch = requests.slice(index, index + 25);
-      await client.send(new BatchWriteCommand({ RequestItems: { [TABLE]: batch } }));
-    }
+    const { unprocessed } = await entity.put(inquiries).go();
+    if (unprocessed.length > 0) throw new Error(`${unprocessed.length} inquiries were not stored.`);
     return { ...owner, count };
   };
 

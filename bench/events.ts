@@ -27,7 +27,7 @@ export function makeEvent({ method, claims, body = '', base64 = false, key, quer
     method,
     url: query === undefined ? '/inquiries' : `/inquiries?${query}`,
     httpVersion: '1.1',
-    rawHeaders: Object.entries(headers).flat(),
+    headersDistinct: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]])),
     socket: { remoteAddress: '192.0.2.1' },
   } as IncomingMessage;
   const routeKey = `${method} /inquiries`;

@@ -1,6 +1,7 @@
 /** Lambda's limits on a process, by Linux control groups (version 1 or 2) where they may be written. */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 const ROOT = '/sys/fs/cgroup';
 /** Bytes. */
@@ -12,18 +13,15 @@ const isVersion2 = existsSync(join(ROOT, 'cgroup.controllers'));
 const HIERARCHIES = isVersion2 ? [''] : ['memory', 'cpu'];
 let groups = 0;
 
-/** One group of limits around one process. */
-export type Limits = ReturnType<typeof createLimits>;
-
 /** Why processes cannot be limited here, in one sentence, or undefined when they can. */
-export function limitsUnavailableReason(): string | undefined {
+export async function limitsUnavailableReason(): Promise<string | undefined> {
   try {
     if (isVersion2) writeFileSync(join(ROOT, 'cgroup.subtree_control'), '+cpu +memory');
     const limits = createLimits();
     try {
       limits.throttle();
     } finally {
-      limits.close();
+      await limits.remove();
     }
     return undefined;
   } catch (error) {
@@ -31,7 +29,11 @@ export function limitsUnavailableReason(): string | undefined {
   }
 }
 
-/** Creates a group with the memory limit set. @throws Error where {@link limitsUnavailableReason} has an answer. */
+/**
+ * Creates a group around one process, with the memory limit set.
+ *
+ * @throws Error where {@link limitsUnavailableReason} has an answer.
+ */
 export function createLimits() {
   const name = `inquiries-bench-${process.pid}-${groups++}`;
   const folders = HIERARCHIES.map((hierarchy) => join(ROOT, hierarchy, name));
@@ -56,9 +58,16 @@ export function createLimits() {
       writeFileSync(find('cpu.cfs_period_us'), String(PERIOD));
       return writeFileSync(find('cpu.cfs_quota_us'), String(QUOTA));
     },
-    /** Removes the group; its process must be gone. */
-    close() {
-      for (const folder of folders) rmdirSync(folder);
+    /** Removes the group; its process must have ended. The kernel empties the group a moment later. */
+    async remove(): Promise<void> {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return folders.filter((folder) => existsSync(folder)).forEach((folder) => rmdirSync(folder));
+        } catch (error) {
+          if (attempt === 100) throw error;
+          await sleep(10);
+        }
+      }
     },
   };
 }

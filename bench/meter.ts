@@ -1,16 +1,16 @@
 /** Stands between a contender and the engine, and adds up what its requests to DynamoDB consume. */
 import { createServer } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { close, listen } from '../lib/loopback-server.ts';
 
 export interface Consumption {
   /** Requests, one after the other: round trips. */
-  readonly requests: number;
+  requests: number;
   /** Units of 1 KB, those of the index included; twice as many in a transaction. */
-  readonly writeUnits: number;
+  writeUnits: number;
   /** Units of 4 KB, strongly consistent. */
-  readonly readUnits: number;
+  readUnits: number;
 }
 
 interface Input {
@@ -19,46 +19,38 @@ interface Input {
 type Capacity = { readonly CapacityUnits: number };
 type Output = { readonly ConsumedCapacity?: Capacity | readonly Capacity[] };
 
-const READS = new Set(['GetItem', 'Query']);
+const none = (): Consumption => ({ requests: 0, writeUnits: 0, readUnits: 0 });
 
 export async function startMeter(engine: string) {
-  let requests = 0;
-  let writeUnits = 0;
-  let readUnits = 0;
-  const forward = async (incoming: IncomingMessage): Promise<Response> => {
+  let consumed = none();
+  const forward = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const input = (await json(incoming)) as Input;
-    const passed = Object.entries(incoming.headers).filter(([name]) =>
-      /^(x-amz-|content-type|authorization)/.test(name),
-    );
+    const target = String(incoming.headers['x-amz-target']);
     const response = await fetch(engine, {
       method: 'POST',
-      headers: Object.fromEntries(passed) as Record<string, string>,
+      headers: {
+        'content-type': 'application/x-amz-json-1.0',
+        'x-amz-target': target,
+        authorization: String(incoming.headers.authorization),
+      },
       body: JSON.stringify({ ...input, ReturnConsumedCapacity: 'TOTAL' }),
     });
-    const target = String(incoming.headers['x-amz-target']).split('.').at(-1) ?? '';
-    const units = unitsOf(input, (await response.clone().json()) as Output);
-    requests++;
-    if (READS.has(target)) readUnits += units;
-    else writeUnits += units;
-    return response;
+    const text = await response.text();
+    consumed.requests++;
+    const kind = /\.(GetItem|Query)$/.test(target) ? 'readUnits' : 'writeUnits';
+    consumed[kind] += unitsOf(input, JSON.parse(text) as Output);
+    outgoing.writeHead(response.status, { 'content-type': 'application/x-amz-json-1.0' }).end(text);
   };
   const server = createServer((incoming, outgoing) => {
-    forward(incoming).then(
-      async (response) =>
-        outgoing
-          .writeHead(response.status, { 'content-type': response.headers.get('content-type') ?? '' })
-          .end(await response.text()),
-      (error: Error) => outgoing.destroy(error),
-    );
+    forward(incoming, outgoing).catch((error: Error) => outgoing.destroy(error));
   });
-  const url = `http://127.0.0.1:${await listen(server, 0)}`;
   return {
-    url,
+    url: `http://127.0.0.1:${await listen(server, 0)}`,
     /** What was consumed since the last call. */
     take(): Consumption {
-      const consumption = { requests, writeUnits, readUnits };
-      requests = writeUnits = readUnits = 0;
-      return consumption;
+      const taken = consumed;
+      consumed = none();
+      return taken;
     },
     close: () => close(server),
   };

@@ -24,7 +24,7 @@ export async function startPageServer<Config>(options: {
   readonly folder: string;
   /** Cross-Origin-Opener-Policy. */
   readonly openerPolicy: 'same-origin' | 'unsafe-none';
-  find(path: string, config: Config, url: string): Content | undefined;
+  find(path: string, config: Config): Content | undefined;
   policy(config: Config, url: string): readonly string[];
   allowOrigin?(origin: string | undefined): string | undefined;
   handle?(request: IncomingMessage, response: ServerResponse, config: Config): boolean;
@@ -53,7 +53,7 @@ export async function startPageServer<Config>(options: {
     response.setHeader('x-content-type-options', 'nosniff');
     response.setHeader('referrer-policy', 'no-referrer');
     response.setHeader('cross-origin-opener-policy', options.openerPolicy);
-    const content = options.find(rawPath, config, url);
+    const content = options.find(rawPath, config);
     if (content !== undefined) return end(200, { 'content-type': content.type }, content.data);
     const allowed = options.allowOrigin?.(request.headers.origin);
     if (allowed !== undefined) response.setHeader('access-control-allow-origin', allowed);

@@ -20,7 +20,7 @@ export function toEvent(
   const { rawPath, rawQueryString } = splitTarget(request);
   const now = new Date();
   const requestId = randomUUID();
-  const { cookie, ...headers } = toHeaders(request.rawHeaders);
+  const { cookie, ...headers } = toHeaders(request);
   const host = headers['host'] ?? 'localhost';
   const sourceIp = request.socket.remoteAddress ?? '127.0.0.1';
   const query = new URLSearchParams(rawQueryString);
@@ -69,14 +69,10 @@ export function toEvent(
 }
 
 /** Headers with names in lower case; values of repeated names are joined by commas. */
-export function toHeaders(rawHeaders: readonly string[]): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = (rawHeaders[index] ?? '').toLowerCase();
-    const value = rawHeaders[index + 1] ?? '';
-    headers[name] = headers[name] === undefined ? value : `${headers[name]},${value}`;
-  }
-  return headers;
+export function toHeaders({ headersDistinct }: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(',')]),
+  );
 }
 
 /** Common Log Format: `20/Nov/2026:05:34:00 +0000`. */

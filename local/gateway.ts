@@ -32,7 +32,7 @@ export interface GatewayOptions {
   /** Receives one line for each failed invocation. */
   readonly log: (line: string) => void;
   /** Called for each response that has been sent. */
-  readonly onResponse?: (response: CompletedResponse) => void;
+  readonly onResponse?: ((response: CompletedResponse) => void) | undefined;
 }
 
 export interface CompletedResponse {
@@ -89,7 +89,7 @@ export function createGateway({
     if (headerSize(request) > limits.headers) {
       return reply(response, replies.headersTooLarge);
     }
-    const headers = toHeaders(request.rawHeaders);
+    const headers = toHeaders(request);
     if (isPreflight(request, headers))
       return preflight(response, corsOrigins.includes(headers['origin'] ?? ''));
 

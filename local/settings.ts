@@ -47,15 +47,10 @@ export function readSettings(args: readonly string[], env: NodeJS.ProcessEnv) {
     OPTIONS,
     args.map((arg) => (arg === '--inspect' ? '--inspect=9229' : arg)),
   );
-  const port = options.port ?? (env['PORT'] || '3000');
   // Issuer, docs, contact form, mailbox and demo take the next five.
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_530) {
-    throw new UsageError(`The port must be a number from 0 to 65530, not "${port}".`);
-  }
-  const inspect = options.inspect === undefined ? undefined : Number(options.inspect);
-  if (inspect !== undefined && !(Number.isInteger(inspect) && inspect > 0 && inspect <= 65_535)) {
-    throw new UsageError(`The inspector's port must be a number from 1 to 65535, not "${options.inspect}".`);
-  }
+  const port = parsePort('The port', options.port ?? (env['PORT'] || '3000'), 0, 65_530);
+  const inspect =
+    options.inspect === undefined ? undefined : parsePort("The inspector's port", options.inspect, 1, 65_535);
   const engine = engineNames.find((name) => name === options.engine);
   if (options.engine !== undefined && engine === undefined) {
     throw new UsageError(`The engine must be ${engineNames.join(' or ')}, not "${options.engine}".`);
@@ -65,17 +60,24 @@ export function readSettings(args: readonly string[], env: NodeJS.ProcessEnv) {
     throw new UsageError(`--in-memory excludes --${reset ? 'reset' : 'data'}.`);
   }
   return {
-    port: Number(port),
+    port,
     engine,
     /** The data folder; undefined to keep nothing. */
     folder: inMemory ? undefined : resolve(data ?? DATA_FOLDER),
     reset,
-    watching: options.watch,
+    liveForm: options.watch,
     corsOrigins: (options['cors-origin'] ?? []).map(parseOrigin),
     inspect,
     /** Variables of the function and the mailer. */
-    functions: readVariables(env),
+    settings: readVariables(env),
   };
+}
+
+/** @throws UsageError for anything but a number in the range. */
+function parsePort(name: string, text: string, minimum: number, maximum: number): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port >= minimum && port <= maximum) return port;
+  throw new UsageError(`${name} must be a number from ${minimum} to ${maximum}, not "${text}".`);
 }
 
 /** Reads a value of --cors-origin. @throws UsageError unless it is an origin as browsers send it. */

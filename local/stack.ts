@@ -24,9 +24,7 @@ export interface StackOptions {
   /** Where inquiries are kept; absent: in memory. */
   readonly folder?: string | undefined;
   /** Where the issuer's key is kept; absent: in memory. */
-  readonly keysFile?: string;
-  /** URL of the module with the handler. Default: the source. */
-  readonly handler?: URL;
+  readonly keysFile?: string | undefined;
   /** Origins of other pages that may sign in and call the API, as the contact form does. */
   readonly corsOrigins?: readonly string[];
   /** Serves the form from its sources, and applies their changes to open pages. Default: serves web/dist. */
@@ -42,7 +40,7 @@ export interface StackOptions {
   /** Receives each line that the functions and the gateway log. Default: standard output, without metrics. */
   readonly log?: (line: string) => void;
   /** Called for each response of the gateway. */
-  readonly onResponse?: (response: CompletedResponse) => void;
+  readonly onResponse?: ((response: CompletedResponse) => void) | undefined;
 }
 
 export type Stack = Awaited<ReturnType<typeof startStack>>;
@@ -68,7 +66,6 @@ export async function startStack({
   engine: engineName = dynamoDbLocalUnavailableReason() === undefined ? 'dynamodb-local' : 'dynalite',
   folder,
   keysFile,
-  handler = new URL('../src/handler.ts', import.meta.url),
   corsOrigins: otherOrigins = [],
   liveForm = false,
   branding = {},
@@ -87,29 +84,24 @@ export async function startStack({
     throw Object.assign(new Error(`Port ${checked} is in use.`), { code: 'EADDRINUSE', port: checked });
   }
   const portAt = (offset: number): number => (port === 0 ? 0 : port + offset);
-  const demo = await startDemoServer(portAt(5));
-  resources.defer(() => demo.close());
+  const closeLater = <Part extends { close(): Promise<void> } | undefined>(part: Part): Part => {
+    resources.defer(() => part?.close());
+    return part;
+  };
+  const demo = closeLater(await startDemoServer(portAt(5)));
   const embedders = [...otherOrigins, demo.url];
-  const form = await startFormServer(portAt(3), { live: liveForm, embedders });
-  resources.defer(() => form.close());
+  const form = closeLater(await startFormServer(portAt(3), { live: liveForm, embedders }));
   const corsOrigins = [...new Set([form.url, ...embedders])] as [string, ...string[]];
-  const docs = await startDocsServer(portAt(2));
-  resources.defer(() => docs.close());
+  const docs = closeLater(await startDocsServer(portAt(2)));
   // Mail is driven by the table's stream, which dynalite does not have.
-  const mailbox = engineName === 'dynalite' ? undefined : await startMailbox(portAt(4));
-  resources.defer(async () => mailbox?.close());
-  const issuer = await startIssuer({
-    port: portAt(1),
-    ...(keysFile !== undefined && { keysFile }),
-    webOrigins: [...corsOrigins, docs.url],
-  });
-  resources.defer(() => issuer.close());
+  const mailbox = closeLater(engineName === 'dynalite' ? undefined : await startMailbox(portAt(4)));
+  const webOrigins = [...corsOrigins, docs.url] as const;
+  const issuer = closeLater(await startIssuer({ port: portAt(1), keysFile, webOrigins }));
 
   const starting = startEngine(engineName, folder);
   // Loaded while the engine's process starts.
   const loading = Promise.all([mailbox?.load(), form.load()]);
-  const engine = await starting;
-  resources.defer(() => engine.close());
+  const engine = closeLater(await starting);
   await loading;
   const streamArn = await openTable(engine, tableName);
 
@@ -127,7 +119,7 @@ export async function startStack({
     ...settings,
   };
   const lambda = await startFunction({
-    module: handler.href,
+    module: new URL('../src/handler.ts', import.meta.url).href,
     environment: { ...environment, CORS_ORIGIN: form.url },
     timeout: limits.timeout,
     ...(inspect !== undefined && {
@@ -138,7 +130,7 @@ export async function startStack({
     }),
     log,
   });
-  resources.defer(() => lambda.close());
+  closeLater(lambda);
 
   const mailer = await startFunction({
     module: new URL('../src/mailer/handler.ts', import.meta.url).href,
@@ -169,9 +161,9 @@ export async function startStack({
     authorize: createAuthorizer({ issuer: issuer.url, audience: [issuer.audience] }),
     invoke: (event, requestId) =>
       lambda.invoke(engineName === 'dynalite' ? withoutKey(event) : event, requestId),
-    corsOrigins: [...corsOrigins, docs.url],
+    corsOrigins: webOrigins,
     log,
-    ...(onResponse !== undefined && { onResponse }),
+    onResponse,
   });
   await ready;
   const url = `http://127.0.0.1:${await listen(gateway, port)}`;

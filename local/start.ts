@@ -65,21 +65,15 @@ export const main: Main = async (args, io) => {
   if (settings.reset) {
     for (const engine of engineNames) rmSync(join(folder, engine), { recursive: true, force: true });
   }
-  const building = settings.watching ? undefined : buildFormWhenStale();
+  const building = settings.liveForm ? undefined : buildFormWhenStale();
   building?.catch(() => undefined);
   const keysFile = join(folder, 'issuer-keys.json');
   const branding = readFileSync(join(ROOT, 'web/config.example.json'), 'utf8');
   const stack = await startStack({
-    port: settings.port,
-    engine: settings.engine,
-    folder: settings.folder,
+    ...settings,
     keysFile,
-    inspect: settings.inspect,
     ready: building,
-    settings: settings.functions,
     branding: JSON.parse(branding) as Record<string, unknown>,
-    corsOrigins: settings.corsOrigins,
-    liveForm: settings.watching,
     ...(io.stdout.isTTY === true && {
       log: (line) => print(formatLogLine(line)),
       onResponse: (response) => print(formatResponse(response)),
@@ -107,7 +101,7 @@ export const main: Main = async (args, io) => {
   undo.move();
   started.stack = stack;
   void engine.failed.then(({ message }) => fail(message));
-  if (settings.watching) await reloadOnChange(stack, print);
+  if (settings.liveForm) await reloadOnChange(stack, print);
   print(describe(stack, settings, folder, await building));
 };
 
@@ -175,7 +169,7 @@ function row(label: string, value: string, note = ''): string {
 
 function describe(
   { url, formUrl, corsOrigins, docsUrl, demoUrl, mailboxUrl, issuer, engine, tableName }: Stack,
-  { engine: chosen, folder: kept, inspect, watching }: Settings,
+  { engine: chosen, folder: kept, inspect, liveForm }: Settings,
   folder: string,
   isBuilt = false,
 ): string {
@@ -183,7 +177,7 @@ function describe(
   const name = engine.name === 'dynalite' ? 'dynalite' : 'DynamoDB Local';
   const reason = engine.name === chosen ? undefined : dynamoDbLocalUnavailableReason();
   const builtNote = isBuilt ? '(web/dist was missing or old and has been built)' : '';
-  const formNote = watching ? '(from web/; changes apply in the open page)' : builtNote;
+  const formNote = liveForm ? '(from web/; changes apply in the open page)' : builtNote;
   const lines = [
     `\n${styleText('bold', 'Inquiry service')}, running on this machine until Ctrl-C.\n`,
     row('Form', formUrl, formNote),

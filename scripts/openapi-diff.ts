@@ -21,7 +21,7 @@ Lists the changes of the OpenAPI document since a git revision; exits 1 when one
   --document FILE   the current document (default: docs/openapi.yaml)
 `;
 
-export const main: Main = async (args, { stdout, stderr: errors, env }) => {
+export const main: Main = async (args, { stdout, stderr, env }) => {
   const options = parseOptions(
     USAGE,
     {
@@ -43,20 +43,15 @@ export const main: Main = async (args, { stdout, stderr: errors, env }) => {
     const base = join(folder, 'base.yaml');
     writeFileSync(base, earlier);
     const cli = join(ROOT, 'node_modules/@redocly/cli/bin/cli.js');
-    const {
-      status,
-      error,
-      stdout: report,
-      stderr,
-    } = spawnSync(
+    const diff = spawnSync(
       process.execPath,
       [cli, 'diff', base, document, '--config', join(ROOT, 'redocly.yaml'), '--fail-on', 'major'],
       { encoding: 'utf8', env: { ...env, REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' } },
     );
-    if (error) throw error;
-    stdout.write(report);
-    errors.write(stderr);
-    return status ?? 1;
+    if (diff.error) throw diff.error;
+    stdout.write(diff.stdout);
+    stderr.write(diff.stderr);
+    return diff.status ?? 1;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -11,6 +11,8 @@ interface Environment {
   Variables: { owner: Owner };
 }
 
+const describe = (error: string) => ({ error, message: `refused: ${error}` });
+
 const app = new Hono<Environment>();
 
 app.use(async (context, next) => {
@@ -21,9 +23,7 @@ app.use(async (context, next) => {
 
 app.on(['GET', 'POST'], '/inquiries', async (context, next) => {
   const owner = parseOwner(context.env.requestContext.authorizer?.jwt?.claims);
-  if (!owner) {
-    return context.json({ error: 'Unauthorized', message: 'Invalid or missing required JWT claims' }, 401);
-  }
+  if (!owner) return context.json(describe('Unauthorized'), 401);
   context.set('owner', owner);
   return next();
 });
@@ -31,31 +31,24 @@ app.on(['GET', 'POST'], '/inquiries', async (context, next) => {
 app.get('/inquiries', async (context) => {
   const owner = context.get('owner');
   const query = parseListQuery(context.req.query());
-  if (query === undefined) return context.json({ error: 'BAD_REQUEST', message: 'Bad limit or before' }, 400);
+  if (query === undefined) return context.json(describe('BAD_REQUEST'), 400);
   const { inquiries, headers } = await listInquiries(owner, query);
   return context.json({ email: owner.email, count: inquiries.length, inquiries }, 200, { ...headers });
 });
 
 app.post('/inquiries', async (context) => {
   const text = await context.req.text();
-  if (text === '') return context.json({ error: 'BAD_REQUEST', message: 'No body' }, 400);
-  const request = parseRequest(text);
-  if (!request) {
-    return context.json({ error: 'BAD_REQUEST', message: 'subject and body must be strings' }, 400);
-  }
+  const request = text === '' ? undefined : parseRequest(text);
+  if (!request) return context.json(describe('BAD_REQUEST'), 400);
   return context.json({ inquiry: await createInquiry(context.get('owner'), request) }, 201);
 });
 
-app.all('/inquiries', (context) =>
-  context.json({ error: 'METHOD_NOT_ALLOWED', message: 'Allowed: GET, POST' }, 405, { Allow: 'GET, POST' }),
-);
+app.all('/inquiries', (context) => context.json(describe('METHOD_NOT_ALLOWED'), 405, { Allow: 'GET, POST' }));
 
 app.onError((error, context) => {
-  if (isTooLarge(error)) {
-    return context.json({ error: 'PAYLOAD_TOO_LARGE', message: 'Inquiry too large' }, 413);
-  }
+  if (isTooLarge(error)) return context.json(describe('PAYLOAD_TOO_LARGE'), 413);
   console.error(error.name);
-  return context.json({ error: 'INTERNAL_SERVER_ERROR', message: 'Internal server error' }, 500);
+  return context.json(describe('INTERNAL_SERVER_ERROR'), 500);
 });
 
 export const handler = handle(app);

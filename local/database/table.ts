@@ -50,14 +50,18 @@ export const createClient = (endpoint: string): DynamoDBClient =>
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   });
 
-/** Creates the table on a local engine, if it does not exist, and waits until it is active. */
+/**
+ * Creates the table on a local engine, if it does not exist, and waits until it is active.
+ *
+ * @param changes - Replace parts of the definition.
+ */
 export async function createTable(
   endpoint: string,
   TableName: string,
-  stream?: StreamSpecification,
+  changes: Partial<CreateTableCommandInput> = {},
 ): Promise<void> {
   const client = createClient(endpoint);
-  const input = { TableName, ...tableDefinition, ...(stream && { StreamSpecification: stream }) };
+  const input = { TableName, ...tableDefinition, ...changes };
   try {
     await client.send(new CreateTableCommand(input)).catch((error: Error) => {
       if (error.name !== 'ResourceInUseException') throw error;
@@ -79,7 +83,7 @@ export async function openTable(
   TableName: string,
 ): Promise<string | undefined> {
   const hasStreams = name === 'dynamodb-local';
-  await createTable(url, TableName, hasStreams ? STREAM : undefined);
+  await createTable(url, TableName, hasStreams ? { StreamSpecification: STREAM } : {});
   const client = createClient(url);
   try {
     const { Table } = await client.send(new DescribeTableCommand({ TableName }));

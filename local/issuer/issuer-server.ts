@@ -20,12 +20,15 @@ export type Issuer = Awaited<ReturnType<typeof startIssuer>>;
  * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
  * @throws UsageError naming the key file when it cannot be used.
  */
-export async function startIssuer(options: {
+export async function startIssuer({
+  port,
+  keysFile,
+  webOrigins = [],
+}: {
   port: number;
-  keysFile?: string;
+  keysFile?: string | undefined;
   webOrigins?: readonly string[];
 }) {
-  const { port, keysFile, webOrigins = [] } = options;
   const key = keysFile === undefined ? await createKey() : await readKey(keysFile, { create: true });
   const server = createServer();
   const url = `http://127.0.0.1:${await listen(server, port)}`;

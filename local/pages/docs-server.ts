@@ -52,21 +52,14 @@ export const startDocsServer = (port: number) =>
 
 /** The content of a path. The document is read on each request, so a new one needs no restart. */
 function find(path: string, config: DocsConfig): Content | undefined {
-  switch (path) {
-    case '/openapi.json':
-      return { type: 'application/json', data: JSON.stringify(readDocument(config), null, 2) };
-    case '/openapi.yaml':
-      return {
-        type: 'application/yaml',
-        data: stringify(readDocument(config), { aliasDuplicateObjects: false }),
-      };
-    case '/page.json': {
-      const page = { clientId: config.clientId, spec: toPageDocument(readDocument(config), config) };
-      return { type: 'application/json', data: JSON.stringify(page) };
-    }
-    default:
-      return undefined;
+  if (!['/openapi.json', '/openapi.yaml', '/page.json'].includes(path)) return undefined;
+  const document = readDocument(config);
+  if (path === '/openapi.yaml') {
+    return { type: 'application/yaml', data: stringify(document, { aliasDuplicateObjects: false }) };
   }
+  const page = { clientId: config.clientId, spec: toPageDocument(document, config) };
+  const data = JSON.stringify(path === '/page.json' ? page : document, null, 2);
+  return { type: 'application/json', data };
 }
 
 /** The document with the running gateway as its server. */

@@ -32,7 +32,7 @@ export const buildFormWhenStale = async (): Promise<boolean> => buildPageWhenSta
  */
 export async function startFormServer(
   port: number,
-  { live = false, embedders = [] }: { readonly live?: boolean; readonly embedders?: readonly string[] } = {},
+  { live, embedders }: { readonly live: boolean; readonly embedders: readonly string[] },
 ) {
   let vite: ViteDevServer | undefined;
   const page = await startPageServer<FormConfig>({

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { request } from 'node:http';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
 
 export interface Answer {
   readonly status: number;
@@ -22,25 +24,18 @@ export async function send(
     body,
   }: { method?: string; headers?: string[]; body?: string | Buffer } = {},
 ): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   // Given an array, node:http adds neither of these itself.
   const host = ['host', new URL(url).host];
   const length = body === undefined ? [] : ['content-length', String(Buffer.byteLength(body))];
-  const outgoing = request(
-    url,
-    { method, headers: [...host, ...headers, ...length], agent: false },
-    (incoming) => {
-      const chunks: Buffer[] = [];
-      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-      incoming.on('error', reject);
-      incoming.on('end', () => {
-        const text = Buffer.concat(chunks).toString();
-        const json: unknown = text === '' ? undefined : JSON.parse(text);
-        resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text, json });
-      });
-    },
-  );
-  outgoing.on('error', reject);
-  outgoing.end(body);
-  return promise;
+  const outgoing = request(url, { method, headers: [...host, ...headers, ...length], agent: false });
+  // An error after the response has begun: the server does not read the rest of the request.
+  outgoing.on('error', () => undefined).end(body);
+  const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
+  const content = await text(incoming);
+  return {
+    status: incoming.statusCode ?? 0,
+    headers: incoming.headers,
+    text: content,
+    json: content === '' ? undefined : JSON.parse(content),
+  };
 }

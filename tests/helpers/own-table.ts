@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, DynamoDBDocumentClient, paginateScan, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { inject } from 'vitest';
-import { createTable } from '../../local/database/table.ts';
+import { createClient, createTable } from '../../local/database/table.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import type { Identity } from '../../src/identity.ts';
@@ -48,19 +47,15 @@ export async function createOwnTable(
 ) {
   const name = `inquiries-${randomUUID()}`;
   await create(engine, name);
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  const client = DynamoDBDocumentClient.from(
-    new DynamoDBClient({ endpoint: engine, region: 'local', credentials }),
-  );
+  const client = DynamoDBDocumentClient.from(createClient(engine));
   const scan = async (sub?: string): Promise<Partial<Stored>[]> => {
-    const items: Partial<Stored>[] = [];
     const filter = sub !== undefined && {
       FilterExpression: 'cognito_sub = :sub',
       ExpressionAttributeValues: { ':sub': sub },
     };
     const input = { TableName: name, ConsistentRead: true, ProjectionExpression: FIELDS.join(), ...filter };
-    for await (const page of paginateScan({ client }, input)) items.push(...(page.Items ?? []));
-    return items;
+    const pages = await Array.fromAsync(paginateScan({ client }, input));
+    return pages.flatMap(({ Items = [] }) => Items);
   };
   return {
     engine,
@@ -71,8 +66,8 @@ export async function createOwnTable(
       TABLE_NAME: name,
       AWS_ENDPOINT_URL_DYNAMODB: endpoint,
       AWS_REGION: 'local',
-      AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+      AWS_ACCESS_KEY_ID: 'local',
+      AWS_SECRET_ACCESS_KEY: 'local',
     }),
     /** The inquiries stored under a `sub`, or by everybody, read past the service. */
     rows: async (sub?: string): Promise<Stored[]> =>

@@ -1,15 +1,10 @@
-import { appendFileSync } from 'node:fs';
 import { afterAll, inject } from 'vitest';
 
-/** One line of the table that is printed at the end. */
-export interface Counted {
-  /** Number of the section and what was counted. */
-  readonly what: string;
-  readonly cases: number;
-  /** Cases that did not hold. */
-  readonly exceptions: number;
-  /** Milliseconds of the slowest answer, where it was measured. */
-  readonly slowest?: number;
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Whether the counts run in full. */
+    hard: boolean;
+  }
 }
 
 /** Whether the counts run in full (npm run test:hard) or as a fast selection (npm test). */
@@ -21,7 +16,7 @@ export function select<Case>(cases: readonly Case[], every: number): Case[] {
 }
 
 /**
- * Counts cases of one kind and reports them when the file has ended.
+ * Counts cases of one kind and prints the counts when the file has ended.
  *
  * @returns Runs one case: it counts, and it rethrows what the case throws. A case that returns a number says how
  * many milliseconds its slowest answer took.
@@ -32,8 +27,8 @@ export function createTally(what: string): (run: () => Promise<number | void>) =
   let slowest = 0;
   afterAll(() => {
     if (cases === 0) return;
-    const counted: Counted = { what, cases, exceptions, ...(slowest > 0 && { slowest }) };
-    appendFileSync(inject('tallies'), `${JSON.stringify(counted)}\n`);
+    const time = slowest > 0 ? `, slowest ${slowest.toFixed()} ms` : '';
+    process.stdout.write(`${what}: ${cases} cases, ${exceptions} exceptions${time}\n`);
   });
   return async (run) => {
     cases++;

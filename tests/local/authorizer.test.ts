@@ -9,9 +9,7 @@ import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createAuthorizer } from '../../local/authorizer.ts';
 import type { Authorize } from '../../local/authorizer.ts';
-import { createGateway } from '../../local/gateway.ts';
 import { close, listen } from '../../lib/loopback-server.ts';
-import { send } from '../helpers/http.ts';
 
 type Fields = Record<string, unknown>;
 const AUDIENCE = 'client-1';
@@ -169,24 +167,6 @@ describe('the authorizer', () => {
       claims: { iss: issuer, aud: AUDIENCE, sub: 's', iat: '1718722804', exp: '9999999999', ...passed },
     });
   });
-});
-
-it('reads a token from one Authorization header only', async () => {
-  const gateway = createGateway({
-    authorize,
-    invoke: () => Promise.reject(new Error('invoked')),
-    corsOrigins: ['https://www.example.com'],
-    log: () => undefined,
-  });
-  const url = `http://127.0.0.1:${await listen(gateway, 0)}/inquiries`;
-  const good = token();
-  const inBody = `access_token=${good}`;
-  for (const name of ['Cookie', 'X-Authorization', 'Proxy-Authorization']) {
-    const answer = await send(`${url}?${inBody}`, { method: 'POST', headers: [name, good], body: inBody });
-    expect(answer.status).toBe(401);
-  }
-  expect((await send(url, { headers: ['Authorization', good] })).status).toBe(500);
-  await close(gateway);
 });
 
 describe('the issuer’s keys', () => {

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Authorize } from '../../local/authorizer.ts';
-import { FunctionTimeout } from '../../local/lambda/sandbox.ts';
 import { createGateway } from '../../local/gateway.ts';
 import type { CompletedResponse } from '../../local/gateway.ts';
 import { close, listen } from '../../lib/loopback-server.ts';
@@ -76,10 +75,17 @@ describe('routes', () => {
     expect(events).toEqual([]);
   });
 
-  it('shows the authorizer repeated Authorization headers joined, so that none is trusted by chance', async () => {
+  it.each([
+    // Joined, so that neither is trusted by chance.
+    [['Authorization', 'a', 'authorization', 'b'], 'a,b'],
+    [['Cookie', 'a'], 'undefined'],
+    [['X-Authorization', 'a'], 'undefined'],
+    [['Proxy-Authorization', 'a'], 'undefined'],
+  ])('passes the authorizer of the headers %j and of query and body only %s', async (headers, passed) => {
     authorize = async (header) => ({ challenge: String(header) });
-    const answer = await send(url, { headers: ['Authorization', 'a', 'authorization', 'b'] });
-    expect(answer.headers['www-authenticate']).toBe('a,b');
+    const body = 'access_token=a';
+    const answer = await send(`${url}?${body}`, { method: 'POST', headers, body });
+    expect(answer.headers['www-authenticate']).toBe(passed);
   });
 });
 
@@ -146,9 +152,8 @@ describe('the event', () => {
 
   it('has no body, cookies or query parameters where there are none', async () => {
     await send(url);
-    expect(Object.keys(events[0] ?? {}).join(' ')).toBe(
-      'version routeKey rawPath rawQueryString headers requestContext isBase64Encoded',
-    );
+    for (const name of ['body', 'cookies', 'queryStringParameters'])
+      expect(events[0]).not.toHaveProperty(name);
   });
 
   it.each([
@@ -185,11 +190,20 @@ describe('CORS', () => {
       }).flat(),
     });
 
-  it.each([ORIGIN, OTHER])('answers a preflight of %s itself, without a token', async (origin) => {
+  it.each([
+    [ORIGIN, ORIGIN],
+    [OTHER, OTHER],
+    [`${OTHER}.evil.example`, ORIGIN],
+    [`${ORIGIN},${OTHER}`, ORIGIN],
+    ['null', ORIGIN],
+  ])('answers a preflight of %s itself, without a token, and allows %s', async (origin, allowed) => {
     authorize = () => Promise.reject(new Error('asked'));
     const { status, headers, text } = await preflight(origin);
     expect({ status, text, vary: headers['vary'] }).toEqual({ status: 204, text: '', vary: 'Origin' });
-    expect(headers['access-control-allow-origin']).toBe(origin);
+    expect(headers['access-control-allow-origin']).toBe(allowed);
+    for (const name of ['access-control-allow-methods', 'access-control-allow-headers']) {
+      expect(name in headers).toBe(origin === allowed);
+    }
     expect(events).toEqual([]);
   });
 
@@ -210,17 +224,6 @@ describe('CORS', () => {
       allow_origins: 'local.cors_origin',
     }).toEqual(settings);
   });
-
-  it.each([`${OTHER}.evil.example`, `${ORIGIN},${OTHER}`, 'null'])(
-    'allows the foreign origin %s nothing',
-    async (origin) => {
-      const { status, headers } = await preflight(origin);
-      expect(status).toBe(204);
-      expect(headers).not.toHaveProperty('access-control-allow-methods');
-      expect(headers).not.toHaveProperty('access-control-allow-headers');
-      expect(headers['access-control-allow-origin']).toBe(ORIGIN);
-    },
-  );
 
   it.each([
     [ORIGIN, ORIGIN],
@@ -260,12 +263,6 @@ describe('limits', () => {
   const post = (body: string | Buffer, type = 'application/json') =>
     send(url, { method: 'POST', headers: ['Content-Type', type], body });
 
-  it('answers 413 to a body over 10 MB', async () => {
-    const answer = await post(Buffer.alloc(10 * 1024 * 1024 + 1, 0x20));
-    expect(answer).toMatchObject({ status: 413, json: { message: 'Request Entity Too Large' } });
-    expect(events).toEqual([]);
-  });
-
   it('answers 413 when the event is over the 6 MB of Lambda, escapes and base64 counted', async () => {
     expect((await post('x'.repeat(6_280_000))).status).toBe(200);
     expect((await post('x'.repeat(6_292_000))).status).toBe(413);
@@ -282,7 +279,7 @@ describe('limits', () => {
     invoke = responseOf(LAMBDA_PAYLOAD_LIMIT);
     expect((await fetch(url)).status).toBe(200);
     invoke = responseOf(LAMBDA_PAYLOAD_LIMIT + 1);
-    expect(await send(url)).toMatchObject({ status: 500, json: { message: 'Internal Server Error' } });
+    expect((await send(url)).status).toBe(500);
   });
 });
 
@@ -323,13 +320,6 @@ describe('the function’s result', () => {
     expect(answer).toMatchObject({ status: 500, json: { message: 'Internal Server Error' } });
     expect(answer.headers['access-control-allow-origin']).toBe(ORIGIN);
     expect(logged).toHaveLength(1);
-  });
-
-  it('is 500 when the function fails and 503 when it times out', async () => {
-    invoke = () => Promise.reject(new Error('boom'));
-    expect(await send(url)).toMatchObject({ status: 500, json: { message: 'Internal Server Error' } });
-    invoke = () => Promise.reject(new FunctionTimeout('slow'));
-    expect(await send(url)).toMatchObject({ status: 503, json: { message: 'Service Unavailable' } });
   });
 });
 

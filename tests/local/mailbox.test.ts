@@ -7,11 +7,6 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { close, listen } from '../../lib/loopback-server.ts';
 import { startMailbox } from '../../local/mailbox.ts';
 
-const readMails = async (mailbox: string): Promise<{ subject: string }[]> => {
-  const response = await fetch(`${mailbox}/store`);
-  return ((await response.json()) as { emails: { subject: string }[] }).emails;
-};
-
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
   for (const end of closing.splice(0).toReversed()) await end();
@@ -29,7 +24,11 @@ const open = async () => {
       headers: { authorization: 'AWS4-HMAC-SHA256 x', 'content-type': 'application/json' },
       body: JSON.stringify({ FromEmailAddress: 'a@example.com', Destination: {}, Content: content }),
     });
-  return { ...mailbox, sendMail, mails: () => readMails(mailbox.url) };
+  const mails = async () => {
+    const response = await fetch(`${mailbox.url}/store`);
+    return ((await response.json()) as { emails: { subject: string }[] }).emails;
+  };
+  return { ...mailbox, sendMail, mails };
 };
 
 it('shows its page and nothing from elsewhere', async () => {
@@ -45,13 +44,10 @@ it('answers neither to another name (DNS rebinding) nor to a page of another ori
   const foreign = request(`${url}/store`, { headers: { host: `mail.example:${new URL(url).port}` } }).end();
   const [response] = (await once(foreign, 'response')) as [import('node:http').IncomingMessage];
   expect([response.statusCode, response.headers.location, await text(response)]).toEqual([302, url, '']);
-  const clear = await fetch(`${url}/clear-store`, {
-    method: 'POST',
-    headers: { origin: 'https://mail.example' },
-  });
-  expect(clear.status).toBe(403);
+  const clear = (origin: string) => fetch(`${url}/clear-store`, { method: 'POST', headers: { origin } });
+  expect((await clear('https://mail.example')).status).toBe(403);
   expect(await mails()).toMatchObject([{ subject: 'secret' }]);
-  await fetch(`${url}/clear-store`, { method: 'POST', headers: { origin: url } });
+  await clear(url);
   expect(await mails()).toEqual([]);
 });
 

@@ -4,12 +4,17 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { runMain } from '../../lib/command-line.ts';
 import { close, listen } from '../../lib/loopback-server.ts';
 import { buildPage } from '../../lib/page-build.ts';
 import { dynamoDbLocalUnavailableReason } from '../../local/database/engines.ts';
 import { main } from '../../local/start.ts';
-import { createIo } from '../helpers/io.ts';
+import { run } from '../helpers/io.ts';
+
+// A build would go on after the refusal, and the end of this file would cut it off.
+vi.mock(import('../../local/pages/form-server.ts'), async (importOriginal) => ({
+  ...(await importOriginal()),
+  buildFormWhenStale: async () => false,
+}));
 
 let folder = '';
 beforeEach(() => {
@@ -22,18 +27,17 @@ afterEach(() => {
 
 /** Expects exit code 2 and one line. @returns The line. */
 async function refusalOf(args: string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
-  const { io, stdout, stderr } = createIo({ env });
   const listeners = process.listenerCount('SIGINT');
-  expect([await runMain(main, args, io), stdout()]).toEqual([2, '']);
-  expect(stderr()).toMatch(/^[^\n]+\n$/);
+  const { code, stdout, stderr } = await run(main, args, { env });
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr).toMatch(/^[^\n]+\n$/);
   expect(process.listenerCount('SIGINT')).toBe(listeners);
-  return stderr().trimEnd();
+  return stderr.trimEnd();
 }
 
 it('prints the usage for --help', async () => {
-  const { io, stdout } = createIo();
-  expect(await runMain(main, ['--help'], io)).toBe(0);
-  expect(stdout()).toMatch(/^Usage: npm start/);
+  const { code, stdout } = await run(main, ['--help']);
+  expect([code, stdout.split('\n')[0]]).toEqual([0, 'Usage: npm start -- [options]']);
 });
 
 describe('refuses', () => {
@@ -88,14 +92,13 @@ describe('refuses', () => {
   });
 
   it.each([
-    ['start', 'in_memory', [], '--in-memory', 'npm start -- --in-memory'],
-    ['start', 'port', [], '--port', 'npm start -- --port <value>'],
-    ['start', 'cors_origin', [], '--cors-origin', 'npm start -- --cors-origin <value>'],
-    ['dev', 'inspect', [], '--inspect', 'npm run dev -- --inspect'],
-    ['start', 'none', ['dynalite'], '--engine', 'npm start -- --engine <value>'],
-  ])('an option that npm took: npm %s, npm_config_%s, %j', async (script, taken, args, option, command) => {
-    const env = { npm_lifecycle_event: script, [`npm_config_${taken}`]: 'true' };
-    expect(await refusalOf(args, env)).toBe(`npm took ${option} for itself; write: ${command}`);
+    ['in_memory', [], '--in-memory', '--in-memory'],
+    ['port', [], '--port', '--port <value>'],
+    ['cors_origin', [], '--cors-origin', '--cors-origin <value>'],
+    ['none', ['dynalite'], '--engine', '--engine <value>'],
+  ])('an option that npm took: npm_config_%s, %j', async (taken, args, option, rest) => {
+    const refusal = await refusalOf(args, { [`npm_config_${taken}`]: 'true' });
+    expect(refusal).toBe(`npm took ${option} for itself; write: npm start -- ${rest}`);
   });
 
   it('each port that is in use: of gateway, issuer, docs, form, mailbox and demo, and of the inspector', async () => {
@@ -133,18 +136,12 @@ describe('refuses', () => {
     await close(gateway);
   });
 
-  it('a key file that cannot be read', async () => {
-    writeFileSync(join(folder, 'issuer-keys.json'), 'not JSON');
-    expect(await refusalOf(['--port', '0', '--data', folder])).toMatch(
-      /^The issuer's key file \S+issuer-keys\.json cannot be used: /,
-    );
-  });
-
-  it('a folder of the engine that is a file', async () => {
-    writeFileSync(join(folder, 'dynalite'), '');
-    expect(await refusalOf(['--port', '0', '--data', folder, '--engine', 'dynalite'])).toBe(
-      `The data folder ${join(folder, 'dynalite')} cannot be used (ENOTDIR: not a directory).`,
-    );
+  it.each([
+    ['issuer-keys.json', /^The issuer's key file \S+issuer-keys\.json cannot be used: /],
+    ['dynalite', /^The data folder \S+dynalite cannot be used \(ENOTDIR: not a directory\)\.$/],
+  ])('a data folder in which %s is a file without JSON', async (name, refusal) => {
+    writeFileSync(join(folder, name), '');
+    expect(await refusalOf(['--port', '0', '--data', folder, '--engine', 'dynalite'])).toMatch(refusal);
   });
 
   it('an output folder of the form that cannot be written', async () => {

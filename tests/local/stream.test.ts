@@ -12,7 +12,7 @@ import { openTable } from '../../local/database/table.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
-import { INQUIRY } from '../helpers/events.ts';
+import { INQUIRY, makeCall } from '../helpers/events.ts';
 import { first, refuse, startFaultProxy } from '../helpers/fault-proxy.ts';
 import { writeIdempotencyKey } from '../helpers/idempotency.ts';
 import { createOwnTable, removeRow } from '../helpers/own-table.ts';
@@ -43,6 +43,13 @@ async function openOwnTable(endpoint = shared ?? '') {
   };
 }
 
+async function openBehindProxy() {
+  const own = await openOwnTable();
+  const proxy = await startFaultProxy(own.endpoint);
+  closing.push(() => proxy.close());
+  return { own: { ...own, endpoint: proxy.url }, proxy };
+}
+
 /** @returns A function that creates inquiries and returns their ids. */
 function createWriter({ name, environment }: OwnTable, endpoint: string) {
   Object.assign(process.env, environment(endpoint));
@@ -51,9 +58,8 @@ function createWriter({ name, environment }: OwnTable, endpoint: string) {
   const content = { subject: 'secret subject', body: 'secret body' };
   return async (count: number, key?: string): Promise<string[]> => {
     const ids: string[] = [];
-    for (let index = 0; index < count; index++) {
-      const call = { signal: AbortSignal.timeout(60_000), attempts: 0 };
-      ids.push((await inquiries.create(OWNER, content, call, key)).inquiry.id);
+    while (ids.length < count) {
+      ids.push((await inquiries.create(OWNER, content, makeCall(), key)).inquiry.id);
     }
     return ids;
   };
@@ -100,17 +106,19 @@ const sequenceNumbersOf = ({ Records }: DynamoDBStreamEvent, ids: (string | unde
 describe.skipIf(shared === undefined)('the event source mapping of the local stack', () => {
   it('passes new inquiries and new replies on, in order, in batches of ten, and nothing else', async () => {
     const own = await openOwnTable();
-    const ids = await own.post(12);
+    const { client, name: table } = own.table;
+    // With a key: its row is stored, replaced and deleted.
+    const ids = [...(await own.post(1, 'k')), ...(await own.post(11))];
     const [answered = '', dismissed = '', deleted = ''] = ids;
     await own.inbox.answer(answered, { reply: 'Yes.', respondent: 'R' });
     await own.inbox.answer(dismissed, { respondent: 'R' });
-    await removeRow(own.table.client, own.table.name, {
-      cognito_sub: OWNER.sub,
-      email: OWNER.email,
-      id: deleted,
-    });
+    const ofOwner = { cognito_sub: OWNER.sub, email: OWNER.email };
+    await removeRow(client, table, { ...ofOwner, id: deleted });
+    const key = { key: 'k', expires_at: 1 };
+    const { pk, sk } = await writeIdempotencyKey({ client, table }, { ...INQUIRY, ...ofOwner }, key);
+    await client.send(new DeleteCommand({ TableName: table, Key: { pk, sk } }));
     const delivery = { pk: 'p', sk: 's', __edb_e__: 'delivery', __edb_v__: '1', sent_at: 'now' };
-    await own.table.client.send(new PutCommand({ TableName: own.table.name, Item: delivery }));
+    await client.send(new PutCommand({ TableName: table, Item: delivery }));
     const last = await own.post(1);
 
     const { events, batches, lines } = map(own);
@@ -118,12 +126,11 @@ describe.skipIf(shared === undefined)('the event source mapping of the local sta
     const [insert] = events[0]?.Records ?? [];
     expect(insert).toMatchObject({ eventName: 'INSERT', eventSource: 'aws:dynamodb' });
     expect(insert?.dynamodb).toMatchObject({
-      ApproximateCreationDateTime: expect.any(Number) as number,
+      // Seconds.
+      ApproximateCreationDateTime: expect.closeTo(Date.now() / 1_000, -3) as number,
       NewImage: { email: { S: OWNER.email }, subject: { S: 'secret subject' } },
       StreamViewType: 'NEW_AND_OLD_IMAGES',
     });
-    const age = Date.now() / 1_000 - (insert?.dynamodb?.ApproximateCreationDateTime ?? 0);
-    expect(Math.abs(age)).toBeLessThan(600);
     expect(events[1]?.Records.find((record) => idOf(record) === answered)).toMatchObject({
       eventName: 'MODIFY',
       dynamodb: { NewImage: { reply: { S: 'Yes.' } }, OldImage: { id: { S: answered } } },
@@ -133,24 +140,6 @@ describe.skipIf(shared === undefined)('the event source mapping of the local sta
     // And what is written while it runs.
     const next = await own.post(1);
     await expect.poll(() => batches().at(-1), WAIT).toEqual(next);
-  });
-
-  it('passes an inquiry with an idempotency key on, and no record of the key: stored, replaced or deleted', async () => {
-    const own = await openOwnTable();
-    const [id = ''] = await own.post(1, 'k');
-    const place = { client: own.table.client, table: own.table.name };
-    const inquiry = { ...INQUIRY, cognito_sub: OWNER.sub, email: OWNER.email, id };
-    const { pk, sk } = await writeIdempotencyKey(place, inquiry, { key: 'k', expires_at: 1 });
-    // The key has expired.
-    const [second = ''] = await own.post(1, 'k');
-    await own.table.client.send(new DeleteCommand({ TableName: own.table.name, Key: { pk, sk } }));
-    const last = await own.post(1);
-    const { events, ids } = map(own);
-    await expect.poll(ids, WAIT).toEqual([id, second, ...last]);
-    const entities = events.flatMap(({ Records }) =>
-      Records.map(({ dynamodb }) => dynamodb?.NewImage?.['__edb_e__']?.S),
-    );
-    expect(entities).toEqual(['inquiry', 'inquiry', 'inquiry']);
   });
 
   it('tries a batch again from the first record that is reported as failed', async () => {
@@ -207,10 +196,8 @@ describe.skipIf(shared === undefined)('the event source mapping of the local sta
   it.each(['ExpiredIteratorException', 'TrimmedDataAccessException', 'ResourceNotFoundException'])(
     'goes on after %s, silently',
     async (name) => {
-      const own = await openOwnTable();
-      const proxy = await startFaultProxy(own.endpoint);
-      closing.push(() => proxy.close());
-      const { ids: passed, lines } = map({ ...own, endpoint: proxy.url });
+      const { own, proxy } = await openBehindProxy();
+      const { ids: passed, lines } = map(own);
       const ids = await own.post(1);
       await expect.poll(passed, WAIT).toEqual(ids);
       let refused = 0;
@@ -226,15 +213,13 @@ describe.skipIf(shared === undefined)('the event source mapping of the local sta
   );
 
   it('logs one line while the stream cannot be read, and goes on', async () => {
-    const own = await openOwnTable();
-    const proxy = await startFaultProxy(own.endpoint);
-    closing.push(() => proxy.close());
+    const { own, proxy } = await openBehindProxy();
     proxy.plan = first(4, refuse(400, 'AccessDeniedException'));
-    const { ids: passed, lines } = map({ ...own, endpoint: proxy.url });
+    const { ids: passed, lines } = map(own);
     const ids = await own.post(1);
     await expect.poll(passed, WAIT).toEqual(ids);
-    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
-      { level: 'ERROR', message: 'The stream of the table cannot be read: AccessDeniedException' },
+    expect(lines).toEqual([
+      expect.stringContaining('"The stream of the table cannot be read: AccessDeniedException"'),
     ]);
   });
 

@@ -1,11 +1,6 @@
-import {
-  CreateTableCommand,
-  DescribeTableCommand,
-  DescribeTimeToLiveCommand,
-  waitUntilTableExists,
-} from '@aws-sdk/client-dynamodb';
+import { DescribeTableCommand, DescribeTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
 import { expect, it } from 'vitest';
-import { createClient, openTable, tableDefinition } from '../../local/database/table.ts';
+import { createClient, createTable, openTable, tableDefinition } from '../../local/database/table.ts';
 import { describeOnEngines } from '../helpers/engines.ts';
 
 describeOnEngines('the table of the local stack', (url, name) => {
@@ -28,13 +23,8 @@ describeOnEngines('the table of the local stack', (url, name) => {
 
   it('is refused without the index', async () => {
     const TableName = `inquiries-${crypto.randomUUID()}`;
-    const { KeySchema, BillingMode, AttributeDefinitions } = tableDefinition;
-    const keys = AttributeDefinitions.slice(0, 2);
-    const client = createClient(url);
-    await client.send(
-      new CreateTableCommand({ TableName, KeySchema, BillingMode, AttributeDefinitions: keys }),
-    );
-    await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 0.1 }, { TableName });
+    const AttributeDefinitions = tableDefinition.AttributeDefinitions.slice(0, 2);
+    await createTable(url, TableName, { AttributeDefinitions, GlobalSecondaryIndexes: undefined });
     await expect(openTable({ name, url }, TableName)).rejects.toThrow(/another version; start with --reset/);
   });
 });

@@ -4,12 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { runMain } from '../../lib/command-line.ts';
 import { startIssuer } from '../../local/issuer/issuer-server.ts';
 import type { Issuer } from '../../local/issuer/issuer-server.ts';
 import { subOf } from '../../local/issuer/tokens.ts';
 import { main } from '../../local/token.ts';
-import { createIo } from '../helpers/io.ts';
+import { run as runInProcess } from '../helpers/io.ts';
 
 const ANA = 'ana@example.com';
 const BEN = 'ben@example.com';
@@ -69,39 +68,18 @@ describe('the key file', () => {
 
 describe('npm run token', () => {
   const stateFile = join(folder, 'stack.json');
-  const run = async (...args: string[]) => {
-    const { io, stdout, stderr } = createIo();
-    const code = await runMain(main, ['--data', folder, ...args], io);
-    return { code, stdout: stdout(), stderr: stderr() };
-  };
+  const run = (...args: string[]) => runInProcess(main, ['--data', folder, ...args]);
   const state = (change: object = {}): string =>
     JSON.stringify({ pid: process.pid, issuer: issuer.url, keysFile, engine: '-', table: '-', ...change });
   beforeEach(() => writeFileSync(stateFile, state()));
 
-  it('prints a token of the running stack, a newline, and nothing else', async () => {
-    const { code, stdout, stderr } = await run();
-    expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
-    const { payload } = await verify(stdout.trim(), issuer);
-    expect(payload).toMatchObject({
-      iss: issuer.url,
-      email: ANA,
-      sub: subOf(ANA),
-      exp: (payload.iat ?? 0) + 3600,
-    });
-  });
-
   it('takes e-mail, sub, claims and lifetime; a claim of null is removed', async () => {
     const claims = ['--claims', '{"email_verified":null,"aud":7}'];
     const { stdout } = await run('--email', BEN, '--sub', 'x', ...claims, '--expires-in', '-60');
+    expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
     const { iat = 0, ...payload } = decodeJwt(stdout);
     expect(payload).toMatchObject({ email: BEN, sub: 'x', 'cognito:username': 'x', aud: 7, exp: iat - 60 });
     expect(payload).not.toHaveProperty('email_verified');
-  });
-
-  it('prints its usage', async () => {
-    const { code, stdout } = await run('--help');
-    expect([code, stdout.split('\n')[0]]).toEqual([0, 'Usage: npm run --silent token -- [options]']);
   });
 
   /** Expects exit code 2 and one line on stderr with the text. */
