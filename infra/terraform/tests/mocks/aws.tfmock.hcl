@@ -32,10 +32,7 @@ mock_resource "aws_iam_role" {
 }
 
 mock_resource "aws_lambda_function" {
-  defaults = {
-    arn        = "arn:aws:lambda:eu-central-1:111122223333:function:mock"
-    invoke_arn = "arn:aws:apigateway:eu-central-1:lambda:path/2015-03-31/functions/arn:aws:lambda:eu-central-1:111122223333:function:mock/invocations"
-  }
+  defaults = { arn = "arn:aws:lambda:eu-central-1:111122223333:function:mock" }
 }
 
 mock_resource "aws_lambda_alias" {
@@ -53,20 +50,8 @@ mock_resource "aws_apigatewayv2_api" {
   }
 }
 
-mock_resource "aws_apigatewayv2_authorizer" {
-  defaults = { id = "mockauthorizer" }
-}
-
-mock_resource "aws_apigatewayv2_integration" {
-  defaults = { id = "mockintegration" }
-}
-
 mock_resource "aws_sns_topic" {
   defaults = { arn = "arn:aws:sns:eu-central-1:111122223333:mock" }
-}
-
-mock_resource "aws_cloudwatch_metric_alarm" {
-  defaults = { arn = "arn:aws:cloudwatch:eu-central-1:111122223333:alarm:mock" }
 }
 
 mock_resource "aws_apigatewayv2_domain_name" {
@@ -77,10 +62,6 @@ mock_resource "aws_apigatewayv2_domain_name" {
 
 mock_resource "aws_cognito_user_pool" {
   defaults = { id = "eu-central-1_Mock", endpoint = "cognito-idp.eu-central-1.amazonaws.com/eu-central-1_Mock" }
-}
-
-mock_resource "aws_cognito_user_pool_client" {
-  defaults = { id = "mockclient" }
 }
 
 mock_resource "aws_s3_bucket" {
