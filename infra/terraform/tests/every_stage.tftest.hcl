@@ -77,7 +77,7 @@ run "stage" {
   }
   assert {
     condition = jsonencode(jsondecode(aws_iam_role_policy.function.policy).Statement) == jsonencode([
-      { Sid = "Inquiries", Effect = "Allow", Action = ["dynamodb:PutItem", "dynamodb:Query"], Resource = "arn:aws:dynamodb:eu-central-1:111122223333:table/mock" },
+      { Sid = "Inquiries", Effect = "Allow", Action = ["dynamodb:PutItem", "dynamodb:Query"], Resource = aws_dynamodb_table.this.arn },
       { Sid = "Logs", Effect = "Allow", Action = ["logs:CreateLogStream", "logs:PutLogEvents"], Resource = "arn:aws:logs:eu-central-1:111122223333:log-group:mock:*" },
       { Sid = "Traces", Effect = "Allow", Action = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"], Resource = "*" },
     ])

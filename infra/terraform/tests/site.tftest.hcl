@@ -16,11 +16,6 @@ override_resource {
   values = { output = { is_protected = false, message = "" } }
 }
 
-override_resource {
-  target = aws_sqs_queue.dead_letters
-  values = { arn = "arn:aws:sqs:eu-central-1:111122223333:dead-letters" }
-}
-
 variables {
   runtime             = "nodejs22.x"
   package_file        = "versions.tf"

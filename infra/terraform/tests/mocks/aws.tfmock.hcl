@@ -17,10 +17,7 @@ mock_data "aws_route53_zone" {
 }
 
 mock_resource "aws_dynamodb_table" {
-  defaults = {
-    arn        = "arn:aws:dynamodb:eu-central-1:111122223333:table/mock"
-    stream_arn = "arn:aws:dynamodb:eu-central-1:111122223333:table/mock/stream/2026-01-01T00:00:00.000"
-  }
+  defaults = { stream_arn = "arn:aws:dynamodb:eu-central-1:111122223333:table/mock/stream/2026-01-01T00:00:00.000" }
 }
 
 mock_resource "aws_cloudwatch_log_group" {
@@ -29,10 +26,6 @@ mock_resource "aws_cloudwatch_log_group" {
 
 mock_resource "aws_iam_role" {
   defaults = { arn = "arn:aws:iam::111122223333:role/mock" }
-}
-
-mock_resource "aws_lambda_function" {
-  defaults = { arn = "arn:aws:lambda:eu-central-1:111122223333:function:mock" }
 }
 
 mock_resource "aws_lambda_alias" {
@@ -52,6 +45,10 @@ mock_resource "aws_apigatewayv2_api" {
 
 mock_resource "aws_sns_topic" {
   defaults = { arn = "arn:aws:sns:eu-central-1:111122223333:mock" }
+}
+
+mock_resource "aws_sqs_queue" {
+  defaults = { arn = "arn:aws:sqs:eu-central-1:111122223333:mock" }
 }
 
 mock_resource "aws_apigatewayv2_domain_name" {
