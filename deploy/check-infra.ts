@@ -12,7 +12,6 @@ import { join, relative } from 'node:path';
 import { parseOptions, runCommand } from '../lib/command-line.ts';
 import type { Io, Main } from '../lib/command-line.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
-import type { Stage } from '../lib/stages.ts';
 import { programOf, providerSource, run, terraformEnv, terraformUnavailableReason } from './terraform.ts';
 
 const USAGE = `
@@ -30,26 +29,19 @@ interface Check {
   readonly workspace?: string;
 }
 
-/** The test files of the stages' module by the workspaces that they run in. */
-const TESTS: Readonly<Record<Stage, readonly string[]>> = {
-  develop: ['every_stage', 'site'],
-  main: ['every_stage', 'everything'],
-  release: ['every_stage'],
-};
-const MODULES: readonly { readonly folder: string; readonly checks: readonly Check[] }[] = [
-  {
-    folder: MODULE,
-    checks: Object.entries(TESTS).map(([workspace, files]) => ({
-      title: `test ${files.join(', ')} in workspace ${workspace}`,
-      args: ['test', '-no-color', ...files.map((file) => `-filter=tests/${file}.tftest.hcl`)],
-      workspace,
-    })),
-  },
-  {
-    folder: join(MODULE, 'bootstrap'),
-    checks: [{ title: 'test bootstrap', args: ['test', '-no-color'] }],
-  },
+/** The modules with the test files that run in each workspace. */
+const MODULES: readonly (readonly [folder: string, tests: Readonly<Record<string, readonly string[]>>])[] = [
+  [
+    MODULE,
+    { develop: ['every_stage', 'site'], main: ['every_stage', 'everything'], release: ['every_stage'] },
+  ],
+  [join(MODULE, 'bootstrap'), { default: ['bootstrap'] }],
 ];
+const toTest = ([workspace, files]: [string, readonly string[]]): Check => ({
+  title: `test ${files.join(', ')} in workspace ${workspace}`,
+  args: ['test', '-no-color', ...files.map((file) => `-filter=tests/${file}.tftest.hcl`)],
+  workspace,
+});
 /** What the module reads of the form. */
 const OF_THE_FORM = ['web/{src,ui}/first-paint.*', 'web/public/*'];
 /** Terraform's errors when it has no source with the provider. */
@@ -88,7 +80,8 @@ async function checkAll({ stdout, env }: Io): Promise<{ failed: number; skipped:
   const unavailable = await terraformUnavailableReason(env);
   if (unavailable === undefined)
     await check(MODULE, { title: 'format', args: ['fmt', '-check', '-diff', '-recursive'] });
-  for (const { folder, checks } of MODULES) {
+  for (const [folder, tests] of MODULES) {
+    const checks = Object.entries(tests).map(toTest);
     const validate: Check = { title: `validate ${relative(ROOT, folder)}`, args: ['validate', '-no-color'] };
     const copy = copyModule(folder);
     const cwd = join(copy, relative(ROOT, folder));

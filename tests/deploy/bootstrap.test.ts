@@ -106,11 +106,6 @@ describe('npm run bootstrap refuses in one line and changes nothing:', () => {
     ['--yes', kept({ budget: { monthly_usd: 1, email: 'ana' } }), '"ana" is not an e-mail address.'],
     [
       '--plan-only',
-      backend(BUCKET, 'other'),
-      names(`the bucket other in account ${ACCOUNT}, region ${REGION}`),
-    ],
-    [
-      '--plan-only',
       backend(`["${ACCOUNT}`, '["4'),
       names(`the bucket ${BUCKET} in account 4, region ${REGION}`),
     ],
