@@ -113,12 +113,13 @@ run "stage" {
   }
   assert {
     condition = (
-      aws_apigatewayv2_integration.this.payload_format_version == "2.0"
+      aws_apigatewayv2_api.this.protocol_type == "HTTP"
+      && aws_apigatewayv2_integration.this.payload_format_version == "2.0"
       && aws_apigatewayv2_integration.this.integration_uri == aws_lambda_alias.live.invoke_arn
       && aws_lambda_alias.live.function_version == aws_lambda_function.this.version
       && aws_apigatewayv2_integration.this.timeout_milliseconds == 30000
     )
-    error_message = "The integration is not the alias of the function with payload 2.0 and its 30 s."
+    error_message = "CKV2_AWS_51: the API is not an HTTP API, whose stages have no client certificates, or its integration is not the alias of the function with payload 2.0 and its 30 s."
   }
   assert {
     condition = {
@@ -128,10 +129,6 @@ run "stage" {
       "arn:aws:execute-api:eu-central-1:111122223333:mockapi/*/${method}/inquiries" => ["apigateway.amazonaws.com", "lambda:InvokeFunction", aws_lambda_alias.live.name]
     }
     error_message = "CKV_AWS_301, CKV_AWS_364, AVD-AWS-0067: the permission to invoke is not limited to the gateway and its routes."
-  }
-  assert {
-    condition     = aws_apigatewayv2_api.this.protocol_type == "HTTP"
-    error_message = "CKV2_AWS_51: the API is not an HTTP API, whose stages have no client certificates."
   }
   assert {
     condition = (

@@ -51,13 +51,11 @@ variables {
 
 run "mail_alarms_and_form" {
   assert {
-    condition     = aws_dynamodb_table.this.stream_enabled && aws_dynamodb_table.this.stream_view_type == "NEW_AND_OLD_IMAGES"
-    error_message = "The stream does not have both images, which the filters and the mailer read."
-  }
-  assert {
     condition = (
       aws_lambda_event_source_mapping.mailer[0].function_name == aws_lambda_function.mailer[0].arn
       && aws_lambda_event_source_mapping.mailer[0].event_source_arn == aws_dynamodb_table.this.stream_arn
+      && aws_dynamodb_table.this.stream_enabled
+      && aws_dynamodb_table.this.stream_view_type == "NEW_AND_OLD_IMAGES"
       && aws_lambda_event_source_mapping.mailer[0].starting_position == "TRIM_HORIZON"
       && aws_lambda_event_source_mapping.mailer[0].bisect_batch_on_function_error
       && one(aws_lambda_event_source_mapping.mailer[0].function_response_types) == "ReportBatchItemFailures"
@@ -65,7 +63,7 @@ run "mail_alarms_and_form" {
       && aws_lambda_event_source_mapping.mailer[0].maximum_record_age_in_seconds == 6 * 60 * 60
       && aws_lambda_event_source_mapping.mailer[0].destination_config[0].on_failure[0].destination_arn == aws_sqs_queue.dead_letters[0].arn
     )
-    error_message = "The mailer does not read the stream from its beginning, one bad record holds back or repeats its batch, retries are not bounded by 10 attempts and 6 hours, or what is given up does not go to the dead-letter queue."
+    error_message = "The mailer does not read both images of the stream from its beginning, one bad record holds back or repeats its batch, retries are not bounded by 10 attempts and 6 hours, or what is given up does not go to the dead-letter queue."
   }
   assert {
     condition = aws_lambda_function.mailer[0].environment[0].variables == tomap({
@@ -89,14 +87,12 @@ run "mail_alarms_and_form" {
     error_message = "CKV_AWS_50, CKV_AWS_66, CKV_AWS_363, AVD-AWS-0066: the mailer is not the package that was built, has no traces, or logs to a group that is kept for ever."
   }
   assert {
-    condition = jsonencode(jsondecode(aws_iam_role.mailer[0].assume_role_policy).Statement) == jsonencode([
-      { Effect = "Allow", Action = "sts:AssumeRole", Principal = { Service = "lambda.amazonaws.com" } },
-    ])
-    error_message = "CKV_AWS_60, CKV_AWS_61: the mailer's role can be assumed by others than Lambda."
-  }
-  assert {
-    condition     = aws_lambda_function.mailer[0].role == aws_iam_role.mailer[0].arn && aws_lambda_function.this.role == aws_iam_role.function.arn
-    error_message = "The functions do not have a role each."
+    condition = (
+      aws_lambda_function.mailer[0].role == aws_iam_role.mailer[0].arn
+      && aws_lambda_function.this.role == aws_iam_role.function.arn
+      && aws_iam_role.mailer[0].assume_role_policy == aws_iam_role.function.assume_role_policy
+    )
+    error_message = "CKV_AWS_60, CKV_AWS_61: the functions do not have a role each, or others than Lambda can assume the mailer's."
   }
   assert {
     condition = {

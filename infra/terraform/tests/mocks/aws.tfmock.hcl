@@ -16,6 +16,10 @@ mock_data "aws_route53_zone" {
   defaults = { zone_id = "MOCKZONE" }
 }
 
+mock_data "aws_apigatewayv2_apis" {
+  defaults = { ids = ["mockapi"] }
+}
+
 mock_resource "aws_dynamodb_table" {
   defaults = { stream_arn = "arn:aws:dynamodb:eu-central-1:111122223333:table/mock/stream/2026-01-01T00:00:00.000" }
 }
