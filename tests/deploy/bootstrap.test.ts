@@ -315,11 +315,6 @@ describe('npm run bootstrap after a signal', () => {
     return output;
   }
 
-  it('during the plan changes nothing', async () => {
-    expect(await interrupt('terraform plan')).toMatch(/\n\nInterrupted\. Nothing was changed\.\n$/);
-    expect(readModuleFiles()).toEqual({});
-  });
-
   it.each(['terraform apply', 'terraform output'])(
     'during %s says where the state is; run again, continues with the same settings',
     async (hanging) => {

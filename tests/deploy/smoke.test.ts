@@ -1,12 +1,11 @@
 /** `npm run smoke` against the whole service in this process, and against stages that break the contract. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { main } from '../../deploy/smoke.ts';
-import { runMain } from '../../lib/command-line.ts';
 import { startFunction } from '../../local/lambda/function.ts';
 import type { InquiryListResponse } from '../../src/contract.ts';
 import { refusal, startAws } from '../helpers/aws.ts';
 import type { Answer as AwsAnswer } from '../helpers/aws.ts';
-import { createIo } from '../helpers/io.ts';
+import { run as runHere } from '../helpers/io.ts';
 import { BUILT } from '../helpers/sandbox.ts';
 import { startService } from '../helpers/service.ts';
 import type { Service } from '../helpers/service.ts';
@@ -33,9 +32,8 @@ afterAll(async () => {
 
 /** Runs the command with a text of options. @returns Its exit code and output, and the results without their times. */
 async function run(args: string) {
-  const { io, stdout, stderr } = createIo();
-  const code = await runMain(main, args === '' ? [] : args.split(' '), io);
-  const output = stdout() + stderr();
+  const { code, stdout, stderr } = await runHere(main, args === '' ? [] : args.split(' '));
+  const output = stdout + stderr;
   const lines = (output.match(/^(passed|failed|skipped) .*$/gm) ?? []).map((line) =>
     line
       .replace(/ \d+ ms$/, '')
