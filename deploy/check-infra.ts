@@ -12,7 +12,6 @@ import { join, relative } from 'node:path';
 import { parseOptions, runCommand } from '../lib/command-line.ts';
 import type { Io, Main } from '../lib/command-line.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
-import type { Stage } from '../lib/stages.ts';
 import { programOf, providerSource, run, terraformEnv, terraformUnavailableReason } from './terraform.ts';
 
 const USAGE = `
@@ -30,37 +29,32 @@ interface Check {
   readonly workspace?: string;
 }
 
-/** The test files of the stages' module by the workspaces that they run in. */
-const TESTS: Readonly<Record<Stage, readonly string[]>> = {
-  develop: ['every_stage', 'site'],
-  main: ['every_stage', 'everything'],
-  release: ['every_stage'],
-};
-const MODULES: readonly { readonly folder: string; readonly checks: readonly Check[] }[] = [
-  {
-    folder: MODULE,
-    checks: Object.entries(TESTS).map(([workspace, files]) => ({
-      title: `test ${files.join(', ')} in workspace ${workspace}`,
-      args: ['test', '-no-color', ...files.map((file) => `-filter=tests/${file}.tftest.hcl`)],
-      workspace,
-    })),
-  },
-  {
-    folder: join(MODULE, 'bootstrap'),
-    checks: [{ title: 'test bootstrap', args: ['test', '-no-color'] }],
-  },
+/** The modules with the test files that run in each workspace. */
+const MODULES: readonly (readonly [folder: string, tests: Readonly<Record<string, readonly string[]>>])[] = [
+  [
+    MODULE,
+    { develop: ['every_stage', 'site'], main: ['every_stage', 'everything'], release: ['every_stage'] },
+  ],
+  [join(MODULE, 'bootstrap'), { default: ['bootstrap'] }],
 ];
-/** What the module reads of the form. */
-const OF_THE_FORM = ['web/{src,ui}/first-paint.*', 'web/public/*'];
+const toTest = ([workspace, files]: [string, readonly string[]]): Check => ({
+  title: `test ${files.join(', ')} in workspace ${workspace}`,
+  args: ['test', '-no-color', ...files.map((file) => `-filter=tests/${file}.tftest.hcl`)],
+  workspace,
+});
+/** The modules, and what they read of the form. */
+const FILES = [
+  'infra/terraform/{,bootstrap/}{*.tf,tests/**/*.hcl}',
+  'infra/terraform/stream-filters.json',
+  'web/{src,ui}/first-paint.*',
+];
 /** Terraform's errors when it has no source with the provider. */
 const NO_PROVIDER = /Failed to (query available provider packages|install provider)/;
 
-/** Copies a module, so that settings, state and lock file of this checkout do not affect the result or change. */
-function copyModule(folder: string): string {
+/** Copies the modules, so that settings, state and lock files of this checkout do not affect the result or change. */
+function copyModules(): string {
   const copy = mkdtempSync(join(tmpdir(), 'check-infra-'));
-  const path = relative(ROOT, folder);
-  const own = ['*.tf', 'stream-filters.json', 'tests/**/*.hcl'].map((name) => join(path, name));
-  for (const file of globSync([...own, ...OF_THE_FORM], { cwd: ROOT })) {
+  for (const file of globSync(FILES, { cwd: ROOT })) {
     if (!file.endsWith('_override.tf')) cpSync(join(ROOT, file), join(copy, file));
   }
   return copy;
@@ -88,11 +82,13 @@ async function checkAll({ stdout, env }: Io): Promise<{ failed: number; skipped:
   const unavailable = await terraformUnavailableReason(env);
   if (unavailable === undefined)
     await check(MODULE, { title: 'format', args: ['fmt', '-check', '-diff', '-recursive'] });
-  for (const { folder, checks } of MODULES) {
-    const validate: Check = { title: `validate ${relative(ROOT, folder)}`, args: ['validate', '-no-color'] };
-    const copy = copyModule(folder);
-    const cwd = join(copy, relative(ROOT, folder));
-    try {
+  const copy = copyModules();
+  try {
+    for (const [folder, tests] of MODULES) {
+      const checks = Object.entries(tests).map(toTest);
+      const name = relative(ROOT, folder);
+      const validate: Check = { title: `validate ${name}`, args: ['validate', '-no-color'] };
+      const cwd = join(copy, name);
       const init = ['init', '-no-color', '-backend=false', ...providerSource(env)];
       const { code, output } =
         unavailable === undefined ? await terraform(init, cwd) : { code: 1, output: unavailable };
@@ -102,9 +98,9 @@ async function checkAll({ stdout, env }: Io): Promise<{ failed: number; skipped:
         for (const { title } of [validate, ...checks]) report('skipped', title, `: ${reason}`);
       } else if (code !== 0) report('failed', 'init', `\n${output.trim()}`);
       else if (await check(cwd, validate)) await Promise.all(checks.map((each) => check(cwd, each)));
-    } finally {
-      rmSync(copy, { recursive: true, force: true });
     }
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
   }
   const { passed, failed, skipped } = counts;
   stdout.write(`check:infra: ${passed} passed, ${failed} failed, ${skipped} skipped\n`);

@@ -197,22 +197,16 @@ function createChecks(target: Target): Check[] {
       target.token = await signInOnce(target.userPool, target.client);
     },
   ];
+  const needing =
+    (...needs: Need[]) =>
+    ([title, run]: readonly [string, () => Promise<void>]): Check => [title, needs, run];
   return [
-    ...createFunctionChecks((method) => invoke(target, method)).map(([title, run]): Check => [
-      title,
-      ['function'],
-      run,
-    ]),
-    ['401 without a token', ['url'], async () => assertStatus(await send(target, { method: 'GET' }), 401)],
-    [
-      '401 with a malformed token',
-      ['url'],
-      async () =>
-        assertStatus(await send(target, { method: 'GET' }, { authorization: 'Bearer nonsense' }), 401),
-    ],
+    ...createFunctionChecks((method) => invoke(target, method)).map(needing('function')),
+    ['401 without a token', ['url'], () => checkRefused(target)],
+    ['401 with a malformed token', ['url'], () => checkRefused(target, { authorization: 'Bearer nonsense' })],
     ...(target.userPool === '' ? [] : [signIn]),
-    ...contract.map(([title, run]): Check => [title, ['url', 'token'], run]),
-    ...key.map(([title, run]): Check => [title, ['url', 'token', 'key'], run]),
+    ...contract.map(needing('url', 'token')),
+    ...key.map(needing('url', 'token', 'key')),
     ['preflight allows the origin', ['url', 'origin'], () => checkPreflight(target)],
     [
       'preflight allows no other origin',
@@ -225,6 +219,10 @@ function createChecks(target: Target): Check[] {
       },
     ],
   ];
+}
+
+async function checkRefused(target: Target, headers: Record<string, string> = {}): Promise<void> {
+  assertStatus(await send(target, { method: 'GET' }, headers), 401);
 }
 
 async function checkPreflight(target: Target): Promise<void> {

@@ -51,10 +51,14 @@ export async function listVersions(functionName: string): Promise<Version[]> {
 /**
  * Makes the alias name another version.
  *
- * @param revisionId - Of the alias as it was read; without it, a change that somebody else made since is overwritten.
+ * @param revisionId - Of the alias as it was read.
  * @throws UsageError when somebody else has changed the alias since.
  */
-export async function switchAlias(functionName: string, version: string, revisionId?: string): Promise<void> {
+export async function switchAlias(
+  functionName: string,
+  version: string,
+  revisionId: string | undefined,
+): Promise<void> {
   const change = new UpdateAliasCommand({
     FunctionName: functionName,
     Name: ALIAS,

@@ -10,18 +10,13 @@ variable "stages" {
                                   address of the stage's own form.
       site                        Whether the stage serves the contact form from a bucket and CloudFront; by default without
                                   cors_origin or with site_domain.
-      form                        How the stage's form looks, and what it says; all optional. `name` of the company; `logo`, a file in
-                                  web/public; `accent`, a colour as #rrggbb; `home`, `privacy` and `imprint`, https addresses;
-                                  `introduction` and `expectation` (what to expect after sending), texts by language
-                                  ({ en = "…" }); `topics`, at most 12 such texts; `languages` that are offered, of en, de, fr,
-                                  es, ja and ar, by default all. web/README.md
+      form                        How the stage's form looks, and what it says; every part is optional. docs/deploy.md
       hosted_zone                 Name of a public Route 53 zone of this account, in which the records of domain and
                                   site_domain are made; unset: they are entered by hand (output dns_records).
       domain                      Domain name of the API: `name`; `certificate_arn`, an ACM certificate of the same region,
                                   unset: one is requested; and, without hosted_zone, `dns`, the records that exist: "none",
-                                  "certificate" (the one that validates the certificate) or "all" (also the one of the name);
-                                  by default "none", with certificate_arn "certificate". With "all" the execute-api host is
-                                  disabled. Unset: that host only.
+                                  "certificate" or "all" (docs/deploy.md); by default "none", with certificate_arn
+                                  "certificate". With "all" the execute-api host is disabled. Unset: that host only.
       site_domain                 The same for the form; its certificate is in us-east-1. Unset: CloudFront's host only.
       log_retention_days          Days both log groups keep their events.
       deletion_protection_enabled Whether the tables refuse deletion; by default on main and release.

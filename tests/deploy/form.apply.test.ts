@@ -1,10 +1,10 @@
 /**
  * `npm run deploy` with a real Terraform and few settings, where AWS_ENDPOINT_URL names an emulator of AWS
- * (tests/infra/stages.apply.test.ts), and the uploaded form in Chromium, as far as a sign-in: CloudFront is played from the
- * objects in the bucket, the user pool's pages and the API by this test.
+ * (tests/infra/stages.apply.test.ts), the uploaded form in Chromium, as far as a sign-in, and `npm run rollback`. The objects
+ * in the bucket stand for CloudFront; the test itself answers for the user pool's pages and the API.
  */
 import { createHash } from 'node:crypto';
-import { globSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   CloudFrontClient,
@@ -16,7 +16,7 @@ import {
   DescribeUserPoolClientCommand,
   DescribeUserPoolCommand,
 } from '@aws-sdk/client-cognito-identity-provider';
-import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { GetAliasCommand, GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { GetObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import type { Page, Request, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFailed, onTestFinished } from 'vitest';
@@ -156,12 +156,8 @@ async function play(page: Page, form: Form, stages: Stages) {
         issuer: config.issuer,
         jwks_uri: `${config.issuer}/.well-known/jwks.json`,
         response_types_supported: ['code', 'token'],
-        revocation_endpoint: `${signInOrigin}/oauth2/revoke`,
-        scopes_supported: ['openid', 'email', 'phone', 'profile'],
         subject_types_supported: ['public'],
         token_endpoint: `${signInOrigin}/oauth2/token`,
-        token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
-        userinfo_endpoint: `${signInOrigin}/oauth2/userInfo`,
       },
     }),
     [`GET ${signInOrigin}/oauth2/authorize`]: (_request, { searchParams }) => {
@@ -355,5 +351,34 @@ describe.skipIf(endpoint === '')(
         expect(seen.complaints.filter((complaint) => complaint.startsWith('unexpected'))).toEqual([]);
       },
     );
+
+    it('npm run rollback switches to the version before, and the next deployment to the newest one', async () => {
+      expect(await deploy('release')).toMatchObject({ code: 0 });
+      const FunctionName = `form-${run}-release`;
+      const lambda = new LambdaClient(stages.client);
+      onTestFinished(() => lambda.destroy());
+      const readLive = async () =>
+        Number((await lambda.send(new GetAliasCommand({ FunctionName, Name: 'live' }))).FunctionVersion);
+      const rollBack = () =>
+        stages.rollback('release', '--yes', '--function', FunctionName, '--url', emulator.url);
+      const first = await readLive();
+      expect(await rollBack()).toMatchObject({ code: 2 });
+
+      writeFileSync(
+        join(stages.folder, 'infra/terraform/stages.auto.tfvars.json'),
+        JSON.stringify({ stages: { release: { inquiries_per_hour: 5 } } }),
+      );
+      expect(await stages.start('release', '--yes').ended).toMatchObject({ code: 0 });
+      const second = await readLive();
+      expect(second).toBeGreaterThan(first);
+      const { code, output } = await rollBack();
+      expect([code, output]).toEqual([0, expect.stringContaining(`Switched: version ${first} is live.`)]);
+      expect(await readLive()).toBe(first);
+
+      const drift = await stages.start('release', '--drift').ended;
+      expect([drift.code, drift.output]).toEqual([1, expect.stringContaining('aws_lambda_alias.live')]);
+      expect(await stages.start('release', '--yes').ended).toMatchObject({ code: 0 });
+      expect(await readLive()).toBeGreaterThanOrEqual(second);
+    });
   },
 );

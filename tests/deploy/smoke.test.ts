@@ -1,18 +1,11 @@
 /** `npm run smoke` against the whole service in this process, and against stages that break the contract. */
-import { createServer } from 'node:http';
-import type { Server } from 'node:http';
-import { text } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { main } from '../../deploy/smoke.ts';
-import { runMain } from '../../lib/command-line.ts';
-import { close, listen } from '../../lib/loopback-server.ts';
 import { startFunction } from '../../local/lambda/function.ts';
 import type { InquiryListResponse } from '../../src/contract.ts';
 import { refusal, startAws } from '../helpers/aws.ts';
 import type { Answer as AwsAnswer } from '../helpers/aws.ts';
-import { send } from '../helpers/http.ts';
-import type { Answer } from '../helpers/http.ts';
-import { createIo } from '../helpers/io.ts';
+import { run as runHere } from '../helpers/io.ts';
 import { BUILT } from '../helpers/sandbox.ts';
 import { startService } from '../helpers/service.ts';
 import type { Service } from '../helpers/service.ts';
@@ -39,9 +32,8 @@ afterAll(async () => {
 
 /** Runs the command with a text of options. @returns Its exit code and output, and the results without their times. */
 async function run(args: string) {
-  const { io, stdout, stderr } = createIo();
-  const code = await runMain(main, args === '' ? [] : args.split(' '), io);
-  const output = stdout() + stderr();
+  const { code, stdout, stderr } = await runHere(main, args === '' ? [] : args.split(' '));
+  const output = stdout + stderr;
   const lines = (output.match(/^(passed|failed|skipped) .*$/gm) ?? []).map((line) =>
     line
       .replace(/ \d+ ms$/, '')
@@ -186,7 +178,6 @@ describe('npm run smoke --function', () => {
   const BODY = '{"error":"Unauthorized","message":"Invalid or missing required JWT claims"}';
   const NO_RESPONSE = 'the function returned something other than statusCode, headers and body';
   it.each<[what: string, payload: string | Error, reason: string]>([
-    ['answers 500 to everything', answer(500, '{"error":"E","message":"m"}'), 'answered 500, not 401'],
     ['lets everybody in', answer(200, '{}'), 'answered 200, not 401'],
     ['throws', thrown('TypeError', 'broken'), 'the function failed: TypeError: broken'],
     [
@@ -194,7 +185,6 @@ describe('npm run smoke --function', () => {
       answer(401, '<h1>Unauthorized</h1>', { 'Content-Type': 'text/html' }),
       'Content-Type is text/html, not application/json',
     ],
-    ['returns nothing', 'null', NO_RESPONSE],
     ['returns no body', '{"statusCode":401,"headers":{}}', NO_RESPONSE],
     [
       "answers with the gateway's body",
@@ -228,21 +218,10 @@ describe('npm run smoke --function', () => {
     expect([code, failed]).toEqual([1, [results[0], expect.stringContaining(NOT_ALLOWED)]]);
   });
 
-  it.each([
-    [answer(401, BODY), 'answered 401, not 405'],
-    [answer(405, '{"error":"METHOD_NOT_ALLOWED","message":"m"}'), 'Allow is missing, not GET, POST'],
-  ])('fails when only the response to PUT is wrong: %#', async (payload, reason) => {
-    result = (event) => (event.includes('"method":"GET"') ? answer(401, BODY) : payload);
+  it('fails when only the response to PUT is wrong', async () => {
+    result = () => answer(401, BODY);
     const { code, failed } = await smoke(`--function ${FUNCTION}`);
-    expect([code, failed]).toEqual([1, [`failed  ${NOT_ALLOWED}  ${reason}`]]);
-  });
-
-  it('fails when the function allows another origin than the one given', async () => {
-    const { code, failed } = await smoke(`--function ${FUNCTION} --origin https://other.example.com`);
-    expect([code, failed[0]]).toEqual([
-      1,
-      `failed  ${UNAUTHORIZED}  Access-Control-Allow-Origin is ${ORIGIN}, not https://other.example.com`,
-    ]);
+    expect([code, failed]).toEqual([1, [`failed  ${NOT_ALLOWED}  answered 401, not 405`]]);
   });
 
   it('with --wait, waits for the alias and for the role, and then checks', async () => {
@@ -326,11 +305,6 @@ describe('npm run smoke --user-pool', () => {
 
   it.each<[string, AwsAnswer, string]>([
     [
-      'AdminInitiateAuth',
-      refusal(400, 'NotAuthorizedException', 'Incorrect username or password.'),
-      'NotAuthorizedException: Incorrect username or password.',
-    ],
-    [
       'AdminSetUserPassword',
       refusal(400, 'InvalidPasswordException', 'EMAIL has a bad password'),
       'InvalidPasswordException: USER has a bad password',
@@ -357,46 +331,43 @@ describe('npm run smoke --user-pool', () => {
 });
 
 describe('npm run smoke, against a stage that breaks the contract, reports', () => {
-  type Change = (answer: Answer) => { status?: number; headers?: Record<string, string>; text?: string };
-  const servers: Server[] = [];
-  afterEach(() => Promise.all(servers.splice(0).map(close)));
-
-  /** A proxy in front of the stage, which changes the responses to these requests: METHOD TARGET STATUS. */
-  async function startProxy(requests: RegExp, change: Change): Promise<string> {
-    const server = createServer((incoming, response) => {
-      void (async () => {
-        const { method = '', url: target = '' } = incoming;
-        const headers = Object.entries(incoming.headers).filter(
-          ([name]) => !/^(host|connection|content-length)$/.test(name),
-        );
-        const body = await text(incoming);
-        const sent = { method, headers: headers.flat() as string[], ...(body !== '' && { body }) };
-        const answer = await send(url + target, sent);
-        delete answer.headers['content-length'];
-        const changes = requests.test(`${method} ${target} ${answer.status}`) ? change(answer) : {};
-        const changed = { ...answer, ...changes };
-        response.writeHead(changed.status, { ...answer.headers, ...changes.headers }).end(changed.text);
-      })();
-    });
-    servers.push(server);
-    return `http://127.0.0.1:${await listen(server, 0)}`;
+  interface Answer {
+    readonly status: number;
+    readonly headers: Headers;
+    readonly text: string;
   }
+  type Change = (answer: Answer) => Partial<Answer>;
+  const fetchFromStage = globalThis.fetch;
+  afterEach(() => vi.restoreAllMocks());
+
+  /** Changes the stage's responses to these requests: METHOD QUERY STATUS. */
+  const changeResponses = (requests: RegExp, change: Change) =>
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+      const response = await fetchFromStage(input, init);
+      const { status } = response;
+      const answer = { status, headers: new Headers(response.headers), text: await response.text() };
+      const query = new URL(input instanceof Request ? input.url : input).search;
+      const isChanged = requests.test(`${init?.method} ${query} ${status}`);
+      const changed = { ...answer, ...(isChanged && change(answer)) };
+      return new Response(changed.text || null, changed);
+    });
   const without =
     (name: string): Change =>
     ({ headers }) => {
-      delete headers[name];
+      headers.delete(name);
       return {};
     };
-  const reverse: Change = ({ json }) => {
-    const { inquiries, ...list } = json as InquiryListResponse;
-    return { text: JSON.stringify({ ...list, inquiries: inquiries.toReversed() }) };
-  };
-
-  const repeat: Change = ({ json }) => {
-    const { count, inquiries, ...list } = json as InquiryListResponse;
-    const repeated = [...inquiries.slice(0, 1), ...inquiries];
-    return { text: JSON.stringify({ ...list, count: count + 1, inquiries: repeated }) };
-  };
+  const changeList =
+    (change: (list: InquiryListResponse) => Partial<InquiryListResponse>): Change =>
+    ({ text }) => {
+      const list = JSON.parse(text) as InquiryListResponse;
+      return { text: JSON.stringify({ ...list, ...change(list) }) };
+    };
+  const reverse = changeList(({ inquiries }) => ({ inquiries: inquiries.toReversed() }));
+  const repeat = changeList(({ count, inquiries }) => ({
+    count: count + 1,
+    inquiries: [...inquiries.slice(0, 1), ...inquiries],
+  }));
 
   const PUT = 'failed  405 for PUT, with the methods that are allowed';
   const POST = 'failed  POST creates an inquiry';
@@ -418,16 +389,6 @@ describe('npm run smoke, against a stage that breaks the contract, reports', () 
     ],
     [[`${PUT}  answered 403, not 405`], /^PUT/, () => ({ status: 403 })],
     [[`${PUT}  Allow is missing, not GET, POST`], /^PUT/, without('allow')],
-    [
-      [
-        `${POST}  Content-Type is text/plain, not application/json`,
-        NOTHING,
-        `${KEY}  Content-Type is text/plain, not application/json`,
-        NOT_SENT,
-      ],
-      /^POST/,
-      () => ({ headers: { 'content-type': 'text/plain' } }),
-    ],
     [
       [
         `${POST}  an inquiry has the fields ${FIELDS},reply,subject, not ${FIELDS},subject`,
@@ -456,31 +417,27 @@ describe('npm run smoke, against a stage that breaks the contract, reports', () 
     [
       [`${KEY}  the body is not the one of the first response`],
       /^POST/,
-      ({ headers, text: body }) =>
-        'idempotency-replayed' in headers ? { text: body.replace('Left by', 'LEFT BY') } : {},
+      ({ headers, text }) =>
+        headers.has('idempotency-replayed') ? { text: text.replace('Left by', 'LEFT BY') } : {},
     ],
     [[`${KEY}  there are 2 inquiries`], /limit=100/, repeat],
     [[`${REUSED}  answered 409, not 422`], /^POST.* 422$/, () => ({ status: 409 })],
     [[`${GET}  Cache-Control is missing, not no-store`], /limit=20/, without('cache-control')],
     [[`${GET}  the new inquiry is not in the list`], /limit=20/, () => ({ text: EMPTY })],
     [[`${GET}  the list is not ordered newest first`], /limit=20/, reverse],
-    [
-      [`${GET}  count is 999 and does not match the list`],
-      /limit=20/,
-      (answer) => ({ text: answer.text.replace(/"count":\d+/, '"count":999') }),
-    ],
+    [[`${GET}  count is 999 and does not match the list`], /limit=20/, changeList(() => ({ count: 999 }))],
     [
       [
         `${PREFLIGHT} the origin  Access-Control-Allow-Origin is *, not ${ORIGIN}`,
         `${PREFLIGHT} no other origin  Access-Control-Allow-Origin is *`,
       ],
       /^OPTIONS/,
-      () => ({ headers: { 'access-control-allow-origin': '*' } }),
+      () => ({ headers: new Headers({ 'access-control-allow-origin': '*' }) }),
     ],
     [[`${PREFLIGHT} the origin  answered 401, not 204`], /^OPTIONS/, () => ({ status: 401 })],
   ])('%j', async (lines, requests, change) => {
-    const proxy = await startProxy(requests, change);
-    const { failed } = await smoke(`--url ${proxy} --token ${token} --origin ${ORIGIN}`);
+    changeResponses(requests, change);
+    const { failed } = await smoke(`${withToken()} --origin ${ORIGIN}`);
     expect(failed).toEqual(lines.filter((line) => hasTransactions || !line.includes(' same key ')));
   });
 });

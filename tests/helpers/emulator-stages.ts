@@ -72,7 +72,7 @@ export async function createStages(name: string, url: string, stages: Readonly<R
     // Asks for something, so that a test can wait for it.
     'deploy/smoke.ts': `export async function main(args, { env }, interruption) {
   await fetch(env.AWS_ENDPOINT_URL + '/smoke-test');
-  interruption.throwIfAborted();
+  interruption?.throwIfAborted();
   return 0;
 }`,
     'infra/terraform/backend.s3.tfbackend': `bucket = "${bucket}"
@@ -107,6 +107,7 @@ allowed_account_ids = ["123456789012"]
     client,
     s3,
     start: (...args: readonly string[]) => startCommand(folder, 'deploy', args, env),
+    rollback: (...args: readonly string[]) => startCommand(folder, 'rollback', args, env).ended,
     remove: (): void => {
       s3.destroy();
       rmSync(folder, { recursive: true, force: true });

@@ -7,8 +7,7 @@
  * A pass means that the resources fit together, that they read back as written and that they can be changed and destroyed. It
  * does not mean that AWS accepts every value: moto validates little and records functions without running them.
  */
-import { copyFileSync, cpSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -20,9 +19,10 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { afterAll, assert, beforeAll, describe, it } from 'vitest';
 import { providerSource, run, terraformEnv } from '../../deploy/terraform.ts';
-import { MODULE, ROOT } from '../../lib/paths.ts';
+import { MODULE } from '../../lib/paths.ts';
 import type { Stage } from '../../lib/stages.ts';
 import type { Outcome } from '../../deploy/terraform.ts';
+import { copyProject } from '../helpers/emulator-stages.ts';
 import { PROXY_GAPS, startEmulatorProxy } from '../helpers/emulator.ts';
 
 /** What moto lacks, and what follows for this test. */
@@ -112,15 +112,9 @@ function describeChange({ address, change: { actions, before, after, after_unkno
 const errorOf = ({ code, output }: Outcome): string =>
   code === 0 ? '' : output.slice(Math.max(0, output.indexOf('\nError: ')));
 
-/** Copies the module into a new folder, with what it reads of the form and local state, and initialises it there. */
+/** Copies the module, with local state, into a new folder, and initialises it there. */
 async function createModule(): Promise<string> {
-  const root = mkdtempSync(join(tmpdir(), 'infra-apply-'));
-  const created = join(root, 'infra/terraform');
-  mkdirSync(created, { recursive: true });
-  for (const file of globSync('web/{src,ui}/first-paint.*', { cwd: ROOT }))
-    cpSync(join(ROOT, file), join(root, file));
-  for (const file of globSync(['*.tf', 'stream-filters.json'], { cwd: MODULE }))
-    copyFileSync(join(MODULE, file), join(created, file));
+  const created = join(copyProject('infra/terraform'), 'infra/terraform');
   copyFileSync(join(MODULE, 'backend_override.tf.example'), join(created, 'backend_override.tf'));
   const source = providerSource();
   if (source.length === 0) {
@@ -139,20 +133,18 @@ async function createModule(): Promise<string> {
   return created;
 }
 
-const removeModule = (path: string) => rmSync(join(path, '../..'), { recursive: true, force: true });
-
 /** A stage in its own workspace, with functions that run Terraform there. */
-function open(stage: Stage, stageSettings: object = {}, module = { folder, name }) {
+function open(stage: Stage, stageSettings: object = {}) {
   const zip = `${stage}.zip`;
   let settings = stageSettings;
-  const build = (content: string) => writeFileSync(join(module.folder, zip), content);
+  const build = (content: string) => writeFileSync(join(folder, zip), content);
   build('first');
 
   /** Terraform with dummy credentials and none of this machine's AWS settings. */
   const terraform = (...args: string[]) => {
     const env = Object.entries(terraformEnv()).filter(([key]) => !key.startsWith('AWS_'));
     return run('terraform', args, {
-      cwd: module.folder,
+      cwd: folder,
       env: {
         ...Object.fromEntries(env),
         AWS_ACCESS_KEY_ID: 'test',
@@ -160,7 +152,7 @@ function open(stage: Stage, stageSettings: object = {}, module = { folder, name 
         AWS_REGION: region,
         AWS_ENDPOINT_URL: proxy?.url,
         TF_WORKSPACE: stage,
-        TF_VAR_name: module.name,
+        TF_VAR_name: name,
         TF_VAR_runtime: 'nodejs22.x', // the newest one that provider 5.100 knows
         TF_VAR_package_file: zip,
         TF_VAR_mailer_package_file: zip,
@@ -205,14 +197,14 @@ describe
       process.stdout.write(`\nADDED to the emulator:\n  ${PROXY_GAPS.join('\n  ')}\n`);
     }, 300_000);
     afterAll(async () => {
-      removeModule(folder);
+      rmSync(join(folder, '../..'), { recursive: true, force: true });
       dynamodb.destroy();
       await proxy?.stop();
     });
 
     const tables = async () => (await dynamodb.send(new ListTablesCommand())).TableNames;
 
-    it('develop, without any setting: changes what a setting and a new package change, and nothing else', async ({
+    it('develop, without any setting: changes what a setting and a new package change, and nothing else; takes a domain in a hosted zone', async ({
       expect,
     }) => {
       const { apply, build, change, destroy, list, plan } = open('develop');
@@ -231,6 +223,18 @@ describe
       expect(await apply()).toBe('');
       expect(await readSettings('develop')).toMatchObject({ origin: 'http://localhost:5173' });
       expect(await plan()).toEqual([]);
+
+      const zone = `${name}-zone.example.com`;
+      await createHostedZone(zone);
+      change({ hosted_zone: zone, site_domain: { name: `contact.${zone}` } });
+      expect(await apply()).toBe('');
+      expect(await plan()).toEqual([]);
+      expect(await list()).toEqual(
+        expect.arrayContaining([
+          `aws_route53_record.address["contact.${zone} A"]`,
+          `aws_route53_record.validation["contact.${zone}"]`,
+        ]),
+      );
 
       expect(await destroy()).toBe('');
       expect(await list()).toEqual([]);
@@ -317,32 +321,5 @@ describe
       expect(await destroy()).toBe('');
       expect(await list()).toEqual([]);
       expect(await tables()).not.toContain(`${name}-release`);
-    });
-
-    it('release, without any setting but a hosted zone: makes the certificate and the records of its domain', async ({
-      expect,
-    }) => {
-      const zone = `${name}-zone.example.com`;
-      const module = { folder: await createModule(), name: `${name}-zone` };
-      await createHostedZone(zone);
-      const { apply, destroy, plan, list } = open(
-        'release',
-        {
-          hosted_zone: zone,
-          site_domain: { name: `contact.${zone}` },
-          deletion_protection_enabled: false,
-        },
-        module,
-      );
-      expect(await apply()).toBe('');
-      expect(await plan()).toEqual([]);
-      expect(await list()).toEqual(
-        expect.arrayContaining([
-          `aws_route53_record.address["contact.${zone} A"]`,
-          `aws_route53_record.validation["contact.${zone}"]`,
-        ]),
-      );
-      expect(await destroy()).toBe('');
-      removeModule(module.folder);
     });
   });

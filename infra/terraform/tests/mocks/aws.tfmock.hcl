@@ -16,11 +16,12 @@ mock_data "aws_route53_zone" {
   defaults = { zone_id = "MOCKZONE" }
 }
 
+mock_data "aws_apigatewayv2_apis" {
+  defaults = { ids = ["mockapi"] }
+}
+
 mock_resource "aws_dynamodb_table" {
-  defaults = {
-    arn        = "arn:aws:dynamodb:eu-central-1:111122223333:table/mock"
-    stream_arn = "arn:aws:dynamodb:eu-central-1:111122223333:table/mock/stream/2026-01-01T00:00:00.000"
-  }
+  defaults = { stream_arn = "arn:aws:dynamodb:eu-central-1:111122223333:table/mock/stream/2026-01-01T00:00:00.000" }
 }
 
 mock_resource "aws_cloudwatch_log_group" {
@@ -29,13 +30,6 @@ mock_resource "aws_cloudwatch_log_group" {
 
 mock_resource "aws_iam_role" {
   defaults = { arn = "arn:aws:iam::111122223333:role/mock" }
-}
-
-mock_resource "aws_lambda_function" {
-  defaults = {
-    arn        = "arn:aws:lambda:eu-central-1:111122223333:function:mock"
-    invoke_arn = "arn:aws:apigateway:eu-central-1:lambda:path/2015-03-31/functions/arn:aws:lambda:eu-central-1:111122223333:function:mock/invocations"
-  }
 }
 
 mock_resource "aws_lambda_alias" {
@@ -53,20 +47,12 @@ mock_resource "aws_apigatewayv2_api" {
   }
 }
 
-mock_resource "aws_apigatewayv2_authorizer" {
-  defaults = { id = "mockauthorizer" }
-}
-
-mock_resource "aws_apigatewayv2_integration" {
-  defaults = { id = "mockintegration" }
-}
-
 mock_resource "aws_sns_topic" {
   defaults = { arn = "arn:aws:sns:eu-central-1:111122223333:mock" }
 }
 
-mock_resource "aws_cloudwatch_metric_alarm" {
-  defaults = { arn = "arn:aws:cloudwatch:eu-central-1:111122223333:alarm:mock" }
+mock_resource "aws_sqs_queue" {
+  defaults = { arn = "arn:aws:sqs:eu-central-1:111122223333:mock" }
 }
 
 mock_resource "aws_apigatewayv2_domain_name" {
@@ -77,10 +63,6 @@ mock_resource "aws_apigatewayv2_domain_name" {
 
 mock_resource "aws_cognito_user_pool" {
   defaults = { id = "eu-central-1_Mock", endpoint = "cognito-idp.eu-central-1.amazonaws.com/eu-central-1_Mock" }
-}
-
-mock_resource "aws_cognito_user_pool_client" {
-  defaults = { id = "mockclient" }
 }
 
 mock_resource "aws_s3_bucket" {
