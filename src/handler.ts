@@ -25,7 +25,14 @@ export const handler = createApp({
 }) satisfies APIGatewayProxyHandlerV2WithJWTAuthorizer;
 
 // Prime during initialisation: Lambda gives a full vCPU there, about 7 % of one afterwards. docs/adr/0011
-// First the code: every kind of request, with a request handler that answers without a network.
+// Credentials, TLS and the connection, with a query that finds nothing. It is bounded in time; a failure is ignored,
+// since the first request will meet and report it.
+const firstPage = store
+  .list(WARM_UP_OWNER, {}, { signal: AbortSignal.timeout(1_000), attempts: 0 })
+  .next()
+  .catch(() => undefined);
+
+// While that waits for the network, the code: every kind of request, with a request handler that answers without one.
 const warmUpStore = createInquiryStore(
   createDynamoDbClient({ region, requestHandler: warmUpRequestHandler }),
   tableName,
@@ -37,8 +44,4 @@ const warmUp = createApp({
   corsOrigin,
 });
 for (const event of warmUpEvents) await warmUp(event);
-
-// Then credentials, TLS and the connection, with a query that finds nothing. It is bounded in time; a failure is
-// ignored, since the first request will meet and report it.
-const firstPage = store.list(WARM_UP_OWNER, {}, { signal: AbortSignal.timeout(1_000), attempts: 0 }).next();
-await firstPage.catch(() => undefined);
+await firstPage;
