@@ -11,18 +11,21 @@ import { createDynamoDbClient } from './entities/client.ts';
 import { createInquiryStore } from './entities/inquiry-store.ts';
 import { createInquiries } from './inquiries.ts';
 import { logRequest } from './log.ts';
+import { freeBetween } from './memory.ts';
 import { WARM_UP_OWNER, warmUpEvents, warmUpRequestHandler } from './warm-up.ts';
 
 const { corsOrigin, inquiriesPerHour, region, retentionDays, tableName } = parseConfig(process.env);
 const store = createInquiryStore(createDynamoDbClient({ region }), tableName, { retentionDays });
 
 /** Handles payload 2.0 events of the two operations on `/inquiries`; it never rejects. */
-export const handler = createApp({
-  inquiries: createInquiries(store, { inquiriesPerHour }),
-  corsOrigin,
-  // Metrics bypass the console, whose JSON format would wrap the line.
-  log: (request) => logRequest(request, (line) => void process.stdout.write(line)),
-}) satisfies APIGatewayProxyHandlerV2WithJWTAuthorizer;
+export const handler = freeBetween(
+  createApp({
+    inquiries: createInquiries(store, { inquiriesPerHour }),
+    corsOrigin,
+    // Metrics bypass the console, whose JSON format would wrap the line.
+    log: (request) => logRequest(request, (line) => void process.stdout.write(line)),
+  }),
+) satisfies APIGatewayProxyHandlerV2WithJWTAuthorizer;
 
 // Prime during initialisation: Lambda gives a full vCPU there, about 7 % of one afterwards. docs/adr/0011
 // Credentials, TLS and the connection, with a query that finds nothing. It is bounded in time; a failure is ignored,
