@@ -77,10 +77,15 @@ resource "aws_iam_role_policy" "mailer" {
         Action   = ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"]
         Resource = aws_dynamodb_table.this.stream_arn
       }
-      # Whether an inquiry still exists, how many its owner sent in the hour, which ones to send again.
+      # Whether an inquiry still exists.
       Inquiries = {
-        Action   = ["dynamodb:GetItem", "dynamodb:Query"]
-        Resource = [aws_dynamodb_table.this.arn, "${aws_dynamodb_table.this.arn}/index/by-time"]
+        Action   = "dynamodb:GetItem"
+        Resource = aws_dynamodb_table.this.arn
+      }
+      # Which inquiries to send again, by their ids.
+      Index = {
+        Action   = "dynamodb:Query"
+        Resource = "${aws_dynamodb_table.this.arn}/index/by-time"
       }
       # The partition keys of src/entities/delivery.ts: the mailer cannot write an inquiry.
       Records = {

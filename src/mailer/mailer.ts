@@ -95,7 +95,7 @@ export function createMailer({ store, send, config, log }: Dependencies) {
       const claim = again ? 'mail' : await store.claim(inquiry, signal);
       if (claim === 'none') return { outcome: 'withheld' };
       if (claim === 'limit-mail') {
-        await send(toLimitMail(inquiry, await store.countWaiting(inquiry, signal), config), signal);
+        await send(toLimitMail(inquiry, config), signal);
         return record((recordSignal) => store.recordLimitMail(inquiry, recordSignal), 'limit-mail-sent');
       }
       await sendInquiry(inquiry, signal);

@@ -133,29 +133,21 @@ export function toReplyMail(inquiry: Inquiry, reply: string, settings: Settings)
   };
 }
 
-/** How many inquiries of an owner and hour have no mail. */
-export interface Waiting {
-  readonly count: number;
-  /** False: there are more than were counted. */
-  readonly isExact: boolean;
-}
-
 /**
- * Tells the team that no more inquiries of this owner are mailed before the next hour.
+ * Tells the team that no more inquiries of this person, with whatever email, are mailed before the next hour.
  *
  * @param inquiry - The first one that is not mailed.
  */
-export function toLimitMail(inquiry: Inquiry, { count, isExact }: Waiting, settings: Settings): Mail {
+export function toLimitMail(inquiry: Inquiry, settings: Settings): Mail {
   const { id, email } = inquiry;
   const sender = toOneLine(email, ADDRESS_LIMIT);
-  const start = toHour(id);
+  const start = Math.floor(timeOf(id) / HOUR) * HOUR;
   const [from, until] = [start, start + HOUR].map((time) => new Date(time).toISOString().slice(11, 16));
-  const wait = `${isExact ? '' : 'at least '}${count.toLocaleString('en')} ${count === 1 ? 'inquiry waits' : 'inquiries wait'}`;
   const facts = { From: sender, Time: toTime(id) };
   // No address that a shell or the command could take for something else.
   const filter = /^[A-Za-z0-9][\w.+-]*@[A-Za-z0-9.-]+$/.test(email) ? ` --email ${email}` : '';
   const note: Note = [
-    `More than ${settings.mailsPerHour.toLocaleString('en')} inquiries came from this sender between ${from} and ${until} UTC. Now ${wait} without a mail, and there are no more mails about this sender before ${until} UTC. To see them, run:`,
+    `More than ${settings.mailsPerHour.toLocaleString('en')} inquiries came from this sender between ${from} and ${until} UTC. There are no more mails about this sender, with any address, before ${until} UTC. To see the inquiries, run:`,
     toCommand(settings, `list${filter}`),
   ];
   const subject = `No more mails before ${until} UTC about ${toOneLine(email, SUBJECT_LIMIT - 40)}`;
@@ -167,9 +159,6 @@ export function toLimitMail(inquiry: Inquiry, { count, isExact }: Waiting, setti
     html: toPage(subject, `${toTable(facts)}\n${toNote(note)}`),
   };
 }
-
-/** The start of the hour (UTC) in which an id was made, in milliseconds since the epoch. */
-export const toHour = (id: string): number => Math.floor(timeOf(id) / HOUR) * HOUR;
 
 const toTime = (id: string): string =>
   `${new Date(timeOf(id)).toISOString().slice(0, 19).replace('T', ' ')} UTC`;

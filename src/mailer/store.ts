@@ -1,13 +1,10 @@
 /** The mailer's reads and writes. */
-import { createHash } from 'node:crypto';
 import type { DynamoDBDocumentClient, QueryCommandOutput } from '@aws-sdk/lib-dynamodb';
+import { timeOf } from '../contract.ts';
 import type { Inquiry } from '../contract.ts';
 import { createDeliveryEntity, createQuotaEntity } from '../entities/delivery.ts';
-import { toFirstId } from '../entities/ids.ts';
+import { toOwnerHour } from '../entities/keys.ts';
 import { createInquiryEntity } from '../entities/inquiry.ts';
-import { HOUR } from '../limits.ts';
-import { toHour } from './mails.ts';
-import type { Waiting } from './mails.ts';
 
 /** A row of the table, unchecked. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -16,13 +13,11 @@ export type MailerStore = ReturnType<typeof createMailerStore>;
 type Keys = Pick<Inquiry, 'cognito_sub' | 'email' | 'id'>;
 type DeliveredMail = 'inquiry' | 'reply';
 
-/** What an inquiry may do with the quota of its owner and hour. */
+/** What an inquiry may do with the quota of its person and hour. */
 export type Claim = 'mail' | 'limit-mail' | 'none';
 
 /** Seconds. Longer than the stream keeps a record (24 h). */
 const KEPT = 2 * 86_400;
-/** The most inquiries that are counted for the mail about the limit. */
-const COUNT_LIMIT = 1_000;
 
 const expiry = () => ({ expires_at: Math.floor(Date.now() / 1_000) + KEPT });
 
@@ -30,7 +25,7 @@ const expiry = () => ({ expires_at: Math.floor(Date.now() / 1_000) + KEPT });
  * Creates the mailer's store. Its methods reject with ElectroDB's error, whose cause is the SDK's. Reads of the table are
  * strongly consistent.
  *
- * @param mailsPerHour - Inquiries of one owner that are mailed in one hour.
+ * @param mailsPerHour - Inquiries of one person (`sub`) that are mailed in one hour.
  */
 export function createMailerStore(
   client: DynamoDBDocumentClient,
@@ -74,12 +69,12 @@ export function createMailerStore(
     },
 
     /**
-     * Takes one of the mails of the inquiry's owner and hour, in one conditional update. The same inquiry gets the
+     * Takes one of the mails of the person and the hour of an inquiry, whatever the email, in one conditional update. The same inquiry gets the
      * same answer again, except that `limit-mail` becomes `none` after {@link recordLimitMail}.
      */
     async claim(inquiry: Keys, abortSignal: AbortSignal): Promise<Claim> {
       const result = await quotas
-        .update({ owner_hour: toOwnerHour(inquiry) })
+        .update(toKey(inquiry))
         .set(expiry())
         .add({ mailed: [inquiry.id] })
         .where(
@@ -94,34 +89,13 @@ export function createMailerStore(
     /** Records that the mail about the limit was sent. */
     async recordLimitMail(inquiry: Keys, abortSignal: AbortSignal): Promise<void> {
       await quotas
-        .update({ owner_hour: toOwnerHour(inquiry) })
+        .update(toKey(inquiry))
         .set({ ...expiry(), limit_at: new Date().toISOString() })
         .go({ abortSignal });
-    },
-
-    /** Counts the inquiries of the same owner and hour beyond the limit, in one page of a query. */
-    async countWaiting({ id, cognito_sub, email }: Keys, abortSignal: AbortSignal): Promise<Waiting> {
-      const hour = toHour(id);
-      const { data } = await inquiries.query
-        .byOwner({ cognito_sub, email })
-        .between({ id: toFirstId(hour) }, { id: toFirstId(hour + HOUR) })
-        .go({
-          consistent: true,
-          limit: mailsPerHour + COUNT_LIMIT,
-          abortSignal,
-          // DynamoDB counts without sending the rows; ElectroDB has no option for that.
-          params: { Select: 'COUNT' },
-          data: 'raw',
-        });
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type of `data` does not know `raw`
-      const { Count = 0, LastEvaluatedKey } = data as unknown as QueryCommandOutput;
-      return { count: Math.max(1, Count - mailsPerHour), isExact: LastEvaluatedKey === undefined };
     },
   };
 }
 
-/** A hash that does not reveal the owner: `cognito_sub` is random. */
-const toOwnerHour = ({ id, cognito_sub, email }: Keys): string =>
-  createHash('sha256')
-    .update(JSON.stringify([cognito_sub, email, toHour(id)]))
-    .digest('hex');
+const toKey = ({ id, cognito_sub }: Keys): { owner_hour: string } => ({
+  owner_hour: toOwnerHour(cognito_sub, timeOf(id)),
+});

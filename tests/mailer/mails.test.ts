@@ -187,23 +187,16 @@ describe('the mail of a reply', () => {
 });
 
 describe('the mail about the limit', () => {
-  it.each([
-    [{ count: 1, isExact: true }, 'Now 1 inquiry waits without a mail'],
-    [{ count: 990, isExact: true }, 'Now 990 inquiries wait without a mail'],
-    [{ count: 1_000, isExact: false }, 'Now at least 1,000 inquiries wait without a mail'],
-  ])('says how many wait: %j', (waiting, sentence) => {
-    const mail = toLimitMail(INQUIRY, waiting, SETTINGS);
-    expect(mail.text).toContain(sentence);
-    expect(mail.text).toContain('between 06:00 and 07:00 UTC');
+  it('names the hour and the limit', () => {
+    const mail = toLimitMail(INQUIRY, SETTINGS);
+    expect(mail.text).toContain('More than 10 inquiries came from this sender between 06:00 and 07:00 UTC');
     expect(mail.subject).toBe('[inquiries develop] No more mails before 07:00 UTC about ana@example.com');
     expect(mail).not.toHaveProperty('replyTo');
   });
 
   it('has the owner’s email in a command only where no shell reads anything into it', () => {
     const commandFor = (email: string) =>
-      /npm run inbox.*/.exec(
-        toLimitMail({ ...INQUIRY, email }, { count: 1, isExact: true }, SETTINGS).text,
-      )?.[0];
+      /npm run inbox.*/.exec(toLimitMail({ ...INQUIRY, email }, SETTINGS).text)?.[0];
     const list = 'npm run inbox -- --stage develop list';
     expect(commandFor('ana+b@example.com')).toBe(`${list} --email ana+b@example.com`);
     for (const email of ['`reboot`@example.com', "'x'@example.com", '-x@example.com', 'a b@c', 'a@b\u202E']) {
