@@ -1,7 +1,7 @@
 import { createConversions } from 'electrodb';
 import { createDeliveryEntity } from '../src/entities/delivery.ts';
 import { createIdempotencyKeyEntity } from '../src/entities/idempotency-key.ts';
-import { toFirstId } from '../src/entities/ids.ts';
+import { toFirstId } from '../src/entities/keys.ts';
 import { createInquiryEntity } from '../src/entities/inquiry.ts';
 import { formatCount } from '../web/ui/format.ts';
 import { isConfirmed, parseOptions, UsageError } from '../lib/command-line.ts';

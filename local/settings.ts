@@ -22,8 +22,8 @@ Usage: npm start -- [options]
                      (npm run dev)
 
 In the environment: RETENTION_DAYS: new inquiries expire after that many days (default: never). INQUIRIES_PER_HOUR:
-inquiries that one owner may send before the function answers 429 (default: any number). MAILS_PER_HOUR: mails about
-new inquiries of one owner (default: 10). MAIL_LANGUAGE: the language of replies (default: en).
+inquiries that one person may send in an hour before the function answers 429 (default: any number). MAILS_PER_HOUR:
+mails about new inquiries of one person (default: 10). MAIL_LANGUAGE: the language of replies (default: en).
 `;
 const OPTIONS = {
   port: { type: 'string' },

@@ -81,7 +81,7 @@ const replayed = {
 } as const;
 /** RFC 9110, 10.2.3. */
 const retryAfter = (description: string): Headers => ({
-  'Retry-After': { description, schema: { type: 'string', pattern: '^[1-9][0-9]*$' }, example: '1' },
+  'Retry-After': { description, schema: { type: 'string', pattern: '^[1-9][0-9]{0,3}$' }, example: '1' },
 });
 
 const request = { $ref: '#/components/schemas/CreateInquiryRequest' };

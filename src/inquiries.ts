@@ -34,12 +34,13 @@ export interface InquiryStore {
   /** The result of {@link put} for a key that is known; undefined when it is not. */
   find(inquiry: Inquiry, call: StoreCall, key: string): Promise<PutResult | undefined>;
   /**
-   * The id of the `count`-th newest of the owner's inquiries since a time in milliseconds, strongly consistent. When
-   * DynamoDB reads fewer at once (1 MB), it is the oldest of those. docs/adr/0091
+   * Counts an inquiry of a person, whatever the email, in the hour of a time in milliseconds.
    *
-   * @returns Undefined when the owner has fewer.
+   * @returns False, without counting, when `most` are counted.
    */
-  findNth(owner: Identity, since: number, count: number, call: StoreCall): Promise<string | undefined>;
+  count(sub: string, time: number, most: number, call: StoreCall): Promise<boolean>;
+  /** Takes one {@link count} back. */
+  uncount(sub: string, time: number, call: StoreCall): Promise<void>;
   /**
    * Yields the inquiries of one owner page by page, newest first, strongly consistent; a page is read when it is
    * asked for. It yields all of them or rejects. `limit` bounds the first page only, to one more than that: the extra
@@ -49,7 +50,7 @@ export interface InquiryStore {
 }
 
 export interface InquiriesOptions {
-  /** The most inquiries that one owner may send in an hour. Default: any number. */
+  /** The most inquiries that one person (`sub`) may send in an hour of the clock. Default: any number. docs/adr/0091 */
   readonly inquiriesPerHour?: number | undefined;
   /**
    * Milliseconds since the epoch. When it runs backwards, ids and `created_at` stay at the latest millisecond seen until
@@ -84,6 +85,23 @@ export function createInquiries(
 ) {
   const generator = new V7Generator(random);
   generator.setRollbackAllowance(ANY_ROLLBACK);
+
+  /** Stores an inquiry within the limit. */
+  async function put(inquiry: Inquiry, time: number, call: StoreCall, key?: string): Promise<PutResult> {
+    if (inquiriesPerHour === undefined) return store.put(inquiry, call, key);
+    const { id, cognito_sub: sub } = inquiry;
+    if (!(await store.count(sub, time, inquiriesPerHour, call))) {
+      // A known key is answered beyond the limit, too: it stores nothing.
+      const known = key === undefined ? undefined : await store.find(inquiry, call, key);
+      if (known !== undefined) return known;
+      throw tooManyRequests(inquiriesPerHour, Math.ceil((HOUR - (time % HOUR)) / 1_000));
+    }
+    const result = await store.put(inquiry, call, key);
+    const isStored = 'id' in result && result.id === id;
+    // If this fails, the person may send one inquiry less in this hour.
+    if (!isStored) await store.uncount(sub, time, call).catch(() => undefined);
+    return result;
+  }
 
   return {
     /**
@@ -148,16 +166,7 @@ export function createInquiries(
       });
       const time = now();
       const inquiry = toInquiry(generator.generateOrResetWithTs(time).toString());
-      let result: PutResult | undefined;
-      if (inquiriesPerHour !== undefined) {
-        const oldest = await store.findNth(owner, time - HOUR + 1, inquiriesPerHour, call);
-        if (oldest !== undefined) {
-          result = key === undefined ? undefined : await store.find(inquiry, call, key);
-          const wait = timeOf(oldest) + HOUR - time;
-          if (result === undefined) throw tooManyRequests(inquiriesPerHour, Math.ceil(wait / 1_000));
-        }
-      }
-      result ??= await store.put(inquiry, call, key);
+      const result = await put(inquiry, time, call, key);
       if ('refusal' in result) throw toError(result.refusal);
       // A replay is the first response again: its id has the time, and subject and body are the same.
       const isReplay = result.id !== inquiry.id;

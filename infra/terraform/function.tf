@@ -37,7 +37,7 @@ resource "aws_iam_role_policy" "function" {
 
   policy = jsonencode({
     Version = "2012-10-17"
-    Statement = [for sid, statement in {
+    Statement = [for sid, statement in merge({
       # PutItem is what a transaction of puts needs, too.
       Inquiries = {
         Action   = ["dynamodb:PutItem", "dynamodb:Query"]
@@ -48,7 +48,14 @@ resource "aws_iam_role_policy" "function" {
         Resource = "${aws_cloudwatch_log_group.function.arn}:*"
       }
       Traces = local.traces_statement
-    } : merge({ Sid = sid, Effect = "Allow" }, statement)]
+      }, {
+      # The partition keys of src/entities/rate.ts: the function cannot change an inquiry.
+      for _ in local.settings.inquiries_per_hour[*] : "Rates" => {
+        Action    = "dynamodb:UpdateItem"
+        Resource  = aws_dynamodb_table.this.arn
+        Condition = { "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = "$inquiries#owner_hour_*" } }
+      }
+    }) : merge({ Sid = sid, Effect = "Allow" }, statement)]
   })
 }
 

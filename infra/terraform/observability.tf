@@ -76,10 +76,11 @@ locals {
     }
     table-system-errors = {
       description = "DynamoDB answered with 5xx. Look at the AWS Health Dashboard of the region; requests are retried, so clients are affected only if function-faults is in alarm as well."
-      expression  = "puts + transactions + queries + 0 * requests"
+      expression  = "puts + transactions + updates + queries + 0 * requests"
       queries = {
         puts         = { namespace = "AWS/DynamoDB", name = "SystemErrors", stat = "Sum", dimensions = merge(local.table_dimensions, { Operation = "PutItem" }) }
         transactions = { namespace = "AWS/DynamoDB", name = "SystemErrors", stat = "Sum", dimensions = merge(local.table_dimensions, { Operation = "TransactWriteItems" }) }
+        updates      = { namespace = "AWS/DynamoDB", name = "SystemErrors", stat = "Sum", dimensions = merge(local.table_dimensions, { Operation = "UpdateItem" }) }
         queries      = { namespace = "AWS/DynamoDB", name = "SystemErrors", stat = "Sum", dimensions = merge(local.table_dimensions, { Operation = "Query" }) }
         requests     = local.requests
       }

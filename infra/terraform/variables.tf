@@ -23,11 +23,11 @@ variable "stages" {
       pitr_days                   Days to which the tables can be restored, 1 to 35.
       retention_days              Days after which a new inquiry expires, 1 to 36,500; unset: never. Stored ones keep theirs.
       inbox                       Mail: new inquiries go to `to`, answers to their owner, both sent by SES from `from`, at most
-                                  `mails_per_hour` about the inquiries of one owner. `identity` is an identity that SES has
+                                  `mails_per_hour` about the inquiries of one person. `identity` is an identity that SES has
                                   in this account and region, the address `from` or its domain; unset: the stage creates one
                                   for the domain. `language` is that of the mails to owners, by default en; mails to the team
                                   are in English. Unset: no mail, no stream.
-      inquiries_per_hour          Inquiries that one owner may send in an hour before the function answers 429, 1 to 1,000; unset:
+      inquiries_per_hour          Inquiries that one person may send in an hour before the function answers 429, 1 to 1,000; unset:
                                   any number.
       throttling                  Requests per second and burst the gateway lets through before it answers 429.
       reserved_concurrency        Reserved concurrency of the function; unset: the account's pool. 0 stops the function.

@@ -1,13 +1,13 @@
 /**
  * The inputs of the request path's commands, written out so that the request function does not load ElectroDB.
- * They are what ElectroDB makes of the models in inquiry.ts and idempotency-key.ts, as attribute values that are ready to
+ * They are what ElectroDB makes of the models in inquiry.ts, idempotency-key.ts and rate.ts, as attribute values that are ready to
  * send; tests/function/inputs.test.ts holds them equal. docs/adr/0060
  */
-import { createHash } from 'node:crypto';
 import type { AttributeValue, QueryCommandInput } from '@aws-sdk/client-dynamodb';
 import { inquirySchema } from '../contract.ts';
 import type { Inquiry } from '../contract.ts';
-import { LAST_ID, toFirstId } from './ids.ts';
+import { HOUR } from '../limits.ts';
+import { digest, toOwnerHour } from './keys.ts';
 
 export type Attributes = Record<string, AttributeValue>;
 type Owner = Pick<Inquiry, 'cognito_sub' | 'email'>;
@@ -15,14 +15,13 @@ type Owner = Pick<Inquiry, 'cognito_sub' | 'email'>;
 const S = (text: string) => ({ S: text });
 const N = (number: number) => ({ N: String(number) });
 
-/** SHA-256 in base64url, 43 characters. */
-export const digest = (...texts: readonly string[]): string =>
-  createHash('sha256').update(JSON.stringify(texts)).digest('base64url');
-
 const toPartition = ({ cognito_sub, email }: Owner) =>
   S(`$inquiries#cognito_sub_${cognito_sub}#email_${email}`);
 const toInquirySort = (id: string) => S(`$inquiry_1#id_${id}`);
 const toKeySort = (key: string) => S(`$idempotency_1#key_${digest(key)}`);
+
+/** Milliseconds that a rate is kept: longer than its hour, also where clocks differ. */
+const RATE_KEPT = 2 * HOUR;
 
 /** What a list reads: the fields of an inquiry and its expiry, not the reply columns and not the keys. */
 const PROJECTION = [...inquirySchema.required, 'expires_at'].join();
@@ -81,15 +80,30 @@ export const createInputs = (TableName: string) => ({
   queryKey: (owner: Owner, key: string) =>
     toQuery(TableName, '#sk1 = :sk1', owner, { ':sk1': toKeySort(key) }),
 
-  /** Ids since a time in milliseconds since the epoch, newest first. */
-  queryIds: (owner: Owner, since: number, Limit: number) => ({
-    ...toQuery(TableName, '#sk1 BETWEEN :sk1 AND :sk2', owner, {
-      ':sk1': toInquirySort(toFirstId(since)),
-      ':sk2': toInquirySort(LAST_ID),
+  /** Counts up or down; up only as long as fewer than `most` are counted. */
+  updateRate: (sub: string, time: number, by: 1 | -1, most?: number) => ({
+    TableName,
+    Key: { pk: S(`$inquiries#owner_hour_${toOwnerHour(sub, time)}`), sk: S('$rate_1') },
+    UpdateExpression:
+      'SET #expires_at = :expires_at_u0, #owner_hour = :owner_hour_u0, #__edb_e__ = :__edb_e___u0, #__edb_v__ = :__edb_v___u0 ADD #inquiries :inquiries_u0',
+    ...(most !== undefined && {
+      ConditionExpression: 'attribute_not_exists(#inquiries) OR #inquiries < :inquiries0',
     }),
-    ScanIndexForward: false,
-    Limit,
-    ProjectionExpression: 'id',
+    ExpressionAttributeNames: {
+      '#inquiries': 'inquiries',
+      '#expires_at': 'expires_at',
+      '#owner_hour': 'owner_hour',
+      '#__edb_e__': '__edb_e__',
+      '#__edb_v__': '__edb_v__',
+    },
+    ExpressionAttributeValues: {
+      ...(most !== undefined && { ':inquiries0': N(most) }),
+      ':expires_at_u0': N(Math.floor((time + RATE_KEPT) / 1_000)),
+      ':inquiries_u0': N(by),
+      ':owner_hour_u0': S(toOwnerHour(sub, time)),
+      ':__edb_e___u0': S('rate'),
+      ':__edb_v___u0': S('1'),
+    },
   }),
 
   /** Newest first. */

@@ -1,14 +1,27 @@
-import { PutItemCommand, QueryCommand, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
-import type { DynamoDBClient, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import {
+  ConditionalCheckFailedException,
+  PutItemCommand,
+  QueryCommand,
+  TransactWriteItemsCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
+import type {
+  DynamoDBClient,
+  TransactionCanceledException,
+  UpdateItemCommandInput,
+} from '@aws-sdk/client-dynamodb';
 import type { Inquiry } from '../contract.ts';
 import type { InquiryStore, PutResult, StoreCall } from '../inquiries.ts';
 import { ITEM_LIMIT, PARTITION_KEY_LIMIT } from '../limits.ts';
-import { createInputs, digest } from './inputs.ts';
+import { createInputs } from './inputs.ts';
 import type { Attributes, QueryInput } from './inputs.ts';
+import { digest } from './keys.ts';
 
 const SECONDS_PER_DAY = 86_400;
 /** How long a key is kept. docs/adr/0090 */
 const KEY_DAYS = 1;
+/** Bytes of an inquiry from which its key is looked up first: a refused transaction costs 2 units for each KB. */
+const LOOK_UP_FROM = 16 * 1024;
 
 export interface InquiryStoreOptions {
   /** Days after which a new inquiry expires; absent: never. */
@@ -44,6 +57,17 @@ export function createInquiryStore(
     return { rows: Items, next: LastEvaluatedKey };
   };
 
+  const updateRate = async (input: UpdateItemCommandInput, call: StoreCall): Promise<void> => {
+    const command = new UpdateItemCommand({ ...input, ReturnConsumedCapacity: 'TOTAL' });
+    confirm(await countAttempts(call, client.send(command, { abortSignal: call.signal })));
+  };
+
+  const find: InquiryStore['find'] = async (inquiry, call, key) => {
+    const { rows } = await query(inputs.queryKey(inquiry, key), call);
+    const row = rows.find(isCurrentAt(now()));
+    return row && toResult(row, inquiry);
+  };
+
   return {
     async put(inquiry, call, key) {
       const { id } = inquiry;
@@ -52,13 +76,16 @@ export function createInquiryStore(
       // an inquiry that is stored. The id is fresh, so there is nothing to overwrite.
       const put = inputs.putInquiry(inquiry, expiry);
       if (Buffer.byteLength(put.Item.pk.S) > PARTITION_KEY_LIMIT) return { refusal: 'email' };
-      if (sizeOf(put.Item) > ITEM_LIMIT) return { refusal: 'inquiry' };
+      const size = sizeOf(put.Item);
+      if (size > ITEM_LIMIT) return { refusal: 'inquiry' };
       if (key === undefined) {
         const command = new PutItemCommand({ ...put, ReturnConsumedCapacity: 'TOTAL' });
         confirm(await countAttempts(call, client.send(command, { abortSignal: call.signal })));
         return { id };
       }
 
+      const found = size > LOOK_UP_FROM ? await find(inquiry, call, key) : undefined;
+      if (found !== undefined) return found;
       const known = inputs.putKey(inquiry, key, toExpiry(inquiry, KEY_DAYS), Math.floor(now() / 1_000));
       const command = new TransactWriteItemsCommand({
         TransactItems: [{ Put: { ...known, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } }, { Put: put }],
@@ -79,15 +106,20 @@ export function createInquiryStore(
       }
     },
 
-    async find(inquiry, call, key) {
-      const { rows } = await query(inputs.queryKey(inquiry, key), call);
-      const row = rows.find(isCurrentAt(now()));
-      return row && toResult(row, inquiry);
+    find,
+
+    async count(sub, time, most, call) {
+      try {
+        await updateRate(inputs.updateRate(sub, time, 1, most), call);
+        return true;
+      } catch (error) {
+        if (error instanceof ConditionalCheckFailedException) return false;
+        throw error;
+      }
     },
 
-    async findNth({ sub, email }, since, count, call) {
-      const { rows, next } = await query(inputs.queryIds({ cognito_sub: sub, email }, since, count), call);
-      return rows.length === count || next !== undefined ? rows.at(-1)?.['id']?.S : undefined;
+    async uncount(sub, time, call) {
+      await updateRate(inputs.updateRate(sub, time, -1), call);
     },
 
     async *list({ sub, email }, { before, limit }, call) {

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createClient } from '../../local/database/table.ts';
 import { subOf } from '../../local/issuer/tokens.ts';
 import type { Inquiry } from '../../src/contract.ts';
-import { toFirstId } from '../../src/entities/ids.ts';
+import { toFirstId } from '../../src/entities/keys.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { anyone, expectAccessible, whyNoBrowser } from '../helpers/chromium.ts';
 import { setUpForm } from '../helpers/contact-form.ts';

@@ -6,13 +6,14 @@ import { describe, expect, it } from 'vitest';
 import { inquirySchema } from '../../src/contract.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { IDEMPOTENCY_KEY_MODEL } from '../../src/entities/idempotency-key.ts';
-import { LAST_ID, toFirstId } from '../../src/entities/ids.ts';
-import { createInputs, digest } from '../../src/entities/inputs.ts';
+import { createInputs } from '../../src/entities/inputs.ts';
 import { INQUIRY_MODEL } from '../../src/entities/inquiry.ts';
+import { digest, toOwnerHour } from '../../src/entities/keys.ts';
+import { RATE_MODEL } from '../../src/entities/rate.ts';
 import { INQUIRY } from '../helpers/events.ts';
 
 const TABLE = 'inquiries';
-const MODELS = { inquiry: INQUIRY_MODEL, key: IDEMPOTENCY_KEY_MODEL };
+const MODELS = { inquiry: INQUIRY_MODEL, key: IDEMPOTENCY_KEY_MODEL, rate: RATE_MODEL };
 /** Other attributes of an inquiry's row, which the API never writes. */
 const REPLY = new Set(['reply', 'respondent', 'reply_at']);
 
@@ -37,16 +38,22 @@ function toSent({ Item, Key, ExpressionAttributeValues: values, ...input }: Reco
 const createEntities = (models: typeof MODELS) => ({
   inquiries: new Entity(models.inquiry, { table: TABLE }),
   keys: new Entity(models.key, { table: TABLE }),
+  rates: new Entity(models.rate, { table: TABLE }),
 });
 
 function makeByElectroDb(
-  { inquiries, keys }: ReturnType<typeof createEntities>,
+  { inquiries, keys, rates }: ReturnType<typeof createEntities>,
   { inquiry, key, expiry, time, count }: Values,
 ): object[] {
   const { id, cognito_sub, email, subject, body } = inquiry;
   const owner = { cognito_sub, email };
   const of = { ...owner, key: digest(key) };
   const read = { ConsistentRead: true };
+  const update = (sent: number) =>
+    rates
+      .update({ owner_hour: toOwnerHour(cognito_sub, time * 1_000) })
+      .set({ expires_at: time + 7_200 })
+      .add({ inquiries: sent });
   const newestFirst = (ProjectionExpression: string) =>
     ({ order: 'desc', params: { ...read, ProjectionExpression } }) as const;
   return [
@@ -56,10 +63,10 @@ function makeByElectroDb(
       .where(({ expires_at }, { notExists, lte }) => `${notExists(expires_at)} OR ${lte(expires_at, count)}`)
       .params(),
     keys.query.byOwner(of).params({ params: read }),
-    inquiries.query
-      .byOwner(owner)
-      .between({ id: toFirstId(time) }, { id: LAST_ID })
-      .params({ ...newestFirst('id'), limit: count }),
+    update(1)
+      .where(({ inquiries: sent }, { notExists, lt }) => `${notExists(sent)} OR ${lt(sent, count)}`)
+      .params(),
+    update(-1).params(),
     inquiries.query.byOwner(owner).params(newestFirst([...inquirySchema.required, 'expires_at'].join())),
     inquiries.get({ ...owner, id }).params(),
   ].map((input) => toSent(input));
@@ -67,11 +74,13 @@ function makeByElectroDb(
 
 function make({ inquiry, key, expiry, time, count }: Values): object[] {
   const inputs = createInputs(TABLE);
+  const { cognito_sub } = inquiry;
   return [
     inputs.putInquiry(inquiry, expiry),
     inputs.putKey(inquiry, key, time, count),
     inputs.queryKey(inquiry, key),
-    inputs.queryIds(inquiry, time, count),
+    inputs.updateRate(cognito_sub, time * 1_000, 1, count),
+    inputs.updateRate(cognito_sub, time * 1_000, -1),
     inputs.queryInquiries(inquiry),
     { TableName: TABLE, Key: inputs.startAfter(inquiry, inquiry.id) },
   ];
@@ -173,6 +182,8 @@ describe('the inputs of the request path', () => {
     ],
     ['version of the keys', 'key', { model: { version: '2' } }],
     ['new attribute of the keys', 'key', attribute({})],
+    ['version of the rates', 'rate', { model: { version: '2' } }],
+    ['name of the count', 'rate', { attributes: { inquiries: { field: 'sent' } } }],
     ['template of the keys', 'key', index({ sk: { template: 'k#${key}' } })],
   ])('are not those of a model with another %s', (_, name, more) => {
     const changed = { ...MODELS, [name]: merge(MODELS[name], more) };

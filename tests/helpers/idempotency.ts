@@ -2,7 +2,7 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Inquiry } from '../../src/contract.ts';
 import { createIdempotencyKeyEntity } from '../../src/entities/idempotency-key.ts';
-import { digest } from '../../src/entities/inputs.ts';
+import { digest } from '../../src/entities/keys.ts';
 
 /**
  * Writes the idempotency key of an inquiry in the form in which the service does, on an engine without transactions,

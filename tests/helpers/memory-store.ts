@@ -1,5 +1,6 @@
 import type { Inquiry } from '../../src/contract.ts';
 import type { InquiryStore, PutResult } from '../../src/inquiries.ts';
+import { HOUR } from '../../src/limits.ts';
 
 /** A store that keeps inquiries in an array; subject and body together fit up to `capacity` characters. */
 export function createMemoryStore(
@@ -9,6 +10,8 @@ export function createMemoryStore(
   const rows: Inquiry[] = [];
   /** The first inquiry of each owner and key; they do not expire. */
   const keys = new Map<string, Inquiry>();
+  /** Of each person and hour. */
+  const counts = new Map<string, number>();
   const toKey = ({ cognito_sub, email }: Inquiry, key: string): string =>
     JSON.stringify([cognito_sub, email, key]);
   const find = (inquiry: Inquiry, key: string): PutResult | undefined => {
@@ -29,11 +32,15 @@ export function createMemoryStore(
     async find(inquiry, _call, key) {
       return find(inquiry, key);
     },
-    async findNth({ sub, email }, since, count) {
-      const recent = rows.filter(
-        (row) => row.cognito_sub === sub && row.email === email && Date.parse(row.created_at) >= since,
-      );
-      return recent.at(-count)?.id;
+    async count(sub, time, most) {
+      const hour = `${sub} ${Math.floor(time / HOUR)}`;
+      const counted = counts.get(hour) ?? 0;
+      if (counted < most) counts.set(hour, counted + 1);
+      return counted < most;
+    },
+    async uncount(sub, time) {
+      const hour = `${sub} ${Math.floor(time / HOUR)}`;
+      counts.set(hour, (counts.get(hour) ?? 0) - 1);
     },
     async *list({ sub, email }, { before = 'g', limit = Infinity }) {
       const found = rows.filter((row) => row.cognito_sub === sub && row.email === email && row.id < before);

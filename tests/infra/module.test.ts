@@ -86,12 +86,12 @@ describe('the module', () => {
     vi.restoreAllMocks();
   });
 
-  it('limits the writes of the mailer to its records, and answers of operators to inquiries', () => {
+  it('limits the writes of the mailer to its records, updates of the function to rates, and answers of operators to inquiries', () => {
     const keysOf = (file: string) =>
       matches(readText(file), /"dynamodb:LeadingKeys" = (\[.*?\]|".*?")/g).flatMap((list) =>
         matches(list, /"([^"]*)\*"/g),
       );
-    const [mailer, operators] = ['mailer.tf', 'operators.tf'].map((file) =>
+    const [rates, mailer, operators] = ['function.tf', 'mailer.tf', 'operators.tf'].map((file) =>
       keysOf(`infra/terraform/${file}`),
     );
     const owner = { cognito_sub: '1daae433-47cc-48ff-bf9b-73f530b9d7bc', email: 'ana@example.com' };
@@ -105,7 +105,8 @@ describe('the module', () => {
     const prefixesOf = (keys: string[] = [], pk: string) => keys.filter((key) => pk.startsWith(key)).length;
     expect([inquiry, delivery, quota].map(({ Key }) => prefixesOf(mailer, Key.pk))).toEqual([0, 1, 1]);
     expect([inquiry, delivery, quota].map(({ Key }) => prefixesOf(operators, Key.pk))).toEqual([1, 0, 0]);
-    expect([mailer, operators]).toMatchObject([{ length: 2 }, { length: 1 }]);
+    expect([inquiry, delivery, quota].map(({ Key }) => prefixesOf(rates, Key.pk))).toEqual([0, 0, 1]);
+    expect([rates, mailer, operators]).toMatchObject([{ length: 1 }, { length: 2 }, { length: 1 }]);
   });
 
   it('sets cache-control on the successful responses of all operations', () => {

@@ -1,7 +1,7 @@
 /** What clients send is nowhere but in their own answers: neither in the log nor in an error. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { digest } from '../../src/entities/inputs.ts';
+import { digest } from '../../src/entities/keys.ts';
 import type { Answer } from '../helpers/http.ts';
 import {
   answer,

@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
-import { uuidv7 } from 'uuidv7';
 import { createApp } from '../../src/app.ts';
 import {
   createInquiryRequestSchema,
@@ -235,7 +234,7 @@ describe('the function', () => {
   const fallible = new Proxy(store, {
     get(target, method: keyof InquiryStore) {
       if (broken) throw Object.assign(new TypeError('secret-of-the-store'), { name: 'InternalServerError' });
-      return method === 'findNth' ? async () => (isFull ? uuidv7() : undefined) : target[method];
+      return method === 'count' ? async () => !isFull : target[method];
     },
   });
   const app = createApp({

@@ -100,7 +100,8 @@ run "mail_alarms_and_form" {
       statement.Sid => join(" ", flatten([statement.Effect, statement.Action, statement.Resource]))
       } == {
       DeadLetters = "Allow sqs:SendMessage ${aws_sqs_queue.dead_letters[0].arn}"
-      Inquiries   = "Allow dynamodb:GetItem dynamodb:Query ${aws_dynamodb_table.this.arn} ${aws_dynamodb_table.this.arn}/index/by-time"
+      Index       = "Allow dynamodb:Query ${aws_dynamodb_table.this.arn}/index/by-time"
+      Inquiries   = "Allow dynamodb:GetItem ${aws_dynamodb_table.this.arn}"
       Logs        = "Allow logs:CreateLogStream logs:PutLogEvents ${aws_cloudwatch_log_group.mailer[0].arn}:*"
       Mail        = "Allow ses:SendEmail arn:aws:ses:eu-central-1:111122223333:configuration-set/* arn:aws:ses:eu-central-1:111122223333:identity/*"
       Records     = "Allow dynamodb:PutItem dynamodb:UpdateItem ${aws_dynamodb_table.this.arn}"
@@ -111,7 +112,11 @@ run "mail_alarms_and_form" {
   }
   assert {
     condition = (
-      length(jsondecode(aws_iam_role_policy.function.policy).Statement) == 3
+      jsondecode(aws_iam_role_policy.function.policy).Statement[*].Sid == ["Inquiries", "Logs", "Rates", "Traces"]
+      && { for statement in jsondecode(aws_iam_role_policy.function.policy).Statement : statement.Sid => statement }.Rates == {
+        Sid       = "Rates", Effect = "Allow", Action = "dynamodb:UpdateItem", Resource = aws_dynamodb_table.this.arn
+        Condition = { "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = "$inquiries#owner_hour_*" } }
+      }
       && !contains(keys(aws_lambda_function.this.environment[0].variables), "INBOX_TO")
     )
     error_message = "The function's role has more permissions with mail than without, or the function knows of mail."

@@ -1,0 +1,20 @@
+/** What keys of the table are made of. */
+import { createHash } from 'node:crypto';
+import { HOUR } from '../limits.ts';
+
+/** No id is higher. */
+export const LAST_ID = 'g';
+
+/** The smallest id prefix at a time in milliseconds since the epoch (RFC 9562, 5.7). */
+export function toFirstId(milliseconds: number): string {
+  const hex = Math.max(0, Math.floor(milliseconds)).toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}`;
+}
+
+/** SHA-256 in base64url, 43 characters. */
+export const digest = (...texts: readonly string[]): string =>
+  createHash('sha256').update(JSON.stringify(texts)).digest('base64url');
+
+/** A person and the hour of a time in milliseconds since the epoch, whatever the email: a hash that names nobody. */
+export const toOwnerHour = (sub: string, time: number): string =>
+  digest(sub, String(Math.floor(time / HOUR)));

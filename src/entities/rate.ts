@@ -1,0 +1,20 @@
+/**
+ * The ElectroDB model of a rate: how many inquiries one person has sent in one hour. Its key is a hash, so that it does not
+ * name the person. The request function does not load it: src/entities/inputs.ts has its inputs. docs/adr/0091
+ */
+export const RATE_MODEL = {
+  model: { service: 'inquiries', entity: 'rate', version: '1' },
+  attributes: {
+    /** {@link toOwnerHour} */
+    owner_hour: { type: 'string' },
+    inquiries: { type: 'number' },
+    /** Seconds since the epoch. */
+    expires_at: { type: 'number', required: true },
+  },
+  indexes: {
+    byOwnerHour: {
+      pk: { field: 'pk', composite: ['owner_hour'], casing: 'none' },
+      sk: { field: 'sk', composite: [], casing: 'none' },
+    },
+  },
+} as const;
