@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream';
+import { pipeline, Transform } from 'node:stream';
 import { createServer } from 'node:tls';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { generate } from 'selfsigned';
@@ -55,10 +55,16 @@ export async function startDatabase() {
   });
   const certificateFile = join(folder, 'certificate.pem');
   writeFileSync(certificateFile, cert);
+  const { host, port: enginePort } = new URL(engine.url);
   const proxy = createServer({ cert, key }, (incoming) => {
-    const outgoing = connect({ port: Number(new URL(engine.url).port), host: '127.0.0.1', noDelay: true });
+    const outgoing = connect({ port: Number(enginePort), host: '127.0.0.1', noDelay: true });
+    // The engine answers under its own name only.
+    const rename = new Transform({
+      transform: (chunk: Buffer, _, done) =>
+        done(null, Buffer.from(chunk.toString('latin1').replace(`localhost:${port}`, host), 'latin1')),
+    });
     incoming.setNoDelay(true);
-    pipeline(incoming, outgoing, incoming, () => undefined);
+    pipeline(incoming, rename, outgoing, incoming, () => undefined);
   });
   // A contender may be killed during its handshake.
   proxy.on('tlsClientError', () => undefined);

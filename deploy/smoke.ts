@@ -18,6 +18,9 @@ import {
   parseBody,
 } from '../lib/contract-checks.ts';
 import type { FirstPost, ServiceRequest, ServiceResponse } from '../lib/contract-checks.ts';
+import { readKey } from '../lib/issuer-keys.ts';
+import { signToken } from '../lib/issuer-tokens.ts';
+import { findDataFolder, readRunningStack } from '../lib/running-stack.ts';
 import { invokeFunction } from './invoke.ts';
 import { signInOnce } from './smoke-user.ts';
 
@@ -25,6 +28,8 @@ const USAGE = `
 Usage: npm run smoke -- [--url URL] [--function NAME] [options]
 
   --url URL       base URL of the stage, without /inquiries; may be left out with --function
+                  (default: the running local stack, with a token of its issuer)
+  --data FOLDER   the data folder of the local stack (default: that of the stack on .data or in memory)
   --function NAME function to invoke directly, with an alias: inquiries-develop:live; it must answer without a token,
                   so a function that fails is found without one
   --token TOKEN   an ID token that the stage accepts (default: SMOKE_TOKEN); without one, checks that need it are skipped
@@ -53,22 +58,28 @@ interface Target {
   readonly interruption: AbortSignal | undefined;
 }
 
-function readTarget(args: string[], env: NodeJS.ProcessEnv, interruption?: AbortSignal): Target {
+async function readTarget(
+  args: string[],
+  env: NodeJS.ProcessEnv,
+  interruption?: AbortSignal,
+): Promise<Target> {
   const given = parseOptions(
     USAGE,
     {
       url: { type: 'string' },
       function: { type: 'string', default: '' },
-      token: { type: 'string', default: env['SMOKE_TOKEN'] ?? '' },
+      token: { type: 'string' },
       'user-pool': { type: 'string', default: '' },
       client: { type: 'string', default: '' },
       origin: { type: 'string', default: '' },
       wait: { type: 'string', default: '0' },
       'no-key': { type: 'boolean', default: false },
+      data: { type: 'string' },
     },
     args,
   );
-  if (given.url === undefined && given.function === '') throw new UsageError('--url is missing (see --help)');
+  const isLocal = given.url === undefined && given.function === '';
+  if (!isLocal && given.data !== undefined) throw new UsageError('--data is for the local stack.');
   if (given.url !== undefined && !/^https?:$/.test(URL.parse(given.url)?.protocol ?? '')) {
     throw new UsageError(`--url must be an http or https URL, not '${given.url}'`);
   }
@@ -78,14 +89,18 @@ function readTarget(args: string[], env: NodeJS.ProcessEnv, interruption?: Abort
   if (!/^\d{1,4}$/.test(given.wait)) {
     throw new UsageError(`--wait must be a number of seconds, not '${given.wait}'`);
   }
-  const token = given.token.trim().replace(/^Bearer /i, '');
+  const local = isLocal ? readRunningStack(given.data ?? findDataFolder()) : undefined;
+  const signed = local && (await signToken(await readKey(local.keysFile), local.issuer));
+  const token = (given.token ?? signed ?? env['SMOKE_TOKEN'] ?? '').trim().replace(/^Bearer /i, '');
+  // dynalite has neither mailbox nor transactions.
+  const hasKeys = !given['no-key'] && (local === undefined || local.mailbox !== undefined);
   return {
-    url: (given.url ?? '').replace(/\/+$/, ''),
+    url: (given.url ?? local?.gateway ?? '').replace(/\/+$/, ''),
     function: given.function,
     userPool: token === '' ? given['user-pool'] : '',
     client: given.client,
     wait: Number(given.wait),
-    key: given['no-key'] ? '' : crypto.randomUUID(),
+    key: hasKeys ? crypto.randomUUID() : '',
     token,
     origin: given.origin,
     interruption,
@@ -248,7 +263,7 @@ function describeError(error: unknown): string {
 
 /** @param interruption - Ends it; the promise is then rejected with its reason. */
 export async function main(args: string[], { stdout, env }: Io, interruption?: AbortSignal): Promise<number> {
-  const target = readTarget(args, env, interruption);
+  const target = await readTarget(args, env, interruption);
   const counts = { passed: 0, failed: 0, skipped: 0 };
   await awaitStage(target);
   for (const [title, needs, run] of createChecks(target)) {

@@ -12,7 +12,7 @@ import { connectLocally, connectToStage } from './connect.ts';
 import type { Connect } from './connect.ts';
 import { escapeUnsafe } from '../lib/terminal-text.ts';
 import { STAGES } from '../lib/stages.ts';
-import { DATA_FOLDER } from '../lib/paths.ts';
+import { findDataFolder } from '../lib/running-stack.ts';
 
 const USAGE = `
 Usage: npm run inbox -- [--stage STAGE] VERB [options]
@@ -35,7 +35,7 @@ Usage: npm run inbox -- [--stage STAGE] VERB [options]
                         (default: the running local stack)
   --table NAME          another table than that of the stage, e.g. a restored one
   --as NAME             who answers, on the local stack only (default: the user of the operating system)
-  --data FOLDER         the data folder of the local stack (default: .data)
+  --data FOLDER         the data folder of the local stack (default: that of the stack on .data or in memory)
 
 On a terminal the output is a table; with --json or into a pipe it is one JSON object a line.
 Exit codes: 0 done, 1 failed, 2 bad usage, 3 already answered.
@@ -98,7 +98,7 @@ async function openPage(connect: Connect, { stdout, stderr }: Io, port = '0'): P
 type Place = Partial<Record<'stage' | 'table' | 'as' | 'data', string | undefined>>;
 
 function createConnect({ stage, table, as, data }: Place): Connect {
-  if (stage === undefined) return () => connectLocally(data ?? DATA_FOLDER, { table, respondent: as });
+  if (stage === undefined) return () => connectLocally(data ?? findDataFolder(), { table, respondent: as });
   if (!STAGES.some((known) => known === stage)) {
     throw new UsageError(`"${escapeUnsafe(stage)}" is not a stage; stages are develop, main and release.`);
   }

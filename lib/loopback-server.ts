@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import type { Server } from 'node:net';
 
@@ -36,6 +36,25 @@ export async function isListening(port: number, host = '127.0.0.1'): Promise<boo
   } finally {
     socket.destroy();
   }
+}
+
+/**
+ * Refuses what a page of another site can send to a server on this machine: under another name (DNS rebinding) it could
+ * read the responses, so it gets a 302 to the server's address; with another origin it could still change something: 403.
+ *
+ * @param url - The server's origin.
+ * @returns Whether the request was refused, and answered.
+ */
+export function refuseOtherSites(
+  { headers }: IncomingMessage,
+  response: ServerResponse,
+  url: string,
+): boolean {
+  const { host, origin = url } = headers;
+  if (host !== new URL(url).host) response.writeHead(302, { location: url }).end();
+  else if (origin !== url) response.writeHead(403).end();
+  else return false;
+  return true;
 }
 
 /** Path and query of a request as sent. */

@@ -1,21 +1,44 @@
 /** The state file of a running local stack (npm start), by which other commands find it. */
-import { join, resolve } from 'node:path';
+import { existsSync, globSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { parseObject, readIfThere, UsageError } from './command-line.ts';
+import { DATA_FOLDER } from './paths.ts';
 
 export interface StackState {
   readonly pid: number;
   /** Addresses. */
   readonly gateway: string;
   readonly form: string;
-  readonly mailbox: string | undefined;
+  /** Absent on dynalite, which also has no transactions. */
+  readonly mailbox?: string | undefined;
   readonly issuer: string;
   readonly engine: string;
+  /** Absent when the engine has no process of its own. */
+  readonly enginePid?: number | undefined;
   readonly keysFile: string;
   /** The table's name. */
   readonly table: string;
 }
 
 export const stateFileOf = (folder: string): string => join(folder, 'stack.json');
+
+/** The data folder of a stack in memory: its key and its state file, until it ends. */
+export const inMemoryFolder = (): string => `${DATA_FOLDER}-in-memory-${process.pid}`;
+
+/**
+ * Finds the running stack among that of .data and those in memory.
+ *
+ * @returns Its data folder; .data when there is none.
+ * @throws UsageError when there are several.
+ */
+export function findDataFolder(): string {
+  const parent = dirname(DATA_FOLDER);
+  const files = globSync(stateFileOf(`${basename(DATA_FOLDER)}{,-in-memory-*}`), { cwd: parent });
+  const folders = files.map((file) => join(parent, dirname(file))).toSorted();
+  const running = folders.filter((folder) => isAlive(readState(folder)?.pid));
+  if (running.length <= 1) return running[0] ?? DATA_FOLDER;
+  throw new UsageError(`Several local stacks are running; choose one: --data ${running.join(' or --data ')}`);
+}
 
 /**
  * Reads the state file in a data folder.
@@ -24,23 +47,33 @@ export const stateFileOf = (folder: string): string => join(folder, 'stack.json'
  */
 export function readRunningStack(folder: string): StackState {
   const file = stateFileOf(resolve(folder));
-  const text = readIfThere(file);
-  if (text === undefined) {
+  const state = readState(folder);
+  if (state === undefined) {
     throw new UsageError(
-      `No local stack is running (cannot read ${file}); start it with npm start, or pass the --data that it printed.`,
+      existsSync(file)
+        ? `${file} does not describe a local stack; restart it with npm start.`
+        : `No local stack is running (there is no ${file}); start it with npm start, or pass the --data that it printed.`,
     );
   }
-  const state = parseObject(text) ?? {};
+  if (isAlive(state.pid)) return state;
+  throw new UsageError(
+    `No local stack is running (process ${state.pid} of ${file} has ended); start it with npm start.`,
+  );
+}
+
+/** Reads the state file in a data folder, also that of a stack that was killed. @returns undefined without a valid one. */
+export function readState(folder: string): StackState | undefined {
+  const state = parseObject(readIfThere(stateFileOf(folder)) ?? '') ?? {};
   const names = ['issuer', 'keysFile', 'engine', 'table'];
-  if (typeof state['pid'] !== 'number' || !names.every((name) => typeof state[name] === 'string')) {
-    throw new UsageError(`${file} does not describe a local stack; restart it with npm start.`);
-  }
+  const isWhole = typeof state['pid'] === 'number' && names.every((name) => typeof state[name] === 'string');
+  return isWhole ? (state as unknown as StackState) : undefined;
+}
+
+/** Whether a process runs. */
+export function isAlive(pid: number | undefined): boolean {
   try {
-    process.kill(state['pid'], 0);
+    return pid !== undefined && process.kill(pid, 0);
   } catch {
-    throw new UsageError(
-      `No local stack is running (process ${state['pid']} of ${file} has ended); start it with npm start.`,
-    );
+    return false;
   }
-  return state as unknown as StackState;
 }

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import type { RequestListener } from 'node:http';
 import { replies } from '../lib/gateway-replies.ts';
-import { close, listen } from '../lib/loopback-server.ts';
+import { close, listen, refuseOtherSites } from '../lib/loopback-server.ts';
 
 type SesLocal = typeof import('aws-ses-v2-local', { with: { 'resolution-mode': 'require' } });
 
@@ -28,12 +28,8 @@ const POLICY = [
 export async function startMailbox(port: number) {
   let app: RequestListener | undefined;
   const server = createServer((request, response) => {
-    const { host, origin = url } = request.headers;
     if (app === undefined) return void response.writeHead(replies.unavailable.status).end();
-    // Under another name, a page of another origin could read the mails.
-    if (host !== new URL(url).host) return void response.writeHead(302, { location: url }).end();
-    // Such a page can still send requests; they must not clear the mailbox.
-    if (origin !== url) return void response.writeHead(403).end();
+    if (refuseOtherSites(request, response, url)) return undefined;
     response.setHeader('content-security-policy', POLICY);
     return app(request, response);
   });

@@ -35,8 +35,6 @@ export interface StackOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Port of Node's inspector, to debug the function without its timeout. */
   readonly inspect?: number | undefined;
-  /** Awaited before the stack accepts requests. */
-  readonly ready?: Promise<unknown> | undefined;
   /** Receives each line that the functions and the gateway log. Default: standard output, without metrics. */
   readonly log?: (line: string) => void;
   /** Called for each response of the gateway. */
@@ -71,7 +69,6 @@ export async function startStack({
   branding = {},
   settings = {},
   inspect,
-  ready,
   log = printLine,
   onResponse,
 }: StackOptions = {}) {
@@ -165,7 +162,6 @@ export async function startStack({
     log,
     onResponse,
   });
-  await ready;
   const url = `http://127.0.0.1:${await listen(gateway, port)}`;
   resources.defer(() => close(gateway));
   form.configure({ ...branding, issuer: issuer.url, clientId: issuer.clientId, apiUrl: url });

@@ -5,17 +5,19 @@
  *
  * Usage: settings.ts. Exit codes: 0 stopped, 1 a part failed, 2 bad use, 130 stopped while starting.
  */
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { join, relative } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { styleText } from 'node:util';
 import { watch } from 'chokidar';
 import { openFolder, runCommand, UsageError } from '../lib/command-line.ts';
 import type { Io, Main } from '../lib/command-line.ts';
 import { isListening } from '../lib/loopback-server.ts';
 import { DATA_FOLDER, ROOT } from '../lib/paths.ts';
-import { readRunningStack, stateFileOf } from '../lib/running-stack.ts';
+import { inMemoryFolder, isAlive, readState, stateFileOf } from '../lib/running-stack.ts';
 import type { StackState } from '../lib/running-stack.ts';
 import { engineNames, dynamoDbLocalUnavailableReason } from './database/engines.ts';
 import { buildFormWhenStale } from './pages/form-server.ts';
@@ -32,19 +34,14 @@ export const main: Main = async (args, io) => {
   const settings = readSettings(args, io.env);
   const print: Print = (line) => void (line !== undefined && io.stdout.write(`${line}\n`));
   const isKept = settings.folder !== undefined;
-  const folder = settings.folder ?? mkdtempSync(join(tmpdir(), 'inquiries-in-memory-'));
+  const folder = settings.folder ?? inMemoryFolder();
   openFolder(folder);
-  const running = await findRunning(folder);
-  if (running !== undefined) {
-    const { pid, gateway: api, form: page } = running;
-    throw new UsageError(
-      `The data folder ${folder} is in use by a running stack (process ${pid}, API ${api}/inquiries, form ${page}).`,
-    );
-  }
+  if (isKept) await refuseFolderInUse(folder);
 
   const stateFile = stateFileOf(folder);
   // Undone when starting fails.
   using undo = new DisposableStack();
+  if (!isKept) undo.defer(removeWithProcess(folder));
   const listen: Listen = (event, listener) => {
     process.on(event, listener);
     undo.defer(() => process.off(event, listener));
@@ -65,14 +62,15 @@ export const main: Main = async (args, io) => {
   if (settings.reset) {
     for (const engine of engineNames) rmSync(join(folder, engine), { recursive: true, force: true });
   }
-  const building = settings.liveForm ? undefined : buildFormWhenStale();
-  building?.catch(() => undefined);
+  const isBuilt = settings.liveForm ? false : await buildFormWhenStale();
+  // From here on, only this user can read what this process and its engine write.
+  process.umask(0o077);
+  makePrivate(folder);
   const keysFile = join(folder, 'issuer-keys.json');
   const branding = readFileSync(join(ROOT, 'web/config.example.json'), 'utf8');
   const stack = await startStack({
     ...settings,
     keysFile,
-    ready: building,
     branding: JSON.parse(branding) as Record<string, unknown>,
     ...(io.stdout.isTTY === true && {
       log: (line) => print(formatLogLine(line)),
@@ -95,6 +93,7 @@ export const main: Main = async (args, io) => {
     issuer: issuer.url,
     keysFile,
     engine: engine.url,
+    enginePid: engine.pid,
     table,
   };
   writeFileSync(stateFile, `${JSON.stringify(state, null, 2)}\n`);
@@ -102,20 +101,66 @@ export const main: Main = async (args, io) => {
   started.stack = stack;
   void engine.failed.then(({ message }) => fail(message));
   if (settings.liveForm) await reloadOnChange(stack, print);
-  print(describe(stack, settings, folder, await building));
+  print(describe(stack, settings, isBuilt));
 };
 
 if (import.meta.main) await runCommand(main);
 
-/** The stack that wrote the state file of a data folder, if it is still running. */
-async function findRunning(folder: string): Promise<StackState | undefined> {
-  try {
-    const state = readRunningStack(folder);
-    // Process ids are reused: the stack is running only if its gateway listens, too.
-    return (await isListening(Number(new URL(state.gateway).port))) ? state : undefined;
-  } catch {
-    return undefined;
+/** Whether a process runs and listens: process ids are reused. */
+async function listens(pid: number | undefined, url: string): Promise<boolean> {
+  return isAlive(pid) && isListening(Number(URL.parse(url)?.port ?? 0));
+}
+
+/** @throws UsageError when a running stack, or an engine that has outlived its stack, uses a data folder. */
+async function refuseFolderInUse(folder: string): Promise<void> {
+  const state = readState(folder);
+  if (state === undefined) return;
+  const { pid, enginePid, gateway, engine, form } = state;
+  if (await listens(pid, gateway)) {
+    throw new UsageError(
+      `The data folder ${folder} is in use by a running stack (process ${pid}, API ${gateway}/inquiries, form ${form}).`,
+    );
   }
+  // An engine ends a moment after its stack, unless it hangs.
+  for (let waits = 0; await listens(enginePid, engine); waits++) {
+    if (waits === 50) {
+      throw new UsageError(
+        `The data folder ${folder} is in use by DynamoDB Local (process ${enginePid}), whose stack has ended; end it with kill -9 ${enginePid}.`,
+      );
+    }
+    await sleep(100);
+  }
+}
+
+/**
+ * Takes the rights of other users from what a stack with another umask has left in a data folder, and from the folder.
+ * A folder with other things in it, such as a home, keeps its own rights.
+ */
+function makePrivate(folder: string): void {
+  const names = readdirSync(folder);
+  const own = names.filter((name) =>
+    [...engineNames, 'stack.json', 'issuer-keys.json', 'erasure-key'].includes(name),
+  );
+  const restrict = (path: string): void => {
+    const stat = lstatSync(path);
+    if (stat.isSymbolicLink()) return;
+    chmodSync(path, stat.mode & 0o700);
+    if (stat.isDirectory()) for (const name of readdirSync(path)) restrict(join(path, name));
+  };
+  if (own.length === names.length) restrict(folder);
+  else for (const name of own) restrict(join(folder, name));
+}
+
+/** Removes a folder also when this process is killed: a pipe to the shell then ends. @returns Ends the shell at once. */
+function removeWithProcess(folder: string): () => void {
+  const shell = spawn('/bin/sh', ['-c', 'read -r _; rm -rf "$0"', folder], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    // Ctrl-C in a terminal is for this process.
+    detached: true,
+  });
+  shell.unref();
+  (shell.stdin as Socket).unref();
+  return () => void shell.kill('SIGKILL');
 }
 
 /** Adds a listener to this process; the argument is that of `uncaughtException`. */
@@ -170,8 +215,7 @@ function row(label: string, value: string, note = ''): string {
 function describe(
   { url, formUrl, corsOrigins, docsUrl, demoUrl, mailboxUrl, issuer, engine, tableName }: Stack,
   { engine: chosen, folder: kept, inspect, liveForm }: Settings,
-  folder: string,
-  isBuilt = false,
+  isBuilt: boolean,
 ): string {
   const place = kept === undefined ? 'kept in memory' : `kept in ${relative('', kept) || '.'}`;
   const name = engine.name === 'dynalite' ? 'dynalite' : 'DynamoDB Local';
@@ -200,7 +244,8 @@ function describe(
     const note = '(attach VS Code or chrome://inspect; breakpoints in src/*.ts; no function timeout)';
     lines.push(row('Inspector', `127.0.0.1:${inspect}`, note));
   }
-  const token = `npm run --silent token${folder === DATA_FOLDER ? '' : ` -- --data '${folder}'`}`;
+  const isFound = kept === undefined || kept === DATA_FOLDER;
+  const token = `npm run --silent token${isFound ? '' : ` -- --data '${kept}'`}`;
   lines.push(
     '\nSend an inquiry as ana@example.com, in this folder:\n',
     `  curl -X POST ${url}/inquiries -H "Authorization: Bearer $(${token})" \\`,

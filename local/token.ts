@@ -6,10 +6,9 @@
  */
 import { parseObject, parseOptions, runCommand, UsageError } from '../lib/command-line.ts';
 import type { Main } from '../lib/command-line.ts';
-import { readKey } from './issuer/keys.ts';
-import { signToken } from './issuer/tokens.ts';
-import { DATA_FOLDER } from '../lib/paths.ts';
-import { readRunningStack } from '../lib/running-stack.ts';
+import { readKey } from '../lib/issuer-keys.ts';
+import { signToken } from '../lib/issuer-tokens.ts';
+import { findDataFolder, readRunningStack } from '../lib/running-stack.ts';
 
 const USAGE = `
 Usage: npm run --silent token -- [options]
@@ -20,7 +19,7 @@ Prints an ID token of the running local stack (npm start).
   --sub S                 the user's id (default: a UUID made from the e-mail address)
   --claims JSON           an object with claims to replace or add; null removes one: '{"email":null}'
   --expires-in SECONDS    from now to expiry, negative for an expired token (default: 3600)
-  --data FOLDER           the data folder of the stack (default: .data)
+  --data FOLDER           the data folder of the stack (default: that of the stack on .data or in memory)
 `;
 
 export const main: Main = async (args, io) => {
@@ -31,7 +30,7 @@ export const main: Main = async (args, io) => {
       sub: { type: 'string' },
       claims: { type: 'string' },
       'expires-in': { type: 'string', default: '3600' },
-      data: { type: 'string', default: DATA_FOLDER },
+      data: { type: 'string' },
     },
     joinNegative(args),
   );
@@ -41,7 +40,7 @@ export const main: Main = async (args, io) => {
   if (!/^-?\d+$/.test(seconds) || !Number.isSafeInteger(request.expiresIn)) {
     throw new UsageError(`--expires-in must be a whole number of seconds, not '${seconds}'.`);
   }
-  const { issuer, keysFile } = readRunningStack(data);
+  const { issuer, keysFile } = readRunningStack(data ?? findDataFolder());
   io.stdout.write(`${await signToken(await readKey(keysFile), issuer, request)}\n`);
 };
 

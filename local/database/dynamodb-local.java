@@ -1,26 +1,78 @@
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.server.Server;
-import org.eclipse.jetty.server.ServerConnector;
-import software.amazon.dynamodb.services.local.main.ServerRunner;
-import software.amazon.dynamodb.services.local.server.DynamoDBProxyServer;
+import org.eclipse.jetty.util.Callback;
+import software.amazon.awssdk.services.dynamodb.model.ListTablesRequest;
+import software.amazon.awssdk.services.dynamodb.model.TransactWriteItemsRequest;
+import software.amazon.awssdk.services.dynamodb.model.TransactWriteItemsResponse;
+import software.amazon.dynamodb.services.local.server.LocalDynamoDBRequestHandler;
+import software.amazon.dynamodb.services.local.server.LocalDynamoDBServerHandler;
 
 /**
- * Runs DynamoDB Local, which has no option for its address, on 127.0.0.1 and a free port. Prints the port when it
- * accepts requests. Ends when its standard input does: the operating system closes that pipe with the parent process.
+ * Runs DynamoDB Local, whose own command has no option for its address, on 127.0.0.1 and a free port. Prints the port
+ * when it accepts requests. Ends when its standard input does: the operating system closes that pipe with the parent
+ * process.
  *
- * Run from source (JEP 330). The arguments are those of DynamoDB Local.
+ * Run from source (JEP 330). The argument is the folder of the data; without one, data is kept in memory.
  */
 class DynamoDbLocal {
   public static void main(String[] args) throws Exception {
     new Thread(DynamoDbLocal::exitWithParent).start();
-    var engine = ServerRunner.createServerFromCommandLineArgs(args);
-    var field = DynamoDBProxyServer.class.getDeclaredField("server");
-    field.setAccessible(true);
-    var connector = (ServerConnector) ((Server) field.get(engine)).getConnectors()[0];
-    connector.setHost("127.0.0.1");
-    connector.setPort(0);
-    engine.start();
-    System.out.println("Listening on port " + connector.getLocalPort());
+    useLibraryInPlace();
+    // Its initializer limits what the parts of the engine log.
+    Class.forName("software.amazon.dynamodb.services.local.main.ServerRunner");
+    var server = new Server(new InetSocketAddress("127.0.0.1", 0));
+    server.setHandler(new Guard(new Database(args.length == 0 ? null : args[0])));
+    server.start();
+    System.out.println("Listening on port " + server.getURI().getPort());
+  }
+
+  /** Otherwise each start copies the native library to the temporary folder. */
+  private static void useLibraryInPlace() {
+    var isMac = System.getProperty("os.name").startsWith("Mac");
+    var system = (isMac ? "osx-" : "linux-") + System.getProperty("os.arch");
+    System.setProperty("org.sqlite.lib.path", System.getProperty("java.library.path"));
+    System.setProperty("org.sqlite.lib.name", "libsqlite4java-" + system + (isMac ? ".dylib" : ".so"));
+  }
+
+  /** Refuses what pages of other sites send, as `refuseOtherSites` does (lib/loopback-server.ts). */
+  private static class Guard extends LocalDynamoDBServerHandler {
+    Guard(LocalDynamoDBRequestHandler database) {
+      super(database, null);
+    }
+
+    @Override
+    public boolean handle(Request request, Response response, Callback callback) throws Exception {
+      var host = "127.0.0.1:" + Request.getLocalPort(request);
+      var headers = request.getHeaders();
+      if (!host.equals(headers.get("Host"))) {
+        response.setStatus(302);
+        response.getHeaders().put("Location", "http://" + host);
+      } else if (headers.contains("Origin") && !("http://" + host).equals(headers.get("Origin"))) {
+        response.setStatus(403);
+      } else {
+        return super.handle(request, response, callback);
+      }
+      callback.succeeded();
+      return true;
+    }
+  }
+
+  private static class Database extends LocalDynamoDBRequestHandler {
+    Database(String folder) throws Exception {
+      super(0, folder == null, folder, true, false);
+    }
+
+    /** The engine queues the commit and does not wait for it. The next statement waits, since it is queued behind it. */
+    @Override
+    public TransactWriteItemsResponse transactWriteItems(
+        String accessKey, String region, TransactWriteItemsRequest request) {
+      var response = super.transactWriteItems(accessKey, region, request);
+      listTables(accessKey, region, ListTablesRequest.builder().limit(1).build());
+      return response;
+    }
   }
 
   private static void exitWithParent() {

@@ -1,9 +1,9 @@
 /** The OpenID Connect issuer of the local stack, in place of a Cognito user pool. docs/adr/0019 */
 import { createServer } from 'node:http';
-import { createKey, readKey } from './keys.ts';
+import { createKey, readKey } from '../../lib/issuer-keys.ts';
 import { createProvider } from './provider.ts';
-import { CLIENT_ID, signToken } from './tokens.ts';
-import type { TokenRequest } from './tokens.ts';
+import { CLIENT_ID, signToken } from '../../lib/issuer-tokens.ts';
+import type { TokenRequest } from '../../lib/issuer-tokens.ts';
 import { close, listen } from '../../lib/loopback-server.ts';
 
 /** `audience` is the `aud` of its ID tokens: the client id, as in Cognito. */

@@ -1,7 +1,7 @@
 /** HTML of the local issuer's pages: its settings, sign-in, errors. They have no script and load nothing. */
 import { createHash } from 'node:crypto';
 import { escapeHtml } from '../../src/mailer/text.ts';
-import { CLIENT_ID, DEMO_USERS, subOf } from './tokens.ts';
+import { CLIENT_ID, DEMO_USERS, subOf } from '../../lib/issuer-tokens.ts';
 
 const STYLE = `
 :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }

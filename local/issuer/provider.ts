@@ -4,10 +4,10 @@ import { text } from 'node:stream/consumers';
 import { Provider, errors } from 'oidc-provider';
 import type { Configuration, InteractionResults, KoaContextWithOIDC } from 'oidc-provider';
 import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.js';
-import type { SigningKey } from './keys.ts';
+import type { SigningKey } from '../../lib/issuer-keys.ts';
 import { contentSecurityPolicy, messagePage, settingsPage, signInPage } from './pages.ts';
-import { CLIENT_ID, HOUR, subOf, userClaims } from './tokens.ts';
-import type { User } from './tokens.ts';
+import { CLIENT_ID, HOUR, subOf, userClaims } from '../../lib/issuer-tokens.ts';
+import type { User } from '../../lib/issuer-tokens.ts';
 
 type Context = Parameters<Parameters<Provider['use']>[0]>[0];
 

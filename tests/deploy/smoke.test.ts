@@ -107,7 +107,11 @@ describe('npm run smoke', () => {
 
   const together = '--user-pool and --client belong together (see --help)';
   it.each([
-    ['', '--url is missing (see --help)'],
+    [
+      '--data /none',
+      'No local stack is running (there is no /none/stack.json); start it with npm start, or pass the --data that it printed.',
+    ],
+    ['--data .data --url http://localhost', '--data is for the local stack.'],
     ['--url file:///etc', "--url must be an http or https URL, not 'file:///etc'"],
     ['--url http://localhost --wait long', "--wait must be a number of seconds, not 'long'"],
     ['--user-pool pool --url http://localhost', together],

@@ -2,7 +2,7 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createClient } from '../../local/database/table.ts';
-import { subOf } from '../../local/issuer/tokens.ts';
+import { subOf } from '../../lib/issuer-tokens.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { toFirstId } from '../../src/entities/keys.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';

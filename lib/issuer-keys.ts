@@ -4,7 +4,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK } from 'jose';
 import type { JWK } from 'jose';
-import { readIfThere, UsageError } from '../../lib/command-line.ts';
+import { readIfThere, UsageError } from './command-line.ts';
 
 /** An RSA private key for RS256. */
 export type SigningKey = JWK & { readonly kid: string };

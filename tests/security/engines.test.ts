@@ -1,0 +1,120 @@
+/** The database engines of the local stack: pages of other sites reach neither, and what is acknowledged is committed. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { describe, expect, it } from 'vitest';
+import { dynamoDbLocalUnavailableReason, startEngine } from '../../local/database/engines.ts';
+import { describeOnEngines } from '../helpers/engines.ts';
+import { send } from '../helpers/http.ts';
+import { createOwnTable } from '../helpers/own-table.ts';
+import { createTally, isHard, select } from '../helpers/tally.ts';
+
+const SIGNATURE =
+  'AWS4-HMAC-SHA256 Credential=local/20261122/local/dynamodb/aws4_request, SignedHeaders=host, Signature=x';
+const OPERATIONS = ['ListTables', 'DescribeTable', 'Scan', 'PutItem', 'DeleteTable'];
+/** A browser sends the first three without asking the server. */
+const TYPES = ['text/plain', 'application/x-www-form-urlencoded', undefined, 'application/x-amz-json-1.0'];
+
+describeOnEngines('a page of another site', (endpoint, name) => {
+  const refused = createTally(`12a requests of other sites to ${name}`);
+  const { host, port } = new URL(endpoint);
+  const hosts = ['evil.example', 'localhost', '127.0.0.1.evil.example', '127.0.0.1', '[::1]', '0.0.0.0'];
+  const foreign = [
+    ...hosts.map((other) => ['host', `${other}:${port}`]),
+    ['host', '127.0.0.1'],
+    ['host', `127.0.0.1:${Number(port) - 1}`],
+    ...[
+      'https://evil.example',
+      'http://localhost',
+      `http://localhost:${port}`,
+      `https://${host}`,
+      'null',
+      '',
+    ].map((origin) => ['origin', origin]),
+  ].filter(([header, value]) => !(header === 'host' && value === host));
+  const cases = foreign.flatMap((headers) =>
+    OPERATIONS.flatMap((operation) => TYPES.map((type) => ({ headers, operation, type }))),
+  );
+
+  it('reads and changes nothing: other names get a redirect, other origins 403', async () => {
+    const table = await createOwnTable(endpoint);
+    const item = { pk: { S: 'a secret' }, sk: { S: '1' } };
+    const call = (operation: string, type: string | undefined, headers: string[] = []) =>
+      send(endpoint, {
+        method: 'POST',
+        headers: [
+          'x-amz-target',
+          `DynamoDB_20120810.${operation}`,
+          'authorization',
+          SIGNATURE,
+          'x-amz-date',
+          '20261122T000000Z',
+          ...(type === undefined ? [] : ['content-type', type]),
+          ...headers,
+        ],
+        body: JSON.stringify(operation === 'ListTables' ? {} : { TableName: table.name, Item: item }),
+      });
+    const json = 'application/x-amz-json-1.0';
+    expect((await call('PutItem', json)).status).toBe(200);
+    for (const { headers, operation, type } of select(cases, 3)) {
+      await refused(async () => {
+        const { status, text, headers: answered } = await call(operation, type, headers);
+        expect(status).toBe(headers[0] === 'host' ? 302 : 403);
+        expect(text).not.toContain(table.name);
+        expect(answered['access-control-allow-origin']).toBeUndefined();
+      });
+      await refused(async () => {
+        const [header = '', value = ''] = headers;
+        const asked = [
+          'access-control-request-method',
+          'POST',
+          'access-control-request-headers',
+          'x-amz-target',
+        ];
+        const origin = header === 'origin' ? [] : ['origin', 'https://evil.example'];
+        const preflight = await send(endpoint, {
+          method: 'OPTIONS',
+          headers: [header, value, ...origin, ...asked],
+        });
+        expect(preflight.status).not.toBe(200);
+        expect(preflight.headers['access-control-allow-origin']).toBeUndefined();
+      });
+    }
+    const { json: scanned } = await call('Scan', json);
+    expect(scanned).toMatchObject({ Count: 1, Items: [item] });
+    table.close();
+  });
+});
+
+describe.skipIf(dynamoDbLocalUnavailableReason() !== undefined)('DynamoDB Local', () => {
+  const committed = createTally('12b acknowledged transactions of DynamoDB Local are committed');
+  it('has committed a transaction when it acknowledges it: nothing is lost when it is killed', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'inquiries-engine-'));
+    const engine = await startEngine('dynamodb-local', folder);
+    const table = await createOwnTable(engine.url);
+    // Another connection sees what a new process would find.
+    const file = new DatabaseSync(join(folder, 'dynamodb-local/shared-local-instance.db'), {
+      readOnly: true,
+      timeout: 0,
+    });
+    const count = file.prepare(`SELECT count(*) AS count FROM "${table.name}"`);
+    try {
+      for (let written = 1; written <= (isHard ? 2_000 : 100); written++) {
+        await committed(async () => {
+          const Item = { pk: 'a', sk: String(written) };
+          await table.client.send(
+            new TransactWriteCommand({ TransactItems: [{ Put: { TableName: table.name, Item } }] }),
+          );
+          expect(count.get()).toEqual({ count: written });
+        });
+      }
+    } finally {
+      file.close();
+      table.close();
+      await engine.close();
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
