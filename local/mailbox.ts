@@ -29,6 +29,7 @@ export async function startMailbox(port: number) {
   let app: RequestListener | undefined;
   const server = createServer((request, response) => {
     const { host, origin = url } = request.headers;
+    response.setHeader('x-content-type-options', 'nosniff');
     if (app === undefined) return void response.writeHead(replies.unavailable.status).end();
     // Under another name, a page of another origin could read the mails.
     if (host !== new URL(url).host) return void response.writeHead(302, { location: url }).end();
