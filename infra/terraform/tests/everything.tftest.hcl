@@ -283,12 +283,16 @@ run "mail_alarms_and_form" {
       },
       {
         Sid      = "Erasures", Effect = "Allow"
-        Action   = ["dynamodb:PutItem", "dynamodb:Scan"]
+        Action   = ["dynamodb:DescribeTable", "dynamodb:ListTagsOfResource", "dynamodb:PutItem", "dynamodb:Scan"]
         Resource = "arn:aws:dynamodb:eu-central-1:111122223333:table/erasures"
       },
       {
         Sid      = "ReadErasureKey", Effect = "Allow", Action = "ssm:GetParameter"
         Resource = "arn:aws:ssm:eu-central-1:111122223333:parameter/inquiries-${terraform.workspace}/erasure-key"
+      },
+      {
+        Sid      = "DeleteAccount", Effect = "Allow", Action = ["cognito-idp:AdminDeleteUser", "cognito-idp:ListUsers"]
+        Resource = "arn:aws:cognito-idp:eu-central-1:111122223333:userpool/eu-central-1_Mock"
       },
       { Sid = "SendAgain", Effect = "Allow", Action = "lambda:InvokeFunction", Resource = "arn:aws:lambda:eu-central-1:111122223333:function:mailer" },
     ]))
