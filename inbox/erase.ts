@@ -7,6 +7,9 @@ import { formatCount } from '../web/ui/format.ts';
 import { isConfirmed, parseOptions, UsageError } from '../lib/command-line.ts';
 import type { Io } from '../lib/command-line.ts';
 import { escapeUnsafe } from '../lib/terminal-text.ts';
+import { showAddress } from '../src/invisible.ts';
+import { findAccount } from './accounts.ts';
+import type { Account } from './accounts.ts';
 import { parseUuid } from './arguments.ts';
 import { readPages, sendAll } from './batches.ts';
 import type { Connect, Connection } from './connect.ts';
@@ -17,18 +20,20 @@ import type { Column } from './output.ts';
 import type { IndexedInquiry, InquiryFilter } from './store.ts';
 
 const USAGE = `
-Usage: npm run inbox -- [--stage STAGE] erase --sub UUID | --email E [--yes]
+Usage: npm run inbox -- [--stage STAGE] erase --sub UUID | --email E [--keep-account] [--yes]
        npm run inbox -- [--stage STAGE] [--table RESTORED] erase --replay [--yes]
 
-Deletes all inquiries of a user, with their replies and idempotency keys, under every email that the user has had.
-First it says what it finds; it deletes when the stage's name is typed then (local on the laptop), or with --yes. An
-erasure that was interrupted is finished by running it again. Each erasure is recorded as a keyed hash of the user's id.
+Deletes all inquiries of a user, with their replies and idempotency keys, under every email that the user has had, and
+the user's account if the stage has a user pool of its own. First it says what it finds. It deletes the account when
+"account" is typed then, and all of it when the stage's name is typed (local on the laptop); or with --yes. An erasure
+that was interrupted is finished by running it again. Each erasure is recorded as a keyed hash of the user's id.
 
-  --sub UUID  the user with this id at the identity provider
-  --email E   the user who has sent inquiries under this email, as it is written there
-  --replay    in a restored table: delete again what has been erased
-  --yes       delete without asking
-  --json      one JSON object a line on a terminal, too
+  --sub UUID      the user with this id at the identity provider
+  --email E       the user who has sent inquiries under this email, as it is written there
+  --keep-account  keep the account in the stage's user pool
+  --replay        in a restored table: delete again what has been erased
+  --yes           delete without asking
+  --json          one JSON object a line on a terminal, too
 `;
 
 /** What one user has under one email. */
@@ -50,6 +55,7 @@ interface Settings {
   readonly io: Io;
   readonly interactive: boolean;
   readonly yes: boolean;
+  readonly keepAccount: boolean;
   /** Writes a line to standard error. */
   readonly say: (line: string) => void;
 }
@@ -60,6 +66,7 @@ export async function eraseInquiries(connect: Connect, args: string[], io: Io): 
     {
       sub: { type: 'string' },
       email: { type: 'string' },
+      'keep-account': { type: 'boolean', default: false },
       replay: { type: 'boolean', default: false },
       yes: { type: 'boolean', default: false },
       json: { type: 'boolean' },
@@ -76,6 +83,7 @@ export async function eraseInquiries(connect: Connect, args: string[], io: Io): 
     io,
     interactive: isInteractive(io, options.json),
     yes: options.yes,
+    keepAccount: options['keep-account'],
     say: (line) => void io.stderr.write(`${line}\n`),
   };
   if (replay) await replayErasures(settings);
@@ -87,23 +95,33 @@ async function eraseByEmail(email: string, settings: Settings): Promise<void> {
   const owners = await findOwners(settings, { email });
   const [sub, ...others] = new Set(owners.map(({ cognito_sub }) => cognito_sub));
   if (sub === undefined) {
-    settings.say(`There are no inquiries of ${escapeUnsafe(email)}; nothing was deleted.`);
+    settings.say(`There are no inquiries of ${showAddress(email)}; nothing was deleted.`);
   } else if (others.length > 0) {
     printOwners(owners, settings);
     throw new UsageError(
-      `${escapeUnsafe(email)} was used by ${others.length + 1} users; nothing was deleted. Choose one with --sub.`,
+      `${showAddress(email)} was used by ${others.length + 1} users; nothing was deleted. Choose one with --sub.`,
     );
   } else await eraseUser(sub, settings);
 }
 
 async function eraseUser(sub: string, settings: Settings): Promise<void> {
-  const { connection, say, yes } = settings;
+  const { connection, say, yes, keepAccount } = settings;
   let owners = await findOwners(settings, { sub });
   printOwners(owners, settings);
+  const account = keepAccount ? ({ status: 'kept' } as const) : await findAccount(connection, sub);
+  say(describeAccount(account, sub, connection.stage));
+  const hasAccount = account.status === 'found';
   if (owners.length === 0) {
-    say(`There are no inquiries of ${sub}.${yes ? '' : ' --yes records the erasure all the same.'}`);
+    const hint = yes || hasAccount ? '' : ' --yes records the erasure all the same.';
+    say(`There are no inquiries of ${sub}.${hint}`);
+  }
+  if (owners.length === 0 && !hasAccount) {
     if (!yes) return;
-  } else if (!(await mayDelete(settings))) return;
+  } else if (isDryRun(settings)) return;
+  const question = 'Type account to delete the account, too, or anything else to keep it: ';
+  const deletesAccount = hasAccount && (await isAgreed(question, 'account', settings));
+  if (owners.length > 0) await confirmStage(settings);
+  else if (hasAccount && !deletesAccount) throw new Error('Nothing was deleted.');
 
   const erasures = openErasures(connection);
   let deleted = 0;
@@ -113,6 +131,8 @@ async function eraseUser(sub: string, settings: Settings): Promise<void> {
     erased_at = [new Date().toISOString(), ...owners.map(({ newest }) => newest)].toSorted().at(-1) ?? '';
     // Recorded first: what was deleted by an erasure that was interrupted must not come back either.
     await erasures.record(sub, erased_at);
+    // Before the inquiries, by which an interrupted erasure is found again.
+    if (pass === 1 && hasAccount && deletesAccount) await account.remove();
     const count = await deleteOwners(owners, () => erased_at, settings);
     deleted += count;
     // The index shows for a moment what is deleted, and does not show what was just stored.
@@ -126,7 +146,9 @@ async function eraseUser(sub: string, settings: Settings): Promise<void> {
     const emails = new Set(found.map(({ email }) => email));
     owners = [...owners.filter(({ email }) => !emails.has(email)), ...found];
   }
-  printResult({ cognito_sub: sub, deleted, erased_at }, settings, `of ${sub}`);
+  const outcome = !hasAccount ? account.status : deletesAccount ? 'deleted' : 'kept';
+  printResult({ cognito_sub: sub, deleted, erased_at, account: outcome }, settings, `of ${sub}`);
+  if (hasAccount) say(`The account is ${outcome}.`);
   say(describeRemains(connection));
 }
 
@@ -142,7 +164,8 @@ async function replayErasures(settings: Settings): Promise<void> {
   say(
     `The table ${table} has ${countInquiries(found)} of ${formatCount(users, 'user')} from before the erasure.`,
   );
-  if ((found > 0 || yes) && (await mayDelete(settings))) {
+  if ((found > 0 || yes) && !isDryRun(settings)) {
+    await confirmStage(settings);
     const deleted = await deleteOwners(owners, untilOf, settings);
     printResult({ table: connection.table, erasures: count, users, deleted }, settings, `from ${table}`);
   }
@@ -250,20 +273,31 @@ async function* deleteInquiries(
   }
 }
 
-/**
- * @returns False without a terminal: a dry run.
- * @throws Error when something else was typed.
- */
-async function mayDelete({ connection: { stage, table }, io, say, yes }: Settings): Promise<boolean> {
-  if (yes) return true;
-  if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) {
-    say('This was a dry run; nothing was deleted. --yes deletes.');
-    return false;
-  }
-  const question = `Type ${stage} to delete them from the table ${escapeUnsafe(table)}: `;
-  const terminal = { stdin: io.stdin, stdout: io.stderr };
-  if (await isConfirmed(question, stage, undefined, terminal)) return true;
-  throw new Error('Nothing was deleted.');
+/** Without a terminal and --yes it is a dry run, which is said. */
+function isDryRun({ io, say, yes }: Settings): boolean {
+  if (yes || (io.stdin.isTTY === true && io.stderr.isTTY === true)) return false;
+  say('This was a dry run; nothing was deleted. --yes deletes.');
+  return true;
+}
+
+async function isAgreed(question: string, expected: string, { io, yes }: Settings): Promise<boolean> {
+  return yes || isConfirmed(question, expected, undefined, { stdin: io.stdin, stdout: io.stderr });
+}
+
+/** @throws Error when something else than the stage's name was typed. */
+async function confirmStage(settings: Settings): Promise<void> {
+  const { stage, table } = settings.connection;
+  const question = `Type ${stage} to delete the inquiries from the table ${escapeUnsafe(table)}: `;
+  if (!(await isAgreed(question, stage, settings))) throw new Error('Nothing was deleted.');
+}
+
+function describeAccount(account: Account | { readonly status: 'kept' }, sub: string, stage: string): string {
+  const place = stage === 'local' ? 'The local stack' : `The stage ${stage}`;
+  if (account.status === 'kept') return 'The account of the user is kept.';
+  if (account.status === 'none') return `${place} has no account of ${sub} in its user pool.`;
+  if (account.status === 'found')
+    return `${place} has an account of ${sub} in its user pool ${account.pool}.`;
+  return `${place} has no user pool of its own: the account of the user has to be deleted at its issuer.`;
 }
 
 function printOwners(owners: readonly Owner[], { io: { stdout }, interactive }: Settings): void {
@@ -275,7 +309,7 @@ function printOwners(owners: readonly Owner[], { io: { stdout }, interactive }: 
   const isOfSeveral = owners.some(({ cognito_sub }) => cognito_sub !== owners[0]?.cognito_sub);
   const columns: Column<Owner>[] = [
     ...(isOfSeveral ? [{ head: 'SUB', cell: ({ cognito_sub }: Owner) => cognito_sub }] : []),
-    { head: 'EMAIL', cell: ({ email }) => email, flexible: true },
+    { head: 'EMAIL', cell: ({ email }) => showAddress(email), flexible: true },
     { head: 'INQUIRIES', cell: ({ inquiries }) => String(inquiries) },
     { head: 'UNANSWERED', cell: ({ unanswered }) => String(unanswered) },
     { head: 'OLDEST', cell: ({ oldest }) => formatTime(oldest) },
@@ -309,5 +343,5 @@ function describeRemains({ stage }: Connection): string {
     'mails already sent, in the local mailbox: until npm start ends',
   ];
   const lines = ['What remains elsewhere:', ...(stage === 'local' ? onLaptop : onStage)].join('\n  ');
-  return `${lines}\nThe logs hold no personal data. The account at the identity provider is not touched.`;
+  return `${lines}\nThe logs hold no personal data.`;
 }

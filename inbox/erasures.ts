@@ -29,18 +29,24 @@ const ignore =
     if (error.name !== expected && error.code !== expected) throw error;
   };
 
+/** Waits for a request to the table of erasures. @throws Error that names the table when it does not exist. */
+export async function nameMissingTable<Result>(
+  { stage, erasures }: Connection,
+  request: Promise<Result>,
+): Promise<Result> {
+  return request.catch((cause: Error) => {
+    if (cause.name !== 'ResourceNotFoundException') throw cause;
+    const message = `The table ${erasures.table} does not exist; deploy it with npm run deploy -- ${stage}.`;
+    throw new Error(message, { cause });
+  });
+}
+
 /** Opens the record of a stage or of the local stack. */
-export function openErasures({ stage, client, erasures: { table, key: place } }: Connection) {
+export function openErasures(connection: Connection) {
+  const { client } = connection;
+  const { table, key: place } = connection.erasures;
   const isLocal = 'file' in place;
   const keys = isLocal ? createKeyFile(place.file) : createParameter(place.parameter);
-
-  /** Waits for a request, and names the table of the record when it does not exist. */
-  const ask = async <Result>(request: Promise<Result>): Promise<Result> =>
-    request.catch((cause: Error) => {
-      if (cause.name !== 'ResourceNotFoundException') throw cause;
-      const message = `The table ${table} does not exist; deploy it with npm run deploy -- ${stage}.`;
-      throw new Error(message, { cause });
-    });
 
   async function readKey(): Promise<Buffer | undefined> {
     const text = await keys.read();
@@ -69,7 +75,9 @@ export function openErasures({ stage, client, erasures: { table, key: place } }:
         ConditionExpression: 'attribute_not_exists(erased_at) OR erased_at < :erased_at',
         ExpressionAttributeValues: { ':erased_at': erased_at },
       });
-      await ask(client.send(command)).catch(ignore('ConditionalCheckFailedException'));
+      await nameMissingTable(connection, client.send(command)).catch(
+        ignore('ConditionalCheckFailedException'),
+      );
     },
 
     /**
@@ -85,7 +93,7 @@ export function openErasures({ stage, client, erasures: { table, key: place } }:
       const times = new Map<string, string>();
       let lost = 0;
       const pages = paginateScan({ client }, { TableName: table, ConsistentRead: true });
-      for (const { Items = [] } of await ask(Array.fromAsync(pages))) {
+      for (const { Items = [] } of await nameMissingTable(connection, Array.fromAsync(pages))) {
         for (const { hash, erased_at, key_id } of Items as Erasure[]) {
           if (key_id === keyId) times.set(hash, erased_at);
           else lost++;

@@ -3,6 +3,7 @@ import { styleText } from 'node:util';
 import { parseOptions, UsageError } from '../lib/command-line.ts';
 import type { Io } from '../lib/command-line.ts';
 import { parseSince } from './arguments.ts';
+import { showAddress } from '../src/invisible.ts';
 import type { Connect } from './connect.ts';
 import { countInquiries, formatDuration, formatTable } from './output.ts';
 import { isInteractive, showProgress, toJsonLine } from './output.ts';
@@ -98,7 +99,7 @@ async function printTable(inbox: Inbox, filter: InquiryFilter, limit: number, io
     { head: 'AGE', cell: ({ created_at }) => ageOf(created_at) },
     ...(isNear ? [{ head: 'EXPIRES', cell: toExpiry }] : []),
     ...(filter.unansweredOnly === true ? [] : [{ head: 'ANSWERED', cell: toAnswer, flexible: true }]),
-    { head: 'EMAIL', cell: ({ email }) => email, flexible: true },
+    { head: 'EMAIL', cell: ({ email }) => showAddress(email), flexible: true },
     { head: 'SUBJECT', cell: ({ subject }) => subject, flexible: true },
   ];
   io.stdout.write(formatTable(columns, shown, io.stdout.columns));

@@ -11,6 +11,7 @@ import { findInquiry, parseId } from './arguments.ts';
 import type { Connect, Connection } from './connect.ts';
 import { parseReply } from './store.ts';
 import type { StoredInquiry } from './store.ts';
+import { showAddress } from '../src/invisible.ts';
 import { escapeUnsafe, escapeLines } from '../lib/terminal-text.ts';
 
 const USAGE = `
@@ -68,7 +69,8 @@ async function replyFromEditor(
   writeFileSync(file, toDraft(inquiry), { mode: 0o600 });
   // The variable may hold arguments, as in `code --wait`.
   const { status } = spawnSync('sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit' });
-  const [text = '', ...below] = readFileSync(file, 'utf8').split(SCISSORS);
+  const [above = '', ...below] = readFileSync(file, 'utf8').split(SCISSORS);
+  const text = above.replace(/^(?:[^\S\n]*\n)+/, '');
   const isEmpty = text.trim() === '';
   let code: number | undefined;
   try {
@@ -86,24 +88,32 @@ async function replyFromEditor(
 /** Above it is the reply. */
 const SCISSORS = '------------------------ >8 ------------------------';
 
-/** Editors take settings from the first and last lines of a file: those are not the user's. */
-function toDraft({ id, email, subject, body }: StoredInquiry): string {
+/**
+ * The file that an editor opens. Editors take settings from a file, which must not be the user's:
+ *
+ * - Kate, jEdit and gedit from the first and the last ten lines.
+ * - Vim from as many as its option `modelines` says, first from the beginning: a line of ours ends that before the user's.
+ * - Emacs from the last 3,000 characters, but only from the last page: a form feed begins one.
+ */
+export function toDraft({ id, email, subject, body }: StoredInquiry): string {
   const lines = [
-    '',
+    ...emptyLines(6),
     SCISSORS,
     'Write the reply above this line, and leave the line as it is.',
     'What is below it is not sent. Saving sends the reply; without a text nothing is sent.',
     '',
-    `Email:    ${escapeUnsafe(email)}`,
+    `Inquiry:  ${id}`,
+    'vim: nomodeline',
+    '',
+    `Email:    ${showAddress(email)}`,
     `Subject:  ${escapeUnsafe(subject)}`,
     '',
     ...escapeLines(body).map((line) => `> ${line}`),
-    '',
+    '\f',
     'To send nothing, leave the part above the line empty.',
-    '',
-    '',
-    '',
-    `Inquiry ${id}`,
+    ...emptyLines(12),
   ];
-  return `${lines.join('\n')}\n`;
+  return lines.join('\n');
 }
+
+const emptyLines = (count: number): string[] => Array<string>(count).fill('');

@@ -1,5 +1,6 @@
 import { parseCommandLine } from '../lib/command-line.ts';
 import type { Io } from '../lib/command-line.ts';
+import { showAddress } from '../src/invisible.ts';
 import { findInquiry, parseId } from './arguments.ts';
 import type { Connect } from './connect.ts';
 import { FIELDS } from './store.ts';
@@ -42,7 +43,7 @@ export function formatInquiry(inquiry: StoredInquiry): string {
       : `${reply === undefined ? 'dismissed' : 'answered'} by ${respondent ?? ''}, ${ago(reply_at)}`;
   const lines = [
     ['Id', id],
-    ['Email', email],
+    ['Email', showAddress(email)],
     ['Owner', cognito_sub],
     ['Created', ago(created_at)],
     ...(expires_at === undefined ? [] : [['Expires', formatTime(expires_at * 1_000)]]),

@@ -28,6 +28,7 @@ const POLICY = [
 export async function startMailbox(port: number) {
   let app: RequestListener | undefined;
   const server = createServer((request, response) => {
+    response.setHeader('x-content-type-options', 'nosniff');
     if (app === undefined) return void response.writeHead(replies.unavailable.status).end();
     if (refuseOtherSites(request, response, url)) return undefined;
     response.setHeader('content-security-policy', POLICY);

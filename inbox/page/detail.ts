@@ -1,4 +1,5 @@
 /** One inquiry: its text, its answer or the form to answer it. */
+import { showAddress, showInvisible } from '../../src/invisible.ts';
 import { ask, button, h, notice, setBusy } from '../../web/ui/dom.ts';
 import { isFailure } from './client.ts';
 import type { Api, Session, Stored } from './client.ts';
@@ -80,14 +81,14 @@ export function createDetail({
     const title = { dir: 'auto', tabindex: '-1', class: subject === '' ? 'absent' : '' };
     const expiry = expires_at && new Date(expires_at * 1_000).toISOString();
     const facts = [
-      ...fact('From', h('bdi', {}, email)),
+      ...fact('From', h('bdi', {}, showAddress(email))),
       ...fact('Received', exactTime(created_at)),
       ...(expiry ? fact('Expires', exactTime(expiry)) : []),
       ...fact('User', cognito_sub),
       ...fact('Inquiry', id),
     ];
     content.replaceChildren(
-      h('h2', title, subject || 'No subject'),
+      h('h2', title, showInvisible(subject) || 'No subject'),
       h('dl', {}, ...facts),
       h('div', { class: body === '' ? 'text absent' : 'text', dir: 'auto' }, body || 'No message'),
       ...(shown.reply_at === undefined ? [replyForm(shown)] : answerOf(shown)),
@@ -146,7 +147,7 @@ export function createDetail({
     return h(
       'section',
       { class: 'reply' },
-      h('label', { for: 'reply' }, 'Reply to ', h('bdi', {}, email)),
+      h('label', { for: 'reply' }, 'Reply to ', h('bdi', {}, showAddress(email))),
       text,
       h('p', { class: 'hint', id: 'reply-hint' }, hint),
       h('div', { class: 'actions' }, ...actions),
@@ -189,7 +190,10 @@ export function createDetail({
       setWaiting(false);
       const stored = 'The answer may have been stored all the same; sending it again does no harm.';
       const hint = result.failure === 'stopped' ? ` ${stored}` : '';
-      say('bad', { title: `The inquiry of ${email} could not be answered`, text: result.message + hint });
+      say('bad', {
+        title: `The inquiry of ${showAddress(email)} could not be answered`,
+        text: result.message + hint,
+      });
       if (opened === id) textbox()?.focus({ preventScroll: true });
       return;
     }
@@ -211,7 +215,7 @@ export function createDetail({
       say('bad', { title, text: kept });
     } else if (text === undefined) say('good', { title: 'Dismissed', text: '' });
     else {
-      const mailed = `It is mailed to ${email} if this stage sends mail.`;
+      const mailed = `It is mailed to ${showAddress(email)} if this stage sends mail.`;
       say('good', { title: 'Your reply is stored', text: mailed });
     }
   }

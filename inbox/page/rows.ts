@@ -1,4 +1,5 @@
 /** The list of inquiries, with its search. */
+import { showAddress, showInvisible } from '../../src/invisible.ts';
 import { button, h, notice } from '../../web/ui/dom.ts';
 import { formatCount } from '../../web/ui/format.ts';
 import { isFailure } from './client.ts';
@@ -99,7 +100,7 @@ export function createList(api: Api, drafts: Drafts) {
         search.focus();
         await filterBy(undefined);
       });
-      filter.replaceChildren(h('p', {}, 'Only those of ', h('bdi', {}, email)), reset);
+      filter.replaceChildren(h('p', {}, 'Only those of ', h('bdi', {}, showAddress(email))), reset);
     }
     await load();
   }
@@ -156,8 +157,8 @@ export function createList(api: Api, drafts: Drafts) {
     return h(
       'a',
       { class: 'row', href: `#${id}`, 'aria-current': id === opened && 'true' },
-      h('span', { class: 'row-head' }, h('bdi', { class: 'row-from' }, email), age(created_at)),
-      h('span', title, subject || 'No subject'),
+      h('span', { class: 'row-head' }, h('bdi', { class: 'row-from' }, showAddress(email)), age(created_at)),
+      h('span', title, showInvisible(subject) || 'No subject'),
       h(
         'span',
         { class: 'tags' },

@@ -31,7 +31,7 @@ locals {
       Condition = { "ForAllValues:StringEquals" = { "dynamodb:Attributes" = ["pk", "sk"] } }
     }
     Erasures = {
-      Action   = ["dynamodb:PutItem", "dynamodb:Scan"]
+      Action   = ["dynamodb:DescribeTable", "dynamodb:ListTagsOfResource", "dynamodb:PutItem", "dynamodb:Scan"]
       Resource = aws_dynamodb_table.erasures.arn
     }
     ReadErasureKey = {
@@ -45,6 +45,16 @@ locals {
       Condition = { StringNotEquals = { "ssm:Overwrite" = "true" } }
     }
   } : merge({ Sid = sid, Effect = "Allow" }, statement)]
+
+  # The account of an erased user in the stage's own pool, which a tag of the table of erasures names.
+  delete_account_statements = [
+    for pool in aws_cognito_user_pool.this : {
+      Sid      = "DeleteAccount"
+      Effect   = "Allow"
+      Action   = ["cognito-idp:AdminDeleteUser", "cognito-idp:ListUsers"]
+      Resource = pool.arn
+    }
+  ]
 
   # Mails of inquiries again, by id (docs/runbook.md).
   send_again_statements = [
@@ -64,8 +74,10 @@ resource "aws_iam_policy" "inbox" {
   description = "All verbs of npm run inbox in the stage ${local.stage}, and sending mails again."
 
   policy = jsonencode({
-    Version   = "2012-10-17"
-    Statement = concat(local.read_and_answer_statements, local.erase_statements, local.send_again_statements)
+    Version = "2012-10-17"
+    Statement = concat(
+      local.read_and_answer_statements, local.erase_statements, local.delete_account_statements, local.send_again_statements,
+    )
   })
 }
 

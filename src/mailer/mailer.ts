@@ -3,6 +3,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Context, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import type { Inquiry } from '../contract.ts';
 import { INQUIRY_ID } from '../limits.ts';
+import { nameOf } from '../log.ts';
 import type { MailerConfig } from './config.ts';
 import type { CompletedMail, Outcome } from './log.ts';
 import { toInquiryMail, toLimitMail, toReplyMail } from './mails.ts';
@@ -221,7 +222,8 @@ function parseRow({ id, cognito_sub, email, subject, body, created_at, reply = '
 function isFinal(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error.name === 'MessageRejected') return !error.message.includes('not verified');
-  return error.name === 'MalformedRow' || isBadRequest(error);
+  // DynamoDB refuses what belongs to the row, such as a key that is too long.
+  return error.name === 'MalformedRow' || nameOf(error) === 'ValidationException' || isBadRequest(error);
 }
 
 const isBadRequest = (error: unknown): boolean =>

@@ -6,6 +6,7 @@
  */
 import { timeOf } from '../contract.ts';
 import type { Inquiry } from '../contract.ts';
+import { showAddress, showInvisible } from '../invisible.ts';
 import { HOUR } from '../limits.ts';
 import type { MailerConfig } from './config.ts';
 import { inLanguage } from './languages.ts';
@@ -41,12 +42,13 @@ const ADDRESS_LIMIT = 320;
  */
 export function toInquiryMail(inquiry: Inquiry, settings: Settings, withReplyTo = true): Mail {
   const { id, email } = inquiry;
-  const subject = toOneLine(inquiry.subject, HEADING_LIMIT) || '(no subject)';
+  const heading = showInvisible(toVisible(inquiry.subject));
+  const subject = toOneLine(heading, HEADING_LIMIT) || '(no subject)';
   const whole = toVisible(inquiry.body);
   const body = cut(whole, BODY_LIMIT);
-  const isCut = body !== whole || toVisible(inquiry.subject).length > HEADING_LIMIT;
+  const isCut = body !== whole || heading.length > HEADING_LIMIT;
   const replyTo = withReplyTo ? toMailbox(email) : undefined;
-  const facts = { From: toOneLine(email, ADDRESS_LIMIT), Time: toTime(id), Inquiry: id };
+  const facts = { From: toOneLine(showAddress(email), ADDRESS_LIMIT), Time: toTime(id), Inquiry: id };
   const dismiss = toCommand(settings, `dismiss ${id}`);
   const notes: Note[] = [];
   if (replyTo === undefined) {
@@ -140,17 +142,17 @@ export function toReplyMail(inquiry: Inquiry, reply: string, settings: Settings)
  */
 export function toLimitMail(inquiry: Inquiry, settings: Settings): Mail {
   const { id, email } = inquiry;
-  const sender = toOneLine(email, ADDRESS_LIMIT);
+  const sender = showAddress(email);
   const start = Math.floor(timeOf(id) / HOUR) * HOUR;
   const [from, until] = [start, start + HOUR].map((time) => new Date(time).toISOString().slice(11, 16));
-  const facts = { From: sender, Time: toTime(id) };
+  const facts = { From: toOneLine(sender, ADDRESS_LIMIT), Time: toTime(id) };
   // No address that a shell or the command could take for something else.
   const filter = /^[A-Za-z0-9][\w.+-]*@[A-Za-z0-9.-]+$/.test(email) ? ` --email ${email}` : '';
   const note: Note = [
     `More than ${settings.mailsPerHour.toLocaleString('en')} inquiries came from this sender between ${from} and ${until} UTC. There are no more mails about this sender, with any address, before ${until} UTC. To see the inquiries, run:`,
     toCommand(settings, `list${filter}`),
   ];
-  const subject = `No more mails before ${until} UTC about ${toOneLine(email, SUBJECT_LIMIT - 40)}`;
+  const subject = `No more mails before ${until} UTC about ${toOneLine(sender, SUBJECT_LIMIT - 40)}`;
   return {
     to: settings.inboxTo,
     ...toCommon(inquiry, settings),

@@ -64,10 +64,10 @@ export function toMailbox(text: string): string | undefined {
   if (text.length > 254 || text.includes('=?')) return undefined;
   const at = text.lastIndexOf('@');
   const domain = text.slice(at + 1);
-  // domainToASCII drops, decodes or maps characters that are not letters in their normal form.
+  // domainToASCII drops, decodes or maps characters that are invisible or not letters in their normal form.
   const isInternational =
     /\P{ASCII}/u.test(domain) &&
-    /^[\p{L}\p{M}\p{N}.-]+$/u.test(domain) &&
+    /^[[\p{L}\p{M}\p{N}.\-]--\p{Default_Ignorable_Code_Point}]+$/v.test(domain) &&
     domain === domain.normalize('NFKC');
   const mailbox = isInternational ? `${text.slice(0, at)}@${domainToASCII(domain)}` : text;
   return MAILBOX.test(mailbox) && mailbox.length <= 254 ? mailbox : undefined;

@@ -86,6 +86,47 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
     expect(await on(other).subject.inputValue()).toBe('kept');
   });
 
+  it('ends with “Delete it and sign out”: the text of every tab is deleted, also of one that shows another page', async () => {
+    const { page, context, button, write, email, complaints } = await signIn();
+    const [other, elsewhere, full] = [await openTab(context), await openTab(context), await openTab(context)];
+    await write('deleted here');
+    await on(other).write('in another tab');
+    await on(elsewhere).write('in a tab that shows another page');
+    await elsewhere.goto('about:blank');
+    // Text that the browser cannot keep: nothing asks whether to leave.
+    await full.evaluate(`Storage.prototype.setItem = () => { throw new Error('full') }`);
+    await on(full).write('kept nowhere');
+    await button('Sign out').click();
+    await button('Delete it and sign out').click();
+    for (const tab of [page, other, full]) await tab.getByText('You’re signed out').waitFor();
+    await elsewhere.goto(here.formUrl);
+    await on(elsewhere).button('Sign in').waitFor();
+    const drafts = `[localStorage, sessionStorage].flatMap((store) =>
+      Object.keys(store).filter((key) => key.startsWith('inquiries.draft')))`;
+    for (const tab of [page, other, elsewhere, full]) expect(await tab.evaluate(drafts)).toEqual([]);
+    await on(other).signIn(email);
+    await elsewhere.reload();
+    for (const tab of [other, elsewhere]) expect(await on(tab).subject.inputValue()).toBe('');
+    expect(complaints).toEqual([]);
+  });
+
+  it('ignores malformed messages of other tabs', async () => {
+    const { page, context, complaints, email } = await begin();
+    const other = await openTab(context);
+    await other.evaluate(`{
+      const { sub } = JSON.parse(sessionStorage.getItem('inquiries.session')).user;
+      const channels = ['inquiries.session ${here.stack.issuer.url} ${here.stack.issuer.clientId}', 'inquiries.sent.' + sub];
+      const messages = [null, undefined, 0, 'x', [], {}, { wanted: null }, { tokens: null }, { inquiry: null, key: 'k' },
+        { inquiry: {}, key: 'k' }, { inquiry: { id: 1, subject: null }, key: 5 }, { deleted: 5 }];
+      for (const name of channels) for (const message of messages) new BroadcastChannel(name).postMessage(message);
+    }`);
+    // Messages keep their order.
+    await on(other).deliver('after them');
+    await expect.poll(() => on(page).subjects.allTextContents()).toEqual(['after them']);
+    expect(await stored(email)).toEqual(['after them']);
+    expect(complaints).toEqual([]);
+  });
+
   it('is handed to new tabs, and renewed for them by the tab with the refresh token, once', async () => {
     const { page, context, requests, email } = await signInWithClock();
     const atIssuer = () =>

@@ -95,6 +95,8 @@ export async function openInbox({
   return {
     ...own,
     folder,
+    /** The address of the fault proxy. */
+    url: proxy.url,
     inbox: createInbox(client, own.name, now),
     /** Runs a verb on this table. */
     run: (args: readonly string[], options?: IoOptions) => runInbox(['--data', folder, ...args], options),

@@ -5,6 +5,8 @@ import type { Io, Main } from '../../lib/command-line.ts';
 export interface IoOptions {
   /** Default: empty. A text or bytes end after they are read; a stream ends when the test ends it. */
   readonly stdin?: string | Buffer | Readable;
+  /** Questions on standard error, and the line that is typed after each. */
+  readonly dialogue?: readonly (readonly [question: string, typed: string])[];
   /** Whether all three are a terminal. Default: false. */
   readonly isTTY?: boolean;
   /** Width of the terminal. Default: 100. */
@@ -14,12 +16,14 @@ export interface IoOptions {
 }
 
 /** Creates what `runMain` takes, and collects what the command prints. */
-export function createIo({ stdin = '', isTTY = false, columns = 100, env = {} }: IoOptions = {}) {
+export function createIo({ stdin, dialogue = [], isTTY = false, columns = 100, env = {} }: IoOptions = {}) {
+  const questions = [...dialogue];
   const collect = () => {
     const chunks: Buffer[] = [];
     const stream = new Writable({
       write(chunk: Buffer, _, done) {
         chunks.push(chunk);
+        setImmediate(respond);
         done();
       },
     });
@@ -29,7 +33,14 @@ export function createIo({ stdin = '', isTTY = false, columns = 100, env = {} }:
     };
   };
   const [stdout, stderr] = [collect(), collect()];
-  const input = stdin instanceof Readable ? stdin : new PassThrough().end(stdin);
+  const typed = new PassThrough();
+  const respond = (): void => {
+    const [question, line] = questions[0] ?? [];
+    if (question === undefined || !stderr.text().includes(question)) return;
+    questions.shift();
+    typed.write(`${line}\n`);
+  };
+  const input = stdin instanceof Readable ? stdin : dialogue.length > 0 ? typed : typed.end(stdin ?? '');
   const io: Io = {
     stdin: Object.assign(input, isTTY && { isTTY }),
     stdout: stdout.stream,

@@ -12,7 +12,7 @@ import { dynamoDbLocalUnavailableReason } from '../../local/database/engines.ts'
 import { createTable } from '../../local/database/table.ts';
 import { createDeliveryEntity } from '../../src/entities/delivery.ts';
 import { refusal } from '../helpers/aws.ts';
-import { delay, never, refuse } from '../helpers/fault-proxy.ts';
+import { answer, delay, never, refuse } from '../helpers/fault-proxy.ts';
 import type { Fault, Plan } from '../helpers/fault-proxy.ts';
 import { writeIdempotencyKey } from '../helpers/idempotency.ts';
 import { beforehand, openInbox, parseLines, runInbox } from '../helpers/inbox.ts';
@@ -88,6 +88,8 @@ const onWrite = (fault: (write: number) => ReturnType<Plan>): Plan => {
   return (_, operation) => (operation === 'BatchWriteItem' ? fault(writes++) : undefined);
 };
 const DENIED = refuse(400, 'AccessDeniedException');
+const ELSEWHERE =
+  'The local stack has no user pool of its own: the account of the user has to be deleted at its issuer.\n';
 
 it('is a dry run without a terminal: it counts by email, deletes nothing and records nothing', async () => {
   const { sub, email, former, answered, unanswered, expired } = await makeUser();
@@ -98,7 +100,7 @@ it('is a dry run without a terminal: it counts by email, deletes nothing and rec
     { cognito_sub: sub, email, inquiries: 2, unanswered: 1, oldest, newest },
     { cognito_sub: sub, email: former, inquiries: 1, unanswered: 1, oldest: created_at, newest: created_at },
   ]);
-  expect(stderr).toBe('This was a dry run; nothing was deleted. --yes deletes.\n');
+  expect(stderr).toBe(`${ELSEWHERE}This was a dry run; nothing was deleted. --yes deletes.\n`);
   expect(code).toBe(0);
   expect(await rowsOf(sub)).toHaveLength(3);
   expect(readdirSync(own.folder)).toEqual(['stack.json']);
@@ -117,8 +119,9 @@ it('with --yes deletes every row of the user under every email, expired ones too
   }
   expect(await scan()).toHaveLength(10);
   const { code, json, stderr } = await eraseUser(`{${sub.toUpperCase()}}`);
-  expect(json.at(-1)).toEqual({ cognito_sub: sub, deleted: 3, erased_at: expect.any(String) as unknown });
-  expect(stderr).toContain('The account at the identity provider is not touched.');
+  const erased_at = expect.any(String) as unknown;
+  expect(json.at(-1)).toEqual({ cognito_sub: sub, deleted: 3, erased_at, account: 'elsewhere' });
+  expect(stderr).toContain(ELSEWHERE);
   expect(code).toBe(0);
   expect(await scan()).toHaveLength(2);
   expect(await rowsOf(stranger.cognito_sub)).toHaveLength(2);
@@ -174,7 +177,7 @@ describe('--email', () => {
 
 it('records a user without inquiries with --yes only: a restored table may have some', async () => {
   const sub = randomUUID();
-  const stderr = `There are no inquiries of ${sub}. --yes records the erasure all the same.\n`;
+  const stderr = `${ELSEWHERE}There are no inquiries of ${sub}. --yes records the erasure all the same.\n`;
   expect(await erase(['--sub', sub])).toMatchObject({ code: 0, json: [], stderr });
   const nobody = { code: 0, stderr: 'There are no inquiries of nobody@b.c; nothing was deleted.\n' };
   expect(await erase(['--email', 'nobody@b.c', '--yes'])).toMatchObject(nobody);
@@ -212,7 +215,7 @@ describe('with faults', () => {
       await postMany(60, sub, email);
       await writeKeys(30, answered);
       own.meet(onWrite((write) => (write < writes ? undefined : DENIED)));
-      expect((await eraseUser(sub)).stderr).toMatch(/^The AWS credentials do not allow [^\n]+\n$/);
+      expect((await eraseUser(sub)).stderr).toMatch(/^The AWS credentials do not allow [^\n]+\n$/m);
       expect(await erasures()).toHaveLength(1);
       expect(await rowsOf(sub)).toHaveLength(left);
       own.meet(never);
@@ -226,7 +229,7 @@ describe('with faults', () => {
     own.meet((_, operation) => (operation === 'PutItem' ? DENIED : undefined));
     const { code, stderr } = await eraseUser(sub);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^The AWS credentials do not allow [^\n]+\n$/);
+    expect(stderr).toMatch(/^The AWS credentials do not allow [^\n]+\n$/m);
     expect(await rowsOf(sub)).toHaveLength(3);
   });
 
@@ -242,7 +245,7 @@ describe('with faults', () => {
     const { sub, email } = await makeUser();
     own.meet(onWrite(() => beforehand(() => post(sub, email))));
     const { code, stderr } = await eraseUser(sub);
-    expect(stderr).toMatch(/^\d+ inquiries deleted, but new ones keep arriving; run it again\.\n$/);
+    expect(stderr).toMatch(/^\d+ inquiries deleted, but new ones keep arriving; run it again\.\n$/m);
     expect(code).toBe(1);
   });
 });
@@ -350,13 +353,13 @@ describe('after a restore', () => {
     writeFileSync(keyFile, 'secret-text');
     const { code, stderr } = await eraseUser(sub);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^The erasure key \([^\n]*erasure-key\) is damaged\.\n$/);
+    expect(stderr).toMatch(/^The erasure key \([^\n]*erasure-key\) is damaged\.\n$/m);
     expect(await rowsOf(sub)).toHaveLength(3);
   });
 });
 
 describe('on a terminal', () => {
-  const QUESTION = 'Type local to delete them from the table ';
+  const QUESTION = 'Type local to delete the inquiries from the table ';
   const type = (typed: string) => {
     const stdin = new PassThrough();
     stdin.write(typed);
@@ -420,10 +423,15 @@ it.skipIf(noRunbook !== undefined)(
 );
 
 describe('on a stage', () => {
+  /** The tag that Terraform sets; DynamoDB Local has no tags. */
+  const setPool = (Value?: string) => {
+    const body = JSON.stringify({ Tags: Value === undefined ? [] : [{ Key: 'user_pool', Value }] });
+    own.meet((_, operation) => (operation === 'ListTagsOfResource' ? answer(200, body) : undefined));
+  };
   /** A parameter store with one parameter; `rival` is created by someone else just before ours. */
   const startParameterStore = async (rival?: string) => {
     const store = { value: undefined as string | undefined, puts: [] as Row[] };
-    const { answers } = await startStage(own.engine);
+    const { answers } = await startStage(own.url);
     answers['PutParameter'] = ({ body }) => {
       const input = JSON.parse(body) as Row;
       store.puts.push(input);
@@ -436,13 +444,16 @@ describe('on a stage', () => {
       store.value === undefined
         ? refusal(400, 'ParameterNotFound', '')
         : { status: 200, body: { Parameter: { Value: store.value } } };
-    return store;
+    return Object.assign(store, { answers });
   };
   beforeEach(async () => {
     await createErasuresTable(own.client, 'inquiries-develop-erasures');
+    setPool('none');
   });
-  const eraseOnStage = async (stage: string, sub: string) =>
-    toResult(await runInbox(['--stage', stage, '--table', own.name, 'erase', '--sub', sub, '--yes']));
+  const runOnStage = async (stage: string, args: readonly string[], options?: IoOptions) =>
+    toResult(await runInbox(['--stage', stage, '--table', own.name, 'erase', ...args], options));
+  const eraseOnStage = (stage: string, sub: string, ...args: string[]) =>
+    runOnStage(stage, ['--sub', sub, '--yes', ...args]);
   const recordOf = (key: Buffer, sub: string): unknown =>
     expect.objectContaining({ hash: createHmac('sha256', key).update(sub).digest('hex') });
 
@@ -478,5 +489,160 @@ describe('on a stage', () => {
       stderr: 'The table inquiries-main-erasures does not exist; deploy it with npm run deploy -- main.\n',
     });
     expect(await rowsOf(sub)).toHaveLength(3);
+  });
+
+  const FOREIGN = 'The stage develop has no user pool of its own: the account of the user has to be deleted';
+
+  it('with an issuer of its own says that the account is deleted there', async () => {
+    await startParameterStore();
+    const { sub } = await makeUser();
+    const { json, stderr } = await eraseOnStage('develop', sub);
+    expect(stderr).toContain(FOREIGN);
+    expect(json.at(-1)).toMatchObject({ deleted: 3, account: 'elsewhere' });
+  });
+
+  describe('with a user pool', () => {
+    const POOL = 'eu-central-1_Pool';
+    const HAS = `The stage develop has an account of`;
+    const DELETE = 'Type account to delete the account, too, or anything else to keep it: ';
+    /** A pool with one user, and the requests that it gets. */
+    const startPool = async (sub: string) => {
+      const store = await startParameterStore();
+      setPool(POOL);
+      const pool = { users: [{ Username: 'olga', sub }], requests: [] as unknown[] };
+      store.answers['ListUsers'] = ({ body }) => {
+        const { Filter, ...input } = JSON.parse(body) as { Filter: string };
+        pool.requests.push(input);
+        const Users = pool.users.filter((each) => Filter === `sub = "${each.sub}"`);
+        return { status: 200, body: { Users } };
+      };
+      store.answers['AdminDeleteUser'] = ({ body }) => {
+        const { Username, ...input } = JSON.parse(body) as { Username: string };
+        pool.requests.push(input);
+        if (!pool.users.some((each) => each.Username === Username)) {
+          return refusal(400, 'UserNotFoundException', 'User does not exist.');
+        }
+        pool.users = [];
+        return { status: 200, body: {} };
+      };
+      return Object.assign(pool, { answers: store.answers });
+    };
+    it('has a line for the account in the dry run, and changes nothing', async () => {
+      const { sub } = await makeUser();
+      const pool = await startPool(sub);
+      const { stderr, json } = await runOnStage('develop', ['--sub', sub]);
+      expect(stderr).toBe(
+        `${HAS} ${sub} in its user pool ${POOL}.\nThis was a dry run; nothing was deleted. --yes deletes.\n`,
+      );
+      expect(json).toHaveLength(2);
+      expect(pool.requests).toEqual([{ UserPoolId: POOL, AttributesToGet: ['sub'] }]);
+      expect(await rowsOf(sub)).toHaveLength(3);
+    });
+
+    it('deletes the account with --yes, of --email too, and says when there is none', async () => {
+      const { sub, former } = await makeUser();
+      const pool = await startPool(sub);
+      const { json } = await runOnStage('develop', ['--email', former, '--yes']);
+      expect(json.at(-1)).toMatchObject({ deleted: 3, account: 'deleted' });
+      expect(pool.users).toEqual([]);
+      const again = await eraseOnStage('develop', sub);
+      expect(again.stderr).toContain(`The stage develop has no account of ${sub} in its user pool.\n`);
+      expect(again.json).toMatchObject([{ deleted: 0, account: 'none' }]);
+      expect(again.code).toBe(0);
+    });
+
+    it('keeps the account with --keep-account, without a request to the pool', async () => {
+      const { sub } = await makeUser();
+      const pool = await startPool(sub);
+      const { json, stderr } = await eraseOnStage('develop', sub, '--keep-account');
+      expect(json.at(-1)).toMatchObject({ deleted: 3, account: 'kept' });
+      expect(stderr).toContain('The account of the user is kept.\n');
+      expect(pool.requests).toEqual([]);
+    });
+
+    it.each([
+      ['account', 'develop', 0, 'deleted', 0],
+      ['no', 'develop', 0, 'kept', 0],
+      ['account', 'no', 1, undefined, 3],
+    ])('asks about the account first: after %s and %s', async (first, second, code, account, left) => {
+      const { sub } = await makeUser();
+      const pool = await startPool(sub);
+      const STAGE = 'Type develop to delete the inquiries from the table ';
+      const dialogue = [
+        [DELETE, first],
+        [STAGE, second],
+      ] as const;
+      const result = await runOnStage('develop', ['--sub', sub, '--json'], { isTTY: true, dialogue });
+      expect(result.code).toBe(code);
+      expect(result.stderr.indexOf(DELETE)).toBeLessThan(result.stderr.indexOf(STAGE));
+      expect(result.json.at(-1)?.['account']).toBe(account);
+      expect(pool.users).toHaveLength(account === 'deleted' ? 0 : 1);
+      expect(await rowsOf(sub)).toHaveLength(left);
+      const ending = code === 0 ? `\nThe account is ${account}.\n` : '\nNothing was deleted.\n';
+      expect(result.stderr).toContain(ending);
+    });
+
+    it.each([
+      ['account', 0, 'deleted'],
+      ['', 1, undefined],
+    ])('asks about the account of a user without inquiries: after "%s"', async (typed, code, account) => {
+      const sub = randomUUID();
+      const pool = await startPool(sub);
+      const dialogue = [[DELETE, typed]] as const;
+      const result = await runOnStage('develop', ['--sub', sub, '--json'], { isTTY: true, dialogue });
+      expect(result.stderr).toContain(`There are no inquiries of ${sub}.\n`);
+      expect(result).toMatchObject({ code, json: account === undefined ? [] : [{ deleted: 0, account }] });
+      expect(pool.users).toHaveLength(account === undefined ? 1 : 0);
+    });
+
+    it('is finished by running it again after it ended between the account and the inquiries', async () => {
+      const { sub, email } = await makeUser();
+      const pool = await startPool(sub);
+      const tags = JSON.stringify({ Tags: [{ Key: 'user_pool', Value: POOL }] });
+      own.meet((_, operation) =>
+        operation === 'ListTagsOfResource'
+          ? answer(200, tags)
+          : operation === 'BatchWriteItem'
+            ? DENIED
+            : undefined,
+      );
+      expect(await runOnStage('develop', ['--email', email, '--yes'])).toMatchObject({ code: 1 });
+      expect(pool.users).toEqual([]);
+      setPool(POOL);
+      const { json } = await runOnStage('develop', ['--email', email, '--yes']);
+      expect(json.at(-1)).toMatchObject({ deleted: 3, account: 'none' });
+    });
+
+    it('deletes nothing when it may not look for the account or delete it, or does not know the pool', async () => {
+      const { sub } = await makeUser();
+      const pool = await startPool(sub);
+      const denied = (action: string) => () =>
+        refusal(400, 'AccessDeniedException', `not authorized to perform: cognito-idp:${action} on`);
+      for (const action of ['AdminDeleteUser', 'ListUsers']) {
+        pool.answers[action] = denied(action);
+        const { code, stderr } = await eraseOnStage('develop', sub);
+        expect(stderr).toContain(`The AWS credentials do not allow cognito-idp:${action};`);
+        expect(code).toBe(1);
+      }
+      setPool();
+      const { code, stderr } = await eraseOnStage('develop', sub);
+      expect(stderr).toMatch(
+        /has no tag user_pool.*deploy it with npm run deploy -- develop, or pass --keep-account\.\n$/,
+      );
+      expect(code).toBe(1);
+      expect(await rowsOf(sub)).toHaveLength(3);
+    });
+
+    it('takes an account that the user has deleted meanwhile for deleted', async () => {
+      const { sub } = await makeUser();
+      const pool = await startPool(sub);
+      const { ListUsers: list } = pool.answers;
+      pool.answers['ListUsers'] = (request) => {
+        const found = list?.(request);
+        pool.users = [];
+        return found;
+      };
+      expect((await eraseOnStage('develop', sub)).json.at(-1)).toMatchObject({ account: 'deleted' });
+    });
   });
 });

@@ -16,6 +16,9 @@ describe('text of users on a terminal', () => {
     ['\u202Ea\u202C \u2066x\u2069 \u200E\u061C', String.raw`\u202ea\u202c \u2066x\u2069 \u200e\u061c`],
     ['a\u2028b\u2029', String.raw`a\u2028b\u2029`],
     ['\ud800 and \udfff', String.raw`\ud800 and \udfff`],
+    ['zero\u200Bwidth, so\u00ADft', String.raw`zero\u200bwidth, so\u00adft`],
+    ['x\u200Dy\uFE0F \u{E0041}', String.raw`x\u200dy\ufe0f \udb40\udc41`],
+    ['1️⃣ ❤️ 🏴󠁧󠁢󠁥󠁮󠁧󠁿 葛\u{E0100} क्‍ष', '1️⃣ ❤️ 🏴󠁧󠁢󠁥󠁮󠁧󠁿 葛\u{E0100} क्‍ष'],
     ['👩‍👩‍👧‍👦 שלום نعم می‌خواهم 漢字', '👩‍👩‍👧‍👦 שלום نعم می‌خواهم 漢字'],
   ])('%j is shown as %j', (text, expected) => {
     expect(escapeUnsafe(text)).toBe(expected);

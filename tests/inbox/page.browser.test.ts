@@ -5,6 +5,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { serveInbox } from '../../inbox/server.ts';
 import { ROOT } from '../../lib/paths.ts';
+import { showAddress, showInvisible } from '../../src/invisible.ts';
 import { expectAccessible, expectFits, setUp, takePicture, whyNoBrowser } from '../helpers/chromium.ts';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 import { openInbox, runInbox } from '../helpers/inbox.ts';
@@ -318,13 +319,13 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await other.getByText('This address is not complete').waitFor();
   });
 
-  it('shows hostile texts as they are, and runs nothing of them', async () => {
+  it('shows hostile texts as they are, what is invisible in them, too, and runs nothing of them', async () => {
     const here = await begin();
     const { page, heading, text, rows, inbox } = here;
     const { origin } = new URL(here.server.url);
     const created = [];
     for (const [index, each] of HOSTILE_TEXTS.entries()) {
-      created.push(await here.create(each, `${index}@example.com`, each));
+      created.push(await here.create(each, `${index}\u200B@example.com`, each));
     }
     const { id: first = '' } = created[0] ?? {};
     await inbox.answer(first, { reply: HOSTILE_TEXTS.join('\n'), respondent: HOSTILE_TEXTS[1] ?? '' });
@@ -335,10 +336,12 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     // Nothing that a user wrote moves what stands beside it.
     const isAside = `[...document.querySelectorAll('a.row')].every((row) => row.scrollWidth <= row.clientWidth)`;
     expect(await page.evaluate(isAside)).toBe(true);
-    for (const { id, subject, body } of created) {
+    expect(await page.locator('.row-from').first().textContent()).toMatch(/^\d+\\u200b@example\.com$/);
+    for (const { id, email, subject, body } of created) {
       await page.goto(`${origin}/#${id}`);
       await expect.poll(() => page.locator('.detail dd').last().textContent()).toBe(id);
-      expect(await heading.evaluate((element) => element.textContent)).toBe(subject);
+      expect(await heading.evaluate((element) => element.textContent)).toBe(showInvisible(subject));
+      expect(await page.locator('.detail dd').first().textContent()).toBe(showAddress(email));
       expect(await text.evaluate((element) => element.textContent)).toBe(body);
       await expectFits(page);
       expect(await page.locator('.detail :is(script, img, iframe, svg, style, meta, base)').count()).toBe(0);

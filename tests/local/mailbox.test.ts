@@ -36,6 +36,9 @@ it('shows its page and nothing from elsewhere', async () => {
   const page = await fetch(url);
   expect(await page.text()).toContain('Emails will appear above');
   expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'.*frame-ancestors 'none'$/);
+  for (const path of ['/', '/store', '/nothing']) {
+    expect((await fetch(url + path)).headers.get('x-content-type-options')).toBe('nosniff');
+  }
 });
 
 it('answers neither to another name (DNS rebinding) nor to a page of another origin', async () => {

@@ -197,6 +197,18 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     expect(text).not.toContain('@');
   });
 
+  it('a row that DynamoDB refuses is not tried again and holds nothing back', async () => {
+    const [before, after] = [await createRecord(), await createRecord()];
+    // A key that has it would be too long.
+    const email = { S: `${'a'.repeat(390_000)}@example.com` };
+    const row = { ...(await mailer.readRow(await mailer.create())), email };
+    expect(await mailer.handle([before, toRecord(row), toReply(row), after])).toEqual([]);
+    expect(mailer.mails).toHaveLength(2);
+    const { outcomes, text } = await mailer.takeLog(4);
+    expect(outcomes).toEqual(['sent', 'refused', 'refused', 'sent']);
+    expect(text).toContain('"errorName":"ValidationException"');
+  });
+
   describe('when SES', () => {
     const refusal = always(refuseMail(400, 'MessageRejected'));
     const unverified = always(

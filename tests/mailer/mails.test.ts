@@ -65,6 +65,7 @@ it.each([
   ['has letters that SES does not take', ['änä@example.com', 'ana@\uD800.com']],
   ['has an encoded word', ['=?utf-8?q?ana?=@example.com']],
   ['would be changed by Punycode', ['ana@ex\u00E4mple\u3002com', 'ana@\uFB01rm.com', 'ana@\uFF45x.com']],
+  ['has what Punycode leaves out', ['ana@exa\uFE0Fmple.com', 'ana@exa\u115Fmple.com']],
   ['has a path or an escape', ['a@ex%61mple.com', 'a@ex%61mple.ex\u00E4mple', 'a@x.ex\u00E4mple/path']],
   ['has a long local part', [`${'a'.repeat(65)}@example.com`]],
   ['has a long domain', [`a@${'b.'.repeat(150)}com`, `a@${'ä'.repeat(200)}.com`]],
@@ -99,6 +100,18 @@ Subject: Lamp
 Line 1
 
 Line 2`);
+  });
+
+  it('shows invisible characters of address and subject, and keeps those of emoji and of joined letters', () => {
+    const subject = 'In\u00ADvo\u200Bice 👩‍👩‍👧 می‌خواهم';
+    const mail = toInquiryMail({ ...INQUIRY, subject, email: 'ana\u200B \u200F@example.com' }, SETTINGS);
+    const shown = String.raw`In\u00advo\u200bice 👩‍👩‍👧 می‌خواهم`;
+    expect(mail.subject).toBe(`[inquiries develop] ${shown}`);
+    expect(mail.text).toMatch(/^From: {4}ana\\u200b\\u0020\\u200f@example\.com\n/);
+    expect(mail.text).toContain(`\nSubject: ${shown}\n`);
+    expect(mail.html).toContain(String.raw`<bdi>ana\u200b\u0020\u200f@example.com</bdi>`);
+    // The owner’s own words.
+    expect(toReplyMail({ ...INQUIRY, subject }, 'r', SETTINGS)?.subject).toBe(`Re: ${subject}`);
   });
 
   it('has no Reply-To when no mail can be sent to the owner, and says so', () => {

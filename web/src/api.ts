@@ -6,6 +6,7 @@ import type {
   InquiryListResponse,
   inquiriesPath,
 } from '../../src/contract.ts';
+import { parseJson } from './narrow.ts';
 import { SignedOut } from './user.ts';
 import type { Session } from './user.ts';
 
@@ -108,15 +109,6 @@ export function createApi(baseUrl: string, session: Session, isOnline: () => boo
       return inquiry;
     },
   };
-}
-
-/** Undefined when the text is not JSON, such as a proxy's error page. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /**

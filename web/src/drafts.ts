@@ -1,4 +1,5 @@
 /** Stores the text on every input event until the inquiry is sent. docs/adr/0051 */
+import { isText, parseJson, toRecord } from './narrow.ts';
 import { attempt } from './storage.ts';
 
 export interface Draft {
@@ -18,8 +19,10 @@ export type DraftStore = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
 export type Drafts = ReturnType<typeof createDrafts>;
 
-/** Drafts by store and key, which the next view of the page needs where the browser refuses to store them. */
-const inMemory = new WeakMap<DraftStore, Map<string, Draft>>();
+/** Drafts by the tab's storage, which the next view of the page needs where the browser refuses to store them. */
+const inMemory = new WeakMap<DraftStore, DraftStore>();
+
+const PREFIX = 'inquiries.draft.';
 
 /** @param open - Throws where the browser forbids storage. Then each method throws, which `createDrafts` handles. */
 export const toStore = (open: () => DraftStore): DraftStore => ({
@@ -35,49 +38,78 @@ export const toStore = (open: () => DraftStore): DraftStore => ({
  * @param shared - The storage of all tabs, so that drafts survive closing the tab or the browser.
  */
 export function createDrafts(own: DraftStore, shared: DraftStore, owner: string) {
-  const key = `inquiries.draft.${owner}`;
-  const memory = inMemory.get(own) ?? new Map<string, Draft>();
+  const key = PREFIX + owner;
+  const memory = inMemory.get(own) ?? createMemory();
   inMemory.set(own, memory);
+  /** Names, in the storage of all tabs, the last deletion in all tabs: drafts from before it are deleted. */
+  const deletionKey = `inquiries.deleted.${owner}`;
+  const findDeletion = (): string | undefined => readItem(shared, deletionKey) ?? undefined;
+  const deletion = findDeletion();
+  const read = (store: DraftStore): Draft | undefined => {
+    const stored = parseDraft(readItem(store, key));
+    if (stored === undefined || stored.deletion === findDeletion()) return stored;
+    attempt(() => store.removeItem(key));
+    return undefined;
+  };
   return {
     /** The last draft of this page or tab, otherwise of any tab; undefined when there is none. */
-    load: (): Draft | undefined => memory.get(key) ?? read(own, key) ?? read(shared, key),
+    load: (): Draft | undefined => read(memory) ?? read(own) ?? read(shared),
     /** Whether the draft was stored; browsers may forbid storage or run out of quota. */
     save(draft: Draft): boolean {
       if (draft.subject === '' && draft.body === '' && draft.pending === undefined) {
         this.clear();
         return true;
       }
-      memory.set(key, draft);
-      const text = JSON.stringify(draft);
+      const text = JSON.stringify({ ...draft, deletion });
+      memory.setItem(key, text);
       // One of the two stores is enough to restore the draft.
       return [own, shared].map((store) => attempt(() => store.setItem(key, text))).includes(true);
     },
     /** Deletes the draft of this tab, and the shared one when it has the same text. */
     clear(): void {
-      const mine = memory.get(key) ?? read(own, key);
-      const theirs = read(shared, key);
-      memory.delete(key);
+      const mine = read(memory) ?? read(own);
+      const theirs = read(shared);
+      memory.removeItem(key);
       attempt(() => own.removeItem(key));
       if (mine === undefined || (theirs?.subject === mine.subject && theirs.body === mine.body)) {
         attempt(() => shared.removeItem(key));
       }
     },
+    /** Deletes the drafts of all tabs, also of those that show another page now. */
+    clearEverywhere(): void {
+      for (const store of [memory, own, shared]) attempt(() => store.removeItem(key));
+      attempt(() => shared.setItem(deletionKey, crypto.randomUUID()));
+    },
   };
 }
 
-function read(store: DraftStore, key: string): Draft | undefined {
+/** Deletes from the storage of this tab the drafts of all users that were deleted while it showed another page. */
+export function removeDeletedDrafts(own: DraftStore, shared: DraftStore): void {
+  const drafts = Object.keys(own).filter((key) => key.startsWith(PREFIX));
+  for (const key of drafts) createDrafts(own, shared, key.slice(PREFIX.length)).load();
+}
+
+function createMemory(): DraftStore {
+  const texts = new Map<string, string>();
+  return {
+    getItem: (key) => texts.get(key) ?? null,
+    setItem: (key, value) => void texts.set(key, value),
+    removeItem: (key) => void texts.delete(key),
+  };
+}
+
+function readItem(store: DraftStore, key: string): string | null {
   try {
-    return parseDraft(JSON.parse(store.getItem(key) ?? 'null'));
+    return store.getItem(key);
   } catch {
-    return undefined;
+    return null;
   }
 }
 
 /** Validates a stored draft. */
-function parseDraft(json: unknown): Draft | undefined {
-  if (typeof json !== 'object' || json === null) return undefined;
-  const { subject, body, key, pending } = json as Partial<Record<string, unknown>>;
-  if (typeof subject !== 'string' || typeof body !== 'string' || typeof key !== 'string') return undefined;
+function parseDraft(text: string | null): (Draft & { readonly deletion?: string }) | undefined {
+  const { subject, body, key, pending, deletion } = toRecord(parseJson(text));
+  if (!isText(subject) || !isText(body) || !isText(key)) return undefined;
   const isPending = typeof pending === 'number' || pending === 'signed-out';
-  return { subject, body, key, ...(isPending && { pending }) };
+  return { subject, body, key, ...(isPending && { pending }), ...(isText(deletion) && { deletion }) };
 }

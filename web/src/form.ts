@@ -363,6 +363,7 @@ export function createForm(parts: FormParts) {
     backButton,
     hasText,
     wouldLose,
+    empty,
     /** Empties the form when another tab has sent the draft that is in it. */
     sentElsewhere(inquiry: Inquiry, sentKey: string): void {
       // An attempt of this tab ends by itself, with the same inquiry.

@@ -3,6 +3,7 @@ import { createApi } from './api.ts';
 import type { Api } from './api.ts';
 import { ConfigError, inLanguage, loadConfig } from './config.ts';
 import type { Config } from './config.ts';
+import { removeDeletedDrafts } from './drafts.ts';
 import { button, h } from '../ui/dom.ts';
 import { chooseLanguage, isLanguage, languages, loadLocale } from './locale.ts';
 import type { Language, Locale } from './locale.ts';
@@ -29,12 +30,14 @@ async function start(): Promise<void> {
   if (config.accent !== undefined) document.documentElement.style.setProperty('--brand', config.accent);
   let locale: Locale | undefined;
   let view: View | undefined;
-  const signIn = createSignIn(config, location, sessionStorage, () => {
+  attempt(() => removeDeletedDrafts(sessionStorage, localStorage));
+  const endSession = (): void => {
     // The browser asks before it reloads a page with text that is kept nowhere.
     if (locale === undefined || view?.wouldLose() === true) return location.reload();
     [session, reason] = [undefined, 'signedOut'];
     void show(locale);
-  });
+  };
+  const signIn = createSignIn(config, location, sessionStorage, endSession, () => view?.empty());
   let { session, reason } = await signIn.resume();
   const api =
     session === undefined
@@ -64,14 +67,15 @@ async function start(): Promise<void> {
       linkTo: (id) => new URL(`#${id}`, location.href).href,
       linked,
     });
-    const { mayLeave, start: startView } = view;
+    const { askToLeave, start: startView } = view;
     linked = '';
     const { email } = session.user;
     showContent(
       view.element,
       h('span', { class: 'email', dir: 'auto', title: email }, email),
       button(current.strings.session.signOut, { class: 'quiet' }, async () => {
-        if (await mayLeave()) await signIn.signOut().catch(() => location.reload());
+        const answer = await askToLeave();
+        if (answer !== 'stay') await signIn.signOut(answer === 'delete').catch(() => location.reload());
       }),
     );
     await startView();

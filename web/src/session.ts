@@ -22,9 +22,10 @@ import {
 } from 'oauth4webapi';
 import type { AuthorizationServer, Client, TokenEndpointResponse } from 'oauth4webapi';
 import type { Config } from './config.ts';
+import { parseJson } from './narrow.ts';
 import { signOutUrl } from './sign-out.ts';
 import { attempt } from './storage.ts';
-import { createTabs } from './tabs.ts';
+import { createTabs, isTokens } from './tabs.ts';
 import type { Tokens } from './tabs.ts';
 import { SignedOut } from './user.ts';
 import type { Session } from './user.ts';
@@ -56,8 +57,17 @@ const EXPIRY_MARGIN = 30_000;
 /** Milliseconds. */
 const ISSUER_TIMEOUT = 15_000;
 
-/** @param onSignOut - Called when another tab has signed out. */
-export function createSignIn(config: Config, page: Location, store: Storage, onSignOut: () => void) {
+/**
+ * @param onSignOut - Called when another tab has signed out.
+ * @param onDelete - Called before that, when it has deleted the text of the same user in all tabs.
+ */
+export function createSignIn(
+  config: Config,
+  page: Location,
+  store: Storage,
+  onSignOut: () => void,
+  onDelete: () => void,
+) {
   const { issuer, clientId, scopes } = config;
   const home = new URL('.', page.href).href;
   const client: Client = {
@@ -160,6 +170,9 @@ export function createSignIn(config: Config, page: Location, store: Storage, onS
       attempt(() => store.setItem(REASON_KEY, 'signedOut'));
       onSignOut();
     },
+    onDelete(sub) {
+      if (sub === tokens?.user.sub) onDelete();
+    },
   });
 
   const session = ({ user }: Tokens): Session => ({
@@ -198,8 +211,8 @@ export function createSignIn(config: Config, page: Location, store: Storage, onS
 
   /** The session of this tab, otherwise of another one. */
   const restore = async (): Promise<SignInResult> => {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this page
-    const own = parse(store.getItem(KEY)) as Tokens | undefined;
+    const stored = parseJson(store.getItem(KEY));
+    const own = isTokens(stored) ? stored : undefined;
     const isOver = own !== undefined && !isCurrent(own);
     if (own !== undefined && !isOver && isFresh(own)) return { session: session(keep(own)) };
     const left = store.getItem(REASON_KEY);
@@ -219,7 +232,7 @@ export function createSignIn(config: Config, page: Location, store: Storage, onS
       const query = new URLSearchParams(page.search);
       if (!query.has('state') || !(query.has('code') || query.has('error'))) return restore();
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this page
-      const pending = parse(store.getItem(PENDING_KEY)) as PendingSignIn | undefined;
+      const pending = parseJson(store.getItem(PENDING_KEY)) as PendingSignIn | undefined;
       if (pending?.state === query.get('state')) store.removeItem(PENDING_KEY);
       // A code can be used once, so it is removed from the URL and the history.
       history.replaceState(null, '', home + (pending?.hash ?? ''));
@@ -260,9 +273,14 @@ export function createSignIn(config: Config, page: Location, store: Storage, onS
       page.assign(url.href);
     },
 
-    /** Ends the session in this tab, in other tabs and at the issuer, and redirects to the issuer. */
-    async signOut(): Promise<void> {
+    /**
+     * Ends the session in this tab, in other tabs and at the issuer, and redirects to the issuer.
+     *
+     * @param deletesText - Whether other tabs delete what the user has typed there.
+     */
+    async signOut(deletesText: boolean): Promise<void> {
       const idToken = tokens?.idToken;
+      if (deletesText && tokens !== undefined) tabs.delete(tokens.user.sub);
       const revocable = refreshToken;
       forget();
       // Valid unless the issuer responds below.
@@ -301,12 +319,3 @@ const findLastSignOut = (): string | null => localStorage.getItem(SIGN_OUT_KEY);
 const isCurrent = ({ lastSignOut }: Tokens): boolean => lastSignOut === findLastSignOut();
 
 const isFresh = ({ expires }: Tokens): boolean => Date.now() < expires - EXPIRY_MARGIN;
-
-/** Parses what this page has stored. */
-function parse(text: string | null): unknown {
-  try {
-    return JSON.parse(text ?? 'null') ?? undefined;
-  } catch {
-    return undefined;
-  }
-}

@@ -1,4 +1,5 @@
 /** Tabs share their session: the ID token, never the refresh token. docs/adr/0050 */
+import { isText, toRecord } from './narrow.ts';
 import type { User } from './user.ts';
 
 export interface Tokens {
@@ -18,7 +19,13 @@ export interface Wanted {
   readonly refused?: string;
 }
 
-type Message = 'signed-out' | 'wait' | { readonly wanted: Wanted } | { readonly tokens: Tokens };
+type Message =
+  | 'signed-out'
+  | 'wait'
+  | { readonly wanted: Wanted }
+  | { readonly tokens: Tokens }
+  /** The `sub` of the user whose drafts are deleted in all tabs. */
+  | { readonly deleted: string };
 
 interface TabsParts {
   /** The same in the tabs that share sessions. */
@@ -30,6 +37,7 @@ interface TabsParts {
    */
   readonly give: (wanted: Wanted, wait: () => void) => Promise<Tokens | undefined>;
   readonly onSignOut: () => void;
+  readonly onDelete: (sub: string) => void;
 }
 
 /** Milliseconds. A tab that the browser has suspended does not answer. */
@@ -37,15 +45,18 @@ const ANSWER_TIMEOUT = 1_000;
 /** Milliseconds, after a tab has said that it requests a new token. */
 const REFRESH_TIMEOUT = 20_000;
 
-export function createTabs({ name, give, onSignOut }: TabsParts) {
+export function createTabs({ name, give, onSignOut, onDelete }: TabsParts) {
   const channel = new BroadcastChannel(name);
   const post = (message: Message): void => channel.postMessage(message);
   let release: (() => void) | undefined;
 
-  channel.addEventListener('message', ({ data }: MessageEvent<Message>) => {
-    if (data === 'signed-out') onSignOut();
-    if (typeof data === 'string' || !('wanted' in data)) return;
-    void give(data.wanted, () => post('wait')).then(
+  channel.addEventListener('message', (event: Event) => {
+    const message = parseMessage(event);
+    if (message === 'signed-out') onSignOut();
+    if (typeof message !== 'object') return;
+    if ('deleted' in message) onDelete(message.deleted);
+    if (!('wanted' in message)) return;
+    void give(message.wanted, () => post('wait')).then(
       (tokens) => tokens !== undefined && post({ tokens }),
       // The other tab times out.
       () => undefined,
@@ -62,14 +73,15 @@ export function createTabs({ name, give, onSignOut }: TabsParts) {
       const { promise, resolve } = Promise.withResolvers<Tokens | undefined>();
       const waitFor = (time: number) => setTimeout(() => resolve(undefined), time);
       let timer = waitFor(ANSWER_TIMEOUT);
-      const listen = ({ data }: MessageEvent<Message>): void => {
-        if (data === 'wait') {
+      const listen = (event: Event): void => {
+        const message = parseMessage(event);
+        if (message === 'wait') {
           clearTimeout(timer);
           timer = waitFor(REFRESH_TIMEOUT);
-        } else if (typeof data === 'object' && 'tokens' in data) {
-          const { user, idToken } = data.tokens;
+        } else if (typeof message === 'object' && 'tokens' in message) {
+          const { user, idToken } = message.tokens;
           // Otherwise it is the answer to another tab.
-          if (user.sub === (wanted.sub ?? user.sub) && idToken !== wanted.refused) resolve(data.tokens);
+          if (user.sub === (wanted.sub ?? user.sub) && idToken !== wanted.refused) resolve(message.tokens);
         }
       };
       channel.addEventListener('message', listen);
@@ -92,5 +104,30 @@ export function createTabs({ name, give, onSignOut }: TabsParts) {
     },
     /** Tells the other tabs that the user has signed out. */
     signOut: () => post('signed-out'),
+    /** Tells the other tabs to delete the text of a user. */
+    delete: (sub: string) => post({ deleted: sub }),
   };
+}
+
+/** Narrows a message. The tabs may show different versions of the page. @returns undefined when it is malformed. */
+function parseMessage(event: Event): Message | undefined {
+  const data: unknown = 'data' in event ? event.data : undefined;
+  if (data === 'signed-out' || data === 'wait') return data;
+  const { wanted, tokens, deleted } = toRecord(data);
+  if (isText(deleted)) return { deleted };
+  if (isTokens(tokens)) return { tokens };
+  const { sub, refused } = toRecord(wanted);
+  const isWanted = [sub, refused].every((value) => value === undefined || isText(value));
+  return isWanted && typeof wanted === 'object' && wanted !== null ? { wanted } : undefined;
+}
+
+/** Whether a value that a tab has sent or stored is a session. */
+export function isTokens(value: unknown): value is Tokens {
+  const { idToken, expires, user, lastSignOut } = toRecord(value);
+  const { sub, email } = toRecord(user);
+  return (
+    [idToken, sub, email].every(isText) &&
+    typeof expires === 'number' &&
+    (lastSignOut === null || isText(lastSignOut))
+  );
 }

@@ -8,6 +8,7 @@ import { createForm } from './form.ts';
 import { createList } from './list.ts';
 import type { Locale } from './locale.ts';
 import type { Inquiry } from '../../src/contract.ts';
+import { isText, toRecord } from './narrow.ts';
 import type { User } from './user.ts';
 
 export interface ViewParts {
@@ -57,9 +58,10 @@ export function createView(parts: ViewParts) {
       parts.onSent?.(inquiry);
     },
   });
-  tabs.addEventListener('message', ({ data: { inquiry, key } }: MessageEvent<SentMessage>) => {
-    list?.add(inquiry);
-    form.sentElsewhere(inquiry, key);
+  tabs.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
+    if (!isSentMessage(data)) return;
+    list?.add(data.inquiry);
+    form.sentElsewhere(data.inquiry, data.key);
   });
   const element = h(
     'div',
@@ -69,16 +71,16 @@ export function createView(parts: ViewParts) {
   );
   return {
     element,
-    /** Asks what becomes of text that is not sent. Resolves to false when the user stays. */
-    async mayLeave(): Promise<boolean> {
-      if (!form.hasText()) return true;
+    /** Asks what becomes of text that is not sent; 'delete': in all tabs. */
+    async askToLeave(): Promise<'keep' | 'delete' | 'stay'> {
+      if (!form.hasText()) return 'keep';
       const answer = await ask(element, strings.ask.unsent, [
         ['keep', strings.ask.keepAndSignOut],
         ['delete', strings.ask.deleteAndSignOut],
         ['stay', strings.ask.staySignedIn],
       ]);
-      if (answer === 'delete') drafts.clear();
-      return answer === 'keep' || answer === 'delete';
+      if (answer === 'delete') drafts.clearEverywhere();
+      return answer ?? 'stay';
     },
     /** Shows an inquiry in the list. @param id - Anything else is ignored. */
     show: async (id: string) => list?.view(id),
@@ -87,10 +89,19 @@ export function createView(parts: ViewParts) {
       await Promise.all([list?.refresh(), form.resume()]);
     },
     wouldLose: form.wouldLose,
+    /** Deletes the text that is in the form. */
+    empty: form.empty,
     /** Ends what the view does outside of its element. To be called when the element is removed. */
     stop(): void {
       removal.abort();
       tabs.close();
     },
   };
+}
+
+/** Whether a message, which may come from another version of the page, is one. */
+function isSentMessage(data: unknown): data is SentMessage {
+  const { inquiry, key } = toRecord(data);
+  const { id, cognito_sub, email, subject, body, created_at } = toRecord(inquiry);
+  return [key, id, cognito_sub, email, subject, body, created_at].every(isText);
 }

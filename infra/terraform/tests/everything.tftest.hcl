@@ -156,8 +156,9 @@ run "mail_alarms_and_form" {
       } == {
       Answer           = "Allow dynamodb:UpdateItem ${aws_dynamodb_table.this.arn}"
       CreateErasureKey = "Allow ssm:PutParameter arn:aws:ssm:eu-central-1:111122223333:parameter/inquiries-main/erasure-key"
+      DeleteAccount    = "Allow cognito-idp:AdminDeleteUser cognito-idp:ListUsers ${aws_cognito_user_pool.this[0].arn}"
       Erase            = "Allow dynamodb:BatchWriteItem ${aws_dynamodb_table.this.arn}"
-      Erasures         = "Allow dynamodb:PutItem dynamodb:Scan ${aws_dynamodb_table.erasures.arn}"
+      Erasures         = "Allow dynamodb:DescribeTable dynamodb:ListTagsOfResource dynamodb:PutItem dynamodb:Scan ${aws_dynamodb_table.erasures.arn}"
       Read             = "Allow dynamodb:BatchGetItem dynamodb:GetItem dynamodb:Query ${aws_dynamodb_table.this.arn} ${aws_dynamodb_table.this.arn}/index/by-time"
       ReadErasureKey   = "Allow ssm:GetParameter arn:aws:ssm:eu-central-1:111122223333:parameter/inquiries-main/erasure-key"
       SendAgain        = "Allow lambda:InvokeFunction ${aws_lambda_function.mailer[0].arn}"

@@ -56,6 +56,10 @@ run "user_pool_and_form" {
     error_message = "Others than those who deploy can sign in with the smoke test's client."
   }
   assert {
+    condition     = aws_dynamodb_table.erasures.tags["user_pool"] == aws_cognito_user_pool.this[0].id
+    error_message = "npm run inbox -- erase does not find the user pool."
+  }
+  assert {
     condition = (
       aws_apigatewayv2_authorizer.this.jwt_configuration[0].issuer == "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_Mock"
       && aws_apigatewayv2_authorizer.this.jwt_configuration[0].audience == toset([aws_cognito_user_pool_client.form[0].id, aws_cognito_user_pool_client.smoke[0].id])
@@ -205,6 +209,13 @@ run "own_issuer_and_page" {
       && output.site == null && output.form_config == null && output.smoke_sign_in == null && length(output.connect_origins) == 0
     )
     error_message = "A stage with an issuer and a page of your own has a user pool or a form, or an output names one."
+  }
+  assert {
+    condition = (
+      aws_dynamodb_table.erasures.tags["user_pool"] == "none"
+      && !strcontains(aws_iam_policy.inbox.policy, "cognito-idp")
+    )
+    error_message = "Operators may delete accounts in a pool that is not the stage's, or would look for one."
   }
   assert {
     condition = (

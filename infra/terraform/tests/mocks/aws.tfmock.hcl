@@ -62,7 +62,11 @@ mock_resource "aws_apigatewayv2_domain_name" {
 }
 
 mock_resource "aws_cognito_user_pool" {
-  defaults = { id = "eu-central-1_Mock", endpoint = "cognito-idp.eu-central-1.amazonaws.com/eu-central-1_Mock" }
+  defaults = {
+    id       = "eu-central-1_Mock"
+    arn      = "arn:aws:cognito-idp:eu-central-1:111122223333:userpool/eu-central-1_Mock"
+    endpoint = "cognito-idp.eu-central-1.amazonaws.com/eu-central-1_Mock"
+  }
 }
 
 mock_resource "aws_s3_bucket" {

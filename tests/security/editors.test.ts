@@ -1,0 +1,93 @@
+/** Settings of editors in users' texts: in the file that `npm run inbox -- reply` opens, no editor reads them. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { toDraft } from '../../inbox/reply.ts';
+import type { StoredInquiry } from '../../inbox/store.ts';
+import { INQUIRY } from '../helpers/events.ts';
+import { createTally, select } from '../helpers/tally.ts';
+
+/** In each setting, and nowhere else. */
+const MARK = 13;
+const SETTINGS = [
+  `vim: set tabstop=${MARK}:`,
+  `vi:set tabstop=${MARK}:`,
+  ` ex: tabstop=${MARK}`,
+  `vim>700: set tabstop=${MARK}:`,
+  `kate: tab-width ${MARK};`,
+  `:tabSize=${MARK}:`,
+  `-*- tab-width: ${MARK} -*-`,
+  `Local Variables:\ntab-width: ${MARK}\nEnd:`,
+  `\f\nlocal variables:\neval: (setq tab-width ${MARK})\nEnd:`,
+  `\u000bLocal Variables: #\n> tab-width: ${MARK} #\n> End: #`,
+];
+const fill = (lines: number): string => 'a line\n'.repeat(lines);
+
+/** Where the settings are. */
+const PLACES: readonly ((setting: string) => Partial<StoredInquiry>)[] = [
+  (setting) => ({ email: setting, body: '' }),
+  (setting) => ({ subject: setting, body: '' }),
+  (setting) => ({ email: setting, subject: setting, body: setting }),
+  ...[1, 3, 8, 30, 500].flatMap((lines) => [
+    (setting: string) => ({ body: `${setting}\n${fill(lines)}` }),
+    (setting: string) => ({ body: `${fill(lines)}${setting}` }),
+    (setting: string) => ({ body: `${fill(lines)}${setting}${'\n'.repeat(lines)}` }),
+  ]),
+];
+const CASES = SETTINGS.flatMap((setting) =>
+  PLACES.map((place) => toDraft({ ...INQUIRY, ...place(setting) })),
+);
+
+const ends = (lines: number) => (file: string) => {
+  const all = file.split('\n');
+  return [...all.slice(0, lines), ...all.slice(-lines)].join('\n');
+};
+
+/** The part of a file in which an editor looks for settings. */
+const EDITORS: Readonly<Record<string, (file: string) => string>> = {
+  // Emacs manual, "Specifying File Variables" and hack-local-variables in files.el.
+  emacs: (file) =>
+    `${file.split('\n', 1)[0]}\n${file.slice(Math.max(file.length - 3_000, file.lastIndexOf('\n\f')))}`,
+  // :help modeline
+  vim: ends(5),
+  // Kate handbook, "Configuring with document variables"; jEdit user's guide, "Buffer-local properties"; gedit's plugin.
+  'kate, jedit and gedit': ends(10),
+};
+
+const tally = createTally('7d settings of editors in drafts: without effect');
+
+it.each(Object.entries(EDITORS))('are not where %s looks for them', async (_, read) => {
+  expect(CASES.length).toBeGreaterThanOrEqual(150);
+  for (const draft of CASES) {
+    await tally(async () => {
+      expect(draft).toContain(String(MARK));
+      expect(read(draft)).not.toContain(String(MARK));
+    });
+  }
+});
+
+const hasVim = spawnSync('vim', ['--version'], { encoding: 'utf8' }).stdout?.includes('+eval') ?? false;
+if (!hasVim) process.stdout.write('\nSKIPPED: drafts in vim, because there is no vim with +eval.\n');
+const folder = mkdtempSync(join(tmpdir(), 'editors-test-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+it.skipIf(!hasVim)('have no effect in vim, in however many lines it looks for them', async () => {
+  const file = join(folder, 'reply.txt');
+  const result = join(folder, 'tabstop');
+  const tabstopOf = (text: string, modelines: number): string => {
+    writeFileSync(file, text);
+    const set = `set modeline modelines=${modelines} nomore`;
+    const write = `call writefile([&tabstop], '${result}')`;
+    spawnSync('vim', ['-Nu', 'NONE', '-i', 'NONE', '-es', '--cmd', set, '-c', write, '-c', 'qa!', file]);
+    return readFileSync(result, 'utf8').trim();
+  };
+  // It does read them.
+  expect(tabstopOf(SETTINGS[0] ?? '', 5)).toBe(String(MARK));
+  for (const modelines of [5, 12, 30, 10_000]) {
+    for (const draft of select(CASES, 20)) {
+      await tally(async () => expect(tabstopOf(draft, modelines)).toBe('8'));
+    }
+  }
+});

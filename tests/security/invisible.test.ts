@@ -1,0 +1,78 @@
+/** Invisible characters: with one of them, no email or subject looks like another to an operator. */
+import { expect, it } from 'vitest';
+import { toDraft } from '../../inbox/reply.ts';
+import { formatTable } from '../../inbox/output.ts';
+import { formatInquiry } from '../../inbox/show.ts';
+import { showAddress, showInvisible } from '../../src/invisible.ts';
+import { toInquiryMail, toLimitMail } from '../../src/mailer/mails.ts';
+import { toMailbox, toVisible } from '../../src/mailer/text.ts';
+import { INQUIRY } from '../helpers/events.ts';
+import { createTally, select } from '../helpers/tally.ts';
+
+const SETTINGS = {
+  stage: 'develop',
+  inboxTo: 'support@example.com',
+  inboxFrom: 'inquiries@mail.example.com',
+  mailsPerHour: 10,
+  language: 'en',
+} as const;
+
+const CHARACTERS = Array.from({ length: 0x110000 }, (_, point) => point)
+  .filter((point) => point < 0xd800 || point > 0xdfff)
+  .map((point) => String.fromCodePoint(point))
+  .filter((character) => /[\p{Default_Ignorable_Code_Point}\u2800]/u.test(character));
+
+const toEscapes = (text: string): string =>
+  Array.from(
+    { length: text.length },
+    (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`,
+  ).join('');
+
+/** What an operator sees of an inquiry. */
+const SURFACES: Readonly<Record<string, (texts: { email: string; subject: string }) => string>> = {
+  'a list on a terminal': ({ email, subject }) =>
+    formatTable([{ head: '', cell: () => showAddress(email) + subject }], [[]], 200),
+  'an inquiry on a terminal': (texts) => formatInquiry({ ...INQUIRY, ...texts }),
+  'the draft of a reply': (texts) => toDraft({ ...INQUIRY, ...texts }),
+  'the page': ({ email, subject }) => showAddress(email) + showInvisible(subject),
+  'subjects of mails': (texts) => {
+    const inquiry = { ...INQUIRY, ...texts };
+    const waiting = { count: 1, isExact: true };
+    return toInquiryMail(inquiry, SETTINGS).subject + toLimitMail(inquiry, waiting, SETTINGS).subject;
+  },
+  'texts of mails': (texts) => toInquiryMail({ ...INQUIRY, ...texts }, SETTINGS).text,
+  'HTML of mails': (texts) => toInquiryMail({ ...INQUIRY, ...texts }, SETTINGS).html,
+};
+
+const tally = createTally('7e invisible characters in emails and subjects: shown');
+
+it.each(Object.entries(SURFACES))('are shown in %s', async (name, show) => {
+  expect(CHARACTERS.length).toBeGreaterThan(4_000);
+  for (const character of select(CHARACTERS, 50)) {
+    const escapes = toEscapes(character);
+    // Subjects of mails have U+FFFD in the place of some, and are without marks of direction.
+    const visible = name.endsWith('mails') ? toVisible(character) : character;
+    const texts = [
+      { email: `ana${character}@example.com`, subject: 'Invoice', expected: escapes },
+      { email: `${character}ana@example.com`, subject: 'Invoice', expected: escapes },
+      {
+        email: 'ana@example.com',
+        subject: `Inv${character}oice`,
+        expected: visible === character ? escapes : `Inv${visible}oice`,
+      },
+    ];
+    for (const { expected, ...text } of texts) {
+      await tally(async () => {
+        const shown = show(text);
+        expect(shown).not.toContain(character);
+        expect(shown).toContain(expected);
+      });
+    }
+  }
+});
+
+it('are in no address to which a mail is sent', async () => {
+  for (const character of CHARACTERS) {
+    await tally(async () => expect(toMailbox(`ana@exa${character}mple.com`)).toBeUndefined());
+  }
+});

@@ -1,0 +1,144 @@
+/** What other tabs send, and what they keep of a user's text: the form's modules with the channels and locks of Node. */
+import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { afterEach, expect, it } from 'vitest';
+import { createDrafts, removeDeletedDrafts } from '../../web/src/drafts.ts';
+import type { DraftStore } from '../../web/src/drafts.ts';
+import { createTabs } from '../../web/src/tabs.ts';
+import { createTally } from '../helpers/tally.ts';
+
+const user = { sub: 'ana', email: 'ana@example.com' };
+const TOKENS = { idToken: 'token', expires: 1, user, lastSignOut: null };
+
+const PRIMITIVES: readonly unknown[] = [null, undefined, 0, Number.NaN, true, 1n];
+const OBJECTS: readonly unknown[] = [[], ['x'], {}, new Map(), new Date(), /x/, new Error('x')];
+const VALUES = [...PRIMITIVES, ...OBJECTS];
+const without = (...valid: unknown[]) => [...VALUES, 'x'].filter((value) => !valid.includes(value));
+const MALFORMED: readonly unknown[] = [
+  ...without(),
+  ...[...PRIMITIVES, 'x'].map((wanted) => ({ wanted })),
+  ...without(undefined, 'x').flatMap((value) => [{ wanted: { sub: value } }, { wanted: { refused: value } }]),
+  ...without('x').map((deleted) => ({ deleted })),
+  ...without().map((tokens) => ({ tokens })),
+  ...without().map((value) => ({ tokens: { ...TOKENS, user: value } })),
+  ...without('x').flatMap((value) => [
+    { tokens: { ...TOKENS, idToken: value } },
+    { tokens: { ...TOKENS, user: { ...user, sub: value } } },
+    { tokens: { ...TOKENS, user: { ...user, email: value } } },
+  ]),
+  ...without(0, Number.NaN).map((expires) => ({ tokens: { ...TOKENS, expires } })),
+  ...without(null, 'x').map((lastSignOut) => ({ tokens: { ...TOKENS, lastSignOut } })),
+];
+
+const closing: (() => void)[] = [];
+afterEach(() => closing.splice(0).forEach((close) => close()));
+
+/** A tab, what it is asked and told, and a channel to it on which anything can be sent. */
+function openTab() {
+  const name = randomUUID();
+  const heard: unknown[] = [];
+  const tabs = createTabs({
+    name,
+    give: async (wanted) => void heard.push(wanted),
+    onSignOut: () => void heard.push('signed-out'),
+    onDelete: (sub) => void heard.push({ deleted: sub }),
+  });
+  const channel = new BroadcastChannel(name);
+  closing.push(() => {
+    channel.close();
+    tabs.close();
+  });
+  return { tabs, heard, channel, name };
+}
+
+const malformed = createTally('11a malformed messages between tabs: ignored');
+
+it('malformed messages are ignored by a tab that listens', async () => {
+  const { heard, channel } = openTab();
+  const markers = MALFORMED.map((_, index) => ({ deleted: String(index) }));
+  for (const [index, message] of MALFORMED.entries()) {
+    channel.postMessage(message);
+    // Messages keep their order.
+    channel.postMessage(markers[index]);
+  }
+  await expect.poll(() => heard.at(-1)).toEqual(markers.at(-1));
+  for (const [index, marker] of markers.entries()) {
+    await malformed(async () => expect(heard[index]).toEqual(marker));
+  }
+});
+
+it('malformed messages are no answer to a tab that asks', async () => {
+  const { tabs, channel, name } = openTab();
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  void navigator.locks.request(name, { mode: 'shared' }, async () => held);
+  closing.push(release);
+  let answer: unknown;
+  channel.addEventListener('message', (event: Event) => {
+    if (!('data' in event) || !isDeepStrictEqual(event.data, { wanted: {} })) return;
+    channel.postMessage(answer);
+    channel.postMessage({ tokens: TOKENS });
+  });
+  for (const message of MALFORMED) {
+    await malformed(async () => {
+      answer = message;
+      expect(await tabs.ask({})).toEqual(TOKENS);
+    });
+  }
+});
+
+const deletions = createTally('11b texts deleted in all tabs: gone');
+
+it('a text that is deleted in all tabs is in none of them, whatever each has and shows', async () => {
+  const draft = (subject: string) => ({ subject, body: '', key: randomUUID() });
+  // Its items are its properties, as those of a browser's.
+  const createStorage = (): DraftStore & Record<string, unknown> =>
+    Object.create({
+      getItem(key: string) {
+        return Reflect.get(this, key) ?? null;
+      },
+      setItem(key: string, value: string) {
+        Reflect.set(this, key, value);
+      },
+      removeItem(key: string) {
+        Reflect.deleteProperty(this, key);
+      },
+    });
+  for (const texts of [
+    ['a', 'a'],
+    ['a', 'b'],
+    ['', 'b'],
+    ['a', ''],
+  ] as const) {
+    for (const last of [0, 1] as const) {
+      for (const shows of [
+        'the form',
+        'another page',
+        'the form, and its text is stored once more',
+      ] as const) {
+        await deletions(async () => {
+          const shared = createStorage();
+          const [first, second] = [createStorage(), createStorage()];
+          const [mine, theirs] = [createDrafts(first, shared, 'ana'), createDrafts(second, shared, 'ana')];
+          const others = createDrafts(second, shared, 'ben');
+          for (const each of last === 0 ? [theirs, mine] : [mine, theirs]) {
+            each.save(draft(each === mine ? texts[0] : texts[1]));
+          }
+          others.save(draft('of ben'));
+          mine.clearEverywhere();
+          if (shows !== 'another page' && texts[1] !== '') theirs.save(draft(texts[1]));
+          // The page is opened again.
+          removeDeletedDrafts(second, shared);
+          for (const storage of [first, second]) {
+            expect(createDrafts(storage, shared, 'ana').load()).toBeUndefined();
+            expect(Object.keys(storage)).not.toContain('inquiries.draft.ana');
+          }
+          expect(Object.keys(shared)).not.toContain('inquiries.draft.ana');
+          expect(createDrafts(second, shared, 'ben').load()).toMatchObject({ subject: 'of ben' });
+          // What is written afterwards is kept.
+          createDrafts(second, shared, 'ana').save(draft('new'));
+          expect(createDrafts(second, shared, 'ana').load()).toMatchObject({ subject: 'new' });
+        });
+      }
+    }
+  }
+});
