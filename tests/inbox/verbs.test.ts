@@ -517,7 +517,7 @@ describe('the command line', () => {
     [['show'], /^The id of an inquiry is missing/],
     [['show', 'x'], /^The id must be a UUID, not "x"/],
     [['reply', INQUIRY.id, INQUIRY.id], /^reply takes one id, not 2/],
-    [['list', '--data', '/nowhere'], /^No local stack is running \(cannot read /],
+    [['list', '--data', '/nowhere'], /^No local stack is running \(there is no /],
     [['--web', '--port', 'x'], /^The port must be a number from 0 to 65535, not "x"\./],
     [['--web', '--port', '65536'], /^The port must be a number from 0 to 65535, not "65536"\./],
     [['--web', 'list'], /^--web takes no verb\./],

@@ -37,8 +37,7 @@ const SURFACES: Readonly<Record<string, (texts: { email: string; subject: string
   'the page': ({ email, subject }) => showAddress(email) + showInvisible(subject),
   'subjects of mails': (texts) => {
     const inquiry = { ...INQUIRY, ...texts };
-    const waiting = { count: 1, isExact: true };
-    return toInquiryMail(inquiry, SETTINGS).subject + toLimitMail(inquiry, waiting, SETTINGS).subject;
+    return toInquiryMail(inquiry, SETTINGS).subject + toLimitMail(inquiry, SETTINGS).subject;
   },
   'texts of mails': (texts) => toInquiryMail({ ...INQUIRY, ...texts }, SETTINGS).text,
   'HTML of mails': (texts) => toInquiryMail({ ...INQUIRY, ...texts }, SETTINGS).html,
