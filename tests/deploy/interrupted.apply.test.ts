@@ -7,7 +7,8 @@ import { existsSync, globSync, readdirSync, readlinkSync, rmSync } from 'node:fs
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import type { TestContext } from 'vitest';
 import { createStages, STAGE_LEFT_OUT } from '../helpers/emulator-stages.ts';
 import { PROXY_GAPS, startEmulatorProxy } from '../helpers/emulator.ts';
 import type { Moment } from '../helpers/emulator.ts';
@@ -32,7 +33,7 @@ interface Interruption {
 }
 
 /** A new stage with its own bucket for the state, and its own way to the emulator. */
-async function createStage() {
+async function createStage({ onTestFinished }: Pick<TestContext, 'onTestFinished'>) {
   let next: Interruption | undefined;
   let interrupt: ((found: Interruption) => Promise<void>) | undefined;
   const emulator = await startEmulatorProxy(endpoint, async (request, when) => {
@@ -101,8 +102,8 @@ describe
     'npm run deploy, interrupted (skipped without AWS_ENDPOINT_URL)',
     { timeout: 1_800_000 },
     () => {
-      it('around the apply: leaves nothing behind, and the next deployment succeeds', async () => {
-        const { deploy, listLeftovers } = await createStage();
+      it('around the apply: leaves nothing behind, and the next deployment succeeds', async (context) => {
+        const { deploy, listLeftovers } = await createStage(context);
         const moments: [string, RegExp, Signal, string][] = [
           ['the workspace is created', /^PUT \/stop-\w+-state\/env[^?]*\.tfstate(\?|$)/, 'SIGINT', NOTHING],
           ['init reads the bucket', /^GET \/stop-\w+-state\/?\?/, 'SIGINT', NOTHING],
@@ -127,12 +128,12 @@ describe
         expect([next.code, next.output]).toEqual([0, expect.stringContaining('eployed: ')]);
       });
 
-      it.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'] as const)(
+      it.for(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'] as const)(
         '%s in a first apply: Terraform ends by itself, everything is in the state, and the same command succeeds',
-        async (signal) => {
+        async (signal, context) => {
           for (const [request, when, times = 1, group = false] of APPLY) {
             const moment = `${signal} × ${times} ${when} ${request.source}${group ? ', to the group' : ''}`;
-            const { deploy, listLeftovers } = await createStage();
+            const { deploy, listLeftovers } = await createStage(context);
             const interrupted = await deploy({ request, when, signal, times, group });
             expect([moment, interrupted.isReached, interrupted.code]).toEqual([
               moment,
