@@ -308,8 +308,10 @@ export const main: Main = async (args, io) => {
     const { state } = deployment;
     if (error instanceof UsageError && state === NOTHING) throw error;
     const detail = error instanceof Error ? `${error.message}\n\n` : '';
-    const again = 'Once the cause is removed, run the same command again.';
-    io.stderr.write(`\n${detail}${interruption.aborted ? 'Interrupted. ' : ''}${state} ${again}\n`);
+    const end = interruption.aborted
+      ? `Interrupted. ${state} Run the same command again.`
+      : `${state} Once the cause is removed, run the same command again.`;
+    io.stderr.write(`\n${detail}${end}\n`);
     return interruption.aborted ? (interruption.reason as number) : 1;
   } finally {
     deployment.close();

@@ -28,6 +28,7 @@ trap 'echo SIGINT >> "$0.calls"' INT
 trap 'echo SIGTERM >> "$0.calls"' TERM
 echo waits >> "$0.calls"
 until [ -e "$0.end" ]; do sleep 0.02; done
+echo built && echo built >> "$0.calls"
 exit 1`,
 };
 const folder = mkdtempSync(join(tmpdir(), 'commands-'));
@@ -82,8 +83,26 @@ it.each([
   child.kill('SIGTERM');
   writeFileSync(join(folder, 'bin/npm.end'), '');
   const [code] = (await once(child, 'close')) as [number | null];
-  expect([code, calls()]).toEqual([expected, ['waits', 'SIGINT']]);
-  expect(await output).toContain('Interrupted while building: nothing was changed.\n');
+  expect([code, calls()]).toEqual([expected, ['waits', 'SIGINT', 'built']]);
+  expect(await output).toContain('Interrupted. Nothing was changed. Run the same command again.\n');
+});
+
+it('a program of npm run deploy goes on when the command is killed, and can print', async () => {
+  const child = spawn(process.execPath, [script('deploy'), 'develop', '--yes'], {
+    env: environment(),
+    stdio: 'ignore',
+  });
+  await awaitBuild('waits');
+  child.kill('SIGKILL');
+  await once(child, 'close');
+  writeFileSync(join(folder, 'bin/npm.end'), '');
+  await awaitBuild('built');
+  expect(calls()).toEqual(['waits', 'built']);
+});
+
+it('npm run rollback --list ends in order if nobody reads its output to the end', async () => {
+  const command = `set -o pipefail; "${process.execPath}" "${script('rollback')}" develop --list | true`;
+  expect(await run('bash', ['-c', command], { env: environment() })).toMatchObject({ code: 0 });
 });
 
 it.skipIf(!hasScript)('Ctrl-C at a terminal reaches a program of npm run deploy once', async () => {
@@ -96,6 +115,6 @@ it.skipIf(!hasScript)('Ctrl-C at a terminal reaches a program of npm run deploy 
   child.stdin.write('\u0003');
   writeFileSync(join(folder, 'bin/npm.end'), '');
   const [code] = (await once(child, 'close')) as [number | null];
-  expect([code, calls()]).toEqual([130, ['waits', 'SIGINT']]);
-  expect(await output).toContain('Interrupted while building: nothing was changed.');
+  expect([code, calls()]).toEqual([130, ['waits', 'SIGINT', 'built']]);
+  expect(await output).toContain('Interrupted. Nothing was changed. Run the same command again.');
 });

@@ -459,7 +459,7 @@ describe('npm run deploy after a signal', () => {
       const signals = readCalls().filter((call) => call.includes(' got '));
       expect([code, signals]).toEqual([143, [`${hanging} got SIGINT`]]);
       expect(output).toMatch(new RegExp(`\nSIGTERM: waiting for ${hanging}.* to end …\n`));
-      expect(output.endsWith(`\nInterrupted. ${state} ${AGAIN}\n`)).toBe(true);
+      expect(output.endsWith(`\nInterrupted. ${state} Run the same command again.\n`)).toBe(true);
       expect(temporaryFiles()).toEqual([]);
       expect(readCalls().at(-1)).toBe(signals[0]);
     },
@@ -476,7 +476,7 @@ describe('npm run deploy after a signal', () => {
     expect(output).toContain('\nSIGINT: waiting for terraform apply to end …\n');
     expect(
       output.endsWith(
-        `Interrupted. Terraform has saved what it changed. Version 9 is still live. ${AGAIN}\n`,
+        `Interrupted. Terraform has saved what it changed. Version 9 is still live. Run the same command again.\n`,
       ),
     ).toBe(true);
     expect([aws.state.changes, temporaryFiles()]).toEqual([[], []]);
@@ -490,7 +490,7 @@ describe('npm run deploy after a signal', () => {
     const { code, output } = await deploy('develop --yes');
     expect([code, output]).toEqual([
       129,
-      expect.stringContaining(`Interrupted. Version 9 is live again. ${AGAIN}\n`),
+      expect.stringContaining(`Interrupted. Version 9 is live again. Run the same command again.\n`),
     ]);
     expect(aws.state.changes).toEqual(['switch 10', 'switch 9']);
   });

@@ -33,7 +33,7 @@ interface Interruption {
 }
 
 /** A new stage with its own bucket for the state, and its own way to the emulator. */
-async function createStage({ onTestFinished }: Pick<TestContext, 'onTestFinished'>) {
+async function createStage({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, settings = {}) {
   let next: Interruption | undefined;
   let interrupt: ((found: Interruption) => Promise<void>) | undefined;
   const emulator = await startEmulatorProxy(endpoint, async (request, when) => {
@@ -43,7 +43,7 @@ async function createStage({ onTestFinished }: Pick<TestContext, 'onTestFinished
     await interrupt?.(found);
   });
   const name = `stop-${crypto.randomUUID().slice(0, 8)}`;
-  const { folder, bucket, s3, start, remove } = await createStages(name, emulator.url, { develop: {} });
+  const { folder, bucket, s3, start, remove } = await createStages(name, emulator.url, { develop: settings });
   onTestFinished(async () => {
     remove();
     await emulator.stop();
@@ -87,12 +87,19 @@ async function createStage({ onTestFinished }: Pick<TestContext, 'onTestFinished
 const NOTHING = 'Interrupted. Nothing was changed.';
 const SAVED = 'Interrupted. Terraform has saved what it changed. No version is tested yet.';
 
+/** Settings of a stage with fewer resources: its own issuer and page. */
+const OWN = {
+  issuer: 'https://issuer.example.com',
+  audience: ['client'],
+  cors_origin: 'https://www.example.com',
+};
+
 /** Moments of a first apply; each row is a new stage. */
 const APPLY: readonly (readonly [request: RegExp, when: Moment, times?: number, group?: boolean])[] = [
   [/CreateTable/, 'before'],
   [/Action=CreateRole\b/, 'in flight', 2],
   [/^POST \/v2\/apis /, 'in flight', 1, true],
-  [/CreateUserPool\b/, 'after', 2, true],
+  [/PutMetricAlarm/, 'after', 2, true],
   [/^POST \/2015-03-31\/functions /, 'in flight'],
 ];
 
@@ -133,7 +140,7 @@ describe
         async (signal, context) => {
           for (const [request, when, times = 1, group = false] of APPLY) {
             const moment = `${signal} × ${times} ${when} ${request.source}${group ? ', to the group' : ''}`;
-            const { deploy, listLeftovers } = await createStage(context);
+            const { deploy, listLeftovers } = await createStage(context, OWN);
             const interrupted = await deploy({ request, when, signal, times, group });
             expect([moment, interrupted.isReached, interrupted.code]).toEqual([
               moment,
