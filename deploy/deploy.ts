@@ -202,7 +202,8 @@ async function release(
   } = outputs;
   const live = before ?? (await readLive(name));
   const newest = (await listVersions(name)).find((each) => each.version === version);
-  if (newest?.commit !== commit)
+  // A commit that changes nothing of the function may leave its version, which names an earlier one.
+  if (newest?.commit !== commit && newest?.sha256 !== hashPackage('dist/inquiries.zip'))
     throw new Error(
       `Somebody else has published version ${version} of ${name} meanwhile (commit ${newest?.commit}).`,
     );

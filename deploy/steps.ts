@@ -1,4 +1,4 @@
-/** The steps of a deployment or bootstrap: programs that are waited for, and that a signal ends in an orderly way. */
+/** The steps of a deployment or bootstrap: programs that run to their end, whatever signals the command gets. */
 import { relative } from 'node:path';
 import type { Io } from '../lib/command-line.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
@@ -21,8 +21,8 @@ export interface Session {
 }
 
 /**
- * From now on a signal does not end this process: the current step ends first. Further signals only say so again: they
- * would make Terraform end without saving its state.
+ * From now on a signal does not end this process: the current step ends first. Terraform gets none: it would stop waiting for
+ * what AWS is creating or for the lock, which then exist and are not in the state.
  */
 export function openSession(io: Io, module = MODULE): Session {
   const controller = new AbortController();
@@ -49,37 +49,33 @@ export function openSession(io: Io, module = MODULE): Session {
 }
 
 /**
- * Prints a title and runs a program, which an interruption ends.
+ * Prints a title and runs a program to its end, also if the command is interrupted meanwhile.
  *
- * @param options - With `show`, the program prints as it runs, and an interruption waits for its end.
  * @returns Its stdout.
- * @throws Error with its output if it fails; the output is shown only then. The exit code if it was interrupted and succeeded.
+ * @throws Error with its output if it fails; without `show`, it is shown only then. The exit code if there was an interruption.
  */
 export async function runStep(
   { io, interruption, current, module }: Session,
   title: string,
   command: string,
   args: readonly string[],
-  { show, ...options }: Pick<RunOptions, 'cwd' | 'env' | 'show'> = {},
+  options: Pick<RunOptions, 'cwd' | 'env' | 'show'> = {},
 ): Promise<string> {
   interruption.throwIfAborted();
   current.step = title;
   io.stdout.write(`${title} …\n`);
-  const interrupted = show === undefined ? interruption : undefined;
-  const { code, stdout, output } = await run(command, args, {
-    env: io.env,
-    ...options,
-    detached: true,
-    interruption: interrupted,
-    show,
-  });
+  const { code, stdout, output } = await run(command, args, { env: io.env, ...options, detached: true });
   if (code === 0) {
     interruption.throwIfAborted();
     return stdout;
   }
   // Terraform may print a plan before the error; show the error only.
   const error = output.slice(Math.max(0, output.indexOf('\nError: '))).trim();
-  const parts = [show === undefined ? error : '', explain(error, module, io.env), `Failed: ${title}.`];
+  const parts = [
+    options.show === undefined ? error : '',
+    explain(error, module, io.env),
+    `Failed: ${title}.`,
+  ];
   throw new Error(parts.filter((part) => part !== '').join('\n\n'));
 }
 
@@ -96,10 +92,7 @@ function explain(error: string, module: string, env: NodeJS.ProcessEnv): string 
     : '';
 }
 
-/**
- * Runs Terraform. An apply is not interrupted: Terraform would stop waiting for what AWS is creating, which then exists and
- * is not in the state.
- */
+/** Runs Terraform, and shows what an apply prints as it runs. */
 export function terraform(session: Session, args: readonly string[]): Promise<string> {
   const program = programOf(session.io.env);
   return runStep(session, `${program} ${args[0]}`, program, args, {

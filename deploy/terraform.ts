@@ -19,8 +19,6 @@ export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** In a session of its own: neither the signals of a terminal nor the end of this process end the program. */
   readonly detached?: boolean;
-  /** For a detached program: once it aborts, the program and its children get one SIGINT; they are waited for. */
-  readonly interruption?: AbortSignal | undefined;
   /** Gets what the program prints, within half a second. */
   readonly show?: ((text: Buffer) => void) | undefined;
 }
@@ -41,7 +39,7 @@ function openOutput() {
 export async function run(
   command: string,
   args: readonly string[],
-  { interruption, show, ...options }: RunOptions = {},
+  { show, ...options }: RunOptions = {},
 ): Promise<Outcome> {
   const outputs = [openOutput(), openOutput()] as const;
   const [stdout, stderr] = outputs;
@@ -55,12 +53,6 @@ export async function run(
   const timer = show && setInterval(read, 500);
   const stdio = ['ignore', stdout.write, stderr.write] as const;
   const child = spawn(command, args, { cwd: ROOT, ...options, stdio: [...stdio] });
-  const interrupt = (): void => {
-    // Without a pid it was not started. To its whole group, as Ctrl-C at a terminal.
-    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
-      process.kill(-child.pid, 'SIGINT');
-  };
-  interruption?.addEventListener('abort', interrupt);
   try {
     const [code] = (await once(child, 'close')) as [number | null];
     read();
@@ -73,7 +65,6 @@ export async function run(
   } finally {
     clearInterval(timer);
     for (const { read: from, write } of outputs) for (const file of [from, write]) closeSync(file);
-    interruption?.removeEventListener('abort', interrupt);
   }
 }
 

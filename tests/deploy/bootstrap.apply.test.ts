@@ -111,7 +111,7 @@ describe.skipIf(endpoint === '')(
 
       // Everything exists, and nothing is in the state: the runbook's imports, and the same command.
       await s3.send(new DeleteObjectCommand({ Bucket: bucket, Key: 'inquiries/bootstrap.tfstate' }));
-      const lines = readImports('bootstrap').filter(
+      const lines = [...readImports('bootstrap')].filter(
         ([address]) => !/^aws_(iam_openid|budgets)/.test(address),
       );
       expect(lines).toHaveLength(4);

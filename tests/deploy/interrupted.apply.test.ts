@@ -62,16 +62,16 @@ async function createStage({ onTestFinished }: Pick<TestContext, 'onTestFinished
     const { child, ended } = start('develop', '--yes');
     next = interruption;
     interrupt = async ({ signal, times = 1, group = false }) => {
-      for (let time = 0; time < times && child.exitCode === null; time += 1) {
+      for (let time = 0; time < times && child.exitCode === null && child.signalCode === null; time += 1) {
         process.kill(group ? -Number(child.pid) : Number(child.pid), signal);
         await sleep(300);
       }
     };
     const result = await ended;
+    await vi.waitFor(() => expect(listProcesses()).toEqual([]), { timeout: 300_000, interval: 500 });
     // A command that is killed cannot remove its temporary folder.
     if (result.code === null)
       for (const path of globSync(join(folder, 'tmp/deploy-*'))) rmSync(path, { recursive: true });
-    await vi.waitFor(() => expect(listProcesses()).toEqual([]), { timeout: 120_000, interval: 200 });
     return { ...result, isReached: next === undefined };
   }
   /** Locks, states and temporary folders that a deployment should not leave. */
@@ -128,8 +128,7 @@ describe
           const interrupted = await deploy({ request, when: 'after', signal });
           expect([title, interrupted.isReached, interrupted.code]).toEqual([title, true, EXIT_CODES[signal]]);
           expect(interrupted.output).toContain(message);
-          const left = await listLeftovers();
-          expect([title, left]).toEqual([title, []]);
+          expect([title, await listLeftovers()]).toEqual([title, []]);
         }
         const next = await deploy();
         expect([next.code, next.output]).toEqual([0, expect.stringContaining('eployed: ')]);
@@ -152,8 +151,7 @@ describe
                 ? []
                 : [`\n${signal}: waiting for terraform apply to end …\n`, 'Apply complete!', SAVED];
             expect(said.filter((text) => !interrupted.output.includes(text))).toEqual([]);
-            const left = await listLeftovers();
-            expect([moment, left]).toEqual([moment, []]);
+            expect([moment, await listLeftovers()]).toEqual([moment, []]);
             const again = await deploy();
             // Nothing exists that the state lacks.
             expect([moment, again.output]).toEqual([
