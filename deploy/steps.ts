@@ -82,7 +82,7 @@ export async function runStep(
 /** What to do about an error of Terraform that it does not say itself. */
 function explain(error: string, module: string, env: NodeJS.ProcessEnv): string {
   if (error.includes('acquiring the state lock')) {
-    const read = (name: string) => new RegExp(`${name}:\\s+(\\S.*)`).exec(error)?.[1] ?? 'unknown';
+    const read = (name: string) => new RegExp(`^\\W*${name}:\\s+(\\S.*)`, 'm').exec(error)?.[1] ?? 'unknown';
     return `The state is locked by ${read('Who')} since ${read('Created')} (${read('Operation')}). Wait until that command has ended. If it was killed with its Terraform: ${programOf(env)} -chdir=${relative(ROOT, module)} force-unlock ${read('ID')}`;
   }
   if (error.includes(' was ended by SIG'))

@@ -291,7 +291,7 @@ describe('npm run deploy', () => {
       'It exists but is not in the state: see docs/runbook.md, "Import a resource".',
     ],
     [
-      'Error acquiring the state lock\n\nLock Info:\n  ID:        i-1\n  Operation: OperationTypeApply\n  Who:       ana@host\n  Created:   2026-11-22 10:00\n',
+      'Error acquiring the state lock\n\nRequestID: r, HostID: h\nLock Info:\n  ID:        i-1\n  Operation: OperationTypeApply\n  Who:       ana@host\n  Created:   2026-11-22 10:00\n',
       'The state is locked by ana@host since 2026-11-22 10:00 (OperationTypeApply). Wait until that command has ended. If it was killed with its Terraform: terraform -chdir=infra/terraform force-unlock i-1',
     ],
   ])('shows what terraform apply prints, and if it fails what to do: %s', async (error, hint) => {
