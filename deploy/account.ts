@@ -46,24 +46,37 @@ export function findBackendFile(stage: Stage): string | undefined {
 
 export const hasLocalState = (): boolean => existsSync(join(MODULE, 'backend_override.tf'));
 
-/** The accounts that the file with the place of the state allows; undefined if it allows every account. */
-function readAllowedAccounts(stage: Stage): string[] | undefined {
+/** What the file with the place of the state says; nothing without one. */
+export function readPlace(stage: Stage) {
   const file = findBackendFile(stage);
-  const settings = file === undefined ? undefined : readIfThere(join(MODULE, file));
-  const list = /^\s*allowed_account_ids\s*=\s*\[([^\]]*)\]/m.exec(settings ?? '')?.[1];
-  return list === undefined ? undefined : [...list.matchAll(/"([^"]*)"/g)].map(([, id = '']) => id);
+  const settings = (file === undefined ? undefined : readIfThere(join(MODULE, file))) ?? '';
+  const read = (name: string) => new RegExp(`^\\s*${name}\\s*=\\s*"([^"]*)"`, 'm').exec(settings)?.[1];
+  const accounts = /^\s*allowed_account_ids\s*=\s*\[([^\]]*)\]/m.exec(settings)?.[1];
+  return {
+    file: `infra/terraform/${file}`,
+    bucket: read('bucket'),
+    region: read('region'),
+    key: read('key'),
+    /** Undefined: every account. */
+    accounts: accounts && [...accounts.matchAll(/"([^"]*)"/g)].map(([, id = '']) => id),
+  };
 }
 
 /**
  * The account and region of the credentials, for a command that works on a stage.
  *
- * @throws UsageError also when the stage is in another account.
+ * @throws UsageError also when the stage is in another account or region: there it would be created a second time.
  */
 export async function readStageAccount(stage: Stage) {
   const account = await readAccount();
-  const allowed = readAllowedAccounts(stage);
-  if (allowed === undefined || allowed.includes(account.accountId)) return account;
+  const { file, accounts, region = account.region } = readPlace(stage);
+  if (accounts && !accounts.includes(account.accountId)) {
+    throw new UsageError(
+      `The credentials are of account ${account.accountId}, but ${stage} is in ${accounts.join(' or ')} (${file}).`,
+    );
+  }
+  if (region === account.region) return account;
   throw new UsageError(
-    `The credentials are of account ${account.accountId}, but ${stage} is in ${allowed.join(' or ')} (infra/terraform/${findBackendFile(stage)}).`,
+    `The region is ${account.region}, but ${stage} is in ${region} (${file}); set AWS_REGION=${region}.`,
   );
 }

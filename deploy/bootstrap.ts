@@ -20,12 +20,12 @@ import type { Io, Main } from '../lib/command-line.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
 import { STAGES } from '../lib/stages.ts';
 import { readAccount } from './account.ts';
-import { makePlan, readOutputs } from './plan.ts';
+import { makePlan, readOutputs, refuseUnsavedState } from './plan.ts';
 import { createStateBucket, hasStateBucket } from './state-bucket.ts';
 import type { Place } from './state-bucket.ts';
 import { openSession, terraform } from './steps.ts';
 import type { Session } from './steps.ts';
-import { programOf, providerSource, terraformUnavailableReason } from './terraform.ts';
+import { providerSource, terraformUnavailableReason } from './terraform.ts';
 
 const USAGE = `
 Usage: npm run bootstrap -- [--region REGION] [--github OWNER/NAME] [--github-ids OWNER_ID/REPOSITORY_ID]
@@ -51,8 +51,6 @@ the command again. TF_PLUGIN_DIR is a folder with the AWS provider, for use offl
 const BOOTSTRAP = join(MODULE, 'bootstrap');
 const SETTINGS_FILE = join(BOOTSTRAP, 'settings.auto.tfvars.json');
 const BACKEND_FILE = join(MODULE, 'backend.s3.tfbackend');
-/** Terraform writes it when it cannot save its state in the bucket. */
-const UNSAVED_STATE = join(BOOTSTRAP, 'errored.tfstate');
 /** For messages. */
 const nameOf = (file: string): string => relative(ROOT, file);
 
@@ -212,12 +210,9 @@ const writeJson = (file: string, value: object) =>
   writeFileSync(file, `${JSON.stringify(value, undefined, 2)}\n`);
 
 /** What is true after a failure or an interruption. */
-function describeState({ io, place, changed }: Bootstrap): string {
+function describeState({ place, changed }: Bootstrap): string {
   if (changed === 'nothing') return 'Nothing was changed.';
   if (changed === 'the bucket') return `The bucket ${place.bucket} was created; nothing else was changed.`;
-  if (existsSync(UNSAVED_STATE)) {
-    return `Terraform could not save its state, which is in ${nameOf(UNSAVED_STATE)}. In that folder, run "${programOf(io.env)} state push errored.tfstate" and delete the file; then run this command again.`;
-  }
   return `What was created so far is in the state in the bucket ${place.bucket}; run the command again to continue.`;
 }
 
@@ -289,6 +284,12 @@ async function bootstrap(
     const file = join(folder, 'plan');
     const plan = await makePlan(session, file, `-var-file=${variables}`);
     io.stdout.write(`\n${plan.text}\n\n`);
+    const deleted = plan.changes.filter(({ change }) => change.actions.includes('delete')).length;
+    if (deleted > 0 && (yes || !existsSync(SETTINGS_FILE))) {
+      throw new UsageError(
+        `The plan deletes ${deleted} resources, which needs ${nameOf(SETTINGS_FILE)} and a confirmation at a terminal. Take that file from the repository if this checkout lacks it or has another one. Nothing was changed.`,
+      );
+    }
     if (planOnly) return;
     if (plan.hasChanges) await confirm('Apply this plan?');
     // Before the first change, so that a second run after an interruption continues with the same settings.
@@ -308,6 +309,7 @@ export const main: Main = async (args, io) => {
   }
   const reason = await terraformUnavailableReason(io.env);
   if (reason !== undefined) throw new UsageError(reason);
+  refuseUnsavedState(BOOTSTRAP, io.env);
   const { accountId, region } = await readAccount(options.settings.region);
   const settings = await addIds({ ...options.settings, region }, io);
   const bucket = settings.bucket ?? `${settings.name ?? 'inquiries'}-terraform-state-${accountId}-${region}`;

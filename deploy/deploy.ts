@@ -1,10 +1,11 @@
 /**
- * Deploys one stage: checks, build, plan, confirmation, apply, upload of the form, smoke test, addresses.
+ * Deploys one stage: checks, build, plan, confirmation, apply; then the new version of the function is tested, made live, tested
+ * through the API, and its form served. docs/adr/0025
  *
  * Usage: see below.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isConfirmed, parseCommandLine, runCommand, UsageError } from '../lib/command-line.ts';
@@ -12,15 +13,17 @@ import type { Io, Main } from '../lib/command-line.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
 import type { Stage } from '../lib/stages.ts';
 import { findBackendFile, hasLocalState, parseStage, readStageAccount } from './account.ts';
-import { initialise, keepInterrupted, makePlan, readOutputs, refuseLoss } from './plan.ts';
+import { toSmokeOptions } from './outputs.ts';
+import type { StageOutputs } from './outputs.ts';
+import { initialise, makePlan, readOutputs, refuseLoss, refuseUnsavedState } from './plan.ts';
 import type { Plan } from './plan.ts';
-import { checkConfig, uploadForm } from './site.ts';
-import type { Site } from './site.ts';
+import { checkConfig, deleteForm, serveForm, uploadForm } from './site.ts';
 import { main as smoke } from './smoke.ts';
 import { openSession, runStep, terraform } from './steps.ts';
 import type { Session } from './steps.ts';
 import { run, terraformUnavailableReason } from './terraform.ts';
-import { pruneVersions } from './versions.ts';
+import { listVersions, pruneVersions, readLive, switchAlias } from './versions.ts';
+import type { Live } from './versions.ts';
 
 const USAGE = `
 Usage: npm run deploy -- STAGE [--yes] [--plan-only | --drift] [--expect SHA256]
@@ -36,41 +39,19 @@ in infra/terraform, or TF_CLI_ARGS_init, names the place of the state. SMOKE_TOK
 stage with an issuer of its own; without it, the checks that need one are skipped. TERRAFORM=tofu runs OpenTofu.
 TF_PLUGIN_DIR is a folder with the AWS provider, for use offline.
 
-Ctrl-C (or SIGTERM) lets Terraform end what it has begun and save its state; the last line says what state the stage is in.
+A test that fails puts the version before back, with its form. Ctrl-C (or SIGTERM) does so, too, and waits for an apply to end;
+the last line says what state the stage is in.
 Exit codes: 0 deployed (or planned), 1 a step failed (or --drift found changes), 2 refused or declined, nothing changed;
 129, 130 or 143 after SIGHUP, SIGINT or SIGTERM.
 `;
 const KEPT_VERSIONS = 10;
 /** In the place of what the first plan of a form does not know yet. */
 const UNKNOWN = { issuer: 'https://unknown.invalid', clientId: 'unknown', apiUrl: 'https://unknown.invalid' };
-const AGAIN = 'Run the same command again.';
+const NOTHING = 'Nothing was changed.';
 
-/** What a signal leaves behind during each phase. */
-const INTERRUPTED = {
-  building: 'nothing was changed.',
-  planning: 'nothing was changed.',
-  applying: `Terraform saved what it had changed. ${AGAIN}`,
-  'uploading the form': `the plan is applied; the form may be the one from before. ${AGAIN}`,
-  'testing the stage': `everything is deployed, but not tested. ${AGAIN}`,
-};
-
-/** A run of the command; `phase` is what a signal interrupts. */
+/** A run of the command; `state` says what is true if it ends now. */
 interface Deployment extends Session {
-  phase: keyof typeof INTERRUPTED;
-}
-
-interface Outputs {
-  readonly api_url: string;
-  readonly cors_origin: string;
-  readonly dashboard_url: string;
-  readonly live_alias?: { readonly function_name: string; readonly name: string };
-  readonly site?: Site | null;
-  readonly form_config?: unknown;
-  readonly connect_origins?: readonly string[];
-  readonly smoke_sign_in?: { readonly user_pool_id: string; readonly client_id: string } | null;
-  readonly dns_records?: readonly Readonly<
-    Record<'domain' | 'purpose' | 'name' | 'type' | 'value' | 'next', string>
-  >[];
+  state: string;
 }
 
 function readSettings(args: string[]) {
@@ -101,7 +82,8 @@ async function checkAll({ stage, yes, planOnly }: ReturnType<typeof readSettings
   const reason = await terraformUnavailableReason(env);
   if (reason !== undefined) throw new UsageError(reason);
 
-  const head = await run('git', ['rev-parse', '--short', 'HEAD'], { env });
+  // A plan has it: the same length in every clone.
+  const head = await run('git', ['rev-parse', '--short=12', 'HEAD'], { env });
   const status = await run('git', ['status', '--porcelain'], { env });
   if (head.code === 127) throw new UsageError('git is not on the PATH.');
   if (head.code !== 0 || status.code !== 0) throw new UsageError('This is not a git checkout with a commit.');
@@ -118,6 +100,7 @@ async function checkAll({ stage, yes, planOnly }: ReturnType<typeof readSettings
     );
   }
 
+  refuseUnsavedState(MODULE, env);
   const account = await readStageAccount(stage);
   return { ...account, commit: `${head.stdout.trim()}${dirty ? ' with uncommitted changes' : ''}` };
 }
@@ -163,76 +146,116 @@ async function review(
 ) {
   const { io, interruption } = deployment;
   await runStep(deployment, 'npm run build', 'npm', ['run', '--silent', 'build']);
-  deployment.phase = 'planning';
   await initialise(deployment, stage);
-  const plan = await makePlan(deployment, file);
+  const plan = await makePlan(deployment, file, `-var=commit=${account.commit}`);
+  // Before the change, so that a deployment that somebody else completes meanwhile is noticed.
+  const live = plan.function && (await readLive(plan.function.name));
   summarise(io, stage, account, plan);
+  const isBehind = live !== undefined && live.version !== plan.function?.version;
+  if (isBehind) {
+    io.stdout.write(
+      `  live      version ${live.version}, not ${plan.function?.version}: it was rolled back, or a deployment has failed\n\n`,
+    );
+  }
 
-  refuseLoss(plan, deployment);
+  refuseLoss(plan, deployment, `account ${account.accountId}, region ${account.region}`);
   if (plan.formConfig) checkConfig({ ...UNKNOWN, ...plan.formConfig });
   // What another deployment has done meanwhile needs no review here.
   if (expect !== undefined && plan.hasChanges && plan.sha256 !== expect) {
     throw new UsageError(`The plan is not the one that was reviewed (${expect}). Nothing was changed.`);
   }
-  if (planOnly) return drift && plan.hasChanges ? 1 : 0;
+  if (planOnly) return drift && (plan.hasChanges || isBehind) ? 1 : 0;
   if (
     plan.hasChanges &&
     !yes &&
     !(await isConfirmed(`Apply this plan? Type ${stage} to confirm: `, stage, interruption, io))
   )
-    throw new UsageError('Nothing was changed.');
-  return plan;
+    throw new UsageError(NOTHING);
+  return { ...plan, live };
 }
 
-async function apply(session: Session, { file }: Plan): Promise<void> {
-  try {
-    await terraform(session, ['apply', '-no-color', file]);
-  } catch (error) {
-    await keepInterrupted(session);
-    throw error;
-  }
+/** Runs the smoke test. @throws Error if it fails. */
+async function test({ io, interruption }: Session, what: string, args: readonly string[]): Promise<void> {
+  if ((await smoke([...args, '--wait', '60'], io, interruption)) !== 0)
+    throw new Error(`The smoke test of ${what} failed.`);
 }
 
-/** Uploads the form of a stage that has one, and deletes old versions of the function. */
-async function finish(
-  { io: { stdout }, interruption }: Session,
-  { site, form_config, connect_origins = [], live_alias }: Outputs,
+/**
+ * Tests the version that was published, makes it live, tests the stage, and serves the form. After a failure or an interruption
+ * the version from before is live again, with its form.
+ *
+ * @param before - What was live when the plan was made; undefined before the first deployment.
+ */
+async function release(
+  deployment: Deployment,
+  commit: string,
+  before: Live | undefined,
+  outputs: StageOutputs,
 ): Promise<void> {
+  const { io, interruption, current } = deployment;
+  const {
+    function: { name, version },
+    mailer,
+    site,
+    form_config,
+    connect_origins = [],
+  } = outputs;
+  const live = before ?? (await readLive(name));
+  const newest = (await listVersions(name)).find((each) => each.version === version);
+  // A commit that changes nothing of the function may leave its version, which names an earlier one.
+  if (newest?.commit !== commit && newest?.sha256 !== hashPackage('dist/inquiries.zip'))
+    throw new Error(
+      `Somebody else has published version ${version} of ${name} meanwhile (commit ${newest?.commit}).`,
+    );
+
+  current.step = 'the test of the new version';
+  await test(deployment, `version ${version}`, [
+    '--function',
+    `${name}:${version}`,
+    ...(mailer ? ['--mailer', mailer] : []),
+  ]);
   if (site) {
-    stdout.write(`upload of the form to ${site.bucket} …\n`);
-    const uploaded = await uploadForm(site, form_config, connect_origins, interruption);
-    stdout.write(
+    io.stdout.write(`upload of the form to ${site.bucket} …\n`);
+    const uploaded = await uploadForm(site, version, form_config, connect_origins, interruption);
+    io.stdout.write(
       uploaded.length === 0 ? 'no file has changed\n' : uploaded.map((key) => `  ${key}\n`).join(''),
     );
   }
-  if (live_alias) {
-    const pruned = await pruneVersions(live_alias.function_name, KEPT_VERSIONS);
-    if (pruned.length > 0) stdout.write(`deleted versions ${pruned.join(', ')} of the function\n`);
+
+  current.step = 'the test of the stage';
+  if (live.version !== version) await switchAlias(name, version, live.revisionId);
+  try {
+    deployment.state = `Version ${version} is live, but not tested.`;
+    await test(deployment, outputs.api_url, toSmokeOptions(name, outputs));
+    if (site) await serveForm(site, name);
+    deployment.state = `Version ${version} is live.`;
+  } catch (error) {
+    deployment.state = await goBack(outputs, live).catch(
+      ({ message }: Error) => `Version ${version} may be live, because going back failed, too: ${message}`,
+    );
+    throw error;
   }
+  const pruned = await pruneVersions(name, KEPT_VERSIONS);
+  if (pruned.length > 0) io.stdout.write(`deleted versions ${pruned.join(', ')} of the function\n`);
+  if (site) for (const each of pruned) await deleteForm(site, each);
 }
 
-async function test(
-  { io, interruption }: Session,
-  stage: Stage,
-  { api_url, cors_origin, live_alias, smoke_sign_in }: Outputs,
-): Promise<void> {
-  const alias = live_alias ? ['--function', `${live_alias.function_name}:${live_alias.name}`] : [];
-  const signIn = smoke_sign_in
-    ? ['--user-pool', smoke_sign_in.user_pool_id, '--client', smoke_sign_in.client_id]
-    : [];
-  const args = ['--url', api_url, '--origin', cors_origin, '--wait', '60', ...alias, ...signIn];
-  const code = await smoke(args, io, interruption);
-  if (code !== 0) {
-    throw new Error(
-      `Applied, but the smoke test failed: ${api_url}. To go back to the version before: npm run rollback -- ${stage}`,
-    );
-  }
+/** Makes a version live again, unless somebody else has made another one live. @returns What is true then. */
+async function goBack({ function: { name, version }, site }: StageOutputs, before: Live): Promise<string> {
+  if (before.version === version)
+    return `Version ${version} is live; there is none from before to go back to.`;
+  const now = await readLive(name);
+  if (now.version === version) await switchAlias(name, before.version, now.revisionId);
+  if (site) await serveForm(site, name);
+  return now.version === version
+    ? `Version ${before.version} is live again${site ? ', with its form' : ''}.`
+    : `Version ${now.version} is live, by somebody else.`;
 }
 
 function report(
   { stdout }: Io,
   isChanged: boolean,
-  { site, api_url, dashboard_url, dns_records = [] }: Outputs,
+  { site, api_url, dashboard_url, dns_records = [] }: StageOutputs,
 ): void {
   const done = isChanged ? 'Deployed' : 'Already deployed';
   const addresses = site ? `${site.url}\nAPI ${api_url}/inquiries` : `${api_url}/inquiries`;
@@ -248,17 +271,6 @@ function report(
   }
 }
 
-/** What is true after a signal, in one or two sentences. */
-function describeInterruption(error: unknown, phase: Deployment['phase']): string {
-  const detail = error instanceof Error ? error.message : '';
-  const state = existsSync(join(MODULE, 'errored.tfstate'))
-    ? 'Terraform could not save its state, which is in infra/terraform/errored.tfstate; see docs/runbook.md.'
-    : / was ended by SIG/.test(detail)
-      ? 'Terraform was killed, so that its lock and resources that its state lacks may be left; see docs/runbook.md.'
-      : INTERRUPTED[phase];
-  return `${phase === 'applying' ? detail : ''}\n\nInterrupted while ${phase}: ${state}\n`.trimStart();
-}
-
 async function deploy(
   deployment: Deployment,
   settings: ReturnType<typeof readSettings>,
@@ -269,14 +281,17 @@ async function deploy(
   try {
     const reviewed = await review(deployment, settings, account, join(folder, 'plan'));
     if (typeof reviewed === 'number') return reviewed;
-    deployment.phase = 'applying';
-    if (reviewed.hasChanges) await apply(deployment, reviewed);
-    deployment.phase = 'uploading the form';
-    const outputs = await readOutputs<Outputs>(deployment);
-    await finish(deployment, outputs);
-    deployment.phase = 'testing the stage';
-    await test(deployment, settings.stage, outputs);
-    report(io, reviewed.hasChanges, outputs);
+    const { file, hasChanges, live } = reviewed;
+    const asBefore =
+      live === undefined ? 'No version is tested yet' : `Version ${live.version} is still live`;
+    if (hasChanges) {
+      deployment.state = `Terraform has saved what it changed. ${asBefore}.`;
+      await terraform(deployment, ['apply', '-no-color', file]);
+    }
+    deployment.state = `The plan is applied. ${asBefore}.`;
+    const outputs = await readOutputs<StageOutputs>(deployment);
+    await release(deployment, account.commit, live, outputs);
+    report(io, hasChanges || live?.version !== outputs.function.version, outputs);
     return 0;
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -286,14 +301,19 @@ async function deploy(
 export const main: Main = async (args, io) => {
   const settings = readSettings(args);
   const account = await checkAll(settings, io);
-  const deployment: Deployment = { ...openSession(io), phase: 'building' };
+  const deployment: Deployment = { ...openSession(io), state: NOTHING };
+  const { interruption } = deployment;
   try {
     return await deploy(deployment, settings, account);
   } catch (error) {
-    const { interruption, phase } = deployment;
-    if (!interruption.aborted || error instanceof UsageError) throw error;
-    io.stderr.write(describeInterruption(error, phase));
-    return interruption.reason as number;
+    const { state } = deployment;
+    if (error instanceof UsageError && state === NOTHING) throw error;
+    const detail = error instanceof Error ? `${error.message}\n\n` : '';
+    const end = interruption.aborted
+      ? `Interrupted. ${state} Run the same command again.`
+      : `${state} Once the cause is removed, run the same command again.`;
+    io.stderr.write(`\n${detail}${end}\n`);
+    return interruption.aborted ? (interruption.reason as number) : 1;
   } finally {
     deployment.close();
   }

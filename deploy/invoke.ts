@@ -13,6 +13,28 @@ const lambda = new LambdaClient({
   requestHandler: { ...NETWORK.requestHandler, requestTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS },
 });
 
+/** @returns The result, if it is an object. @throws See {@link invokeFunction}. */
+async function invoke(
+  name: string,
+  event: object,
+  interruption?: AbortSignal,
+): Promise<Record<string, unknown>> {
+  const { FunctionError: failure, Payload: payload } = await lambda.send(
+    new InvokeCommand({ FunctionName: name, Payload: JSON.stringify(event) }),
+    interruption && { abortSignal: interruption },
+  );
+  const result = parseObject(payload?.transformToString() ?? '') ?? {};
+  if (failure === undefined) return result;
+  const { errorType = failure, errorMessage = '' } = result;
+  throw new Error(`the function failed: ${String(errorType)}: ${String(errorMessage)}`);
+}
+
+/** Invokes the mailer with nothing to send. @throws See {@link invokeFunction}. */
+export async function invokeMailer(name: string, interruption?: AbortSignal): Promise<void> {
+  const { results } = await invoke(name, { ids: [] }, interruption);
+  if (!Array.isArray(results)) throw new Error('the mailer returned no results');
+}
+
 /**
  * Invokes the function with the event of a request that no authorizer has passed: payload 2.0, without claims.
  *
@@ -42,16 +64,7 @@ export async function invokeFunction(
     },
     isBase64Encoded: false,
   };
-  const { FunctionError: failure, Payload: payload } = await lambda.send(
-    new InvokeCommand({ FunctionName: name, Payload: JSON.stringify(event) }),
-    interruption && { abortSignal: interruption },
-  );
-  const result = parseObject(payload?.transformToString() ?? '') ?? {};
-  if (failure !== undefined) {
-    const { errorType = failure, errorMessage = '' } = result;
-    throw new Error(`the function failed: ${String(errorType)}: ${String(errorMessage)}`);
-  }
-  const { statusCode: status, headers, body } = result;
+  const { statusCode: status, headers, body } = await invoke(name, event, interruption);
   if (typeof status !== 'number' || typeof body !== 'string' || typeof headers !== 'object' || !headers) {
     throw new Error('the function returned something other than statusCode, headers and body');
   }

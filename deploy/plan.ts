@@ -1,14 +1,15 @@
 /** Plans of a stage: how one is made, what it changes, and which are never applied. */
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { UsageError } from '../lib/command-line.ts';
-import { MODULE } from '../lib/paths.ts';
+import { join, relative } from 'node:path';
+import { readIfThere, UsageError } from '../lib/command-line.ts';
+import { MODULE, ROOT } from '../lib/paths.ts';
 import type { Stage } from '../lib/stages.ts';
 import { findBackendFile } from './account.ts';
+import { parseOutputs } from './outputs.ts';
 import { terraform } from './steps.ts';
 import type { Session } from './steps.ts';
-import { programOf, providerSource, run, terraformEnv } from './terraform.ts';
+import { programOf, providerSource } from './terraform.ts';
 
 interface Change {
   readonly address: string;
@@ -16,6 +17,7 @@ interface Change {
   readonly action_reason?: string;
   readonly change: {
     readonly actions: readonly string[];
+    readonly before?: Partial<Record<'arn' | 'function_name' | 'version', string>> | null;
   };
 }
 
@@ -23,6 +25,10 @@ export interface Plan {
   readonly file: string;
   /** The changed resources. */
   readonly changes: readonly Change[];
+  /** Of what is never deleted: resources that the state has, but not AWS. */
+  readonly lost: readonly Change[];
+  /** The function and its newest version before the plan; undefined before the first deployment. */
+  readonly function: { readonly name: string; readonly version: string } | undefined;
   /** Also if only outputs change. */
   readonly hasChanges: boolean;
   /** The form's config.json, without what is not known before the plan is applied; undefined without a form. */
@@ -62,6 +68,7 @@ export async function makePlan(session: Session, file: string, ...args: readonly
   await terraform(session, ['plan', '-no-color', ...args, `-out=${file}`]);
   const shown = JSON.parse(await terraform(session, ['show', '-json', file])) as {
     resource_changes?: (Change & { change: { importing?: object } })[];
+    resource_drift?: Change[];
     output_changes?: Record<string, { actions: string[]; after?: object | null }>;
   };
   const changes = (shown.resource_changes ?? []).filter(
@@ -72,10 +79,21 @@ export async function makePlan(session: Session, file: string, ...args: readonly
     // What the symbols mean: the same every time.
     .replace(/^(?:Terraform|OpenTofu) used the selected providers[^:]*symbols:\n(?:.+\n)+/m, '')
     .trim();
+  const lost = (shown.resource_drift ?? []).filter(
+    ({ type, change }) => type in KEPT && change.actions.includes('delete'),
+  );
+  const [alias, latest] = ['aws_lambda_alias.live', 'aws_lambda_function.this'].map(
+    (address) => shown.resource_changes?.find((change) => change.address === address)?.change.before,
+  );
   const formConfig = shown.output_changes?.['form_config']?.after ?? undefined;
   return {
     file,
     changes,
+    lost,
+    function:
+      alias?.function_name && latest?.version
+        ? { name: alias.function_name, version: latest.version }
+        : undefined,
     hasChanges,
     formConfig,
     text,
@@ -85,47 +103,40 @@ export async function makePlan(session: Session, file: string, ...args: readonly
 
 /** The outputs of the module. */
 export async function readOutputs<Outputs>(session: Session): Promise<Outputs> {
-  const outputs = JSON.parse(await terraform(session, ['output', '-json'])) as Record<
-    string,
-    { value: unknown }
-  >;
-  const values = Object.entries(outputs).map(([name, { value }]) => [name, value]);
-  return Object.fromEntries(values) as Outputs;
+  const outputs = await terraform(session, ['output', '-json']);
+  return parseOutputs(JSON.parse(outputs) as Record<string, { value: unknown }>) as Outputs;
 }
 
-/** @throws UsageError if the plan deletes what is never deleted. */
-export function refuseLoss({ changes }: Plan, { io }: Session): void {
-  const lost = changes.filter(({ type, change }) => type in KEPT && change.actions.includes('delete'));
-  if (lost.length === 0) return;
-  const names = [...new Set(lost.map(({ type }) => KEPT[type]))].join(' and ');
-  const hints = lost
-    .filter((change) => change.action_reason === 'replace_because_tainted')
-    .map(
-      ({ address }) =>
-        ` Its creation was interrupted; to keep it: ${programOf(io.env)} -chdir=infra/terraform untaint '${address}'`,
+/** @throws UsageError if the plan deletes what is never deleted, or makes it a second time. */
+export function refuseLoss({ changes, lost }: Plan, { io }: Session, place: string): void {
+  const program = `${programOf(io.env)} -chdir=infra/terraform`;
+  const [missing] = lost;
+  if (missing !== undefined) {
+    const { address, type, change } = missing;
+    const arn = change.before?.arn ?? 'of this stage';
+    throw new UsageError(
+      `The state has ${KEPT[type]}, ${arn}, but it is not in ${place}. Nothing was changed. If AWS_REGION is wrong, correct it. If it was deleted, restore it (docs/runbook.md, "Restore the table"); to begin without its data: ${program} state rm '${address}'`,
     );
+  }
+  const deleted = changes.filter(({ type, change }) => type in KEPT && change.actions.includes('delete'));
+  if (deleted.length === 0) return;
+  const names = [...new Set(deleted.map(({ type }) => KEPT[type]))].join(' and ');
+  const hints = deleted
+    .filter((change) => change.action_reason === 'replace_because_tainted')
+    .map(({ address }) => ` Its creation was interrupted; to keep it: ${program} untaint '${address}'`);
   throw new UsageError(
     `The plan deletes ${names}, which this command never does. Nothing was changed.${hints.join('')}`,
   );
 }
 
-/**
- * Keeps tables and user pools whose creation was interrupted. Terraform marks such a resource as tainted, plans to replace
- * it, and that plan would never be applied; without the mark, the next plan completes it.
- */
-export async function keepInterrupted({ io: { env }, module }: Session): Promise<void> {
-  // Not a step: this runs after an interruption, and must not end at a further one.
-  const options = {
-    cwd: module,
-    env: terraformEnv({ TF_WORKSPACE: undefined }, env),
-    interruption: new AbortController().signal,
-  };
-  const { code, stdout } = await run(programOf(env), ['show', '-json'], options);
-  if (code !== 0) return;
-  const { values } = JSON.parse(stdout) as {
-    values?: { root_module?: { resources?: { address: string; type: string; tainted?: boolean }[] } };
-  };
-  for (const { address, type, tainted } of values?.root_module?.resources ?? []) {
-    if (tainted === true && type in KEPT) await run(programOf(env), ['untaint', address], options);
-  }
+/** @throws UsageError if an earlier apply has left a state in the folder that is newer than the one in the bucket. */
+export function refuseUnsavedState(module: string, env: NodeJS.ProcessEnv): void {
+  const state = readIfThere(join(module, 'errored.tfstate'));
+  if (state === undefined) return;
+  const folder = relative(ROOT, module);
+  const [, stage] = (module === MODULE && /"stage": ?"(develop|main|release)"/.exec(state)) || [];
+  const workspace = stage === undefined ? '' : `TF_WORKSPACE=${stage} `;
+  throw new UsageError(
+    `${folder}/errored.tfstate is ${stage === undefined ? 'a state' : `the state of ${stage}`} that Terraform could not save; without it, Terraform would make everything in it again. Nothing was changed. Save it, and run this command again: ${workspace}${programOf(env)} -chdir=${folder} state push errored.tfstate && rm ${folder}/errored.tfstate`,
+  );
 }

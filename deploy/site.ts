@@ -1,10 +1,13 @@
-/** Uploads the built form to the bucket of a stage, and tells CloudFront. */
+/** The built form in the bucket of a stage: uploaded for a version of the function, and served together with it. */
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { CloudFrontClient, CreateInvalidationCommand } from '@aws-sdk/client-cloudfront';
 import {
+  CopyObjectCommand,
+  DeleteObjectCommand,
   HeadObjectCommand,
+  ListObjectsV2Command,
   NotFound,
   PutObjectCommand,
   S3Client,
@@ -14,6 +17,7 @@ import { parseConfig } from '../web/src/config.ts';
 import { NETWORK } from '../lib/aws.ts';
 import { UsageError } from '../lib/command-line.ts';
 import { WEB } from '../lib/paths.ts';
+import { readLive } from './versions.ts';
 
 const FOLDER = join(WEB, 'dist');
 /** Of what Vite writes, and of logos. */
@@ -28,12 +32,13 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
   '.webp': 'image/webp',
 };
-/** Served under the same address in every version of the form, and needed in the version of the assets. */
+/** Served under the same address in every version of the form, and needed in the version of the assets; the page comes last. */
 const ENTRY = ['inquiry-form.js', 'config.json', 'index.html'];
 
 export interface Site {
   readonly bucket: string;
   readonly distribution_id: string;
+  /** With a slash at the end. */
   readonly url: string;
 }
 
@@ -73,38 +78,47 @@ export function narrowPolicy(page: string, origins: readonly string[]): string {
   return parts.join(`connect-src 'self' ${origins.join(' ')}`);
 }
 
-/** Uploads a file unless the bucket has it already, with the same headers. @returns Whether it was uploaded. */
-async function upload(s3: S3Client, bucket: string, key: string, body: Buffer): Promise<boolean> {
-  const headers = { CacheControl: cacheControl(key), ContentType: TYPES[extname(key)] };
-  if (headers.ContentType === undefined) throw new Error('its content type is not known');
-  const place = { Bucket: bucket, Key: key };
-  const present = await s3.send(new HeadObjectCommand(place)).catch((error: unknown) => {
+/** What tells a file from another one; undefined if there is none. */
+async function describe(s3: S3Client, place: { Bucket: string; Key: string }): Promise<string | undefined> {
+  try {
+    const { ETag, CacheControl, ContentType } = await s3.send(new HeadObjectCommand(place));
+    return `${ETag} ${CacheControl} ${ContentType}`;
+  } catch (error) {
     if (error instanceof NotFound) return undefined;
     throw error;
-  });
-  if (
-    present?.ETag === `"${createHash('md5').update(body).digest('hex')}"` &&
-    present.CacheControl === headers.CacheControl &&
-    present.ContentType === headers.ContentType
-  ) {
-    return false;
   }
-  await s3.send(new PutObjectCommand({ ...place, ...headers, Body: body }));
+}
+
+/** Uploads a file unless the bucket has it already, with the same headers. @returns Whether it was uploaded. */
+async function upload(
+  s3: S3Client,
+  Bucket: string,
+  Key: string,
+  file: string,
+  Body: Buffer,
+): Promise<boolean> {
+  const [CacheControl, ContentType] = [cacheControl(file), TYPES[extname(file)]];
+  if (ContentType === undefined) throw new Error('its content type is not known');
+  const description = `"${createHash('md5').update(Body).digest('hex')}" ${CacheControl} ${ContentType}`;
+  if ((await describe(s3, { Bucket, Key })) === description) return false;
+  await s3.send(new PutObjectCommand({ Bucket, Key, CacheControl, ContentType, Body }));
   return true;
 }
 
-/** The order of the upload: assets, other files, inquiry-form.js, config.json, index.html. */
-const rank = (key: string): number => (key.startsWith('assets/') ? 0 : ENTRY.indexOf(key) + 2);
+/** The form that belongs to a version of the function, apart from its assets. */
+const folderOf = (version: string): string => `versions/${version}/`;
 
 /**
- * Uploads web/dist with config.json, the page that names the others last. Assets of earlier builds stay, since
- * pages that are open may still load them.
+ * Uploads web/dist with config.json, where users do not see it yet: assets, whose names are their own in every build, and all
+ * other files to a folder of the function's version. Assets of earlier builds stay, since pages that are open may still load
+ * them.
  *
  * @returns The keys that were uploaded.
  * @throws Error when the form would refuse its settings; nothing is uploaded then.
  */
 export async function uploadForm(
-  { bucket, distribution_id: distribution }: Site,
+  { bucket }: Site,
+  version: string,
   config: unknown,
   connectOrigins: readonly string[],
   interruption: AbortSignal,
@@ -119,24 +133,60 @@ export async function uploadForm(
 
   const s3 = new S3Client(NETWORK);
   const uploaded: string[] = [];
-  for (const [key, body] of [...contents].toSorted(([a], [b]) => rank(a) - rank(b))) {
-    // From inquiry-form.js on, the others and CloudFront follow at once: an interruption waits for them.
-    if (!ENTRY.includes(key)) interruption.throwIfAborted();
-    const isNew = await upload(s3, bucket, key, body).catch((error: Error) => {
+  for (const [file, body] of contents) {
+    interruption.throwIfAborted();
+    const key = file.startsWith('assets/') ? file : folderOf(version) + file;
+    const isNew = await upload(s3, bucket, key, file, body).catch((error: Error) => {
       // S3 answers some requests without a text.
       const status = error instanceof S3ServiceException ? ` (${error.$metadata.httpStatusCode})` : '';
-      throw new Error(`web/dist/${key} was not uploaded to ${bucket}: ${error.message}${status}`, {
+      throw new Error(`web/dist/${file} was not uploaded to ${bucket}: ${error.message}${status}`, {
         cause: error,
       });
     });
     if (isNew) uploaded.push(key);
   }
-  if (uploaded.length > 0) {
+  return uploaded;
+}
+
+async function listFiles(s3: S3Client, Bucket: string, version: string): Promise<string[]> {
+  const folder = folderOf(version);
+  const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket, Prefix: folder }));
+  return Contents.map(({ Key = '' }) => Key.slice(folder.length));
+}
+
+/**
+ * Makes the form of the live version the one that users get, and tells CloudFront: one copy of each file that differs, the page
+ * that names the others last. If somebody else has changed the live version meanwhile, it begins again, so that form and
+ * function belong together whoever ends last.
+ *
+ * @returns The files that were changed; undefined if the live version has no form of its own.
+ */
+export async function serveForm(site: Site, functionName: string): Promise<string[] | undefined> {
+  const { bucket: Bucket, distribution_id } = site;
+  const s3 = new S3Client(NETWORK);
+  const { version } = await readLive(functionName);
+  const files = await listFiles(s3, Bucket, version);
+  const changed: string[] = [];
+  for (const file of files.toSorted((a, b) => ENTRY.indexOf(a) - ENTRY.indexOf(b))) {
+    const Key = folderOf(version) + file;
+    if ((await describe(s3, { Bucket, Key })) === (await describe(s3, { Bucket, Key: file }))) continue;
+    await s3.send(new CopyObjectCommand({ Bucket, Key: file, CopySource: `${Bucket}/${Key}` }));
+    changed.push(file);
+  }
+  if (changed.length > 0) {
     const items = ['/', ...ENTRY.map((key) => `/${key}`)];
     const batch = { CallerReference: crypto.randomUUID(), Paths: { Quantity: items.length, Items: items } };
     await new CloudFrontClient(NETWORK).send(
-      new CreateInvalidationCommand({ DistributionId: distribution, InvalidationBatch: batch }),
+      new CreateInvalidationCommand({ DistributionId: distribution_id, InvalidationBatch: batch }),
     );
   }
-  return uploaded;
+  if ((await readLive(functionName)).version !== version) return serveForm(site, functionName);
+  return files.length === 0 ? undefined : changed;
+}
+
+/** Deletes what {@link uploadForm} has uploaded for a version, apart from assets. */
+export async function deleteForm({ bucket: Bucket }: Site, version: string): Promise<void> {
+  const s3 = new S3Client(NETWORK);
+  for (const file of await listFiles(s3, Bucket, version))
+    await s3.send(new DeleteObjectCommand({ Bucket, Key: folderOf(version) + file }));
 }

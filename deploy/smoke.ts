@@ -1,7 +1,8 @@
 /**
  * Checks in a few requests that a deployed stage keeps its contract. The function itself: 401 and 405 without a gateway.
  * Through the API: 401, 405, list, create, list again, send again with the same key, preflight. It leaves one inquiry
- * behind, with a marker as its subject, since the API deletes nothing: use a test user's token.
+ * behind, since the API deletes nothing. Of a user with an address under inquiries.invalid, as --user-pool makes one, nobody
+ * is mailed of it, `npm run inbox` does not show it, and it expires after a day: use the token of such a user.
  *
  * Usage: see below. Exit codes: 0 all checks passed, 1 a check failed, 2 bad use.
  */
@@ -21,7 +22,7 @@ import type { FirstPost, ServiceRequest, ServiceResponse } from '../lib/contract
 import { readKey } from '../lib/issuer-keys.ts';
 import { signToken } from '../lib/issuer-tokens.ts';
 import { findDataFolder, readRunningStack } from '../lib/running-stack.ts';
-import { invokeFunction } from './invoke.ts';
+import { invokeFunction, invokeMailer } from './invoke.ts';
 import { signInOnce } from './smoke-user.ts';
 
 const USAGE = `
@@ -32,6 +33,7 @@ Usage: npm run smoke -- [--url URL] [--function NAME] [options]
   --data FOLDER   the data folder of the local stack (default: that of the stack on .data or in memory)
   --function NAME function to invoke directly, with an alias: inquiries-develop:live; it must answer without a token,
                   so a function that fails is found without one
+  --mailer NAME   the function that sends mail, invoked with nothing to send
   --token TOKEN   an ID token that the stage accepts (default: SMOKE_TOKEN); without one, checks that need it are skipped
   --user-pool ID  without a token: create a user in this Cognito user pool, sign in, and delete the user at once
   --client ID     app client of that pool, with ALLOW_ADMIN_USER_PASSWORD_AUTH, whose id the stage accepts
@@ -47,6 +49,7 @@ const REQUEST_TIMEOUT_MS = 35_000; // the gateway gives up after 30 s
 interface Target {
   readonly url: string;
   readonly function: string;
+  readonly mailer: string;
   readonly userPool: string;
   readonly client: string;
   readonly wait: number;
@@ -68,6 +71,7 @@ async function readTarget(
     {
       url: { type: 'string' },
       function: { type: 'string', default: '' },
+      mailer: { type: 'string', default: '' },
       token: { type: 'string' },
       'user-pool': { type: 'string', default: '' },
       client: { type: 'string', default: '' },
@@ -97,6 +101,7 @@ async function readTarget(
   return {
     url: (given.url ?? local?.gateway ?? '').replace(/\/+$/, ''),
     function: given.function,
+    mailer: given.mailer,
     userPool: token === '' ? given['user-pool'] : '',
     client: given.client,
     wait: Number(given.wait),
@@ -166,20 +171,22 @@ function sendPreflight(target: Target, origin: string): Promise<ServiceResponse>
 /** Waits until the stage answers; right after a deployment its name, route, alias or role may be missing. */
 async function awaitStage(target: Target): Promise<void> {
   const deadline = performance.now() + target.wait * 1000;
+  const { function: name, mailer, interruption } = target;
   const isThere = async (): Promise<boolean> => {
-    if (target.function !== '' && !(await canBeInvoked(target))) return false;
+    if (name !== '' && !(await canBeInvoked(() => invoke(target, 'GET')))) return false;
+    if (mailer !== '' && !(await canBeInvoked(() => invokeMailer(mailer, interruption)))) return false;
     if (target.url === '') return true;
     const response = await send(target, { method: 'GET' }).catch(() => undefined);
     return response !== undefined && response.status < 500 && ![403, 404].includes(response.status);
   };
   while (performance.now() < deadline && !(await isThere()))
-    await sleep(1_000, undefined, { signal: target.interruption });
+    await sleep(1_000, undefined, { signal: interruption });
 }
 
 /** False while the function, its alias or its role is being made. Any other failure is left to the checks. */
-async function canBeInvoked(target: Target): Promise<boolean> {
+async function canBeInvoked(call: () => Promise<unknown>): Promise<boolean> {
   try {
-    await invoke(target, 'GET');
+    await call();
     return true;
   } catch (error) {
     const { name, message } = error as Error;
@@ -212,11 +219,13 @@ function createChecks(target: Target): Check[] {
       target.token = await signInOnce(target.userPool, target.client);
     },
   ];
+  const mailer: Check = ['the mailer runs', [], () => invokeMailer(target.mailer, target.interruption)];
   const needing =
     (...needs: Need[]) =>
     ([title, run]: readonly [string, () => Promise<void>]): Check => [title, needs, run];
   return [
     ...createFunctionChecks((method) => invoke(target, method)).map(needing('function')),
+    ...(target.mailer === '' ? [] : [mailer]),
     ['401 without a token', ['url'], () => checkRefused(target)],
     ['401 with a malformed token', ['url'], () => checkRefused(target, { authorization: 'Bearer nonsense' })],
     ...(target.userPool === '' ? [] : [signIn]),

@@ -1,8 +1,9 @@
-/** The steps of a deployment or bootstrap: programs that are waited for, and that a signal ends in an orderly way. */
+/** The steps of a deployment or bootstrap: programs that run to their end, whatever signals the command gets. */
+import { relative } from 'node:path';
 import type { Io } from '../lib/command-line.ts';
-import { MODULE } from '../lib/paths.ts';
+import { MODULE, ROOT } from '../lib/paths.ts';
 import { programOf, run, terraformEnv } from './terraform.ts';
-import type { Outcome } from './terraform.ts';
+import type { RunOptions } from './terraform.ts';
 
 const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
@@ -13,19 +14,22 @@ export interface Session {
   readonly module: string;
   /** Aborts at the first SIGINT, SIGTERM or SIGHUP; the reason is the exit code. */
   readonly interruption: AbortSignal;
+  /** What the command does at the moment. */
+  readonly current: { step: string };
   /** Signals end the process again. */
   close(): void;
 }
 
 /**
- * From now on a signal stops the current step instead of ending this process. Further signals change nothing: they would
- * make Terraform end without saving its state.
+ * From now on a signal does not end this process: the current step ends first. Terraform gets none: it would stop waiting for
+ * what AWS is creating or for the lock, which then exist and are not in the state.
  */
 export function openSession(io: Io, module = MODULE): Session {
   const controller = new AbortController();
+  const current = { step: 'the current step' };
   const listeners = Object.entries(EXIT_CODES).map(([signal, exitCode]) => {
     const listener = (): void => {
-      if (!controller.signal.aborted) io.stderr.write(`\n${signal}: waiting for the current step to end …\n`);
+      io.stderr.write(`\n${signal}: waiting for ${current.step} to end …\n`);
       controller.abort(exitCode);
     };
     process.on(signal, listener);
@@ -37,6 +41,7 @@ export function openSession(io: Io, module = MODULE): Session {
     io,
     module,
     interruption: controller.signal,
+    current,
     close: () => {
       for (const remove of listeners) remove();
     },
@@ -44,42 +49,55 @@ export function openSession(io: Io, module = MODULE): Session {
 }
 
 /**
- * Prints a title and runs a program, which an interruption ends.
+ * Prints a title and runs a program to its end, also if the command is interrupted meanwhile.
  *
  * @returns Its stdout.
- * @throws Error with its output if it fails; the output is shown only then. The exit code if it was interrupted and succeeded.
+ * @throws Error with its output if it fails; without `show`, it is shown only then. The exit code if there was an interruption.
  */
 export async function runStep(
-  { io, interruption }: Session,
+  { io, interruption, current, module }: Session,
   title: string,
   command: string,
   args: readonly string[],
-  options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
+  options: Pick<RunOptions, 'cwd' | 'env' | 'show'> = {},
 ): Promise<string> {
   interruption.throwIfAborted();
+  current.step = title;
   io.stdout.write(`${title} …\n`);
-  const { code, stdout, output }: Outcome = await run(command, args, {
-    env: io.env,
-    ...options,
-    interruption,
-  });
+  const { code, stdout, output } = await run(command, args, { env: io.env, ...options, detached: true });
   if (code === 0) {
     interruption.throwIfAborted();
     return stdout;
   }
   // Terraform may print a plan before the error; show the error only.
   const error = output.slice(Math.max(0, output.indexOf('\nError: '))).trim();
-  const hint = /already ?exist|AlreadyOwnedByYou/i.test(error)
-    ? '\n\nIt exists but is not in the state: see docs/runbook.md, "Import a resource".'
-    : '';
-  throw new Error(`${error}${hint}\n\nFailed: ${title}.`);
+  const parts = [
+    options.show === undefined ? error : '',
+    explain(error, module, io.env),
+    `Failed: ${title}.`,
+  ];
+  throw new Error(parts.filter((part) => part !== '').join('\n\n'));
 }
 
-/** Runs Terraform. */
+/** What to do about an error of Terraform that it does not say itself. */
+function explain(error: string, module: string, env: NodeJS.ProcessEnv): string {
+  if (error.includes('acquiring the state lock')) {
+    const read = (name: string) => new RegExp(`^\\W*${name}:\\s+(\\S.*)`, 'm').exec(error)?.[1] ?? 'unknown';
+    return `The state is locked by ${read('Who')} since ${read('Created')} (${read('Operation')}). Wait until that command has ended. If it was killed with its Terraform: ${programOf(env)} -chdir=${relative(ROOT, module)} force-unlock ${read('ID')}`;
+  }
+  if (error.includes(' was ended by SIG'))
+    return 'Its lock, and resources that its state lacks, may be left: see docs/runbook.md, "A deployment was interrupted".';
+  return /already ?exist|AlreadyOwnedByYou/i.test(error)
+    ? 'It exists but is not in the state: see docs/runbook.md, "Import a resource".'
+    : '';
+}
+
+/** Runs Terraform, and shows what an apply prints as it runs. */
 export function terraform(session: Session, args: readonly string[]): Promise<string> {
   const program = programOf(session.io.env);
   return runStep(session, `${program} ${args[0]}`, program, args, {
     cwd: session.module,
     env: terraformEnv({ TF_WORKSPACE: undefined }, session.io.env),
+    show: args[0] === 'apply' ? (text) => void session.io.stdout.write(text) : undefined,
   });
 }

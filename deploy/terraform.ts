@@ -1,8 +1,9 @@
 /** How the commands run Terraform and other programs. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { text } from 'node:stream/consumers';
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ROOT } from '../lib/paths.ts';
 
 export interface Outcome {
@@ -16,43 +17,54 @@ export interface Outcome {
 export interface RunOptions {
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** Once it aborts, the program and its children get one SIGINT; they are waited for. */
-  readonly interruption?: AbortSignal;
+  /** In a session of its own: neither the signals of a terminal nor the end of this process end the program. */
+  readonly detached?: boolean;
+  /** Gets what the program prints, within half a second. */
+  readonly show?: ((text: Buffer) => void) | undefined;
+}
+
+/**
+ * A file for what a program prints. Unlike a pipe it does not break when this process is killed, which would end
+ * Terraform, too. It has no name any more, so nothing is left of it when both have ended.
+ */
+function openOutput() {
+  const folder = mkdtempSync(join(tmpdir(), 'output-'));
+  const file = join(folder, 'output');
+  const output = { write: openSync(file, 'w'), read: openSync(file, 'r'), chunks: [] as Buffer[] };
+  rmSync(folder, { recursive: true });
+  return output;
 }
 
 /** Runs a program without input and waits for its end. Never rejects; the caller checks the exit code. */
 export async function run(
   command: string,
   args: readonly string[],
-  { interruption, ...options }: RunOptions = {},
+  { show, ...options }: RunOptions = {},
 ): Promise<Outcome> {
-  const child = spawn(command, args, {
-    cwd: ROOT,
-    ...options,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    // A process group of its own: Ctrl-C at a terminal reaches every process of the foreground group, so that Terraform
-    // would get that signal and the one sent below. After the second, Terraform ends without saving its state.
-    detached: interruption !== undefined,
-  });
-  const interrupt = (): void => {
-    // Without a pid it was not started.
-    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
-      process.kill(-child.pid, 'SIGINT');
+  const outputs = [openOutput(), openOutput()] as const;
+  const [stdout, stderr] = outputs;
+  const read = (): void => {
+    for (const { read: file, chunks } of outputs) {
+      const chunk = readFileSync(file);
+      chunks.push(chunk);
+      show?.(chunk);
+    }
   };
-  interruption?.addEventListener('abort', interrupt);
+  const timer = show && setInterval(read, 500);
+  const stdio = ['ignore', stdout.write, stderr.write] as const;
+  const child = spawn(command, args, { cwd: ROOT, ...options, stdio: [...stdio] });
   try {
-    const [stdout, stderr, [code]] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, 'close') as Promise<[number | null]>,
-    ]);
-    if (code !== null) return { code, stdout, output: stdout + stderr };
+    const [code] = (await once(child, 'close')) as [number | null];
+    read();
+    const [out, error] = outputs.map(({ chunks }) => Buffer.concat(chunks).toString()) as [string, string];
+    if (code !== null) return { code, stdout: out, output: out + error };
     const reason = `${command} was ended by ${child.signalCode}.\n`;
-    return { code: 127, stdout, output: stdout + stderr + reason };
+    return { code: 127, stdout: out, output: out + error + reason };
   } catch (error) {
     return { code: 127, stdout: '', output: `${(error as Error).message}\n` };
   } finally {
-    interruption?.removeEventListener('abort', interrupt);
+    clearInterval(timer);
+    for (const { read: from, write } of outputs) for (const file of [from, write]) closeSync(file);
   }
 }
 

@@ -26,6 +26,8 @@ export interface Version {
   readonly date: string;
   /** SHA-256 of the package, base64. */
   readonly sha256: string;
+  /** The commit it was deployed from, as far as its description names one. */
+  readonly commit: string | undefined;
 }
 
 const lambda = new LambdaClient(NETWORK);
@@ -41,8 +43,14 @@ export async function listVersions(functionName: string): Promise<Version[]> {
   const versions: Version[] = [];
   const pages = paginateListVersionsByFunction({ client: lambda }, { FunctionName: functionName });
   for await (const { Versions = [] } of pages) {
-    for (const { Version: version = '', LastModified: date = '', CodeSha256: sha256 = '' } of Versions) {
-      if (/^\d+$/.test(version)) versions.push({ version, date, sha256 });
+    for (const {
+      Version: version = '',
+      LastModified: date = '',
+      CodeSha256: sha256 = '',
+      Description,
+    } of Versions) {
+      const commit = /, commit ([^:]+):/.exec(Description ?? '')?.[1];
+      if (/^\d+$/.test(version)) versions.push({ version, date, sha256, commit });
     }
   }
   return versions.toSorted((a, b) => Number(b.version) - Number(a.version));

@@ -15,6 +15,9 @@ export const HOUR = 3_600_000;
 /** An inquiry's id as the service writes it: UUID version 7 in canonical form (RFC 9562). */
 export const INQUIRY_ID = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
 
+/** Whether an address is that of a smoke test's user. Its domain cannot receive mail (RFC 2606), so it is nobody else's. */
+export const isTestAddress = (email: string): boolean => email.toLowerCase().endsWith('@inquiries.invalid');
+
 /** The settings that are whole numbers from 1, each with its maximum. infra/terraform has the same. */
 export const MAXIMA = { RETENTION_DAYS: 36_500, INQUIRIES_PER_HOUR: 1_000, MAILS_PER_HOUR: 1_000 } as const;
 

@@ -142,9 +142,9 @@ resource "aws_apigatewayv2_domain_name" "this" {
 }
 
 resource "aws_apigatewayv2_api_mapping" "this" {
-  for_each = aws_apigatewayv2_domain_name.this
+  for_each = toset([for use, domain in local.usable : domain.name if use == "api"])
 
   api_id      = aws_apigatewayv2_api.this.id
-  domain_name = each.value.id
+  domain_name = aws_apigatewayv2_domain_name.this[each.key].id
   stage       = aws_apigatewayv2_stage.this.id
 }

@@ -61,7 +61,7 @@ resource "aws_iam_role_policy" "function" {
 
 resource "aws_lambda_function" "this" {
   function_name = local.name
-  description   = "Inquiry service, stage ${local.stage}: lists and creates the caller's inquiries."
+  description   = "Inquiry service, stage ${local.stage}, commit ${var.commit}: lists and creates the caller's inquiries."
   role          = aws_iam_role.function.arn
 
   filename         = local.package_file
@@ -104,9 +104,14 @@ resource "aws_lambda_function" "this" {
   depends_on = [aws_iam_role_policy.function]
 }
 
-# What the gateway calls. `npm run rollback` points it to an earlier version, the next deployment to the newest one again.
+# What the gateway calls. A deployment moves it to the version that it has published and tested, `npm run rollback` to an earlier
+# one (deploy/versions.ts), Terraform only makes it. docs/adr/0025
 resource "aws_lambda_alias" "live" {
   name             = "live"
   function_name    = aws_lambda_function.this.function_name
   function_version = aws_lambda_function.this.version
+
+  lifecycle {
+    ignore_changes = [function_version, routing_config]
+  }
 }

@@ -30,7 +30,7 @@ resource "aws_sqs_queue" "dead_letters" {
 }
 
 resource "aws_sqs_queue_policy" "dead_letters" {
-  count = length(aws_sqs_queue.dead_letters)
+  count = local.inbox == null ? 0 : 1
 
   queue_url = aws_sqs_queue.dead_letters[0].url
 
@@ -65,7 +65,7 @@ resource "aws_iam_role" "mailer" {
 }
 
 resource "aws_iam_role_policy" "mailer" {
-  count = length(aws_iam_role.mailer)
+  count = local.inbox == null ? 0 : 1
 
   name = "mailer"
   role = aws_iam_role.mailer[0].id
@@ -159,7 +159,7 @@ resource "aws_lambda_function" "mailer" {
 }
 
 resource "aws_lambda_event_source_mapping" "mailer" {
-  count = length(aws_lambda_function.mailer)
+  count = local.inbox == null ? 0 : 1
 
   event_source_arn = aws_dynamodb_table.this.stream_arn
   function_name    = aws_lambda_function.mailer[0].arn

@@ -153,8 +153,8 @@ locals {
       }
     },
     # The mailer does not report these to Lambda (src/mailer/mailer.ts), so that they do not hold back what follows.
-    { for log in aws_cloudwatch_log_group.mailer : "mailer-refused" => {
-      log     = log
+    { for inbox in local.inbox[*] : "mailer-refused" => {
+      log     = aws_cloudwatch_log_group.mailer[0]
       pattern = "{ $.message.outcome = \"refused\" || $.message.outcome = \"no-address\" }"
       metric  = "MailsRefused"
     } },
@@ -187,9 +187,9 @@ resource "aws_sns_topic" "alarms" {
 
 # AWS sends a confirmation mail; until its link is opened, no alarm is delivered.
 resource "aws_sns_topic_subscription" "alarms" {
-  for_each = aws_sns_topic.alarms
+  for_each = toset(local.settings.alarm_email[*])
 
-  topic_arn = each.value.arn
+  topic_arn = aws_sns_topic.alarms[each.key].arn
   protocol  = "email"
   endpoint  = each.key
 }
@@ -264,23 +264,23 @@ resource "aws_route53_health_check" "form" {
 # Route 53 writes its metrics in us-east-1 only, and an alarm needs a topic of its own region. Another name than the topic above,
 # for stages of that region.
 resource "aws_sns_topic" "form" {
-  for_each = local.has_site ? aws_sns_topic.alarms : {}
+  for_each = toset(local.has_site ? local.settings.alarm_email[*] : [])
   provider = aws.us_east_1
 
   name = "${local.name}-form"
 }
 
 resource "aws_sns_topic_subscription" "form" {
-  for_each = aws_sns_topic.form
+  for_each = toset(local.has_site ? local.settings.alarm_email[*] : [])
   provider = aws.us_east_1
 
-  topic_arn = each.value.arn
+  topic_arn = aws_sns_topic.form[each.key].arn
   protocol  = "email"
   endpoint  = each.key
 }
 
 resource "aws_cloudwatch_metric_alarm" "form" {
-  count    = length(aws_route53_health_check.form)
+  count    = local.has_site ? 1 : 0
   provider = aws.us_east_1
 
   alarm_name        = "${local.name}-form-unreachable"

@@ -11,9 +11,14 @@ output "cors_origin" {
   value       = local.cors_origin
 }
 
-output "live_alias" {
-  description = "The alias that the gateway calls."
-  value       = { function_name = aws_lambda_alias.live.function_name, name = aws_lambda_alias.live.name }
+output "function" {
+  description = "The function and its newest version, which the alias `live` names once it is tested."
+  value       = { name = aws_lambda_alias.live.function_name, version = aws_lambda_function.this.version }
+}
+
+output "mailer" {
+  description = "The name of the mailer; null without the setting inbox."
+  value       = one(aws_lambda_function.mailer[*].function_name)
 }
 
 output "site" {

@@ -152,3 +152,10 @@ variable "permissions_boundaries" {
   default     = {}
   nullable    = false
 }
+
+variable "commit" {
+  description = "The commit that is deployed, for the description of the function's versions; `npm run deploy` sets it."
+  type        = string
+  default     = "unknown"
+  nullable    = false
+}

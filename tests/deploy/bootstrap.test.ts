@@ -105,6 +105,11 @@ describe('npm run bootstrap refuses in one line and changes nothing:', () => {
     ['--yes', kept({ domains: { test: ['example.com'] } }), '"test=example.com" is not STAGE=NAME.'],
     ['--yes', kept({ budget: { monthly_usd: 1, email: 'ana' } }), '"ana" is not an e-mail address.'],
     [
+      '--yes',
+      { moduleFiles: { 'bootstrap/errored.tfstate': '{"tags": {"stage": "main"}}' } },
+      'infra/terraform/bootstrap/errored.tfstate is a state that Terraform could not save; without it, Terraform would make everything in it again. Nothing was changed. Save it, and run this command again: terraform -chdir=infra/terraform/bootstrap state push errored.tfstate && rm infra/terraform/bootstrap/errored.tfstate',
+    ],
+    [
       '--plan-only',
       backend(`["${ACCOUNT}`, '["4'),
       names(`the bucket ${BUCKET} in account 4, region ${REGION}`),
@@ -175,6 +180,32 @@ Next:
     arrangeWorld();
     expect((await bootstrap('--yes')).code).toBe(0);
     expect(Object.keys(readModuleFiles())).not.toContain('bootstrap.auto.tfvars.json');
+  });
+
+  it('deletes nothing without its settings, nor without a confirmation', async () => {
+    arrangeBucket();
+    const changes = ['develop', 'main'].map((stage) => ({
+      address: `aws_iam_role.deploy["${stage}"]`,
+      actions: ['delete'],
+    }));
+    const runs: [string, Partial<World>][] = [
+      ['--yes', {}],
+      ['--yes', kept({})],
+      ['--plan-only', {}],
+    ];
+    for (const [args, world] of runs) {
+      arrangeWorld({ changes, ...world });
+      const { code, output } = await bootstrap(args);
+      expect([code, hasApplied()]).toEqual([2, false]);
+      expect(output).toContain(
+        `The plan deletes 2 resources, which needs infra/terraform/${SETTINGS} and a confirmation at a terminal.`,
+      );
+      resetProject();
+    }
+    arrangeWorld({ changes, ...kept({}) });
+    const stdin = typed(`${ACCOUNT}\n`);
+    expect((await runCommandHere(main, '', { stdin, isTTY: true })).code).toBe(0);
+    expect(hasApplied()).toBe(true);
   });
 
   it.each([
@@ -300,18 +331,17 @@ describe('npm run bootstrap at a terminal', () => {
 
 describe('npm run bootstrap after a signal', () => {
   /** Sends SIGINT, and then another signal, while the command waits for the step. */
-  async function interrupt(hanging: string, moduleFiles: Record<string, string> = {}) {
+  async function interrupt(hanging: string) {
     arrangeBucket();
-    arrangeWorld({ hanging, moduleFiles });
+    arrangeWorld({ hanging });
     const ended = bootstrap('--domain main=example.com --yes');
     await awaitCall(`${hanging} waits`);
     process.emit('SIGINT');
-    await awaitCall(`${hanging} got SIGINT`);
     process.emit('SIGTERM');
     letEnd(hanging);
     const { code, output } = await ended;
     const signals = readCalls().filter((call) => call.includes(' got '));
-    expect([code, signals, temporaryFiles()]).toEqual([130, [`${hanging} got SIGINT`], []]);
+    expect([code, signals, temporaryFiles()]).toEqual([130, [], []]);
     return output;
   }
 
@@ -326,9 +356,4 @@ describe('npm run bootstrap after a signal', () => {
       expect(readModuleFiles()['backend.s3.tfbackend']).toBe(BACKEND);
     },
   );
-
-  it('says what to do with a state that Terraform could not save', async () => {
-    const output = await interrupt('terraform apply', { 'bootstrap/errored.tfstate': '' });
-    expect(output).toContain('save its state, which is in infra/terraform/bootstrap/errored.tfstate.');
-  });
 });

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeEach, expect, it, vi } from 'vitest';
 import { run } from '../../deploy/terraform.ts';
@@ -28,6 +29,7 @@ trap 'echo SIGINT >> "$0.calls"' INT
 trap 'echo SIGTERM >> "$0.calls"' TERM
 echo waits >> "$0.calls"
 until [ -e "$0.end" ]; do sleep 0.02; done
+echo built && echo built >> "$0.calls"
 exit 1`,
 };
 const folder = mkdtempSync(join(tmpdir(), 'commands-'));
@@ -69,33 +71,57 @@ it.each([
   expect(outcome).toEqual({ code, stdout: '', output });
 });
 
+/** Reads what a command prints, until it says that it waits. */
+async function awaitWaiting(stream: Readable): Promise<void> {
+  for await (const chunk of stream.iterator({ destroyOnReturn: false }))
+    if (String(chunk).includes('waiting for npm run build to end')) return;
+}
+
 it.each([
   ['SIGHUP', 129],
   ['SIGINT', 130],
   ['SIGTERM', 143],
-] as const)('npm run deploy hands %s on as one SIGINT, waits, and exits %i', async (signal, expected) => {
+] as const)('npm run deploy hands no %s on, waits, and exits %i', async (signal, expected) => {
   const child = spawn(process.execPath, [script('deploy'), 'develop', '--yes'], { env: environment() });
-  const output = text(child.stderr);
   await awaitBuild('waits');
   child.kill(signal);
-  await awaitBuild('SIGINT');
+  await awaitWaiting(child.stderr);
   child.kill('SIGTERM');
+  const output = text(child.stderr);
   writeFileSync(join(folder, 'bin/npm.end'), '');
   const [code] = (await once(child, 'close')) as [number | null];
-  expect([code, calls()]).toEqual([expected, ['waits', 'SIGINT']]);
-  expect(await output).toContain('Interrupted while building: nothing was changed.\n');
+  expect([code, calls()]).toEqual([expected, ['waits', 'built']]);
+  expect(await output).toContain('Interrupted. Nothing was changed. Run the same command again.\n');
 });
 
-it.skipIf(!hasScript)('Ctrl-C at a terminal reaches a program of npm run deploy once', async () => {
+it('a program of npm run deploy goes on when the command is killed, and can print', async () => {
+  const child = spawn(process.execPath, [script('deploy'), 'develop', '--yes'], {
+    env: environment(),
+    stdio: 'ignore',
+  });
+  await awaitBuild('waits');
+  child.kill('SIGKILL');
+  await once(child, 'close');
+  writeFileSync(join(folder, 'bin/npm.end'), '');
+  await awaitBuild('built');
+  expect(calls()).toEqual(['waits', 'built']);
+});
+
+it('npm run rollback --list ends in order if nobody reads its output to the end', async () => {
+  const command = `set -o pipefail; "${process.execPath}" "${script('rollback')}" develop --list | true`;
+  expect(await run('bash', ['-c', command], { env: environment() })).toMatchObject({ code: 0 });
+});
+
+it.skipIf(!hasScript)('Ctrl-C at a terminal does not reach a program of npm run deploy', async () => {
   const command = `"${process.execPath}" "${script('deploy')}" develop --yes`;
   const child = spawn('script', ['-qec', command, '/dev/null'], { env: environment() });
-  const output = text(child.stdout);
   await awaitBuild('waits');
   child.stdin.write('\u0003');
-  await awaitBuild('SIGINT');
+  await awaitWaiting(child.stdout);
   child.stdin.write('\u0003');
+  const output = text(child.stdout);
   writeFileSync(join(folder, 'bin/npm.end'), '');
   const [code] = (await once(child, 'close')) as [number | null];
-  expect([code, calls()]).toEqual([130, ['waits', 'SIGINT']]);
-  expect(await output).toContain('Interrupted while building: nothing was changed.');
+  expect([code, calls()]).toEqual([130, ['waits', 'built']]);
+  expect(await output).toContain('Interrupted. Nothing was changed. Run the same command again.');
 });

@@ -28,6 +28,9 @@ beforeEach(() => {
   resetProject();
   aws.reset();
   arrange();
+  // Version 10 is published by the apply.
+  aws.state.aliases = [{ name: 'live', version: '9', revision: 1 }];
+  aws.state.commits = { 10: 'abc1234' };
   smoke.mockReset().mockResolvedValue(0);
   const built = ['dist/inquiries.zip', 'dist/mailer.zip', 'web/dist/inquiry-form.js'];
   for (const name of built) writeFileSync(join(paths.ROOT, name), name);
@@ -38,7 +41,10 @@ afterAll(async () => {
   removeProject();
 });
 
+const AGAIN = 'Once the cause is removed, run the same command again.';
 const deploy = (args: string, env: NodeJS.ProcessEnv = {}) => runCommandHere(main, args, { env });
+/** The options of the smoke tests. */
+const readTests = () => smoke.mock.calls.map(([given]) => given.join(' '));
 const temporaryFiles = (): string[] => readdirSync(join(paths.ROOT, 'tmp'));
 
 describe('npm run deploy refuses in one line and changes nothing:', () => {
@@ -77,6 +83,16 @@ describe('npm run deploy refuses in one line and changes nothing:', () => {
       { moduleFiles: { 'main.s3.tfbackend': otherAccount, 'backend.s3.tfbackend': '' } },
       'The credentials are of account 111122223333, but main is in 444455556666 (infra/terraform/main.s3.tfbackend).',
     ],
+    [
+      'develop --yes',
+      { moduleFiles: { 'backend.s3.tfbackend': 'region = "us-west-2"\n' } },
+      'The region is eu-central-1, but develop is in us-west-2 (infra/terraform/backend.s3.tfbackend); set AWS_REGION=us-west-2.',
+    ],
+    [
+      'main --yes',
+      { moduleFiles: { 'backend.s3.tfbackend': '', 'errored.tfstate': '{"tags": {"stage": "develop"}}' } },
+      'infra/terraform/errored.tfstate is the state of develop that Terraform could not save; without it, Terraform would make everything in it again. Nothing was changed. Save it, and run this command again: TF_WORKSPACE=develop terraform -chdir=infra/terraform state push errored.tfstate && rm infra/terraform/errored.tfstate',
+    ],
   ])('%s with %j', async (args, { env, ...world }, message) => {
     arrange(world);
     expect(await deploy(args, env)).toEqual({ code: 2, output: `${message}\n` });
@@ -95,7 +111,7 @@ describe('npm run deploy refuses in one line and changes nothing:', () => {
 });
 
 describe('npm run deploy', () => {
-  it('builds, plans, shows the plan, applies the same plan, checks the stage and prints its URL', async () => {
+  it('builds, plans, shows the plan, applies the same plan, tests the new version, makes it live, tests the stage and prints its URL', async () => {
     const { code, output } = await deploy('release --yes');
     const diff =
       'Terraform will perform the following actions:\n\n  # aws_lambda_function.this will be updated';
@@ -119,16 +135,18 @@ describe('npm run deploy', () => {
         'npm run --silent build',
         'terraform init -no-color -reconfigure -backend-config=backend.s3.tfbackend',
         'terraform workspace select -or-create release',
-        `terraform plan -no-color -out=${file}`,
+        `terraform plan -no-color -var=commit=abc1234 -out=${file}`,
         `terraform show -json ${file}`,
         `terraform show -no-color ${file}`,
         `terraform apply -no-color ${file}`,
         'terraform output -json',
       ],
     ]);
-    const args = '--url https://api.example.com --origin https://www.example.com --wait 60';
-    expect(smoke.mock.calls.map(([given]) => given.join(' '))).toEqual([args]);
-    expect([aws.state.changes, temporaryFiles()]).toEqual([[], []]);
+    expect(readTests()).toEqual([
+      '--function inquiries-develop:10 --wait 60',
+      '--function inquiries-develop:live --url https://api.example.com --origin https://www.example.com --wait 60',
+    ]);
+    expect([aws.state.changes, temporaryFiles()]).toEqual([['switch 10'], []]);
   });
 
   it.each<[object, string]>([
@@ -201,9 +219,23 @@ describe('npm run deploy', () => {
     ['a plan that changes outputs only', { changes: [], ...outputs('create') }, true, '\nDeployed: '],
   ])('applies %s, and checks the stage', async (_, world, isApplied, message) => {
     arrange(world);
+    aws.state.aliases = [{ name: 'live', version: '10', revision: 1 }];
     const { code, output } = await deploy('develop --yes');
-    expect([code, hasApplied(), smoke.mock.calls.length]).toEqual([0, isApplied, 1]);
-    expect(output).toContain(message);
+    expect([code, hasApplied(), aws.state.changes]).toEqual([0, isApplied, []]);
+    expect([output, readTests().length]).toEqual([expect.stringContaining(message), 2]);
+  });
+
+  it('completes a deployment that ended before its version was live, and --drift reports it', async () => {
+    arrange({ changes: [] });
+    aws.state.aliases = [{ name: 'live', version: '3', revision: 1 }];
+    const drift = await deploy('release --drift');
+    expect(drift).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('live      version 3, not 9: it was'),
+    });
+    const { code, output } = await deploy('develop --yes');
+    expect([code, output]).toEqual([0, expect.stringContaining('\nDeployed: ')]);
+    expect(aws.state.changes).toEqual(['switch 10']);
   });
 
   const table = { address: 'aws_dynamodb_table.this', actions: ['create', 'delete'] };
@@ -227,6 +259,22 @@ describe('npm run deploy', () => {
     );
   });
 
+  it.each([
+    ['aws_dynamodb_table.this', 'arn:aws:dynamodb:us-west-2:1:table/t', 'the table with its inquiries'],
+    [
+      'aws_cognito_user_pool.this[0]',
+      'arn:aws:cognito-idp:us-west-2:1:userpool/p',
+      'the user pool with its users',
+    ],
+  ])('never makes %s a second time', async (address, arn, what) => {
+    arrange({ changes: [{ address, actions: ['create'] }], lost: { [address]: arn, 'aws_iam_role.r': 'r' } });
+    const { code, output } = await deploy('develop --yes');
+    expect([code, hasApplied()]).toEqual([2, false]);
+    expect(output).toContain(
+      `The state has ${what}, ${arn}, but it is not in account 111122223333, region eu-central-1. Nothing was changed. If AWS_REGION is wrong, correct it. If it was deleted, restore it (docs/runbook.md, "Restore the table"); to begin without its data: terraform -chdir=infra/terraform state rm '${address}'\n`,
+    );
+  });
+
   const steps = ['npm run', 'terraform init', 'terraform workspace', 'terraform plan', 'terraform show'];
   it.each([...steps, 'terraform output'])('stops if %s fails, and prints its error', async (failing) => {
     arrange({ failing });
@@ -237,32 +285,106 @@ describe('npm run deploy', () => {
     expect(temporaryFiles()).toEqual([]);
   });
 
-  it('stops if terraform apply fails, and keeps a new table that Terraform would replace', async () => {
-    const resources = [
-      { address: 'aws_dynamodb_table.this', type: 'aws_dynamodb_table', tainted: true },
-      { address: 'aws_dynamodb_table.erasures', type: 'aws_dynamodb_table' },
-      { address: 'aws_iam_role.function', type: 'aws_iam_role', tainted: true },
-    ];
-    const error = 'creating IAM Role: EntityAlreadyExists: Role with name inquiries-develop already exists.';
-    arrange({ failing: 'terraform apply', error, resources });
+  it.each([
+    [
+      'creating IAM Role: EntityAlreadyExists: Role with name inquiries-develop already exists.',
+      'It exists but is not in the state: see docs/runbook.md, "Import a resource".',
+    ],
+    [
+      'Error acquiring the state lock\n\nRequestID: r, HostID: h\nLock Info:\n  ID:        i-1\n  Operation: OperationTypeApply\n  Who:       ana@host\n  Created:   2026-11-22 10:00\n',
+      'The state is locked by ana@host since 2026-11-22 10:00 (OperationTypeApply). Wait until that command has ended. If it was killed with its Terraform: terraform -chdir=infra/terraform force-unlock i-1',
+    ],
+  ])('shows what terraform apply prints, and if it fails what to do: %s', async (error, hint) => {
+    arrange({ failing: 'terraform apply', error });
     const { code, output } = await deploy('develop --yes');
-    const untaintTable = 'terraform untaint aws_dynamodb_table.this';
-    expect([code, readCalls().slice(-2)]).toEqual([1, ['terraform show -json', untaintTable]]);
-    expect(output).toContain(
-      `Error: ${error}\n\nIt exists but is not in the state: see docs/runbook.md, "Import a resource".\n\nFailed: terraform apply.\n`,
-    );
+    expect([code, readTests(), aws.state.changes]).toEqual([1, [], []]);
+    expect(output).toContain(`terraform apply …\nwhat was planned\n\nError: ${error}`);
+    const state = 'Terraform has saved what it changed. Version 9 is still live.';
+    expect(output.endsWith(`\n\n${hint}\n\nFailed: terraform apply.\n\n${state} ${AGAIN}\n`)).toBe(true);
   });
 
-  it('fails if the smoke test fails, and says how to roll back', async () => {
+  it('leaves what is live if the test of the new version fails', async () => {
+    arrange({ outputs: { ...FORM_OUTPUTS, mailer: 'inquiries-develop-mailer' } });
     smoke.mockResolvedValue(1);
     const { code, output } = await deploy('develop --yes');
-    expect([code, output]).toEqual([
+    expect(output).toContain(
+      `\nThe smoke test of version 10 failed.\n\nThe plan is applied. Version 9 is still live. ${AGAIN}\n`,
+    );
+    const options = '--function inquiries-develop:10 --mailer inquiries-develop-mailer --wait 60';
+    expect([code, aws.state.changes, readTests()]).toEqual([1, [], [options]]);
+  });
+
+  /** Version 9 is live with its form. */
+  const arrangeForm = (): void => {
+    arrange({ outputs: FORM_OUTPUTS });
+    for (const folder of ['versions/9/', ''])
+      for (const [name, body] of [
+        ['index.html', 'nine'],
+        ['inquiry-form.js', 'nine'],
+      ])
+        aws.state.objects.set(`/form-bucket/${folder}${name}`, { body: body ?? '', type: '', cache: '' });
+  };
+  const readPage = () => aws.state.objects.get('/form-bucket/index.html')?.body;
+
+  it.each([
+    [
+      'the test of the stage',
+      () => smoke.mockResolvedValueOnce(0).mockResolvedValueOnce(1),
+      'The smoke test of https://api.example.com failed.',
+    ],
+    [
+      'a file of the form',
+      () => {
+        let hasFailed = false;
+        aws.state.answers['PUT /form-bucket/index.html'] = () => {
+          if (hasFailed) return undefined;
+          hasFailed = true;
+          return { status: 403, body: '<Error><Code>AccessDenied</Code><Message>denied</Message></Error>' };
+        };
+      },
+      'denied',
+    ],
+  ])('makes the version before live again, with its form, if %s fails', async (_, fail, message) => {
+    arrangeForm();
+    fail();
+    const { code, output } = await deploy('develop --yes');
+    expect(output).toContain(`\n${message}\n\nVersion 9 is live again, with its form. ${AGAIN}\n`);
+    expect([code, readPage(), aws.state.objects.get('/form-bucket/inquiry-form.js')?.body]).toEqual([
       1,
-      expect.stringContaining(
-        'Applied, but the smoke test failed: https://api.example.com. To go back to the version before: npm run rollback -- develop\n',
-      ),
+      'nine',
+      'nine',
+    ]);
+    expect(aws.state.changes.filter((change) => change.startsWith('switch'))).toEqual([
+      'switch 10',
+      'switch 9',
     ]);
     expect(output).not.toContain('Deployed');
+  });
+
+  it.each<[string, () => void, string]>([
+    [
+      'has published another version',
+      () => (aws.state.commits = { 10: 'def5678' }),
+      'Somebody else has published version 10 of inquiries-develop meanwhile (commit def5678).',
+    ],
+    [
+      'has made another version live',
+      () =>
+        smoke.mockImplementation(async () => {
+          aws.state.aliases = [{ name: 'live', version: '3', revision: 7 }];
+          return 0;
+        }),
+      'The alias live of inquiries-develop was changed by somebody else meanwhile and names version 3; it was not switched.',
+    ],
+  ])('changes nothing that is live if somebody else %s meanwhile', async (_, interfere, message) => {
+    arrangeForm();
+    interfere();
+    const { code, output } = await deploy('develop --yes');
+    expect([code, output]).toEqual([1, expect.stringContaining(`\n${message}\n\nThe plan is applied.`)]);
+    expect([readPage(), aws.state.changes.filter((change) => change.startsWith('switch'))]).toEqual([
+      'nine',
+      [],
+    ]);
   });
 
   it('tests the alias and signs in to the pool, deletes old versions, and lists the DNS records to be entered', async () => {
@@ -275,12 +397,13 @@ describe('npm run deploy', () => {
       next: 'set dns = "certificate" in site_domain',
     };
     arrange({ outputs: { ...FORM_OUTPUTS, dns_records: [record] } });
+    aws.state.objects.set('/form-bucket/versions/1/index.html', { body: 'one', type: '', cache: '' });
     aws.state.versions = Array.from({ length: 12 }, (_, index) => String(index + 1));
     const { code, output } = await deploy('develop --yes');
-    expect([code, aws.state.changes.slice(-2)]).toEqual([0, ['delete 2', 'delete 1']]);
-    expect(smoke.mock.lastCall?.[0].slice(6).join(' ')).toBe(
-      '--function inquiries-develop:live --user-pool eu_1 --client c2',
-    );
+    const deleted = ['delete 2', 'delete 1', 'delete /form-bucket/versions/1/index.html'];
+    expect([code, aws.state.changes.slice(-3)]).toEqual([0, deleted]);
+    expect(readTests()[1]).toContain('--function inquiries-develop:live');
+    expect(readTests()[1]).toContain('--user-pool eu_1 --client c2');
     expect(output).toContain('deleted versions 2, 1 of the function\n');
     expect(output).toContain('Deployed: https://d1.example.com/\nAPI https://api.example.com/inquiries\n');
     expect(output).toContain(`
@@ -316,61 +439,37 @@ describe('npm run deploy', () => {
 });
 
 describe('npm run deploy after a signal', () => {
-  const nothing = 'nothing was changed.';
+  const steps = ['npm run', 'terraform init', 'terraform workspace', 'terraform plan', 'terraform show'];
   it.each([
-    ['npm run', 'building', nothing],
-    ['terraform init', 'planning', nothing],
-    ['terraform workspace', 'planning', nothing],
-    ['terraform plan', 'planning', nothing],
-    ['terraform show', 'planning', nothing],
-    ['terraform apply', 'applying', 'Terraform saved what it had changed. Run the same command again.'],
-    [
-      'terraform output',
-      'uploading the form',
-      'the plan is applied; the form may be the one from before. Run the same command again.',
-    ],
-  ])('during %s hands on one SIGINT, waits, and says what is true', async (hanging, phase, state) => {
-    arrange({ hanging });
-    const ended = deploy('develop --yes');
-    await awaitCall(`${hanging} waits`);
-    process.emit('SIGTERM');
-    await awaitCall(`${hanging} got SIGINT`);
-    // Impatient: what ends Terraform without saving its state must not reach it.
-    process.emit('SIGINT');
-    process.emit('SIGTERM');
-    letEnd(hanging);
-    const { code, output } = await ended;
-    const signals = readCalls().filter((call) => call.includes(' got '));
-    expect([code, signals]).toEqual([143, [`${hanging} got SIGINT`]]);
-    expect(output).toContain('\nSIGTERM: waiting for the current step to end …\n');
-    expect(output.endsWith(`\nInterrupted while ${phase}: ${state}\n`)).toBe(true);
-    expect(temporaryFiles()).toEqual([]);
-    const after = readCalls().slice(readCalls().indexOf(signals[0] ?? '') + 1);
-    // Whether a table was being created.
-    expect(after).toEqual(hanging === 'terraform apply' ? ['terraform show -json'] : []);
-  });
+    ...steps.map((step) => [step, 'Nothing was changed.']),
+    ['terraform apply', 'Terraform has saved what it changed. Version 9 is still live.'],
+    ['terraform output', 'The plan is applied. Version 9 is still live.'],
+  ] as [string, string][])(
+    'during %s hands on nothing, waits, and says what is true',
+    async (hanging, state) => {
+      arrange({ hanging });
+      const ended = deploy('develop --yes');
+      await awaitCall(`${hanging} waits`);
+      for (const signal of ['SIGTERM', 'SIGINT', 'SIGTERM'] as const) process.emit(signal);
+      letEnd(hanging);
+      const { code, output } = await ended;
+      expect([code, readCalls().at(-1)]).toEqual([143, `${hanging} waits`]);
+      expect(output).toMatch(new RegExp(`\nSIGTERM: waiting for ${hanging}.* to end …\n`));
+      expect(output.endsWith(`\nInterrupted. ${state} Run the same command again.\n`)).toBe(true);
+      expect([temporaryFiles(), aws.state.changes]).toEqual([[], []]);
+    },
+  );
 
-  it('during the smoke test ends it', async () => {
-    smoke.mockImplementation(async (_, __, interruption) => {
+  it('during the test of the stage ends it, and makes the version before live again', async () => {
+    smoke.mockResolvedValueOnce(0).mockImplementation(async (_, __, interruption) => {
       process.emit('SIGHUP');
       return interruption?.aborted ? Promise.reject(interruption.reason as Error) : 0;
     });
     const { code, output } = await deploy('develop --yes');
-    expect(code).toBe(129);
-    expect(output).toContain(
-      'Interrupted while testing the stage: everything is deployed, but not tested. Run the same command again.\n',
-    );
-  });
-
-  it("prints Terraform's error, and says where a state is that could not be saved", async () => {
-    arrange({ hanging: 'terraform apply', error: 'Failed to save state' });
-    const ended = deploy('develop --yes');
-    await awaitCall('terraform apply waits');
-    process.emit('SIGINT');
-    writeFileSync(join(paths.MODULE, 'errored.tfstate'), '');
-    letEnd('terraform apply');
-    const { code, output } = await ended;
-    expect([code, output]).toEqual([130, expect.stringContaining('Error: Failed to save state')]);
-    expect(output).toContain('Interrupted while applying: Terraform could not save its state');
+    expect([code, output]).toEqual([
+      129,
+      expect.stringContaining(`Interrupted. Version 9 is live again. Run the same command again.\n`),
+    ]);
+    expect(aws.state.changes).toEqual(['switch 10', 'switch 9']);
   });
 });

@@ -17,7 +17,13 @@ import {
   DescribeUserPoolCommand,
 } from '@aws-sdk/client-cognito-identity-provider';
 import { GetAliasCommand, GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { GetObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+} from '@aws-sdk/client-s3';
 import type { Page, Request, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFailed, onTestFinished } from 'vitest';
 import { ROOT } from '../../lib/paths.ts';
@@ -250,7 +256,8 @@ describe.skipIf(endpoint === '')(
         expect(output).toContain(`\nDeployed: ${site.url}\nAPI ${config.apiUrl}/inquiries\n`);
 
         const files = globSync('**/*.*', { cwd: DIST });
-        expect([...objects.keys()].toSorted()).toEqual([...files, 'config.json'].toSorted());
+        const served = [...objects.keys()].filter((key) => !key.startsWith('versions/'));
+        expect(served.toSorted()).toEqual([...files, 'config.json'].toSorted());
         const assets = files.filter((key) => key !== 'index.html');
         for (const key of assets)
           expect([key, objects.get(key)?.body]).toEqual([key, readFileSync(join(DIST, key))]);
@@ -359,26 +366,58 @@ describe.skipIf(endpoint === '')(
       onTestFinished(() => lambda.destroy());
       const readLive = async () =>
         Number((await lambda.send(new GetAliasCommand({ FunctionName, Name: 'live' }))).FunctionVersion);
-      const rollBack = () =>
-        stages.rollback('release', '--yes', '--function', FunctionName, '--url', emulator.url);
+      const rollBack = () => stages.rollback('release', '--yes');
+      const readForm = async () =>
+        (await openForm(stages, 'release')).objects.get('config.json')?.body.toString();
       const first = await readLive();
+      const form = await readForm();
       expect(await rollBack()).toMatchObject({ code: 2 });
 
       writeFileSync(
         join(stages.folder, 'infra/terraform/stages.auto.tfvars.json'),
-        JSON.stringify({ stages: { release: { inquiries_per_hour: 5 } } }),
+        JSON.stringify({ stages: { release: { inquiries_per_hour: 5, form: FORM } } }),
       );
       expect(await stages.start('release', '--yes').ended).toMatchObject({ code: 0 });
       const second = await readLive();
       expect(second).toBeGreaterThan(first);
+      expect(await readForm()).not.toBe(form);
       const { code, output } = await rollBack();
       expect([code, output]).toEqual([0, expect.stringContaining(`Switched: version ${first} is live.`)]);
-      expect(await readLive()).toBe(first);
+      expect([await readLive(), await readForm()]).toEqual([first, form]);
 
       const drift = await stages.start('release', '--drift').ended;
-      expect([drift.code, drift.output]).toEqual([1, expect.stringContaining('aws_lambda_alias.live')]);
+      const message = `  live      version ${first}, not ${second}: it was rolled back`;
+      expect([drift.code, drift.output]).toEqual([1, expect.stringContaining(message)]);
       expect(await stages.start('release', '--yes').ended).toMatchObject({ code: 0 });
       expect(await readLive()).toBeGreaterThanOrEqual(second);
+    });
+
+    it('names the holder of the lock, and makes no second table in the place of one that was deleted', async () => {
+      expect(await deploy('develop')).toMatchObject({ code: 0 });
+      const lock = { Bucket: stages.bucket, Key: 'env:/develop/inquiries/terraform.tfstate.tflock' };
+      const Body = JSON.stringify({
+        ID: 'id-1',
+        Who: 'ana@host',
+        Operation: 'OperationTypeApply',
+        Created: '2026-11-22T10:00:00Z',
+      });
+      await stages.s3.send(new PutObjectCommand({ ...lock, Body }));
+      const locked = await stages.start('develop', '--yes').ended;
+      expect([locked.code, locked.output]).toEqual([
+        1,
+        expect.stringMatching(
+          /The state is locked by ana@host since 2026-11-22 .*-chdir=infra\/terraform force-unlock id-1\n/,
+        ),
+      ]);
+      await stages.s3.send(new DeleteObjectCommand(lock));
+
+      const dynamodb = new DynamoDBClient(stages.client);
+      await dynamodb.send(new DeleteTableCommand({ TableName: `form-${run}-develop` }));
+      dynamodb.destroy();
+      const { code, output } = await stages.start('develop', '--yes').ended;
+      const message = `The state has the table with its inquiries, arn:aws:dynamodb:eu-central-1:123456789012:table/form-${run}-develop, but it is not in account`;
+      expect([code, output]).toEqual([2, expect.stringContaining(message)]);
+      expect(output).not.toContain('terraform apply …');
     });
   },
 );

@@ -1,106 +1,171 @@
 /**
- * `npm run deploy` with a real Terraform, its state and lock in a bucket, interrupted at ten moments, where
- * AWS_ENDPOINT_URL names an emulator of AWS (tests/infra/stages.apply.test.ts). A moment is a request to the emulator, so that
- * it does not depend on the speed of the machine.
+ * `npm run deploy` with a real Terraform, its state and lock in a bucket, interrupted and killed, where AWS_ENDPOINT_URL
+ * names an emulator of AWS (tests/infra/stages.apply.test.ts). A moment is a request to the emulator, so that it does not depend
+ * on the speed of the machine.
  */
-import { existsSync, globSync, readdirSync, readlinkSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import type { TestContext } from 'vitest';
 import { createStages, STAGE_LEFT_OUT } from '../helpers/emulator-stages.ts';
 import { PROXY_GAPS, startEmulatorProxy } from '../helpers/emulator.ts';
+import type { Moment } from '../helpers/emulator.ts';
 
 const endpoint = process.env['AWS_ENDPOINT_URL'] ?? '';
-if (endpoint === '') {
-  process.stdout.write(
-    '\nSKIPPED: interrupted deployments, because AWS_ENDPOINT_URL names no emulator of AWS.\n',
-  );
+process.stdout.write(
+  endpoint === ''
+    ? '\nSKIPPED: interrupted deployments, because AWS_ENDPOINT_URL names no emulator of AWS.\n'
+    : `\nLEFT OUT:\n  ${STAGE_LEFT_OUT.join('\n  ')}\n\nADDED to the emulator:\n  ${PROXY_GAPS.join('\n  ')}\n`,
+);
+
+type Signal = 'SIGHUP' | 'SIGINT' | 'SIGKILL' | 'SIGTERM';
+const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGKILL: null, SIGTERM: 143 };
+
+interface Interruption {
+  readonly request: RegExp;
+  readonly when: Moment;
+  readonly signal: Signal;
+  readonly times?: number;
+  /** Also to the other processes of its group, as Ctrl-C at a terminal. */
+  readonly group?: boolean;
 }
 
-/** The request that the signal waits for, and what happens when it has been answered. */
-let moment: RegExp | undefined;
-let reach = (): void => {};
-let emulator: Awaited<ReturnType<typeof startEmulatorProxy>>;
-
-/** A stage with its own bucket for the state. */
-async function createStage(name: string, proxyUrl: string) {
-  const { folder, bucket, s3, start, remove } = await createStages(name, proxyUrl, { develop: {} });
-  onTestFinished(remove);
-
-  async function deploy(interruptAt?: RegExp, signal: NodeJS.Signals = 'SIGINT') {
-    const { child, ended } = start('develop', '--yes');
-    moment = interruptAt;
-    reach = () => void child.kill(signal);
-    return { ...(await ended), isReached: moment === undefined };
-  }
-  /** Temporary folders, processes and locks that a deployment should not leave. */
-  async function listLeftovers(): Promise<string[]> {
-    const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: bucket }));
-    const locks = Contents.map(({ Key = '' }) => Key).filter((key) => key.endsWith('.tflock'));
-    const processes = globSync('/proc/[0-9]*/cwd').filter((link) => {
+/** A new stage with its own bucket for the state, and its own way to the emulator. */
+async function createStage({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, settings = {}) {
+  let next: Interruption | undefined;
+  let interrupt: ((found: Interruption) => Promise<void>) | undefined;
+  const emulator = await startEmulatorProxy(endpoint, async (request, when) => {
+    if (next?.when !== when || !next.request.test(request)) return;
+    const found = next;
+    next = undefined;
+    await interrupt?.(found);
+  });
+  const name = `stop-${crypto.randomUUID().slice(0, 8)}`;
+  const { folder, bucket, s3, start, remove } = await createStages(name, emulator.url, { develop: settings });
+  onTestFinished(async () => {
+    remove();
+    await emulator.stop();
+  });
+  const listProcesses = (): string[] =>
+    globSync('/proc/[0-9]*/cwd').filter((link) => {
       try {
         return readlinkSync(link).startsWith(folder);
       } catch {
         return false; // it has ended, or is another user's
       }
     });
+
+  /** Deploys, and waits for the end of all processes. */
+  async function deploy(interruption?: Interruption) {
+    const { child, ended } = start('develop', '--yes');
+    next = interruption;
+    interrupt = async ({ signal, times = 1, group = false }) => {
+      for (let time = 0; time < times && child.exitCode === null && child.signalCode === null; time += 1) {
+        process.kill(group ? -Number(child.pid) : Number(child.pid), signal);
+        await sleep(300);
+      }
+    };
+    const result = await ended;
+    await vi.waitFor(() => expect(listProcesses()).toEqual([]), { timeout: 300_000, interval: 500 });
+    // A command that is killed cannot remove its temporary folder.
+    if (result.code === null)
+      for (const path of globSync(join(folder, 'tmp/deploy-*'))) rmSync(path, { recursive: true });
+    return { ...result, isReached: next === undefined };
+  }
+  /** Locks, states and temporary folders that a deployment should not leave. */
+  async function listLeftovers(): Promise<string[]> {
+    const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: bucket }));
+    const locks = Contents.map(({ Key = '' }) => Key).filter((key) => key.endsWith('.tflock'));
     const failed = existsSync(join(folder, 'infra/terraform/errored.tfstate')) ? ['errored.tfstate'] : [];
-    return [...locks, ...processes, ...failed, ...readdirSync(join(folder, 'tmp'))];
+    return [...locks, ...failed, ...readdirSync(join(folder, 'tmp'))];
   }
   return { deploy, listLeftovers };
 }
 
-describe.skipIf(endpoint === '')(
-  'npm run deploy, interrupted (skipped without AWS_ENDPOINT_URL)',
-  { timeout: 900_000 },
-  () => {
-    let url = '';
-    const run = crypto.randomUUID().slice(0, 8);
-    beforeAll(async () => {
-      // After the answer: what AWS has made while Terraform stops waiting for it is not in the state (docs/runbook.md).
-      emulator = await startEmulatorProxy(endpoint, (request) => {
-        if (!moment?.test(request)) return;
-        moment = undefined;
-        reach();
-      });
-      url = emulator.url;
-      process.stdout.write(`\nLEFT OUT:\n  ${STAGE_LEFT_OUT.join('\n  ')}\n`);
-      process.stdout.write(`\nADDED to the emulator:\n  ${PROXY_GAPS.join('\n  ')}\n`);
-    });
-    afterAll(() => emulator.stop());
+const NOTHING = 'Interrupted. Nothing was changed.';
+const SAVED = 'Interrupted. Terraform has saved what it changed. No version is tested yet.';
 
-    const PLANNING = 'Interrupted while planning: nothing was changed.\n';
-    const APPLYING =
-      'Interrupted while applying: Terraform saved what it had changed. Run the same command again.\n';
-    /** Of each stage the moments, and what the command says. */
-    const STAGES: Record<string, [string, RegExp, string][]> = {
-      first: [
-        ['the workspace is created', /^PUT \/first-\w+-state\/env[^?]*\.tfstate(\?|$)/, PLANNING],
-        ['init reads the bucket', /^GET \/first-\w+-state\/?\?/, PLANNING],
-        ['the plan takes the lock', /^PUT \/first-\w+-state\/env.*\.tflock/, PLANNING],
-        ['the upload reads the bucket', /^HEAD .*-site-.*\/assets\//, 'Interrupted while uploading the form'],
-        ['the stage is tested', /^GET \/smoke-test/, 'Interrupted while testing the stage'],
-      ],
-      second: [['the first role is created', /Action=CreateRole\b/, APPLYING]],
-      third: [['a table is created', /CreateTable/, APPLYING]],
-      fourth: [['the function is created', /^POST \/2015-03-31\/functions\b/, APPLYING]],
-      fifth: [['the gateway is created', /^POST \/v2\/apis\/\w+\/stages/, APPLYING]],
-      sixth: [['the alarms are created', /PutMetricAlarm/, APPLYING]],
-    };
-    it.each(Object.entries(STAGES))(
-      'the %s stage: each interruption leaves nothing behind, and the next deployment succeeds',
-      async (key, moments) => {
-        const { deploy, listLeftovers } = await createStage(`${key}-${run}`, url);
-        for (const [title, interruptAt, message] of moments) {
-          const interrupted = await deploy(interruptAt);
-          expect.soft([title, interrupted.isReached, interrupted.code]).toEqual([title, true, 130]);
+/** Settings of a stage with fewer resources: its own issuer and page. */
+const OWN = {
+  issuer: 'https://issuer.example.com',
+  audience: ['client'],
+  cors_origin: 'https://www.example.com',
+};
+
+/** Moments of a first apply; each row is a new stage. */
+const APPLY: readonly (readonly [request: RegExp, when: Moment, times?: number, group?: boolean])[] = [
+  [/CreateTable/, 'before'],
+  [/Action=CreateRole\b/, 'in flight', 2],
+  [/^POST \/v2\/apis /, 'in flight', 1, true],
+  [/PutMetricAlarm/, 'after', 2, true],
+  [/^POST \/2015-03-31\/functions /, 'in flight'],
+];
+
+describe
+  .skipIf(endpoint === '')
+  .concurrent(
+    'npm run deploy, interrupted (skipped without AWS_ENDPOINT_URL)',
+    { timeout: 1_800_000 },
+    () => {
+      it('around the apply: leaves nothing behind, and the next deployment succeeds', async (context) => {
+        const { deploy, listLeftovers } = await createStage(context);
+        const moments: [string, RegExp, Signal, string][] = [
+          ['the workspace is created', /^PUT \/stop-\w+-state\/env[^?]*\.tfstate(\?|$)/, 'SIGINT', NOTHING],
+          ['init reads the bucket', /^GET \/stop-\w+-state\/?\?/, 'SIGINT', NOTHING],
+          ['the plan takes the lock', /^PUT \/stop-\w+-state\/env.*\.tflock/, 'SIGINT', NOTHING],
+          ['the plan takes the lock', /^PUT \/stop-\w+-state\/env.*\.tflock/, 'SIGKILL', ''],
+          [
+            'the upload reads the bucket',
+            /^HEAD .*-site-.*\/assets\//,
+            'SIGINT',
+            'Interrupted. The plan is applied.',
+          ],
+          ['the stage is tested', /^GET \/smoke-test/, 'SIGINT', 'Interrupted. The plan is applied.'],
+        ];
+        for (const [title, request, signal, message] of moments) {
+          const interrupted = await deploy({ request, when: 'after', signal });
+          expect([title, interrupted.isReached, interrupted.code]).toEqual([title, true, EXIT_CODES[signal]]);
           expect(interrupted.output).toContain(message);
-          expect(await listLeftovers()).toEqual([]);
-          const next = await deploy();
-          expect([title, next.code, next.output]).toEqual([title, 0, expect.stringMatching(/eployed: /)]);
-          expect(await listLeftovers()).toEqual([]);
+          expect([title, await listLeftovers()]).toEqual([title, []]);
         }
-      },
-    );
-  },
-);
+        const next = await deploy();
+        expect([next.code, next.output]).toEqual([0, expect.stringContaining('eployed: ')]);
+      });
+
+      it.for(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'] as const)(
+        '%s in a first apply: Terraform ends by itself, everything is in the state, and the same command succeeds',
+        async (signal, context) => {
+          for (const [request, when, times = 1, group = false] of APPLY) {
+            const moment = `${signal} × ${times} ${when} ${request.source}${group ? ', to the group' : ''}`;
+            const { deploy, listLeftovers } = await createStage(context, OWN);
+            const interrupted = await deploy({ request, when, signal, times, group });
+            expect([moment, interrupted.isReached, interrupted.code]).toEqual([
+              moment,
+              true,
+              EXIT_CODES[signal],
+            ]);
+            const said =
+              signal === 'SIGKILL'
+                ? []
+                : [`\n${signal}: waiting for terraform apply to end …\n`, 'Apply complete!', SAVED];
+            expect(said.filter((text) => !interrupted.output.includes(text))).toEqual([]);
+            expect([moment, await listLeftovers()]).toEqual([moment, []]);
+            const again = await deploy();
+            // Nothing exists that the state lacks.
+            expect([moment, again.output]).toEqual([
+              moment,
+              expect.stringContaining('  plan      0 to create, '),
+            ]);
+            expect([moment, again.code, again.output]).toEqual([
+              moment,
+              0,
+              expect.stringContaining('eployed: '),
+            ]);
+            process.stdout.write(`passed: ${moment}\n`);
+          }
+        },
+      );
+    },
+  );

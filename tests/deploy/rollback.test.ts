@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { main } from '../../deploy/rollback.ts';
 import { pruneVersions, switchAlias } from '../../deploy/versions.ts';
-import { ACCOUNT, API_URL, refusal, startAws } from '../helpers/aws.ts';
-import { runCommandHere, typed } from '../helpers/programs.ts';
+import { ACCOUNT, refusal, startAws } from '../helpers/aws.ts';
+import { FORM_OUTPUTS, runCommandHere, typed } from '../helpers/programs.ts';
 import { paths, removeProject, resetProject } from '../helpers/project.ts';
 
 vi.mock(import('../../lib/paths.ts'), async () => (await import('../helpers/project.ts')).paths);
@@ -30,12 +30,10 @@ const answer = (_: string, event: string): string => {
   });
 };
 
-/** The gateway: 401 without a token, or an execute-api address that is switched off. */
-let isSwitchedOff = false;
+/** The gateway, which accepts no token. */
 const fetchFromGateway = vi
   .spyOn(globalThis, 'fetch')
   .mockImplementation(async (_, { method, headers } = {}) => {
-    if (isSwitchedOff) return new Response('{"message":"Not Found"}', { status: 404 });
     if (method !== 'OPTIONS') return new Response('{"message":"Unauthorized"}', { status: 401 });
     const isOurs = new Headers(headers).get('origin') === 'http://localhost:5173';
     const cors = {
@@ -49,13 +47,32 @@ const fetchFromGateway = vi
 const askedOrigins = () =>
   new Set(fetchFromGateway.mock.calls.map(([url]) => new URL(url instanceof Request ? url.url : url).origin));
 
+const STATE = '/b/env:/release/inquiries/terraform.tfstate';
+const OUTPUTS = {
+  ...FORM_OUTPUTS,
+  cors_origin: 'http://localhost:5173',
+  function: { name: NAME, version: '10' },
+};
+const put = (path: string, body: string) => state.objects.set(path, { body, type: '', cache: '' });
+const putState = (outputs: object) =>
+  put(
+    STATE,
+    JSON.stringify({
+      outputs: Object.fromEntries(Object.entries(outputs).map(([name, value]) => [name, { value }])),
+    }),
+  );
+const readPage = () => state.objects.get('/form-bucket/index.html')?.body;
+
 beforeEach(() => {
   resetProject();
   aws.reset();
   state.functionName = NAME;
   state.invoke = answer;
-  isSwitchedOff = false;
   fetchFromGateway.mockClear();
+  writeBackend('');
+  putState(OUTPUTS);
+  for (const version of ['9', '10']) put(`/form-bucket/versions/${version}/index.html`, version);
+  put('/form-bucket/index.html', '10');
 });
 afterAll(async () => {
   await aws.close();
@@ -76,77 +93,83 @@ const switchMeanwhile = (version: string, revision: number) => {
 };
 
 describe('npm run rollback', () => {
-  it('switches the alias to the version before the live one, checks the stage, and says how to go forward', async () => {
+  it('switches the alias to the version before the live one, serves its form, checks the stage as a user of its pool, and says how to go forward', async () => {
+    for (const action of ['AdminCreateUser', 'AdminSetUserPassword', 'AdminDeleteUser'])
+      state.answers[action] = () => ({ status: 200, body: {} });
+    state.answers['AdminInitiateAuth'] = () => ({
+      status: 200,
+      body: { AuthenticationResult: { IdToken: 'token' } },
+    });
     const { code, output } = await rollback('release --yes');
     expect(output).toContain(`inquiries-release, stage release, account ${ACCOUNT}, region eu-central-1\n`);
-    expect(output).toContain('     10  2026-11-10 10:20  sha-10  live\n');
-    expect(output).toContain('      9  2026-11-09 10:20  sha-9  <- switch to this version\n');
-    expect(output).toContain('Switched: version 9 is live.\n');
+    expect(output).toContain('     10  2026-11-10 10:20  sha-10  c10           live\n');
+    expect(output).toContain('      9  2026-11-09 10:20  sha-9  c9  <- switch to this version\n');
+    expect(output).toContain(
+      'Switched: version 9 is live.\nIts form is served at https://d1.example.com/.\n',
+    );
     expect(output).toContain('passed   the function answers 401 without claims');
     expect(output).toContain('passed   401 without a token');
-    expect(output).toContain('smoke: 6 passed, 0 failed, 6 skipped');
+    expect(output).toContain('passed   a new user of the pool signs in');
+    // The gateway of this test refuses the user's requests.
+    expect(output).toContain('smoke: 7 passed, 6 failed, 0 skipped');
     expect(output).toContain('To go forward: correct or revert the commit, then npm run deploy -- release.');
-    expect(output).toContain('drift job, reports the alias (aws_lambda_alias.live)');
-    expect([code, state.changes]).toEqual([0, ['switch 9']]);
-    expect(askedOrigins()).toEqual(new Set([API_URL]));
+    expect(output).toContain(
+      'The smoke test failed. Version 9 is live; before it was 10. --list shows all versions.\n',
+    );
+    const invalidation = 'invalidate / /inquiry-form.js /config.json /index.html';
+    expect([code, state.changes]).toEqual([1, ['switch 9', 'put /form-bucket/index.html', invalidation]]);
+    expect([readPage(), askedOrigins()]).toEqual(['9', new Set(['https://api.example.com'])]);
   });
 
   it('switches to the version that is named, also forward', async () => {
-    expect(await rollback('release 2 --yes')).toMatchObject({ code: 0 });
-    expect(await rollback('release 10 --yes')).toMatchObject({ code: 0 });
+    putState({ ...OUTPUTS, smoke_sign_in: null });
+    const earlier = await rollback('release 2 --yes');
+    const message = 'It was deployed without a form: the form stays as it is.\n';
+    expect(earlier).toEqual({ code: 0, output: expect.stringContaining(message) });
+    expect((await rollback('release 10 --yes')).code).toBe(0);
+    // Again, as after a rollback that was killed.
+    expect((await rollback('release 10 --yes')).code).toBe(0);
     expect(state.changes).toEqual(['switch 2', 'switch 10']);
   });
 
-  it('lists the versions, newest first, with their dates and packages, and changes nothing', async () => {
+  it('lists the versions, newest first, with their dates, packages and commits, and changes nothing', async () => {
     const { code, output } = await rollback('release --list');
     expect(output.split('\n').slice(1, -1)).toEqual([
-      '     10  2026-11-10 10:20  sha-10  live',
-      '      9  2026-11-09 10:20  sha-9',
-      '      3  2026-11-03 10:20  sha-3',
-      '      2  2026-11-02 10:20  sha-2',
-      '      1  2026-11-01 10:20  sha-1',
+      '     10  2026-11-10 10:20  sha-10  c10           live',
+      '      9  2026-11-09 10:20  sha-9  c9',
+      '      3  2026-11-03 10:20  sha-3  c3',
+      '      2  2026-11-02 10:20  sha-2  c2',
+      '      1  2026-11-01 10:20  sha-1  c1',
     ]);
     expect([code, state.changes, askedOrigins()]).toEqual([0, [], new Set()]);
   });
 
-  it('fails and says which version is live when the smoke test fails', async () => {
-    state.invoke = () => '{"statusCode":500,"headers":{},"body":"{}"}';
+  it('without the state switches and checks the function alone, and says so', async () => {
+    state.objects.delete(STATE);
     const { code, output } = await rollback('release --yes');
-    expect(output).toContain(
-      'The smoke test failed. Version 9 is live; before it was 10. --list shows all versions.\n',
-    );
-    expect([code, state.changes]).toEqual([1, ['switch 9']]);
-  });
-
-  it.each([
-    ['is switched off', () => (isSwitchedOff = true)],
-    ['is not in the permission', () => (state.hasPermission = false)],
-  ])('checks the function alone when the execute-api address %s', async (_what, arrange) => {
-    arrange();
-    const { code, output } = await rollback('release --yes');
-    expect(output).toContain(
-      'The execute-api address is switched off: only the function will be checked, unless you pass --url.\n',
-    );
+    expect(output).toContain('The state of release cannot be read (');
+    expect(output).toContain('): the form stays, and only the function is tested.\n');
     expect(output).toContain('smoke: 2 passed, 0 failed, 10 skipped');
-    expect(code).toBe(0);
-  });
-
-  it('checks the address that is given', async () => {
-    const { code, output } = await rollback('release --yes --url https://api.example.com');
-    expect(output).toContain('smoke: 6 passed, 0 failed, 6 skipped');
-    expect([code, askedOrigins()]).toEqual([0, new Set(['https://api.example.com'])]);
+    expect([code, state.changes, readPage()]).toEqual([0, ['switch 9'], '10']);
   });
 
   it('switches in an account that the place of the state allows', async () => {
     writeBackend(`allowed_account_ids = ["444455556666", "${ACCOUNT}"]`);
-    expect(await rollback('release --yes')).toMatchObject({ code: 0 });
+    expect(await rollback('release --yes')).toMatchObject({
+      output: expect.stringContaining('Switched: version 9'),
+    });
   });
 
   it.each([
-    ['release\n', 0, ['switch 9']],
+    [
+      'release\n',
+      0,
+      ['switch 9', 'put /form-bucket/index.html', 'invalidate / /inquiry-form.js /config.json /index.html'],
+    ],
     ['yes\n', 2, []],
     ['', 2, []],
   ])('asks at a terminal, and switches only if the stage is typed: %j', async (keys, code, changes) => {
+    putState({ ...OUTPUTS, smoke_sign_in: null });
     const outcome = await runCommandHere(main, 'release', { stdin: typed(keys), isTTY: true });
     expect(outcome.output).toContain('Switch to it? Type release to confirm: ');
     expect(outcome.output.includes('Nothing was changed.')).toBe(code === 2);
@@ -160,7 +183,6 @@ describe('npm run rollback refuses in one line and changes nothing:', () => {
     ['release 1 2 --yes', '"1 2" is not a version; a version is a number.'],
     ['release --force', "Unknown option '--force' (see --help)"],
     ['release', 'There is no terminal for the confirmation; pass --yes or --list.'],
-    ['release 10 --yes', 'Version 10 is live already.'],
     ['release 4 --yes', 'There is no version 4; there are 10, 9, 3, 2, 1.'],
     [
       'release --yes',
@@ -169,12 +191,8 @@ describe('npm run rollback refuses in one line and changes nothing:', () => {
     ],
     [
       'release --yes',
-      `There is no function ${NAME} with an alias live in this account and region; npm run deploy -- release makes it.`,
+      'There is no function of release with an alias live in this account and region; npm run deploy -- release makes it.',
       () => (state.aliases = []),
-    ],
-    [
-      'release --yes --function contact-release',
-      'There is no function contact-release with an alias live in this account and region; npm run deploy -- release makes it.',
     ],
     [
       'release --yes',
@@ -198,21 +216,14 @@ describe('npm run rollback refuses in one line and changes nothing:', () => {
     expect([code, state.changes]).toEqual([2, []]);
   });
 
-  it.each([
-    ['PUT /aliases/live', 'lambda:UpdateAlias'],
-    ['GET /policy', 'lambda:GetPolicy'],
-  ])(
-    'credentials that do not allow what it needs (%s), naming it, with exit code 1',
-    async (request, action) => {
-      const message = `User: arn:aws:iam::${ACCOUNT}:user/ana is not authorized to perform: ${action} on resource: r`;
-      const [method, path] = request.split(' ');
-      state.answers[`${method} /2015-03-31/functions/${NAME}${path}`] = () =>
-        refusal(403, 'AccessDeniedException', message);
-      const { code, output } = await rollback('release --yes');
-      expect(output).toContain(`The AWS credentials do not allow ${action}.\n`);
-      expect([code, state.changes]).toEqual([1, []]);
-    },
-  );
+  it('credentials that do not allow what it needs, naming it, with exit code 1', async () => {
+    const message = `User: arn:aws:iam::${ACCOUNT}:user/ana is not authorized to perform: lambda:UpdateAlias on resource: r`;
+    state.answers[`PUT /2015-03-31/functions/${NAME}/aliases/live`] = () =>
+      refusal(403, 'AccessDeniedException', message);
+    const { code, output } = await rollback('release --yes');
+    expect(output).toContain('The AWS credentials do not allow lambda:UpdateAlias.\n');
+    expect([code, state.changes]).toEqual([1, []]);
+  });
 });
 
 describe('the versions of a function', () => {

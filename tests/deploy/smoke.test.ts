@@ -173,6 +173,19 @@ describe('npm run smoke --function', () => {
     expect(code).toBe(0);
   });
 
+  it.each([
+    ['{"results":[]}', 0, /^passed {2}the mailer runs$/],
+    ['{"batchItemFailures":[]}', 1, /^failed {2}the mailer runs {2}the mailer returned no results$/],
+  ])('with --mailer invokes the mailer with nothing to send: %s', async (answered, expected, line) => {
+    result = (event) => (event === '{"ids":[]}' ? answered : built.invoke(event, crypto.randomUUID()));
+    const { code, results } = await smoke(`--function ${FUNCTION} --mailer inquiries-test-mailer`);
+    expect([code, results[2], invoked.at(-1)]).toEqual([
+      expected,
+      expect.stringMatching(line),
+      'inquiries-test-mailer',
+    ]);
+  });
+
   const answer = (statusCode: number, body: string, headers: object = {}): string => {
     const usual = { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': ORIGIN };
     return JSON.stringify({ statusCode, headers: { ...usual, ...headers }, body });

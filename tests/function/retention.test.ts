@@ -85,6 +85,25 @@ describeOnDynamoDbLocal('retention', (endpoint) => {
     },
   );
 
+  it('of an inquiry of a smoke test is a day, also without a setting; operators do not see it, but can erase it', async () => {
+    const { clock } = setUp();
+    const now = () => clock.now;
+    const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), own.table, { now });
+    const owner = { sub: SUB, email: 'smoke-test-1@inquiries.invalid' };
+    const { inquiry } = await createInquiries(store, { now }).create(
+      owner,
+      { subject: 's', body: '' },
+      makeCall(),
+    );
+    const [row] = await readPartition({ client: own.client, name: own.table }, owner);
+    expect(row).toMatchObject({ expires_at: Math.floor(START / 1_000) + 86_400 });
+    const inbox = createInbox(own.client, own.table, now);
+    const list = async (withExpired: boolean) =>
+      (await Array.fromAsync(inbox.list({ email: owner.email, withExpired }))).flat().map(({ id }) => id);
+    expect([await list(false), await list(true)]).toEqual([[], [inquiry.id]]);
+    expect(await inbox.answer(inquiry.id, { reply: 'r', respondent: 'R' })).toEqual({ status: 'not-found' });
+  });
+
   it('of a new inquiry is that of RETENTION_DAYS in the built function', async () => {
     const sandbox = await startSandbox({ ...own.environment(), RETENTION_DAYS: '7' });
     onTestFinished(() => sandbox.close());

@@ -7,9 +7,6 @@ import { vi } from 'vitest';
 import { close, listen } from '../../lib/loopback-server.ts';
 
 export const ACCOUNT = '111122223333';
-const API = 'a1b2c3d4e5';
-/** What the permission of a function's alias names. */
-export const API_URL = `https://${API}.execute-api.eu-central-1.amazonaws.com`;
 
 export interface Answer {
   readonly status: number;
@@ -56,7 +53,8 @@ const initially = () => ({
   functionName: 'inquiries-develop',
   versions: ['1', '2', '3', '9', '10'],
   aliases: [{ name: 'live', version: '10', revision: 1 }] as Alias[],
-  hasPermission: true,
+  /** Of versions, if not `cVERSION`. */
+  commits: {} as Record<string, string>,
   /** The result of an invocation; a rejection is an error of the function. */
   invoke: (_name: string, _event: string): Promise<string> | string => '',
 });
@@ -73,6 +71,7 @@ export async function startAws() {
     Version: version,
     LastModified: `2026-11-${version.padStart(2, '0')}T10:20:30.000+0000`,
     CodeSha256: `sha-${version}`,
+    Description: `Inquiry service, stage develop, commit ${state.commits[version] ?? `c${version}`}: lists`,
   });
 
   async function answerLambda({ method, path, query, body }: AwsRequest): Promise<Answer | undefined> {
@@ -106,11 +105,6 @@ export async function startAws() {
       const next = from + 2 < all.length ? { NextMarker: String(from + 2) } : {};
       return { status: 200, body: { Versions: all.slice(from, from + 2).map(toVersion), ...next } };
     }
-    if (method === 'GET' && rest === '/policy' && state.hasPermission) {
-      const source = `arn:aws:execute-api:eu-central-1:${ACCOUNT}:${API}/*/*/inquiries`;
-      const statement = { Effect: 'Allow', Condition: { ArnLike: { 'AWS:SourceArn': source } } };
-      return { status: 200, body: { Policy: JSON.stringify({ Statement: [statement] }) } };
-    }
     if (method === 'DELETE' && rest === '') {
       const version = query.get('Qualifier');
       if (state.aliases.some((each) => each.version === version))
@@ -122,17 +116,36 @@ export async function startAws() {
     return undefined;
   }
 
-  function answerS3({ method, path, headers, body }: AwsRequest): Answer | undefined {
+  function answerS3({ method, path: encoded, query, headers, body }: AwsRequest): Answer | undefined {
+    const path = decodeURIComponent(encoded);
     const object = state.objects.get(path);
+    if (method === 'GET' && query.has('list-type')) {
+      const prefix = `${path.replace(/\/$/, '')}/${query.get('prefix')}`;
+      const keys = [...state.objects.keys()].filter((key) => key.startsWith(prefix));
+      const contents = keys.map(
+        (key) => `<Contents><Key>${key.split('/').slice(2).join('/')}</Key></Contents>`,
+      );
+      return { status: 200, body: `<ListBucketResult>${contents.join('')}</ListBucketResult>` };
+    }
+    if (method === 'GET' && object !== undefined) return { status: 200, body: object.body };
+    if (method === 'DELETE' && state.objects.delete(path)) {
+      state.changes.push(`delete ${path}`);
+      return { status: 204 };
+    }
     if (method === 'HEAD' && object !== undefined) {
       const etag = `"${createHash('md5').update(object.body).digest('hex')}"`;
       return { status: 200, headers: { etag, 'content-type': object.type, 'cache-control': object.cache } };
     }
     if (method !== 'PUT') return undefined;
     state.changes.push(`put ${path}`);
-    const { 'content-type': type = '', 'cache-control': cache = '' } = headers;
-    state.objects.set(path, { body, type, cache });
-    return { status: 200 };
+    const { 'content-type': type = '', 'cache-control': cache = '', 'x-amz-copy-source': from } = headers;
+    const source = typeof from === 'string' ? state.objects.get(`/${from}`) : { body, type, cache };
+    if (source === undefined) return undefined;
+    state.objects.set(path, { ...source });
+    return {
+      status: 200,
+      body: from === undefined ? '' : '<CopyObjectResult><ETag>e</ETag></CopyObjectResult>',
+    };
   }
 
   async function answer(request: AwsRequest): Promise<Answer> {

@@ -35,6 +35,8 @@ export function startCommand(
     cwd: folder,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
+    // A process group, which a test may signal.
+    detached: true,
   });
   const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]).then(
     ([stdout, stderr, [code]]) => ({ code: code as number | null, output: stdout + stderr }),

@@ -14,6 +14,9 @@ export const PROXY_GAPS = [
 
 const HOP_BY_HOP = ['connection', 'content-length', 'expect', 'keep-alive', 'transfer-encoding'];
 
+/** When a request is interrupted: before the emulator gets it, before its answer is sent on, or after that. */
+export type Moment = 'before' | 'in flight' | 'after';
+
 interface Answer {
   readonly status: number;
   readonly body: string;
@@ -83,11 +86,12 @@ function createUserPools() {
  * Forwards requests to an emulator, apart from those that {@link PROXY_GAPS} names.
  *
  * @param endpoint - URL of the emulator.
- * @param onAnswered - Called after each response with what was asked for: `METHOD PATH [SERVICE.Operation] [Action=Operation]`.
+ * @param reach - Awaited before each request, before its response is sent on, and called after that, with what was asked for:
+ * `METHOD PATH [SERVICE.Operation] [Action=Operation]`.
  */
 export async function startEmulatorProxy(
   endpoint: string,
-  onAnswered: (request: string) => void = () => {},
+  reach: (request: string, moment: Moment) => Promise<void> | void = () => {},
 ): Promise<{ url: string; stop: () => Promise<void> }> {
   const policies = createPolicies();
   const distributions = createDistributions();
@@ -99,7 +103,9 @@ export async function startEmulatorProxy(
     const content = await buffer(incoming);
     const text = content.toString();
     const action = /Action=\w+/.exec(text)?.[0] ?? '';
-    outgoing.once('finish', () => onAnswered([method, url, operation, action].join(' ')));
+    const request = [method, url, operation, action].join(' ');
+    outgoing.once('finish', () => void reach(request, 'after'));
+    await reach(request, 'before');
 
     const kept = policies(method, url, text);
     if (kept !== undefined) {
@@ -117,6 +123,7 @@ export async function startEmulatorProxy(
       ...(content.length > 0 && { body: completed === text ? content : completed }),
       redirect: 'manual',
     });
+    await reach(request, 'in flight');
     let received = Buffer.from(await response.arrayBuffer());
     pools.keep(operation, text, received.toString());
     const corrected = distributions(url, text, received.toString());

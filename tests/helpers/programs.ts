@@ -35,14 +35,16 @@ export interface World {
   /** Output of `terraform show PLAN`. */
   diff: string;
   outputs: Record<string, unknown>;
-  /** Resources in the state. */
-  resources: readonly { address: string; type: string; tainted?: boolean }[];
+  /** ARNs of resources that the state has, but not AWS, by address. */
+  lost: Readonly<Record<string, string>>;
 }
 
 const OUTPUTS = {
   api_url: 'https://api.example.com',
   cors_origin: 'https://www.example.com',
   dashboard_url: 'https://console.example.com/dashboard',
+  function: { name: 'inquiries-develop', version: '10' },
+  mailer: null,
   site: null,
   form_config: null,
   connect_origins: [],
@@ -69,13 +71,12 @@ Terraform will perform the following actions:
 
   # aws_lambda_function.this will be updated in-place`,
   outputs: OUTPUTS,
-  resources: [],
+  lost: {},
 };
 
-/** The outputs of a stage with a form, a user pool and an alias. */
+/** The outputs of a stage with a form and a user pool. */
 export const FORM_OUTPUTS = {
   ...OUTPUTS,
-  live_alias: { function_name: 'inquiries-develop', name: 'live' },
   site: { bucket: 'form-bucket', distribution_id: 'E2', url: 'https://d1.example.com/' },
   form_config: {
     issuer: 'https://issuer.example.com/pool',
@@ -86,7 +87,7 @@ export const FORM_OUTPUTS = {
   smoke_sign_in: { user_pool_id: 'eu_1', client_id: 'c2' },
 };
 
-/** `terraform show` prints three things. */
+/** `terraform show` prints two things. */
 const PROGRAM = `#!/bin/sh
 PATH=/usr/bin:/bin
 cd '${paths.ROOT}'
@@ -107,19 +108,27 @@ if [ "$key" = "$(cat arranged/failing)" ]; then
   exit 1
 fi
 case "$key $2 $3" in
-  'terraform show -json ') key='terraform state';;
   'terraform show -json '*) key='terraform changes';;
 esac
 if [ -e "arranged/$key" ]; then cat "arranged/$key"; fi
 `;
 
-const toPlan = (changes: readonly Change[], outputChanges: World['outputChanges']) => ({
-  resource_changes: changes.map(({ address, actions, action_reason }) => ({
-    address,
-    type: address.split('.')[0],
-    action_reason,
-    change: { actions },
-  })),
+const toResource = ({ address, actions, action_reason }: Change, before: object) => ({
+  address,
+  type: address.split('.')[0],
+  action_reason,
+  change: { actions, before },
+});
+
+/** The stage was deployed before: version 9 is the newest. */
+const toPlan = ({ changes, lost, outputChanges }: World) => ({
+  resource_changes: [
+    ...changes,
+    ...['alias.live', 'function.this'].map((name) => ({ address: `aws_lambda_${name}`, actions: ['no-op'] })),
+  ].map((change) => toResource(change, { function_name: 'inquiries-develop', version: '9' })),
+  resource_drift: Object.entries(lost).map(([address, arn]) =>
+    toResource({ address, actions: ['delete'] }, { arn }),
+  ),
   output_changes: outputChanges,
 });
 
@@ -143,8 +152,7 @@ export function arrange(changes: Partial<World> = {}): void {
     'git status': world.dirty,
     'terraform version': { terraform_version: world.version },
     'terraform show': world.diff,
-    'terraform changes': toPlan(world.changes, world.outputChanges),
-    'terraform state': { values: { root_module: { resources: world.resources } } },
+    'terraform changes': toPlan(world),
     'terraform output': Object.fromEntries(outputs),
   };
   for (const [name, answer] of Object.entries(answers)) write(`arranged/${name}`, answer);

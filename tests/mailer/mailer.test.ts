@@ -111,6 +111,16 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       expect(mailer.mails).toEqual([]);
     });
 
+    it('nothing about inquiries of smoke tests: neither to the team nor to their owner, nor for an operator', async () => {
+      const inquiry = await mailer.create(makeOwner('smoke-test-1@inquiries.invalid'));
+      const row = await mailer.readRow(inquiry);
+      expect(await mailer.handle([toRecord(row), toReply(row)])).toEqual([]);
+      expect(await mailer.invoke({ ids: [inquiry.id], again: true })).toMatchObject({
+        results: [{ outcome: 'erased' }],
+      });
+      expect(mailer.mails).toEqual([]);
+    });
+
     it('nothing about what has expired or was erased in the meantime', async () => {
       const [expired, erased] = [await mailer.create(), await mailer.create()];
       const records = [

@@ -1,0 +1,66 @@
+/** What the commands know of a stage: the outputs of infra/terraform, and of its state without Terraform. */
+import { join } from 'node:path';
+import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { NETWORK } from '../lib/aws.ts';
+import { readIfThere } from '../lib/command-line.ts';
+import { MODULE } from '../lib/paths.ts';
+import type { Stage } from '../lib/stages.ts';
+import { hasLocalState, readPlace } from './account.ts';
+import type { Site } from './site.ts';
+import { ALIAS } from './versions.ts';
+
+/** infra/terraform/outputs.tf */
+export interface StageOutputs {
+  readonly api_url: string;
+  readonly cors_origin: string;
+  readonly dashboard_url: string;
+  readonly function: { readonly name: string; readonly version: string };
+  readonly mailer?: string | null;
+  readonly site?: Site | null;
+  readonly form_config?: unknown;
+  readonly connect_origins?: readonly string[];
+  readonly smoke_sign_in?: { readonly user_pool_id: string; readonly client_id: string } | null;
+  readonly dns_records?: readonly Readonly<
+    Record<'domain' | 'purpose' | 'name' | 'type' | 'value' | 'next', string>
+  >[];
+}
+
+/** The options of a smoke test of what is live: of the function and, as far as the outputs are known, through the API. */
+export function toSmokeOptions(
+  functionName: string,
+  { api_url, cors_origin, smoke_sign_in: signIn }: Partial<StageOutputs>,
+): string[] {
+  return [
+    '--function',
+    `${functionName}:${ALIAS}`,
+    ...(api_url === undefined ? [] : ['--url', api_url]),
+    ...(cors_origin === undefined ? [] : ['--origin', cors_origin]),
+    ...(signIn ? ['--user-pool', signIn.user_pool_id, '--client', signIn.client_id] : []),
+  ];
+}
+
+/** Outputs as `terraform output -json` and a state have them, by their names. */
+export const parseOutputs = (outputs: Record<string, { readonly value: unknown }>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(outputs).map(([name, { value }]) => [name, value]));
+
+/**
+ * Reads the outputs in a stage's state, without Terraform and its lock.
+ *
+ * @throws Error when there is no state, or it cannot be read.
+ */
+export async function readStateOutputs(stage: Stage): Promise<Partial<StageOutputs>> {
+  const state = hasLocalState()
+    ? readIfThere(join(MODULE, 'terraform.tfstate.d', stage, 'terraform.tfstate'))
+    : await readRemoteState(stage);
+  if (state === undefined) throw new Error(`there is no state of ${stage}`);
+  const { outputs = {} } = JSON.parse(state) as { outputs?: Record<string, { value: unknown }> };
+  return parseOutputs(outputs);
+}
+
+async function readRemoteState(stage: Stage): Promise<string | undefined> {
+  const { bucket, region, key = 'inquiries/terraform.tfstate' } = readPlace(stage);
+  if (bucket === undefined) return undefined;
+  const s3 = new S3Client({ ...NETWORK, ...(region !== undefined && { region }) });
+  const object = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: `env:/${stage}/${key}` }));
+  return object.Body?.transformToString();
+}
