@@ -12,6 +12,7 @@ import type { Io, Main } from '../lib/command-line.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
 import type { Stage } from '../lib/stages.ts';
 import { findBackendFile, hasLocalState, parseStage, readStageAccount } from './account.ts';
+import { describeNotifications } from './notifications.ts';
 import { initialise, keepInterrupted, makePlan, readOutputs, refuseLoss } from './plan.ts';
 import type { Plan } from './plan.ts';
 import { checkConfig, uploadForm } from './site.ts';
@@ -276,7 +277,11 @@ async function deploy(
     await finish(deployment, outputs);
     deployment.phase = 'testing the stage';
     await test(deployment, settings.stage, outputs);
+    const notifications = describeNotifications(
+      await terraform(deployment, ['show', '-json', reviewed.file]),
+    );
     report(io, reviewed.hasChanges, outputs);
+    io.stdout.write(notifications);
     return 0;
   } finally {
     rmSync(folder, { recursive: true, force: true });

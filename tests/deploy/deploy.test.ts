@@ -124,8 +124,10 @@ describe('npm run deploy', () => {
         `terraform show -no-color ${file}`,
         `terraform apply -no-color ${file}`,
         'terraform output -json',
+        `terraform show -json ${file}`,
       ],
     ]);
+    expect(output).toMatch(/\nAlarms are mailed to nobody: .*\n$/);
     const args = '--url https://api.example.com --origin https://www.example.com --wait 60';
     expect(smoke.mock.calls.map(([given]) => given.join(' '))).toEqual([args]);
     expect([aws.state.changes, temporaryFiles()]).toEqual([[], []]);
