@@ -247,7 +247,7 @@ Next:
 ${
   hasRoles
     ? `- Create these environments in the repository on GitHub, each with the secret AWS_ROLE_ARN (docs/deploy.md):
-${environments.join('')}- Run this command again after the first deployment of each stage: the other stages' roles are then denied its API.
+${environments.join('')}- Run this command again after the first deployment of each stage: GitHub can deploy a stage only once its roles are allowed its API, by the id.
 `
     : ''
 }`);

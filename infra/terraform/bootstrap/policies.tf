@@ -139,7 +139,7 @@ locals {
             Resource = local.gateway_arns[stage]
           }
           Tagged = {
-            Action    = ["acm:*", "cloudfront:*", "cognito-idp:*", "lambda:UntagResource", "ses:*"]
+            Action    = ["acm:*", "cloudfront:*", "cognito-idp:*", "ses:*"]
             Resource  = "*"
             Condition = local.tagged[stage]
           }
@@ -159,8 +159,8 @@ locals {
           Unnamed = {
             Action = concat(local.write_unnamed_actions, [
               "cloudfront:Get*", "cloudfront:List*", "cloudwatch:DescribeAlarms", "cognito-idp:DescribeUserPoolDomain",
-              "iam:CreateServiceLinkedRole", "lambda:GetEventSourceMapping", "lambda:List*",
-              "logs:Describe*", "logs:ListLogDeliveries",
+              "iam:CreateServiceLinkedRole", "lambda:GetEvent*", "lambda:List*",
+              "logs:Describe*", "logs:ListLogD*",
               "route53:Get*", "route53:List*", "ses:Get*", "ses:List*", "sns:GetSubscriptionAttributes", "xray:Put*",
             ])
             Resource = "*"
@@ -169,12 +169,12 @@ locals {
         local.shared_statements[stage],
         [for sid, statement in {
           # Otherwise a role could be created that may do more than the one that creates it.
-          BoundedRolesOnly = {
+          BoundedRoles = {
             Action    = ["iam:AttachRolePolicy", "iam:CreateRole", "iam:PutRolePermissionsBoundary", "iam:PutRolePolicy"]
             Resource  = "*"
             Condition = { StringNotEquals = { "iam:PermissionsBoundary" = local.boundary_arns[stage] } }
           }
-          Bootstrap = { Action = "iam:*", Resource = "${local.iam}:*${local.path}*" }
+          Bootstrap = { Action = "iam:*", Resource = [for kind in ["policy", "role"] : "${local.iam}:${kind}${local.path}*"] }
           # UpdateTable switches off deletion protection, and IAM has no condition on that; UpdateContinuousBackups, the backups.
           Never = {
             Action = concat(["iam:DeleteRolePermissionsBoundary"], stage == "develop" ? [] : [
@@ -308,7 +308,6 @@ locals {
               "cognito-idp:*ManagedLoginBranding*", "cognito-idp:*UserPool*", "cognito-idp:SetUICustomization", "cognito-idp:UntagResource",
               # The user of the smoke test.
               "cognito-idp:AdminCreateUser", "cognito-idp:AdminDeleteUser", "cognito-idp:AdminInitiateAuth", "cognito-idp:AdminSetUserPassword",
-              "lambda:UntagResource",
               "ses:DeleteEmailIdentity", "ses:PutEmailIdentity*", "ses:UntagResource",
             ]
             Resource  = "*"
