@@ -115,10 +115,10 @@ run "github_and_budget" {
   }
   assert {
     condition = (
-      strcontains(aws_iam_policy.boundary["develop"].policy, "/apis/mockapi/*")
+      strcontains(aws_iam_policy.boundary["develop"].policy, "/apis/mockapi*")
       && strcontains(aws_iam_policy.boundary["develop"].policy, "arn:aws:route53:::healthcheck/mock")
     )
-    error_message = "The boundary does not have the stage's API, or the health checks of other stages, by their ids."
+    error_message = "The boundary does not have the stage's API and health checks by their ids."
   }
   assert {
     condition     = length(output.permissions_boundaries) == 3 && keys(output.github_roles) == ["develop", "develop-plan", "main", "main-plan", "release", "release-plan"]
