@@ -449,13 +449,10 @@ describe('on a stage', () => {
   beforeEach(async () => {
     await createErasuresTable(own.client, 'inquiries-develop-erasures');
   });
-  const eraseOnStage = async (stage: string, sub: string) =>
-    toResult(
-      await runInbox([
-        ...['--stage', stage, '--table', own.name, '--erasures', `inquiries-${stage}-erasures`],
-        ...['erase', '--sub', sub, '--yes'],
-      ]),
-    );
+  const eraseOnStage = async (stage: string, sub: string) => {
+    const tables = `--table ${own.name} --erasures inquiries-${stage}-erasures`;
+    return toResult(await runInbox(`--stage ${stage} ${tables} erase --sub ${sub} --yes`.split(' ')));
+  };
   const recordOf = (key: Buffer, sub: string): unknown => ({
     hash: expect.stringContaining(toRecordKey(key, sub)) as unknown,
   });
