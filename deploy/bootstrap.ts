@@ -18,7 +18,7 @@ import {
 } from '../lib/command-line.ts';
 import type { Io, Main } from '../lib/command-line.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
-import { STAGES } from '../lib/stages.ts';
+import { isServiceName, STAGES } from '../lib/stages.ts';
 import { readAccount } from './account.ts';
 import { makePlan, readOutputs, refuseUnsavedState } from './plan.ts';
 import { createStateBucket, hasStateBucket } from './state-bucket.ts';
@@ -88,12 +88,11 @@ function check(isValid: boolean, message: string): void {
 
 /** Checks the settings as a whole, because the file may have been edited. @throws UsageError for the first that is wrong. */
 function checkSettings({ name, bucket, github, domains, budget }: Settings): void {
+  // With the name of a stage in it, the names of a stage of `foo` would match all resources of a service `foo-main`.
   check(
-    /^[a-z][\da-z-]{1,33}$/.test(name ?? 'inquiries'),
-    `A name is 2 to 34 lower-case letters, digits and hyphens and begins with a letter, not "${name}".`,
+    isServiceName(name ?? 'inquiries'),
+    `A name is 2 to 32 lower-case letters, digits and hyphens, begins with a letter, and contains neither the name of a stage after a hyphen nor aws, amazon or cognito, not "${name}".`,
   );
-  // Otherwise `inquiries-main-*`, the names of a stage of `inquiries`, would match all resources of a service `inquiries-main`.
-  check(!/-(develop|main|release)(-|$)/.test(name ?? ''), `"${name}" must not contain the name of a stage.`);
   check(/^[\da-z][\da-z-]{1,61}[\da-z]$/.test(bucket ?? 'bucket'), `"${bucket}" is not a name of a bucket.`);
   if (github) {
     const { repository, owner_id: owner, repository_id: id } = github;
@@ -243,7 +242,7 @@ Next:
 ${
   hasRoles
     ? `- Create these environments in the repository on GitHub, each with the secret AWS_ROLE_ARN (docs/deploy.md):
-${environments.join('')}- Run this command again after the first deployment of each stage: the other stages' roles are then denied its API.
+${environments.join('')}- Run this command again after the first deployment of each stage: GitHub can deploy a stage only once its roles are allowed its API, by the id.
 `
     : ''
 }`);

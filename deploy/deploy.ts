@@ -13,6 +13,7 @@ import type { Io, Main } from '../lib/command-line.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
 import type { Stage } from '../lib/stages.ts';
 import { findBackendFile, hasLocalState, parseStage, readStageAccount } from './account.ts';
+import { describeNotifications } from './notifications.ts';
 import { toSmokeOptions } from './outputs.ts';
 import type { StageOutputs } from './outputs.ts';
 import { initialise, makePlan, readOutputs, refuseLoss, refuseUnsavedState } from './plan.ts';
@@ -292,6 +293,7 @@ async function deploy(
     const outputs = await readOutputs<StageOutputs>(deployment);
     await release(deployment, account.commit, live, outputs);
     report(io, hasChanges || live?.version !== outputs.function.version, outputs);
+    io.stdout.write(describeNotifications(await terraform(deployment, ['show', '-json', file])));
     return 0;
   } finally {
     rmSync(folder, { recursive: true, force: true });

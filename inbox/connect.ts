@@ -12,8 +12,10 @@ import type { Inbox } from './store.ts';
 export interface Connection {
   /** `local`, or the stage's name: what is typed to confirm an erasure. */
   readonly stage: string;
+  /** What selects it on the command line, such as `--stage develop`; empty locally. */
+  readonly options: string;
   readonly table: string;
-  /** The table of erasures and the key of its hashes (docs/adr/0084). Another `table` does not change them. */
+  /** The table of erasures and the key of its hashes (docs/adr/0084). */
   readonly erasures: {
     readonly table: string;
     readonly key: { readonly file: string } | { readonly parameter: string };
@@ -24,16 +26,22 @@ export interface Connection {
   readonly respondent: () => Promise<string>;
 }
 
+/** Tables other than those of the stage or of the stack, both or neither: records belong to the inquiries of one service. */
+export interface Tables {
+  readonly table: string | undefined;
+  readonly erasures: string | undefined;
+}
+
 /** Connects when it is called: a verb reads its arguments first. */
 export type Connect = () => Connection;
 
 /** Connects to the running local stack that has a data folder. @throws UsageError when it is not running. */
 export function connectLocally(
   folder: string,
-  options: { readonly table?: string | undefined; readonly respondent?: string | undefined } = {},
+  options: Partial<Tables> & { readonly respondent?: string | undefined } = {},
 ): Connection {
   const { engine: endpoint, ...state } = readRunningStack(folder);
-  const { table = state.table, respondent } = options;
+  const { table = state.table, erasures = `${state.table}-erasures`, respondent } = options;
   if (respondent?.trim() === '') throw new UsageError('--as is empty; pass the name of who answers.');
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
   const client = DynamoDBDocumentClient.from(
@@ -41,8 +49,9 @@ export function connectLocally(
   );
   return {
     stage: 'local',
+    options: '',
     table,
-    erasures: { table: `${state.table}-erasures`, key: { file: join(folder, 'erasure-key') } },
+    erasures: { table: erasures, key: { file: join(folder, 'erasure-key') } },
     client,
     inbox: createInbox(client, table),
     respondent: async () => respondent ?? readUserName(),
@@ -58,14 +67,16 @@ function readUserName(): string {
   }
 }
 
-/** Connects to the table of a stage with the caller's AWS credentials and region. */
-export function connectToStage(stage: string, table = tableOf(stage)): Connection {
+/** Connects to the tables of a service's stage with the caller's AWS credentials and region. */
+export function connectToStage(stage: string, service?: string, tables: Partial<Tables> = {}): Connection {
   const client = DynamoDBDocumentClient.from(new DynamoDBClient(NETWORK));
-  const name = tableOf(stage);
+  const name = tableOf(stage, service);
+  const { table = name, erasures = `${name}-erasures` } = tables;
   return {
     stage,
+    options: `--stage ${stage}${service === undefined ? '' : ` --service ${service}`}`,
     table,
-    erasures: { table: `${name}-erasures`, key: { parameter: `/${name}/erasure-key` } },
+    erasures: { table: erasures, key: { parameter: `/${name}/erasure-key` } },
     client,
     inbox: createInbox(client, table),
     respondent: async () => {

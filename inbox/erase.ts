@@ -21,7 +21,7 @@ import type { IndexedInquiry, InquiryFilter } from './store.ts';
 
 const USAGE = `
 Usage: npm run inbox -- [--stage STAGE] erase --sub UUID | --email E [--keep-account] [--yes]
-       npm run inbox -- [--stage STAGE] [--table RESTORED] erase --replay [--yes]
+       npm run inbox -- [--stage STAGE] [--table RESTORED --erasures NAME] erase --replay [--yes]
 
 Deletes all inquiries of a user, with their replies and idempotency keys, under every email that the user has had, and
 the user's account if the stage has a user pool of its own. First it says what it finds. It deletes the account when
@@ -328,10 +328,10 @@ function printResult(
 }
 
 /** Where the erased texts may still be. */
-function describeRemains({ stage }: Connection): string {
+function describeRemains({ stage, options, erasures }: Connection): string {
   const onStage = [
     'point-in-time recovery: for pitr_days (35 unless set). Clean a restored table before it is used:',
-    `  npm run inbox -- --stage ${stage} --table RESTORED erase --replay   (docs/runbook.md, "Restore the table")`,
+    `  npm run inbox -- ${options} --table RESTORED --erasures ${escapeUnsafe(erasures.table)} erase --replay   (docs/runbook.md, "Restore the table")`,
     'the stream of the table, which only the mailer reads: for 24 hours',
     'the mailer’s counts of mails per hour, which hold a hash of the user and ids of inquiries: for days',
     'idempotency keys under an email of which no inquiry was left (retention_days): for days',

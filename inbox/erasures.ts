@@ -1,7 +1,8 @@
 /**
  * The record of erasures: who was erased, as a keyed hash of the `sub`, and until when. It is kept outside the table of
  * inquiries, so that a restore of that table does not lose it, and `erase --replay` can erase the same people again.
- * Its table has no ElectroDB model: a record is a hash and a time. docs/adr/0084
+ * Its table has no ElectroDB model: a record is the text `KEY_ID#HASH#TIME`, its key, and nothing else. So operators, who may
+ * put records, cannot overwrite one. docs/adr/0084
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
@@ -12,12 +13,11 @@ import { readIfThere } from '../lib/command-line.ts';
 import { NETWORK } from '../lib/aws.ts';
 import type { Connection } from './connect.ts';
 
+/** A record that an earlier version wrote has the hash only as its key, and the rest beside it. */
 interface Erasure {
   readonly hash: string;
-  /** What was created until then is erased, inclusively; in the form of `created_at`. */
-  readonly erased_at: string;
-  /** Tells which key made the hash. */
-  readonly key_id: string;
+  readonly erased_at?: string;
+  readonly key_id?: string;
 }
 
 const KEY_BYTES = 32;
@@ -58,7 +58,7 @@ export function openErasures(connection: Connection) {
 
   return {
     /**
-     * Records the erasure of a user; of several, the latest counts. The first one creates the key.
+     * Records the erasure of a user; of several records, the latest counts. The first one creates the key.
      *
      * @param erased_at - Until when, inclusively, in the form of `created_at`.
      */
@@ -68,38 +68,35 @@ export function openErasures(connection: Connection) {
       if ((await keys.read()) === undefined) await keys.create(randomBytes(KEY_BYTES).toString('base64'));
       const key = await readKey();
       if (key === undefined) throw new Error(`The erasure key (${keys.name}) cannot be read.`);
-      const item: Erasure = { hash: toHash(key, sub), erased_at, key_id: toKeyId(key) };
-      const command = new PutCommand({
-        TableName: table,
-        Item: item,
-        ConditionExpression: 'attribute_not_exists(erased_at) OR erased_at < :erased_at',
-        ExpressionAttributeValues: { ':erased_at': erased_at },
-      });
-      await nameMissingTable(connection, client.send(command)).catch(
-        ignore('ConditionalCheckFailedException'),
-      );
+      const item: Erasure = { hash: [toKeyId(key), toHash(key, sub), erased_at].join('#') };
+      await nameMissingTable(connection, client.send(new PutCommand({ TableName: table, Item: item })));
     },
 
     /**
      * Reads all records: some 200 bytes of memory for each.
      *
-     * @returns `count` of those made with the present key, and `lost` of those made with another one, which cannot be
-     * matched to users; `find` tells until when the inquiries of a user are erased, undefined if the user was not.
+     * @returns `count` of the users in those made with the present key, and `lost` of those in others, who cannot be found;
+     * `find` tells until when the inquiries of a user are erased, undefined if the user was not.
      */
     async read() {
       if (isLocal) await createErasuresTable(client, table);
       const key = await readKey();
       const keyId = key && toKeyId(key);
       const times = new Map<string, string>();
-      let lost = 0;
+      const lost = new Set<string>();
       const pages = paginateScan({ client }, { TableName: table, ConsistentRead: true });
       for (const { Items = [] } of await nameMissingTable(connection, Array.fromAsync(pages))) {
-        for (const { hash, erased_at, key_id } of Items as Erasure[]) {
-          if (key_id === keyId) times.set(hash, erased_at);
-          else lost++;
+        for (const { hash: text, key_id = '', erased_at = '' } of Items as Erasure[]) {
+          const [id, hash = '', time = ''] = text.includes('#') ? text.split('#') : [key_id, text, erased_at];
+          if (id !== keyId) lost.add(hash);
+          else if (time > (times.get(hash) ?? '')) times.set(hash, time);
         }
       }
-      return { count: times.size, lost, find: (sub: string) => key && times.get(toHash(key, sub)) };
+      return {
+        count: times.size,
+        lost: lost.size,
+        find: (sub: string) => key && times.get(toHash(key, sub)),
+      };
     },
   };
 }

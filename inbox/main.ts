@@ -9,9 +9,9 @@ import { parseCommandLine, parseOptions, runCommand, UsageError } from '../lib/c
 import type { Io, Main } from '../lib/command-line.ts';
 import { describeFailure } from '../lib/aws.ts';
 import { connectLocally, connectToStage } from './connect.ts';
-import type { Connect } from './connect.ts';
+import type { Connect, Tables } from './connect.ts';
 import { escapeUnsafe } from '../lib/terminal-text.ts';
-import { STAGES } from '../lib/stages.ts';
+import { isServiceName, STAGES } from '../lib/stages.ts';
 import { findDataFolder } from '../lib/running-stack.ts';
 
 const USAGE = `
@@ -31,9 +31,11 @@ Usage: npm run inbox -- [--stage STAGE] VERB [options]
   --web                 a page to list, read, answer and dismiss inquiries in the browser, until Ctrl+C
   --port N              its port (default: a free one)
 
-  --stage STAGE         the table of develop, main or release, with the AWS credentials and region of the environment
+  --stage STAGE         the tables of develop, main or release, with the AWS credentials and region of the environment
                         (default: the running local stack)
-  --table NAME          another table than that of the stage, e.g. a restored one
+  --service NAME        of the service named NAME (default: inquiries)
+  --table NAME          another table than that of the stage, e.g. a restored one; always with
+  --erasures NAME       the table with the records of erasures that belong to it
   --as NAME             who answers, on the local stack only (default: the user of the operating system)
   --data FOLDER         the data folder of the local stack (default: that of the stack on .data or in memory)
 
@@ -56,7 +58,9 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
 
 const COMMON = {
   stage: { type: 'string' },
+  service: { type: 'string' },
   table: { type: 'string' },
+  erasures: { type: 'string' },
   as: { type: 'string' },
   data: { type: 'string' },
   web: { type: 'boolean' },
@@ -95,10 +99,18 @@ async function openPage(connect: Connect, { stdout, stderr }: Io, port = '0'): P
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit());
 }
 
-type Place = Partial<Record<'stage' | 'table' | 'as' | 'data', string | undefined>>;
+type Place = Partial<Record<'stage' | 'service' | keyof Tables | 'as' | 'data', string | undefined>>;
 
-function createConnect({ stage, table, as, data }: Place): Connect {
-  if (stage === undefined) return () => connectLocally(data ?? findDataFolder(), { table, respondent: as });
+function createConnect({ stage, service, table, erasures, as, data }: Place): Connect {
+  if ((table === undefined) !== (erasures === undefined)) {
+    throw new UsageError(
+      '--table and --erasures belong together: what is erased from a table is recorded in, and replayed from, its own table of erasures. For another service, pass --service NAME.',
+    );
+  }
+  if (stage === undefined) {
+    if (service !== undefined) throw new UsageError('--service is for a stage; pass --stage, too.');
+    return () => connectLocally(data ?? findDataFolder(), { table, erasures, respondent: as });
+  }
   if (!STAGES.some((known) => known === stage)) {
     throw new UsageError(`"${escapeUnsafe(stage)}" is not a stage; stages are develop, main and release.`);
   }
@@ -106,7 +118,10 @@ function createConnect({ stage, table, as, data }: Place): Connect {
     throw new UsageError('--as is for the local stack; on a stage, the AWS credentials say who answers.');
   }
   if (data !== undefined) throw new UsageError('--data is for the local stack; leave it out with --stage.');
-  return () => connectToStage(stage, table);
+  if (service !== undefined && !isServiceName(service)) {
+    throw new UsageError(`"${escapeUnsafe(service)}" is not the name of a service.`);
+  }
+  return () => connectToStage(stage, service, { table, erasures });
 }
 
 export const main: Main = async (args, io) => {

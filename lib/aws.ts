@@ -12,8 +12,8 @@ export const NETWORK = {
   },
 };
 
-/** The default of Terraform's variable `name`, and the stage. */
-export const tableOf = (stage: string): string => `inquiries-${stage}`;
+/** @param service - Terraform's variable `name`. */
+export const tableOf = (stage: string, service = 'inquiries'): string => `${service}-${stage}`;
 
 const NO_CREDENTIALS = 'There are no valid AWS credentials; set AWS_PROFILE or sign in (aws sso login).';
 const THROTTLED = 'DynamoDB limits the requests at the moment; try again.';
@@ -39,7 +39,15 @@ const FAILURES: Readonly<Record<string, string>> = {
  */
 export function describeFailure(
   error: unknown,
-  { stage, table }: { readonly stage?: string | undefined; readonly table?: string | undefined },
+  {
+    stage,
+    service,
+    table,
+  }: {
+    readonly stage?: string | undefined;
+    readonly service?: string | undefined;
+    readonly table?: string | undefined;
+  },
 ): unknown {
   if (!(error instanceof Error)) return error;
   const { name, message, code } = error as NodeJS.ErrnoException;
@@ -47,7 +55,7 @@ export function describeFailure(
   const named =
     stage === undefined && table === undefined
       ? 'The table of the local stack'
-      : `The table ${escapeUnsafe(table ?? tableOf(stage ?? ''))}`;
+      : `The table ${escapeUnsafe(table ?? tableOf(stage ?? '', service))}`;
   const remedy =
     stage === undefined ? 'restart the stack with npm start' : `deploy the stage: npm run deploy -- ${stage}`;
 

@@ -99,6 +99,17 @@ resource "aws_apigatewayv2_stage" "this" {
     format          = jsonencode(local.access_log_fields)
   }
 
+  # Anyone may call it, and each call invokes the function: enough for Route 53's checkers.
+  dynamic "route_settings" {
+    for_each = values(aws_apigatewayv2_route.probe)[*].route_key
+
+    content {
+      route_key              = route_settings.value
+      throttling_rate_limit  = 10
+      throttling_burst_limit = 20
+    }
+  }
+
   # Always both limits: the gateway takes a missing one for 0 and answers every call with 429. No detailed metrics per route:
   # each is billed as a custom metric, and the access log has the same figures.
   default_route_settings {
@@ -116,4 +127,41 @@ resource "aws_lambda_permission" "live" {
   qualifier     = aws_lambda_alias.live.name
   principal     = "apigateway.amazonaws.com"
   source_arn    = "${aws_apigatewayv2_api.this.execution_arn}/*/${each.key}/inquiries"
+}
+
+# What Route 53 calls in a stage with the setting `probe` (observability.tf). Without an authorizer there are no claims, so the
+# function answers 401, and no data is reached; a health check takes only 2xx and 3xx for success.
+resource "aws_apigatewayv2_integration" "probe" {
+  for_each = toset(local.settings.probe ? ["GET"] : [])
+
+  api_id                 = aws_apigatewayv2_api.this.id
+  integration_type       = "AWS_PROXY"
+  integration_method     = "POST"
+  integration_uri        = aws_lambda_alias.live.invoke_arn
+  payload_format_version = "2.0"
+  timeout_milliseconds   = 30000
+
+  response_parameters {
+    status_code = "401"
+    mappings    = { "overwrite:statuscode" = "200" }
+  }
+}
+
+resource "aws_apigatewayv2_route" "probe" {
+  for_each = aws_apigatewayv2_integration.probe
+
+  api_id    = aws_apigatewayv2_api.this.id
+  route_key = "${each.key} /probe"
+  target    = "integrations/${each.value.id}"
+}
+
+resource "aws_lambda_permission" "probe" {
+  for_each = aws_apigatewayv2_integration.probe
+
+  statement_id  = "gateway-probe"
+  action        = "lambda:InvokeFunction"
+  function_name = aws_lambda_function.this.function_name
+  qualifier     = aws_lambda_alias.live.name
+  principal     = "apigateway.amazonaws.com"
+  source_arn    = "${aws_apigatewayv2_api.this.execution_arn}/*/${each.key}/probe"
 }

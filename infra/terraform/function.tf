@@ -15,7 +15,8 @@ locals {
     }]
   })
   # X-Ray has no resource types for these actions.
-  traces_statement = { Action = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"], Resource = "*" }
+  traces_statement = local.settings.tracing ? { Action = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"], Resource = "*" } : null
+  tracing_mode     = local.settings.tracing ? "Active" : "PassThrough"
 }
 
 resource "aws_cloudwatch_log_group" "function" {
@@ -55,7 +56,7 @@ resource "aws_iam_role_policy" "function" {
         Resource  = aws_dynamodb_table.this.arn
         Condition = { "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = "$inquiries#owner_hour_*" } }
       }
-    }) : merge({ Sid = sid, Effect = "Allow" }, statement)]
+    }) : merge({ Sid = sid, Effect = "Allow" }, statement) if statement != null]
   })
 }
 
@@ -97,7 +98,7 @@ resource "aws_lambda_function" "this" {
   }
 
   tracing_config {
-    mode = "Active"
+    mode = local.tracing_mode
   }
 
   # The first invocation needs the policy.

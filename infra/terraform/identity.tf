@@ -9,10 +9,25 @@ locals {
   # The token and sign-in endpoints; the issuer itself only has discovery and keys.
   sign_in_origin = local.has_user_pool ? "https://${one(aws_cognito_user_pool_domain.this[*].domain)}.auth.${local.region}.amazoncognito.com" : null
 
+  # Cognito alone sends 50 mails a day for all users of the account. It refuses an identity that SES has not verified yet: the
+  # deployment after that changes the sender.
+  pool_mails = local.has_user_pool ? [for inbox in local.inbox[*] : inbox if inbox.pool_mail] : []
+  pool_mail_identities = length(local.pool_mails) == 0 ? [] : [
+    for identity in concat(values(aws_sesv2_email_identity.this), values(data.aws_sesv2_email_identity.named)) : identity.arn if identity.verified_for_sending_status
+  ]
+
   # Where Cognito may send users back to: the page is its own redirect address (web/README.md).
   form_urls = [for origin in distinct(compact([local.cors_origin, local.site_origin])) : "${origin}/"]
 }
 
+data "aws_sesv2_email_identity" "named" {
+  for_each = toset([for inbox in local.pool_mails : inbox.identity if inbox.identity != null])
+
+  email_identity = each.key
+}
+
+# Cognito resets what an update leaves out: a change of the pool by hand, a trigger or a text for example, is lost with the next
+# change here, and one by the CLI loses what is set here.
 resource "aws_cognito_user_pool" "this" {
   count = local.has_user_pool ? 1 : 0
 
@@ -23,6 +38,31 @@ resource "aws_cognito_user_pool" "this" {
 
   username_configuration {
     case_sensitive = false
+  }
+
+  admin_create_user_config {
+    allow_admin_create_user_only = !local.settings.sign_up
+  }
+
+  dynamic "email_configuration" {
+    for_each = local.pool_mail_identities
+
+    content {
+      email_sending_account = "DEVELOPER"
+      source_arn            = email_configuration.value
+      from_email_address    = local.inbox.from
+      configuration_set     = aws_sesv2_configuration_set.mail[0].configuration_set_name
+    }
+  }
+
+  mfa_configuration = local.settings.totp ? "OPTIONAL" : "OFF"
+
+  dynamic "software_token_mfa_configuration" {
+    for_each = local.settings.totp ? [true] : []
+
+    content {
+      enabled = true
+    }
   }
 
   # An inquiry belongs to the sub and the email: a new address takes effect only when its owner has confirmed it.

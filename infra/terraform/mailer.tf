@@ -20,6 +20,89 @@ resource "aws_sesv2_email_identity" "this" {
   }
 }
 
+# For the mails of the mailer and of the user pool: bounces and complaints go to the team, since nobody reads `from`, and are
+# counted for alarms, as are all mails.
+resource "aws_sesv2_configuration_set" "mail" {
+  count = local.inbox == null ? 0 : 1
+
+  configuration_set_name = local.name
+}
+
+resource "aws_sesv2_configuration_set_event_destination" "team" {
+  count = local.inbox == null ? 0 : 1
+
+  configuration_set_name = aws_sesv2_configuration_set.mail[0].configuration_set_name
+  event_destination_name = "team"
+
+  event_destination {
+    enabled              = true
+    matching_event_types = ["BOUNCE", "COMPLAINT"]
+
+    sns_destination {
+      topic_arn = aws_sns_topic.bounces[0].arn
+    }
+  }
+
+  # SES asks whether it may publish.
+  depends_on = [aws_sns_topic_policy.bounces]
+}
+
+resource "aws_sesv2_configuration_set_event_destination" "metrics" {
+  count = local.inbox == null ? 0 : 1
+
+  configuration_set_name = aws_sesv2_configuration_set.mail[0].configuration_set_name
+  event_destination_name = "metrics"
+
+  event_destination {
+    enabled              = true
+    matching_event_types = ["BOUNCE", "COMPLAINT", "SEND"]
+
+    cloud_watch_destination {
+      dimension_configuration {
+        dimension_name          = "ses:configuration-set"
+        dimension_value_source  = "MESSAGE_TAG"
+        default_dimension_value = local.name
+      }
+    }
+  }
+}
+
+resource "aws_sns_topic" "bounces" {
+  count = local.inbox == null ? 0 : 1
+
+  name = "${local.name}-bounces"
+}
+
+resource "aws_sns_topic_policy" "bounces" {
+  count = local.inbox == null ? 0 : 1
+
+  arn = aws_sns_topic.bounces[0].arn
+
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [{
+      Sid       = "SesPublishes"
+      Effect    = "Allow"
+      Principal = { Service = "ses.amazonaws.com" }
+      Action    = "sns:Publish"
+      Resource  = aws_sns_topic.bounces[0].arn
+      Condition = { StringEquals = {
+        "AWS:SourceAccount" = local.account_id
+        "AWS:SourceArn"     = aws_sesv2_configuration_set.mail[0].arn
+      } }
+    }]
+  })
+}
+
+# Of the team: AWS sends a confirmation mail first, as for alarms.
+resource "aws_sns_topic_subscription" "bounces" {
+  count = local.inbox == null ? 0 : 1
+
+  topic_arn = aws_sns_topic.bounces[0].arn
+  protocol  = "email"
+  endpoint  = local.inbox.to
+}
+
 # What Lambda reports after its last attempt: where the records are in the stream, not what they contain.
 resource "aws_sqs_queue" "dead_letters" {
   count = local.inbox == null ? 0 : 1
@@ -114,7 +197,7 @@ resource "aws_iam_role_policy" "mailer" {
         Resource = "${aws_cloudwatch_log_group.mailer[0].arn}:*"
       }
       Traces = local.traces_statement
-    } : merge({ Sid = sid, Effect = "Allow" }, statement)]
+    } : merge({ Sid = sid, Effect = "Allow" }, statement) if statement != null]
   })
 }
 
@@ -135,12 +218,13 @@ resource "aws_lambda_function" "mailer" {
 
   environment {
     variables = {
-      TABLE_NAME     = aws_dynamodb_table.this.name
-      INBOX_TO       = local.inbox.to
-      INBOX_FROM     = local.inbox.from
-      MAILS_PER_HOUR = tostring(local.inbox.mails_per_hour)
-      STAGE          = local.stage
-      MAIL_LANGUAGE  = local.inbox.language
+      TABLE_NAME        = aws_dynamodb_table.this.name
+      INBOX_TO          = local.inbox.to
+      INBOX_FROM        = local.inbox.from
+      MAILS_PER_HOUR    = tostring(local.inbox.mails_per_hour)
+      STAGE             = local.stage
+      MAIL_LANGUAGE     = local.inbox.language
+      CONFIGURATION_SET = aws_sesv2_configuration_set.mail[0].configuration_set_name
     }
   }
 
@@ -152,7 +236,7 @@ resource "aws_lambda_function" "mailer" {
   }
 
   tracing_config {
-    mode = "Active"
+    mode = local.tracing_mode
   }
 
   depends_on = [aws_iam_role_policy.mailer]

@@ -9,6 +9,7 @@ locals {
   table_dimensions    = { TableName = aws_dynamodb_table.this.name }
   index_dimensions    = merge(local.table_dimensions, { GlobalSecondaryIndexName = "by-time" })
   mailer_dimensions   = { FunctionName = local.mailer_name }
+  mail_dimensions     = { "ses:configuration-set" = local.name }
 
   requests = { namespace = "AWS/ApiGateway", name = "Count", stat = "Sum", dimensions = local.api_dimensions }
 
@@ -122,6 +123,20 @@ locals {
       description = "Mails were given up: messages wait in the dead-letter queue. Look at requestContext.requestId in the messages and at the mailer's log lines of that request, which name the inquiries, and send them again."
       metric      = { namespace = "AWS/SQS", name = "ApproximateNumberOfMessagesVisible", stat = "Maximum", dimensions = { QueueName = "${local.mailer_name}-dead-letters" } }
     }
+    mailer-bounces = {
+      description = "Mails bounced: the team's, a reply's or one of the user pool. Look at the mail that AWS sent to the team, which names the address; above 5 % of all mails AWS reviews the account."
+      metric      = { namespace = "AWS/SES", name = "Bounce", stat = "Sum", dimensions = local.mail_dimensions }
+    }
+    mailer-complaints = {
+      description = "A recipient reported a mail as spam. Look at the mail that AWS sent to the team, which names the address; above 0.1 % of all mails AWS reviews the account."
+      metric      = { namespace = "AWS/SES", name = "Complaint", stat = "Sum", dimensions = local.mail_dimensions }
+    }
+    mailer-volume = {
+      description = "More mails were sent in two of the last three periods than the first daily quota of an account lasts for. Look at what the mailer's MailsSent has of them: the rest are sign-ups and forgotten passwords."
+      is_slow     = true
+      threshold   = 170 # 50,000 a day, the quota that accounts begin with, are 174 in five minutes
+      metric      = { namespace = "AWS/SES", name = "Send", stat = "Sum", dimensions = local.mail_dimensions }
+    }
   }
 }
 
@@ -137,7 +152,7 @@ locals {
       # The function has answered; integrationStatus is the status of its answer.
       access-Admitted = {
         log       = aws_cloudwatch_log_group.access
-        pattern   = "{ $.status != \"401\" && ($.integrationStatus = \"2*\" || $.integrationStatus = \"4*\" || $.integrationStatus = \"5*\") }"
+        pattern   = "{ $.status != \"401\" && $.routeKey != \"GET /probe\" && ($.integrationStatus = \"2*\" || $.integrationStatus = \"4*\" || $.integrationStatus = \"5*\") }"
         metric    = "Admitted"
         otherwise = "0"
       }
@@ -245,8 +260,8 @@ resource "aws_cloudwatch_metric_alarm" "this" {
   }
 }
 
-# The form as users reach it: Route 53 asks for the page from several regions of the world, and needs 3 failures in a row. Not
-# the API: it answers a request without a token with 401, which a health check counts as a failure.
+# The form as users reach it: Route 53 asks for the page from several regions of the world, and needs 3 failures in a row. The
+# API answers a request without a token with 401, which a health check counts as a failure: see `api` below.
 resource "aws_route53_health_check" "form" {
   count = local.has_site ? 1 : 0
 
@@ -261,10 +276,27 @@ resource "aws_route53_health_check" "form" {
   tags = { Name = "${local.name}-form" }
 }
 
+# The API without a token, by a route that turns the 401 into a 200 (api.tf): its name and certificate, the gateway, and that the
+# function starts. From three regions, the fewest: each call costs a request, an invocation and log lines.
+resource "aws_route53_health_check" "api" {
+  for_each = aws_apigatewayv2_route.probe
+
+  type              = "HTTPS"
+  fqdn              = trimprefix(local.api_url, "https://")
+  port              = 443
+  resource_path     = "/probe"
+  enable_sni        = true
+  request_interval  = 30
+  failure_threshold = 3
+  regions           = ["eu-west-1", "us-east-1", "us-west-2"]
+
+  tags = { Name = "${local.name}-api" }
+}
+
 # Route 53 writes its metrics in us-east-1 only, and an alarm needs a topic of its own region. Another name than the topic above,
 # for stages of that region.
 resource "aws_sns_topic" "form" {
-  for_each = toset(local.has_site ? local.settings.alarm_email[*] : [])
+  for_each = toset(local.has_site || local.settings.probe ? local.settings.alarm_email[*] : [])
   provider = aws.us_east_1
 
   name = "${local.name}-form"
@@ -299,6 +331,30 @@ resource "aws_cloudwatch_metric_alarm" "form" {
 
   # Route 53 writes a value every minute, with or without visitors: without one, nobody is looking.
   treat_missing_data = "breaching"
+
+  actions_enabled = true
+  alarm_actions   = values(aws_sns_topic.form)[*].arn
+  ok_actions      = values(aws_sns_topic.form)[*].arn
+}
+
+resource "aws_cloudwatch_metric_alarm" "api" {
+  for_each = aws_route53_health_check.api
+  provider = aws.us_east_1
+
+  alarm_name        = "${local.name}-api-unreachable"
+  alarm_description = "The API did not answer from outside AWS for more than a minute. Look at the function's other alarms, at the DNS records and the certificate of domain, and at the AWS Health Dashboard for API Gateway."
+
+  namespace   = "AWS/Route53"
+  metric_name = "HealthCheckStatus"
+  dimensions  = { HealthCheckId = each.value.id }
+  statistic   = "Minimum"
+  period      = 60
+
+  comparison_operator = "LessThanThreshold"
+  threshold           = 1
+  evaluation_periods  = 3
+  datapoints_to_alarm = 2
+  treat_missing_data  = "breaching"
 
   actions_enabled = true
   alarm_actions   = values(aws_sns_topic.form)[*].arn
@@ -399,7 +455,7 @@ resource "aws_cloudwatch_dashboard" "this" {
     widgets = concat(
       [{
         type       = "alarm", x = 0, y = 0, width = 24, height = 3
-        properties = { title = "Alarms of ${local.name}", alarms = concat(values(aws_cloudwatch_metric_alarm.this)[*].arn, aws_cloudwatch_metric_alarm.form[*].arn) }
+        properties = { title = "Alarms of ${local.name}", alarms = concat(values(aws_cloudwatch_metric_alarm.this)[*].arn, aws_cloudwatch_metric_alarm.form[*].arn, values(aws_cloudwatch_metric_alarm.api)[*].arn) }
       }],
       flatten([for row, content in local.dashboard_rows : concat(
         [{

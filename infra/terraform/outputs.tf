@@ -76,14 +76,6 @@ output "dashboard_url" {
   value       = "https://${local.region}.console.aws.amazon.com/cloudwatch/home?region=${local.region}#dashboards/dashboard/${aws_cloudwatch_dashboard.this.dashboard_name}"
 }
 
-output "inbox_policy_arns" {
-  description = "Policies for operators: `all` for every verb of npm run inbox, `answer` for every verb but erase."
-  value = {
-    all    = aws_iam_policy.inbox.arn
-    answer = aws_iam_policy.inbox_answer.arn
-  }
-}
-
 output "dead_letter_queue_url" {
   description = "Queue of the mails that were given up; null without the setting inbox."
   value       = one(aws_sqs_queue.dead_letters[*].url)

@@ -42,6 +42,10 @@ locals {
 
       "issuer and audience belong together; leave out both for a user pool of the stage" = (local.settings.issuer == null) == (local.settings.audience == null)
 
+      "sign_up and totp are settings of the stage's own user pool; leave them out with an issuer" = (
+        local.settings.issuer == null || (local.settings.sign_up && !local.settings.totp)
+      )
+
       "audience must have at least one client id, none of them blank" = local.settings.audience == null || (
         try(length(local.settings.audience), 0) > 0 && alltrue([for client in coalesce(local.settings.audience, []) : can(regex("^\\S+$", client))])
       )

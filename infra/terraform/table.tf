@@ -30,8 +30,7 @@ resource "aws_dynamodb_table" "this" {
 
   # All inquiries by time, for operators, on attributes that every row has; local/database/table.ts defines the same.
   # docs/adr/0081. Providers from 6.29 on call hash_key and range_key deprecated in favour of key_schema, which 5.100 does not
-  # know and which plans a change for ever in some versions (hashicorp/terraform-provider-aws#46513). Providers from 6.17 on
-  # may plan this block again because of warm_throughput (#44692): such a plan changes nothing and is safe to apply.
+  # know; in 6.31 that is a warning.
   global_secondary_index {
     name            = "by-time"
     hash_key        = "__edb_e__"

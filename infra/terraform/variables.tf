@@ -18,6 +18,8 @@ variable "stages" {
                                   "certificate" or "all" (docs/deploy.md); by default "none", with certificate_arn
                                   "certificate". With "all" the execute-api host is disabled. Unset: that host only.
       site_domain                 The same for the form; its certificate is in us-east-1. Unset: CloudFront's host only.
+      sign_up                     Whether users may register themselves in the stage's user pool; false: only whom someone adds.
+      totp                        Whether users of that pool may use an authenticator app as their second factor (docs/deploy.md).
       log_retention_days          Days both log groups keep their events.
       deletion_protection_enabled Whether the tables refuse deletion; by default on main and release.
       pitr_days                   Days to which the tables can be restored, 1 to 35.
@@ -26,11 +28,15 @@ variable "stages" {
                                   `mails_per_hour` about the inquiries of one person. `identity` is an identity that SES has
                                   in this account and region, the address `from` or its domain; unset: the stage creates one
                                   for the domain. `language` is that of the mails to owners, by default en; mails to the team
-                                  are in English. Unset: no mail, no stream.
+                                  are in English. The stage's user pool mails from `from`, too, once SES has verified the
+                                  identity; with `pool_mail = false` Cognito sends, 50 mails a day. Unset: no mail, no stream.
       inquiries_per_hour          Inquiries that one person may send in an hour before the function answers 429, 1 to 1,000; unset:
                                   any number.
       throttling                  Requests per second and burst the gateway lets through before it answers 429.
       reserved_concurrency        Reserved concurrency of the function; unset: the account's pool. 0 stops the function.
+      tracing                     Whether X-Ray traces both functions.
+      probe                       Whether Route 53 calls the API every few seconds, at /probe, so that it is watched without
+                                  traffic; without it, alarms see failed requests only.
       alarm_email                 Address that alarms are mailed to; unset: no mail.
       table_kms_key_arn           Customer key of the tables; unset: a key owned by AWS. Its key policy must let the roles of the
                                   functions and of operators use it through DynamoDB (kms:ViaService), since the policies of
@@ -64,6 +70,8 @@ variable "stages" {
       certificate_arn = optional(string)
       dns             = optional(string)
     }))
+    sign_up                     = optional(bool, true)
+    totp                        = optional(bool, false)
     log_retention_days          = optional(number, 30)
     deletion_protection_enabled = optional(bool)
     pitr_days                   = optional(number, 35)
@@ -74,6 +82,7 @@ variable "stages" {
       mails_per_hour = optional(number, 10)
       identity       = optional(string)
       language       = optional(string, "en")
+      pool_mail      = optional(bool, true)
     }))
     inquiries_per_hour = optional(number)
     throttling = optional(object({
@@ -81,6 +90,8 @@ variable "stages" {
       burst_limit = number
     }), { rate_limit = 100, burst_limit = 200 })
     reserved_concurrency = optional(number)
+    tracing              = optional(bool, true)
+    probe                = optional(bool, false)
     alarm_email          = optional(string)
     table_kms_key_arn    = optional(string)
   }))
@@ -115,8 +126,8 @@ variable "name" {
   nullable    = false
 
   validation {
-    condition     = can(regex("^[a-z][a-z0-9-]{1,31}$", var.name))
-    error_message = "A name is 2 to 32 lower-case letters, digits and hyphens and begins with a letter, not \"${var.name}\"."
+    condition     = can(regex("^[a-z][a-z0-9-]{1,31}$", var.name)) && !can(regex("-(develop|main|release)(-|$)|aws|amazon|cognito", var.name))
+    error_message = "A name is 2 to 32 lower-case letters, digits and hyphens, begins with a letter, and contains neither -develop, -main or -release (a stage's names) nor aws, amazon or cognito (reserved by Cognito), not \"${var.name}\"."
   }
 }
 

@@ -16,6 +16,8 @@ export interface MailerConfig {
   readonly mailsPerHour: number;
   /** Of the mails to owners. Those to the team are in English. */
   readonly language: Language;
+  /** Of SES, which reports what becomes of the mails; undefined locally. */
+  readonly configurationSet?: string | undefined;
 }
 
 /**
@@ -26,7 +28,7 @@ export interface MailerConfig {
  * src/mailer/languages.ts (default: en).
  */
 export function parseMailerConfig(env: Readonly<Record<string, string | undefined>>): MailerConfig {
-  const { TABLE_NAME, AWS_REGION, STAGE, INBOX_TO, INBOX_FROM } = env;
+  const { TABLE_NAME, AWS_REGION, STAGE, INBOX_TO, INBOX_FROM, CONFIGURATION_SET } = env;
   const { MAILS_PER_HOUR: mailsPerHour = '10', MAIL_LANGUAGE: language = 'en' } = env;
   const valid = {
     TABLE_NAME: Boolean(TABLE_NAME),
@@ -47,5 +49,6 @@ export function parseMailerConfig(env: Readonly<Record<string, string | undefine
     inboxFrom: INBOX_FROM ?? '',
     mailsPerHour: Number(mailsPerHour),
     language,
+    configurationSet: CONFIGURATION_SET,
   };
 }

@@ -1,8 +1,9 @@
 /**
  * Lambda entry and composition root of the mailer, which sends the mails of a stage. docs/adr/0080
  *
- * Environment: `TABLE_NAME`, `STAGE`, `INBOX_TO` and `INBOX_FROM`, all required, `MAILS_PER_HOUR`, `MAIL_LANGUAGE`, and
- * the SDK's own `AWS_*` variables. A variable that is missing or malformed fails initialisation with a message that names it.
+ * Environment: `TABLE_NAME`, `STAGE`, `INBOX_TO` and `INBOX_FROM`, all required, `MAILS_PER_HOUR`, `MAIL_LANGUAGE`,
+ * `CONFIGURATION_SET`, and the SDK's own `AWS_*` variables. A variable that is missing or malformed fails initialisation with a
+ * message that names it.
  */
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { createDynamoDbClient } from '../entities/client.ts';
@@ -19,7 +20,7 @@ const client = DynamoDBDocumentClient.from(createDynamoDbClient({ region }));
 /** Handles batches of the table's stream, and `{ ids, again }` from an operator. */
 export const handler = createMailer({
   store: createMailerStore(client, config),
-  send: createSendMail(region),
+  send: createSendMail(config),
   config,
   // Metrics bypass the console, whose JSON format would wrap the line.
   log: (mail) => logMail(mail, (line) => void process.stdout.write(line)),

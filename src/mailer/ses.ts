@@ -18,7 +18,13 @@ const TIMEOUTS = {
  * It rejects with the SDK's error, or with `UnconfirmedMail` when a success has no MessageId. When the response to an
  * accepted mail is lost, the next attempt sends it again: SES has no idempotency token. docs/adr/0080
  */
-export function createSendMail(region: string | undefined): SendMail {
+export function createSendMail({
+  region,
+  configurationSet,
+}: {
+  readonly region: string | undefined;
+  readonly configurationSet?: string | undefined;
+}): SendMail {
   const client = new SESv2Client({
     requestHandler: TIMEOUTS,
     ...(region !== undefined && { region }),
@@ -30,6 +36,7 @@ export function createSendMail(region: string | undefined): SendMail {
       FromEmailAddress: from,
       Destination: { ToAddresses: [to] },
       ...(replyTo !== undefined && { ReplyToAddresses: [replyTo] }),
+      ...(configurationSet !== undefined && { ConfigurationSetName: configurationSet }),
       Content: {
         Simple: {
           Subject: toContent(subject),

@@ -92,9 +92,8 @@ describe('npm run bootstrap refuses in one line and changes nothing:', () => {
     [
       '--yes',
       kept({ name: 'N' }),
-      'A name is 2 to 34 lower-case letters, digits and hyphens and begins with a letter, not "N".',
+      'A name is 2 to 32 lower-case letters, digits and hyphens, begins with a letter, and contains neither the name of a stage after a hyphen nor aws, amazon or cognito, not "N".',
     ],
-    ['--yes', kept({ name: 'i-main' }), '"i-main" must not contain the name of a stage.'],
     ['--yes', kept({ bucket: 'b_b' }), '"b_b" is not a name of a bucket.'],
     ['--yes', kept({ github: { repository: 'octo/*' } }), '"octo/*" is not OWNER/NAME of a repository.'],
     [

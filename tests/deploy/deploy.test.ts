@@ -140,8 +140,10 @@ describe('npm run deploy', () => {
         `terraform show -no-color ${file}`,
         `terraform apply -no-color ${file}`,
         'terraform output -json',
+        `terraform show -json ${file}`,
       ],
     ]);
+    expect(output).toMatch(/\nAlarms are mailed to nobody: .*\n$/);
     expect(readTests()).toEqual([
       '--function inquiries-develop:10 --wait 60',
       '--function inquiries-develop:live --url https://api.example.com --origin https://www.example.com --wait 60',

@@ -107,6 +107,7 @@ export async function startMailer(
     environment: {
       ...tableEnvironment(databaseFaults.url),
       STAGE: 'develop',
+      CONFIGURATION_SET: 'inquiries-develop',
       ...INBOX,
       AWS_ENDPOINT_URL_SESV2: mailFaults.url,
       ...environment,

@@ -44,7 +44,8 @@ const toResult = <Result extends { stdout: string }>(result: Result) => ({
 const erase = async (args: readonly string[], options?: IoOptions) =>
   toResult(await own.run(['erase', ...args], options));
 const eraseUser = (sub: string, ...args: string[]) => erase(['--sub', sub, '--yes', ...args]);
-const replay = (table: string, ...args: string[]) => erase(['--table', table, '--replay', ...args]);
+const replay = (table: string, ...args: string[]) =>
+  erase(['--table', table, '--erasures', `${own.name}-erasures`, '--replay', ...args]);
 
 /** Stores an inquiry of now. */
 const post = (sub: string, email: string, body = 'b') => own.add(0, { cognito_sub: sub, email, body });
@@ -54,6 +55,11 @@ const scan = (table?: string): Promise<Row[]> => own.scan(table);
 const rowsOf = async (sub: string, table = own.name): Promise<Row[]> =>
   (await scan(table)).filter(({ pk }) => String(pk).startsWith(`$inquiries#cognito_sub_${sub}#`));
 const erasures = (): Promise<Row[]> => scan(`${own.name}-erasures`);
+/** The key of a record, without the time. */
+const toRecordKey = (key: Buffer, sub: string): string => {
+  const hash = (text: string) => createHmac('sha256', key).update(text).digest('hex');
+  return `${hash('key id').slice(0, 16)}#${hash(sub)}#`;
+};
 const writeKey = (
   inquiry: StoredInquiry,
   options: Parameters<typeof writeIdempotencyKey>[2] = {},
@@ -127,18 +133,18 @@ it('with --yes deletes every row of the user under every email, expired ones too
   expect(await rowsOf(stranger.cognito_sub)).toHaveLength(2);
 });
 
-it('records a keyed hash of the user and the time, and neither the user nor an email', async () => {
+it('records a keyed hash of the user and the time as keys of rows, and neither the user nor an email', async () => {
   const { sub, email } = await makeUser();
   const { json } = await eraseUser(sub);
   const key = Buffer.from(readFileSync(keyFile, 'utf8'), 'base64');
   expect(key).toHaveLength(32);
   expect(statSync(keyFile).mode & 0o777).toBe(0o600);
-  const record = {
-    hash: createHmac('sha256', key).update(sub).digest('hex'),
-    erased_at: json.at(-1)?.['erased_at'],
-    key_id: expect.stringMatching(/^[\da-f]{16}$/) as unknown,
-  };
-  expect(await erasures()).toEqual([record]);
+  // Nothing but keys: no put can change a record. The first row was written before the rows were deleted.
+  const records = (await erasures()).toSorted((a, b) => String(a['hash']).localeCompare(String(b['hash'])));
+  expect(records).toEqual([
+    { hash: expect.stringContaining(toRecordKey(key, sub)) as unknown },
+    { hash: `${toRecordKey(key, sub)}${String(json.at(-1)?.['erased_at'])}` },
+  ]);
   expect(JSON.stringify(await erasures())).not.toContain(sub);
   expect(JSON.stringify(await erasures())).not.toContain(email);
   expect(readdirSync(own.folder).toSorted()).toEqual(['erasure-key', 'stack.json']);
@@ -313,12 +319,14 @@ describe('after a restore', () => {
     await replay(restored, '--yes');
     expect(await rowsOf(sub, restored)).toEqual([]);
 
-    // Recorded by a machine whose clock is ahead.
-    const [record] = await erasures();
-    const ahead = { ...record, erased_at: '2999-01-01T00:00:00.000Z' };
-    await own.client.send(new PutCommand({ TableName: `${own.name}-erasures`, Item: ahead }));
+    // Recorded by a machine whose clock is ahead, and by an earlier version.
+    const key = Buffer.from(readFileSync(keyFile, 'utf8'), 'base64');
+    const [key_id, hash] = toRecordKey(key, sub).split('#');
+    const Item = { hash, key_id, erased_at: '2999-01-01T00:00:00.000Z' };
+    await own.client.send(new PutCommand({ TableName: `${own.name}-erasures`, Item }));
     expect(await eraseUser(sub)).toMatchObject({ code: 0 });
-    expect(await erasures()).toEqual([ahead]);
+    await post(sub, email);
+    expect((await erase(['--replay', '--yes'])).json).toMatchObject([{ erasures: 1, deleted: 1 }]);
   });
 
   it('--replay replays what it can and fails when the key was replaced, and fails when it is lost', async () => {
@@ -451,11 +459,26 @@ describe('on a stage', () => {
     setPool('none');
   });
   const runOnStage = async (stage: string, args: readonly string[], options?: IoOptions) =>
-    toResult(await runInbox(['--stage', stage, '--table', own.name, 'erase', ...args], options));
+    toResult(
+      await runInbox(
+        [
+          '--stage',
+          stage,
+          '--table',
+          own.name,
+          '--erasures',
+          `inquiries-${stage}-erasures`,
+          'erase',
+          ...args,
+        ],
+        options,
+      ),
+    );
   const eraseOnStage = (stage: string, sub: string, ...args: string[]) =>
     runOnStage(stage, ['--sub', sub, '--yes', ...args]);
-  const recordOf = (key: Buffer, sub: string): unknown =>
-    expect.objectContaining({ hash: createHmac('sha256', key).update(sub).digest('hex') });
+  const recordOf = (key: Buffer, sub: string): unknown => ({
+    hash: expect.stringContaining(toRecordKey(key, sub)) as unknown,
+  });
 
   it('the first erasure creates the key as a SecureString, and later ones use it', async () => {
     const store = await startParameterStore();
@@ -463,13 +486,29 @@ describe('on a stage', () => {
       const { sub } = await makeUser();
       const { code, json, stderr } = await eraseOnStage('develop', sub);
       expect(json.at(-1)).toMatchObject({ deleted });
-      expect(stderr).toContain('npm run inbox -- --stage develop --table RESTORED erase --replay');
+      expect(stderr).toContain(
+        'npm run inbox -- --stage develop --table RESTORED --erasures inquiries-develop-erasures erase --replay',
+      );
       expect(code).toBe(0);
       const key = Buffer.from(store.value ?? '', 'base64');
       expect(await scan('inquiries-develop-erasures')).toContainEqual(recordOf(key, sub));
     }
     const Name = '/inquiries-develop/erasure-key';
     expect(store.puts).toEqual([{ Name, Type: 'SecureString', Value: store.value }]);
+  });
+
+  it('takes both tables and the key from the name of the service', async () => {
+    const store = await startParameterStore();
+    await createTable(own.engine, 'shop-develop');
+    await createErasuresTable(own.client, 'shop-develop-erasures');
+    const sub = randomUUID();
+    const args = ['--stage', 'develop', '--service', 'shop', 'erase', '--sub', sub, '--yes'];
+    const { code, stderr } = await runInbox(args);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('--stage develop --service shop --table')]);
+    const key = Buffer.from(store.value ?? '', 'base64');
+    expect(store.puts).toMatchObject([{ Name: '/shop-develop/erasure-key' }]);
+    expect(await scan('shop-develop-erasures')).toEqual([recordOf(key, sub)]);
+    expect(await scan('inquiries-develop-erasures')).not.toContainEqual(recordOf(key, sub));
   });
 
   it('uses the key that someone else has created at the same time', async () => {

@@ -423,10 +423,12 @@ describe('with a table', () => {
       const local = 'The table of the local stack does not exist; restart the stack with npm start.';
       expect(await run(['list'])).toEqual(failure(local));
       const restored = 'The table restored does not exist.';
-      expect(await run(['list', '--table', 'restored'])).toEqual(failure(restored));
+      expect(await run(['list', '--table', 'restored', '--erasures', 'e'])).toEqual(failure(restored));
       const release =
         'The table inquiries-release does not exist in this account and region; deploy the stage: npm run deploy -- release.';
       expect(await runInbox(['list', '--stage', 'release'])).toEqual(failure(release));
+      const shop = release.replace('inquiries-', 'shop-');
+      expect(await runInbox(['list', '--stage', 'release', '--service', 'shop'])).toEqual(failure(shop));
     });
 
     it('without the index is named in one line, with what to do', async () => {
@@ -442,7 +444,7 @@ describe('with a table', () => {
         [['--data', table.folder], 'restart the stack with npm start'],
       ] as const) {
         const expected = failure(`The table ${TableName} has no index by-time; ${remedy}.`);
-        expect(await runInbox([...place, '--table', TableName, 'list'])).toEqual(expected);
+        expect(await runInbox([...place, '--table', TableName, '--erasures', 'e', 'list'])).toEqual(expected);
       }
     });
   });
@@ -456,7 +458,7 @@ describe('with a table', () => {
     const identity = (arn: string) =>
       `<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>${arn}</Arn></GetCallerIdentityResult></GetCallerIdentityResponse>`;
     const runOnStage = (args: string[], stdin = '') =>
-      runInbox(['--stage', 'develop', '--table', table.name, ...args], { stdin });
+      runInbox(['--stage', 'develop', '--table', table.name, '--erasures', 'e', ...args], { stdin });
 
     it('answers as the user of the credentials, and says on standard error on which table', async () => {
       const { id } = await add(1);
@@ -508,6 +510,11 @@ describe('the command line', () => {
     [['list', 'extra'], /^Unexpected argument 'extra'/],
     [['list', '--stage'], /^Option '--stage <value>' argument missing/],
     [['list', '--stage', 'prod'], /^"prod" is not a stage; stages are develop, main and release\./],
+    [['list', '--table', 'x'], /^--table and --erasures belong together/],
+    [['erase', '--stage', 'main', '--table', 'foo-main', '--email', 'x'], /^--table and --erasures belong/],
+    [['erase', '--stage', 'main', '--erasures', 'x', '--replay'], /^--table and --erasures belong together/],
+    [['list', '--service', 'shop'], /^--service is for a stage/],
+    [['list', '--stage', 'main', '--service', 'shop-main'], /^"shop-main" is not the name of a service/],
     [['list', '--stage', 'main', '--as', 'x'], /^--as is for the local stack/],
     [['list', '--stage', 'main', '--data', 'x'], /^--data is for the local stack/],
     [['list', '--limit', '0'], /^--limit must be a whole number from 1 on/],

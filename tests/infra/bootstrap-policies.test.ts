@@ -1,6 +1,7 @@
 /**
  * The policies of infra/terraform/bootstrap. Terraform renders them from policies.tf, which needs neither a provider nor an
- * account. The tests compare actions and resources as text; what IAM makes of them is for AWS's own policy simulator.
+ * account. docs/roles.md lists all statements, and the tests compare them as text; what IAM makes of them is for AWS's own
+ * policy simulator.
  */
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,12 +11,12 @@ import { run, terraformEnv, terraformUnavailableReason } from '../../deploy/terr
 import { MODULE } from '../../lib/paths.ts';
 import { STAGES } from '../../lib/stages.ts';
 import type { Stage } from '../../lib/stages.ts';
+import { readText } from '../helpers/repository.ts';
 
 interface Statement {
   readonly Sid: string;
   readonly Effect: 'Allow' | 'Deny';
   readonly Action?: string | string[];
-  readonly NotAction?: string[];
   readonly Resource?: string | string[];
   readonly Condition?: Record<string, Record<string, string | string[]>>;
 }
@@ -27,11 +28,15 @@ interface Policies {
   readonly read: Record<Stage, Policy>;
   readonly deploy: Record<Stage, Policy>;
   readonly trust: Record<'deploy' | 'plan', Record<Stage, Policy>>;
+  readonly inbox: Record<`${Stage}-inbox` | `${Stage}-inbox-answer`, Policy>;
 }
 
 const account = '111122223333';
 const region = 'eu-central-1';
 const api_ids = { develop: ['aaaaaaaaaa'], main: ['bbbbbbbbbb'], release: ['cccccccccc'] };
+const health_check_arns = Object.fromEntries(
+  STAGES.map((stage) => [stage, [`arn:aws:route53:::healthcheck/of-${stage}`]]),
+);
 const github = { repository: 'octo/inquiries' };
 
 async function render(variables: object, locals: object = {}): Promise<Policies> {
@@ -44,8 +49,9 @@ async function render(variables: object, locals: object = {}): Promise<Policies>
       read: '${local.read_policies}',
       deploy: '${local.deploy_policies}',
       trust: '${local.trust_policies}',
+      inbox: '${local.inbox_policies}',
     };
-    const rest = { account, partition: 'aws', region, api_ids, ...locals };
+    const rest = { account, partition: 'aws', region, api_ids, health_check_arns, ...locals };
     writeFileSync(
       join(folder, 'test.tf.json'),
       JSON.stringify({ locals: rest, output: { policies: { value } } }),
@@ -70,7 +76,7 @@ if (!hasTerraform)
   process.stdout.write('\nSKIPPED: policies of the bootstrap, because terraform is not on the PATH.\n');
 const rendered = hasTerraform
   ? await render({ github, domains: { release: ['api.example.com', 'www.example.com'] } })
-  : ({ boundaries: {}, read: {}, deploy: {}, trust: {} } as Policies);
+  : ({ boundaries: {}, read: {}, deploy: {}, trust: {}, inbox: {} } as Policies);
 
 const listOf = (values: string | readonly string[] = []): readonly string[] => [values].flat();
 const statementsOf = (...policies: readonly (Policy | undefined)[]) =>
@@ -89,16 +95,9 @@ const without = (actions: readonly string[], patterns: readonly string[]) =>
   actions.filter((action) => !patterns.some((pattern) => matchesGlob(action, pattern)));
 
 const { develop } = rendered.boundaries;
-const boundaryArn = (stage: string) =>
-  `arn:aws:iam::${account}:policy/terraform-bootstrap/inquiries-${stage}-boundary-${region}`;
-const state = 'arn:aws:s3:::state-bucket/env:/develop/inquiries/terraform.tfstate';
 const iam = (resource: string) => `arn:aws:iam::${account}:${resource}`;
-const tagsOf = (key: string) => ({
-  StringEquals: { [`aws:${key}/service`]: 'inquiries', [`aws:${key}/stage`]: 'develop' },
-});
 
 describe.skipIf(!hasTerraform)('the roles of develop (skipped without terraform on the PATH)', () => {
-  const read = statementsOf(rendered.read.develop);
   const deploy = statementsOf(rendered.read.develop, rendered.deploy.develop);
 
   it('allow what a deployment needs, also by the boundary', () => {
@@ -108,7 +107,6 @@ describe.skipIf(!hasTerraform)('the roles of develop (skipped without terraform 
       'lambda:CreateFunction GetFunction UpdateFunctionCode UpdateFunctionConfiguration DeleteFunction ListVersionsByFunction AddPermission RemovePermission GetPolicy PublishVersion PutFunctionConcurrency DeleteFunctionConcurrency GetFunctionCodeSigningConfig TagResource UntagResource ListTags',
       'lambda:CreateAlias GetAlias UpdateAlias DeleteAlias ListAliases InvokeFunction CreateEventSourceMapping GetEventSourceMapping',
       'iam:CreateRole PutRolePolicy PutRolePermissionsBoundary GetRole UpdateRole UpdateAssumeRolePolicy DeleteRole TagRole UntagRole GetRolePolicy DeleteRolePolicy ListRolePolicies ListAttachedRolePolicies ListInstanceProfilesForRole PassRole',
-      'iam:CreatePolicy GetPolicy GetPolicyVersion CreatePolicyVersion ListPolicyVersions DeletePolicyVersion DeletePolicy TagPolicy UntagPolicy',
       'apigateway:GET POST PATCH DELETE',
       'logs:CreateLogGroup DeleteLogGroup PutRetentionPolicy PutMetricFilter DeleteMetricFilter DescribeMetricFilters TagResource UntagResource ListTagsForResource CreateLogDelivery GetLogDelivery UpdateLogDelivery DeleteLogDelivery ListLogDeliveries PutResourcePolicy DescribeResourcePolicies DescribeLogGroups',
       'cloudwatch:PutMetricAlarm DescribeAlarms PutDashboard',
@@ -118,7 +116,7 @@ describe.skipIf(!hasTerraform)('the roles of develop (skipped without terraform 
       'cognito-idp:CreateUserPool CreateUserPoolClient CreateUserPoolDomain UpdateUserPool DescribeUserPoolClient GetUserPoolMfaConfig SetUserPoolMfaConfig DeleteUserPool AdminCreateUser AdminSetUserPassword AdminInitiateAuth CreateManagedLoginBranding DescribeManagedLoginBranding',
       'acm:RequestCertificate DescribeCertificate DeleteCertificate',
       'route53:ListHostedZones GetChange CreateHealthCheck DeleteHealthCheck',
-      'ses:CreateEmailIdentity DeleteEmailIdentity GetEmailIdentity',
+      'ses:CreateEmailIdentity DeleteEmailIdentity GetEmailIdentity CreateConfigurationSet CreateConfigurationSetEventDestination GetConfigurationSetEventDestinations',
       'kms:CreateGrant',
     ]);
     expect(without(needed, allowed(deploy))).toEqual([]);
@@ -131,7 +129,7 @@ describe.skipIf(!hasTerraform)('the roles of develop (skipped without terraform 
       'logs:FilterLogEvents GetLogEvents',
       'sqs:ReceiveMessage SendMessage',
       'cognito-idp:ListUsers AdminGetUser',
-      'iam:AttachRolePolicy DeleteRolePermissionsBoundary CreateUser AddClientIDToOpenIDConnectProvider',
+      'iam:AttachRolePolicy DeleteRolePermissionsBoundary CreatePolicyVersion CreateUser AddClientIDToOpenIDConnectProvider',
       'sts:AssumeRole',
       'ses:SendEmail',
       'route53:ChangeResourceRecordSets DeleteHostedZone',
@@ -142,106 +140,6 @@ describe.skipIf(!hasTerraform)('the roles of develop (skipped without terraform 
     expect(without(refused, allowed(deploy))).toEqual(refused);
   });
 
-  it('are limited to the names of develop, to its tags, or to what has neither', () => {
-    const isOwn = (arn: string) =>
-      /[:/]inquiries-develop([-:/*]|$)/.test(arn) ||
-      arn.startsWith(state) ||
-      /^arn:aws:apigateway:eu-central-1::\/(apis|tags)/.test(arn);
-    const listOpen = (statements: readonly Statement[]) =>
-      statements
-        .filter(({ Effect, Condition }) => Effect === 'Allow' && Condition === undefined)
-        .filter(({ Resource }) => !listOf(Resource).every(isOwn))
-        .map(({ Sid }) => Sid);
-    expect(listOpen(statementsOf(develop))).toEqual(['State', 'Unnamed']);
-    expect(listOpen(deploy)).toEqual(['ReadUnnamed', 'State', 'StateBucket', 'WriteUnnamed']);
-    // What has neither names nor tags.
-    expect(find(rendered.deploy.develop, 'WriteUnnamed')?.Action).toEqual(
-      toActions([
-        'cloudfront:*CachePolicy *OriginAccessControl *ResponseHeadersPolicy CreateDistribution',
-        'logs:*LogDelivery PutResourcePolicy',
-        'route53:*HealthCheck ChangeTagsForResource',
-        'sns:SetSubscriptionAttributes Unsubscribe',
-      ]),
-    );
-    const stateArns = ['arn:aws:s3:::state-bucket', 'arn:aws:s3:::state-bucket/inquiries/terraform.tfstate'];
-    expect(find(develop, 'State')?.Resource).toEqual(stateArns);
-    expect(find(rendered.read.develop, 'State')?.Resource).toEqual([state, stateArns[1]]);
-    expect(find(rendered.deploy.develop, 'WriteState')).toMatchObject({
-      Action: 's3:PutObject',
-      Resource: state,
-    });
-  });
-
-  it.each([
-    ['PassRole', { StringEquals: { 'iam:PassedToService': 'lambda.amazonaws.com' } }],
-    ['ServiceLinkedRole', { StringEquals: { 'iam:AWSServiceName': 'ops.apigateway.amazonaws.com' } }],
-    ['Grants', { Bool: { 'kms:GrantIsForAWSResource': 'true' } }],
-    ['CreateTagged', tagsOf('RequestTag')],
-    ['WriteTagged', tagsOf('ResourceTag')],
-    ['ReadTagged', tagsOf('ResourceTag')],
-    [
-      'Streams',
-      {
-        ArnLike: {
-          'lambda:FunctionArn': ['', ':*', '-*'].map(
-            (suffix) => `arn:aws:lambda:${region}:${account}:function:inquiries-develop${suffix}`,
-          ),
-        },
-      },
-    ],
-  ])('allow %s on their condition only', (sid, condition) => {
-    expect(deploy.find(({ Sid }) => Sid === sid)?.Condition).toEqual(condition);
-  });
-
-  it('deny by the boundary other stages, roles without the boundary, and changes of the bootstrap', () => {
-    const denied = develop.Statement.filter(({ Effect }) => Effect === 'Deny');
-    const otherTag = (tag: string, value: string) => ({
-      NotAction: ['kms:*', 'ses:SendEmail'],
-      Resource: '*',
-      Condition: {
-        Null: { [`aws:ResourceTag/${tag}`]: 'false' },
-        StringNotEquals: { [`aws:ResourceTag/${tag}`]: value },
-      },
-    });
-    const gateway = `arn:aws:apigateway:${region}::`;
-    const Effect = 'Deny';
-    const expected = [
-      { Sid: 'OtherService', Effect, ...otherTag('service', 'inquiries') },
-      { Sid: 'OtherStage', Effect, ...otherTag('stage', 'develop') },
-      {
-        Sid: 'Bootstrap',
-        Effect,
-        Action: 'iam:*',
-        Resource: ['oidc-provider/*', 'policy/terraform-bootstrap/*', 'role/terraform-bootstrap/*'].map(iam),
-      },
-      { Sid: 'BoundariesStay', Effect, Action: 'iam:DeleteRolePermissionsBoundary', Resource: '*' },
-      {
-        Sid: 'BoundedRolesOnly',
-        Effect,
-        Action: toActions(['iam:AttachRolePolicy CreateRole PutRolePermissionsBoundary PutRolePolicy']),
-        Resource: '*',
-        Condition: { StringNotEquals: { 'iam:PermissionsBoundary': boundaryArn('develop') } },
-      },
-      {
-        Sid: 'OtherApis',
-        Effect,
-        Action: 'apigateway:*',
-        Resource: ['bbbbbbbbbb', 'cccccccccc'].flatMap((id) => [
-          `${gateway}/apis/${id}*`,
-          `${gateway}/tags/*${id}*`,
-        ]),
-      },
-    ];
-    expect(denied).toEqual(expected);
-  });
-
-  it('that only plan read the configuration, and write nothing but the lock', () => {
-    const writes = read.filter(({ Action }) =>
-      listOf(Action).some((action) => !/:(Get|List|Describe|GET)/.test(action)),
-    );
-    expect(writes.map(({ Sid, Resource }) => [Sid, Resource])).toEqual([['Lock', `${state}.tflock`]]);
-  });
-
   it('have functions that may use the tables, the logs and the queue of develop by the boundary', () => {
     const needed = [
       `arn:aws:dynamodb:${region}:${account}:table/inquiries-develop/*`,
@@ -250,11 +148,62 @@ describe.skipIf(!hasTerraform)('the roles of develop (skipped without terraform 
     ];
     expect(find(develop, 'Named')?.Resource).toEqual(expect.arrayContaining(needed));
     const other = ['kms:Decrypt', 'ses:SendEmail', 'xray:PutTraceSegments'];
-    expect(without(other, listOf(find(develop, 'Unnamed')?.Action))).toEqual([]);
+    expect(without(other, allowed(statementsOf(develop)))).toEqual([]);
   });
 });
 
+/** A statement as a row of docs/roles.md, with placeholders. */
+function toRow(policy: string, stage: Stage, { Sid, Effect, Action, Resource, Condition = {} }: Statement) {
+  const services = Object.groupBy(listOf(Action), (action) => action.replace(/:.*/, ''));
+  const actions = Object.entries(services).map(
+    ([service, list = []]) => `${service}:${list.map((action) => action.replace(/.*:/, '')).join(' ')}`,
+  );
+  const conditions = Object.entries(Condition).flatMap(([operator, keys]) =>
+    Object.entries(keys).map(([key, values]) => `${operator} ${key} ${listOf(values).join(' ')}`),
+  );
+  const cells = [actions, listOf(Resource), conditions].map((cell) =>
+    cell.map((part) => `\`${part}\``).join(', '),
+  );
+  const text = [policy, Sid, Effect.toLowerCase(), ...cells]
+    .join(' | ')
+    .replaceAll(new RegExp(`\\b${stage}\\b`, 'g'), 'STAGE')
+    .replaceAll(api_ids[stage][0] ?? '', 'API_ID')
+    .replaceAll(/(?<=inquiries-)(develop|main|release)|(?<=of-)(develop|main|release)/g, 'OTHER');
+  return text
+    .replaceAll('arn:aws:', '')
+    .replaceAll(account, 'ACCOUNT')
+    .replaceAll(region, 'REGION')
+    .replaceAll(/inquiries(?=-STAGE|`)/g, 'NAME');
+}
+
 describe.skipIf(!hasTerraform)('the policies (skipped without terraform on the PATH)', () => {
+  it('have the statements that docs/roles.md lists, and no others, in every stage', async () => {
+    const { boundaries, read, deploy, inbox } = await render({ github });
+    const stagesOf = new Map<string, Stage[]>();
+    for (const stage of STAGES) {
+      const policies = {
+        boundary: boundaries[stage],
+        read: read[stage],
+        deploy: deploy[stage],
+        inbox: inbox[`${stage}-inbox`],
+        'inbox-answer': inbox[`${stage}-inbox-answer`],
+      };
+      for (const [name, policy] of Object.entries(policies))
+        for (const statement of policy.Statement) {
+          const row = toRow(name, stage, statement);
+          stagesOf.set(row, [...(stagesOf.get(row) ?? []), stage]);
+        }
+    }
+    const rows = [...stagesOf].map(
+      ([row, stages]) => `| ${stages.length === STAGES.length ? 'all' : stages.join(', ')} | ${row} |`,
+    );
+    const listed = readText('docs/roles.md').match(/^\| (all|develop|main|release).*$/gm) ?? [];
+    expect(rows.toSorted()).toEqual(listed.toSorted());
+    // IAM refuses a policy with another kind, such as a wildcard.
+    const kinds = rows.flatMap((row) => [...row.matchAll(/iam::ACCOUNT:([^/`]+)/g)].map(([, kind]) => kind));
+    expect(new Set(kinds)).toEqual(new Set(['policy', 'role']));
+  });
+
   it('let a stage set up the domains that are listed for it, and no others', () => {
     const names = ['api.example.com', 'www.example.com'];
     for (const policy of [rendered.deploy.release, rendered.boundaries.release]) {
@@ -275,7 +224,7 @@ describe.skipIf(!hasTerraform)('the policies (skipped without terraform on the P
       listOf(find(policy, 'Gateway')?.Resource).filter((arn) => arn.startsWith(gateway));
     expect(listDomains(rendered.boundaries.release)).toEqual([
       gateway,
-      ...names.flatMap((name) => [`${gateway}/${name}`, `${gateway}/${name}/*`]),
+      ...names.map((name) => `${gateway}/${name}*`),
     ]);
     expect([listDomains(develop), find(develop, 'Records')]).toEqual([[], undefined]);
   });
@@ -315,12 +264,20 @@ describe.skipIf(!hasTerraform)('the policies (skipped without terraform on the P
     const ids = { owner_id: '1'.repeat(12), repository_id: '2'.repeat(12) };
     const longest = await render(
       {
-        name: 'n'.repeat(34),
+        name: 'n'.repeat(32),
         bucket: 'b'.repeat(63),
         github: { repository: `${'o'.repeat(39)}/${'r'.repeat(100)}`, ...ids },
         domains: { release: ['a'.repeat(60), 'b'.repeat(60)].map((label) => `${label}.example.com`) },
       },
-      { region: 'ap-southeast-2' },
+      {
+        region: 'ap-southeast-2',
+        health_check_arns: Object.fromEntries(
+          STAGES.map((stage) => [
+            stage,
+            ['form', 'api'].map((use) => `arn:aws:route53:::healthcheck/${use.padEnd(36)}`),
+          ]),
+        ),
+      },
     );
     const size = (policy: Policy) => JSON.stringify(policy).length;
     for (const stage of STAGES) {

@@ -2,6 +2,7 @@
 import { globSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { ROOT } from '../../lib/paths.ts';
+import { isServiceName } from '../../lib/stages.ts';
 import { tableDefinition } from '../../local/database/table.ts';
 import { operations } from '../../src/app.ts';
 import { createDeliveryEntity, createQuotaEntity } from '../../src/entities/delivery.ts';
@@ -91,7 +92,7 @@ describe('the module', () => {
       matches(readText(file), /"dynamodb:LeadingKeys" = (\[.*?\]|".*?")/g).flatMap((list) =>
         matches(list, /"([^"]*)\*"/g),
       );
-    const [rates, mailer, operators] = ['function.tf', 'mailer.tf', 'operators.tf'].map((file) =>
+    const [rates, mailer, operators] = ['function.tf', 'mailer.tf', 'bootstrap/policies.tf'].map((file) =>
       keysOf(`infra/terraform/${file}`),
     );
     const owner = { cognito_sub: '1daae433-47cc-48ff-bf9b-73f530b9d7bc', email: 'ana@example.com' };
@@ -106,7 +107,9 @@ describe('the module', () => {
     expect([inquiry, delivery, quota].map(({ Key }) => prefixesOf(mailer, Key.pk))).toEqual([0, 1, 1]);
     expect([inquiry, delivery, quota].map(({ Key }) => prefixesOf(operators, Key.pk))).toEqual([1, 0, 0]);
     expect([inquiry, delivery, quota].map(({ Key }) => prefixesOf(rates, Key.pk))).toEqual([0, 0, 1]);
-    expect([rates, mailer, operators]).toMatchObject([{ length: 1 }, { length: 2 }, { length: 1 }]);
+    // Of operators: answers, and records of erasures, whose keys are the whole record (inbox/erasures.ts).
+    expect(operators).toEqual(['$inquiries#cognito_sub_', '*#']);
+    expect([rates, mailer]).toMatchObject([{ length: 1 }, { length: 2 }]);
   });
 
   it('sets cache-control on the successful responses of all operations', () => {
@@ -182,6 +185,42 @@ it('guard.tf lists every resource that no other depends on, so that terraform de
   );
 });
 
+it('keeps the state encrypted and locked, its bucket from being destroyed, and ignores no change', () => {
+  const bootstrap = globSync('infra/terraform/bootstrap/*.tf', { cwd: ROOT }).map(readText).join('\n');
+  for (const module of [source, bootstrap]) {
+    const [backend = ''] = matches(module, /^ {2}backend "s3" \{\n(.*?)^ {2}\}/gms);
+    expect(backend).toMatch(/^ +encrypt += true$/m);
+    expect(backend).toMatch(/^ +use_lockfile += true$/m);
+    expect(module).not.toContain('ignore_changes');
+  }
+  const [bucket = ''] = matches(bootstrap, /^resource "aws_s3_bucket" "state" \{\n(.*?)^\}/gms);
+  expect(bucket).toMatch(/^ +prevent_destroy = true$/m);
+});
+
+it('has one rule for the name of a service, in both modules and in the commands', () => {
+  const rules = ['', 'bootstrap/'].map((folder) => {
+    const variables = readText(`infra/terraform/${folder}variables.tf`);
+    return matches(variables, /^variable "name" \{\n.*?^ {2}validation \{\n(.*?)^ {2}\}/gms).join();
+  });
+  expect(rules[0]).toContain('regex(');
+  expect(rules[1]).toBe(rules[0]);
+  const [is = '', isNot = ''] = matches(rules[0] ?? '', /regex\("(.*?)",/g);
+  const names = [
+    'ab',
+    'a',
+    'n'.repeat(32),
+    'n'.repeat(33),
+    'A',
+    '1a',
+    'foo-main',
+    'foo-develop-x',
+    'foo-mainframe',
+  ].concat(['my-cognito', 'paws', 'amazon1', 'inquiries', 'release']);
+  const accepted = names.filter((name) => new RegExp(is).test(name) && !new RegExp(isNot).test(name));
+  expect(accepted).toEqual(['ab', 'n'.repeat(32), 'foo-mainframe', 'inquiries', 'release']);
+  expect(names.filter(isServiceName)).toEqual(accepted);
+});
+
 it('docs/runbook.md explains every alarm, under its own name', () => {
   const alarms = [
     ...matches(source, /^ {4}([a-z0-9-]+) = \{\n {6}description = /gm),
@@ -192,7 +231,7 @@ it('docs/runbook.md explains every alarm, under its own name', () => {
 });
 
 it('docs/security-policies.md lists the policies that tests cite as held, and no others', () => {
-  const policies = /\b(?:CKV2?_AWS_\d+|AVD-AWS-\d{4})\b/g;
+  const policies = /\b(?:CKV2?_AWS_\d+|AVD-AWS-\d{4}|Cognito\.\d)\b/g;
   const tests = globSync(['infra/terraform/tests/*.tftest.hcl', 'tests/infra/module.test.ts'], {
     cwd: ROOT,
   });

@@ -8,7 +8,7 @@ import { createOwnStore, describeOnEngines } from '../helpers/engines.ts';
 import { INQUIRY, makeCall } from '../helpers/events.ts';
 import { readText } from '../helpers/repository.ts';
 
-const policies = readText('infra/terraform/operators.tf');
+const policies = readText('infra/terraform/bootstrap/policies.tf');
 const wordsIn = (text: string): string[] => text.match(/[\w:]+/g) ?? [];
 const actionsOf = (sid: string, text = policies): string[] =>
   wordsIn(new RegExp(`\\b${sid}"? =>? \\{[^{}]*?Action\\s+= (.*)`).exec(text)?.[1] ?? '');

@@ -80,6 +80,7 @@ describe.skipIf(!hasTerraform)(
         domain: { name: 'api.example.com' },
         site_domain: { name: 'example.com' },
       },
+      { sign_up: false, totp: true, tracing: false, probe: true, inbox: { ...inbox, pool_mail: false } },
       {
         ...own,
         site_domain: { name: 'www.example.com' },
@@ -109,9 +110,10 @@ describe.skipIf(!hasTerraform)(
           inquiries_per_hour: 0,
           inbox: { ...inbox, to: 'nobody', mails_per_hour: 0, identity: 'example.org', language: 'it' },
           form: {},
+          sign_up: false,
           domain: { name: 'https://a.b', certificate_arn },
         },
-        `issuer must | audience | cors_origin | log_retention_days | throttling |
+        `issuer must | sign_up and totp | audience | cors_origin | log_retention_days | throttling |
 form needs | reserved_concurrency | alarm_email | table_kms_key_arn | pitr_days |
 retention_days | inquiries_per_hour | inbox.to | inbox.mails_per_hour |
 inbox.identity | inbox.language | domain and site_domain need`,
@@ -229,10 +231,32 @@ domain and site_domain must be in the hosted_zone`,
       expect(await refusals({ stages }, workspace)).toEqual(expected);
     });
 
+    // guard.tf alone: its provisioner is the same, and terraform_data needs no provider.
+    it.each([true, false])(
+      'destroys a stage with deletion protection %s only without it',
+      async (isProtected) => {
+        const guarded = mkdtempSync(join(tmpdir(), 'infra-guard-'));
+        const guard = readText('infra/terraform/guard.tf').replace(/depends_on = \[.*?\]/s, '');
+        const locals = { stage: 'main', deletion_protection_enabled: isProtected };
+        writeFileSync(join(guarded, 'guard.tf'), guard);
+        writeFileSync(join(guarded, 'locals.tf.json'), JSON.stringify({ locals }));
+        const terraform = async (command: string) =>
+          run('terraform', [command, '-auto-approve', '-no-color'], {
+            cwd: guarded,
+            env: terraformEnv({ TF_WORKSPACE: undefined }),
+          });
+        expect((await terraform('apply')).code).toBe(0);
+        const { code, output } = await terraform('destroy');
+        const isStopped = output.includes('local-exec provisioner error');
+        expect([code, isStopped]).toEqual(isProtected ? [1, true] : [0, false]);
+        rmSync(guarded, { recursive: true });
+      },
+    );
+
     it('refuses other variables', async () => {
-      const variables = { stages: { develop: own }, runtime: 'nodejs20.x', name: 'Inquiries' };
+      const variables = { stages: { develop: own }, runtime: 'nodejs20.x', name: 'foo-main' };
       expect((await refusals(variables)).toSorted()).toEqual([
-        'A name is 2 to 32 lower-case letters, digits and hyphens and begins with a letter, not "Inquiries".',
+        expect.stringMatching(/^A name is 2 to 32 .* not "foo-main"\.$/),
         'A runtime is Node.js 22 or later, such as nodejs24.x, not "nodejs20.x".',
       ]);
     });

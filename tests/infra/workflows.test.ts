@@ -40,6 +40,14 @@ it('every day the branch of each stage is compared with the stage, by a role tha
   expect(drift).toContain('TF_CLI_ARGS_plan: -lock=false');
 });
 
+it('every night the packages are audited, and Dependabot proposes no version of the last week', () => {
+  expect(drift).toContain('- run: npm audit --omit=dev\n');
+  expect(drift).toContain('- run: npm audit signatures\n');
+  const updates = readText('.github/dependabot.yml').split('  - package-ecosystem: ').slice(1);
+  expect(updates.map((update) => update.split('\n')[0])).toEqual(['github-actions', 'npm']);
+  for (const update of updates) expect(update).toMatch(/cooldown:\n +default-days: 7\n/);
+});
+
 it('a pull request runs .ci/run, every check of the infrastructure and the apply test', () => {
   expect(check).toMatch(/^on:\n {2}pull_request:/m);
   expect(check).toContain('run: .ci/run');

@@ -45,6 +45,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
           FromEmailAddress: INBOX.INBOX_FROM,
           Destination: { ToAddresses: [INBOX.INBOX_TO] },
           ReplyToAddresses: ['ana@example.com'],
+          ConfigurationSetName: 'inquiries-develop',
           Content: {
             Simple: {
               Subject: { Charset: 'UTF-8', Data: '[inquiries develop] Lamp' },

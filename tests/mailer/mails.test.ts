@@ -232,6 +232,7 @@ describe('the settings', () => {
     expect(parseMailerConfig(ENV)).toEqual(settings);
     expect(parseMailerConfig({ ...ENV, MAIL_LANGUAGE: 'ar' }).language).toBe('ar');
     expect(parseMailerConfig({ ...ENV, MAILS_PER_HOUR: '1000' }).mailsPerHour).toBe(1_000);
+    expect(parseMailerConfig({ ...ENV, CONFIGURATION_SET: 'set' }).configurationSet).toBe('set');
   });
 
   it.each([

@@ -47,7 +47,7 @@ resource "aws_iam_role" "plan" {
 
   name        = "${var.name}-${each.key}-plan-${local.region}"
   path        = local.path
-  description = "Plans the stage ${each.key} from GitHub, and changes nothing but the lock of its state."
+  description = "Plans the stage ${each.key} from GitHub, and changes nothing."
 
   assume_role_policy   = jsonencode(local.trust_policies.plan[each.key])
   permissions_boundary = local.boundary_arns[each.key]

@@ -7,15 +7,46 @@ locals {
   partition = data.aws_partition.current.partition
   region    = data.aws_region.current.id
 
-  # APIs of each stage that exist when this is applied. They have no names in IAM, and their routes and integrations have no
-  # tags; so the other stages' roles are denied these ids. Apply again after the first deployment of a stage.
+  # Of each stage, as far as they exist when this is applied: they have no names in IAM, and their routes and integrations, or
+  # they themselves, no tags. Apply again after the first deployment of a stage.
   api_ids = { for stage, apis in data.aws_apigatewayv2_apis.stage : stage => sort(apis.ids) }
+  health_check_arns = {
+    for stage, found in data.aws_resourcegroupstaggingapi_resources.health_checks : stage => sort(found.resource_tag_mapping_list[*].resource_arn)
+  }
 }
 
 data "aws_apigatewayv2_apis" "stage" {
   for_each = var.github == null ? [] : local.stages
 
   tags = { service = var.name, stage = each.key }
+}
+
+# Route 53 is in every region, its tags are in this one.
+data "aws_resourcegroupstaggingapi_resources" "health_checks" {
+  for_each = var.github == null ? [] : local.stages
+  provider = aws.us_east_1
+
+  resource_type_filters = ["route53:healthcheck"]
+
+  tag_filter {
+    key    = "service"
+    values = [var.name]
+  }
+
+  tag_filter {
+    key    = "stage"
+    values = [each.key]
+  }
+}
+
+resource "aws_iam_policy" "inbox" {
+  for_each = local.inbox_policies
+
+  name        = "${var.name}-${each.key}-${local.region}"
+  path        = local.path
+  description = endswith(each.key, "-answer") ? "All verbs of npm run inbox but erase." : "All verbs of npm run inbox, and sending mails again."
+
+  policy = jsonencode(each.value)
 }
 
 # `npm run bootstrap` creates it, because the state of this module is in it, too.

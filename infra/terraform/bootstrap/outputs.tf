@@ -10,3 +10,8 @@ output "github_roles" {
     { for stage, role in aws_iam_role.plan : "${stage}-plan" => role.arn },
   )
 }
+
+output "inbox_policy_arns" {
+  description = "Policies for operators: STAGE-inbox for every verb of npm run inbox, STAGE-inbox-answer for every verb but erase."
+  value       = { for name, policy in aws_iam_policy.inbox : name => policy.arn }
+}

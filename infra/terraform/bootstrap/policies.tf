@@ -1,12 +1,10 @@
-# Policies of the roles that GitHub assumes. This file has locals only, so that tests evaluate them without an account. It
-# reads local.account, local.partition, local.region and local.api_ids.
+# Policies of the roles that GitHub assumes, and of operators. This file has locals only, so that tests evaluate them without an
+# account. It reads local.account, local.partition, local.region, local.api_ids and local.health_check_arns. docs/roles.md lists
+# every statement, and what these policies do not separate.
 #
-# Three policies per stage: the boundary limits the roles `deploy` and `plan` and every role that `deploy` creates; `read` is attached
-# to both roles, `deploy` to the role of that name. Neither role may read items of the tables. But whoever may deploy a function may have it read
-# them: the boundary keeps that to the tables of the stage.
-#
-# What these policies do not separate: CloudFront's origin access controls and response headers policies, Route 53's health
-# checks and SNS subscriptions have neither tags nor names in IAM. A role of one stage can change those of another.
+# For GitHub, three policies per stage: the boundary limits the roles `deploy` and `plan` and every role that `deploy` creates;
+# `read` is attached to both roles, `deploy` to the role of that name. Neither role may read items of the tables. But whoever may
+# deploy a function may have it read them: the boundary keeps that to the tables of the stage.
 
 locals {
   stages = toset(["develop", "main", "release"])
@@ -44,32 +42,28 @@ locals {
   named_arns = {
     for stage in local.stages : stage => concat(
       local.function_arns[stage],
-      [local.role_arns[stage], "${local.iam}:policy/${var.name}-${stage}-*"],
+      [local.role_arns[stage]],
       [for suffix in ["", "/*", "-*"] : "arn:${local.partition}:dynamodb:${local.region}:${local.account}:table/${var.name}-${stage}${suffix}"],
       [for suffix in ["", ":*", "-*"] : "arn:${local.partition}:logs:${local.region}:${local.account}:log-group:/aws/*/${var.name}-${stage}${suffix}"],
-      [for suffix in ["", "-*"] : "arn:${local.partition}:cloudwatch::${local.account}:dashboard/${var.name}-${stage}${suffix}"],
       [for region in local.regions : "arn:${local.partition}:cloudwatch:${region}:${local.account}:alarm:${var.name}-${stage}-*"],
       [for region in local.regions : "arn:${local.partition}:sns:${region}:${local.account}:${var.name}-${stage}-*"],
       [
+        "arn:${local.partition}:cloudwatch::${local.account}:dashboard/${var.name}-${stage}",
         "arn:${local.partition}:sqs:${local.region}:${local.account}:${var.name}-${stage}-*",
-        "arn:${local.partition}:cloudfront::${local.account}:function/${var.name}-${stage}-*",
+        "arn:${local.partition}:ses:${local.region}:${local.account}:configuration-set/${var.name}-${stage}",
       ],
     )
   }
 
+  # Routes and integrations have no tags: a stage's roles may change the APIs that exist when this is applied, by their ids.
   gateway = "arn:${local.partition}:apigateway:${local.region}::"
   gateway_arns = {
-    for stage in local.stages : stage => concat(
-      [for path in ["/apis", "/apis/*", "/tags/*"] : "${local.gateway}${path}"],
-      length(lookup(var.domains, stage, [])) == 0 ? [] : ["${local.gateway}/domainnames"],
-      flatten([for name in lookup(var.domains, stage, []) : ["${local.gateway}/domainnames/${name}", "${local.gateway}/domainnames/${name}/*"]]),
-    )
-  }
-  foreign_api_arns = {
-    for stage in local.stages : stage => flatten([
-      for other, ids in local.api_ids : [for id in ids : ["${local.gateway}/apis/${id}*", "${local.gateway}/tags/*${id}*"]]
-      if other != stage
-    ])
+    for stage in local.stages : stage => [for path in concat(
+      ["/apis"],
+      flatten([for id in lookup(local.api_ids, stage, []) : ["/apis/${id}*", "/tags/*${id}*"]]),
+      length(lookup(var.domains, stage, [])) == 0 ? [] : ["/domainnames"],
+      flatten([for name in lookup(var.domains, stage, []) : ["/domainnames/${name}*"]]),
+    ) : "${local.gateway}${path}"]
   }
 
   dns_statements = {
@@ -89,8 +83,43 @@ locals {
     ]
   }
 
-  tagged  = { for stage in local.stages : stage => { StringEquals = { "aws:ResourceTag/service" = var.name, "aws:ResourceTag/stage" = stage } } }
-  tagging = { for stage in local.stages : stage => { StringEquals = { "aws:RequestTag/service" = var.name, "aws:RequestTag/stage" = stage } } }
+  tagged = { for stage in local.stages : stage => { StringEquals = { "aws:ResourceTag/service" = var.name, "aws:ResourceTag/stage" = stage } } }
+
+  # In the boundary and in `deploy`.
+  shared_statements = {
+    for stage in local.stages : stage => concat(local.dns_statements[stage], [for sid, statement in {
+      # A resource that has other tags cannot be given the stage's.
+      CreateTagged = {
+        Action = [
+          "acm:AddTagsToCertificate", "acm:RequestCertificate",
+          "cloudfront:TagResource",
+          "cognito-idp:CreateUserPool", "cognito-idp:TagResource",
+          "lambda:TagResource",
+          "ses:CreateEmailIdentity", "ses:TagResource",
+        ]
+        Resource = "*"
+        Condition = {
+          StringEquals         = { "aws:RequestTag/service" = var.name, "aws:RequestTag/stage" = stage }
+          StringEqualsIfExists = { "aws:ResourceTag/service" = var.name, "aws:ResourceTag/stage" = stage }
+        }
+      }
+      Streams = {
+        Action    = "lambda:*EventSourceMapping"
+        Resource  = "*"
+        Condition = { ArnLike = { "lambda:FunctionArn" = "${local.function_arns[stage][0]}-mailer" } }
+      }
+      HealthChecks = {
+        Action   = "route53:*HealthCheck"
+        Resource = lookup(local.health_check_arns, stage, [])
+      }
+    } : merge({ Sid = sid, Effect = "Allow" }, statement) if length(statement.Resource) > 0])
+  }
+  write_unnamed_actions = [
+    "cloudfront:*OriginAccessControl", "cloudfront:*ResponseHeadersPolicy", "cloudfront:CreateDistribution",
+    "logs:*LogDelivery", "logs:PutResourcePolicy",
+    "route53:ChangeTagsForResource", "route53:CreateHealthCheck",
+    "sns:SetSubscriptionAttributes", "sns:Unsubscribe",
+  ]
 
   boundaries = {
     for stage in local.stages : stage => {
@@ -98,8 +127,8 @@ locals {
       Statement = concat(
         [for sid, statement in {
           Named = {
-            Action   = ["cloudwatch:*", "dynamodb:*", "iam:*", "lambda:*", "logs:*", "s3:*", "sns:*", "sqs:*"]
-            Resource = concat(local.named_arns[stage], local.site_arns[stage], ["${local.state_arns[stage]}*"])
+            Action   = ["cloudwatch:*", "dynamodb:*", "iam:*", "lambda:*", "logs:*", "s3:*", "ses:*", "sns:*", "sqs:*"]
+            Resource = concat(local.named_arns[stage], ["${local.site_arns[stage][0]}*", "${local.state_arns[stage]}*"])
           }
           State = {
             Action   = ["s3:GetObject", "s3:ListBucket"]
@@ -109,52 +138,51 @@ locals {
             Action   = "apigateway:*"
             Resource = local.gateway_arns[stage]
           }
+          Tagged = {
+            Action    = ["acm:*", "cloudfront:*", "cognito-idp:*", "ses:*"]
+            Resource  = "*"
+            Condition = local.tagged[stage]
+          }
+          # A mailer may send by an identity that another stage created, or that someone has given the tag.
+          Mail = {
+            Action    = "ses:SendEmail"
+            Resource  = "*"
+            Condition = { StringEquals = { "aws:ResourceTag/service" = var.name } }
+          }
+          # A table may use a key of other owners.
+          Keys = {
+            Action    = "kms:*"
+            Resource  = "*"
+            Condition = { StringEquals = { "kms:ViaService" = "dynamodb.${local.region}.amazonaws.com" } }
+          }
+          # At most 6,144 characters are left for all of this.
           Unnamed = {
-            Action = [
-              "acm:*", "cloudfront:*", "cognito-idp:*", "ses:*",
-              "cloudwatch:DescribeAlarms", "cloudwatch:GetMetricData",
-              "iam:CreateServiceLinkedRole",
-              "kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*",
-              "lambda:*EventSourceMapping*", "lambda:ListTags", "lambda:TagResource", "lambda:UntagResource",
-              "logs:*LogDeliver*", "logs:*ResourcePolic*", "logs:DescribeLogGroups",
-              "route53:*HealthCheck*", "route53:ChangeTagsForResource", "route53:Get*", "route53:List*",
-              "sns:*Subscription*", "sns:Unsubscribe",
-              "xray:Put*",
-            ]
+            Action = concat(local.write_unnamed_actions, [
+              "cloudfront:Get*", "cloudfront:List*", "cloudwatch:DescribeAlarms", "cognito-idp:DescribeUserPoolDomain",
+              "iam:CreateServiceLinkedRole", "lambda:GetEvent*", "lambda:List*",
+              "logs:Describe*", "logs:ListLogD*",
+              "route53:Get*", "route53:List*", "ses:Get*", "ses:List*", "sns:GetSubscriptionAttributes", "xray:Put*",
+            ])
             Resource = "*"
           }
         } : merge({ Sid = sid, Effect = "Allow" }, statement)],
-        local.dns_statements[stage],
-        # A mailer may send by an identity that another stage created, and a table may use a key of other owners.
-        [for tag, value in { service = var.name, stage = stage } : {
-          Sid                        = "Other${title(tag)}"
-          Effect                     = "Deny"
-          NotAction                  = ["kms:*", "ses:SendEmail"]
-          Resource                   = "*"
-          Condition = {
-            Null            = { "aws:ResourceTag/${tag}" = "false" }
-            StringNotEquals = { "aws:ResourceTag/${tag}" = value }
-          }
-        }],
+        local.shared_statements[stage],
         [for sid, statement in {
           # Otherwise a role could be created that may do more than the one that creates it.
-          BoundedRolesOnly = {
+          BoundedRoles = {
             Action    = ["iam:AttachRolePolicy", "iam:CreateRole", "iam:PutRolePermissionsBoundary", "iam:PutRolePolicy"]
             Resource  = "*"
             Condition = { StringNotEquals = { "iam:PermissionsBoundary" = local.boundary_arns[stage] } }
           }
-          BoundariesStay = { Action = "iam:DeleteRolePermissionsBoundary", Resource = "*" }
-          Bootstrap = {
-            Action   = "iam:*"
-            Resource = [for name in ["oidc-provider/*", "policy${local.path}*", "role${local.path}*"] : "${local.iam}:${name}"]
+          Bootstrap = { Action = "iam:*", Resource = [for kind in ["policy", "role"] : "${local.iam}:${kind}${local.path}*"] }
+          # UpdateTable switches off deletion protection, and IAM has no condition on that; UpdateContinuousBackups, the backups.
+          Never = {
+            Action = concat(["iam:DeleteRolePermissionsBoundary"], stage == "develop" ? [] : [
+              "cognito-idp:DeleteUserPool", "dynamodb:DeleteTable", "dynamodb:UpdateContinuousBackups", "dynamodb:UpdateTable",
+            ])
+            Resource = "*"
           }
         } : merge({ Sid = sid, Effect = "Deny" }, statement)],
-        [for arns in [local.foreign_api_arns[stage]] : {
-          Sid      = "OtherApis"
-          Effect   = "Deny"
-          Action   = "apigateway:*"
-          Resource = arns
-        } if length(arns) > 0],
       )
     }
   }
@@ -172,19 +200,14 @@ locals {
           Action   = "s3:GetObject"
           Resource = [local.state_arns[stage], "${local.state_bucket_arn}/${local.state_key}"]
         }
-        # A plan locks the state, too.
-        Lock = {
-          Action   = ["s3:DeleteObject", "s3:GetObject", "s3:PutObject"]
-          Resource = "${local.state_arns[stage]}.tflock"
-        }
         ReadNamed = {
           Action = [
-            "cloudfront:DescribeFunction", "cloudfront:GetFunction",
             "cloudwatch:GetDashboard", "cloudwatch:ListTagsForResource",
             "dynamodb:Describe*", "dynamodb:ListTagsOfResource",
             "iam:Get*", "iam:List*",
             "lambda:Get*", "lambda:List*",
             "logs:DescribeMetricFilters", "logs:ListTags*",
+            "ses:GetConfigurationSet*", "ses:ListTagsForResource",
             "sns:GetTopicAttributes", "sns:List*",
             "sqs:GetQueue*", "sqs:ListQueueTags",
           ]
@@ -201,11 +224,9 @@ locals {
         # Configuration of what has no names, and lists. `*UserPool*` does not match the actions on users.
         ReadUnnamed = {
           Action = [
-            "acm:DescribeCertificate", "acm:GetCertificate", "acm:ListTagsForCertificate",
             "cloudfront:Get*", "cloudfront:List*",
-            "cloudwatch:DescribeAlarms", "cloudwatch:GetMetricData",
+            "cloudwatch:DescribeAlarms",
             "cognito-idp:DescribeUserPoolDomain",
-            "kms:DescribeKey",
             "lambda:GetEventSourceMapping", "lambda:ListEventSourceMappings", "lambda:ListTags",
             "logs:DescribeLogGroups", "logs:DescribeResourcePolicies", "logs:GetLogDelivery", "logs:ListLogDeliveries",
             "route53:Get*", "route53:List*",
@@ -216,6 +237,7 @@ locals {
         }
         ReadTagged = {
           Action = [
+            "acm:DescribeCertificate", "acm:GetCertificate", "acm:ListTagsForCertificate",
             "cognito-idp:Describe*", "cognito-idp:GetLogDeliveryConfiguration", "cognito-idp:GetUICustomization",
             "cognito-idp:GetUserPoolMfaConfig", "cognito-idp:ListTagsForResource", "cognito-idp:ListUserPoolClients",
           ]
@@ -230,11 +252,15 @@ locals {
     for stage in local.stages : stage => {
       Version = "2012-10-17"
       Statement = concat(
-        local.dns_statements[stage],
+        local.shared_statements[stage],
         [for sid, statement in {
           WriteState = {
             Action   = "s3:PutObject"
             Resource = local.state_arns[stage]
+          }
+          Lock = {
+            Action   = ["s3:DeleteObject", "s3:GetObject", "s3:PutObject"]
+            Resource = "${local.state_arns[stage]}.tflock"
           }
           WriteSite = {
             Action   = "s3:*"
@@ -242,18 +268,17 @@ locals {
           }
           WriteNamed = {
             Action = [
-              "cloudfront:CreateFunction", "cloudfront:DeleteFunction", "cloudfront:PublishFunction", "cloudfront:UpdateFunction",
               "cloudwatch:DeleteAlarms", "cloudwatch:DeleteDashboards", "cloudwatch:Put*Alarm", "cloudwatch:PutDashboard",
               "cloudwatch:TagResource", "cloudwatch:UntagResource",
               "dynamodb:CreateTable", "dynamodb:DeleteTable", "dynamodb:TagResource", "dynamodb:UntagResource",
               "dynamodb:UpdateContinuousBackups", "dynamodb:UpdateTable", "dynamodb:UpdateTimeToLive",
-              "iam:CreatePolicy", "iam:CreatePolicyVersion", "iam:DeletePolicy", "iam:DeletePolicyVersion",
               "iam:CreateRole", "iam:DeleteRole", "iam:DeleteRolePolicy", "iam:PutRolePermissionsBoundary", "iam:PutRolePolicy",
-              "iam:TagPolicy", "iam:TagRole", "iam:UntagPolicy", "iam:UntagRole", "iam:UpdateAssumeRolePolicy", "iam:UpdateRole*",
+              "iam:TagRole", "iam:UntagRole", "iam:UpdateAssumeRolePolicy", "iam:UpdateRole*",
               "lambda:AddPermission", "lambda:RemovePermission", "lambda:*Function", "lambda:*Alias", "lambda:PublishVersion",
               "lambda:*FunctionConcurrency", "lambda:UpdateFunction*", "lambda:TagResource", "lambda:UntagResource",
               "logs:CreateLogGroup", "logs:DeleteLogGroup", "logs:*MetricFilter", "logs:*RetentionPolicy",
               "logs:TagResource", "logs:UntagResource",
+              "ses:*ConfigurationSet*", "ses:TagResource", "ses:UntagResource",
               "sns:CreateTopic", "sns:DeleteTopic", "sns:SetTopicAttributes", "sns:Subscribe", "sns:TagResource", "sns:UntagResource",
               "sqs:CreateQueue", "sqs:DeleteQueue", "sqs:SetQueueAttributes", "sqs:TagQueue", "sqs:UntagQueue",
             ]
@@ -264,33 +289,17 @@ locals {
             Resource  = local.role_arns[stage]
             Condition = { StringEquals = { "iam:PassedToService" = "lambda.amazonaws.com" } }
           }
-          # API Gateway creates its role with the first custom domain of an account.
+          # API Gateway creates its role with the first custom domain of an account, Cognito with the first pool that mails with SES.
           ServiceLinkedRole = {
             Action    = "iam:CreateServiceLinkedRole"
             Resource  = "*"
-            Condition = { StringEquals = { "iam:AWSServiceName" = "ops.apigateway.amazonaws.com" } }
-          }
-          Streams = {
-            Action    = ["lambda:CreateEventSourceMapping", "lambda:DeleteEventSourceMapping", "lambda:UpdateEventSourceMapping"]
-            Resource  = "*"
-            Condition = { ArnLike = { "lambda:FunctionArn" = local.function_arns[stage] } }
+            Condition = { StringEquals = { "iam:AWSServiceName" = ["email.cognito-idp.amazonaws.com", "ops.apigateway.amazonaws.com"] } }
           }
           WriteGateway = {
             Action = [
               "apigateway:DELETE", "apigateway:PATCH", "apigateway:POST", "apigateway:PUT", "apigateway:TagResource", "apigateway:UntagResource",
             ]
             Resource = local.gateway_arns[stage]
-          }
-          CreateTagged = {
-            Action = [
-              "acm:AddTagsToCertificate", "acm:RequestCertificate",
-              "cloudfront:TagResource",
-              "cognito-idp:CreateUserPool", "cognito-idp:TagResource",
-              "lambda:TagResource",
-              "ses:CreateEmailIdentity", "ses:TagResource",
-            ]
-            Resource  = "*"
-            Condition = local.tagging[stage]
           }
           WriteTagged = {
             Action = [
@@ -299,19 +308,13 @@ locals {
               "cognito-idp:*ManagedLoginBranding*", "cognito-idp:*UserPool*", "cognito-idp:SetUICustomization", "cognito-idp:UntagResource",
               # The user of the smoke test.
               "cognito-idp:AdminCreateUser", "cognito-idp:AdminDeleteUser", "cognito-idp:AdminInitiateAuth", "cognito-idp:AdminSetUserPassword",
-              "lambda:UntagResource",
               "ses:DeleteEmailIdentity", "ses:PutEmailIdentity*", "ses:UntagResource",
             ]
             Resource  = "*"
             Condition = local.tagged[stage]
           }
           WriteUnnamed = {
-            Action = [
-              "cloudfront:*CachePolicy", "cloudfront:*OriginAccessControl", "cloudfront:*ResponseHeadersPolicy", "cloudfront:CreateDistribution",
-              "logs:*LogDelivery", "logs:PutResourcePolicy",
-              "route53:*HealthCheck", "route53:ChangeTagsForResource",
-              "sns:SetSubscriptionAttributes", "sns:Unsubscribe",
-            ]
+            Action   = local.write_unnamed_actions
             Resource = "*"
           }
           # For the tables, by a customer's key.
@@ -324,6 +327,78 @@ locals {
       )
     }
   }
+
+  # What `npm run inbox -- --stage STAGE` may do, for the permission sets, groups or roles of operators: one of the two policies is
+  # attached by hand. The smaller one cannot delete. They are not the stage's, so that no role that deploys can change what people
+  # may do. Neither reaches a restored table: whoever may restore one may replay the erasures in it.
+  answer_statements = {
+    for stage, arn in local.table_arns : stage => [for sid, statement in {
+      # Lists through the index, then whole rows by their keys.
+      Read = {
+        Action   = ["dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query"]
+        Resource = [arn, "${arn}/index/by-time"]
+      }
+      # The three columns of an answer. The keys are in the update's condition, and IAM does not distinguish what a condition
+      # reads from what an update sets; DynamoDB itself refuses a change of the keys.
+      Answer = {
+        Action   = "dynamodb:UpdateItem"
+        Resource = arn
+        Condition = {
+          "ForAllValues:StringEquals" = { "dynamodb:Attributes" = ["pk", "sk", "reply", "respondent", "reply_at"] }
+          "ForAllValues:StringLike"   = { "dynamodb:LeadingKeys" = "$inquiries#cognito_sub_*" }
+        }
+      }
+    } : merge({ Sid = sid, Effect = "Allow" }, statement)]
+  }
+  erase_statements = {
+    for stage, arn in local.table_arns : stage => [for sid, statement in {
+      # BatchWriteItem deletes, but also puts: the condition allows no item with more than its keys.
+      Erase = {
+        Action    = "dynamodb:BatchWriteItem"
+        Resource  = arn
+        Condition = { "ForAllValues:StringEquals" = { "dynamodb:Attributes" = ["pk", "sk"] } }
+      }
+      # A record is its key and nothing else, so that a put changes no record that exists. Records of another form have no #.
+      RecordErasure = {
+        Action   = "dynamodb:PutItem"
+        Resource = "${arn}-erasures"
+        Condition = {
+          "ForAllValues:StringEquals" = { "dynamodb:Attributes" = ["hash"] }
+          "ForAllValues:StringLike"   = { "dynamodb:LeadingKeys" = "*#*" }
+        }
+      }
+      ReadErasures = {
+        Action   = ["dynamodb:DescribeTable", "dynamodb:ListTagsOfResource", "dynamodb:Scan"]
+        Resource = "${arn}-erasures"
+      }
+      # The account of an erased user in the stage's own pool, which a tag of the table of erasures names.
+      DeleteAccount = {
+        Action    = ["cognito-idp:AdminDeleteUser", "cognito-idp:ListUsers"]
+        Resource  = "arn:${local.partition}:cognito-idp:${local.region}:${local.account}:userpool/*"
+        Condition = local.tagged[stage]
+      }
+      ReadErasureKey = {
+        Action   = "ssm:GetParameter"
+        Resource = "arn:${local.partition}:ssm:${local.region}:${local.account}:parameter/${var.name}-${stage}/erasure-key"
+      }
+      # The first erasure creates it; nobody may replace it: a replaced key makes all records useless.
+      CreateErasureKey = {
+        Action    = "ssm:PutParameter"
+        Resource  = "arn:${local.partition}:ssm:${local.region}:${local.account}:parameter/${var.name}-${stage}/erasure-key"
+        Condition = { StringNotEquals = { "ssm:Overwrite" = "true" } }
+      }
+      # Mails of inquiries again, by id (docs/runbook.md).
+      SendAgain = {
+        Action   = "lambda:InvokeFunction"
+        Resource = "arn:${local.partition}:lambda:${local.region}:${local.account}:function:${var.name}-${stage}-mailer"
+      }
+    } : merge({ Sid = sid, Effect = "Allow" }, statement)]
+  }
+  table_arns = { for stage in local.stages : stage => "arn:${local.partition}:dynamodb:${local.region}:${local.account}:table/${var.name}-${stage}" }
+  inbox_policies = merge(
+    { for stage in local.stages : "${stage}-inbox" => { Version = "2012-10-17", Statement = concat(local.answer_statements[stage], local.erase_statements[stage]) } },
+    { for stage in local.stages : "${stage}-inbox-answer" => { Version = "2012-10-17", Statement = local.answer_statements[stage] } },
+  )
 
   # Who may assume which role: workflows of the repository whose job has the environment of the role. A list of complete
   # subjects, never a wildcard: `repo:OWNER/*` or `repo:*:environment:release` would also match an environment of the same

@@ -7,7 +7,7 @@ terraform {
   required_providers {
     aws = {
       source  = "hashicorp/aws"
-      version = ">= 5.100.0, < 7.0.0"
+      version = ">= 5.100.0, <= 6.31.0" # ../versions.tf
     }
   }
 
@@ -18,7 +18,7 @@ terraform {
   }
 }
 
-# No tag `stage`: the roles of stages are denied whatever has the tag of another one.
+# No tag `stage`: these resources belong to no stage.
 provider "aws" {
   region = var.region
 
@@ -28,4 +28,9 @@ provider "aws" {
       managed_by = "terraform"
     }
   }
+}
+
+provider "aws" {
+  alias  = "us_east_1"
+  region = "us-east-1"
 }

@@ -68,12 +68,13 @@ run "stage" {
     condition = (
       aws_lambda_function.this.memory_size == 128
       && aws_lambda_function.this.timeout == 30
+      && aws_lambda_function.this.publish
       && aws_lambda_function.this.runtime == var.runtime
       && aws_lambda_function.this.source_code_hash == filebase64sha256("versions.tf")
       && aws_lambda_function.this.tracing_config[0].mode == "Active"
       && aws_lambda_function.this.logging_config[0].log_group == aws_cloudwatch_log_group.function.name
     )
-    error_message = "CKV_AWS_50, CKV_AWS_363, AVD-AWS-0066: the function is not the package that was built, does not have the 128 MB and 30 s of the specification, or has no traces or logs."
+    error_message = "CKV_AWS_50, CKV_AWS_363, AVD-AWS-0066: the function is not the package that was built, does not have the 128 MB and 30 s of the specification, has no versions to go back to, or has no traces or logs."
   }
   assert {
     condition = jsonencode(jsondecode(aws_iam_role_policy.function.policy).Statement) == jsonencode([
@@ -189,7 +190,7 @@ run "stage" {
       aws_lambda_function.mailer, aws_iam_role.mailer, aws_iam_role_policy.mailer, aws_lambda_event_source_mapping.mailer,
       aws_cloudwatch_log_group.mailer, aws_sqs_queue.dead_letters, aws_sqs_queue_policy.dead_letters, output.mail_dns_records,
       [for name in keys(aws_cloudwatch_metric_alarm.this) : name if startswith(name, "mailer-")],
-      [for statement in jsondecode(aws_iam_policy.inbox.policy).Statement : statement if statement.Sid == "SendAgain"],
+      aws_sesv2_configuration_set.mail, aws_sesv2_configuration_set_event_destination.team, aws_sns_topic_subscription.bounces,
       [for widget in jsondecode(aws_cloudwatch_dashboard.this.dashboard_body).widgets : widget if strcontains(jsonencode(widget), "mail")],
     ] : length(resources) == 0]) && length(aws_sesv2_email_identity.this) == 0 && !aws_dynamodb_table.this.stream_enabled && output.dead_letter_queue_url == null
     error_message = "There is something for mail without the setting inbox."
@@ -199,7 +200,7 @@ run "stage" {
     error_message = "An alarm is missing without the setting inbox."
   }
   assert {
-    condition     = length(aws_route53_health_check.form) + length(aws_cloudwatch_metric_alarm.form) + length(aws_sns_topic.form) == 0
-    error_message = "A form that this stage does not serve is watched."
+    condition     = length(aws_route53_health_check.form) + length(aws_cloudwatch_metric_alarm.form) + length(aws_sns_topic.form) + length(aws_route53_health_check.api) == 0
+    error_message = "A form that this stage does not serve is watched, or the API is called without the setting probe."
   }
 }

@@ -1,4 +1,4 @@
-# A stage with mail, alarms and a form: the mailer, the policies of operators, alarms, metric filters and the dashboard;
+# A stage with mail, alarms and a form: the mailer, alarms, metric filters and the dashboard;
 # `npm run check:infra` runs this file in the workspace main. Ids in messages: see every_stage.tftest.hcl.
 
 mock_provider "aws" {
@@ -28,7 +28,11 @@ override_resource {
 
 override_resource {
   target = aws_sesv2_email_identity.this
-  values = { dkim_signing_attributes = { tokens = ["one", "two", "three"] } }
+  values = {
+    arn                         = "arn:aws:ses:eu-central-1:111122223333:identity/mail.example.com"
+    verified_for_sending_status = true
+    dkim_signing_attributes     = { tokens = ["one", "two", "three"] }
+  }
 }
 
 override_resource {
@@ -44,6 +48,9 @@ variables {
   stages = {
     main = {
       alarm_email = "main@example.com"
+      sign_up     = false
+      totp        = true
+      probe       = true
       inbox       = { to = "team@example.org", from = "main@mail.example.com", mails_per_hour = 25, language = "de" }
     }
   }
@@ -73,6 +80,8 @@ run "mail_alarms_and_form" {
       MAILS_PER_HOUR = "25"
       STAGE          = "main"
       MAIL_LANGUAGE  = "de"
+
+      CONFIGURATION_SET = "inquiries-main"
     })
     error_message = "CKV_AWS_45: the mailer does not have its settings, or has others."
   }
@@ -139,49 +148,65 @@ run "mail_alarms_and_form" {
     error_message = "The stage does not create an identity of the domain it sends from, or its DKIM records are not an output."
   }
   assert {
-    condition = (
-      output.dead_letter_queue_url == aws_sqs_queue.dead_letters[0].url
-      && output.inbox_policy_arns == { all = aws_iam_policy.inbox.arn, answer = aws_iam_policy.inbox_answer.arn }
-    )
-    error_message = "The policies of operators or the queue are not an output."
-  }
-  assert {
-    condition = {
-      for statement in jsondecode(aws_iam_policy.inbox.policy).Statement :
-      statement.Sid => join(" ", flatten([statement.Effect, statement.Action, statement.Resource]))
-      } == {
-      Answer           = "Allow dynamodb:UpdateItem ${aws_dynamodb_table.this.arn}"
-      CreateErasureKey = "Allow ssm:PutParameter arn:aws:ssm:eu-central-1:111122223333:parameter/inquiries-main/erasure-key"
-      DeleteAccount    = "Allow cognito-idp:AdminDeleteUser cognito-idp:ListUsers ${aws_cognito_user_pool.this[0].arn}"
-      Erase            = "Allow dynamodb:BatchWriteItem ${aws_dynamodb_table.this.arn}"
-      Erasures         = "Allow dynamodb:DescribeTable dynamodb:ListTagsOfResource dynamodb:PutItem dynamodb:Scan ${aws_dynamodb_table.erasures.arn}"
-      Read             = "Allow dynamodb:BatchGetItem dynamodb:GetItem dynamodb:Query ${aws_dynamodb_table.this.arn} ${aws_dynamodb_table.this.arn}/index/by-time"
-      ReadErasureKey   = "Allow ssm:GetParameter arn:aws:ssm:eu-central-1:111122223333:parameter/inquiries-main/erasure-key"
-      SendAgain        = "Allow lambda:InvokeFunction ${aws_lambda_function.mailer[0].arn}"
-    }
-    error_message = "CKV_AWS_286, CKV_AWS_287, CKV_AWS_288, CKV_AWS_289, CKV_AWS_290, CKV_AWS_355: operators may do something else than the verbs of npm run inbox and sending mails again."
-  }
-  assert {
-    condition = jsonencode(jsondecode(aws_iam_policy.inbox_answer.policy).Statement) == jsonencode([
-      for statement in jsondecode(aws_iam_policy.inbox.policy).Statement : statement if contains(["Answer", "Read"], statement.Sid)
-    ])
-    error_message = "Operators who only answer may do more than read inquiries and set the three columns."
+    condition     = output.dead_letter_queue_url == aws_sqs_queue.dead_letters[0].url
+    error_message = "The queue is not an output."
   }
   assert {
     condition = jsonencode({
-      for statement in concat(jsondecode(aws_iam_role_policy.mailer[0].policy).Statement, jsondecode(aws_iam_policy.inbox.policy).Statement) :
-      statement.Sid => statement.Condition if can(statement.Condition)
+      for statement in jsondecode(aws_iam_role_policy.mailer[0].policy).Statement : statement.Sid => statement.Condition if can(statement.Condition)
       }) == jsonencode({
-      Answer = {
-        "ForAllValues:StringEquals" = { "dynamodb:Attributes" = ["pk", "sk", "reply", "respondent", "reply_at"] }
-        "ForAllValues:StringLike"   = { "dynamodb:LeadingKeys" = "$inquiries#cognito_sub_*" }
-      }
-      CreateErasureKey = { StringNotEquals = { "ssm:Overwrite" = "true" } }
-      Erase            = { "ForAllValues:StringEquals" = { "dynamodb:Attributes" = ["pk", "sk"] } }
-      Mail             = { StringEquals = { "ses:FromAddress" = "main@mail.example.com" } }
-      Records          = { "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = ["$inquiries#inquiry_*", "$inquiries#owner_hour_*"] } }
+      Mail    = { StringEquals = { "ses:FromAddress" = "main@mail.example.com" } }
+      Records = { "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = ["$inquiries#inquiry_*", "$inquiries#owner_hour_*"] } }
     })
-    error_message = "The mailer may send from other addresses or write inquiries, or operators may write more than an answer, replace the erasure key, or put what they may only delete."
+    error_message = "The mailer may send from other addresses or write inquiries."
+  }
+  assert {
+    condition = (
+      aws_sesv2_configuration_set.mail[0].configuration_set_name == "inquiries-main"
+      && toset(aws_sesv2_configuration_set_event_destination.team[0].event_destination[0].matching_event_types) == toset(["BOUNCE", "COMPLAINT"])
+      && aws_sesv2_configuration_set_event_destination.team[0].event_destination[0].sns_destination[0].topic_arn == aws_sns_topic_subscription.bounces[0].topic_arn
+      && aws_sns_topic_subscription.bounces[0].endpoint == "team@example.org"
+      && jsondecode(aws_sns_topic_policy.bounces[0].policy).Statement[0].Principal == { Service = "ses.amazonaws.com" }
+      && jsondecode(aws_sns_topic_policy.bounces[0].policy).Statement[0].Condition.StringEquals["AWS:SourceArn"] == aws_sesv2_configuration_set.mail[0].arn
+      && toset(aws_sesv2_configuration_set_event_destination.metrics[0].event_destination[0].matching_event_types) == toset(["BOUNCE", "COMPLAINT", "SEND"])
+      && alltrue([
+        for alarm in ["mailer-bounces", "mailer-complaints", "mailer-volume"] :
+        aws_cloudwatch_metric_alarm.this[alarm].dimensions == tomap({ "ses:configuration-set" = "inquiries-main" })
+      ])
+    )
+    error_message = "Bounces and complaints do not reach the team, or they or the number of mails raise no alarm."
+  }
+  assert {
+    condition = (
+      one(aws_cognito_user_pool.this[0].email_configuration).email_sending_account == "DEVELOPER"
+      && one(aws_cognito_user_pool.this[0].email_configuration).from_email_address == "main@mail.example.com"
+      && one(aws_cognito_user_pool.this[0].email_configuration).source_arn == one(values(aws_sesv2_email_identity.this)).arn
+      && one(aws_cognito_user_pool.this[0].email_configuration).configuration_set == "inquiries-main"
+    )
+    error_message = "The user pool does not mail through the verified identity of the stage, or its bounces are not seen."
+  }
+  assert {
+    condition = (
+      aws_cognito_user_pool.this[0].admin_create_user_config[0].allow_admin_create_user_only
+      && aws_cognito_user_pool.this[0].mfa_configuration == "OPTIONAL" && one(aws_cognito_user_pool.this[0].software_token_mfa_configuration).enabled
+    )
+    error_message = "sign_up = false does not close the registration, or totp = true does not allow a second factor."
+  }
+  assert {
+    condition = (
+      aws_apigatewayv2_route.probe["GET"].route_key == "GET /probe" && aws_apigatewayv2_route.probe["GET"].authorization_type != "JWT"
+      && one(aws_apigatewayv2_integration.probe["GET"].response_parameters).mappings == tomap({ "overwrite:statuscode" = "200" })
+      && one(aws_apigatewayv2_integration.probe["GET"].response_parameters).status_code == "401"
+      && endswith(aws_lambda_permission.probe["GET"].source_arn, "/*/GET/probe")
+      && one(aws_apigatewayv2_stage.this.route_settings).throttling_rate_limit == 10
+      && aws_route53_health_check.api["GET"].fqdn == "mockapi.execute-api.eu-central-1.amazonaws.com"
+      && aws_route53_health_check.api["GET"].resource_path == "/probe"
+      && aws_cloudwatch_metric_alarm.api["GET"].dimensions == tomap({ HealthCheckId = aws_route53_health_check.api["GET"].id })
+      && one(aws_cloudwatch_metric_alarm.api["GET"].alarm_actions) == "arn:aws:sns:us-east-1:111122223333:mock"
+      && aws_cloudwatch_metric_alarm.api["GET"].treat_missing_data == "breaching"
+      && strcontains(aws_cloudwatch_log_metric_filter.this["access-Admitted"].pattern, "$.routeKey != \"GET /probe\"")
+    )
+    error_message = "The probe does not reach the function, anyone may call it more often than Route 53, it raises no alarm, or it hides an outage of the issuer."
   }
   assert {
     condition = {
@@ -192,6 +217,7 @@ run "mail_alarms_and_form" {
       function-memory   = 115.2
       issuer-outage     = 95
       mailer-delay      = 900000
+      mailer-volume     = 170
     }
     error_message = "An alarm fires at another figure than docs/runbook.md says."
   }
@@ -199,7 +225,7 @@ run "mail_alarms_and_form" {
     condition = {
       for name, alarm in aws_cloudwatch_metric_alarm.this : name => [alarm.datapoints_to_alarm, alarm.evaluation_periods] if alarm.evaluation_periods > 1
       } == {
-      for name in ["api-5xx-rate", "issuer-outage", "mailer-failures"] : name => [2, 3]
+      for name in ["api-5xx-rate", "issuer-outage", "mailer-failures", "mailer-volume"] : name => [2, 3]
     }
     error_message = "Other alarms than these wait for two of three periods."
   }
@@ -279,7 +305,7 @@ run "mail_alarms_and_form" {
   assert {
     condition = one([
       for widget in jsondecode(aws_cloudwatch_dashboard.this.dashboard_body).widgets : widget.properties.alarms if widget.type == "alarm"
-    ]) == concat(values(aws_cloudwatch_metric_alarm.this)[*].arn, aws_cloudwatch_metric_alarm.form[*].arn)
+    ]) == concat(values(aws_cloudwatch_metric_alarm.this)[*].arn, aws_cloudwatch_metric_alarm.form[*].arn, values(aws_cloudwatch_metric_alarm.api)[*].arn)
     error_message = "The dashboard does not show every alarm."
   }
   assert {
@@ -304,7 +330,8 @@ run "every_other_setting" {
         pitr_days            = 7
         retention_days       = 365
         inquiries_per_hour   = 60
-        reserved_concurrency = 0
+        reserved_concurrency = 7
+        tracing              = false
         table_kms_key_arn    = "arn:aws:kms:eu-central-1:111122223333:key/00000000-0000-0000-0000-000000000000"
 
         deletion_protection_enabled = false
@@ -348,11 +375,57 @@ run "every_other_setting" {
   # Without deletion protection: the only way to destroy a protected stage (docs/runbook.md).
   assert {
     condition = (
-      aws_lambda_function.this.reserved_concurrent_executions == 0
+      aws_lambda_function.this.reserved_concurrent_executions == 7
       && aws_cloudwatch_log_group.function.retention_in_days == 365
       && aws_cloudwatch_log_group.access.retention_in_days == 365
       && !aws_dynamodb_table.this.deletion_protection_enabled
     )
-    error_message = "The function cannot be stopped, logs cannot be kept for a year, or deletion protection cannot be switched off."
+    error_message = "The stage has another share of the account's instances than is set, logs cannot be kept for a year, or deletion protection cannot be switched off."
+  }
+  assert {
+    condition = (
+      alltrue([for function in [aws_lambda_function.this, aws_lambda_function.mailer[0]] : function.tracing_config[0].mode == "PassThrough"])
+      && !strcontains(aws_iam_role_policy.function.policy, "xray") && !strcontains(aws_iam_role_policy.mailer[0].policy, "xray")
+    )
+    error_message = "tracing = false does not end the traces, or leaves the permission."
+  }
+}
+
+run "pool_of_an_identity_that_is_not_verified_yet" {
+  override_resource {
+    target = aws_sesv2_email_identity.this
+    values = { verified_for_sending_status = false, dkim_signing_attributes = { tokens = [] } }
+  }
+
+  assert {
+    condition     = length(aws_cognito_user_pool.this[0].email_configuration) == 0
+    error_message = "Cognito would refuse the identity, and with it the first deployment."
+  }
+}
+
+run "pool_with_an_identity_that_exists" {
+  variables {
+    stages = { main = { inbox = { to = "team@example.org", from = "team@mail.example.com", identity = "example.com" } } }
+  }
+
+  override_data {
+    target = data.aws_sesv2_email_identity.named
+    values = { arn = "arn:aws:ses:eu-central-1:111122223333:identity/example.com", verified_for_sending_status = true }
+  }
+
+  assert {
+    condition     = one(aws_cognito_user_pool.this[0].email_configuration).source_arn == "arn:aws:ses:eu-central-1:111122223333:identity/example.com"
+    error_message = "The user pool does not mail through the identity that the stage names."
+  }
+}
+
+run "pool_that_cognito_mails_for" {
+  variables {
+    stages = { main = { inbox = { to = "team@example.org", from = "team@mail.example.com", identity = "example.com", pool_mail = false } } }
+  }
+
+  assert {
+    condition     = length(aws_cognito_user_pool.this[0].email_configuration) == 0 && length(data.aws_sesv2_email_identity.named) == 0
+    error_message = "pool_mail = false does not leave the mails to Cognito."
   }
 }

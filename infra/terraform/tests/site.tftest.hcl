@@ -43,10 +43,24 @@ run "user_pool_and_form" {
       && aws_cognito_user_pool_client.form[0].allowed_oauth_scopes == toset(["email", "openid"])
       && aws_cognito_user_pool_client.form[0].explicit_auth_flows == toset(["ALLOW_USER_SRP_AUTH"])
       && aws_cognito_user_pool_client.form[0].refresh_token_rotation[0].feature == "ENABLED"
+      && aws_cognito_user_pool_client.form[0].id_token_validity == 60 && aws_cognito_user_pool_client.form[0].token_validity_units[0].id_token == "minutes"
       && one(aws_cognito_user_pool_client.form[0].callback_urls) == "https://mock.cloudfront.net/"
       && one(aws_cognito_user_pool_client.form[0].logout_urls) == "https://mock.cloudfront.net/"
     )
-    error_message = "The form's client is not a public one with the code grant only, refresh tokens are not rotated, or users do not get back to the form."
+    error_message = "The form's client is not a public one with the code grant only, refresh tokens are not rotated, a token is valid for more than an hour, or users do not get back to the form."
+  }
+  assert {
+    condition = alltrue([
+      for client in [aws_cognito_user_pool_client.form[0], aws_cognito_user_pool_client.smoke[0]] : client.write_attributes == toset(["email"])
+    ])
+    error_message = "Users can set other attributes than their email, such as that it is verified."
+  }
+  assert {
+    condition = (
+      !aws_cognito_user_pool.this[0].admin_create_user_config[0].allow_admin_create_user_only
+      && aws_cognito_user_pool.this[0].mfa_configuration == "OFF" && length(aws_cognito_user_pool.this[0].email_configuration) == 0
+    )
+    error_message = "By default users cannot register, or their pool has a second factor or another sender than Cognito."
   }
   assert {
     condition = (
@@ -139,7 +153,7 @@ run "user_pool_and_form" {
       terraform_data.guard.input.is_protected == aws_dynamodb_table.this.deletion_protection_enabled
       && (aws_cognito_user_pool.this[0].deletion_protection == "ACTIVE") == aws_dynamodb_table.this.deletion_protection_enabled
     )
-    error_message = "A protected stage could be destroyed up to its table, or its user pool could."
+    error_message = "Cognito.6: a protected stage could be destroyed up to its table, or its user pool could."
   }
   assert {
     condition = {
@@ -211,11 +225,8 @@ run "own_issuer_and_page" {
     error_message = "A stage with an issuer and a page of your own has a user pool or a form, or an output names one."
   }
   assert {
-    condition = (
-      aws_dynamodb_table.erasures.tags["user_pool"] == "none"
-      && !strcontains(aws_iam_policy.inbox.policy, "cognito-idp")
-    )
-    error_message = "Operators may delete accounts in a pool that is not the stage's, or would look for one."
+    condition     = aws_dynamodb_table.erasures.tags["user_pool"] == "none"
+    error_message = "npm run inbox -- erase would look for a user pool."
   }
   assert {
     condition = (

@@ -4,6 +4,11 @@ mock_provider "aws" {
   source = "../tests/mocks"
 }
 
+mock_provider "aws" {
+  alias  = "us_east_1"
+  source = "../tests/mocks"
+}
+
 # A mocked provider imports nothing.
 override_resource {
   target = aws_s3_bucket.state
@@ -60,6 +65,14 @@ run "bucket" {
     )
     error_message = "Roles or a budget were created without a setting, or are outputs."
   }
+  assert {
+    condition = toset([for policy in aws_iam_policy.inbox : "${policy.path}${policy.name}"]) == toset(flatten([
+      for stage in ["develop", "main", "release"] : [
+        "/terraform-bootstrap/inquiries-${stage}-inbox-eu-central-1", "/terraform-bootstrap/inquiries-${stage}-inbox-answer-eu-central-1",
+      ]
+    ])) && alltrue([for name, policy in aws_iam_policy.inbox : jsondecode(policy.policy) == jsondecode(jsonencode(local.inbox_policies[name]))])
+    error_message = "The policies of operators are not bootstrap's, or are not those of local.inbox_policies."
+  }
 }
 
 run "github_and_budget" {
@@ -101,8 +114,11 @@ run "github_and_budget" {
     error_message = "A role has the policy of another one."
   }
   assert {
-    condition     = strcontains(aws_iam_policy.boundary["develop"].policy, "/apis/mockapi*")
-    error_message = "The boundary does not deny the APIs of other stages."
+    condition = (
+      strcontains(aws_iam_policy.boundary["develop"].policy, "/apis/mockapi*")
+      && strcontains(aws_iam_policy.boundary["develop"].policy, "arn:aws:route53:::healthcheck/mock")
+    )
+    error_message = "The boundary does not have the stage's API and health checks by their ids."
   }
   assert {
     condition     = length(output.permissions_boundaries) == 3 && keys(output.github_roles) == ["develop", "develop-plan", "main", "main-plan", "release", "release-plan"]

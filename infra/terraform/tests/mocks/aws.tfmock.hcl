@@ -20,6 +20,10 @@ mock_data "aws_apigatewayv2_apis" {
   defaults = { ids = ["mockapi"] }
 }
 
+mock_data "aws_resourcegroupstaggingapi_resources" {
+  defaults = { resource_tag_mapping_list = [{ resource_arn = "arn:aws:route53:::healthcheck/mock" }] }
+}
+
 mock_resource "aws_dynamodb_table" {
   defaults = { stream_arn = "arn:aws:dynamodb:eu-central-1:111122223333:table/mock/stream/2026-01-01T00:00:00.000" }
 }
