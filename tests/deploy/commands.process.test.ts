@@ -65,7 +65,7 @@ it.each([
   ['check-infra', ['--all'], 2, "Unknown option '--all' (see --help)\n"],
   ['deploy', ['develop'], 2, 'There is no terminal for the confirmation; pass --yes or --plan-only.\n'],
   ['rollback', ['release'], 2, 'There is no terminal for the confirmation; pass --yes or --list.\n'],
-  ['smoke', [], 2, '--url is missing (see --help)\n'],
+  ['smoke', ['--url', 'x'], 2, "--url must be an http or https URL, not 'x'\n"],
 ])('npm run %s %j ends with its exit code, in one line', async (name, args, code, output) => {
   const outcome = await run(process.execPath, [script(name), ...args], { env: environment() });
   expect(outcome).toEqual({ code, stdout: '', output });

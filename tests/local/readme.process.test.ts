@@ -35,7 +35,7 @@ const normalize = (text: string): string =>
     .join('\n')
     .replaceAll(UUID, 'ID')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
-    .replaceAll(/^429 3[56]\d\d\b/gm, '429 SECONDS')
+    .replaceAll(/^429 \d{1,4}\b/gm, '429 SECONDS')
     .replaceAll(/(?<=^ID +)\d+[smh] +/gm, 'AGE ')
     .replaceAll(/ as \S+\.$/gm, ' as NAME.')
     .replaceAll(/[ \r]+$/gm, '')
