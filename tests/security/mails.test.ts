@@ -73,7 +73,11 @@ function expectHarmless({ Content, ReplyToAddresses = [], ...envelope }: SentMai
   for (const address of ReplyToAddresses) expect(address).toMatch(/^[!-~]{1,64}@[a-z0-9.-]+$/);
   expect(envelope.FromEmailAddress).toBe(INBOX.INBOX_FROM);
   expect(envelope.Destination.ToAddresses).toHaveLength(1);
-  expect(Object.keys(envelope).toSorted()).toEqual(['Destination', 'FromEmailAddress']);
+  expect(Object.keys(envelope).toSorted()).toEqual([
+    'ConfigurationSetName',
+    'Destination',
+    'FromEmailAddress',
+  ]);
   expect(Headers.map(({ Name }) => Name)).toEqual(['References', 'Auto-Submitted']);
   for (const { Value } of Headers) expect(Value).toMatch(/^[ -~]{1,870}$/);
   // The same tags with the same attributes as in a mail without any of this.
