@@ -1,6 +1,10 @@
 /** Characters of an event's body and its response together from which memory is freed. */
 const LARGE = 1024 * 1024;
 
+function free(size: number): void {
+  if (size > LARGE) globalThis.gc?.();
+}
+
 /**
  * Wraps a handler so that the garbage of a large event does not stay until the next one. V8 is told a heap as large as the
  * function's memory, and knows nothing of what buffers, stacks and code take: without this, several events of 6 MB in a row
@@ -11,9 +15,6 @@ export function freeBetween<Event extends { body?: string }, Context, Response e
 ): (event: Event, context: Context) => Promise<Response> {
   /** Of the response before, of which Lambda's runtime makes further copies after the handler has returned. */
   let left = 0;
-  const free = (size: number): void => {
-    if (size > LARGE) globalThis.gc?.();
-  };
   return async (event, context) => {
     free(left);
     const response = await handler(event, context);
