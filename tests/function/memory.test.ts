@@ -1,37 +1,47 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { freeBetween } from '../../src/memory.ts';
 
-afterEach(() => void vi.unstubAllGlobals());
-
-const LARGE = 'x'.repeat(1024 * 1024 + 1);
+const MB = 1024 * 1024;
+const LARGE = 'x'.repeat(MB + 1);
 const SMALL = LARGE.slice(1);
 
-/** Handles events with these bodies, which are those of their responses. */
-async function run(events: readonly (readonly [body: string | undefined, response: string])[]) {
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+});
+
+/** Handles an event and a small one after it; the process has grown by so many MB in between. */
+async function run(body: string | undefined, response: string, growth: number) {
+  vi.spyOn(process.memoryUsage, 'rss')
+    .mockReturnValueOnce(60 * MB)
+    .mockReturnValue((60 + growth) * MB);
   const calls: string[] = [];
   vi.stubGlobal('gc', () => void calls.push('gc'));
   const handler = freeBetween(async (event: { body?: string; response: string }, context: string) => {
     calls.push(context);
     return { body: event.response };
   });
-  for (const [body, response] of events) {
-    const event = { response, ...(body !== undefined && { body }) };
-    expect(await handler(event, 'event')).toEqual({ body: response });
-  }
+  const event = { response, ...(body !== undefined && { body }) };
+  expect(await handler(event, 'first')).toEqual({ body: response });
+  expect(await handler({ response: '' }, 'second')).toEqual({ body: '' });
   return calls.join();
 }
 
 it.each([
-  ['nothing after small events', [SMALL, ''], 'event,event'],
-  ['nothing after an event without a body', [undefined, SMALL], 'event,event'],
-  ['what a large body has left', [LARGE, ''], 'event,gc,event'],
-  ['what a large response has left, also after the handler', [undefined, LARGE], 'event,gc,gc,event'],
-] as const)('frees %s', async (_, event, calls) => {
-  expect(await run([event, ['', '']])).toBe(calls);
+  ['nothing after a small event', SMALL, '', 41, 'first,second'],
+  ['nothing after a small list', undefined, SMALL, 41, 'first,second'],
+  ['nothing while the process has hardly grown', LARGE, LARGE, 40, 'first,second'],
+  ['what a large body has left', LARGE, '', 41, 'first,gc,second'],
+  ['what a large response has left', undefined, LARGE, 41, 'first,gc,second'],
+])('frees %s', async (_, body, response, growth, calls) => {
+  expect(await run(body, response, growth)).toBe(calls);
 });
 
 it('runs the handler where Node has no gc', async () => {
   vi.stubGlobal('gc', undefined);
+  vi.spyOn(process.memoryUsage, 'rss').mockReturnValueOnce(0).mockReturnValue(Infinity);
   const response = { body: LARGE };
-  expect(await freeBetween(async () => response)({}, undefined)).toBe(response);
+  const handler = freeBetween(async () => response);
+  await handler({}, undefined);
+  expect(await handler({}, undefined)).toBe(response);
 });
