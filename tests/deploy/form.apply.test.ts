@@ -375,7 +375,7 @@ describe.skipIf(endpoint === '')(
 
       writeFileSync(
         join(stages.folder, 'infra/terraform/stages.auto.tfvars.json'),
-        JSON.stringify({ stages: { release: { inquiries_per_hour: 5, form: FORM } } }),
+        JSON.stringify({ stages: { develop: {}, release: { inquiries_per_hour: 5, form: FORM } } }),
       );
       expect(await stages.start('release', '--yes').ended).toMatchObject({ code: 0 });
       const second = await readLive();

@@ -10,6 +10,7 @@ export const PROXY_GAPS = [
   'CloudFront drops the origin access control and the cache policy of a distribution: the proxy returns what was sent',
   'S3 ignores the conditions of bucket policies and would refuse every upload of a form: the proxy keeps its policy',
   'UpdateUserPool of Cognito drops username settings and tags: the proxy sends those of CreateUserPool again',
+  'SES v2 returns malformed configuration sets and knows no event destinations: the proxy keeps both as they are sent',
 ];
 
 const HOP_BY_HOP = ['connection', 'content-length', 'expect', 'keep-alive', 'transfer-encoding'];
@@ -61,6 +62,28 @@ function createDistributions(): (url: string, sent: string, received: string) =>
   };
 }
 
+/** Configuration sets of SES and their event destinations. @returns Undefined for any other request. */
+function createConfigurationSets(): (method: string, url: string, body: string) => Answer | undefined {
+  const sets = new Map<string, Map<string, object>>();
+  return (method, url, body) => {
+    const [isAboutSets, given, list, destination] =
+      /^\/v2\/email\/configuration-sets(?:\/([^/]+)(\/event-destinations)?(?:\/(.+))?)?$/.exec(url) ?? [];
+    if (isAboutSets === undefined) return undefined;
+    const sent = JSON.parse(body || '{}') as Readonly<Record<string, string>> & { EventDestination?: object };
+    const name = given ?? sent['ConfigurationSetName'] ?? '';
+    if (given === undefined) sets.set(name, new Map());
+    const set = sets.get(name);
+    if (set === undefined) return { status: 404, body: '{"__type":"NotFoundException"}' };
+    const to = destination ?? sent['EventDestinationName'] ?? '';
+    if (sent.EventDestination !== undefined) set.set(to, { Name: to, ...sent.EventDestination });
+    if (method === 'DELETE' && destination !== undefined) set.delete(destination);
+    else if (method === 'DELETE') sets.delete(name);
+    const found =
+      list === undefined ? { ConfigurationSetName: name } : { EventDestinations: [...set.values()] };
+    return { status: 200, body: JSON.stringify(method === 'GET' ? found : {}) };
+  };
+}
+
 /** Keeps what Cognito takes at the creation of a user pool, by the pool's id, and adds it to updates. */
 function createUserPools() {
   const settings = new Map<string, object>();
@@ -94,6 +117,7 @@ export async function startEmulatorProxy(
   reach: (request: string, moment: Moment) => Promise<void> | void = () => {},
 ): Promise<{ url: string; stop: () => Promise<void> }> {
   const policies = createPolicies();
+  const configurationSets = createConfigurationSets();
   const distributions = createDistributions();
   const pools = createUserPools();
 
@@ -107,7 +131,7 @@ export async function startEmulatorProxy(
     outgoing.once('finish', () => void reach(request, 'after'));
     await reach(request, 'before');
 
-    const kept = policies(method, url, text);
+    const kept = policies(method, url, text) ?? configurationSets(method, url, text);
     if (kept !== undefined) {
       outgoing.writeHead(kept.status, { 'content-type': 'text/xml', etag: 'E1' }).end(kept.body);
       return;
