@@ -13,10 +13,10 @@ import type { CreateTableCommandInput, StreamSpecification } from '@aws-sdk/clie
 import { UsageError } from '../../lib/command-line.ts';
 import type { Engine } from './engines.ts';
 
-const byTime = {
-  IndexName: 'by-time',
+const byState = {
+  IndexName: 'by-state',
   KeySchema: [
-    { AttributeName: '__edb_e__', KeyType: 'HASH' },
+    { AttributeName: 'inbox', KeyType: 'HASH' },
     { AttributeName: 'id', KeyType: 'RANGE' },
   ],
   Projection: {
@@ -33,10 +33,10 @@ export const tableDefinition = {
   AttributeDefinitions: [
     { AttributeName: 'pk', AttributeType: 'S' },
     { AttributeName: 'sk', AttributeType: 'S' },
-    { AttributeName: '__edb_e__', AttributeType: 'S' },
+    { AttributeName: 'inbox', AttributeType: 'S' },
     { AttributeName: 'id', AttributeType: 'S' },
   ],
-  GlobalSecondaryIndexes: [byTime],
+  GlobalSecondaryIndexes: [byState],
   BillingMode: 'PAY_PER_REQUEST',
 } satisfies Omit<CreateTableCommandInput, 'TableName'>;
 

@@ -29,7 +29,7 @@ describeOnDynamoDbLocal('write units', (engine) => {
     );
     expect(ConsumedCapacity).toMatchObject({
       Table: { CapacityUnits: units },
-      GlobalSecondaryIndexes: { 'by-time': { CapacityUnits: 1 } },
+      GlobalSecondaryIndexes: { 'by-state': { CapacityUnits: 1 } },
     });
   });
 });
