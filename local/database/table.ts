@@ -2,16 +2,8 @@
  * The table's definition for the stack, the tests and the benchmark.
  * A test compares its keys with the entity's (src/entities/inquiry.ts).
  */
-import {
-  CreateTableCommand,
-  DescribeTableCommand,
-  DynamoDBClient,
-  UpdateTimeToLiveCommand,
-  waitUntilTableExists,
-} from '@aws-sdk/client-dynamodb';
-import type { CreateTableCommandInput, StreamSpecification } from '@aws-sdk/client-dynamodb';
-import { UsageError } from '../../lib/command-line.ts';
-import type { Engine } from './engines.ts';
+import { CreateTableCommand, DynamoDBClient, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
+import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
 
 const byState = {
   IndexName: 'by-state',
@@ -40,8 +32,6 @@ export const tableDefinition = {
   BillingMode: 'PAY_PER_REQUEST',
 } satisfies Omit<CreateTableCommandInput, 'TableName'>;
 
-const STREAM: StreamSpecification = { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' };
-
 /** A client of a local engine. */
 export const createClient = (endpoint: string): DynamoDBClient =>
   new DynamoDBClient({
@@ -67,38 +57,6 @@ export async function createTable(
       if (error.name !== 'ResourceInUseException') throw error;
     });
     await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.1 }, { TableName });
-  } finally {
-    client.destroy();
-  }
-}
-
-/**
- * Opens the table of the local stack, or creates it.
- *
- * @returns The ARN of the table's stream; undefined for dynalite, which has neither streams nor TTL.
- * @throws UsageError for a table without the index or the stream.
- */
-export async function openTable(
-  { name, url }: Pick<Engine, 'name' | 'url'>,
-  TableName: string,
-): Promise<string | undefined> {
-  const hasStreams = name === 'dynamodb-local';
-  await createTable(url, TableName, hasStreams ? { StreamSpecification: STREAM } : {});
-  const client = createClient(url);
-  try {
-    const { Table } = await client.send(new DescribeTableCommand({ TableName }));
-    const { GlobalSecondaryIndexes, LatestStreamArn } = Table ?? {};
-    if (GlobalSecondaryIndexes === undefined || (hasStreams && LatestStreamArn === undefined)) {
-      throw new UsageError('The table in the data folder is of another version; start with --reset.');
-    }
-    if (!hasStreams) return undefined;
-    const TimeToLiveSpecification = { AttributeName: 'expires_at', Enabled: true };
-    await client
-      .send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }))
-      .catch((error: Error) => {
-        if (error.message !== 'TimeToLive is already enabled') throw error;
-      });
-    return LatestStreamArn;
   } finally {
     client.destroy();
   }

@@ -8,7 +8,7 @@ import { afterEach, describe, expect, inject, it } from 'vitest';
 import { createInbox } from '../../inbox/store.ts';
 import { startEngine } from '../../local/database/engines.ts';
 import { startEventSourceMapping } from '../../local/stream.ts';
-import { openTable } from '../../local/database/table.ts';
+import { openTable } from '../../local/database/open-table.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';

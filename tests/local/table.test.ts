@@ -1,7 +1,11 @@
 import { DescribeTableCommand, DescribeTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
-import { expect, it } from 'vitest';
-import { createClient, createTable, openTable, tableDefinition } from '../../local/database/table.ts';
+import { expect, it, onTestFinished } from 'vitest';
+import { createInbox } from '../../inbox/store.ts';
+import { openTable } from '../../local/database/open-table.ts';
+import { createClient } from '../../local/database/table.ts';
+import { createEarlierTable, writeInquiries } from '../helpers/earlier-table.ts';
 import { describeOnEngines } from '../helpers/engines.ts';
+import { createOwnTable } from '../helpers/own-table.ts';
 
 describeOnEngines('the table of the local stack', (url, name) => {
   it('has index, stream and TTL where the engine has them, and is opened again as it is', async () => {
@@ -21,10 +25,16 @@ describeOnEngines('the table of the local stack', (url, name) => {
     expect(has).toEqual(hasStreams ? [true, 'NEW_AND_OLD_IMAGES', 'expires_at'] : none);
   });
 
-  it('is refused without the index', async () => {
-    const TableName = `inquiries-${crypto.randomUUID()}`;
-    const AttributeDefinitions = tableDefinition.AttributeDefinitions.slice(0, 2);
-    await createTable(url, TableName, { AttributeDefinitions, GlobalSecondaryIndexes: undefined });
-    await expect(openTable({ name, url }, TableName)).rejects.toThrow(/another version; start with --reset/);
+  it('gets the index, with all inquiries in it, if it is of an earlier version', async () => {
+    const own = await createOwnTable(url, createEarlierTable(name === 'dynamodb-local'));
+    onTestFinished(() => own.close());
+    const rows = await writeInquiries(own, 90);
+    const arn = await openTable({ name, url }, own.name);
+    expect(await openTable({ name, url }, own.name)).toBe(arn);
+    const { Table } = await own.client.send(new DescribeTableCommand({ TableName: own.name }));
+    expect(Table?.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName)).toEqual(['by-state']);
+    const inbox = createInbox(own.client, own.name);
+    expect((await Array.fromAsync(inbox.listInFull())).flat()).toEqual(rows);
+    expect((await Array.fromAsync(inbox.list({ isAnswered: true }))).flat()).toHaveLength(30);
   });
 });
