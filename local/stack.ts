@@ -14,7 +14,7 @@ import { startMailbox } from './mailbox.ts';
 import { limits } from '../lib/gateway-replies.ts';
 import { close, isListening, listen } from '../lib/loopback-server.ts';
 import { startEventSourceMapping } from './stream.ts';
-import { openTable } from './database/open-table.ts';
+import { openTable } from './database/table.ts';
 
 export interface StackOptions {
   /** The gateway's port; issuer, docs, form, mailbox and demo take the next five. 0 (the default): any free ports. */

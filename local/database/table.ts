@@ -2,8 +2,20 @@
  * The table's definition for the stack, the tests and the benchmark.
  * A test compares its keys with the entity's (src/entities/inquiry.ts).
  */
-import { CreateTableCommand, DynamoDBClient, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
-import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  CreateTableCommand,
+  DescribeTableCommand,
+  DynamoDBClient,
+  UpdateTableCommand,
+  UpdateTimeToLiveCommand,
+  waitUntilTableExists,
+} from '@aws-sdk/client-dynamodb';
+import type { CreateTableCommandInput, StreamSpecification } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { UsageError } from '../../lib/command-line.ts';
+import { reindex } from '../../lib/reindex.ts';
+import type { Engine } from './engines.ts';
 
 const byState = {
   IndexName: 'by-state',
@@ -32,6 +44,8 @@ export const tableDefinition = {
   BillingMode: 'PAY_PER_REQUEST',
 } satisfies Omit<CreateTableCommandInput, 'TableName'>;
 
+const STREAM: StreamSpecification = { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' };
+
 /** A client of a local engine. */
 export const createClient = (endpoint: string): DynamoDBClient =>
   new DynamoDBClient({
@@ -57,6 +71,61 @@ export async function createTable(
       if (error.name !== 'ResourceInUseException') throw error;
     });
     await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.1 }, { TableName });
+  } finally {
+    client.destroy();
+  }
+}
+
+/** Gives the index to a table of an earlier version, last: a table that has it is complete. */
+async function addIndex(
+  client: DynamoDBClient,
+  TableName: string,
+  before: (string | undefined)[],
+): Promise<void> {
+  for await (const _ of reindex(DynamoDBDocumentClient.from(client), TableName));
+  const { AttributeDefinitions } = tableDefinition;
+  for (const change of [...before.map((IndexName) => ({ Delete: { IndexName } })), { Create: byState }]) {
+    const GlobalSecondaryIndexUpdates = [change];
+    await client.send(
+      new UpdateTableCommand({ TableName, AttributeDefinitions, GlobalSecondaryIndexUpdates }),
+    );
+    for (let isBusy = true; isBusy; await sleep(100)) {
+      const { Table } = await client.send(new DescribeTableCommand({ TableName }));
+      isBusy = Table?.GlobalSecondaryIndexes?.some(({ IndexStatus }) => IndexStatus !== 'ACTIVE') ?? false;
+    }
+  }
+}
+
+/**
+ * Opens the table of the local stack, or creates it. DynamoDB Local gives a table of an earlier version the index.
+ *
+ * @returns The ARN of the table's stream; undefined for dynalite, which has neither streams nor TTL.
+ * @throws UsageError for a table without the stream, or, with dynalite, without the index.
+ */
+export async function openTable(
+  { name, url }: Pick<Engine, 'name' | 'url'>,
+  TableName: string,
+): Promise<string | undefined> {
+  const hasStreams = name === 'dynamodb-local';
+  await createTable(url, TableName, hasStreams ? { StreamSpecification: STREAM } : {});
+  const client = createClient(url);
+  try {
+    const { Table } = await client.send(new DescribeTableCommand({ TableName }));
+    const { GlobalSecondaryIndexes, LatestStreamArn } = Table ?? {};
+    const indexes = GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName) ?? [];
+    const isComplete = indexes.includes(byState.IndexName);
+    if ((hasStreams && LatestStreamArn === undefined) || (!hasStreams && !isComplete)) {
+      throw new UsageError('The table in the data folder is of another version; start with --reset.');
+    }
+    if (!hasStreams) return undefined;
+    if (!isComplete) await addIndex(client, TableName, indexes);
+    const TimeToLiveSpecification = { AttributeName: 'expires_at', Enabled: true };
+    await client
+      .send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }))
+      .catch((error: Error) => {
+        if (error.message !== 'TimeToLive is already enabled') throw error;
+      });
+    return LatestStreamArn;
   } finally {
     client.destroy();
   }

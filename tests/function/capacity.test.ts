@@ -5,7 +5,7 @@ import { createInbox } from '../../inbox/store.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { toShard } from '../../src/entities/keys.ts';
 import { createInquiries } from '../../src/inquiries.ts';
-import { writeInquiries } from '../helpers/earlier-table.ts';
+import { writeInquiries } from '../helpers/inquiries.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { INQUIRY, makeCall } from '../helpers/events.ts';
 import { createMemoryStore } from '../helpers/memory-store.ts';

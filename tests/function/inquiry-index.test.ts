@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readIndex } from '../../src/entities/inquiry-index.ts';
 import type { IndexQuery } from '../../src/entities/inquiry-index.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
-import { writeInquiries } from '../helpers/earlier-table.ts';
+import { writeInquiries } from '../helpers/inquiries.ts';
 import { INQUIRY } from '../helpers/events.ts';
 import { describeOnEngines } from '../helpers/engines.ts';
 import { createOwnTable } from '../helpers/own-table.ts';

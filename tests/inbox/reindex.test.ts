@@ -1,21 +1,13 @@
 /** The migration of a table with inquiries of a version before the index. */
-import { paginateScan, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { expect, it, onTestFinished } from 'vitest';
-import { createInbox } from '../../inbox/store.ts';
+import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { expect, it } from 'vitest';
 import type { StoredInquiry } from '../../inbox/store.ts';
 import { reindex } from '../../lib/reindex.ts';
-import { openTable } from '../../local/database/open-table.ts';
-import { startEventSourceMapping } from '../../local/stream.ts';
-import { createDynamoDbClient } from '../../src/entities/client.ts';
-import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { toShard } from '../../src/entities/keys.ts';
-import { createInquiries } from '../../src/inquiries.ts';
-import { writeInquiries } from '../helpers/earlier-table.ts';
-import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
-import { INQUIRY, makeCall, SUB } from '../helpers/events.ts';
+import { writeInquiries } from '../helpers/inquiries.ts';
+import { INQUIRY } from '../helpers/events.ts';
 import { beforehand, openInbox, parseLines } from '../helpers/inbox.ts';
-import { createOwnTable, removeRow } from '../helpers/own-table.ts';
 import type { OwnTable } from '../helpers/own-table.ts';
 
 type Row = StoredInquiry & { readonly inbox: string };
@@ -73,75 +65,38 @@ it('places by its answer an inquiry that an earlier inbox answers meanwhile, and
   ]);
 });
 
-describeOnDynamoDbLocal('a table in use', (url) => {
-  it('is migrated, interrupted and again, while inquiries are stored, answered and deleted, without a mail', async () => {
-    let streamArn = '';
-    const own = await createOwnTable(url, async (endpoint, table) => {
-      streamArn = (await openTable({ name: 'dynamodb-local', url: endpoint }, table)) ?? '';
-    });
-    onTestFinished(() => own.close());
-    const body = 'x'.repeat(4_000);
-    const unanswered = await writeInquiries(own, 900, { body, isAnswered: () => false });
-    const stored = unanswered.map(({ id }) => id);
-    Object.assign(process.env, own.environment());
-    const inquiries = createInquiries(
-      createInquiryStore(createDynamoDbClient({ region: 'local' }), own.name),
-    );
-    const inbox = createInbox(own.client, own.name);
-    const replied: string[] = [];
-    const gone: string[] = [];
-
-    const end = new AbortController();
-    const writers = unanswered.slice(0, 4).map(async (_, writer) => {
-      for (let at = writer; !end.signal.aborted && at < unanswered.length; at += 4) {
-        const row = unanswered[at] ?? INQUIRY;
-        if (writer === 0) {
-          const owner = { sub: SUB, email: `${at}@example.com` };
-          stored.push((await inquiries.create(owner, { subject: 's', body }, makeCall())).inquiry.id);
-        } else if (writer === 1) {
-          const id = crypto.randomUUID();
-          await postAsBefore(own, { ...INQUIRY, id });
-          stored.push(id);
-        } else if (writer === 2) {
-          await answerAsBefore(own, row);
-          replied.push(row.id);
-        } else if (at % 8 === 3) {
-          await removeRow(own.client, own.name, row);
-          gone.push(row.id);
-        } else if ((await inbox.answer(row.id, ANSWER)).status === 'answered') replied.push(row.id);
-      }
-    });
-    for await (const { changed } of reindex(own.client, own.name)) if (changed > 0) break;
-    const progress = await Array.fromAsync(reindex(own.client, own.name));
-    expect(progress.length).toBeGreaterThan(3);
-    end.abort();
-    await Promise.all(writers);
-    // What an earlier function, or an earlier inbox, has written behind the reader.
-    for await (const _ of reindex(own.client, own.name));
-
-    const rows = (await Array.fromAsync(paginateScan(own, { TableName: own.name }))).flatMap(
-      ({ Items = [] }) => Items as Row[],
-    );
-    expect(rows.filter((row) => !isPlaced(row))).toEqual([]);
-    const left = stored.filter((id) => !gone.includes(id)).toSorted();
-    expect(rows.map(({ id }) => id).toSorted()).toEqual(left);
-    expect((await Array.fromAsync(inbox.list())).flat().map(({ id }) => id)).toEqual(left.toReversed());
-
-    const sent: string[] = [];
-    const mapping = startEventSourceMapping({
-      endpoint: url,
-      streamArn,
-      invoke: async (event) => {
-        const { Records } = JSON.parse(event) as {
-          Records: { dynamodb: { NewImage: { id: { S: string } } } }[];
-        };
-        sent.push(...Records.map(({ dynamodb }) => dynamodb.NewImage.id.S));
-        return JSON.stringify({ batchItemFailures: [] });
-      },
-      log: () => undefined,
-    });
-    onTestFinished(() => mapping.close());
-    await expect.poll(() => sent.length, { timeout: 30_000 }).toBe(stored.length + replied.length);
-    expect(sent.toSorted()).toEqual([...stored, ...replied].toSorted());
+it('leaves nothing out while others store, answer and delete with this version and the one before', async () => {
+  const { inbox, scan, ...own } = await openInbox();
+  const { name } = own;
+  const rows = await writeInquiries(own, 900, { isAnswered: () => false, body: 'x'.repeat(4_000) });
+  const acts: ((row: StoredInquiry) => Promise<unknown>)[] = [
+    // A new one of either version.
+    (row) => postAsBefore(own, { ...row, id: crypto.randomUUID() }),
+    (row) =>
+      own.client.send(
+        new PutCommand(
+          createInquiryEntity(name)
+            .put({ ...row, id: crypto.randomUUID() })
+            .params(),
+        ),
+      ),
+    (row) => answerAsBefore(own, row),
+    (row) => inbox.answer(row.id, ANSWER),
+    (row) => own.remove(row),
+  ];
+  const end = new AbortController();
+  const writers = acts.map(async (act, writer) => {
+    for (let at = writer; at < rows.length && !end.signal.aborted; at += acts.length)
+      await act(rows[at] ?? INQUIRY);
   });
+  for await (const { changed } of reindex(own.client, name)) if (changed > 0) break;
+  expect((await Array.fromAsync(reindex(own.client, name))).length).toBeGreaterThan(3);
+  end.abort();
+  await Promise.all(writers);
+  // What the version before has written behind the reader.
+  for await (const _ of reindex(own.client, name));
+  const stored = (await scan()) as unknown as Row[];
+  expect(stored.filter((row) => !isPlaced(row))).toEqual([]);
+  const ids = stored.map(({ id }) => id).toSorted();
+  expect((await Array.fromAsync(inbox.list())).flat().map(({ id }) => id)).toEqual(ids.toReversed());
 });

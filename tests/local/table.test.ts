@@ -1,9 +1,8 @@
 import { DescribeTableCommand, DescribeTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
 import { expect, it, onTestFinished } from 'vitest';
 import { createInbox } from '../../inbox/store.ts';
-import { openTable } from '../../local/database/open-table.ts';
-import { createClient } from '../../local/database/table.ts';
-import { createEarlierTable, writeInquiries } from '../helpers/earlier-table.ts';
+import { createClient, createTable, openTable } from '../../local/database/table.ts';
+import { writeInquiries } from '../helpers/inquiries.ts';
 import { describeOnEngines } from '../helpers/engines.ts';
 import { createOwnTable } from '../helpers/own-table.ts';
 
@@ -25,16 +24,32 @@ describeOnEngines('the table of the local stack', (url, name) => {
     expect(has).toEqual(hasStreams ? [true, 'NEW_AND_OLD_IMAGES', 'expires_at'] : none);
   });
 
-  it('gets the index, with all inquiries in it, if it is of an earlier version', async () => {
-    const own = await createOwnTable(url, createEarlierTable(name === 'dynamodb-local'));
-    onTestFinished(() => own.close());
-    const rows = await writeInquiries(own, 90);
-    const arn = await openTable({ name, url }, own.name);
-    expect(await openTable({ name, url }, own.name)).toBe(arn);
-    const { Table } = await own.client.send(new DescribeTableCommand({ TableName: own.name }));
-    expect(Table?.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName)).toEqual(['by-state']);
-    const inbox = createInbox(own.client, own.name);
-    expect((await Array.fromAsync(inbox.listInFull())).flat()).toEqual(rows);
-    expect((await Array.fromAsync(inbox.list({ isAnswered: true }))).flat()).toHaveLength(30);
-  });
+  it.skipIf(name === 'dynalite')(
+    'of an earlier version gets the index and its inquiries into it',
+    async () => {
+      const own = await createOwnTable(url, (endpoint, table) =>
+        createTable(endpoint, table, {
+          AttributeDefinitions: ['pk', 'sk', '__edb_e__'].map((AttributeName) => {
+            return { AttributeName, AttributeType: 'S' };
+          }),
+          GlobalSecondaryIndexes: [
+            {
+              IndexName: 'by-time',
+              KeySchema: [{ AttributeName: '__edb_e__', KeyType: 'HASH' }],
+              Projection: { ProjectionType: 'ALL' },
+            },
+          ],
+          StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
+        }),
+      );
+      onTestFinished(() => own.close());
+      const rows = await writeInquiries(own, 90);
+      const arn = await openTable({ name, url }, own.name);
+      expect(await openTable({ name, url }, own.name)).toBe(arn);
+      const { Table } = await own.client.send(new DescribeTableCommand({ TableName: own.name }));
+      expect(Table?.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName)).toEqual(['by-state']);
+      const pages = await Array.fromAsync(createInbox(own.client, own.name).listInFull());
+      expect(pages.flat()).toEqual(rows);
+    },
+  );
 });
