@@ -33,7 +33,7 @@ function count({ client }: OwnTable): Consumed[] {
   return consumed;
 }
 
-it('20,000 POSTs of 2,000 owners go to 32 partitions, none of which gets 8 %', async () => {
+it('20,000 POSTs of 2,000 owners go to 16 partitions, none of which gets 8 %', async () => {
   const { rows, ...store } = createMemoryStore();
   const inquiries = createInquiries(store);
   for (let n = 0; n < 20_000; n++) {
@@ -41,7 +41,7 @@ it('20,000 POSTs of 2,000 owners go to 32 partitions, none of which gets 8 %', a
     await inquiries.create(owner, { subject: 's', body: 'b' }, makeCall());
   }
   const shards = Object.values(Object.groupBy(rows, ({ id }) => toShard(id, false)));
-  expect(shards).toHaveLength(32);
+  expect(shards).toHaveLength(16);
   expect(Math.max(...shards.map((shard = []) => shard.length))).toBeLessThan(1_600);
 });
 
@@ -82,7 +82,7 @@ describeOnDynamoDbLocal('capacity units', (engine) => {
     });
   });
 
-  it('of the one unanswered inquiry among 20,000: at most half a unit for each of 32 queries', async () => {
+  it('of the one unanswered inquiry among 20,000: at most half a unit for each of 16 queries', async () => {
     const crowded = await createOwnTable(engine);
     const rows = await writeInquiries(crowded, 20_000, { inIndex: true, isAnswered: (at) => at !== 7 });
     const consumed = count(crowded);
@@ -90,7 +90,7 @@ describeOnDynamoDbLocal('capacity units', (engine) => {
       createInbox(crowded.client, crowded.name).list({ isAnswered: false }),
     );
     expect(listed.flat()).toMatchObject([{ id: rows.at(-8)?.id }]);
-    expect(consumed).toHaveLength(32);
+    expect(consumed).toHaveLength(16);
     // AWS takes half a unit for a query that finds nothing, too.
     expect(Math.max(...consumed.map(({ CapacityUnits }) => CapacityUnits))).toBe(0.5);
     crowded.close();
