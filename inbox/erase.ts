@@ -3,6 +3,7 @@ import { createDeliveryEntity } from '../src/entities/delivery.ts';
 import { createIdempotencyKeyEntity } from '../src/entities/idempotency-key.ts';
 import { toFirstId } from '../src/entities/keys.ts';
 import { createInquiryEntity } from '../src/entities/inquiry.ts';
+import type { IndexedInquiry } from '../src/entities/inquiry-index.ts';
 import { formatCount } from '../web/ui/format.ts';
 import { isConfirmed, parseOptions, UsageError } from '../lib/command-line.ts';
 import type { Io } from '../lib/command-line.ts';
@@ -17,7 +18,7 @@ import { openErasures } from './erasures.ts';
 import { countInquiries, formatTable, formatTime, isInteractive, showProgress } from './output.ts';
 import { toJsonLine } from './output.ts';
 import type { Column } from './output.ts';
-import type { IndexedInquiry, InquiryFilter } from './store.ts';
+import type { InquiryFilter } from './store.ts';
 
 const USAGE = `
 Usage: npm run inbox -- [--stage STAGE] erase --sub UUID | --email E [--keep-account] [--yes]

@@ -9,7 +9,8 @@ import { countInquiries, formatDuration, formatTable } from './output.ts';
 import { isInteractive, showProgress, toJsonLine } from './output.ts';
 import type { Column } from './output.ts';
 import { FIELDS } from './store.ts';
-import type { IndexedInquiry, InquiryFilter, InquirySummary, Inbox } from './store.ts';
+import type { InquiryFilter, InquirySummary, Inbox } from './store.ts';
+import type { IndexedInquiry } from '../src/entities/inquiry-index.ts';
 
 const USAGE = `
 Usage: npm run inbox -- [--stage STAGE] list [options]
@@ -44,7 +45,7 @@ export async function listInquiries(connect: Connect, args: string[], io: Io): P
     throw new UsageError('--limit must be a whole number from 1 on.');
   }
   const filter: InquiryFilter = {
-    unansweredOnly: !all,
+    isAnswered: all ? undefined : false,
     email,
     since: since === undefined ? undefined : parseSince(since),
   };
@@ -80,9 +81,7 @@ async function printTable(inbox: Inbox, filter: InquiryFilter, limit: number, io
   }
   const shown = (await Array.fromAsync(inbox.summarize(rows.slice(0, limit)))).flat();
   if (shown.length === 0) {
-    io.stdout.write(
-      filter.unansweredOnly === true ? 'No unanswered inquiries.\n' : 'There are no inquiries.\n',
-    );
+    io.stdout.write(filter.isAnswered === false ? 'No unanswered inquiries.\n' : 'There are no inquiries.\n');
     return;
   }
   const now = Date.now();
@@ -98,7 +97,7 @@ async function printTable(inbox: Inbox, filter: InquiryFilter, limit: number, io
     { head: 'ID', cell: ({ id }) => id },
     { head: 'AGE', cell: ({ created_at }) => ageOf(created_at) },
     ...(isNear ? [{ head: 'EXPIRES', cell: toExpiry }] : []),
-    ...(filter.unansweredOnly === true ? [] : [{ head: 'ANSWERED', cell: toAnswer, flexible: true }]),
+    ...(filter.isAnswered === false ? [] : [{ head: 'ANSWERED', cell: toAnswer, flexible: true }]),
     { head: 'EMAIL', cell: ({ email }) => showAddress(email), flexible: true },
     { head: 'SUBJECT', cell: ({ subject }) => subject, flexible: true },
   ];

@@ -115,14 +115,14 @@ export function formatTime(time: string | number): string {
 }
 
 /**
- * Passes pages of inquiries on. On a terminal, standard error says meanwhile how many there were: a line that is renewed
+ * Passes pages on. On a terminal, standard error says meanwhile how many inquiries or rows they had: a line that is renewed
  * in place, at most four times a second and not in the first quarter of one.
  */
-export async function* showProgress<Row>(
+export async function* showProgress<Page extends { readonly length: number }>(
   { stderr }: Io,
-  pages: AsyncIterable<readonly Row[]>,
+  pages: AsyncIterable<Page>,
   toText = (count: number): string => `${countInquiries(count)} …`,
-): AsyncGenerator<readonly Row[]> {
+): AsyncGenerator<Page> {
   let isShown = false;
   let changedAt = Date.now();
   let count = 0;

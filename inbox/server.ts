@@ -6,6 +6,7 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import type { IndexedInquiry } from '../src/entities/inquiry-index.ts';
 import { ApiError, badRequest, methodNotAllowed } from '../src/errors.ts';
 import { beginningOf } from '../web/ui/format.ts';
 import { parseObject, UsageError } from '../lib/command-line.ts';
@@ -15,7 +16,7 @@ import { describeFailure } from '../lib/aws.ts';
 import { parseUuid } from './arguments.ts';
 import type { Connection } from './connect.ts';
 import { parseReply, TOO_LARGE } from './store.ts';
-import type { AnswerResult, IndexedInquiry, InquirySummary, StoredInquiry } from './store.ts';
+import type { AnswerResult, InquirySummary, StoredInquiry } from './store.ts';
 
 const PAGE = join(import.meta.dirname, 'page');
 
@@ -140,10 +141,9 @@ function toApiError(error: unknown, { stage, table }: PageConnection): ApiError 
 function createApi({ stage, table, inbox, respondent }: PageConnection): Handler {
   /** Up to PAGE_SIZE inquiries; stops reading when the page has closed the connection. */
   const list = async (query: URLSearchParams, signal: AbortSignal): Promise<InboxApi['/api/inquiries']> => {
-    const { show, ...filter } = parseListQuery(query);
     const found: IndexedInquiry[] = [];
-    for await (const page of inbox.list({ ...filter, unansweredOnly: show === 'unanswered' })) {
-      found.push(...page.filter((row) => show !== 'answered' || row.reply_at !== undefined));
+    for await (const page of inbox.list(parseListQuery(query))) {
+      found.push(...page);
       if (found.length > PAGE_SIZE || signal.aborted) break;
     }
     const shown = found.slice(0, PAGE_SIZE);
@@ -193,7 +193,7 @@ function parseListQuery(query: URLSearchParams) {
   }
   if (email === '') throw badRequest('The parameter `email` must not be empty.');
   return {
-    show,
+    isAnswered: show === 'all' ? undefined : show === 'answered',
     email,
     before: before === undefined ? undefined : parseUuid(before, 'The parameter `before`'),
   };

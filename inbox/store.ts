@@ -6,11 +6,13 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { createConversions } from 'electrodb';
 import type { EntityItem } from 'electrodb';
-import { LAST_ID, toFirstId } from '../src/entities/keys.ts';
+import { findInIndex, readIndex } from '../src/entities/inquiry-index.ts';
+import type { IndexedInquiry } from '../src/entities/inquiry-index.ts';
 import { createInquiryEntity } from '../src/entities/inquiry.ts';
+import { LAST_ID, toFirstId, toShard } from '../src/entities/keys.ts';
 import { isTestAddress, ITEM_LIMIT } from '../src/limits.ts';
 import { UsageError } from '../lib/command-line.ts';
-import { readPages, sendAll } from './batches.ts';
+import { sendAll } from './batches.ts';
 
 /** An inquiry with what operators know of it. Unanswered: no `reply_at`; dismissed: `reply_at` without `reply`. */
 export type StoredInquiry = Readonly<EntityItem<ReturnType<typeof createInquiryEntity>>>;
@@ -34,12 +36,10 @@ const SUMMARY = FIELDS.filter((name) => name !== 'body' && name !== 'reply');
 /** What a list shows of an inquiry. */
 export type InquirySummary = Pick<StoredInquiry, (typeof SUMMARY)[number]>;
 
-/** What the index holds of an inquiry. A subject may be as long as a body, so the index does not have it. */
-export type IndexedInquiry = Omit<InquirySummary, 'subject'>;
-
 /** Which inquiries to list; all of them by default. */
 export interface InquiryFilter {
-  readonly unansweredOnly?: boolean | undefined;
+  /** False: unanswered ones only; true: those that were answered or dismissed. */
+  readonly isAnswered?: boolean | undefined;
   /** Byte for byte. */
   readonly email?: string | undefined;
   readonly sub?: string | undefined;
@@ -70,12 +70,6 @@ const BATCH_SIZE = 40;
 /** Errors stay those of the SDK, which `describeFailure` knows. */
 const TABLE = { originalErr: true } as const;
 
-/**
- * The rows of the index are read as they are. They have no `__edb_v__`, so ElectroDB would recognize them by parsing
- * their keys, which fails if the email has a line end. With `pages: 'all'` it would return the first page only.
- */
-const INDEX = { ...TABLE, data: 'raw' } as const;
-
 /** See {@link sendAll}. */
 const BATCH = { ...TABLE, unprocessed: 'raw' } as const;
 
@@ -95,32 +89,14 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
    * is eventually consistent.
    */
   async function* list(filter: InquiryFilter = {}): AsyncIterableIterator<IndexedInquiry[]> {
-    const { unansweredOnly, email, sub, since, before, withExpired } = filter;
+    const { isAnswered, email, sub, since, before: last, withExpired } = filter;
+    // An id begins with the 48 bits of its milliseconds (RFC 9562, 5.7).
     const first = toFirstId(since ?? 0);
     // DynamoDB refuses such a range.
-    if (before !== undefined && before < first) return;
-    const query = inquiries.query
-      // An id begins with the 48 bits of its milliseconds (RFC 9562, 5.7).
-      .byTime({})
-      .between({ id: first }, { id: before ?? LAST_ID })
-      .where((row, op) =>
-        [
-          unansweredOnly === true && op.notExists(row.reply_at),
-          email !== undefined && op.eq(row.email, email),
-          sub !== undefined && op.eq(row.cognito_sub, sub),
-        ]
-          .filter((condition) => condition !== false)
-          .join(' AND '),
-      );
-    for await (const page of readPages(async (cursor) => query.go({ ...INDEX, order: 'desc', cursor }))) {
-      yield toRows(page).filter((row) => (withExpired === true || isCurrent(row)) && row.id !== before);
+    if (last !== undefined && last < first) return;
+    for await (const page of readIndex(inquiries, { isAnswered, email, sub, first, last })) {
+      yield page.filter((row) => (withExpired === true || isCurrent(row)) && row.id !== last);
     }
-  }
-
-  /** Finds the keys of an inquiry by its id. */
-  async function find(id: string): Promise<Keys | undefined> {
-    const { data } = await inquiries.query.byTime({ id }).go(INDEX);
-    return toRows(data)[0];
   }
 
   async function read({ cognito_sub, email, id }: Keys): Promise<StoredInquiry | undefined> {
@@ -130,7 +106,7 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
 
   /** Reads one inquiry, strongly consistent once the index has it. */
   async function get(id: string): Promise<StoredInquiry | undefined> {
-    const keys = await find(id);
+    const keys = await findInIndex(inquiries, id);
     return keys && read(keys);
   }
 
@@ -167,11 +143,12 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
       ),
     /** Finds the ids that begin with a text. */
     async findIds(beginning: string): Promise<string[]> {
-      const { data } = await inquiries.query.byTime({}).begins({ id: beginning }).go(INDEX);
-      return toRows(data).map(({ id }) => id);
+      const pages = readIndex(inquiries, { first: beginning, last: `${beginning}${LAST_ID}` });
+      return (await Array.fromAsync(pages)).flat().map(({ id }) => id);
     },
     /**
-     * Records an answer, once: one conditional update of the three columns. Without `reply` the inquiry is dismissed.
+     * Records an answer, once: one conditional update of the three columns and of the place in the index. Without
+     * `reply` the inquiry is dismissed.
      *
      * @param reply - From {@link parseReply}.
      */
@@ -179,21 +156,22 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
       id: string,
       { reply, respondent }: { reply?: string | undefined; respondent: string },
     ): Promise<AnswerResult> {
-      const keys = await find(id);
+      const keys = await findInIndex(inquiries, id);
       // An expired one is not answered: the mailer would not send the reply.
       if (keys === undefined || (await read(keys)) === undefined) return { status: 'not-found' };
       const reply_at = new Date(now()).toISOString();
       try {
         // Not ElectroDB's patch, which also sets the id, the owner and ElectroDB's own attributes: the operators' policy
-        // allows the three columns only (infra/terraform/operators.tf).
+        // allows these columns only (infra/terraform/bootstrap/policies.tf).
         await client.send(
           new UpdateCommand({
             ...inquiries.get(keys).params<{ TableName: string; Key: Record<string, unknown> }>(),
-            UpdateExpression: `SET respondent = :respondent, reply_at = :reply_at${reply === undefined ? '' : ', reply = :reply'}`,
+            UpdateExpression: `SET respondent = :respondent, reply_at = :reply_at, inbox = :inbox${reply === undefined ? '' : ', reply = :reply'}`,
             ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(reply_at)',
             ExpressionAttributeValues: {
               ':respondent': respondent,
               ':reply_at': reply_at,
+              ':inbox': toShard(id, true),
               ...(reply !== undefined && { ':reply': reply }),
             },
           }),
@@ -227,9 +205,3 @@ export function parseReply(text: string): string {
   if (Buffer.byteLength(reply) > ITEM_LIMIT) throw new UsageError(TOO_LARGE);
   return reply;
 }
-
-/** The rows of a raw page of the index, without the table's keys and ElectroDB's own attribute. */
-const toRows = (page: unknown): IndexedInquiry[] =>
-  (page as { Items: (IndexedInquiry & Record<string, unknown>)[] }).Items.map(
-    ({ pk: _pk, sk: _sk, __edb_e__: _entity, ...row }) => row,
-  );

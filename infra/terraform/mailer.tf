@@ -168,7 +168,7 @@ resource "aws_iam_role_policy" "mailer" {
       # Which inquiries to send again, by their ids.
       Index = {
         Action   = "dynamodb:Query"
-        Resource = "${aws_dynamodb_table.this.arn}/index/by-time"
+        Resource = "${aws_dynamodb_table.this.arn}/index/by-state"
       }
       # The partition keys of src/entities/delivery.ts: the mailer cannot write an inquiry.
       Records = {

@@ -7,7 +7,7 @@ locals {
   api_dimensions      = { ApiId = aws_apigatewayv2_api.this.id }
   function_dimensions = { FunctionName = aws_lambda_function.this.function_name }
   table_dimensions    = { TableName = aws_dynamodb_table.this.name }
-  index_dimensions    = merge(local.table_dimensions, { GlobalSecondaryIndexName = "by-time" })
+  index_dimensions    = merge(local.table_dimensions, { GlobalSecondaryIndexName = "by-state" })
   mailer_dimensions   = { FunctionName = local.mailer_name }
   mail_dimensions     = { "ses:configuration-set" = local.name }
 
@@ -87,7 +87,7 @@ locals {
       }
     }
     index-throttles = {
-      description = "DynamoDB refused reads or writes of the index by-time, and with a write of the index the write of the inquiry itself. Look at whether all owners together store 1,000 inquiries a second, which is what one key of the index takes."
+      description = "DynamoDB refused reads or writes of the index by-state, and with a write of the index the write of the inquiry itself. Look at throttlingReasons in the function's log, which names the limit."
       expression  = "reads + writes + 0 * requests"
       queries = {
         reads    = { namespace = "AWS/DynamoDB", name = "ReadThrottleEvents", stat = "Sum", dimensions = local.index_dimensions }

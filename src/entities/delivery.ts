@@ -3,7 +3,7 @@ import type { DocumentClient } from 'electrodb';
 
 /**
  * Creates the ElectroDB model of a delivery record: a mail about an inquiry that SES has accepted. It holds no
- * personal data, and no attribute named `id`, so that the index `by-time` does not have it. docs/adr/0080
+ * personal data, and no attribute `inbox`, so that the index `by-state` does not have it. docs/adr/0080
  */
 export function createDeliveryEntity(table: string, client?: DocumentClient) {
   return new Entity(

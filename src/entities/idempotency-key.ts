@@ -3,8 +3,8 @@ import type { DocumentClient } from 'electrodb';
 
 /**
  * The ElectroDB model of an idempotency key: which inquiry was stored with it. It is in the partition of its
- * owner, with digests instead of the key and the text, and has no attribute named `id`, so that the index
- * `by-time` does not have it. docs/adr/0090
+ * owner, with digests instead of the key and the text, and no attribute `inbox`, so that the index
+ * `by-state` does not have it. docs/adr/0090
  */
 export const IDEMPOTENCY_KEY_MODEL = {
   model: { service: 'inquiries', entity: 'idempotency', version: '1' },

@@ -7,7 +7,7 @@ import type { AttributeValue, QueryCommandInput } from '@aws-sdk/client-dynamodb
 import { inquirySchema } from '../contract.ts';
 import type { Inquiry } from '../contract.ts';
 import { HOUR } from '../limits.ts';
-import { digest } from './keys.ts';
+import { digest, toShard } from './keys.ts';
 
 export type Attributes = Record<string, AttributeValue>;
 type Owner = Pick<Inquiry, 'cognito_sub' | 'email'>;
@@ -50,6 +50,7 @@ export const createInputs = (TableName: string) => ({
       body: S(body),
       created_at: S(created_at),
       ...(expires_at !== undefined && { expires_at: N(expires_at) }),
+      inbox: S(toShard(id, false)),
       pk: toPartition({ cognito_sub, email }),
       sk: toInquirySort(id),
       __edb_e__: S('inquiry'),

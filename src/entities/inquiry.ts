@@ -1,5 +1,6 @@
 import { Entity } from 'electrodb';
 import type { DocumentClient } from 'electrodb';
+import { toShard } from './keys.ts';
 
 /**
  * The ElectroDB model of an inquiry. The request function does not load it: src/entities/inputs.ts has its inputs.
@@ -25,16 +26,24 @@ export const INQUIRY_MODEL = {
     reply: { type: 'string' },
     respondent: { type: 'string' },
     reply_at: { type: 'string' },
+    // Follows from the others; who writes `reply_at` writes it in the same update.
+    inbox: {
+      type: 'string',
+      hidden: true,
+      watch: ['id', 'reply_at'],
+      set: (_: unknown, { id, reply_at }: { id?: string; reply_at?: string }) =>
+        toShard(String(id), reply_at !== undefined),
+    },
   },
   indexes: {
     byOwner: {
       pk: { field: 'pk', composite: ['cognito_sub', 'email'], casing: 'none' },
       sk: { field: 'sk', composite: ['id'], casing: 'none' },
     },
-    // All inquiries by time, for operators. Its keys are attributes that every row has. docs/adr/0081
-    byTime: {
-      index: 'by-time',
-      pk: { field: '__edb_e__', composite: [], template: 'inquiry', casing: 'none' },
+    // All inquiries by whether they are answered, for operators: src/entities/inquiry-index.ts reads it. docs/adr/0081
+    byState: {
+      index: 'by-state',
+      pk: { field: 'inbox', composite: ['inbox'], template: '${inbox}', casing: 'none' },
       sk: { field: 'id', composite: ['id'], template: '${id}', casing: 'none' },
     },
   },

@@ -11,6 +11,14 @@ export function toFirstId(milliseconds: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}`;
 }
 
+/** The partition of the index `by-state` that has an inquiry: the last digit of its id is random. docs/adr/0081 */
+export const toShard = (id: string, isAnswered: boolean): string =>
+  `${isAnswered ? 'done' : 'open'}-${id.slice(-1)}`;
+
+/** The partitions of the index `by-state` that have the answered, or the unanswered, inquiries. */
+export const listShards = (isAnswered: boolean): string[] =>
+  Array.from('0123456789abcdef', (digit) => toShard(digit, isAnswered));
+
 /** SHA-256 in base64url, 43 characters. */
 export const digest = (...texts: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(texts)).digest('base64url');

@@ -1,9 +1,10 @@
 /** The mailer's reads and writes. */
-import type { DynamoDBDocumentClient, QueryCommandOutput } from '@aws-sdk/lib-dynamodb';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { timeOf } from '../contract.ts';
 import type { Inquiry } from '../contract.ts';
 import { createDeliveryEntity, createQuotaEntity } from '../entities/delivery.ts';
 import { toOwnerHour } from '../entities/keys.ts';
+import { findInIndex } from '../entities/inquiry-index.ts';
 import { createInquiryEntity } from '../entities/inquiry.ts';
 
 /** A row of the table, unchecked. */
@@ -38,14 +39,9 @@ export function createMailerStore(
   return {
     /** Finds an inquiry by its id, once the index has it. */
     async find(id: string, abortSignal: AbortSignal): Promise<Row | undefined> {
-      // Rows of the index have no `__edb_v__`: ElectroDB would recognize them by parsing their keys, which fails if the
-      // email has a line end.
-      const { data } = await inquiries.query.byTime({ id }).go({ data: 'raw', abortSignal });
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type of `data` does not know `raw`
-      const { Items: [found] = [] } = data as unknown as QueryCommandOutput;
-      if (found === undefined) return undefined;
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every row of the index has both
-      const { cognito_sub, email } = found as Keys;
+      const keys = await findInIndex(inquiries, id, abortSignal);
+      if (keys === undefined) return undefined;
+      const { cognito_sub, email } = keys;
       const row = await inquiries.get({ cognito_sub, email, id }).go({ consistent: true, abortSignal });
       return row.data ?? undefined;
     },

@@ -173,6 +173,7 @@ describe('the inputs of the request path', () => {
     ['casing of a key', 'inquiry', index({ pk: { casing: 'lower' } })],
     ['template of a key', 'inquiry', index({ sk: { template: 'i#${id}' } })],
     ['name of a key', 'inquiry', index({ sk: { field: 'sort' } })],
+    ['place in the index', 'inquiry', { attributes: { inbox: { set: () => 'open' } } }],
     [
       'another index',
       'inquiry',

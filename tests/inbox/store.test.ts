@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { sendAll } from '../../inbox/batches.ts';
 import type { InquiryFilter } from '../../inbox/store.ts';
 import { parseReply } from '../../inbox/store.ts';
+import { toShard } from '../../src/entities/keys.ts';
 import { EMAIL, SUB } from '../helpers/events.ts';
 import { answerAfter, cutConnection, refuse } from '../helpers/fault-proxy.ts';
 import { writeIdempotencyKey } from '../helpers/idempotency.ts';
@@ -29,7 +30,7 @@ describe('list', () => {
   it('is newest first over all owners and pages, with what the index holds', async () => {
     const { inbox, add } = await open(2);
     const rows = [];
-    for (let n = 5; n > 0; n--) {
+    for (let n = 100; n > 0; n--) {
       rows.push(await add(n * 1_000, { email: `${n}@example.com`, cognito_sub: `sub-${n}` }));
     }
     const pages = await Array.fromAsync(inbox.list());
@@ -51,7 +52,8 @@ describe('list', () => {
     const range = { before: idAt(NOW), since: NOW - 2_000 };
     const cases: [string, InquiryFilter, number[]][] = [
       ['everything', {}, [0, 1, 2, 3]],
-      ['what is unanswered', { unansweredOnly: true }, [1, 3]],
+      ['what is unanswered', { isAnswered: false }, [1, 3]],
+      ['what is answered', { isAnswered: true }, [0, 2]],
       ['an email, byte for byte', { email: 'Ana@example.com' }, [2]],
       ['a sub under all its emails', { sub: SUB }, [0, 2, 3]],
       ['an email and a sub', { email: EMAIL, sub: SUB }, [0, 3]],
@@ -61,7 +63,7 @@ describe('list', () => {
       ['since the future', { since: NOW + 1 }, []],
       ['before an id', { before: idAt(NOW - 2_500) }, [2, 3]],
       ['an empty range', { before: idAt(NOW - 3_000), since: NOW }, []],
-      ['all at once', { ...range, unansweredOnly: true, email: 'b@example.com' }, [1]],
+      ['all at once', { ...range, isAnswered: false, email: 'b@example.com' }, [1]],
     ];
     for (const [name, filter, expected] of cases) {
       expect([name, await listIds(filter)]).toEqual([name, expected.map((n) => rows[n]?.id)]);
@@ -120,13 +122,13 @@ describe('listInFull', () => {
 describe('answer', () => {
   const REPLY = { reply: 'Yes.', respondent: 'R' };
 
-  it('sets the three columns and nothing else', async () => {
+  it('sets the three columns and the place in the index, and nothing else', async () => {
     const { inbox, add, scan } = await open();
     const row = await add(1_000, { expires_at: NOW / 1_000 + 60 });
     const [before] = await scan();
     const reply_at = new Date(NOW).toISOString();
     expect(await inbox.answer(row.id, REPLY)).toEqual({ status: 'answered', reply_at });
-    expect(await scan()).toEqual([{ ...before, ...REPLY, reply_at }]);
+    expect(await scan()).toEqual([{ ...before, ...REPLY, reply_at, inbox: toShard(row.id, true) }]);
   });
 
   it('is given once when twenty people answer at the same millisecond', async () => {

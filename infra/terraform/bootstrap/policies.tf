@@ -336,15 +336,15 @@ locals {
       # Lists through the index, then whole rows by their keys.
       Read = {
         Action   = ["dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query"]
-        Resource = [arn, "${arn}/index/by-time"]
+        Resource = [arn, "${arn}/index/by-state"]
       }
-      # The three columns of an answer. The keys are in the update's condition, and IAM does not distinguish what a condition
+      # The three columns of an answer, and its place in the index. The keys are in the update's condition, and IAM does not distinguish what a condition
       # reads from what an update sets; DynamoDB itself refuses a change of the keys.
       Answer = {
         Action   = "dynamodb:UpdateItem"
         Resource = arn
         Condition = {
-          "ForAllValues:StringEquals" = { "dynamodb:Attributes" = ["pk", "sk", "reply", "respondent", "reply_at"] }
+          "ForAllValues:StringEquals" = { "dynamodb:Attributes" = ["pk", "sk", "reply", "respondent", "reply_at", "inbox"] }
           "ForAllValues:StringLike"   = { "dynamodb:LeadingKeys" = "$inquiries#cognito_sub_*" }
         }
       }

@@ -109,7 +109,7 @@ run "mail_alarms_and_form" {
       statement.Sid => join(" ", flatten([statement.Effect, statement.Action, statement.Resource]))
       } == {
       DeadLetters = "Allow sqs:SendMessage ${aws_sqs_queue.dead_letters[0].arn}"
-      Index       = "Allow dynamodb:Query ${aws_dynamodb_table.this.arn}/index/by-time"
+      Index       = "Allow dynamodb:Query ${aws_dynamodb_table.this.arn}/index/by-state"
       Inquiries   = "Allow dynamodb:GetItem ${aws_dynamodb_table.this.arn}"
       Logs        = "Allow logs:CreateLogStream logs:PutLogEvents ${aws_cloudwatch_log_group.mailer[0].arn}:*"
       Mail        = "Allow ses:SendEmail arn:aws:ses:eu-central-1:111122223333:configuration-set/* arn:aws:ses:eu-central-1:111122223333:identity/*"
