@@ -62,6 +62,10 @@ locals {
 
       "throttling.rate_limit and burst_limit must be at least 1, since 0 answers every call with 429" = min(values(local.settings.throttling)...) >= 1
 
+      "warm_throughput must be a whole number above 4000, which every table takes" = alltrue([
+        for units in local.settings.warm_throughput[*] : units > 4000 && floor(units) == units
+      ])
+
       "reserved_concurrency must not be negative" = alltrue([for number in local.settings.reserved_concurrency[*] : number >= 0])
 
       "alarm_email must be an e-mail address" = alltrue([for address in local.settings.alarm_email[*] : can(regex("^[^@\\s]+@[^@\\s]+$", address))])
