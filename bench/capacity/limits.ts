@@ -15,10 +15,7 @@ export const GATEWAY_BURST = 5_000;
 
 /** What refuses POSTs or delays mails: title and source. */
 export const LIMITS = {
-  gateway: [
-    'API Gateway, requests a second',
-    'https://docs.aws.amazon.com/apigateway/latest/developerguide/limits.html',
-  ],
+  gateway: ['API Gateway, rate', 'https://docs.aws.amazon.com/apigateway/latest/developerguide/limits.html'],
   invocations: ['Lambda, 10 × concurrency a second', `${LAMBDA}/lambda-concurrency.html`],
   executions: ['Lambda, concurrency', `${LAMBDA}/scaling-behavior.html`],
   tableGrowth: ['table, growth on demand', `${DYNAMODB}/on-demand-capacity-mode.html`],
@@ -33,16 +30,14 @@ export const LIMITS = {
 } as const;
 export type LimitName = keyof typeof LIMITS;
 
-/** Seconds of load near a partition's limit after which it is split. */
-export const SPLIT_AFTER = 600;
-/** Milliseconds of an invocation that stores an inquiry, and what a throttled one takes longer. */
+/** Milliseconds of an invocation, of a throttled one in addition, and of the mailer for an inquiry without a mail. */
 export const INVOCATION_MS = 50;
 export const THROTTLED_MS = 750;
-/** Milliseconds of the mailer for an inquiry without a mail of its own. */
 export const SILENT_MS = 20;
 /** Mails an hour about one owner's inquiries: the default of `mails_per_hour`, and the one that says so. */
 export const MAILS_PER_OWNER = 11;
-/** Seconds after which the event source mapping gives a record up. */
+/** Seconds: near its limit until a partition is split; until the event source mapping gives a record up. */
+export const SPLIT_AFTER = 600;
 export const RECORD_AGE = 6 * 3_600;
 
 export const ASSUMPTIONS = [

@@ -1,8 +1,4 @@
-/**
- * Simulates a load of POSTs against the documented limits of AWS.
- *
- * Usage: see below. Exit codes: 0 simulated, 1 the plot cannot be written, 2 bad use.
- */
+/** Simulates a load of POSTs against the documented limits of AWS. Exit codes: 0, 1 the plot cannot be written, 2 bad use. */
 import { writeFileSync } from 'node:fs';
 import { parseOptions, runCommand, UsageError } from '../../lib/command-line.ts';
 import type { Main } from '../../lib/command-line.ts';
@@ -22,7 +18,6 @@ ${Object.entries(NUMBERS)
   .join('\n')}
 `;
 
-/** @throws UsageError */
 function parseNumber(name: string, text: string): number {
   const [value, least, most] = NUMBERS[name as keyof typeof NUMBERS];
   const number = text.trim() === '' ? NaN : Number(text);

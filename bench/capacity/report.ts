@@ -24,6 +24,7 @@ const PRICES: readonly (readonly [part: string, price: (result: Result) => numbe
   ['transfer, 1.2 KB a response', ({ accepted }) => accepted * 1.2 * 0.09],
   ['traces of 5 %', ({ invoked }) => invoked * 0.05 * 5],
   ['mails', ({ mails }) => (mails.mailed + mails.digests) * 103.45],
+  ['storage for a month, with backup', ({ stored, units }) => stored * units.storage * 1e6],
 ];
 const sumPrices = (result: Result) => PRICES.reduce((sum, [, price]) => sum + price(result), 0);
 
@@ -81,11 +82,6 @@ export function formatReport(runs: readonly [Run, ...Run[]]): string {
     ),
     row('  total', ({ result }) => (sumPrices(result) * perDay) / 1e6, dollars),
     row('  a million stored', ({ result }) => sumPrices(result) / result.stored, dollars),
-    row(
-      "  the day's inquiries, a month",
-      (run) => run.result.stored * perDay * first.units.gigabytes * 0.45,
-      dollars,
-    ),
     '\nSources',
     ...sources.map((source, index) => `[${index + 1}] ${source}`),
     '\nAssumptions',
@@ -103,29 +99,22 @@ const LINES = [
 export function plotLoad(given: Partial<Scenario>): string {
   const { rate, keyed } = createScenario('before', given);
   const title = `Inquiries stored a second, ${keyed * 100} % with an Idempotency-Key`;
-  const [x, y] = [
-    (value: number) => 70 + (value / rate) * 280,
-    (value: number) => 380 - (value / rate) * 165,
-  ];
+  const x = (value: number) => 70 + (value / rate) * 280;
+  const y = (value: number) => 380 - (value / rate) * 165;
   const ticks = [0, 0.5, 1, 1.5, 2].map((tick) => tick * rate);
   const lines = LINES.map(([model, name, colour]) => {
     const scenario = createScenario(model, given);
     const storedOf = (offered: number) =>
       simulate({ ...scenario, rate: offered, hours: 1, warm: scenario.tableQuota }).last;
     const loads = Array.from({ length: 40 }, (_, step) => ((step + 1) * rate) / 20);
-    const points = loads.map((load) => `${x(load).toFixed()},${y(storedOf(load)).toFixed()}`);
+    const points = loads.map((load) => `${x(load)},${y(storedOf(load)).toFixed(1)}`);
     const most = storedOf(2 * rate);
-    return `<polyline points="70,380 ${points.join(' ')}" fill="none" stroke="${colour}" stroke-width="2.5"/>
-<text x="640" y="${y(most).toFixed()}" dy="4" fill="${colour}">${name}: ${count(most)}</text>`;
+    return `<polyline points="70,380 ${points.join(' ')}" fill="none" stroke="${colour}" stroke-width="2.5"/><text x="640" y="${y(most).toFixed()}" dy="4" fill="${colour}">${name}: ${count(most)}</text>`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 860 440" font-family="sans-serif" font-size="13">
-<title>${title}</title>
-<rect width="860" height="440" fill="#fff"/>
-<text x="70" y="26" font-size="15" font-weight="bold">${title}</text>
-${ticks.map((tick) => `<path d="M70 ${y(tick)}H630" stroke="#ddd"/><text x="62" y="${y(tick)}" dy="4" text-anchor="end">${count(tick)}</text><text x="${x(tick)}" y="400" text-anchor="middle">${count(tick)}</text>`).join('\n')}
-<text x="350" y="424" text-anchor="middle">POSTs a second</text>
-<path d="M70 380L630 50" stroke="#888" stroke-dasharray="4 4"/><text x="640" y="54" fill="#666">all</text>
-${lines.join('\n')}
-</svg>
+<title>${title}</title><rect width="860" height="440" fill="#fff"/><text x="70" y="26" font-size="15" font-weight="bold">${title}</text>
+${ticks.map((tick) => `<path d="M70 ${y(tick)}H630" stroke="#ddd"/><text x="62" y="${y(tick)}" dy="4" text-anchor="end">${count(tick)}</text><text x="${x(tick)}" y="400" text-anchor="middle">${count(tick)}</text>`).join('')}
+<text x="350" y="424" text-anchor="middle">POSTs a second</text><path d="M70 380L630 50" stroke="#888" stroke-dasharray="4 4"/><text x="640" y="54" fill="#666">all of them</text>
+${lines.join('\n')}</svg>
 `;
 }

@@ -1,4 +1,4 @@
-/** What a simulation can be told: each number is an option of the command. */
+/** What a simulation can be told: each number is an option of the command. limits.ts has the sources of the quotas. */
 
 /** Default, least, most, meaning. Numbers whose default is a whole number of at least 1 are whole. */
 export const NUMBERS = {
@@ -7,7 +7,7 @@ export const NUMBERS = {
   owners: [100_000, 2, 1e6, 'owners who send them'],
   flood: [0, 0, 1, 'share of all POSTs that one owner sends'],
   hours: [24, 1, 24, 'simulated time'],
-  seed: [1, 0, 2 ** 31, 'of arrivals and of the places of keys'],
+  seed: [1, 1, 2 ** 31 - 2, 'of arrivals and of the places of keys'],
   warm: [4_000, 4_000, 1e6, 'write units a second that table and index take at first'],
   indexKeys: [16, 1, 4_096, 'partition keys of the index'],
   indexFactor: [1, 1, 2, 'what a transaction multiplies the units of index entries with'],

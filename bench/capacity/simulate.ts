@@ -8,13 +8,11 @@ import * as limits from './limits.ts';
 import type { LimitName } from './limits.ts';
 import type { Scenario } from './scenario.ts';
 
-const { PARTITION_UNITS } = limits;
-
 const bytesOf = (item: Attributes): number =>
   Object.entries(item).reduce((sum, [name, { S, N }]) => sum + Buffer.byteLength(`${name}${S ?? N}`), 0);
 const unitsOf = (item: Attributes): number => Math.ceil(bytesOf(item) / 1024);
 
-/** Write units and stored bytes of a POST of 240 characters, from what the function sends. */
+/** Write units and storage of a POST of 240 characters, from what the function sends. */
 export function measurePost({ keyed, indexFactor }: Pick<Scenario, 'keyed' | 'indexFactor'>) {
   const inquiry = {
     id: '01890a5d-ac96-774b-bcce-b302099a8057',
@@ -31,15 +29,10 @@ export function measurePost({ keyed, indexFactor }: Pick<Scenario, 'keyed' | 'in
   const plain = { table: unitsOf(item), index: unitsOf(entry) };
   const transaction = { table: 2 * (unitsOf(item) + unitsOf(key)), index: indexFactor * unitsOf(entry) };
   const mean = (part: 'table' | 'index') => keyed * transaction[part] + (1 - keyed) * plain[part];
-  // DynamoDB adds 100 bytes to an item and to an entry. The row of a key lasts a day.
-  const gigabytes = (bytesOf(item) + bytesOf(entry) + 200 + (keyed * (bytesOf(key) + 100)) / 30) / 1e9;
-  return { plain, transaction, table: mean('table'), index: mean('index'), gigabytes };
-}
-
-/** Park and Miller's generator: numbers between 0 and 1. */
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => (state = (state * 48_271) % 0x7fff_ffff) / 0x7fff_ffff;
+  // US dollars a month. DynamoDB adds 100 bytes to each; the row of a key lasts a day, and backups have no index.
+  const stored = bytesOf(item) + 100 + (keyed * (bytesOf(key) + 100)) / 30;
+  const storage = (stored * 0.45 + (bytesOf(entry) + 100) * 0.25) / 1e9;
+  return { plain, transaction, table: mean('table'), index: mean('index'), storage };
 }
 
 /** A table or an index: its keys by hash, its partitions, and the units that it takes. */
@@ -61,10 +54,7 @@ function createResource(name: 'table' | 'index', scenario: Scenario, random: () 
     return { low, high, from, to, share: shareOf(to) - shareOf(from), heat: 0 };
   };
   type Partition = ReturnType<typeof toPartition>;
-  const splitAt = (hash: number, { low, high }: Partition) => [
-    toPartition(low, hash),
-    toPartition(hash, high),
-  ];
+  const splitAt = (at: number, { low, high }: Partition) => [toPartition(low, at), toPartition(at, high)];
   /** A partition near its limit is split by its load, unless it has one key. */
   const splitByHeat = (one: Partition): Partition[] => {
     if (one.heat < limits.SPLIT_AFTER || one.to - one.from < 2) return [one];
@@ -76,7 +66,7 @@ function createResource(name: 'table' | 'index', scenario: Scenario, random: () 
   let [capacity, mean, peak] = [0, 0, 0];
   const grow = (units: number) => {
     capacity = Math.max(capacity, Math.min(tableQuota, units));
-    while (partitions.length * PARTITION_UNITS < capacity)
+    while (partitions.length * limits.PARTITION_UNITS < capacity)
       partitions = partitions.flatMap((one) => splitAt((one.low + one.high) / 2, one));
   };
   grow(warm);
@@ -85,7 +75,7 @@ function createResource(name: 'table' | 'index', scenario: Scenario, random: () 
     countPartitions: () => partitions.length,
     /** How many requests pass, those of the flooding owner among them; and how many the tightest limit alone would let pass. */
     offer(requests: number, units: number, used = 0) {
-      const most = PARTITION_UNITS / units;
+      const most = limits.PARTITION_UNITS / units;
       const free = Math.min(requests, Math.max(0, capacity - used) / units);
       let [passed, hotPassed, even] = [0, 0, 0];
       for (const { share, from, to } of partitions) {
@@ -100,7 +90,8 @@ function createResource(name: 'table' | 'index', scenario: Scenario, random: () 
     /** Ends a second, after which partitions near their limit may be split, and after half an hour the resource grows. */
     endSecond(second: number, requests: number, units: number, consumed: number) {
       const load = Math.min(requests * units, capacity);
-      for (const one of partitions) one.heat = load * one.share > 0.9 * PARTITION_UNITS ? one.heat + 1 : 0;
+      for (const one of partitions)
+        one.heat = load * one.share > 0.9 * limits.PARTITION_UNITS ? one.heat + 1 : 0;
       if (second % 60 === 59) partitions = partitions.flatMap(splitByHeat);
       mean += (consumed - mean) / Math.min(second + 1, 60);
       peak = Math.max(peak, mean);
@@ -117,12 +108,11 @@ function createMailer(scenario: Scenario) {
   /** Of each second, the mails and the inquiries without a mail of their own that are not finished. */
   const records: { readonly second: number; mails: number; silent: number }[] = [];
   let [head, pending, mailedBefore, inquiries] = [0, 0, 0, 0];
-  let limit: LimitName = 'mailer';
   const due = (count: number) => Math.min(count, limits.MAILS_PER_OWNER * scenario.owners);
 
   return {
     totals,
-    /** @param flood - How many of the stored inquiries are of the flooding owner. @returns Consumed units, and the age of the oldest record. */
+    /** @param flood - How many of the stored inquiries are of the flooding owner. @returns Consumed units, and the oldest record's age and cause. */
     work(second: number, shards: number, stored: number, flood: number) {
       if (second % 3_600 === 0) [mailedBefore, inquiries] = [totals.mailed, 0];
       const mails = due(inquiries + stored - flood) - due(inquiries);
@@ -153,11 +143,9 @@ function createMailer(scenario: Scenario) {
         totals.digests += 1;
         [totals.digested, pending] = [totals.digested + pending, 0];
       }
-      limit = time < 1e-6 ? 'mailer' : rate < 1e-6 ? 'ses' : 'sesDaily';
-      return { units, age: second - (records[head]?.second ?? second) };
+      const limit: LimitName = time < 1e-6 ? 'mailer' : rate < 1e-6 ? 'ses' : 'sesDaily';
+      return { units, limit, age: second - (records[head]?.second ?? second) };
     },
-    /** What held it back last. */
-    limit: () => limit,
     countWaiting: () => records.slice(head).reduce((sum, { mails, silent }) => sum + mails + silent, pending),
   };
 }
@@ -167,7 +155,9 @@ const sumOf = (numbers: Float64Array) => numbers.reduce((sum, each) => sum + eac
 /** Runs a scenario. A wall: a limit has refused 1 % of the POSTs of a minute, or mails are a minute late. */
 export function simulate(scenario: Scenario) {
   const { rate, gateway, concurrency } = scenario;
-  const random = createRandom(scenario.seed);
+  // Park and Miller's generator: numbers between 0 and 1.
+  let state = scenario.seed;
+  const random = () => (state = (state * 48_271) % 0x7fff_ffff) / 0x7fff_ffff;
   const units = measurePost(scenario);
   const table = createResource('table', scenario, random);
   const index = createResource('index', scenario, random);
@@ -178,7 +168,8 @@ export function simulate(scenario: Scenario) {
   const totals = { offered: 0, accepted: 0, invoked: 0, milliseconds: 0, mailerUnits: 0 };
   const stored = new Float64Array(Math.round(scenario.hours * 3_600));
   const executions: number[] = [];
-  let [tokens, meanMs, consumedByMailer, age] = [limits.GATEWAY_BURST, limits.INVOCATION_MS, 0, 0];
+  let [tokens, meanMs] = [limits.GATEWAY_BURST, limits.INVOCATION_MS];
+  let late = { units: 0, age: 0, limit: 'mailer' as LimitName };
 
   for (let second = 0; second < stored.length; second++) {
     if (second % 60 === 0) minute.clear();
@@ -200,25 +191,25 @@ export function simulate(scenario: Scenario) {
     refuse('invocations', accepted - counted);
     refuse('executions', counted - invoked);
 
-    const inTable = table.offer(invoked, units.table, consumedByMailer);
+    const inTable = table.offer(invoked, units.table, late.units);
     const inIndex = index.offer(invoked, units.index);
     const { passed } = index.offer(inTable.passed, units.index);
     refuse(inIndex.alone < inTable.alone ? inIndex.limit : inTable.limit, invoked - passed);
-    table.endSecond(second, invoked, units.table, passed * units.table + consumedByMailer);
+    table.endSecond(second, invoked, units.table, passed * units.table + late.units);
     index.endSecond(second, inTable.passed, units.index, passed * units.index);
     const milliseconds = invoked * limits.INVOCATION_MS + (invoked - passed) * limits.THROTTLED_MS;
     if (invoked > 0) meanMs += (milliseconds / invoked - meanMs) / 10;
 
     const toMail = scenario.mailerUnits > 0 ? passed : 0;
     const flood = (inTable.hotPassed * toMail) / Math.max(1, inTable.passed);
-    ({ units: consumedByMailer, age } = mailer.work(second, table.countPartitions(), toMail, flood));
-    if (age > 60 && !walls.has(mailer.limit())) walls.set(mailer.limit(), second);
+    late = mailer.work(second, table.countPartitions(), toMail, flood);
+    if (late.age > 60 && !walls.has(late.limit)) walls.set(late.limit, second);
     stored[second] = passed;
     totals.offered += offered;
     totals.accepted += accepted;
     totals.invoked += invoked;
     totals.milliseconds += milliseconds;
-    totals.mailerUnits += consumedByMailer;
+    totals.mailerUnits += late.units;
   }
   return {
     ...totals,
@@ -229,7 +220,7 @@ export function simulate(scenario: Scenario) {
     /** Stored a second in the first and in the last half hour. */
     first: sumOf(stored.subarray(0, 1_800)) / 1_800,
     last: sumOf(stored.subarray(-1_800)) / 1_800,
-    mails: { ...mailer.totals, waiting: mailer.countWaiting(), age },
+    mails: { ...mailer.totals, waiting: mailer.countWaiting(), age: late.age },
   };
 }
 export type Result = ReturnType<typeof simulate>;
@@ -242,7 +233,7 @@ export function findCeilings(scenario: Scenario): Map<LimitName, number> {
     ['gateway', gateway],
     ['invocations', concurrency * limits.REQUESTS_PER_EXECUTION],
     ['executions', (concurrency * 1_000) / limits.INVOCATION_MS],
-    ['indexPartition', (scenario.indexKeys * PARTITION_UNITS) / index],
+    ['indexPartition', (scenario.indexKeys * limits.PARTITION_UNITS) / index],
     ['indexQuota', tableQuota / index],
     ['tableQuota', tableQuota / (table + mailerUnits)],
     [warm < tableQuota ? 'tableGrowth' : 'tableQuota', Math.min(warm, tableQuota) / (table + mailerUnits)],
