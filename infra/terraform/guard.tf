@@ -38,5 +38,6 @@ resource "terraform_data" "guard" {
     aws_sns_topic_subscription.bounces,
     aws_sns_topic_subscription.form,
     aws_sqs_queue_policy.dead_letters,
+    terraform_data.warm_throughput,
   ]
 }

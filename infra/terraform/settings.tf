@@ -68,6 +68,9 @@ locals {
       "throttling.rate_limit must be at most ${local.index_units}, the inquiries a second that the index takes; warm_throughput allows up to 16000" = (
         local.settings.throttling.rate_limit <= local.index_units
       )
+      "warm_throughput must be a whole number above 4000, which every table takes" = alltrue([
+        for units in local.settings.warm_throughput[*] : units > 4000 && floor(units) == units
+      ])
 
       "reserved_concurrency must not be negative" = alltrue([for number in local.settings.reserved_concurrency[*] : number >= 0])
 

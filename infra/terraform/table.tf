@@ -68,6 +68,25 @@ resource "aws_dynamodb_table" "this" {
   }
 }
 
+# Before a launch: what table and index take from the first second on (docs/operations.md). The provider has warm_throughput from
+# 6.13 on, and 5.100 refuses a block that it does not know. AWS raises it, but never lowers it.
+resource "terraform_data" "warm_throughput" {
+  for_each = toset([for units in local.settings.warm_throughput[*] : tostring(units)])
+
+  triggers_replace = jsonencode({
+    TableName      = aws_dynamodb_table.this.name
+    WarmThroughput = { WriteUnitsPerSecond = tonumber(each.key) }
+    GlobalSecondaryIndexUpdates = [
+      for index in aws_dynamodb_table.this.global_secondary_index : { Update = { IndexName = index.name, WarmThroughput = { WriteUnitsPerSecond = tonumber(each.key) } } }
+    ]
+  })
+
+  provisioner "local-exec" {
+    command     = "aws dynamodb update-table --region ${local.region} --cli-input-json \"$UPDATE\""
+    environment = { UPDATE = self.triggers_replace }
+  }
+}
+
 # Whom `npm run inbox -- erase` has erased: a keyed hash of each sub and the time. A table of its own, so that restoring the
 # inquiries does not bring back who was erased since. docs/adr/0084
 resource "aws_dynamodb_table" "erasures" {

@@ -33,6 +33,8 @@ variable "stages" {
       inquiries_per_hour          Inquiries that one person may send in an hour before the function answers 429, 1 to 1,000; unset:
                                   any number.
       throttling                  Requests per second and burst the gateway lets through before it answers 429.
+      warm_throughput             Write units a second that table and index take from the first second on, at least 4,001, by the AWS
+                                  CLI; unset: 4,000, and twice their peak from half hour to half hour (docs/operations.md).
       reserved_concurrency        Reserved concurrency of the function; unset: the account's pool. 0 stops the function.
       tracing                     Whether X-Ray traces both functions.
       probe                       Whether Route 53 calls the API every few seconds, at /probe, so that it is watched without
@@ -89,6 +91,7 @@ variable "stages" {
       rate_limit  = number
       burst_limit = number
     }), { rate_limit = 100, burst_limit = 200 })
+    warm_throughput      = optional(number)
     reserved_concurrency = optional(number)
     tracing              = optional(bool, true)
     probe                = optional(bool, false)

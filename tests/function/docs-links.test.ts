@@ -13,7 +13,7 @@ const files = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' })
 const pages = files.filter((file) => file.endsWith('.md'));
 
 it('names only pages, records and, in pages, files of code that exist', () => {
-  const inCode = /\b(?<path>docs\/(?:[\w-]+\/)*\w[\w-]*(?:\.(?:md|yaml|png))?)/g;
+  const inCode = /\b(?<path>docs\/(?:[\w-]+\/)*\w[\w-]*(?:\.(?:md|yaml|png|svg))?)/g;
   const inPages =
     /(?<![\w/.-])(?<path>(?:src|web|inbox|local|deploy|lib|scripts|infra|tests|bench)\/[\w/.-]+\.[a-z]+\b)/g;
   const namesIn = (file: string) =>

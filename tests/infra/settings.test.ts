@@ -73,6 +73,7 @@ describe.skipIf(!hasTerraform)(
         form: {},
         throttling: { rate_limit: 4_000, burst_limit: 8_000 },
         reserved_concurrency: 0,
+        warm_throughput: 4_001,
         pitr_days: 35,
         retention_days: MAXIMA.RETENTION_DAYS,
         inquiries_per_hour: MAXIMA.INQUIRIES_PER_HOUR,
@@ -104,6 +105,7 @@ describe.skipIf(!hasTerraform)(
           log_retention_days: 31,
           throttling: { rate_limit: 0, burst_limit: 1 },
           reserved_concurrency: -1,
+          warm_throughput: 4_000,
           alarm_email: 'nobody',
           table_kms_key_arn: 'alias/mine',
           pitr_days: 0,
@@ -115,7 +117,7 @@ describe.skipIf(!hasTerraform)(
           domain: { name: 'https://a.b', certificate_arn },
         },
         `issuer must | sign_up and totp | audience | cors_origin | log_retention_days | throttling |
-form needs | reserved_concurrency | alarm_email | table_kms_key_arn | pitr_days |
+form needs | reserved_concurrency | warm_throughput | alarm_email | table_kms_key_arn | pitr_days |
 retention_days | inquiries_per_hour | inbox.to | inbox.mails_per_hour |
 inbox.identity | inbox.language | domain and site_domain need`,
       ],
@@ -127,13 +129,14 @@ inbox.identity | inbox.language | domain and site_domain need`,
           audience: ['client', ' '],
           cors_origin: 'https://*.example.com',
           throttling: { rate_limit: 1, burst_limit: 0 },
+          warm_throughput: 40_000.5,
           pitr_days: 36,
           retention_days: 36_501,
           inquiries_per_hour: 1_001,
           inbox: { ...inbox, from: 'Team <team@mail.example.com>', mails_per_hour: 1_001, language: 'EN' },
           site_domain: { name: 'www.example.com', certificate_arn },
         },
-        `issuer must | audience | cors_origin | throttling | pitr_days | retention_days |
+        `issuer must | audience | cors_origin | throttling | warm_throughput | pitr_days | retention_days |
 inquiries_per_hour | inbox.to | inbox.mails_per_hour | inbox.language |
 site_domain.certificate_arn`,
       ],

@@ -391,6 +391,21 @@ run "every_other_setting" {
   }
 }
 
+# An apply would call the AWS CLI.
+run "warm_throughput" {
+  command = plan
+  variables {
+    stages = { main = { warm_throughput = 40000 } }
+  }
+  assert {
+    condition = terraform_data.warm_throughput["40000"].triggers_replace == jsonencode({
+      TableName                   = "inquiries-main", WarmThroughput = { WriteUnitsPerSecond = 40000 }
+      GlobalSecondaryIndexUpdates = [{ Update = { IndexName = "by-state", WarmThroughput = { WriteUnitsPerSecond = 40000 } } }]
+    })
+    error_message = "warm_throughput is not that of table and index."
+  }
+}
+
 run "pool_of_an_identity_that_is_not_verified_yet" {
   override_resource {
     target = aws_sesv2_email_identity.this
