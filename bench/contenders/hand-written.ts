@@ -121,6 +121,7 @@ async function create(owner: Owner, { subject, body }: { subject: string; body: 
     ...inquiry,
     pk: partition(owner),
     sk: `$inquiry_1#id_${id}`,
+    inbox: `open-${id.slice(-1)}`,
     __edb_e__: 'inquiry',
     __edb_v__: '1',
   };

@@ -30,7 +30,7 @@ locals {
   }
 
   # Write units a second of the index by-state, which takes one for each inquiry: at first, and of its 16 keys at most.
-  index_units = min(16000, coalesce(try(local.settings.warm_throughput, null), 4000))
+  index_units = min(16000, coalesce(local.settings.warm_throughput, 4000))
 
   set_domains = concat(local.settings.domain[*], local.settings.site_domain[*])
 
@@ -68,6 +68,7 @@ locals {
       "throttling.rate_limit must be at most ${local.index_units}, the inquiries a second that the index takes; warm_throughput allows up to 16000" = (
         local.settings.throttling.rate_limit <= local.index_units
       )
+
       "warm_throughput must be a whole number above 4000, which every table takes" = alltrue([
         for units in local.settings.warm_throughput[*] : units > 4000 && floor(units) == units
       ])

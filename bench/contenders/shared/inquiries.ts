@@ -23,6 +23,7 @@ const InquiryEntity = new Entity(
       reply: { type: 'string', hidden: true },
       respondent: { type: 'string', hidden: true },
       reply_at: { type: 'string', hidden: true },
+      inbox: { type: 'string', hidden: true },
     },
     indexes: {
       byOwner: {
@@ -73,6 +74,6 @@ export async function createInquiry(owner: Owner, { subject, body }: { subject: 
     body: body.toWellFormed(),
     created_at: new Date().toISOString(),
   };
-  await InquiryEntity.put(inquiry).go();
+  await InquiryEntity.put({ ...inquiry, inbox: `open-${inquiry.id.slice(-1)}` }).go();
   return inquiry;
 }
