@@ -5,12 +5,24 @@ import { AwsJson1_0Protocol } from '@aws-sdk/core/protocols';
 
 type Deserialize = AwsJson1_0Protocol['deserializeResponse'];
 
+/** Writes inputs with JSON.stringify alone: they are attribute values already (inputs.ts). */
+function createSerializer() {
+  let json = '';
+  return {
+    setSerdeContext: () => {},
+    write: (_schema: unknown, input: unknown) => void (json = JSON.stringify(input)),
+    flush: () => json,
+  };
+}
+
 /**
  * Parses a successful response with JSON.parse alone. The SDK's own deserializer visits every value of every item
  * with a schema, which takes more CPU time than the rest of a long list; the JSON already has the shape of the
  * command's output, since all attributes of this table are strings. docs/adr/0060
  */
 class PlainJsonProtocol extends AwsJson1_0Protocol {
+  protected override serializer = createSerializer();
+
   override async deserializeResponse<Output extends Awaited<ReturnType<Deserialize>>>(
     ...[operation, context, response]: Parameters<Deserialize>
   ): Promise<Output> {

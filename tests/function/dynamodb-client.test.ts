@@ -34,6 +34,14 @@ describe('a response', () => {
     expect(await put('{"Unknown":1}')).toHaveProperty('Unknown', 1);
   });
 
+  it('follows a request that the SDK has not written either', async () => {
+    const handle = vi.fn<(request: { body: string }) => Promise<never>>();
+    const client = createDynamoDbClient({ region: 'eu-central-1', requestHandler: { handle } });
+    const input = { ...TABLE, Unknown: 1 };
+    await client.send(new QueryCommand(input)).catch(() => undefined);
+    expect(handle.mock.calls.map(([{ body }]) => body)).toEqual([JSON.stringify(input)]);
+  });
+
   it.each(['loggerMiddleware', 'getUserAgentMiddleware', 'recursionDetectionMiddleware'])(
     'does not pass %s of the SDK, which has the name by which it is removed',
     (name) => {
