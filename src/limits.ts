@@ -24,8 +24,11 @@ export const MAXIMA = {
   INQUIRIES_PER_HOUR: 1_000,
   MAILS_PER_HOUR: 1_000,
   TOTAL_MAILS_PER_HOUR: 1_000,
-  ANSWER_WITHIN_DAYS: 365,
+  ANSWER_WITHIN: 365,
 } as const;
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the object is a literal
+export const settingNames = Object.keys(MAXIMA) as (keyof typeof MAXIMA)[];
 
 /** Whether a text is a value of the setting: a whole number from 1 to its maximum, in digits without leading zeros. */
 export const isSettingOf = (name: keyof typeof MAXIMA, text: string): boolean =>

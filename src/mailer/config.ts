@@ -17,7 +17,7 @@ export interface MailerConfig {
   /** Mails about new inquiries of all owners. */
   readonly totalMailsPerHour: number;
   /** Days after which an unanswered inquiry is in the daily mail; undefined: no such mail. */
-  readonly answerWithinDays?: number | undefined;
+  readonly answerWithin?: number | undefined;
   /** Of the mails to owners. Those to the team are in English. */
   readonly language: Language;
   /** Of SES, which reports what becomes of the mails; undefined locally. */
@@ -28,13 +28,13 @@ export interface MailerConfig {
  * Reads the mailer's settings from the environment, once, during initialisation.
  *
  * @throws Error naming the variables that are missing or malformed: `INBOX_TO` and `INBOX_FROM` are addresses without a
- * name, `MAILS_PER_HOUR` (default: 10), `TOTAL_MAILS_PER_HOUR` (100) and `ANSWER_WITHIN_DAYS` (none) are whole numbers
+ * name, `MAILS_PER_HOUR` (default: 10), `TOTAL_MAILS_PER_HOUR` (100) and `ANSWER_WITHIN` (none) are whole numbers
  * from 1 to their maxima (src/limits.ts), `MAIL_LANGUAGE` is one of src/mailer/languages.ts (default: en).
  */
 export function parseMailerConfig(env: Readonly<Record<string, string | undefined>>): MailerConfig {
   const { TABLE_NAME, AWS_REGION, STAGE, INBOX_TO, INBOX_FROM, CONFIGURATION_SET } = env;
   const { MAILS_PER_HOUR: mailsPerHour = '10', TOTAL_MAILS_PER_HOUR: totalMailsPerHour = '100' } = env;
-  const { ANSWER_WITHIN_DAYS: answerWithinDays = '', MAIL_LANGUAGE: language = 'en' } = env;
+  const { ANSWER_WITHIN: answerWithin = '', MAIL_LANGUAGE: language = 'en' } = env;
   const valid = {
     TABLE_NAME: Boolean(TABLE_NAME),
     STAGE: /^[\w-]+$/.test(STAGE ?? ''),
@@ -42,7 +42,7 @@ export function parseMailerConfig(env: Readonly<Record<string, string | undefine
     INBOX_FROM: toMailbox(INBOX_FROM ?? '') !== undefined,
     MAILS_PER_HOUR: isSettingOf('MAILS_PER_HOUR', mailsPerHour),
     TOTAL_MAILS_PER_HOUR: isSettingOf('TOTAL_MAILS_PER_HOUR', totalMailsPerHour),
-    ANSWER_WITHIN_DAYS: answerWithinDays === '' || isSettingOf('ANSWER_WITHIN_DAYS', answerWithinDays),
+    ANSWER_WITHIN: answerWithin === '' || isSettingOf('ANSWER_WITHIN', answerWithin),
     MAIL_LANGUAGE: isLanguage(language),
   };
   const wrong = Object.entries(valid).flatMap(([name, isValid]) => (isValid ? [] : [name]));
@@ -56,7 +56,7 @@ export function parseMailerConfig(env: Readonly<Record<string, string | undefine
     inboxFrom: INBOX_FROM ?? '',
     mailsPerHour: Number(mailsPerHour),
     totalMailsPerHour: Number(totalMailsPerHour),
-    answerWithinDays: answerWithinDays === '' ? undefined : Number(answerWithinDays),
+    answerWithin: answerWithin === '' ? undefined : Number(answerWithin),
     language,
     configurationSet: CONFIGURATION_SET,
   };

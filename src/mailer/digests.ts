@@ -106,14 +106,13 @@ export function createDigests(store: MailerStore, config: MailerConfig) {
 
     /** @returns undefined when today's was sent, when it is too early, or when nothing has waited for that long. */
     async daily({ daily_on }: DigestState, time: number, signal: AbortSignal): Promise<DueMail | undefined> {
-      const { answerWithinDays } = config;
+      const { answerWithin } = config;
       const now = new Date(time);
       const today = now.toISOString().slice(0, 10);
-      if (answerWithinDays === undefined || daily_on === today || now.getUTCHours() < MORNING)
-        return undefined;
+      if (answerWithin === undefined || daily_on === today || now.getUTCHours() < MORNING) return undefined;
       const query = {
         isAnswered: false,
-        last: toFirstId(time - answerWithinDays * DAY),
+        last: toFirstId(time - answerWithin * DAY),
         abortSignal: signal,
       };
       const isCurrent = ({ expires_at }: IndexedInquiry) => (expires_at ?? Infinity) * 1_000 > time;
@@ -122,7 +121,7 @@ export function createDigests(store: MailerStore, config: MailerConfig) {
       const count = oldest.length < OLDEST ? oldest.length : await store.count(query);
       const named = await readSubjects(oldest, signal);
       return {
-        mail: toDailyMail({ count, named, days: answerWithinDays }, config),
+        mail: toDailyMail({ count, named, days: answerWithin }, config),
         state: { daily_on: today },
       };
     },

@@ -18,7 +18,7 @@ export type MailerInstances = Awaited<ReturnType<typeof createMailerInstances>>;
 
 export async function createMailerInstances(
   engine: string,
-  { time, ...settings }: { time: number; totalMailsPerHour?: number; answerWithinDays?: number },
+  { time, ...settings }: { time: number; totalMailsPerHour?: number; answerWithin?: number },
 ) {
   const { client, table } = await createOwnStore(engine);
   const writer = createClient(engine);

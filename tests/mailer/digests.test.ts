@@ -148,7 +148,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
   });
 
   it('mails once a day what has waited for more than answer_within days, the oldest 50, oldest first', async () => {
-    await start({ answerWithinDays: 3 });
+    await start({ answerWithin: 3 });
     const day = 24 * HOUR;
     const old = await writeMany(60, START - 4 * day);
     await writeMany(5, START - 2 * day);

@@ -247,7 +247,7 @@ describe('the settings', () => {
     expect(parseMailerConfig({ ...ENV, MAIL_LANGUAGE: 'ar' }).language).toBe('ar');
     expect(parseMailerConfig({ ...ENV, MAILS_PER_HOUR: '1000' }).mailsPerHour).toBe(1_000);
     expect(parseMailerConfig({ ...ENV, TOTAL_MAILS_PER_HOUR: '7' }).totalMailsPerHour).toBe(7);
-    expect(parseMailerConfig({ ...ENV, ANSWER_WITHIN_DAYS: '3' }).answerWithinDays).toBe(3);
+    expect(parseMailerConfig({ ...ENV, ANSWER_WITHIN: '3' }).answerWithin).toBe(3);
     expect(parseMailerConfig({ ...ENV, CONFIGURATION_SET: 'set' }).configurationSet).toBe('set');
   });
 
@@ -259,7 +259,7 @@ describe('the settings', () => {
     [{ INBOX_FROM: undefined }, 'INBOX_FROM'],
     [{ MAILS_PER_HOUR: '0' }, 'MAILS_PER_HOUR'],
     [{ MAILS_PER_HOUR: '1001' }, 'MAILS_PER_HOUR'],
-    [{ TOTAL_MAILS_PER_HOUR: '', ANSWER_WITHIN_DAYS: '0' }, 'TOTAL_MAILS_PER_HOUR, ANSWER_WITHIN_DAYS'],
+    [{ TOTAL_MAILS_PER_HOUR: '', ANSWER_WITHIN: '0' }, 'TOTAL_MAILS_PER_HOUR, ANSWER_WITHIN'],
     [{ MAIL_LANGUAGE: '' }, 'MAIL_LANGUAGE'],
     [{ MAIL_LANGUAGE: 'de-AT' }, 'MAIL_LANGUAGE'],
     [{ MAIL_LANGUAGE: 'constructor' }, 'MAIL_LANGUAGE'],
