@@ -114,25 +114,39 @@ export function formatTime(time: string | number): string {
   return date.toLocaleString('sv-SE', { dateStyle: 'short', timeStyle: 'long' });
 }
 
-/**
- * Passes pages of inquiries on. On a terminal, standard error says meanwhile how many there were: a line that is renewed
- * in place, at most four times a second and not in the first quarter of one.
- */
+/** Passes pages of inquiries on, and says meanwhile how many there were: see {@link showStatus}. */
 export async function* showProgress<Row>(
-  { stderr }: Io,
+  io: Io,
   pages: AsyncIterable<readonly Row[]>,
   toText = (count: number): string => `${countInquiries(count)} …`,
 ): AsyncGenerator<readonly Row[]> {
+  let count = 0;
+  yield* showStatus(io, pages, (page) => toText((count += page.length)));
+}
+
+/**
+ * Passes pages on. On a terminal, standard error says meanwhile how far it is: a line that is renewed in place, at most
+ * four times a second and not in the first quarter of one.
+ *
+ * @param toText - Called with each page after it was passed on.
+ * @param interval - Milliseconds between lines where standard error is no terminal; absent: none.
+ */
+export async function* showStatus<Page>(
+  { stderr }: Io,
+  pages: AsyncIterable<Page>,
+  toText: (page: Page) => string,
+  interval = Infinity,
+): AsyncGenerator<Page> {
+  const isTerminal = stderr.isTTY === true;
   let isShown = false;
   let changedAt = Date.now();
-  let count = 0;
   try {
     for await (const page of pages) {
       yield page;
-      count += page.length;
-      if (stderr.isTTY !== true || Date.now() - changedAt < 250) continue;
-      stderr.write(`\r\u001b[K${toText(count)}`);
-      isShown = true;
+      const text = toText(page);
+      if (Date.now() - changedAt < (isTerminal ? 250 : interval)) continue;
+      stderr.write(isTerminal ? `\r\u001b[K${text}` : `${text}\n`);
+      isShown = isTerminal;
       changedAt = Date.now();
     }
   } finally {

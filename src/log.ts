@@ -42,7 +42,7 @@ export function logRequest(request: CompletedRequest, writeMetrics: (line: strin
     status,
     milliseconds,
     attempts,
-    ...(isError && { errorName: nameOf(error) }),
+    ...(isError && { errorName: nameOf(error), ...toThrottling(error) }),
   };
   if (isInternal) console.error(entry);
   else if (isError) console.warn(entry);
@@ -69,9 +69,33 @@ export function toMetricsLine(functionName = 'local', values: Readonly<Record<st
   })}\n`;
 }
 
+const toCause = (error: unknown): unknown =>
+  error instanceof Error && error.cause instanceof Error ? error.cause : error;
+
+/** The form of a reason of DynamoDB, such as IndexWriteKeyRangeThroughputExceeded. */
+const REASON = /^[A-Za-z]{1,64}$/;
+
+interface Throttling {
+  readonly ThrottlingReasons?: readonly { readonly reason?: string }[];
+  readonly throttlingReasons?: Throttling['ThrottlingReasons'];
+  readonly CancellationReasons?: readonly { readonly Code?: string }[];
+}
+
+/** Which limits DynamoDB names: of a table or an index. Of a transaction it names no limits, but a code for each row. */
+function toThrottling(error: unknown): { readonly throttlingReasons?: readonly string[] } {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- other errors have none of them
+  const { ThrottlingReasons, throttlingReasons, CancellationReasons } = Object(toCause(error)) as Throttling;
+  const texts =
+    (ThrottlingReasons ?? throttlingReasons)?.map(({ reason }) => reason) ??
+    CancellationReasons?.map(({ Code }) => Code) ??
+    [];
+  const reasons = texts.flatMap((text = '') => (REASON.test(text) ? text : []));
+  return reasons.length === 0 ? {} : { throttlingReasons: reasons };
+}
+
 /** The name of the innermost error. An ApiError has a code instead; so do system errors such as ECONNREFUSED. */
 export function nameOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const cause = toCause(error);
   if (!(cause instanceof Error)) return typeof cause;
   const { name, code } = cause as NodeJS.ErrnoException;
   const text = code !== undefined && ['ApiError', 'Error', 'AggregateError'].includes(name) ? code : name;

@@ -87,7 +87,7 @@ locals {
       }
     }
     index-throttles = {
-      description = "DynamoDB refused reads or writes of the index by-state, and with a write of the index the write of the inquiry itself. ThrottlingReasons in the function's log lines say which limit it was."
+      description = "DynamoDB refused reads or writes of the index by-state, and with a write of the index the write of the inquiry itself. Look at throttlingReasons in the function's log, which names the limit."
       expression  = "reads + writes + 0 * requests"
       queries = {
         reads    = { namespace = "AWS/DynamoDB", name = "ReadThrottleEvents", stat = "Sum", dimensions = local.index_dimensions }

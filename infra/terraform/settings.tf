@@ -37,6 +37,9 @@ locals {
     "inbox.parallelization_factor" = try(local.settings.inbox.parallelization_factor, null)
   }
 
+  # Write units a second of the index by-state, which takes one for each inquiry: at first, and of its 16 keys at most.
+  index_units = min(16000, coalesce(try(local.settings.warm_throughput, null), 4000))
+
   set_domains = concat(local.settings.domain[*], local.settings.site_domain[*])
 
   rules = merge(
@@ -69,6 +72,10 @@ locals {
       "log_retention_days must be one of ${join(", ", local.log_retention_days)}" = contains(local.log_retention_days, local.settings.log_retention_days)
 
       "throttling.rate_limit and burst_limit must be at least 1, since 0 answers every call with 429" = min(values(local.settings.throttling)...) >= 1
+
+      "throttling.rate_limit must be at most ${local.index_units}, the inquiries a second that the index takes; warm_throughput allows up to 16000" = (
+        local.settings.throttling.rate_limit <= local.index_units
+      )
 
       "reserved_concurrency must not be negative" = alltrue([for number in local.settings.reserved_concurrency[*] : number >= 0])
 

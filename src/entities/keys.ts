@@ -11,19 +11,13 @@ export function toFirstId(milliseconds: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}`;
 }
 
-/** Partitions of the index `by-state` for unanswered inquiries, and as many for answered ones. docs/adr/0081 */
-const SHARDS = 32;
-
-const nameShard = (isAnswered: boolean, number: number): string =>
-  `${isAnswered ? 'done' : 'open'}-${number.toString(SHARDS)}`;
-
-/** The partition of the index `by-state` that has an inquiry: the last five bits of its id are random. */
+/** The partition of the index `by-state` that has an inquiry: the last digit of its id is random. docs/adr/0081 */
 export const toShard = (id: string, isAnswered: boolean): string =>
-  nameShard(isAnswered, Number.parseInt(id.slice(-2), 16) % SHARDS || 0);
+  `${isAnswered ? 'done' : 'open'}-${id.slice(-1)}`;
 
 /** The partitions of the index `by-state` that have the answered, or the unanswered, inquiries. */
 export const listShards = (isAnswered: boolean): string[] =>
-  Array.from({ length: SHARDS }, (_, number) => nameShard(isAnswered, number));
+  Array.from('0123456789abcdef', (digit) => toShard(digit, isAnswered));
 
 /** SHA-256 in base64url, 43 characters. */
 export const digest = (...texts: readonly string[]): string =>

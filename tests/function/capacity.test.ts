@@ -1,13 +1,51 @@
-/** What the index of all inquiries costs, as docs/operations.md says. dynalite does not report it. */
+/** What the index costs, as docs/operations.md says. dynalite does not report it. */
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createInbox } from '../../inbox/store.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
+import { toShard } from '../../src/entities/keys.ts';
+import { createInquiries } from '../../src/inquiries.ts';
+import { writeInquiries } from '../helpers/inquiries.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
-import { INQUIRY } from '../helpers/events.ts';
+import { INQUIRY, makeCall } from '../helpers/events.ts';
+import { createMemoryStore } from '../helpers/memory-store.ts';
 import { createOwnTable } from '../helpers/own-table.ts';
 import type { OwnTable } from '../helpers/own-table.ts';
 
-describeOnDynamoDbLocal('write units', (engine) => {
+interface Consumed {
+  readonly TableName: string;
+  readonly CapacityUnits: number;
+}
+
+/** What the requests of a client consume from now on. */
+function count({ client }: OwnTable): Consumed[] {
+  const consumed: Consumed[] = [];
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      Object.assign(args.input, { ReturnConsumedCapacity: 'INDEXES' });
+      const result = await next(args);
+      const { ConsumedCapacity } = result.output as { ConsumedCapacity: Consumed | Consumed[] };
+      consumed.push(...[ConsumedCapacity].flat());
+      return result;
+    },
+    { step: 'initialize', name: 'count', override: true },
+  );
+  return consumed;
+}
+
+it('20,000 POSTs of 2,000 owners go to 16 partitions, none of which gets 8 %', async () => {
+  const { rows, ...store } = createMemoryStore();
+  const inquiries = createInquiries(store);
+  for (let n = 0; n < 20_000; n++) {
+    const owner = { sub: `sub-${n % 2_000}`, email: 'ana@example.com' };
+    await inquiries.create(owner, { subject: 's', body: 'b' }, makeCall());
+  }
+  const shards = Object.values(Object.groupBy(rows, ({ id }) => toShard(id, false)));
+  expect(shards).toHaveLength(16);
+  expect(Math.max(...shards.map((shard = []) => shard.length))).toBeLessThan(1_600);
+});
+
+describeOnDynamoDbLocal('capacity units', (engine) => {
   let own: OwnTable;
   beforeAll(async () => {
     own = await createOwnTable(engine);
@@ -24,12 +62,37 @@ describeOnDynamoDbLocal('write units', (engine) => {
     const input = createInquiryEntity(own.name)
       .put({ ...INQUIRY, id: crypto.randomUUID(), ...more })
       .params<{ TableName: string; Item: Record<string, string> }>();
-    const { ConsumedCapacity } = await own.client.send(
-      new PutCommand({ ...input, ReturnConsumedCapacity: 'INDEXES' }),
-    );
-    expect(ConsumedCapacity).toMatchObject({
-      Table: { CapacityUnits: units },
-      GlobalSecondaryIndexes: { 'by-state': { CapacityUnits: 1 } },
+    const consumed = count(own);
+    await own.client.send(new PutCommand(input));
+    expect(consumed).toMatchObject([
+      {
+        Table: { CapacityUnits: units },
+        GlobalSecondaryIndexes: { 'by-state': { CapacityUnits: 1 } },
+      },
+    ]);
+  });
+
+  it('of an answer: the index takes two, to delete an entry and to make one', async () => {
+    const [{ id } = INQUIRY] = await writeInquiries(own, 1, { inIndex: true, isAnswered: () => false });
+    const consumed = count(own);
+    await createInbox(own.client, own.name).answer(id, { respondent: 'R', reply: 'Yes.' });
+    expect(consumed.at(-1)).toMatchObject({
+      Table: { CapacityUnits: 1 },
+      GlobalSecondaryIndexes: { 'by-state': { CapacityUnits: 2 } },
     });
+  });
+
+  it('of the one unanswered inquiry among 20,000: at most half a unit for each of 16 queries', async () => {
+    const crowded = await createOwnTable(engine);
+    const rows = await writeInquiries(crowded, 20_000, { inIndex: true, isAnswered: (at) => at !== 7 });
+    const consumed = count(crowded);
+    const listed = await Array.fromAsync(
+      createInbox(crowded.client, crowded.name).list({ isAnswered: false }),
+    );
+    expect(listed.flat()).toMatchObject([{ id: rows.at(-8)?.id }]);
+    expect(consumed).toHaveLength(16);
+    // AWS takes half a unit for a query that finds nothing, too.
+    expect(Math.max(...consumed.map(({ CapacityUnits }) => CapacityUnits))).toBe(0.5);
+    crowded.close();
   });
 });

@@ -71,6 +71,7 @@ describe.skipIf(!hasTerraform)(
         ...own,
         site: true,
         form: {},
+        throttling: { rate_limit: 4_000, burst_limit: 8_000 },
         reserved_concurrency: 0,
         pitr_days: 35,
         retention_days: MAXIMA.RETENTION_DAYS,
@@ -147,6 +148,7 @@ site_domain.certificate_arn`,
         {
           issuer: 'https://a.example.com/#a',
           site: false,
+          throttling: { rate_limit: 4_001, burst_limit: 1 },
           pitr_days: 1.5,
           retention_days: 0.5,
           inquiries_per_hour: -1,
@@ -154,7 +156,7 @@ site_domain.certificate_arn`,
           domain: { name: 'api.example.com', dns: 'some' },
         },
         `issuer must | issuer and audience | site = false | pitr_days | retention_days |
-inquiries_per_hour | inbox.to | inbox.mails_per_hour | inbox.identity | dns`,
+throttling.rate_limit must be at most 4000 | inquiries_per_hour | inbox.to | inbox.mails_per_hour | inbox.identity | dns`,
       ],
       [
         {
