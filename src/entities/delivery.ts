@@ -79,6 +79,8 @@ export function createHourEntity(table: string, client?: DocumentClient) {
         next_hour: { type: 'number' },
         /** Under `all`: hours, each with the time in milliseconds up to which the digests have their inquiries. */
         digested: { type: 'any' },
+        /** Under `all`: ids of inquiries whose reply could not be mailed at once. */
+        replies: { type: 'set', items: 'string' },
         /** Under `all`: the date of the last daily mail. */
         daily_on: { type: 'string' },
       },

@@ -45,6 +45,9 @@ const DIGEST_TURN = 4 * 60_000;
 
 const IDS_LIMIT = 100;
 
+/** After these, a reply is not with its owner yet. */
+const UNSENT = new Set<Outcome>(['no-address', 'refused', 'failed', 'deferred']);
+
 type MailKind = 'inquiry' | 'reply';
 type Image = NonNullable<DynamoDBRecord['dynamodb']>['NewImage'];
 
@@ -143,7 +146,11 @@ export function createMailer({ store, send, config, log, now = Date.now }: Depen
     const mail = toMailKind(eventName, row, before);
     if (mail === undefined || (mail === 'reply' && isOfTest(row))) return undefined;
     const subject = { inquiry: row['id'], mail, sequenceNumber: dynamodb?.SequenceNumber };
-    return run(invocation, subject, (signal) => deliver(row, mail, { signal, again: false }));
+    const outcome = await run(invocation, subject, (signal) => deliver(row, mail, { signal, again: false }));
+    if (mail === 'reply' && UNSENT.has(outcome) && isText(row['id'])) {
+      await store.recordUnsentReply(row['id'], AbortSignal.timeout(RECORD_TIME)).catch(() => undefined);
+    }
+    return outcome;
   }
 
   /** Sends the mail that is due for an inquiry. */

@@ -154,7 +154,7 @@ export function toDigestMail(
   const start = new Date(since).toISOString();
   const subject = `${countInquiries(count)} since ${start.slice(11, 16)} UTC`;
   const note: Note = [
-    `${countInquiries(count)} since ${showTime(since)} had no mail of their own: the mails of an hour were used up (${total.toLocaleString('en')}, ${mailsPerHour.toLocaleString('en')} about one sender), or theirs could not be sent. To list those that are unanswered, run:`,
+    `${countInquiries(count)} since ${showTime(since)} had no mail of their own: the mails of an hour were used up (${total.toLocaleString('en')}, ${mailsPerHour.toLocaleString('en')} about one sender), or theirs, or the reply to them, could not be sent. To list those that are unanswered, run:`,
     toCommand(settings, `list --since ${start.slice(0, 19)}Z`),
   ];
   return toListMail('digest', { subject, note, named, title: `The newest ${named.length}` }, settings);

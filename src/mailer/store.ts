@@ -39,6 +39,8 @@ export interface DigestState {
   readonly next_hour?: number;
   /** Of hours, the time in milliseconds up to which the digests have their inquiries. */
   readonly digested?: Readonly<Record<string, number>>;
+  /** Ids of inquiries whose reply could not be mailed at once. */
+  readonly replies?: readonly string[];
   /** The date of the last daily mail. */
   readonly daily_on?: string;
 }
@@ -183,9 +185,18 @@ export function createMailerStore(
       return rejected ? undefined : (data ?? {});
     },
 
-    /** Records what the digests have, in one update. */
-    async saveDigest(state: DigestState, abortSignal: AbortSignal): Promise<void> {
-      await hours.update({ hour: ALL }).set(state).go({ abortSignal });
+    /** Records what the digests have, in one update; `replies` are those that the next one need not look at. */
+    async saveDigest({ replies = [], ...state }: DigestState, abortSignal: AbortSignal): Promise<void> {
+      const update = hours.update({ hour: ALL }).set(state);
+      await (replies.length > 0 ? update.delete({ replies: [...replies] }) : update).go({ abortSignal });
+    },
+
+    /** Has the digests look whether the reply to an inquiry was mailed. */
+    async recordUnsentReply(id: string, abortSignal: AbortSignal): Promise<void> {
+      await hours
+        .update({ hour: ALL })
+        .add({ replies: [id] })
+        .go({ abortSignal });
     },
 
     async readHour(hour: number, abortSignal: AbortSignal): Promise<Hour> {
@@ -211,12 +222,16 @@ export function createMailerStore(
       return found;
     },
 
-    /** Of these inquiries, those about which a mail is missing: nobody has answered them, and none was sent. */
-    async filterUnsent(rows: readonly IndexedInquiry[], abortSignal: AbortSignal): Promise<IndexedInquiry[]> {
+    /** Of these inquiries, those about which a mail is missing; none is about one that is answered. */
+    async filterUnsent(
+      rows: readonly IndexedInquiry[],
+      mail: DeliveredMail,
+      abortSignal: AbortSignal,
+    ): Promise<IndexedInquiry[]> {
       const unsent: IndexedInquiry[] = [];
       await runSideBySide(rows, async (row) => {
-        if (row.reply_at !== undefined || isTestAddress(row.email)) return;
-        if (!(await this.isDelivered(row.id, 'inquiry', abortSignal))) unsent.push(row);
+        if ((mail === 'inquiry' && row.reply_at !== undefined) || isTestAddress(row.email)) return;
+        if (!(await this.isDelivered(row.id, mail, abortSignal))) unsent.push(row);
       });
       return unsent;
     },

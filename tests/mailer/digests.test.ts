@@ -147,6 +147,22 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     expect(all.digests()).toEqual([{ count: 3, since: '06:00', ids }]);
   });
 
+  it('has in a digest, once, a reply that could not be sent for an hour', async () => {
+    const mailer = await start();
+    const records = await writeMany(2);
+    await mailer.handle(records);
+    const [id = ''] = records.map(idOf);
+    const inbox = createInbox(all.client, all.table, () => all.time);
+    for (const record of records) await inbox.answer(idOf(record), { reply: 'r', respondent: 'bea' });
+    all.beforeSend = () => Promise.reject(new Error('no'));
+    const replies = records.map(toReply);
+    expect(await mailer.handle(replies)).toHaveLength(2);
+    all.beforeSend = async () => undefined;
+    expect(await mailer.handle(replies.slice(1))).toEqual([]);
+    for (const minutes of [55, 65, 70]) await tickAt(START + minutes * MINUTE);
+    expect(all.digests()).toEqual([{ count: 1, since: '06:00', ids: [id] }]);
+  });
+
   it('mails once a day what has waited for more than answer_within days, the oldest 50, oldest first', async () => {
     await start({ answerWithin: 3 });
     const day = 24 * HOUR;

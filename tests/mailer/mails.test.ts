@@ -207,7 +207,7 @@ describe('a mail about several inquiries', () => {
     const mail = toDigestMail({ count: 1_240, since: Date.UTC(2026, 10, 20, 6), named }, SETTINGS);
     expect(mail.subject).toBe('[inquiries develop] 1,240 inquiries since 06:00 UTC');
     expect(mail.text.split(/-{44}/)[0]).toMatchInlineSnapshot(`
-      "1,240 inquiries since 2026-11-20 06:00:00 UTC had no mail of their own: the mails of an hour were used up (100, 10 about one sender), or theirs could not be sent. To list those that are unanswered, run:
+      "1,240 inquiries since 2026-11-20 06:00:00 UTC had no mail of their own: the mails of an hour were used up (100, 10 about one sender), or theirs, or the reply to them, could not be sent. To list those that are unanswered, run:
         npm run inbox -- --stage develop list --since 2026-11-20T06:00:00Z
 
       The newest 1, with addresses and subjects as their senders wrote them:
