@@ -114,39 +114,25 @@ export function formatTime(time: string | number): string {
   return date.toLocaleString('sv-SE', { dateStyle: 'short', timeStyle: 'long' });
 }
 
-/** Passes pages of inquiries on, and says meanwhile how many there were: see {@link showStatus}. */
-export async function* showProgress<Row>(
-  io: Io,
-  pages: AsyncIterable<readonly Row[]>,
-  toText = (count: number): string => `${countInquiries(count)} …`,
-): AsyncGenerator<readonly Row[]> {
-  let count = 0;
-  yield* showStatus(io, pages, (page) => toText((count += page.length)));
-}
-
 /**
- * Passes pages on. On a terminal, standard error says meanwhile how far it is: a line that is renewed in place, at most
- * four times a second and not in the first quarter of one.
- *
- * @param toText - Called with each page after it was passed on.
- * @param interval - Milliseconds between lines where standard error is no terminal; absent: none.
+ * Passes pages on. On a terminal, standard error says meanwhile how many inquiries or rows they had: a line that is renewed
+ * in place, at most four times a second and not in the first quarter of one.
  */
-export async function* showStatus<Page>(
+export async function* showProgress<Page extends { readonly length: number }>(
   { stderr }: Io,
   pages: AsyncIterable<Page>,
-  toText: (page: Page) => string,
-  interval = Infinity,
+  toText = (count: number): string => `${countInquiries(count)} …`,
 ): AsyncGenerator<Page> {
-  const isTerminal = stderr.isTTY === true;
   let isShown = false;
   let changedAt = Date.now();
+  let count = 0;
   try {
     for await (const page of pages) {
       yield page;
-      const text = toText(page);
-      if (Date.now() - changedAt < (isTerminal ? 250 : interval)) continue;
-      stderr.write(isTerminal ? `\r\u001b[K${text}` : `${text}\n`);
-      isShown = isTerminal;
+      count += page.length;
+      if (stderr.isTTY !== true || Date.now() - changedAt < 250) continue;
+      stderr.write(`\r\u001b[K${toText(count)}`);
+      isShown = true;
       changedAt = Date.now();
     }
   } finally {

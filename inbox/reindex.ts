@@ -4,7 +4,7 @@ import type { Io } from '../lib/command-line.ts';
 import { reindex } from '../lib/reindex.ts';
 import { formatCount } from '../web/ui/format.ts';
 import type { Connect } from './connect.ts';
-import { countInquiries, isInteractive, showStatus, toJsonLine } from './output.ts';
+import { countInquiries, isInteractive, showProgress, toJsonLine } from './output.ts';
 
 const USAGE = `
 Usage: npm run inbox -- [--stage STAGE] reindex [options]
@@ -16,19 +16,18 @@ interrupted and repeated while inquiries are stored and answered, and needs the 
   --json  one JSON object on a terminal, too
 `;
 
-type Progress = Readonly<Record<'read' | 'changed', number>>;
-
-const LINE_INTERVAL = 10_000;
-
 export async function reindexInquiries(connect: Connect, args: string[], io: Io): Promise<void> {
   const { json } = parseOptions(USAGE, { json: { type: 'boolean' } }, args);
   const { client, table } = connect();
   // DynamoDB counts the rows every six hours.
   const { Table } = await client.send(new DescribeTableCommand({ TableName: table }));
   const total = formatCount(Table?.ItemCount ?? 0, 'row', 'rows');
-  const toText = ({ read, changed }: Progress): string =>
-    `${read.toLocaleString('en')} of about ${total} read, ${countInquiries(changed)} changed`;
-  let result: Progress = { read: 0, changed: 0 };
-  for await (result of showStatus(io, reindex(client, table), toText, LINE_INTERVAL));
-  io.stdout.write(isInteractive(io, json) ? `${toText(result)}.\n` : toJsonLine({ table, ...result }));
+  const toText = (read: number): string => `${read.toLocaleString('en')} of about ${total} read`;
+  let [read, changed] = [0, 0];
+  for await (const page of showProgress(io, reindex(client, table), toText)) {
+    read += page.length;
+    changed += page.changed;
+  }
+  const line = `${toText(read)}, ${countInquiries(changed)} changed.\n`;
+  io.stdout.write(isInteractive(io, json) ? line : toJsonLine({ table, read, changed }));
 }

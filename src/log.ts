@@ -75,22 +75,15 @@ const toCause = (error: unknown): unknown =>
 /** The form of a reason of DynamoDB, such as IndexWriteKeyRangeThroughputExceeded. */
 const REASON = /^[A-Za-z]{1,64}$/;
 
-interface Throttling {
-  readonly ThrottlingReasons?: readonly { readonly reason?: string }[];
-  readonly throttlingReasons?: Throttling['ThrottlingReasons'];
-  readonly CancellationReasons?: readonly { readonly Code?: string }[];
-}
+type Reasons = readonly { readonly reason?: string; readonly Code?: string }[];
 
 /** Which limits DynamoDB names: of a table or an index. Of a transaction it names no limits, but a code for each row. */
-function toThrottling(error: unknown): { readonly throttlingReasons?: readonly string[] } {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- other errors have none of them
-  const { ThrottlingReasons, throttlingReasons, CancellationReasons } = Object(toCause(error)) as Throttling;
-  const texts =
-    (ThrottlingReasons ?? throttlingReasons)?.map(({ reason }) => reason) ??
-    CancellationReasons?.map(({ Code }) => Code) ??
-    [];
-  const reasons = texts.flatMap((text = '') => (REASON.test(text) ? text : []));
-  return reasons.length === 0 ? {} : { throttlingReasons: reasons };
+function toThrottling(error: unknown): false | { readonly throttlingReasons: readonly string[] } {
+  const { ThrottlingReasons, throttlingReasons, CancellationReasons }: Record<string, Reasons | undefined> =
+    Object(toCause(error));
+  const found = ThrottlingReasons ?? throttlingReasons ?? CancellationReasons ?? [];
+  const reasons = found.flatMap(({ reason = '', Code = reason }) => (REASON.test(Code) ? Code : []));
+  return reasons.length > 0 && { throttlingReasons: reasons };
 }
 
 /** The name of the innermost error. An ApiError has a code instead; so do system errors such as ECONNREFUSED. */
