@@ -175,7 +175,7 @@ resource "aws_iam_role_policy" "mailer" {
         Action   = ["dynamodb:PutItem", "dynamodb:UpdateItem"]
         Resource = aws_dynamodb_table.this.arn
         Condition = {
-          "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = ["$inquiries#hour_*", "$inquiries#inquiry_*", "$inquiries#owner_hour_*"] }
+          "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = ["$inquiries#inquiry_*", "$inquiries#quota_*"] }
         }
       }
       # The condition limits the sender. SES also requires the permission on identities of recipients that the account has

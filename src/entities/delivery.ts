@@ -29,64 +29,34 @@ export function createDeliveryEntity(table: string, client?: DocumentClient) {
 }
 
 /**
- * Creates the ElectroDB model of a quota: which inquiries of one owner and hour are mailed. Its key is a hash, so that
- * it does not name the owner. docs/adr/0080
+ * Creates the ElectroDB model of a quota: which inquiries of an hour are mailed one by one, of one owner or of all; and,
+ * under `all`, of what the digests know. A hash in the key does not name the owner. docs/adr/0080
  */
 export function createQuotaEntity(table: string, client?: DocumentClient) {
   return new Entity(
     {
       model: { service: 'inquiries', entity: 'quota', version: '1' },
       attributes: {
-        owner_hour: { type: 'string' },
+        /** A hash of owner and hour; hours since the epoch; or `all`. */
+        quota: { type: 'string' },
         /** Ids of inquiries. */
         mailed: { type: 'set', items: 'string' },
-        /** Seconds since the epoch. */
-        expires_at: { type: 'number', required: true },
-      },
-      indexes: {
-        byOwnerHour: {
-          pk: { field: 'pk', composite: ['owner_hour'], casing: 'none' },
-          sk: { field: 'sk', composite: [], casing: 'none' },
-        },
-      },
-    } as const,
-    { table, ...(client && { client }) },
-  );
-}
-
-/**
- * Creates the ElectroDB model of what the mailer and its digests know of an hour, and, under `all`, of all of them. It
- * names nobody. docs/adr/0080
- */
-export function createHourEntity(table: string, client?: DocumentClient) {
-  return new Entity(
-    {
-      model: { service: 'inquiries', entity: 'hour', version: '1' },
-      attributes: {
-        /** Hours since the epoch, or `all`. */
-        hour: { type: 'string' },
-        /** Ids of the inquiries of the hour that are mailed one by one. */
-        mailed: { type: 'set', items: 'string' },
-        /** Whether an inquiry of the hour is not mailed because of its owner's quota. */
+        /** Of an hour: whether an inquiry is not mailed because of its owner's quota. */
         is_withheld: { type: 'boolean' },
-        /** The beginning of an id: no lower one is added to `mailed` any more. */
+        /** Of an hour: the beginning of an id; no lower one is added to `mailed` any more. */
         closed: { type: 'string' },
         /** Seconds since the epoch; absent under `all`. */
         expires_at: { type: 'number' },
-        /** Under `all`: the time in milliseconds before which no other digest begins. */
+        // Under `all`: see DigestState (src/mailer/store.ts), and the milliseconds before which no other digest begins.
         next_at: { type: 'number' },
-        /** Under `all`: the first hour of which inquiries may still be mailed. */
         next_hour: { type: 'number' },
-        /** Under `all`: hours, each with the time in milliseconds up to which the digests have their inquiries. */
         digested: { type: 'any' },
-        /** Under `all`: ids of inquiries whose reply could not be mailed at once. */
         replies: { type: 'set', items: 'string' },
-        /** Under `all`: the date of the last daily mail. */
         daily_on: { type: 'string' },
       },
       indexes: {
-        byHour: {
-          pk: { field: 'pk', composite: ['hour'], casing: 'none' },
+        byQuota: {
+          pk: { field: 'pk', composite: ['quota'], casing: 'none' },
           sk: { field: 'sk', composite: [], casing: 'none' },
         },
       },

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { SendEmailCommand, SESv2Client } from '@aws-sdk/client-sesv2';
 import type { Mail } from './mails.ts';
 
@@ -10,6 +11,9 @@ const TIMEOUTS = {
   throwOnRequestTimeout: true,
   socketTimeout: 8_000,
 };
+
+/** Milliseconds. Ten mails that start in 4 s are not much more than the slowest account may send, one a second. */
+const LONGEST_SPREAD = 4_000;
 
 /**
  * Whether SES takes the mail as soon as fewer are sent. SES v2 answers 429 `TooManyRequestsException` with "Maximum
@@ -27,8 +31,8 @@ export const isPace = (error: unknown): boolean =>
  * attempt ends after 8 s without a response; three attempts at most, more only for the pace; the signal bounds the
  * whole call.
  *
- * The SDK's adaptive retry mode limits the rate of all mails together when SES throttles one of them, and raises it
- * again. A mail that this keeps waiting until its signal aborts rejects with an error of the pace ({@link isPace}).
+ * When SES throttles one mail, all wait, and then start spread over a time that doubles with each such round and halves
+ * with each mail that SES takes. A mail that waits until its signal aborts rejects with what SES has answered.
  *
  * It rejects with the SDK's error, or with `UnconfirmedMail` when a success has no MessageId. When the response to an
  * accepted mail is lost, the next attempt sends it again: SES has no idempotency token. docs/adr/0080
@@ -44,25 +48,10 @@ export function createSendMail({
     requestHandler: TIMEOUTS,
     ...(region !== undefined && { region }),
     maxAttempts: 3,
-    retryMode: 'adaptive',
+    retryMode: 'standard',
   });
-  /** The last answer of SES, also one after which the SDK tries again, if that was too fast. */
-  let throttled: unknown;
-  client.middlewareStack.add(
-    (next) => async (args) =>
-      next(args).then(
-        (result) => {
-          throttled = undefined;
-          return result;
-        },
-        (error: unknown) => {
-          throttled = isPace(error) ? error : undefined;
-          throw error;
-        },
-      ),
-    // Within the SDK's retries.
-    { step: 'finalizeRequest', priority: 'low' },
-  );
+  /** When mails may start again, spread over how many milliseconds, and why they wait. */
+  let [resumeAt, spread, reason]: [number, number, unknown] = [0, 0, undefined];
   return async ({ to, from, replyTo, subject, text, html, headers }, signal) => {
     const command = new SendEmailCommand({
       FromEmailAddress: from,
@@ -77,20 +66,29 @@ export function createSendMail({
         },
       },
     });
-    // The SDK does not look at the signal while it waits for its turn.
-    signal.throwIfAborted();
-    const aborted = new Promise<never>((_, reject) => {
-      const error = Object.assign(new Error('There is no time left.'), { name: 'TimeoutError' });
-      signal.addEventListener('abort', () => reject(error));
-    });
+    let refusal: unknown;
     for (;;) {
+      const wait = resumeAt - Date.now();
+      if (wait > 0) {
+        await sleep(wait + Math.random() * spread, undefined, { signal }).catch(() => {
+          throw reason;
+        });
+      }
+      const start = Date.now();
       try {
-        const { MessageId } = await Promise.race([client.send(command, { abortSignal: signal }), aborted]);
+        const { MessageId } = await client.send(command, { abortSignal: signal });
+        spread /= 2;
         if (MessageId !== undefined) return;
         throw Object.assign(new Error('SES confirmed no mail.'), { name: 'UnconfirmedMail' });
       } catch (error) {
-        if (signal.aborted) throw throttled ?? error;
+        // The signal may abort while the SDK waits for an attempt of its own.
+        if (signal.aborted) throw refusal ?? error;
         if (!isPace(error)) throw error;
+        reason = refusal = error;
+        // Once for all that were under way.
+        if (start < resumeAt) continue;
+        spread = Math.min(Math.max(2 * spread, 500), LONGEST_SPREAD);
+        resumeAt = Date.now() + spread / 2;
       }
     }
   };

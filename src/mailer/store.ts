@@ -3,7 +3,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { EntityItem } from 'electrodb';
 import { timeOf } from '../contract.ts';
 import type { Inquiry } from '../contract.ts';
-import { createDeliveryEntity, createHourEntity, createQuotaEntity } from '../entities/delivery.ts';
+import { createDeliveryEntity, createQuotaEntity } from '../entities/delivery.ts';
 import { countInIndex, findInIndex, readIndex } from '../entities/inquiry-index.ts';
 import type { IndexedInquiry, IndexQuery } from '../entities/inquiry-index.ts';
 import { createInquiryEntity } from '../entities/inquiry.ts';
@@ -19,16 +19,10 @@ export type MailerStore = ReturnType<typeof createMailerStore>;
 type Keys = Pick<Inquiry, 'cognito_sub' | 'email' | 'id'>;
 type DeliveredMail = 'inquiry' | 'reply';
 
-/** Of the inquiries of an hour, of all owners or of one, which are mailed one by one. */
-interface Mailed {
-  /** Ids. */
-  readonly mailed: ReadonlySet<string>;
-  /** No lower id is added. */
-  readonly closed: string;
-}
-
 /** An hour of all owners. */
-export interface Hour extends Mailed {
+export interface Hour {
+  /** Ids of the inquiries that are mailed one by one. */
+  readonly mailed: ReadonlySet<string>;
   /** Whether a digest is due for others: the quota of all owners, or of one, is used up. */
   readonly isWithheld: boolean;
 }
@@ -70,27 +64,39 @@ export function createMailerStore(
   const inquiries = createInquiryEntity(tableName, client);
   const deliveries = createDeliveryEntity(tableName, client);
   const quotas = createQuotaEntity(tableName, client);
-  const hours = createHourEntity(tableName, client);
   /**
-   * Quotas that have refused an inquiry, by hour and by owner and hour: later ones need not ask. A refused update costs
-   * as much as the whole row, and all inquiries of a flood would meet in one partition.
+   * Quotas that have refused an inquiry, each with their ids, and the beginning of an id below which no other is added:
+   * later inquiries need not ask. A refused update costs as much as the whole row, and all would meet in one partition.
    */
-  const refusing = new Map<string, Mailed>();
+  const refusing = new Map<string, { mailed: ReadonlySet<string>; closed: string }>();
   /** The hour that was marked last, because an inquiry of it is withheld. */
   let marked: string | undefined;
 
-  const remember = (key: string, refusal: Mailed): void => {
+  /** Takes a place of a quota. @returns Whether the inquiry has one. */
+  const take = async (
+    quota: string,
+    id: string,
+    limit: number,
+    abortSignal: AbortSignal,
+  ): Promise<boolean> => {
+    const { rejected, data } = await quotas
+      .update({ quota })
+      .set(expiry())
+      .add({ mailed: [id] })
+      .where(
+        ({ mailed, closed }, { contains, escape, lte, notExists, size }) =>
+          `${contains(mailed, id)} OR (${notExists(closed)} OR ${lte(closed, id)}) AND (${notExists(mailed)} OR ${size(mailed)} < ${escape(limit)})`,
+      )
+      .go({ abortSignal, returnOnConditionCheckFailure: 'all_old' });
+    if (!rejected) return true;
     if (refusing.size >= 1_000) refusing.clear();
-    refusing.set(key, refusal);
+    const ids = new Set(data?.mailed);
+    refusing.set(quota, { mailed: ids, closed: ids.size >= limit ? LAST_ID : (data?.closed ?? '') });
+    return false;
   };
-  const toHour = (row: Partial<EntityItem<typeof hours>> | null | undefined): Hour => {
+  const toHour = (row: Partial<EntityItem<typeof quotas>> | null | undefined): Hour => {
     const mailed = new Set(row?.mailed);
-    const isFull = mailed.size >= totalMailsPerHour;
-    return {
-      mailed,
-      closed: isFull ? LAST_ID : (row?.closed ?? ''),
-      isWithheld: isFull || row?.is_withheld === true,
-    };
+    return { mailed, isWithheld: mailed.size >= totalMailsPerHour || row?.is_withheld === true };
   };
 
   return {
@@ -122,11 +128,15 @@ export function createMailerStore(
     },
 
     /** Whether it is known, without a request, that {@link claim} would refuse the inquiry. */
-    isRefused: (inquiry: Keys): boolean =>
-      [hourOf(inquiry.id), ownerHourOf(inquiry)].some((key) => {
-        const known = refusing.get(key);
-        return known !== undefined && inquiry.id < known.closed && !known.mailed.has(inquiry.id);
-      }),
+    isRefused(inquiry: Keys): boolean {
+      const { id } = inquiry;
+      const hour = hourOf(id);
+      // A refusal by the owner's quota alone counts once the digests know of it.
+      return [hour, ...(marked === hour ? [ownerHourOf(inquiry)] : [])].some((quota) => {
+        const known = refusing.get(quota);
+        return known !== undefined && id < known.closed && !known.mailed.has(id);
+      });
+    },
 
     /**
      * Takes one of the mails of the person and the hour of an inquiry, whatever the email, and one of those of all
@@ -136,35 +146,14 @@ export function createMailerStore(
      */
     async claim(inquiry: Keys, abortSignal: AbortSignal): Promise<boolean> {
       const { id } = inquiry;
-      const owner_hour = ownerHourOf(inquiry);
       const hour = hourOf(id);
-      const ofOwner = await quotas
-        .update({ owner_hour })
-        .set(expiry())
-        .add({ mailed: [id] })
-        .where(
-          ({ mailed }, { contains, escape, notExists, size }) =>
-            `${notExists(mailed)} OR ${size(mailed)} < ${escape(mailsPerHour)} OR ${contains(mailed, id)}`,
-        )
-        .go({ abortSignal, returnOnConditionCheckFailure: 'all_old' });
-      if (ofOwner.rejected) {
-        const set = { ...expiry(), is_withheld: true };
-        if (marked !== hour) await hours.update({ hour }).set(set).go({ abortSignal });
-        marked = hour;
-        remember(owner_hour, { mailed: new Set(ofOwner.data?.mailed), closed: LAST_ID });
-        return false;
+      if (await take(ownerHourOf(inquiry), id, mailsPerHour, abortSignal)) {
+        return take(hour, id, totalMailsPerHour, abortSignal);
       }
-      const ofAll = await hours
-        .update({ hour })
-        .set(expiry())
-        .add({ mailed: [id] })
-        .where(
-          ({ mailed, closed }, { contains, escape, lte, notExists, size }) =>
-            `${contains(mailed, id)} OR (${notExists(closed)} OR ${lte(closed, id)}) AND (${notExists(mailed)} OR ${size(mailed)} < ${escape(totalMailsPerHour)})`,
-        )
-        .go({ abortSignal, returnOnConditionCheckFailure: 'all_old' });
-      if (ofAll.rejected) remember(hour, toHour(ofAll.data));
-      return !ofAll.rejected;
+      const set = { ...expiry(), is_withheld: true };
+      if (marked !== hour) await quotas.update({ quota: hour }).set(set).go({ abortSignal });
+      marked = hour;
+      return false;
     },
 
     /**
@@ -177,8 +166,8 @@ export function createMailerStore(
       turn: number,
       abortSignal: AbortSignal,
     ): Promise<DigestState | undefined> {
-      const { rejected, data } = await hours
-        .update({ hour: ALL })
+      const { rejected, data } = await quotas
+        .update({ quota: ALL })
         .set({ next_at: time + turn })
         .where(({ next_at }, { lte, notExists }) => `${notExists(next_at)} OR ${lte(next_at, time)}`)
         .go({ abortSignal, response: 'all_new', returnOnConditionCheckFailure: 'all_old' });
@@ -187,27 +176,27 @@ export function createMailerStore(
 
     /** Records what the digests have, in one update; `replies` are those that the next one need not look at. */
     async saveDigest({ replies = [], ...state }: DigestState, abortSignal: AbortSignal): Promise<void> {
-      const update = hours.update({ hour: ALL }).set(state);
+      const update = quotas.update({ quota: ALL }).set(state);
       await (replies.length > 0 ? update.delete({ replies: [...replies] }) : update).go({ abortSignal });
     },
 
     /** Has the digests look whether the reply to an inquiry was mailed. */
     async recordUnsentReply(id: string, abortSignal: AbortSignal): Promise<void> {
-      await hours
-        .update({ hour: ALL })
+      await quotas
+        .update({ quota: ALL })
         .add({ replies: [id] })
         .go({ abortSignal });
     },
 
     async readHour(hour: number, abortSignal: AbortSignal): Promise<Hour> {
-      const { data } = await hours.get({ hour: String(hour) }).go({ abortSignal, consistent: true });
+      const { data } = await quotas.get({ quota: String(hour) }).go({ abortSignal, consistent: true });
       return toHour(data);
     },
 
     /** From now on, no inquiry with a lower id is mailed that is not claimed. @returns Those that are. */
     async closeHour(hour: number, closed: string, abortSignal: AbortSignal): Promise<Hour> {
-      const { data } = await hours
-        .update({ hour: String(hour) })
+      const { data } = await quotas
+        .update({ quota: String(hour) })
         .set({ ...expiry(), closed })
         .go({ abortSignal, response: 'all_new' });
       return toHour(data);

@@ -175,7 +175,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       const pages = await Array.fromAsync(paginateScan({ client: mailer.client }, scan));
       const own = pages.flatMap(({ Items = [] }) => Items);
       const entitiesOf = (items: typeof own) => new Set(items.map((item) => item['__edb_e__'] as string));
-      expect(entitiesOf(own)).toEqual(new Set(['delivery', 'hour', 'quota']));
+      expect(entitiesOf(own)).toEqual(new Set(['delivery', 'quota']));
       const { id } = inquiry;
       expect(own).toContainEqual(
         expect.objectContaining({ __edb_e__: 'delivery', mail: 'inquiry', inquiry: id }),
@@ -231,7 +231,6 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       refuseMail(400, 'MessageRejected', 'Email address is not verified. The following identities failed'),
     );
 
-    // Before the SDK has learned a pace from the refusals of others.
     it('never answers, the invocation ends in time and reports what it could not send', async () => {
       mailer.mailFaults.plan = always(hang);
       const records = await createRecords(12);
@@ -285,8 +284,8 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       const start = performance.now();
       expect(await mailer.handle(records, 7_000)).toEqual(records.map(sequenceOf));
       expect(performance.now() - start).toBeLessThan(7_000);
-      // Much fewer than ten that try as fast as they can.
-      expect(mailer.mailFaults.attempts).toBeLessThan(40);
+      // The SDK tries three times at once; ten mails that did not wait would try hundreds of times.
+      expect(mailer.mailFaults.attempts).toBeLessThan(150);
       const { outcomes, text } = await mailer.takeLog(12);
       expect(new Set(outcomes)).toEqual(new Set(['deferred']));
       expect(text).toContain('"errorName":"TooManyRequestsException"');

@@ -171,7 +171,7 @@ run "mail_alarms_and_form" {
       for statement in jsondecode(aws_iam_role_policy.mailer[0].policy).Statement : statement.Sid => statement.Condition if can(statement.Condition)
       }) == jsonencode({
       Mail    = { StringEquals = { "ses:FromAddress" = "main@mail.example.com" } }
-      Records = { "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = ["$inquiries#hour_*", "$inquiries#inquiry_*", "$inquiries#owner_hour_*"] } }
+      Records = { "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = ["$inquiries#inquiry_*", "$inquiries#quota_*"] } }
     })
     error_message = "The mailer may send from other addresses or write inquiries."
   }
