@@ -14,6 +14,7 @@ const TIMEOUTS = {
 
 /** Milliseconds. Ten mails that start in 4 s are not much more than the slowest account may send, one a second. */
 const LONGEST_SPREAD = 4_000;
+const SHORTEST_SPREAD = LONGEST_SPREAD / 8;
 
 /**
  * Whether SES takes the mail as soon as fewer are sent. SES v2 answers 429 `TooManyRequestsException` with "Maximum
@@ -87,7 +88,7 @@ export function createSendMail({
         reason = refusal = error;
         // Once for all that were under way.
         if (start < resumeAt) continue;
-        spread = Math.min(Math.max(2 * spread, 500), LONGEST_SPREAD);
+        spread = Math.min(Math.max(2 * spread, SHORTEST_SPREAD), LONGEST_SPREAD);
         resumeAt = Date.now() + spread / 2;
       }
     }
