@@ -142,7 +142,7 @@ export async function startStack({
       INBOX_FROM: 'inquiries@example.com',
     },
     timeout: 60_000,
-    concurrency: 2,
+    concurrency: 1,
     lazy: true,
     log,
   });
