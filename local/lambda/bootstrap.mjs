@@ -6,8 +6,10 @@
  * Beyond the Runtime API, each request for the next event reports the CPU time used so far, in microseconds. When the
  * Runtime API is gone, so is the parent: the failed request ends the process.
  */
-import { Agent, request } from 'node:http';
 
+// As Lambda's own runtime interface client loads it (src/client/rapid-client.ts). An `import` would also load what
+// `fetch` is made of, for every function alike.
+const { Agent, request } = process.getBuiltinModule('node:http');
 const [hostname, port] = process.env.AWS_LAMBDA_RUNTIME_API.split(':');
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 let requestId;

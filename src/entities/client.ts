@@ -33,6 +33,13 @@ function throwRetryable(error: TransactionCanceledException): never {
   throw error;
 }
 
+/**
+ * Middleware that takes a tenth of a warm request's CPU time for nothing that is used here: copies of inputs and outputs
+ * for a logger that discards them, a description of the runtime for AWS's statistics, and a header that ends loops of
+ * functions, which DynamoDB takes no part in. docs/adr/0060
+ */
+const UNUSED = ['loggerMiddleware', 'getUserAgentMiddleware', 'recursionDetectionMiddleware'];
+
 /** Milliseconds. */
 const TIMEOUTS = {
   connectionTimeout: 1_000,
@@ -73,9 +80,7 @@ export function createDynamoDbClient({
     endpointDiscoveryEnabled: false,
     useDualstackEndpoint: false,
     useFipsEndpoint: false,
-    userAgentAppId: '',
   });
-  // It copies every input and output for a logger that discards them.
-  client.middlewareStack.remove('loggerMiddleware');
+  for (const name of UNUSED) client.middlewareStack.remove(name);
   return client;
 }

@@ -1,13 +1,13 @@
 /**
  * The inputs of the request path's commands, written out so that the request function does not load ElectroDB.
- * They are what ElectroDB makes of the models in inquiry.ts, idempotency-key.ts and rate.ts, as attribute values that are ready to
- * send; tests/function/inputs.test.ts holds them equal. docs/adr/0060
+ * They are what ElectroDB makes of the models in inquiry.ts, idempotency-key.ts and rate.ts, as attribute values that
+ * are ready to send; tests/function/inputs.test.ts holds them equal. docs/adr/0060
  */
 import type { AttributeValue, QueryCommandInput } from '@aws-sdk/client-dynamodb';
 import { inquirySchema } from '../contract.ts';
 import type { Inquiry } from '../contract.ts';
 import { HOUR } from '../limits.ts';
-import { digest, toOwnerHour, toShard } from './keys.ts';
+import { digest, toShard } from './keys.ts';
 
 export type Attributes = Record<string, AttributeValue>;
 type Owner = Pick<Inquiry, 'cognito_sub' | 'email'>;
@@ -81,10 +81,10 @@ export const createInputs = (TableName: string) => ({
   queryKey: (owner: Owner, key: string) =>
     toQuery(TableName, '#sk1 = :sk1', owner, { ':sk1': toKeySort(key) }),
 
-  /** Counts up or down; up only as long as fewer than `most` are counted. */
-  updateRate: (sub: string, time: number, by: 1 | -1, most?: number) => ({
+  /** Counts an hour of `toOwnerHour` up or down; up only as long as fewer than `most` are counted. */
+  updateRate: (owner_hour: string, time: number, by: 1 | -1, most?: number) => ({
     TableName,
-    Key: { pk: S(`$inquiries#owner_hour_${toOwnerHour(sub, time)}`), sk: S('$rate_1') },
+    Key: { pk: S(`$inquiries#owner_hour_${owner_hour}`), sk: S('$rate_1') },
     UpdateExpression:
       'SET #expires_at = :expires_at_u0, #owner_hour = :owner_hour_u0, #__edb_e__ = :__edb_e___u0, #__edb_v__ = :__edb_v___u0 ADD #inquiries :inquiries_u0',
     ...(most !== undefined && {
@@ -101,7 +101,7 @@ export const createInputs = (TableName: string) => ({
       ...(most !== undefined && { ':inquiries0': N(most) }),
       ':expires_at_u0': N(Math.floor((time + RATE_KEPT) / 1_000)),
       ':inquiries_u0': N(by),
-      ':owner_hour_u0': S(toOwnerHour(sub, time)),
+      ':owner_hour_u0': S(owner_hour),
       ':__edb_e___u0': S('rate'),
       ':__edb_v___u0': S('1'),
     },

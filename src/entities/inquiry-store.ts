@@ -15,7 +15,7 @@ import type { InquiryStore, PutResult, StoreCall } from '../inquiries.ts';
 import { isTestAddress, ITEM_LIMIT, PARTITION_KEY_LIMIT } from '../limits.ts';
 import { createInputs } from './inputs.ts';
 import type { Attributes, QueryInput } from './inputs.ts';
-import { digest } from './keys.ts';
+import { digest, toOwnerHour } from './keys.ts';
 
 const SECONDS_PER_DAY = 86_400;
 /** How long a key is kept. docs/adr/0090 */
@@ -113,7 +113,7 @@ export function createInquiryStore(
 
     async count(sub, time, most, call) {
       try {
-        await updateRate(inputs.updateRate(sub, time, 1, most), call);
+        await updateRate(inputs.updateRate(toOwnerHour(sub, time), time, 1, most), call);
         return true;
       } catch (error) {
         if (error instanceof ConditionalCheckFailedException) return false;
@@ -122,7 +122,7 @@ export function createInquiryStore(
     },
 
     async uncount(sub, time, call) {
-      await updateRate(inputs.updateRate(sub, time, -1), call);
+      await updateRate(inputs.updateRate(toOwnerHour(sub, time), time, -1), call);
     },
 
     async *list({ sub, email }, { before, limit }, call) {

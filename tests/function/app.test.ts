@@ -355,22 +355,20 @@ describe('faults', () => {
     expect(logged).toEqual([lineOf('error', { status: 500, errorName })]);
   });
 
-  const reasons = [
-    { reason: 'IndexWriteKeyRangeThroughputExceeded', resource: EMAIL },
-    { reason: EMAIL },
-    { Code: 'ThrottlingError', Message: EMAIL },
-    { Code: 'None' },
-  ];
-  it.each([
-    ['ThrottlingReasons', ['IndexWriteKeyRangeThroughputExceeded']],
-    ['throttlingReasons', ['IndexWriteKeyRangeThroughputExceeded']],
-    ['CancellationReasons', ['ThrottlingError', 'None']],
-  ])('logs which limit has throttled, of %s only what has the form of a reason', async (name, expected) => {
-    const error = Object.assign(new SecretError('secret'), { [name]: reasons });
-    await setUp({ list: fail(() => Promise.reject(error)) }).send(makeEvent({}));
-    const line = { status: 500, errorName: 'ThrottlingException', throttlingReasons: expected };
-    expect(logged).toEqual([lineOf('error', line)]);
-  });
+  const limits = [{ reason: 'IndexWriteKeyRangeThroughputExceeded', resource: EMAIL }, { reason: EMAIL }];
+  it.each<[string, object[], string[]]>([
+    ['ThrottlingReasons', limits, ['IndexWriteKeyRangeThroughputExceeded']],
+    ['throttlingReasons', limits, ['IndexWriteKeyRangeThroughputExceeded']],
+    ['CancellationReasons', [{ Code: 'ThrottlingError', Message: EMAIL }, {}], ['ThrottlingError']],
+  ])(
+    'logs which limit has throttled, of %s only what has the form of a reason',
+    async (name, reasons, expected) => {
+      const error = Object.assign(new SecretError('secret'), { [name]: reasons });
+      await setUp({ list: fail(() => Promise.reject(error)) }).send(makeEvent({}));
+      const line = { status: 500, errorName: 'ThrottlingException', throttlingReasons: expected };
+      expect(logged).toEqual([lineOf('error', line)]);
+    },
+  );
 
   it.each([
     ['9.5 s of a long invocation', 30_000, 9_500],

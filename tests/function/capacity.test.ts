@@ -94,5 +94,5 @@ describeOnDynamoDbLocal('capacity units', (engine) => {
     // AWS takes half a unit for a query that finds nothing, too.
     expect(Math.max(...consumed.map(({ CapacityUnits }) => CapacityUnits))).toBe(0.5);
     crowded.close();
-  });
+  }, 180_000);
 });

@@ -34,9 +34,14 @@ describe('a response', () => {
     expect(await put('{"Unknown":1}')).toHaveProperty('Unknown', 1);
   });
 
-  it('is not copied for the SDK’s logger, which has the name by which it is removed', () => {
-    expect(new DynamoDBClient().middlewareStack.remove('loggerMiddleware')).toBe(true);
-  });
+  it.each(['loggerMiddleware', 'getUserAgentMiddleware', 'recursionDetectionMiddleware'])(
+    'does not pass %s of the SDK, which has the name by which it is removed',
+    (name) => {
+      expect(new DynamoDBClient().middlewareStack.remove(name)).toBe(true);
+      const { middlewareStack } = createDynamoDbClient({ region: 'eu-central-1' });
+      expect(middlewareStack.identify().join()).not.toContain(name);
+    },
+  );
 
   it('that is not JSON is an error', async () => {
     await expect(query('<html>')).rejects.toThrow(SyntaxError);

@@ -79,8 +79,8 @@ function make({ inquiry, key, expiry, time, count }: Values): object[] {
     inputs.putInquiry(inquiry, expiry),
     inputs.putKey(inquiry, key, time, count),
     inputs.queryKey(inquiry, key),
-    inputs.updateRate(cognito_sub, time * 1_000, 1, count),
-    inputs.updateRate(cognito_sub, time * 1_000, -1),
+    inputs.updateRate(toOwnerHour(cognito_sub, time * 1_000), time * 1_000, 1, count),
+    inputs.updateRate(toOwnerHour(cognito_sub, time * 1_000), time * 1_000, -1),
     inputs.queryInquiries(inquiry),
     { TableName: TABLE, Key: inputs.startAfter(inquiry, inquiry.id) },
   ];

@@ -3,6 +3,7 @@ import { ConditionalCheckFailedException, DynamoDBClient } from '@aws-sdk/client
 import { describe, expect, it } from 'vitest';
 import type { Inquiry } from '../../src/contract.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
+import { toShard } from '../../src/entities/keys.ts';
 import type { InquiryStoreOptions } from '../../src/entities/inquiry-store.ts';
 import type { InquiryStore } from '../../src/inquiries.ts';
 import { EMAIL, INQUIRY, makeCall, SUB } from '../helpers/events.ts';
@@ -134,6 +135,7 @@ describe('a write', () => {
           email,
           pk: `$inquiries#cognito_sub_${SUB}#email_${email}`,
           sk: `$inquiry_1#id_${INQUIRY.id}`,
+          inbox: toShard(INQUIRY.id, false),
           __edb_e__: 'inquiry',
           __edb_v__: '1',
         }),
@@ -177,7 +179,7 @@ describe('a write with a key', () => {
     expect(await store.put(INQUIRY, makeCall(), 'k')).toEqual({ id: INQUIRY.id });
     const owner = { cognito_sub: SUB, email: EMAIL, pk: PK };
     const keyModel = { __edb_e__: 'idempotency', __edb_v__: '1' };
-    const inquiryModel = { __edb_e__: 'inquiry', __edb_v__: '1' };
+    const inquiryModel = { __edb_e__: 'inquiry', __edb_v__: '1', inbox: toShard(INQUIRY.id, false) };
     expect(asked).toEqual([
       {
         TransactItems: [

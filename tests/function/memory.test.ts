@@ -1,38 +1,37 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { freeBetween } from '../../src/memory.ts';
 
-const MB = 1024 * 1024;
-afterEach(() => {
-  vi.unstubAllGlobals();
-  vi.restoreAllMocks();
-});
+afterEach(() => void vi.unstubAllGlobals());
 
-/** Runs one event; `sizes` are those of the process in MB: at first, before the event and after it. */
-async function run(...sizes: number[]) {
-  const size = vi.spyOn(process.memoryUsage, 'rss');
-  for (const megabytes of sizes) size.mockReturnValueOnce(megabytes * MB);
+const LARGE = 'x'.repeat(1024 * 1024 + 1);
+const SMALL = LARGE.slice(1);
+
+/** Handles events with these bodies, which are those of their responses. */
+async function run(events: readonly (readonly [body: string | undefined, response: string])[]) {
   const calls: string[] = [];
   vi.stubGlobal('gc', () => void calls.push('gc'));
-  const handler = freeBetween(async (event: string, context: string) => {
-    calls.push(event);
-    return `${event} ${context}`;
+  const handler = freeBetween(async (event: { body?: string; response: string }, context: string) => {
+    calls.push(context);
+    return { body: event.response };
   });
-  expect(await handler('event', 'context')).toBe('event context');
+  for (const [body, response] of events) {
+    const event = { response, ...(body !== undefined && { body }) };
+    expect(await handler(event, 'event')).toEqual({ body: response });
+  }
   return calls.join();
 }
 
 it.each([
-  ['nothing while the process has its size', [60, 92, 92], 'event'],
-  ['what an earlier event has left', [60, 93, 60], 'gc,event'],
-  ['what the event has left', [60, 60, 93], 'event,gc'],
-])('frees %s', async (_, sizes, calls) => {
-  expect(await run(...sizes)).toBe(calls);
+  ['nothing after small events', [SMALL, ''], 'event,event'],
+  ['nothing after an event without a body', [undefined, SMALL], 'event,event'],
+  ['what a large body has left', [LARGE, ''], 'event,gc,event'],
+  ['what a large response has left, also after the handler', [undefined, LARGE], 'event,gc,gc,event'],
+] as const)('frees %s', async (_, event, calls) => {
+  expect(await run([event, ['', '']])).toBe(calls);
 });
 
 it('runs the handler where Node has no gc', async () => {
   vi.stubGlobal('gc', undefined);
-  vi.spyOn(process.memoryUsage, 'rss')
-    .mockReturnValueOnce(0)
-    .mockReturnValue(99 * MB);
-  expect(await freeBetween(async (event: string) => event)('event', undefined)).toBe('event');
+  const response = { body: LARGE };
+  expect(await freeBetween(async () => response)({}, undefined)).toBe(response);
 });

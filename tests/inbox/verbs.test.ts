@@ -443,7 +443,7 @@ describe('with a table', () => {
         [['--stage', 'main'], 'deploy the stage: npm run deploy -- main'],
         [['--data', table.folder], 'restart the stack with npm start'],
       ] as const) {
-        const expected = failure(`The table ${TableName} has no index by-time; ${remedy}.`);
+        const expected = failure(`The table ${TableName} has no index by-state; ${remedy}.`);
         expect(await runInbox([...place, '--table', TableName, '--erasures', 'e', 'list'])).toEqual(expected);
       }
     });
