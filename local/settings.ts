@@ -1,6 +1,6 @@
 /** The settings of `npm start`: options and environment variables. */
 import { resolve } from 'node:path';
-import { isSettingOf, MAXIMA } from '../src/limits.ts';
+import { isSettingOf, MAXIMA, settingNames } from '../src/limits.ts';
 import { isLanguage, languages } from '../src/mailer/languages.ts';
 import { parseOptions, UsageError } from '../lib/command-line.ts';
 import { DATA_FOLDER } from '../lib/paths.ts';
@@ -23,7 +23,9 @@ Usage: npm start -- [options]
 
 In the environment: RETENTION_DAYS: new inquiries expire after that many days (default: never). INQUIRIES_PER_HOUR:
 inquiries that one person may send in an hour before the function answers 429 (default: any number). MAILS_PER_HOUR:
-mails about new inquiries of one person (default: 10). MAIL_LANGUAGE: the language of replies (default: en).
+mails about new inquiries of one person (default: 10). TOTAL_MAILS_PER_HOUR: of all persons (default: 100); digests
+count the others. ANSWER_WITHIN: days after which a daily mail names unanswered inquiries (default: no such mail).
+MAIL_LANGUAGE: the language of replies (default: en).
 `;
 const OPTIONS = {
   port: { type: 'string' },
@@ -94,7 +96,7 @@ function parseOrigin(text: string): string {
 /** Reads the variables of the functions that are set. @throws UsageError for a value that a stage would not take. */
 function readVariables(env: NodeJS.ProcessEnv): Record<string, string> {
   const variables: Record<string, string> = {};
-  for (const name of ['RETENTION_DAYS', 'INQUIRIES_PER_HOUR', 'MAILS_PER_HOUR'] as const) {
+  for (const name of settingNames) {
     const value = env[name];
     if (!value) continue;
     if (!isSettingOf(name, value)) {

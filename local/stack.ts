@@ -31,7 +31,7 @@ export interface StackOptions {
   readonly liveForm?: boolean;
   /** The company's settings of the form: name, colour, texts. Default: none. */
   readonly branding?: Readonly<Record<string, unknown>>;
-  /** Settings of the function and the mailer, for their environment: RETENTION_DAYS, INQUIRIES_PER_HOUR, MAILS_PER_HOUR. */
+  /** Settings of the function and the mailer, for their environment, from readSettings. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Port of Node's inspector, to debug the function without its timeout. */
   readonly inspect?: number | undefined;
@@ -40,6 +40,9 @@ export interface StackOptions {
   /** Called for each response of the gateway. */
   readonly onResponse?: ((response: CompletedResponse) => void) | undefined;
 }
+
+/** Milliseconds from one look for due digests to the next, as on the stages. */
+const DIGEST_INTERVAL = 5 * 60_000;
 
 export type Stack = Awaited<ReturnType<typeof startStack>>;
 
@@ -143,17 +146,25 @@ export async function startStack({
     lazy: true,
     log,
   });
-  const stream =
+  const invokeMailer = async (event: string) => mailer.invoke(event, randomUUID());
+  const mappings = (['inquiries', 'replies'] as const).flatMap((kind) =>
     streamArn === undefined
-      ? undefined
+      ? []
       : startEventSourceMapping({
           endpoint: engine.url,
           streamArn,
-          invoke: (event) => mailer.invoke(event, randomUUID()),
+          kinds: [kind],
+          invoke: invokeMailer,
           log,
-        });
-  // At the same time: the stream waits for its invocation, which closing the mailer aborts.
-  resources.defer(async () => void (await Promise.all([stream?.close(), mailer.close()])));
+        }),
+  );
+  const tick = (): void => void invokeMailer('{"digest":true}').catch(() => undefined);
+  const timer = streamArn === undefined ? undefined : setInterval(tick, DIGEST_INTERVAL);
+  resources.defer(async () => {
+    clearInterval(timer);
+    // At the same time: a mapping waits for its invocation, which closing the mailer aborts.
+    await Promise.all([...mappings, mailer].map(async (part) => part.close()));
+  });
   const gateway = createGateway({
     authorize: createAuthorizer({ issuer: issuer.url, audience: [issuer.audience] }),
     invoke: (event, requestId) =>

@@ -16,15 +16,16 @@ export interface StreamOptions {
   readonly streamArn: string;
   /** Invokes the function with an event as JSON; returns its answer as JSON, throws when it fails. */
   readonly invoke: (event: string) => Promise<string>;
-  /** Receives one line of JSON, as Lambda logs it, about records that were given up. */
+  /** Which records: those of one mapping of the stages. Default: those of both. */
+  readonly kinds?: readonly (keyof typeof filters)[];
+  /** Receives one line of JSON, as Lambda logs it, while the stream cannot be read. */
   readonly log: (line: string) => void;
   /** Milliseconds before the first retry, doubled for each one, at most 2 s. Default: 100. */
   readonly retryDelay?: number;
 }
 
-/** As on the stages, apart from the record's age: there 6 hours at most, here the 24 of the stream. */
-const BATCH_SIZE = 10;
-const MAX_RETRIES = 10;
+/** As on the stages. A failed record is tried again until the stream does not have it any more, after 24 hours. */
+const BATCH_SIZE = 100;
 const POLL_INTERVAL = 500;
 const MAX_RETRY_DELAY = 2_000;
 
@@ -46,7 +47,7 @@ interface Position {
  * Reads the stream from its oldest record, shard by shard, and invokes the function with batches of the records that
  * match a filter. A batch of which the function reports failed records (ReportBatchItemFailures) is tried again from
  * the first of them; of a batch on which the function fails, each record is tried alone, where Lambda splits the batch
- * in two. After ten retries the failed records are given up and logged, without their content.
+ * in two.
  *
  * Nothing is kept: the next start reads the records of the last 24 hours again, and the function must know which of
  * them it has handled.
@@ -55,6 +56,7 @@ export function startEventSourceMapping({
   endpoint,
   streamArn,
   invoke,
+  kinds = ['inquiries', 'replies'],
   log,
   retryDelay = 100,
 }: StreamOptions) {
@@ -92,7 +94,7 @@ export function startEventSourceMapping({
         position.iterator ??= await findIterator(shard, position.last);
         const command = new GetRecordsCommand({ ShardIterator: position.iterator });
         const { Records = [], NextShardIterator } = await client.send(command, options);
-        const matching = Records.filter((record) => filters.some((filter) => isMatch(filter, record)));
+        const matching = Records.filter((record) => kinds.some((kind) => isMatch(filters[kind], record)));
         for (let start = 0; start < matching.length; start += BATCH_SIZE) {
           await handle(matching.slice(start, start + BATCH_SIZE));
         }
@@ -127,13 +129,8 @@ export function startEventSourceMapping({
       for (const record of batch) await handle([record]);
       return undefined;
     }
-    const failed = batch.filter((record) => failures?.has(record.dynamodb?.SequenceNumber) ?? true);
-    const [first] = failed;
+    const first = batch.find((record) => failures?.has(record.dynamodb?.SequenceNumber) ?? true);
     if (first === undefined) return undefined;
-    if (retries === MAX_RETRIES) {
-      const ids = failed.map(({ dynamodb }) => toLoggableId(dynamodb?.NewImage?.['id']?.S)).join(', ');
-      return logError(`No mail after ${MAX_RETRIES} retries, until the next start: ${ids}`);
-    }
     await sleep(Math.min(retryDelay * 2 ** retries, MAX_RETRY_DELAY), undefined, { signal: stop.signal });
     return handle(batch.slice(batch.indexOf(first)), retries + 1);
   }
@@ -183,9 +180,6 @@ const toEventRecord = ({ dynamodb, ...record }: StreamRecord) => ({
     ApproximateCreationDateTime: Number(dynamodb?.ApproximateCreationDateTime) / 1_000,
   },
 });
-
-/** A row that the service did not write may contain any text. */
-const toLoggableId = (id = ''): string => (/^[\da-f-]{36}$/.test(id) ? id : '(no id)');
 
 type Pattern = { readonly [key: string]: Pattern } | readonly (string | { readonly exists: boolean })[];
 

@@ -19,7 +19,16 @@ export const INQUIRY_ID = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[
 export const isTestAddress = (email: string): boolean => email.toLowerCase().endsWith('@inquiries.invalid');
 
 /** The settings that are whole numbers from 1, each with its maximum. infra/terraform has the same. */
-export const MAXIMA = { RETENTION_DAYS: 36_500, INQUIRIES_PER_HOUR: 1_000, MAILS_PER_HOUR: 1_000 } as const;
+export const MAXIMA = {
+  RETENTION_DAYS: 36_500,
+  INQUIRIES_PER_HOUR: 1_000,
+  MAILS_PER_HOUR: 1_000,
+  TOTAL_MAILS_PER_HOUR: 1_000,
+  ANSWER_WITHIN: 365,
+} as const;
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the object is a literal
+export const settingNames = Object.keys(MAXIMA) as (keyof typeof MAXIMA)[];
 
 /** Whether a text is a value of the setting: a whole number from 1 to its maximum, in digits without leading zeros. */
 export const isSettingOf = (name: keyof typeof MAXIMA, text: string): boolean =>

@@ -165,7 +165,7 @@ resource "aws_iam_role_policy" "mailer" {
         Action   = "dynamodb:GetItem"
         Resource = aws_dynamodb_table.this.arn
       }
-      # Which inquiries to send again, by their ids.
+      # Which inquiries to send again, by their ids, and those of the digests.
       Index = {
         Action   = "dynamodb:Query"
         Resource = "${aws_dynamodb_table.this.arn}/index/by-state"
@@ -175,7 +175,7 @@ resource "aws_iam_role_policy" "mailer" {
         Action   = ["dynamodb:PutItem", "dynamodb:UpdateItem"]
         Resource = aws_dynamodb_table.this.arn
         Condition = {
-          "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = ["$inquiries#inquiry_*", "$inquiries#owner_hour_*"] }
+          "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = ["$inquiries#inquiry_*", "$inquiries#quota_*"] }
         }
       }
       # The condition limits the sender. SES also requires the permission on identities of recipients that the account has
@@ -217,15 +217,19 @@ resource "aws_lambda_function" "mailer" {
   timeout          = local.mailer_timeout_seconds
 
   environment {
-    variables = {
-      TABLE_NAME        = aws_dynamodb_table.this.name
-      INBOX_TO          = local.inbox.to
-      INBOX_FROM        = local.inbox.from
-      MAILS_PER_HOUR    = tostring(local.inbox.mails_per_hour)
-      STAGE             = local.stage
-      MAIL_LANGUAGE     = local.inbox.language
-      CONFIGURATION_SET = aws_sesv2_configuration_set.mail[0].configuration_set_name
-    }
+    variables = merge(
+      {
+        TABLE_NAME           = aws_dynamodb_table.this.name
+        INBOX_TO             = local.inbox.to
+        INBOX_FROM           = local.inbox.from
+        MAILS_PER_HOUR       = tostring(local.inbox.mails_per_hour)
+        TOTAL_MAILS_PER_HOUR = tostring(local.inbox.total_mails_per_hour)
+        STAGE                = local.stage
+        MAIL_LANGUAGE        = local.inbox.language
+        CONFIGURATION_SET    = aws_sesv2_configuration_set.mail[0].configuration_set_name
+      },
+      { for days in local.inbox.answer_within[*] : "ANSWER_WITHIN" => tostring(days) },
+    )
   }
 
   logging_config {
@@ -242,32 +246,31 @@ resource "aws_lambda_function" "mailer" {
   depends_on = [aws_iam_role_policy.mailer]
 }
 
+# One for new inquiries and one for replies, so that a flood of inquiries delays no reply. These are all the readers that a shard
+# of the stream may have: two (docs.aws.amazon.com/lambda/latest/dg/with-ddb.html, "Simultaneous readers"). The local stack reads
+# the same file.
 resource "aws_lambda_event_source_mapping" "mailer" {
-  count = local.inbox == null ? 0 : 1
+  for_each = { for kind, pattern in jsondecode(file("${path.module}/stream-filters.json")) : kind => pattern if local.inbox != null }
 
   event_source_arn = aws_dynamodb_table.this.stream_arn
   function_name    = aws_lambda_function.mailer[0].arn
 
   # From the oldest record: no inquiry is lost between the creation of the stream and that of the mapping.
   starting_position      = "TRIM_HORIZON"
-  batch_size             = 10
-  parallelization_factor = 1
+  batch_size             = 100
+  parallelization_factor = each.key == "inquiries" ? local.inbox.parallelization_factor : 1
 
-  # A failed record delays those behind it in its shard until these limits; delivery records (docs/adr/0080) keep what was
-  # sent in the meantime from being sent twice.
+  # A failed record delays those behind it in its shard, until it is too old: the pace of SES is no reason to give it up. Delivery
+  # records (docs/adr/0080) keep what was sent in the meantime from being sent twice. What was given up of inquiries is in a
+  # digest (src/mailer/digests.ts, which waits for 7 hours); replies are tried for as long as the stream has them.
   function_response_types        = ["ReportBatchItemFailures"]
   bisect_batch_on_function_error = true
-  maximum_retry_attempts         = 10
-  maximum_record_age_in_seconds  = 6 * 60 * 60
+  maximum_retry_attempts         = -1
+  maximum_record_age_in_seconds  = each.key == "inquiries" ? 6 * 60 * 60 : -1
 
-  # New inquiries, and inquiries whose reply was just set. The local stack reads the same file.
   filter_criteria {
-    dynamic "filter" {
-      for_each = jsondecode(file("${path.module}/stream-filters.json"))
-
-      content {
-        pattern = jsonencode(filter.value)
-      }
+    filter {
+      pattern = jsonencode(each.value)
     }
   }
 
@@ -276,4 +279,31 @@ resource "aws_lambda_event_source_mapping" "mailer" {
       destination_arn = aws_sqs_queue.dead_letters[0].arn
     }
   }
+}
+
+# The digests, and the daily mail: the mailer itself finds out whether one is due.
+resource "aws_cloudwatch_event_rule" "digests" {
+  count = local.inbox == null ? 0 : 1
+
+  name                = "${local.mailer_name}-digests"
+  description         = "Lets the mailer send what is due of digests."
+  schedule_expression = "rate(5 minutes)"
+}
+
+resource "aws_cloudwatch_event_target" "digests" {
+  count = local.inbox == null ? 0 : 1
+
+  rule  = aws_cloudwatch_event_rule.digests[0].name
+  arn   = aws_lambda_function.mailer[0].arn
+  input = jsonencode({ digest = true })
+}
+
+resource "aws_lambda_permission" "digests" {
+  count = local.inbox == null ? 0 : 1
+
+  statement_id  = "digests"
+  action        = "lambda:InvokeFunction"
+  function_name = aws_lambda_function.mailer[0].function_name
+  principal     = "events.amazonaws.com"
+  source_arn    = aws_cloudwatch_event_rule.digests[0].arn
 }

@@ -98,15 +98,16 @@ locals {
 
     # Only in a stage with the setting `inbox`.
     mailer-errors = {
-      description = "Invocations of the mailer ended without a result, or Lambda could not write to the dead-letter queue. Look at the mailer's log group for platform.report lines whose status is not success."
-      expression  = "errors + lost"
+      description = "Invocations of the mailer ended without a result, Lambda could not write to the dead-letter queue, or the timer of the digests could not invoke it. Look at the mailer's log group for platform.report lines whose status is not success."
+      expression  = "errors + lost + untimed"
       queries = {
-        errors = { namespace = "AWS/Lambda", name = "Errors", stat = "Sum", dimensions = local.mailer_dimensions }
-        lost   = { namespace = "AWS/Lambda", name = "DestinationDeliveryFailures", stat = "Sum", dimensions = local.mailer_dimensions }
+        errors  = { namespace = "AWS/Lambda", name = "Errors", stat = "Sum", dimensions = local.mailer_dimensions }
+        lost    = { namespace = "AWS/Lambda", name = "DestinationDeliveryFailures", stat = "Sum", dimensions = local.mailer_dimensions }
+        untimed = { namespace = "AWS/Events", name = "FailedInvocations", stat = "Sum", dimensions = { RuleName = "${local.mailer_name}-digests" } }
       }
     }
     mailer-failures = {
-      description = "Mails could not be sent in two of the last three periods; Lambda tries again. Look at the error names in the mailer's log group and at the account's sending status in SES."
+      description = "Mails, or a digest, could not be sent in two of the last three periods; they are tried again. Look at the error names in the mailer's log group and at the account's sending status in SES."
       is_slow     = true
       metric      = { namespace = local.function_namespace, name = "MailFailures", stat = "Sum", dimensions = local.mailer_dimensions }
     }
@@ -115,12 +116,12 @@ locals {
       metric      = { namespace = local.metric_namespace, name = "MailsRefused", stat = "Sum", dimensions = null }
     }
     mailer-delay = {
-      description = "The mailer reads the stream more than 15 minutes late: mails are late, and after 6 hours they are given up. Look at mailer-failures, at the mailer's throttles and at whether its event source mapping is enabled."
+      description = "The mailer reads the stream more than 15 minutes late: mails are late, and after 6 hours those about inquiries are left to a digest. Look at mailer-failures, at SES's sending rate (outcome deferred), at the mailer's throttles and at whether its event source mapping is enabled."
       threshold   = 15 * 60 * 1000
       metric      = { namespace = "AWS/Lambda", name = "IteratorAge", stat = "Maximum", dimensions = local.mailer_dimensions }
     }
     mailer-dead-letters = {
-      description = "Mails were given up: messages wait in the dead-letter queue. Look at requestContext.requestId in the messages and at the mailer's log lines of that request, which name the inquiries, and send them again."
+      description = "Mails were given up: messages wait in the dead-letter queue. Inquiries are in a digest within 2 hours; replies are not. Look at requestContext.requestId in the messages and at the mailer's log lines of that request, which name the inquiries, and send them again."
       metric      = { namespace = "AWS/SQS", name = "ApproximateNumberOfMessagesVisible", stat = "Maximum", dimensions = { QueueName = "${local.mailer_name}-dead-letters" } }
     }
     mailer-bounces = {

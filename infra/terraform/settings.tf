@@ -21,12 +21,20 @@ locals {
     retention_days         = 36500
     inquiries_per_hour     = 1000
     "inbox.mails_per_hour" = 1000
+
+    "inbox.total_mails_per_hour"   = 1000
+    "inbox.answer_within"          = 365
+    "inbox.parallelization_factor" = 10
   }
   numbers = {
     pitr_days              = local.settings.pitr_days
     retention_days         = local.settings.retention_days
     inquiries_per_hour     = local.settings.inquiries_per_hour
     "inbox.mails_per_hour" = try(local.settings.inbox.mails_per_hour, null)
+
+    "inbox.total_mails_per_hour"   = try(local.settings.inbox.total_mails_per_hour, null)
+    "inbox.answer_within"          = try(local.settings.inbox.answer_within, null)
+    "inbox.parallelization_factor" = try(local.settings.inbox.parallelization_factor, null)
   }
 
   # Write units a second of the index by-state, which takes one for each inquiry: at first, and of its 16 keys at most.

@@ -25,7 +25,10 @@ variable "stages" {
       pitr_days                   Days to which the tables can be restored, 1 to 35.
       retention_days              Days after which a new inquiry expires, 1 to 36,500; unset: never. Stored ones keep theirs.
       inbox                       Mail: new inquiries go to `to`, answers to their owner, both sent by SES from `from`, at most
-                                  `mails_per_hour` about the inquiries of one person. `identity` is an identity that SES has
+                                  `mails_per_hour` about the inquiries of one person and `total_mails_per_hour` about those of
+                                  all; digests count the others. `answer_within` is the age in days from which unanswered ones
+                                  are in a daily mail, unset: none. `parallelization_factor` is the number of batches of new
+                                  inquiries that are mailed at a time for each shard of the stream, 1 to 10. `identity` is an identity that SES has
                                   in this account and region, the address `from` or its domain; unset: the stage creates one
                                   for the domain. `language` is that of the mails to owners, by default en; mails to the team
                                   are in English. The stage's user pool mails from `from`, too, once SES has verified the
@@ -85,6 +88,10 @@ variable "stages" {
       identity       = optional(string)
       language       = optional(string, "en")
       pool_mail      = optional(bool, true)
+
+      total_mails_per_hour   = optional(number, 100)
+      answer_within          = optional(number)
+      parallelization_factor = optional(number, 1)
     }))
     inquiries_per_hour = optional(number)
     throttling = optional(object({

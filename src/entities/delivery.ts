@@ -29,25 +29,34 @@ export function createDeliveryEntity(table: string, client?: DocumentClient) {
 }
 
 /**
- * Creates the ElectroDB model of a quota: which inquiries of one owner and hour are mailed. Its key is a hash, so that
- * it does not name the owner. docs/adr/0080
+ * Creates the ElectroDB model of a quota: which inquiries of an hour are mailed one by one, of one owner or of all; and,
+ * under `all`, of what the digests know. A hash in the key does not name the owner. docs/adr/0080
  */
 export function createQuotaEntity(table: string, client?: DocumentClient) {
   return new Entity(
     {
       model: { service: 'inquiries', entity: 'quota', version: '1' },
       attributes: {
-        owner_hour: { type: 'string' },
+        /** A hash of owner and hour; hours since the epoch; or `all`. */
+        quota: { type: 'string' },
         /** Ids of inquiries. */
         mailed: { type: 'set', items: 'string' },
-        /** When the mail about the limit was sent. */
-        limit_at: { type: 'string' },
-        /** Seconds since the epoch. */
-        expires_at: { type: 'number', required: true },
+        /** Of an hour: whether an inquiry is not mailed because of its owner's quota. */
+        is_withheld: { type: 'boolean' },
+        /** Of an hour: the beginning of an id; no lower one is added to `mailed` any more. */
+        closed: { type: 'string' },
+        /** Seconds since the epoch; absent under `all`. */
+        expires_at: { type: 'number' },
+        // Under `all`: see DigestState (src/mailer/store.ts), and the milliseconds before which no other digest begins.
+        next_at: { type: 'number' },
+        next_hour: { type: 'number' },
+        digested: { type: 'any' },
+        replies: { type: 'set', items: 'string' },
+        daily_on: { type: 'string' },
       },
       indexes: {
-        byOwnerHour: {
-          pk: { field: 'pk', composite: ['owner_hour'], casing: 'none' },
+        byQuota: {
+          pk: { field: 'pk', composite: ['quota'], casing: 'none' },
           sk: { field: 'sk', composite: [], casing: 'none' },
         },
       },

@@ -107,6 +107,29 @@ export async function* readIndex(
   }
 }
 
+/** Counts inquiries of all owners without reading them. */
+export async function countInIndex(
+  inquiries: InquiryEntity,
+  { isAnswered, first = toFirstId(0), last = LAST_ID, abortSignal }: IndexQuery,
+): Promise<number> {
+  const shards = (isAnswered === undefined ? [true, false] : [isAnswered]).flatMap(listShards);
+  const options = { ...RAW, params: { Select: 'COUNT' }, ...(abortSignal && { abortSignal }) };
+  const counts = await Promise.all(
+    shards.map(async (inbox) => {
+      const query = inquiries.query.byState({ inbox }).between({ id: first }, { id: last });
+      let [count, cursor]: [number, string | null] = [0, null];
+      do {
+        const page: { data: unknown; cursor: string | null } = await query.go({ ...options, cursor });
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type of `data` does not know `raw`
+        count += (page.data as { Count: number }).Count;
+        ({ cursor } = page);
+      } while (cursor !== null);
+      return count;
+    }),
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
 /** Finds an inquiry by its id. */
 export async function findInIndex(
   inquiries: InquiryEntity,

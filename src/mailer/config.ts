@@ -14,6 +14,10 @@ export interface MailerConfig {
   readonly inboxFrom: string;
   /** Mails about new inquiries of one owner. */
   readonly mailsPerHour: number;
+  /** Mails about new inquiries of all owners. */
+  readonly totalMailsPerHour: number;
+  /** Days after which an unanswered inquiry is in the daily mail; undefined: no such mail. */
+  readonly answerWithin?: number | undefined;
   /** Of the mails to owners. Those to the team are in English. */
   readonly language: Language;
   /** Of SES, which reports what becomes of the mails; undefined locally. */
@@ -24,18 +28,21 @@ export interface MailerConfig {
  * Reads the mailer's settings from the environment, once, during initialisation.
  *
  * @throws Error naming the variables that are missing or malformed: `INBOX_TO` and `INBOX_FROM` are addresses without a
- * name, `MAILS_PER_HOUR` is a whole number from 1 to its maximum (src/limits.ts; default: 10), `MAIL_LANGUAGE` is one of
- * src/mailer/languages.ts (default: en).
+ * name, `MAILS_PER_HOUR` (default: 10), `TOTAL_MAILS_PER_HOUR` (100) and `ANSWER_WITHIN` (none) are whole numbers
+ * from 1 to their maxima (src/limits.ts), `MAIL_LANGUAGE` is one of src/mailer/languages.ts (default: en).
  */
 export function parseMailerConfig(env: Readonly<Record<string, string | undefined>>): MailerConfig {
   const { TABLE_NAME, AWS_REGION, STAGE, INBOX_TO, INBOX_FROM, CONFIGURATION_SET } = env;
-  const { MAILS_PER_HOUR: mailsPerHour = '10', MAIL_LANGUAGE: language = 'en' } = env;
+  const { MAILS_PER_HOUR: mailsPerHour = '10', TOTAL_MAILS_PER_HOUR: totalMailsPerHour = '100' } = env;
+  const { ANSWER_WITHIN: answerWithin = '', MAIL_LANGUAGE: language = 'en' } = env;
   const valid = {
     TABLE_NAME: Boolean(TABLE_NAME),
     STAGE: /^[\w-]+$/.test(STAGE ?? ''),
     INBOX_TO: toMailbox(INBOX_TO ?? '') !== undefined,
     INBOX_FROM: toMailbox(INBOX_FROM ?? '') !== undefined,
     MAILS_PER_HOUR: isSettingOf('MAILS_PER_HOUR', mailsPerHour),
+    TOTAL_MAILS_PER_HOUR: isSettingOf('TOTAL_MAILS_PER_HOUR', totalMailsPerHour),
+    ANSWER_WITHIN: answerWithin === '' || isSettingOf('ANSWER_WITHIN', answerWithin),
     MAIL_LANGUAGE: isLanguage(language),
   };
   const wrong = Object.entries(valid).flatMap(([name, isValid]) => (isValid ? [] : [name]));
@@ -48,6 +55,8 @@ export function parseMailerConfig(env: Readonly<Record<string, string | undefine
     inboxTo: INBOX_TO ?? '',
     inboxFrom: INBOX_FROM ?? '',
     mailsPerHour: Number(mailsPerHour),
+    totalMailsPerHour: Number(totalMailsPerHour),
+    answerWithin: answerWithin === '' ? undefined : Number(answerWithin),
     language,
     configurationSet: CONFIGURATION_SET,
   };

@@ -7,10 +7,10 @@ export type Outcome =
   | 'sent'
   /** A delivery record shows that it was sent before. */
   | 'already-sent'
-  /** The quota of its owner and hour is used up. */
+  /** The quota of its owner and hour, or that of all owners, is used up: it is in the next digest. */
   | 'withheld'
-  /** The same, and the mail about the limit was sent instead. */
-  | 'limit-mail-sent'
+  /** There is nothing to put into a digest, or another invocation does it. */
+  | 'idle'
   | 'answered'
   | 'expired'
   /** Deleted from the table, or never in it. */
@@ -21,16 +21,16 @@ export type Outcome =
   | 'refused'
   /** It is tried again. */
   | 'failed'
-  /** There was no time for it in this invocation; it is tried again. */
+  /** There was no time for it in this invocation, or SES asks for a slower pace; it is tried again. */
   | 'deferred';
 
 export interface CompletedMail {
   readonly requestId: string | undefined;
   /** Lambda's name of the function. */
   readonly functionName: string | undefined;
-  /** The id of the inquiry, as the row or the operator has it. */
-  readonly inquiry: unknown;
-  readonly mail: 'inquiry' | 'reply' | undefined;
+  /** The id of the inquiry, as the row or the operator has it; absent for mails about several. */
+  readonly inquiry?: unknown;
+  readonly mail: 'inquiry' | 'reply' | 'digest' | 'daily' | undefined;
   /** Of the stream's record; undefined for an invocation by an operator. */
   readonly sequenceNumber?: string | undefined;
   readonly outcome: Outcome;
@@ -51,9 +51,12 @@ export function logMail(mail: CompletedMail, writeMetrics: (line: string) => voi
   const { requestId, functionName, inquiry, mail: kind, sequenceNumber, outcome, error } = mail;
   const entry = {
     requestId,
-    // Any other text of a row could be personal data.
-    inquiry: typeof inquiry === 'string' && INQUIRY_ID.test(inquiry) ? inquiry : 'malformed',
     mail: kind,
+    // Any other text of a row could be personal data.
+    ...(kind !== 'digest' &&
+      kind !== 'daily' && {
+        inquiry: typeof inquiry === 'string' && INQUIRY_ID.test(inquiry) ? inquiry : 'malformed',
+      }),
     sequenceNumber,
     outcome,
     ...(error !== undefined && { errorName: nameOf(error) }),
@@ -64,9 +67,9 @@ export function logMail(mail: CompletedMail, writeMetrics: (line: string) => voi
 
   writeMetrics(
     toMetricsLine(functionName, {
-      MailsSent: outcome === 'sent' || outcome === 'limit-mail-sent' ? 1 : 0,
+      MailsSent: outcome === 'sent' ? 1 : 0,
       MailFailures: FAILURES.has(outcome) ? 1 : 0,
-      MailsWithheld: outcome === 'withheld' || outcome === 'limit-mail-sent' ? 1 : 0,
+      MailsWithheld: outcome === 'withheld' ? 1 : 0,
     }),
   );
 }

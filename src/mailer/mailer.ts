@@ -6,8 +6,12 @@ import { INQUIRY_ID, isTestAddress } from '../limits.ts';
 import { nameOf } from '../log.ts';
 import type { MailerConfig } from './config.ts';
 import type { CompletedMail, Outcome } from './log.ts';
-import { toInquiryMail, toLimitMail, toReplyMail } from './mails.ts';
+import { createDigests } from './digests.ts';
+import type { DueMail } from './digests.ts';
+import { toInquiryMail, toReplyMail } from './mails.ts';
+import { isPace } from './ses.ts';
 import type { SendMail } from './ses.ts';
+import { runSideBySide } from './side-by-side.ts';
 import type { MailerStore, Row } from './store.ts';
 
 /** A direct invocation by an operator. */
@@ -25,6 +29,8 @@ interface Dependencies {
   readonly send: SendMail;
   readonly config: MailerConfig;
   readonly log: (mail: CompletedMail) => void;
+  /** Milliseconds since the epoch, for the digests. Default: the clock. */
+  readonly now?: () => number;
 }
 
 /** Milliseconds that the mail of one inquiry may take, that its delivery record may take, and that remain after both. */
@@ -34,7 +40,13 @@ const RESERVE = 1_000;
 /** Minimum time to start a mail. */
 const MINIMUM_TIME = 3_000;
 
+/** Milliseconds from one digest to the next, less than from one invocation for it to the next: 5 minutes. */
+const DIGEST_TURN = 4 * 60_000;
+
 const IDS_LIMIT = 100;
+
+/** After these, a reply is not with its owner yet. */
+const UNSENT = new Set<Outcome>(['no-address', 'refused', 'failed', 'deferred']);
 
 type MailKind = 'inquiry' | 'reply';
 type Image = NonNullable<DynamoDBRecord['dynamodb']>['NewImage'];
@@ -52,9 +64,11 @@ const record = async (write: (signal: AbortSignal) => Promise<void>, outcome: Ou
   );
 
 /**
- * Creates the handler. It takes a batch of the table's stream, or a {@link SendRequest}.
+ * Creates the handler. It takes a batch of the table's stream, a {@link SendRequest}, or `{ "digest": true }`
+ * every few minutes.
  *
- * It sends one mail for each new inquiry and each new reply, in the order of the batch, and goes on after a failure.
+ * It sends one mail for each new inquiry and each new reply, those of one inquiry in the order of the batch, those of
+ * several side by side, and goes on after a failure. What the quotas of an hour withhold is left to the digests.
  * It reports what can succeed later, and Lambda repeats the batch from the first of these; delivery records keep the
  * mails after it from being sent twice. What cannot succeed (a malformed row, a mail that SES refuses) is logged as an
  * error and not reported, so that it does not hold back what follows. docs/adr/0080
@@ -62,7 +76,9 @@ const record = async (write: (signal: AbortSignal) => Promise<void>, outcome: Ou
  * @returns Of the handler: what Lambda expects for a batch, the outcome for each id of a {@link SendRequest}.
  * @throws Error when the event is neither.
  */
-export function createMailer({ store, send, config, log }: Dependencies) {
+export function createMailer({ store, send, config, log, now = Date.now }: Dependencies) {
+  const digests = createDigests(store, config);
+
   /** Sends the mail to the team, without Reply-To when SES refuses the owner's address. */
   async function sendInquiry(inquiry: Inquiry, signal: AbortSignal): Promise<void> {
     const mail = toInquiryMail(inquiry, config);
@@ -80,6 +96,7 @@ export function createMailer({ store, send, config, log }: Dependencies) {
     { signal, again }: { signal: AbortSignal; again: boolean },
   ): Promise<Result> {
     const inquiry = parseRow(row);
+    if (mail === 'inquiry' && !again && store.isRefused(inquiry)) return { outcome: 'withheld' };
     if (Number(row['expires_at']) * 1_000 <= Date.now()) return { outcome: 'expired' };
     const [exists, isDelivered] = await Promise.all([
       store.exists(inquiry, signal),
@@ -93,12 +110,9 @@ export function createMailer({ store, send, config, log }: Dependencies) {
       if (reply === undefined) return { outcome: 'no-address' };
       await send(reply, signal);
     } else {
-      const claim = again ? 'mail' : await store.claim(inquiry, signal);
-      if (claim === 'none') return { outcome: 'withheld' };
-      if (claim === 'limit-mail') {
-        await send(toLimitMail(inquiry, config), signal);
-        return record((recordSignal) => store.recordLimitMail(inquiry, recordSignal), 'limit-mail-sent');
-      }
+      if (!again && !(await store.claim(inquiry, signal))) return { outcome: 'withheld' };
+      // It has a place in the hour, so that no digest counts it.
+      if (isOfTest(row)) return { outcome: 'erased' };
       await sendInquiry(inquiry, signal);
     }
     return record((recordSignal) => store.recordDelivery(inquiry.id, mail, recordSignal), 'sent');
@@ -109,17 +123,18 @@ export function createMailer({ store, send, config, log }: Dependencies) {
     { awsRequestId: requestId, functionName, getRemainingTimeInMillis }: Invocation,
     subject: Pick<CompletedMail, 'inquiry' | 'mail' | 'sequenceNumber'>,
     work: (signal: AbortSignal) => Promise<Result>,
+    limit = MAIL_TIME,
   ): Promise<Outcome> {
-    const time = Math.min(MAIL_TIME, getRemainingTimeInMillis() - RECORD_TIME - RESERVE);
+    const time = Math.min(limit, getRemainingTimeInMillis() - RECORD_TIME - RESERVE);
     let result: Result = { outcome: 'deferred' };
     if (time >= MINIMUM_TIME) {
       try {
         result = await work(AbortSignal.timeout(time));
       } catch (error) {
-        result = { outcome: isFinal(error) ? 'refused' : 'failed', error };
+        result = { outcome: isPace(error) ? 'deferred' : isFinal(error) ? 'refused' : 'failed', error };
       }
     }
-    log({ requestId, functionName, ...subject, ...result });
+    if (result.outcome !== 'idle') log({ requestId, functionName, ...subject, ...result });
     return result.outcome;
   }
 
@@ -129,9 +144,13 @@ export function createMailer({ store, send, config, log }: Dependencies) {
   ): Promise<Outcome | undefined> {
     const [row, before] = [toRow(dynamodb?.NewImage), toRow(dynamodb?.OldImage)];
     const mail = toMailKind(eventName, row, before);
-    if (mail === undefined || isOfTest(row)) return undefined;
+    if (mail === undefined || (mail === 'reply' && isOfTest(row))) return undefined;
     const subject = { inquiry: row['id'], mail, sequenceNumber: dynamodb?.SequenceNumber };
-    return run(invocation, subject, (signal) => deliver(row, mail, { signal, again: false }));
+    const outcome = await run(invocation, subject, (signal) => deliver(row, mail, { signal, again: false }));
+    if (mail === 'reply' && UNSENT.has(outcome) && isText(row['id'])) {
+      await store.recordUnsentReply(row['id'], AbortSignal.timeout(RECORD_TIME)).catch(() => undefined);
+    }
+    return outcome;
   }
 
   /** Sends the mail that is due for an inquiry. */
@@ -145,17 +164,38 @@ export function createMailer({ store, send, config, log }: Dependencies) {
     });
   }
 
+  /** Sends what is due of the mails about several inquiries, unless another invocation has done it or is doing it. */
+  async function sendDigests(invocation: Invocation) {
+    const time = now();
+    const turn = await store.beginDigest(time, DIGEST_TURN, AbortSignal.timeout(MAIL_TIME));
+    const sendDue = async (mail: 'digest' | 'daily'): Promise<Outcome> => {
+      const work = async (signal: AbortSignal): Promise<Result> => {
+        const due: DueMail | undefined = turn && (await digests[mail](turn, time, signal));
+        if (due === undefined) return { outcome: 'idle' };
+        await send(due.mail, signal);
+        return record((recordSignal) => store.saveDigest(due.state, recordSignal), 'sent');
+      };
+      return run(invocation, { mail }, work, Infinity);
+    };
+    return { digest: await sendDue('digest'), daily: await sendDue('daily') };
+  }
+
   return async (event: unknown, invocation: Invocation) => {
     if (isStreamEvent(event)) {
-      const batchItemFailures = [];
-      for (const entry of event.Records) {
-        const outcome = await deliverRecord(entry, invocation);
-        if (outcome === 'failed' || outcome === 'deferred') {
-          batchItemFailures.push({ itemIdentifier: entry.dynamodb?.SequenceNumber ?? '' });
+      const failed = new Set<DynamoDBRecord>();
+      const groups = Map.groupBy(event.Records, ({ dynamodb }) => dynamodb?.NewImage?.['id']?.S);
+      await runSideBySide(groups.values(), async (records) => {
+        for (const entry of records) {
+          const outcome = await deliverRecord(entry, invocation);
+          if (outcome === 'failed' || outcome === 'deferred') failed.add(entry);
         }
-      }
+      });
+      const batchItemFailures = event.Records.filter((entry) => failed.has(entry)).map(({ dynamodb }) => ({
+        itemIdentifier: dynamodb?.SequenceNumber ?? '',
+      }));
       return { batchItemFailures };
     }
+    if (isDigestRequest(event)) return sendDigests(invocation);
     const { ids, again } = parseSendRequest(event);
     const results = [];
     for (const id of ids) results.push({ id, outcome: await deliverById(id, again, invocation) });
@@ -169,6 +209,10 @@ const isStreamEvent = (event: unknown): event is DynamoDBStreamEvent =>
   'Records' in event &&
   Array.isArray(event.Records) &&
   event.Records.every((entry: object) => 'dynamodb' in entry);
+
+/** What the timer of infra/terraform/mailer.tf passes. */
+const isDigestRequest = (event: unknown): boolean =>
+  typeof event === 'object' && event !== null && 'digest' in event && event.digest === true;
 
 /** @throws Error unless it is a {@link SendRequest}. */
 function parseSendRequest(event: unknown): Required<SendRequest> {
@@ -196,7 +240,7 @@ const toRow = (image: Image = {}): Row =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the types differ in binary values only
   unmarshall(image as Parameters<typeof unmarshall>[0], { wrapNumbers: Number });
 
-/** Nobody reads what the smoke test has sent, and nobody receives a reply to it. */
+/** Nobody reads what the smoke test has sent, and nobody receives a reply to it: no mail. */
 const isOfTest = ({ email }: Row): boolean => isText(email) && isTestAddress(email);
 
 const isText = (value: unknown): value is string => typeof value === 'string';

@@ -7,7 +7,6 @@
 import { timeOf } from '../contract.ts';
 import type { Inquiry } from '../contract.ts';
 import { showAddress, showInvisible } from '../invisible.ts';
-import { HOUR } from '../limits.ts';
 import type { MailerConfig } from './config.ts';
 import { inLanguage } from './languages.ts';
 import type { Language } from './languages.ts';
@@ -25,7 +24,10 @@ export interface Mail {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-type Settings = Pick<MailerConfig, 'stage' | 'inboxTo' | 'inboxFrom' | 'mailsPerHour' | 'language'>;
+type Settings = Pick<
+  MailerConfig,
+  'stage' | 'inboxTo' | 'inboxFrom' | 'mailsPerHour' | 'totalMailsPerHour' | 'language'
+>;
 
 /** UTF-16 units. */
 const SUBJECT_LIMIT = 150;
@@ -135,41 +137,87 @@ export function toReplyMail(inquiry: Inquiry, reply: string, settings: Settings)
   };
 }
 
+/** What a mail about several inquiries says of one of them. */
+export type ListedInquiry = Pick<Inquiry, 'id' | 'email' | 'subject'>;
+
 /**
- * Tells the team that no more inquiries of this person, with whatever email, are mailed before the next hour.
+ * The inquiries that are not mailed one by one, for the team.
  *
- * @param inquiry - The first one that is not mailed.
+ * @param since - The time in milliseconds of the first one, or before it.
+ * @param named - The newest ones, newest first.
  */
-export function toLimitMail(inquiry: Inquiry, settings: Settings): Mail {
-  const { id, email } = inquiry;
-  const sender = showAddress(email);
-  const start = Math.floor(timeOf(id) / HOUR) * HOUR;
-  const [from, until] = [start, start + HOUR].map((time) => new Date(time).toISOString().slice(11, 16));
-  const facts = { From: toOneLine(sender, ADDRESS_LIMIT), Time: toTime(id) };
-  // No address that a shell or the command could take for something else.
-  const filter = /^[A-Za-z0-9][\w.+-]*@[A-Za-z0-9.-]+$/.test(email) ? ` --email ${email}` : '';
+export function toDigestMail(
+  { count, since, named }: { count: number; since: number; named: readonly ListedInquiry[] },
+  settings: Settings,
+): Mail {
+  const { totalMailsPerHour: total, mailsPerHour } = settings;
+  const start = new Date(since).toISOString();
+  const subject = `${countInquiries(count)} since ${start.slice(11, 16)} UTC`;
   const note: Note = [
-    `More than ${settings.mailsPerHour.toLocaleString('en')} inquiries came from this sender between ${from} and ${until} UTC. There are no more mails about this sender, with any address, before ${until} UTC. To see the inquiries, run:`,
-    toCommand(settings, `list${filter}`),
+    `${countInquiries(count)} since ${showTime(since)} had no mail of their own: the mails of an hour were used up (${total.toLocaleString('en')}, ${mailsPerHour.toLocaleString('en')} about one sender), or theirs, or the reply to them, could not be sent. To list those that are unanswered, run:`,
+    toCommand(settings, `list --since ${start.slice(0, 19)}Z`),
   ];
-  const subject = `No more mails before ${until} UTC about ${toOneLine(sender, SUBJECT_LIMIT - 40)}`;
+  return toListMail('digest', { subject, note, named, title: `The newest ${named.length}` }, settings);
+}
+
+/**
+ * The inquiries that have waited too long for an answer, for the team.
+ *
+ * @param named - The oldest ones, oldest first.
+ */
+export function toDailyMail(
+  { count, days, named }: { count: number; days: number; named: readonly ListedInquiry[] },
+  settings: Settings,
+): Mail {
+  const age = days === 1 ? '1 day' : `${days} days`;
+  const note: Note = [
+    `${countInquiries(count)} ${count === 1 ? 'has' : 'have'} waited for an answer for more than ${age}. To read one and answer it, or to take it off this list, run:`,
+    toCommand(settings, 'show ID, reply ID or dismiss ID'),
+  ];
+  const subject = `${countInquiries(count)} unanswered for more than ${age}`;
+  return toListMail('daily', { subject, note, named, title: `The oldest ${named.length}` }, settings);
+}
+
+function toListMail(
+  name: string,
+  parts: { subject: string; note: Note; title: string; named: readonly ListedInquiry[] },
+  settings: Settings,
+): Mail {
+  const { subject, note, title } = parts;
+  const named = parts.named.map((inquiry) => ({
+    id: inquiry.id,
+    time: toTime(inquiry.id),
+    sender: toOneLine(showAddress(inquiry.email), ADDRESS_LIMIT),
+    subject: toOneLine(showInvisible(toVisible(inquiry.subject)), SUBJECT_LIMIT) || '(no subject)',
+  }));
+  const lines = named.map((row) => `${row.time}  ${row.id}\n  From: ${row.sender}\n  ${row.subject}\n`);
+  const items = named.map(
+    (row) =>
+      `<p style="margin:12px 0">${row.time} <code>${row.id}</code><br><bdi>${escapeHtml(row.sender)}</bdi><br><bdi>${escapeHtml(row.subject)}</bdi></p>`,
+  );
+  const heading = `${title}, with addresses and subjects as their senders wrote them:`;
   return {
     to: settings.inboxTo,
-    ...toCommon(inquiry, settings),
+    ...toCommon({ id: name }, settings),
     subject: `[inquiries ${settings.stage}] ${subject}`,
-    text: `${toLines(facts)}\n\n${note.join('\n  ')}\n`,
-    html: toPage(subject, `${toTable(facts)}\n${toNote(note)}`),
+    text: [`${note[0]}\n  ${note[1]}\n`, heading, '-'.repeat(44), ...lines].join('\n'),
+    html: toPage(subject, [toNote(note), `<p>${heading}</p>`, ...items].join('\n')),
   };
 }
 
-const toTime = (id: string): string =>
-  `${new Date(timeOf(id)).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+const countInquiries = (count: number): string =>
+  count === 1 ? '1 inquiry' : `${count.toLocaleString('en')} inquiries`;
+
+const showTime = (time: number): string =>
+  `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+
+const toTime = (id: string): string => showTime(timeOf(id));
 
 /**
  * All mails of an inquiry refer to the same message, which makes them one thread: SES gives each mail a Message-ID of
  * its own. `Auto-Submitted` keeps automatic replies away (RFC 3834).
  */
-const toCommon = ({ id }: Inquiry, { inboxFrom }: Settings) => ({
+const toCommon = ({ id }: { readonly id: string }, { inboxFrom }: Settings) => ({
   from: inboxFrom,
   headers: {
     References: `<${id}@${inboxFrom.slice(inboxFrom.lastIndexOf('@') + 1)}>`,

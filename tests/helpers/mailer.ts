@@ -108,6 +108,7 @@ export async function startMailer(
       ...tableEnvironment(databaseFaults.url),
       STAGE: 'develop',
       CONFIGURATION_SET: 'inquiries-develop',
+      TOTAL_MAILS_PER_HOUR: '1000',
       ...INBOX,
       AWS_ENDPOINT_URL_SESV2: mailFaults.url,
       ...environment,

@@ -111,6 +111,7 @@ describe.skipIf(!hasTerraform)('the roles of develop (skipped without terraform 
       'logs:CreateLogGroup DeleteLogGroup PutRetentionPolicy PutMetricFilter DeleteMetricFilter DescribeMetricFilters TagResource UntagResource ListTagsForResource CreateLogDelivery GetLogDelivery UpdateLogDelivery DeleteLogDelivery ListLogDeliveries PutResourcePolicy DescribeResourcePolicies DescribeLogGroups',
       'cloudwatch:PutMetricAlarm DescribeAlarms PutDashboard',
       'sns:Subscribe GetTopicAttributes',
+      'events:PutRule PutTargets RemoveTargets DeleteRule DescribeRule ListTargetsByRule ListTagsForResource TagResource',
       'sqs:CreateQueue GetQueueAttributes',
       'cloudfront:CreateDistribution TagResource UpdateDistribution CreateInvalidation GetDistribution CreateOriginAccessControl UpdateResponseHeadersPolicy',
       'cognito-idp:CreateUserPool CreateUserPoolClient CreateUserPoolDomain UpdateUserPool DescribeUserPoolClient GetUserPoolMfaConfig SetUserPoolMfaConfig DeleteUserPool AdminCreateUser AdminSetUserPassword AdminInitiateAuth CreateManagedLoginBranding DescribeManagedLoginBranding',

@@ -6,6 +6,7 @@ import { isServiceName } from '../../lib/stages.ts';
 import { tableDefinition } from '../../local/database/table.ts';
 import { operations } from '../../src/app.ts';
 import { createDeliveryEntity, createQuotaEntity } from '../../src/entities/delivery.ts';
+import { createInputs } from '../../src/entities/inputs.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { unparsableJson } from '../../src/errors.ts';
 import { logRequest } from '../../src/log.ts';
@@ -102,11 +103,13 @@ describe('the module', () => {
     const delivery = createDeliveryEntity('t')
       .get({ inquiry: '1', mail: 'reply' })
       .params<{ Key: { pk: string } }>();
-    const quota = createQuotaEntity('t').get({ owner_hour: '1' }).params<{ Key: { pk: string } }>();
+    const quota = createQuotaEntity('t').get({ quota: '1' }).params<{ Key: { pk: string } }>();
     const prefixesOf = (keys: string[] = [], pk: string) => keys.filter((key) => pk.startsWith(key)).length;
     expect([inquiry, delivery, quota].map(({ Key }) => prefixesOf(mailer, Key.pk))).toEqual([0, 1, 1]);
     expect([inquiry, delivery, quota].map(({ Key }) => prefixesOf(operators, Key.pk))).toEqual([1, 0, 0]);
-    expect([inquiry, delivery, quota].map(({ Key }) => prefixesOf(rates, Key.pk))).toEqual([0, 0, 1]);
+    const rate = createInputs('t').updateRate('s', 0, 1).Key.pk.S;
+    expect([inquiry, delivery, quota].map(({ Key }) => prefixesOf(rates, Key.pk))).toEqual([0, 0, 0]);
+    expect([rates, mailer, operators].map((keys) => prefixesOf(keys, rate))).toEqual([1, 0, 0]);
     // Of operators: answers, and records of erasures, whose keys are the whole record (inbox/erasures.ts).
     expect(operators).toEqual(['$inquiries#cognito_sub_', '*#']);
     expect([rates, mailer]).toMatchObject([{ length: 1 }, { length: 2 }]);

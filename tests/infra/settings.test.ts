@@ -77,7 +77,14 @@ describe.skipIf(!hasTerraform)(
         pitr_days: 35,
         retention_days: MAXIMA.RETENTION_DAYS,
         inquiries_per_hour: MAXIMA.INQUIRIES_PER_HOUR,
-        inbox: { ...inbox, mails_per_hour: MAXIMA.MAILS_PER_HOUR, identity: inbox.from },
+        inbox: {
+          ...inbox,
+          mails_per_hour: MAXIMA.MAILS_PER_HOUR,
+          total_mails_per_hour: MAXIMA.TOTAL_MAILS_PER_HOUR,
+          answer_within: MAXIMA.ANSWER_WITHIN,
+          parallelization_factor: 10,
+          identity: inbox.from,
+        },
         hosted_zone: 'example.com',
         domain: { name: 'api.example.com' },
         site_domain: { name: 'example.com' },
@@ -148,7 +155,7 @@ site_domain.certificate_arn`,
           pitr_days: 1.5,
           retention_days: 0.5,
           inquiries_per_hour: -1,
-          inbox: { to: 'team@EXAMPLE.com', from: inbox.from, mails_per_hour: 2.5, identity: 'xample.com' },
+          inbox: { ...inbox, to: 'team@EXAMPLE.com', mails_per_hour: 2.5, identity: 'xample.com' },
           domain: { name: 'api.example.com', dns: 'some' },
         },
         `issuer must | issuer and audience | site = false | pitr_days | retention_days |
@@ -159,12 +166,21 @@ throttling.rate_limit must be at most 4000 | inquiries_per_hour | inbox.to | inb
           audience: ['client'],
           cors_origin: 'https://www.example.com/',
           inquiries_per_hour: 1.5,
-          inbox: { ...inbox, from: 'a@example.com, b@example.com', identity: '', language: '' },
+          inbox: {
+            ...inbox,
+            from: 'a@example.com, b@example.com',
+            identity: '',
+            language: '',
+            total_mails_per_hour: 0,
+            answer_within: 366,
+            parallelization_factor: 11,
+          },
           domain: { name: 'www.example.com', certificate_arn, dns: 'none' },
           site_domain: { name: 'www.example.com' },
         },
         `issuer and audience | cors_origin | inquiries_per_hour | inbox.to |
-inbox.identity | inbox.language | dns | domain and site_domain must be two names`,
+inbox.identity | inbox.language | dns | domain and site_domain must be two names |
+inbox.total_mails_per_hour | inbox.answer_within | inbox.parallelization_factor`,
       ],
       [
         {
@@ -279,7 +295,7 @@ describe('settings.tf', () => {
       name.toUpperCase(),
       Number(maximum),
     ]);
-    expect(Object.fromEntries(found)).toEqual({ ...MAXIMA, PITR_DAYS: 35 });
+    expect(Object.fromEntries(found)).toEqual({ ...MAXIMA, PITR_DAYS: 35, PARALLELIZATION_FACTOR: 10 });
   });
 
   it('has the languages of the form', () => {

@@ -300,7 +300,7 @@ describe
       ]);
       expect(await apply()).toBe('');
       expect(await plan()).toEqual([]);
-      expect(await list()).toContain('aws_lambda_event_source_mapping.mailer[0]');
+      expect(await list()).toContain('aws_lambda_event_source_mapping.mailer["replies"]');
 
       const complete = await list();
       const { imported, errors } = await importAll();
@@ -316,7 +316,9 @@ describe
       expect(await list()).toEqual(complete);
       change({ inbox: null, pitr_days: 35, retention_days: null });
       expect(await apply()).toBe('');
-      expect((await list()).filter((address) => /mailer|dead_letters|sesv2/.test(address))).toEqual([]);
+      expect((await list()).filter((address) => /mailer|digests|dead_letters|sesv2/.test(address))).toEqual(
+        [],
+      );
       expect(await readTable()).toEqual(original);
 
       change({ deletion_protection_enabled: false });

@@ -85,6 +85,8 @@ describe('refuses', () => {
     ['RETENTION_DAYS', '36501', 'a number from 1 to 36500'],
     ['INQUIRIES_PER_HOUR', '1001', 'a number from 1 to 1000'],
     ['MAILS_PER_HOUR', '0', 'a number from 1 to 1000'],
+    ['TOTAL_MAILS_PER_HOUR', '1001', 'a number from 1 to 1000'],
+    ['ANSWER_WITHIN', '366', 'a number from 1 to 365'],
     ['MAIL_LANGUAGE', 'tlh', 'one of en, de, fr, es, ja, ar'],
   ])('the variable %s=%s', async (name, value, expected) => {
     const subject = name === 'PORT' ? 'The port' : name;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseMailerConfig } from '../../src/mailer/config.ts';
 import { languages } from '../../src/mailer/languages.ts';
-import { toInquiryMail, toLimitMail, toReplyMail } from '../../src/mailer/mails.ts';
+import { toDailyMail, toDigestMail, toInquiryMail, toReplyMail } from '../../src/mailer/mails.ts';
 import { cut, escapeHtml, toMailbox, toOneLine, toVisible } from '../../src/mailer/text.ts';
 import { languages as formLanguages } from '../../web/src/locale.ts';
 import { INQUIRY } from '../helpers/events.ts';
@@ -11,6 +11,7 @@ const SETTINGS = {
   inboxTo: 'support@example.com',
   inboxFrom: 'inquiries@mail.example.com',
   mailsPerHour: 10,
+  totalMailsPerHour: 100,
   language: 'en',
 } as const;
 const { id } = INQUIRY;
@@ -199,22 +200,35 @@ describe('the mail of a reply', () => {
   });
 });
 
-describe('the mail about the limit', () => {
-  it('names the hour and the limit', () => {
-    const mail = toLimitMail(INQUIRY, SETTINGS);
-    expect(mail.text).toContain('More than 10 inquiries came from this sender between 06:00 and 07:00 UTC');
-    expect(mail.subject).toBe('[inquiries develop] No more mails before 07:00 UTC about ana@example.com');
+describe('a mail about several inquiries', () => {
+  const named = [{ id, email: 'ana\r\n@example.com', subject: 'first\nsecond <b>' }];
+
+  it('counts those without a mail of their own, and says since when, why, and how to list them', () => {
+    const mail = toDigestMail({ count: 1_240, since: Date.UTC(2026, 10, 20, 6), named }, SETTINGS);
+    expect(mail.subject).toBe('[inquiries develop] 1,240 inquiries since 06:00 UTC');
+    expect(mail.text.split(/-{44}/)[0]).toMatchInlineSnapshot(`
+      "1,240 inquiries since 2026-11-20 06:00:00 UTC had no mail of their own: the mails of an hour were used up (100, 10 about one sender), or theirs, or the reply to them, could not be sent. To list those that are unanswered, run:
+        npm run inbox -- --stage develop list --since 2026-11-20T06:00:00Z
+
+      The newest 1, with addresses and subjects as their senders wrote them:
+      "
+    `);
     expect(mail).not.toHaveProperty('replyTo');
   });
 
-  it('has the owner’s email in a command only where no shell reads anything into it', () => {
-    const commandFor = (email: string) =>
-      /npm run inbox.*/.exec(toLimitMail({ ...INQUIRY, email }, SETTINGS).text)?.[0];
-    const list = 'npm run inbox -- --stage develop list';
-    expect(commandFor('ana+b@example.com')).toBe(`${list} --email ana+b@example.com`);
-    for (const email of ['`reboot`@example.com', "'x'@example.com", '-x@example.com', 'a b@c', 'a@b\u202E']) {
-      expect(commandFor(email)).toBe(list);
-    }
+  it('says how many have waited for how long', () => {
+    const mail = toDailyMail({ count: 1, days: 1, named }, { ...SETTINGS, stage: 'local' });
+    expect(mail.subject).toBe('[inquiries local] 1 inquiry unanswered for more than 1 day');
+    expect(mail.text).toContain('1 inquiry has waited for an answer for more than 1 day.');
+    expect(toDailyMail({ count: 2, days: 3, named }, SETTINGS).text).toMatch(/^2 inquiries have .* 3 days\./);
+  });
+
+  it('names each in three lines, after all of its own words', () => {
+    const { text, html } = toDigestMail({ count: 2, since: 0, named }, SETTINGS);
+    expect(text.split(/-{44}\n/)[1]).toBe(
+      `2026-11-20 06:11:02 UTC  ${id}\n  From: ana\\r\\n@example.com\n  first second <b>\n`,
+    );
+    expect(html).toContain('<bdi>first second &#60;b&#62;</bdi>');
   });
 });
 
@@ -227,11 +241,13 @@ describe('the settings', () => {
     INBOX_FROM: 'inquiries@mail.example.com',
   };
 
-  it('are read from the environment; 10 mails per hour and English by default', () => {
+  it('are read from the environment; 10 mails per hour, 100 of all owners, and English by default', () => {
     const settings = { ...SETTINGS, tableName: 'inquiries-develop', region: 'eu-central-1' };
     expect(parseMailerConfig(ENV)).toEqual(settings);
     expect(parseMailerConfig({ ...ENV, MAIL_LANGUAGE: 'ar' }).language).toBe('ar');
     expect(parseMailerConfig({ ...ENV, MAILS_PER_HOUR: '1000' }).mailsPerHour).toBe(1_000);
+    expect(parseMailerConfig({ ...ENV, TOTAL_MAILS_PER_HOUR: '7' }).totalMailsPerHour).toBe(7);
+    expect(parseMailerConfig({ ...ENV, ANSWER_WITHIN: '3' }).answerWithin).toBe(3);
     expect(parseMailerConfig({ ...ENV, CONFIGURATION_SET: 'set' }).configurationSet).toBe('set');
   });
 
@@ -243,6 +259,7 @@ describe('the settings', () => {
     [{ INBOX_FROM: undefined }, 'INBOX_FROM'],
     [{ MAILS_PER_HOUR: '0' }, 'MAILS_PER_HOUR'],
     [{ MAILS_PER_HOUR: '1001' }, 'MAILS_PER_HOUR'],
+    [{ TOTAL_MAILS_PER_HOUR: '', ANSWER_WITHIN: '0' }, 'TOTAL_MAILS_PER_HOUR, ANSWER_WITHIN'],
     [{ MAIL_LANGUAGE: '' }, 'MAIL_LANGUAGE'],
     [{ MAIL_LANGUAGE: 'de-AT' }, 'MAIL_LANGUAGE'],
     [{ MAIL_LANGUAGE: 'constructor' }, 'MAIL_LANGUAGE'],

@@ -4,7 +4,7 @@ import { toDraft } from '../../inbox/reply.ts';
 import { formatTable } from '../../inbox/output.ts';
 import { formatInquiry } from '../../inbox/show.ts';
 import { showAddress, showInvisible } from '../../src/invisible.ts';
-import { toInquiryMail, toLimitMail } from '../../src/mailer/mails.ts';
+import { toDigestMail, toInquiryMail } from '../../src/mailer/mails.ts';
 import { toMailbox, toVisible } from '../../src/mailer/text.ts';
 import { INQUIRY } from '../helpers/events.ts';
 import { createTally, select } from '../helpers/tally.ts';
@@ -14,6 +14,7 @@ const SETTINGS = {
   inboxTo: 'support@example.com',
   inboxFrom: 'inquiries@mail.example.com',
   mailsPerHour: 10,
+  totalMailsPerHour: 100,
   language: 'en',
 } as const;
 
@@ -37,7 +38,8 @@ const SURFACES: Readonly<Record<string, (texts: { email: string; subject: string
   'the page': ({ email, subject }) => showAddress(email) + showInvisible(subject),
   'subjects of mails': (texts) => {
     const inquiry = { ...INQUIRY, ...texts };
-    return toInquiryMail(inquiry, SETTINGS).subject + toLimitMail(inquiry, SETTINGS).subject;
+    const digest = toDigestMail({ count: 1, since: 0, named: [inquiry] }, SETTINGS);
+    return toInquiryMail(inquiry, SETTINGS).subject + digest.text;
   },
   'texts of mails': (texts) => toInquiryMail({ ...INQUIRY, ...texts }, SETTINGS).text,
   'HTML of mails': (texts) => toInquiryMail({ ...INQUIRY, ...texts }, SETTINGS).html,

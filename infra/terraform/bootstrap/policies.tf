@@ -49,6 +49,7 @@ locals {
       [for region in local.regions : "arn:${local.partition}:sns:${region}:${local.account}:${var.name}-${stage}-*"],
       [
         "arn:${local.partition}:cloudwatch::${local.account}:dashboard/${var.name}-${stage}",
+        "arn:${local.partition}:events:${local.region}:${local.account}:rule/${var.name}-${stage}-*",
         "arn:${local.partition}:sqs:${local.region}:${local.account}:${var.name}-${stage}-*",
         "arn:${local.partition}:ses:${local.region}:${local.account}:configuration-set/${var.name}-${stage}",
       ],
@@ -116,9 +117,9 @@ locals {
   }
   write_unnamed_actions = [
     "cloudfront:*OriginAccessControl", "cloudfront:*ResponseHeadersPolicy", "cloudfront:CreateDistribution",
-    "logs:*LogDelivery", "logs:PutResourcePolicy",
-    "route53:ChangeTagsForResource", "route53:CreateHealthCheck",
-    "sns:SetSubscriptionAttributes", "sns:Unsubscribe",
+    "logs:*LogDelivery", "logs:PutResource*",
+    "route53:ChangeTags*", "route53:CreateHealth*",
+    "sns:*SubscriptionAttributes", "sns:Unsubscribe",
   ]
 
   boundaries = {
@@ -127,7 +128,7 @@ locals {
       Statement = concat(
         [for sid, statement in {
           Named = {
-            Action   = ["cloudwatch:*", "dynamodb:*", "iam:*", "lambda:*", "logs:*", "s3:*", "ses:*", "sns:*", "sqs:*"]
+            Action   = ["cloudwatch:*", "dynamodb:*", "events:*", "iam:*", "lambda:*", "logs:*", "s3:*", "ses:*", "sns:*", "sqs:*"]
             Resource = concat(local.named_arns[stage], ["${local.site_arns[stage][0]}*", "${local.state_arns[stage]}*"])
           }
           State = {
@@ -158,10 +159,10 @@ locals {
           # At most 6,144 characters are left for all of this.
           Unnamed = {
             Action = concat(local.write_unnamed_actions, [
-              "cloudfront:Get*", "cloudfront:List*", "cloudwatch:DescribeAlarms", "cognito-idp:DescribeUserPoolDomain",
-              "iam:CreateServiceLinkedRole", "lambda:GetEvent*", "lambda:List*",
-              "logs:Describe*", "logs:ListLogD*",
-              "route53:Get*", "route53:List*", "ses:Get*", "ses:List*", "sns:GetSubscriptionAttributes", "xray:Put*",
+              "cloudfront:Get*", "cloudfront:List*", "cloudwatch:DescribeAlarms", "cognito-idp:DescribeUserPoolD*",
+              "iam:CreateServiceLinked*", "lambda:GetEvent*", "lambda:List*",
+              "logs:Describe*", "logs:List*",
+              "route53:Get*", "route53:List*", "ses:Get*", "ses:List*", "xray:Put*",
             ])
             Resource = "*"
           }
@@ -170,7 +171,7 @@ locals {
         [for sid, statement in {
           # Otherwise a role could be created that may do more than the one that creates it.
           BoundedRoles = {
-            Action    = ["iam:AttachRolePolicy", "iam:CreateRole", "iam:PutRolePermissionsBoundary", "iam:PutRolePolicy"]
+            Action    = ["iam:AttachRolePolicy", "iam:CreateRole", "iam:PutRoleP*"]
             Resource  = "*"
             Condition = { StringNotEquals = { "iam:PermissionsBoundary" = local.boundary_arns[stage] } }
           }
@@ -204,6 +205,7 @@ locals {
           Action = [
             "cloudwatch:GetDashboard", "cloudwatch:ListTagsForResource",
             "dynamodb:Describe*", "dynamodb:ListTagsOfResource",
+            "events:DescribeRule", "events:List*",
             "iam:Get*", "iam:List*",
             "lambda:Get*", "lambda:List*",
             "logs:DescribeMetricFilters", "logs:ListTags*",
@@ -280,6 +282,7 @@ locals {
               "logs:TagResource", "logs:UntagResource",
               "ses:*ConfigurationSet*", "ses:TagResource", "ses:UntagResource",
               "sns:CreateTopic", "sns:DeleteTopic", "sns:SetTopicAttributes", "sns:Subscribe", "sns:TagResource", "sns:UntagResource",
+              "events:DeleteRule", "events:Put*", "events:RemoveTargets", "events:TagResource", "events:UntagResource",
               "sqs:CreateQueue", "sqs:DeleteQueue", "sqs:SetQueueAttributes", "sqs:TagQueue", "sqs:UntagQueue",
             ]
             Resource = local.named_arns[stage]

@@ -188,6 +188,7 @@ run "stage" {
   assert {
     condition = alltrue([for resources in [
       aws_lambda_function.mailer, aws_iam_role.mailer, aws_iam_role_policy.mailer, aws_lambda_event_source_mapping.mailer,
+      aws_cloudwatch_event_rule.digests, aws_cloudwatch_event_target.digests, aws_lambda_permission.digests,
       aws_cloudwatch_log_group.mailer, aws_sqs_queue.dead_letters, aws_sqs_queue_policy.dead_letters, output.mail_dns_records,
       [for name in keys(aws_cloudwatch_metric_alarm.this) : name if startswith(name, "mailer-")],
       aws_sesv2_configuration_set.mail, aws_sesv2_configuration_set_event_destination.team, aws_sns_topic_subscription.bounces,

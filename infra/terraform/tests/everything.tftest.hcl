@@ -51,7 +51,7 @@ variables {
       sign_up     = false
       totp        = true
       probe       = true
-      inbox       = { to = "team@example.org", from = "main@mail.example.com", mails_per_hour = 25, language = "de" }
+      inbox       = { to = "team@example.org", from = "main@mail.example.com", mails_per_hour = 25, language = "de", answer_within = 3, parallelization_factor = 4 }
     }
   }
 }
@@ -59,29 +59,34 @@ variables {
 run "mail_alarms_and_form" {
   assert {
     condition = (
-      aws_lambda_event_source_mapping.mailer[0].function_name == aws_lambda_function.mailer[0].arn
-      && aws_lambda_event_source_mapping.mailer[0].event_source_arn == aws_dynamodb_table.this.stream_arn
+      alltrue([
+        for mapping in aws_lambda_event_source_mapping.mailer :
+        mapping.function_name == aws_lambda_function.mailer[0].arn
+        && mapping.event_source_arn == aws_dynamodb_table.this.stream_arn
+        && mapping.starting_position == "TRIM_HORIZON"
+        && mapping.bisect_batch_on_function_error
+        && one(mapping.function_response_types) == "ReportBatchItemFailures"
+        && mapping.maximum_retry_attempts == -1
+        && mapping.destination_config[0].on_failure[0].destination_arn == aws_sqs_queue.dead_letters[0].arn
+      ])
+      && { for name, mapping in aws_lambda_event_source_mapping.mailer : name => [mapping.maximum_record_age_in_seconds, mapping.parallelization_factor] } == { inquiries = [6 * 60 * 60, 4], replies = [-1, 1] }
       && aws_dynamodb_table.this.stream_enabled
       && aws_dynamodb_table.this.stream_view_type == "NEW_AND_OLD_IMAGES"
-      && aws_lambda_event_source_mapping.mailer[0].starting_position == "TRIM_HORIZON"
-      && aws_lambda_event_source_mapping.mailer[0].bisect_batch_on_function_error
-      && one(aws_lambda_event_source_mapping.mailer[0].function_response_types) == "ReportBatchItemFailures"
-      && aws_lambda_event_source_mapping.mailer[0].maximum_retry_attempts == 10
-      && aws_lambda_event_source_mapping.mailer[0].maximum_record_age_in_seconds == 6 * 60 * 60
-      && aws_lambda_event_source_mapping.mailer[0].destination_config[0].on_failure[0].destination_arn == aws_sqs_queue.dead_letters[0].arn
     )
-    error_message = "The mailer does not read both images of the stream from its beginning, one bad record holds back or repeats its batch, retries are not bounded by 10 attempts and 6 hours, or what is given up does not go to the dead-letter queue."
+    error_message = "The mailer does not read both images of the stream from its beginning, one bad record holds back or repeats its batch, inquiries are not tried for 6 hours and replies for as long as the stream has them, they share a mapping, or what is given up does not go to the dead-letter queue."
   }
   assert {
     condition = aws_lambda_function.mailer[0].environment[0].variables == tomap({
-      TABLE_NAME     = "inquiries-main"
-      INBOX_TO       = "team@example.org"
-      INBOX_FROM     = "main@mail.example.com"
-      MAILS_PER_HOUR = "25"
-      STAGE          = "main"
-      MAIL_LANGUAGE  = "de"
+      TABLE_NAME    = "inquiries-main"
+      INBOX_TO      = "team@example.org"
+      INBOX_FROM    = "main@mail.example.com"
+      STAGE         = "main"
+      MAIL_LANGUAGE = "de"
 
-      CONFIGURATION_SET = "inquiries-main"
+      CONFIGURATION_SET    = "inquiries-main"
+      MAILS_PER_HOUR       = "25"
+      TOTAL_MAILS_PER_HOUR = "100"
+      ANSWER_WITHIN        = "3"
     })
     error_message = "CKV_AWS_45: the mailer does not have its settings, or has others."
   }
@@ -148,6 +153,16 @@ run "mail_alarms_and_form" {
     error_message = "The stage does not create an identity of the domain it sends from, or its DKIM records are not an output."
   }
   assert {
+    condition = (
+      aws_cloudwatch_event_rule.digests[0].schedule_expression == "rate(5 minutes)"
+      && aws_cloudwatch_event_target.digests[0].arn == aws_lambda_function.mailer[0].arn
+      && aws_cloudwatch_event_target.digests[0].input == "{\"digest\":true}"
+      && aws_lambda_permission.digests[0].source_arn == aws_cloudwatch_event_rule.digests[0].arn
+      && aws_cloudwatch_event_rule.digests[0].name == one([for query in aws_cloudwatch_metric_alarm.this["mailer-errors"].metric_query : query.metric[0].dimensions["RuleName"] if query.id == "untimed"])
+    )
+    error_message = "The timer does not let the mailer send digests every 5 minutes, or nobody hears that it cannot."
+  }
+  assert {
     condition     = output.dead_letter_queue_url == aws_sqs_queue.dead_letters[0].url
     error_message = "The queue is not an output."
   }
@@ -156,7 +171,7 @@ run "mail_alarms_and_form" {
       for statement in jsondecode(aws_iam_role_policy.mailer[0].policy).Statement : statement.Sid => statement.Condition if can(statement.Condition)
       }) == jsonencode({
       Mail    = { StringEquals = { "ses:FromAddress" = "main@mail.example.com" } }
-      Records = { "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = ["$inquiries#inquiry_*", "$inquiries#owner_hour_*"] } }
+      Records = { "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = ["$inquiries#inquiry_*", "$inquiries#quota_*"] } }
     })
     error_message = "The mailer may send from other addresses or write inquiries."
   }
@@ -344,8 +359,8 @@ run "every_other_setting" {
     error_message = "An identity that exists would be created again."
   }
   assert {
-    condition     = [for name in ["MAILS_PER_HOUR", "MAIL_LANGUAGE"] : aws_lambda_function.mailer[0].environment[0].variables[name]] == ["10", "en"]
-    error_message = "The defaults are not 10 mails an hour, in English."
+    condition     = [for name in ["MAILS_PER_HOUR", "MAIL_LANGUAGE", "ANSWER_WITHIN"] : lookup(aws_lambda_function.mailer[0].environment[0].variables, name, "")] == ["10", "en", ""]
+    error_message = "The defaults are not 10 mails an hour, in English, without a daily mail."
   }
   assert {
     condition = alltrue([

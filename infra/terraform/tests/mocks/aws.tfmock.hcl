@@ -100,3 +100,11 @@ mock_resource "aws_acm_certificate" {
     }]
   }
 }
+
+mock_resource "aws_cloudwatch_event_rule" {
+  defaults = { arn = "arn:aws:events:eu-central-1:111122223333:rule/mock" }
+}
+
+mock_resource "aws_lambda_function" {
+  defaults = { arn = "arn:aws:lambda:eu-central-1:111122223333:function:mock" }
+}

@@ -1,0 +1,182 @@
+/** What the team gets beside mails about single inquiries: digests of what has none, and what waits for an answer. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createInbox } from '../../inbox/store.ts';
+import { HOUR } from '../../src/limits.ts';
+import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
+import { createMailerInstances, idOf, toReply } from '../helpers/mailer-instances.ts';
+import type { MailerInstances } from '../helpers/mailer-instances.ts';
+import { removeRow } from '../helpers/own-table.ts';
+
+const MINUTE = 60_000;
+/** 06:00 UTC. */
+const START = Math.floor(Date.now() / (24 * HOUR)) * 24 * HOUR + 6 * HOUR;
+/** When the mails of the first hour are given up. */
+const LATE = START + 8 * HOUR;
+
+describeOnDynamoDbLocal('the mailer', (engine) => {
+  let all: MailerInstances;
+  afterEach(() => all.close());
+
+  const start = async (settings: object = {}) => {
+    all = await createMailerInstances(engine, { time: START, ...settings });
+    const mailer = all.create();
+    // The timer has run before.
+    await mailer.tick();
+    return mailer;
+  };
+  const writeMany = (count: number, at = START, row: object = {}) =>
+    all.write(Array.from({ length: count }, (_, n) => ({ at: at + n, subject: `subject ${n}`, ...row })));
+  const tickAt = async (time: number, instance = all.create()) => {
+    all.time = time;
+    return instance.tick();
+  };
+
+  it('sends 10 mails side by side and never more, those of one inquiry in order', async () => {
+    const mailer = await start();
+    const records = await writeMany(40);
+    const [first] = records;
+    if (first === undefined) throw new Error('unreachable');
+    let [sending, most] = [0, 0];
+    const full = Promise.withResolvers<unknown>();
+    all.beforeSend = async () => {
+      most = Math.max(most, ++sending);
+      // More have the time to come before these are done.
+      if (sending === 10) full.resolve(sleep(300));
+      await full.promise;
+      sending--;
+    };
+    expect(await mailer.handle([first, toReply(first), ...records.slice(1)])).toEqual([]);
+    expect(most).toBe(10);
+    expect(all.mails.filter(({ headers }) => headers['References']?.includes(idOf(first)))).toMatchObject([
+      { to: 'support@example.com' },
+      { subject: 'Re: subject 0' },
+    ]);
+    expect(all.mails).toHaveLength(41);
+  });
+
+  describe('beyond the mails of an hour', () => {
+    it('mails a digest with the count and the newest ten, and later one with what came since', async () => {
+      const mailer = await start({ totalMailsPerHour: 5 });
+      const records = await writeMany(30);
+      expect(await mailer.handle(records)).toEqual([]);
+      expect(all.mailed('inquiry')).toHaveLength(5);
+      await tickAt(START + 5 * MINUTE, mailer);
+      const mailed = new Set(all.mailed('inquiry'));
+      const withheld = records.map(idOf).filter((id) => !mailed.has(id));
+      expect(all.digests()).toEqual([{ count: 25, since: '06:00', ids: withheld.slice(-10).toReversed() }]);
+      expect(await mailer.handle(await writeMany(1, START + 6 * MINUTE))).toEqual([]);
+      await tickAt(START + 10 * MINUTE);
+      await tickAt(START + 15 * MINUTE);
+      await tickAt(LATE);
+      expect(all.digests().slice(1)).toEqual([{ count: 1, since: '06:03', ids: [expect.any(String)] }]);
+    });
+
+    it('does so when one owner has used up theirs; the others’ inquiries are mailed', async () => {
+      const mailer = await start();
+      const eve = { cognito_sub: '1daae433-47cc-48ff-bf9b-73f530b9d7bc' };
+      expect(await mailer.handle(await writeMany(12, START, eve))).toEqual([]);
+      await tickAt(START + 5 * MINUTE, mailer);
+      expect(all.digests()).toMatchObject([{ count: 2 }]);
+      expect(await mailer.handle(await writeMany(3, START + 6 * MINUTE))).toEqual([]);
+      expect(all.mailed('inquiry')).toHaveLength(13);
+      // What comes late belongs to the digest that was sent for its time.
+      expect(await all.create().handle(await writeMany(1, START + MINUTE))).toEqual([]);
+      expect(all.log.at(-1)).toMatchObject({ outcome: 'withheld' });
+    });
+
+    it('mails replies', async () => {
+      const mailer = await start({ totalMailsPerHour: 1 });
+      const records = await writeMany(3);
+      await mailer.handle(records);
+      expect(await mailer.handle(records.map(toReply))).toEqual([]);
+      expect(all.mailed('reply')).toHaveLength(3);
+    });
+  });
+
+  it('sends one digest, however many invocations begin, and none again before the next is due', async () => {
+    const mailer = await start({ totalMailsPerHour: 1 });
+    await mailer.handle(await writeMany(3));
+    await Promise.all(Array.from({ length: 5 }, () => tickAt(START + 5 * MINUTE)));
+    await mailer.handle(await writeMany(3, START + 4 * MINUTE));
+    await tickAt(START + 8 * MINUTE);
+    expect(all.digests()).toMatchObject([{ count: 2 }]);
+    await tickAt(START + 10 * MINUTE);
+    expect(all.digests()).toMatchObject([{ count: 2 }, { count: 3 }]);
+  });
+
+  it('has in the next digest what the one before has not brought to the team', async () => {
+    const mailer = await start({ totalMailsPerHour: 1 });
+    await mailer.handle(await writeMany(3));
+    const refusal = Object.assign(new Error('no'), { name: 'SendingPausedException' });
+    all.beforeSend = () => Promise.reject(refusal);
+    expect(await tickAt(START + 5 * MINUTE)).toEqual({ digest: 'failed', daily: 'idle' });
+    // Killed before SES has the mail.
+    const killed = all.create();
+    all.beforeSend = async () => killed.kill();
+    void tickAt(START + 10 * MINUTE, killed);
+    await expect.poll(() => all.log.length).toBeGreaterThan(0);
+    await sleep(1_000);
+    all.beforeSend = async () => undefined;
+    await mailer.handle(await writeMany(2, START + 11 * MINUTE));
+    await tickAt(START + 15 * MINUTE);
+    expect(all.digests()).toMatchObject([{ count: 4, since: '06:00' }]);
+  });
+
+  it('has in a digest what was given up, when it is certain that no mail comes, and nothing else', async () => {
+    const mailer = await start();
+    const email = 'smoke-test-1@inquiries.invalid';
+    const smoke = await writeMany(1, START, { email });
+    const [sent, failing, unseen, erased, answered] = await writeMany(5);
+    const [notATest] = await writeMany(1, START, { email: `${email}.example.com` });
+    if (!sent || !failing || !unseen || !erased || !answered || !notATest) throw new Error('unreachable');
+    await mailer.handle([sent, ...smoke]);
+    all.beforeSend = () => Promise.reject(new Error('no'));
+    expect(await mailer.handle([failing, erased, answered])).toHaveLength(3);
+    all.beforeSend = async () => undefined;
+    const ofRow = ({ dynamodb: { NewImage = {} } }: typeof sent) => ({
+      id: NewImage['id']?.S ?? '',
+      email: NewImage['email']?.S ?? '',
+      cognito_sub: NewImage['cognito_sub']?.S ?? '',
+    });
+    await removeRow(all.client, all.table, ofRow(erased));
+    await createInbox(all.client, all.table).answer(idOf(answered), { respondent: 'bea' });
+    await tickAt(LATE - 5 * MINUTE);
+    expect(all.digests()).toEqual([]);
+    await tickAt(LATE);
+    await tickAt(LATE + 5 * MINUTE);
+    const ids = [failing, unseen, notATest].map(idOf).toSorted().toReversed();
+    expect(all.digests()).toEqual([{ count: 3, since: '06:00', ids }]);
+  });
+
+  it('has in a digest, once, a reply that could not be sent for an hour', async () => {
+    const mailer = await start();
+    const records = await writeMany(2);
+    await mailer.handle(records);
+    const [id = ''] = records.map(idOf);
+    const inbox = createInbox(all.client, all.table, () => all.time);
+    for (const record of records) await inbox.answer(idOf(record), { reply: 'r', respondent: 'bea' });
+    all.beforeSend = () => Promise.reject(new Error('no'));
+    const replies = records.map(toReply);
+    expect(await mailer.handle(replies)).toHaveLength(2);
+    all.beforeSend = async () => undefined;
+    expect(await mailer.handle(replies.slice(1))).toEqual([]);
+    for (const minutes of [55, 65, 70]) await tickAt(START + minutes * MINUTE);
+    expect(all.digests()).toEqual([{ count: 1, since: '06:00', ids: [id] }]);
+  });
+
+  it('mails once a day what has waited for more than answer_within days, the oldest 50, oldest first', async () => {
+    await start({ answerWithin: 3 });
+    const day = 24 * HOUR;
+    const old = await writeMany(60, START - 4 * day);
+    await writeMany(5, START - 2 * day);
+    await createInbox(all.client, all.table).answer(old.map(idOf)[0] ?? '', { respondent: 'bea' });
+    for (const time of [-2 * HOUR, 0, HOUR, day]) await tickAt(START + time);
+    const oldest = old.map(idOf).slice(1, 51);
+    expect(all.dailies()).toMatchObject([
+      { count: 59, ids: oldest },
+      { count: 59, ids: oldest },
+    ]);
+    expect(all.digests()).toEqual([]);
+  });
+});

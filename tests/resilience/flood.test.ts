@@ -1,0 +1,104 @@
+/** A flood of inquiries of many owners through the mailer: bounded mails, and each inquiry in exactly one of them. */
+import { expect, it } from 'vitest';
+import { HOUR } from '../../src/limits.ts';
+import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
+import { createMailerInstances, idOf, toReply } from '../helpers/mailer-instances.ts';
+import type { StreamRecord } from '../helpers/mailer.ts';
+import { createTally, isHard } from '../helpers/tally.ts';
+
+const COUNT = isHard ? 50_000 : 2_000;
+const MINUTES = 80;
+const TOTAL = 100;
+/** Within an hour. */
+const START = Math.floor(Date.now() / HOUR) * HOUR + HOUR / 2;
+
+describeOnDynamoDbLocal(`a flood of ${COUNT} inquiries by ${COUNT / 10} owners`, (engine) => {
+  const tally = createTally('9d inquiries of a flood: in one mail, by themselves or counted in a digest');
+
+  it('is a bounded number of mails, has each inquiry in one of them, and delays no reply, though the mailer is killed', async () => {
+    const all = await createMailerInstances(engine, { time: START, totalMailsPerHour: TOTAL });
+    const owners = Array.from({ length: COUNT / 10 }, () => ({ cognito_sub: crypto.randomUUID() }));
+    let [inquiries, replies] = [all.create(), all.create()];
+    /** Redelivers as Lambda does: from the first record that failed, again after a killed invocation. */
+    const deliver = async (records: readonly StreamRecord[]): Promise<void> => {
+      for (let left = records; left.length > 0;) {
+        const mailer = inquiries;
+        const killed = new Promise<undefined>((resolve) => onKill.push(() => resolve(undefined)));
+        const failed = await Promise.race([mailer.handle(left), killed]);
+        const first =
+          failed === undefined
+            ? 0
+            : left.findIndex(({ dynamodb }) => failed.includes(dynamodb.SequenceNumber));
+        left = first < 0 ? [] : left.slice(first);
+      }
+    };
+    const onKill: (() => void)[] = [];
+    const kill = (): void => {
+      inquiries.kill();
+      inquiries = all.create();
+      for (const resolve of onKill.splice(0)) resolve();
+    };
+    const given: StreamRecord[] = [];
+    let answered = 0;
+    await inquiries.tick();
+
+    for (let minute = 0; minute < MINUTES; minute += 5) {
+      const size = Math.ceil(COUNT / (MINUTES / 5));
+      const records = await all.write(
+        Array.from({ length: Math.min(size, COUNT - given.length) }, (_, n) => ({
+          at: START + minute * 60_000 + Math.floor((n * 300_000) / size),
+          subject: `inquiry ${given.length + n}`,
+          ...owners[(given.length + n) % owners.length],
+        })),
+      );
+      given.push(...records);
+      all.time = START + (minute + 5) * 60_000;
+      // Some mails fail, and the mailer is killed when the mails of an hour are not used up yet.
+      let sending = 0;
+      all.beforeSend = async ({ subject }) => {
+        if (subject.startsWith('Re:') || /\d inquir/.test(subject)) return;
+        sending++;
+        if (sending === 37) kill();
+        if (sending % 20 === 0) throw new Error('no');
+      };
+      // Lambda gives up a twentieth of the batches before they reach the mailer.
+      const batches = Array.from({ length: Math.ceil(records.length / 100) }, (_, n) =>
+        records.slice(100 * n, 100 * n + 100),
+      ).filter((_, n) => (n + minute) % 20 !== 7);
+      const shards = [0, 1, 2, 3].map(async (shard) => {
+        for (const batch of batches.filter((_, n) => n % 4 === shard)) await deliver(batch);
+      });
+      // Replies come by a mapping of their own (infra/terraform/mailer.tf).
+      expect(await replies.handle(records.slice(0, 20).map(toReply))).toEqual([]);
+      answered += 20;
+      expect(all.mailed('reply')).toHaveLength(answered);
+      await Promise.all(shards);
+      const before = all.digests().length;
+      await Promise.all([inquiries.tick(), replies.tick(), all.create().tick()]);
+      expect(all.digests().length - before).toBeLessThanOrEqual(1);
+    }
+    for (let later = 5; later <= 10 * 60; later += 5) {
+      all.time = START + (MINUTES + later) * 60_000;
+      await inquiries.tick();
+    }
+
+    const single = new Set(all.mailed('inquiry'));
+    const digests = all.digests();
+    for (const id of given.map(idOf)) {
+      const mentions = digests.filter(({ ids }) => ids.includes(id)).length + (single.has(id) ? 1 : 0);
+      await tally(async () => expect(mentions).toBeLessThanOrEqual(1));
+    }
+    expect(all.mailed('inquiry')).toHaveLength(single.size);
+    expect(single.size).toBeLessThanOrEqual(3 * TOTAL);
+    expect(single.size).toBeGreaterThan(TOTAL);
+    expect(digests.length).toBeLessThanOrEqual(MINUTES / 5 + 4);
+    expect(single.size + digests.reduce((sum, { count }) => sum + count, 0)).toBe(COUNT);
+    const sizes = {
+      mails: single.size,
+      digests: digests.length,
+      largest: Math.max(...digests.map(({ count }) => count)),
+    };
+    process.stdout.write(`${JSON.stringify(sizes)}\n`);
+    all.close();
+  });
+});
