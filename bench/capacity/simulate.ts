@@ -136,7 +136,8 @@ function createMailer(scenario: Scenario) {
         time -= silent * limits.SILENT_MS;
         if (hasDigests) pending += silent;
         else totals.withheld += silent;
-        units += sent * (mailerUnits + 1) + silent * mailerUnits;
+        // A digest counts an inquiry without a write of its own.
+        units += sent * (mailerUnits + 1) + (hasDigests ? 0 : silent * mailerUnits);
         if (record.mails + record.silent > 1e-6) break;
       }
       if (pending >= 1 && (second + 1) % (scenario.digestMinutes * 60) === 0) {
@@ -228,7 +229,8 @@ export type Result = ReturnType<typeof simulate>;
 /** POSTs a second of many owners at which each limit is reached. */
 export function findCeilings(scenario: Scenario): Map<LimitName, number> {
   const { table, index } = measurePost(scenario);
-  const { gateway, concurrency, tableQuota, warm, mailerUnits } = scenario;
+  const { gateway, concurrency, tableQuota, warm } = scenario;
+  const mailerUnits = scenario.stageMails > 0 ? 0 : scenario.mailerUnits;
   return new Map<LimitName, number>([
     ['gateway', gateway],
     ['invocations', concurrency * limits.REQUESTS_PER_EXECUTION],
