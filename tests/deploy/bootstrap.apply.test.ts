@@ -8,9 +8,9 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { run, terraformEnv } from '../../deploy/terraform.ts';
+import { run } from '../../deploy/terraform.ts';
 import { STAGES } from '../../lib/stages.ts';
-import { copyProject, startCommand } from '../helpers/emulator-stages.ts';
+import { copyProject, emulatorEnv, startCommand } from '../helpers/emulator-stages.ts';
 import { readImports } from '../helpers/repository.ts';
 
 /** What moto lacks, and what follows for this test. */
@@ -54,14 +54,7 @@ function clone(committed?: string) {
     '',
   );
   writeFileSync(main, module);
-  const env = {
-    ...Object.fromEntries(Object.entries(terraformEnv()).filter(([key]) => !key.startsWith('AWS_'))),
-    HOME: join(folder, 'home'),
-    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-    AWS_REGION: region,
-    AWS_ENDPOINT_URL: endpoint,
-  };
+  const env = { ...emulatorEnv(endpoint), HOME: join(folder, 'home') };
   return {
     infra,
     /** For other runs of Terraform. */
