@@ -148,6 +148,18 @@ describe('npm run deploy of a stage with a form', () => {
     expect(takeWrites()).toEqual([]);
   });
 
+  it('ends between two files when it is interrupted', async () => {
+    const interruption = new AbortController();
+    aws.state.answers['PUT /form-bucket/versions/10/index.html'] = () => {
+      interruption.abort(130);
+      return undefined;
+    };
+    const { form_config, connect_origins } = FORM_OUTPUTS;
+    const uploading = uploadForm(site, '10', form_config, connect_origins, interruption.signal);
+    await expect(uploading).rejects.toBe(130);
+    expect(takeWrites().at(-1)).toBe('put /form-bucket/versions/10/index.html');
+  });
+
   it('fails for a file of an unknown type', async () => {
     write('film.mkv', '');
     await expect(upload()).rejects.toThrow(

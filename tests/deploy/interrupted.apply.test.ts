@@ -1,7 +1,7 @@
 /**
  * `npm run deploy` with a real Terraform, its state and lock in a bucket, interrupted and killed, where AWS_ENDPOINT_URL
  * names an emulator of AWS (tests/infra/stages.apply.test.ts). A moment is a request to the emulator, so that it does not depend
- * on the speed of the machine.
+ * on the speed of the machine. Interruptions before and after the apply: tests/deploy/deploy.test.ts and form.test.ts.
  */
 import { existsSync, globSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,8 +32,15 @@ interface Interruption {
   readonly group?: boolean;
 }
 
+/** Settings of a stage with fewer resources: its own issuer and page. */
+const OWN = {
+  issuer: 'https://issuer.example.com',
+  audience: ['client'],
+  cors_origin: 'https://www.example.com',
+};
+
 /** A new stage with its own bucket for the state, and its own way to the emulator. */
-async function createStage({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, settings = {}) {
+async function createStage({ onTestFinished }: Pick<TestContext, 'onTestFinished'>) {
   let next: Interruption | undefined;
   let interrupt: ((found: Interruption) => Promise<void>) | undefined;
   const emulator = await startEmulatorProxy(endpoint, async (request, when) => {
@@ -43,7 +50,7 @@ async function createStage({ onTestFinished }: Pick<TestContext, 'onTestFinished
     await interrupt?.(found);
   });
   const name = `stop-${crypto.randomUUID().slice(0, 8)}`;
-  const { folder, bucket, s3, start, remove } = await createStages(name, emulator.url, { develop: settings });
+  const { folder, bucket, s3, start, remove } = await createStages(name, emulator.url, { develop: OWN });
   onTestFinished(async () => {
     remove();
     await emulator.stop();
@@ -84,15 +91,7 @@ async function createStage({ onTestFinished }: Pick<TestContext, 'onTestFinished
   return { deploy, listLeftovers };
 }
 
-const NOTHING = 'Interrupted. Nothing was changed.';
 const SAVED = 'Interrupted. Terraform has saved what it changed. No version is tested yet.';
-
-/** Settings of a stage with fewer resources: its own issuer and page. */
-const OWN = {
-  issuer: 'https://issuer.example.com',
-  audience: ['client'],
-  cors_origin: 'https://www.example.com',
-};
 
 /** Moments of a first apply; each row is a new stage. */
 const APPLY: readonly (readonly [request: RegExp, when: Moment, times?: number, group?: boolean])[] = [
@@ -109,37 +108,12 @@ describe
     'npm run deploy, interrupted (skipped without AWS_ENDPOINT_URL)',
     { timeout: 1_800_000 },
     () => {
-      it('around the apply: leaves nothing behind, and the next deployment succeeds', async (context) => {
-        const { deploy, listLeftovers } = await createStage(context);
-        const moments: [string, RegExp, Signal, string][] = [
-          ['the workspace is created', /^PUT \/stop-\w+-state\/env[^?]*\.tfstate(\?|$)/, 'SIGINT', NOTHING],
-          ['init reads the bucket', /^GET \/stop-\w+-state\/?\?/, 'SIGINT', NOTHING],
-          ['the plan takes the lock', /^PUT \/stop-\w+-state\/env.*\.tflock/, 'SIGINT', NOTHING],
-          ['the plan takes the lock', /^PUT \/stop-\w+-state\/env.*\.tflock/, 'SIGKILL', ''],
-          [
-            'the upload reads the bucket',
-            /^HEAD .*-site-.*\/assets\//,
-            'SIGINT',
-            'Interrupted. The plan is applied.',
-          ],
-          ['the stage is tested', /^GET \/smoke-test/, 'SIGINT', 'Interrupted. The plan is applied.'],
-        ];
-        for (const [title, request, signal, message] of moments) {
-          const interrupted = await deploy({ request, when: 'after', signal });
-          expect([title, interrupted.isReached, interrupted.code]).toEqual([title, true, EXIT_CODES[signal]]);
-          expect(interrupted.output).toContain(message);
-          expect([title, await listLeftovers()]).toEqual([title, []]);
-        }
-        const next = await deploy();
-        expect([next.code, next.output]).toEqual([0, expect.stringContaining('eployed: ')]);
-      });
-
       it.for(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'] as const)(
         '%s in a first apply: Terraform ends by itself, everything is in the state, and the same command succeeds',
         async (signal, context) => {
           for (const [request, when, times = 1, group = false] of APPLY) {
             const moment = `${signal} × ${times} ${when} ${request.source}${group ? ', to the group' : ''}`;
-            const { deploy, listLeftovers } = await createStage(context, OWN);
+            const { deploy, listLeftovers } = await createStage(context);
             const interrupted = await deploy({ request, when, signal, times, group });
             expect([moment, interrupted.isReached, interrupted.code]).toEqual([
               moment,
