@@ -71,7 +71,7 @@ beforeEach(() => {
   state.functionName = NAME;
   state.invoke = answer;
   fetchFromGateway.mockClear();
-  writeBackend('');
+  writeBackend(`"444455556666", "${ACCOUNT}"`);
   putState(OUTPUTS);
   for (const version of ['9', '10']) put(`/form-bucket/versions/${version}/index.html`, version);
   put('/form-bucket/index.html', '10');
@@ -80,7 +80,10 @@ beforeEach(() => {
 const rollback = (args: string) => runCommandHere(main, args);
 const alias = (name: string, version: string) => ({ name, version, revision: 1 });
 const writeBackend = (accounts: string) =>
-  writeFileSync(join(paths.MODULE, 'backend.s3.tfbackend'), `bucket = "b"\n${accounts}\n`);
+  writeFileSync(
+    join(paths.MODULE, 'backend.s3.tfbackend'),
+    `bucket = "b"\nallowed_account_ids = [${accounts}]\n`,
+  );
 
 /** Somebody else switches the alias just before this command does. */
 const switchMeanwhile = (version: string, revision: number) => {
@@ -149,13 +152,6 @@ describe('npm run rollback', () => {
     expect([code, state.changes, readPage()]).toEqual([0, ['switch 9'], '10']);
   });
 
-  it('switches in an account that the place of the state allows', async () => {
-    writeBackend(`allowed_account_ids = ["444455556666", "${ACCOUNT}"]`);
-    expect(await rollback('release --yes')).toMatchObject({
-      output: expect.stringContaining('Switched: version 9'),
-    });
-  });
-
   it.each([
     ['release\n', 0, CHANGES],
     ['yes\n', 2, []],
@@ -187,7 +183,7 @@ describe('npm run rollback refuses in one line and changes nothing:', () => {
     [
       'release --yes',
       `The credentials are of account ${ACCOUNT}, but release is in 444455556666 (infra/terraform/backend.s3.tfbackend).`,
-      () => writeBackend('allowed_account_ids = ["444455556666"]'),
+      () => writeBackend('"444455556666"'),
     ],
   ])('%s: %s', async (args, message, arrange = () => undefined) => {
     arrange();

@@ -325,35 +325,33 @@ describe('faults', () => {
   const throwAtOnce = () => {
     throw new SecretError('secret');
   };
-  it.each<[string, Partial<InquiryStore>, GatewayEvent]>([
-    ['a list fails', { list: fail(reject) }, makeEvent({})],
-    ['a put fails', { put: reject }, hello],
-    ['a put with a key fails', { put: reject }, withKey(hello, 'secret-key')],
-    ['the inquiry cannot be counted', { count: reject }, hello],
-    ['a key cannot be looked up', { count, find: reject }, withKey(hello, 'secret-key')],
-    ['our own code throws', { put: throwAtOnce }, hello],
+  const errorOfSystem = Object.assign(new Error('m'), { code: 'ECONNREFUSED' });
+  const wrapped = new Error('m', { cause: new SecretError('secret') });
+  const foreignName = Object.assign(new Error('m'), { name: `x ${EMAIL}` });
+  // oxlint-disable-next-line prefer-promise-reject-errors
+  const failWith = (thrown: unknown) => ({ list: fail(() => Promise.reject(thrown)) });
+  it.each<[string, Partial<InquiryStore>, GatewayEvent, string]>([
+    ['a list fails', { list: fail(reject) }, makeEvent({}), 'ThrottlingException'],
+    ['a put fails', { put: reject }, hello, 'ThrottlingException'],
+    ['a put with a key fails', { put: reject }, withKey(hello, 'secret-key'), 'ThrottlingException'],
+    ['the inquiry cannot be counted', { count: reject }, hello, 'ThrottlingException'],
+    ['a key cannot be found', { count, find: reject }, withKey(hello, 'secret-key'), 'ThrottlingException'],
+    ['our own code throws', { put: throwAtOnce }, hello, 'ThrottlingException'],
+    ['a string is thrown', failWith('secret'), makeEvent({}), 'string'],
+    ['undefined is thrown', failWith(undefined), makeEvent({}), 'undefined'],
+    ['an error of the system is thrown', failWith(errorOfSystem), makeEvent({}), 'ECONNREFUSED'],
+    ['what is thrown wraps an error', failWith(wrapped), makeEvent({}), 'ThrottlingException'],
+    ['an error has a name from outside', failWith(foreignName), makeEvent({}), 'Error'],
   ])(
     'answers one fixed 500 and logs nothing of the error but its name when %s',
-    async (_, overrides, event) => {
+    async (_, overrides, event, errorName) => {
       const { send, store } = setUp(overrides, 60);
       expect(await send(event)).toEqual(FAULT);
       expect(store.rows).toEqual([]);
       const method = event.requestContext?.http?.method;
-      expect(logged).toEqual([lineOf('error', { method, status: 500, errorName: 'ThrottlingException' })]);
+      expect(logged).toEqual([lineOf('error', { method, status: 500, errorName })]);
     },
   );
-
-  it.each<[string, unknown, string]>([
-    ['a string', 'secret', 'string'],
-    ['undefined', undefined, 'undefined'],
-    ['an error of the system', Object.assign(new Error('m'), { code: 'ECONNREFUSED' }), 'ECONNREFUSED'],
-    ['what wraps an error', new Error('m', { cause: new SecretError('secret') }), 'ThrottlingException'],
-    ['an error with a name from outside', Object.assign(new Error('m'), { name: `x ${EMAIL}` }), 'Error'],
-  ])('answers 500 and logs a name only when %s is thrown', async (_, thrown, errorName) => {
-    // oxlint-disable-next-line prefer-promise-reject-errors
-    expect(await setUp({ list: fail(() => Promise.reject(thrown)) }).send(makeEvent({}))).toEqual(FAULT);
-    expect(logged).toEqual([lineOf('error', { status: 500, errorName })]);
-  });
 
   it.each([
     ['9.5 s of a long invocation', 30_000, 9_500],
