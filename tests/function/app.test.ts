@@ -367,38 +367,40 @@ describe('faults', () => {
 });
 
 describe('logs', () => {
-  it.each<readonly [string, GatewayEvent, string, number, string?]>([
+  const keyed = withKey(makePost({ subject: '', body: '' }), 'the-key');
+  const refuse = (refusal: 'reused' | 'in use') => ({ put: async () => ({ refusal }) });
+  type Case = [string, GatewayEvent, string, number, string?, Partial<InquiryStore>?];
+  it.each<Case>([
     ['a list', makeEvent({}), 'GET', 200],
     ['an inquiry', makePost({ subject: '', body: '' }), 'POST', 201],
     ['invalid claims', makeEvent({ claims: {} }), 'GET', 401, 'Unauthorized'],
-    ...['PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'].map(
-      (method) => [method, makeEvent({ method }), method, 405, 'METHOD_NOT_ALLOWED'] as const,
-    ),
+    ...['PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'].map((method): Case => [
+      method,
+      makeEvent({ method }),
+      method,
+      405,
+      'METHOD_NOT_ALLOWED',
+    ]),
     ['an unknown method', makeEvent({ method: EMAIL }), 'OTHER', 405, 'METHOD_NOT_ALLOWED'],
     ['a field that is missing', makePost({}), 'POST', 400, 'BAD_REQUEST'],
     ['a body that is not JSON, a mistake of the client', postText('{'), 'POST', 500, 'SyntaxError'],
     ['an inquiry that does not fit', makePost(LARGE), 'POST', 413, 'PAYLOAD_TOO_LARGE'],
-  ])('one line about %s', async (_, event, method, status, errorName) => {
-    await setUp().send(event);
-    const failed = errorName !== undefined && { errorName };
-    expect(logged).toEqual([lineOf(failed ? 'warn' : 'info', { method, status, ...failed })]);
-  });
-
-  it.each<[string, Partial<InquiryStore>, number, string?]>([
-    ['a replay', {}, 201],
-    ['a reused key', { put: async () => ({ refusal: 'reused' }) }, 422, 'IDEMPOTENCY_KEY_REUSED'],
-    ['a key in use', { put: async () => ({ refusal: 'in use' }) }, 409, 'IDEMPOTENCY_CONFLICT'],
-    ['an owner beyond the limit', { count }, 429, 'TOO_MANY_REQUESTS'],
-  ])('one line about %s, without the key, and no internal error', async (_, overrides, status, errorName) => {
-    const { send } = setUp(overrides, 60);
-    const event = withKey(makePost({ subject: '', body: '' }), 'the-key');
-    await send(event);
-    logged.length = 0;
-    await send(event);
-    const failed = errorName !== undefined && { errorName };
-    expect(logged).toEqual([lineOf(failed ? 'warn' : 'info', { method: 'POST', status, ...failed })]);
-    expect(metrics).toMatchObject([{ Faults: 0 }, { Faults: 0 }]);
-  });
+    ['a replay', keyed, 'POST', 201],
+    ['a reused key', keyed, 'POST', 422, 'IDEMPOTENCY_KEY_REUSED', refuse('reused')],
+    ['a key in use', keyed, 'POST', 409, 'IDEMPOTENCY_CONFLICT', refuse('in use')],
+    ['an owner beyond the limit', keyed, 'POST', 429, 'TOO_MANY_REQUESTS', { count }],
+  ])(
+    'one line about %s, no key, and no internal error',
+    async (_, event, method, status, errorName, store) => {
+      const { send } = setUp(store, 60);
+      await send(event);
+      logged.length = 0;
+      await send(event);
+      const failed = errorName !== undefined && { errorName };
+      expect(logged).toEqual([lineOf(failed ? 'warn' : 'info', { method, status, ...failed })]);
+      expect(metrics).toMatchObject([{ Faults: 0 }, { Faults: 0 }]);
+    },
+  );
 
   it('how often the database was asked, and how long the answer took, in whole milliseconds', async () => {
     const list: InquiryStore['list'] = async function* (_owner, _query, call) {
