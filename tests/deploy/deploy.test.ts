@@ -302,12 +302,13 @@ describe('npm run deploy', () => {
   const arrangeForm = (): void => {
     arrange({ outputs: FORM_OUTPUTS });
     for (const folder of ['versions/9/', ''])
-      for (const name of ['index.html', 'inquiry-form.js'])
-        aws.putObject(`/form-bucket/${folder}${name}`, 'nine');
+      for (const [name, body] of [
+        ['index.html', 'nine'],
+        ['inquiry-form.js', 'nine'],
+      ])
+        aws.state.objects.set(`/form-bucket/${folder}${name}`, { body: body ?? '', type: '', cache: '' });
   };
-  const readForm = () =>
-    ['index.html', 'inquiry-form.js'].map((name) => aws.readObject(`/form-bucket/${name}`));
-  const readSwitches = () => aws.state.changes.filter((change) => change.startsWith('switch'));
+  const readPage = () => aws.state.objects.get('/form-bucket/index.html')?.body;
 
   it.each([
     [
@@ -332,7 +333,15 @@ describe('npm run deploy', () => {
     fail();
     const { code, output } = await deploy('develop --yes');
     expect(output).toContain(`\n${message}\n\nVersion 9 is live again, with its form. ${AGAIN}\n`);
-    expect([code, ...readForm(), ...readSwitches()]).toEqual([1, 'nine', 'nine', 'switch 10', 'switch 9']);
+    expect([code, readPage(), aws.state.objects.get('/form-bucket/inquiry-form.js')?.body]).toEqual([
+      1,
+      'nine',
+      'nine',
+    ]);
+    expect(aws.state.changes.filter((change) => change.startsWith('switch'))).toEqual([
+      'switch 10',
+      'switch 9',
+    ]);
     expect(output).not.toContain('Deployed');
   });
 
@@ -356,7 +365,10 @@ describe('npm run deploy', () => {
     interfere();
     const { code, output } = await deploy('develop --yes');
     expect([code, output]).toEqual([1, expect.stringContaining(`\n${message}\n\nThe plan is applied.`)]);
-    expect([readForm(), readSwitches()]).toEqual([['nine', 'nine'], []]);
+    expect([readPage(), aws.state.changes.filter((change) => change.startsWith('switch'))]).toEqual([
+      'nine',
+      [],
+    ]);
   });
 
   it('tests the alias and signs in to the pool, deletes old versions, and lists the DNS records to be entered', async () => {
@@ -369,7 +381,7 @@ describe('npm run deploy', () => {
       next: 'set dns = "certificate" in site_domain',
     };
     arrange({ outputs: { ...FORM_OUTPUTS, dns_records: [record] } });
-    aws.putObject('/form-bucket/versions/1/index.html', 'one');
+    aws.state.objects.set('/form-bucket/versions/1/index.html', { body: 'one', type: '', cache: '' });
     aws.state.versions = Array.from({ length: 12 }, (_, index) => String(index + 1));
     const { code, output } = await deploy('develop --yes');
     const deleted = ['delete 2', 'delete 1', 'delete /form-bucket/versions/1/index.html'];

@@ -1,8 +1,10 @@
-/** `npm run deploy`: the upload of the form, and which one is served. */
+/** `npm run deploy`: the upload of the form, and which one is served, also when two deployments run at the same time. */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { serveForm, uploadForm } from '../../deploy/site.ts';
+import { listVersions, readLive, switchAlias } from '../../deploy/versions.ts';
+import type { Live } from '../../deploy/versions.ts';
 import { FORM_OUTPUTS, setUpProject } from '../helpers/programs.ts';
 import { paths } from '../helpers/project.ts';
 
@@ -82,15 +84,16 @@ describe('npm run deploy of a stage with a form', () => {
 
   it("writes config.json from the outputs, and the page's addresses into its policy", async () => {
     await upload();
-    expect(JSON.parse(aws.readObject('/form-bucket/config.json') ?? '')).toEqual(FORM_OUTPUTS.form_config);
-    expect(aws.readObject('/form-bucket/index.html')).toBe(
+    const read = (key: string) => aws.state.objects.get(`/form-bucket/${key}`)?.body ?? '';
+    expect(JSON.parse(read('config.json'))).toEqual(FORM_OUTPUTS.form_config);
+    expect(read('index.html')).toBe(
       `<meta content="default-src 'none'; connect-src 'self' https://issuer.example.com https://api.example.com; base-uri 'none'" />`,
     );
   });
 
   it('leaves the policy of the page as it is if not all addresses are known', async () => {
     await upload({ origins: [] });
-    expect(aws.readObject('/form-bucket/index.html')).toContain(
+    expect(aws.state.objects.get('/form-bucket/index.html')?.body).toContain(
       "connect-src 'self' https: http://localhost:*;",
     );
   });
@@ -127,7 +130,7 @@ describe('npm run deploy of a stage with a form', () => {
       return undefined;
     };
     await serveForm(site, NAME);
-    expect(aws.readObject('/form-bucket/index.html')).toMatch(/9$/);
+    expect(aws.state.objects.get('/form-bucket/index.html')?.body).toMatch(/9$/);
   });
 
   it.each<[string, Settings, string?]>([
@@ -167,4 +170,71 @@ describe('npm run deploy of a stage with a form', () => {
     );
     expect(takeWrites().join()).not.toContain('index.html');
   });
+});
+
+/**
+ * What `release` of deploy/deploy.ts does on AWS, step by step, after a plan. Terraform refuses a plan if the state has changed since.
+ */
+function createDeployment(commit: string) {
+  let [live, version]: [Live | undefined, string] = [undefined, ''];
+  let serial = 0;
+  return [
+    async () => {
+      serial = aws.state.versions.length;
+      live = await readLive(NAME);
+    },
+    async () => {
+      if (aws.state.versions.length !== serial) throw new Error('Saved plan is stale');
+      aws.state.versions.push(String(11 + serial));
+      aws.state.commits[11 + serial] = commit;
+    },
+    async () => {
+      // The output of Terraform.
+      version = aws.state.versions.at(-1) ?? '';
+      const [newest] = await listVersions(NAME);
+      if (newest?.commit !== commit) throw new Error('Somebody else has published');
+      write('index.html', `${PAGE}${commit}`);
+      write('inquiry-form.js', commit);
+      await uploadFor(version);
+    },
+    async () => switchAlias(NAME, version, live?.revisionId),
+    async () => void (await serveForm(site, NAME)),
+  ];
+}
+
+/** Every order of two sequences of this length, each kept in its own order: whose step is next. */
+const orders = (first: number, second: number): string[] =>
+  first + second === 0
+    ? ['']
+    : [
+        ...(first > 0 ? orders(first - 1, second).map((rest) => `a${rest}`) : []),
+        ...(second > 0 ? orders(first, second - 1).map((rest) => `b${rest}`) : []),
+      ];
+
+it('two deployments in every order of their steps leave the stage as one of them, whole', async () => {
+  // Those that begin with the other one are the same with the names exchanged.
+  const all = orders(4, 5).map((rest) => `a${rest}`);
+  expect(all).toHaveLength(126);
+  for (const file of ['favicon.svg', 'assets/index-1.js', 'assets/index-1.css'])
+    rmSync(join(paths.WEB, 'dist', file));
+  const results = new Map<string, number>();
+  for (const order of all) {
+    aws.reset();
+    const deployments = { a: createDeployment('a'), b: createDeployment('b') };
+    const ended = new Set<string>();
+    for (const name of order as Iterable<'a' | 'b'>) {
+      if (ended.has(name)) continue;
+      await deployments[name]
+        .shift()?.()
+        .catch(() => ended.add(name));
+    }
+    const { version } = await readLive(NAME);
+    const served = ['index.html', 'inquiry-form.js'].map((file) =>
+      aws.state.objects.get(`/form-bucket/${file}`)?.body.at(-1),
+    );
+    const result = [aws.state.commits[Number(version)], ...served, `${ended.size} refused`].join(' ');
+    results.set(result, (results.get(result) ?? 0) + 1);
+  }
+  // Neither is refused only if b begins after a has made its version live.
+  expect([...results.keys()].toSorted()).toEqual(['a a a 1 refused', 'b b b 0 refused', 'b b b 1 refused']);
 });

@@ -194,8 +194,6 @@ export async function startAws() {
   return {
     state,
     env,
-    putObject: (path: string, body: string) => state.objects.set(path, { body, type: '', cache: '' }),
-    readObject: (path: string) => state.objects.get(path)?.body,
     reset: () => void Object.assign(state, initially()),
     async close(): Promise<void> {
       vi.unstubAllEnvs();
