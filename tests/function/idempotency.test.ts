@@ -1,19 +1,24 @@
-/** What cancels the transaction of a request with an Idempotency-Key, on DynamoDB Local: dynalite has none. docs/adr/0090 */
+/** What requests with an Idempotency-Key store and answer, on DynamoDB Local: dynalite has no transactions. docs/adr/0090 */
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { createInbox } from '../../inbox/store.ts';
+import type { CreateInquiryResponse, InquiryListResponse } from '../../src/contract.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
-import { EMAIL, makeKeyedPost } from '../helpers/events.ts';
+import { EMAIL, makeEvent, makeKeyedPost } from '../helpers/events.ts';
 import { always, cancelTransaction, first, never, startFaultProxy } from '../helpers/fault-proxy.ts';
 import type { FaultProxy } from '../helpers/fault-proxy.ts';
 import { createOwnTable, readPartition } from '../helpers/own-table.ts';
 import type { OwnTable } from '../helpers/own-table.ts';
 import { startSandbox } from '../helpers/sandbox.ts';
-import type { Sandbox } from '../helpers/sandbox.ts';
+import type { Answer, Sandbox } from '../helpers/sandbox.ts';
 
+const CONTENT = { subject: 'secret subject', body: 'secret body' };
 const HEADERS = {
   'Content-Type': 'application/json',
   'Access-Control-Allow-Origin': 'https://www.example.com',
 };
+const REPLAYED = { ...HEADERS, 'Idempotency-Replayed': 'true' };
+const idOf = ({ json }: Answer): string => (json as CreateInquiryResponse).inquiry.id;
 
 describeOnDynamoDbLocal('Idempotency-Key', (engine) => {
   let table: OwnTable;
@@ -33,6 +38,43 @@ describeOnDynamoDbLocal('Idempotency-Key', (engine) => {
     table.close();
   });
 
+  /** An owner with a partition of its own. */
+  const makeOwner = () => {
+    const claims = { sub: randomUUID(), email: EMAIL };
+    return {
+      claims,
+      post: (content: object = CONTENT, key = 'k', target = sandbox) =>
+        target.invoke(makeKeyedPost(key, content, claims)),
+      list: async () => (await sandbox.invoke(makeEvent({ claims }))).json as InquiryListResponse,
+      rows: () => readPartition(table, claims),
+    };
+  };
+  it.each<[string, { subject: string; body: string }]>([
+    ['hostile', { subject: '\0\u2028"\\\u202E', body: '👩‍👩‍👧‍👦\ud800e\u0301' }],
+    ['large', { subject: '€'.repeat(60_000), body: 'x'.repeat(200_000) }],
+  ])('answers the same request again byte for byte, after a restart, too: %s', async (_, content) => {
+    const { post, list } = makeOwner();
+    const created = await post(content);
+    expect(created).toMatchObject({ status: 201, headers: HEADERS });
+    await using restarted = Object.assign(await startSandbox(table.environment()), {
+      [Symbol.asyncDispose]: () => restarted.close(),
+    });
+    for (const target of [sandbox, sandbox, restarted]) {
+      const { status, headers, text } = await post(content, 'k', target);
+      expect({ status, headers, text }).toEqual({ status: 201, headers: REPLAYED, text: created.text });
+    }
+    expect((await list()).count).toBe(1);
+  });
+
+  it('answers with the six fields alone after the inquiry was answered', async () => {
+    const { post } = makeOwner();
+    const created = await post();
+    const inbox = createInbox(table.client, table.name);
+    const reply = { reply: 'secret reply', respondent: 'secret respondent' };
+    expect((await inbox.answer(idOf(created), reply)).status).toBe('answered');
+    expect(await post()).toMatchObject({ status: 201, headers: REPLAYED, text: created.text });
+  });
+
   it.each([
     ['throttling', ['ThrottlingError', 'None'], 3],
     ['provisioned throughput', ['None', 'ProvisionedThroughputExceeded'], 3],
@@ -41,9 +83,7 @@ describeOnDynamoDbLocal('Idempotency-Key', (engine) => {
   ])(
     'answers 500 to a transaction cancelled because of %s, after as many attempts as can help',
     async (_, codes, attempts) => {
-      const claims = { sub: randomUUID(), email: EMAIL };
-      const post = () => sandbox.invoke(makeKeyedPost('k', { subject: 's', body: 'b' }, claims));
-      const rows = () => readPartition(table, claims);
+      const { post, rows } = makeOwner();
       proxy.plan = always(cancelTransaction(...codes));
       expect(await post()).toMatchObject({ status: 500, headers: HEADERS });
       expect(proxy.attempts).toBe(attempts);
