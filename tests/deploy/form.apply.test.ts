@@ -1,11 +1,19 @@
 /**
- * `npm run deploy` with a real Terraform and few settings, and `npm run rollback`, where AWS_ENDPOINT_URL names an emulator of
- * AWS (tests/infra/stages.apply.test.ts). The form in a browser: tests/form, in the local stack.
+ * `npm run deploy` with a real Terraform and few settings, where AWS_ENDPOINT_URL names an emulator of AWS
+ * (tests/infra/stages.apply.test.ts), the uploaded form in Chromium, as far as a sign-in, and `npm run rollback`. The objects
+ * in the bucket stand for CloudFront; the test itself answers for the user pool's pages and the API.
  */
+import { createHash } from 'node:crypto';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  CloudFrontClient,
+  GetDistributionCommand,
+  GetResponseHeadersPolicyCommand,
+} from '@aws-sdk/client-cloudfront';
+import {
   CognitoIdentityProviderClient,
+  DescribeUserPoolClientCommand,
   DescribeUserPoolCommand,
 } from '@aws-sdk/client-cognito-identity-provider';
 import { GetAliasCommand, GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
@@ -16,19 +24,32 @@ import {
   ListObjectsV2Command,
   PutObjectCommand,
 } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { parseOutputs } from '../../deploy/outputs.ts';
+import type { Page, Request, Route } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFailed, onTestFinished } from 'vitest';
 import { ROOT } from '../../lib/paths.ts';
 import type { Stage } from '../../lib/stages.ts';
+import { createKey } from '../../lib/issuer-keys.ts';
+import { signToken } from '../../lib/issuer-tokens.ts';
 import { parseConfig } from '../../web/src/config.ts';
+import { launchBrowser, on, whyNoBrowser } from '../helpers/chromium.ts';
 import { createStages, STAGE_LEFT_OUT } from '../helpers/emulator-stages.ts';
 import { PROXY_GAPS, startEmulatorProxy } from '../helpers/emulator.ts';
+
+/** What the emulator does not serve, and what stands in its place. */
+const LEFT_OUT = [
+  ...STAGE_LEFT_OUT,
+  'moto serves no distribution: the test answers with the objects of the bucket and the headers of the policy',
+  'moto has no sign-in pages: the test answers for the issuer and the token endpoint, with a token of its own key',
+  'moto runs no API: the test answers with an empty list',
+];
 
 const endpoint = process.env['AWS_ENDPOINT_URL'] ?? '';
 if (endpoint === '') {
   process.stdout.write('\nSKIPPED: the deployed form, because AWS_ENDPOINT_URL names no emulator of AWS.\n');
 }
 
+const CODE = 'code-1';
+const EMAIL = 'ana@example.com';
 const DIST = join(ROOT, 'web/dist');
 /** Settings of the form of one stage. */
 const FORM = {
@@ -45,30 +66,150 @@ interface FormOutputs {
 
 type Stages = Awaited<ReturnType<typeof createStages>>;
 
-/** The form of a stage that has one, as the emulator has it. */
-async function openForm({ bucket, client, s3 }: Stages, stage: Stage) {
-  const read = async (Bucket: string, Key: string) => {
-    const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key }));
-    return Buffer.from((await Body?.transformToByteArray()) ?? []);
+/** The outputs in the stage's state. */
+async function readOutputs({ s3, bucket }: Stages, stage: Stage): Promise<FormOutputs> {
+  const Key = `env:/${stage}/inquiries/terraform.tfstate`;
+  const { Body } = await s3.send(new GetObjectCommand({ Bucket: bucket, Key }));
+  const { outputs } = JSON.parse((await Body?.transformToString()) ?? '') as {
+    outputs: Record<string, { value: unknown }>;
   };
-  const state = await read(bucket, `env:/${stage}/inquiries/terraform.tfstate`);
-  const { outputs } = JSON.parse(state.toString()) as { outputs: Record<string, { value: unknown }> };
-  const { site, form_config: config } = parseOutputs(outputs) as unknown as FormOutputs;
+  return Object.fromEntries(
+    Object.entries(outputs).map(([name, { value }]) => [name, value]),
+  ) as unknown as FormOutputs;
+}
+
+/** The form of a stage that has one, as the emulator has it. */
+async function openForm(stages: Stages, stage: Stage) {
+  const { site, form_config: config } = await readOutputs(stages, stage);
   const pool = config.issuer.split('/').at(-1);
-  const cognito = new CognitoIdentityProviderClient(client);
-  const { UserPool } = await cognito.send(new DescribeUserPoolCommand({ UserPoolId: pool }));
+  const cognito = new CognitoIdentityProviderClient(stages.client);
+  const [{ UserPool }, { UserPoolClient }] = await Promise.all([
+    cognito.send(new DescribeUserPoolCommand({ UserPoolId: pool })),
+    cognito.send(new DescribeUserPoolClientCommand({ UserPoolId: pool, ClientId: config.clientId })),
+  ]);
   cognito.destroy();
-  const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: site.bucket }));
+  const read = async (key: string) => {
+    const object = await stages.s3.send(new GetObjectCommand({ Bucket: site.bucket, Key: key }));
+    const body = Buffer.from((await object.Body?.transformToByteArray()) ?? []);
+    return { body, type: object.ContentType ?? '', cache: object.CacheControl ?? '' };
+  };
+  const { Contents = [] } = await stages.s3.send(new ListObjectsV2Command({ Bucket: site.bucket }));
   const keys = Contents.map(({ Key = '' }) => Key);
   return {
     site,
     config,
+    client: UserPoolClient,
     isProtected: UserPool?.DeletionProtection === 'ACTIVE',
-    signInOrigin: `https://${UserPool?.Domain}.auth.${client.region}.amazoncognito.com`,
-    objects: new Map(
-      await Promise.all(keys.map(async (key) => [key, await read(site.bucket, key)] as const)),
-    ),
+    signInOrigin: `https://${UserPool?.Domain}.auth.${stages.client.region}.amazoncognito.com`,
+    objects: new Map(await Promise.all(keys.map(async (key) => [key, await read(key)] as const))),
   };
+}
+type Form = Awaited<ReturnType<typeof openForm>>;
+
+/** The page's own policy. */
+function readPolicy({ objects }: Form): string {
+  const page = objects.get('index.html')?.body.toString() ?? '';
+  return /http-equiv="Content-Security-Policy"\s+content="([^"]*)"/.exec(page)?.[1] ?? '';
+}
+
+/** What the form's distribution serves at `/`, and the headers that it adds. */
+async function readDistribution({ site }: Form, { client }: Stages) {
+  const cloudFront = new CloudFrontClient(client);
+  const { Distribution } = await cloudFront.send(new GetDistributionCommand({ Id: site.distribution_id }));
+  const Id = Distribution?.DistributionConfig?.DefaultCacheBehavior?.ResponseHeadersPolicyId;
+  const { ResponseHeadersPolicy } = await cloudFront.send(new GetResponseHeadersPolicyCommand({ Id }));
+  cloudFront.destroy();
+  const security = ResponseHeadersPolicy?.ResponseHeadersPolicyConfig?.SecurityHeadersConfig;
+  const seconds = security?.StrictTransportSecurity?.AccessControlMaxAgeSec;
+  const headers: Record<string, string> = {
+    'content-security-policy': security?.ContentSecurityPolicy?.ContentSecurityPolicy ?? '',
+    'referrer-policy': security?.ReferrerPolicy?.ReferrerPolicy ?? '',
+    ...(seconds !== undefined && { 'strict-transport-security': `max-age=${seconds}` }),
+    ...(security?.ContentTypeOptions !== undefined && { 'x-content-type-options': 'nosniff' }),
+  };
+  const origins = ResponseHeadersPolicy?.ResponseHeadersPolicyConfig?.CorsConfig?.AccessControlAllowOrigins;
+  // CloudFront sends it to requests with an Origin.
+  headers['access-control-allow-origin'] = origins?.Items?.join() ?? '';
+  return { headers, root: Distribution?.DistributionConfig?.DefaultRootObject ?? '' };
+}
+
+type Answer = Parameters<Route['fulfill']>[0];
+
+/** Answers the requests of a page in place of CloudFront, the user pool and the API. */
+async function play(page: Page, form: Form, stages: Stages) {
+  const { site, config, objects, signInOrigin } = form;
+  const [{ headers, root }, key] = await Promise.all([readDistribution(form, stages), createKey()]);
+  const seen = {
+    /** Requests that the form should not make, and what the browser says of the page. */
+    complaints: [] as string[],
+    /** The parameters of the sign-in page. */
+    authorization: new URLSearchParams(),
+    /** The parameters that the token endpoint got. */
+    tokens: new URLSearchParams(),
+    /** The Authorization headers that the API got, and the token that it should get. */
+    bearers: [] as (string | undefined)[],
+    idToken: '',
+  };
+  const anyOrigin = { 'access-control-allow-origin': '*' };
+
+  const answers: Record<string, (request: Request, url: URL) => Answer | Promise<Answer>> = {
+    [`GET ${config.issuer}/.well-known/openid-configuration`]: () => ({
+      headers: anyOrigin,
+      json: {
+        authorization_endpoint: `${signInOrigin}/oauth2/authorize`,
+        end_session_endpoint: `${signInOrigin}/logout`,
+        id_token_signing_alg_values_supported: ['RS256'],
+        issuer: config.issuer,
+        jwks_uri: `${config.issuer}/.well-known/jwks.json`,
+        response_types_supported: ['code', 'token'],
+        subject_types_supported: ['public'],
+        token_endpoint: `${signInOrigin}/oauth2/token`,
+      },
+    }),
+    [`GET ${signInOrigin}/oauth2/authorize`]: (_request, { searchParams }) => {
+      seen.authorization = searchParams;
+      return { contentType: 'text/html', body: '<!doctype html><title>Sign in</title>' };
+    },
+    [`POST ${signInOrigin}/oauth2/token`]: async (request) => {
+      seen.tokens = new URLSearchParams(request.postData() ?? '');
+      const claims = { aud: config.clientId, nonce: seen.authorization.get('nonce') };
+      seen.idToken = await signToken(key, config.issuer, { email: EMAIL, claims });
+      const json = {
+        id_token: seen.idToken,
+        access_token: 'a',
+        refresh_token: 'r',
+        token_type: 'Bearer',
+        expires_in: 3600,
+      };
+      return { headers: anyOrigin, json };
+    },
+    [`GET ${config.apiUrl}/inquiries`]: (request) => {
+      seen.bearers.push(request.headers()['authorization']);
+      return {
+        headers: { 'access-control-allow-origin': new URL(site.url).origin },
+        json: { inquiries: [] },
+      };
+    },
+  };
+  await page.route('**/*', async (route, request) => {
+    const url = new URL(request.url());
+    const answer = answers[`${request.method()} ${url.origin}${url.pathname}`];
+    if (answer !== undefined) return route.fulfill(await answer(request, url));
+    const object = objects.get(url.pathname.slice(1) || root);
+    if (request.method() === 'GET' && `${url.origin}/` === site.url) {
+      // Without the permission to list, S3 does not say whether an object is missing.
+      if (object === undefined) return route.fulfill({ status: 403 });
+      const { body, type, cache } = object;
+      return route.fulfill({ headers: { ...headers, 'content-type': type, 'cache-control': cache }, body });
+    }
+    seen.complaints.push(`unexpected: ${request.method()} ${request.url()}`);
+    return route.abort();
+  });
+  page.on('pageerror', (error) => void seen.complaints.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') seen.complaints.push(message.text());
+  });
+  return { seen, headers };
 }
 
 describe.skipIf(endpoint === '')(
@@ -86,7 +227,7 @@ describe.skipIf(endpoint === '')(
         release: {},
       });
       process.stdout.write(`\nADDED to the emulator:\n  ${PROXY_GAPS.join('\n  ')}\n`);
-      process.stdout.write(`\nLEFT OUT:\n  ${STAGE_LEFT_OUT.join('\n  ')}\n`);
+      process.stdout.write(`\nLEFT OUT:\n  ${LEFT_OUT.join('\n  ')}\n`);
     });
     afterAll(async () => {
       stages.remove();
@@ -106,10 +247,11 @@ describe.skipIf(endpoint === '')(
       async (stage) => {
         const { code, output } = await deploy(stage);
         expect([code, output]).toEqual([0, expect.stringContaining('\nDeployed: https://')]);
-        const { site, config, objects, isProtected, signInOrigin } = await openForm(stages, stage);
+        const form = await openForm(stages, stage);
+        const { site, config, objects, signInOrigin } = form;
         const { issuer: _issuer, clientId: _clientId, apiUrl: _apiUrl, ...settings } = config;
         expect(settings).toEqual(stage === 'main' ? FORM : {});
-        expect(isProtected).toBe(stage !== 'develop');
+        expect(form.isProtected).toBe(stage !== 'develop');
         expect(site.url).toMatch(/^https:\/\/[a-z0-9]+\.cloudfront\.net\/$/);
         expect(output).toContain(`\nDeployed: ${site.url}\nAPI ${config.apiUrl}/inquiries\n`);
 
@@ -118,13 +260,16 @@ describe.skipIf(endpoint === '')(
         expect(served.toSorted()).toEqual([...files, 'config.json'].toSorted());
         const assets = files.filter((key) => key !== 'index.html');
         for (const key of assets)
-          expect([key, objects.get(key)]).toEqual([key, readFileSync(join(DIST, key))]);
-        const stored: unknown = JSON.parse(objects.get('config.json')?.toString() ?? 'null');
+          expect([key, objects.get(key)?.body]).toEqual([key, readFileSync(join(DIST, key))]);
+        const stored: unknown = JSON.parse(objects.get('config.json')?.body.toString() ?? 'null');
         expect(stored).toEqual(config);
         expect(parseConfig(stored)).toMatchObject(config);
-        expect(objects.get('index.html')?.toString()).toContain(
-          `connect-src 'self' ${new URL(config.issuer).origin} ${signInOrigin} ${config.apiUrl};`,
-        );
+        expect(/connect-src ([^;]*)/.exec(readPolicy(form))?.[1]?.split(' ')).toEqual([
+          "'self'",
+          new URL(config.issuer).origin,
+          signInOrigin,
+          config.apiUrl,
+        ]);
 
         const lambda = new LambdaClient(stages.client);
         const FunctionName = `form-${run}-${stage}`;
@@ -139,6 +284,81 @@ describe.skipIf(endpoint === '')(
       },
     );
 
+    it.skipIf(whyNoBrowser !== undefined)(
+      'the uploaded form loads in a page of another origin, signs in at the user pool, shows the inquiries, and connects to nothing else (skipped without Chromium)',
+      async () => {
+        expect(await deploy('develop')).toMatchObject({ code: 0 });
+        const form = await openForm(stages, 'develop');
+        const { site, config, client, signInOrigin } = form;
+        const browser = await launchBrowser();
+        onTestFinished(() => browser.close());
+        const page = await browser.newPage();
+        const { seen, headers } = await play(page, form, stages);
+        onTestFailed(() => void process.stdout.write(`${seen.complaints.join('\n')}\n`));
+
+        // A page of another origin loads the form's element, with the texts of a language.
+        const element = `<inquiry-form api-url="${config.apiUrl}" language="en"></inquiry-form>`;
+        const body = `<!doctype html><script type="module" src="${site.url}inquiry-form.js"></script>${element}`;
+        const other = 'https://shop.example.com/';
+        await page.route(other, (route) => route.fulfill({ contentType: 'text/html', body }));
+        await page.goto(other);
+        await page.getByText('Please sign in').first().waitFor();
+
+        await page.goto(site.url);
+        await on(page).button('Sign in').click();
+        await page.waitForURL(`${signInOrigin}/oauth2/authorize?**`);
+        expect(Object.fromEntries(seen.authorization)).toEqual({
+          response_type: 'code',
+          client_id: client?.ClientId,
+          redirect_uri: site.url,
+          scope: 'openid email',
+          code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+          code_challenge_method: 'S256',
+          state: expect.stringMatching(/./),
+          nonce: expect.stringMatching(/./),
+        });
+        expect(client).toMatchObject({
+          CallbackURLs: [site.url],
+          AllowedOAuthFlows: ['code'],
+          AllowedOAuthScopes: expect.arrayContaining(['openid', 'email']),
+        });
+
+        await page.goto(
+          `${site.url}?${new URLSearchParams({ code: CODE, state: seen.authorization.get('state') ?? '' }).toString()}`,
+        );
+        await page.getByRole('heading', { name: 'Your inquiries' }).waitFor();
+        await page.getByText(EMAIL, { exact: true }).waitFor();
+        await on(page).subject.waitFor();
+        expect(Object.fromEntries(seen.tokens)).toMatchObject({
+          grant_type: 'authorization_code',
+          client_id: client?.ClientId,
+          code: CODE,
+          redirect_uri: site.url,
+        });
+        const verifier = seen.tokens.get('code_verifier') ?? '';
+        expect(createHash('sha256').update(verifier).digest('base64url')).toBe(
+          seen.authorization.get('code_challenge'),
+        );
+        await page.getByText('0 inquiries', { exact: true }).waitFor();
+        expect(seen.bearers).toEqual([`Bearer ${seen.idToken}`]);
+        expect(page.url()).toBe(site.url);
+        expect(seen.complaints).toEqual([]);
+
+        // Each of the two policies blocks it: that of the page, and that of CloudFront.
+        const connections = [readPolicy(form), headers['content-security-policy'] ?? ''].map(
+          (policy) => /connect-src [^;]*/.exec(policy)?.[0],
+        );
+        expect(await page.evaluate(`fetch('https://elsewhere.example.com/').catch(({ name }) => name)`)).toBe(
+          'TypeError',
+        );
+        await expect.poll(() => seen.complaints.length, { timeout: 15_000 }).toBeGreaterThanOrEqual(2);
+        for (const connection of connections) {
+          expect(seen.complaints).toContainEqual(expect.stringContaining(`"${connection}"`));
+        }
+        expect(seen.complaints.filter((complaint) => complaint.startsWith('unexpected'))).toEqual([]);
+      },
+    );
+
     it('npm run rollback switches to the version before, and the next deployment to the newest one', async () => {
       expect(await deploy('release')).toMatchObject({ code: 0 });
       const FunctionName = `form-${run}-release`;
@@ -147,7 +367,8 @@ describe.skipIf(endpoint === '')(
       const readLive = async () =>
         Number((await lambda.send(new GetAliasCommand({ FunctionName, Name: 'live' }))).FunctionVersion);
       const rollBack = () => stages.rollback('release', '--yes');
-      const readForm = async () => (await openForm(stages, 'release')).objects.get('config.json')?.toString();
+      const readForm = async () =>
+        (await openForm(stages, 'release')).objects.get('config.json')?.body.toString();
       const first = await readLive();
       const form = await readForm();
       expect(await rollBack()).toMatchObject({ code: 2 });

@@ -1,13 +1,13 @@
 /**
  * `npm run deploy` with a real Terraform, its state and lock in a bucket, interrupted and killed, where AWS_ENDPOINT_URL
  * names an emulator of AWS (tests/infra/stages.apply.test.ts). A moment is a request to the emulator, so that it does not depend
- * on the speed of the machine. Interruptions before and after the apply: tests/deploy/deploy.test.ts and form.test.ts.
+ * on the speed of the machine.
  */
 import { existsSync, globSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
-import { expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { TestContext } from 'vitest';
 import { createStages, STAGE_LEFT_OUT } from '../helpers/emulator-stages.ts';
 import { PROXY_GAPS, startEmulatorProxy } from '../helpers/emulator.ts';
@@ -27,20 +27,13 @@ interface Interruption {
   readonly request: RegExp;
   readonly when: Moment;
   readonly signal: Signal;
-  readonly times: number;
+  readonly times?: number;
   /** Also to the other processes of its group, as Ctrl-C at a terminal. */
-  readonly group: boolean;
+  readonly group?: boolean;
 }
 
-/** Settings of a stage with fewer resources: its own issuer and page. */
-const OWN = {
-  issuer: 'https://issuer.example.com',
-  audience: ['client'],
-  cors_origin: 'https://www.example.com',
-};
-
 /** A new stage with its own bucket for the state, and its own way to the emulator. */
-async function createStage({ onTestFinished }: Pick<TestContext, 'onTestFinished'>) {
+async function createStage({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, settings = {}) {
   let next: Interruption | undefined;
   let interrupt: ((found: Interruption) => Promise<void>) | undefined;
   const emulator = await startEmulatorProxy(endpoint, async (request, when) => {
@@ -50,7 +43,7 @@ async function createStage({ onTestFinished }: Pick<TestContext, 'onTestFinished
     await interrupt?.(found);
   });
   const name = `stop-${crypto.randomUUID().slice(0, 8)}`;
-  const { folder, bucket, s3, start, remove } = await createStages(name, emulator.url, { develop: OWN });
+  const { folder, bucket, s3, start, remove } = await createStages(name, emulator.url, { develop: settings });
   onTestFinished(async () => {
     remove();
     await emulator.stop();
@@ -68,7 +61,7 @@ async function createStage({ onTestFinished }: Pick<TestContext, 'onTestFinished
   async function deploy(interruption?: Interruption) {
     const { child, ended } = start('develop', '--yes');
     next = interruption;
-    interrupt = async ({ signal, times, group }) => {
+    interrupt = async ({ signal, times = 1, group = false }) => {
       for (let time = 0; time < times && child.exitCode === null && child.signalCode === null; time += 1) {
         process.kill(group ? -Number(child.pid) : Number(child.pid), signal);
         await sleep(300);
@@ -91,7 +84,15 @@ async function createStage({ onTestFinished }: Pick<TestContext, 'onTestFinished
   return { deploy, listLeftovers };
 }
 
+const NOTHING = 'Interrupted. Nothing was changed.';
 const SAVED = 'Interrupted. Terraform has saved what it changed. No version is tested yet.';
+
+/** Settings of a stage with fewer resources: its own issuer and page. */
+const OWN = {
+  issuer: 'https://issuer.example.com',
+  audience: ['client'],
+  cors_origin: 'https://www.example.com',
+};
 
 /** Moments of a first apply; each row is a new stage. */
 const APPLY: readonly (readonly [request: RegExp, when: Moment, times?: number, group?: boolean])[] = [
@@ -102,24 +103,69 @@ const APPLY: readonly (readonly [request: RegExp, when: Moment, times?: number, 
   [/^POST \/2015-03-31\/functions /, 'in flight'],
 ];
 
-it.skipIf(endpoint === '').concurrent.for(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'] as const)(
-  '%s in a first apply: Terraform ends by itself, everything is in the state, and the same command succeeds (skipped without AWS_ENDPOINT_URL)',
-  { timeout: 1_800_000 },
-  async (signal, context) => {
-    for (const [request, when, times = 1, group = false] of APPLY) {
-      const moment = `${signal} × ${times} ${when} ${request.source}${group ? ', to the group' : ''}`;
-      const { deploy, listLeftovers } = await createStage(context);
-      const { isReached, code, output } = await deploy({ request, when, signal, times, group });
-      expect([moment, isReached, code]).toEqual([moment, true, EXIT_CODES[signal]]);
-      const waiting = `\n${signal}: waiting for terraform apply to end …\n`;
-      const said = signal === 'SIGKILL' ? [] : [waiting, 'Apply complete!', SAVED];
-      expect([moment, said.filter((part) => !output.includes(part))]).toEqual([moment, []]);
-      expect([moment, await listLeftovers()]).toEqual([moment, []]);
-      const again = await deploy();
-      // Nothing exists that the state lacks.
-      const deployed = expect.stringMatching(/\n {2}plan {6}0 to create, [^]*eployed: /);
-      expect([moment, again.code, again.output]).toEqual([moment, 0, deployed]);
-      process.stdout.write(`passed: ${moment}\n`);
-    }
-  },
-);
+describe
+  .skipIf(endpoint === '')
+  .concurrent(
+    'npm run deploy, interrupted (skipped without AWS_ENDPOINT_URL)',
+    { timeout: 1_800_000 },
+    () => {
+      it('around the apply: leaves nothing behind, and the next deployment succeeds', async (context) => {
+        const { deploy, listLeftovers } = await createStage(context);
+        const moments: [string, RegExp, Signal, string][] = [
+          ['the workspace is created', /^PUT \/stop-\w+-state\/env[^?]*\.tfstate(\?|$)/, 'SIGINT', NOTHING],
+          ['init reads the bucket', /^GET \/stop-\w+-state\/?\?/, 'SIGINT', NOTHING],
+          ['the plan takes the lock', /^PUT \/stop-\w+-state\/env.*\.tflock/, 'SIGINT', NOTHING],
+          ['the plan takes the lock', /^PUT \/stop-\w+-state\/env.*\.tflock/, 'SIGKILL', ''],
+          [
+            'the upload reads the bucket',
+            /^HEAD .*-site-.*\/assets\//,
+            'SIGINT',
+            'Interrupted. The plan is applied.',
+          ],
+          ['the stage is tested', /^GET \/smoke-test/, 'SIGINT', 'Interrupted. The plan is applied.'],
+        ];
+        for (const [title, request, signal, message] of moments) {
+          const interrupted = await deploy({ request, when: 'after', signal });
+          expect([title, interrupted.isReached, interrupted.code]).toEqual([title, true, EXIT_CODES[signal]]);
+          expect(interrupted.output).toContain(message);
+          expect([title, await listLeftovers()]).toEqual([title, []]);
+        }
+        const next = await deploy();
+        expect([next.code, next.output]).toEqual([0, expect.stringContaining('eployed: ')]);
+      });
+
+      it.for(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'] as const)(
+        '%s in a first apply: Terraform ends by itself, everything is in the state, and the same command succeeds',
+        async (signal, context) => {
+          for (const [request, when, times = 1, group = false] of APPLY) {
+            const moment = `${signal} × ${times} ${when} ${request.source}${group ? ', to the group' : ''}`;
+            const { deploy, listLeftovers } = await createStage(context, OWN);
+            const interrupted = await deploy({ request, when, signal, times, group });
+            expect([moment, interrupted.isReached, interrupted.code]).toEqual([
+              moment,
+              true,
+              EXIT_CODES[signal],
+            ]);
+            const said =
+              signal === 'SIGKILL'
+                ? []
+                : [`\n${signal}: waiting for terraform apply to end …\n`, 'Apply complete!', SAVED];
+            expect(said.filter((text) => !interrupted.output.includes(text))).toEqual([]);
+            expect([moment, await listLeftovers()]).toEqual([moment, []]);
+            const again = await deploy();
+            // Nothing exists that the state lacks.
+            expect([moment, again.output]).toEqual([
+              moment,
+              expect.stringContaining('  plan      0 to create, '),
+            ]);
+            expect([moment, again.code, again.output]).toEqual([
+              moment,
+              0,
+              expect.stringContaining('eployed: '),
+            ]);
+            process.stdout.write(`passed: ${moment}\n`);
+          }
+        },
+      );
+    },
+  );

@@ -12,7 +12,7 @@ import { ROOT } from '../../lib/paths.ts';
 import { parseToken } from '../../web/src/token.ts';
 import { launchBrowser, whyNoBrowser } from './installed-chromium.ts';
 
-export { whyNoBrowser } from './installed-chromium.ts';
+export { launchBrowser, whyNoBrowser } from './installed-chromium.ts';
 
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
