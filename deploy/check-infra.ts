@@ -60,8 +60,8 @@ function copyModules(): string {
   return copy;
 }
 
-/** Runs the checks and prints their results. @returns How many failed, and how many were skipped. */
-async function checkAll({ stdout, env }: Io): Promise<{ failed: number; skipped: number }> {
+/** Runs the checks and prints their results. @returns How many there were of each. */
+async function checkAll({ stdout, env }: Io) {
   const counts = { passed: 0, failed: 0, skipped: 0 };
   const report = (result: keyof typeof counts, title: string, detail = ''): void => {
     counts[result] += 1;
@@ -80,8 +80,11 @@ async function checkAll({ stdout, env }: Io): Promise<{ failed: number; skipped:
   };
 
   const unavailable = await terraformUnavailableReason(env);
-  if (unavailable === undefined)
-    await check(MODULE, { title: 'format', args: ['fmt', '-check', '-diff', '-recursive'] });
+  if (unavailable !== undefined) {
+    report('skipped', `all checks: ${unavailable}`);
+    return counts;
+  }
+  await check(MODULE, { title: 'format', args: ['fmt', '-check', '-diff', '-recursive'] });
   const copy = copyModules();
   try {
     for (const [folder, tests] of MODULES) {
@@ -90,27 +93,23 @@ async function checkAll({ stdout, env }: Io): Promise<{ failed: number; skipped:
       const validate: Check = { title: `validate ${name}`, args: ['validate', '-no-color'] };
       const cwd = join(copy, name);
       const init = ['init', '-no-color', '-backend=false', ...providerSource(env)];
-      const { code, output } =
-        unavailable === undefined ? await terraform(init, cwd) : { code: 1, output: unavailable };
-      if (unavailable !== undefined || NO_PROVIDER.test(output)) {
-        const reason =
-          unavailable ?? 'Terraform finds no AWS provider; TF_PLUGIN_DIR names a folder with one';
-        for (const { title } of [validate, ...checks]) report('skipped', title, `: ${reason}`);
-      } else if (code !== 0) report('failed', 'init', `\n${output.trim()}`);
+      const { code, output } = await terraform(init, cwd);
+      if (NO_PROVIDER.test(output))
+        report('skipped', `${name}: Terraform finds no AWS provider; TF_PLUGIN_DIR names a folder with one`);
+      else if (code !== 0) report('failed', 'init', `\n${output.trim()}`);
       else if (await check(cwd, validate)) await Promise.all(checks.map((each) => check(cwd, each)));
     }
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }
-  const { passed, failed, skipped } = counts;
-  stdout.write(`check:infra: ${passed} passed, ${failed} failed, ${skipped} skipped\n`);
   return counts;
 }
 
 export const main: Main = async (args, io) => {
   const options = { 'no-skip': { type: 'boolean', default: false } } as const;
   const { 'no-skip': noSkip } = parseOptions(USAGE, options, args);
-  const { failed, skipped } = await checkAll(io);
+  const { passed, failed, skipped } = await checkAll(io);
+  io.stdout.write(`check:infra: ${passed} passed, ${failed} failed, ${skipped} skipped\n`);
   return failed > 0 || (noSkip && skipped > 0) ? 1 : 0;
 };
 

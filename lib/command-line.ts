@@ -96,13 +96,12 @@ export function parseCommandLine<const Options extends NonNullable<ParseArgsConf
  * Asks at the terminal. Ctrl-C, Ctrl-D and an abort are a no.
  *
  * @param expected - The only answer that means yes.
- * @param io - Where to ask; by default the terminal of this process.
  */
 export async function isConfirmed(
   question: string,
   expected: string,
-  interruption?: AbortSignal,
-  io: Pick<Io, 'stdin' | 'stdout'> = process,
+  interruption: AbortSignal | undefined,
+  io: Pick<Io, 'stdin' | 'stdout'>,
 ): Promise<boolean> {
   const terminal = createInterface({ input: io.stdin, output: io.stdout });
   const refused = new Promise<undefined>((resolve) => {

@@ -7,10 +7,10 @@ import {
   HeadObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { run, terraformEnv } from '../../deploy/terraform.ts';
+import { expect, it, onTestFinished } from 'vitest';
+import { run } from '../../deploy/terraform.ts';
 import { STAGES } from '../../lib/stages.ts';
-import { copyProject, startCommand } from '../helpers/emulator-stages.ts';
+import { copyProject, emulatorEnv, startCommand } from '../helpers/emulator-stages.ts';
 import { readImports } from '../helpers/repository.ts';
 
 /** What moto lacks, and what follows for this test. */
@@ -54,14 +54,7 @@ function clone(committed?: string) {
     '',
   );
   writeFileSync(main, module);
-  const env = {
-    ...Object.fromEntries(Object.entries(terraformEnv()).filter(([key]) => !key.startsWith('AWS_'))),
-    HOME: join(folder, 'home'),
-    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-    AWS_REGION: region,
-    AWS_ENDPOINT_URL: endpoint,
-  };
+  const env = { ...emulatorEnv(endpoint), HOME: join(folder, 'home') };
   return {
     infra,
     /** For other runs of Terraform. */
@@ -76,56 +69,52 @@ function clone(committed?: string) {
   };
 }
 
-describe.skipIf(endpoint === '')(
-  'npm run bootstrap (skipped without AWS_ENDPOINT_URL)',
+it.skipIf(endpoint === '')(
+  'npm run bootstrap creates the bucket and the roles, and changes nothing when run again, also in a fresh clone (skipped without AWS_ENDPOINT_URL)',
   { timeout: 600_000 },
-  () => {
-    it('creates the bucket and the roles, and changes nothing when run again, also in a fresh clone', async () => {
-      const first = clone();
-      // The account may have the identity provider from an earlier run.
-      const created = await first.bootstrap(
-        '--github octo/inquiries --github-ids 1/23 --existing-provider --domain release=api.example.com --yes',
-      );
-      expect(created).toContain(`# (imported from "${bucket}")`);
-      expect(created).toContain(
-        `release-plan  arn:aws:iam::${accountId}:role/terraform-bootstrap/${name}-release-plan-${region}`,
-      );
-      expect(JSON.parse(readFileSync(join(first.infra, 'bootstrap.auto.tfvars.json'), 'utf8'))).toMatchObject(
-        {
-          permissions_boundaries: {
-            main: `arn:aws:iam::${accountId}:policy/terraform-bootstrap/${name}-main-boundary-${region}`,
-          },
-        },
-      );
-      const s3 = new S3Client({ endpoint, region, credentials, forcePathStyle: true });
-      onTestFinished(() => s3.destroy());
-      const versioning = await s3.send(new GetBucketVersioningCommand({ Bucket: bucket }));
-      expect(versioning.Status).toBe('Enabled');
-      await s3.send(new HeadObjectCommand({ Bucket: bucket, Key: 'inquiries/bootstrap.tfstate' }));
-
-      for (const { bootstrap } of [first, clone(first.infra)]) {
-        const again = await bootstrap('--yes');
-        expect(again).toContain('No changes.');
-        expect(again).not.toContain('terraform apply …');
-      }
-
-      // Everything exists, and nothing is in the state: the runbook's imports, and the same command.
-      await s3.send(new DeleteObjectCommand({ Bucket: bucket, Key: 'inquiries/bootstrap.tfstate' }));
-      const lines = [...readImports('bootstrap')].filter(
-        ([address]) => !/^aws_(iam_openid|budgets)/.test(address),
-      );
-      expect(lines).toHaveLength(4);
-      for (const stage of STAGES) {
-        for (const line of lines) {
-          const [address, id] = line.map((text) =>
-            text.replace('release', stage).replace('inquiries', name).replace('ACCOUNT', accountId),
-          ) as [string, string];
-          const args = ['import', '-no-color', `-var=bucket=${bucket}`, address, id];
-          const { code, output } = await run('terraform', args, first);
-          expect([address, code === 0 ? '' : output]).toEqual([address, '']);
-        }
-      }
-      expect(await first.bootstrap('--yes')).toContain('\nDone. ');
+  async () => {
+    const first = clone();
+    // The account may have the identity provider from an earlier run.
+    const created = await first.bootstrap(
+      '--github octo/inquiries --github-ids 1/23 --existing-provider --domain release=api.example.com --yes',
+    );
+    expect(created).toContain(`# (imported from "${bucket}")`);
+    expect(created).toContain(
+      `release-plan  arn:aws:iam::${accountId}:role/terraform-bootstrap/${name}-release-plan-${region}`,
+    );
+    expect(JSON.parse(readFileSync(join(first.infra, 'bootstrap.auto.tfvars.json'), 'utf8'))).toMatchObject({
+      permissions_boundaries: {
+        main: `arn:aws:iam::${accountId}:policy/terraform-bootstrap/${name}-main-boundary-${region}`,
+      },
     });
+    const s3 = new S3Client({ endpoint, region, credentials, forcePathStyle: true });
+    onTestFinished(() => s3.destroy());
+    const versioning = await s3.send(new GetBucketVersioningCommand({ Bucket: bucket }));
+    expect(versioning.Status).toBe('Enabled');
+    await s3.send(new HeadObjectCommand({ Bucket: bucket, Key: 'inquiries/bootstrap.tfstate' }));
+
+    for (const { bootstrap } of [first, clone(first.infra)]) {
+      const again = await bootstrap('--yes');
+      expect(again).toContain('No changes.');
+      expect(again).not.toContain('terraform apply …');
+    }
+
+    // Everything exists, and nothing is in the state: the runbook's imports, and the same command.
+    await s3.send(new DeleteObjectCommand({ Bucket: bucket, Key: 'inquiries/bootstrap.tfstate' }));
+    const lines = [...readImports('bootstrap')].filter(
+      ([address]) => !/^aws_(iam_openid|budgets)/.test(address),
+    );
+    expect(lines).toHaveLength(4);
+    for (const stage of STAGES) {
+      for (const line of lines) {
+        const [address, id] = line.map((text) =>
+          text.replace('release', stage).replace('inquiries', name).replace('ACCOUNT', accountId),
+        ) as [string, string];
+        const args = ['import', '-no-color', `-var=bucket=${bucket}`, address, id];
+        const { code, output } = await run('terraform', args, first);
+        expect([address, code === 0 ? '' : output]).toEqual([address, '']);
+      }
+    }
+    expect(await first.bootstrap('--yes')).toContain('\nDone. ');
   },
 );

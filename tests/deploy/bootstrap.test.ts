@@ -1,9 +1,9 @@
 /** `npm run bootstrap`: what it refuses, its steps, its settings and files, GitHub's ids, the questions and signals. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { main } from '../../deploy/bootstrap.ts';
-import { ACCOUNT, startAws } from '../helpers/aws.ts';
+import { ACCOUNT } from '../helpers/aws.ts';
 import {
   arrange,
   awaitCall,
@@ -12,10 +12,12 @@ import {
   readCalls,
   readModuleFiles,
   runCommandHere,
+  setUpProject,
+  temporaryFiles,
   typed,
 } from '../helpers/programs.ts';
 import type { World } from '../helpers/programs.ts';
-import { paths, removeProject, resetProject } from '../helpers/project.ts';
+import { paths, resetProject } from '../helpers/project.ts';
 
 vi.mock(import('../../lib/paths.ts'), async () => (await import('../helpers/project.ts')).paths);
 
@@ -35,8 +37,7 @@ const SETTINGS = 'bootstrap/settings.auto.tfvars.json';
 const CREATED = `The bucket ${BUCKET} was created; nothing else was changed.`;
 const CONTINUE = `What was created so far is in the state in the bucket ${BUCKET}; run the command again to continue.`;
 
-const aws = await startAws();
-vi.stubEnv('TMPDIR', join(paths.ROOT, 'tmp'));
+const aws = await setUpProject();
 const arrangeWorld = (world: Partial<World> = {}) =>
   arrange({
     changes: [{ address: 'aws_s3_bucket_policy.state', actions: ['create'] }],
@@ -51,22 +52,13 @@ const arrangeBucket = (status = 200) => {
     status: headers['x-amz-expected-bucket-owner'] === ACCOUNT ? status : 403,
   });
 };
-beforeEach(() => {
-  resetProject();
-  aws.reset();
-  arrangeWorld();
-});
-afterAll(async () => {
-  await aws.close();
-  removeProject();
-});
+beforeEach(() => arrangeWorld());
 
 const bootstrap = (args: string, env: NodeJS.ProcessEnv = {}) => runCommandHere(main, args, { env });
 const kept = (settings: object) => ({ moduleFiles: { [SETTINGS]: JSON.stringify(settings) } });
 const readJson = (name: string): unknown => JSON.parse(readModuleFiles()[name] ?? 'null');
 /** The variables of the last plan. */
 const readVariables = (): unknown => JSON.parse(readFileSync(join(paths.ROOT, 'variables.json'), 'utf8'));
-const temporaryFiles = (): string[] => readdirSync(join(paths.ROOT, 'tmp'));
 
 describe('npm run bootstrap refuses in one line and changes nothing:', () => {
   const names = (place: string) =>
@@ -77,7 +69,6 @@ describe('npm run bootstrap refuses in one line and changes nothing:', () => {
   const octo = { repository: 'octo/a' };
   const noJson = `infra/terraform/${SETTINGS} is not a JSON object.`;
   it.each<[string, Partial<World>, string]>([
-    ['--yes --force', {}, "Unknown option '--force' (see --help)"],
     ['--yes --github octo', {}, '"octo" is not OWNER/NAME of a repository.'],
     ['--yes --github octo/a --github-ids 1', {}, '"1/" is not OWNER_ID/REPOSITORY_ID.'],
     ['--yes --github-ids 1/23', {}, '--github-ids and --existing-provider need --github OWNER/NAME.'],
@@ -85,7 +76,6 @@ describe('npm run bootstrap refuses in one line and changes nothing:', () => {
     ['--yes --domain main=example.com=x', {}, '"main=example.com=x" is not STAGE=NAME.'],
     ['--yes --budget 50', {}, '--budget and --email need each other.'],
     ['--yes --email a@example.com --budget Infinity', {}, '"Infinity" is not a sum above 0.'],
-    [`--region ${REGION}`, {}, 'There is no terminal for the confirmation; pass --yes or --plan-only.'],
     ['--yes', { version: '1.9.8' }, 'terraform 1.9.8 is too old; version 1.10 or later is needed.'],
     ['--yes', { moduleFiles: { [SETTINGS]: 'region = "eu-central-1"' } }, noJson],
     ['--yes', { moduleFiles: { [SETTINGS]: '[]' } }, noJson],

@@ -1,5 +1,6 @@
 /** Each command once as a process of its own, and what only processes have: signals, and Ctrl-C at a terminal. */
 import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -77,6 +78,15 @@ async function awaitWaiting(stream: Readable): Promise<void> {
     if (String(chunk).includes('waiting for npm run build to end')) return;
 }
 
+/** Lets the build end, which no signal has reached; the command then ends, too. */
+async function expectEnd(child: ChildProcess, stream: Readable, exitCode: number): Promise<void> {
+  const output = text(stream);
+  writeFileSync(join(folder, 'bin/npm.end'), '');
+  const [code] = (await once(child, 'close')) as [number | null];
+  expect([code, calls()]).toEqual([exitCode, ['waits', 'built']]);
+  expect(await output).toContain('Interrupted. Nothing was changed. Run the same command again.');
+}
+
 it.each([
   ['SIGHUP', 129],
   ['SIGINT', 130],
@@ -87,11 +97,7 @@ it.each([
   child.kill(signal);
   await awaitWaiting(child.stderr);
   child.kill('SIGTERM');
-  const output = text(child.stderr);
-  writeFileSync(join(folder, 'bin/npm.end'), '');
-  const [code] = (await once(child, 'close')) as [number | null];
-  expect([code, calls()]).toEqual([expected, ['waits', 'built']]);
-  expect(await output).toContain('Interrupted. Nothing was changed. Run the same command again.\n');
+  await expectEnd(child, child.stderr, expected);
 });
 
 it('a program of npm run deploy goes on when the command is killed, and can print', async () => {
@@ -119,9 +125,5 @@ it.skipIf(!hasScript)('Ctrl-C at a terminal does not reach a program of npm run 
   child.stdin.write('\u0003');
   await awaitWaiting(child.stdout);
   child.stdin.write('\u0003');
-  const output = text(child.stdout);
-  writeFileSync(join(folder, 'bin/npm.end'), '');
-  const [code] = (await once(child, 'close')) as [number | null];
-  expect([code, calls()]).toEqual([130, ['waits', 'built']]);
-  expect(await output).toContain('Interrupted. Nothing was changed. Run the same command again.');
+  await expectEnd(child, child.stdout, 130);
 });

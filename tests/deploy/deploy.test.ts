@@ -1,10 +1,9 @@
 /** `npm run deploy`: what it refuses, the steps of a deployment, the question and signals. */
-import { readdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { main } from '../../deploy/deploy.ts';
 import type { main as runSmokeTest } from '../../deploy/smoke.ts';
-import { startAws } from '../helpers/aws.ts';
 import {
   arrange,
   awaitCall,
@@ -13,20 +12,19 @@ import {
   letEnd,
   readCalls,
   runCommandHere,
+  setUpProject,
+  temporaryFiles,
   typed,
 } from '../helpers/programs.ts';
 import type { Change, World } from '../helpers/programs.ts';
-import { paths, removeProject, resetProject } from '../helpers/project.ts';
+import { paths } from '../helpers/project.ts';
 
 const smoke = vi.hoisted(() => vi.fn<typeof runSmokeTest>());
 vi.mock(import('../../lib/paths.ts'), async () => (await import('../helpers/project.ts')).paths);
 vi.mock(import('../../deploy/smoke.ts'), () => ({ main: smoke }));
 
-const aws = await startAws();
-vi.stubEnv('TMPDIR', join(paths.ROOT, 'tmp'));
+const aws = await setUpProject();
 beforeEach(() => {
-  resetProject();
-  aws.reset();
   arrange();
   // Version 10 is published by the apply.
   aws.state.aliases = [{ name: 'live', version: '9', revision: 1 }];
@@ -36,16 +34,13 @@ beforeEach(() => {
   for (const name of built) writeFileSync(join(paths.ROOT, name), name);
   writeFileSync(join(paths.ROOT, 'web/dist/index.html'), "connect-src 'self';");
 });
-afterAll(async () => {
-  await aws.close();
-  removeProject();
-});
 
+/** What is run before an apply. */
+const STEPS = ['npm run', 'terraform init', 'terraform workspace', 'terraform plan', 'terraform show'];
 const AGAIN = 'Once the cause is removed, run the same command again.';
 const deploy = (args: string, env: NodeJS.ProcessEnv = {}) => runCommandHere(main, args, { env });
 /** The options of the smoke tests. */
 const readTests = () => smoke.mock.calls.map(([given]) => given.join(' '));
-const temporaryFiles = (): string[] => readdirSync(join(paths.ROOT, 'tmp'));
 
 describe('npm run deploy refuses in one line and changes nothing:', () => {
   const needed = 'version 1.10 or later is needed.';
@@ -55,8 +50,6 @@ describe('npm run deploy refuses in one line and changes nothing:', () => {
   it.each<[string, Partial<World> & { env?: NodeJS.ProcessEnv }, string]>([
     ['--yes', {}, 'The stage is missing: npm run deploy -- develop|main|release'],
     ['develop main --yes', {}, '"develop main" is not a stage; stages are develop, main and release.'],
-    ['develop --force', {}, "Unknown option '--force' (see --help)"],
-    ['develop', {}, 'There is no terminal for the confirmation; pass --yes or --plan-only.'],
     ['develop --expect abc', {}, "--expect must be the sha256 that --plan-only printed, not 'abc'"],
     [
       'develop --yes',
@@ -151,16 +144,6 @@ describe('npm run deploy', () => {
     expect([aws.state.changes, temporaryFiles()]).toEqual([['switch 10'], []]);
   });
 
-  it.each<[object, string]>([
-    [{ accent: 'blue' }, '“accent” in config.json must be a colour such as #3f4fd0, not “blue”.'],
-    [{ logo: 'x.svg' }, '“logo” must be an SVG, PNG, JPEG or WebP file in web/public, not “x.svg”.'],
-  ])('applies no plan with a form that the page would refuse: %j', async (form, message) => {
-    arrange({ outputChanges: { form_config: { actions: ['create'], after: form } } });
-    const { code, output } = await deploy('develop --yes');
-    expect([code, hasApplied()]).toEqual([2, false]);
-    expect(output).toContain(`The form would refuse its settings: ${message} Nothing was changed.\n`);
-  });
-
   it('runs the program that TERRAFORM names, for every step', async () => {
     arrange({ programs: ['tofu', 'git', 'npm'] });
     const { code, output } = await deploy('develop --yes', { TERRAFORM: 'tofu' });
@@ -241,44 +224,43 @@ describe('npm run deploy', () => {
   });
 
   const table = { address: 'aws_dynamodb_table.this', actions: ['create', 'delete'] };
+  const tainted = { ...table, action_reason: 'replace_because_tainted' };
   const pool = { address: 'aws_cognito_user_pool.this[0]', actions: ['delete'] };
+  const [INQUIRIES, USERS] = ['the table with its inquiries', 'the user pool with its users'];
+  const deletes = (what: string, hint = '') =>
+    `The plan deletes ${what}, which this command never does. Nothing was changed.${hint}`;
   const untaint = "terraform -chdir=infra/terraform untaint 'aws_dynamodb_table.this'";
-  it.each<[Change[], string, string?]>([
-    [[table], 'the table with its inquiries'],
-    [[pool], 'the user pool with its users'],
-    [[pool, table], 'the user pool with its users and the table with its inquiries'],
+  const lose = ({ address }: Change, arn: string) => ({
+    changes: [{ address, actions: ['create'] }],
+    lost: { [address]: arn, 'aws_iam_role.r': 'r' },
+  });
+  const isLost = (what: string, arn: string, { address }: Change) =>
+    `The state has ${what}, ${arn}, but it is not in account 111122223333, region eu-central-1. Nothing was changed. If AWS_REGION is wrong, correct it. If it was deleted, restore it (docs/runbook.md, "Restore the table"); to begin without its data: terraform -chdir=infra/terraform state rm '${address}'`;
+  const form = (after: object) => ({ outputChanges: { form_config: { actions: ['create'], after } } });
+  const refuses = (setting: string) => `The form would refuse its settings: ${setting} Nothing was changed.`;
+  it.each<[Partial<World>, string]>([
+    [{ changes: [table] }, deletes(INQUIRIES)],
+    [{ changes: [pool] }, deletes(USERS)],
+    [{ changes: [pool, table] }, deletes(`${USERS} and ${INQUIRIES}`)],
+    [{ changes: [tainted] }, deletes(INQUIRIES, ` Its creation was interrupted; to keep it: ${untaint}`)],
+    [lose(table, 'arn:table/t'), isLost(INQUIRIES, 'arn:table/t', table)],
+    [lose(pool, 'arn:userpool/p'), isLost(USERS, 'arn:userpool/p', pool)],
     [
-      [{ ...table, action_reason: 'replace_because_tainted' }],
-      'the table with its inquiries',
-      ` Its creation was interrupted; to keep it: ${untaint}`,
+      form({ accent: 'blue' }),
+      refuses('“accent” in config.json must be a colour such as #3f4fd0, not “blue”.'),
     ],
-  ])('never applies a plan with %j', async (changes, loss, hint = '') => {
-    arrange({ changes });
+    [
+      form({ logo: 'x.svg' }),
+      refuses('“logo” must be an SVG, PNG, JPEG or WebP file in web/public, not “x.svg”.'),
+    ],
+  ])('never applies a plan with %j', async (world, message) => {
+    arrange(world);
     const { code, output } = await deploy('develop --yes');
     expect([code, hasApplied()]).toEqual([2, false]);
-    expect(output).toContain(
-      `The plan deletes ${loss}, which this command never does. Nothing was changed.${hint}\n`,
-    );
+    expect(output).toContain(`${message}\n`);
   });
 
-  it.each([
-    ['aws_dynamodb_table.this', 'arn:aws:dynamodb:us-west-2:1:table/t', 'the table with its inquiries'],
-    [
-      'aws_cognito_user_pool.this[0]',
-      'arn:aws:cognito-idp:us-west-2:1:userpool/p',
-      'the user pool with its users',
-    ],
-  ])('never makes %s a second time', async (address, arn, what) => {
-    arrange({ changes: [{ address, actions: ['create'] }], lost: { [address]: arn, 'aws_iam_role.r': 'r' } });
-    const { code, output } = await deploy('develop --yes');
-    expect([code, hasApplied()]).toEqual([2, false]);
-    expect(output).toContain(
-      `The state has ${what}, ${arn}, but it is not in account 111122223333, region eu-central-1. Nothing was changed. If AWS_REGION is wrong, correct it. If it was deleted, restore it (docs/runbook.md, "Restore the table"); to begin without its data: terraform -chdir=infra/terraform state rm '${address}'\n`,
-    );
-  });
-
-  const steps = ['npm run', 'terraform init', 'terraform workspace', 'terraform plan', 'terraform show'];
-  it.each([...steps, 'terraform output'])('stops if %s fails, and prints its error', async (failing) => {
+  it.each([...STEPS, 'terraform output'])('stops if %s fails, and prints its error', async (failing) => {
     arrange({ failing });
     const { code, output } = await deploy('develop --yes');
     expect([code, readCalls().at(-1)]).toEqual([1, expect.stringMatching(`^${failing} `)]);
@@ -441,9 +423,8 @@ describe('npm run deploy', () => {
 });
 
 describe('npm run deploy after a signal', () => {
-  const steps = ['npm run', 'terraform init', 'terraform workspace', 'terraform plan', 'terraform show'];
   it.each([
-    ...steps.map((step) => [step, 'Nothing was changed.']),
+    ...STEPS.map((step) => [step, 'Nothing was changed.']),
     ['terraform apply', 'Terraform has saved what it changed. Version 9 is still live.'],
     ['terraform output', 'The plan is applied. Version 9 is still live.'],
   ] as [string, string][])(

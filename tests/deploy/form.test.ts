@@ -1,32 +1,25 @@
 /** `npm run deploy`: the upload of the form, and which one is served, also when two deployments run at the same time. */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { serveForm, uploadForm } from '../../deploy/site.ts';
 import { listVersions, readLive, switchAlias } from '../../deploy/versions.ts';
 import type { Live } from '../../deploy/versions.ts';
-import { startAws } from '../helpers/aws.ts';
-import { FORM_OUTPUTS } from '../helpers/programs.ts';
-import { paths, removeProject, resetProject } from '../helpers/project.ts';
+import { FORM_OUTPUTS, setUpProject } from '../helpers/programs.ts';
+import { paths } from '../helpers/project.ts';
 
 vi.mock(import('../../lib/paths.ts'), async () => (await import('../helpers/project.ts')).paths);
 
 const PAGE = `<meta content="default-src 'none'; connect-src 'self' https: http://localhost:*; base-uri 'none'" />`;
 const write = (file: string, content: string) => writeFileSync(join(paths.WEB, 'dist', file), content);
 
-const aws = await startAws();
+const aws = await setUpProject();
 beforeEach(() => {
-  resetProject();
-  aws.reset();
   write('index.html', PAGE);
   write('favicon.svg', '<svg/>');
   write('inquiry-form.js', 'element');
   write('assets/index-1.js', 'script');
   write('assets/index-1.css', 'style');
-});
-afterAll(async () => {
-  await aws.close();
-  removeProject();
 });
 
 interface Settings {
@@ -156,6 +149,18 @@ describe('npm run deploy of a stage with a form', () => {
     write('index.html', page);
     await expect(upload(settings)).rejects.toThrow(message);
     expect(takeWrites()).toEqual([]);
+  });
+
+  it('ends between two files when it is interrupted', async () => {
+    const interruption = new AbortController();
+    aws.state.answers['PUT /form-bucket/versions/10/index.html'] = () => {
+      interruption.abort(130);
+      return undefined;
+    };
+    const { form_config, connect_origins } = FORM_OUTPUTS;
+    const uploading = uploadForm(site, '10', form_config, connect_origins, interruption.signal);
+    await expect(uploading).rejects.toBe(130);
+    expect(takeWrites().at(-1)).toBe('put /form-bucket/versions/10/index.html');
   });
 
   it('fails for a file of an unknown type', async () => {

@@ -1,18 +1,17 @@
 /** `npm run rollback` and deploy/versions.ts. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { main } from '../../deploy/rollback.ts';
 import { pruneVersions, switchAlias } from '../../deploy/versions.ts';
-import { ACCOUNT, refusal, startAws } from '../helpers/aws.ts';
-import { FORM_OUTPUTS, runCommandHere, typed } from '../helpers/programs.ts';
-import { paths, removeProject, resetProject } from '../helpers/project.ts';
+import { ACCOUNT, refusal } from '../helpers/aws.ts';
+import { FORM_OUTPUTS, runCommandHere, setUpProject, typed } from '../helpers/programs.ts';
+import { paths } from '../helpers/project.ts';
 
 vi.mock(import('../../lib/paths.ts'), async () => (await import('../helpers/project.ts')).paths);
 
 const NAME = 'inquiries-release';
-const aws = await startAws();
-const { state } = aws;
+const { state } = await setUpProject();
 
 /** The function's answers to the smoke test, which knows no token. */
 const answer = (_: string, event: string): string => {
@@ -64,25 +63,22 @@ const putState = (outputs: object) =>
 const readPage = () => state.objects.get('/form-bucket/index.html')?.body;
 
 beforeEach(() => {
-  resetProject();
-  aws.reset();
   state.functionName = NAME;
   state.invoke = answer;
   fetchFromGateway.mockClear();
-  writeBackend('');
+  writeBackend(`"444455556666", "${ACCOUNT}"`);
   putState(OUTPUTS);
   for (const version of ['9', '10']) put(`/form-bucket/versions/${version}/index.html`, version);
   put('/form-bucket/index.html', '10');
-});
-afterAll(async () => {
-  await aws.close();
-  removeProject();
 });
 
 const rollback = (args: string) => runCommandHere(main, args);
 const alias = (name: string, version: string) => ({ name, version, revision: 1 });
 const writeBackend = (accounts: string) =>
-  writeFileSync(join(paths.MODULE, 'backend.s3.tfbackend'), `bucket = "b"\n${accounts}\n`);
+  writeFileSync(
+    join(paths.MODULE, 'backend.s3.tfbackend'),
+    `bucket = "b"\nallowed_account_ids = [${accounts}]\n`,
+  );
 
 /** Somebody else switches the alias just before this command does. */
 const switchMeanwhile = (version: string, revision: number) => {
@@ -153,13 +149,6 @@ describe('npm run rollback', () => {
     expect([code, state.changes, readPage()]).toEqual([0, ['switch 9'], '10']);
   });
 
-  it('switches in an account that the place of the state allows', async () => {
-    writeBackend(`allowed_account_ids = ["444455556666", "${ACCOUNT}"]`);
-    expect(await rollback('release --yes')).toMatchObject({
-      output: expect.stringContaining('Switched: version 9'),
-    });
-  });
-
   it.each([
     [
       'release\n',
@@ -181,8 +170,6 @@ describe('npm run rollback refuses in one line and changes nothing:', () => {
   it.each<[args: string, message: string, arrange?: () => unknown]>([
     ['--yes', 'The stage is missing: npm run rollback -- develop|main|release'],
     ['release 1 2 --yes', '"1 2" is not a version; a version is a number.'],
-    ['release --force', "Unknown option '--force' (see --help)"],
-    ['release', 'There is no terminal for the confirmation; pass --yes or --list.'],
     ['release 4 --yes', 'There is no version 4; there are 10, 9, 3, 2, 1.'],
     [
       'release --yes',
@@ -197,7 +184,7 @@ describe('npm run rollback refuses in one line and changes nothing:', () => {
     [
       'release --yes',
       `The credentials are of account ${ACCOUNT}, but release is in 444455556666 (infra/terraform/backend.s3.tfbackend).`,
-      () => writeBackend('allowed_account_ids = ["444455556666"]'),
+      () => writeBackend('"444455556666"'),
     ],
   ])('%s: %s', async (args, message, arrange = () => undefined) => {
     arrange();

@@ -190,44 +190,23 @@ describe('npm run smoke --function', () => {
     const usual = { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': ORIGIN };
     return JSON.stringify({ statusCode, headers: { ...usual, ...headers }, body });
   };
-  const thrown = (errorType: string, errorMessage: string) =>
-    new Error(JSON.stringify({ errorType, errorMessage }));
-  const BODY = '{"error":"Unauthorized","message":"Invalid or missing required JWT claims"}';
+  const allow = (origin?: string) => ({ 'Access-Control-Allow-Origin': origin });
+  const thrown = new Error('{"errorType":"TypeError","errorMessage":"broken"}');
+  const MESSAGE = 'Invalid or missing required JWT claims';
+  const toBody = (error: string, message = MESSAGE) => JSON.stringify({ error, message });
+  const BODY = toBody('Unauthorized');
   const NO_RESPONSE = 'the function returned something other than statusCode, headers and body';
+  const HTML = { 'Content-Type': 'text/html' };
   it.each<[what: string, payload: string | Error, reason: string]>([
     ['lets everybody in', answer(200, '{}'), 'answered 200, not 401'],
-    ['throws', thrown('TypeError', 'broken'), 'the function failed: TypeError: broken'],
-    [
-      'answers with HTML',
-      answer(401, '<h1>Unauthorized</h1>', { 'Content-Type': 'text/html' }),
-      'Content-Type is text/html, not application/json',
-    ],
+    ['throws', thrown, 'the function failed: TypeError: broken'],
+    ['answers with HTML', answer(401, '<h1>', HTML), 'Content-Type is text/html, not application/json'],
     ['returns no body', '{"statusCode":401,"headers":{}}', NO_RESPONSE],
-    [
-      "answers with the gateway's body",
-      answer(401, '{"message":"Unauthorized"}'),
-      'the body has the fields message, not error,message',
-    ],
-    [
-      'answers with another message',
-      answer(401, '{"error":"Unauthorized","message":"no"}'),
-      'message is "no", not "Invalid or missing required JWT claims"',
-    ],
-    [
-      'answers with another error',
-      answer(401, BODY.replace('Unauthorized', 'UNAUTHORIZED')),
-      'error is UNAUTHORIZED, not Unauthorized',
-    ],
-    [
-      'allows no origin',
-      JSON.stringify({ statusCode: 401, headers: { 'Content-Type': 'application/json' }, body: BODY }),
-      'Access-Control-Allow-Origin is missing',
-    ],
-    [
-      'allows every origin',
-      answer(401, BODY, { 'Access-Control-Allow-Origin': '*' }),
-      'Access-Control-Allow-Origin is *',
-    ],
+    ['names no error', answer(401, '{"message":"m"}'), 'the body has the fields message, not error,message'],
+    ['has its own text', answer(401, toBody('Unauthorized', 'm')), `message is "m", not "${MESSAGE}"`],
+    ['has its own error', answer(401, toBody('E')), 'error is E, not Unauthorized'],
+    ['allows no origin', answer(401, BODY, allow()), 'Access-Control-Allow-Origin is missing'],
+    ['allows every origin', answer(401, BODY, allow('*')), 'Access-Control-Allow-Origin is *'],
   ])('fails when the function %s', async (_what, payload, reason) => {
     result = () => (typeof payload === 'string' ? payload : Promise.reject(payload));
     const { code, results, failed } = await smoke(`--function ${FUNCTION}`);

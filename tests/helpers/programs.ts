@@ -1,13 +1,14 @@
 /** Programs on the PATH of a command that record their calls and print what a test arranges, in {@link paths}. */
-import { globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { expect, vi } from 'vitest';
+import { afterAll, beforeEach, expect, vi } from 'vitest';
 import { readIfThere, runMain } from '../../lib/command-line.ts';
 import type { Main } from '../../lib/command-line.ts';
+import { startAws } from './aws.ts';
 import { createIo } from './io.ts';
 import type { IoOptions } from './io.ts';
-import { paths } from './project.ts';
+import { paths, removeProject, resetProject } from './project.ts';
 
 export interface Change {
   readonly address: string;
@@ -176,6 +177,23 @@ export async function runCommandHere(main: Main, args: string, { env, ...options
   const code = await runMain(main, args === '' ? [] : args.split(' '), io);
   return { code, output: stdout() + stderr() };
 }
+
+/** Starts what answers for AWS; before each test it is as at first, and the project is empty. */
+export async function setUpProject() {
+  const aws = await startAws();
+  vi.stubEnv('TMPDIR', join(paths.ROOT, 'tmp'));
+  beforeEach(() => {
+    resetProject();
+    aws.reset();
+  });
+  afterAll(async () => {
+    await aws.close();
+    removeProject();
+  });
+  return aws;
+}
+
+export const temporaryFiles = (): string[] => readdirSync(join(paths.ROOT, 'tmp'));
 
 /** What is typed at a terminal; nothing is Ctrl-D. */
 export function typed(keys: string): PassThrough {

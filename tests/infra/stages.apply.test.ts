@@ -22,7 +22,7 @@ import { providerSource, run, terraformEnv } from '../../deploy/terraform.ts';
 import { MODULE } from '../../lib/paths.ts';
 import type { Stage } from '../../lib/stages.ts';
 import type { Outcome } from '../../deploy/terraform.ts';
-import { copyProject } from '../helpers/emulator-stages.ts';
+import { copyProject, emulatorEnv } from '../helpers/emulator-stages.ts';
 import { PROXY_GAPS, startEmulatorProxy } from '../helpers/emulator.ts';
 import { readImports } from '../helpers/repository.ts';
 
@@ -142,26 +142,18 @@ function open(stage: Stage, stageSettings: object = {}) {
   build('first');
   const state = join(folder, 'terraform.tfstate.d', stage, 'terraform.tfstate');
 
-  /** Terraform with dummy credentials and none of this machine's AWS settings. */
-  const terraform = (...args: string[]) => {
-    const env = Object.entries(terraformEnv()).filter(([key]) => !key.startsWith('AWS_'));
-    return run('terraform', args, {
+  const terraform = (...args: string[]) =>
+    run('terraform', args, {
       cwd: folder,
       env: {
-        ...Object.fromEntries(env),
-        AWS_ACCESS_KEY_ID: 'test',
-        AWS_SECRET_ACCESS_KEY: 'test',
-        AWS_REGION: region,
-        AWS_ENDPOINT_URL: proxy?.url,
+        ...emulatorEnv(proxy?.url ?? ''),
         TF_WORKSPACE: stage,
         TF_VAR_name: name,
-        TF_VAR_runtime: 'nodejs22.x', // the newest one that provider 5.100 knows
         TF_VAR_package_file: zip,
         TF_VAR_mailer_package_file: zip,
         TF_VAR_stages: JSON.stringify({ [stage]: settings }),
       },
     });
-  };
   return {
     build,
     change: (more: object) => (settings = { ...settings, ...more }),
