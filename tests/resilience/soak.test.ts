@@ -75,7 +75,7 @@ it(`keeps its memory and its log through ${OPERATIONS * SANDBOXES} operations`, 
     }
     expect((await heapOf()) - before).toBeLessThan(HEAP_MARGIN);
     // An unhandled rejection would have ended the process; not even a warning has been written.
-    expect(sandbox.lines.filter((line) => !line.startsWith('{'))).toEqual([]);
+    expect(sandbox.lines.filter((line) => !/^\{"_aws":|"route":"\/inquiries"/.test(line))).toEqual([]);
   };
   await Promise.all(Array.from({ length: SANDBOXES }, work));
   table.close();
