@@ -50,11 +50,7 @@ export const contenders: readonly Contender[] = [
 /** An earlier build of this service, which may support neither keys nor the limit. @param zip - Its inquiries.zip. */
 export function prebuilt(zip: string): Contender {
   const title = `${basename(dirname(resolve(zip)))}/${basename(zip)}`;
-  return {
-    name: title,
-    title,
-    build: async (folder) => unpack(zip, folder),
-  };
+  return { name: title, title, build: async (folder) => unpack(zip, folder) };
 }
 
 async function buildOurs(folder: string): Promise<Package> {

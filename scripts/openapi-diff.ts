@@ -24,10 +24,7 @@ Lists the changes of the OpenAPI document since a git revision; exits 1 when one
 export const main: Main = async (args, { stdout, stderr, env }) => {
   const options = parseOptions(
     USAGE,
-    {
-      base: { type: 'string' },
-      document: { type: 'string', default: join(ROOT, 'docs/openapi.yaml') },
-    },
+    { base: { type: 'string' }, document: { type: 'string', default: join(ROOT, 'docs/openapi.yaml') } },
     args,
   );
   if (options.base === undefined) throw new UsageError('--base is missing (see --help)');

@@ -238,11 +238,7 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
               description:
                 'The inquiry as it is stored. To a key that was used before: the first response again, whose body is the ' +
                 'same byte for byte.',
-              headers: {
-                ...functionCors,
-                ...cacheControl,
-                ...replayed,
-              },
+              headers: { ...functionCors, ...cacheControl, ...replayed },
               content: json(created, { created: example('The inquiry is stored.', { inquiry: hello }) }),
             },
             '400': {
@@ -332,9 +328,7 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
                 example: 'GET, POST',
               },
             },
-            content: json(errorBody, {
-              method: error('METHOD_NOT_ALLOWED', 'Allowed methods: GET, POST.'),
-            }),
+            content: json(errorBody, { method: error('METHOD_NOT_ALLOWED', 'Allowed methods: GET, POST.') }),
           },
           '413': { $ref: '#/components/responses/RequestTooLarge' },
           '429': { $ref: '#/components/responses/TooManyRequests' },

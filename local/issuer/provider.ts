@@ -41,10 +41,7 @@ const EMAIL =
 export function createProvider(url: string, key: SigningKey, origins: readonly string[]): Provider {
   const { host, port } = new URL(url);
   const homes = origins.map((origin) => `${origin}/`);
-  const registered = {
-    redirectUris: homes.flatMap((home) => [home, `${home}callback`]),
-    logoutUris: homes,
-  };
+  const registered = { redirectUris: homes.flatMap((home) => [home, `${home}callback`]), logoutUris: homes };
   const users = new Map<string, User>();
 
   const configuration: Configuration = {

@@ -30,10 +30,7 @@ type Refusals = Readonly<Record<string, readonly [status: number, code: string]>
 const logger = new Logger({ serviceName: 'inquiries' });
 const metrics = new Metrics({ namespace: 'inquiries', serviceName: 'inquiries' });
 
-const claimsSchema = z.object({
-  email: z.string().min(1),
-  sub: z.guid().toLowerCase(),
-});
+const claimsSchema = z.object({ email: z.string().min(1), sub: z.guid().toLowerCase() });
 const querySchema = z
   .object({
     limit: z.coerce.number().int().min(1).max(1_000).optional(),
