@@ -31,7 +31,7 @@ export type OpenApiDocument = OpenAPIV3_1.Document & {
   readonly security: OpenAPIV3_1.SecurityRequirementObject[];
   readonly paths: Record<string, PathItem>;
   readonly components: Required<
-    Pick<OpenAPIV3_1.ComponentsObject, 'securitySchemes' | 'responses' | 'schemas'>
+    Pick<OpenAPIV3_1.ComponentsObject, 'securitySchemes' | 'headers' | 'responses' | 'schemas'>
   >;
 };
 interface PathItem {
@@ -42,7 +42,7 @@ interface PathItem {
 }
 
 type Reference = OpenAPIV3_1.ReferenceObject;
-type Headers = Record<string, OpenAPIV3_1.HeaderObject>;
+type Headers = Record<string, OpenAPIV3_1.HeaderObject | Reference>;
 type Examples = Record<string, OpenAPIV3_1.ExampleObject>;
 
 const itemLimit = `${ITEM_LIMIT / 1024} KB`;
@@ -57,7 +57,7 @@ const allowOrigin: OpenAPIV3_1.HeaderObject = {
   example: 'https://www.example.com',
 };
 /** Not required where the gateway may respond: on AWS it sends the header only when the request has an Origin. */
-const cors: Headers = { 'Access-Control-Allow-Origin': allowOrigin };
+const cors: Headers = { 'Access-Control-Allow-Origin': { $ref: '#/components/headers/AllowOrigin' } };
 const corsAndChallenge: Headers = {
   ...cors,
   'WWW-Authenticate': {
@@ -65,7 +65,9 @@ const corsAndChallenge: Headers = {
     schema: { type: 'string' },
   },
 };
-const functionCors: Headers = { 'Access-Control-Allow-Origin': { ...allowOrigin, required: true } };
+const functionCors: Headers = {
+  'Access-Control-Allow-Origin': { $ref: '#/components/headers/AllowOriginOfFunction' },
+};
 const cacheControl = {
   'Cache-Control': {
     description: 'Set by the gateway: inquiries must not be cached (RFC 9111, 5.2.2.5).',
@@ -347,6 +349,10 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
           description:
             'An ID token of the user pool, with the claims `email` and `sub`. The gateway accepts it without `Bearer` too.',
         },
+      },
+      headers: {
+        AllowOrigin: allowOrigin,
+        AllowOriginOfFunction: { ...allowOrigin, required: true },
       },
       responses: {
         Unauthorized: {

@@ -15,7 +15,7 @@ const { components, paths } = document;
 
 /** A Response Object with the parts that every response of the document has. */
 type Response = OpenAPIV3_1.ResponseObject & {
-  readonly headers: Record<string, OpenAPIV3_1.HeaderObject>;
+  readonly headers: Record<string, OpenAPIV3_1.HeaderObject | OpenAPIV3_1.ReferenceObject>;
   readonly content: { 'application/json': { schema: object; examples: Record<string, { value: unknown }> } };
 };
 
@@ -55,7 +55,10 @@ export function checkAnswer(method: string, path: string, { status, headers, tex
 
   check(headers['content-type'] === 'application/json', `the content type is ${headers['content-type']}`);
   const documented = new Map(
-    Object.entries(response?.headers ?? {}).map(([name, header]) => [name.toLowerCase(), header]),
+    Object.entries(response?.headers ?? {}).map(([name, header]) => [
+      name.toLowerCase(),
+      resolve<OpenAPIV3_1.HeaderObject>(header, components.headers),
+    ]),
   );
   for (const [name, { required = false, schema = {} }] of documented) {
     const value = headers[name];
@@ -77,12 +80,18 @@ export function findResponses(method: string, path: string): Record<string, Resp
   const { get, post, 'x-other-methods': others = {} } = paths[path] ?? {};
   const { responses = others } = (method === 'GET' && get) || (method === 'POST' && post) || {};
   return Object.fromEntries(
-    Object.entries(responses).map(([status, response]) => {
-      const found =
-        '$ref' in response ? components.responses[response.$ref.split('/').at(-1) ?? ''] : response;
-      return [status, found as Response];
-    }),
+    Object.entries(responses).map(([status, response]) => [
+      status,
+      resolve<Response>(response as Response, components.responses),
+    ]),
   );
+}
+
+/** A part of the document, or the component that it refers to. */
+function resolve<Part extends object>(part: Part | OpenAPIV3_1.ReferenceObject, among: object): Part {
+  if (!('$ref' in part)) return part;
+  const name = part.$ref.split('/').at(-1) ?? '';
+  return (among as Record<string, Part>)[name] as Part;
 }
 
 function findErrors(schema: object, value: unknown): string | undefined {
