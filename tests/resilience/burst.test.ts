@@ -3,25 +3,18 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Inquiry } from '../../src/contract.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
-import { answerAfter, refuseAsConflict, startFaultProxy } from '../helpers/fault-proxy.ts';
-import type { Fault, FaultProxy, Plan } from '../helpers/fault-proxy.ts';
+import { answerAfter, refuseAsConflict } from '../helpers/fault-proxy.ts';
+import type { Fault, Plan } from '../helpers/fault-proxy.ts';
 import type { Answer } from '../helpers/http.ts';
 import { startService } from '../helpers/service.ts';
 import type { Service } from '../helpers/service.ts';
 import { createTally, isHard } from '../helpers/tally.ts';
 
 let service: Service;
-let proxy: FaultProxy;
 beforeAll(async () => {
-  service = await startService(undefined, async (engine) => {
-    proxy = await startFaultProxy(engine);
-    return proxy.url;
-  });
+  service = await startService();
 });
-afterAll(async () => {
-  await service.close();
-  await proxy.close();
-});
+afterAll(() => service.close());
 
 const inquiryOf = ({ json }: Answer): Inquiry => (json as { inquiry: Inquiry }).inquiry;
 
@@ -58,7 +51,7 @@ describeOnDynamoDbLocal('with an Idempotency-Key', () => {
     const user = await service.signIn({ email: 'ana@example.com', sub: randomUUID() });
     const post = () =>
       user.call('POST', '', '{"subject":"s","body":"b"}', 'application/json', ['Idempotency-Key', 'key']);
-    proxy.plan = conflictAsDynamoDb();
+    service.proxy.plan = conflictAsDynamoDb();
     const created: Answer[] = [];
     const statuses = new Set<number>();
     for (let waiting = AT_ONCE; waiting > 0; waiting = AT_ONCE - created.length) {
