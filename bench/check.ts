@@ -9,10 +9,8 @@ import {
   createContractChecks,
 } from '../lib/contract-checks.ts';
 import type { ServiceResponse } from '../lib/contract-checks.ts';
-import { CORS_ORIGIN } from './database.ts';
-import type { Owner, SeededOwner } from './database.ts';
-import { claimsOf, makeEvent } from './events.ts';
-import type { EventOptions } from './events.ts';
+import { CORS_ORIGIN, type Owner, type SeededOwner } from './database.ts';
+import { claimsOf, makeEvent, type EventOptions } from './events.ts';
 
 /** @throws Error when the handler's result, as JSON, is not the owner's new inquiry. */
 export function checkCreated(result: string, { sub, email }: Owner): void {

@@ -8,8 +8,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { parseOptions, runCommand, UsageError } from '../lib/command-line.ts';
-import type { Main } from '../lib/command-line.ts';
+import { parseOptions, runCommand, UsageError, type Main } from '../lib/command-line.ts';
 import { ROOT } from '../lib/paths.ts';
 
 const USAGE = `

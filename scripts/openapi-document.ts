@@ -16,8 +16,7 @@ import {
   replayedHeader,
 } from '../src/contract.ts';
 import { ITEM_LIMIT } from '../src/limits.ts';
-import { limits, replies } from '../lib/gateway-replies.ts';
-import type { Reply } from '../lib/gateway-replies.ts';
+import { limits, replies, type Reply } from '../lib/gateway-replies.ts';
 
 export interface DocumentOptions {
   /** Base URL of the deployment, without `/inquiries`. */

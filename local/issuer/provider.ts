@@ -6,8 +6,7 @@ import type { Configuration, InteractionResults, KoaContextWithOIDC } from 'oidc
 import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.js';
 import type { SigningKey } from '../../lib/issuer-keys.ts';
 import { contentSecurityPolicy, messagePage, settingsPage, signInPage } from './pages.ts';
-import { CLIENT_ID, HOUR, subOf, userClaims } from '../../lib/issuer-tokens.ts';
-import type { User } from '../../lib/issuer-tokens.ts';
+import { CLIENT_ID, HOUR, subOf, userClaims, type User } from '../../lib/issuer-tokens.ts';
 
 type Context = Parameters<Parameters<Provider['use']>[0]>[0];
 

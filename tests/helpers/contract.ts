@@ -1,13 +1,11 @@
 /** Validates responses against docs/openapi.yaml. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { OpenAPIV3_1 } from 'openapi-types';
 import { parse } from 'yaml';
 import type { OpenApiDocument } from '../../scripts/openapi-document.ts';
-import { send } from './http.ts';
-import type { Answer } from './http.ts';
+import { send, type Answer } from './http.ts';
 
 const DOCUMENT = join(import.meta.dirname, '../../docs/openapi.yaml');
 export const document = close(parse(readFileSync(DOCUMENT, 'utf8'))) as OpenApiDocument;

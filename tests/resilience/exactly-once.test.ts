@@ -34,10 +34,8 @@ import {
   startFaultProxy,
 } from '../helpers/fault-proxy.ts';
 import type { Fault, Plan } from '../helpers/fault-proxy.ts';
-import { createOwnTable, readPartition } from '../helpers/own-table.ts';
-import type { OwnTable } from '../helpers/own-table.ts';
-import { BUILT, startSandbox } from '../helpers/sandbox.ts';
-import type { Answer } from '../helpers/sandbox.ts';
+import { createOwnTable, readPartition, type OwnTable } from '../helpers/own-table.ts';
+import { BUILT, startSandbox, type Answer } from '../helpers/sandbox.ts';
 import { createTally, isHard } from '../helpers/tally.ts';
 
 const HOUR = 3_600_000;

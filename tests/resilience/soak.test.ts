@@ -13,8 +13,7 @@ import {
   startFaultProxy,
 } from '../helpers/fault-proxy.ts';
 import type { Fault } from '../helpers/fault-proxy.ts';
-import { BUILT, startSandbox } from '../helpers/sandbox.ts';
-import type { Answer } from '../helpers/sandbox.ts';
+import { BUILT, startSandbox, type Answer } from '../helpers/sandbox.ts';
 import { createTally, isHard } from '../helpers/tally.ts';
 
 /** Of each sandbox. */

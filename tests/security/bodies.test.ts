@@ -7,8 +7,7 @@ import { makeEvent } from '../helpers/events.ts';
 import type { Answer } from '../helpers/http.ts';
 import { INVALID, NAUGHTY, NOT_UTF8, OPEN, VALID } from '../helpers/json-corpus.ts';
 import { startSandbox } from '../helpers/sandbox.ts';
-import { startService } from '../helpers/service.ts';
-import type { Service, User } from '../helpers/service.ts';
+import { startService, type Service, type User } from '../helpers/service.ts';
 import { createTally, select } from '../helpers/tally.ts';
 
 let service: Service;

@@ -5,8 +5,7 @@ import { digest } from '../../src/entities/keys.ts';
 import type { Answer } from '../helpers/http.ts';
 import { answer, answerAfter, cutConnection, first, always, never, refuse } from '../helpers/fault-proxy.ts';
 import type { Plan } from '../helpers/fault-proxy.ts';
-import { startService } from '../helpers/service.ts';
-import type { Service, User } from '../helpers/service.ts';
+import { startService, type Service, type User } from '../helpers/service.ts';
 import { createTally } from '../helpers/tally.ts';
 
 const CANARY = 'canary7b1';

@@ -2,11 +2,9 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
-import { inquiriesPath } from '../../src/contract.ts';
-import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
+import { inquiriesPath, type Inquiry, type InquiryListResponse } from '../../src/contract.ts';
 import type { GatewayEvent } from '../../src/http.ts';
-import { createInquiries } from '../../src/inquiries.ts';
-import type { InquiryStore } from '../../src/inquiries.ts';
+import { createInquiries, type InquiryStore } from '../../src/inquiries.ts';
 import { checkAnswer } from '../helpers/contract.ts';
 import { EMAIL, SUB } from '../helpers/events.ts';
 import { createMemoryStore } from '../helpers/memory-store.ts';

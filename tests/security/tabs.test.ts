@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { afterEach, expect, it } from 'vitest';
-import { createDrafts, removeDeletedDrafts } from '../../web/src/drafts.ts';
-import type { DraftStore } from '../../web/src/drafts.ts';
+import { createDrafts, removeDeletedDrafts, type DraftStore } from '../../web/src/drafts.ts';
 import { createTabs } from '../../web/src/tabs.ts';
 import { createTally } from '../helpers/tally.ts';
 

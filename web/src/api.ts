@@ -7,8 +7,7 @@ import type {
   inquiriesPath,
 } from '../../src/contract.ts';
 import { parseJson } from './narrow.ts';
-import { SignedOut } from './user.ts';
-import type { Session } from './user.ts';
+import { SignedOut, type Session } from './user.ts';
 
 /** Why a request failed, as far as it can be known. */
 export interface Failure {

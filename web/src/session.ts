@@ -25,10 +25,8 @@ import type { Config } from './config.ts';
 import { parseJson } from './narrow.ts';
 import { signOutUrl } from './sign-out.ts';
 import { attempt } from './storage.ts';
-import { createTabs, isTokens } from './tabs.ts';
-import type { Tokens } from './tabs.ts';
-import { SignedOut } from './user.ts';
-import type { Session } from './user.ts';
+import { createTabs, isTokens, type Tokens } from './tabs.ts';
+import { SignedOut, type Session } from './user.ts';
 
 /** The session, if there is one, otherwise the text that says why there is none, if there is one. */
 export interface SignInResult {

@@ -10,10 +10,8 @@ import type {
   Context,
 } from 'aws-lambda';
 import { z } from 'zod';
-import { listInquiries } from './inquiries.ts';
-import type { createInquiry } from './inquiries.ts';
-import { refusals as refused, refuse, respond, respondToError } from './requests.ts';
-import type { Owner } from './requests.ts';
+import { listInquiries, type createInquiry } from './inquiries.ts';
+import { refusals as refused, refuse, respond, respondToError, type Owner } from './requests.ts';
 
 type Inquiry = Awaited<ReturnType<typeof createInquiry>>;
 
