@@ -90,7 +90,7 @@ const created = { $ref: '#/components/schemas/CreateInquiryResponse' };
 const list = { $ref: '#/components/schemas/InquiryListResponse' };
 const errorBody = { $ref: '#/components/schemas/ErrorResponseBody' };
 const gatewayReply = { $ref: '#/components/schemas/GatewayReply' };
-const errorBodyOrGatewayReply = { anyOf: [errorBody, gatewayReply] };
+const errorBodyOrGatewayReply = { $ref: '#/components/schemas/ErrorResponseBodyOrGatewayReply' };
 
 const email = 'ana@example.com';
 const opening = {
@@ -391,6 +391,7 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
             },
           },
         },
+        ErrorResponseBodyOrGatewayReply: { anyOf: [errorBody, gatewayReply] },
         Inquiry: toSchema(inquirySchema),
         GatewayReply: {
           type: 'object',
@@ -418,7 +419,7 @@ function errorOrReply(code: string, gateway: Reply, messages: Record<string, str
   return json(errorBodyOrGatewayReply, { ...Object.fromEntries(examples), gateway: reply(gateway) });
 }
 
-function json(schema: Reference | { anyOf: Reference[] }, examples: Examples) {
+function json(schema: Reference, examples: Examples) {
   return { 'application/json': { schema, examples } };
 }
 
