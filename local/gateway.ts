@@ -84,9 +84,7 @@ export function createGateway({
   return server;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (headerSize(request) > limits.headers) {
-      return reply(response, replies.headersTooLarge);
-    }
+    if (headerSize(request) > limits.headers) return reply(response, replies.headersTooLarge);
     const headers = toHeaders(request);
     if (isPreflight(request, headers))
       return preflight(response, corsOrigins.includes(headers['origin'] ?? ''));
@@ -104,9 +102,7 @@ export function createGateway({
     const body = await readBody(request);
     if (body === undefined) return reply(response, replies.payloadTooLarge);
     const event = JSON.stringify(toEvent(request, { routeKey, body, claims: authorization.claims }));
-    if (Buffer.byteLength(event) > limits.lambdaPayload) {
-      return reply(response, replies.payloadTooLarge);
-    }
+    if (Buffer.byteLength(event) > limits.lambdaPayload) return reply(response, replies.payloadTooLarge);
 
     const requestId = randomUUID();
     try {
