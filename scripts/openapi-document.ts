@@ -4,17 +4,7 @@
  * produces every status. docs/adr/0040
  */
 import type { OpenAPIV3_1 } from 'openapi-types';
-import {
-  createInquiryRequestSchema,
-  createInquiryResponseSchema,
-  errorResponseBodySchema,
-  idempotencyKeySchema,
-  inquiriesPath,
-  inquiryListResponseSchema,
-  inquirySchema,
-  listQuerySchema,
-  replayedHeader,
-} from '../src/contract.ts';
+import * as contract from '../src/contract.ts';
 import { ITEM_LIMIT } from '../src/limits.ts';
 import { limits, replies, type Reply } from '../lib/gateway-replies.ts';
 
@@ -75,7 +65,7 @@ const cacheControl = {
 } as const;
 
 const replayed = {
-  [replayedHeader]: {
+  [contract.replayedHeader]: {
     description: 'Present when the inquiry was stored by an earlier request with the same key.',
     schema: { type: 'string', const: 'true' },
   },
@@ -120,7 +110,7 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
         'Signed-in users submit contact-form inquiries and list their own.\n\n' +
         'An API gateway validates the token and passes requests to a function. Errors of the function have the body ' +
         '`{error, message}`, errors of the gateway `{message}`. The gateway answers 404 to any path other than ' +
-        `\`${inquiriesPath}\` and to methods that it does not route; it answers CORS preflight requests itself, without ` +
+        `\`${contract.inquiriesPath}\` and to methods that it does not route; it answers CORS preflight requests itself, without ` +
         'a token. Routed methods other than GET and POST get 405 with `Allow`.\n\n' +
         `Limits: ${headerLimit} for request line and headers; ${payloadLimit} for the request and for the response as ` +
         `the function receives and returns them; ${itemLimit} for an inquiry, in UTF-8 with its email counted twice; ` +
@@ -131,7 +121,7 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
     security: [{ bearer: [] }],
     tags: [{ name: 'Inquiries', description: 'Inquiries can be created and listed, not changed.' }],
     paths: {
-      [inquiriesPath]: {
+      [contract.inquiriesPath]: {
         get: {
           operationId: 'listInquiries',
           summary: 'List your inquiries',
@@ -143,13 +133,13 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
               name: 'limit',
               in: 'query',
               description: 'At most this many inquiries. Default: as many as fit into one response.',
-              schema: listQuerySchema.properties.limit,
+              schema: contract.listQuerySchema.properties.limit,
             },
             {
               name: 'before',
               in: 'query',
               description: 'The id of an inquiry: only older ones are listed.',
-              schema: listQuerySchema.properties.before,
+              schema: contract.listQuerySchema.properties.before,
             },
           ],
           tags: ['Inquiries'],
@@ -220,7 +210,7 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
                 'A key of your choice for this inquiry, such as a random UUID: 1 to 255 visible ASCII characters, as a ' +
                 'quoted string (draft-ietf-httpapi-idempotency-key-header) or bare, which is the same key. Bare, it has no ' +
                 'comma and does not begin with a quotation mark. It is yours alone, and is kept for 24 hours.',
-              schema: idempotencyKeySchema,
+              schema: contract.idempotencyKeySchema,
               example: '0f8fad5b-d9cb-469f-a165-70867728950e',
             },
           ],
@@ -375,24 +365,24 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
         Unavailable: fromGateway(`the function did not respond within ${timeout}`, replies.unavailable),
       },
       schemas: {
-        CreateInquiryRequest: toSchema(createInquiryRequestSchema),
+        CreateInquiryRequest: toSchema(contract.createInquiryRequestSchema),
         CreateInquiryResponse: {
-          ...toSchema(createInquiryResponseSchema),
+          ...toSchema(contract.createInquiryResponseSchema),
           properties: { inquiry: { $ref: '#/components/schemas/Inquiry' } },
         },
-        ErrorResponseBody: toSchema(errorResponseBodySchema),
+        ErrorResponseBody: toSchema(contract.errorResponseBodySchema),
         InquiryListResponse: {
-          ...toSchema(inquiryListResponseSchema),
+          ...toSchema(contract.inquiryListResponseSchema),
           properties: {
-            ...inquiryListResponseSchema.properties,
+            ...contract.inquiryListResponseSchema.properties,
             inquiries: {
-              ...inquiryListResponseSchema.properties.inquiries,
+              ...contract.inquiryListResponseSchema.properties.inquiries,
               items: { $ref: '#/components/schemas/Inquiry' },
             },
           },
         },
         ErrorResponseBodyOrGatewayReply: { anyOf: [errorBody, gatewayReply] },
-        Inquiry: toSchema(inquirySchema),
+        Inquiry: toSchema(contract.inquirySchema),
         GatewayReply: {
           type: 'object',
           description: 'Body of the responses that the gateway sends itself.',
