@@ -3,16 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, it, onTestFinished } from 'vitest';
 import { makeEvent, makePost } from '../helpers/events.ts';
 import { createOwnTable } from '../helpers/own-table.ts';
-import {
-  answerAfter,
-  breakOff,
-  cutConnection,
-  delay,
-  hang,
-  refuse,
-  startFaultProxy,
-} from '../helpers/fault-proxy.ts';
-import type { Fault } from '../helpers/fault-proxy.ts';
+import * as faults from '../helpers/fault-proxy.ts';
 import { BUILT, startSandbox, type Answer } from '../helpers/sandbox.ts';
 import { createTally, isHard } from '../helpers/tally.ts';
 
@@ -23,20 +14,20 @@ const SANDBOXES = 8;
 /** Bytes that the heap of a sandbox may have grown by between the first quarter and the end. */
 const HEAP_MARGIN = 8 * 1024 * 1024;
 
-const FAULTS: [probability: number, fault: Fault][] = [
-  [0.02, refuse(400, 'ThrottlingException')],
-  [0.02, refuse(500, 'InternalServerError')],
-  [0.02, answerAfter(() => ({ status: 500 }))],
-  [0.02, cutConnection('after', 'reset')],
-  [0.02, cutConnection('before', 'close')],
-  [0.01, breakOff('cut', 10)],
-  [0.01, answerAfter(() => ({ body: Buffer.alloc(0) }))],
-  [0.01, refuse(400, 'AccessDeniedException')],
-  [0.001, hang],
+const FAULTS: [probability: number, fault: faults.Fault][] = [
+  [0.02, faults.refuse(400, 'ThrottlingException')],
+  [0.02, faults.refuse(500, 'InternalServerError')],
+  [0.02, faults.answerAfter(() => ({ status: 500 }))],
+  [0.02, faults.cutConnection('after', 'reset')],
+  [0.02, faults.cutConnection('before', 'close')],
+  [0.01, faults.breakOff('cut', 10)],
+  [0.01, faults.answerAfter(() => ({ body: Buffer.alloc(0) }))],
+  [0.01, faults.refuse(400, 'AccessDeniedException')],
+  [0.001, faults.hang],
 ];
-const chooseFault = (): Fault => {
+const chooseFault = (): faults.Fault => {
   let dice = Math.random();
-  return FAULTS.find(([probability]) => (dice -= probability) < 0)?.[1] ?? delay(Math.random() * 20);
+  return FAULTS.find(([probability]) => (dice -= probability) < 0)?.[1] ?? faults.delay(Math.random() * 20);
 };
 
 /** The built handler, and the size of its heap after a garbage collection for an event that asks for it. */
@@ -49,7 +40,7 @@ const tally = createTally('6 soak: mixed operations under random faults');
 
 it(`keeps its memory and its log through ${OPERATIONS * SANDBOXES} operations`, async () => {
   const table = await createOwnTable();
-  const proxy = await startFaultProxy(table.engine);
+  const proxy = await faults.startFaultProxy(table.engine);
   onTestFinished(() => proxy.close());
   proxy.plan = chooseFault;
   const work = async (): Promise<void> => {
