@@ -60,7 +60,7 @@ function toYaml(document: OpenApiDocument): string {
   const format = {
     aliasDuplicateObjects: false,
     compat: 'yaml-1.1',
-    lineWidth: 110,
+    lineWidth: 120,
     singleQuote: true,
   } as const;
   return heading + stringify(document, format);
