@@ -35,9 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => close(server));
 beforeEach(() => {
-  events.length = 0;
-  logged.length = 0;
-  responses.length = 0;
+  for (const list of [events, logged, responses]) list.length = 0;
   authorize = async () => ({ claims: { sub: 's' } });
   invoke = async () => OK;
 });
