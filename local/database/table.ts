@@ -2,14 +2,7 @@
  * The table's definition for the stack, the tests and the benchmark.
  * A test compares its keys with the entity's (src/entities/inquiry.ts).
  */
-import {
-  CreateTableCommand,
-  DescribeTableCommand,
-  DynamoDBClient,
-  UpdateTimeToLiveCommand,
-  waitUntilTableExists,
-} from '@aws-sdk/client-dynamodb';
-import type { CreateTableCommandInput, StreamSpecification } from '@aws-sdk/client-dynamodb';
+import * as dynamodb from '@aws-sdk/client-dynamodb';
 import { UsageError } from '../../lib/command-line.ts';
 import type { Engine } from './engines.ts';
 
@@ -23,7 +16,7 @@ const byTime = {
     ProjectionType: 'INCLUDE',
     NonKeyAttributes: ['cognito_sub', 'email', 'created_at', 'reply_at', 'respondent', 'expires_at'],
   },
-} satisfies NonNullable<CreateTableCommandInput['GlobalSecondaryIndexes']>[number];
+} satisfies NonNullable<dynamodb.CreateTableCommandInput['GlobalSecondaryIndexes']>[number];
 
 export const tableDefinition = {
   KeySchema: [
@@ -38,13 +31,13 @@ export const tableDefinition = {
   ],
   GlobalSecondaryIndexes: [byTime],
   BillingMode: 'PAY_PER_REQUEST',
-} satisfies Omit<CreateTableCommandInput, 'TableName'>;
+} satisfies Omit<dynamodb.CreateTableCommandInput, 'TableName'>;
 
-const STREAM: StreamSpecification = { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' };
+const STREAM: dynamodb.StreamSpecification = { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' };
 
 /** A client of a local engine. */
-export const createClient = (endpoint: string): DynamoDBClient =>
-  new DynamoDBClient({
+export const createClient = (endpoint: string): dynamodb.DynamoDBClient =>
+  new dynamodb.DynamoDBClient({
     endpoint,
     region: 'local',
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
@@ -58,15 +51,15 @@ export const createClient = (endpoint: string): DynamoDBClient =>
 export async function createTable(
   endpoint: string,
   TableName: string,
-  changes: Partial<CreateTableCommandInput> = {},
+  changes: Partial<dynamodb.CreateTableCommandInput> = {},
 ): Promise<void> {
   const client = createClient(endpoint);
   const input = { TableName, ...tableDefinition, ...changes };
   try {
-    await client.send(new CreateTableCommand(input)).catch((error: Error) => {
+    await client.send(new dynamodb.CreateTableCommand(input)).catch((error: Error) => {
       if (error.name !== 'ResourceInUseException') throw error;
     });
-    await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.1 }, { TableName });
+    await dynamodb.waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.1 }, { TableName });
   } finally {
     client.destroy();
   }
@@ -86,7 +79,7 @@ export async function openTable(
   await createTable(url, TableName, hasStreams ? { StreamSpecification: STREAM } : {});
   const client = createClient(url);
   try {
-    const { Table } = await client.send(new DescribeTableCommand({ TableName }));
+    const { Table } = await client.send(new dynamodb.DescribeTableCommand({ TableName }));
     const { GlobalSecondaryIndexes, LatestStreamArn } = Table ?? {};
     if (GlobalSecondaryIndexes === undefined || (hasStreams && LatestStreamArn === undefined)) {
       throw new UsageError('The table in the data folder is of another version; start with --reset.');
@@ -94,7 +87,7 @@ export async function openTable(
     if (!hasStreams) return undefined;
     const TimeToLiveSpecification = { AttributeName: 'expires_at', Enabled: true };
     await client
-      .send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }))
+      .send(new dynamodb.UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }))
       .catch((error: Error) => {
         if (error.message !== 'TimeToLive is already enabled') throw error;
       });
