@@ -11,7 +11,7 @@ import { connectLocally } from '../../inbox/connect.ts';
 import { isListening } from '../../lib/loopback-server.ts';
 import { ROOT } from '../../lib/paths.ts';
 import { readRunningStack } from '../../lib/running-stack.ts';
-import { dynamoDbLocalUnavailableReason } from '../../local/database/engines.ts';
+import { engineNames, dynamoDbLocalUnavailableReason } from '../../local/database/engines.ts';
 import type { InquiryListResponse } from '../../src/contract.ts';
 import { on, setUp, whyNoBrowser } from '../helpers/chromium.ts';
 import { sendAndCheck as send } from '../helpers/contract.ts';
@@ -21,9 +21,12 @@ const noJava = dynamoDbLocalUnavailableReason();
 const noTerminal = spawnSync('script', ['--version']).stdout?.includes('util-linux')
   ? undefined
   : 'the `script` command of util-linux is missing';
+/** A folder on a file system of 3 MB, for example of `mount -t tmpfs -o size=3m tmpfs FOLDER`. */
+const { SMALL_DISK } = process.env;
 for (const [what, reason] of [
   ['npm start on DynamoDB Local', noJava],
   ['npm start at a terminal', noTerminal],
+  ['npm start on a full disk', SMALL_DISK === undefined ? 'SMALL_DISK does not name one' : undefined],
 ]) {
   if (reason !== undefined) process.stdout.write(`\nSKIPPED: ${what}, because ${reason}.\n`);
 }
@@ -62,6 +65,7 @@ async function start(
   const headers = ['Authorization', `Bearer ${String(token).trim()}`, 'Content-Type', 'application/json'];
   const api = addressOf('API');
   return {
+    child,
     said: () => output,
     complained,
     addressOf,
@@ -74,10 +78,8 @@ async function start(
       return JSON.parse(String(stdout));
     },
     send: (method: string) => send(api, { method, headers }),
-    post: (subject: string, more: string[] = []) => {
-      const body = JSON.stringify({ subject, body: 'Is anyone\nthere?' });
-      return send(api, { method: 'POST', headers: [...headers, ...more], body });
-    },
+    post: (subject: string, more: string[] = [], body = 'Is anyone\nthere?') =>
+      send(api, { method: 'POST', headers: [...headers, ...more], body: JSON.stringify({ subject, body }) }),
     subjects: async () => {
       const { inquiries } = (await send(api, { headers })).json as InquiryListResponse;
       return inquiries.map(({ subject }) => subject);
@@ -490,3 +492,19 @@ it.each([
   expect(status).toBe(2);
   expect(stderr.split('\n')).toContain(line);
 });
+
+it.skipIf(SMALL_DISK === undefined).each(engineNames)(
+  'npm start on %s says in one line that the disk is full',
+  async (engine) => {
+    const data = join(SMALL_DISK ?? '', engine);
+    const stack = await start(['--port', '0', '--data', data, '--engine', engine]);
+    const post = async () => {
+      const posts = Array.from({ length: 4 }, () => stack.post('x', [], 'x'.repeat(150_000)));
+      await Promise.allSettled(posts);
+      return stack.child.exitCode;
+    };
+    await expect.poll(post, WAIT).toBe(1);
+    expect(stack.complained()).toMatch(/^[^\n]*no space left on device[^\n]*\n$/i);
+    rmSync(data, { recursive: true });
+  },
+);
