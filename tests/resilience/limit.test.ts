@@ -1,0 +1,79 @@
+/** Floods: INQUIRIES_PER_HOUR bounds what one owner stores, whatever the concurrency, and no other owner notices. */
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createApp } from '../../src/app.ts';
+import type { GatewayResponse } from '../../src/http.ts';
+import type { Identity } from '../../src/identity.ts';
+import { createInquiries } from '../../src/inquiries.ts';
+import { createOwnStore, describeOnDynamoDbLocal } from '../helpers/engines.ts';
+import { makePost } from '../helpers/events.ts';
+import { createTally, isHard, select } from '../helpers/tally.ts';
+
+const LIMIT = 10;
+const corsOrigin = 'https://www.example.com';
+const makeOwner = (): Identity => ({ sub: randomUUID(), email: 'ana@example.com' });
+
+/** Runs `run` `count` times, at most `concurrency` at a time, each with the number of its worker. */
+async function repeat<Result>(
+  count: number,
+  concurrency: number,
+  run: (worker: number) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  let started = 0;
+  const work = async (_: unknown, worker: number): Promise<void> => {
+    while (started < count) {
+      started++;
+      results.push(await run(worker));
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, work));
+  return results;
+}
+
+const statusesOf = (answers: readonly GatewayResponse[]): number[] =>
+  answers.map(({ statusCode }) => statusCode);
+
+describeOnDynamoDbLocal('a limit of inquiries per owner and hour', (endpoint) => {
+  let own: Awaited<ReturnType<typeof createOwnStore>>;
+  beforeAll(async () => {
+    own = await createOwnStore(endpoint);
+  });
+
+  /** One execution environment: ids of its own. */
+  const createInstance = (now: () => number) => {
+    const app = createApp({
+      inquiries: createInquiries(own.store, { inquiriesPerHour: LIMIT, now }),
+      corsOrigin,
+    });
+    return async (owner: Identity) => app(makePost({ subject: 's', body: 'b' }, owner));
+  };
+
+  describe.each(select([1, 5, 10, 50], 3))('%i requests at a time', (concurrency) => {
+    const requests = isHard ? 500 : 100;
+    const sent = createTally(`9a flood of one owner, ${concurrency} at a time: answered 201 or 429`);
+    const stored = createTally(
+      `9b flood of one owner, ${concurrency} at a time: stored with a limit of ${LIMIT}`,
+    );
+
+    it('store exactly the limit, and another owner is served', async () => {
+      const time = Date.now();
+      const instances = Array.from({ length: concurrency }, () => createInstance(() => time));
+      const [owner, other] = [makeOwner(), makeOwner()];
+      const others: GatewayResponse[] = [];
+      const answers = await repeat(requests, concurrency, async (worker) => {
+        const answer = await instances[worker]?.(owner);
+        await sent(async () => expect([201, 429]).toContain(answer?.statusCode));
+        if (worker === 0 && others.length < LIMIT) others.push(await createInstance(() => time)(other));
+        return answer as GatewayResponse;
+      });
+      const rows = await own.rows(owner.sub);
+      for (const { cognito_sub } of rows) await stored(async () => expect(cognito_sub).toBe(owner.sub));
+      expect(statusesOf(answers).filter((status) => status === 201)).toHaveLength(rows.length);
+      expect(rows).toHaveLength(LIMIT);
+      expect(statusesOf(others)).toEqual(others.map(() => 201));
+      expect(others.length).toBeGreaterThan(0);
+      expect((await createInstance(() => time)(owner)).statusCode).toBe(429);
+    });
+  });
+});
