@@ -1,20 +1,55 @@
-/** Many POSTs with one key at the same time: a queue in front of the sandboxes, no errors, one inquiry. */
+/** Many POSTs at the same time: a queue in front of the sandboxes, no errors, each inquiry stored once. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Inquiry } from '../../src/contract.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
-import { answerAfter, refuseAsConflict, type Fault, type Plan } from '../helpers/fault-proxy.ts';
+import { answerAfter, refuseAsConflict, startFaultProxy } from '../helpers/fault-proxy.ts';
+import type { Fault, FaultProxy, Plan } from '../helpers/fault-proxy.ts';
 import type { Answer } from '../helpers/http.ts';
-import { startService, type Service } from '../helpers/service.ts';
+import { startService } from '../helpers/service.ts';
+import type { Service } from '../helpers/service.ts';
 import { createTally, isHard } from '../helpers/tally.ts';
 
 let service: Service;
+let proxy: FaultProxy;
 beforeAll(async () => {
-  service = await startService();
+  service = await startService(undefined, async (engine) => {
+    proxy = await startFaultProxy(engine);
+    return proxy.url;
+  });
 });
-afterAll(() => service.close());
+afterAll(async () => {
+  await service.close();
+  await proxy.close();
+});
 
+const newUser = () => service.signIn({ email: 'ana@example.com', sub: randomUUID() });
 const inquiryOf = ({ json }: Answer): Inquiry => (json as { inquiry: Inquiry }).inquiry;
+
+const tally = createTally('6 burst: POSTs at the same time, answered 201 and stored once');
+
+it.each(isHard ? [300, 1_000] : [300])(
+  'answers 201 to each of %i POSTs at once and stores it once',
+  async (size) => {
+    const user = await newUser();
+    const subjects = Array.from({ length: size }, (_, index) => `${size}-${index}`);
+    const ids = new Set<string>();
+    const outcomes = await Promise.allSettled(
+      subjects.map(async (subject) =>
+        tally(async () => {
+          // Each on a connection of its own.
+          const answer = await user.call('POST', '', JSON.stringify({ subject, body: 'b' }));
+          expect(answer).toMatchObject({ status: 201, json: { inquiry: { subject } } });
+          ids.add(inquiryOf(answer).id);
+        }),
+      ),
+    );
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toEqual([]);
+    const rows = await service.table.rows(user.sub);
+    expect(new Set(rows.map(({ id }) => id))).toEqual(ids);
+    expect(rows.map(({ subject }) => subject).toSorted()).toEqual(subjects.toSorted());
+  },
+);
 
 /**
  * Refuses a transaction while another one runs, as DynamoDB does for the same item. The first one runs until another is
@@ -46,10 +81,10 @@ describeOnDynamoDbLocal('with an Idempotency-Key', () => {
   const keyed = createTally('8c exactly once: requests with one key at once');
   const AT_ONCE = isHard ? 1_000 : 100;
   it(`${AT_ONCE} requests with one key at once store one inquiry; after a retry of the 409s all of them got it`, async () => {
-    const user = await service.signIn({ email: 'ana@example.com', sub: randomUUID() });
+    const user = await newUser();
     const post = () =>
       user.call('POST', '', '{"subject":"s","body":"b"}', 'application/json', ['Idempotency-Key', 'key']);
-    service.proxy.plan = conflictAsDynamoDb();
+    proxy.plan = conflictAsDynamoDb();
     const created: Answer[] = [];
     const statuses = new Set<number>();
     for (let waiting = AT_ONCE; waiting > 0; waiting = AT_ONCE - created.length) {
