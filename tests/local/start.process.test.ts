@@ -505,6 +505,6 @@ it.skipIf(SMALL_DISK === undefined).each(engineNames)(
     };
     await expect.poll(post, WAIT).toBe(1);
     expect(stack.complained()).toMatch(/^[^\n]*no space left on device[^\n]*\n$/i);
-    rmSync(data, { recursive: true });
+    fs.rmSync(data, { recursive: true });
   },
 );
