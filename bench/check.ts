@@ -1,28 +1,18 @@
 /** The responses that every contender must give. */
 import { deepStrictEqual } from 'node:assert/strict';
-import {
-  assertCreated,
-  assertError,
-  assertHeader,
-  assertList,
-  assertStatus,
-  createContractChecks,
-} from '../lib/contract-checks.ts';
-import type { ServiceResponse } from '../lib/contract-checks.ts';
-import { CORS_ORIGIN } from './database.ts';
-import type { Owner, SeededOwner } from './database.ts';
-import { claimsOf, makeEvent } from './events.ts';
-import type { EventOptions } from './events.ts';
+import * as contract from '../lib/contract-checks.ts';
+import { CORS_ORIGIN, type Owner, type SeededOwner } from './database.ts';
+import { claimsOf, makeEvent, type EventOptions } from './events.ts';
 
 /** @throws Error when the handler's result, as JSON, is not the owner's new inquiry. */
 export function checkCreated(result: string, { sub, email }: Owner): void {
-  const { cognito_sub, email: actual } = assertCreated(toResponse(result));
+  const { cognito_sub, email: actual } = contract.assertCreated(toResponse(result));
   deepStrictEqual([cognito_sub, actual], [sub, email]);
 }
 
 /** @throws Error when the handler's result, as JSON, is not the owner's whole list. */
 export function checkList(result: string, { sub, email, count }: SeededOwner): void {
-  const list = assertList(toResponse(result));
+  const list = contract.assertList(toResponse(result));
   deepStrictEqual([list.inquiries[0]?.cognito_sub, list.email, list.count], [sub, email, count]);
 }
 
@@ -35,7 +25,7 @@ export async function checkContract(invoke: Invoke, owner: Owner): Promise<void>
   const get = { method: 'GET', claims };
   const post = { method: 'POST', claims };
   let sent = '';
-  const send = async (options: EventOptions): Promise<ServiceResponse> => {
+  const send = async (options: EventOptions): Promise<contract.ServiceResponse> => {
     const { method, query = '', body = '' } = options;
     sent = `${method} ${query}${body}`.slice(0, 200);
     return toResponse(await invoke(makeEvent(options)));
@@ -53,19 +43,20 @@ export async function checkContract(invoke: Invoke, owner: Owner): Promise<void>
     [{ ...post, body: JSON.stringify({ subject: '', body: 'x'.repeat(500_000) }) }, 413, 'PAYLOAD_TOO_LARGE'],
   ];
   try {
-    for (const [request, status, code] of errors) assertError(await send(request), status, code);
-    for (const [, run] of createContractChecks((request) => send({ ...request, claims }))) await run();
+    for (const [request, status, code] of errors) contract.assertError(await send(request), status, code);
+    for (const [, run] of contract.createContractChecks((request) => send({ ...request, claims })))
+      await run();
 
     const message = { subject: 'Grüße', body: '"line"\n\\line\u2028 🎈' };
     const body = JSON.stringify({ ...message, email: 'mallory@example.com', id: 1 });
-    const inquiry = assertCreated(await send({ ...post, body, base64: true }));
+    const inquiry = contract.assertCreated(await send({ ...post, body, base64: true }));
     deepStrictEqual(inquiry, { ...inquiry, ...message, cognito_sub: owner.sub, email: owner.email });
 
     const newest = await send({ ...get, query: 'limit=1' });
-    assertHeader(newest, 'Link', `<?before=${inquiry.id}&limit=1>; rel="next"`);
-    deepStrictEqual(assertList(newest).inquiries, [inquiry]);
+    contract.assertHeader(newest, 'Link', `<?before=${inquiry.id}&limit=1>; rel="next"`);
+    deepStrictEqual(contract.assertList(newest).inquiries, [inquiry]);
     const rest = await send({ ...get, query: `before=${inquiry.id}` });
-    deepStrictEqual([rest.headers.get('link'), assertList(rest).count], [null, 1]);
+    deepStrictEqual([rest.headers.get('link'), contract.assertList(rest).count], [null, 1]);
   } catch (cause) {
     throw new Error(`${sent}: ${(cause as Error).message}`, { cause });
   }
@@ -73,30 +64,30 @@ export async function checkContract(invoke: Invoke, owner: Owner): Promise<void>
 
 /** Checks Idempotency-Key with an owner who has no inquiries, and another. @throws Error that says what is wrong. */
 export async function checkKeys(invoke: Invoke, owner: Owner, other: Owner): Promise<void> {
-  const post = async (key: string, subject = 's', sender = owner): Promise<ServiceResponse> => {
+  const post = async (key: string, subject = 's', sender = owner): Promise<contract.ServiceResponse> => {
     const body = JSON.stringify({ subject, body: '"line"\n🎈' });
     return toResponse(await invoke(makeEvent({ method: 'POST', claims: claimsOf(sender), key, body })));
   };
   const key = 'c7a1f5de-0d3b-4e0c-9a54-6b9b3f0a2f11';
-  const first = assertCreated(await post(key));
-  deepStrictEqual(assertCreated(await post(key)), first);
-  assertError(await post(key, 'another'), 422, 'IDEMPOTENCY_KEY_REUSED');
-  const ofOther = assertCreated(await post(key, 's', other));
+  const first = contract.assertCreated(await post(key));
+  deepStrictEqual(contract.assertCreated(await post(key)), first);
+  contract.assertError(await post(key, 'another'), 422, 'IDEMPOTENCY_KEY_REUSED');
+  const ofOther = contract.assertCreated(await post(key, 's', other));
   deepStrictEqual([ofOther.cognito_sub, ofOther.email], [other.sub, other.email]);
-  const second = assertCreated(await post(`${key}-2`));
+  const second = contract.assertCreated(await post(`${key}-2`));
   const listed = await invoke(makeEvent({ method: 'GET', claims: claimsOf(owner) }));
-  deepStrictEqual(assertList(toResponse(listed)).inquiries, [second, first]);
+  deepStrictEqual(contract.assertList(toResponse(listed)).inquiries, [second, first]);
 }
 
 /** @throws Error when the status of the handler's result, as JSON, is another. */
 export function checkStatus(result: string, expected: number): void {
-  assertStatus(toResponse(result), expected);
+  contract.assertStatus(toResponse(result), expected);
 }
 
-function toResponse(result: string): ServiceResponse {
+function toResponse(result: string): contract.ServiceResponse {
   const proxy = JSON.parse(result) as { statusCode: number; headers: Record<string, string>; body: string };
   const { statusCode: status, body } = proxy;
   const response = { status, headers: new Headers(proxy.headers), body: JSON.parse(body) as unknown };
-  assertHeader(response, 'Access-Control-Allow-Origin', CORS_ORIGIN);
+  contract.assertHeader(response, 'Access-Control-Allow-Origin', CORS_ORIGIN);
   return response;
 }

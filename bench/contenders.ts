@@ -2,8 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { build } from 'esbuild';
-import type { BuildOptions } from 'esbuild';
+import { build, type BuildOptions } from 'esbuild';
 import { unzipSync, zipSync } from 'fflate';
 
 export interface Contender {
@@ -50,11 +49,7 @@ export const contenders: readonly Contender[] = [
 /** An earlier build of this service, which may support neither keys nor the limit. @param zip - Its inquiries.zip. */
 export function prebuilt(zip: string): Contender {
   const title = `${basename(dirname(resolve(zip)))}/${basename(zip)}`;
-  return {
-    name: title,
-    title,
-    build: async (folder) => unpack(zip, folder),
-  };
+  return { name: title, title, build: async (folder) => unpack(zip, folder) };
 }
 
 async function buildOurs(folder: string): Promise<Package> {

@@ -1,6 +1,5 @@
 /** Stands between a contender and the engine, and adds up what its requests to DynamoDB consume. */
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { close, listen } from '../lib/loopback-server.ts';
 

@@ -1,8 +1,7 @@
 /** The benchmark's report. */
 import { cpus, release } from 'node:os';
 import type { Cost } from '../local/lambda/sandbox.ts';
-import { medianCost } from './measure.ts';
-import type { Bench, Entrant } from './measure.ts';
+import { medianCost, type Bench, type Entrant } from './measure.ts';
 
 type Kind = keyof Cost;
 

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { connect } from 'node:net';
-import type { Server } from 'node:net';
+import { connect, type Server } from 'node:net';
 
 /**
  * Listens on the IPv4 loopback address.

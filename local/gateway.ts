@@ -4,16 +4,14 @@
  * function response without a status code is a 500. docs/adr/0017
  */
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { operations } from '../src/app.ts';
 import { inquiriesPath } from '../src/contract.ts';
 import type { Authorize } from './authorizer.ts';
 import { splitTarget } from '../lib/loopback-server.ts';
 import { toEvent, toHeaders } from './event.ts';
 import { FunctionTimeout } from './lambda/sandbox.ts';
-import { limits, replies } from '../lib/gateway-replies.ts';
-import type { Reply } from '../lib/gateway-replies.ts';
+import { limits, replies, type Reply } from '../lib/gateway-replies.ts';
 
 /** Explicit methods, because an ANY route with an authorizer also matches preflights. */
 const ROUTE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'];
@@ -86,9 +84,7 @@ export function createGateway({
   return server;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (headerSize(request) > limits.headers) {
-      return reply(response, replies.headersTooLarge);
-    }
+    if (headerSize(request) > limits.headers) return reply(response, replies.headersTooLarge);
     const headers = toHeaders(request);
     if (isPreflight(request, headers))
       return preflight(response, corsOrigins.includes(headers['origin'] ?? ''));
@@ -106,9 +102,7 @@ export function createGateway({
     const body = await readBody(request);
     if (body === undefined) return reply(response, replies.payloadTooLarge);
     const event = JSON.stringify(toEvent(request, { routeKey, body, claims: authorization.claims }));
-    if (Buffer.byteLength(event) > limits.lambdaPayload) {
-      return reply(response, replies.payloadTooLarge);
-    }
+    if (Buffer.byteLength(event) > limits.lambdaPayload) return reply(response, replies.payloadTooLarge);
 
     const requestId = randomUUID();
     try {

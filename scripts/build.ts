@@ -9,11 +9,9 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join, relative } from 'node:path';
-import { build } from 'esbuild';
-import type { Plugin } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 import { zipSync } from 'fflate';
-import { parseOptions, runCommand } from '../lib/command-line.ts';
-import type { Io, Main } from '../lib/command-line.ts';
+import { parseOptions, runCommand, type Io, type Main } from '../lib/command-line.ts';
 import { ROOT } from '../lib/paths.ts';
 
 /** Modules of which the functions need next to nothing, and what the bundles hold in their place. docs/adr/0060 */

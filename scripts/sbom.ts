@@ -6,8 +6,7 @@
  * Usage: npm run --silent sbom > FILE. Exit codes: 0 printed, 1 failed, 2 bad use.
  */
 import { execFileSync } from 'node:child_process';
-import { parseOptions, runCommand } from '../lib/command-line.ts';
-import type { Main } from '../lib/command-line.ts';
+import { parseOptions, runCommand, type Main } from '../lib/command-line.ts';
 import { ROOT } from '../lib/paths.ts';
 
 interface BillOfMaterials {

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defineConfig } from 'vite';
-import type { Plugin, Rolldown } from 'vite';
+import { defineConfig, type Plugin, type Rolldown } from 'vite';
 import { languages, loadLocale } from './src/locale.ts';
 
 const read = (file: string): string => readFileSync(join(import.meta.dirname, file), 'utf8');

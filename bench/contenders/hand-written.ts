@@ -3,8 +3,7 @@
  * ElectroDB, no package. Primed at initialisation.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
-import { createHandler, linkTo, LIST_BUDGET } from './shared/requests.ts';
-import type { ListQuery, Owner } from './shared/requests.ts';
+import { createHandler, linkTo, LIST_BUDGET, type ListQuery, type Owner } from './shared/requests.ts';
 
 const {
   TABLE_NAME = '',

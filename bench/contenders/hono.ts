@@ -1,10 +1,8 @@
 /** Hono with its adapter for Lambda. */
 import { Hono } from 'hono';
-import { handle } from 'hono/aws-lambda';
-import type { ApiGatewayRequestContextV2 } from 'hono/aws-lambda';
+import { handle, type ApiGatewayRequestContextV2 } from 'hono/aws-lambda';
 import { createInquiry, listInquiries } from './shared/inquiries.ts';
-import { isTooLarge, parseListQuery, parseOwner, parseRequest } from './shared/requests.ts';
-import type { Owner } from './shared/requests.ts';
+import { isTooLarge, parseListQuery, parseOwner, parseRequest, type Owner } from './shared/requests.ts';
 
 interface Environment {
   Bindings: { requestContext: ApiGatewayRequestContextV2 };

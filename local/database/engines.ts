@@ -61,12 +61,7 @@ async function startDynalite(path: string | undefined): Promise<Engine> {
     if (!refuseOtherSites(request, response, url)) handle?.(request, response);
   });
   const url = `http://127.0.0.1:${await listen(server, 0)}`;
-  return {
-    name: 'dynalite',
-    url,
-    failed: new Promise(() => {}),
-    close: () => close(server),
-  };
+  return { name: 'dynalite', url, failed: new Promise(() => {}), close: () => close(server) };
 }
 
 async function startDynamoDbLocal(path: string | undefined): Promise<Engine> {

@@ -2,8 +2,7 @@
 import { createServer } from 'node:http';
 import { createKey, readKey } from '../../lib/issuer-keys.ts';
 import { createProvider } from './provider.ts';
-import { CLIENT_ID, signToken } from '../../lib/issuer-tokens.ts';
-import type { TokenRequest } from '../../lib/issuer-tokens.ts';
+import { CLIENT_ID, signToken, type TokenRequest } from '../../lib/issuer-tokens.ts';
 import { close, listen } from '../../lib/loopback-server.ts';
 
 /** `audience` is the `aud` of its ID tokens: the client id, as in Cognito. */

@@ -6,8 +6,7 @@ import type { Configuration, InteractionResults, KoaContextWithOIDC } from 'oidc
 import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.js';
 import type { SigningKey } from '../../lib/issuer-keys.ts';
 import { contentSecurityPolicy, messagePage, settingsPage, signInPage } from './pages.ts';
-import { CLIENT_ID, HOUR, subOf, userClaims } from '../../lib/issuer-tokens.ts';
-import type { User } from '../../lib/issuer-tokens.ts';
+import { CLIENT_ID, HOUR, subOf, userClaims, type User } from '../../lib/issuer-tokens.ts';
 
 type Context = Parameters<Parameters<Provider['use']>[0]>[0];
 
@@ -41,10 +40,7 @@ const EMAIL =
 export function createProvider(url: string, key: SigningKey, origins: readonly string[]): Provider {
   const { host, port } = new URL(url);
   const homes = origins.map((origin) => `${origin}/`);
-  const registered = {
-    redirectUris: homes.flatMap((home) => [home, `${home}callback`]),
-    logoutUris: homes,
-  };
+  const registered = { redirectUris: homes.flatMap((home) => [home, `${home}callback`]), logoutUris: homes };
   const users = new Map<string, User>();
 
   const configuration: Configuration = {

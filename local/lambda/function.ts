@@ -1,7 +1,6 @@
 /** The Lambda service for one function: a pool of sandboxes, and a queue while all of them are busy. */
 import { limits } from '../../lib/gateway-replies.ts';
-import { FunctionTimeout, startSandbox } from './sandbox.ts';
-import type { Sandbox, SandboxOptions } from './sandbox.ts';
+import { FunctionTimeout, startSandbox, type Sandbox, type SandboxOptions } from './sandbox.ts';
 
 export type LocalFunction = Awaited<ReturnType<typeof startFunction>>;
 

@@ -8,8 +8,7 @@ import { fileURLToPath } from 'node:url';
 import type { OpenAPIV3_1 } from 'openapi-types';
 import sirv from 'sirv';
 import { parse, stringify } from 'yaml';
-import { startPageServer } from '../../lib/page-server.ts';
-import type { Content } from '../../lib/page-server.ts';
+import { startPageServer, type Content } from '../../lib/page-server.ts';
 
 const DOCUMENT = join(import.meta.dirname, '../../docs/openapi.yaml');
 const FOLDER = join(import.meta.dirname, 'docs');

@@ -1,9 +1,7 @@
 /** The contact form's client: what it sends, and what it makes of each response. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createApi, isFailure } from '../../web/src/api.ts';
-import type { Failure } from '../../web/src/api.ts';
-import { SignedOut } from '../../web/src/user.ts';
-import type { Session } from '../../web/src/user.ts';
+import { createApi, isFailure, type Failure } from '../../web/src/api.ts';
+import { SignedOut, type Session } from '../../web/src/user.ts';
 
 const INQUIRY = { id: '1', cognito_sub: '', email: '', subject: 'a', body: 'b', created_at: '' };
 

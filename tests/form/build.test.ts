@@ -10,9 +10,7 @@ import { languages } from '../../web/src/locale.ts';
 const DIST = join(import.meta.dirname, '../../web/dist');
 const read = (file: string): Buffer => readFileSync(join(DIST, file));
 
-beforeAll(async () => {
-  await buildFormWhenStale();
-});
+beforeAll(async () => void (await buildFormWhenStale()));
 
 const size = (files: readonly string[]): number =>
   files.reduce((sum, file) => sum + gzipSync(read(file), { level: 9 }).length, 0);

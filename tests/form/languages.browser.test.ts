@@ -2,20 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import { languages, loadLocale } from '../../web/src/locale.ts';
 import { readText } from '../helpers/repository.ts';
-import {
-  anyone,
-  checkPage,
-  configure,
-  expectAccessible,
-  keepSession,
-  setUp,
-  whyNoBrowser,
-} from '../helpers/chromium.ts';
+import * as browser from '../helpers/chromium.ts';
 
 const BRANDING = JSON.parse(readText('web/config.example.json')) as object;
 
-describe.skipIf(whyNoBrowser !== undefined)('the page', () => {
-  const here = setUp();
+describe.skipIf(browser.whyNoBrowser !== undefined)('the page', () => {
+  const here = browser.setUp();
 
   it.each(languages)('in %s: from the sign-in to the sent inquiry', async (language) => {
     const { strings, direction } = await loadLocale(language, []);
@@ -23,11 +15,11 @@ describe.skipIf(whyNoBrowser !== undefined)('the page', () => {
       viewport: { width: 1120, height: 800 },
       locale: language,
     });
-    const check = async () => checkPage(page);
+    const check = async () => browser.checkPage(page);
     const button = (name: string) => page.getByRole('button', { name, exact: true });
     const text = (name: string) => page.getByRole('textbox', { name, exact: true });
 
-    await configure(page, BRANDING);
+    await browser.configure(page, BRANDING);
     await page.goto(here.formUrl);
     await button(strings.session.signIn).waitFor();
     expect(await page.evaluate('[document.documentElement.lang, document.documentElement.dir]')).toEqual([
@@ -37,7 +29,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the page', () => {
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(strings.form.title);
     await check();
 
-    await keepSession(context, here.stack, anyone());
+    await browser.keepSession(context, here.stack, browser.anyone());
     await page.reload();
     await page.getByText(strings.list.emptyTitle).waitFor();
     const body = 'شكرا. Danke! ありがとう。 <b>'.repeat(30);
@@ -67,8 +59,8 @@ describe.skipIf(whyNoBrowser !== undefined)('the page', () => {
   it('changes its language from the menu, keeps the typed text, and remembers the choice', async () => {
     const { page, context } = await here.open({ locale: 'de-AT' });
     const [de, fr] = await Promise.all([loadLocale('de', []), loadLocale('fr', [])]);
-    await configure(page, { ...BRANDING, languages: ['en', 'de', 'fr'] });
-    await keepSession(context, here.stack, anyone());
+    await browser.configure(page, { ...BRANDING, languages: ['en', 'de', 'fr'] });
+    await browser.keepSession(context, here.stack, browser.anyone());
     await page.goto(here.formUrl);
     await page.getByRole('textbox', { name: de.strings.form.subject }).fill('Grüße');
     const menu = page.getByRole('combobox', { name: de.strings.page.language });
@@ -106,7 +98,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the page', () => {
     )`);
     for (const brand of ['#ffffff', '#ffff00', '#00ff00', '#ff0000', '#0000ff', '#000000', '#777777']) {
       await page.evaluate(`document.documentElement.style.setProperty('--brand', '${brand}')`);
-      await expectAccessible(page);
+      await browser.expectAccessible(page);
     }
     // Readable colours stay as they are: a dark one in element.browser.test.ts, a light one here.
     await page.emulateMedia({ colorScheme: 'dark' });
@@ -122,7 +114,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the page', () => {
 
   it('has the name, the colour and the links of the company, and offers one language without a menu', async () => {
     const { page } = await here.open({ locale: 'en' });
-    await configure(page, { ...BRANDING, accent: '#ffee00', languages: ['en'] });
+    await browser.configure(page, { ...BRANDING, accent: '#ffee00', languages: ['en'] });
     await page.goto(here.formUrl);
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     expect(await page.title()).toBe('Contact Example Shop');
@@ -137,6 +129,6 @@ describe.skipIf(whyNoBrowser !== undefined)('the page', () => {
     expect(await page.getByRole('combobox').count()).toBe(0);
     await page.getByText('Ask us anything about your order').waitFor();
     // Yellow cannot be read on white, nor white on yellow: axe checks the contrast in both themes.
-    await expectAccessible(page);
+    await browser.expectAccessible(page);
   });
 });

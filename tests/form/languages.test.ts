@@ -1,7 +1,6 @@
 /** The texts of the contact form in its languages: complete, in the right plural forms, in the right characters. */
 import { describe, expect, it } from 'vitest';
-import { strings as en } from '../../web/src/languages/en.ts';
-import type { Strings } from '../../web/src/languages/en.ts';
+import { strings as en, type Strings } from '../../web/src/languages/en.ts';
 import type { Plural } from '../../web/src/languages/strings.ts';
 import { languages, loadLocale } from '../../web/src/locale.ts';
 

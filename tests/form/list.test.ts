@@ -1,7 +1,6 @@
 /** Search, days and links of the list of the contact form, without a browser. */
 import { describe, expect, it } from 'vitest';
-import type { Inquiry } from '../../src/contract.ts';
-import { parseListQuery } from '../../src/contract.ts';
+import { parseListQuery, type Inquiry } from '../../src/contract.ts';
 import { toInclude } from '../../web/src/inquiries.ts';
 import { strings } from '../../web/src/languages/en.ts';
 import { createLocale } from '../../web/src/locale.ts';

@@ -2,8 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Api, Failure, Page } from '../../web/src/api.ts';
 import type { Inquiry } from '../../src/contract.ts';
-import { createDrafts, toStore } from '../../web/src/drafts.ts';
-import type { DraftStore } from '../../web/src/drafts.ts';
+import { createDrafts, toStore, type DraftStore } from '../../web/src/drafts.ts';
 import { appendOlder, mergeNewest, addSent } from '../../web/src/inquiries.ts';
 import { send } from '../../web/src/outbox.ts';
 

@@ -5,12 +5,7 @@ import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { beginningOf, directionOf, formatCount } from '../../web/ui/format.ts';
 import { strings } from '../../web/src/languages/en.ts';
 import { chooseLanguage, createLocale, loadLocale } from '../../web/src/locale.ts';
-import {
-  describeListFailure,
-  describeOldAttempt,
-  describeSendFailure,
-  describeSize,
-} from '../../web/src/messages.ts';
+import * as messages from '../../web/src/messages.ts';
 import type { Failure } from '../../web/src/api.ts';
 import { INQUIRY, makeCall } from '../helpers/events.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
@@ -39,7 +34,7 @@ describe('the size of an inquiry', () => {
     [ITEM_LIMIT + 2048, 'over', 'Too long by 2 kB. Please shorten your message.'],
   ])('of %i bytes is %s, and shown from four fifths of the limit on: %j', (bytes, level, text) => {
     const measured = measure('', 'x'.repeat(bytes));
-    expect([measured.level, describeSize(EN, measured)]).toEqual([level, text]);
+    expect([measured.level, messages.describeSize(EN, measured)]).toEqual([level, text]);
   });
 
   it('never refuses what the service would store', async () => {
@@ -133,17 +128,17 @@ describe('the message for a failure', () => {
     'unreachable',
     'server',
   ])('%s: what happened, and that nothing typed is lost or what to do about it', (kind) => {
-    const { title, text } = describeSendFailure(EN, { kind, mayBeDone: false }, 0);
+    const { title, text } = messages.describeSendFailure(EN, { kind, mayBeDone: false }, 0);
     expect(title).not.toBe('');
     expect(text).toContain('Nothing was sent');
     expect(text).toMatch(/kept your text|shorten/);
-    expect(describeListFailure(EN, { kind, mayBeDone: false }).text).toContain('couldn’t load');
+    expect(messages.describeListFailure(EN, { kind, mayBeDone: false }).text).toContain('couldn’t load');
   });
 
   it.each(['offline', 'unreachable', 'server', 'busy', 'conflict'] as const)(
     '%s: says that the outcome is unknown and that trying again is safe',
     (kind) => {
-      expect(describeSendFailure(EN, { kind, mayBeDone: true }, 0).text).toBe(
+      expect(messages.describeSendFailure(EN, { kind, mayBeDone: true }, 0).text).toBe(
         'We can’t tell yet whether your inquiry arrived. We’ve kept your text. It’s safe to try again: we store it only once.',
       );
     },
@@ -157,7 +152,7 @@ describe('the message for a failure', () => {
     [{ kind: 'reused', mayBeDone: false }, /already been sent\n.*earlier version has arrived.*\?$/],
     [{ kind: 'refused', mayBeDone: false, message: 'Because.' }, /Because\.\u2069$/],
   ])('%j: says what became of the inquiry and what to do', (failure, said) => {
-    const { title, text } = describeSendFailure(EN, failure, 0);
+    const { title, text } = messages.describeSendFailure(EN, failure, 0);
     expect(`${title}\n${text}`).toMatch(said);
   });
 
@@ -169,13 +164,13 @@ describe('the message for a failure', () => {
     [3_541, 'You can send it at'],
   ])('limit: says when the next inquiry can be sent, %i seconds from now: %s', (retryAfter, text) => {
     const now = Date.parse('2026-07-01T12:05:00Z');
-    const said = describeSendFailure(EN, { kind: 'limit', mayBeDone: false, retryAfter }, now).text;
+    const said = messages.describeSendFailure(EN, { kind: 'limit', mayBeDone: false, retryAfter }, now).text;
     expect(said).toContain(`${text} ${EN.formatClock(now + retryAfter * 1_000)}.`);
     expect(said).toContain('kept your text');
   });
 
   it('names the time of an attempt whose outcome can no longer be asked for', () => {
-    const { text } = describeOldAttempt(EN, Date.parse('2026-07-01T12:05:00Z'));
+    const { text } = messages.describeOldAttempt(EN, Date.parse('2026-07-01T12:05:00Z'));
     const { short } = EN.formatTime('2026-07-01T12:05:00Z');
     expect(text).toContain(
       `on \u2068${short}\u2069. We can no longer tell whether it arrived. We’ve kept your text`,

@@ -1,4 +1,4 @@
-/** Rules of the code that no linter rule holds. Its other arrows are in .oxlintrc.json. */
+/** Rules of the code that no linter rule holds. Its other arrows are in oxlint.config.ts. */
 import { globSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';

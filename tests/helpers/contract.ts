@@ -1,13 +1,11 @@
 /** Validates responses against docs/openapi.yaml. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { OpenAPIV3_1 } from 'openapi-types';
 import { parse } from 'yaml';
 import type { OpenApiDocument } from '../../scripts/openapi-document.ts';
-import { send } from './http.ts';
-import type { Answer } from './http.ts';
+import { send, type Answer } from './http.ts';
 
 const DOCUMENT = join(import.meta.dirname, '../../docs/openapi.yaml');
 export const document = close(parse(readFileSync(DOCUMENT, 'utf8'))) as OpenApiDocument;
@@ -15,7 +13,7 @@ const { components, paths } = document;
 
 /** A Response Object with the parts that every response of the document has. */
 type Response = OpenAPIV3_1.ResponseObject & {
-  readonly headers: Record<string, OpenAPIV3_1.HeaderObject>;
+  readonly headers: Record<string, OpenAPIV3_1.HeaderObject | OpenAPIV3_1.ReferenceObject>;
   readonly content: { 'application/json': { schema: object; examples: Record<string, { value: unknown }> } };
 };
 
@@ -55,7 +53,10 @@ export function checkAnswer(method: string, path: string, { status, headers, tex
 
   check(headers['content-type'] === 'application/json', `the content type is ${headers['content-type']}`);
   const documented = new Map(
-    Object.entries(response?.headers ?? {}).map(([name, header]) => [name.toLowerCase(), header]),
+    Object.entries(response?.headers ?? {}).map(([name, header]) => [
+      name.toLowerCase(),
+      resolve<OpenAPIV3_1.HeaderObject>(header, components.headers),
+    ]),
   );
   for (const [name, { required = false, schema = {} }] of documented) {
     const value = headers[name];
@@ -77,12 +78,18 @@ export function findResponses(method: string, path: string): Record<string, Resp
   const { get, post, 'x-other-methods': others = {} } = paths[path] ?? {};
   const { responses = others } = (method === 'GET' && get) || (method === 'POST' && post) || {};
   return Object.fromEntries(
-    Object.entries(responses).map(([status, response]) => {
-      const found =
-        '$ref' in response ? components.responses[response.$ref.split('/').at(-1) ?? ''] : response;
-      return [status, found as Response];
-    }),
+    Object.entries(responses).map(([status, response]) => [
+      status,
+      resolve<Response>(response as Response, components.responses),
+    ]),
   );
+}
+
+/** A part of the document, or the component that it refers to. */
+function resolve<Part extends object>(part: Part | OpenAPIV3_1.ReferenceObject, among: object): Part {
+  if (!('$ref' in part)) return part;
+  const name = part.$ref.split('/').at(-1) ?? '';
+  return (among as Record<string, Part>)[name] as Part;
 }
 
 function findErrors(schema: object, value: unknown): string | undefined {

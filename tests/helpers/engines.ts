@@ -1,6 +1,5 @@
 import { describe, inject } from 'vitest';
-import { engineNames } from '../../local/database/engines.ts';
-import type { EngineName } from '../../local/database/engines.ts';
+import { engineNames, type EngineName } from '../../local/database/engines.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';

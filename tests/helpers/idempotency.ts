@@ -1,5 +1,4 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { PutCommand, type DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Inquiry } from '../../src/contract.ts';
 import { createIdempotencyKeyEntity } from '../../src/entities/idempotency-key.ts';
 import { digest } from '../../src/entities/keys.ts';

@@ -1,7 +1,6 @@
 /** The browser of the browser tests, which is not one of the packages. */
 import { existsSync } from 'node:fs';
-import { chromium } from 'playwright-core';
-import type { Browser } from 'playwright-core';
+import { chromium, type Browser } from 'playwright-core';
 
 const PATHS = [
   // The same engine without a window needs half of the CPU time.

@@ -5,25 +5,23 @@ import type { TokenRequest } from '../../lib/issuer-tokens.ts';
 import { startFunction } from '../../local/lambda/function.ts';
 import { close, listen } from '../../lib/loopback-server.ts';
 import { send } from './http.ts';
-import { bestEngine, createOwnTable } from './own-table.ts';
+import { startFaultProxy } from './fault-proxy.ts';
+import { createOwnTable } from './own-table.ts';
 import { BUILT } from './sandbox.ts';
 
 export type Service = Awaited<ReturnType<typeof startService>>;
 export type User = Awaited<ReturnType<Service['signIn']>>;
 
-/**
- * The whole service on a table of its own: gateway, authorizer, issuer and the built function.
- *
- * @param endpoint - Where the function finds the database, when it is not the engine itself.
- */
-export async function startService(engine = bestEngine(), endpoint?: (engine: string) => Promise<string>) {
-  const table = await createOwnTable(engine);
+/** The whole service on a table of its own, behind a connection that can fail: gateway, authorizer, issuer, function. */
+export async function startService(pageSize?: number) {
+  const table = await createOwnTable();
+  const proxy = await startFaultProxy(table.engine, pageSize);
   const issuer = await startIssuer({ port: 0 });
   const lines: string[] = [];
   const log = (line: string): void => void lines.push(line);
   const lambda = await startFunction({
     module: BUILT,
-    environment: { ...table.environment(await endpoint?.(engine)), CORS_ORIGIN: 'https://www.example.com' },
+    environment: { ...table.environment(proxy.url), CORS_ORIGIN: 'https://www.example.com' },
     timeout: 30_000,
     log,
   });
@@ -38,6 +36,7 @@ export async function startService(engine = bestEngine(), endpoint?: (engine: st
     /** Address of the one path. */
     url,
     table,
+    proxy,
     /** What the function and the gateway have logged. */
     lines: lines as readonly string[],
     async signIn(request: TokenRequest & { email: string; sub: string }) {
@@ -65,6 +64,7 @@ export async function startService(engine = bestEngine(), endpoint?: (engine: st
       await close(gateway);
       await lambda.close();
       await issuer.close();
+      await proxy.close();
       table.close();
     },
   };

@@ -2,13 +2,10 @@
  * Which tokens the local gateway accepts and refuses. On AWS the authorizer of API Gateway decides this, configured by
  * infra/terraform/api.tf; local/authorizer.ts follows its documented rules.
  */
-import { createHmac, createSign, generateKeyPairSync, sign } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { ServerResponse } from 'node:http';
+import { createHmac, createSign, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
+import { createServer, type ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createAuthorizer } from '../../local/authorizer.ts';
-import type { Authorize } from '../../local/authorizer.ts';
+import { createAuthorizer, type Authorize } from '../../local/authorizer.ts';
 import { close, listen } from '../../lib/loopback-server.ts';
 
 type Fields = Record<string, unknown>;

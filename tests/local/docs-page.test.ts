@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { startDocsServer } from '../../local/pages/docs-server.ts';
-import type { DocsServer } from '../../local/pages/docs-server.ts';
+import { startDocsServer, type DocsServer } from '../../local/pages/docs-server.ts';
 import { readText } from '../helpers/repository.ts';
 
 const ISSUER = 'http://127.0.0.1:9';

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Authorize } from '../../local/authorizer.ts';
-import { createGateway } from '../../local/gateway.ts';
-import type { CompletedResponse } from '../../local/gateway.ts';
+import { createGateway, type CompletedResponse } from '../../local/gateway.ts';
 import { close, listen } from '../../lib/loopback-server.ts';
 import { LAMBDA_PAYLOAD_LIMIT } from '../../src/limits.ts';
 import { send } from '../helpers/http.ts';
@@ -36,9 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => close(server));
 beforeEach(() => {
-  events.length = 0;
-  logged.length = 0;
-  responses.length = 0;
+  for (const list of [events, logged, responses]) list.length = 0;
   authorize = async () => ({ claims: { sub: 's' } });
   invoke = async () => OK;
 });

@@ -4,8 +4,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startIssuer } from '../../local/issuer/issuer-server.ts';
-import type { Issuer } from '../../local/issuer/issuer-server.ts';
+import { startIssuer, type Issuer } from '../../local/issuer/issuer-server.ts';
 import { subOf } from '../../lib/issuer-tokens.ts';
 import { escapeHtml } from '../../src/mailer/text.ts';
 

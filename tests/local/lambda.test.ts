@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { startFunction } from '../../local/lambda/function.ts';
-import type { FunctionOptions, LocalFunction } from '../../local/lambda/function.ts';
+import { startFunction, type FunctionOptions, type LocalFunction } from '../../local/lambda/function.ts';
 import { startSandbox } from '../../local/lambda/sandbox.ts';
 
 const lines: string[] = [];

@@ -1,16 +1,9 @@
 /** The pages of the local stack for developers in a real browser: the issuer's and the docs page. */
 import { describe, expect, it } from 'vitest';
-import {
-  anyone,
-  enterEmail,
-  expectAccessible,
-  expectFits,
-  setUp,
-  whyNoBrowser,
-} from '../helpers/chromium.ts';
+import * as browser from '../helpers/chromium.ts';
 
-describe.skipIf(whyNoBrowser !== undefined)('the local pages', () => {
-  const here = setUp();
+describe.skipIf(browser.whyNoBrowser !== undefined)('the local pages', () => {
+  const here = browser.setUp();
   const PHONE = { viewport: { width: 320, height: 640 } };
 
   it('of the issuer are accessible and fit a phone', async () => {
@@ -22,8 +15,8 @@ describe.skipIf(whyNoBrowser !== undefined)('the local pages', () => {
     });
     for (const path of ['/', `/oauth2/authorize?${query.toString()}`]) {
       await page.goto(here.stack.issuer.url + path);
-      await expectAccessible(page);
-      await expectFits(page);
+      await browser.expectAccessible(page);
+      await browser.expectFits(page);
     }
     expect(complaints).toEqual([]);
   });
@@ -41,8 +34,8 @@ describe.skipIf(whyNoBrowser !== undefined)('the local pages', () => {
     const popup = context.waitForEvent('page');
     const exchange = page.waitForRequest((request) => request.url() === `${issuer.url}/oauth2/token`);
     await page.locator('.dialog-ux button.authorize').first().click();
-    const email = anyone();
-    await enterEmail(await popup, email);
+    const email = browser.anyone();
+    await browser.enterEmail(await popup, email);
     expect((await exchange).postData()).not.toContain('client_secret');
     await page.locator('.dialog-ux button').getByText('Logout').waitFor();
     await page.keyboard.press('Escape');

@@ -1,19 +1,7 @@
 /** `npm start` as a process. Each stack serves several tests, which depend on their order. start.test.ts has what it refuses. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -45,12 +33,12 @@ for (const [what, reason] of [
 /** Milliseconds; a start takes three seconds on a quiet machine. */
 const WAIT = { timeout: 80_000 };
 vi.setConfig({ testTimeout: 2 * WAIT.timeout, hookTimeout: 2 * WAIT.timeout });
-const folder = mkdtempSync(join(tmpdir(), 'inquiries-start-'));
+const folder = fs.mkdtempSync(join(tmpdir(), 'inquiries-start-'));
 const running: { child: ReturnType<typeof spawn>; exit: Promise<unknown> }[] = [];
 afterAll(async () => {
   for (const { child } of running) child.kill('SIGTERM');
   await Promise.all(running.map(({ exit }) => exit));
-  rmSync(folder, { recursive: true, force: true });
+  fs.rmSync(folder, { recursive: true, force: true });
 });
 
 /** Runs what `npm start` runs, and waits until it says that it runs. */
@@ -110,8 +98,8 @@ type Running = Awaited<ReturnType<typeof start>>;
 
 /** What other users may do with a folder and with what is in it; empty: nothing. */
 const accessOfOthers = (of: string): string[] =>
-  [of, ...readdirSync(of, { recursive: true, encoding: 'utf8' }).map((name) => join(of, name))]
-    .map((path) => `${path} ${(statSync(path).mode & 0o077).toString(8)}`)
+  [of, ...fs.readdirSync(of, { recursive: true, encoding: 'utf8' }).map((name) => join(of, name))]
+    .map((path) => `${path} ${(fs.statSync(path).mode & 0o077).toString(8)}`)
     .filter((line) => !line.endsWith(' 0'));
 
 /** A checkout that a test may change: copies of what `npm start` reads, and a link to node_modules. */
@@ -119,9 +107,9 @@ function copyCheckout(): string {
   const target = join(folder, 'checkout');
   const files = ['docs/openapi.yaml', 'infra/terraform/stream-filters.json', 'package.json', 'tsconfig.json'];
   for (const part of ['src', 'lib', 'local', 'inbox', 'deploy', 'web', ...files]) {
-    cpSync(join(ROOT, part), join(target, part), { recursive: true });
+    fs.cpSync(join(ROOT, part), join(target, part), { recursive: true });
   }
-  symlinkSync(join(ROOT, 'node_modules'), join(target, 'node_modules'));
+  fs.symlinkSync(join(ROOT, 'node_modules'), join(target, 'node_modules'));
   return target;
 }
 
@@ -145,8 +133,8 @@ describe.skipIf(noJava !== undefined)('npm start on DynamoDB Local', () => {
   beforeAll(async () => {
     port = await findPorts();
     // As an earlier version has left it.
-    mkdirSync(join(data, 'dynamodb-local'), { recursive: true, mode: 0o755 });
-    writeFileSync(join(data, 'dynamodb-local/old'), '', { mode: 0o644 });
+    fs.mkdirSync(join(data, 'dynamodb-local'), { recursive: true, mode: 0o755 });
+    fs.writeFileSync(join(data, 'dynamodb-local/old'), '', { mode: 0o644 });
     const starting = start(
       ['start', '--', '--data', data, ...origins.flatMap((origin) => ['--cors-origin', origin])],
       {
@@ -222,8 +210,8 @@ describe.skipIf(noJava !== undefined)('npm start on DynamoDB Local', () => {
   });
 
   it('keeps what other users of the machine cannot read', () => {
-    expect(readdirSync(data)).toEqual(['dynamodb-local', 'issuer-keys.json', 'stack.json']);
-    expect(readdirSync(join(data, 'dynamodb-local'))).toContain('shared-local-instance.db');
+    expect(fs.readdirSync(data)).toEqual(['dynamodb-local', 'issuer-keys.json', 'stack.json']);
+    expect(fs.readdirSync(join(data, 'dynamodb-local'))).toContain('shared-local-instance.db');
     expect(accessOfOthers(data)).toEqual([]);
   });
 
@@ -264,7 +252,7 @@ describe.skipIf(noJava !== undefined)('npm start on DynamoDB Local', () => {
     await expect.poll(async () => (await stack.mails()).length, WAIT).toBe(4);
     await stack.stop('SIGKILL');
     await expect.poll(() => isListening(port), WAIT).toBe(false);
-    await expect.poll(() => existsSync(join(data, 'stack.json')), WAIT).toBe(false);
+    await expect.poll(() => fs.existsSync(join(data, 'stack.json')), WAIT).toBe(false);
   });
 
   it('keeps inquiries over a restart, mails them once, and leaves no process behind when it is killed', async () => {
@@ -301,7 +289,7 @@ describe.skipIf(noJava !== undefined)('npm start on DynamoDB Local', () => {
   });
 
   it('starts again on the files of a killed one, and closes everything on Ctrl-C', async () => {
-    expect(existsSync(join(data, 'stack.json'))).toBe(true);
+    expect(fs.existsSync(join(data, 'stack.json'))).toBe(true);
     stack = await start(['--port', '0', '--data', data]);
     expect(await stack.subjects()).toEqual(['Second', 'Keyed', 'Hello', 'First']);
     expect(await stack.stop('SIGINT')).toBe(0);
@@ -309,7 +297,7 @@ describe.skipIf(noJava !== undefined)('npm start on DynamoDB Local', () => {
     for (const label of ['API', 'DynamoDB']) {
       expect(await isListening(portOf(stack.addressOf(label)))).toBe(false);
     }
-    expect(existsSync(join(data, 'stack.json'))).toBe(false);
+    expect(fs.existsSync(join(data, 'stack.json'))).toBe(false);
   });
 });
 
@@ -358,7 +346,7 @@ describe('npm start without Java', () => {
       error: 'TOO_MANY_REQUESTS',
       message: 'The limit of inquiries per hour (2) is reached.',
     });
-    expect(readdirSync(join(data, 'dynalite')).length).toBeGreaterThan(2);
+    expect(fs.readdirSync(join(data, 'dynalite')).length).toBeGreaterThan(2);
     expect(accessOfOthers(data)).toEqual([]);
     expect(await stack.stop('SIGKILL')).toBe(null);
   });
@@ -398,7 +386,7 @@ describe.skipIf(noJava !== undefined)('npm start -- --watch --in-memory', () => 
   let stack: Running;
   beforeAll(async () => {
     root = copyCheckout();
-    mkdirSync(temporary);
+    fs.mkdirSync(temporary);
     const env = { TMPDIR: temporary, JAVA_TOOL_OPTIONS: `-Djava.io.tmpdir=${temporary}` };
     stack = await start(['--port', '0', '--in-memory', '--watch'], { root, env });
   });
@@ -406,8 +394,8 @@ describe.skipIf(noJava !== undefined)('npm start -- --watch --in-memory', () => 
   /** As editors and git do. */
   const replace = (file: string, from: string, to: string) => {
     const path = join(root, file);
-    writeFileSync(`${path}~`, readFileSync(path, 'utf8').replace(from, to));
-    renameSync(`${path}~`, path);
+    fs.writeFileSync(`${path}~`, fs.readFileSync(path, 'utf8').replace(from, to));
+    fs.renameSync(`${path}~`, path);
   };
   const replaceSource = async (file: string, from: string, to: string) => {
     const before = stack.said().length;
@@ -485,11 +473,11 @@ describe.skipIf(noJava !== undefined)('npm start -- --watch --in-memory', () => 
   });
 
   it('keeps nothing, and leaves no files, also when it is killed', async () => {
-    const dataFolders = () => readdirSync(root).filter((name) => name.startsWith('.data'));
+    const dataFolders = () => fs.readdirSync(root).filter((name) => name.startsWith('.data'));
     expect(dataFolders()).toHaveLength(1);
     expect(accessOfOthers(join(root, dataFolders()[0] ?? ''))).toEqual([]);
     await stack.stop('SIGKILL');
-    await expect.poll(() => [...dataFolders(), ...readdirSync(temporary)], WAIT).toEqual([]);
+    await expect.poll(() => [...dataFolders(), ...fs.readdirSync(temporary)], WAIT).toEqual([]);
   });
 });
 
@@ -517,6 +505,6 @@ it.skipIf(SMALL_DISK === undefined).each(engineNames)(
     };
     await expect.poll(post, WAIT).toBe(1);
     expect(stack.complained()).toMatch(/^[^\n]*no space left on device[^\n]*\n$/i);
-    rmSync(data, { recursive: true });
+    fs.rmSync(data, { recursive: true });
   },
 );

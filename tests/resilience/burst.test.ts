@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Inquiry } from '../../src/contract.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
-import { answerAfter, refuseAsConflict, startFaultProxy } from '../helpers/fault-proxy.ts';
+import { answerAfter, refuseAsConflict } from '../helpers/fault-proxy.ts';
 import type { Fault, FaultProxy, Plan } from '../helpers/fault-proxy.ts';
 import type { Answer } from '../helpers/http.ts';
 import { startService } from '../helpers/service.ts';
@@ -13,15 +13,10 @@ import { createTally, isHard } from '../helpers/tally.ts';
 let service: Service;
 let proxy: FaultProxy;
 beforeAll(async () => {
-  service = await startService(undefined, async (engine) => {
-    proxy = await startFaultProxy(engine);
-    return proxy.url;
-  });
+  service = await startService();
+  ({ proxy } = service);
 });
-afterAll(async () => {
-  await service.close();
-  await proxy.close();
-});
+afterAll(async () => service.close());
 
 const newUser = () => service.signIn({ email: 'ana@example.com', sub: randomUUID() });
 const inquiryOf = ({ json }: Answer): Inquiry => (json as { inquiry: Inquiry }).inquiry;

@@ -19,25 +19,9 @@ import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
 import type { Identity } from '../../src/identity.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { makeEvent, makeKeyedPost, makePost } from '../helpers/events.ts';
-import {
-  always,
-  answerAfter,
-  breakOff,
-  cutConnection,
-  createHold,
-  first,
-  hang,
-  hangAfter,
-  never,
-  refuse,
-  refuseAsConflict,
-  startFaultProxy,
-} from '../helpers/fault-proxy.ts';
-import type { Fault, Plan } from '../helpers/fault-proxy.ts';
-import { createOwnTable, readPartition } from '../helpers/own-table.ts';
-import type { OwnTable } from '../helpers/own-table.ts';
-import { BUILT, startSandbox } from '../helpers/sandbox.ts';
-import type { Answer } from '../helpers/sandbox.ts';
+import * as faults from '../helpers/fault-proxy.ts';
+import { createOwnTable, readPartition, type OwnTable } from '../helpers/own-table.ts';
+import { BUILT, startSandbox, type Answer } from '../helpers/sandbox.ts';
 import { createTally, isHard } from '../helpers/tally.ts';
 
 const HOUR = 3_600_000;
@@ -47,7 +31,7 @@ const LIMIT = 2;
 const OPERATIONS = isHard ? 5_200 : 150;
 const LANES = isHard ? 4 : 2;
 const CLIENTS = 3;
-const THROTTLED = refuse(400, 'ProvisionedThroughputExceededException');
+const THROTTLED = faults.refuse(400, 'ProvisionedThroughputExceededException');
 /** Milliseconds that a function has for the database when there is a fault. */
 const SHORT_BUDGET = 250;
 /** What src/app.ts keeps back for the response. */
@@ -73,8 +57,8 @@ const MODULE = `data:text/javascript,
 
 /** A function behind a connection to the database that can fail. It starts again after a crash. */
 async function startClient(table: OwnTable, limit: number | undefined) {
-  const proxy = await startFaultProxy(table.engine);
-  const hold = createHold();
+  const proxy = await faults.startFaultProxy(table.engine);
+  const hold = faults.createHold();
   const environment = {
     ...table.environment(proxy.url),
     ...(limit !== undefined && { INQUIRIES_PER_HOUR: String(limit) }),
@@ -99,7 +83,7 @@ async function startClient(table: OwnTable, limit: number | undefined) {
     async post({ owner, key, subject, body, fault }: Request, time: number): Promise<Answer | undefined> {
       const event =
         key === undefined ? makePost({ subject, body }, owner) : makeKeyedPost(key, { subject, body }, owner);
-      proxy.plan = fault === undefined ? never : plans[fault];
+      proxy.plan = fault === undefined ? faults.never : plans[fault];
       try {
         const isSlow = fault !== undefined && fault !== 'a conflict';
         return await invoke(event, time, isSlow ? RESERVE + SHORT_BUDGET : undefined);
@@ -110,7 +94,7 @@ async function startClient(table: OwnTable, limit: number | undefined) {
         ]);
         return undefined;
       } finally {
-        proxy.plan = never;
+        proxy.plan = faults.never;
         // What the function has sent arrives before what it sends next.
         if (fault !== undefined && sandbox.isRunning()) await this.list(owner, time);
         await proxy.settled();
@@ -125,38 +109,38 @@ async function startClient(table: OwnTable, limit: number | undefined) {
 type Client = Awaited<ReturnType<typeof startClient>>;
 
 /** The n-th write of inquiries meets the n-th fault, those after the last one meet the last one; queries and counts pass. */
-function ofWrites(...faults: (Fault | undefined)[]): Plan {
+function ofWrites(...inTurn: (faults.Fault | undefined)[]): faults.Plan {
   let count = 0;
   return (attempt, operation) => {
     if (attempt === 0) count = 0;
     const passes = operation === 'Query' || operation === 'UpdateItem';
-    return passes ? undefined : faults[Math.min(count++, faults.length - 1)];
+    return passes ? undefined : inTurn[Math.min(count++, inTurn.length - 1)];
   };
 }
 
 /** What can happen to the requests of a function, by name. */
-const makePlans = (hold: Fault, crash: () => Promise<void>) =>
+const makePlans = (hold: faults.Fault, crash: () => Promise<void>) =>
   ({
-    'a throttle': first(1, THROTTLED),
-    throttles: always(THROTTLED),
-    'errors of the database': always(refuse(500, 'InternalServerError')),
-    'a 500 after the write': first(
+    'a throttle': faults.first(1, THROTTLED),
+    throttles: faults.always(THROTTLED),
+    'errors of the database': faults.always(faults.refuse(500, 'InternalServerError')),
+    'a 500 after the write': faults.first(
       1,
-      answerAfter(() => ({ status: 500 })),
+      faults.answerAfter(() => ({ status: 500 })),
     ),
-    'a reset before the write': first(1, cutConnection('before', 'reset')),
-    'a reset after the write': first(1, cutConnection('after', 'reset')),
-    'resets after the write': always(cutConnection('after', 'reset')),
-    'cut answers': always(breakOff('cut', 1)),
-    'empty answers': always(answerAfter(() => ({ body: Buffer.alloc(0) }))),
-    'no answer': always(hang),
-    'no answer after the write': always(hangAfter),
+    'a reset before the write': faults.first(1, faults.cutConnection('before', 'reset')),
+    'a reset after the write': faults.first(1, faults.cutConnection('after', 'reset')),
+    'resets after the write': faults.always(faults.cutConnection('after', 'reset')),
+    'cut answers': faults.always(faults.breakOff('cut', 1)),
+    'empty answers': faults.always(faults.answerAfter(() => ({ body: Buffer.alloc(0) }))),
+    'no answer': faults.always(faults.hang),
+    'no answer after the write': faults.always(faults.hangAfter),
     'a late write': ofWrites(hold),
     'a late write after its retry': ofWrites(async (exchange) => {
       await hold(exchange);
       exchange.socket.resetAndDestroy();
     }, undefined),
-    'a conflict': ofWrites(refuseAsConflict, undefined),
+    'a conflict': ofWrites(faults.refuseAsConflict, undefined),
     'a crash before the write': ofWrites(crash),
     'a crash after the write': ofWrites(async ({ forward }) => {
       await forward();
@@ -166,9 +150,9 @@ const makePlans = (hold: Fault, crash: () => Promise<void>) =>
       await hold(exchange);
       await crash();
     }),
-  }) satisfies Record<string, Plan>;
+  }) satisfies Record<string, faults.Plan>;
 type FaultName = keyof ReturnType<typeof makePlans>;
-const NAMES = Object.keys(makePlans(hang, async () => undefined)) as FaultName[];
+const NAMES = Object.keys(makePlans(faults.hang, async () => undefined)) as FaultName[];
 const [CRASHES, FAULTS] = [true, false].map((isCrash) =>
   NAMES.filter((name) => name.startsWith('a crash') === isCrash),
 ) as [FaultName[], FaultName[]];

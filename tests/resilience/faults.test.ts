@@ -1,8 +1,7 @@
 /** The database fails in every way it can: one answer of the contract in time, nothing twice, nothing in part. */
 import { randomUUID } from 'node:crypto';
 import { createServer as createHttpsServer } from 'node:https';
-import { createServer as createTcpServer } from 'node:net';
-import type { Server, Socket } from 'node:net';
+import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,8 +9,7 @@ import { close, listen } from '../../lib/loopback-server.ts';
 import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { makeEvent, makeKeyedPost, makePost } from '../helpers/events.ts';
-import { createOwnTable } from '../helpers/own-table.ts';
-import type { OwnTable, Stored } from '../helpers/own-table.ts';
+import { createOwnTable, type OwnTable, type Stored } from '../helpers/own-table.ts';
 import {
   always,
   answer,
@@ -30,8 +28,7 @@ import {
   startFaultProxy,
 } from '../helpers/fault-proxy.ts';
 import type { Fault, Plan } from '../helpers/fault-proxy.ts';
-import { startSandbox } from '../helpers/sandbox.ts';
-import type { Answer } from '../helpers/sandbox.ts';
+import { startSandbox, type Answer } from '../helpers/sandbox.ts';
 import { createTally, select } from '../helpers/tally.ts';
 
 const FAULT = {

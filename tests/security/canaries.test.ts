@@ -3,19 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { digest } from '../../src/entities/keys.ts';
 import type { Answer } from '../helpers/http.ts';
-import {
-  answer,
-  answerAfter,
-  cutConnection,
-  first,
-  always,
-  never,
-  refuse,
-  startFaultProxy,
-} from '../helpers/fault-proxy.ts';
-import type { FaultProxy, Plan } from '../helpers/fault-proxy.ts';
-import { startService } from '../helpers/service.ts';
-import type { Service, User } from '../helpers/service.ts';
+import { answer, answerAfter, cutConnection, first, always, never, refuse } from '../helpers/fault-proxy.ts';
+import type { Plan } from '../helpers/fault-proxy.ts';
+import { startService, type Service, type User } from '../helpers/service.ts';
 import { createTally } from '../helpers/tally.ts';
 
 const CANARY = 'canary7b1';
@@ -34,20 +24,13 @@ const FIELDS = new Set(['requestId', 'method', 'route', 'status', 'milliseconds'
 const hasTransactions = inject('engines')['dynamodb-local'] !== undefined;
 
 let service: Service;
-let proxy: FaultProxy;
 let user: User;
 beforeAll(async () => {
-  service = await startService(undefined, async (engine) => {
-    proxy = await startFaultProxy(engine, 2);
-    return proxy.url;
-  });
+  service = await startService(2);
   const claims = { 'cognito:username': CANARY, nickname: CANARY };
   user = await service.signIn({ email: `${CANARY}@example.com`, sub: randomUUID(), claims });
 });
-afterAll(async () => {
-  await service.close();
-  await proxy.close();
-});
+afterAll(() => service.close());
 
 const listAs = async (email: string, sub: string) => (await service.signIn({ email, sub })).call('GET');
 const post = (body: string, key: string) => user.call('POST', '', body, undefined, ['Idempotency-Key', key]);
@@ -84,11 +67,11 @@ const check = (
   plan: Plan = never,
 ) =>
   tally(async () => {
-    proxy.plan = plan;
+    service.proxy.plan = plan;
     const { got, line } = await ask(run);
     expect(got.status).toBe(status);
     const { errorName, attempts } = line?.message ?? {};
-    expect(attempts).toBe(proxy.attempts);
+    expect(attempts).toBe(service.proxy.attempts);
     expect({ level: line?.level, errorName, attempts }).toEqual({ attempts, ...expected });
   });
 const postPlain = () => user.call('POST', '', JSON_BODY);

@@ -21,18 +21,12 @@ describeOnEngines('a page of another site', (endpoint, name) => {
   const refused = createTally(`12a requests of other sites to ${name}`);
   const { host, port } = new URL(endpoint);
   const hosts = ['evil.example', 'localhost', '127.0.0.1.evil.example', '127.0.0.1', '[::1]', '0.0.0.0'];
+  const origins = ['https://evil.example', 'http://localhost', `http://localhost:${port}`, `https://${host}`];
   const foreign = [
     ...hosts.map((other) => ['host', `${other}:${port}`]),
     ['host', '127.0.0.1'],
     ['host', `127.0.0.1:${Number(port) - 1}`],
-    ...[
-      'https://evil.example',
-      'http://localhost',
-      `http://localhost:${port}`,
-      `https://${host}`,
-      'null',
-      '',
-    ].map((origin) => ['origin', origin]),
+    ...[...origins, 'null', ''].map((origin) => ['origin', origin]),
   ].filter(([header, value]) => !(header === 'host' && value === host));
   const cases = foreign.flatMap((headers) =>
     OPERATIONS.flatMap((operation) => TYPES.map((type) => ({ headers, operation, type }))),
@@ -45,15 +39,12 @@ describeOnEngines('a page of another site', (endpoint, name) => {
       send(endpoint, {
         method: 'POST',
         headers: [
-          'x-amz-target',
-          `DynamoDB_20120810.${operation}`,
-          'authorization',
-          SIGNATURE,
-          'x-amz-date',
-          '20261122T000000Z',
-          ...(type === undefined ? [] : ['content-type', type]),
-          ...headers,
-        ],
+          ['x-amz-target', `DynamoDB_20120810.${operation}`],
+          ['authorization', SIGNATURE],
+          ['x-amz-date', '20261122T000000Z'],
+          type === undefined ? [] : ['content-type', type],
+          headers,
+        ].flat(),
         body: JSON.stringify(operation === 'ListTables' ? {} : { TableName: table.name, Item: item }),
       });
     const json = 'application/x-amz-json-1.0';
@@ -67,12 +58,8 @@ describeOnEngines('a page of another site', (endpoint, name) => {
       });
       await refused(async () => {
         const [header = '', value = ''] = headers;
-        const asked = [
-          'access-control-request-method',
-          'POST',
-          'access-control-request-headers',
-          'x-amz-target',
-        ];
+        const [method, names] = ['access-control-request-method', 'access-control-request-headers'];
+        const asked = [method, 'POST', names, 'x-amz-target'];
         const origin = header === 'origin' ? [] : ['origin', 'https://evil.example'];
         const preflight = await send(endpoint, {
           method: 'OPTIONS',

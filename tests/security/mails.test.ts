@@ -3,8 +3,7 @@ import naughtyStrings from 'big-list-of-naughty-strings' with { type: 'json' };
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 import { bestEngine } from '../helpers/own-table.ts';
-import { INBOX, makeOwner, startMailer, toRecord } from '../helpers/mailer.ts';
-import type { Mailer, SentMail } from '../helpers/mailer.ts';
+import { INBOX, makeOwner, startMailer, toRecord, type Mailer, type SentMail } from '../helpers/mailer.ts';
 import { createTally, select } from '../helpers/tally.ts';
 
 let mailer: Mailer;

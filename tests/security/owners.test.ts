@@ -77,12 +77,6 @@ describeOnDynamoDbLocal('among users who look alike', (endpoint) => {
     }
   });
 
-  it('everybody has rows of their own, which the owner lists', async () => {
-    for (const owner of owners) {
-      expect(await list(owner)).toEqual({ status: 200, email: owner.email, count: 3, inquiries: of(owner) });
-    }
-  });
-
   it('a request of one, sent by any other, shows the sender’s own rows only', async () => {
     for (const victim of owners) {
       for (const sender of owners) {
@@ -100,7 +94,7 @@ describeOnDynamoDbLocal('among users who look alike', (endpoint) => {
     }
   });
 
-  it('a key of one tells any other nothing', async () => {
+  it('everybody has rows of their own, which the owner lists, and a key of one tells any other nothing', async () => {
     const send = async (claims: Owner, text = JSON.stringify(claims)) => {
       const event = makeKeyedPost('one-key-of-all', { subject: 'keyed', body: text }, claims);
       const { statusCode, headers, body } = await app(event);
@@ -127,8 +121,8 @@ describeOnDynamoDbLocal('among users who look alike', (endpoint) => {
           statusCode: 422,
           isReplay: undefined,
         });
-        const { inquiries = [] } = await list(owner);
-        expect(inquiries).toEqual([replay.inquiry, ...of(owner)]);
+        const inquiries = [replay.inquiry, ...of(owner)];
+        expect(await list(owner)).toEqual({ status: 200, email: owner.email, count: 4, inquiries });
       });
     }
   });

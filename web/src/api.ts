@@ -1,14 +1,7 @@
 /** The client of the API: every outcome is a value, and a request whose token is refused is sent again once. */
-import type {
-  CreateInquiryRequest,
-  CreateInquiryResponse,
-  Inquiry,
-  InquiryListResponse,
-  inquiriesPath,
-} from '../../src/contract.ts';
+import type * as contract from '../../src/contract.ts';
 import { parseJson } from './narrow.ts';
-import { SignedOut } from './user.ts';
-import type { Session } from './user.ts';
+import { SignedOut, type Session } from './user.ts';
 
 /** Why a request failed, as far as it can be known. */
 export interface Failure {
@@ -32,7 +25,7 @@ export interface Failure {
 
 export interface Page {
   /** Newest first. */
-  readonly inquiries: readonly Inquiry[];
+  readonly inquiries: readonly contract.Inquiry[];
   /** The query for the older inquiries; undefined when there are none. */
   readonly next: string | undefined;
 }
@@ -40,7 +33,7 @@ export interface Page {
 export type Api = ReturnType<typeof createApi>;
 
 /** The compiler checks that it is the service's path; nothing of src/ is imported into the bundle. */
-const PATH: typeof inquiriesPath = '/inquiries';
+const PATH: typeof contract.inquiriesPath = '/inquiries';
 /** Milliseconds; the gateway gives up after 30 seconds. */
 const TIMEOUT = 35_000;
 /** Of the first page, which is to come soon. Each further one is twice as large, up to what the service allows. */
@@ -57,7 +50,7 @@ export function createApi(baseUrl: string, session: Session, isOnline: () => boo
   const send = async (
     success: number,
     query: string,
-    inquiry?: CreateInquiryRequest,
+    inquiry?: contract.CreateInquiryRequest,
     key = '',
   ): Promise<{ readonly json: unknown; readonly link: string | null } | Failure> => {
     let token: string | undefined;
@@ -97,15 +90,15 @@ export function createApi(baseUrl: string, session: Session, isOnline: () => boo
       const answer = await send(200, query);
       if (isFailure(answer)) return answer;
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the contract of the status
-      const { inquiries } = answer.json as InquiryListResponse;
+      const { inquiries } = answer.json as contract.InquiryListResponse;
       return { inquiries, next: parseNext(answer.link) };
     },
     /** @param key - Of the requests with this key, the service stores one: all resolve to the same inquiry. */
-    async create(request: CreateInquiryRequest, key: string): Promise<Inquiry | Failure> {
+    async create(request: contract.CreateInquiryRequest, key: string): Promise<contract.Inquiry | Failure> {
       const answer = await send(201, '', request, key);
       if (isFailure(answer)) return answer;
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the contract of the status
-      const { inquiry } = answer.json as CreateInquiryResponse;
+      const { inquiry } = answer.json as contract.CreateInquiryResponse;
       return inquiry;
     },
   };

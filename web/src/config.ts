@@ -1,6 +1,5 @@
 /** The settings of a stage, read once at start from config.json next to the page. web/README.md */
-import { isLanguage, languages } from './locale.ts';
-import type { Language } from './locale.ts';
+import { isLanguage, languages, type Language } from './locale.ts';
 
 /** A text of the company: the same in every language, or one for each. */
 export type Text = string | Readonly<Partial<Record<Language, string>>>;

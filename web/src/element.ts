@@ -3,19 +3,16 @@
  * writes nothing outside of itself but its drafts in the browser's storage. web/README.md
  */
 import { createApi } from './api.ts';
-import { BRANDING, ConfigError, readColor, readUrl } from './config.ts';
-import type { Branding } from './config.ts';
+import { BRANDING, ConfigError, readColor, readUrl, type Branding } from './config.ts';
 import { button, div, h } from '../ui/dom.ts';
 import { createDrafts, toStore } from './drafts.ts';
 import elementStyle from './element.css?inline';
 import firstPaint from '../ui/first-paint.css?inline';
 import type { Message } from './languages/strings.ts';
-import { chooseLanguage, isLanguage, languages, loadLocale } from './locale.ts';
-import type { Locale } from './locale.ts';
+import { chooseLanguage, isLanguage, languages, loadLocale, type Locale } from './locale.ts';
 import style from './style.css?inline';
 import { parseToken } from './token.ts';
-import { SignedOut } from './user.ts';
-import type { Session, User } from './user.ts';
+import { SignedOut, type Session, type User } from './user.ts';
 import { createView } from './view.ts';
 
 type Token = string | null | undefined;

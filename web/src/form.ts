@@ -1,7 +1,6 @@
 /** The form: editing and sending an inquiry. */
 import { ITEM_LIMIT } from '../../src/limits.ts';
-import { isFailure } from './api.ts';
-import type { Failure } from './api.ts';
+import { isFailure, type Failure } from './api.ts';
 import { inLanguage } from './config.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { ask, button, div, h, notice, setBusy } from '../ui/dom.ts';

@@ -1,14 +1,12 @@
 /** The list of the user's inquiries. */
-import { isFailure } from './api.ts';
-import type { Failure, Page } from './api.ts';
+import { isFailure, type Failure, type Page } from './api.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { INQUIRY_ID } from '../../src/limits.ts';
 import { isolate } from './bidi.ts';
 import type { Branding } from './config.ts';
 import { button, div, h, notice } from '../ui/dom.ts';
 import { addSent, appendOlder, mergeNewest, toInclude } from './inquiries.ts';
-import { createItem } from './item.ts';
-import type { Item } from './item.ts';
+import { createItem, type Item } from './item.ts';
 import type { Strings } from './languages/en.ts';
 import { describeListFailure } from './messages.ts';
 import { createMatcher, dayOf, timeBefore, titleOf } from './search.ts';

@@ -1,18 +1,14 @@
 /** The page: its settings, its language, the sign-in, and what is around the form. */
-import { createApi } from './api.ts';
-import type { Api } from './api.ts';
-import { ConfigError, inLanguage, loadConfig } from './config.ts';
-import type { Config } from './config.ts';
+import { createApi, type Api } from './api.ts';
+import { ConfigError, inLanguage, loadConfig, type Config } from './config.ts';
 import { removeDeletedDrafts } from './drafts.ts';
 import { button, h } from '../ui/dom.ts';
-import { chooseLanguage, isLanguage, languages, loadLocale } from './locale.ts';
-import type { Language, Locale } from './locale.ts';
+import { chooseLanguage, isLanguage, languages, loadLocale, type Language, type Locale } from './locale.ts';
 import { problemPage } from '../ui/problem-page.ts';
 import { signedOutPage } from './signed-out-page.ts';
 import { createSignIn } from './session.ts';
 import { attempt } from './storage.ts';
-import { createView } from './view.ts';
-import type { View } from './view.ts';
+import { createView, type View } from './view.ts';
 
 const LANGUAGE_KEY = 'inquiries.language';
 

@@ -54,10 +54,7 @@ export function describeListFailure({ strings: { failures } }: Locale, { kind, m
     offline: failures.listOffline,
     refused: message ?? '',
   };
-  return {
-    title: failures[kind],
-    text: `${failures.list} ${then[kind] ?? failures.listTryAgain}`.trim(),
-  };
+  return { title: failures[kind], text: `${failures.list} ${then[kind] ?? failures.listTryAgain}`.trim() };
 }
 
 /** What is said about the size of an inquiry; empty below the warning level. */

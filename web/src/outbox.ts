@@ -2,8 +2,7 @@
  * Sends a draft so that it is stored once, however often it is sent: the service knows the draft by its key.
  * docs/adr/0051
  */
-import { isFailure } from './api.ts';
-import type { Api, Failure } from './api.ts';
+import { isFailure, type Api, type Failure } from './api.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import type { Draft } from './drafts.ts';
 

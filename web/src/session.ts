@@ -2,33 +2,13 @@
  * Sign-in and session. The ID token is in sessionStorage, so it survives a reload of the tab; the refresh token is
  * only in memory, so that no second tab can use it. docs/adr/0050
  */
-import {
-  allowInsecureRequests,
-  authorizationCodeGrantRequest,
-  AuthorizationResponseError,
-  calculatePKCECodeChallenge,
-  clockTolerance,
-  generateRandomCodeVerifier,
-  generateRandomNonce,
-  generateRandomState,
-  getValidatedIdTokenClaims,
-  None,
-  processAuthorizationCodeResponse,
-  processRefreshTokenResponse,
-  refreshTokenGrantRequest,
-  ResponseBodyError,
-  revocationRequest,
-  validateAuthResponse,
-} from 'oauth4webapi';
-import type { AuthorizationServer, Client, TokenEndpointResponse } from 'oauth4webapi';
+import * as oauth from 'oauth4webapi';
 import type { Config } from './config.ts';
 import { parseJson } from './narrow.ts';
 import { signOutUrl } from './sign-out.ts';
 import { attempt } from './storage.ts';
-import { createTabs, isTokens } from './tabs.ts';
-import type { Tokens } from './tabs.ts';
-import { SignedOut } from './user.ts';
-import type { Session } from './user.ts';
+import { createTabs, isTokens, type Tokens } from './tabs.ts';
+import { SignedOut, type Session } from './user.ts';
 
 /** The session, if there is one, otherwise the text that says why there is none, if there is one. */
 export interface SignInResult {
@@ -44,7 +24,7 @@ interface PendingSignIn {
   /** Of the page that the user comes back to. */
   readonly hash: string;
   /** The issuer's discovery document, so that it is not requested a second time. */
-  readonly metadata: AuthorizationServer;
+  readonly metadata: oauth.AuthorizationServer;
 }
 
 const KEY = 'inquiries.session';
@@ -70,23 +50,23 @@ export function createSignIn(
 ) {
   const { issuer, clientId, scopes } = config;
   const home = new URL('.', page.href).href;
-  const client: Client = {
+  const client: oauth.Client = {
     client_id: clientId,
     // The clock of the machine may be wrong by any time. The token comes straight from the issuer for this request,
     // and the API checks its expiry.
-    [clockTolerance]: Number.MAX_SAFE_INTEGER,
+    [oauth.clockTolerance]: Number.MAX_SAFE_INTEGER,
   };
   const options = () => ({
     // config.json allows plain http for this machine only.
-    [allowInsecureRequests]: issuer.startsWith('http:'),
+    [oauth.allowInsecureRequests]: issuer.startsWith('http:'),
     signal: AbortSignal.timeout(ISSUER_TIMEOUT),
   });
-  let discovery: Promise<AuthorizationServer> | undefined;
+  let discovery: Promise<oauth.AuthorizationServer> | undefined;
   let tokens: Tokens | undefined;
   let refreshToken: string | undefined;
   let refreshing: Promise<Tokens> | undefined;
 
-  const discover = async (): Promise<AuthorizationServer> => {
+  const discover = async (): Promise<oauth.AuthorizationServer> => {
     discovery ??= fetchMetadata(issuer).catch((error: unknown) => {
       discovery = undefined;
       throw error;
@@ -101,8 +81,8 @@ export function createSignIn(
     return fresh;
   };
 
-  const read = (response: TokenEndpointResponse, lastSignOut: Tokens['lastSignOut']): Tokens => {
-    const claims = getValidatedIdTokenClaims(response);
+  const read = (response: oauth.TokenEndpointResponse, lastSignOut: Tokens['lastSignOut']): Tokens => {
+    const claims = oauth.getValidatedIdTokenClaims(response);
     if (claims === undefined || response.id_token === undefined) {
       throw new Error('The issuer has sent no ID token.');
     }
@@ -129,10 +109,10 @@ export function createSignIn(
     if (before === undefined || refreshToken === undefined) throw new SignedOut();
     try {
       const metadata = await discover();
-      const response = await processRefreshTokenResponse(
+      const response = await oauth.processRefreshTokenResponse(
         metadata,
         client,
-        await refreshTokenGrantRequest(metadata, client, None(), refreshToken, options()),
+        await oauth.refreshTokenGrantRequest(metadata, client, oauth.None(), refreshToken, options()),
       );
       // Signed out in the meantime.
       if (tokens === undefined) throw new SignedOut();
@@ -141,7 +121,7 @@ export function createSignIn(
       return keep(fresh);
     } catch (cause) {
       // An error response of the issuer is final; a network error is not.
-      if (!(cause instanceof ResponseBodyError)) throw cause;
+      if (!(cause instanceof oauth.ResponseBodyError)) throw cause;
       refreshToken = undefined;
       throw new SignedOut('', { cause });
     }
@@ -197,13 +177,21 @@ export function createSignIn(
   const complete = async (query: URLSearchParams, pending: PendingSignIn | undefined): Promise<Tokens> => {
     if (pending === undefined) throw new Error('This tab has not started a sign-in.');
     const { metadata, state, nonce, verifier } = pending;
-    const parameters = validateAuthResponse(metadata, client, query, state);
+    const parameters = oauth.validateAuthResponse(metadata, client, query, state);
     discovery = Promise.resolve(metadata);
     const lastSignOut = findLastSignOut();
-    const response = await processAuthorizationCodeResponse(
+    const response = await oauth.processAuthorizationCodeResponse(
       metadata,
       client,
-      await authorizationCodeGrantRequest(metadata, client, None(), parameters, home, verifier, options()),
+      await oauth.authorizationCodeGrantRequest(
+        metadata,
+        client,
+        oauth.None(),
+        parameters,
+        home,
+        verifier,
+        options(),
+      ),
       { expectedNonce: nonce, requireIdToken: true },
     );
     return read(response, lastSignOut);
@@ -242,7 +230,8 @@ export function createSignIn(
         // An old redirect from the history; the session may still be valid.
         const { session: before } = await restore();
         if (before !== undefined) return { session: before };
-        const cancelled = error instanceof AuthorizationResponseError && error.error === 'access_denied';
+        const cancelled =
+          error instanceof oauth.AuthorizationResponseError && error.error === 'access_denied';
         return { session: undefined, reason: cancelled ? 'cancelled' : 'failed' };
       }
     },
@@ -251,9 +240,9 @@ export function createSignIn(
     async redirect(): Promise<void> {
       const metadata = await discover();
       const pending: PendingSignIn = {
-        state: generateRandomState(),
-        nonce: generateRandomNonce(),
-        verifier: generateRandomCodeVerifier(),
+        state: oauth.generateRandomState(),
+        nonce: oauth.generateRandomNonce(),
+        verifier: oauth.generateRandomCodeVerifier(),
         hash: page.hash,
         metadata,
       };
@@ -266,7 +255,7 @@ export function createSignIn(
         scope: scopes,
         state: pending.state,
         nonce: pending.nonce,
-        code_challenge: await calculatePKCECodeChallenge(pending.verifier),
+        code_challenge: await oauth.calculatePKCECodeChallenge(pending.verifier),
         code_challenge_method: 'S256',
       };
       for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
@@ -291,7 +280,9 @@ export function createSignIn(
       const metadata = await discover();
       // Cognito's /logout does not revoke refresh tokens.
       if (revocable !== undefined && metadata.revocation_endpoint !== undefined) {
-        await revocationRequest(metadata, client, None(), revocable, options()).catch(() => undefined);
+        await oauth
+          .revocationRequest(metadata, client, oauth.None(), revocable, options())
+          .catch(() => undefined);
       }
       attempt(() => store.setItem(REASON_KEY, 'signedOut'));
       page.assign(signOutUrl(config, metadata, home, idToken));
@@ -303,12 +294,12 @@ export function createSignIn(
  * Fetches the issuer's discovery document. The function of the library does not take an issuer whose `iss` ends with a
  * slash, which config.json leaves out.
  */
-async function fetchMetadata(issuer: string): Promise<AuthorizationServer> {
+async function fetchMetadata(issuer: string): Promise<oauth.AuthorizationServer> {
   const response = await fetch(`${issuer}/.well-known/openid-configuration`, {
     signal: AbortSignal.timeout(ISSUER_TIMEOUT),
   });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the library checks what it uses
-  const metadata = (await response.json()) as AuthorizationServer;
+  const metadata = (await response.json()) as oauth.AuthorizationServer;
   if (metadata.issuer.replace(/\/$/, '') !== issuer) throw new Error('The document is of another issuer.');
   return metadata;
 }

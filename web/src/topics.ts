@@ -1,5 +1,4 @@
-import { inLanguage } from './config.ts';
-import type { Text } from './config.ts';
+import { inLanguage, type Text } from './config.ts';
 import { button, h } from '../ui/dom.ts';
 import type { Locale } from './locale.ts';
 import { toggleTopic, topicOf } from './subject.ts';

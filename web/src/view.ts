@@ -2,8 +2,7 @@
 import type { Api, Failure } from './api.ts';
 import type { Branding } from './config.ts';
 import { ask, h } from '../ui/dom.ts';
-import { createDrafts } from './drafts.ts';
-import type { Drafts } from './drafts.ts';
+import { createDrafts, type Drafts } from './drafts.ts';
 import { createForm } from './form.ts';
 import { createList } from './list.ts';
 import type { Locale } from './locale.ts';

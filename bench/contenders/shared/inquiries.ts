@@ -1,11 +1,9 @@
 /** What the contenders with ElectroDB have in common: its model, the SDK's client with its defaults, two functions. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { Entity } from 'electrodb';
-import type { EntityItem } from 'electrodb';
+import { Entity, type EntityItem } from 'electrodb';
 import { uuidv7 } from 'uuidv7';
-import { linkTo, LIST_BUDGET } from './requests.ts';
-import type { ListQuery, Owner } from './requests.ts';
+import { linkTo, LIST_BUDGET, type ListQuery, type Owner } from './requests.ts';
 
 export const baseClient = new DynamoDBClient();
 const client = DynamoDBDocumentClient.from(baseClient);

@@ -10,10 +10,8 @@ import type {
   Context,
 } from 'aws-lambda';
 import { z } from 'zod';
-import { listInquiries } from './inquiries.ts';
-import type { createInquiry } from './inquiries.ts';
-import { refusals as refused, refuse, respond, respondToError } from './requests.ts';
-import type { Owner } from './requests.ts';
+import { listInquiries, type createInquiry } from './inquiries.ts';
+import { refusals as refused, refuse, respond, respondToError, type Owner } from './requests.ts';
 
 type Inquiry = Awaited<ReturnType<typeof createInquiry>>;
 
@@ -30,10 +28,7 @@ type Refusals = Readonly<Record<string, readonly [status: number, code: string]>
 const logger = new Logger({ serviceName: 'inquiries' });
 const metrics = new Metrics({ namespace: 'inquiries', serviceName: 'inquiries' });
 
-const claimsSchema = z.object({
-  email: z.string().min(1),
-  sub: z.guid().toLowerCase(),
-});
+const claimsSchema = z.object({ email: z.string().min(1), sub: z.guid().toLowerCase() });
 const querySchema = z
   .object({
     limit: z.coerce.number().int().min(1).max(1_000).optional(),

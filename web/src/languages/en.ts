@@ -31,10 +31,7 @@ export const strings = {
     ended: { title: 'Your session has ended', text: 'We’ve kept your text. Sign in to continue.' },
     cancelled: { title: 'The sign-in was cancelled', text: '' },
     failed: { title: 'The sign-in didn’t work', text: 'Please try again.' },
-    noAnswer: {
-      title: 'The sign-in service doesn’t answer',
-      text: 'Check your connection and try again.',
-    },
+    noAnswer: { title: 'The sign-in service doesn’t answer', text: 'Check your connection and try again.' },
     /** In the custom element, whose page does the sign-in. */
     required: { title: 'Please sign in', text: 'Sign in on this site to write to us.' },
   },
@@ -60,10 +57,7 @@ export const strings = {
       title: 'Ready to send',
       text: 'Your inquiry hasn’t been sent yet. Your text is as you left it.',
     },
-    offline: {
-      title: 'You’re offline',
-      text: 'You can keep writing. Send it when you’re connected again.',
-    },
+    offline: { title: 'You’re offline', text: 'You can keep writing. Send it when you’re connected again.' },
     /** @param used, limit - Sizes with their units. */
     size: (used: string, limit: string) => `${used} of ${limit}`,
     tooLarge: (over: string) => `Too long by ${over}. Please shorten your message.`,

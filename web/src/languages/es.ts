@@ -34,10 +34,7 @@ export const strings: Strings = {
       title: 'El servicio de inicio de sesión no responde',
       text: 'Compruebe su conexión e inténtelo de nuevo.',
     },
-    required: {
-      title: 'Debe iniciar sesión',
-      text: 'Inicie sesión en este sitio para escribirnos.',
-    },
+    required: { title: 'Debe iniciar sesión', text: 'Inicie sesión en este sitio para escribirnos.' },
   },
   form: {
     title: '¿En qué podemos ayudarle?',

@@ -35,10 +35,7 @@ export const strings: Strings = {
       title: 'Le service de connexion ne répond pas',
       text: 'Vérifiez votre accès à Internet, puis réessayez.',
     },
-    required: {
-      title: 'Veuillez vous connecter',
-      text: 'Connectez-vous sur ce site pour nous écrire.',
-    },
+    required: { title: 'Veuillez vous connecter', text: 'Connectez-vous sur ce site pour nous écrire.' },
   },
   form: {
     title: 'Comment pouvons-nous vous aider\u202f?',
@@ -79,16 +76,10 @@ export const strings: Strings = {
       `Notre réponse vous parviendra par e-mail de ${sender} à l’adresse ${email}.`,
     view: 'Voir la demande',
     another: 'Nouvelle demande',
-    elsewhere: {
-      title: 'Déjà envoyée',
-      text: 'Vous avez envoyé cette demande depuis un autre onglet.',
-    },
+    elsewhere: { title: 'Déjà envoyée', text: 'Vous avez envoyé cette demande depuis un autre onglet.' },
   },
   ask: {
-    empty: {
-      title: 'Envoyer une demande vide\u202f?',
-      text: 'Vous n’avez écrit ni objet ni message.',
-    },
+    empty: { title: 'Envoyer une demande vide\u202f?', text: 'Vous n’avez écrit ni objet ni message.' },
     goBack: 'Retour',
     sendEmpty: 'L’envoyer vide',
     unsent: {

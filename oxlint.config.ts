@@ -1,0 +1,87 @@
+import { defineConfig } from 'oxlint';
+
+/** What each room may import beside itself, as in docs/architecture.md. docs/adr/0073 */
+const ARROWS = {
+  src: [],
+  web: ['src'],
+  lib: ['src', 'web'],
+  inbox: ['src', 'web', 'lib'],
+  local: ['src', 'web', 'lib', 'infra'],
+  deploy: ['src', 'web', 'lib'],
+  scripts: ['src', 'lib'],
+  bench: ['src', 'lib', 'local'],
+  tests: [],
+  infra: [],
+} as const;
+
+/** The imports that lead from a room to one that it may not import. */
+function outOf(room: keyof typeof ARROWS) {
+  const allowed = [room, ...ARROWS[room]];
+  const others = Object.keys(ARROWS).filter((other) => !allowed.some((one) => one === other));
+  return { regex: `^(\\.\\./)+(${others.join('|')})/`, message: `${room} may import ${allowed.join(', ')}.` };
+}
+
+/** Of several overrides for a file, the last one holds. */
+const refuseImports = (files: string, ...patterns: object[]) => ({
+  files: [files],
+  rules: { 'eslint/no-restricted-imports': ['error', { patterns }] as ['error', object] },
+});
+
+const database = { regex: '^(@aws-sdk/|electrodb$)', message: 'Only entities and mailer know DynamoDB.' };
+const mailer = { regex: '/mailer/', message: 'The request function knows nothing of the mailer.' };
+const service = {
+  group: ['../../src/**', '!../../src/{contract,limits}.ts'],
+  message: "web may import src's contract and limits.",
+};
+
+export default defineConfig({
+  plugins: ['eslint', 'typescript', 'unicorn', 'oxc', 'import', 'promise', 'node', 'vitest'],
+  categories: { correctness: 'error', suspicious: 'error', perf: 'error' },
+  rules: {
+    'typescript/no-misused-promises': 'error',
+    'typescript/switch-exhaustiveness-check': 'error',
+    'typescript/no-explicit-any': 'error',
+    'typescript/no-non-null-assertion': 'error',
+    'import/no-default-export': 'error',
+    'import/no-cycle': 'error',
+    'vitest/expect-expect': ['error', { assertFunctionNames: ['expect', 'expect*'] }],
+    'eslint/eqeqeq': 'error',
+    'eslint/no-console': 'error',
+    'eslint/no-await-in-loop': 'off',
+    'typescript/unbound-method': 'off',
+    'unicorn/require-post-message-target-origin': 'off',
+  },
+  ignorePatterns: ['dist'],
+  overrides: [
+    {
+      files: ['**/*.config.ts'],
+      rules: { 'import/no-default-export': 'off' },
+    },
+    {
+      files: ['src/log.ts', 'src/mailer/log.ts', 'bench/contenders/**'],
+      rules: { 'eslint/no-console': 'off' },
+    },
+    {
+      files: ['{lib,inbox,local,deploy,scripts,tests,bench}/**'],
+      rules: { 'typescript/no-unsafe-type-assertion': 'off' },
+    },
+    { files: ['bench/contenders/**'], rules: { 'oxc/no-async-endpoint-handlers': 'off' } },
+    { files: ['tests/**'], rules: { 'unicorn/consistent-function-scoping': 'off' } },
+    {
+      files: ['tests/**/*.browser.test.ts', 'tests/{security,resilience}/**'],
+      rules: { 'vitest/expect-expect': 'off' },
+    },
+    { files: ['tests/{security,resilience}/**'], rules: { 'vitest/no-conditional-expect': 'off' } },
+    { files: ['src/**'], rules: { 'node/no-process-env': 'error' } },
+    ...(['src', 'lib', 'inbox', 'local', 'deploy', 'scripts', 'bench'] as const).map((room) =>
+      refuseImports(`${room}/**`, outOf(room)),
+    ),
+    refuseImports('web/**', outOf('web'), service),
+    refuseImports('src/*.ts', outOf('src'), database, mailer),
+    refuseImports('src/{entities,shims}/**', outOf('src'), mailer),
+    {
+      files: ['src/handler.ts', 'src/mailer/handler.ts', 'src/shims/credential-provider-node.ts'],
+      rules: { 'node/no-process-env': 'off' },
+    },
+  ],
+});
