@@ -65,13 +65,19 @@ function createDistributions(): (url: string, sent: string, received: string) =>
 /** Configuration sets of SES and their event destinations. @returns Undefined for any other request. */
 function createConfigurationSets(): (method: string, url: string, body: string) => Answer | undefined {
   const sets = new Map<string, Map<string, object>>();
+  const tags = new Map<string, unknown>();
   return (method, url, body) => {
+    const [, tagged = ''] = /^\/v2\/email\/tags\?ResourceArn=.*configuration-set%2F(.+)$/.exec(url) ?? [];
+    if (tags.has(tagged)) return { status: 200, body: JSON.stringify({ Tags: tags.get(tagged) }) };
     const [isAboutSets, given, list, destination] =
       /^\/v2\/email\/configuration-sets(?:\/([^/]+)(\/event-destinations)?(?:\/(.+))?)?$/.exec(url) ?? [];
     if (isAboutSets === undefined) return undefined;
     const sent = JSON.parse(body || '{}') as Readonly<Record<string, string>> & { EventDestination?: object };
     const name = given ?? sent['ConfigurationSetName'] ?? '';
-    if (given === undefined) sets.set(name, new Map());
+    if (given === undefined) {
+      sets.set(name, new Map());
+      tags.set(name, sent['Tags'] ?? []);
+    }
     const set = sets.get(name);
     if (set === undefined) return { status: 404, body: '{"__type":"NotFoundException"}' };
     const to = destination ?? sent['EventDestinationName'] ?? '';
