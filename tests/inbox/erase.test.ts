@@ -617,7 +617,7 @@ describe('on a stage', () => {
       expect(result.json.at(-1)?.['account']).toBe(account);
       expect(pool.users).toHaveLength(account === 'deleted' ? 0 : 1);
       expect(await rowsOf(sub)).toHaveLength(left);
-      const ending = code === 0 ? `\nThe account is ${account}.\n` : '\nNothing was deleted.\n';
+      const ending = code === 0 ? `The account is ${account}.\n` : 'Nothing was deleted.\n';
       expect(result.stderr).toContain(ending);
     });
 

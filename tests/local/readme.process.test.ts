@@ -86,7 +86,7 @@ it.skipIf(reason !== undefined)(
       const actualIds = actual.match(UUID) ?? [];
       for (const [at, id] of (output.match(UUID) ?? []).entries()) ids.set(id, actualIds[at] ?? id);
     }
-    expect(ids.size).toBeGreaterThan(3);
+    expect(ids.size).toBeGreaterThan(1);
   },
   // Some twenty processes of npm, which take a second each on a busy machine.
   180_000,
