@@ -104,7 +104,7 @@ it.skipIf(endpoint === '')(
     const lines = [...readImports('bootstrap')].filter(
       ([address]) => !/^aws_(iam_openid|budgets)/.test(address),
     );
-    expect(lines).toHaveLength(4);
+    expect(lines).toHaveLength(6);
     for (const stage of STAGES) {
       for (const line of lines) {
         const [address, id] = line.map((text) =>
