@@ -71,7 +71,7 @@ function clone(committed?: string) {
 
 it.skipIf(endpoint === '')(
   'npm run bootstrap creates the bucket and the roles, and changes nothing when run again, also in a fresh clone (skipped without AWS_ENDPOINT_URL)',
-  { timeout: 600_000 },
+  { timeout: 1_800_000 },
   async () => {
     const first = clone();
     // The account may have the identity provider from an earlier run.

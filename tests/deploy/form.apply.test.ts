@@ -214,7 +214,7 @@ async function play(page: Page, form: Form, stages: Stages) {
 
 describe.skipIf(endpoint === '')(
   'npm run deploy, with no settings but those of a form (skipped without AWS_ENDPOINT_URL)',
-  { timeout: 900_000 },
+  { timeout: 1_800_000 },
   () => {
     const run = crypto.randomUUID().slice(0, 8);
     let emulator: Awaited<ReturnType<typeof startEmulatorProxy>>;

@@ -209,7 +209,7 @@ function open(stage: Stage, stageSettings: object = {}) {
 
 describe
   .skipIf(endpoint === '')
-  .concurrent('terraform apply (skipped without AWS_ENDPOINT_URL)', { timeout: 900_000 }, () => {
+  .concurrent('terraform apply (skipped without AWS_ENDPOINT_URL)', { timeout: 1_800_000 }, () => {
     beforeAll(async () => {
       proxy = await startEmulatorProxy(endpoint);
       folder = await createModule();
