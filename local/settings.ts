@@ -1,7 +1,7 @@
 /** The settings of `npm start`: options and environment variables. */
 import { resolve } from 'node:path';
 import { isSettingOf, MAXIMA, settingNames } from '../src/limits.ts';
-import { isLanguage, languages } from '../src/mailer/languages.ts';
+import { isLanguage, LANGUAGES } from '../src/languages.ts';
 import { parseOptions, UsageError } from '../lib/command-line.ts';
 import { DATA_FOLDER } from '../lib/paths.ts';
 import { engineNames } from './database/engines.ts';
@@ -107,7 +107,7 @@ function readVariables(env: NodeJS.ProcessEnv): Record<string, string> {
   const { MAIL_LANGUAGE: language } = env;
   if (!language) return variables;
   if (isLanguage(language)) return { ...variables, MAIL_LANGUAGE: language };
-  throw new UsageError(`MAIL_LANGUAGE must be one of ${languages.join(', ')}, not "${language}".`);
+  throw new UsageError(`MAIL_LANGUAGE must be one of ${LANGUAGES.join(', ')}, not "${language}".`);
 }
 
 /**

@@ -1,7 +1,14 @@
 import type { Context } from 'aws-lambda';
 import type { ErrorResponseBody } from './contract.ts';
 import { ApiError, internalError, methodNotAllowed } from './errors.ts';
-import { readIdempotencyKey, readJson, replayHeaders, toLinkHeader, toResponse } from './http.ts';
+import {
+  readIdempotencyKey,
+  readJson,
+  readLanguage,
+  replayHeaders,
+  toLinkHeader,
+  toResponse,
+} from './http.ts';
 import type { GatewayEvent, GatewayResponse } from './http.ts';
 import { parseIdentity } from './identity.ts';
 import type { Identity } from './identity.ts';
@@ -35,7 +42,8 @@ const list: Operation['run'] = async ({ inquiries, owner, event }, call) => {
 const create: Operation['run'] = async ({ inquiries, owner, event }, call) => {
   const json = readJson(event);
   const key = readIdempotencyKey(event);
-  const { isReplay, ...response } = await inquiries.create(owner, json, call, key);
+  const language = readLanguage(event);
+  const { isReplay, ...response } = await inquiries.create(owner, json, call, { key, language });
   return { json: JSON.stringify(response), ...(isReplay && { headers: replayHeaders }) };
 };
 

@@ -1,6 +1,8 @@
 import { idempotencyKeySchema, replayedHeader, requestFields } from './contract.ts';
 import type { ListQuery } from './contract.ts';
 import { ApiError, badRequest, payloadTooLarge, unparsableJson } from './errors.ts';
+import { parseLanguage } from './languages.ts';
+import type { Language } from './languages.ts';
 
 /**
  * The paths of a payload 2.0 event that are read. All are optional and unknown, because a direct invocation may send
@@ -90,6 +92,11 @@ export function readIdempotencyKey({ headers }: GatewayEvent): string | undefine
   const key = bare ?? quoted?.replaceAll(/\\(.)/g, '$1');
   if (key !== undefined) return key;
   throw badRequest('The header `Idempotency-Key` must be one key of 1 to 255 visible ASCII characters.');
+}
+
+/** The language in which an answer is expected, from the header Accept-Language. docs/adr/0092 */
+export function readLanguage({ headers }: GatewayEvent): Language | undefined {
+  return parseLanguage((headers as Partial<Record<string, unknown>> | undefined)?.['accept-language']);
 }
 
 /**

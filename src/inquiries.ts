@@ -3,6 +3,7 @@ import { parseCreateInquiryRequest, parseListQuery, timeOf } from './contract.ts
 import type { CreateInquiryResponse, Inquiry, ListQuery } from './contract.ts';
 import { keyConflict, keyReused, payloadTooLarge, tooManyRequests } from './errors.ts';
 import type { Identity } from './identity.ts';
+import type { Language } from './languages.ts';
 import { HOUR, LAMBDA_PAYLOAD_LIMIT } from './limits.ts';
 
 /** The requests of one invocation to the store: what ends them, and how many there were. */
@@ -23,14 +24,18 @@ export type PutResult =
    */
   | { readonly refusal: 'email' | 'inquiry' | 'reused' | 'in use' };
 
+/** What a request says besides the inquiry. */
+export interface PutOptions {
+  /** Of the owner's inquiries with this key in 24 hours, the first is stored. docs/adr/0090 */
+  readonly key?: string | undefined;
+  /** Kept for the mails to the owner. docs/adr/0092 */
+  readonly language?: Language | undefined;
+}
+
 /** The one port: where inquiries are kept. They are appended and read, never changed. docs/adr/0009 */
 export interface InquiryStore {
-  /**
-   * Stores a new inquiry; once it resolves to an id, the inquiry is stored. Safe to retry.
-   *
-   * @param key - Of the owner's inquiries with this key in 24 hours, the first is stored. docs/adr/0090
-   */
-  put(inquiry: Inquiry, call: StoreCall, key?: string): Promise<PutResult>;
+  /** Stores a new inquiry; once it resolves to an id, the inquiry is stored. Safe to retry. */
+  put(inquiry: Inquiry, call: StoreCall, options?: PutOptions): Promise<PutResult>;
   /** The result of {@link put} for a key that is known; undefined when it is not. */
   find(inquiry: Inquiry, call: StoreCall, key: string): Promise<PutResult | undefined>;
   /**
@@ -87,8 +92,14 @@ export function createInquiries(
   generator.setRollbackAllowance(ANY_ROLLBACK);
 
   /** Stores an inquiry within the limit. */
-  async function put(inquiry: Inquiry, time: number, call: StoreCall, key?: string): Promise<PutResult> {
-    if (inquiriesPerHour === undefined) return store.put(inquiry, call, key);
+  async function put(
+    inquiry: Inquiry,
+    time: number,
+    call: StoreCall,
+    options: PutOptions,
+  ): Promise<PutResult> {
+    if (inquiriesPerHour === undefined) return store.put(inquiry, call, options);
+    const { key } = options;
     const { id, cognito_sub: sub } = inquiry;
     if (!(await store.count(sub, time, inquiriesPerHour, call))) {
       // A known key is answered beyond the limit, too: it stores nothing.
@@ -96,7 +107,7 @@ export function createInquiries(
       if (known !== undefined) return known;
       throw tooManyRequests(inquiriesPerHour, Math.ceil((HOUR - (time % HOUR)) / 1_000));
     }
-    const result = await store.put(inquiry, call, key);
+    const result = await store.put(inquiry, call, options);
     const isStored = 'id' in result && result.id === id;
     // If this fails, the person may send one inquiry less in this hour.
     if (!isStored) await store.uncount(sub, time, call).catch(() => undefined);
@@ -152,7 +163,7 @@ export function createInquiries(
       owner: Identity,
       json: unknown,
       call: StoreCall,
-      key?: string,
+      options: PutOptions = {},
     ): Promise<CreateInquiryResponse & { readonly isReplay: boolean }> {
       const { subject, body } = parseCreateInquiryRequest(json);
       const toInquiry = (id: string): Inquiry => ({
@@ -166,7 +177,7 @@ export function createInquiries(
       });
       const time = now();
       const inquiry = toInquiry(generator.generateOrResetWithTs(time).toString());
-      const result = await put(inquiry, time, call, key);
+      const result = await put(inquiry, time, call, options);
       if ('refusal' in result) throw toError(result.refusal);
       // A replay is the first response again: its id has the time, and subject and body are the same.
       const isReplay = result.id !== inquiry.id;

@@ -7,6 +7,7 @@ import type { AttributeValue, QueryCommandInput } from '@aws-sdk/client-dynamodb
 import { inquirySchema } from '../contract.ts';
 import type { Inquiry } from '../contract.ts';
 import { HOUR } from '../limits.ts';
+import type { Language } from '../languages.ts';
 import { digest, toShard } from './keys.ts';
 
 export type Attributes = Record<string, AttributeValue>;
@@ -40,7 +41,11 @@ export type QueryInput = ReturnType<typeof toQuery> & Partial<QueryCommandInput>
 
 /** Creates the inputs for one table. `expires_at` and `now` are in seconds since the epoch. */
 export const createInputs = (TableName: string) => ({
-  putInquiry: ({ id, cognito_sub, email, subject, body, created_at }: Inquiry, expires_at?: number) => ({
+  putInquiry: (
+    { id, cognito_sub, email, subject, body, created_at }: Inquiry,
+    expires_at?: number,
+    language?: Language,
+  ) => ({
     TableName,
     Item: {
       id: S(id),
@@ -49,6 +54,7 @@ export const createInputs = (TableName: string) => ({
       subject: S(subject),
       body: S(body),
       created_at: S(created_at),
+      ...(language !== undefined && { language: S(language) }),
       ...(expires_at !== undefined && { expires_at: N(expires_at) }),
       inbox: S(toShard(id, false)),
       pk: toPartition({ cognito_sub, email }),

@@ -71,13 +71,13 @@ export function createInquiryStore(
   };
 
   return {
-    async put(inquiry, call, key) {
+    async put(inquiry, call, { key, language } = {}) {
       const { id } = inquiry;
       const days = isTestAddress(inquiry.email) ? TEST_DAYS : retentionDays;
       const expiry = days === undefined ? undefined : toExpiry(inquiry, days);
       // Without a condition: a retry after a write whose response was lost would fail its own and report an error for
       // an inquiry that is stored. The id is fresh, so there is nothing to overwrite.
-      const put = inputs.putInquiry(inquiry, expiry);
+      const put = inputs.putInquiry(inquiry, expiry, language);
       if (Buffer.byteLength(put.Item.pk.S) > PARTITION_KEY_LIMIT) return { refusal: 'email' };
       const size = sizeOf(put.Item);
       if (size > ITEM_LIMIT) return { refusal: 'inquiry' };

@@ -1,7 +1,7 @@
 import { isSettingOf } from '../limits.ts';
-import { isLanguage } from './languages.ts';
-import type { Language } from './languages.ts';
-import { toMailbox } from './text.ts';
+import { isLanguage } from '../languages.ts';
+import type { Language } from '../languages.ts';
+import { toMailbox } from '../mailbox.ts';
 
 export interface MailerConfig {
   readonly tableName: string;
@@ -29,7 +29,7 @@ export interface MailerConfig {
  *
  * @throws Error naming the variables that are missing or malformed: `INBOX_TO` and `INBOX_FROM` are addresses without a
  * name, `MAILS_PER_HOUR` (default: 10), `TOTAL_MAILS_PER_HOUR` (100) and `ANSWER_WITHIN` (none) are whole numbers
- * from 1 to their maxima (src/limits.ts), `MAIL_LANGUAGE` is one of src/mailer/languages.ts (default: en).
+ * from 1 to their maxima (src/limits.ts), `MAIL_LANGUAGE` is one of src/languages.ts (default: en).
  */
 export function parseMailerConfig(env: Readonly<Record<string, string | undefined>>): MailerConfig {
   const { TABLE_NAME, AWS_REGION, STAGE, INBOX_TO, INBOX_FROM, CONFIGURATION_SET } = env;

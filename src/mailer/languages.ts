@@ -1,3 +1,5 @@
+import type { Language } from '../languages.ts';
+
 /** The texts of the mail that answers an inquiry. */
 const STRINGS = {
   en: { noSubject: '(no subject)', youWrote: 'On {time} you wrote:' },
@@ -6,14 +8,7 @@ const STRINGS = {
   es: { noSubject: '(sin asunto)', youWrote: 'El {time} usted escribió:' },
   ja: { noSubject: '（件名なし）', youWrote: '{time}にいただいたお問い合わせ：' },
   ar: { noSubject: '(بلا موضوع)', youWrote: 'في {time} كتبت:' },
-} as const;
-
-export type Language = keyof typeof STRINGS;
-
-/** The same as in web/src/locale.ts and infra/terraform. */
-export const languages: readonly string[] = Object.keys(STRINGS);
-
-export const isLanguage = (text: string): text is Language => Object.hasOwn(STRINGS, text);
+} as const satisfies Record<Language, object>;
 
 /**
  * The texts in a language, and the direction of its letters.

@@ -9,8 +9,9 @@ import type { Inquiry } from '../contract.ts';
 import { showAddress, showInvisible } from '../invisible.ts';
 import type { MailerConfig } from './config.ts';
 import { inLanguage } from './languages.ts';
-import type { Language } from './languages.ts';
-import { cut, escapeHtml, toMailbox, toOneLine, toVisible } from './text.ts';
+import type { Language } from '../languages.ts';
+import { toMailbox } from '../mailbox.ts';
+import { cut, escapeHtml, toOneLine, toVisible } from './text.ts';
 
 export interface Mail {
   readonly to: string;

@@ -1,6 +1,4 @@
 /** Users' texts in mails, without characters that are invisible or change the order of others. */
-import { domainToASCII } from 'node:url';
-
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** A longer grapheme is a stack of marks and not a letter of any language. It is cut like any other text. */
@@ -47,28 +45,3 @@ export function cut(text: string, limit: number): string {
 /** Escapes a text for HTML, also in quoted attributes. */
 export const escapeHtml = (text: string): string =>
   text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
-
-const ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
-const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
-const MAILBOX = new RegExp(`^(?=.{1,64}@)${ATOM}(?:\\.${ATOM})*@(?:${LABEL}\\.)+${LABEL}$`);
-
-/**
- * Narrows a text to an address that SES takes: a dot-atom of ASCII (RFC 5321, 4.1.2), `@`, and a domain name, which is
- * encoded in Punycode where it is not ASCII. Quoted local parts, comments, names and address literals are refused.
- *
- * An encoded word (RFC 2047), which some mail programs decode where none is allowed, is refused, too.
- *
- * @returns undefined when it is not such an address.
- */
-export function toMailbox(text: string): string | undefined {
-  if (text.length > 254 || text.includes('=?')) return undefined;
-  const at = text.lastIndexOf('@');
-  const domain = text.slice(at + 1);
-  // domainToASCII drops, decodes or maps characters that are invisible or not letters in their normal form.
-  const isInternational =
-    /\P{ASCII}/u.test(domain) &&
-    /^[[\p{L}\p{M}\p{N}.\-]--\p{Default_Ignorable_Code_Point}]+$/v.test(domain) &&
-    domain === domain.normalize('NFKC');
-  const mailbox = isInternational ? `${text.slice(0, at)}@${domainToASCII(domain)}` : text;
-  return MAILBOX.test(mailbox) && mailbox.length <= 254 ? mailbox : undefined;
-}

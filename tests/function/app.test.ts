@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
+import { inquirySchema } from '../../src/contract.ts';
 import type { GatewayEvent } from '../../src/http.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import type { InquiryStore } from '../../src/inquiries.ts';
@@ -285,7 +286,26 @@ describe('POST with Idempotency-Key', () => {
     const { send } = setUp({ put });
     for (const event of [withKey(hello, String.raw`"a\"b"`), hello, { ...hello, headers: null }])
       expect(await send(event)).toMatchObject({ statusCode: 201, headers: HEADERS });
-    expect(put.mock.calls.map(([, , key]) => key)).toEqual(['a"b', undefined, undefined]);
+    expect(put.mock.calls.map(([, , options]) => options?.key)).toEqual(['a"b', undefined, undefined]);
+  });
+
+  it.each([
+    ['de', 'de'],
+    ['ja-JP,en;q=0.5', 'ja'],
+    ['pt-BR, FR-CA;q=0.8', 'fr'],
+    ['*', undefined],
+    ['', undefined],
+    ['deutsch', undefined],
+    ['constructor', undefined],
+    [`${'x'.repeat(100)},de`, undefined],
+    [['de'], undefined],
+    [undefined, undefined],
+  ])('stores %j of Accept-Language as the language %j, and does not return it', async (header, language) => {
+    const put = vi.fn<InquiryStore['put']>(async ({ id }) => ({ id }));
+    const { send } = setUp({ put });
+    const { body } = await send({ ...hello, headers: { 'accept-language': header } });
+    expect(put.mock.calls[0]?.[2]?.language).toBe(language);
+    expect(Object.keys(JSON.parse(body).inquiry)).toEqual([...inquirySchema.required]);
   });
 
   it('beyond the limit of inquiries per hour answers known keys, and 429 with Retry-After to everything else that is valid', async () => {

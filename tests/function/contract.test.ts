@@ -30,10 +30,10 @@ const store = createMemoryStore();
 const inquiries = createInquiries(
   {
     ...store,
-    async put(inquiry, call, key) {
+    async put(inquiry, call, options) {
       if (broken) throw new Error('down');
-      if (key === 'in-use') return { refusal: 'in use' };
-      return inquiry.email === EMAIL ? store.put(inquiry, call, key) : { refusal: 'email' };
+      if (options?.key === 'in-use') return { refusal: 'in use' };
+      return inquiry.email === EMAIL ? store.put(inquiry, call, options) : { refusal: 'email' };
     },
     count: async () => !isFull,
     list: (...args) => {

@@ -9,6 +9,8 @@ import { IDEMPOTENCY_KEY_MODEL } from '../../src/entities/idempotency-key.ts';
 import { createInputs } from '../../src/entities/inputs.ts';
 import { INQUIRY_MODEL } from '../../src/entities/inquiry.ts';
 import { digest, toOwnerHour } from '../../src/entities/keys.ts';
+import { LANGUAGES } from '../../src/languages.ts';
+import type { Language } from '../../src/languages.ts';
 import { RATE_MODEL } from '../../src/entities/rate.ts';
 import { INQUIRY } from '../helpers/events.ts';
 
@@ -21,6 +23,7 @@ interface Values {
   readonly inquiry: Inquiry;
   readonly key: string;
   readonly expiry: number | undefined;
+  readonly language: Language | undefined;
   readonly time: number;
   readonly count: number;
 }
@@ -43,7 +46,7 @@ const createEntities = (models: typeof MODELS) => ({
 
 function makeByElectroDb(
   { inquiries, keys, rates }: ReturnType<typeof createEntities>,
-  { inquiry, key, expiry, time, count }: Values,
+  { inquiry, key, expiry, language, time, count }: Values,
 ): object[] {
   const { id, cognito_sub, email, subject, body } = inquiry;
   const owner = { cognito_sub, email };
@@ -57,7 +60,9 @@ function makeByElectroDb(
   const newestFirst = (ProjectionExpression: string) =>
     ({ order: 'desc', params: { ...read, ProjectionExpression } }) as const;
   return [
-    inquiries.put({ ...inquiry, ...(expiry !== undefined && { expires_at: expiry }) }).params(),
+    inquiries
+      .put({ ...inquiry, ...(language && { language }), ...(expiry !== undefined && { expires_at: expiry }) })
+      .params(),
     keys
       .put({ ...of, payload: digest(subject, body), inquiry: id, expires_at: time })
       .where(({ expires_at }, { notExists, lte }) => `${notExists(expires_at)} OR ${lte(expires_at, count)}`)
@@ -72,11 +77,11 @@ function makeByElectroDb(
   ].map((input) => toSent(input));
 }
 
-function make({ inquiry, key, expiry, time, count }: Values): object[] {
+function make({ inquiry, key, expiry, language, time, count }: Values): object[] {
   const inputs = createInputs(TABLE);
   const { cognito_sub } = inquiry;
   return [
-    inputs.putInquiry(inquiry, expiry),
+    inputs.putInquiry(inquiry, expiry, language),
     inputs.putKey(inquiry, key, time, count),
     inputs.queryKey(inquiry, key),
     inputs.updateRate(toOwnerHour(cognito_sub, time * 1_000), time * 1_000, 1, count),
@@ -97,7 +102,7 @@ function expectEqual(models: typeof MODELS, values: Values): void {
   expect(written[1]).toEqual(expect.arrayContaining(Object.keys(models.key.attributes)));
 }
 
-const VALUES: Values = { inquiry: INQUIRY, key: 'k', expiry: 7, time: 9, count: 3 };
+const VALUES: Values = { inquiry: INQUIRY, key: 'k', expiry: 7, language: 'de', time: 9, count: 3 };
 
 describe('the inputs of the request path', () => {
   it('are ElectroDB’s for any values', () => {
@@ -145,6 +150,7 @@ describe('the inputs of the request path', () => {
       }),
       key: text,
       expiry: option(number, { nil: undefined }),
+      language: option(constantFrom(...LANGUAGES), { nil: undefined }),
       time: number,
       count: number,
     });

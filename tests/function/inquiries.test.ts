@@ -49,10 +49,13 @@ describe('create with a key', () => {
     const store = createMemoryStore();
     let time = 1_700_000_000_000;
     const inquiries = createInquiries(store, { now: () => time });
-    const first = await inquiries.create(OWNER, INPUT, call, 'k');
+    const first = await inquiries.create(OWNER, INPUT, call, { key: 'k' });
     for (const later of [0, 1, 86_400_000, -86_400_000]) {
       time = 1_700_000_000_000 + later;
-      expect(await inquiries.create(OWNER, INPUT, call, 'k')).toStrictEqual({ ...first, isReplay: true });
+      expect(await inquiries.create(OWNER, INPUT, call, { key: 'k' })).toStrictEqual({
+        ...first,
+        isReplay: true,
+      });
     }
     expect(first.isReplay).toBe(false);
     expect(store.rows).toEqual([first.inquiry]);
@@ -61,7 +64,7 @@ describe('create with a key', () => {
   it('returns another instance’s inquiry with the time that is in its id', async () => {
     const id = '018bcfe5-6800-7abc-8def-0123456789ab';
     const inquiries = createInquiries(createMemoryStore({ put: async () => ({ id }) }));
-    expect(await inquiries.create(OWNER, INPUT, call, 'k')).toStrictEqual({
+    expect(await inquiries.create(OWNER, INPUT, call, { key: 'k' })).toStrictEqual({
       inquiry: {
         id,
         cognito_sub: SUB,
@@ -86,7 +89,7 @@ describe('the limit of inquiries per hour', () => {
     const sendAt = async (elapsed: number, key?: string, email = EMAIL, subject = INPUT.subject) => {
       time = START + elapsed;
       try {
-        await inquiries.create({ ...OWNER, email }, { ...INPUT, subject }, call, key);
+        await inquiries.create({ ...OWNER, email }, { ...INPUT, subject }, call, { key });
         return undefined;
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;

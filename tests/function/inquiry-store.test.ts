@@ -146,7 +146,7 @@ describe('a write', () => {
   it.each([undefined, 'k'])(
     'rejects as UnconfirmedWrite when the database does not report it, key %j',
     async (key) => {
-      await expect(setUp({}).store.put(INQUIRY, makeCall(), key)).rejects.toMatchObject({
+      await expect(setUp({}).store.put(INQUIRY, makeCall(), { key })).rejects.toMatchObject({
         name: 'UnconfirmedWrite',
         message: 'The response to a write has no ConsumedCapacity.',
       });
@@ -176,7 +176,7 @@ describe('a write with a key', () => {
   it('is one transaction: the key, if it is not there or has expired, and the inquiry', async () => {
     const options = { now: () => 1_795_155_062_999, retentionDays: 30 };
     const { asked, store } = setUpWith(options, { ConsumedCapacity: [{ CapacityUnits: 4 }] });
-    expect(await store.put(INQUIRY, makeCall(), 'k')).toEqual({ id: INQUIRY.id });
+    expect(await store.put(INQUIRY, makeCall(), { key: 'k' })).toEqual({ id: INQUIRY.id });
     const owner = { cognito_sub: SUB, email: EMAIL, pk: PK };
     const keyModel = { __edb_e__: 'idempotency', __edb_v__: '1' };
     const inquiryModel = { __edb_e__: 'inquiry', __edb_v__: '1', inbox: toShard(INQUIRY.id, false) };
@@ -223,7 +223,7 @@ describe('a write with a key', () => {
     ['a refusal while another transaction has the inquiry', [NONE, CONFLICT], IN_USE],
   ])('resolves to %s', async (_, reasons, result, change) => {
     const { store } = setUp(cancelled(...reasons));
-    expect(await store.put({ ...INQUIRY, ...change }, makeCall(), 'k')).toEqual(result);
+    expect(await store.put({ ...INQUIRY, ...change }, makeCall(), { key: 'k' })).toEqual(result);
   });
 
   it.each([
@@ -232,12 +232,12 @@ describe('a write with a key', () => {
     ['cancelled for no reason', cancelled()],
     ['denied', Object.assign(new Error('denied'), { name: 'AccessDeniedException' })],
   ])('rejects with the error itself when it is %s', async (_, error) => {
-    await expect(setUp(error).store.put(INQUIRY, makeCall(), 'k')).rejects.toBe(error);
+    await expect(setUp(error).store.put(INQUIRY, makeCall(), { key: 'k' })).rejects.toBe(error);
   });
 
   it('rejects as MalformedRow when the row of the key names no inquiry', async () => {
     const { store } = setUp(cancelled(known({ inquiry: undefined })));
-    await expect(store.put(INQUIRY, makeCall(), 'k')).rejects.toMatchObject({
+    await expect(store.put(INQUIRY, makeCall(), { key: 'k' })).rejects.toMatchObject({
       name: 'MalformedRow',
       message: 'A stored row is not an idempotency key.',
     });
@@ -249,7 +249,7 @@ describe('a write with a key', () => {
     ['a conflict', cancelled(CONFLICT), 1],
   ])('counts the attempts of %s', async (_, answer, attempts) => {
     const call = makeCall();
-    await setUp(answer).store.put(INQUIRY, call, 'k');
+    await setUp(answer).store.put(INQUIRY, call, { key: 'k' });
     expect(call.attempts).toBe(attempts);
   });
 });
@@ -309,13 +309,13 @@ describe('the key of a large inquiry', () => {
 
   it('is looked up before a transaction, which costs units for all of its text when it is refused', async () => {
     const { asked, store } = setUpWith({ now: () => 0 }, { Items: [makeKeyRow()] });
-    expect(await store.put(large, makeCall(), 'k')).toEqual({ refusal: 'reused' });
+    expect(await store.put(large, makeCall(), { key: 'k' })).toEqual({ refusal: 'reused' });
     expect(asked).toEqual([expect.objectContaining({ KeyConditionExpression: '#pk = :pk and #sk1 = :sk1' })]);
   });
 
   it('is written with the inquiry when there is none', async () => {
     const { asked, store } = setUp({ Items: [] }, { ConsumedCapacity: {} });
-    expect(await store.put(large, makeCall(), 'k')).toEqual({ id: INQUIRY.id });
+    expect(await store.put(large, makeCall(), { key: 'k' })).toEqual({ id: INQUIRY.id });
     expect(asked).toHaveLength(2);
   });
 });
@@ -325,7 +325,7 @@ it('every request ends with the signal of its call', async () => {
   const { given, store } = setUp(...Array.from({ length: 6 }, () => answer));
   const call = makeCall();
   await store.put(INQUIRY, call);
-  await store.put(INQUIRY, call, 'k');
+  await store.put(INQUIRY, call, { key: 'k' });
   await store.find(INQUIRY, call, 'k');
   await store.count(SUB, 0, 1, call);
   await store.uncount(SUB, 0, call);
@@ -366,7 +366,7 @@ it.each<[string, Partial<Inquiry>, string | undefined]>([
     const answer = { Items: [], ConsumedCapacity: {} };
     const { asked, store } = setUp(answer, answer);
     const result = oversized === undefined ? { id: INQUIRY.id } : { refusal: oversized };
-    expect(await store.put({ ...INQUIRY, ...change }, makeCall(), key)).toEqual(result);
+    expect(await store.put({ ...INQUIRY, ...change }, makeCall(), { key })).toEqual(result);
     expect(asked.length > 0).toBe(oversized === undefined);
   }
 });

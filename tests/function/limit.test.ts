@@ -21,7 +21,7 @@ describeOnDynamoDbLocal('the limit', (endpoint) => {
     const answers = await Promise.all(
       Array.from({ length: 12 }, async (_, index) =>
         inquiries
-          .create({ sub, email: `${index}@example.com` }, content, makeCall(), `k${index}`)
+          .create({ sub, email: `${index}@example.com` }, content, makeCall(), { key: `k${index}` })
           .catch((error: ApiError) => error.headers['Retry-After']),
       ),
     );

@@ -21,7 +21,7 @@ export function createMemoryStore(
   };
   return {
     rows,
-    async put(inquiry, _call, key) {
+    async put(inquiry, _call, { key } = {}) {
       if (inquiry.subject.length + inquiry.body.length > capacity) return { refusal: 'inquiry' };
       const known = key === undefined ? undefined : find(inquiry, key);
       if (known !== undefined) return known;

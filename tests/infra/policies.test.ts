@@ -62,7 +62,7 @@ describeOnEngines('the policy of the function', (endpoint, engine) => {
     await store.find(INQUIRY, makeCall(), 'k');
     expect(await Array.fromAsync(store.list(owner, {}, makeCall()))).toEqual([[INQUIRY]]);
     // dynalite has no transactions, and refuses this one after it was recorded.
-    await store.put(INQUIRY, makeCall(), 'k').catch((error: unknown) => {
+    await store.put(INQUIRY, makeCall(), { key: 'k' }).catch((error: unknown) => {
       if (engine !== 'dynalite') throw error;
     });
     expect(sent.map(({ action }) => action)).toEqual(

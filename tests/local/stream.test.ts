@@ -62,7 +62,7 @@ function createWriter({ name, environment }: OwnTable, endpoint: string) {
   return async (count: number, key?: string): Promise<string[]> => {
     const ids: string[] = [];
     while (ids.length < count) {
-      ids.push((await inquiries.create(OWNER, content, makeCall(), key)).inquiry.id);
+      ids.push((await inquiries.create(OWNER, content, makeCall(), { key })).inquiry.id);
     }
     return ids;
   };

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { parseMailerConfig } from '../../src/mailer/config.ts';
-import { languages } from '../../src/mailer/languages.ts';
+import { LANGUAGES } from '../../src/languages.ts';
 import { toDailyMail, toDigestMail, toInquiryMail, toReplyMail } from '../../src/mailer/mails.ts';
-import { cut, escapeHtml, toMailbox, toOneLine, toVisible } from '../../src/mailer/text.ts';
+import { toMailbox } from '../../src/mailbox.ts';
+import { cut, escapeHtml, toOneLine, toVisible } from '../../src/mailer/text.ts';
 import { languages as formLanguages } from '../../web/src/locale.ts';
 import { INQUIRY } from '../helpers/events.ts';
 
@@ -184,7 +185,7 @@ describe('the mail of a reply', () => {
   });
 
   it('knows the languages of the form', () => {
-    expect(languages).toEqual(formLanguages);
+    expect(LANGUAGES).toEqual(formLanguages);
   });
 
   it('holds all of a reply of 390 KB, and the beginning of a long original', () => {

@@ -5,7 +5,8 @@ import { formatTable } from '../../inbox/output.ts';
 import { formatInquiry } from '../../inbox/show.ts';
 import { showAddress, showInvisible } from '../../src/invisible.ts';
 import { toDigestMail, toInquiryMail } from '../../src/mailer/mails.ts';
-import { toMailbox, toVisible } from '../../src/mailer/text.ts';
+import { toMailbox } from '../../src/mailbox.ts';
+import { toVisible } from '../../src/mailer/text.ts';
 import { INQUIRY } from '../helpers/events.ts';
 import { createTally, select } from '../helpers/tally.ts';
 

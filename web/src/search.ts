@@ -1,20 +1,13 @@
 /** Search over the inquiries that are loaded, and the days that they are grouped by. */
 import type { Inquiry } from '../../src/contract.ts';
+import { fold } from '../ui/fold.ts';
 import type { Locale } from './locale.ts';
 
-/**
- * Accents of Latin, Greek and Cyrillic letters, and the vowel signs of Arabic. Those of other scripts tell words apart.
- */
-const MARKS = /[\u0300-\u036F\u064B-\u065F\u0670]/g;
 /** Digits of an id from which on it is not taken for a word. */
 const REFERENCE_LENGTH = 13;
 
 /** The texts of an inquiry as they are compared; made once. */
 const foldedTexts = new WeakMap<Inquiry, string>();
-
-function fold(text: string): string {
-  return text.normalize('NFKD').replace(MARKS, '').toLowerCase();
-}
 
 function foldedTextOf(inquiry: Inquiry): string {
   let text = foldedTexts.get(inquiry);

@@ -1,0 +1,29 @@
+/** Addresses that SES takes. Runs in browsers, too. No imports. */
+
+const ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
+const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
+const MAILBOX = new RegExp(`^(?=.{1,64}@)${ATOM}(?:\\.${ATOM})*@(?:${LABEL}\\.)+${LABEL}$`);
+
+/** The domain name in Punycode; empty when it is none. */
+const toAscii = (domain: string): string => URL.parse(`http://${domain}`)?.hostname ?? '';
+
+/**
+ * Narrows a text to an address that SES takes: a dot-atom of ASCII (RFC 5321, 4.1.2), `@`, and a domain name, which is
+ * encoded in Punycode where it is not ASCII. Quoted local parts, comments, names and address literals are refused.
+ *
+ * An encoded word (RFC 2047), which some mail programs decode where none is allowed, is refused, too.
+ *
+ * @returns undefined when it is not such an address.
+ */
+export function toMailbox(text: string): string | undefined {
+  if (text.length > 254 || text.includes('=?')) return undefined;
+  const at = text.lastIndexOf('@');
+  const domain = text.slice(at + 1);
+  // URL drops, decodes or maps characters that are invisible or not letters in their normal form.
+  const isInternational =
+    /\P{ASCII}/u.test(domain) &&
+    /^[[\p{L}\p{M}\p{N}.\-]--\p{Default_Ignorable_Code_Point}]+$/v.test(domain) &&
+    domain === domain.normalize('NFKC');
+  const mailbox = isInternational ? `${text.slice(0, at)}@${toAscii(domain)}` : text;
+  return MAILBOX.test(mailbox) && mailbox.length <= 254 ? mailbox : undefined;
+}
