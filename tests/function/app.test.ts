@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
-import { inquirySchema } from '../../src/contract.ts';
 import type { GatewayEvent } from '../../src/http.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import type { InquiryStore } from '../../src/inquiries.ts';
@@ -305,7 +304,7 @@ describe('POST with Idempotency-Key', () => {
     const { send } = setUp({ put });
     const { body } = await send({ ...hello, headers: { 'accept-language': header } });
     expect(put.mock.calls[0]?.[2]?.language).toBe(language);
-    expect(Object.keys(JSON.parse(body).inquiry)).toEqual([...inquirySchema.required]);
+    expect(body).toEqual({ inquiry: expect.not.objectContaining({ language: expect.anything() }) });
   });
 
   it('beyond the limit of inquiries per hour answers known keys, and 429 with Retry-After to everything else that is valid', async () => {
