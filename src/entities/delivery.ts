@@ -2,8 +2,8 @@ import { Entity } from 'electrodb';
 import type { DocumentClient } from 'electrodb';
 
 /**
- * Creates the ElectroDB model of a delivery record: a mail about an inquiry that SES has accepted. It holds no
- * personal data, and no attribute `inbox`, so that the index `by-state` does not have it. docs/adr/0080
+ * Creates the ElectroDB model of a delivery record: a mail about an inquiry that SES has accepted or
+ * refused, and what became of it. It holds no personal data, and no attribute `inbox`, so that the index `by-state` does not have it. docs/adr/0080
  */
 export function createDeliveryEntity(table: string, client?: DocumentClient) {
   return new Entity(
@@ -13,7 +13,12 @@ export function createDeliveryEntity(table: string, client?: DocumentClient) {
         /** The id of the inquiry. */
         inquiry: { type: 'string' },
         mail: { type: ['inquiry', 'reply'] },
-        sent_at: { type: 'string', required: true },
+        /** Absent: SES refused the mail. */
+        sent_at: { type: 'string' },
+        /** Why the mail is not with its recipient; absent: nothing is known of that. */
+        undelivered: { type: ['refused', 'bounce', 'complaint'] },
+        /** Since when this is known, as `created_at`. */
+        undelivered_at: { type: 'string' },
         /** Seconds since the epoch. */
         expires_at: { type: 'number', required: true },
       },
