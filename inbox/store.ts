@@ -6,6 +6,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { createConversions } from 'electrodb';
 import type { EntityItem } from 'electrodb';
+import { createDeliveryEntity } from '../src/entities/delivery.ts';
 import { findInIndex, readIndex } from '../src/entities/inquiry-index.ts';
 import type { IndexedInquiry } from '../src/entities/inquiry-index.ts';
 import { createInquiryEntity } from '../src/entities/inquiry.ts';
@@ -13,6 +14,7 @@ import { LAST_ID, toFirstId, toShard } from '../src/entities/keys.ts';
 import { isTestAddress, ITEM_LIMIT } from '../src/limits.ts';
 import { UsageError } from '../lib/command-line.ts';
 import { sendAll } from './batches.ts';
+import { createSearch } from './search.ts';
 
 /** An inquiry with what operators know of it. Unanswered: no `reply_at`; dismissed: `reply_at` without `reply`. */
 export type StoredInquiry = Readonly<EntityItem<ReturnType<typeof createInquiryEntity>>>;
@@ -29,7 +31,11 @@ export const FIELDS = [
   'respondent',
   'reply_at',
   'expires_at',
+  'language',
 ] as const satisfies (keyof StoredInquiry)[];
+
+/** These, and those of {@link Undelivered}. */
+export const SHOWN_FIELDS = [...FIELDS, 'undelivered', 'undelivered_at'] as const;
 
 const SUMMARY = FIELDS.filter((name) => name !== 'body' && name !== 'reply');
 
@@ -47,8 +53,20 @@ export interface InquiryFilter {
   readonly since?: number | undefined;
   /** What nobody reads, too: expired ones, and those of smoke tests. */
   readonly withExpired?: boolean | undefined;
+  /** What is searched for ({@link createSearch}): all rows are then read in full. */
+  readonly text?: string | undefined;
   /** Only older ones than this id. */
   readonly before?: string | undefined;
+  /** Only newer ones than this id. */
+  readonly after?: string | undefined;
+  /** Default: `newest`, first. */
+  readonly order?: 'newest' | 'oldest' | undefined;
+}
+
+/** Why a reply is not with the owner, and since when this is known, as `created_at`. */
+export interface Undelivered {
+  readonly undelivered: 'refused' | 'bounce' | 'complaint';
+  readonly undelivered_at: string;
 }
 
 export type AnswerResult =
@@ -81,21 +99,40 @@ const BATCH = { ...TABLE, unprocessed: 'raw' } as const;
  */
 export function createInbox(client: DynamoDBDocumentClient, table: string, now: () => number = Date.now) {
   const inquiries = createInquiryEntity(table, client);
+  const deliveries = createDeliveryEntity(table, client);
   const isCurrent = ({ email, expires_at = Infinity }: IndexedInquiry): boolean =>
     expires_at * 1_000 > now() && !isTestAddress(email);
 
   /**
-   * Yields pages of the index, newest first; a page may be empty. A page is read when the caller asks for it. The index
-   * is eventually consistent.
+   * Yields pages of the index, in the order of the filter; a page may be empty. A page is read when the caller asks for it,
+   * so that a search can be shown and stopped. The index is eventually consistent.
    */
   async function* list(filter: InquiryFilter = {}): AsyncIterableIterator<IndexedInquiry[]> {
-    const { isAnswered, email, sub, since, before: last, withExpired } = filter;
+    const { since, text, before: last, after, withExpired, ...query } = filter;
     // An id begins with the 48 bits of its milliseconds (RFC 9562, 5.7).
-    const first = toFirstId(since ?? 0);
+    const earliest = toFirstId(since ?? 0);
+    const first = after !== undefined && after > earliest ? after : earliest;
     // DynamoDB refuses such a range.
     if (last !== undefined && last < first) return;
-    for await (const page of readIndex(inquiries, { isAnswered, email, sub, first, last })) {
-      yield page.filter((row) => (withExpired === true || isCurrent(row)) && row.id !== last);
+    const order = filter.order === 'oldest' ? 'asc' : 'desc';
+    for await (const page of readIndex(inquiries, { ...query, first, last, order })) {
+      const rows = page.filter(
+        (row) => (withExpired === true || isCurrent(row)) && row.id !== last && row.id !== after,
+      );
+      if (text === undefined) yield rows;
+      else yield* search(rows, text);
+    }
+  }
+
+  /** Yields, of each portion of the rows, those that {@link createSearch} finds. */
+  async function* search(
+    rows: readonly IndexedInquiry[],
+    text: string,
+  ): AsyncIterableIterator<IndexedInquiry[]> {
+    const isFound = createSearch(text);
+    for await (const portion of readPortions(rows, async (keys) => inquiries.get(keys).go(BATCH))) {
+      const ids = new Set(portion.filter(isFound).map(({ id }) => id));
+      yield rows.filter(({ id }) => ids.has(id));
     }
   }
 
@@ -141,6 +178,19 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
       readPortions<InquirySummary>(rows, async (keys) =>
         inquiries.get(keys).go({ ...BATCH, attributes: SUMMARY }),
       ),
+    /** Finds which of these inquiries, each named once, have a reply that has not arrived. */
+    async readUndelivered(ids: readonly string[]): Promise<Map<string, Undelivered>> {
+      const found = new Map<string, Undelivered>();
+      const keys = ids.map((inquiry) => ({ inquiry, mail: 'reply' as const }));
+      await sendAll(keys, createConversions(deliveries).fromComposite.toKeys, async (wanted) => {
+        const { data, unprocessed } = await deliveries.get(wanted).go(BATCH);
+        for (const { inquiry, undelivered, undelivered_at = '' } of data) {
+          if (undelivered !== undefined) found.set(inquiry, { undelivered, undelivered_at });
+        }
+        return { unprocessed };
+      });
+      return found;
+    },
     /** Finds the ids that begin with a text. */
     async findIds(beginning: string): Promise<string[]> {
       const pages = readIndex(inquiries, { first: beginning, last: `${beginning}${LAST_ID}` });

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { sendAll } from '../../inbox/batches.ts';
 import type { InquiryFilter } from '../../inbox/store.ts';
 import { parseReply } from '../../inbox/store.ts';
+import { createDeliveryEntity } from '../../src/entities/delivery.ts';
 import { toShard } from '../../src/entities/keys.ts';
 import { EMAIL, SUB } from '../helpers/events.ts';
 import { answerAfter, cutConnection, refuse } from '../helpers/fault-proxy.ts';
@@ -40,14 +41,14 @@ describe('list', () => {
     expect(pages.flat()).toEqual(summaries.map((row) => Object.assign(row, { subject: undefined })));
   });
 
-  it('filters', async () => {
+  it('filters, searches and orders', async () => {
     const { add, listIds } = await open(2);
     const answered = { respondent: 'R', reply_at: new Date(NOW).toISOString() };
     const rows = [
       await add(1_000, answered),
       await add(2_000, { email: 'b@example.com', cognito_sub: 'sub-b' }),
-      await add(3_000, { email: 'Ana@example.com', ...answered }),
-      await add(4_000),
+      await add(3_000, { email: 'Ana@example.com', ...answered, subject: 'Größe', body: 'Déjà vu' }),
+      await add(4_000, { subject: 'deja-vu' }),
     ];
     const range = { before: idAt(NOW), since: NOW - 2_000 };
     const cases: [string, InquiryFilter, number[]][] = [
@@ -63,6 +64,20 @@ describe('list', () => {
       ['since the future', { since: NOW + 1 }, []],
       ['before an id', { before: idAt(NOW - 2_500) }, [2, 3]],
       ['an empty range', { before: idAt(NOW - 3_000), since: NOW }, []],
+      ['a text in subject and body', { text: 'GROẞE deja' }, [2]],
+      ['a text in any of them', { text: 'DÉJA' }, [2, 3]],
+      [
+        'a reference',
+        {
+          text: idAt(NOW - 2_000)
+            .slice(0, 13)
+            .toUpperCase(),
+        },
+        [1],
+      ],
+      ['the oldest first', { order: 'oldest' }, [3, 2, 1, 0]],
+      ['the oldest after an id', { order: 'oldest', after: idAt(NOW - 3_500), text: 'example' }, [2, 1, 0]],
+      ['after an id and before another', { after: idAt(NOW - 3_500), before: idAt(NOW - 1_500) }, [1, 2]],
       ['all at once', { ...range, isAnswered: false, email: 'b@example.com' }, [1]],
     ];
     for (const [name, filter, expected] of cases) {
@@ -83,6 +98,24 @@ describe('list', () => {
     expect(await inbox.get(first?.id ?? '')).toBe(undefined);
     expect(await inbox.answer(first?.id ?? '', { respondent: 'R' })).toEqual({ status: 'not-found' });
   });
+});
+
+it('an undelivered reply is found by its delivery record, that of another mail is not', async () => {
+  const { client, name, inbox } = await open();
+  const undelivered_at = new Date(NOW).toISOString();
+  const bounce = { undelivered: 'bounce', undelivered_at } as const;
+  const deliveries = createDeliveryEntity(name, client);
+  for (const [inquiry, mail, state] of [
+    ['sent', 'reply', { sent_at: undelivered_at }],
+    ['bounced', 'reply', bounce],
+    ['about', 'inquiry', bounce],
+  ] as const) {
+    await deliveries.put({ inquiry, mail, ...state, expires_at: NOW }).go();
+  }
+  const many = Array.from({ length: 150 }, (_, n) => String(n));
+  const found = await inbox.readUndelivered(['sent', ...many, 'about', 'bounced']);
+  expect([...found]).toEqual([['bounced', bounce]]);
+  expect(await inbox.readUndelivered([])).toEqual(new Map());
 });
 
 describe('listInFull', () => {
