@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { wrapUsage } from './terminal-text.ts';
 
 /** A mistake of the user, in one line. Exit code 2. */
 export class UsageError extends Error {
@@ -32,7 +33,7 @@ export async function runMain(main: Main, args: string[], io: Io): Promise<numbe
     return (await main(args, io)) ?? 0;
   } catch (error) {
     if (error instanceof HelpRequest) {
-      io.stdout.write(`${error.message}\n`);
+      io.stdout.write(`${wrapUsage(error.message, io.stdout.columns)}\n`);
       return 0;
     }
     io.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

@@ -15,6 +15,8 @@ Usage: npm start -- [options]
   --data FOLDER      where inquiries and the issuer's key are kept (default: .data)
   --in-memory        keep nothing
   --reset            delete the inquiries kept so far
+  --seed N           fill a table without inquiries with N from the last six weeks, up to 5,000, in six languages:
+                     answered, dismissed and waiting ones, also of ana@example.com; no mails are sent about them
   --inspect[=PORT]   debug the function: Node's inspector on 127.0.0.1 (default: 9229), one sandbox, no timeout
   --cors-origin URL  the origin of a page of yours, such as http://localhost:5173, that may sign in and call the
                      API from a browser, as the contact form may; repeatable
@@ -34,6 +36,7 @@ const OPTIONS = {
   'in-memory': { type: 'boolean', default: false },
   inspect: { type: 'string' },
   reset: { type: 'boolean', default: false },
+  seed: { type: 'string' },
   watch: { type: 'boolean', default: false },
   'cors-origin': { type: 'string', multiple: true },
 } as const;
@@ -50,9 +53,11 @@ export function readSettings(args: readonly string[], env: NodeJS.ProcessEnv) {
     args.map((arg) => (arg === '--inspect' ? '--inspect=9229' : arg)),
   );
   // Issuer, docs, contact form, mailbox and demo take the next five.
-  const port = parsePort('The port', options.port ?? (env['PORT'] || '3000'), 0, 65_530);
+  const port = parseNumber('The port', options.port ?? (env['PORT'] || '3000'), 0, 65_530);
   const inspect =
-    options.inspect === undefined ? undefined : parsePort("The inspector's port", options.inspect, 1, 65_535);
+    options.inspect === undefined
+      ? undefined
+      : parseNumber("The inspector's port", options.inspect, 1, 65_535);
   const engine = engineNames.find((name) => name === options.engine);
   if (options.engine !== undefined && engine === undefined) {
     throw new UsageError(`The engine must be ${engineNames.join(' or ')}, not "${options.engine}".`);
@@ -67,6 +72,8 @@ export function readSettings(args: readonly string[], env: NodeJS.ProcessEnv) {
     /** The data folder; undefined to keep nothing. */
     folder: inMemory ? undefined : resolve(data ?? DATA_FOLDER),
     reset,
+    /** How many inquiries to begin with. */
+    seed: options.seed === undefined ? undefined : parseNumber('--seed', options.seed, 1, 5_000),
     liveForm: options.watch,
     corsOrigins: (options['cors-origin'] ?? []).map(parseOrigin),
     inspect,
@@ -76,9 +83,9 @@ export function readSettings(args: readonly string[], env: NodeJS.ProcessEnv) {
 }
 
 /** @throws UsageError for anything but a number in the range. */
-function parsePort(name: string, text: string, minimum: number, maximum: number): number {
-  const port = Number(text);
-  if (/^\d{1,5}$/.test(text) && port >= minimum && port <= maximum) return port;
+function parseNumber(name: string, text: string, minimum: number, maximum: number): number {
+  const value = Number(text);
+  if (/^\d{1,5}$/.test(text) && value >= minimum && value <= maximum) return value;
   throw new UsageError(`${name} must be a number from ${minimum} to ${maximum}, not "${text}".`);
 }
 
@@ -122,7 +129,7 @@ function refuseOptionsOfNpm([first]: readonly string[], env: NodeJS.ProcessEnv):
   if (names.length === 0) return;
   const command = env['npm_lifecycle_event'] === 'dev' ? 'npm run dev' : 'npm start';
   const rest = names.map((name) =>
-    ['port', 'engine', 'data', 'cors-origin'].includes(name) ? `--${name} <value>` : `--${name}`,
+    ['port', 'engine', 'data', 'seed', 'cors-origin'].includes(name) ? `--${name} <value>` : `--${name}`,
   );
   throw new UsageError(
     `npm took --${names.join(' and --')} for itself; write: ${command} -- ${rest.join(' ')}`,

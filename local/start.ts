@@ -16,12 +16,17 @@ import { watch } from 'chokidar';
 import { openFolder, runCommand, UsageError, type Io, type Main } from '../lib/command-line.ts';
 import { isListening } from '../lib/loopback-server.ts';
 import { DATA_FOLDER, ROOT } from '../lib/paths.ts';
+import { wrapLine } from '../lib/terminal-text.ts';
 import { inMemoryFolder, isAlive, readState, stateFileOf, type StackState } from '../lib/running-stack.ts';
 import { engineNames, dynamoDbLocalUnavailableReason } from './database/engines.ts';
 import { buildFormWhenStale } from './pages/form-server.ts';
+import { seedTable } from './seed.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { startStack, type Stack } from './stack.ts';
 import { formatLogLine, formatResponse } from './terminal.ts';
+
+/** Columns before the values. */
+const LABEL = 13;
 
 type Print = (line: string | undefined) => void;
 
@@ -97,7 +102,8 @@ export const main: Main = async (args, io) => {
   started.stack = stack;
   void engine.failed.then(({ message }) => fail(message));
   if (settings.liveForm) await reloadOnChange(stack, print);
-  print(describe(stack, settings, isBuilt));
+  const seeded = settings.seed && (await seedTable(engine.url, table, settings.seed));
+  print(describe(stack, settings, { isBuilt, seeded, columns: io.stdout.columns ?? 80 }));
 };
 
 if (import.meta.main) await runCommand(main);
@@ -204,15 +210,21 @@ async function reloadOnChange(stack: Stack, print: Print): Promise<void> {
   await once(watcher, 'ready');
 }
 
-function row(label: string, value: string, note = ''): string {
-  return `  ${styleText('dim', label.padEnd(10))} ${styleText('cyan', value)}   ${note}`.trimEnd();
+/** A value, and behind it or, where the terminal is too narrow, below it what there is to say about it. */
+function formatRow(columns: number, label: string, value: string, note = ''): string {
+  const isWide = LABEL + value.length + 3 + note.length > columns;
+  const wrap = (text: string): string => wrapLine(' '.repeat(LABEL) + text, columns).slice(LABEL);
+  const name = `  ${styleText('dim', label.padEnd(LABEL - 3))} `;
+  const between = isWide ? `\n${' '.repeat(LABEL)}` : '   ';
+  return name + styleText('cyan', wrap(value)) + (note === '' ? '' : between + (isWide ? wrap(note) : note));
 }
 
 function describe(
   { url, formUrl, corsOrigins, docsUrl, demoUrl, mailboxUrl, issuer, engine, tableName }: Stack,
   { engine: chosen, folder: kept, inspect, liveForm }: Settings,
-  isBuilt: boolean,
+  { isBuilt, seeded, columns }: { isBuilt: boolean; seeded: number | undefined; columns: number },
 ): string {
+  const row = (...texts: [label: string, value: string, note?: string]) => formatRow(columns, ...texts);
   const place = kept === undefined ? 'kept in memory' : `kept in ${relative('', kept) || '.'}`;
   const name = engine.name === 'dynalite' ? 'dynalite' : 'DynamoDB Local';
   const reason = engine.name === chosen ? undefined : dynamoDbLocalUnavailableReason();
@@ -236,6 +248,9 @@ function describe(
   if (engine.name === 'dynalite') {
     lines.push(row('', 'Idempotency-Key is ignored, because dynalite has no transactions'));
   }
+  if (seeded === 0) lines.push(row('Seed', 'none', '(the table has inquiries; --reset deletes them)'));
+  else if (seeded !== undefined)
+    lines.push(row('Seed', `${seeded} inquiries`, '(of the last six weeks; no mails were sent about them)'));
   if (inspect !== undefined) {
     const note = '(attach VS Code or chrome://inspect; breakpoints in src/*.ts; no function timeout)';
     lines.push(row('Inspector', `127.0.0.1:${inspect}`, note));
@@ -244,8 +259,10 @@ function describe(
   const token = `npm run --silent token${isFound ? '' : ` -- --data '${kept}'`}`;
   lines.push(
     '\nSend an inquiry as ana@example.com, in this folder:\n',
-    `  curl -X POST ${url}/inquiries -H "Authorization: Bearer $(${token})" \\`,
-    `    -H 'Content-Type: application/json' -d '{"subject":"Hello","body":"Is anyone there?"}'\n`,
+    `  curl -X POST ${url}/inquiries \\`,
+    `    -H "Authorization: Bearer $(${token})" \\`,
+    `    -H 'Content-Type: application/json' \\`,
+    `    -d '{"subject":"Hello","body":"Is anyone there?"}'\n`,
   );
   return lines.join('\n');
 }

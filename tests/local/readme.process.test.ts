@@ -9,7 +9,8 @@ import { ROOT } from '../../lib/paths.ts';
 import { dynamoDbLocalUnavailableReason } from '../../local/database/engines.ts';
 import { readText } from '../helpers/repository.ts';
 
-const UUID = /[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}/g;
+/** An id, or its beginning that is the reference. */
+const UUID = /\b[\da-f]{8}-[\da-f]{4}(?:(?:-[\da-f]{4}){2}-[\da-f]{12})?\b/g;
 const hasTerminal = spawnSync('script', ['--version']).stdout?.includes('util-linux') ?? false;
 const reason = hasTerminal
   ? dynamoDbLocalUnavailableReason()

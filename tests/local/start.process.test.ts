@@ -72,7 +72,7 @@ async function start(
     api,
     /** Runs the command that it printed. */
     curl(): unknown {
-      const [printed = ''] = /curl -X POST .*\\\r?\n.*/.exec(output) ?? [];
+      const [printed = ''] = /curl -X POST (?:.*\\\r?\n)+.*/.exec(output) ?? [];
       expect(printed).not.toMatch(/Bearer ey/);
       const { stdout } = spawnSync('sh', ['-c', printed.replaceAll('\r', '')], { cwd: ROOT });
       return JSON.parse(String(stdout));

@@ -50,6 +50,9 @@ describe('refuses', () => {
     ['--port=-1', 'The port must be a number from 0 to 65530, not "-1".'],
     ['--inspect=x', 'The inspector\'s port must be a number from 1 to 65535, not "x".'],
     ['--engine h2', 'The engine must be dynamodb-local or dynalite, not "h2".'],
+    ['--seed x', '--seed must be a number from 1 to 5000, not "x".'],
+    ['--seed 0', '--seed must be a number from 1 to 5000, not "0".'],
+    ['--seed 5001', '--seed must be a number from 1 to 5000, not "5001".'],
     ['--reset --in-memory', '--in-memory excludes --reset.'],
     ['--data x --in-memory', '--in-memory excludes --data.'],
     [
