@@ -1,7 +1,7 @@
 import { escapeUnsafe } from '../lib/terminal-text.ts';
 import { parseCommandLine } from '../lib/command-line.ts';
 import type { Io } from '../lib/command-line.ts';
-import { failToFind, parseId, resolveId } from './arguments.ts';
+import { failToFind, parseId, resolveId, toReference } from './arguments.ts';
 import type { Connect, Connection } from './connect.ts';
 import { formatTime, isInteractive, toJsonLine } from './output.ts';
 import { TOO_LARGE } from './store.ts';
@@ -56,7 +56,7 @@ export async function recordAnswer(
   if (result.status === 'already-answered') return reportAlreadyAnswered(io, result.respondent, reply_at);
   io.stdout.write(
     isInteractive(io, json)
-      ? `${reply === undefined ? 'Dismissed' : 'Answered'} ${id} as ${name}.\n`
+      ? `${reply === undefined ? 'Dismissed' : 'Answered'} ${toReference(id)} as ${name}.\n`
       : toJsonLine({ id, respondent, reply_at }),
   );
   return 0;

@@ -32,24 +32,26 @@ export function parseSince(text: string, now = Date.now()): number {
 }
 
 /** Parses a UUID in any of its notations. @returns Its canonical form. @throws UsageError */
-export function parseUuid(text: string, name: string): string {
+export function parseUuid(text: string, name: string, kind = 'a UUID'): string {
   try {
     return UUID.parse(text.trim()).toString();
   } catch (error) {
-    throw new UsageError(`${name} must be a UUID, not ${quote(text)}.`, { cause: error });
+    throw new UsageError(`${name} must be ${kind}, not ${quote(text)}.`, { cause: error });
   }
 }
 
-/** The form shows the first two groups of an inquiry's id as its reference (web/src/sent.ts). */
-const REFERENCE = /^[\da-f]{8}-[\da-f]{4}$/;
+/** The beginning of an inquiry's id that the form (web/src/sent.ts), mails and lists show as its reference. */
+export const toReference = (id: string): string => id.slice(0, 13);
+
+const REFERENCE = /^([\da-f]{8})-?([\da-f]{4})$/;
 
 /** Parses the argument of a verb that takes one inquiry. @returns Its id or its reference. @throws UsageError */
 export function parseId([text, ...others]: string[], verb: string): string {
-  const usage = `npm run inbox -- ${verb} ID (list prints the ids)`;
-  if (text === undefined) throw new UsageError(`The id of an inquiry is missing: ${usage}`);
+  const usage = `npm run inbox -- ${verb} ID (list prints the references)`;
+  if (text === undefined) throw new UsageError(`The id or reference of an inquiry is missing: ${usage}`);
   if (others.length > 0) throw new UsageError(`${verb} takes one id, not ${others.length + 1}.`);
-  const reference = text.trim().toLowerCase();
-  return REFERENCE.test(reference) ? reference : parseUuid(text, 'The id');
+  const [, first, second] = REFERENCE.exec(text.trim().toLowerCase()) ?? [];
+  return first === undefined ? parseUuid(text, 'ID', 'an id or a reference') : `${first}-${second}`;
 }
 
 /** Finds the id of a reference. @throws Error when no inquiry, or more than one, has it. */

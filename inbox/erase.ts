@@ -7,7 +7,7 @@ import type { IndexedInquiry } from '../src/entities/inquiry-index.ts';
 import { formatCount } from '../web/ui/format.ts';
 import { isConfirmed, parseOptions, UsageError } from '../lib/command-line.ts';
 import type { Io } from '../lib/command-line.ts';
-import { escapeUnsafe } from '../lib/terminal-text.ts';
+import { escapeUnsafe, wrapLine } from '../lib/terminal-text.ts';
 import { showAddress } from '../src/invisible.ts';
 import { findAccount } from './accounts.ts';
 import type { Account } from './accounts.ts';
@@ -15,9 +15,7 @@ import { parseUuid } from './arguments.ts';
 import { readPages, sendAll } from './batches.ts';
 import type { Connect, Connection } from './connect.ts';
 import { openErasures } from './erasures.ts';
-import { countInquiries, formatTable, formatTime, isInteractive, showProgress } from './output.ts';
-import { toJsonLine } from './output.ts';
-import type { Column } from './output.ts';
+import { countInquiries, formatTime, isInteractive, showProgress, toJsonLine } from './output.ts';
 import type { InquiryFilter } from './store.ts';
 
 const USAGE = `
@@ -57,8 +55,8 @@ interface Settings {
   readonly interactive: boolean;
   readonly yes: boolean;
   readonly keepAccount: boolean;
-  /** Writes a line to standard error. */
-  readonly say: (line: string) => void;
+  /** Writes lines to standard error. */
+  readonly say: (text: string) => void;
 }
 
 export async function eraseInquiries(connect: Connect, args: string[], io: Io): Promise<void> {
@@ -85,7 +83,12 @@ export async function eraseInquiries(connect: Connect, args: string[], io: Io): 
     interactive: isInteractive(io, options.json),
     yes: options.yes,
     keepAccount: options['keep-account'],
-    say: (line) => void io.stderr.write(`${line}\n`),
+    say: (text) => {
+      for (const line of text.split('\n')) {
+        // Commands stay whole, to be copied.
+        io.stderr.write(`${line.includes('npm run') ? line : wrapLine(line, io.stderr.columns)}\n`);
+      }
+    },
   };
   if (replay) await replayErasures(settings);
   else if (user !== undefined) await eraseUser(user, settings);
@@ -306,17 +309,16 @@ function printOwners(owners: readonly Owner[], { io: { stdout }, interactive }: 
     for (const owner of owners) stdout.write(toJsonLine(owner));
     return;
   }
-  if (owners.length === 0) return;
-  const isOfSeveral = owners.some(({ cognito_sub }) => cognito_sub !== owners[0]?.cognito_sub);
-  const columns: Column<Owner>[] = [
-    ...(isOfSeveral ? [{ head: 'SUB', cell: ({ cognito_sub }: Owner) => cognito_sub }] : []),
-    { head: 'EMAIL', cell: ({ email }) => showAddress(email), flexible: true },
-    { head: 'INQUIRIES', cell: ({ inquiries }) => String(inquiries) },
-    { head: 'UNANSWERED', cell: ({ unanswered }) => String(unanswered) },
-    { head: 'OLDEST', cell: ({ oldest }) => formatTime(oldest) },
-    { head: 'NEWEST', cell: ({ newest }) => formatTime(newest) },
-  ];
-  stdout.write(formatTable(columns, owners, stdout.columns));
+  for (const { cognito_sub, email, inquiries, unanswered, oldest, newest } of owners) {
+    // Not a table: an address must be seen to its end.
+    stdout.write(
+      `${showAddress(email)}
+  sub     ${cognito_sub}
+  has     ${countInquiries(inquiries)}, ${unanswered} unanswered
+  oldest  ${formatTime(oldest)}
+  newest  ${formatTime(newest)}\n`,
+    );
+  }
 }
 
 function printResult(

@@ -2,14 +2,14 @@ import { pipeline } from 'node:stream/promises';
 import { styleText } from 'node:util';
 import { parseOptions, UsageError } from '../lib/command-line.ts';
 import type { Io } from '../lib/command-line.ts';
-import { parseSince } from './arguments.ts';
+import { parseSince, toReference } from './arguments.ts';
 import { showAddress } from '../src/invisible.ts';
 import type { Connect } from './connect.ts';
-import { countInquiries, formatDuration, formatTable } from './output.ts';
+import { countInquiries, formatDuration, formatSubject, formatTable, OUTCOMES } from './output.ts';
 import { isInteractive, showProgress, toJsonLine } from './output.ts';
 import type { Column } from './output.ts';
-import { FIELDS } from './store.ts';
-import type { InquiryFilter, InquirySummary, Inbox } from './store.ts';
+import { SHOWN_FIELDS } from './store.ts';
+import type { InquiryFilter, InquirySummary, Inbox, Undelivered } from './store.ts';
 import type { IndexedInquiry } from '../src/entities/inquiry-index.ts';
 
 const USAGE = `
@@ -17,7 +17,10 @@ Usage: npm run inbox -- [--stage STAGE] list [options]
 
 Lists the unanswered inquiries, newest first. The list is read from an index: an inquiry is in it within a second.
 
-  --all         answered and dismissed ones, too
+  --all         answered and dismissed ones, too, and which replies could not be delivered
+  --oldest      the oldest first
+  --text WORDS  with each of these words in email, subject or text, whatever case and accents, or as the beginning of
+                the id from 8 digits on
   --email E     of this email only, as it is written in the inquiry
   --since WHEN  not older than an age (12h, 7d), a date (2026-11-01, local time) or a date-time
   --limit N     at most N (default: 50 on a terminal, otherwise all)
@@ -30,10 +33,12 @@ const DEFAULT_LIMIT = 50;
 const NEAR_EXPIRY = 7 * 86_400_000;
 
 export async function listInquiries(connect: Connect, args: string[], io: Io): Promise<void> {
-  const { all, email, since, limit, json } = parseOptions(
+  const { all, oldest, text, email, since, limit, json } = parseOptions(
     USAGE,
     {
       all: { type: 'boolean', default: false },
+      oldest: { type: 'boolean', default: false },
+      text: { type: 'string' },
       email: { type: 'string' },
       since: { type: 'string' },
       limit: { type: 'string' },
@@ -48,18 +53,31 @@ export async function listInquiries(connect: Connect, args: string[], io: Io): P
     isAnswered: all ? undefined : false,
     email,
     since: since === undefined ? undefined : parseSince(since),
+    text,
+    order: oldest ? 'oldest' : 'newest',
   };
   const { inbox } = connect();
   if (isInteractive(io, json)) return printTable(inbox, filter, Number(limit ?? DEFAULT_LIMIT), io);
   return printLines(inbox, filter, Number(limit ?? Infinity), io);
 }
 
+type Row = InquirySummary & Partial<Undelivered>;
+
+/** Reads what a list shows, and of answered inquiries whether the reply could not be delivered. */
+async function* readRows(inbox: Inbox, found: readonly IndexedInquiry[]): AsyncGenerator<Row[]> {
+  for await (const rows of inbox.summarize(found)) {
+    const answered = rows.filter(({ reply_at }) => reply_at !== undefined);
+    const undelivered = await inbox.readUndelivered(answered.map(({ id }) => id));
+    yield rows.map((row) => Object.assign(row, undelivered.get(row.id)));
+  }
+}
+
 async function printLines(inbox: Inbox, filter: InquiryFilter, limit: number, io: Io): Promise<void> {
   let left = limit;
   const lines = async function* () {
     for await (const page of inbox.list(filter)) {
-      for await (const rows of inbox.summarize(page.slice(0, left))) {
-        yield rows.map((row) => toJsonLine(row, FIELDS)).join('');
+      for await (const rows of readRows(inbox, page.slice(0, left))) {
+        yield rows.map((row) => toJsonLine(row, SHOWN_FIELDS)).join('');
       }
       left -= page.length;
       if (left <= 0) return;
@@ -79,9 +97,10 @@ async function printTable(inbox: Inbox, filter: InquiryFilter, limit: number, io
     }
     rows.push(...page);
   }
-  const shown = (await Array.fromAsync(inbox.summarize(rows.slice(0, limit)))).flat();
+  const shown = (await Array.fromAsync(readRows(inbox, rows.slice(0, limit)))).flat();
   if (shown.length === 0) {
-    io.stdout.write(filter.isAnswered === false ? 'No unanswered inquiries.\n' : 'There are no inquiries.\n');
+    const none = filter.isAnswered === false ? 'No unanswered inquiries' : 'There are no inquiries';
+    io.stdout.write(`${none}${filter.text === undefined ? '' : ' with this text'}.\n`);
     return;
   }
   const now = Date.now();
@@ -90,21 +109,23 @@ async function printTable(inbox: Inbox, filter: InquiryFilter, limit: number, io
     const left = expires_at * 1_000 - now;
     return reply_at === undefined && left < NEAR_EXPIRY ? `in ${formatDuration(left)}` : '';
   };
-  const toAnswer = ({ reply_at, respondent = '' }: InquirySummary): string =>
-    reply_at === undefined ? '' : `${respondent}, ${ageOf(reply_at)} ago`;
+  const toAnswer = ({ reply_at, respondent = '', undelivered }: Row): string => {
+    const mark = undelivered === undefined ? '' : `${OUTCOMES[undelivered]}! `;
+    return reply_at === undefined ? '' : `${mark}${respondent}, ${ageOf(reply_at)} ago`;
+  };
   const isNear = shown.some((row) => toExpiry(row) !== '');
-  const columns: Column<InquirySummary>[] = [
-    { head: 'ID', cell: ({ id }) => id },
+  const columns: Column<Row>[] = [
+    { head: 'REFERENCE', cell: ({ id }) => toReference(id) },
     { head: 'AGE', cell: ({ created_at }) => ageOf(created_at) },
     ...(isNear ? [{ head: 'EXPIRES', cell: toExpiry }] : []),
     ...(filter.isAnswered === false ? [] : [{ head: 'ANSWERED', cell: toAnswer, flexible: true }]),
     { head: 'EMAIL', cell: ({ email }) => showAddress(email), flexible: true },
-    { head: 'SUBJECT', cell: ({ subject }) => subject, flexible: true },
+    { head: 'SUBJECT', cell: ({ subject }) => formatSubject(subject), flexible: true },
   ];
   io.stdout.write(formatTable(columns, shown, io.stdout.columns));
   if (rows.length > shown.length) {
     const total = `${isComplete ? '' : 'more than '}${countInquiries(rows.length)}`;
-    const note = `The newest ${shown.length} of ${total}; --limit N shows more.\n`;
+    const note = `The ${filter.order} ${shown.length} of ${total}; --limit N shows more.\n`;
     io.stdout.write(styleText('dim', note, { stream: io.stdout }));
   }
 }

@@ -1,8 +1,7 @@
 /**
  * The operators' inbox: lists, shows, answers, dismisses and exports the inquiries of all users. docs/adr/0082
  *
- * Usage: see below and `VERB --help`. Exit codes: 0 done; 1 failed; 2 bad usage, nothing changed; 3 already answered by
- * someone else. Each failure is one line on stderr.
+ * Usage and exit codes: see below and `VERB --help`. Each failure is one line on stderr.
  */
 import { parseArgs } from 'node:util';
 import { parseCommandLine, parseOptions, runCommand, UsageError } from '../lib/command-line.ts';
@@ -20,7 +19,7 @@ Usage: npm run inbox -- [--stage STAGE] VERB [options]
 
   list                  unanswered inquiries, newest first
   show ID               one inquiry with its text and its answer
-  reply ID              answer an inquiry, once
+  reply ID              answer an inquiry, once; an ID is an id or a reference, as in list
   dismiss ID            mark an inquiry as answered without a reply
   export                inquiries with their texts, as JSON lines or CSV
   erase                 delete all inquiries of a user
@@ -41,7 +40,7 @@ Usage: npm run inbox -- [--stage STAGE] VERB [options]
   --data FOLDER         the data folder of the local stack (default: that of the stack on .data or in memory)
 
 On a terminal the output is a table; with --json or into a pipe it is one JSON object a line.
-Exit codes: 0 done, 1 failed, 2 bad usage, 3 already answered.
+Exit codes: 0 done, 1 failed, 2 bad usage, 3 already answered, 4 no mail can go to the owner.
 `;
 
 /** Parses the arguments after the verb and does it. It connects when they are right. @returns The exit code, by default 0. */

@@ -2,6 +2,7 @@
 import stringWidth from 'string-width';
 import type { Io } from '../lib/command-line.ts';
 import { escapeUnsafe } from '../lib/terminal-text.ts';
+import type { Undelivered } from './store.ts';
 import { formatCount } from '../web/ui/format.ts';
 
 /** One line of JSON. Characters that are unsafe on a terminal are escaped; parsed, it is the same value. */
@@ -14,6 +15,16 @@ export const countInquiries = (count: number): string => formatCount(count, 'inq
 /** Whether to print tables and texts: at a terminal without `--json`. */
 export const isInteractive = ({ stdout }: Io, json: boolean | undefined): boolean =>
   json !== true && stdout.isTTY === true;
+
+/** A subject as lists and headings show it. */
+export const formatSubject = (subject: string): string => (subject.trim() === '' ? '(no subject)' : subject);
+
+/** What became of a reply that is not with the owner. */
+export const OUTCOMES = {
+  refused: 'refused',
+  bounce: 'bounced',
+  complaint: 'reported as spam',
+} as const satisfies Record<Undelivered['undelivered'], string>;
 
 const segmenter = new Intl.Segmenter();
 

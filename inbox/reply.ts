@@ -2,16 +2,17 @@ import { spawnSync } from 'node:child_process';
 import { createReadStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { parseCommandLine, UsageError } from '../lib/command-line.ts';
 import type { Io } from '../lib/command-line.ts';
 import { recordAnswer, reportAlreadyAnswered } from './answer.ts';
-import { findInquiry, parseId } from './arguments.ts';
+import { findInquiry, parseId, toReference } from './arguments.ts';
 import type { Connect, Connection } from './connect.ts';
+import { formatSubject } from './output.ts';
 import { parseReply } from './store.ts';
 import type { StoredInquiry } from './store.ts';
 import { showAddress } from '../src/invisible.ts';
+import { toMailbox } from '../src/mailbox.ts';
 import { escapeUnsafe, escapeLines } from '../lib/terminal-text.ts';
 
 const USAGE = `
@@ -19,32 +20,51 @@ Usage: npm run inbox -- [--stage STAGE] reply ID [options]
 
 Answers an inquiry, once. The text is UTF-8 and comes from --file, from standard input if that is no terminal, or from
 an editor ($VISUAL, otherwise $EDITOR): saving sends it, an empty text sends nothing. Where the stage has mail, the
-answer is mailed to the owner of the inquiry.
+answer is mailed to the owner of the inquiry, unless no mail can go to the address: this is said before an editor opens.
 
   --file FILE  the text; - is standard input
+  --anyway     record the answer even if no mail can go to the owner
   --json       one JSON object on a terminal, too
 
-Exit codes: 0 answered, 1 failed, 2 bad usage or an empty text, 3 already answered.
+Exit codes: 0 answered, 1 failed, 2 bad usage or an empty text, 3 already answered, 4 no mail can go to the owner.
 `;
 
 export async function replyToInquiry(connect: Connect, args: string[], io: Io): Promise<number> {
-  const options = { file: { type: 'string' }, json: { type: 'boolean' } } as const;
-  const { values, positionals } = parseCommandLine(USAGE, options, { args });
-  const id = parseId(positionals, 'reply');
+  const { values, positionals } = parseCommandLine(
+    USAGE,
+    { file: { type: 'string' }, anyway: { type: 'boolean' }, json: { type: 'boolean' } },
+    { args },
+  );
+  const named = parseId(positionals, 'reply');
   const file = values.file ?? (io.stdin.isTTY === true ? undefined : '-');
-  if (file === undefined) return replyFromEditor(connect(), id, values.json, io);
-  const input = file === '-' ? io.stdin : createReadStream(file);
-  const reply = parseReply(await readText(input, file === '-' ? 'standard input' : file));
-  return recordAnswer(connect(), id, { reply, json: values.json }, io);
+  // The order of git.
+  const editor = io.env['VISUAL'] || io.env['EDITOR'];
+  if (file === undefined && !editor) throw new UsageError(NO_EDITOR);
+  const reply = file === undefined ? undefined : parseReply(await readText(file, io));
+
+  const connection = connect();
+  const inquiry = await findInquiry(connection.inbox, named);
+  const { id, email, reply_at, respondent = '' } = inquiry;
+  if (reply_at !== undefined) return reportAlreadyAnswered(io, respondent, reply_at);
+  if (toMailbox(email) === undefined && values.anyway !== true) {
+    io.stderr.write(
+      `No mail can go to ${showAddress(email)}, so nothing was changed; answer elsewhere, or record the answer with --anyway.\n`,
+    );
+    return 4;
+  }
+  if (reply !== undefined) return recordAnswer(connection, id, { reply, json: values.json }, io);
+  return replyFromEditor(connection, inquiry, `${editor}`, values.json, io);
 }
 
-async function readText(input: Readable, name: string): Promise<string> {
+async function readText(file: string, { stdin }: Io): Promise<string> {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(await buffer(input));
+    const bytes = await buffer(file === '-' ? stdin : createReadStream(file));
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const reason = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'it is not UTF-8' : code;
-    const message = `The reply cannot be read from ${escapeUnsafe(name)} (${reason}).`;
+    const name = file === '-' ? 'standard input' : escapeUnsafe(file);
+    const message = `The reply cannot be read from ${name} (${reason}).`;
     throw new UsageError(message, { cause: error });
   }
 }
@@ -54,17 +74,11 @@ const NO_EDITOR = 'There is no editor; set $EDITOR, or pass --file FILE or stand
 /** The text is kept in its file, which is named on standard error, unless it was recorded or is empty. */
 async function replyFromEditor(
   connection: Connection,
-  named: string,
+  inquiry: StoredInquiry,
+  editor: string,
   json: boolean | undefined,
   io: Io,
 ): Promise<number> {
-  // The order of git.
-  const editor = io.env['VISUAL'] || io.env['EDITOR'];
-  if (!editor) throw new UsageError(NO_EDITOR);
-  const inquiry = await findInquiry(connection.inbox, named);
-  const { id, reply_at, respondent = '' } = inquiry;
-  if (reply_at !== undefined) return reportAlreadyAnswered(io, respondent, reply_at);
-
   const file = join(mkdtempSync(join(tmpdir(), 'inquiry-')), 'reply.txt');
   writeFileSync(file, toDraft(inquiry), { mode: 0o600 });
   // The variable may hold arguments, as in `code --wait`.
@@ -77,7 +91,7 @@ async function replyFromEditor(
     if (status !== 0) throw new Error('The editor failed; nothing was sent.');
     if (isEmpty) throw new UsageError('The reply is empty; nothing was sent.');
     if (below.length === 0) throw new Error('The line above the inquiry is missing; nothing was sent.');
-    code = await recordAnswer(connection, id, { reply: parseReply(text), json }, io);
+    code = await recordAnswer(connection, inquiry.id, { reply: parseReply(text), json }, io);
     return code;
   } finally {
     if (isEmpty || code === 0) rmSync(dirname(file), { recursive: true, force: true });
@@ -102,11 +116,11 @@ export function toDraft({ id, email, subject, body }: StoredInquiry): string {
     'Write the reply above this line, and leave the line as it is.',
     'What is below it is not sent. Saving sends the reply; without a text nothing is sent.',
     '',
-    `Inquiry:  ${id}`,
+    `Inquiry:  ${toReference(id)}`,
     'vim: nomodeline',
     '',
     `Email:    ${showAddress(email)}`,
-    `Subject:  ${escapeUnsafe(subject)}`,
+    `Subject:  ${escapeUnsafe(formatSubject(subject))}`,
     '',
     ...escapeLines(body).map((line) => `> ${line}`),
     '\f',

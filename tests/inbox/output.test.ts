@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseSince } from '../../inbox/arguments.ts';
 import { toCsvText } from '../../inbox/export.ts';
 import { cutText, formatDuration, formatTable, formatTime } from '../../inbox/output.ts';
-import { escapeUnsafe, escapeLines } from '../../lib/terminal-text.ts';
+import { escapeUnsafe, escapeLines, wrapUsage } from '../../lib/terminal-text.ts';
 import { formatInquiry } from '../../inbox/show.ts';
 import { INQUIRY } from '../helpers/events.ts';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
@@ -47,6 +47,31 @@ describe('cutText', () => {
   it('shows a character under a pile of marks as one that cannot be shown', () => {
     expect(cutText(`a${'\u0301'.repeat(500)}b`, 10)).toBe('\uFFFDb');
   });
+});
+
+it('a usage is broken at words where the terminal is too narrow for it, and columns stay', () => {
+  const usage = `Usage: npm run x -- [options]
+
+Finds all of it
+in the table.
+It asks first.
+
+  --all  answered ones, too; of
+         others, it says so
+  --json lines`;
+  expect(wrapUsage(usage, 80)).toBe(usage);
+  expect(wrapUsage(usage, 22)).toBe(`Usage: npm run x --
+           [options]
+
+Finds all of it in the
+table.
+It asks first.
+
+  --all  answered
+         ones, too; of
+         others, it
+         says so
+  --json lines`);
 });
 
 describe('a table', () => {
@@ -139,12 +164,12 @@ it.each([
   expect(toCsvText(text)).toBe(expected);
 });
 
-it('show indents texts, so that they cannot look like headings', () => {
-  const text = 'Reply\n\nAnswer   answered by R';
-  const lines = formatInquiry({ ...INQUIRY, body: text }).split('\n');
+it('show indents texts, in broken lines too, so that they cannot look like headings', () => {
+  const text = `Reply\n\n${'xy '.repeat(13)}Answer   answered by R`;
+  const lines = formatInquiry({ ...INQUIRY, body: text }, 40).split('\n');
   expect(lines.filter((line) => line.startsWith('Reply') || line.startsWith('Answer'))).toEqual([
-    'Answer   not yet',
+    'Answer     not yet',
   ]);
-  expect(lines).toContain('  Reply');
+  expect(lines).toEqual(expect.arrayContaining(['  Reply', '  Answer   answered by R']));
   expect(lines.join()).not.toContain('Expires');
 });

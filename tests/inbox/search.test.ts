@@ -18,9 +18,7 @@ it.each([
   ['01a201c0-abec', true],
   ['01A201C0ABEC', true],
   ['01A201C0', true],
-  ['01a201c0-abec-7001-8002-000000000003 order', true],
   ['01a201c', false],
-  ['1a201c0-abec', false],
   ['01a201c0-abee', false],
 ])('a search for %j finds it: %s', (text, isFound) => {
   expect(createSearch(text)(INQUIRY)).toBe(isFound);

@@ -7,6 +7,7 @@ import { CreateTableCommand, DeleteTableCommand, waitUntilTableExists } from '@a
 import { UUID } from 'uuidv7';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { StoredInquiry } from '../../inbox/store.ts';
+import { createDeliveryEntity } from '../../src/entities/delivery.ts';
 import { tableDefinition } from '../../local/database/table.ts';
 import { EMAIL, INQUIRY, SUB } from '../helpers/events.ts';
 import { refuse } from '../helpers/fault-proxy.ts';
@@ -52,14 +53,17 @@ describe('with a table', () => {
       expect((await run(['list', '--all'], TERMINAL)).stdout).toBe('There are no inquiries.\n');
       const expires_at = Math.floor(Date.now() / 1_000) + 3 * 86_400 + 60;
       const near = await add(3 * HOUR, { expires_at, subject: '注文についての質問' });
-      const far = await add(2 * DAY, { expires_at: expires_at + 30 * 86_400 });
-      expect(await run(['list'], TERMINAL)).toMatchObject({
-        code: 0,
-        stdout:
-          `ID${' '.repeat(36)}AGE  EXPIRES  EMAIL            SUBJECT\n` +
-          `${near.id}  3h   in 3d    ana@example.com  注文についての質問\n` +
-          `${far.id}  2d            ana@example.com  s\n`,
-      });
+      const far = await add(2 * DAY, { expires_at: expires_at + 30 * 86_400, subject: ' \n' });
+      const [head, ...lines] = [
+        `REFERENCE      AGE  EXPIRES  EMAIL            SUBJECT`,
+        `${near.id.slice(0, 13)}  3h   in 3d    ana@example.com  注文についての質問`,
+        `${far.id.slice(0, 13)}  2d            ana@example.com  (no subject)`,
+      ];
+      const printed = (...rows: (string | undefined)[]) => ({ code: 0, stdout: `${rows.join('\n')}\n` });
+      expect(await run(['list'], TERMINAL)).toMatchObject(printed(head, ...lines));
+      expect(await run(['list', '--oldest'], TERMINAL)).toMatchObject(printed(head, ...lines.toReversed()));
+      const none = 'No unanswered inquiries with this text.';
+      expect(await run(['list', '--text', 'zz'], TERMINAL)).toMatchObject(printed(none));
     });
 
     it('shows at a terminal what is invisible in an email', async () => {
@@ -67,7 +71,7 @@ describe('with a table', () => {
       const shown = String.raw`ana\u200b@example.com`;
       expect((await run(['list'], TERMINAL)).stdout).toContain(shown);
       expect((await run(['list'], TERMINAL)).stdout).toContain(String.raw`Hi\udb40\udc41`);
-      expect((await run(['show', id], TERMINAL)).stdout).toContain(`\nEmail    ${shown}\n`);
+      expect((await run(['show', id], TERMINAL)).stdout).toContain(`\nEmail      ${shown}\n`);
     });
 
     it('says at a terminal who answered, and how many more there are', async () => {
@@ -78,13 +82,30 @@ describe('with a table', () => {
       expect(stdout.split('\n')).toHaveLength(5);
       expect(stdout).toContain('The newest 2 of 3 inquiries; --limit N shows more.\n');
     });
+
+    it('says with show that a reply could not be delivered', async () => {
+      const { id } = await add(1, ANSWER);
+      const state = { undelivered: 'bounce', undelivered_at: ANSWER.reply_at } as const;
+      await createDeliveryEntity(table.name, table.client)
+        .put({ inquiry: id, mail: 'reply', ...state, expires_at: 0 })
+        .go();
+      expect((await run(['list', '--all'], TERMINAL)).stdout).toMatch(/ bounced! Ben, \d+d ago +ana/);
+      const shown = /^Mail {7}the reply could not be delivered: bounced, 2026-11-20 10:00:00 UTC \(/m;
+      expect((await run(['show', id], TERMINAL)).stdout).toMatch(shown);
+      for (const command of [
+        ['list', '--all'],
+        ['show', id],
+      ]) {
+        expect(parseLines((await run(command)).stdout)).toMatchObject([{ id, ...state }]);
+      }
+    });
   });
 
   it('list and export filter, and list limits', async () => {
     const rows = [
       await add(DAY, ANSWER),
-      await add(HOUR, { email: 'b@example.com', cognito_sub: 'b' }),
-      await add(1_000, { email: 'new@example.com' }),
+      await add(HOUR, { email: 'b@example.com', cognito_sub: 'b', body: 'Größe' }),
+      await add(1_000, { email: 'new@example.com', language: 'de' }),
     ];
     for (const [command, expected] of [
       ['list --all', [2, 1, 0]],
@@ -92,6 +113,10 @@ describe('with a table', () => {
       ['list --since 30m', [2]],
       ['list --all --limit 2', [2, 1]],
       ['list --limit 1', [2]],
+      ['list --oldest --limit 1', [1]],
+      ['list --text GROSSE', []],
+      ['list --text GRÖẞE', [1]],
+      ['list --all --text ana', [0]],
       ['export --email b@example.com', [1]],
       [`export --sub ${SUB.toUpperCase()}`, [2, 0]],
       [`export --sub ${SUB} --email ${EMAIL} --since 2h`, []],
@@ -105,7 +130,8 @@ describe('with a table', () => {
   describe('show', () => {
     it('prints all of it as JSON into a pipe, found by id or reference', async () => {
       const row = await add(1, { ...ANSWER, expires_at: 4_000_000_000 });
-      for (const id of [row.id.toUpperCase(), row.id.slice(0, 13)]) {
+      const reference = row.id.slice(0, 13);
+      for (const id of [row.id.toUpperCase(), reference, reference.toUpperCase().replace('-', '')]) {
         const { code, stdout } = await run(['show', id]);
         expect({ code, rows: parseLines(stdout) }).toEqual({ code: 0, rows: [row] });
       }
@@ -113,13 +139,16 @@ describe('with a table', () => {
 
     it('prints text at a terminal', async () => {
       const texts = { subject: 'Sub\u001b[2Jject', body: 'one\n\u009b31mtwo', expires_at: 4_000_000_000 };
-      const row = await add(DAY, { ...ANSWER, ...texts });
+      const row = await add(DAY, { ...ANSWER, ...texts, email: 'müller@example.de', language: 'de' });
       const { stdout } = await run(['show', row.id], TERMINAL);
-      expect(stdout).toContain('\nExpires  2096-10-02 07:06:40 UTC\n');
-      expect(stdout).toContain(`Id       ${row.id}\nEmail    ana@example.com\nOwner    ${SUB}\nCreated  20`);
-      expect(stdout).toContain(String.raw`Subject  Sub\u001b[2Jject`);
+      expect(stdout).toContain('\nExpires    2096-10-02 07:06:40 UTC\n');
+      const [reference, id] = [`Reference  ${row.id.slice(0, 13)}\n`, `Id         ${row.id}\n`];
+      const owner = `Email      müller@example.de\nOwner      ${SUB}\nLanguage   de\n`;
+      expect(stdout).toContain(`${reference}${id}${owner}Created    20`);
+      expect(stdout).toContain('\nMail       none can go to this address\n');
+      expect(stdout).toContain(String.raw`Subject    Sub\u001b[2Jject`);
       expect(stdout).toContain('\n\n  one\n  \\u009b31mtwo\n\nReply\n\n  Yes.\n');
-      expect(stdout).toMatch(/^Answer {3}answered by Ben, 2026-11-20 10:00:00 UTC \(\d+\w ago\)$/m);
+      expect(stdout).toMatch(/^Answer {5}answered by Ben, 2026-11-20 10:00:00 UTC \(\d+\w ago\)$/m);
     });
   });
 
@@ -149,7 +178,7 @@ describe('with a table', () => {
     expect({ code, result }).toMatchObject({ code: 0, result: { id: row.id, respondent: 'Ana' } });
     expect(await stored(row.id)).toEqual({ ...row, respondent: 'Ana', reply_at: result?.['reply_at'] });
     const { stdout: shown } = await run(['show', row.id], TERMINAL);
-    expect(shown).toMatch(/^Answer {3}dismissed by Ana, .* ago\)$/m);
+    expect(shown).toMatch(/^Answer {5}dismissed by Ana, .* ago\)$/m);
   });
 
   describe('reply', () => {
@@ -169,6 +198,18 @@ describe('with a table', () => {
       const expected = failure('Already answered by Ben at 2026-11-20 10:00:00 UTC.', 3);
       expect(await run([verb, row.id], { stdin: 'No.' })).toEqual(expected);
       expect(await stored(row.id)).toEqual(row);
+    });
+
+    it('exits with 4 when no mail can go to the owner, and records the answer with --anyway', async () => {
+      const row = await add(1, { email: 'müller@example.de' });
+      const line =
+        'No mail can go to müller@example.de, so nothing was changed; answer elsewhere, or record the answer with --anyway.';
+      expect(await run(['reply', row.id], { stdin: 'Yes.' })).toEqual(failure(line, 4));
+      expect(await stored(row.id)).toEqual(row);
+      expect(await run(['reply', row.id, '--anyway'], { stdin: 'Yes.' })).toMatchObject({ code: 0 });
+      expect(await stored(row.id)).toMatchObject({ reply: 'Yes.' });
+      const { id } = await add(1, { email: 'ana@bücher.example' });
+      expect(await run(['reply', id], { stdin: 'Yes.' })).toMatchObject({ code: 0 });
     });
 
     it('takes the text from a file, and the respondent is the user of the operating system', async () => {
@@ -227,7 +268,7 @@ describe('with a table', () => {
         row.id,
         `cp "$2" '${copy}'; stat -c %a "$2" > '${copy}.mode'; { printf 'Hello\\n\\n'; cat '${copy}'; } > "$2"`,
       );
-      const stdout = `Answered ${row.id} as ${userInfo().username}.\n`;
+      const stdout = `Answered ${row.id.slice(0, 13)} as ${userInfo().username}.\n`;
       expect(result).toEqual({ code: 0, stdout, stderr: '' });
       const [above, below] = readFileSync(copy, 'utf8').split(/^-+ >8 -+$/m);
       expect(above?.trim()).toBe('');
@@ -272,10 +313,12 @@ describe('with a table', () => {
       expect(readFileSync(keptIn(stderr) ?? '', 'utf8')).toMatch(/^mine\n/);
     });
 
-    it('is not opened when someone else has answered, or without an editor', async () => {
+    it('is not opened when someone else has answered, no mail can go to the owner, or without an editor', async () => {
       const { id } = await add(1, ANSWER);
+      const { id: other } = await add(1, { email: 'müller@example.de' });
       const opened = join(table.folder, 'opened');
       expect(await edit(id, `touch '${opened}'`)).toMatchObject({ code: 3 });
+      expect(await edit(other, `touch '${opened}'`)).toMatchObject({ code: 4 });
       expect(existsSync(opened)).toBe(false);
       const noEditor = 'There is no editor; set $EDITOR, or pass --file FILE or standard input.';
       expect(await run(['reply', id], TERMINAL)).toEqual(failure(noEditor, 2));
@@ -295,8 +338,8 @@ describe('with a table', () => {
       const { id, created_at } = await add(1, { ...ANSWER, subject: 'a "b", c', body: 'x\r\ny' });
       const { stdout } = await run(['export', '--csv']);
       expect(stdout).toBe(
-        '\uFEFF"id","cognito_sub","email","subject","body","created_at","reply","respondent","reply_at","expires_at"\r\n' +
-          `"${id}","${SUB}","${EMAIL}","a ""b"", c","x\ny","${created_at}","Yes.","Ben","${ANSWER.reply_at}",\r\n`,
+        '\uFEFF"id","cognito_sub","email","subject","body","created_at","reply","respondent","reply_at","expires_at","language"\r\n' +
+          `"${id}","${SUB}","${EMAIL}","a ""b"", c","x\ny","${created_at}","Yes.","Ben","${ANSWER.reply_at}",,\r\n`,
       );
     });
 
@@ -521,8 +564,8 @@ describe('the command line', () => {
     [['list', '--since', 'yesterday'], /^--since must be an age/],
     [['export', '--json', '--csv'], /^--json and --csv exclude each other/],
     [['export', '--sub', '\u001b[2J'], /^--sub must be a UUID, not "\\u001b\[2J"/],
-    [['show'], /^The id of an inquiry is missing/],
-    [['show', 'x'], /^The id must be a UUID, not "x"/],
+    [['show'], /^The id or reference of an inquiry is missing/],
+    [['show', 'x'], /^ID must be an id or a reference, not "x"/],
     [['reply', INQUIRY.id, INQUIRY.id], /^reply takes one id, not 2/],
     [['list', '--data', '/nowhere'], /^No local stack is running \(there is no /],
     [['--web', '--port', 'x'], /^The port must be a number from 0 to 65535, not "x"\./],
