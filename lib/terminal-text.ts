@@ -17,20 +17,21 @@ export const escapeLines = (text: string): string[] =>
  *
  * @param hanging - Columns before the text, in its further lines, too. Default: the indentation.
  */
-export function wrapLine(line: string, columns = Infinity, hanging = line.search(/\S|$/)): string {
+export function wrapLine(line: string, columns?: number, hanging = line.search(/\S|$/)): string {
   const [first = '', ...words] = line.slice(hanging).split(' ');
   const lines = [line.slice(0, hanging) + first];
   for (const word of words) {
     const longer = `${lines.at(-1)} ${word}`;
-    if (stringWidth(longer) <= columns) lines[lines.length - 1] = longer;
+    // 0 of a terminal that does not know its width.
+    if (stringWidth(longer) <= (columns || Infinity)) lines[lines.length - 1] = longer;
     else lines.push(' '.repeat(hanging) + word);
   }
   return lines.join('\n');
 }
 
 /** Fits a usage into a terminal: what stands in a column stays there. */
-export function wrapUsage(usage: string, columns = Infinity): string {
-  if (usage.split('\n').every(({ length }) => length <= columns)) return usage;
+export function wrapUsage(usage: string, columns?: number): string {
+  if (usage.split('\n').every(({ length }) => length <= (columns || Infinity))) return usage;
   const items: { text: string; readonly hanging: number }[] = [];
   for (const line of usage.split('\n')) {
     const [head = ''] = /^(?:Usage:| {6}) npm |^ *\S.*? {2,}(?=\S)/.exec(line) ?? [];

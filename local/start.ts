@@ -103,7 +103,7 @@ export const main: Main = async (args, io) => {
   void engine.failed.then(({ message }) => fail(message));
   if (settings.liveForm) await reloadOnChange(stack, print);
   const seeded = settings.seed && (await seedTable(engine.url, table, settings.seed));
-  print(describe(stack, settings, { isBuilt, seeded, columns: io.stdout.columns ?? 80 }));
+  print(describe(stack, settings, { isBuilt, seeded, columns: io.stdout.columns || Infinity }));
 };
 
 if (import.meta.main) await runCommand(main);
