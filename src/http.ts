@@ -96,7 +96,8 @@ export function readIdempotencyKey({ headers }: GatewayEvent): string | undefine
 
 /** The language in which an answer is expected, from the header Accept-Language. docs/adr/0092 */
 export function readLanguage({ headers }: GatewayEvent): Language | undefined {
-  return parseLanguage((headers as Partial<Record<string, unknown>> | undefined)?.['accept-language']);
+  const { 'accept-language': header } = (headers ?? {}) as Partial<Record<string, unknown>>;
+  return parseLanguage(header);
 }
 
 /**
