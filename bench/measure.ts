@@ -167,22 +167,17 @@ async function inSandbox(
   environment: Environment,
   use: (sandbox: Sandbox & { peakMemory(): number | undefined }) => Promise<void>,
 ): Promise<void> {
+  await using resources = new AsyncDisposableStack();
   const limits = limited ? createLimits() : undefined;
-  try {
-    const sandbox = await startSandbox({
-      module,
-      environment: { ...database.environment, ...environment },
-      before: limits?.enter,
-    });
-    try {
-      limits?.throttle();
-      await use({ ...sandbox, peakMemory: () => limits?.peakMemory() });
-    } finally {
-      await sandbox.close();
-    }
-  } finally {
-    await limits?.remove();
-  }
+  resources.defer(async () => limits?.remove());
+  const sandbox = await startSandbox({
+    module,
+    environment: { ...database.environment, ...environment },
+    before: limits?.enter,
+  });
+  resources.defer(() => sandbox.close());
+  limits?.throttle();
+  await use({ ...sandbox, peakMemory: () => limits?.peakMemory() });
 }
 
 async function repeat(times: number, measure: () => Promise<Cost>): Promise<Cost> {

@@ -26,15 +26,8 @@ export const NUMBERS = {
 
 export type Scenario = { readonly [Name in keyof typeof NUMBERS]: number };
 
-/** The service with one index key and one mail after the other; as it is; and with quotas that AWS has raised. */
-export const MODELS: Readonly<Record<string, Partial<Scenario>>> = {
-  before: { indexKeys: 1, sideBySide: 1, stageMails: 0 },
-  after: {},
-  raised: { warm: 80_000, tableQuota: 80_000, gateway: 20_000, concurrency: 2_000 },
-};
-
-/** The numbers of a model, with those that are given. */
-export function createScenario(model: string, given: Partial<Scenario> = {}): Scenario {
+/** The defaults, and the numbers that are given. */
+export function createScenario(given: Partial<Scenario> = {}): Scenario {
   const defaults = Object.entries(NUMBERS).map(([name, [value]]) => [name, value]);
-  return { ...(Object.fromEntries(defaults) as Scenario), ...MODELS[model], ...given };
+  return { ...(Object.fromEntries(defaults) as Scenario), ...given };
 }
