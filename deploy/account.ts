@@ -1,7 +1,7 @@
 /** Which AWS account and region the commands work in. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
+import { STS } from '@aws-sdk/client-sts';
 import { NETWORK } from '../lib/aws.ts';
 import { readIfThere, UsageError } from '../lib/command-line.ts';
 import { MODULE } from '../lib/paths.ts';
@@ -15,18 +15,16 @@ import type { Stage } from '../lib/stages.ts';
  * @throws UsageError without a region, without credentials, or if AWS does not accept them.
  */
 export async function readAccount(given?: string): Promise<{ accountId: string; region: string }> {
-  const client = new STSClient({ ...NETWORK, ...(given !== undefined && { region: given }) });
+  const client = new STS({ ...NETWORK, ...(given !== undefined && { region: given }) });
   const region = await client.config.region().catch(() => {
     throw new UsageError('There is no AWS region; set AWS_REGION or AWS_PROFILE.');
   });
   await client.config.credentials().catch(() => {
     throw new UsageError('There are no valid AWS credentials; set AWS_PROFILE or sign in (aws sso login).');
   });
-  const { Account: accountId = '' } = await client
-    .send(new GetCallerIdentityCommand())
-    .catch((error: Error) => {
-      throw new UsageError(`AWS does not say which account the credentials are of: ${error.message}`);
-    });
+  const { Account: accountId = '' } = await client.getCallerIdentity().catch((error: Error) => {
+    throw new UsageError(`AWS does not say which account the credentials are of: ${error.message}`);
+  });
   return { accountId, region };
 }
 

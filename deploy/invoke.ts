@@ -1,5 +1,5 @@
 /** Calls a deployed function directly. */
-import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { Lambda } from '@aws-sdk/client-lambda';
 import { NETWORK } from '../lib/aws.ts';
 import { parseObject } from '../lib/command-line.ts';
 import { parseBody } from '../lib/contract-checks.ts';
@@ -8,7 +8,7 @@ import type { ServiceResponse } from '../lib/contract-checks.ts';
 /** The function itself ends after 30 s. */
 const TIMEOUT_MS = 35_000;
 
-const lambda = new LambdaClient({
+const lambda = new Lambda({
   ...NETWORK,
   requestHandler: { ...NETWORK.requestHandler, requestTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS },
 });
@@ -19,8 +19,8 @@ async function invoke(
   event: object,
   interruption?: AbortSignal,
 ): Promise<Record<string, unknown>> {
-  const { FunctionError: failure, Payload: payload } = await lambda.send(
-    new InvokeCommand({ FunctionName: name, Payload: JSON.stringify(event) }),
+  const { FunctionError: failure, Payload: payload } = await lambda.invoke(
+    { FunctionName: name, Payload: JSON.stringify(event) },
     interruption && { abortSignal: interruption },
   );
   const result = parseObject(payload?.transformToString() ?? '') ?? {};

@@ -1,6 +1,6 @@
 /** What the commands know of a stage: the outputs of infra/terraform, and of its state without Terraform. */
 import { join } from 'node:path';
-import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { S3 } from '@aws-sdk/client-s3';
 import { NETWORK } from '../lib/aws.ts';
 import { readIfThere } from '../lib/command-line.ts';
 import { MODULE } from '../lib/paths.ts';
@@ -60,7 +60,7 @@ export async function readStateOutputs(stage: Stage): Promise<Partial<StageOutpu
 async function readRemoteState(stage: Stage): Promise<string | undefined> {
   const { bucket, region, key = 'inquiries/terraform.tfstate' } = readPlace(stage);
   if (bucket === undefined) return undefined;
-  const s3 = new S3Client({ ...NETWORK, ...(region !== undefined && { region }) });
-  const object = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: `env:/${stage}/${key}` }));
+  const s3 = new S3({ ...NETWORK, ...(region !== undefined && { region }) });
+  const object = await s3.getObject({ Bucket: bucket, Key: `env:/${stage}/${key}` });
   return object.Body?.transformToString();
 }

@@ -2,17 +2,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { CloudFrontClient, CreateInvalidationCommand } from '@aws-sdk/client-cloudfront';
-import {
-  CopyObjectCommand,
-  DeleteObjectCommand,
-  HeadObjectCommand,
-  ListObjectsV2Command,
-  NotFound,
-  PutObjectCommand,
-  S3Client,
-  S3ServiceException,
-} from '@aws-sdk/client-s3';
+import { CloudFront } from '@aws-sdk/client-cloudfront';
+import { NotFound, S3, S3ServiceException } from '@aws-sdk/client-s3';
 import { parseConfig } from '../web/src/config.ts';
 import { NETWORK } from '../lib/aws.ts';
 import { UsageError } from '../lib/command-line.ts';
@@ -79,9 +70,9 @@ export function narrowPolicy(page: string, origins: readonly string[]): string {
 }
 
 /** What tells a file from another one; undefined if there is none. */
-async function describe(s3: S3Client, place: { Bucket: string; Key: string }): Promise<string | undefined> {
+async function describe(s3: S3, place: { Bucket: string; Key: string }): Promise<string | undefined> {
   try {
-    const { ETag, CacheControl, ContentType } = await s3.send(new HeadObjectCommand(place));
+    const { ETag, CacheControl, ContentType } = await s3.headObject(place);
     return `${ETag} ${CacheControl} ${ContentType}`;
   } catch (error) {
     if (error instanceof NotFound) return undefined;
@@ -90,18 +81,12 @@ async function describe(s3: S3Client, place: { Bucket: string; Key: string }): P
 }
 
 /** Uploads a file unless the bucket has it already, with the same headers. @returns Whether it was uploaded. */
-async function upload(
-  s3: S3Client,
-  Bucket: string,
-  Key: string,
-  file: string,
-  Body: Buffer,
-): Promise<boolean> {
+async function upload(s3: S3, Bucket: string, Key: string, file: string, Body: Buffer): Promise<boolean> {
   const [CacheControl, ContentType] = [cacheControl(file), TYPES[extname(file)]];
   if (ContentType === undefined) throw new Error('its content type is not known');
   const description = `"${createHash('md5').update(Body).digest('hex')}" ${CacheControl} ${ContentType}`;
   if ((await describe(s3, { Bucket, Key })) === description) return false;
-  await s3.send(new PutObjectCommand({ Bucket, Key, CacheControl, ContentType, Body }));
+  await s3.putObject({ Bucket, Key, CacheControl, ContentType, Body });
   return true;
 }
 
@@ -131,7 +116,7 @@ export async function uploadForm(
   contents.set('index.html', Buffer.from(narrowPolicy(page, connectOrigins)));
   contents.set('config.json', Buffer.from(`${JSON.stringify(config, null, 2)}\n`));
 
-  const s3 = new S3Client(NETWORK);
+  const s3 = new S3(NETWORK);
   const uploaded: string[] = [];
   for (const [file, body] of contents) {
     interruption.throwIfAborted();
@@ -148,9 +133,9 @@ export async function uploadForm(
   return uploaded;
 }
 
-async function listFiles(s3: S3Client, Bucket: string, version: string): Promise<string[]> {
+async function listFiles(s3: S3, Bucket: string, version: string): Promise<string[]> {
   const folder = folderOf(version);
-  const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket, Prefix: folder }));
+  const { Contents = [] } = await s3.listObjectsV2({ Bucket, Prefix: folder });
   return Contents.map(({ Key = '' }) => Key.slice(folder.length));
 }
 
@@ -163,22 +148,21 @@ async function listFiles(s3: S3Client, Bucket: string, version: string): Promise
  */
 export async function serveForm(site: Site, functionName: string): Promise<string[] | undefined> {
   const { bucket: Bucket, distribution_id } = site;
-  const s3 = new S3Client(NETWORK);
+  const s3 = new S3(NETWORK);
   const { version } = await readLive(functionName);
   const files = await listFiles(s3, Bucket, version);
   const changed: string[] = [];
   for (const file of files.toSorted((a, b) => ENTRY.indexOf(a) - ENTRY.indexOf(b))) {
     const Key = folderOf(version) + file;
     if ((await describe(s3, { Bucket, Key })) === (await describe(s3, { Bucket, Key: file }))) continue;
-    await s3.send(new CopyObjectCommand({ Bucket, Key: file, CopySource: `${Bucket}/${Key}` }));
+    await s3.copyObject({ Bucket, Key: file, CopySource: `${Bucket}/${Key}` });
     changed.push(file);
   }
   if (changed.length > 0) {
     const items = ['/', ...ENTRY.map((key) => `/${key}`)];
     const batch = { CallerReference: crypto.randomUUID(), Paths: { Quantity: items.length, Items: items } };
-    await new CloudFrontClient(NETWORK).send(
-      new CreateInvalidationCommand({ DistributionId: distribution_id, InvalidationBatch: batch }),
-    );
+    const cloudFront = new CloudFront(NETWORK);
+    await cloudFront.createInvalidation({ DistributionId: distribution_id, InvalidationBatch: batch });
   }
   if ((await readLive(functionName)).version !== version) return serveForm(site, functionName);
   return files.length === 0 ? undefined : changed;
@@ -186,7 +170,7 @@ export async function serveForm(site: Site, functionName: string): Promise<strin
 
 /** Deletes what {@link uploadForm} has uploaded for a version, apart from assets. */
 export async function deleteForm({ bucket: Bucket }: Site, version: string): Promise<void> {
-  const s3 = new S3Client(NETWORK);
+  const s3 = new S3(NETWORK);
   for (const file of await listFiles(s3, Bucket, version))
-    await s3.send(new DeleteObjectCommand({ Bucket, Key: folderOf(version) + file }));
+    await s3.deleteObject({ Bucket, Key: folderOf(version) + file });
 }

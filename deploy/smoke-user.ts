@@ -1,12 +1,6 @@
 /** The user of the smoke test, in the user pool of a stage. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import {
-  AdminCreateUserCommand,
-  AdminDeleteUserCommand,
-  AdminInitiateAuthCommand,
-  AdminSetUserPasswordCommand,
-  CognitoIdentityProviderClient,
-} from '@aws-sdk/client-cognito-identity-provider';
+import { CognitoIdentityProvider } from '@aws-sdk/client-cognito-identity-provider';
 import { NETWORK } from '../lib/aws.ts';
 
 /**
@@ -18,38 +12,34 @@ import { NETWORK } from '../lib/aws.ts';
  * @throws Error without the user's email and password.
  */
 export async function signInOnce(userPool: string, clientId: string): Promise<string> {
-  const client = new CognitoIdentityProviderClient(NETWORK);
+  const client = new CognitoIdentityProvider(NETWORK);
   const email = `smoke-test-${randomUUID()}@inquiries.invalid`;
   // The prefix satisfies every rule that a pool can have for passwords.
   const password = `aA1!${randomBytes(24).toString('base64url')}`;
   const user = { UserPoolId: userPool, Username: email };
   try {
-    await client.send(
-      new AdminCreateUserCommand({
-        ...user,
-        MessageAction: 'SUPPRESS',
-        UserAttributes: [
-          { Name: 'email', Value: email },
-          { Name: 'email_verified', Value: 'true' },
-        ],
-      }),
-    );
+    await client.adminCreateUser({
+      ...user,
+      MessageAction: 'SUPPRESS',
+      UserAttributes: [
+        { Name: 'email', Value: email },
+        { Name: 'email_verified', Value: 'true' },
+      ],
+    });
     try {
-      await client.send(new AdminSetUserPasswordCommand({ ...user, Password: password, Permanent: true }));
-      const { AuthenticationResult, ChallengeName } = await client.send(
-        new AdminInitiateAuthCommand({
-          UserPoolId: userPool,
-          ClientId: clientId,
-          AuthFlow: 'ADMIN_USER_PASSWORD_AUTH',
-          AuthParameters: { USERNAME: email, PASSWORD: password },
-        }),
-      );
+      await client.adminSetUserPassword({ ...user, Password: password, Permanent: true });
+      const { AuthenticationResult, ChallengeName } = await client.adminInitiateAuth({
+        UserPoolId: userPool,
+        ClientId: clientId,
+        AuthFlow: 'ADMIN_USER_PASSWORD_AUTH',
+        AuthParameters: { USERNAME: email, PASSWORD: password },
+      });
       const token = AuthenticationResult?.IdToken;
       if (token === undefined)
         throw new Error(`Cognito asks for ${ChallengeName ?? 'more'} instead of signing in`);
       return token;
     } finally {
-      await client.send(new AdminDeleteUserCommand(user));
+      await client.adminDeleteUser(user);
     }
   } catch (error) {
     if (error instanceof Error) {

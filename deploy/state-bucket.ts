@@ -1,11 +1,5 @@
 /** The bucket of Terraform's state, which has to exist before Terraform can run. */
-import {
-  CreateBucketCommand,
-  HeadBucketCommand,
-  PutBucketVersioningCommand,
-  S3Client,
-  S3ServiceException,
-} from '@aws-sdk/client-s3';
+import { S3, S3ServiceException } from '@aws-sdk/client-s3';
 import type { BucketLocationConstraint } from '@aws-sdk/client-s3';
 import { NETWORK } from '../lib/aws.ts';
 import { UsageError } from '../lib/command-line.ts';
@@ -19,9 +13,9 @@ export interface Place {
 
 /** @throws UsageError if the bucket is another account's, or these credentials may not read it. */
 export async function hasStateBucket({ accountId, region, bucket }: Place): Promise<boolean> {
-  const s3 = new S3Client({ ...NETWORK, region });
+  const s3 = new S3({ ...NETWORK, region });
   try {
-    await s3.send(new HeadBucketCommand({ Bucket: bucket, ExpectedBucketOwner: accountId }));
+    await s3.headBucket({ Bucket: bucket, ExpectedBucketOwner: accountId });
     return true;
   } catch (error) {
     const status = error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
@@ -39,13 +33,11 @@ export async function hasStateBucket({ accountId, region, bucket }: Place): Prom
  * written. infra/terraform/bootstrap then imports it and sets everything, versions included.
  */
 export async function createStateBucket({ accountId, region, bucket: Bucket }: Place): Promise<void> {
-  const s3 = new S3Client({ ...NETWORK, region });
+  const s3 = new S3({ ...NETWORK, region });
   // S3 refuses the name of the region that is its default.
   const location = region === 'us-east-1' ? undefined : (region as BucketLocationConstraint);
   const CreateBucketConfiguration = location && { LocationConstraint: location };
-  await s3.send(new CreateBucketCommand({ Bucket, CreateBucketConfiguration }));
+  await s3.createBucket({ Bucket, CreateBucketConfiguration });
   const VersioningConfiguration = { Status: 'Enabled' } as const;
-  await s3.send(
-    new PutBucketVersioningCommand({ Bucket, ExpectedBucketOwner: accountId, VersioningConfiguration }),
-  );
+  await s3.putBucketVersioning({ Bucket, ExpectedBucketOwner: accountId, VersioningConfiguration });
 }

@@ -1,12 +1,9 @@
 /** The published versions of a function, and its alias `live`, which the gateway calls (infra/terraform/function.tf). */
 import {
-  DeleteFunctionCommand,
-  GetAliasCommand,
-  LambdaClient,
+  Lambda,
   paginateListVersionsByFunction,
   PreconditionFailedException,
   ResourceConflictException,
-  UpdateAliasCommand,
 } from '@aws-sdk/client-lambda';
 import { UsageError } from '../lib/command-line.ts';
 import { NETWORK } from '../lib/aws.ts';
@@ -30,11 +27,11 @@ export interface Version {
   readonly commit: string | undefined;
 }
 
-const lambda = new LambdaClient(NETWORK);
+const lambda = new Lambda(NETWORK);
 
 /** @throws ResourceNotFoundException when there is no such function, or when it has no alias `live`. */
 export async function readLive(functionName: string): Promise<Live> {
-  const alias = await lambda.send(new GetAliasCommand({ FunctionName: functionName, Name: ALIAS }));
+  const alias = await lambda.getAlias({ FunctionName: functionName, Name: ALIAS });
   return { version: alias.FunctionVersion ?? '', revisionId: alias.RevisionId };
 }
 
@@ -67,16 +64,15 @@ export async function switchAlias(
   version: string,
   revisionId: string | undefined,
 ): Promise<void> {
-  const change = new UpdateAliasCommand({
-    FunctionName: functionName,
-    Name: ALIAS,
-    FunctionVersion: version,
-    // Nor does another version get a share of the requests.
-    RoutingConfig: { AdditionalVersionWeights: {} },
-    RevisionId: revisionId,
-  });
   try {
-    await lambda.send(change);
+    await lambda.updateAlias({
+      FunctionName: functionName,
+      Name: ALIAS,
+      FunctionVersion: version,
+      // Nor does another version get a share of the requests.
+      RoutingConfig: { AdditionalVersionWeights: {} },
+      RevisionId: revisionId,
+    });
   } catch (error) {
     if (!(error instanceof PreconditionFailedException)) throw error;
     // It may be our own change: the SDK sends it again when the first response is lost.
@@ -101,7 +97,7 @@ export async function pruneVersions(functionName: string, keep: number): Promise
   for (const { version } of old.filter((each) => each.version !== live.version)) {
     try {
       // Without a qualifier this would delete the function.
-      await lambda.send(new DeleteFunctionCommand({ FunctionName: functionName, Qualifier: version }));
+      await lambda.deleteFunction({ FunctionName: functionName, Qualifier: version });
       deleted.push(version);
     } catch (error) {
       // Another alias names it.

@@ -1,16 +1,18 @@
 /** `npm run bootstrap` of a service with a name of its own on an emulator of the AWS APIs; see stages.apply.test.ts. */
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  DeleteObjectCommand,
-  GetBucketVersioningCommand,
-  HeadObjectCommand,
-  S3Client,
-} from '@aws-sdk/client-s3';
+import { S3 } from '@aws-sdk/client-s3';
 import { expect, it, onTestFinished } from 'vitest';
 import { run } from '../../deploy/terraform.ts';
 import { STAGES } from '../../lib/stages.ts';
-import { copyProject, emulatorEnv, startCommand } from '../helpers/emulator-stages.ts';
+import {
+  announce,
+  clientOf,
+  copyProject,
+  emulatorEnv,
+  endpoint,
+  startCommand,
+} from '../helpers/emulator-stages.ts';
 import { readImports } from '../helpers/repository.ts';
 
 /** What moto lacks, and what follows for this test. */
@@ -22,19 +24,13 @@ const MOTO_GAPS = [
   'policies of roles are not enforced: what they allow is tested in tests/infra/bootstrap-policies.test.ts',
 ];
 
-const endpoint = process.env['AWS_ENDPOINT_URL'] ?? '';
-process.stdout.write(
-  endpoint === ''
-    ? '\nSKIPPED: bootstrap, because AWS_ENDPOINT_URL names no emulator of AWS.\n'
-    : `\nLEFT OUT of the bootstrap, because the emulator is moto:\n  ${MOTO_GAPS.join('\n  ')}\n`,
-);
-const region = 'eu-central-1';
+announce('bootstrap', MOTO_GAPS);
+const { region } = clientOf(endpoint);
 /** Of the emulator. */
 const accountId = '123456789012';
 /** A name of this run only, so that one emulator serves several runs. */
 const name = `bootstrap-${crypto.randomUUID().slice(0, 8)}`;
 const bucket = `${name}-terraform-state-${accountId}-${region}`;
-const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
 /** A setting without an option. */
 const SETTINGS = 'bootstrap/settings.auto.tfvars.json';
 /** The other files that the command writes to be committed. */
@@ -87,11 +83,11 @@ it.skipIf(endpoint === '')(
         main: `arn:aws:iam::${accountId}:policy/terraform-bootstrap/${name}-main-boundary-${region}`,
       },
     });
-    const s3 = new S3Client({ endpoint, region, credentials, forcePathStyle: true });
+    const s3 = new S3({ ...clientOf(endpoint), forcePathStyle: true });
     onTestFinished(() => s3.destroy());
-    const versioning = await s3.send(new GetBucketVersioningCommand({ Bucket: bucket }));
+    const versioning = await s3.getBucketVersioning({ Bucket: bucket });
     expect(versioning.Status).toBe('Enabled');
-    await s3.send(new HeadObjectCommand({ Bucket: bucket, Key: 'inquiries/bootstrap.tfstate' }));
+    await s3.headObject({ Bucket: bucket, Key: 'inquiries/bootstrap.tfstate' });
 
     for (const { bootstrap } of [first, clone(first.infra)]) {
       const again = await bootstrap('--yes');
@@ -100,7 +96,7 @@ it.skipIf(endpoint === '')(
     }
 
     // Everything exists, and nothing is in the state: the runbook's imports, and the same command.
-    await s3.send(new DeleteObjectCommand({ Bucket: bucket, Key: 'inquiries/bootstrap.tfstate' }));
+    await s3.deleteObject({ Bucket: bucket, Key: 'inquiries/bootstrap.tfstate' });
     const lines = [...readImports('bootstrap')].filter(
       ([address]) => !/^aws_(iam_openid|budgets)/.test(address),
     );

@@ -6,19 +6,13 @@
 import { existsSync, globSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { describe, expect, it, vi } from 'vitest';
 import type { TestContext } from 'vitest';
-import { createStages, STAGE_LEFT_OUT } from '../helpers/emulator-stages.ts';
+import { announce, createStages, endpoint, STAGE_LEFT_OUT } from '../helpers/emulator-stages.ts';
 import { PROXY_GAPS, startEmulatorProxy } from '../helpers/emulator.ts';
 import type { Moment } from '../helpers/emulator.ts';
 
-const endpoint = process.env['AWS_ENDPOINT_URL'] ?? '';
-process.stdout.write(
-  endpoint === ''
-    ? '\nSKIPPED: interrupted deployments, because AWS_ENDPOINT_URL names no emulator of AWS.\n'
-    : `\nLEFT OUT:\n  ${STAGE_LEFT_OUT.join('\n  ')}\n\nADDED to the emulator:\n  ${PROXY_GAPS.join('\n  ')}\n`,
-);
+announce('interrupted deployments', STAGE_LEFT_OUT, PROXY_GAPS);
 
 type Signal = 'SIGHUP' | 'SIGINT' | 'SIGKILL' | 'SIGTERM';
 const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGKILL: null, SIGTERM: 143 };
@@ -76,7 +70,7 @@ async function createStage({ onTestFinished }: Pick<TestContext, 'onTestFinished
   }
   /** Locks, states and temporary folders that a deployment should not leave. */
   async function listLeftovers(): Promise<string[]> {
-    const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: bucket }));
+    const { Contents = [] } = await s3.listObjectsV2({ Bucket: bucket });
     const locks = Contents.map(({ Key = '' }) => Key).filter((key) => key.endsWith('.tflock'));
     const failed = existsSync(join(folder, 'infra/terraform/errored.tfstate')) ? ['errored.tfstate'] : [];
     return [...locks, ...failed, ...readdirSync(join(folder, 'tmp'))];

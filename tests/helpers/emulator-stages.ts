@@ -5,9 +5,28 @@ import { cpSync, globSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFil
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import { S3 } from '@aws-sdk/client-s3';
 import { terraformEnv } from '../../deploy/terraform.ts';
 import { ROOT } from '../../lib/paths.ts';
+
+/** The emulator, where AWS_ENDPOINT_URL names one. */
+export const endpoint = process.env['AWS_ENDPOINT_URL'] ?? '';
+/** How clients of the SDK reach an emulator, or a proxy in front of it. */
+export const clientOf = (url: string) => ({
+  endpoint: url,
+  region: 'eu-central-1' as const,
+  credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+});
+
+/** Says that tests are skipped, or what they leave out and what is added to the emulator for them. */
+export function announce(what: string, leftOut: readonly string[], added: readonly string[] = []): void {
+  const more = added.length === 0 ? '' : `\n\nADDED to the emulator:\n  ${added.join('\n  ')}`;
+  process.stdout.write(
+    endpoint === ''
+      ? `\nSKIPPED: ${what}, because AWS_ENDPOINT_URL names no emulator of AWS.\n`
+      : `\nLEFT OUT of ${what}, because the emulator is moto:\n  ${leftOut.join('\n  ')}${more}\n`,
+  );
+}
 
 /** A temporary folder with the commands, and with a module: its settings, state and lock file are not those of this checkout. */
 export function copyProject(module: string): string {
@@ -71,12 +90,8 @@ export const STAGE_LEFT_OUT = [
  * @param stages - The settings.
  */
 export async function createStages(name: string, url: string, stages: Readonly<Record<string, object>>) {
-  const region = 'eu-central-1';
-  const client = {
-    endpoint: url,
-    region,
-    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
-  };
+  const client = clientOf(url);
+  const { region } = client;
   const bucket = `${name}-state`;
   const folder = copyProject('infra/terraform');
   for (const path of ['dist', 'web/dist', 'web/public'])
@@ -94,9 +109,9 @@ allowed_account_ids = ["123456789012"]
   };
   for (const [path, content] of Object.entries(files))
     writeFileSync(join(folder, path), content, { mode: 0o755 });
-  const s3 = new S3Client({ ...client, forcePathStyle: true });
+  const s3 = new S3({ ...client, forcePathStyle: true });
   const CreateBucketConfiguration = { LocationConstraint: region } as const;
-  await s3.send(new CreateBucketCommand({ Bucket: bucket, CreateBucketConfiguration }));
+  await s3.createBucket({ Bucket: bucket, CreateBucketConfiguration });
 
   const env = {
     ...emulatorEnv(url),

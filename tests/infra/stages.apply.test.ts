@@ -10,19 +10,13 @@
 import { copyFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import {
-  DescribeTableCommand,
-  DynamoDBClient,
-  ListTablesCommand,
-  PutItemCommand,
-  ScanCommand,
-} from '@aws-sdk/client-dynamodb';
+import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { afterAll, assert, beforeAll, describe, it } from 'vitest';
 import { providerSource, run, terraformEnv } from '../../deploy/terraform.ts';
 import { MODULE } from '../../lib/paths.ts';
 import type { Stage } from '../../lib/stages.ts';
 import type { Outcome } from '../../deploy/terraform.ts';
-import { copyProject, emulatorEnv } from '../helpers/emulator-stages.ts';
+import { announce, clientOf, copyProject, emulatorEnv, endpoint } from '../helpers/emulator-stages.ts';
 import { PROXY_GAPS, startEmulatorProxy } from '../helpers/emulator.ts';
 import { readImports } from '../helpers/repository.ts';
 
@@ -34,11 +28,8 @@ const MOTO_GAPS = [
   'CreateEmailIdentity of SES v2 with DKIM attributes returns a malformed date: the stages name an identity that exists, and none is imported',
 ];
 
-const endpoint = process.env['AWS_ENDPOINT_URL'] ?? '';
-if (endpoint === '') {
-  process.stdout.write('\nSKIPPED: terraform apply, because AWS_ENDPOINT_URL names no emulator of AWS.\n');
-}
-const region = 'eu-central-1';
+announce('terraform apply', MOTO_GAPS, PROXY_GAPS);
+const { region } = clientOf(endpoint);
 /** An issuer and a page of one's own: no user pool, no form. */
 const own = (stage: Stage) => ({
   issuer: `https://issuer.example.com/${stage}`,
@@ -50,11 +41,7 @@ const inbox = { to: 'team@example.com', from: 'inquiries@example.com', identity:
 const name = `apply-${crypto.randomUUID().slice(0, 8)}`;
 let folder = '';
 let proxy: Awaited<ReturnType<typeof startEmulatorProxy>> | undefined;
-const dynamodb = new DynamoDBClient({
-  endpoint,
-  region,
-  credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
-});
+const dynamodb = new DynamoDB(clientOf(endpoint));
 
 /** Calls a REST API of the emulator, which reads the service from the credential scope and ignores the signature. */
 async function call(service: string, path: string, method = 'GET', body?: string): Promise<string> {
@@ -75,7 +62,7 @@ const createHostedZone = (zone: string) =>
 
 /** Reads settings back from the emulator, not from Terraform's state. */
 async function readSettings(stage: Stage) {
-  const { Table } = await dynamodb.send(new DescribeTableCommand({ TableName: `${name}-${stage}` }));
+  const { Table } = await dynamodb.describeTable({ TableName: `${name}-${stage}` });
   const found = await call('lambda', `/2015-03-31/functions/${name}-${stage}`);
   const { Configuration, Concurrency } = JSON.parse(found) as {
     Configuration: { Environment: { Variables: Record<string, string> } };
@@ -216,8 +203,6 @@ describe
       const identity = JSON.stringify({ EmailIdentity: inbox.identity });
       // It may be there from an earlier run.
       await call('ses', '/v2/email/identities', 'POST', identity).catch(() => undefined);
-      process.stdout.write(`\nLEFT OUT, because the emulator is moto:\n  ${MOTO_GAPS.join('\n  ')}\n`);
-      process.stdout.write(`\nADDED to the emulator:\n  ${PROXY_GAPS.join('\n  ')}\n`);
     }, 300_000);
     afterAll(async () => {
       rmSync(join(folder, '../..'), { recursive: true, force: true });
@@ -225,7 +210,7 @@ describe
       await proxy?.stop();
     });
 
-    const tables = async () => (await dynamodb.send(new ListTablesCommand())).TableNames;
+    const tables = async () => (await dynamodb.listTables()).TableNames;
 
     it('develop, without any setting: changes what a setting and a new package change, and nothing else; takes a domain in a hosted zone', async ({
       expect,
@@ -274,11 +259,11 @@ describe
 
       const TableName = `${name}-main`;
       const readTable = async () => ({
-        created: (await dynamodb.send(new DescribeTableCommand({ TableName }))).Table?.CreationDateTime,
-        rows: (await dynamodb.send(new ScanCommand({ TableName }))).Items,
+        created: (await dynamodb.describeTable({ TableName })).Table?.CreationDateTime,
+        rows: (await dynamodb.scan({ TableName })).Items,
       });
       const Item = { pk: { S: 'p' }, sk: { S: 's' }, body: { S: 'stored before' } };
-      await dynamodb.send(new PutItemCommand({ TableName, Item }));
+      await dynamodb.putItem({ TableName, Item });
       const original = await readTable();
       expect(original).toEqual({ created: expect.any(Date), rows: [Item] });
       change({ inbox, pitr_days: 30, retention_days: 365 });
