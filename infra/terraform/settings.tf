@@ -17,24 +17,16 @@ locals {
 
   # src/limits.ts has the same for what the functions read (MAXIMA).
   maxima = {
-    pitr_days              = 35
-    retention_days         = 36500
-    inquiries_per_hour     = 1000
-    "inbox.mails_per_hour" = 1000
-
+    pitr_days                      = 35
+    retention_days                 = 36500
+    inquiries_per_hour             = 1000
+    "inbox.mails_per_hour"         = 1000
     "inbox.total_mails_per_hour"   = 1000
     "inbox.answer_within"          = 365
     "inbox.parallelization_factor" = 10
   }
   numbers = {
-    pitr_days              = local.settings.pitr_days
-    retention_days         = local.settings.retention_days
-    inquiries_per_hour     = local.settings.inquiries_per_hour
-    "inbox.mails_per_hour" = try(local.settings.inbox.mails_per_hour, null)
-
-    "inbox.total_mails_per_hour"   = try(local.settings.inbox.total_mails_per_hour, null)
-    "inbox.answer_within"          = try(local.settings.inbox.answer_within, null)
-    "inbox.parallelization_factor" = try(local.settings.inbox.parallelization_factor, null)
+    for name in keys(local.maxima) : name => try(local.settings[name], local.settings.inbox[trimprefix(name, "inbox.")], null)
   }
 
   # Write units a second of the index by-state, which takes one for each inquiry: at first, and of its 16 keys at most.

@@ -57,12 +57,14 @@ describe.skipIf(!hasTerraform)(
     it.each<object>([
       {},
       own,
-      { cors_origin: 'http://localhost:5173', pitr_days: 1, retention_days: 1, inquiries_per_hour: 1 },
       { ...own, issuer: 'https://tenant.example.com/', cors_origin: 'http://[::1]:5173', site: false },
       {
         issuer: 'https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_Ab',
         audience: ['a', 'b'],
         form: { name: 'Example' },
+        pitr_days: 1,
+        retention_days: 1,
+        inquiries_per_hour: 1,
         inbox: { ...inbox, language: 'ar' },
         domain: { name: 'api.example.com' },
         site_domain: { name: 'www.example.com', dns: 'certificate' },
@@ -96,7 +98,11 @@ describe.skipIf(!hasTerraform)(
         form: {},
         inbox: { ...inbox, identity: 'example.com' },
       },
-      { inquiries_per_hour: null, inbox: { ...inbox, identity: 'mail.example.com' } },
+      {
+        cors_origin: 'http://localhost:5173',
+        inquiries_per_hour: null,
+        inbox: { ...inbox, identity: 'mail.example.com' },
+      },
     ])('accepts %j', async (settings) => {
       expect(await refuse(settings)).toEqual([]);
     });

@@ -47,18 +47,13 @@ run "stage" {
       table.billing_mode == "PAY_PER_REQUEST"
       && table.point_in_time_recovery[0].enabled
       && table.point_in_time_recovery[0].recovery_period_in_days == 35
+      && table.deletion_protection_enabled == (terraform.workspace != "develop")
     ])
-    error_message = "CKV2_AWS_16, CKV_AWS_28, AVD-AWS-0024: a table does not scale with the load, or cannot be restored to a point in time of the last 35 days."
+    error_message = "CKV2_AWS_16, CKV_AWS_28, AVD-AWS-0024: a table does not scale with the load, cannot be restored to a point in time of the last 35 days, or can be deleted on main and release, or cannot on develop."
   }
   assert {
     condition     = one(aws_dynamodb_table.this.ttl).attribute_name == "expires_at" && length(aws_dynamodb_table.erasures.ttl) == 0
     error_message = "Inquiries do not expire, or records of erasures do."
-  }
-  assert {
-    condition = alltrue([
-      for table in [aws_dynamodb_table.this, aws_dynamodb_table.erasures] : table.deletion_protection_enabled == (terraform.workspace != "develop")
-    ])
-    error_message = "The tables of main and release can be deleted, or those of develop cannot."
   }
   assert {
     condition     = aws_lambda_function.this.environment[0].variables == tomap({ TABLE_NAME = "inquiries-${terraform.workspace}", CORS_ORIGIN = "https://${terraform.workspace}.example.com" })
@@ -154,15 +149,11 @@ run "stage" {
     condition = alltrue([
       for field in values(jsondecode(aws_apigatewayv2_stage.this.access_log_settings[0].format)) :
       !can(regex("identity|claims|principal|context\\.path|domainName|[hH]eader|[qQ]uery", field))
-    ])
-    error_message = "The access log would contain personal data."
-  }
-  assert {
-    condition = length(setsubtract(
+      ]) && length(setsubtract(
       ["requestId", "routeKey", "status", "responseLatency", "functionRequestId", "authorizerError", "integrationError"],
       keys(jsondecode(aws_apigatewayv2_stage.this.access_log_settings[0].format))
     )) == 0
-    error_message = "The access log lacks a field that the dashboard or the runbook uses."
+    error_message = "The access log would contain personal data, or lacks a field that the dashboard or the runbook uses."
   }
   assert {
     condition = (
@@ -193,12 +184,8 @@ run "stage" {
       [for name in keys(aws_cloudwatch_metric_alarm.this) : name if startswith(name, "mailer-")],
       aws_sesv2_configuration_set.mail, aws_sesv2_configuration_set_event_destination.team, aws_sns_topic_subscription.bounces,
       [for widget in jsondecode(aws_cloudwatch_dashboard.this.dashboard_body).widgets : widget if strcontains(jsonencode(widget), "mail")],
-    ] : length(resources) == 0]) && length(aws_sesv2_email_identity.this) == 0 && !aws_dynamodb_table.this.stream_enabled && output.dead_letter_queue_url == null
-    error_message = "There is something for mail without the setting inbox."
-  }
-  assert {
-    condition     = length(aws_cloudwatch_metric_alarm.this) == 10
-    error_message = "An alarm is missing without the setting inbox."
+    ] : length(resources) == 0]) && length(aws_sesv2_email_identity.this) == 0 && !aws_dynamodb_table.this.stream_enabled && output.dead_letter_queue_url == null && length(aws_cloudwatch_metric_alarm.this) == 10
+    error_message = "There is something for mail without the setting inbox, or another alarm is missing."
   }
   assert {
     condition     = length(aws_route53_health_check.form) + length(aws_cloudwatch_metric_alarm.form) + length(aws_sns_topic.form) + length(aws_route53_health_check.api) == 0
