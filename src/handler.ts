@@ -27,7 +27,7 @@ export const handler = freeBetween(
   }),
 ) satisfies APIGatewayProxyHandlerV2WithJWTAuthorizer;
 
-// Prime during initialisation: Lambda gives a full vCPU there, about 7 % of one afterwards. docs/adr/0011
+// Prime during initialisation: Lambda gives a full vCPU there, about 7 % of one afterwards. docs/adr/0060
 // Credentials, TLS and the connection, with a query that finds nothing. It is bounded in time; a failure is ignored,
 // since the first request will meet and report it.
 const firstPage = store
