@@ -3,49 +3,21 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { main } from '../../deploy/rollback.ts';
+import type { main as runSmokeTest } from '../../deploy/smoke.ts';
 import { pruneVersions, switchAlias } from '../../deploy/versions.ts';
 import { ACCOUNT, refusal } from '../helpers/aws.ts';
 import { FORM_OUTPUTS, runCommandHere, setUpProject, typed } from '../helpers/programs.ts';
 import { paths } from '../helpers/project.ts';
 
+const smoke = vi.hoisted(() => vi.fn<typeof runSmokeTest>());
 vi.mock(import('../../lib/paths.ts'), async () => (await import('../helpers/project.ts')).paths);
+vi.mock(import('../../deploy/smoke.ts'), () => ({ main: smoke }));
 
 const NAME = 'inquiries-release';
 const { state } = await setUpProject();
 
-/** The function's answers to the smoke test, which knows no token. */
-const answer = (_: string, event: string): string => {
-  const isGet = event.includes('"method":"GET"');
-  const headers = {
-    'Content-Type': 'application/json',
-    'Access-Control-Allow-Origin': 'http://localhost:5173',
-  };
-  return JSON.stringify({
-    statusCode: isGet ? 401 : 405,
-    headers: isGet ? headers : { ...headers, Allow: 'GET, POST' },
-    body: isGet
-      ? '{"error":"Unauthorized","message":"Invalid or missing required JWT claims"}'
-      : '{"error":"METHOD_NOT_ALLOWED","message":"m"}',
-  });
-};
-
-/** The gateway, which accepts no token. */
-const fetchFromGateway = vi
-  .spyOn(globalThis, 'fetch')
-  .mockImplementation(async (_, { method, headers } = {}) => {
-    if (method !== 'OPTIONS') return new Response('{"message":"Unauthorized"}', { status: 401 });
-    const isOurs = new Headers(headers).get('origin') === 'http://localhost:5173';
-    const cors = {
-      'access-control-allow-origin': 'http://localhost:5173',
-      'access-control-allow-methods': 'GET,POST',
-      'access-control-allow-headers': 'authorization,content-type,idempotency-key',
-    };
-    return new Response(null, { status: 204, headers: isOurs ? cors : {} });
-  });
-/** The origins that were asked. */
-const askedOrigins = () =>
-  new Set(fetchFromGateway.mock.calls.map(([url]) => new URL(url instanceof Request ? url.url : url).origin));
-
+/** The options of the smoke test. */
+const readTests = () => smoke.mock.calls.map(([given]) => given.join(' '));
 const STATE = '/b/env:/release/inquiries/terraform.tfstate';
 const OUTPUTS = {
   ...FORM_OUTPUTS,
@@ -64,8 +36,7 @@ const readPage = () => state.objects.get('/form-bucket/index.html')?.body;
 
 beforeEach(() => {
   state.functionName = NAME;
-  state.invoke = answer;
-  fetchFromGateway.mockClear();
+  smoke.mockReset().mockResolvedValue(0);
   writeBackend(`"444455556666", "${ACCOUNT}"`);
   putState(OUTPUTS);
   for (const version of ['9', '10']) put(`/form-bucket/versions/${version}/index.html`, version);
@@ -90,12 +61,7 @@ const switchMeanwhile = (version: string, revision: number) => {
 
 describe('npm run rollback', () => {
   it('switches the alias to the version before the live one, serves its form, checks the stage as a user of its pool, and says how to go forward', async () => {
-    for (const action of ['AdminCreateUser', 'AdminSetUserPassword', 'AdminDeleteUser'])
-      state.answers[action] = () => ({ status: 200, body: {} });
-    state.answers['AdminInitiateAuth'] = () => ({
-      status: 200,
-      body: { AuthenticationResult: { IdToken: 'token' } },
-    });
+    smoke.mockResolvedValue(1);
     const { code, output } = await rollback('release --yes');
     expect(output).toContain(`inquiries-release, stage release, account ${ACCOUNT}, region eu-central-1\n`);
     expect(output).toContain('     10  2026-11-10 10:20  sha-10  c10           live\n');
@@ -103,22 +69,21 @@ describe('npm run rollback', () => {
     expect(output).toContain(
       'Switched: version 9 is live.\nIts form is served at https://d1.example.com/.\n',
     );
-    expect(output).toContain('passed   the function answers 401 without claims');
-    expect(output).toContain('passed   401 without a token');
-    expect(output).toContain('passed   a new user of the pool signs in');
-    // The gateway of this test refuses the user's requests.
-    expect(output).toContain('smoke: 7 passed, 6 failed, 0 skipped');
     expect(output).toContain('To go forward: correct or revert the commit, then npm run deploy -- release.');
     expect(output).toContain(
       'The smoke test failed. Version 9 is live; before it was 10. --list shows all versions.\n',
     );
     const invalidation = 'invalidate / /inquiry-form.js /config.json /index.html';
     expect([code, state.changes]).toEqual([1, ['switch 9', 'put /form-bucket/index.html', invalidation]]);
-    expect([readPage(), askedOrigins()]).toEqual(['9', new Set(['https://api.example.com'])]);
+    expect([readPage(), readTests()]).toEqual([
+      '9',
+      [
+        `--wait 30 --function ${NAME}:live --url https://api.example.com --origin http://localhost:5173 --user-pool eu_1 --client c2`,
+      ],
+    ]);
   });
 
   it('switches to the version that is named, also forward', async () => {
-    putState({ ...OUTPUTS, smoke_sign_in: null });
     const earlier = await rollback('release 2 --yes');
     const message = 'It was deployed without a form: the form stays as it is.\n';
     expect(earlier).toEqual({ code: 0, output: expect.stringContaining(message) });
@@ -137,7 +102,7 @@ describe('npm run rollback', () => {
       '      2  2026-11-02 10:20  sha-2  c2',
       '      1  2026-11-01 10:20  sha-1  c1',
     ]);
-    expect([code, state.changes, askedOrigins()]).toEqual([0, [], new Set()]);
+    expect([code, state.changes, readTests()]).toEqual([0, [], []]);
   });
 
   it('without the state switches and checks the function alone, and says so', async () => {
@@ -145,7 +110,7 @@ describe('npm run rollback', () => {
     const { code, output } = await rollback('release --yes');
     expect(output).toContain('The state of release cannot be read (');
     expect(output).toContain('): the form stays, and only the function is tested.\n');
-    expect(output).toContain('smoke: 2 passed, 0 failed, 10 skipped');
+    expect(readTests()).toEqual([`--wait 30 --function ${NAME}:live`]);
     expect([code, state.changes, readPage()]).toEqual([0, ['switch 9'], '10']);
   });
 
@@ -158,7 +123,6 @@ describe('npm run rollback', () => {
     ['yes\n', 2, []],
     ['', 2, []],
   ])('asks at a terminal, and switches only if the stage is typed: %j', async (keys, code, changes) => {
-    putState({ ...OUTPUTS, smoke_sign_in: null });
     const outcome = await runCommandHere(main, 'release', { stdin: typed(keys), isTTY: true });
     expect(outcome.output).toContain('Switch to it? Type release to confirm: ');
     expect(outcome.output.includes('Nothing was changed.')).toBe(code === 2);
