@@ -1,9 +1,5 @@
-import { globSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ROOT } from '../../lib/paths.ts';
 import { parseConfig } from '../../src/config.ts';
-import { MAXIMA } from '../../src/limits.ts';
-import { readText } from '../helpers/repository.ts';
 
 it('reads the settings', () => {
   expect(parseConfig({ TABLE_NAME: 't', CORS_ORIGIN: 'https://o', AWS_REGION: 'r' })).toEqual({
@@ -34,12 +30,6 @@ describe.each([
     const message = `${variable} is not a whole number from 1 to ${most}: ${text}`;
     expect(() => parseConfig({ ...REQUIRED, [variable]: text })).toThrow(new Error(message));
   });
-});
-
-const terraform = globSync('infra/terraform/*.tf', { cwd: ROOT }).map(readText).join('\n');
-it.each(Object.entries(MAXIMA))('Terraform has the same maximum of %s: %i', (name, maximum) => {
-  const maxima = terraform.matchAll(new RegExp(`\\b${name.toLowerCase()}"? +<?= (\\d+)`, 'g'));
-  expect([...maxima].map(([, digits]) => Number(digits))).toEqual([maximum]);
 });
 
 it.each([

@@ -56,14 +56,26 @@ describeOnDynamoDbLocal('Idempotency-Key', (engine) => {
     const { post, list } = makeOwner();
     const created = await post(content);
     expect(created).toMatchObject({ status: 201, headers: HEADERS });
-    await using restarted = Object.assign(await startSandbox(table.environment()), {
-      [Symbol.asyncDispose]: () => restarted.close(),
-    });
+    await using restarted = await startSandbox(table.environment());
     for (const target of [sandbox, sandbox, restarted]) {
       const { status, headers, text } = await post(content, 'k', target);
       expect({ status, headers, text }).toEqual({ status: 201, headers: REPLAYED, text: created.text });
     }
     expect((await list()).count).toBe(1);
+  });
+
+  it('beyond INQUIRIES_PER_HOUR answers known keys of its owner, and everything else with 429', async () => {
+    await using limited = await startSandbox({ ...table.environment(), INQUIRIES_PER_HOUR: '2' });
+    const { post } = makeOwner();
+    const created = await post(CONTENT, 'k', limited);
+    expect((await post(CONTENT, 'l', limited)).status).toBe(201);
+    expect(await post(CONTENT, 'm', limited)).toMatchObject({
+      status: 429,
+      headers: { 'Retry-After': expect.stringMatching(/^[1-9]\d{0,3}$/) as string },
+      json: { error: 'TOO_MANY_REQUESTS', message: 'The limit of inquiries per hour (2) is reached.' },
+    });
+    expect(await post(CONTENT, 'k', limited)).toMatchObject({ status: 201, text: created.text });
+    expect((await makeOwner().post(CONTENT, 'k', limited)).status).toBe(201);
   });
 
   it('answers with the six fields alone after the inquiry was answered', async () => {

@@ -187,19 +187,31 @@ describe('a list in pages', () => {
   };
   type Page = Awaited<ReturnType<typeof readList>>;
   /** Follows `next` to the end; the pages have each of the rows once, newest first. */
-  const readPages = async ({ inquiries, rows }: Awaited<ReturnType<typeof make>>, limit?: number) => {
+  const readPages = async (
+    { inquiries, rows }: Awaited<ReturnType<typeof make>>,
+    limit?: number,
+    between?: () => Promise<unknown>,
+  ) => {
     const pages: Page[] = [];
+    const listed = rows.toReversed();
     for (let query: ListQuery | undefined = limit === undefined ? {} : { limit }; query !== undefined;) {
       const parameters = { ...query, ...(query.limit && { limit: String(query.limit) }) };
       const page: Page = await readList(inquiries, OWNER, parameters);
       expect(page.list.count).toBe(page.list.inquiries.length);
       pages.push(page);
       query = page.next;
+      await between?.();
       if (query) expect(query).toEqual({ before: page.list.inquiries.at(-1)?.id, limit });
     }
-    expect(pages.flatMap(({ list }) => list.inquiries)).toEqual(rows.toReversed());
+    expect(pages.flatMap(({ list }) => list.inquiries)).toEqual(listed);
     return pages;
   };
+
+  it('loses no inquiry and repeats none while others are being added', async () => {
+    const made = await make(['1', '2', '3', '4', '5']);
+    await readPages(made, 2, () => made.inquiries.create(OWNER, INPUT, call));
+    expect(made.rows).toHaveLength(8);
+  });
 
   it.each([
     [1, 5],

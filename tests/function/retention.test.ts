@@ -1,5 +1,5 @@
 /** What expires is hidden to the second, whether or not DynamoDB has deleted it. docs/adr/0084 */
-import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { createInbox } from '../../inbox/store.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
@@ -105,8 +105,7 @@ describeOnDynamoDbLocal('retention', (endpoint) => {
   });
 
   it('of a new inquiry is that of RETENTION_DAYS in the built function', async () => {
-    const sandbox = await startSandbox({ ...own.environment(), RETENTION_DAYS: '7' });
-    onTestFinished(() => sandbox.close());
+    await using sandbox = await startSandbox({ ...own.environment(), RETENTION_DAYS: '7' });
     const owner = { sub: SUB, email: EMAIL };
     const { json } = await sandbox.invoke(makePost({ subject: 's', body: 'b' }, owner));
     const { created_at } = (json as { inquiry: { created_at: string } }).inquiry;

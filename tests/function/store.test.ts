@@ -73,13 +73,16 @@ describeOnEngines('the store', (endpoint, engine) => {
     }
   });
 
-  it('reads every page of a list that is longer than one', async () => {
+  it('reads every page of a list, and lists the rest when the response is full', async () => {
     const owner = { ...OWNER, email: 'pages@example.com' };
-    for (let index = 0; index < 9; index++) await create(owner, String(index), 'x'.repeat(300_000));
+    const made: string[] = [];
+    for (let index = 0; index < 24; index++) made.unshift((await create(owner, '', 'x'.repeat(300_000))).id);
     const call = makeCall();
-    const { list: whole } = await readList(inquiries, owner, {}, call);
+    const { list: first, next } = await readList(inquiries, owner, {}, call);
     expect(call.attempts).toBeGreaterThan(1);
-    expect(whole.inquiries.map(({ subject }) => subject).join('')).toBe('876543210');
+    const rest = await list(owner, { before: next?.before });
+    expect([...first.inquiries, ...rest.inquiries].map(({ id }) => id)).toEqual(made);
+    expect(rest.count).toBeGreaterThan(0);
   });
 
   it.each([

@@ -31,5 +31,6 @@ export async function startSandbox(
     const { statusCode, headers, body } = JSON.parse(result) as GatewayResponse;
     return { status: statusCode, headers, text: body, json: JSON.parse(body) as unknown, milliseconds: wall };
   };
-  return { ...sandbox, lines: lines as readonly string[], invoke };
+  const dispose = { [Symbol.asyncDispose]: () => sandbox.close() };
+  return { ...sandbox, ...dispose, lines: lines as readonly string[], invoke };
 }
