@@ -7,8 +7,7 @@ import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { close, listen } from '../../lib/loopback-server.ts';
 import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
-import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
-import { makeEvent, makeKeyedPost, makePost } from '../helpers/events.ts';
+import { makeEvent, makePost } from '../helpers/events.ts';
 import { createOwnTable, type OwnTable, type Stored } from '../helpers/own-table.ts';
 import {
   always,
@@ -195,33 +194,6 @@ describe.concurrent('under a fault: in time, nothing twice, nothing in part, and
   );
 });
 
-describeOnDynamoDbLocal('a POST with a key, sent again after a fault', () => {
-  const repeated = createTally('1f faults of the database, POST with a key: repeated, one inquiry');
-  describe.concurrent('is answered 201, and one inquiry is stored', () => {
-    it.each(select(faults, 5))('%s', async (_, plan, post, _get, body = 'b') =>
-      repeated(async () => {
-        await using scene = await openScene();
-        const { claims, proxy, sandbox } = scene;
-        const event = makeKeyedPost('key', { subject: 's', body }, claims);
-        proxy.plan = plan;
-        const got = await sandbox.invoke(event);
-        proxy.plan = never;
-        expect(got.milliseconds).toBeLessThan(IN_TIME);
-        if (post === 'ok') expect(got.status).toBe(201);
-        else expectFault(got);
-        const again = await sandbox.invoke(event);
-        expect(again.status).toBe(201);
-        const isKnown = again.headers['Idempotency-Replayed'] === 'true';
-        if (got.status === 201) expect([again.text, isKnown]).toEqual([got.text, true]);
-        const { inquiry } = again.json as { inquiry: Inquiry };
-        expect(idsOf(await scene.stored())).toEqual([inquiry.id]);
-        expect(await table.countKeys(claims.sub)).toBe(1);
-        return got.milliseconds;
-      }),
-    );
-  });
-});
-
 describe.concurrent('without a connection: the contract’s 500 in time', () => {
   const connections = createTally('1b no connection to the database');
   /** Endpoint and what has to be closed; the servers listen on loopback. */
@@ -261,19 +233,16 @@ describe.concurrent('without a connection: the contract’s 500 in time', () => 
   it.each(select(obstacles, 2))('%s', async (_, obstacle) =>
     connections(async () => {
       const { endpoint, dispose } = await obstacle();
-      const sandbox = await startSandbox(table.environment(endpoint));
-      try {
-        const claims = { sub: randomUUID(), email: 'ana@example.com' };
-        for (const event of [makePost({ subject: '', body: '' }, claims), makeEvent({ claims })]) {
-          const got = await sandbox.invoke(event);
-          expectFault(got);
-          expect(got.milliseconds).toBeLessThan(IN_TIME);
-        }
-        expect(await table.rows(claims.sub)).toEqual([]);
-      } finally {
-        await sandbox.close();
-        await dispose?.();
+      await using resources = new AsyncDisposableStack();
+      resources.defer(async () => void (await dispose?.()));
+      const sandbox = resources.use(await startSandbox(table.environment(endpoint)));
+      const claims = { sub: randomUUID(), email: 'ana@example.com' };
+      for (const event of [makePost({ subject: '', body: '' }, claims), makeEvent({ claims })]) {
+        const got = await sandbox.invoke(event);
+        expectFault(got);
+        expect(got.milliseconds).toBeLessThan(IN_TIME);
       }
+      expect(await table.rows(claims.sub)).toEqual([]);
     }),
   );
 
@@ -291,21 +260,18 @@ describe.concurrent('without a connection: the contract’s 500 in time', () => 
       server.on('secureConnection', () => secured++);
       const port = await listen(server, 0);
       const environment = table.environment(`https://localhost:${port}`);
+      await using resources = new AsyncDisposableStack();
+      resources.defer(() => close(server));
       // The certificate is a good one: with its name trusted, the same server is spoken to.
-      const trusting = await startSandbox({ ...environment, NODE_TLS_REJECT_UNAUTHORIZED: '0' });
-      const wary = await startSandbox(environment);
-      try {
-        await trusting.invoke(makePost({ subject: '', body: '' }));
-        expect(received).toBeGreaterThan(0);
-        received = 0;
-        expectFault(await wary.invoke(makePost({ subject: '', body: '' })));
-        expect(received).toBe(0);
-        expect(secured).toBeGreaterThan(0);
-      } finally {
-        await trusting.close();
-        await wary.close();
-        await close(server);
-      }
+      const trusted = { ...environment, NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+      const trusting = resources.use(await startSandbox(trusted));
+      const wary = resources.use(await startSandbox(environment));
+      await trusting.invoke(makePost({ subject: '', body: '' }));
+      expect(received).toBeGreaterThan(0);
+      received = 0;
+      expectFault(await wary.invoke(makePost({ subject: '', body: '' })));
+      expect(received).toBe(0);
+      expect(secured).toBeGreaterThan(0);
     }));
 });
 

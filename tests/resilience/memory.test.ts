@@ -60,31 +60,26 @@ describeOnDynamoDbLocal('128 MB', (endpoint) => {
       }
 
       const random = createRandom(SEED);
+      await using resources = new AsyncDisposableStack();
       const limits = createLimits();
+      resources.defer(() => limits.remove());
       const environment = { CORS_ORIGIN: 'https://www.example.com', ...own.environment() };
       const sandbox = await startSandbox({ module: BUILT, environment, before: limits.enter });
-      try {
-        for (let count = 0; count < EVENTS; count++) {
-          const [kind, size] = [random(), 2_600_000 + random() * 3_300_000];
-          const event =
-            kind < 0.5
-              ? makeEvent({ claims: kind < 0.25 ? few : many })
-              : makeEvent({
-                  method: 'POST',
-                  claims: makeOwner(),
-                  body: BODIES[Math.floor(kind * 16) % 8]?.(size),
-                });
-          await tally(async () => {
-            const json = JSON.stringify(event);
-            expect(Buffer.byteLength(json)).toBeLessThan(LAMBDA_PAYLOAD_LIMIT);
-            const { result } = await sandbox.invoke(json);
-            const { statusCode } = JSON.parse(result) as { statusCode: number };
-            expect(kind < 0.5 ? [200] : [201, 400, 413]).toContain(statusCode);
-          });
-        }
-      } finally {
-        await sandbox.close();
-        await limits.remove();
+      resources.defer(() => sandbox.close());
+      for (let count = 0; count < EVENTS; count++) {
+        const [kind, size] = [random(), 2_600_000 + random() * 3_300_000];
+        const body = BODIES[Math.floor(kind * 16) % 8]?.(size);
+        const event =
+          kind < 0.5
+            ? makeEvent({ claims: kind < 0.25 ? few : many })
+            : makeEvent({ method: 'POST', claims: makeOwner(), body });
+        await tally(async () => {
+          const json = JSON.stringify(event);
+          expect(Buffer.byteLength(json)).toBeLessThan(LAMBDA_PAYLOAD_LIMIT);
+          const { result } = await sandbox.invoke(json);
+          const { statusCode } = JSON.parse(result) as { statusCode: number };
+          expect(kind < 0.5 ? [200] : [201, 400, 413]).toContain(statusCode);
+        });
       }
     },
   );

@@ -199,24 +199,20 @@ describe('bombs', () => {
     '%s: an answer of the contract, the process lives, nothing half stored',
     async (_, make) =>
       tally(async () => {
-        const sandbox = await startSandbox(service.table.environment(), { nodeArguments: MEMORY });
-        try {
-          const claims = { sub: randomUUID(), email: 'ana@example.com' };
-          const send = (body: string, isBase64Encoded = false) =>
-            sandbox.invoke(makeEvent({ method: 'POST', claims, body, isBase64Encoded }));
-          // As text, and as base64 in so far as that fits into an event.
-          const cut = Buffer.from(make().slice(0, 4_400_000));
-          const got = [await send(make()), await send(cut.toString('base64'), true)];
-          for (const { status, milliseconds } of got) {
-            expect([201, 400, 413, 500]).toContain(status);
-            expect(milliseconds).toBeLessThan(10_000);
-          }
-          const rows = await service.table.rows(claims.sub);
-          expect(rows).toHaveLength(got.filter(({ status }) => status === 201).length);
-          expect((await send('{"subject":"s","body":"b"}')).status).toBe(201);
-        } finally {
-          await sandbox.close();
+        await using sandbox = await startSandbox(service.table.environment(), { nodeArguments: MEMORY });
+        const claims = { sub: randomUUID(), email: 'ana@example.com' };
+        const send = (body: string, isBase64Encoded = false) =>
+          sandbox.invoke(makeEvent({ method: 'POST', claims, body, isBase64Encoded }));
+        // As text, and as base64 in so far as that fits into an event.
+        const cut = Buffer.from(make().slice(0, 4_400_000));
+        const got = [await send(make()), await send(cut.toString('base64'), true)];
+        for (const { status, milliseconds } of got) {
+          expect([201, 400, 413, 500]).toContain(status);
+          expect(milliseconds).toBeLessThan(10_000);
         }
+        const rows = await service.table.rows(claims.sub);
+        expect(rows).toHaveLength(got.filter(({ status }) => status === 201).length);
+        expect((await send('{"subject":"s","body":"b"}')).status).toBe(201);
       }),
   );
 });

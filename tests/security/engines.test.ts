@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { dynamoDbLocalUnavailableReason, startEngine } from '../../local/database/engines.ts';
 import { describeOnEngines } from '../helpers/engines.ts';
 import { send } from '../helpers/http.ts';
@@ -86,22 +86,19 @@ describe.skipIf(dynamoDbLocalUnavailableReason() !== undefined)('DynamoDB Local'
       readOnly: true,
       timeout: 0,
     });
-    const count = file.prepare(`SELECT count(*) AS count FROM "${table.name}"`);
-    try {
-      for (let written = 1; written <= (isHard ? 2_000 : 100); written++) {
-        await committed(async () => {
-          const Item = { pk: 'a', sk: String(written) };
-          await table.client.send(
-            new TransactWriteCommand({ TransactItems: [{ Put: { TableName: table.name, Item } }] }),
-          );
-          expect(count.get()).toEqual({ count: written });
-        });
-      }
-    } finally {
+    onTestFinished(async () => {
       file.close();
       table.close();
       await engine.close();
       rmSync(folder, { recursive: true });
+    });
+    const count = file.prepare(`SELECT count(*) AS count FROM "${table.name}"`);
+    for (let written = 1; written <= (isHard ? 2_000 : 100); written++) {
+      await committed(async () => {
+        const Put = { TableName: table.name, Item: { pk: 'a', sk: String(written) } };
+        await table.client.send(new TransactWriteCommand({ TransactItems: [{ Put }] }));
+        expect(count.get()).toEqual({ count: written });
+      });
     }
   });
 });
