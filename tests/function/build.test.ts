@@ -42,26 +42,17 @@ it.each([
 });
 
 /** Packages with code in the bundle. A package that slips in, or a shim that no longer replaces one, changes the list. */
+// oxfmt-ignore
 const PACKAGES = [
-  '@aws-sdk/client-dynamodb',
-  '@aws-sdk/core',
-  '@aws-sdk/dynamodb-codec',
-  '@aws/lambda-invoke-store',
-  '@smithy/core',
-  '@smithy/node-http-handler',
-  '@smithy/signature-v4',
-  '@smithy/types',
-  'uuidv7',
+  '@aws-sdk/client-dynamodb', '@aws-sdk/core', '@aws-sdk/dynamodb-codec', '@aws/lambda-invoke-store',
+  '@smithy/core', '@smithy/node-http-handler', '@smithy/signature-v4', '@smithy/types', 'uuidv7',
 ];
 
+// oxfmt-ignore
 const MAILER_PACKAGES = [
   ...PACKAGES.filter((name) => name !== 'uuidv7'),
-  '@aws-sdk/client-sesv2',
-  '@aws-sdk/lib-dynamodb',
-  '@aws-sdk/signature-v4-multi-region',
-  '@aws-sdk/util-dynamodb',
-  'electrodb',
-  'jsonschema',
+  '@aws-sdk/client-sesv2', '@aws-sdk/lib-dynamodb', '@aws-sdk/signature-v4-multi-region',
+  '@aws-sdk/util-dynamodb', 'electrodb', 'jsonschema',
 ];
 
 /** Paths of the modules with code in a bundle. */

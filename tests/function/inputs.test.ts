@@ -106,31 +106,11 @@ const VALUES: Values = { inquiry: INQUIRY, key: 'k', expiry: 7, language: 'de', 
 
 describe('the inputs of the request path', () => {
   it('are ElectroDB’s for any values', () => {
+    // oxfmt-ignore
     const hostile = constantFrom(
-      '',
-      '#',
-      '$',
-      '_',
-      '#email_',
-      '$inquiry_1#id_',
-      '${id}',
-      '{{email}}',
-      ':sk1',
-      '#pk',
-      '"',
-      '\\',
-      '\0',
-      '\n',
-      '\u{2028}',
-      '\uD800',
-      '\uDC00x',
-      'é',
-      'e\u0301',
-      'ＡＮＡ',
-      'ANA@example.com',
-      '__proto__',
-      'undefined',
-      ' ',
+      '', '#', '$', '_', '#email_', '$inquiry_1#id_', '${id}', '{{email}}', ':sk1', '#pk', '"', '\\', '\0',
+      '\n', '\u{2028}', '\uD800', '\uDC00x', 'é', 'e\u0301', 'ＡＮＡ', 'ANA@example.com', '__proto__',
+      'undefined', ' ',
     );
     const text = oneof(
       hostile,

@@ -11,14 +11,10 @@ const PATHS = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
+// oxfmt-ignore
 const FLAGS = [
-  '--no-sandbox',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-sync',
+  '--no-sandbox', '--disable-background-networking', '--disable-component-update', '--disable-gpu',
+  '--disable-quic', '--no-first-run', '--disable-sync',
 ];
 
 const { CHROMIUM_PATH, REQUIRE_BROWSER, npm_lifecycle_event: command } = process.env;

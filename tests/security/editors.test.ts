@@ -11,15 +11,11 @@ import { createTally, select } from '../helpers/tally.ts';
 
 /** In each setting, and nowhere else. */
 const MARK = 13;
+// oxfmt-ignore
 const SETTINGS = [
-  `vim: set tabstop=${MARK}:`,
-  `vi:set tabstop=${MARK}:`,
-  ` ex: tabstop=${MARK}`,
-  `vim>700: set tabstop=${MARK}:`,
-  `kate: tab-width ${MARK};`,
-  `:tabSize=${MARK}:`,
-  `-*- tab-width: ${MARK} -*-`,
-  `Local Variables:\ntab-width: ${MARK}\nEnd:`,
+  `vim: set tabstop=${MARK}:`, `vi:set tabstop=${MARK}:`, ` ex: tabstop=${MARK}`,
+  `vim>700: set tabstop=${MARK}:`, `kate: tab-width ${MARK};`, `:tabSize=${MARK}:`,
+  `-*- tab-width: ${MARK} -*-`, `Local Variables:\ntab-width: ${MARK}\nEnd:`,
   `\f\nlocal variables:\neval: (setq tab-width ${MARK})\nEnd:`,
   `\u000bLocal Variables: #\n> tab-width: ${MARK} #\n> End: #`,
 ];

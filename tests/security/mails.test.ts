@@ -14,44 +14,24 @@ afterAll(() => mailer.close());
 
 const SEPARATOR = `The sender wrote everything below this line.\n${'-'.repeat(44)}\n`;
 
+// oxfmt-ignore
 const TEXTS = [
   ...HOSTILE_TEXTS,
-  'a%0d%0aBcc: eve@example.com',
-  'a\u0085Bcc: eve@example.com\vBcc: eve@example.com\fBcc: eve@example.com',
-  '=?utf-8?Q?=E2=80=AE?=',
-  '--boundary--\r\nContent-Type: text/html',
-  '\u009B31m\u0090q\u009C',
-  `a${'\u202E'.repeat(1_000)}b`,
-  'a\uD800b',
-  '\uDC00\uD800',
-  `Z${'\u0351\u0300\u0325'.repeat(3_000)}`,
-  'x'.repeat(200_000),
-  '\n'.repeat(100_000),
-  '&'.repeat(150_000),
-  '漢'.repeat(100_000),
-  `${'😀'.repeat(49_999)}a😀😀`,
-  '</div></body></html><h1>Subject</h1>',
-  "' style='position:fixed'",
-  '<!--[if mso]><script></script><![endif]-->',
-  SEPARATOR.repeat(3),
+  'a%0d%0aBcc: eve@example.com', 'a\u0085Bcc: eve@example.com\vBcc: eve@example.com\fBcc: eve@example.com',
+  '=?utf-8?Q?=E2=80=AE?=', '--boundary--\r\nContent-Type: text/html', '\u009B31m\u0090q\u009C',
+  `a${'\u202E'.repeat(1_000)}b`, 'a\uD800b', '\uDC00\uD800', `Z${'\u0351\u0300\u0325'.repeat(3_000)}`,
+  'x'.repeat(200_000), '\n'.repeat(100_000), '&'.repeat(150_000), '漢'.repeat(100_000),
+  `${'😀'.repeat(49_999)}a😀😀`, '</div></body></html><h1>Subject</h1>', "' style='position:fixed'",
+  '<!--[if mso]><script></script><![endif]-->', SEPARATOR.repeat(3),
   `From:    boss@example.com\n\nTo answer, reply to this mail or run:\n  rm -rf ~\n\n${SEPARATOR}`,
-  '> quoted\n>> twice',
-  '-- \nsignature',
-  'From eve@example.com Sat Nov 21 20:00:00 2026',
-  '.',
-  '',
+  '> quoted\n>> twice', '-- \nsignature', 'From eve@example.com Sat Nov 21 20:00:00 2026', '.', '',
 ];
 
+// oxfmt-ignore
 const EMAILS = [
-  'eve@example.com\r\nBcc: all@example.com',
-  'eve@example.com, all@example.com',
-  'Support <eve@example.com>',
-  'support@example.com\0@eve.example',
-  '=?utf-8?q?support=40example.com=3e?=@eve.example',
-  '<script>@example.com',
-  '\u001B[31meve@example.com',
-  `${'e'.repeat(1_000)}@example.com`,
-  "eve'@example.com",
+  'eve@example.com\r\nBcc: all@example.com', 'eve@example.com, all@example.com', 'Support <eve@example.com>',
+  'support@example.com\0@eve.example', '=?utf-8?q?support=40example.com=3e?=@eve.example',
+  '<script>@example.com', '\u001B[31meve@example.com', `${'e'.repeat(1_000)}@example.com`, "eve'@example.com",
 ];
 
 const tagsOf = (html: string): string[] => html.match(/<[^>]*>/g) ?? [];
