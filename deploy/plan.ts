@@ -21,23 +21,7 @@ interface Change {
   };
 }
 
-export interface Plan {
-  readonly file: string;
-  /** The changed resources. */
-  readonly changes: readonly Change[];
-  /** Of what is never deleted: resources that the state has, but not AWS. */
-  readonly lost: readonly Change[];
-  /** The function and its newest version before the plan; undefined before the first deployment. */
-  readonly function: { readonly name: string; readonly version: string } | undefined;
-  /** Also if only outputs change. */
-  readonly hasChanges: boolean;
-  /** The form's config.json, without what is not known before the plan is applied; undefined without a form. */
-  readonly formConfig: object | undefined;
-  /** The diff as Terraform prints it. */
-  readonly text: string;
-  /** Of the diff: the same for every plan with the same diff. */
-  readonly sha256: string;
-}
+export type Plan = Awaited<ReturnType<typeof makePlan>>;
 
 /** Resources that a deployment never deletes, since users' data would be lost. */
 const KEPT: Readonly<Record<string, string>> = {
@@ -64,7 +48,7 @@ const isChange = ({ actions }: { readonly actions: readonly string[] }): boolean
  *
  * @param args - Further ones of `terraform plan`.
  */
-export async function makePlan(session: Session, file: string, ...args: readonly string[]): Promise<Plan> {
+export async function makePlan(session: Session, file: string, ...args: readonly string[]) {
   await terraform(session, ['plan', '-no-color', ...args, `-out=${file}`]);
   const shown = JSON.parse(await terraform(session, ['show', '-json', file])) as {
     resource_changes?: (Change & { change: { importing?: object } })[];
@@ -85,18 +69,24 @@ export async function makePlan(session: Session, file: string, ...args: readonly
   const [alias, latest] = ['aws_lambda_alias.live', 'aws_lambda_function.this'].map(
     (address) => shown.resource_changes?.find((change) => change.address === address)?.change.before,
   );
-  const formConfig = shown.output_changes?.['form_config']?.after ?? undefined;
   return {
     file,
+    /** The changed resources. */
     changes,
+    /** Of what is never deleted: resources that the state has, but not AWS. */
     lost,
+    /** The function and its newest version before the plan; undefined before the first deployment. */
     function:
       alias?.function_name && latest?.version
         ? { name: alias.function_name, version: latest.version }
         : undefined,
+    /** Also if only outputs change. */
     hasChanges,
-    formConfig,
+    /** The form's config.json, without what is not known before the plan is applied; undefined without a form. */
+    formConfig: shown.output_changes?.['form_config']?.after ?? undefined,
+    /** The diff as Terraform prints it. */
     text,
+    /** Of the diff: the same for every plan with the same diff. */
     sha256: createHash('sha256').update(text).digest('hex'),
   };
 }

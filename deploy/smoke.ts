@@ -46,26 +46,9 @@ Usage: npm run smoke -- [--url URL] [--function NAME] [options]
 const REQUEST_TIMEOUT_MS = 35_000; // the gateway gives up after 30 s
 
 /** What is checked, and with what; an empty text is what was not given. */
-interface Target {
-  readonly url: string;
-  readonly function: string;
-  readonly mailer: string;
-  readonly userPool: string;
-  readonly client: string;
-  readonly wait: number;
-  /** The Idempotency-Key of the POST. */
-  readonly key: string;
-  token: string;
-  origin: string;
-  /** Ends the requests and the waiting. */
-  readonly interruption: AbortSignal | undefined;
-}
+type Target = Awaited<ReturnType<typeof readTarget>>;
 
-async function readTarget(
-  args: string[],
-  env: NodeJS.ProcessEnv,
-  interruption?: AbortSignal,
-): Promise<Target> {
+async function readTarget(args: string[], env: NodeJS.ProcessEnv, interruption?: AbortSignal) {
   const given = parseOptions(
     USAGE,
     {
@@ -105,9 +88,11 @@ async function readTarget(
     userPool: token === '' ? given['user-pool'] : '',
     client: given.client,
     wait: Number(given.wait),
+    /** The Idempotency-Key of the POST. */
     key: hasKeys ? crypto.randomUUID() : '',
     token,
     origin: given.origin,
+    /** Ends the requests and the waiting. */
     interruption,
   };
 }

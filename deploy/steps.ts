@@ -8,23 +8,13 @@ import type { RunOptions } from './terraform.ts';
 const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
 /** A run of a command that signals do not end at once. */
-export interface Session {
-  readonly io: Io;
-  /** The folder that Terraform runs in. */
-  readonly module: string;
-  /** Aborts at the first SIGINT, SIGTERM or SIGHUP; the reason is the exit code. */
-  readonly interruption: AbortSignal;
-  /** What the command does at the moment. */
-  readonly current: { step: string };
-  /** Signals end the process again. */
-  close(): void;
-}
+export type Session = ReturnType<typeof openSession>;
 
 /**
  * From now on a signal does not end this process: the current step ends first. Terraform gets none: it would stop waiting for
  * what AWS is creating or for the lock, which then exist and are not in the state.
  */
-export function openSession(io: Io, module = MODULE): Session {
+export function openSession(io: Io, module = MODULE) {
   const controller = new AbortController();
   const current = { step: 'the current step' };
   const listeners = Object.entries(EXIT_CODES).map(([signal, exitCode]) => {
@@ -39,9 +29,13 @@ export function openSession(io: Io, module = MODULE): Session {
   for (const stream of [io.stdout, io.stderr]) stream.on('error', () => {});
   return {
     io,
+    /** The folder that Terraform runs in. */
     module,
+    /** Aborts at the first SIGINT, SIGTERM or SIGHUP; the reason is the exit code. */
     interruption: controller.signal,
+    /** What the command does at the moment. */
     current,
+    /** Signals end the process again. */
     close: () => {
       for (const remove of listeners) remove();
     },

@@ -1,14 +1,8 @@
 import { once } from 'node:events';
-import { request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 
-export interface Answer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly text: string;
-  /** The body as JSON; undefined when it is empty. */
-  readonly json: unknown;
-}
+export type Answer = Awaited<ReturnType<typeof send>>;
 
 /**
  * Sends one request as it is: unlike `fetch` it repeats headers, sends any method and adds nothing of its own.
@@ -22,7 +16,7 @@ export async function send(
     headers = [],
     body,
   }: { method?: string; headers?: string[]; body?: string | Buffer } = {},
-): Promise<Answer> {
+) {
   // Given an array, node:http adds neither of these itself.
   const host = headers.includes('host') ? [] : ['host', new URL(url).host];
   const length = body === undefined ? [] : ['content-length', String(Buffer.byteLength(body))];
@@ -35,6 +29,7 @@ export async function send(
     status: incoming.statusCode ?? 0,
     headers: incoming.headers,
     text: content,
-    json: content === '' ? undefined : JSON.parse(content),
+    /** The body as JSON; undefined when it is empty. */
+    json: content === '' ? undefined : (JSON.parse(content) as unknown),
   };
 }

@@ -16,30 +16,6 @@ export interface Change {
   readonly action_reason?: string;
 }
 
-/** What the programs answer. The default is a clean checkout, a place of the state, and a plan that changes the function. */
-export interface World {
-  /** The programs on the PATH. */
-  programs: readonly string[];
-  /** Version of Terraform. */
-  version: string;
-  /** Output of git status. */
-  dirty: string;
-  /** The command that fails, such as `terraform plan`, and its error. */
-  failing: string;
-  error: string;
-  /** The command that records the first signal, and fails once the file `end` exists. */
-  hanging: string;
-  /** Files in infra/terraform, by their path there. */
-  moduleFiles: Record<string, string>;
-  changes: readonly Change[];
-  outputChanges: Record<string, { actions: string[]; after?: object }>;
-  /** Output of `terraform show PLAN`. */
-  diff: string;
-  outputs: Record<string, unknown>;
-  /** ARNs of resources that the state has, but not AWS, by address. */
-  lost: Readonly<Record<string, string>>;
-}
-
 const OUTPUTS = {
   api_url: 'https://api.example.com',
   cors_origin: 'https://www.example.com',
@@ -52,16 +28,26 @@ const OUTPUTS = {
   smoke_sign_in: null,
   dns_records: [],
 };
-const DEFAULT: World = {
+/** What the programs answer: a clean checkout, a place of the state, and a plan that changes the function. */
+const DEFAULT = {
+  /** The programs on the PATH. */
   programs: ['terraform', 'git', 'npm'],
+  /** Version of Terraform. */
   version: '1.11.4',
+  /** Output of git status. */
   dirty: '',
+  /** The command that fails, such as `terraform plan`, and its error. */
   failing: '',
   error: 'it went wrong',
+  /** The command that records the first signal, and fails once the file `end` exists. */
   hanging: '',
-  moduleFiles: { 'backend.s3.tfbackend': 'bucket = "b"\nallowed_account_ids = ["111122223333"]\n' },
-  changes: [{ address: 'aws_lambda_function.this', actions: ['update'] }],
-  outputChanges: {},
+  /** Files in infra/terraform, by their path there. */
+  moduleFiles: {
+    'backend.s3.tfbackend': 'bucket = "b"\nallowed_account_ids = ["111122223333"]\n',
+  } as Record<string, string>,
+  changes: [{ address: 'aws_lambda_function.this', actions: ['update'] }] as readonly Change[],
+  outputChanges: {} as Record<string, { actions: string[]; after?: object }>,
+  /** Output of `terraform show PLAN`. */
   diff: `
 Terraform used the selected providers to generate the following execution
 plan. Resource actions are indicated with the following symbols:
@@ -71,9 +57,11 @@ plan. Resource actions are indicated with the following symbols:
 Terraform will perform the following actions:
 
   # aws_lambda_function.this will be updated in-place`,
-  outputs: OUTPUTS,
-  lost: {},
+  outputs: OUTPUTS as Record<string, unknown>,
+  /** ARNs of resources that the state has, but not AWS, by address. */
+  lost: {} as Readonly<Record<string, string>>,
 };
+export type World = typeof DEFAULT;
 
 /** The outputs of a stage with a form and a user pool. */
 export const FORM_OUTPUTS = {

@@ -1,15 +1,8 @@
 import { startSandbox as startModule } from '../../local/lambda/sandbox.ts';
 import type { GatewayResponse } from '../../src/http.ts';
 
-export interface Answer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly text: string;
-  readonly json: unknown;
-  readonly milliseconds: number;
-}
-
 export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
+export type Answer = Awaited<ReturnType<Sandbox['invoke']>>;
 
 export const BUILT = new URL('../../dist/handler.mjs', import.meta.url).href;
 
@@ -26,7 +19,7 @@ export async function startSandbox(
     log: (line) => void lines.push(line),
   });
   /** @param remaining - Milliseconds that the handler is told it has left. */
-  const invoke = async (event: object, remaining?: number): Promise<Answer> => {
+  const invoke = async (event: object, remaining?: number) => {
     const { result, wall } = await sandbox.invoke(JSON.stringify(event), { remaining });
     const { statusCode, headers, body } = JSON.parse(result) as GatewayResponse;
     return { status: statusCode, headers, text: body, json: JSON.parse(body) as unknown, milliseconds: wall };
