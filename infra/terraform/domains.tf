@@ -52,9 +52,7 @@ resource "aws_acm_certificate" "api" {
   domain_name       = each.key
   validation_method = "DNS"
 
-  lifecycle {
-    create_before_destroy = true
-  }
+  lifecycle { create_before_destroy = true }
 }
 
 resource "aws_acm_certificate" "site" {
@@ -64,9 +62,7 @@ resource "aws_acm_certificate" "site" {
   domain_name       = each.key
   validation_method = "DNS"
 
-  lifecycle {
-    create_before_destroy = true
-  }
+  lifecycle { create_before_destroy = true }
 }
 
 # Waits until AWS has seen the record. A certificate that is not validated within 72 hours has to be requested again.
@@ -76,9 +72,7 @@ resource "aws_acm_certificate_validation" "api" {
   certificate_arn         = aws_acm_certificate.api[each.key].arn
   validation_record_fqdns = values(aws_route53_record.validation)[*].fqdn
 
-  timeouts {
-    create = "20m"
-  }
+  timeouts { create = "20m" }
 }
 
 resource "aws_acm_certificate_validation" "site" {
@@ -88,9 +82,7 @@ resource "aws_acm_certificate_validation" "site" {
   certificate_arn         = aws_acm_certificate.site[each.key].arn
   validation_record_fqdns = values(aws_route53_record.validation)[*].fqdn
 
-  timeouts {
-    create = "20m"
-  }
+  timeouts { create = "20m" }
 }
 
 data "aws_route53_zone" "this" {

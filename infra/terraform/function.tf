@@ -40,10 +40,7 @@ resource "aws_iam_role_policy" "function" {
     Version = "2012-10-17"
     Statement = [for sid, statement in merge({
       # PutItem is what a transaction of puts needs, too.
-      Inquiries = {
-        Action   = ["dynamodb:PutItem", "dynamodb:Query"]
-        Resource = aws_dynamodb_table.this.arn
-      }
+      Inquiries = { Action = ["dynamodb:PutItem", "dynamodb:Query"], Resource = aws_dynamodb_table.this.arn }
       Logs = {
         Action   = ["logs:CreateLogStream", "logs:PutLogEvents"]
         Resource = "${aws_cloudwatch_log_group.function.arn}:*"
@@ -97,9 +94,7 @@ resource "aws_lambda_function" "this" {
     system_log_level      = "INFO"
   }
 
-  tracing_config {
-    mode = local.tracing_mode
-  }
+  tracing_config { mode = local.tracing_mode }
 
   # The first invocation needs the policy.
   depends_on = [aws_iam_role_policy.function]

@@ -36,13 +36,9 @@ resource "aws_cognito_user_pool" "this" {
   username_attributes      = ["email"]
   auto_verified_attributes = ["email"]
 
-  username_configuration {
-    case_sensitive = false
-  }
+  username_configuration { case_sensitive = false }
 
-  admin_create_user_config {
-    allow_admin_create_user_only = !local.settings.sign_up
-  }
+  admin_create_user_config { allow_admin_create_user_only = !local.settings.sign_up }
 
   dynamic "email_configuration" {
     for_each = local.pool_mail_identities
@@ -60,15 +56,11 @@ resource "aws_cognito_user_pool" "this" {
   dynamic "software_token_mfa_configuration" {
     for_each = local.settings.totp ? [true] : []
 
-    content {
-      enabled = true
-    }
+    content { enabled = true }
   }
 
   # An inquiry belongs to the sub and the email: a new address takes effect only when its owner has confirmed it.
-  user_attribute_update_settings {
-    attributes_require_verification_before_update = ["email"]
-  }
+  user_attribute_update_settings { attributes_require_verification_before_update = ["email"] }
 
   account_recovery_setting {
     recovery_mechanism {

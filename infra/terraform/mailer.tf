@@ -15,9 +15,7 @@ resource "aws_sesv2_email_identity" "this" {
   email_identity = each.key
 
   # SES makes the keys (Easy DKIM); mail_dns_records are the records that publish them.
-  dkim_signing_attributes {
-    next_signing_key_length = "RSA_2048_BIT"
-  }
+  dkim_signing_attributes { next_signing_key_length = "RSA_2048_BIT" }
 }
 
 # For the mails of the mailer and of the user pool: bounces and complaints go to the team, since nobody reads `from`, and are
@@ -38,9 +36,7 @@ resource "aws_sesv2_configuration_set_event_destination" "team" {
     enabled              = true
     matching_event_types = ["BOUNCE", "COMPLAINT"]
 
-    sns_destination {
-      topic_arn = aws_sns_topic.bounces[0].arn
-    }
+    sns_destination { topic_arn = aws_sns_topic.bounces[0].arn }
   }
 
   # SES asks whether it may publish.
@@ -161,15 +157,9 @@ resource "aws_iam_role_policy" "mailer" {
         Resource = aws_dynamodb_table.this.stream_arn
       }
       # Whether an inquiry still exists.
-      Inquiries = {
-        Action   = "dynamodb:GetItem"
-        Resource = aws_dynamodb_table.this.arn
-      }
+      Inquiries = { Action = "dynamodb:GetItem", Resource = aws_dynamodb_table.this.arn }
       # Which inquiries to send again, by their ids, and those of the digests.
-      Index = {
-        Action   = "dynamodb:Query"
-        Resource = "${aws_dynamodb_table.this.arn}/index/by-state"
-      }
+      Index = { Action = "dynamodb:Query", Resource = "${aws_dynamodb_table.this.arn}/index/by-state" }
       # The partition keys of src/entities/delivery.ts: the mailer cannot write an inquiry.
       Records = {
         Action   = ["dynamodb:PutItem", "dynamodb:UpdateItem"]
@@ -188,10 +178,7 @@ resource "aws_iam_role_policy" "mailer" {
         ]
         Condition = { StringEquals = { "ses:FromAddress" = local.inbox.from } }
       }
-      DeadLetters = {
-        Action   = "sqs:SendMessage"
-        Resource = aws_sqs_queue.dead_letters[0].arn
-      }
+      DeadLetters = { Action = "sqs:SendMessage", Resource = aws_sqs_queue.dead_letters[0].arn }
       Logs = {
         Action   = ["logs:CreateLogStream", "logs:PutLogEvents"]
         Resource = "${aws_cloudwatch_log_group.mailer[0].arn}:*"
@@ -239,9 +226,7 @@ resource "aws_lambda_function" "mailer" {
     system_log_level      = "INFO"
   }
 
-  tracing_config {
-    mode = local.tracing_mode
-  }
+  tracing_config { mode = local.tracing_mode }
 
   depends_on = [aws_iam_role_policy.mailer]
 }
@@ -269,9 +254,7 @@ resource "aws_lambda_event_source_mapping" "mailer" {
   maximum_record_age_in_seconds  = each.key == "inquiries" ? 6 * 60 * 60 : -1
 
   filter_criteria {
-    filter {
-      pattern = jsonencode(each.value)
-    }
+    filter { pattern = jsonencode(each.value) }
   }
 
   destination_config {

@@ -46,10 +46,7 @@ output "connect_origins" {
 
 output "smoke_sign_in" {
   description = "User pool and app client of the smoke test's user; null with an issuer of your own."
-  value = local.has_user_pool ? {
-    user_pool_id = aws_cognito_user_pool.this[0].id
-    client_id    = aws_cognito_user_pool_client.smoke[0].id
-  } : null
+  value       = local.has_user_pool ? { user_pool_id = aws_cognito_user_pool.this[0].id, client_id = aws_cognito_user_pool_client.smoke[0].id } : null
 }
 
 output "dns_records" {

@@ -100,17 +100,11 @@ resource "aws_cloudfront_response_headers_policy" "site" {
     access_control_allow_credentials = false
     origin_override                  = true
 
-    access_control_allow_headers {
-      items = ["*"]
-    }
+    access_control_allow_headers { items = ["*"] }
 
-    access_control_allow_methods {
-      items = ["GET", "HEAD"]
-    }
+    access_control_allow_methods { items = ["GET", "HEAD"] }
 
-    access_control_allow_origins {
-      items = ["*"]
-    }
+    access_control_allow_origins { items = ["*"] }
   }
 
   security_headers_config {
@@ -124,9 +118,7 @@ resource "aws_cloudfront_response_headers_policy" "site" {
       ])
     }
 
-    content_type_options {
-      override = true
-    }
+    content_type_options { override = true }
 
     referrer_policy {
       override        = true
@@ -169,9 +161,7 @@ resource "aws_cloudfront_distribution" "site" {
   }
 
   restrictions {
-    geo_restriction {
-      restriction_type = "none"
-    }
+    geo_restriction { restriction_type = "none" }
   }
 
   viewer_certificate {

@@ -64,17 +64,9 @@ variable "stages" {
       topics       = optional(list(map(string)))
       languages    = optional(list(string))
     }))
-    hosted_zone = optional(string)
-    domain = optional(object({
-      name            = string
-      certificate_arn = optional(string)
-      dns             = optional(string)
-    }))
-    site_domain = optional(object({
-      name            = string
-      certificate_arn = optional(string)
-      dns             = optional(string)
-    }))
+    hosted_zone                 = optional(string)
+    domain                      = optional(object({ name = string, certificate_arn = optional(string), dns = optional(string) }))
+    site_domain                 = optional(object({ name = string, certificate_arn = optional(string), dns = optional(string) }))
     sign_up                     = optional(bool, true)
     totp                        = optional(bool, false)
     log_retention_days          = optional(number, 30)
@@ -93,11 +85,8 @@ variable "stages" {
       answer_within          = optional(number)
       parallelization_factor = optional(number, 1)
     }))
-    inquiries_per_hour = optional(number)
-    throttling = optional(object({
-      rate_limit  = number
-      burst_limit = number
-    }), { rate_limit = 100, burst_limit = 200 })
+    inquiries_per_hour   = optional(number)
+    throttling           = optional(object({ rate_limit = number, burst_limit = number }), { rate_limit = 100, burst_limit = 200 })
     warm_throughput      = optional(number)
     reserved_concurrency = optional(number)
     tracing              = optional(bool, true)

@@ -27,9 +27,7 @@ terraform {
 provider "aws" {
   region = var.region
 
-  default_tags {
-    tags = local.tags
-  }
+  default_tags { tags = local.tags }
 }
 
 # CloudFront takes its certificates from this region only, and Route 53 writes its metrics there.
@@ -37,9 +35,7 @@ provider "aws" {
   alias  = "us_east_1"
   region = "us-east-1"
 
-  default_tags {
-    tags = local.tags
-  }
+  default_tags { tags = local.tags }
 }
 
 locals {
@@ -47,11 +43,7 @@ locals {
   partition  = data.aws_partition.current.partition
   region     = data.aws_region.current.id
 
-  tags = {
-    service    = var.name
-    stage      = local.stage
-    managed_by = "terraform"
-  }
+  tags = { service = var.name, stage = local.stage, managed_by = "terraform" }
 }
 
 data "aws_caller_identity" "current" {}

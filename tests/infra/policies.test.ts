@@ -11,7 +11,7 @@ import { readText } from '../helpers/repository.ts';
 const policies = readText('infra/terraform/bootstrap/policies.tf');
 const wordsIn = (text: string): string[] => text.match(/[\w:]+/g) ?? [];
 const actionsOf = (sid: string, text = policies): string[] =>
-  wordsIn(new RegExp(`\\b${sid}"? =>? \\{[^{}]*?Action\\s+= (.*)`).exec(text)?.[1] ?? '');
+  wordsIn(new RegExp(`\\b${sid}"? =>? \\{[^{}]*?Action\\s+= (\\[.*?\\]|".*?")`).exec(text)?.[1] ?? '');
 const [answerAttributes = []] = [...policies.matchAll(/"dynamodb:Attributes" = \[(.*?)\]/g)].map(
   ([, list = '']) => wordsIn(list),
 );

@@ -66,9 +66,7 @@ resource "aws_s3_bucket" "state" {
 resource "aws_s3_bucket_versioning" "state" {
   bucket = aws_s3_bucket.state.id
 
-  versioning_configuration {
-    status = "Enabled"
-  }
+  versioning_configuration { status = "Enabled" }
 }
 
 resource "aws_s3_bucket_server_side_encryption_configuration" "state" {
@@ -84,9 +82,7 @@ resource "aws_s3_bucket_server_side_encryption_configuration" "state" {
 resource "aws_s3_bucket_ownership_controls" "state" {
   bucket = aws_s3_bucket.state.id
 
-  rule {
-    object_ownership = "BucketOwnerEnforced"
-  }
+  rule { object_ownership = "BucketOwnerEnforced" }
 }
 
 resource "aws_s3_bucket_public_access_block" "state" {
@@ -132,9 +128,7 @@ resource "aws_s3_bucket_lifecycle_configuration" "state" {
       newer_noncurrent_versions = 20
     }
 
-    abort_incomplete_multipart_upload {
-      days_after_initiation = 7
-    }
+    abort_incomplete_multipart_upload { days_after_initiation = 7 }
   }
 
   depends_on = [aws_s3_bucket_versioning.state]

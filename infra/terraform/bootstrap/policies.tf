@@ -109,10 +109,7 @@ locals {
         Resource  = "*"
         Condition = { ArnLike = { "lambda:FunctionArn" = "${local.function_arns[stage][0]}-mailer" } }
       }
-      HealthChecks = {
-        Action   = "route53:*HealthCheck"
-        Resource = lookup(local.health_check_arns, stage, [])
-      }
+      HealthChecks = { Action = "route53:*HealthCheck", Resource = lookup(local.health_check_arns, stage, []) }
     } : merge({ Sid = sid, Effect = "Allow" }, statement) if length(statement.Resource) > 0])
   }
   write_unnamed_actions = [
@@ -135,10 +132,7 @@ locals {
             Action   = ["s3:GetObject", "s3:ListBucket"]
             Resource = [local.state_bucket_arn, "${local.state_bucket_arn}/${local.state_key}"]
           }
-          Gateway = {
-            Action   = "apigateway:*"
-            Resource = local.gateway_arns[stage]
-          }
+          Gateway = { Action = "apigateway:*", Resource = local.gateway_arns[stage] }
           Tagged = {
             Action    = ["acm:*", "cloudfront:*", "cognito-idp:*", "ses:*"]
             Resource  = "*"
@@ -193,10 +187,7 @@ locals {
     for stage in local.stages : stage => {
       Version = "2012-10-17"
       Statement = [for sid, statement in {
-        StateBucket = {
-          Action   = "s3:ListBucket"
-          Resource = local.state_bucket_arn
-        }
+        StateBucket = { Action = "s3:ListBucket", Resource = local.state_bucket_arn }
         State = {
           Action   = "s3:GetObject"
           Resource = [local.state_arns[stage], "${local.state_bucket_arn}/${local.state_key}"]
@@ -215,14 +206,8 @@ locals {
           ]
           Resource = local.named_arns[stage]
         }
-        ReadSite = {
-          Action   = ["s3:Get*", "s3:ListBucket"]
-          Resource = local.site_arns[stage]
-        }
-        ReadGateway = {
-          Action   = "apigateway:GET"
-          Resource = local.gateway_arns[stage]
-        }
+        ReadSite    = { Action = ["s3:Get*", "s3:ListBucket"], Resource = local.site_arns[stage] }
+        ReadGateway = { Action = "apigateway:GET", Resource = local.gateway_arns[stage] }
         # Configuration of what has no names, and lists. `*UserPool*` does not match the actions on users.
         ReadUnnamed = {
           Action = [
@@ -256,18 +241,12 @@ locals {
       Statement = concat(
         local.shared_statements[stage],
         [for sid, statement in {
-          WriteState = {
-            Action   = "s3:PutObject"
-            Resource = local.state_arns[stage]
-          }
+          WriteState = { Action = "s3:PutObject", Resource = local.state_arns[stage] }
           Lock = {
             Action   = ["s3:DeleteObject", "s3:GetObject", "s3:PutObject"]
             Resource = "${local.state_arns[stage]}.tflock"
           }
-          WriteSite = {
-            Action   = "s3:*"
-            Resource = local.site_arns[stage]
-          }
+          WriteSite = { Action = "s3:*", Resource = local.site_arns[stage] }
           WriteNamed = {
             Action = [
               "cloudwatch:DeleteAlarms", "cloudwatch:DeleteDashboards", "cloudwatch:Put*Alarm", "cloudwatch:PutDashboard",
@@ -316,10 +295,7 @@ locals {
             Resource  = "*"
             Condition = local.tagged[stage]
           }
-          WriteUnnamed = {
-            Action   = local.write_unnamed_actions
-            Resource = "*"
-          }
+          WriteUnnamed = { Action = local.write_unnamed_actions, Resource = "*" }
           # For the tables, by a customer's key.
           Grants = {
             Action    = "kms:CreateGrant"

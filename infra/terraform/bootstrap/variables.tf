@@ -50,9 +50,6 @@ variable "domains" {
 
 variable "budget" {
   description = "Costs of the account in a month (US dollars) above which a mail is sent; unset: no mail."
-  type = object({
-    monthly_usd = number
-    email       = string
-  })
-  default = null
+  type        = object({ monthly_usd = number, email = string })
+  default     = null
 }

@@ -23,10 +23,7 @@ provider "aws" {
   region = var.region
 
   default_tags {
-    tags = {
-      service    = var.name
-      managed_by = "terraform"
-    }
+    tags = { service = var.name, managed_by = "terraform" }
   }
 }
 

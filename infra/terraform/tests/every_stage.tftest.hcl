@@ -2,9 +2,7 @@
 # Checkov (CKV…) and Trivy (AVD-…) that the assertion checks; docs/security-policies.md lists them. everything.tftest.hcl tests the
 # setting inbox, which is unset here, and the alarms.
 
-mock_provider "aws" {
-  source = "./tests/mocks"
-}
+mock_provider "aws" { source = "./tests/mocks" }
 
 mock_provider "aws" {
   alias  = "us_east_1"

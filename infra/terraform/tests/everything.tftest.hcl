@@ -1,9 +1,7 @@
 # A stage with mail, alarms and a form: the mailer, alarms, metric filters and the dashboard;
 # `npm run check:infra` runs this file in the workspace main. Ids in messages: see every_stage.tftest.hcl.
 
-mock_provider "aws" {
-  source = "./tests/mocks"
-}
+mock_provider "aws" { source = "./tests/mocks" }
 
 mock_provider "aws" {
   alias  = "us_east_1"
@@ -389,9 +387,7 @@ run "every_other_setting" {
 # An apply would call the AWS CLI.
 run "warm_throughput" {
   command = plan
-  variables {
-    stages = { main = { warm_throughput = 40000 } }
-  }
+  variables { stages = { main = { warm_throughput = 40000 } } }
   assert {
     condition = terraform_data.warm_throughput["40000"].triggers_replace == jsonencode({
       TableName                   = "inquiries-main", WarmThroughput = { WriteUnitsPerSecond = 40000 }

@@ -1,9 +1,7 @@
 # Stages with a user pool, a contact form and domains; `npm run check:infra` runs this file in the workspace develop. Ids in
 # messages: see every_stage.tftest.hcl.
 
-mock_provider "aws" {
-  source = "./tests/mocks"
-}
+mock_provider "aws" { source = "./tests/mocks" }
 
 mock_provider "aws" {
   alias  = "us_east_1"
@@ -245,9 +243,7 @@ run "own_issuer_and_page" {
 }
 
 run "own_issuer_with_form" {
-  variables {
-    stages = { develop = { issuer = "https://issuer.example.com", audience = ["form", "other"] } }
-  }
+  variables { stages = { develop = { issuer = "https://issuer.example.com", audience = ["form", "other"] } } }
 
   assert {
     condition = (

@@ -1,8 +1,6 @@
 # The resources, with a mocked provider; what the policies mean is tested in tests/infra/bootstrap-policies.test.ts.
 
-mock_provider "aws" {
-  source = "../tests/mocks"
-}
+mock_provider "aws" { source = "../tests/mocks" }
 
 mock_provider "aws" {
   alias  = "us_east_1"
@@ -14,9 +12,7 @@ override_resource {
   target = aws_s3_bucket.state
 }
 
-variables {
-  bucket = "state-bucket"
-}
+variables { bucket = "state-bucket" }
 
 run "bucket" {
   command = plan
@@ -138,9 +134,7 @@ run "github_and_budget" {
 run "existing_provider" {
   command = plan
 
-  variables {
-    github = { repository = "octo/inquiries", existing_provider = true }
-  }
+  variables { github = { repository = "octo/inquiries", existing_provider = true } }
 
   assert {
     condition     = length(aws_iam_openid_connect_provider.github) == 0 && length(aws_iam_role.deploy) == 3

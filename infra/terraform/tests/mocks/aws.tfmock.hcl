@@ -1,24 +1,10 @@
 # Values that AWS assigns and that assertions read. Terraform generates all others.
 
-mock_data "aws_region" {
-  defaults = { id = "eu-central-1" }
-}
-
-mock_data "aws_caller_identity" {
-  defaults = { account_id = "111122223333" }
-}
-
-mock_data "aws_partition" {
-  defaults = { partition = "aws" }
-}
-
-mock_data "aws_route53_zone" {
-  defaults = { zone_id = "MOCKZONE" }
-}
-
-mock_data "aws_apigatewayv2_apis" {
-  defaults = { ids = ["mockapi"] }
-}
+mock_data "aws_region" { defaults = { id = "eu-central-1" } }
+mock_data "aws_caller_identity" { defaults = { account_id = "111122223333" } }
+mock_data "aws_partition" { defaults = { partition = "aws" } }
+mock_data "aws_route53_zone" { defaults = { zone_id = "MOCKZONE" } }
+mock_data "aws_apigatewayv2_apis" { defaults = { ids = ["mockapi"] } }
 
 mock_data "aws_resourcegroupstaggingapi_resources" {
   defaults = { resource_tag_mapping_list = [{ resource_arn = "arn:aws:route53:::healthcheck/mock" }] }
@@ -28,13 +14,8 @@ mock_resource "aws_dynamodb_table" {
   defaults = { stream_arn = "arn:aws:dynamodb:eu-central-1:111122223333:table/mock/stream/2026-01-01T00:00:00.000" }
 }
 
-mock_resource "aws_cloudwatch_log_group" {
-  defaults = { arn = "arn:aws:logs:eu-central-1:111122223333:log-group:mock" }
-}
-
-mock_resource "aws_iam_role" {
-  defaults = { arn = "arn:aws:iam::111122223333:role/mock" }
-}
+mock_resource "aws_cloudwatch_log_group" { defaults = { arn = "arn:aws:logs:eu-central-1:111122223333:log-group:mock" } }
+mock_resource "aws_iam_role" { defaults = { arn = "arn:aws:iam::111122223333:role/mock" } }
 
 mock_resource "aws_lambda_alias" {
   defaults = {
@@ -51,13 +32,8 @@ mock_resource "aws_apigatewayv2_api" {
   }
 }
 
-mock_resource "aws_sns_topic" {
-  defaults = { arn = "arn:aws:sns:eu-central-1:111122223333:mock" }
-}
-
-mock_resource "aws_sqs_queue" {
-  defaults = { arn = "arn:aws:sqs:eu-central-1:111122223333:mock" }
-}
+mock_resource "aws_sns_topic" { defaults = { arn = "arn:aws:sns:eu-central-1:111122223333:mock" } }
+mock_resource "aws_sqs_queue" { defaults = { arn = "arn:aws:sqs:eu-central-1:111122223333:mock" } }
 
 mock_resource "aws_apigatewayv2_domain_name" {
   defaults = {
@@ -74,10 +50,7 @@ mock_resource "aws_cognito_user_pool" {
 }
 
 mock_resource "aws_s3_bucket" {
-  defaults = {
-    arn                         = "arn:aws:s3:::mock"
-    bucket_regional_domain_name = "mock.s3.eu-central-1.amazonaws.com"
-  }
+  defaults = { arn = "arn:aws:s3:::mock", bucket_regional_domain_name = "mock.s3.eu-central-1.amazonaws.com" }
 }
 
 mock_resource "aws_cloudfront_distribution" {
@@ -101,10 +74,5 @@ mock_resource "aws_acm_certificate" {
   }
 }
 
-mock_resource "aws_cloudwatch_event_rule" {
-  defaults = { arn = "arn:aws:events:eu-central-1:111122223333:rule/mock" }
-}
-
-mock_resource "aws_lambda_function" {
-  defaults = { arn = "arn:aws:lambda:eu-central-1:111122223333:function:mock" }
-}
+mock_resource "aws_cloudwatch_event_rule" { defaults = { arn = "arn:aws:events:eu-central-1:111122223333:rule/mock" } }
+mock_resource "aws_lambda_function" { defaults = { arn = "arn:aws:lambda:eu-central-1:111122223333:function:mock" } }
