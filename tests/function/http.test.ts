@@ -5,15 +5,19 @@ import { ITEM_LIMIT } from '../../src/limits.ts';
 
 const KB = 1024;
 
-/** What `readJson` returns, or the status that it throws. */
-function read(body: string, isBase64Encoded = false): unknown {
+/** What a function returns, or the status that it throws. */
+function outcomeOf(run: () => unknown): unknown {
   try {
-    return readJson({ body: isBase64Encoded ? Buffer.from(body).toString('base64') : body, isBase64Encoded });
+    return run();
   } catch (error) {
     if (error instanceof ApiError) return error.status;
     throw error;
   }
 }
+const read = (body: string, isBase64Encoded = false): unknown => {
+  const sent = isBase64Encoded ? Buffer.from(body).toString('base64') : body;
+  return outcomeOf(() => readJson({ body: sent, isBase64Encoded }));
+};
 
 describe('a body that no storable inquiry can need (docs/adr/0062)', () => {
   const spaces = (count: number): string => ' '.repeat(count);
@@ -43,15 +47,8 @@ describe('a body that no storable inquiry can need (docs/adr/0062)', () => {
 });
 
 describe('the header Idempotency-Key', () => {
-  /** What `readIdempotencyKey` returns, or the status that it throws. */
-  function readKey(header: unknown): unknown {
-    try {
-      return readIdempotencyKey({ headers: { 'idempotency-key': header } });
-    } catch (error) {
-      if (error instanceof ApiError) return error.status;
-      throw error;
-    }
-  }
+  const readKey = (header: unknown): unknown =>
+    outcomeOf(() => readIdempotencyKey({ headers: { 'idempotency-key': header } }));
 
   it.each([
     ['a', 'a'],

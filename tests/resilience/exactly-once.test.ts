@@ -279,23 +279,17 @@ function expectMarkers(rows: readonly Inquiry[], markers: readonly Marker[]): vo
   );
 }
 
-function expectAnswer(
-  model: Model,
-  {
-    before,
-    after,
-    counted,
-    others,
-  }: {
-    before: readonly Inquiry[];
-    after: readonly Inquiry[];
-    /** What the person had stored in this hour before. */
-    counted: number;
-    /** Other requests of the person at the same time. */
-    others: number;
-  },
-  request: Sent,
-): void {
+/** What an owner has stored before and after a request. */
+interface Around {
+  readonly before: readonly Inquiry[];
+  readonly after: readonly Inquiry[];
+  /** What the person had stored in this hour before. */
+  readonly counted: number;
+  /** Other requests of the person at the same time. */
+  readonly others: number;
+}
+
+function expectAnswer(model: Model, { before, after, counted, others }: Around, request: Sent): void {
   const { key, subject, body, fault, answer, time } = request;
   const { status = 500, headers = {}, text } = answer ?? {};
   const isConflict = fault === 'a conflict' && key !== undefined;
