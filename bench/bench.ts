@@ -33,10 +33,7 @@ await runCommand(async () => {
     only: { type: 'string', multiple: true, default: names },
     against: { type: 'string', multiple: true, default: [] },
   });
-  const unknown = [
-    ...only.filter((name) => !names.includes(name)),
-    ...against.filter((zip) => !existsSync(zip)),
-  ];
+  const unknown = [...only.filter((name) => !names.includes(name)), ...against.filter((zip) => !existsSync(zip))];
   if (unknown.length > 0) throw new UsageError(`There is no ${unknown.join(', ')} (see --help).`);
 
   const noLimits = await limitsUnavailableReason();

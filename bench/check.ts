@@ -44,8 +44,7 @@ export async function checkContract(invoke: Invoke, owner: Owner): Promise<void>
   ];
   try {
     for (const [request, status, code] of errors) contract.assertError(await send(request), status, code);
-    for (const [, run] of contract.createContractChecks((request) => send({ ...request, claims })))
-      await run();
+    for (const [, run] of contract.createContractChecks((request) => send({ ...request, claims }))) await run();
 
     const message = { subject: 'Grüße', body: '"line"\n\\line\u2028 🎈' };
     const body = JSON.stringify({ ...message, email: 'mallory@example.com', id: 1 });

@@ -28,9 +28,7 @@ export type Variant = 'POST' | 'keyed POST' | 'POST with the limit';
 /** CommonJS is what AWS CDK's NodejsFunction builds; the options for ES modules are from Powertools' documentation. */
 const ES_MODULE: BuildOptions = {
   mainFields: ['module', 'main'],
-  banner: {
-    js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
-  },
+  banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
 };
 
 export const contenders: readonly Contender[] = [

@@ -189,7 +189,6 @@ async function repeat(times: number, measure: () => Promise<Cost>): Promise<Cost
 /** Medians of an odd number of costs. */
 export function medianCost(costs: readonly Cost[]): Cost {
   const median = (kind: keyof Cost): number =>
-    costs.map((cost) => cost[kind]).toSorted((one, other) => one - other)[Math.floor(costs.length / 2)] ??
-    Number.NaN;
+    costs.map((cost) => cost[kind]).toSorted((one, other) => one - other)[Math.floor(costs.length / 2)] ?? Number.NaN;
   return { wall: median('wall'), cpu: median('cpu') };
 }

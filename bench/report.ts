@@ -34,11 +34,7 @@ const figuresOf = (entrants: readonly Entrant[]): string[] => [
 const isWarm = (figure: string): boolean => /^(warm|GET|fullest)/.test(figure);
 
 /** The report in Markdown. */
-export function formatResults(
-  { database, limited }: Bench,
-  entrants: readonly Entrant[],
-  rounds: number,
-): string {
+export function formatResults({ database, limited }: Bench, entrants: readonly Entrant[], rounds: number): string {
   const limits = limited
     ? '128 MB of memory; a whole core during initialisation, then 7.2 % of one in periods of 20 ms'
     : 'none, because control groups cannot be written; only CPU times are meaningful';
@@ -108,9 +104,7 @@ function formatRatios(entrants: readonly Entrant[]): string {
     if (typeof one !== 'object' || typeof two !== 'object') return '–';
     return judge(one[kind] / two[kind], RATIO_LIMITS[`${figure}, ${kind}, ${other.contender.name}`]);
   };
-  const compared = figuresOf(others).filter(
-    (figure) => isWarm(figure) || figure.startsWith('initialisation +'),
-  );
+  const compared = figuresOf(others).filter((figure) => isWarm(figure) || figure.startsWith('initialisation +'));
   return `## Ratios
 
 This service divided by each of the others. Targets in parentheses; bold where one is missed.

@@ -8,14 +8,7 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import {
-  isConfirmed,
-  parseObject,
-  parseOptions,
-  readIfThere,
-  runCommand,
-  UsageError,
-} from '../lib/command-line.ts';
+import { isConfirmed, parseObject, parseOptions, readIfThere, runCommand, UsageError } from '../lib/command-line.ts';
 import type { Io, Main } from '../lib/command-line.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
 import { isServiceName, STAGES } from '../lib/stages.ts';
@@ -136,8 +129,7 @@ function readSettings(args: string[]) {
     throw new UsageError('--github-ids and --existing-provider need --github OWNER/NAME.');
   }
   const { budget, email } = options;
-  if ((budget === undefined) !== (email === undefined))
-    throw new UsageError('--budget and --email need each other.');
+  if ((budget === undefined) !== (email === undefined)) throw new UsageError('--budget and --email need each other.');
 
   const domains: Record<string, string[]> = {};
   for (const domain of options.domain) {
@@ -170,13 +162,10 @@ function readSettings(args: string[]) {
 async function addIds({ github, ...settings }: Settings, { env, stdout }: Io): Promise<Settings> {
   if (!github || github.repository_id !== undefined) return { ...settings, ...(github && { github }) };
   const token = env['GITHUB_TOKEN'];
-  const answer = await fetch(
-    `${env['GITHUB_API_URL'] ?? 'https://api.github.com'}/repos/${github.repository}`,
-    {
-      headers: { accept: 'application/vnd.github+json', ...(token && { authorization: `Bearer ${token}` }) },
-      signal: AbortSignal.timeout(10_000),
-    },
-  )
+  const answer = await fetch(`${env['GITHUB_API_URL'] ?? 'https://api.github.com'}/repos/${github.repository}`, {
+    headers: { accept: 'application/vnd.github+json', ...(token && { authorization: `Bearer ${token}` }) },
+    signal: AbortSignal.timeout(10_000),
+  })
     .then((response) => response.text())
     .catch(() => '');
   const { id, owner } = { ...parseObject(answer) } as { id?: number; owner?: { id?: number } };
@@ -205,8 +194,7 @@ function checkBackendFile({ accountId, bucket, region }: Place): void {
   );
 }
 
-const writeJson = (file: string, value: object) =>
-  writeFileSync(file, `${JSON.stringify(value, undefined, 2)}\n`);
+const writeJson = (file: string, value: object) => writeFileSync(file, `${JSON.stringify(value, undefined, 2)}\n`);
 
 /** What is true after a failure or an interruption. */
 function describeState({ place, changed }: Bootstrap): string {
@@ -257,8 +245,7 @@ async function bootstrap(
   const { accountId, bucket, region } = place;
   const confirm = async (question: string): Promise<void> => {
     const asked = `${question} Type the account id to confirm: `;
-    if (!yes && !(await isConfirmed(asked, accountId, interruption, io)))
-      throw new UsageError(describeState(session));
+    if (!yes && !(await isConfirmed(asked, accountId, interruption, io))) throw new UsageError(describeState(session));
   };
   const folder = mkdtempSync(join(tmpdir(), 'bootstrap-'));
   try {

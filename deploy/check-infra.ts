@@ -31,10 +31,7 @@ interface Check {
 
 /** The modules with the test files that run in each workspace. */
 const MODULES: readonly (readonly [folder: string, tests: Readonly<Record<string, readonly string[]>>])[] = [
-  [
-    MODULE,
-    { develop: ['every_stage', 'site'], main: ['every_stage', 'everything'], release: ['every_stage'] },
-  ],
+  [MODULE, { develop: ['every_stage', 'site'], main: ['every_stage', 'everything'], release: ['every_stage'] }],
   [join(MODULE, 'bootstrap'), { default: ['bootstrap'] }],
 ];
 const toTest = ([workspace, files]: [string, readonly string[]]): Check => ({

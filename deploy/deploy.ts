@@ -205,9 +205,7 @@ async function release(
   const newest = (await listVersions(name)).find((each) => each.version === version);
   // A commit that changes nothing of the function may leave its version, which names an earlier one.
   if (newest?.commit !== commit && newest?.sha256 !== hashPackage('dist/inquiries.zip'))
-    throw new Error(
-      `Somebody else has published version ${version} of ${name} meanwhile (commit ${newest?.commit}).`,
-    );
+    throw new Error(`Somebody else has published version ${version} of ${name} meanwhile (commit ${newest?.commit}).`);
 
   current.step = 'the test of the new version';
   await test(deployment, `version ${version}`, [
@@ -218,9 +216,7 @@ async function release(
   if (site) {
     io.stdout.write(`upload of the form to ${site.bucket} …\n`);
     const uploaded = await uploadForm(site, version, form_config, connect_origins, interruption);
-    io.stdout.write(
-      uploaded.length === 0 ? 'no file has changed\n' : uploaded.map((key) => `  ${key}\n`).join(''),
-    );
+    io.stdout.write(uploaded.length === 0 ? 'no file has changed\n' : uploaded.map((key) => `  ${key}\n`).join(''));
   }
 
   current.step = 'the test of the stage';
@@ -243,8 +239,7 @@ async function release(
 
 /** Makes a version live again, unless somebody else has made another one live. @returns What is true then. */
 async function goBack({ function: { name, version }, site }: StageOutputs, before: Live): Promise<string> {
-  if (before.version === version)
-    return `Version ${version} is live; there is none from before to go back to.`;
+  if (before.version === version) return `Version ${version} is live; there is none from before to go back to.`;
   const now = await readLive(name);
   if (now.version === version) await switchAlias(name, before.version, now.revisionId);
   if (site) await serveForm(site, name);
@@ -283,8 +278,7 @@ async function deploy(
     const reviewed = await review(deployment, settings, account, join(folder, 'plan'));
     if (typeof reviewed === 'number') return reviewed;
     const { file, hasChanges, live } = reviewed;
-    const asBefore =
-      live === undefined ? 'No version is tested yet' : `Version ${live.version} is still live`;
+    const asBefore = live === undefined ? 'No version is tested yet' : `Version ${live.version} is still live`;
     if (hasChanges) {
       deployment.state = `Terraform has saved what it changed. ${asBefore}.`;
       await terraform(deployment, ['apply', '-no-color', file]);

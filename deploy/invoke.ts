@@ -14,11 +14,7 @@ const lambda = new Lambda({
 });
 
 /** @returns The result, if it is an object. @throws See {@link invokeFunction}. */
-async function invoke(
-  name: string,
-  event: object,
-  interruption?: AbortSignal,
-): Promise<Record<string, unknown>> {
+async function invoke(name: string, event: object, interruption?: AbortSignal): Promise<Record<string, unknown>> {
   const { FunctionError: failure, Payload: payload } = await lambda.invoke(
     { FunctionName: name, Payload: JSON.stringify(event) },
     interruption && { abortSignal: interruption },

@@ -20,9 +20,7 @@ export interface StageOutputs {
   readonly form_config?: unknown;
   readonly connect_origins?: readonly string[];
   readonly smoke_sign_in?: { readonly user_pool_id: string; readonly client_id: string } | null;
-  readonly dns_records?: readonly Readonly<
-    Record<'domain' | 'purpose' | 'name' | 'type' | 'value' | 'next', string>
-  >[];
+  readonly dns_records?: readonly Readonly<Record<'domain' | 'purpose' | 'name' | 'type' | 'value' | 'next', string>>[];
 }
 
 /** The options of a smoke test of what is live: of the function and, as far as the outputs are known, through the API. */

@@ -77,9 +77,7 @@ export async function makePlan(session: Session, file: string, ...args: readonly
     lost,
     /** The function and its newest version before the plan; undefined before the first deployment. */
     function:
-      alias?.function_name && latest?.version
-        ? { name: alias.function_name, version: latest.version }
-        : undefined,
+      alias?.function_name && latest?.version ? { name: alias.function_name, version: latest.version } : undefined,
     /** Also if only outputs change. */
     hasChanges,
     /** The form's config.json, without what is not known before the plan is applied; undefined without a form. */

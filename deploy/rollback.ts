@@ -35,10 +35,7 @@ The next deployment goes forward again, also one of the same commit: fix or reve
 `;
 
 function readSettings(args: string[], { stdin }: Io) {
-  const options = {
-    list: { type: 'boolean', default: false },
-    yes: { type: 'boolean', default: false },
-  } as const;
+  const options = { list: { type: 'boolean', default: false }, yes: { type: 'boolean', default: false } } as const;
   const { values, positionals } = parseCommandLine(USAGE, options, { args });
   const [name = '', version, ...others] = positionals;
   const stage = parseStage('rollback', name);
@@ -72,10 +69,7 @@ function toLine({ version, date, sha256, commit = '' }: Version, live: Live): st
 }
 
 /** The outputs of the stage, and the function's name; without the state, what is known without it. */
-async function readStage(
-  stage: Stage,
-  { stderr }: Io,
-): Promise<Partial<StageOutputs> & { readonly name: string }> {
+async function readStage(stage: Stage, { stderr }: Io): Promise<Partial<StageOutputs> & { readonly name: string }> {
   try {
     const outputs = await readStateOutputs(stage);
     return { ...outputs, name: outputs.function?.name ?? tableOf(stage) };
@@ -113,9 +107,7 @@ async function rollBack(
   if (site) {
     const changed = await serveForm(site, name);
     stdout.write(
-      changed
-        ? `Its form is served at ${site.url}.\n`
-        : 'It was deployed without a form: the form stays as it is.\n',
+      changed ? `Its form is served at ${site.url}.\n` : 'It was deployed without a form: the form stays as it is.\n',
     );
   }
   stdout.write('\n');

@@ -46,9 +46,7 @@ export function checkConfig(config: object): void {
     if (logo === undefined || (extname(logo) in TYPES && existsSync(join(FOLDER, logo)))) return;
     throw new Error(`“logo” must be an SVG, PNG, JPEG or WebP file in web/public, not “${logo}”.`);
   } catch (error) {
-    throw new UsageError(
-      `The form would refuse its settings: ${(error as Error).message} Nothing was changed.`,
-    );
+    throw new UsageError(`The form would refuse its settings: ${(error as Error).message} Nothing was changed.`);
   }
 }
 
@@ -124,9 +122,7 @@ export async function uploadForm(
     const isNew = await upload(s3, bucket, key, file, body).catch((error: Error) => {
       // S3 answers some requests without a text.
       const status = error instanceof S3ServiceException ? ` (${error.$metadata.httpStatusCode})` : '';
-      throw new Error(`web/dist/${file} was not uploaded to ${bucket}: ${error.message}${status}`, {
-        cause: error,
-      });
+      throw new Error(`web/dist/${file} was not uploaded to ${bucket}: ${error.message}${status}`, { cause: error });
     });
     if (isNew) uploaded.push(key);
   }

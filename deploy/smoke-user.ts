@@ -35,8 +35,7 @@ export async function signInOnce(userPool: string, clientId: string): Promise<st
         AuthParameters: { USERNAME: email, PASSWORD: password },
       });
       const token = AuthenticationResult?.IdToken;
-      if (token === undefined)
-        throw new Error(`Cognito asks for ${ChallengeName ?? 'more'} instead of signing in`);
+      if (token === undefined) throw new Error(`Cognito asks for ${ChallengeName ?? 'more'} instead of signing in`);
       return token;
     } finally {
       await client.adminDeleteUser(user);

@@ -164,8 +164,7 @@ async function awaitStage(target: Target): Promise<void> {
     const response = await send(target, { method: 'GET' }).catch(() => undefined);
     return response !== undefined && response.status < 500 && ![403, 404].includes(response.status);
   };
-  while (performance.now() < deadline && !(await isThere()))
-    await sleep(1_000, undefined, { signal: interruption });
+  while (performance.now() < deadline && !(await isThere())) await sleep(1_000, undefined, { signal: interruption });
 }
 
 /** False while the function, its alias or its role is being made. Any other failure is left to the checks. */

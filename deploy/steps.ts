@@ -65,11 +65,7 @@ export async function runStep(
   }
   // Terraform may print a plan before the error; show the error only.
   const error = output.slice(Math.max(0, output.indexOf('\nError: '))).trim();
-  const parts = [
-    options.show === undefined ? error : '',
-    explain(error, module, io.env),
-    `Failed: ${title}.`,
-  ];
+  const parts = [options.show === undefined ? error : '', explain(error, module, io.env), `Failed: ${title}.`];
   throw new Error(parts.filter((part) => part !== '').join('\n\n'));
 }
 

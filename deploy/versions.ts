@@ -40,12 +40,7 @@ export async function listVersions(functionName: string): Promise<Version[]> {
   const versions: Version[] = [];
   const pages = paginateListVersionsByFunction({ client: lambda }, { FunctionName: functionName });
   for await (const { Versions = [] } of pages) {
-    for (const {
-      Version: version = '',
-      LastModified: date = '',
-      CodeSha256: sha256 = '',
-      Description,
-    } of Versions) {
+    for (const { Version: version = '', LastModified: date = '', CodeSha256: sha256 = '', Description } of Versions) {
       const commit = /, commit ([^:]+):/.exec(Description ?? '')?.[1];
       if (/^\d+$/.test(version)) versions.push({ version, date, sha256, commit });
     }

@@ -87,8 +87,7 @@ function createResource(name: 'table' | 'index', scenario: Scenario, random: () 
     /** Ends a second, after which partitions near their limit may be split, and after half an hour the resource grows. */
     endSecond(second: number, requests: number, units: number, consumed: number) {
       const load = Math.min(requests * units, capacity);
-      for (const one of partitions)
-        one.heat = load * one.share > 0.9 * limits.PARTITION_UNITS ? one.heat + 1 : 0;
+      for (const one of partitions) one.heat = load * one.share > 0.9 * limits.PARTITION_UNITS ? one.heat + 1 : 0;
       if (second % 60 === 59) partitions = partitions.flatMap(splitByHeat);
       mean += (consumed - mean) / Math.min(second + 1, 60);
       peak = Math.max(peak, mean);

@@ -60,8 +60,7 @@ async function send(operation: string, input: object): Promise<unknown> {
   return response.json();
 }
 
-const partition = ({ cognito_sub, email }: Owner): string =>
-  `$inquiries#cognito_sub_${cognito_sub}#email_${email}`;
+const partition = ({ cognito_sub, email }: Owner): string => `$inquiries#cognito_sub_${cognito_sub}#email_${email}`;
 
 /** The body of the response, put together from each inquiry's JSON, and a Link header where more remain. */
 async function list(owner: Owner, { limit, before }: ListQuery) {

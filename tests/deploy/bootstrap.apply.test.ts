@@ -5,14 +5,7 @@ import { S3 } from '@aws-sdk/client-s3';
 import { expect, it, onTestFinished } from 'vitest';
 import { run } from '../../deploy/terraform.ts';
 import { STAGES } from '../../lib/stages.ts';
-import {
-  announce,
-  clientOf,
-  copyProject,
-  emulatorEnv,
-  endpoint,
-  startCommand,
-} from '../helpers/emulator-stages.ts';
+import { announce, clientOf, copyProject, emulatorEnv, endpoint, startCommand } from '../helpers/emulator-stages.ts';
 import { readImports } from '../helpers/repository.ts';
 
 /** What moto lacks, and what follows for this test. */
@@ -97,9 +90,7 @@ it.skipIf(endpoint === '')(
 
     // Everything exists, and nothing is in the state: the runbook's imports, and the same command.
     await s3.deleteObject({ Bucket: bucket, Key: 'inquiries/bootstrap.tfstate' });
-    const lines = [...readImports('bootstrap')].filter(
-      ([address]) => !/^aws_(iam_openid|budgets)/.test(address),
-    );
+    const lines = [...readImports('bootstrap')].filter(([address]) => !/^aws_(iam_openid|budgets)/.test(address));
     expect(lines).toHaveLength(6);
     for (const stage of STAGES) {
       for (const line of lines) {

@@ -86,11 +86,7 @@ describe('npm run bootstrap refuses in one line and changes nothing:', () => {
     ],
     ['--yes', kept({ bucket: 'b_b' }), '"b_b" is not a name of a bucket.'],
     ['--yes', kept({ github: { repository: 'octo/*' } }), '"octo/*" is not OWNER/NAME of a repository.'],
-    [
-      '--yes',
-      kept({ github: { ...octo, owner_id: '*', repository_id: '1' } }),
-      '"*/1" is not OWNER_ID/REPOSITORY_ID.',
-    ],
+    ['--yes', kept({ github: { ...octo, owner_id: '*', repository_id: '1' } }), '"*/1" is not OWNER_ID/REPOSITORY_ID.'],
     ['--yes', kept({ domains: { test: ['example.com'] } }), '"test=example.com" is not STAGE=NAME.'],
     ['--yes', kept({ budget: { monthly_usd: 1, email: 'ana' } }), '"ana" is not an e-mail address.'],
     [
@@ -98,11 +94,7 @@ describe('npm run bootstrap refuses in one line and changes nothing:', () => {
       { moduleFiles: { 'bootstrap/errored.tfstate': '{"tags": {"stage": "main"}}' } },
       'infra/terraform/bootstrap/errored.tfstate is a state that Terraform could not save; without it, Terraform would make everything in it again. Nothing was changed. Save it, and run this command again: terraform -chdir=infra/terraform/bootstrap state push errored.tfstate && rm infra/terraform/bootstrap/errored.tfstate',
     ],
-    [
-      '--plan-only',
-      backend(`["${ACCOUNT}`, '["4'),
-      names(`the bucket ${BUCKET} in account 4, region ${REGION}`),
-    ],
+    ['--plan-only', backend(`["${ACCOUNT}`, '["4'), names(`the bucket ${BUCKET} in account 4, region ${REGION}`)],
     [
       '--plan-only',
       backend(`"${REGION}"`, '"us-east-1"'),
@@ -283,16 +275,13 @@ describe('npm run bootstrap asks GitHub for the ids of the repository', () => {
     ['404', 404, '{"message":"Not Found"}'],
     ['a page', 200, '<html>'],
     ['nothing', 0, ''],
-  ])(
-    'and trusts no ids, not those of another repository either, if it answers %s',
-    async (_, status, body) => {
-      arrangeWorld(kept({ github: { repository: 'octo/a', ...ids } }));
-      aws.state.answers['GET /repos/octo/b'] = () => ({ status, body });
-      const { code, output } = await bootstrap('--github octo/b --yes');
-      expect(output).toMatch(/^GitHub does not give the ids of octo\/b, so that only .* --github-ids\.\n/);
-      expect([code, readJson(SETTINGS)]).toEqual([0, { region: REGION, github: { repository: 'octo/b' } }]);
-    },
-  );
+  ])('and trusts no ids, not those of another repository either, if it answers %s', async (_, status, body) => {
+    arrangeWorld(kept({ github: { repository: 'octo/a', ...ids } }));
+    aws.state.answers['GET /repos/octo/b'] = () => ({ status, body });
+    const { code, output } = await bootstrap('--github octo/b --yes');
+    expect(output).toMatch(/^GitHub does not give the ids of octo\/b, so that only .* --github-ids\.\n/);
+    expect([code, readJson(SETTINGS)]).toEqual([0, { region: REGION, github: { repository: 'octo/b' } }]);
+  });
 });
 
 describe('npm run bootstrap at a terminal', () => {

@@ -15,8 +15,7 @@ import { ACCOUNT, callerIdentity, startAws } from '../helpers/aws.ts';
 
 // util-linux's script gives a command a terminal.
 const hasScript = (await run('script', ['--version'])).code === 0;
-if (!hasScript)
-  process.stdout.write('\nSKIPPED: commands at a terminal, because `script` is not on the PATH.\n');
+if (!hasScript) process.stdout.write('\nSKIPPED: commands at a terminal, because `script` is not on the PATH.\n');
 
 /**
  * Programs on the PATH: a terraform that only says its version, and an npm whose build waits for a signal. The commands do

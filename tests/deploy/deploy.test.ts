@@ -106,8 +106,7 @@ describe('npm run deploy refuses in one line and changes nothing:', () => {
 describe('npm run deploy', () => {
   it('builds, plans, shows the plan, applies the same plan, tests the new version, makes it live, tests the stage and prints its URL', async () => {
     const { code, output } = await deploy('release --yes');
-    const diff =
-      'Terraform will perform the following actions:\n\n  # aws_lambda_function.this will be updated';
+    const diff = 'Terraform will perform the following actions:\n\n  # aws_lambda_function.this will be updated';
     for (const part of [
       `terraform show …\n\n${diff}`,
       'stage     release\n',
@@ -118,9 +117,7 @@ describe('npm run deploy', () => {
       'Deployed: https://api.example.com/inquiries\nDashboard https://console.example.com/dashboard\n',
     ])
       expect(output).toContain(part);
-    expect(output).toMatch(
-      /package {3}dist\/inquiries\.zip, sha256 \S{44}\n {12}dist\/mailer\.zip, sha256 \S{44}\n/,
-    );
+    expect(output).toMatch(/package {3}dist\/inquiries\.zip, sha256 \S{44}\n {12}dist\/mailer\.zip, sha256 \S{44}\n/);
     const file = /-out=(\S+)/.exec(readCalls().join('\n'))?.[1];
     expect([code, readCalls().slice(3)]).toEqual([
       0,
@@ -166,9 +163,7 @@ describe('npm run deploy', () => {
     expect([code, hasApplied()]).toEqual([2, false]);
     expect(output).toContain('\nanother diff\n');
     expect(readSha256(output)).not.toBe(reviewed);
-    expect(output).toContain(
-      `The plan is not the one that was reviewed (${reviewed}). Nothing was changed.\n`,
-    );
+    expect(output).toContain(`The plan is not the one that was reviewed (${reviewed}). Nothing was changed.\n`);
     // Another deployment has made the changes meanwhile.
     arrange({ diff: 'No changes.', changes: [] });
     expect((await deploy(`develop --yes --expect ${reviewed}`)).code).toBe(0);
@@ -195,12 +190,7 @@ describe('npm run deploy', () => {
     { address: 'data.aws_region.current', actions: ['read'] },
   ];
   it.each<[string, Partial<World>, boolean, string]>([
-    [
-      'nothing if nothing has changed',
-      { changes: unchanged, ...outputs('no-op') },
-      false,
-      'Already deployed: ',
-    ],
+    ['nothing if nothing has changed', { changes: unchanged, ...outputs('no-op') }, false, 'Already deployed: '],
     ['a plan that changes outputs only', { changes: [], ...outputs('create') }, true, '\nDeployed: '],
   ])('applies %s, and checks the stage', async (_, world, isApplied, message) => {
     arrange(world);
@@ -214,10 +204,7 @@ describe('npm run deploy', () => {
     arrange({ changes: [] });
     aws.state.aliases = [{ name: 'live', version: '3', revision: 1 }];
     const drift = await deploy('release --drift');
-    expect(drift).toMatchObject({
-      code: 1,
-      output: expect.stringContaining('live      version 3, not 9: it was'),
-    });
+    expect(drift).toMatchObject({ code: 1, output: expect.stringContaining('live      version 3, not 9: it was') });
     const { code, output } = await deploy('develop --yes');
     expect([code, output]).toEqual([0, expect.stringContaining('\nDeployed: ')]);
     expect(aws.state.changes).toEqual(['switch 10']);
@@ -245,14 +232,8 @@ describe('npm run deploy', () => {
     [{ changes: [tainted] }, deletes(INQUIRIES, ` Its creation was interrupted; to keep it: ${untaint}`)],
     [lose(table, 'arn:table/t'), isLost(INQUIRIES, 'arn:table/t', table)],
     [lose(pool, 'arn:userpool/p'), isLost(USERS, 'arn:userpool/p', pool)],
-    [
-      form({ accent: 'blue' }),
-      refuses('“accent” in config.json must be a colour such as #3f4fd0, not “blue”.'),
-    ],
-    [
-      form({ logo: 'x.svg' }),
-      refuses('“logo” must be an SVG, PNG, JPEG or WebP file in web/public, not “x.svg”.'),
-    ],
+    [form({ accent: 'blue' }), refuses('“accent” in config.json must be a colour such as #3f4fd0, not “blue”.')],
+    [form({ logo: 'x.svg' }), refuses('“logo” must be an SVG, PNG, JPEG or WebP file in web/public, not “x.svg”.')],
   ])('never applies a plan with %j', async (world, message) => {
     arrange(world);
     const { code, output } = await deploy('develop --yes');
@@ -338,10 +319,7 @@ describe('npm run deploy', () => {
       'nine',
       'nine',
     ]);
-    expect(aws.state.changes.filter((change) => change.startsWith('switch'))).toEqual([
-      'switch 10',
-      'switch 9',
-    ]);
+    expect(aws.state.changes.filter((change) => change.startsWith('switch'))).toEqual(['switch 10', 'switch 9']);
     expect(output).not.toContain('Deployed');
   });
 
@@ -365,10 +343,7 @@ describe('npm run deploy', () => {
     interfere();
     const { code, output } = await deploy('develop --yes');
     expect([code, output]).toEqual([1, expect.stringContaining(`\n${message}\n\nThe plan is applied.`)]);
-    expect([readPage(), aws.state.changes.filter((change) => change.startsWith('switch'))]).toEqual([
-      'nine',
-      [],
-    ]);
+    expect([readPage(), aws.state.changes.filter((change) => change.startsWith('switch'))]).toEqual(['nine', []]);
   });
 
   it('tests the alias and signs in to the pool, deletes old versions, and lists the DNS records to be entered', async () => {
@@ -427,21 +402,18 @@ describe('npm run deploy after a signal', () => {
     ...STEPS.map((step) => [step, 'Nothing was changed.']),
     ['terraform apply', 'Terraform has saved what it changed. Version 9 is still live.'],
     ['terraform output', 'The plan is applied. Version 9 is still live.'],
-  ] as [string, string][])(
-    'during %s hands on nothing, waits, and says what is true',
-    async (hanging, state) => {
-      arrange({ hanging });
-      const ended = deploy('develop --yes');
-      await awaitCall(`${hanging} waits`);
-      for (const signal of ['SIGTERM', 'SIGINT', 'SIGTERM'] as const) process.emit(signal);
-      letEnd(hanging);
-      const { code, output } = await ended;
-      expect([code, readCalls().at(-1)]).toEqual([143, `${hanging} waits`]);
-      expect(output).toMatch(new RegExp(`\nSIGTERM: waiting for ${hanging}.* to end …\n`));
-      expect(output.endsWith(`\nInterrupted. ${state} Run the same command again.\n`)).toBe(true);
-      expect([temporaryFiles(), aws.state.changes]).toEqual([[], []]);
-    },
-  );
+  ] as [string, string][])('during %s hands on nothing, waits, and says what is true', async (hanging, state) => {
+    arrange({ hanging });
+    const ended = deploy('develop --yes');
+    await awaitCall(`${hanging} waits`);
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGTERM'] as const) process.emit(signal);
+    letEnd(hanging);
+    const { code, output } = await ended;
+    expect([code, readCalls().at(-1)]).toEqual([143, `${hanging} waits`]);
+    expect(output).toMatch(new RegExp(`\nSIGTERM: waiting for ${hanging}.* to end …\n`));
+    expect(output.endsWith(`\nInterrupted. ${state} Run the same command again.\n`)).toBe(true);
+    expect([temporaryFiles(), aws.state.changes]).toEqual([[], []]);
+  });
 
   it('during the test of the stage ends it, and makes the version before live again', async () => {
     smoke.mockResolvedValueOnce(0).mockImplementation(async (_, __, interruption) => {

@@ -162,10 +162,7 @@ async function play(page: Page, form: Form, stages: Stages) {
     },
     [`GET ${config.apiUrl}/inquiries`]: (request) => {
       seen.bearers.push(request.headers()['authorization']);
-      return {
-        headers: { 'access-control-allow-origin': new URL(site.url).origin },
-        json: { inquiries: [] },
-      };
+      return { headers: { 'access-control-allow-origin': new URL(site.url).origin }, json: { inquiries: [] } };
     },
   };
   await page.route('**/*', async (route, request) => {
@@ -198,11 +195,7 @@ describe.skipIf(endpoint === '')(
     let stages: Stages;
     beforeAll(async () => {
       emulator = await startEmulatorProxy(endpoint);
-      stages = await createStages(`form-${run}`, emulator.url, {
-        develop: {},
-        main: { form: FORM },
-        release: {},
-      });
+      stages = await createStages(`form-${run}`, emulator.url, { develop: {}, main: { form: FORM }, release: {} });
     });
     afterAll(async () => {
       stages.remove();
@@ -234,8 +227,7 @@ describe.skipIf(endpoint === '')(
         const served = [...objects.keys()].filter((key) => !key.startsWith('versions/'));
         expect(served.toSorted()).toEqual([...files, 'config.json'].toSorted());
         const assets = files.filter((key) => key !== 'index.html');
-        for (const key of assets)
-          expect([key, objects.get(key)?.body]).toEqual([key, readFileSync(join(DIST, key))]);
+        for (const key of assets) expect([key, objects.get(key)?.body]).toEqual([key, readFileSync(join(DIST, key))]);
         const stored: unknown = JSON.parse(objects.get('config.json')?.body.toString() ?? 'null');
         expect(stored).toEqual(config);
         expect(parseConfig(stored)).toMatchObject(config);
@@ -327,11 +319,9 @@ describe.skipIf(endpoint === '')(
       const FunctionName = `form-${run}-release`;
       const lambda = new Lambda(stages.client);
       onTestFinished(() => lambda.destroy());
-      const readLive = async () =>
-        Number((await lambda.getAlias({ FunctionName, Name: 'live' })).FunctionVersion);
+      const readLive = async () => Number((await lambda.getAlias({ FunctionName, Name: 'live' })).FunctionVersion);
       const rollBack = () => stages.rollback('release', '--yes');
-      const readForm = async () =>
-        (await openForm(stages, 'release')).objects.get('config.json')?.body.toString();
+      const readForm = async () => (await openForm(stages, 'release')).objects.get('config.json')?.body.toString();
       const first = await readLive();
       const form = await readForm();
       expect(await rollBack()).toMatchObject({ code: 2 });

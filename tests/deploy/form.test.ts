@@ -215,8 +215,7 @@ it('two deployments in every order of their steps leave the stage as one of them
   // Those that begin with the other one are the same with the names exchanged.
   const all = orders(4, 5).map((rest) => `a${rest}`);
   expect(all).toHaveLength(126);
-  for (const file of ['favicon.svg', 'assets/index-1.js', 'assets/index-1.css'])
-    rmSync(join(paths.WEB, 'dist', file));
+  for (const file of ['favicon.svg', 'assets/index-1.js', 'assets/index-1.css']) rmSync(join(paths.WEB, 'dist', file));
   const results = new Map<string, number>();
   for (const order of all) {
     aws.reset();

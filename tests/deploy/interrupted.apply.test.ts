@@ -82,11 +82,7 @@ const NOTHING = 'Interrupted. Nothing was changed.';
 const SAVED = 'Interrupted. Terraform has saved what it changed. No version is tested yet.';
 
 /** Settings of a stage with fewer resources: its own issuer and page. */
-const OWN = {
-  issuer: 'https://issuer.example.com',
-  audience: ['client'],
-  cors_origin: 'https://www.example.com',
-};
+const OWN = { issuer: 'https://issuer.example.com', audience: ['client'], cors_origin: 'https://www.example.com' };
 
 /** Moments of a first apply; each row is a new stage. */
 const APPLY: readonly (readonly [request: RegExp, when: Moment, times?: number, group?: boolean])[] = [
@@ -99,67 +95,47 @@ const APPLY: readonly (readonly [request: RegExp, when: Moment, times?: number, 
 
 describe
   .skipIf(endpoint === '')
-  .concurrent(
-    'npm run deploy, interrupted (skipped without AWS_ENDPOINT_URL)',
-    { timeout: 1_800_000 },
-    () => {
-      it('around the apply: leaves nothing behind, and the next deployment succeeds', async (context) => {
-        const { deploy, listLeftovers } = await createStage(context);
-        const moments: [string, RegExp, Signal, string][] = [
-          ['the workspace is created', /^PUT \/stop-\w+-state\/env[^?]*\.tfstate(\?|$)/, 'SIGINT', NOTHING],
-          ['init reads the bucket', /^GET \/stop-\w+-state\/?\?/, 'SIGINT', NOTHING],
-          ['the plan takes the lock', /^PUT \/stop-\w+-state\/env.*\.tflock/, 'SIGINT', NOTHING],
-          ['the plan takes the lock', /^PUT \/stop-\w+-state\/env.*\.tflock/, 'SIGKILL', ''],
-          [
-            'the upload reads the bucket',
-            /^HEAD .*-site-.*\/assets\//,
-            'SIGINT',
-            'Interrupted. The plan is applied.',
-          ],
-          ['the stage is tested', /^GET \/smoke-test/, 'SIGINT', 'Interrupted. The plan is applied.'],
-        ];
-        for (const [title, request, signal, message] of moments) {
-          const interrupted = await deploy({ request, when: 'after', signal });
-          expect([title, interrupted.isReached, interrupted.code]).toEqual([title, true, EXIT_CODES[signal]]);
-          expect(interrupted.output).toContain(message);
-          expect([title, await listLeftovers()]).toEqual([title, []]);
-        }
-        const next = await deploy();
-        expect([next.code, next.output]).toEqual([0, expect.stringContaining('eployed: ')]);
-      });
+  .concurrent('npm run deploy, interrupted (skipped without AWS_ENDPOINT_URL)', { timeout: 1_800_000 }, () => {
+    it('around the apply: leaves nothing behind, and the next deployment succeeds', async (context) => {
+      const { deploy, listLeftovers } = await createStage(context);
+      const moments: [string, RegExp, Signal, string][] = [
+        ['the workspace is created', /^PUT \/stop-\w+-state\/env[^?]*\.tfstate(\?|$)/, 'SIGINT', NOTHING],
+        ['init reads the bucket', /^GET \/stop-\w+-state\/?\?/, 'SIGINT', NOTHING],
+        ['the plan takes the lock', /^PUT \/stop-\w+-state\/env.*\.tflock/, 'SIGINT', NOTHING],
+        ['the plan takes the lock', /^PUT \/stop-\w+-state\/env.*\.tflock/, 'SIGKILL', ''],
+        ['the upload reads the bucket', /^HEAD .*-site-.*\/assets\//, 'SIGINT', 'Interrupted. The plan is applied.'],
+        ['the stage is tested', /^GET \/smoke-test/, 'SIGINT', 'Interrupted. The plan is applied.'],
+      ];
+      for (const [title, request, signal, message] of moments) {
+        const interrupted = await deploy({ request, when: 'after', signal });
+        expect([title, interrupted.isReached, interrupted.code]).toEqual([title, true, EXIT_CODES[signal]]);
+        expect(interrupted.output).toContain(message);
+        expect([title, await listLeftovers()]).toEqual([title, []]);
+      }
+      const next = await deploy();
+      expect([next.code, next.output]).toEqual([0, expect.stringContaining('eployed: ')]);
+    });
 
-      it.for(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'] as const)(
-        '%s in a first apply: Terraform ends by itself, everything is in the state, and the same command succeeds',
-        async (signal, context) => {
-          for (const [request, when, times = 1, group = false] of APPLY) {
-            const moment = `${signal} × ${times} ${when} ${request.source}${group ? ', to the group' : ''}`;
-            const { deploy, listLeftovers } = await createStage(context, OWN);
-            const interrupted = await deploy({ request, when, signal, times, group });
-            expect([moment, interrupted.isReached, interrupted.code]).toEqual([
-              moment,
-              true,
-              EXIT_CODES[signal],
-            ]);
-            const said =
-              signal === 'SIGKILL'
-                ? []
-                : [`\n${signal}: waiting for terraform apply to end …\n`, 'Apply complete!', SAVED];
-            expect(said.filter((text) => !interrupted.output.includes(text))).toEqual([]);
-            expect([moment, await listLeftovers()]).toEqual([moment, []]);
-            const again = await deploy();
-            // Nothing exists that the state lacks.
-            expect([moment, again.output]).toEqual([
-              moment,
-              expect.stringContaining('  plan      0 to create, '),
-            ]);
-            expect([moment, again.code, again.output]).toEqual([
-              moment,
-              0,
-              expect.stringContaining('eployed: '),
-            ]);
-            process.stdout.write(`passed: ${moment}\n`);
-          }
-        },
-      );
-    },
-  );
+    it.for(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'] as const)(
+      '%s in a first apply: Terraform ends by itself, everything is in the state, and the same command succeeds',
+      async (signal, context) => {
+        for (const [request, when, times = 1, group = false] of APPLY) {
+          const moment = `${signal} × ${times} ${when} ${request.source}${group ? ', to the group' : ''}`;
+          const { deploy, listLeftovers } = await createStage(context, OWN);
+          const interrupted = await deploy({ request, when, signal, times, group });
+          expect([moment, interrupted.isReached, interrupted.code]).toEqual([moment, true, EXIT_CODES[signal]]);
+          const said =
+            signal === 'SIGKILL'
+              ? []
+              : [`\n${signal}: waiting for terraform apply to end …\n`, 'Apply complete!', SAVED];
+          expect(said.filter((text) => !interrupted.output.includes(text))).toEqual([]);
+          expect([moment, await listLeftovers()]).toEqual([moment, []]);
+          const again = await deploy();
+          // Nothing exists that the state lacks.
+          expect([moment, again.output]).toEqual([moment, expect.stringContaining('  plan      0 to create, ')]);
+          expect([moment, again.code, again.output]).toEqual([moment, 0, expect.stringContaining('eployed: ')]);
+          process.stdout.write(`passed: ${moment}\n`);
+        }
+      },
+    );
+  });

@@ -167,9 +167,7 @@ describe('npm run smoke --function', () => {
   it('takes the origin for the preflight from the function, and says what was not checked', async () => {
     const { code, output, results } = await smoke(`--function ${FUNCTION} --url ${url}`);
     expect(results).toContain('passed  preflight allows the origin');
-    expect(output).toContain(
-      '\nsmoke: 6 passed, 0 failed, 6 skipped\nWhat a signed-in user gets was not checked; ',
-    );
+    expect(output).toContain('\nsmoke: 6 passed, 0 failed, 6 skipped\nWhat a signed-in user gets was not checked; ');
     expect(code).toBe(0);
   });
 
@@ -229,18 +227,18 @@ describe('npm run smoke --function', () => {
     expect([code, failed, invoked.length]).toEqual([0, [], 1 + 2]);
   });
 
-  it.each([
-    'User: ana is not authorized to perform: lambda:InvokeFunction',
-    'Function not found: inquiries-test:live',
-  ])('without --wait, or for what waiting does not help, fails at once: %s', async (message) => {
-    const isDenied = message.startsWith('User');
-    const refused = isDenied
-      ? refusal(403, 'AccessDeniedException', message)
-      : refusal(404, 'ResourceNotFoundException', message);
-    refuse(refused, refused, ...(isDenied ? [refused] : []));
-    const { code, failed } = await smoke(`--function ${FUNCTION}${isDenied ? ' --wait 60' : ''}`);
-    expect([code, failed[0], invoked]).toEqual([1, `failed  ${UNAUTHORIZED}  ${message}`, []]);
-  });
+  it.each(['User: ana is not authorized to perform: lambda:InvokeFunction', 'Function not found: inquiries-test:live'])(
+    'without --wait, or for what waiting does not help, fails at once: %s',
+    async (message) => {
+      const isDenied = message.startsWith('User');
+      const refused = isDenied
+        ? refusal(403, 'AccessDeniedException', message)
+        : refusal(404, 'ResourceNotFoundException', message);
+      refuse(refused, refused, ...(isDenied ? [refused] : []));
+      const { code, failed } = await smoke(`--function ${FUNCTION}${isDenied ? ' --wait 60' : ''}`);
+      expect([code, failed[0], invoked]).toEqual([1, `failed  ${UNAUTHORIZED}  ${message}`, []]);
+    },
+  );
 });
 
 describe('npm run smoke --user-pool', () => {
@@ -377,9 +375,7 @@ describe('npm run smoke, against a stage that breaks the contract, reports', () 
   const EMPTY = '{"email":"ana@example.com","count":0,"inquiries":[]}';
   it.each<[lines: string[], requests: RegExp, change: Change]>([
     [
-      ['without a token', 'with a malformed token'].map(
-        (title) => `failed  401 ${title}  answered 200, not 401`,
-      ),
+      ['without a token', 'with a malformed token'].map((title) => `failed  401 ${title}  answered 200, not 401`),
       / 401$/,
       () => ({ status: 200 }),
     ],
@@ -413,8 +409,7 @@ describe('npm run smoke, against a stage that breaks the contract, reports', () 
     [
       [`${KEY}  the body is not the one of the first response`],
       /^POST/,
-      ({ headers, text }) =>
-        headers.has('idempotency-replayed') ? { text: text.replace('Left by', 'LEFT BY') } : {},
+      ({ headers, text }) => (headers.has('idempotency-replayed') ? { text: text.replace('Left by', 'LEFT BY') } : {}),
     ],
     [[`${KEY}  there are 2 inquiries`], /limit=100/, repeat],
     [[`${REUSED}  answered 409, not 422`], /^POST.* 422$/, () => ({ status: 409 })],

@@ -26,9 +26,7 @@ const direct = FOLDERS.flatMap((folder) => {
   return Object.entries({ ...dependencies, ...devDependencies });
 });
 const installedIn = (folder: string) => {
-  const lock = JSON.parse(readText(`${folder}package-lock.json`)) as {
-    packages: Record<string, LockedPackage>;
-  };
+  const lock = JSON.parse(readText(`${folder}package-lock.json`)) as { packages: Record<string, LockedPackage> };
   return Object.entries(lock.packages).filter(([path]) => path !== '');
 };
 const installed = FOLDERS.flatMap(installedIn);

@@ -48,24 +48,14 @@ const failure = (statusCode: number, error: string, message: unknown, headers: o
 });
 const UNAUTHORIZED = failure(401, 'Unauthorized', 'Invalid or missing required JWT claims');
 const NOT_JSON = failure(500, 'INTERNAL_SERVER_ERROR', 'The request body could not be parsed as JSON.');
-const FAULT = failure(
-  500,
-  'INTERNAL_SERVER_ERROR',
-  'The request could not be processed. Please try again later.',
-);
+const FAULT = failure(500, 'INTERNAL_SERVER_ERROR', 'The request could not be processed. Please try again later.');
 const NOT_ALLOWED = failure(405, 'METHOD_NOT_ALLOWED', 'Allowed methods: GET, POST.', {
   ...HEADERS,
   Allow: 'GET, POST',
 });
-const TOO_LARGE = failure(
-  413,
-  'PAYLOAD_TOO_LARGE',
-  'The request body is larger than any inquiry that can be stored.',
-);
+const TOO_LARGE = failure(413, 'PAYLOAD_TOO_LARGE', 'The request body is larger than any inquiry that can be stored.');
 const badRequest = (message: string) => failure(400, 'BAD_REQUEST', message);
-const BAD_KEY = badRequest(
-  'The header `Idempotency-Key` must be one key of 1 to 255 visible ASCII characters.',
-);
+const BAD_KEY = badRequest('The header `Idempotency-Key` must be one key of 1 to 255 visible ASCII characters.');
 const NO_BODY = badRequest('The request has no body; the fields `subject` and `body` are missing.');
 
 /** As beyond the limit. */
@@ -170,9 +160,7 @@ describe('POST', () => {
 });
 
 describe('a refusal, which stores nothing', () => {
-  const OBJECT_NEEDED = badRequest(
-    'The request body must be a JSON object with the fields `subject` and `body`.',
-  );
+  const OBJECT_NEEDED = badRequest('The request body must be a JSON object with the fields `subject` and `body`.');
   const isMissing = (name: string) => badRequest(`The field \`${name}\` is missing.`);
   const isNoText = (name: string) => badRequest(`The field \`${name}\` must be a string.`);
   const BAD_LIMIT = badRequest('The parameter `limit` must be a whole number from 1 to 1000.');
@@ -258,11 +246,7 @@ describe('POST with Idempotency-Key', () => {
   it('answers as without one the first time, then the same byte for byte with a header, and 422 to another text', async () => {
     const { app, send, store, wait } = setUp();
     const first = await app(withKey(hello, 'k'));
-    expect(first).toEqual({
-      statusCode: 201,
-      headers: HEADERS,
-      body: JSON.stringify({ inquiry: store.rows[0] }),
-    });
+    expect(first).toEqual({ statusCode: 201, headers: HEADERS, body: JSON.stringify({ inquiry: store.rows[0] }) });
     wait(60_000);
     const headers = { ...HEADERS, 'Idempotency-Replayed': 'true' };
     expect(await app(withKey(hello, '"k"'))).toEqual({ ...first, headers });
@@ -338,8 +322,7 @@ describe('faults', () => {
     async function* failing() {
       yield await rejecting();
     };
-  const reject = (): Promise<never> =>
-    Promise.reject(new SecretError(`secret of ${EMAIL}`, { cause: 'secret' }));
+  const reject = (): Promise<never> => Promise.reject(new SecretError(`secret of ${EMAIL}`, { cause: 'secret' }));
 
   const throwAtOnce = () => {
     throw new SecretError('secret');
@@ -351,16 +334,13 @@ describe('faults', () => {
     ['the inquiry cannot be counted', { count: reject }, hello],
     ['a key cannot be looked up', { count, find: reject }, withKey(hello, 'secret-key')],
     ['our own code throws', { put: throwAtOnce }, hello],
-  ])(
-    'answers one fixed 500 and logs nothing of the error but its name when %s',
-    async (_, overrides, event) => {
-      const { send, store } = setUp(overrides, 60);
-      expect(await send(event)).toEqual(FAULT);
-      expect(store.rows).toEqual([]);
-      const method = event.requestContext?.http?.method;
-      expect(logged).toEqual([lineOf('error', { method, status: 500, errorName: 'ThrottlingException' })]);
-    },
-  );
+  ])('answers one fixed 500 and logs nothing of the error but its name when %s', async (_, overrides, event) => {
+    const { send, store } = setUp(overrides, 60);
+    expect(await send(event)).toEqual(FAULT);
+    expect(store.rows).toEqual([]);
+    const method = event.requestContext?.http?.method;
+    expect(logged).toEqual([lineOf('error', { method, status: 500, errorName: 'ThrottlingException' })]);
+  });
 
   it.each<[string, unknown, string]>([
     ['a string', 'secret', 'string'],
@@ -379,15 +359,12 @@ describe('faults', () => {
     ['ThrottlingReasons', limits, ['IndexWriteKeyRangeThroughputExceeded']],
     ['throttlingReasons', limits, ['IndexWriteKeyRangeThroughputExceeded']],
     ['CancellationReasons', [{ Code: 'ThrottlingError', Message: EMAIL }, {}], ['ThrottlingError']],
-  ])(
-    'logs which limit has throttled, of %s only what has the form of a reason',
-    async (name, reasons, expected) => {
-      const error = Object.assign(new SecretError('secret'), { [name]: reasons });
-      await setUp({ list: fail(() => Promise.reject(error)) }).send(makeEvent({}));
-      const line = { status: 500, errorName: 'ThrottlingException', throttlingReasons: expected };
-      expect(logged).toEqual([lineOf('error', line)]);
-    },
-  );
+  ])('logs which limit has throttled, of %s only what has the form of a reason', async (name, reasons, expected) => {
+    const error = Object.assign(new SecretError('secret'), { [name]: reasons });
+    await setUp({ list: fail(() => Promise.reject(error)) }).send(makeEvent({}));
+    const line = { status: 500, errorName: 'ThrottlingException', throttlingReasons: expected };
+    expect(logged).toEqual([lineOf('error', line)]);
+  });
 
   it.each([
     ['9.5 s of a long invocation', 30_000, 9_500],

@@ -68,9 +68,7 @@ describe.each([
   ['mailer', 'mailer.zip', MAILER_PACKAGES, 180],
 ])('the bundle of the %s', (module, zip, packages, kilobytes) => {
   it('holds these packages and no others', () => {
-    const names = inputsOf(module).flatMap(
-      (path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [],
-    );
+    const names = inputsOf(module).flatMap((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []);
     expect([...new Set(names)].toSorted()).toEqual(packages.toSorted());
   });
 

@@ -8,8 +8,7 @@ import { run } from '../helpers/io.ts';
 import { readText } from '../helpers/repository.ts';
 
 /** An hour, on a table that takes the load from the beginning. */
-const simulateWarm = (numbers: Partial<Scenario>) =>
-  simulate(createScenario({ hours: 1, warm: 80_000, ...numbers }));
+const simulateWarm = (numbers: Partial<Scenario>) => simulate(createScenario({ hours: 1, warm: 80_000, ...numbers }));
 const RAISED = { tableQuota: 80_000, gateway: 20_000, concurrency: 2_000 };
 
 it('a POST consumes the write units that the benchmark has measured', () => {

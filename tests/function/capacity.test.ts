@@ -65,10 +65,7 @@ describeOnDynamoDbLocal('capacity units', (engine) => {
     const consumed = count(own);
     await own.client.send(new PutCommand(input));
     expect(consumed).toMatchObject([
-      {
-        Table: { CapacityUnits: units },
-        GlobalSecondaryIndexes: { 'by-state': { CapacityUnits: 1 } },
-      },
+      { Table: { CapacityUnits: units }, GlobalSecondaryIndexes: { 'by-state': { CapacityUnits: 1 } } },
     ]);
   });
 
@@ -86,9 +83,7 @@ describeOnDynamoDbLocal('capacity units', (engine) => {
     const crowded = await createOwnTable(engine);
     const rows = await writeInquiries(crowded, 20_000, { inIndex: true, isAnswered: (at) => at !== 7 });
     const consumed = count(crowded);
-    const listed = await Array.fromAsync(
-      createInbox(crowded.client, crowded.name).list({ isAnswered: false }),
-    );
+    const listed = await Array.fromAsync(createInbox(crowded.client, crowded.name).list({ isAnswered: false }));
     expect(listed.flat()).toMatchObject([{ id: rows.at(-8)?.id }]);
     expect(consumed).toHaveLength(16);
     // AWS takes half a unit for a query that finds nothing, too.

@@ -127,9 +127,7 @@ describe('every response is as documented', () => {
     const { headers } = await sendAndCheck(url, { method: 'OPTIONS', headers: preflight });
     const wordsOf = (name: string) => String(headers[name]).split(',').toSorted();
     const lower = (names: string[]) => [...new Set(names.map((name) => name.toLowerCase()))].toSorted();
-    expect(wordsOf('access-control-allow-headers')).toEqual(
-      lower(['Authorization', 'Content-Type', ...sent]),
-    );
+    expect(wordsOf('access-control-allow-headers')).toEqual(lower(['Authorization', 'Content-Type', ...sent]));
     expect(wordsOf('access-control-expose-headers')).toEqual(lower(read));
     expect(sent).toEqual(['Idempotency-Key']);
   });
@@ -148,9 +146,7 @@ describe('every response is as documented', () => {
     expect(await ask()).toBe(429);
     throttled = false;
     // Two framings of one body: Node's parser rejects the request before any code of the gateway runs.
-    expect(
-      await request(method, undefined, '', ['Transfer-Encoding', 'chunked', 'Content-Length', '1']),
-    ).toBe(400);
+    expect(await request(method, undefined, '', ['Transfer-Encoding', 'chunked', 'Content-Length', '1'])).toBe(400);
     expect(await request(method, ' '.repeat(limits.lambdaPayload))).toBe(413);
     expect(await request(method, undefined, '', ['X-Fill', 'x'.repeat(limits.headers)])).toBe(431);
     fault = new Error('out of memory');
@@ -178,29 +174,21 @@ describe('every response is as documented', () => {
 describe('everything documented has been seen', () => {
   const METHODS = ['GET', 'POST', 'any other'];
   const seenOf = (method: string) =>
-    seen.filter(
-      (answer) => answer.method === method || (method === 'any other' && !operations.has(answer.method)),
-    );
+    seen.filter((answer) => answer.method === method || (method === 'any other' && !operations.has(answer.method)));
   const examplesOf = (method: string) =>
     Object.entries(findResponses(method, inquiriesPath)).flatMap(([status, { content }]) =>
-      Object.values(content['application/json'].examples).map(({ value }) => ({
-        status: Number(status),
-        json: value,
-      })),
+      Object.values(content['application/json'].examples).map(({ value }) => ({ status: Number(status), json: value })),
     );
 
-  it.each(METHODS)(
-    'every documented status of %s, and no other, and every example, word for word',
-    (method) => {
-      const answered = seenOf(method).map(({ status, json }) => ({ status, json }));
-      const statuses = new Set(answered.map(({ status }) => status));
-      statuses.delete(204);
-      expect([...statuses].toSorted((a, b) => a - b)).toEqual(
-        Object.keys(findResponses(method, inquiriesPath)).map(Number),
-      );
-      for (const example of examplesOf(method)) expect(answered).toContainEqual(example);
-    },
-  );
+  it.each(METHODS)('every documented status of %s, and no other, and every example, word for word', (method) => {
+    const answered = seenOf(method).map(({ status, json }) => ({ status, json }));
+    const statuses = new Set(answered.map(({ status }) => status));
+    statuses.delete(204);
+    expect([...statuses].toSorted((a, b) => a - b)).toEqual(
+      Object.keys(findResponses(method, inquiriesPath)).map(Number),
+    );
+    for (const example of examplesOf(method)) expect(answered).toContainEqual(example);
+  });
 
   it('the example of a request', () => {
     const content = { 'application/json': { examples: { created: { value: PAYLOAD } } } };
@@ -227,12 +215,9 @@ it.each<[string, string, object, RegExp]>([
   ['a header', 'GET', { headers: { 'x-by': 'us' } }, /the header x-by is not documented/],
   ['the form of a header', 'GET', { headers: { link: '</inquiries?before=1>; rel="next"' } }, /link is </],
   ['a header that is missing', 'PUT', { status: 405 }, /the header allow is missing/],
-])(
-  '%s that differs from the document is an error',
-  (_, method, { headers, ...changed }: Partial<Answer>, message) => {
-    const common = { 'content-type': 'application/json', 'access-control-allow-origin': ORIGIN };
-    const json = { email: EMAIL, count: 0, inquiries: [] };
-    const answer = { status: 200, text: '', json, ...changed, headers: { ...common, ...headers } };
-    expect(() => checkAnswer(method, inquiriesPath, answer)).toThrow(message);
-  },
-);
+])('%s that differs from the document is an error', (_, method, { headers, ...changed }: Partial<Answer>, message) => {
+  const common = { 'content-type': 'application/json', 'access-control-allow-origin': ORIGIN };
+  const json = { email: EMAIL, count: 0, inquiries: [] };
+  const answer = { status: 200, text: '', json, ...changed, headers: { ...common, ...headers } };
+  expect(() => checkAnswer(method, inquiriesPath, answer)).toThrow(message);
+});

@@ -17,9 +17,7 @@ it('names only pages, records and, in pages, files of code that exist', () => {
   const inPages =
     /(?<![\w/.-])(?<path>(?:src|web|inbox|local|deploy|lib|scripts|infra|tests|bench)\/[\w/.-]+\.[a-z]+\b)/g;
   const namesIn = (file: string) =>
-    [inCode, ...(pages.includes(file) ? [inPages] : [])].flatMap(
-      (pattern) => readText(file).match(pattern) ?? [],
-    );
+    [inCode, ...(pages.includes(file) ? [inPages] : [])].flatMap((pattern) => readText(file).match(pattern) ?? []);
   // A record is named by its number; a file to be copied has the suffix `.example`.
   const exists = (file: string, name: string) =>
     [join(dirname(file), name), name].some(

@@ -12,15 +12,11 @@ afterEach(() => vi.unstubAllEnvs());
 
 /** What a query or a write gets when the database answers this. */
 function createClient(body: string, statusCode = 200) {
-  const handle = async () => ({
-    response: { statusCode, headers: {}, body: Readable.from([Buffer.from(body)]) },
-  });
+  const handle = async () => ({ response: { statusCode, headers: {}, body: Readable.from([Buffer.from(body)]) } });
   return createDynamoDbClient({ region: 'eu-central-1', requestHandler: { handle } });
 }
-const query = (body: string, statusCode?: number) =>
-  createClient(body, statusCode).send(new QueryCommand(TABLE));
-const put = (body: string) =>
-  createClient(body).send(new PutItemCommand({ ...TABLE, Item: { pk: { S: 'a' } } }));
+const query = (body: string, statusCode?: number) => createClient(body, statusCode).send(new QueryCommand(TABLE));
+const put = (body: string) => createClient(body).send(new PutItemCommand({ ...TABLE, Item: { pk: { S: 'a' } } }));
 
 describe('a response', () => {
   it('is the JSON of DynamoDB', async () => {

@@ -13,10 +13,7 @@ import { startSandbox } from '../helpers/sandbox.ts';
 import type { Answer, Sandbox } from '../helpers/sandbox.ts';
 
 const CONTENT = { subject: 'secret subject', body: 'secret body' };
-const HEADERS = {
-  'Content-Type': 'application/json',
-  'Access-Control-Allow-Origin': 'https://www.example.com',
-};
+const HEADERS = { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': 'https://www.example.com' };
 const REPLAYED = { ...HEADERS, 'Idempotency-Replayed': 'true' };
 const idOf = ({ json }: Answer): string => (json as CreateInquiryResponse).inquiry.id;
 

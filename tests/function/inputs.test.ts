@@ -120,14 +120,7 @@ describe('the inputs of the request path', () => {
     const entities = createEntities(MODELS);
     const number = nat(2 ** 31);
     const values = record({
-      inquiry: record({
-        id: text,
-        cognito_sub: text,
-        email: text,
-        subject: text,
-        body: text,
-        created_at: text,
-      }),
+      inquiry: record({ id: text, cognito_sub: text, email: text, subject: text, body: text, created_at: text }),
       key: text,
       expiry: option(number, { nil: undefined }),
       language: option(constantFrom(...LANGUAGES), { nil: undefined }),
@@ -151,11 +144,7 @@ describe('the inputs of the request path', () => {
     ['new attribute', 'inquiry', attribute({})],
     ['default', 'inquiry', attribute({ default: '-' })],
     ['field of an attribute', 'inquiry', { attributes: { body: { field: 'text' } } }],
-    [
-      'stored form of an attribute',
-      'inquiry',
-      { attributes: { body: { set: (body: string) => body.trim() } } },
-    ],
+    ['stored form of an attribute', 'inquiry', { attributes: { body: { set: (body: string) => body.trim() } } }],
     ['casing of a key', 'inquiry', index({ pk: { casing: 'lower' } })],
     ['template of a key', 'inquiry', index({ sk: { template: 'i#${id}' } })],
     ['name of a key', 'inquiry', index({ sk: { field: 'sort' } })],
@@ -163,9 +152,7 @@ describe('the inputs of the request path', () => {
     [
       'another index',
       'inquiry',
-      {
-        indexes: { byEmail: { index: 'by-email', pk: { field: 'gsi', composite: ['email'] } } },
-      },
+      { indexes: { byEmail: { index: 'by-email', pk: { field: 'gsi', composite: ['email'] } } } },
     ],
     ['version of the keys', 'key', { model: { version: '2' } }],
     ['new attribute of the keys', 'key', attribute({})],

@@ -36,8 +36,7 @@ describe('create', () => {
     let calls = 0;
     const inquiries = createInquiries(createMemoryStore(), { now: () => clock(calls++) });
     const made = [];
-    for (let index = 0; index < 2000; index++)
-      made.push((await inquiries.create(OWNER, INPUT, call)).inquiry);
+    for (let index = 0; index < 2000; index++) made.push((await inquiries.create(OWNER, INPUT, call)).inquiry);
     const ids = made.map(({ id }) => id);
     expect(ids).toEqual([...new Set(ids)].toSorted());
     expect(made.map(({ created_at }) => created_at)).toEqual(ids.map(millisecondOf));
@@ -52,10 +51,7 @@ describe('create with a key', () => {
     const first = await inquiries.create(OWNER, INPUT, call, { key: 'k' });
     for (const later of [0, 1, 86_400_000, -86_400_000]) {
       time = 1_700_000_000_000 + later;
-      expect(await inquiries.create(OWNER, INPUT, call, { key: 'k' })).toStrictEqual({
-        ...first,
-        isReplay: true,
-      });
+      expect(await inquiries.create(OWNER, INPUT, call, { key: 'k' })).toStrictEqual({ ...first, isReplay: true });
     }
     expect(first.isReplay).toBe(false);
     expect(store.rows).toEqual([first.inquiry]);
@@ -65,13 +61,7 @@ describe('create with a key', () => {
     const id = '018bcfe5-6800-7abc-8def-0123456789ab';
     const inquiries = createInquiries(createMemoryStore({ put: async () => ({ id }) }));
     expect(await inquiries.create(OWNER, INPUT, call, { key: 'k' })).toStrictEqual({
-      inquiry: {
-        id,
-        cognito_sub: SUB,
-        email: EMAIL,
-        ...INPUT,
-        created_at: '2023-11-14T22:13:20.000Z',
-      },
+      inquiry: { id, cognito_sub: SUB, email: EMAIL, ...INPUT, created_at: '2023-11-14T22:13:20.000Z' },
       isReplay: true,
     });
   });
@@ -250,8 +240,7 @@ describe('a list in pages', () => {
     // One comma less than there are inquiries.
     const budget = LAMBDA_PAYLOAD_LIMIT - 64 * 1024 + 1;
     // With the comma that follows, without the quotes around.
-    const sizeOf = (row: Inquiry | undefined): number =>
-      Buffer.byteLength(JSON.stringify(JSON.stringify(row))) - 1;
+    const sizeOf = (row: Inquiry | undefined): number => Buffer.byteLength(JSON.stringify(JSON.stringify(row))) - 1;
     const bodies = Array.from({ length: 20 }, (_, index) => `é"\n${'x'.repeat(300_000 + index)}`);
     const { rows } = await make([...bodies, '']);
     const rest = budget - rows.reduce((sum, row) => sum + sizeOf(row), 0);

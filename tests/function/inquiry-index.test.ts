@@ -35,9 +35,7 @@ describe('an inquiry', () => {
       const reply_at = inbox === 'done-0' ? 't' : undefined;
       return { data: { Items: inbox.endsWith('-0') ? [{ ...INQUIRY, reply_at }] : [] }, cursor: null };
     };
-    const byState = ({ inbox }: { inbox: string }) => ({
-      between: () => ({ where: () => ({ go: go(inbox) }) }),
-    });
+    const byState = ({ inbox }: { inbox: string }) => ({ between: () => ({ where: () => ({ go: go(inbox) }) }) });
     const entity = { query: { byState } } as unknown as Parameters<typeof readIndex>[0];
     expect((await Array.fromAsync(readIndex(entity))).flat()).toMatchObject([{ reply_at: 't' }]);
   });

@@ -13,9 +13,7 @@ const OWNER = { sub: SUB, email: EMAIL };
 const PK = `$inquiries#cognito_sub_${SUB}#email_${EMAIL}`;
 /** `{ a: 'x' }` → `{ a: { S: 'x' } }`; what is undefined is left out. */
 const toRow = (strings: Record<string, string | undefined>) =>
-  Object.fromEntries(
-    Object.entries(strings).flatMap(([name, S]) => (S === undefined ? [] : [[name, { S }]])),
-  );
+  Object.fromEntries(Object.entries(strings).flatMap(([name, S]) => (S === undefined ? [] : [[name, { S }]])));
 
 /** A store whose database gives these responses, one after the other, the inputs that were sent to it, and their options. */
 const setUp = (...answers: object[]) => setUpWith({}, ...answers);
@@ -143,15 +141,12 @@ describe('a write', () => {
     ]);
   });
 
-  it.each([undefined, 'k'])(
-    'rejects as UnconfirmedWrite when the database does not report it, key %j',
-    async (key) => {
-      await expect(setUp({}).store.put(INQUIRY, makeCall(), { key })).rejects.toMatchObject({
-        name: 'UnconfirmedWrite',
-        message: 'The response to a write has no ConsumedCapacity.',
-      });
-    },
-  );
+  it.each([undefined, 'k'])('rejects as UnconfirmedWrite when the database does not report it, key %j', async (key) => {
+    await expect(setUp({}).store.put(INQUIRY, makeCall(), { key })).rejects.toMatchObject({
+      name: 'UnconfirmedWrite',
+      message: 'The response to a write has no ConsumedCapacity.',
+    });
+  });
 });
 
 /** SHA-256 of `["k"]` and of `["s","b"]` in base64url: stored rows have these digests, so code must not make others. */

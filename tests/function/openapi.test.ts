@@ -88,9 +88,7 @@ describe('the pattern of `before`', () => {
   const { id } = INQUIRY;
 
   it.each([
-    ...[id, id.toUpperCase(), `{${id}}`, `urn:uuid:${id}`, id.replaceAll('-', '')].map(
-      (text) => [text, true] as const,
-    ),
+    ...[id, id.toUpperCase(), `{${id}}`, `urn:uuid:${id}`, id.replaceAll('-', '')].map((text) => [text, true] as const),
     // Another version, another variant, other texts.
     ...[SUB, id.replace('-a', '-c'), '', 'yesterday', '{}', `x${id}`, `${id}x`, `${id}\n`].map(
       (text) => [text, false] as const,

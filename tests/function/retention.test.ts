@@ -90,11 +90,7 @@ describeOnDynamoDbLocal('retention', (endpoint) => {
     const now = () => clock.now;
     const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), own.table, { now });
     const owner = { sub: SUB, email: 'smoke-test-1@inquiries.invalid' };
-    const { inquiry } = await createInquiries(store, { now }).create(
-      owner,
-      { subject: 's', body: '' },
-      makeCall(),
-    );
+    const { inquiry } = await createInquiries(store, { now }).create(owner, { subject: 's', body: '' }, makeCall());
     const [row] = await readPartition({ client: own.client, name: own.table }, owner);
     expect(row).toMatchObject({ expires_at: Math.floor(START / 1_000) + 86_400 });
     const inbox = createInbox(own.client, own.table, now);

@@ -28,9 +28,7 @@ it('nothing imports a handler, which starts its work on import', () => {
 });
 
 it('the form has no code of the contract, only types', () => {
-  expect(listMatching('web/{src,ui}/**/*.ts', /^import \{[^}]*\} from '[^']*src\/contract\.ts'/m)).toEqual(
-    [],
-  );
+  expect(listMatching('web/{src,ui}/**/*.ts', /^import \{[^}]*\} from '[^']*src\/contract\.ts'/m)).toEqual([]);
 });
 
 it.each([

@@ -39,10 +39,8 @@ describeOnEngines('the store', (endpoint, engine) => {
   });
   const create = async (owner: typeof OWNER, subject: string, body = '') =>
     (await inquiries.create(owner, { subject, body }, makeCall())).inquiry;
-  const list = async (owner: typeof OWNER, query: object = {}) =>
-    (await readList(inquiries, owner, query)).list;
-  const subjectsOf = async (owner: typeof OWNER) =>
-    (await list(owner)).inquiries.map(({ subject }) => subject);
+  const list = async (owner: typeof OWNER, query: object = {}) => (await readList(inquiries, owner, query)).list;
+  const subjectsOf = async (owner: typeof OWNER) => (await list(owner)).inquiries.map(({ subject }) => subject);
 
   it('has the table keys that the entity uses', async () => {
     const { byOwner, byState } = own.entity.schema.indexes;

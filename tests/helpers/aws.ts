@@ -63,10 +63,7 @@ const initially = () => ({
 export async function startAws() {
   const state = initially();
 
-  const toAlias = ({ version, revision }: Alias) => ({
-    FunctionVersion: version,
-    RevisionId: String(revision),
-  });
+  const toAlias = ({ version, revision }: Alias) => ({ FunctionVersion: version, RevisionId: String(revision) });
   const toVersion = (version: string) => ({
     Version: version,
     LastModified: `2026-11-${version.padStart(2, '0')}T10:20:30.000+0000`,
@@ -122,9 +119,7 @@ export async function startAws() {
     if (method === 'GET' && query.has('list-type')) {
       const prefix = `${path.replace(/\/$/, '')}/${query.get('prefix')}`;
       const keys = [...state.objects.keys()].filter((key) => key.startsWith(prefix));
-      const contents = keys.map(
-        (key) => `<Contents><Key>${key.split('/').slice(2).join('/')}</Key></Contents>`,
-      );
+      const contents = keys.map((key) => `<Contents><Key>${key.split('/').slice(2).join('/')}</Key></Contents>`);
       return { status: 200, body: `<ListBucketResult>${contents.join('')}</ListBucketResult>` };
     }
     if (method === 'GET' && object !== undefined) return { status: 200, body: object.body };
@@ -142,10 +137,7 @@ export async function startAws() {
     const source = typeof from === 'string' ? state.objects.get(`/${from}`) : { body, type, cache };
     if (source === undefined) return undefined;
     state.objects.set(path, { ...source });
-    return {
-      status: 200,
-      body: from === undefined ? '' : '<CopyObjectResult><ETag>e</ETag></CopyObjectResult>',
-    };
+    return { status: 200, body: from === undefined ? '' : '<CopyObjectResult><ETag>e</ETag></CopyObjectResult>' };
   }
 
   async function answer(request: AwsRequest): Promise<Answer> {
@@ -168,13 +160,7 @@ export async function startAws() {
     void (async () => {
       const { method = '', url = '', headers } = incoming;
       const [path = '', query = ''] = url.split('?');
-      const request = {
-        method,
-        path,
-        query: new URLSearchParams(query),
-        headers,
-        body: await text(incoming),
-      };
+      const request = { method, path, query: new URLSearchParams(query), headers, body: await text(incoming) };
       const { status, body = '', headers: more } = await answer(request);
       if (status === 0) return outgoing.destroy();
       return outgoing.writeHead(status, more).end(typeof body === 'string' ? body : JSON.stringify(body));

@@ -194,9 +194,7 @@ export async function expectAccessible(page: Page): Promise<void> {
 export async function expectFits(page: Page, width?: number): Promise<void> {
   const before = page.viewportSize();
   if (width !== undefined) await page.setViewportSize({ width, height: 640 });
-  const overflow = await page.evaluate(
-    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-  );
+  const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
   expect(overflow).toBeLessThanOrEqual(0);
   if (width !== undefined && before !== null) await page.setViewportSize(before);
 }

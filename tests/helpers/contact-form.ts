@@ -43,8 +43,7 @@ export function setUpForm() {
   /** Puts a long text into a field; to type it in takes the browser many seconds. */
   const paste = async (field: Locator, text: string) => {
     await field.evaluate(
-      (element, value) =>
-        Object.assign(element, { value }).dispatchEvent(new Event('input', { bubbles: true })),
+      (element, value) => Object.assign(element, { value }).dispatchEvent(new Event('input', { bubbles: true })),
       text,
     );
   };
@@ -57,16 +56,12 @@ export function setUpForm() {
     return inquiries;
   };
   /** The subjects that the service has stored for a user. */
-  const stored = async (email: string): Promise<string[]> =>
-    (await inquiriesOf(email)).map(({ subject }) => subject);
+  const stored = async (email: string): Promise<string[]> => (await inquiriesOf(email)).map(({ subject }) => subject);
 
   const post = async (email: string, subject: string, body = ''): Promise<void> => {
     await fetch(`${here.stack.url}/inquiries`, {
       method: 'POST',
-      headers: {
-        authorization: await here.stack.issuer.token({ email }),
-        'content-type': 'application/json',
-      },
+      headers: { authorization: await here.stack.issuer.token({ email }), 'content-type': 'application/json' },
       body: JSON.stringify({ subject, body }),
     });
   };

@@ -18,8 +18,7 @@ type Response = OpenAPIV3_1.ResponseObject & {
 };
 
 /** Headers of the transport and of CORS, which the document does not list. */
-const TRANSPORT =
-  /^(content-type|content-length|date|connection|keep-alive|apigw-requestid|access-control-.*|vary)$/;
+const TRANSPORT = /^(content-type|content-length|date|connection|keep-alive|apigw-requestid|access-control-.*|vary)$/;
 
 /** The formats as the service writes them: lower case, milliseconds, UTC. */
 const formats = {

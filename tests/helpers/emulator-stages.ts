@@ -31,8 +31,7 @@ export function announce(what: string, leftOut: readonly string[], added: readon
 /** A temporary folder with the commands, and with a module: its settings, state and lock file are not those of this checkout. */
 export function copyProject(module: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'apply-test-'));
-  for (const name of ['bin', 'home', 'tmp', 'infra/terraform'])
-    mkdirSync(join(folder, name), { recursive: true });
+  for (const name of ['bin', 'home', 'tmp', 'infra/terraform']) mkdirSync(join(folder, name), { recursive: true });
   for (const name of ['deploy', 'lib', 'src', 'web/src', 'web/ui']) {
     cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   }
@@ -57,12 +56,7 @@ export const emulatorEnv = (url: string): NodeJS.ProcessEnv => ({
 });
 
 /** Starts a command in such a folder; `ended` is its exit code and output. */
-export function startCommand(
-  folder: string,
-  command: string,
-  args: readonly string[],
-  env: NodeJS.ProcessEnv,
-) {
+export function startCommand(folder: string, command: string, args: readonly string[], env: NodeJS.ProcessEnv) {
   const child = spawn(process.execPath, [join(folder, 'deploy', `${command}.ts`), ...args], {
     cwd: folder,
     env,
@@ -107,8 +101,7 @@ allowed_account_ids = ["123456789012"]
 `,
     'infra/terraform/stages.auto.tfvars.json': JSON.stringify({ stages }),
   };
-  for (const [path, content] of Object.entries(files))
-    writeFileSync(join(folder, path), content, { mode: 0o755 });
+  for (const [path, content] of Object.entries(files)) writeFileSync(join(folder, path), content, { mode: 0o755 });
   const s3 = new S3({ ...client, forcePathStyle: true });
   const CreateBucketConfiguration = { LocationConstraint: region } as const;
   await s3.createBucket({ Bucket: bucket, CreateBucketConfiguration });

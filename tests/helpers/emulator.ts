@@ -84,8 +84,7 @@ function createConfigurationSets(): (method: string, url: string, body: string) 
     if (sent.EventDestination !== undefined) set.set(to, { Name: to, ...sent.EventDestination });
     if (method === 'DELETE' && destination !== undefined) set.delete(destination);
     else if (method === 'DELETE') sets.delete(name);
-    const found =
-      list === undefined ? { ConfigurationSetName: name } : { EventDestinations: [...set.values()] };
+    const found = list === undefined ? { ConfigurationSetName: name } : { EventDestinations: [...set.values()] };
     return { status: 200, body: JSON.stringify(method === 'GET' ? found : {}) };
   };
 }
@@ -101,10 +100,7 @@ function createUserPools() {
     },
     keep(operation: string, body: string, received: string): void {
       if (!operation.endsWith('.CreateUserPool')) return;
-      const { UsernameAttributes, UsernameConfiguration, UserPoolTags } = JSON.parse(body) as Record<
-        string,
-        unknown
-      >;
+      const { UsernameAttributes, UsernameConfiguration, UserPoolTags } = JSON.parse(body) as Record<string, unknown>;
       const { UserPool: pool } = JSON.parse(received) as { UserPool: { Id: string } };
       settings.set(pool.Id, { UsernameAttributes, UsernameConfiguration, UserPoolTags });
     },
@@ -142,9 +138,7 @@ export async function startEmulatorProxy(
       outgoing.writeHead(kept.status, { 'content-type': 'text/xml', etag: 'E1' }).end(kept.body);
       return;
     }
-    const headers = new Headers(
-      Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
-    );
+    const headers = new Headers(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]));
     for (const name of HOP_BY_HOP) headers.delete(name);
     const completed = pools.complete(operation, text);
     const response = await fetch(new URL(url, endpoint), {
@@ -158,8 +152,7 @@ export async function startEmulatorProxy(
     pools.keep(operation, text, received.toString());
     const corrected = distributions(url, text, received.toString());
     if (corrected !== received.toString()) received = Buffer.from(corrected);
-    for (const [name, value] of response.headers)
-      if (!HOP_BY_HOP.includes(name)) outgoing.setHeader(name, value);
+    for (const [name, value] of response.headers) if (!HOP_BY_HOP.includes(name)) outgoing.setHeader(name, value);
     const length = method === 'HEAD' ? response.headers.get('content-length') : received.length;
     outgoing.writeHead(response.status, { 'content-length': length ?? 0 }).end(received);
   }

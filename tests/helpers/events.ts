@@ -36,10 +36,7 @@ export function makeEvent({
   claims = { sub: SUB, email: EMAIL },
   ...body
 }: Pick<GatewayEvent, 'body' | 'isBase64Encoded'> & { method?: unknown; claims?: unknown }): GatewayEvent {
-  return {
-    requestContext: { http: { method }, ...(claims !== null && { authorizer: { jwt: { claims } } }) },
-    ...body,
-  };
+  return { requestContext: { http: { method }, ...(claims !== null && { authorizer: { jwt: { claims } } }) }, ...body };
 }
 
 /** A POST of the given value as JSON. */

@@ -11,11 +11,7 @@ export type Answer = Awaited<ReturnType<typeof send>>;
  */
 export async function send(
   url: string,
-  {
-    method = 'GET',
-    headers = [],
-    body,
-  }: { method?: string; headers?: string[]; body?: string | Buffer } = {},
+  { method = 'GET', headers = [], body }: { method?: string; headers?: string[]; body?: string | Buffer } = {},
 ) {
   // Given an array, node:http adds neither of these itself.
   const host = headers.includes('host') ? [] : ['host', new URL(url).host];

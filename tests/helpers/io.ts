@@ -41,12 +41,7 @@ export function createIo({ stdin, dialogue = [], isTTY = false, columns = 100, e
     typed.write(`${line}\n`);
   };
   const input = stdin instanceof Readable ? stdin : dialogue.length > 0 ? typed : typed.end(stdin ?? '');
-  const io: Io = {
-    stdin: Object.assign(input, isTTY && { isTTY }),
-    stdout: stdout.stream,
-    stderr: stderr.stream,
-    env,
-  };
+  const io: Io = { stdin: Object.assign(input, isTTY && { isTTY }), stdout: stdout.stream, stderr: stderr.stream, env };
   return { io, stdout: stdout.text, stderr: stderr.text };
 }
 

@@ -72,18 +72,14 @@ export async function createMailerInstances(
         now: () => all.time,
       });
       const invoke = async (event: unknown) =>
-        handle(event, {
-          awsRequestId: '1',
-          functionName: 'mailer',
-          getRemainingTimeInMillis: () => 60_000,
-        });
+        handle(event, { awsRequestId: '1', functionName: 'mailer', getRemainingTimeInMillis: () => 60_000 });
       return {
         tick: async () => invoke({ digest: true }),
         /** @returns The sequence numbers that are reported as failed. */
         handle: async (Records: readonly StreamRecord[]) =>
-          (
-            (await invoke({ Records })) as { batchItemFailures: { itemIdentifier: string }[] }
-          ).batchItemFailures.map(({ itemIdentifier }) => itemIdentifier),
+          ((await invoke({ Records })) as { batchItemFailures: { itemIdentifier: string }[] }).batchItemFailures.map(
+            ({ itemIdentifier }) => itemIdentifier,
+          ),
         /** SES gets no mail of it any more, and what was begun does not end. */
         kill: () => void (isDead = true),
       };
@@ -94,19 +90,9 @@ export async function createMailerInstances(
         const { sub, email } = makeOwner();
         const id = `${toFirstId(at)}-7${randomUUID().slice(15)}`;
         const created_at = new Date(at).toISOString();
-        return inputs.putInquiry({
-          cognito_sub: sub,
-          email,
-          subject: 's',
-          body: 'b',
-          ...row,
-          id,
-          created_at,
-        }).Item;
+        return inputs.putInquiry({ cognito_sub: sub, email, subject: 's', body: 'b', ...row, id, created_at }).Item;
       });
-      const batches = Array.from({ length: Math.ceil(items.length / 25) }, (_, n) =>
-        items.slice(25 * n, 25 * n + 25),
-      );
+      const batches = Array.from({ length: Math.ceil(items.length / 25) }, (_, n) => items.slice(25 * n, 25 * n + 25));
       await runSideBySide(batches, async (batch) => {
         const requests = batch.map((Item) => ({ PutRequest: { Item } }));
         await writer.send(new BatchWriteItemCommand({ RequestItems: { [table]: requests } }));

@@ -67,10 +67,7 @@ async function startSes() {
 
 /** An error in the form of SES v2. */
 export const refuseMail = (status: number, type: string, message = 'A message with a secret.'): Fault =>
-  answer(status, JSON.stringify({ message }), {
-    'content-type': 'application/json',
-    'x-amzn-errortype': type,
-  });
+  answer(status, JSON.stringify({ message }), { 'content-type': 'application/json', 'x-amzn-errortype': type });
 
 let sequence = 0;
 
@@ -95,9 +92,7 @@ export async function startMailer(
   { environment = {}, now = Date.now }: { environment?: Record<string, string>; now?: () => number } = {},
 ) {
   const { client, entity, table, environment: tableEnvironment } = await createOwnStore(engine);
-  const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), table, {
-    retentionDays: 30,
-  });
+  const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), table, { retentionDays: 30 });
   const inquiries = createInquiries(store, { now });
   const ses = await startSes();
   const [mailFaults, databaseFaults] = [await startFaultProxy(ses.url), await startFaultProxy(engine)];
@@ -137,9 +132,7 @@ export async function startMailer(
     });
 
   const readRow = async (inquiry: Inquiry): Promise<Row> => {
-    const { Item } = await client.send(
-      new GetCommand({ ...entity.get(inquiry).params(), ConsistentRead: true }),
-    );
+    const { Item } = await client.send(new GetCommand({ ...entity.get(inquiry).params(), ConsistentRead: true }));
     if (Item === undefined) throw new Error('There is no such row.');
     return marshall(Item);
   };

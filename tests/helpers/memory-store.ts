@@ -12,8 +12,7 @@ export function createMemoryStore(
   const keys = new Map<string, Inquiry>();
   /** Of each person and hour. */
   const counts = new Map<string, number>();
-  const toKey = ({ cognito_sub, email }: Inquiry, key: string): string =>
-    JSON.stringify([cognito_sub, email, key]);
+  const toKey = ({ cognito_sub, email }: Inquiry, key: string): string => JSON.stringify([cognito_sub, email, key]);
   const find = (inquiry: Inquiry, key: string): PutResult | undefined => {
     const { id = '', subject, body } = keys.get(toKey(inquiry, key)) ?? {};
     if (id === '') return undefined;

@@ -73,8 +73,7 @@ export async function createOwnTable(
     rows: async (sub?: string): Promise<Stored[]> =>
       (await scan(sub)).filter((item): item is Stored => item.id !== undefined),
     /** How many idempotency keys are stored under a `sub`, or by everybody. */
-    countKeys: async (sub?: string): Promise<number> =>
-      (await scan(sub)).filter(({ id }) => id === undefined).length,
+    countKeys: async (sub?: string): Promise<number> => (await scan(sub)).filter(({ id }) => id === undefined).length,
     close: () => client.destroy(),
   };
 }

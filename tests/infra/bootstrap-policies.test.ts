@@ -52,14 +52,8 @@ async function render(variables: object, locals: object = {}): Promise<Policies>
       inbox: '${local.inbox_policies}',
     };
     const rest = { account, partition: 'aws', region, api_ids, health_check_arns, ...locals };
-    writeFileSync(
-      join(folder, 'test.tf.json'),
-      JSON.stringify({ locals: rest, output: { policies: { value } } }),
-    );
-    writeFileSync(
-      join(folder, 'test.auto.tfvars.json'),
-      JSON.stringify({ bucket: 'state-bucket', ...variables }),
-    );
+    writeFileSync(join(folder, 'test.tf.json'), JSON.stringify({ locals: rest, output: { policies: { value } } }));
+    writeFileSync(join(folder, 'test.auto.tfvars.json'), JSON.stringify({ bucket: 'state-bucket', ...variables }));
     const terraform = (...args: string[]) =>
       run('terraform', args, { cwd: folder, env: terraformEnv({ TF_WORKSPACE: undefined }) });
     const { code, output } = await terraform('apply', '-auto-approve', '-no-color');
@@ -162,9 +156,7 @@ function toRow(policy: string, stage: Stage, { Sid, Effect, Action, Resource, Co
   const conditions = Object.entries(Condition).flatMap(([operator, keys]) =>
     Object.entries(keys).map(([key, values]) => `${operator} ${key} ${listOf(values).join(' ')}`),
   );
-  const cells = [actions, listOf(Resource), conditions].map((cell) =>
-    cell.map((part) => `\`${part}\``).join(', '),
-  );
+  const cells = [actions, listOf(Resource), conditions].map((cell) => cell.map((part) => `\`${part}\``).join(', '));
   const text = [policy, Sid, Effect.toLowerCase(), ...cells]
     .join(' | ')
     .replaceAll(new RegExp(`\\b${stage}\\b`, 'g'), 'STAGE')
@@ -212,10 +204,7 @@ describe.skipIf(!hasTerraform)('the policies (skipped without terraform on the P
         Action: 'route53:ChangeResourceRecordSets',
         Condition: {
           'ForAllValues:StringLike': {
-            'route53:ChangeResourceRecordSetsNormalizedRecordNames': names.flatMap((name) => [
-              name,
-              `*.${name}`,
-            ]),
+            'route53:ChangeResourceRecordSetsNormalizedRecordNames': names.flatMap((name) => [name, `*.${name}`]),
           },
         },
       });
@@ -223,10 +212,7 @@ describe.skipIf(!hasTerraform)('the policies (skipped without terraform on the P
     const gateway = `arn:aws:apigateway:${region}::/domainnames`;
     const listDomains = (policy: Policy | undefined) =>
       listOf(find(policy, 'Gateway')?.Resource).filter((arn) => arn.startsWith(gateway));
-    expect(listDomains(rendered.boundaries.release)).toEqual([
-      gateway,
-      ...names.map((name) => `${gateway}/${name}*`),
-    ]);
+    expect(listDomains(rendered.boundaries.release)).toEqual([gateway, ...names.map((name) => `${gateway}/${name}*`)]);
     expect([listDomains(develop), find(develop, 'Records')]).toEqual([[], undefined]);
   });
 
@@ -239,9 +225,7 @@ describe.skipIf(!hasTerraform)('the policies (skipped without terraform on the P
       ),
     );
     expect(subjects).toEqual(
-      STAGES.flatMap((stage) =>
-        ['', '-plan'].map((suffix) => [`repo:octo/inquiries:environment:${stage}${suffix}`]),
-      ),
+      STAGES.flatMap((stage) => ['', '-plan'].map((suffix) => [`repo:octo/inquiries:environment:${stage}${suffix}`])),
     );
     expect(withIds.trust.plan.main.Statement).toEqual([
       {

@@ -38,15 +38,10 @@ describe('the module', () => {
     ['src/config.ts', 'function.tf'],
     ['src/mailer/config.ts', 'mailer.tf'],
   ])('gives each function the environment that %s reads, and no more', (config, file) => {
-    const [environment = ''] = matches(
-      readText(`infra/terraform/${file}`),
-      /environment \{\n(.*?)\n {2}\}/gs,
-    );
+    const [environment = ''] = matches(readText(`infra/terraform/${file}`), /environment \{\n(.*?)\n {2}\}/gs);
     // What the function destructures from its environment or reads as a number; Lambda sets AWS_REGION.
     const reads = /const \{([^}]+)\} = env;|readNumber\(env, ('\w+')/g;
-    const variables = [...readText(config).matchAll(reads)].flatMap(([read]) =>
-      matches(read, /\b([A-Z_]{4,})\b/g),
-    );
+    const variables = [...readText(config).matchAll(reads)].flatMap(([read]) => matches(read, /\b([A-Z_]{4,})\b/g));
     expect(matches(environment, /\b([A-Z_]{4,})\b"?\s+=/g).toSorted()).toEqual(
       variables.filter((name) => name !== 'AWS_REGION').toSorted(),
     );
@@ -100,9 +95,7 @@ describe('the module', () => {
     const inquiry = createInquiryEntity('t')
       .get({ ...owner, id: '1' })
       .params<{ Key: { pk: string } }>();
-    const delivery = createDeliveryEntity('t')
-      .get({ inquiry: '1', mail: 'reply' })
-      .params<{ Key: { pk: string } }>();
+    const delivery = createDeliveryEntity('t').get({ inquiry: '1', mail: 'reply' }).params<{ Key: { pk: string } }>();
     const quota = createQuotaEntity('t').get({ quota: '1' }).params<{ Key: { pk: string } }>();
     const prefixesOf = (keys: string[] = [], pk: string) => keys.filter((key) => pk.startsWith(key)).length;
     expect([inquiry, delivery, quota].map(({ Key }) => prefixesOf(mailer, Key.pk))).toEqual([0, 1, 1]);
@@ -130,19 +123,14 @@ describe('the module', () => {
   });
 
   it('takes the account, credentials and endpoints from the environment', () => {
-    expect(source).not.toMatch(
-      /endpoints\s*\{|access_key|secret_key|profile\s*=|skip_\w+\s*=|allowed_account_ids/,
-    );
+    expect(source).not.toMatch(/endpoints\s*\{|access_key|secret_key|profile\s*=|skip_\w+\s*=|allowed_account_ids/);
     expect(source).not.toMatch(/\b\d{12}\b/);
   });
 });
 
 describe('the form', () => {
   it('has the same policy in its page, in the headers of CloudFront and in web/README.md', () => {
-    const [directives = ''] = matches(
-      source,
-      /^ +content_security_policy = join\("; ", \[\n(.*?)\n +\]\)$/gms,
-    );
+    const [directives = ''] = matches(source, /^ +content_security_policy = join\("; ", \[\n(.*?)\n +\]\)$/gms);
     const readme = readText('web/README.md');
     // What differs between stages, and the hashes.
     const normalise = (policy: string) =>
@@ -151,10 +139,7 @@ describe('the form', () => {
         .replace(/connect-src [^;]*/, 'connect-src …');
     const header = normalise(matches(directives, /"((?:\$\{.*?\}|[^"$])+)"/g).join('; '));
     expect(normalise(matches(readme, /^Content-Security-Policy: (.*)$/gm).join())).toBe(header);
-    const page = matches(
-      readText('web/index.html'),
-      /http-equiv="Content-Security-Policy"\s+content="([^"]*)"/g,
-    );
+    const page = matches(readText('web/index.html'), /http-equiv="Content-Security-Policy"\s+content="([^"]*)"/g);
     expect(normalise(page.join())).toBe(header.replace("frame-ancestors 'none'; ", ''));
     expect(header).toContain("script-src 'self' HASH; style-src 'self' HASH;");
     for (const line of [
@@ -173,9 +158,7 @@ it('gives every resource the tags of its stage, also in us-east-1', () => {
 });
 
 it('guard.tf lists every resource that no other depends on, so that terraform destroy begins with the guard', () => {
-  const resources = [...source.matchAll(/^resource "(\w+)" "(\w+)"/gm)].map(
-    ([, type, name]) => `${type}.${name}`,
-  );
+  const resources = [...source.matchAll(/^resource "(\w+)" "(\w+)"/gm)].map(([, type, name]) => `${type}.${name}`);
   const [guard = ''] = matches(readText('infra/terraform/guard.tf'), /depends_on = \[\n(.*?)\]/gs);
   const others = source
     .replace(guard, '')
@@ -237,13 +220,9 @@ it('docs/runbook.md explains every alarm, under its own name', () => {
 
 it('docs/security-policies.md lists the policies that tests cite as held, and no others', () => {
   const policies = /\b(?:CKV2?_AWS_\d+|AVD-AWS-\d{4}|Cognito\.\d)\b/g;
-  const tests = globSync(['infra/terraform/tests/*.tftest.hcl', 'tests/infra/module.test.ts'], {
-    cwd: ROOT,
-  });
+  const tests = globSync(['infra/terraform/tests/*.tftest.hcl', 'tests/infra/module.test.ts'], { cwd: ROOT });
   const cited = new Set(tests.flatMap((file) => readText(file).match(policies) ?? []));
-  const rows = [
-    ...readText('docs/security-policies.md').matchAll(/^\| ([^|]+) \| (held|skipped) \| ([^|]+) \|/gm),
-  ];
+  const rows = [...readText('docs/security-policies.md').matchAll(/^\| ([^|]+) \| (held|skipped) \| ([^|]+) \|/gm)];
   const listed = (wanted: string) =>
     rows.flatMap(([, ids, verdict]) => (verdict === wanted ? (ids?.match(policies) ?? []) : []));
   expect(listed('held').toSorted()).toEqual([...cited].toSorted());

@@ -12,8 +12,8 @@ const policies = readText('infra/terraform/bootstrap/policies.tf');
 const wordsIn = (text: string): string[] => text.match(/[\w:]+/g) ?? [];
 const actionsOf = (sid: string, text = policies): string[] =>
   wordsIn(new RegExp(`\\b${sid}"? =>? \\{[^{}]*?Action\\s+= (\\[.*?\\]|".*?")`).exec(text)?.[1] ?? '');
-const [answerAttributes = []] = [...policies.matchAll(/"dynamodb:Attributes" = \[(.*?)\]/g)].map(
-  ([, list = '']) => wordsIn(list),
+const [answerAttributes = []] = [...policies.matchAll(/"dynamodb:Attributes" = \[(.*?)\]/g)].map(([, list = '']) =>
+  wordsIn(list),
 );
 
 interface Input {
@@ -66,9 +66,7 @@ describeOnEngines('the policy of the function', (endpoint, engine) => {
       if (engine !== 'dynalite') throw error;
     });
     expect(sent.map(({ action }) => action)).toEqual(
-      ['PutItem', 'UpdateItem', 'UpdateItem', 'Query', 'Query', 'PutItem', 'PutItem'].map(
-        (name) => `dynamodb:${name}`,
-      ),
+      ['PutItem', 'UpdateItem', 'UpdateItem', 'Query', 'Query', 'PutItem', 'PutItem'].map((name) => `dynamodb:${name}`),
     );
     const policy = readText('infra/terraform/function.tf');
     const allowed = ['Inquiries', 'Rates'].flatMap((sid) => actionsOf(sid, policy)).toSorted();

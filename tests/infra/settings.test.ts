@@ -13,11 +13,7 @@ import { readText } from '../helpers/repository.ts';
 
 const hasTerraform = (await terraformUnavailableReason()) === undefined;
 const inbox = { to: 'team@example.org', from: 'inquiries@mail.example.com' };
-const own = {
-  issuer: 'https://issuer.example.com',
-  audience: ['client'],
-  cors_origin: 'https://www.example.com',
-};
+const own = { issuer: 'https://issuer.example.com', audience: ['client'], cors_origin: 'https://www.example.com' };
 const certificate_arn = 'arn:aws:acm:eu-central-1:111122223333:certificate/1';
 const source = readText('infra/terraform/settings.tf');
 
@@ -92,12 +88,7 @@ describe.skipIf(!hasTerraform)(
         site_domain: { name: 'example.com' },
       },
       { sign_up: false, totp: true, tracing: false, probe: true, inbox: { ...inbox, pool_mail: false } },
-      {
-        ...own,
-        site_domain: { name: 'www.example.com' },
-        form: {},
-        inbox: { ...inbox, identity: 'example.com' },
-      },
+      { ...own, site_domain: { name: 'www.example.com' }, form: {}, inbox: { ...inbox, identity: 'example.com' } },
       {
         cors_origin: 'http://localhost:5173',
         inquiries_per_hour: null,
@@ -259,26 +250,23 @@ domain and site_domain must be in the hosted_zone`,
     });
 
     // guard.tf alone: its provisioner is the same, and terraform_data needs no provider.
-    it.each([true, false])(
-      'destroys a stage with deletion protection %s only without it',
-      async (isProtected) => {
-        const guarded = mkdtempSync(join(tmpdir(), 'infra-guard-'));
-        const guard = readText('infra/terraform/guard.tf').replace(/depends_on = \[.*?\]/s, '');
-        const locals = { stage: 'main', deletion_protection_enabled: isProtected };
-        writeFileSync(join(guarded, 'guard.tf'), guard);
-        writeFileSync(join(guarded, 'locals.tf.json'), JSON.stringify({ locals }));
-        const terraform = async (command: string) =>
-          run('terraform', [command, '-auto-approve', '-no-color'], {
-            cwd: guarded,
-            env: terraformEnv({ TF_WORKSPACE: undefined }),
-          });
-        expect((await terraform('apply')).code).toBe(0);
-        const { code, output } = await terraform('destroy');
-        const isStopped = output.includes('local-exec provisioner error');
-        expect([code, isStopped]).toEqual(isProtected ? [1, true] : [0, false]);
-        rmSync(guarded, { recursive: true });
-      },
-    );
+    it.each([true, false])('destroys a stage with deletion protection %s only without it', async (isProtected) => {
+      const guarded = mkdtempSync(join(tmpdir(), 'infra-guard-'));
+      const guard = readText('infra/terraform/guard.tf').replace(/depends_on = \[.*?\]/s, '');
+      const locals = { stage: 'main', deletion_protection_enabled: isProtected };
+      writeFileSync(join(guarded, 'guard.tf'), guard);
+      writeFileSync(join(guarded, 'locals.tf.json'), JSON.stringify({ locals }));
+      const terraform = async (command: string) =>
+        run('terraform', [command, '-auto-approve', '-no-color'], {
+          cwd: guarded,
+          env: terraformEnv({ TF_WORKSPACE: undefined }),
+        });
+      expect((await terraform('apply')).code).toBe(0);
+      const { code, output } = await terraform('destroy');
+      const isStopped = output.includes('local-exec provisioner error');
+      expect([code, isStopped]).toEqual(isProtected ? [1, true] : [0, false]);
+      rmSync(guarded, { recursive: true });
+    });
 
     it('refuses other variables', async () => {
       const variables = { stages: { develop: own }, runtime: 'nodejs20.x', name: 'foo-main' };

@@ -113,10 +113,7 @@ async function createModule(): Promise<string> {
       `terraform {\n  required_providers {\n    aws = ${required}\n  }\n}\n`,
     );
   }
-  const init = await run('terraform', ['init', '-no-color', ...source], {
-    cwd: created,
-    env: terraformEnv(),
-  });
+  const init = await run('terraform', ['init', '-no-color', ...source], { cwd: created, env: terraformEnv() });
   assert(init.code === 0, init.output);
   return created;
 }
@@ -144,8 +141,7 @@ function open(stage: Stage, stageSettings: object = {}) {
   return {
     build,
     change: (more: object) => (settings = { ...settings, ...more }),
-    apply: async (...args: string[]) =>
-      errorOf(await terraform('apply', '-no-color', '-auto-approve', ...args)),
+    apply: async (...args: string[]) => errorOf(await terraform('apply', '-no-color', '-auto-approve', ...args)),
     restore: () => renameSync(`${state}.complete`, state),
     /**
      * Loses the state, which leaves everything orphaned, and runs the import lines of docs/runbook.md.
@@ -293,9 +289,7 @@ describe
       expect(await list()).toEqual(complete);
       change({ inbox: null, pitr_days: 35, retention_days: null });
       expect(await apply()).toBe('');
-      expect((await list()).filter((address) => /mailer|digests|dead_letters|sesv2/.test(address))).toEqual(
-        [],
-      );
+      expect((await list()).filter((address) => /mailer|digests|dead_letters|sesv2/.test(address))).toEqual([]);
       expect(await readTable()).toEqual(original);
 
       change({ deletion_protection_enabled: false });

@@ -22,9 +22,7 @@ it('the plan is made before the approval by a role that only reads, and only tha
   const plan = readJob('plan');
   expect(plan).toContain('environment: ${{ github.ref_name }}-plan\n');
   expect(plan).toContain('TF_CLI_ARGS_plan: -lock=false');
-  expect(plan).toMatch(
-    /shell: bash .*\n(.*\n)+ +npm run --silent deploy -- "\$GITHUB_REF_NAME" --plan-only \| tee/,
-  );
+  expect(plan).toMatch(/shell: bash .*\n(.*\n)+ +npm run --silent deploy -- "\$GITHUB_REF_NAME" --plan-only \| tee/);
   expect(plan).toContain('>> "$GITHUB_STEP_SUMMARY"');
   expect(plan).toContain('sha256: ${{ steps.plan.outputs.sha256 }}');
   expect(readJob('deploy')).toContain('PLAN_SHA256: ${{ needs.plan.outputs.sha256 }}');

@@ -23,28 +23,25 @@ const inquiryOf = ({ json }: Answer): Inquiry => (json as { inquiry: Inquiry }).
 
 const tally = createTally('6 burst: POSTs at the same time, answered 201 and stored once');
 
-it.each(isHard ? [300, 1_000] : [300])(
-  'answers 201 to each of %i POSTs at once and stores it once',
-  async (size) => {
-    const user = await newUser();
-    const subjects = Array.from({ length: size }, (_, index) => `${size}-${index}`);
-    const ids = new Set<string>();
-    const outcomes = await Promise.allSettled(
-      subjects.map(async (subject) =>
-        tally(async () => {
-          // Each on a connection of its own.
-          const answer = await user.call('POST', '', JSON.stringify({ subject, body: 'b' }));
-          expect(answer).toMatchObject({ status: 201, json: { inquiry: { subject } } });
-          ids.add(inquiryOf(answer).id);
-        }),
-      ),
-    );
-    expect(outcomes.filter(({ status }) => status === 'rejected')).toEqual([]);
-    const rows = await service.table.rows(user.sub);
-    expect(new Set(rows.map(({ id }) => id))).toEqual(ids);
-    expect(rows.map(({ subject }) => subject).toSorted()).toEqual(subjects.toSorted());
-  },
-);
+it.each(isHard ? [300, 1_000] : [300])('answers 201 to each of %i POSTs at once and stores it once', async (size) => {
+  const user = await newUser();
+  const subjects = Array.from({ length: size }, (_, index) => `${size}-${index}`);
+  const ids = new Set<string>();
+  const outcomes = await Promise.allSettled(
+    subjects.map(async (subject) =>
+      tally(async () => {
+        // Each on a connection of its own.
+        const answer = await user.call('POST', '', JSON.stringify({ subject, body: 'b' }));
+        expect(answer).toMatchObject({ status: 201, json: { inquiry: { subject } } });
+        ids.add(inquiryOf(answer).id);
+      }),
+    ),
+  );
+  expect(outcomes.filter(({ status }) => status === 'rejected')).toEqual([]);
+  const rows = await service.table.rows(user.sub);
+  expect(new Set(rows.map(({ id }) => id))).toEqual(ids);
+  expect(rows.map(({ subject }) => subject).toSorted()).toEqual(subjects.toSorted());
+});
 
 /**
  * Refuses a transaction while another one runs, as DynamoDB does for the same item. The first one runs until another is

@@ -88,10 +88,7 @@ async function startClient(table: OwnTable, limit: number | undefined) {
         const isSlow = fault !== undefined && fault !== 'a conflict';
         return await invoke(event, time, isSlow ? RESERVE + SHORT_BUDGET : undefined);
       } catch (error) {
-        expect([fault, String(error)]).toEqual([
-          expect.stringMatching('crash'),
-          expect.stringMatching('SIGKILL'),
-        ]);
+        expect([fault, String(error)]).toEqual([expect.stringMatching('crash'), expect.stringMatching('SIGKILL')]);
         return undefined;
       } finally {
         proxy.plan = faults.never;
@@ -206,9 +203,8 @@ const currentOf = (
 };
 /** How many inquiries a person has stored in this hour, with any email. */
 const countOf = ({ stored, time }: Model, sub: string): number =>
-  [...stored.values()]
-    .flat()
-    .filter((row) => row.cognito_sub === sub && toHour(sub, timeOf(row)) === toHour(sub, time)).length;
+  [...stored.values()].flat().filter((row) => row.cognito_sub === sub && toHour(sub, timeOf(row)) === toHour(sub, time))
+    .length;
 
 /**
  * Judges requests sent at the same time by what was stored before and after, and takes that into the model. Of late
@@ -296,8 +292,7 @@ function expectAnswer(model: Model, { before, after, counted, others }: Around, 
   const known = currentOf(before, request, time);
   const isAlone = others === 0;
   const { limit = Number.POSITIVE_INFINITY } = model;
-  const isUncertain =
-    limit < Number.POSITIVE_INFINITY && model.uncertain.has(toHour(request.owner.sub, time));
+  const isUncertain = limit < Number.POSITIVE_INFINITY && model.uncertain.has(toHour(request.owner.sub, time));
   if (known !== undefined || isAlone) {
     const expected = known ? (known.body === body ? 201 : 422) : counted >= limit ? 429 : 201;
     const failures = fault === undefined ? [] : isConflict ? [409] : [500];
@@ -365,8 +360,7 @@ const meet = async (outcome: string): Promise<void> => {
 };
 
 const isStored = ({ stored }: Model, { owner, subject, body, time }: Sent): boolean =>
-  stored.get(owner)?.some((row) => row.subject === subject && row.body === body && timeOf(row) === time) ??
-  false;
+  stored.get(owner)?.some((row) => row.subject === subject && row.body === body && timeOf(row) === time) ?? false;
 
 type Command = AsyncCommand<Model, Real>;
 const command = (name: string, run: Command['run']): Command => ({
@@ -402,8 +396,7 @@ const send = (choices: readonly Choice[]): Command => {
       const { status = 500, headers = {} } = request.answer ?? {};
       if (request.answer === undefined) await meet('killed in the middle of a request');
       if (status === 201) await meet(headers['Idempotency-Replayed'] ? '201, replayed' : '201, first');
-      else if (status === 500)
-        await meet(`500 or no answer, ${isStored(model, request) ? 'stored' : 'not stored'}`);
+      else if (status === 500) await meet(`500 or no answer, ${isStored(model, request) ? 'stored' : 'not stored'}`);
       else await meet(String(status));
     }
   });
@@ -417,19 +410,14 @@ const moveTo = (model: Model, clients: readonly Client[], time: number): void =>
 };
 
 const advance = (milliseconds: number): Command =>
-  command(`advance(${milliseconds})`, async (model, { clients }) =>
-    moveTo(model, clients, model.time + milliseconds),
-  );
+  command(`advance(${milliseconds})`, async (model, { clients }) => moveTo(model, clients, model.time + milliseconds));
 
 /** To the next moment at which a key is free again or an inquiry does not count any more, or just before it. */
 const approach = (offset: number): Command =>
   command(`approach(${offset})`, async (model, { clients }) => {
     const moments = [...model.stored.values()]
       .flat()
-      .flatMap((row) => [
-        (Math.floor(timeOf(row) / HOUR) + 1) * HOUR + offset,
-        expiryOf(row) * 1_000 + offset,
-      ])
+      .flatMap((row) => [(Math.floor(timeOf(row) / HOUR) + 1) * HOUR + offset, expiryOf(row) * 1_000 + offset])
       .filter((moment) => moment > model.time);
     if (moments.length > 0) moveTo(model, clients, Math.min(...moments));
   });
@@ -496,9 +484,7 @@ describeOnDynamoDbLocal('exactly once', (endpoint) => {
   it.concurrent.each(Array.from({ length: LANES }, (_, lane) => [lane % 2 === 0 ? undefined : LIMIT, lane]))(
     'whatever the order of requests, faults, crashes and times, with a limit of %s (%i)',
     async (limit, lane) => {
-      const clients = await Promise.all(
-        Array.from({ length: CLIENTS }, async () => startClient(table, limit)),
-      );
+      const clients = await Promise.all(Array.from({ length: CLIENTS }, async () => startClient(table, limit)));
       const real = { table, clients };
       let count = 0;
       let hasFailed = false;

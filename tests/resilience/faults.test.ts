@@ -34,10 +34,7 @@ const FAULT = {
   error: 'INTERNAL_SERVER_ERROR',
   message: 'The request could not be processed. Please try again later.',
 };
-const HEADERS = {
-  'Content-Type': 'application/json',
-  'Access-Control-Allow-Origin': 'https://www.example.com',
-};
+const HEADERS = { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': 'https://www.example.com' };
 /** Milliseconds: 10 s are promised, the rest is room for a busy machine. */
 const IN_TIME = 10_000 + 2_000;
 
@@ -64,8 +61,7 @@ async function openScene(pageSize?: number) {
     claims,
     proxy,
     sandbox,
-    post: (body = 'b', remaining?: number) =>
-      invoke(makePost({ subject: randomUUID(), body }, claims), remaining),
+    post: (body = 'b', remaining?: number) => invoke(makePost({ subject: randomUUID(), body }, claims), remaining),
     get: (remaining?: number) => invoke(makeEvent({ claims }), remaining),
     /** Milliseconds of the slowest answer so far. */
     slowest: () => slowest,
@@ -224,10 +220,7 @@ describe.concurrent('without a connection: the contract’s 500 in time', () => 
       'TLS where plain HTTP is spoken',
       onServer('https', () => createTcpServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))),
     ],
-    [
-      'TLS with a handshake that never answers',
-      onServer('https', () => createTcpServer({ pauseOnConnect: true })),
-    ],
+    ['TLS with a handshake that never answers', onServer('https', () => createTcpServer({ pauseOnConnect: true }))],
   ];
 
   it.each(select(obstacles, 2))('%s', async (_, obstacle) =>

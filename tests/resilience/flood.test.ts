@@ -26,9 +26,7 @@ describeOnDynamoDbLocal(`a flood of ${COUNT} inquiries by ${COUNT / 10} owners`,
         const killed = new Promise<undefined>((resolve) => onKill.push(() => resolve(undefined)));
         const failed = await Promise.race([mailer.handle(left), killed]);
         const first =
-          failed === undefined
-            ? 0
-            : left.findIndex(({ dynamodb }) => failed.includes(dynamodb.SequenceNumber));
+          failed === undefined ? 0 : left.findIndex(({ dynamodb }) => failed.includes(dynamodb.SequenceNumber));
         left = first < 0 ? [] : left.slice(first);
       }
     };

@@ -13,8 +13,7 @@ const LIMIT = 10;
 const corsOrigin = 'https://www.example.com';
 const makeOwner = (): Identity => ({ sub: randomUUID(), email: 'ana@example.com' });
 
-const statusesOf = (answers: readonly GatewayResponse[]): number[] =>
-  answers.map(({ statusCode }) => statusCode);
+const statusesOf = (answers: readonly GatewayResponse[]): number[] => answers.map(({ statusCode }) => statusCode);
 
 describeOnDynamoDbLocal('a limit of inquiries per owner and hour', (endpoint) => {
   let own: Awaited<ReturnType<typeof createOwnStore>>;
@@ -24,19 +23,14 @@ describeOnDynamoDbLocal('a limit of inquiries per owner and hour', (endpoint) =>
 
   /** One execution environment: ids of its own. */
   const createInstance = (now: () => number) => {
-    const app = createApp({
-      inquiries: createInquiries(own.store, { inquiriesPerHour: LIMIT, now }),
-      corsOrigin,
-    });
+    const app = createApp({ inquiries: createInquiries(own.store, { inquiriesPerHour: LIMIT, now }), corsOrigin });
     return async (owner: Identity) => app(makePost({ subject: 's', body: 'b' }, owner));
   };
 
   describe.each(select([1, 5, 10, 50], 3))('%i requests at a time', (concurrency) => {
     const requests = isHard ? 500 : 100;
     const sent = createTally(`9a flood of one owner, ${concurrency} at a time: answered 201 or 429`);
-    const stored = createTally(
-      `9b flood of one owner, ${concurrency} at a time: stored with a limit of ${LIMIT}`,
-    );
+    const stored = createTally(`9b flood of one owner, ${concurrency} at a time: stored with a limit of ${LIMIT}`);
 
     it('store exactly the limit, and another owner is served', async () => {
       const time = Date.now();

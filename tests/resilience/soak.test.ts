@@ -37,8 +37,7 @@ const MODULE = `data:text/javascript,
   import { handler as built } from ${JSON.stringify(BUILT)};
   const heap = () => (gc(), { body: String(process.memoryUsage().heapUsed) });
   export const handler = (event, context) => (event.heap ? heap() : built(event, context));`;
-const heapOf = async (sandbox: Sandbox): Promise<number> =>
-  Number((await sandbox.invoke({ heap: true })).text);
+const heapOf = async (sandbox: Sandbox): Promise<number> => Number((await sandbox.invoke({ heap: true })).text);
 
 const tally = createTally('6 soak: mixed operations under random faults');
 

@@ -49,13 +49,10 @@ describe('JSON', () => {
     ['', '', tally, 1],
     [' after 256 KB of space', ' '.repeat(256 * 1024), long, 8],
   ])('a text%s', (_, space, count, every) => {
-    it.each(select([...VALID, ...OPEN], every))(
-      '%j is taken, and alone it is a client’s mistake',
-      async (value) => {
-        await count(() => expectStored(space + beside(value), fields));
-        await count(() => expectRefusal(400, space + value));
-      },
-    );
+    it.each(select([...VALID, ...OPEN], every))('%j is taken, and alone it is a client’s mistake', async (value) => {
+      await count(() => expectStored(space + beside(value), fields));
+      await count(() => expectRefusal(400, space + value));
+    });
 
     it.each(select(INVALID, every))('%j is not taken, wherever it stands', async (value) => {
       // A request without a byte of body has none: that is another mistake.
@@ -81,11 +78,7 @@ describe('JSON', () => {
     ['the last of two subjects', '{"subject":"a","subject":"s","body":"b"}', fields],
     ['a subject after one that is a number', '{"subject":1,"subject":"s","body":"b"}', fields],
     ['beside __proto__', '{"subject":"s","body":"b","__proto__":{"subject":"x","polluted":1}}', fields],
-    [
-      'beside a constructor',
-      '{"subject":"s","body":"b","constructor":{"prototype":{"subject":"x"}}}',
-      fields,
-    ],
+    ['beside a constructor', '{"subject":"s","body":"b","constructor":{"prototype":{"subject":"x"}}}', fields],
     [
       'beside fields of the record',
       '{"subject":"s","body":"b","id":"x","cognito_sub":"x","email":"x","reply":"x","pk":"x","sk":"x"}',
@@ -118,14 +111,11 @@ describe('JSON', () => {
 
 describe('strings come back as they went in', () => {
   const tally = createTally('3b strings, POST and GET byte for byte');
-  const range = (from: number, to: number): number[] =>
-    Array.from({ length: to - from }, (_, index) => from + index);
+  const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, index) => from + index);
   const extremes = [
     ...range(0, 0x21).map((code) => String.fromCodePoint(code)),
     ...range(0x7f, 0xa1).map((code) => `a${String.fromCodePoint(code)}`),
-    ...range(0, 17).flatMap((plane) =>
-      [0xfffe, 0xffff].map((code) => String.fromCodePoint(plane * 0x10000 + code)),
-    ),
+    ...range(0, 17).flatMap((plane) => [0xfffe, 0xffff].map((code) => String.fromCodePoint(plane * 0x10000 + code))),
     // All characters of the basic plane, 1,024 at a time.
     ...range(0, 64).map((n) => String.fromCodePoint(...range(n * 1_024, (n + 1) * 1_024))),
     ...NAUGHTY,
@@ -168,18 +158,12 @@ describe('bombs', () => {
   const bombs: [name: string, make: () => string][] = [
     ['arrays, deep, closed', () => `${'['.repeat(SIZE / 2)}${']'.repeat(SIZE / 2)}`],
     ['arrays, deep, open', () => '['.repeat(SIZE)],
-    [
-      'objects, deep, closed',
-      () => `${fill('{"a":', SIZE * 0.8)}1${'}'.repeat(Math.floor((SIZE * 0.8) / 5))}`,
-    ],
+    ['objects, deep, closed', () => `${fill('{"a":', SIZE * 0.8)}1${'}'.repeat(Math.floor((SIZE * 0.8) / 5))}`],
     ['objects, deep, open', () => fill('{"a":')],
     ['empty objects, wide', () => `[${fill('{},')}{}]`],
     ['numbers, wide', () => `[${fill('1,')}1]`],
     ['empty strings, wide', () => beside(`[${fill('"",')}""]`)],
-    [
-      'different keys',
-      () => beside(`{${Array.from({ length: 400_000 }, (_, index) => `"k${index}":1`).join()}}`),
-    ],
+    ['different keys', () => beside(`{${Array.from({ length: 400_000 }, (_, index) => `"k${index}":1`).join()}}`)],
     ['one key, again and again', () => `{${fill('"subject":"s",')}"body":"b"}`],
     ['a key of 5.9 MB', () => `{"${'k'.repeat(SIZE)}":1}`],
     ['a string of 5.9 MB', () => JSON.stringify({ subject: '', body: 'x'.repeat(SIZE) })],
@@ -195,24 +179,22 @@ describe('bombs', () => {
     ['2.6 MB of escapes in a field', () => beside(`"${fill(String.raw`\u20ac`, 2_590_000)}"`)],
   ];
 
-  it.each(select(bombs, 4))(
-    '%s: an answer of the contract, the process lives, nothing half stored',
-    async (_, make) =>
-      tally(async () => {
-        await using sandbox = await startSandbox(service.table.environment(), { nodeArguments: MEMORY });
-        const claims = { sub: randomUUID(), email: 'ana@example.com' };
-        const send = (body: string, isBase64Encoded = false) =>
-          sandbox.invoke(makeEvent({ method: 'POST', claims, body, isBase64Encoded }));
-        // As text, and as base64 in so far as that fits into an event.
-        const cut = Buffer.from(make().slice(0, 4_400_000));
-        const got = [await send(make()), await send(cut.toString('base64'), true)];
-        for (const { status, milliseconds } of got) {
-          expect([201, 400, 413, 500]).toContain(status);
-          expect(milliseconds).toBeLessThan(10_000);
-        }
-        const rows = await service.table.rows(claims.sub);
-        expect(rows).toHaveLength(got.filter(({ status }) => status === 201).length);
-        expect((await send('{"subject":"s","body":"b"}')).status).toBe(201);
-      }),
+  it.each(select(bombs, 4))('%s: an answer of the contract, the process lives, nothing half stored', async (_, make) =>
+    tally(async () => {
+      await using sandbox = await startSandbox(service.table.environment(), { nodeArguments: MEMORY });
+      const claims = { sub: randomUUID(), email: 'ana@example.com' };
+      const send = (body: string, isBase64Encoded = false) =>
+        sandbox.invoke(makeEvent({ method: 'POST', claims, body, isBase64Encoded }));
+      // As text, and as base64 in so far as that fits into an event.
+      const cut = Buffer.from(make().slice(0, 4_400_000));
+      const got = [await send(make()), await send(cut.toString('base64'), true)];
+      for (const { status, milliseconds } of got) {
+        expect([201, 400, 413, 500]).toContain(status);
+        expect(milliseconds).toBeLessThan(10_000);
+      }
+      const rows = await service.table.rows(claims.sub);
+      expect(rows).toHaveLength(got.filter(({ status }) => status === 201).length);
+      expect((await send('{"subject":"s","body":"b"}')).status).toBe(201);
+    }),
   );
 });

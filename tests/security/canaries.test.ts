@@ -94,9 +94,7 @@ describe('a mistake of the client is a warning', () => {
     ['a key and no field', () => post(`{"${CANARY}":"${CANARY}"}`, KEY), 400, 'BAD_REQUEST'],
     ['an email that is empty', () => listAs('', randomUUID()), 401, 'Unauthorized'],
     ['a sub that is no UUID', () => listAs(`${CANARY}@example.com`, CANARY), 401, 'Unauthorized'],
-  ])('%s', async (_, run, status, errorName) =>
-    check(run, status, { level: 'WARN', errorName, attempts: 0 }),
-  );
+  ])('%s', async (_, run, status, errorName) => check(run, status, { level: 'WARN', errorName, attempts: 0 }));
 });
 
 describe.skipIf(!hasTransactions)('a key (skipped on dynalite, which has no transactions)', () => {

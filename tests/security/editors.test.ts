@@ -32,9 +32,7 @@ const PLACES: readonly ((setting: string) => Partial<StoredInquiry>)[] = [
     (setting: string) => ({ body: `${fill(lines)}${setting}${'\n'.repeat(lines)}` }),
   ]),
 ];
-const CASES = SETTINGS.flatMap((setting) =>
-  PLACES.map((place) => toDraft({ ...INQUIRY, ...place(setting) })),
-);
+const CASES = SETTINGS.flatMap((setting) => PLACES.map((place) => toDraft({ ...INQUIRY, ...place(setting) })));
 
 const ends = (lines: number) => (file: string) => {
   const all = file.split('\n');
@@ -44,8 +42,7 @@ const ends = (lines: number) => (file: string) => {
 /** The part of a file in which an editor looks for settings. */
 const EDITORS: Readonly<Record<string, (file: string) => string>> = {
   // Emacs manual, "Specifying File Variables" and hack-local-variables in files.el.
-  emacs: (file) =>
-    `${file.split('\n', 1)[0]}\n${file.slice(Math.max(file.length - 3_000, file.lastIndexOf('\n\f')))}`,
+  emacs: (file) => `${file.split('\n', 1)[0]}\n${file.slice(Math.max(file.length - 3_000, file.lastIndexOf('\n\f')))}`,
   // :help modeline
   vim: ends(5),
   // Kate handbook, "Configuring with document variables"; jEdit user's guide, "Buffer-local properties"; gedit's plugin.

@@ -61,10 +61,7 @@ describeOnEngines('a page of another site', (endpoint, name) => {
         const [method, names] = ['access-control-request-method', 'access-control-request-headers'];
         const asked = [method, 'POST', names, 'x-amz-target'];
         const origin = header === 'origin' ? [] : ['origin', 'https://evil.example'];
-        const preflight = await send(endpoint, {
-          method: 'OPTIONS',
-          headers: [header, value, ...origin, ...asked],
-        });
+        const preflight = await send(endpoint, { method: 'OPTIONS', headers: [header, value, ...origin, ...asked] });
         expect(preflight.status).not.toBe(200);
         expect(preflight.headers['access-control-allow-origin']).toBeUndefined();
       });

@@ -55,8 +55,7 @@ function judge(event: unknown): Verdict {
 function judgeList(event: unknown, owner: Verdict['owner'] & object): Verdict {
   const limit = get(event, 'queryStringParameters', 'limit');
   const before = get(event, 'queryStringParameters', 'before');
-  const isLimit =
-    typeof limit === 'string' && /^\d+$/.test(limit) && Number(limit) >= 1 && Number(limit) <= 1000;
+  const isLimit = typeof limit === 'string' && /^\d+$/.test(limit) && Number(limit) >= 1 && Number(limit) <= 1000;
   if (limit !== undefined && !isLimit) return { status: 400 };
   if (before !== undefined && !isInquiryId(before)) return { status: 400 };
   return { status: 200, owner };
@@ -75,8 +74,7 @@ function judgeCreation(event: unknown, owner: Verdict['owner'] & object): Verdic
   let json: unknown;
   try {
     const bytes = get(event, 'isBase64Encoded') === true ? Buffer.from(body, 'base64') : undefined;
-    if (bytes && bytes.toString().includes('\uFFFD') && !Buffer.from(bytes.toString()).equals(bytes))
-      throw bytes;
+    if (bytes && bytes.toString().includes('\uFFFD') && !Buffer.from(bytes.toString()).equals(bytes)) throw bytes;
     json = JSON.parse(bytes?.toString() ?? body);
   } catch {
     return { status: 500 };
@@ -103,11 +101,7 @@ function judgeKey(header: unknown): string | undefined | null {
  *
  * @param isFull - Whether the owner has reached the limit.
  */
-function refine(
-  verdict: Verdict,
-  known: Inquiry | undefined,
-  isFull = false,
-): Verdict & { replay?: Inquiry } {
+function refine(verdict: Verdict, known: Inquiry | undefined, isFull = false): Verdict & { replay?: Inquiry } {
   const { status, created } = verdict;
   if (created === undefined || (status === 413 && !isFull)) return verdict;
   if (known !== undefined) {
@@ -117,10 +111,7 @@ function refine(
   return isFull ? { status: 429 } : verdict;
 }
 
-const anything = fc.oneof(
-  fc.jsonValue({ maxDepth: 3 }),
-  fc.anything({ maxDepth: 2, withNullPrototype: true }),
-);
+const anything = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.anything({ maxDepth: 2, withNullPrototype: true }));
 const text = fc.oneof(
   fc.string(),
   fc.string({ unit: 'binary' }),
@@ -139,9 +130,7 @@ const anyClaims = fc.oneof({ weight: 8, arbitrary: fc.record({ sub, email }) }, 
 const request = fc.record({ subject: text, body: text });
 const body = fc.oneof(
   { weight: 4, arbitrary: request.map((value) => JSON.stringify(value)) },
-  fc
-    .integer({ min: 95, max: 105 })
-    .map((length) => JSON.stringify({ subject: '', body: 'x'.repeat(length) })),
+  fc.integer({ min: 95, max: 105 }).map((length) => JSON.stringify({ subject: '', body: 'x'.repeat(length) })),
   fc.json(),
   fc.record({ subject: anything, body: anything }, { requiredKeys: [] }).map((value) => safeStringify(value)),
   fc.tuple(request, fc.nat(60)).map(([value, length]) => JSON.stringify(value).slice(0, length)),
@@ -162,9 +151,7 @@ const key = fc.oneof(
 const valid = fc.record(
   {
     requestContext: fc.record({
-      http: fc.record({
-        method: fc.oneof({ weight: 6, arbitrary: fc.constantFrom('GET', 'POST') }, text, anything),
-      }),
+      http: fc.record({ method: fc.oneof({ weight: 6, arbitrary: fc.constantFrom('GET', 'POST') }, text, anything) }),
       authorizer: fc.oneof(
         { weight: 4, arbitrary: anyClaims.map((value) => ({ jwt: { claims: value } })) },
         anyClaims.map((value) => ({ lambda: value, claims: value })),
@@ -196,10 +183,7 @@ const places = (value: unknown, depth = 0): Place[] =>
       );
 /** A valid event with one to three values, at any depth, removed or replaced. */
 const mutated = fc
-  .tuple(
-    valid,
-    fc.array(fc.tuple(fc.nat(), fc.option(anything, { nil: undefined })), { minLength: 1, maxLength: 3 }),
-  )
+  .tuple(valid, fc.array(fc.tuple(fc.nat(), fc.option(anything, { nil: undefined })), { minLength: 1, maxLength: 3 }))
   .map(([event, changes]) => {
     const copy: unknown = structuredClone(event);
     for (const [index, value] of changes) {
@@ -237,10 +221,7 @@ describe('the function', () => {
       return method === 'count' ? async () => !isFull : target[method];
     },
   });
-  const app = createApp({
-    inquiries: createInquiries(fallible, { inquiriesPerHour: 60 }),
-    corsOrigin: ORIGIN,
-  });
+  const app = createApp({ inquiries: createInquiries(fallible, { inquiriesPerHour: 60 }), corsOrigin: ORIGIN });
   /** The first inquiry of each owner and key, and how often each outcome was seen. */
   const known = new Map<string, Inquiry>();
   const seen = new Map<unknown, number>();
@@ -255,10 +236,7 @@ describe('the function', () => {
     const verdict = refine(judged, name === undefined ? undefined : known.get(name), isFull);
     if (store.rows.length > 500) store.rows.splice(0, 250);
     const stored = store.rows.length;
-    const response = await app(event as GatewayEvent, {
-      awsRequestId: 'r',
-      getRemainingTimeInMillis: () => 30_000,
-    });
+    const response = await app(event as GatewayEvent, { awsRequestId: 'r', getRemainingTimeInMillis: () => 30_000 });
     const json = JSON.parse(response.body) as Record<string, unknown>;
     const failed = broken && judged.owner !== undefined;
     const status = failed ? 500 : verdict.status;
@@ -296,9 +274,7 @@ describe('the function', () => {
       const { email: address, count, inquiries } = json as unknown as InquiryListResponse;
       expect(Object.keys(json)).toEqual(inquiryListResponseSchema.required);
       expect([address, count]).toEqual([verdict.owner?.email, inquiries.length]);
-      expect(inquiries.every((row) => row.email === address && row.cognito_sub === verdict.owner?.sub)).toBe(
-        true,
-      );
+      expect(inquiries.every((row) => row.email === address && row.cognito_sub === verdict.owner?.sub)).toBe(true);
       expect(isDescending(inquiries.map(({ id }) => id))).toBe(true);
     }
     const lines = JSON.stringify(logged);
@@ -378,10 +354,7 @@ describe('the gateway', () => {
     const property = fc.asyncProperty(asked, ({ method, query, headers, body: sent, type, token }) =>
       tally(async () => {
         const queryStringParameters = Object.fromEntries(
-          query.map(([name]) => [
-            name,
-            query.flatMap(([other, value]) => (other === name ? value : [])).join(),
-          ]),
+          query.map(([name]) => [name, query.flatMap(([other, value]) => (other === name ? value : [])).join()]),
         );
         const joined = headers.map(([, value]) => value.trim()).join();
         const { status } = judge({

@@ -25,10 +25,7 @@ const CHARACTERS = Array.from({ length: 0x110000 }, (_, point) => point)
   .filter((character) => /[\p{Default_Ignorable_Code_Point}\u2800]/u.test(character));
 
 const toEscapes = (text: string): string =>
-  Array.from(
-    { length: text.length },
-    (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`,
-  ).join('');
+  Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('');
 
 /** What an operator sees of an inquiry. */
 const SURFACES: Readonly<Record<string, (texts: { email: string; subject: string }) => string>> = {

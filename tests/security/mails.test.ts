@@ -52,11 +52,7 @@ function expectHarmless({ Content, ReplyToAddresses = [], ...envelope }: SentMai
   for (const address of ReplyToAddresses) expect(address).toMatch(/^[!-~]{1,64}@[a-z0-9.-]+$/);
   expect(envelope.FromEmailAddress).toBe(INBOX.INBOX_FROM);
   expect(envelope.Destination.ToAddresses).toHaveLength(1);
-  expect(Object.keys(envelope).toSorted()).toEqual([
-    'ConfigurationSetName',
-    'Destination',
-    'FromEmailAddress',
-  ]);
+  expect(Object.keys(envelope).toSorted()).toEqual(['ConfigurationSetName', 'Destination', 'FromEmailAddress']);
   expect(Headers.map(({ Name }) => Name)).toEqual(['References', 'Auto-Submitted']);
   for (const { Value } of Headers) expect(Value).toMatch(/^[ -~]{1,870}$/);
   // The same tags with the same attributes as in a mail without any of this.
@@ -65,23 +61,16 @@ function expectHarmless({ Content, ReplyToAddresses = [], ...envelope }: SentMai
 }
 
 /** Sends both mails of an inquiry of an owner of its own. */
-async function mail(
-  text: { subject: string; body: string; reply: string },
-  email?: string,
-): Promise<SentMail[]> {
+async function mail(text: { subject: string; body: string; reply: string }, email?: string): Promise<SentMail[]> {
   mailer.mails.length = 0;
   const { reply, ...inquiry } = text;
   const row = await mailer.readRow(await mailer.create(makeOwner(email), inquiry));
-  const records = [
-    toRecord(row),
-    toRecord({ ...row, reply: { S: reply } }, { eventName: 'MODIFY', OldImage: row }),
-  ];
+  const records = [toRecord(row), toRecord({ ...row, reply: { S: reply } }, { eventName: 'MODIFY', OldImage: row })];
   expect(await mailer.handle(records)).toEqual([]);
   return [...mailer.mails];
 }
 
-const isCut = ({ Content }: SentMail): boolean =>
-  Content.Simple.Body.Text.Data.includes('The text below is cut');
+const isCut = ({ Content }: SentMail): boolean => Content.Simple.Body.Text.Data.includes('The text below is cut');
 const htmlOf = ({ Content }: SentMail): string[] => tagsOf(Content.Simple.Body.Html.Data);
 
 const tally = createTally('7c hostile texts in mails: without effect');

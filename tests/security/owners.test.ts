@@ -96,10 +96,7 @@ describeOnDynamoDbLocal('among users who look alike', (endpoint) => {
         const alias = { ...owner, sub: `{${owner.sub.toUpperCase()}}` };
         expect(await send(alias, JSON.stringify(owner))).toEqual(replay);
         const stranger = owners.find((other) => other !== owner);
-        expect(await send(owner, JSON.stringify(stranger))).toMatchObject({
-          statusCode: 422,
-          isReplay: undefined,
-        });
+        expect(await send(owner, JSON.stringify(stranger))).toMatchObject({ statusCode: 422, isReplay: undefined });
         const inquiries = [replay.inquiry, ...of(owner)];
         expect(await list(owner)).toEqual({ status: 200, email: owner.email, count: 4, inquiries });
       });

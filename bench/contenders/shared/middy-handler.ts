@@ -4,11 +4,7 @@ import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
 import middy from '@middy/core';
-import type {
-  APIGatewayProxyEventV2WithJWTAuthorizer,
-  APIGatewayProxyStructuredResultV2,
-  Context,
-} from 'aws-lambda';
+import type { APIGatewayProxyEventV2WithJWTAuthorizer, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import { z } from 'zod';
 import { listInquiries, type createInquiry } from './inquiries.ts';
 import { refusals as refused, refuse, respond, respondToError, type Owner } from './requests.ts';
@@ -30,10 +26,7 @@ const metrics = new Metrics({ namespace: 'inquiries', serviceName: 'inquiries' }
 
 const claimsSchema = z.object({ email: z.string().min(1), sub: z.guid().toLowerCase() });
 const querySchema = z
-  .object({
-    limit: z.coerce.number().int().min(1).max(1_000).optional(),
-    before: z.uuid({ version: 'v7' }).optional(),
-  })
+  .object({ limit: z.coerce.number().int().min(1).max(1_000).optional(), before: z.uuid({ version: 'v7' }).optional() })
   .prefault({});
 const requestSchema = z.object({ subject: z.string(), body: z.string() });
 

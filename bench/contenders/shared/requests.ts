@@ -20,8 +20,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** The owner whom the claims name, or undefined where one is missing or malformed. */
 export function parseOwner({ email, sub }: Readonly<Record<string, unknown>> = {}): Owner | undefined {
-  if (typeof email !== 'string' || email === '' || typeof sub !== 'string' || !UUID.test(sub))
-    return undefined;
+  if (typeof email !== 'string' || email === '' || typeof sub !== 'string' || !UUID.test(sub)) return undefined;
   return { cognito_sub: sub.toLowerCase(), email };
 }
 
@@ -77,10 +76,7 @@ export const respondToError = (error: unknown) =>
 
 /** A handler without a framework. `list` resolves to the body of the response, as an object or as JSON. */
 export function createHandler(
-  list: (
-    owner: Owner,
-    query: ListQuery,
-  ) => Promise<{ body: object | string; headers: Record<string, string> }>,
+  list: (owner: Owner, query: ListQuery) => Promise<{ body: object | string; headers: Record<string, string> }>,
   create: (owner: Owner, request: { subject: string; body: string }) => Promise<object>,
 ) {
   const respondTo = async (event: APIGatewayProxyEventV2WithJWTAuthorizer) => {
