@@ -1,15 +1,12 @@
 /** The measurements of one contender, each in a process of its own. */
 import { randomUUID } from 'node:crypto';
-import { startSandbox } from '../local/lambda/sandbox.ts';
-import type { Cost, Sandbox } from '../local/lambda/sandbox.ts';
+import { startSandbox, type Cost, type Sandbox } from '../local/lambda/sandbox.ts';
 import { checkContract, checkCreated, checkKeys, checkList, checkStatus } from './check.ts';
 import type { Contender, Package, Variant } from './contenders.ts';
-import { makeOwner, MESSAGE } from './database.ts';
-import type { Database, Owner, SeededOwner } from './database.ts';
+import { makeOwner, MESSAGE, type Database, type Owner, type SeededOwner } from './database.ts';
 import { claimsOf, makeEvent } from './events.ts';
 import { createLimits } from './limits.ts';
-import { startMeter } from './meter.ts';
-import type { Consumption } from './meter.ts';
+import { startMeter, type Consumption } from './meter.ts';
 
 /** A contender and its measurements by the names of the figures; a figure that is not measured is missing. */
 export interface Entrant {

@@ -5,8 +5,7 @@ import { STS } from '@aws-sdk/client-sts';
 import { NETWORK } from '../lib/aws.ts';
 import { readIfThere, UsageError } from '../lib/command-line.ts';
 import { MODULE } from '../lib/paths.ts';
-import { STAGES } from '../lib/stages.ts';
-import type { Stage } from '../lib/stages.ts';
+import { STAGES, type Stage } from '../lib/stages.ts';
 
 /**
  * Asks AWS whose credentials the environment has.

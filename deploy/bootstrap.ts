@@ -14,10 +14,8 @@ import { MODULE, ROOT } from '../lib/paths.ts';
 import { isServiceName, STAGES } from '../lib/stages.ts';
 import { readAccount } from './account.ts';
 import { makePlan, readOutputs, refuseUnsavedState } from './plan.ts';
-import { createStateBucket, hasStateBucket } from './state-bucket.ts';
-import type { Place } from './state-bucket.ts';
-import { openSession, terraform } from './steps.ts';
-import type { Session } from './steps.ts';
+import { createStateBucket, hasStateBucket, type Place } from './state-bucket.ts';
+import { openSession, terraform, type Session } from './steps.ts';
 import { providerSource, terraformUnavailableReason } from './terraform.ts';
 
 const USAGE = `

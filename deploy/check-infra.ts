@@ -9,8 +9,7 @@
 import { cpSync, globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { parseOptions, runCommand } from '../lib/command-line.ts';
-import type { Io, Main } from '../lib/command-line.ts';
+import { parseOptions, runCommand, type Io, type Main } from '../lib/command-line.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
 import { programOf, providerSource, run, terraformEnv, terraformUnavailableReason } from './terraform.ts';
 

@@ -8,23 +8,18 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isConfirmed, parseCommandLine, runCommand, UsageError } from '../lib/command-line.ts';
-import type { Io, Main } from '../lib/command-line.ts';
+import { isConfirmed, parseCommandLine, runCommand, UsageError, type Io, type Main } from '../lib/command-line.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
 import type { Stage } from '../lib/stages.ts';
 import { findBackendFile, hasLocalState, parseStage, readStageAccount } from './account.ts';
 import { describeNotifications } from './notifications.ts';
-import { toSmokeOptions } from './outputs.ts';
-import type { StageOutputs } from './outputs.ts';
-import { initialise, makePlan, readOutputs, refuseLoss, refuseUnsavedState } from './plan.ts';
-import type { Plan } from './plan.ts';
+import { toSmokeOptions, type StageOutputs } from './outputs.ts';
+import { initialise, makePlan, readOutputs, refuseLoss, refuseUnsavedState, type Plan } from './plan.ts';
 import { checkConfig, deleteForm, serveForm, uploadForm } from './site.ts';
 import { main as smoke } from './smoke.ts';
-import { openSession, runStep, terraform } from './steps.ts';
-import type { Session } from './steps.ts';
+import { openSession, runStep, terraform, type Session } from './steps.ts';
 import { run, terraformUnavailableReason } from './terraform.ts';
-import { listVersions, pruneVersions, readLive, switchAlias } from './versions.ts';
-import type { Live } from './versions.ts';
+import { listVersions, pruneVersions, readLive, switchAlias, type Live } from './versions.ts';
 
 const USAGE = `
 Usage: npm run deploy -- STAGE [--yes] [--plan-only | --drift] [--expect SHA256]

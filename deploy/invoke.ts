@@ -2,8 +2,7 @@
 import { Lambda } from '@aws-sdk/client-lambda';
 import { NETWORK } from '../lib/aws.ts';
 import { parseObject } from '../lib/command-line.ts';
-import { parseBody } from '../lib/contract-checks.ts';
-import type { ServiceResponse } from '../lib/contract-checks.ts';
+import { parseBody, type ServiceResponse } from '../lib/contract-checks.ts';
 
 /** The function itself ends after 30 s. */
 const TIMEOUT_MS = 35_000;

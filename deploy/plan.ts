@@ -7,8 +7,7 @@ import { MODULE, ROOT } from '../lib/paths.ts';
 import type { Stage } from '../lib/stages.ts';
 import { findBackendFile } from './account.ts';
 import { parseOutputs } from './outputs.ts';
-import { terraform } from './steps.ts';
-import type { Session } from './steps.ts';
+import { terraform, type Session } from './steps.ts';
 import { programOf, providerSource } from './terraform.ts';
 
 interface Change {

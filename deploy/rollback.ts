@@ -4,19 +4,15 @@
  *
  * Usage: see below. Exit codes: 0 switched (or listed), 1 a step failed, 2 refused or declined, nothing changed.
  */
-import { isConfirmed, parseCommandLine, runCommand, UsageError } from '../lib/command-line.ts';
-import type { Io, Main } from '../lib/command-line.ts';
+import { isConfirmed, parseCommandLine, runCommand, UsageError, type Io, type Main } from '../lib/command-line.ts';
 import { describeFailure, tableOf } from '../lib/aws.ts';
 import type { Stage } from '../lib/stages.ts';
 import { parseStage, readStageAccount } from './account.ts';
-import { readStateOutputs, toSmokeOptions } from './outputs.ts';
-import type { StageOutputs } from './outputs.ts';
+import { readStateOutputs, toSmokeOptions, type StageOutputs } from './outputs.ts';
 import { serveForm } from './site.ts';
 import { main as smoke } from './smoke.ts';
-import { openSession } from './steps.ts';
-import type { Session } from './steps.ts';
-import { ALIAS, listVersions, readLive, switchAlias } from './versions.ts';
-import type { Live, Version } from './versions.ts';
+import { openSession, type Session } from './steps.ts';
+import { ALIAS, listVersions, readLive, switchAlias, type Live, type Version } from './versions.ts';
 
 const USAGE = `
 Usage: npm run rollback -- STAGE [VERSION] [--list] [--yes]
@@ -138,9 +134,7 @@ export const main: Main = async (args, io) => {
       );
     }
     const [, action] = /to perform: (\S+)/.exec(message) ?? [];
-    if (action !== undefined) {
-      throw new Error(`The AWS credentials do not allow ${action}.`, { cause: error });
-    }
+    if (action !== undefined) throw new Error(`The AWS credentials do not allow ${action}.`, { cause: error });
     throw describeFailure(error, { stage });
   } finally {
     session.close();

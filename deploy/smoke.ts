@@ -7,8 +7,7 @@
  * Usage: see below. Exit codes: 0 all checks passed, 1 a check failed, 2 bad use.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseOptions, runCommand, UsageError } from '../lib/command-line.ts';
-import type { Io } from '../lib/command-line.ts';
+import { parseOptions, runCommand, UsageError, type Io } from '../lib/command-line.ts';
 import {
   assert,
   assertHeader,
@@ -73,9 +72,7 @@ async function readTarget(args: string[], env: NodeJS.ProcessEnv, interruption?:
   if ((given['user-pool'] === '') !== (given.client === '')) {
     throw new UsageError('--user-pool and --client belong together (see --help)');
   }
-  if (!/^\d{1,4}$/.test(given.wait)) {
-    throw new UsageError(`--wait must be a number of seconds, not '${given.wait}'`);
-  }
+  if (!/^\d{1,4}$/.test(given.wait)) throw new UsageError(`--wait must be a number of seconds, not '${given.wait}'`);
   const local = isLocal ? readRunningStack(given.data ?? findDataFolder()) : undefined;
   const signed = local && (await signToken(await readKey(local.keysFile), local.issuer));
   const token = (given.token ?? signed ?? env['SMOKE_TOKEN'] ?? '').trim().replace(/^Bearer /i, '');

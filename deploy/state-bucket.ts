@@ -1,6 +1,5 @@
 /** The bucket of Terraform's state, which has to exist before Terraform can run. */
-import { S3, S3ServiceException } from '@aws-sdk/client-s3';
-import type { BucketLocationConstraint } from '@aws-sdk/client-s3';
+import { S3, S3ServiceException, type BucketLocationConstraint } from '@aws-sdk/client-s3';
 import { NETWORK } from '../lib/aws.ts';
 import { UsageError } from '../lib/command-line.ts';
 

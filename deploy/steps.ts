@@ -2,8 +2,7 @@
 import { relative } from 'node:path';
 import type { Io } from '../lib/command-line.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
-import { programOf, run, terraformEnv } from './terraform.ts';
-import type { RunOptions } from './terraform.ts';
+import { programOf, run, terraformEnv, type RunOptions } from './terraform.ts';
 
 const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 

@@ -1,6 +1,5 @@
 /** Simulates a load of POSTs against the documented limits of AWS. Exit codes: 0, 2 bad use. */
-import { parseOptions, runCommand, UsageError } from '../../lib/command-line.ts';
-import type { Main } from '../../lib/command-line.ts';
+import { parseOptions, runCommand, UsageError, type Main } from '../../lib/command-line.ts';
 import { formatReport } from './report.ts';
 import { createScenario, NUMBERS } from './scenario.ts';
 

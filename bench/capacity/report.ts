@@ -1,9 +1,7 @@
 /** The simulation's report. */
-import { ASSUMPTIONS, LIMITS } from './limits.ts';
-import type { LimitName } from './limits.ts';
+import { ASSUMPTIONS, LIMITS, type LimitName } from './limits.ts';
 import type { Scenario } from './scenario.ts';
-import { findCeilings, simulate } from './simulate.ts';
-import type { Result } from './simulate.ts';
+import { findCeilings, simulate, type Result } from './simulate.ts';
 
 const count = (number: number): string => Math.round(number).toLocaleString('en-US');
 const millions = (number: number): string => `${(number / 1e6).toFixed(1)} M`;

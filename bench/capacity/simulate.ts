@@ -2,8 +2,7 @@
  * A model of the service under POSTs, in steps of a second: gateway, Lambda, table and index with their partitions, and the
  * writes of the mailer. Requests are a flow, not single events; arrivals and the places of keys are random, from a seed.
  */
-import { createInputs } from '../../src/entities/inputs.ts';
-import type { Attributes } from '../../src/entities/inputs.ts';
+import { createInputs, type Attributes } from '../../src/entities/inputs.ts';
 import * as limits from './limits.ts';
 import type { LimitName } from './limits.ts';
 import type { Scenario } from './scenario.ts';

@@ -3,8 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { serveForm, uploadForm } from '../../deploy/site.ts';
-import { listVersions, readLive, switchAlias } from '../../deploy/versions.ts';
-import type { Live } from '../../deploy/versions.ts';
+import { listVersions, readLive, switchAlias, type Live } from '../../deploy/versions.ts';
 import { FORM_OUTPUTS, setUpProject } from '../helpers/programs.ts';
 import { paths } from '../helpers/project.ts';
 

@@ -6,11 +6,9 @@
 import { existsSync, globSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, vi } from 'vitest';
-import type { TestContext } from 'vitest';
+import { describe, expect, it, vi, type TestContext } from 'vitest';
 import { announce, createStages, endpoint, STAGE_LEFT_OUT } from '../helpers/emulator-stages.ts';
-import { PROXY_GAPS, startEmulatorProxy } from '../helpers/emulator.ts';
-import type { Moment } from '../helpers/emulator.ts';
+import { PROXY_GAPS, startEmulatorProxy, type Moment } from '../helpers/emulator.ts';
 
 announce('interrupted deployments', STAGE_LEFT_OUT, PROXY_GAPS);
 

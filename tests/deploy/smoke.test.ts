@@ -3,12 +3,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, i
 import { main } from '../../deploy/smoke.ts';
 import { startFunction } from '../../local/lambda/function.ts';
 import type { InquiryListResponse } from '../../src/contract.ts';
-import { refusal, startAws } from '../helpers/aws.ts';
-import type { Answer as AwsAnswer } from '../helpers/aws.ts';
+import { refusal, startAws, type Answer as AwsAnswer } from '../helpers/aws.ts';
 import { run as runHere } from '../helpers/io.ts';
 import { BUILT } from '../helpers/sandbox.ts';
-import { startService } from '../helpers/service.ts';
-import type { Service } from '../helpers/service.ts';
+import { startService, type Service } from '../helpers/service.ts';
 
 const hasTransactions = inject('engines')['dynamodb-local'] !== undefined;
 if (!hasTransactions)

@@ -1,8 +1,7 @@
 /** The simulation of npm run capacity: each limit is hit where its documentation puts it. */
 import { expect, it } from 'vitest';
 import { main } from '../../bench/capacity/main.ts';
-import { createScenario } from '../../bench/capacity/scenario.ts';
-import type { Scenario } from '../../bench/capacity/scenario.ts';
+import { createScenario, type Scenario } from '../../bench/capacity/scenario.ts';
 import { findCeilings, measurePost, simulate } from '../../bench/capacity/simulate.ts';
 import { run } from '../helpers/io.ts';
 import { readText } from '../helpers/repository.ts';

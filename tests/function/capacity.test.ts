@@ -9,8 +9,7 @@ import { writeInquiries } from '../helpers/inquiries.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { INQUIRY, makeCall } from '../helpers/events.ts';
 import { createMemoryStore } from '../helpers/memory-store.ts';
-import { createOwnTable } from '../helpers/own-table.ts';
-import type { OwnTable } from '../helpers/own-table.ts';
+import { createOwnTable, type OwnTable } from '../helpers/own-table.ts';
 
 interface Consumed {
   readonly TableName: string;

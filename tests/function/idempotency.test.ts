@@ -5,12 +5,9 @@ import { createInbox } from '../../inbox/store.ts';
 import type { CreateInquiryResponse, InquiryListResponse } from '../../src/contract.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { EMAIL, makeEvent, makeKeyedPost } from '../helpers/events.ts';
-import { always, cancelTransaction, first, never, startFaultProxy } from '../helpers/fault-proxy.ts';
-import type { FaultProxy } from '../helpers/fault-proxy.ts';
-import { createOwnTable, readPartition } from '../helpers/own-table.ts';
-import type { OwnTable } from '../helpers/own-table.ts';
-import { startSandbox } from '../helpers/sandbox.ts';
-import type { Answer, Sandbox } from '../helpers/sandbox.ts';
+import { always, cancelTransaction, first, never, startFaultProxy, type FaultProxy } from '../helpers/fault-proxy.ts';
+import { createOwnTable, readPartition, type OwnTable } from '../helpers/own-table.ts';
+import { startSandbox, type Answer, type Sandbox } from '../helpers/sandbox.ts';
 
 const CONTENT = { subject: 'secret subject', body: 'secret body' };
 const HEADERS = { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': 'https://www.example.com' };

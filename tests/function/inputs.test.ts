@@ -3,14 +3,12 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import { Entity } from 'electrodb';
 import { array, assert, constantFrom, nat, oneof, option, property, record, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { inquirySchema } from '../../src/contract.ts';
-import type { Inquiry } from '../../src/contract.ts';
+import { inquirySchema, type Inquiry } from '../../src/contract.ts';
 import { IDEMPOTENCY_KEY_MODEL } from '../../src/entities/idempotency-key.ts';
 import { createInputs } from '../../src/entities/inputs.ts';
 import { INQUIRY_MODEL } from '../../src/entities/inquiry.ts';
 import { digest, toOwnerHour } from '../../src/entities/keys.ts';
-import { LANGUAGES } from '../../src/languages.ts';
-import type { Language } from '../../src/languages.ts';
+import { LANGUAGES, type Language } from '../../src/languages.ts';
 import { RATE_MODEL } from '../../src/entities/rate.ts';
 import { INQUIRY } from '../helpers/events.ts';
 

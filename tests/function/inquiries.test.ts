@@ -1,9 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import { timeOf } from '../../src/contract.ts';
-import type { Inquiry, ListQuery } from '../../src/contract.ts';
+import { timeOf, type Inquiry, type ListQuery } from '../../src/contract.ts';
 import { ApiError } from '../../src/errors.ts';
-import { createInquiries } from '../../src/inquiries.ts';
-import type { InquiryStore } from '../../src/inquiries.ts';
+import { createInquiries, type InquiryStore } from '../../src/inquiries.ts';
 import { HOUR, INQUIRY_ID, LAMBDA_PAYLOAD_LIMIT } from '../../src/limits.ts';
 import { EMAIL, list as readList, makeCall, SUB } from '../helpers/events.ts';
 import { createMemoryStore } from '../helpers/memory-store.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readIndex } from '../../src/entities/inquiry-index.ts';
-import type { IndexQuery } from '../../src/entities/inquiry-index.ts';
+import { readIndex, type IndexQuery } from '../../src/entities/inquiry-index.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { writeInquiries } from '../helpers/inquiries.ts';
 import { INQUIRY } from '../helpers/events.ts';

@@ -2,9 +2,8 @@
 import { ConditionalCheckFailedException, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
 import type { Inquiry } from '../../src/contract.ts';
-import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
+import { createInquiryStore, type InquiryStoreOptions } from '../../src/entities/inquiry-store.ts';
 import { toShard } from '../../src/entities/keys.ts';
-import type { InquiryStoreOptions } from '../../src/entities/inquiry-store.ts';
 import type { InquiryStore } from '../../src/inquiries.ts';
 import { EMAIL, INQUIRY, makeCall, SUB } from '../helpers/events.ts';
 

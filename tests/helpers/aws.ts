@@ -1,7 +1,6 @@
 /** The APIs of AWS and GitHub that the commands of deploy/ call themselves, as far as they use them. */
 import { createHash } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { vi } from 'vitest';
 import { close, listen } from '../../lib/loopback-server.ts';

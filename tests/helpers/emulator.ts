@@ -1,6 +1,5 @@
 /** An emulator of the AWS APIs (moto) behind a proxy that adds what it lacks and the module needs. */
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { close, listen } from '../../lib/loopback-server.ts';
 

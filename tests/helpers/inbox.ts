@@ -6,16 +6,13 @@ import { UUID } from 'uuidv7';
 import { onTestFinished, vi } from 'vitest';
 import { connectLocally } from '../../inbox/connect.ts';
 import { main } from '../../inbox/main.ts';
-import { createInbox } from '../../inbox/store.ts';
-import type { StoredInquiry } from '../../inbox/store.ts';
+import { createInbox, type StoredInquiry } from '../../inbox/store.ts';
 import { stateFileOf } from '../../lib/running-stack.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { startAws } from './aws.ts';
 import { INQUIRY } from './events.ts';
-import { delay, startFaultProxy } from './fault-proxy.ts';
-import type { Fault, Plan } from './fault-proxy.ts';
-import { run } from './io.ts';
-import type { IoOptions } from './io.ts';
+import { delay, startFaultProxy, type Fault, type Plan } from './fault-proxy.ts';
+import { run, type IoOptions } from './io.ts';
 import { bestEngine, createOwnTable, removeRow } from './own-table.ts';
 
 /** Runs `npm run inbox -- ARGS` in this process. */

@@ -1,6 +1,5 @@
 import { PassThrough, Readable, Writable } from 'node:stream';
-import { runMain } from '../../lib/command-line.ts';
-import type { Io, Main } from '../../lib/command-line.ts';
+import { runMain, type Io, type Main } from '../../lib/command-line.ts';
 
 export interface IoOptions {
   /** Default: empty. A text or bytes end after they are read; a stream ends when the test ends it. */

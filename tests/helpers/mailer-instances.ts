@@ -11,8 +11,7 @@ import type { Mail } from '../../src/mailer/mails.ts';
 import { createMailerStore } from '../../src/mailer/store.ts';
 import { runSideBySide } from '../../src/mailer/side-by-side.ts';
 import { createOwnStore } from './engines.ts';
-import { INBOX, makeOwner, toRecord } from './mailer.ts';
-import type { StreamRecord } from './mailer.ts';
+import { INBOX, makeOwner, toRecord, type StreamRecord } from './mailer.ts';
 
 export type MailerInstances = Awaited<ReturnType<typeof createMailerInstances>>;
 

@@ -16,8 +16,7 @@ import type { Identity } from '../../src/identity.ts';
 import { createOwnStore } from './engines.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { makeCall } from './events.ts';
-import { answer, startFaultProxy } from './fault-proxy.ts';
-import type { Fault } from './fault-proxy.ts';
+import { answer, startFaultProxy, type Fault } from './fault-proxy.ts';
 import { removeRow } from './own-table.ts';
 
 export type Row = Record<string, AttributeValue>;

@@ -3,11 +3,9 @@ import { globSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeEach, expect, vi } from 'vitest';
-import { readIfThere, runMain } from '../../lib/command-line.ts';
-import type { Main } from '../../lib/command-line.ts';
+import { readIfThere, runMain, type Main } from '../../lib/command-line.ts';
 import { startAws } from './aws.ts';
-import { createIo } from './io.ts';
-import type { IoOptions } from './io.ts';
+import { createIo, type IoOptions } from './io.ts';
 import { paths, removeProject, resetProject } from './project.ts';
 
 export interface Change {

@@ -9,8 +9,7 @@ import { join, matchesGlob } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { run, terraformEnv, terraformUnavailableReason } from '../../deploy/terraform.ts';
 import { MODULE } from '../../lib/paths.ts';
-import { STAGES } from '../../lib/stages.ts';
-import type { Stage } from '../../lib/stages.ts';
+import { STAGES, type Stage } from '../../lib/stages.ts';
 import { readText } from '../helpers/repository.ts';
 
 interface Statement {

@@ -3,11 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Inquiry } from '../../src/contract.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
-import { answerAfter, refuseAsConflict } from '../helpers/fault-proxy.ts';
-import type { Fault, FaultProxy, Plan } from '../helpers/fault-proxy.ts';
+import { answerAfter, refuseAsConflict, type Fault, type FaultProxy, type Plan } from '../helpers/fault-proxy.ts';
 import type { Answer } from '../helpers/http.ts';
-import { startService } from '../helpers/service.ts';
-import type { Service } from '../helpers/service.ts';
+import { startService, type Service } from '../helpers/service.ts';
 import { createTally, isHard } from '../helpers/tally.ts';
 
 let service: Service;

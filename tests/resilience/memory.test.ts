@@ -38,9 +38,7 @@ const BODIES: ((size: number) => string)[] = [
 ];
 
 const reason = await limitsUnavailableReason();
-if (reason !== undefined) {
-  process.stdout.write(`\nSKIPPED: bodies and lists in 128 MB, because ${reason}.\n`);
-}
+if (reason !== undefined) process.stdout.write(`\nSKIPPED: bodies and lists in 128 MB, because ${reason}.\n`);
 
 describeOnDynamoDbLocal('128 MB', (endpoint) => {
   const tally = createTally('9c worst bodies and longest lists in turns, in 128 MB');

@@ -6,8 +6,7 @@ import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
 import { makeEvent, makePost } from '../helpers/events.ts';
 import * as faults from '../helpers/fault-proxy.ts';
 import { createOwnTable } from '../helpers/own-table.ts';
-import { BUILT, startSandbox } from '../helpers/sandbox.ts';
-import type { Answer, Sandbox } from '../helpers/sandbox.ts';
+import { BUILT, startSandbox, type Answer, type Sandbox } from '../helpers/sandbox.ts';
 import { createTally, isHard } from '../helpers/tally.ts';
 
 const OPERATIONS = isHard ? 6_000 : 600;

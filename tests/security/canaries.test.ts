@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { digest } from '../../src/entities/keys.ts';
 import type { Answer } from '../helpers/http.ts';
-import { answer, answerAfter, cutConnection, first, always, never, refuse } from '../helpers/fault-proxy.ts';
-import type { Plan } from '../helpers/fault-proxy.ts';
+import { answer, answerAfter, cutConnection, first, always, never, refuse, type Plan } from '../helpers/fault-proxy.ts';
 import { startService, type Service, type User } from '../helpers/service.ts';
 import { createTally } from '../helpers/tally.ts';
 

@@ -14,14 +14,12 @@ import {
 } from '../../src/contract.ts';
 import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
 import type { GatewayEvent } from '../../src/http.ts';
-import { createInquiries } from '../../src/inquiries.ts';
-import type { InquiryStore } from '../../src/inquiries.ts';
+import { createInquiries, type InquiryStore } from '../../src/inquiries.ts';
 import { checkAnswer } from '../helpers/contract.ts';
 import { EMAIL, SUB } from '../helpers/events.ts';
 import { send } from '../helpers/http.ts';
 import { createMemoryStore } from '../helpers/memory-store.ts';
-import { startService } from '../helpers/service.ts';
-import type { Service, User } from '../helpers/service.ts';
+import { startService, type Service, type User } from '../helpers/service.ts';
 import { createTally, isHard } from '../helpers/tally.ts';
 
 const ORIGIN = 'https://www.example.com';

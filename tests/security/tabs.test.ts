@@ -61,9 +61,7 @@ it('malformed messages are ignored by a tab that listens', async () => {
     channel.postMessage(markers[index]);
   }
   await expect.poll(() => heard.at(-1)).toEqual(markers.at(-1));
-  for (const [index, marker] of markers.entries()) {
-    await malformed(async () => expect(heard[index]).toEqual(marker));
-  }
+  for (const [index, marker] of markers.entries()) await malformed(async () => expect(heard[index]).toEqual(marker));
 });
 
 it('malformed messages are no answer to a tab that asks', async () => {
