@@ -1,6 +1,6 @@
 /**
  * The docs page of the local stack: docs/openapi.yaml in Swagger UI, and as a file. Users can sign in at the local
- * issuer and try the operations, for which the gateway's CORS allows the page's origin. docs/adr/0044
+ * issuer and try the operations, for which the gateway's CORS allows the page's origin. docs/adr/0017
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

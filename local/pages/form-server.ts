@@ -24,10 +24,10 @@ const hashOf = (file: string): string =>
 export const buildFormWhenStale = async (): Promise<boolean> => buildPageWhenStale(WEB);
 
 /**
- * Serves the form on a loopback port, with the page's own policy and the addresses of this stack. docs/adr/0044
+ * Serves the form on a loopback port, with the page's own policy and the addresses of this stack. docs/adr/0017
  *
  * @param options.embedders - Origins of the pages that may load the custom element from its sources; built, any may.
- * @param options.live - Serves the sources through Vite, whose client applies changes in open pages. docs/adr/0044
+ * @param options.live - Serves the sources through Vite, whose client applies changes in open pages. docs/adr/0017
  * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
  */
 export async function startFormServer(
