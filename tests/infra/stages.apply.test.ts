@@ -11,6 +11,7 @@ import { copyFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { Lambda } from '@aws-sdk/client-lambda';
 import { afterAll, assert, beforeAll, describe, it } from 'vitest';
 import { providerSource, run, terraformEnv, type Outcome } from '../../deploy/terraform.ts';
 import { MODULE } from '../../lib/paths.ts';
@@ -41,6 +42,7 @@ const name = `apply-${crypto.randomUUID().slice(0, 8)}`;
 let folder = '';
 let proxy: Awaited<ReturnType<typeof startEmulatorProxy>> | undefined;
 const dynamodb = new DynamoDB(clientOf(endpoint));
+const lambda = new Lambda(clientOf(endpoint));
 
 /** Calls a REST API of the emulator, which reads the service from the credential scope and ignores the signature. */
 async function call(service: string, path: string, method = 'GET', body?: string): Promise<string> {
@@ -62,13 +64,9 @@ const createHostedZone = (zone: string) =>
 /** Reads settings back from the emulator, not from Terraform's state. */
 async function readSettings(stage: Stage) {
   const { Table } = await dynamodb.describeTable({ TableName: `${name}-${stage}` });
-  const found = await call('lambda', `/2015-03-31/functions/${name}-${stage}`);
-  const { Configuration, Concurrency } = JSON.parse(found) as {
-    Configuration: { Environment: { Variables: Record<string, string> } };
-    Concurrency?: { ReservedConcurrentExecutions: number };
-  };
+  const { Configuration, Concurrency } = await lambda.getFunction({ FunctionName: `${name}-${stage}` });
   return {
-    origin: Configuration.Environment.Variables['CORS_ORIGIN'],
+    origin: Configuration?.Environment?.Variables?.['CORS_ORIGIN'],
     reservedConcurrency: Concurrency?.ReservedConcurrentExecutions,
     isProtected: Table?.DeletionProtectionEnabled,
   };
@@ -202,6 +200,7 @@ describe
     afterAll(async () => {
       rmSync(join(folder, '../..'), { recursive: true, force: true });
       dynamodb.destroy();
+      lambda.destroy();
       await proxy?.stop();
     });
 
