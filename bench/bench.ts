@@ -81,9 +81,8 @@ await runCommand(async () => {
     }
     const report = formatResults(bench, entrants, rounds);
     process.stdout.write(`\n${report}`);
-    if (!quick && against.length === 0 && chosen.length === names.length) {
+    if (!quick && against.length === 0 && chosen.length === names.length)
       writeFileSync(join(import.meta.dirname, 'RESULTS.md'), report);
-    }
   } finally {
     rmSync(folder, { recursive: true });
     await database.close();

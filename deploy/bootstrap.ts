@@ -123,9 +123,8 @@ function readSettings(args: string[]) {
   const options = parseOptions(USAGE, definitions, args);
   const kept = readKeptSettings();
   const repository = options.github ?? kept.github?.repository;
-  if (repository === undefined && (options['github-ids'] !== undefined || options['existing-provider'])) {
+  if (repository === undefined && (options['github-ids'] !== undefined || options['existing-provider']))
     throw new UsageError('--github-ids and --existing-provider need --github OWNER/NAME.');
-  }
   const { budget, email } = options;
   if ((budget === undefined) !== (email === undefined)) throw new UsageError('--budget and --email need each other.');
 
@@ -288,9 +287,8 @@ async function bootstrap(
 
 export const main: Main = async (args, io) => {
   const options = readSettings(args);
-  if (!options.yes && !options.planOnly && !io.stdin.isTTY) {
+  if (!options.yes && !options.planOnly && !io.stdin.isTTY)
     throw new UsageError('There is no terminal for the confirmation; pass --yes or --plan-only.');
-  }
   const reason = await terraformUnavailableReason(io.env);
   if (reason !== undefined) throw new UsageError(reason);
   refuseUnsavedState(BOOTSTRAP, io.env);

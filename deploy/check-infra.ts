@@ -50,9 +50,8 @@ const NO_PROVIDER = /Failed to (query available provider packages|install provid
 /** Copies the modules, so that settings, state and lock files of this checkout do not affect the result or change. */
 function copyModules(): string {
   const copy = mkdtempSync(join(tmpdir(), 'check-infra-'));
-  for (const file of globSync(FILES, { cwd: ROOT })) {
+  for (const file of globSync(FILES, { cwd: ROOT }))
     if (!file.endsWith('_override.tf')) cpSync(join(ROOT, file), join(copy, file));
-  }
   return copy;
 }
 

@@ -60,21 +60,18 @@ function readSettings(args: string[]) {
   const { values, positionals } = parseCommandLine(USAGE, options, { args });
   const stage = parseStage('deploy', positionals.join(' '));
   const { yes, drift, expect } = values;
-  if (expect !== undefined && !/^[0-9a-f]{64}$/.test(expect)) {
+  if (expect !== undefined && !/^[0-9a-f]{64}$/.test(expect))
     throw new UsageError(`--expect must be the sha256 that --plan-only printed, not '${expect}'`);
-  }
   return { stage, yes, planOnly: values['plan-only'] || drift, drift, expect };
 }
 
 /** Checks everything that can be checked before the first change. */
 async function checkAll({ stage, yes, planOnly }: ReturnType<typeof readSettings>, { env, stdin }: Io) {
-  if (!yes && !planOnly && !stdin.isTTY) {
+  if (!yes && !planOnly && !stdin.isTTY)
     throw new UsageError('There is no terminal for the confirmation; pass --yes or --plan-only.');
-  }
   const workspace = env['TF_WORKSPACE'];
-  if (workspace !== undefined && workspace !== stage) {
+  if (workspace !== undefined && workspace !== stage)
     throw new UsageError(`TF_WORKSPACE is "${workspace}", which contradicts the stage ${stage}; unset it.`);
-  }
   const reason = await terraformUnavailableReason(env);
   if (reason !== undefined) throw new UsageError(reason);
 
@@ -84,12 +81,10 @@ async function checkAll({ stage, yes, planOnly }: ReturnType<typeof readSettings
   if (head.code === 127) throw new UsageError('git is not on the PATH.');
   if (head.code !== 0 || status.code !== 0) throw new UsageError('This is not a git checkout with a commit.');
   const [dirty] = status.stdout.split('\n');
-  if (stage !== 'develop' && dirty) {
+  if (stage !== 'develop' && dirty)
     throw new UsageError(`${stage} is deployed from a commit only; commit or stash first: ${dirty.slice(3)}`);
-  }
-  if (stage !== 'develop' && hasLocalState()) {
+  if (stage !== 'develop' && hasLocalState())
     throw new UsageError(`${stage} must not use local state; remove infra/terraform/backend_override.tf.`);
-  }
   if (!hasLocalState() && findBackendFile(stage) === undefined && !env['TF_CLI_ARGS_init']) {
     throw new UsageError(
       'The place of the state is missing: run "npm run bootstrap" once, or copy infra/terraform/backend.s3.tfbackend.example to backend.s3.tfbackend and enter your bucket.',
@@ -157,9 +152,8 @@ async function review(
   refuseLoss(plan, deployment, `account ${account.accountId}, region ${account.region}`);
   if (plan.formConfig) checkConfig({ ...UNKNOWN, ...plan.formConfig });
   // What another deployment has done meanwhile needs no review here.
-  if (expect !== undefined && plan.hasChanges && plan.sha256 !== expect) {
+  if (expect !== undefined && plan.hasChanges && plan.sha256 !== expect)
     throw new UsageError(`The plan is not the one that was reviewed (${expect}). Nothing was changed.`);
-  }
   if (planOnly) return drift && (plan.hasChanges || isBehind) ? 1 : 0;
   if (
     plan.hasChanges &&

@@ -60,8 +60,7 @@ export async function invokeFunction(
     isBase64Encoded: false,
   };
   const { statusCode: status, headers, body } = await invoke(name, event, interruption);
-  if (typeof status !== 'number' || typeof body !== 'string' || typeof headers !== 'object' || !headers) {
+  if (typeof status !== 'number' || typeof body !== 'string' || typeof headers !== 'object' || !headers)
     throw new Error('the function returned something other than statusCode, headers and body');
-  }
   return { status, headers: new Headers({ ...headers }), body: parseBody(body) };
 }

@@ -35,13 +35,11 @@ function readSettings(args: string[], { stdin }: Io) {
   const { values, positionals } = parseCommandLine(USAGE, options, { args });
   const [name = '', version, ...others] = positionals;
   const stage = parseStage('rollback', name);
-  if (others.length > 0 || (version !== undefined && !/^[1-9]\d*$/.test(version))) {
+  if (others.length > 0 || (version !== undefined && !/^[1-9]\d*$/.test(version)))
     throw new UsageError(`"${[version, ...others].join(' ')}" is not a version; a version is a number.`);
-  }
   const { list, yes } = values;
-  if (!list && !yes && !stdin.isTTY) {
+  if (!list && !yes && !stdin.isTTY)
     throw new UsageError('There is no terminal for the confirmation; pass --yes or --list.');
-  }
   return { stage, version, list, yes };
 }
 

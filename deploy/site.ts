@@ -58,9 +58,8 @@ export function checkConfig(config: object): void {
 export function narrowPolicy(page: string, origins: readonly string[]): string {
   if (origins.length === 0) return page;
   for (const origin of origins) {
-    if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
+    if (!URL.canParse(origin) || new URL(origin).origin !== origin)
       throw new Error(`The output connect_origins has "${origin}", which is not an origin.`);
-    }
   }
   const parts = page.split(/connect-src [^;"]*/);
   if (parts.length !== 2) throw new Error(`index.html has connect-src ${parts.length - 1} times, not once.`);

@@ -66,12 +66,10 @@ async function readTarget(args: string[], env: NodeJS.ProcessEnv, interruption?:
   );
   const isLocal = given.url === undefined && given.function === '';
   if (!isLocal && given.data !== undefined) throw new UsageError('--data is for the local stack.');
-  if (given.url !== undefined && !/^https?:$/.test(URL.parse(given.url)?.protocol ?? '')) {
+  if (given.url !== undefined && !/^https?:$/.test(URL.parse(given.url)?.protocol ?? ''))
     throw new UsageError(`--url must be an http or https URL, not '${given.url}'`);
-  }
-  if ((given['user-pool'] === '') !== (given.client === '')) {
+  if ((given['user-pool'] === '') !== (given.client === ''))
     throw new UsageError('--user-pool and --client belong together (see --help)');
-  }
   if (!/^\d{1,4}$/.test(given.wait)) throw new UsageError(`--wait must be a number of seconds, not '${given.wait}'`);
   const local = isLocal ? readRunningStack(given.data ?? findDataFolder()) : undefined;
   const signed = local && (await signToken(await readKey(local.keysFile), local.issuer));

@@ -94,9 +94,8 @@ async function list(owner: Owner, { limit, before }: ListQuery) {
         created_at: created_at.S,
       });
       size += Buffer.byteLength(JSON.stringify(inquiry));
-      if (inquiries.length > 0 && (inquiries.length === limit || size > LIST_BUDGET)) {
+      if (inquiries.length > 0 && (inquiries.length === limit || size > LIST_BUDGET))
         return finish(linkTo(last, limit));
-      }
       inquiries.push(inquiry);
       last = id.S;
     }

@@ -307,9 +307,8 @@ describe.skipIf(endpoint === '')(
           'TypeError',
         );
         await expect.poll(() => seen.complaints.length, { timeout: 15_000 }).toBeGreaterThanOrEqual(2);
-        for (const connection of connections) {
+        for (const connection of connections)
           expect(seen.complaints).toContainEqual(expect.stringContaining(`"${connection}"`));
-        }
         expect(seen.complaints.filter((complaint) => complaint.startsWith('unexpected'))).toEqual([]);
       },
     );

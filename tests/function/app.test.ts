@@ -79,9 +79,8 @@ const lineOf = (level: string, entry: object) => ({
 beforeEach(() => {
   logged.length = 0;
   metrics.length = 0;
-  for (const level of ['debug', 'info', 'log', 'warn', 'error'] as const) {
+  for (const level of ['debug', 'info', 'log', 'warn', 'error'] as const)
     vi.spyOn(console, level).mockImplementation((...entry) => void logged.push({ level, entry }));
-  }
 });
 afterEach(() => vi.restoreAllMocks());
 

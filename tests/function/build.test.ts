@@ -27,9 +27,8 @@ it('prints the sizes', () => {
 
 it('is byte-identical on every build, in any time zone', () => {
   build(second, 'Asia/Tokyo');
-  for (const file of readdirSync(first).filter((name) => !name.endsWith('.meta.json'))) {
+  for (const file of readdirSync(first).filter((name) => !name.endsWith('.meta.json')))
     expect(readFileSync(join(second, file)).equals(readFileSync(join(first, file)))).toBe(true);
-  }
 });
 
 it.each([
@@ -85,7 +84,6 @@ it('the bundle of the handler holds every shim, and nothing of the mailer', () =
 });
 
 it('names no path of the machine in what is shipped', () => {
-  for (const file of ['handler.mjs', 'inquiries.zip', 'mailer.mjs', 'mailer.zip']) {
+  for (const file of ['handler.mjs', 'inquiries.zip', 'mailer.mjs', 'mailer.zip'])
     expect(readFileSync(join(first, file)).includes(ROOT)).toBe(false);
-  }
 });

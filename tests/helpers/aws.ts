@@ -86,9 +86,8 @@ export async function startAws() {
     if (method === 'GET' && alias !== undefined) return { status: 200, body: toAlias(alias) };
     if (method === 'PUT' && alias !== undefined) {
       const change = JSON.parse(body) as { FunctionVersion: string; RevisionId?: string };
-      if (change.RevisionId !== undefined && change.RevisionId !== String(alias.revision)) {
+      if (change.RevisionId !== undefined && change.RevisionId !== String(alias.revision))
         return refusal(412, 'PreconditionFailedException', 'The RevisionId provided does not match');
-      }
       state.changes.push(`switch ${change.FunctionVersion}`);
       alias.version = change.FunctionVersion;
       alias.revision += 1;

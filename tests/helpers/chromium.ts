@@ -83,9 +83,8 @@ export function setUp() {
       context.on('weberror', (error) => void complaints.push(error.error().message));
       context.on('console', (message) => {
         // A failed request is logged by the browser itself, and some tests want them.
-        if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
+        if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
           complaints.push(message.text());
-        }
       });
       const visit = { context, page: await context.newPage(), complaints, requests, posts };
       visits.push(visit);

@@ -62,9 +62,8 @@ export function checkAnswer(method: string, path: string, { status, headers, tex
     check(value !== undefined || !required, `the header ${name} is missing`);
     if (value !== undefined) check(findErrors(schema, value) === undefined, `${name} is ${String(value)}`);
   }
-  for (const name of Object.keys(headers)) {
+  for (const name of Object.keys(headers))
     check(documented.has(name) || TRANSPORT.test(name), `the header ${name} is not documented`);
-  }
 
   if (method === 'HEAD') return check(text === '', 'there is a body');
   const schema = response?.content['application/json'].schema ?? components.schemas['GatewayReply'] ?? {};

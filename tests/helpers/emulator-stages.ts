@@ -32,12 +32,10 @@ export function announce(what: string, leftOut: readonly string[], added: readon
 export function copyProject(module: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'apply-test-'));
   for (const name of ['bin', 'home', 'tmp', 'infra/terraform']) mkdirSync(join(folder, name), { recursive: true });
-  for (const name of ['deploy', 'lib', 'src', 'web/src', 'web/ui']) {
+  for (const name of ['deploy', 'lib', 'src', 'web/src', 'web/ui'])
     cpSync(join(ROOT, name), join(folder, name), { recursive: true });
-  }
-  for (const path of globSync(join(module, '{*.tf,*.json}'), { cwd: ROOT })) {
+  for (const path of globSync(join(module, '{*.tf,*.json}'), { cwd: ROOT }))
     if (!/_override\.tf|\.auto\.tfvars/.test(path)) cpSync(join(ROOT, path), join(folder, path));
-  }
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   return folder;

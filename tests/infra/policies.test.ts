@@ -39,9 +39,8 @@ function record(client: { middlewareStack: DynamoDBClient['middlewareStack'] }) 
       (request) => {
         const input = request.input as Input;
         const names = input.TransactItems?.flatMap((item) => Object.keys(item).map((name) => `${name}Item`));
-        for (const name of names ?? [commandName.replace('Command', '')]) {
+        for (const name of names ?? [commandName.replace('Command', '')])
           sent.push({ action: `dynamodb:${name}`, input });
-        }
         return next(request);
       },
     { step: 'initialize' },

@@ -212,9 +212,8 @@ const countOf = ({ stored, time }: Model, sub: string): number =>
  */
 async function judge(model: Model, real: Real, requests: readonly Sent[], areLate = false): Promise<void> {
   const { limit = Number.POSITIVE_INFINITY } = model;
-  for (const { owner, time, fault, answer } of requests) {
+  for (const { owner, time, fault, answer } of requests)
     if (fault !== undefined || answer === undefined) model.uncertain.add(toHour(owner.sub, time));
-  }
   const counts = new Map(requests.map(({ owner: { sub } }) => [sub, countOf(model, sub)]));
   for (const owner of new Set(requests.map((request) => request.owner))) {
     const own = requests.filter((request) => request.owner === owner);

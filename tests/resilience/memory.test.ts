@@ -50,9 +50,8 @@ describeOnDynamoDbLocal('128 MB', (endpoint) => {
     const [few, many] = [makeOwner(), makeOwner()];
     const create = (owner: typeof few, body: string) => inquiries.create(owner, { subject: 's', body }, makeCall());
     for (let count = 0; count < 26; count++) await create(few, '€'.repeat(130_000));
-    for (let count = 0; count < 200; count++) {
+    for (let count = 0; count < 200; count++)
       await Promise.all(Array.from({ length: 40 }, () => create(many, 'x"'.repeat(150))));
-    }
 
     const random = createRandom(SEED);
     await using resources = new AsyncDisposableStack();

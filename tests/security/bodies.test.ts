@@ -131,9 +131,8 @@ describe('strings come back as they went in', () => {
       const user = await newUser();
       const batch = strings.slice(start, start + CHUNK);
       const posted: Answer[] = [];
-      for (const text of batch) {
+      for (const text of batch)
         posted.push(await user.call('POST', '', JSON.stringify({ subject: '', body: '', [field]: text })));
-      }
       const listed = ((await user.call('GET')).json as InquiryListResponse).inquiries.toReversed();
       expect(listed).toHaveLength(batch.length);
       for (const [index, text] of batch.entries()) {

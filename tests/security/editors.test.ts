@@ -78,7 +78,6 @@ it.skipIf(!hasVim)('have no effect in vim, in however many lines it looks for th
   };
   // It does read them.
   expect(tabstopOf(SETTINGS[0] ?? '', 5)).toBe(String(MARK));
-  for (const modelines of [5, 12, 30, 10_000]) {
+  for (const modelines of [5, 12, 30, 10_000])
     for (const draft of select(CASES, 20)) await tally(async () => expect(tabstopOf(draft, modelines)).toBe('8'));
-  }
 });

@@ -204,9 +204,8 @@ describe('the function', () => {
   const logged: unknown[] = [];
   beforeEach(() => {
     logged.length = 0;
-    for (const level of ['debug', 'info', 'log', 'warn', 'error'] as const) {
+    for (const level of ['debug', 'info', 'log', 'warn', 'error'] as const)
       vi.spyOn(console, level).mockImplementation((...entry) => void logged.push(entry));
-    }
   });
   afterEach(() => vi.restoreAllMocks());
 
@@ -294,9 +293,8 @@ describe('the function', () => {
       }),
       { numRuns: isHard ? 120_000 : 10_000 },
     );
-    for (const outcome of [200, 201, 'replay', 400, 401, 405, 413, 422, 429, 500]) {
+    for (const outcome of [200, 201, 'replay', 400, 401, 405, 413, 422, 429, 500])
       expect([outcome, seen.get(outcome)]).toEqual([outcome, expect.toSatisfy((count) => count > 5)]);
-    }
   });
 });
 

@@ -71,7 +71,6 @@ it.each(Object.entries(SURFACES))('are shown in %s', async (name, show) => {
 });
 
 it('are in no address to which a mail is sent', async () => {
-  for (const character of CHARACTERS) {
+  for (const character of CHARACTERS)
     await tally(async () => expect(toMailbox(`ana@exa${character}mple.com`)).toBeUndefined());
-  }
 });

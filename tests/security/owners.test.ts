@@ -51,9 +51,8 @@ describeOnDynamoDbLocal('among users who look alike', (endpoint) => {
     const { store } = await createOwnStore(endpoint);
     app = createApp({ inquiries: createInquiries(store), corsOrigin: 'https://www.example.com' });
     // In turns, so that everybody's ids lie between those of the others.
-    for (let turn = 0; turn < 3; turn++) {
+    for (let turn = 0; turn < 3; turn++)
       for (const owner of owners) rows.set(owner, [await post(owner, `turn ${turn}`), ...of(owner)]);
-    }
   });
 
   it('a request of one, sent by any other, shows the sender’s own rows only', async () => {

@@ -113,9 +113,8 @@ it('a text that is deleted in all tabs is in none of them, whatever each has and
           const [first, second] = [createStorage(), createStorage()];
           const [mine, theirs] = [createDrafts(first, shared, 'ana'), createDrafts(second, shared, 'ana')];
           const others = createDrafts(second, shared, 'ben');
-          for (const each of last === 0 ? [theirs, mine] : [mine, theirs]) {
+          for (const each of last === 0 ? [theirs, mine] : [mine, theirs])
             each.save(draft(each === mine ? texts[0] : texts[1]));
-          }
           others.save(draft('of ben'));
           mine.clearEverywhere();
           if (isStoredAgain && texts[1] !== '') theirs.save(draft(texts[1]));

@@ -54,9 +54,8 @@ export async function listInquiries(owner: Owner, { limit, before }: ListQuery) 
     for (const inquiry of page.data) {
       size += Buffer.byteLength(JSON.stringify(JSON.stringify(inquiry)));
       const last = inquiries.at(-1);
-      if (last && (inquiries.length === limit || size > LIST_BUDGET)) {
+      if (last && (inquiries.length === limit || size > LIST_BUDGET))
         return { inquiries, headers: linkTo(last.id, limit) };
-      }
       inquiries.push(inquiry);
     }
     cursor = page.cursor;
