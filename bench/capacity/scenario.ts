@@ -14,14 +14,27 @@ export const NUMBERS = {
   tableQuota: [40_000, 4_000, 1e6, 'write units a second of the table, and of the index'],
   gateway: [10_000, 1, 1e6, "requests a second of the account's gateway"],
   concurrency: [1_000, 1, 1e5, 'concurrent executions of the account'],
-  stageMails: [100, 1, 1_000, 'mails an hour about inquiries, the rest in digests'],
+  sesRate: [14, 1, 1e5, 'mails a second'],
+  sesDaily: [50_000, 1, 1e9, 'mails a day'],
+  mailMs: [300, 1, 20_000, 'milliseconds of a mail'],
+  sideBySide: [10, 1, 100, 'mails at a time in one invocation'],
+  parallelization: [1, 1, 10, 'batches of a shard at a time'],
+  stageMails: [100, 0, 1e6, 'mails an hour about inquiries, the rest in digests; 0: no limit, no digests'],
+  digestMinutes: [5, 1, 60, 'minutes between digests'],
   mailerUnits: [1, 0, 100, 'write units of the mailer for an inquiry; 0: a stage without mail'],
 } as const;
 
 export type Scenario = { readonly [Name in keyof typeof NUMBERS]: number };
 
-/** The defaults, and the numbers that are given. */
-export function createScenario(given: Partial<Scenario> = {}): Scenario {
+/** The service with one index key and one mail after the other; as it is; and with quotas that AWS has raised. */
+export const MODELS: Readonly<Record<string, Partial<Scenario>>> = {
+  before: { indexKeys: 1, sideBySide: 1, stageMails: 0 },
+  after: {},
+  raised: { warm: 80_000, tableQuota: 80_000, gateway: 20_000, concurrency: 2_000 },
+};
+
+/** The numbers of a model, with those that are given. */
+export function createScenario(model: string, given: Partial<Scenario> = {}): Scenario {
   const defaults = Object.entries(NUMBERS).map(([name, [value]]) => [name, value]);
-  return { ...(Object.fromEntries(defaults) as Scenario), ...given };
+  return { ...(Object.fromEntries(defaults) as Scenario), ...MODELS[model], ...given };
 }

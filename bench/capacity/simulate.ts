@@ -1,8 +1,9 @@
 /**
- * A model of the service under POSTs, in steps of a second: gateway, Lambda, table and index with their partitions, and the
- * writes of the mailer. Requests are a flow, not single events; arrivals and the places of keys are random, from a seed.
+ * A model of the service under POSTs, in steps of a second: gateway, Lambda, table and index with their partitions, stream,
+ * mailer and SES. Requests are a flow, not single events; arrivals and the places of keys are random, from a seed.
  */
-import { createInputs, type Attributes } from '../../src/entities/inputs.ts';
+import { createInputs } from '../../src/entities/inputs.ts';
+import type { Attributes } from '../../src/entities/inputs.ts';
 import * as limits from './limits.ts';
 import type { LimitName } from './limits.ts';
 import type { Scenario } from './scenario.ts';
@@ -71,17 +72,20 @@ function createResource(name: 'table' | 'index', scenario: Scenario, random: () 
   grow(warm);
 
   return {
-    /** How many requests pass, and how many the tightest limit alone would let pass. */
+    countPartitions: () => partitions.length,
+    /** How many requests pass, those of the flooding owner among them; and how many the tightest limit alone would let pass. */
     offer(requests: number, units: number, used = 0) {
       const most = limits.PARTITION_UNITS / units;
       const free = Math.min(requests, Math.max(0, capacity - used) / units);
-      let [passed, even] = [0, 0];
-      for (const { share } of partitions) {
-        passed += Math.min(free * share, most);
+      let [passed, hotPassed, even] = [0, 0, 0];
+      for (const { share, from, to } of partitions) {
+        const ok = Math.min(free * share, most);
+        passed += ok;
         even += Math.min(requests * share, most);
+        if (flood > 0 && from <= hot && hot < to) hotPassed = (ok * flood) / share;
       }
       const limit = even < free ? 'Partition' : capacity < tableQuota ? 'Growth' : 'Quota';
-      return { passed, alone: Math.min(even, free), limit: `${name}${limit}` as const };
+      return { passed, hotPassed, alone: Math.min(even, free), limit: `${name}${limit}` as const };
     },
     /** Ends a second, after which partitions near their limit may be split, and after half an hour the resource grows. */
     endSecond(second: number, requests: number, units: number, consumed: number) {
@@ -95,32 +99,60 @@ function createResource(name: 'table' | 'index', scenario: Scenario, random: () 
   };
 }
 
-/** The mails: a number of inquiries an hour one by one, and in digests the count of the others. */
-function createMailer({ stageMails, mailerUnits, owners }: Scenario) {
-  const totals = { mailed: 0, digested: 0, digests: 0 };
-  let [left, pending] = [0, 0];
+/** The stream and the mailer. Its records are spread evenly over the shards. */
+function createMailer(scenario: Scenario) {
+  const { stageMails, mailMs, sesRate, sesDaily, mailerUnits } = scenario;
+  const hasDigests = stageMails > 0;
+  const totals = { mailed: 0, digested: 0, digests: 0, withheld: 0, givenUp: 0 };
+  /** Of each second, the mails and the inquiries without a mail of their own that are not finished. */
+  const records: { readonly second: number; mails: number; silent: number }[] = [];
+  let [head, pending, mailedBefore, inquiries] = [0, 0, 0, 0];
+  const due = (count: number) => Math.min(count, limits.MAILS_PER_OWNER * scenario.owners);
+
   return {
     totals,
-    /** @returns Consumed units; a digest counts an inquiry without a write of its own. */
-    work(second: number, stored: number): number {
-      if (second % 3_600 === 0) left = Math.min(stageMails, limits.MAILS_PER_OWNER * owners);
-      const mailed = Math.min(stored, left);
-      left -= mailed;
-      totals.mailed += mailed;
-      pending += stored - mailed;
-      if (pending >= 1 && (second + 1) % limits.DIGEST_SECONDS === 0) {
-        totals.digests += 1;
-        totals.digested += pending;
-        pending = 0;
+    /** @param flood - How many of the stored inquiries are of the flooding owner. @returns Consumed units, and the oldest record's age and cause. */
+    work(second: number, shards: number, stored: number, flood: number) {
+      if (second % 3_600 === 0) [mailedBefore, inquiries] = [totals.mailed, 0];
+      const mails = due(inquiries + stored - flood) - due(inquiries);
+      inquiries += stored - flood;
+      records.push({ second, mails, silent: stored - mails });
+      let [time, rate, units] = [shards * scenario.parallelization * scenario.sideBySide * 1_000, sesRate, 0];
+      for (let record = records[head]; record !== undefined; record = records[++head]) {
+        if (second - record.second > limits.RECORD_AGE) {
+          if (hasDigests) pending += record.mails + record.silent;
+          else totals.givenUp += record.mails;
+          [record.mails, record.silent] = [0, 0];
+        }
+        const left = hasDigests ? stageMails - (totals.mailed - mailedBefore) : Infinity;
+        const sent = Math.min(record.mails, time / mailMs, rate, sesDaily - totals.mailed, left);
+        record.mails -= sent;
+        if (sent === left) [record.mails, record.silent] = [0, record.silent + record.mails];
+        [rate, totals.mailed] = [rate - sent, totals.mailed + sent];
+        time -= sent * mailMs;
+        const silent = record.mails > 0 ? 0 : Math.min(record.silent, time / limits.SILENT_MS);
+        record.silent -= silent;
+        time -= silent * limits.SILENT_MS;
+        if (hasDigests) pending += silent;
+        else totals.withheld += silent;
+        // A digest counts an inquiry without a write of its own.
+        units += sent * (mailerUnits + 1) + (hasDigests ? 0 : silent * mailerUnits);
+        if (record.mails + record.silent > 1e-6) break;
       }
-      return mailed * (mailerUnits + 1);
+      if (pending >= 1 && (second + 1) % (scenario.digestMinutes * 60) === 0) {
+        totals.digests += 1;
+        [totals.digested, pending] = [totals.digested + pending, 0];
+      }
+      const limit: LimitName = time < 1e-6 ? 'mailer' : rate < 1e-6 ? 'ses' : 'sesDaily';
+      return { units, limit, age: second - (records[head]?.second ?? second) };
     },
+    countWaiting: () => records.slice(head).reduce((sum, { mails, silent }) => sum + mails + silent, pending),
   };
 }
 
 const sumOf = (numbers: Float64Array) => numbers.reduce((sum, each) => sum + each, 0);
 
-/** Runs a scenario. A wall: a limit has refused 1 % of the POSTs of a minute. */
+/** Runs a scenario. A wall: a limit has refused 1 % of the POSTs of a minute, or mails are a minute late. */
 export function simulate(scenario: Scenario) {
   const { rate, gateway, concurrency } = scenario;
   // Park and Miller's generator: numbers between 0 and 1.
@@ -137,7 +169,7 @@ export function simulate(scenario: Scenario) {
   const stored = new Float64Array(Math.round(scenario.hours * 3_600));
   const executions: number[] = [];
   let [tokens, meanMs] = [limits.GATEWAY_BURST, limits.INVOCATION_MS];
-  let mailerUnits = 0;
+  let late = { units: 0, age: 0, limit: 'mailer' as LimitName };
 
   for (let second = 0; second < stored.length; second++) {
     if (second % 60 === 0) minute.clear();
@@ -159,22 +191,25 @@ export function simulate(scenario: Scenario) {
     refuse('invocations', accepted - counted);
     refuse('executions', counted - invoked);
 
-    const inTable = table.offer(invoked, units.table, mailerUnits);
+    const inTable = table.offer(invoked, units.table, late.units);
     const inIndex = index.offer(invoked, units.index);
     const { passed } = index.offer(inTable.passed, units.index);
     refuse(inIndex.alone < inTable.alone ? inIndex.limit : inTable.limit, invoked - passed);
-    table.endSecond(second, invoked, units.table, passed * units.table + mailerUnits);
+    table.endSecond(second, invoked, units.table, passed * units.table + late.units);
     index.endSecond(second, inTable.passed, units.index, passed * units.index);
     const milliseconds = invoked * limits.INVOCATION_MS + (invoked - passed) * limits.THROTTLED_MS;
     if (invoked > 0) meanMs += (milliseconds / invoked - meanMs) / 10;
 
-    mailerUnits = mailer.work(second, scenario.mailerUnits > 0 ? passed : 0);
+    const toMail = scenario.mailerUnits > 0 ? passed : 0;
+    const flood = (inTable.hotPassed * toMail) / Math.max(1, inTable.passed);
+    late = mailer.work(second, table.countPartitions(), toMail, flood);
+    if (late.age > 60 && !walls.has(late.limit)) walls.set(late.limit, second);
     stored[second] = passed;
     totals.offered += offered;
     totals.accepted += accepted;
     totals.invoked += invoked;
     totals.milliseconds += milliseconds;
-    totals.mailerUnits += mailerUnits;
+    totals.mailerUnits += late.units;
   }
   return {
     ...totals,
@@ -185,7 +220,7 @@ export function simulate(scenario: Scenario) {
     /** Stored a second in the first and in the last half hour. */
     first: sumOf(stored.subarray(0, 1_800)) / 1_800,
     last: sumOf(stored.subarray(-1_800)) / 1_800,
-    mails: mailer.totals,
+    mails: { ...mailer.totals, waiting: mailer.countWaiting(), age: late.age },
   };
 }
 export type Result = ReturnType<typeof simulate>;
@@ -194,13 +229,14 @@ export type Result = ReturnType<typeof simulate>;
 export function findCeilings(scenario: Scenario): Map<LimitName, number> {
   const { table, index } = measurePost(scenario);
   const { gateway, concurrency, tableQuota, warm } = scenario;
+  const mailerUnits = scenario.stageMails > 0 ? 0 : scenario.mailerUnits;
   return new Map<LimitName, number>([
     ['gateway', gateway],
     ['invocations', concurrency * limits.REQUESTS_PER_EXECUTION],
     ['executions', (concurrency * 1_000) / limits.INVOCATION_MS],
     ['indexPartition', (scenario.indexKeys * limits.PARTITION_UNITS) / index],
     ['indexQuota', tableQuota / index],
-    ['tableQuota', tableQuota / table],
-    [warm < tableQuota ? 'tableGrowth' : 'tableQuota', Math.min(warm, tableQuota) / table],
+    ['tableQuota', tableQuota / (table + mailerUnits)],
+    [warm < tableQuota ? 'tableGrowth' : 'tableQuota', Math.min(warm, tableQuota) / (table + mailerUnits)],
   ]);
 }
