@@ -26,10 +26,8 @@ const BODY_LINES = 6;
 /** UTF-16 units of subject and body whose end a folded inquiry shows. */
 const SEEN = 100;
 /** All marks of the page, with one name, as in list.css. Firefox before 140 shows none. */
-const HIGHLIGHT = 'inquiries-found';
-const highlight =
-  typeof Highlight === 'undefined' ? undefined : (CSS.highlights.get(HIGHLIGHT) ?? new Highlight());
-if (highlight !== undefined) CSS.highlights.set(HIGHLIGHT, highlight);
+const highlight = typeof Highlight === 'undefined' ? undefined : new Highlight();
+if (highlight !== undefined) CSS.highlights.set('inquiries-found', highlight);
 
 export function createItem({ id, subject, body, created_at }: Inquiry, { locale, linkTo, say }: ItemParts) {
   const { list: strings, sent } = locale.strings;
