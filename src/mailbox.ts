@@ -5,7 +5,8 @@ const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
 const MAILBOX = new RegExp(`^(?=.{1,64}@)${ATOM}(?:\\.${ATOM})*@(?:${LABEL}\\.)+${LABEL}$`);
 
 /** The domain name in Punycode; empty when it is none. */
-const toAscii = (domain: string): string => URL.parse(`http://${domain}`)?.hostname ?? '';
+const toAscii = (domain: string): string =>
+  URL.canParse(`http://${domain}`) ? new URL(`http://${domain}`).hostname : '';
 
 /**
  * Narrows a text to an address that SES takes: a dot-atom of ASCII (RFC 5321, 4.1.2), `@`, and a domain name, which is
@@ -22,7 +23,8 @@ export function toMailbox(text: string): string | undefined {
   // URL drops, decodes or maps characters that are invisible or not letters in their normal form.
   const isInternational =
     /\P{ASCII}/u.test(domain) &&
-    /^[[\p{L}\p{M}\p{N}.\-]--\p{Default_Ignorable_Code_Point}]+$/v.test(domain) &&
+    /^[\p{L}\p{M}\p{N}.-]+$/u.test(domain) &&
+    !/\p{Default_Ignorable_Code_Point}/u.test(domain) &&
     domain === domain.normalize('NFKC');
   const mailbox = isInternational ? `${text.slice(0, at)}@${toAscii(domain)}` : text;
   return MAILBOX.test(mailbox) && mailbox.length <= 254 ? mailbox : undefined;

@@ -21,8 +21,8 @@ async function describeLanguages(bundle: Rolldown.OutputBundle): Promise<string>
 }
 
 /**
- * Puts ui/first-paint.css and src/first-paint.js into the page, so that it is painted before another file has arrived,
- * and their hashes into the page's policy. The style sheet in a file is moved behind the static content, whose painting
+ * Puts ui/first-paint.css and src/first-paint.js, comments included, into the page, so that it is painted in the
+ * visitor's language before another file has arrived, and their hashes into the page's policy. The style sheet in a file is moved behind the static content, whose painting
  * it would block.
  */
 function firstPaint(): Plugin {
@@ -49,11 +49,21 @@ function firstPaint(): Plugin {
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [firstPaint()],
+  plugins: [
+    firstPaint(),
+    {
+      name: 'no-preload',
+      // Vite's own helper loads what a file imports beside it. The languages import nothing.
+      transform: (_code, id) =>
+        id.endsWith('vite/preload-helper.js') ? 'export const __vitePreload = (load) => load();' : undefined,
+    },
+  ],
   // Relative addresses: the build can lie under any path of any host.
   base: './',
   build: {
     target: 'baseline-widely-available',
+    // Browsers with light-dark(). Those before lack what the scripts need, too, such as Promise.withResolvers.
+    cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     // Inlined files would be data: addresses, which the Content-Security-Policy refuses.
     assetsInlineLimit: 0,
     modulePreload: false,

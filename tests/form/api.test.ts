@@ -7,11 +7,11 @@ const INQUIRY = { id: '1', cognito_sub: '', email: '', subject: 'a', body: 'b', 
 
 /** Replaces `fetch`: gives these responses in turn and records the requests. */
 function createService(...answers: (Response | Error)[]) {
-  const requests: Record<'method' | 'url' | 'token' | 'key' | 'body', unknown>[] = [];
+  const requests: Record<'method' | 'url' | 'token' | 'key' | 'language' | 'body', unknown>[] = [];
   vi.stubGlobal('fetch', async (url: string, { method = 'GET', headers, body }: RequestInit) => {
     const sent = new Headers(headers);
     const [token, key] = [sent.get('authorization'), sent.get('idempotency-key')];
-    requests.push({ method, url, token, key, body });
+    requests.push({ method, url, token, key, language: sent.get('accept-language'), body });
     const answer = answers.shift();
     if (answer instanceof Response) return answer;
     throw answer ?? new Error('no more answers');
@@ -30,17 +30,18 @@ const session = (...tokens: (string | Error)[]): Session => ({
 
 const BASE = 'https://api.example/v1';
 const create = async (of: Session, isOnline = true) =>
-  createApi(BASE, of, () => isOnline).create({ subject: 'a', body: 'b' }, 'k');
+  createApi(BASE, of, () => isOnline).create({ subject: 'a', body: 'b' }, 'k', 'de');
 const { list } = createApi(BASE, session('t'), () => true);
 
 afterEach(() => void vi.unstubAllGlobals());
 
 describe('create', () => {
-  it('posts JSON with the key and resolves to the stored inquiry', async () => {
+  it('posts JSON with the key and the language of the form, and resolves to the stored inquiry', async () => {
     const requests = createService(Response.json({ inquiry: INQUIRY }, { status: 201 }));
     expect(await create(session('t'))).toEqual(INQUIRY);
-    const request = { method: 'POST', token: 'Bearer t', key: 'k', body: '{"subject":"a","body":"b"}' };
-    expect(requests).toEqual([{ url: `${BASE}/inquiries`, ...request }]);
+    const request = { method: 'POST', token: 'Bearer t', key: 'k', language: 'de' };
+    const body = '{"subject":"a","body":"b"}';
+    expect(requests).toEqual([{ url: `${BASE}/inquiries`, ...request, body }]);
   });
 });
 

@@ -85,12 +85,6 @@ describe.each(LANGUAGES)('the texts in %s', (language, texts) => {
     expect(wrong).toEqual([]);
   });
 
-  it('name the list and the button for older inquiries as they are labelled', () => {
-    const { form, list } = texts;
-    expect(form.leadWithList).toContain(list.title);
-    for (const text of Object.values(list.searchedNewest)) expect(text).toContain(list.more);
-  });
-
   it('leave no gap where the name of the company or the time to wait is missing', () => {
     const { page, failures } = texts;
     const limit = failures.notSentLimit('', '9:30');

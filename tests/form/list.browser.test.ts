@@ -13,7 +13,11 @@ const HOSTILE = [
   ['<script>document.title = "hacked"</script>', '<img src=x onerror="document.title = \'hacked\'">'],
   ['\u202Egnp.exe \u2066\u2067', '\u202E right to left \u202E\n\u0000\u0007 control'],
   ['👩‍👩‍👧‍👦🏳️‍🌈', `${'Z̷̧̢̛̗̰̺̈́͛̾͝'.repeat(40)} ${'👍🏽'.repeat(500)}`],
-  ['', 'w'.repeat(100 * 1024)],
+  [
+    `${'Rückfrage'.repeat(20)} an ${'x'.repeat(200)}@${'example.'.repeat(12)}com`,
+    `https://example.com/${'a/'.repeat(300)}`,
+  ],
+  ['  ', 'w'.repeat(100 * 1024)],
 ] as const;
 
 describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
@@ -122,39 +126,43 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
     expect(await page.getByText('couldn’t load').count()).toBe(0);
   });
 
-  it('searches what is loaded, says how many match, and says what was not searched', async () => {
-    const rows = numbered(52);
+  it('searches all inquiries, marks what it finds, opens where that is hidden, and says how many match', async () => {
+    const rows = numbered(160);
     const { page, subjects, button } = await beginWith([
-      { time: Date.now() - 40 * 86_400_000, subject: 'the oldest' },
-      ...rows.slice(0, 50),
       {
-        time: Date.now(),
-        subject: 'Café réservation',
-        body: 'Une table près de la FENÊTRE, s’il vous plaît',
+        time: Date.now() - 40 * 86_400_000,
+        subject: 'the oldest',
+        body: `${'line\n'.repeat(400)}ça et là の が`,
       },
+      ...rows.slice(0, 158),
+      { time: Date.now(), subject: 'Café réservation', body: 'Une table près de la FENÊTRE' },
     ]);
     const search = page.getByRole('searchbox', { name: 'Search your inquiries' });
+    const marks = async () =>
+      page.evaluate(`[...CSS.highlights.get('inquiries-found')].filter(({ startContainer }) =>
+        startContainer.isConnected).map(String)`);
     await search.fill('cafe fenetre');
-    await expect.poll(() => subjects.allTextContents()).toEqual(['Café réservation']);
-    expect(await saying(page).textContent()).toBe('1 match');
+    await expect.poll(() => saying(page).textContent()).toBe('1 match');
+    expect(await subjects.allTextContents()).toEqual(['Café réservation']);
     expect(await page.locator('.count').textContent()).toBe('1 match');
-    await page.getByText('Only the newest 50 inquiries were searched').waitFor();
+    expect(await marks()).toEqual(['Café', 'FENÊTRE']);
     await expectAccessible(page);
-    await search.fill('oldest');
+    await search.fill('が');
+    await expect.poll(() => saying(page).textContent()).toBe('1 match');
+    expect(await marks()).toEqual(['が']);
+    await page.getByText('ça et là').waitFor();
+    await page.getByRole('combobox', { name: 'Period' }).selectOption('Last 30 days');
     await page.locator('.empty-title').getByText('No inquiry matches').waitFor();
     expect(await saying(page).textContent()).toBe('No inquiry matches');
     await expectAccessible(page);
-    await button('Show more').click();
-    await expect.poll(() => subjects.allTextContents()).toEqual(['the oldest']);
-    await page.getByRole('combobox', { name: 'Period' }).selectOption('Last 30 days');
-    await page.locator('.empty-title').getByText('No inquiry matches').waitFor();
     await button('Clear search').click();
-    await expect.poll(() => subjects.count()).toBe(52);
+    await expect.poll(() => subjects.count()).toBe(160);
+    expect([await marks(), await button('Show less').count()]).toEqual([[], 0]);
     expect(await search.evaluate((element) => element.matches(':focus'))).toBe(true);
-    await page.keyboard.type('number 50');
-    await expect.poll(() => subjects.allTextContents()).toEqual(['number 50']);
+    await page.keyboard.type('number 150');
+    await expect.poll(() => subjects.allTextContents()).toEqual(['number 150']);
     await page.keyboard.press('Escape');
-    await expect.poll(() => subjects.count()).toBe(52);
+    await expect.poll(() => subjects.count()).toBe(160);
   });
 
   it('groups by the reader’s days, also when midnight has passed since', async () => {
@@ -200,6 +208,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
     ]);
     const [id = ''] = ids;
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    // On demand only.
+    expect(await button('Copy text').count()).toBe(0);
+    await button('Opening hours').click();
     await page.getByText(`Reference ${id.slice(0, 13)}`).waitFor();
     const read = async () => page.evaluate('navigator.clipboard.readText()');
     await button('Copy text').click();
@@ -274,7 +285,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
         const lines = (e) => Math.round(e.clientHeight / parseFloat(getComputedStyle(e).lineHeight));
         // The ellipsis is drawn where the browser clamps.
         const clamp = Number(getComputedStyle(title).webkitLineClamp) + 0.5 < title.scrollHeight / parseFloat(getComputedStyle(title).lineHeight);
-        return [lines(title), clamp, lines(text), getComputedStyle(text).maskImage !== 'none', item.querySelector('button').hidden];
+        return [lines(title), clamp, lines(text), getComputedStyle(text).maskImage !== 'none', item.querySelector('.small').hidden];
       })`);
     await expect.poll(looks).toEqual([
       [1, false, 6, true, false],
@@ -297,14 +308,17 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
 
   it('is printed whole, without a form that is empty and without what can only be clicked', async () => {
     const body = `${'word '.repeat(2_000)}the end`;
-    const { page, items, write } = await beginWith([
+    const { page, items, write, email } = await beginWith([
       ...numbered(6),
       { time: Date.now() + 1, subject: 'long', body },
     ]);
     await page.emulateMedia({ media: 'print' });
-    for (const hidden of ['form', '.account', '.search', '.list > .hint', 'button', '.links']) {
+    for (const hidden of ['form', '.language', '.search', '.list > .hint', 'button', '.links']) {
       expect([hidden, await page.locator(hidden).filter({ visible: true }).count()]).toEqual([hidden, 0]);
     }
+    await page.getByRole('banner').getByText(email).waitFor();
+    const date = `getComputedStyle(document.querySelector('h3'), '::after').content`;
+    expect(await page.evaluate(date)).toMatch(/\w+ \d+, \d{4}"$|\d+ \w+ \d{4}"$/);
     const text = items.first().locator('.text');
     expect(await text.evaluate((element) => element.innerText.trim())).toBe(body);
     expect(await text.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)).toBeLessThan(
@@ -325,20 +339,19 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
 
   it('loads by itself when the browser is online again', async () => {
     const email = anyone();
+    await post(email, 'before');
     const { page, context, button, subjects } = await begin(email);
-    await page.getByText('Nothing here yet').waitFor();
     await context.setOffline(true);
     await post(email, 'there');
     await button('Refresh').click();
     await page.getByText('They load when you’re connected again').waitFor();
     await context.setOffline(false);
-    await expect.poll(() => subjects.allTextContents()).toEqual(['there']);
+    await expect.poll(() => subjects.allTextContents()).toEqual(['there', 'before']);
     expect(await page.getByText('couldn’t load').count()).toBe(0);
   });
 
   it('keeps an inquiry that was sent while a refresh was running', async () => {
-    const { submit, page, subjects, button } = await begin();
-    await page.getByText('Nothing here yet').waitFor();
+    const { submit, page, subjects, button } = await beginWith(numbered(1));
     const sent = Promise.withResolvers<void>();
     let held = 0;
     await intercept(page, 'GET', async (route) => {
@@ -349,26 +362,41 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
     await button('Refresh').click();
     await expect.poll(() => held).toBe(1);
     await submit('meanwhile');
-    await expect.poll(() => subjects.allTextContents()).toEqual(['meanwhile']);
+    await expect.poll(() => subjects.allTextContents()).toEqual(['meanwhile', 'number 1']);
     sent.resolve();
     await expect.poll(() => held).toBe(2);
-    expect(await subjects.allTextContents()).toEqual(['meanwhile']);
+    expect(await subjects.allTextContents()).toEqual(['meanwhile', 'number 1']);
   });
 
-  it('shows hostile text as text, and nothing of it breaks the layout at 320 px', async () => {
-    const email = anyone();
+  it('shows hostile text as text, and nothing of it is wider than its column', async () => {
+    const email = `${'long-'.repeat(12)}${anyone()}`;
     for (const [subject, body] of HOSTILE) await post(email, subject, body);
     const { page, complaints, requests, subjects, items, button } = await begin(email, {
       viewport: { width: 320, height: 640 },
     });
     await expect.poll(() => subjects.count()).toBe(HOSTILE.length);
-    const shown = HOSTILE.toReversed().map(([subject]) => subject || 'No subject');
+    const shown = HOSTILE.toReversed().map(([subject]) => subject.trim() || 'No subject');
     expect(await subjects.allTextContents()).toEqual(shown);
     await items.first().scrollIntoViewIfNeeded();
-    await button(/Show all \(100 kB\)/).click();
+    await button(/Show all \(101 kB\)/).click();
     expect((await items.first().locator('.text').textContent())?.length).toBe(100 * 1024);
-    const furthest = '[...document.querySelectorAll("body *")].map((e) => e.getBoundingClientRect().right)';
-    expect(await page.evaluate(`Math.max(...${furthest})`)).toBeLessThanOrEqual(320);
+    await page.locator('.opener').nth(2).click();
+    for (const [width, height] of [
+      [1280, 800],
+      [1024, 600],
+      [360, 740],
+      [320, 512],
+    ] as const) {
+      await page.setViewportSize({ width, height });
+      const wider = await page.evaluate(`{
+        const within = (e) => e.closest('.list, form, .top') ?? document.documentElement;
+        [...document.querySelectorAll('body *')].filter((e) => e.checkVisibility() && !e.matches('.sr')).filter((e) => {
+          const [inner, outer] = [e, within(e)].map((one) => one.getBoundingClientRect());
+          return inner.right > outer.right + 16.5 || inner.left < outer.left - 0.5 || outer.right > innerWidth;
+        }).map((e) => e.outerHTML.slice(0, 100));
+      }`);
+      expect([width, wider]).toEqual([width, []]);
+    }
     expect(await page.title()).toBe('Contact us');
     expect(complaints).toEqual([]);
     expect(requests.filter((url) => url.endsWith('/x'))).toEqual([]);

@@ -1,6 +1,6 @@
 /** Drafts, sending and the list of the contact form, without a browser. */
 import { describe, expect, it } from 'vitest';
-import type { Api, Failure, Page } from '../../web/src/api.ts';
+import type { Failure, Page } from '../../web/src/api.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { createDrafts, toStore, type DraftStore } from '../../web/src/drafts.ts';
 import { appendOlder, mergeNewest, addSent } from '../../web/src/inquiries.ts';
@@ -115,7 +115,7 @@ const NO_TOKEN: Failure = { kind: 'signed-out', mayBeDone: false };
 const attempt = async (answers: (Inquiry | Failure)[], isRetry = false) => {
   const requests: unknown[] = [];
   const waits: number[] = [];
-  const create: Api['create'] = async (...request) => {
+  const create: Parameters<typeof send>[0] = async (...request) => {
     requests.push(request);
     const answer = answers.shift();
     if (answer === undefined) throw new Error('no more answers');

@@ -77,7 +77,8 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
     });
     await checkPage(page);
     load();
-    await page.getByText('Nothing here yet').waitFor();
+    await page.locator('.list').waitFor({ state: 'hidden' });
+    await checkPage(page);
   });
 
   it('with inquiries, folded and unfolded, a draft, sending, and sent', async () => {
@@ -114,7 +115,14 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
       await alert.getByText(text).waitFor();
       expect(await subject.inputValue()).toBe('Where is my parcel?');
       await checkPage(page);
+      await page.getByRole('textbox', { name: 'Message' }).press('x');
     }
+    // The button works again when the hour of the limit is over.
+    expect(await send.getAttribute('aria-disabled')).toBe('true');
+    await page.clock.setFixedTime(new Date('2026-11-21T14:05:00'));
+    await page.clock.fastForward(700_000);
+    await status.getByText('Ready to send').waitFor();
+    await checkPage(page);
     await refuse(page, 422);
     await send.click();
     await page.getByRole('dialog').waitFor();

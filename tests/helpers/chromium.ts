@@ -159,7 +159,7 @@ export function on(page: Page) {
     async signIn(email: string) {
       await button('Sign in').click();
       await enterEmail(page, email);
-      await page.getByRole('heading', { name: 'Your inquiries' }).waitFor();
+      await subject.waitFor();
     },
   };
 }

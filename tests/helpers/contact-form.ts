@@ -36,7 +36,7 @@ export function setUpForm() {
       await keepSession(page.context(), here.stack, email);
       await prepare(page);
     });
-    await visit.page.getByRole('heading', { name: 'Your inquiries' }).waitFor();
+    await visit.subject.waitFor();
     return { ...visit, email };
   };
 

@@ -36,6 +36,8 @@ export type Api = ReturnType<typeof createApi>;
 const PATH: typeof contract.inquiriesPath = '/inquiries';
 /** Milliseconds; the gateway gives up after 30 seconds. */
 const TIMEOUT = 35_000;
+/** Milliseconds that a view waits for the list. */
+const PATIENCE = 1_000;
 /** Of the first page, which is to come soon. Each further one is twice as large, up to what the service allows. */
 const PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 1000;
@@ -51,7 +53,7 @@ export function createApi(baseUrl: string, session: Session, isOnline: () => boo
     success: number,
     query: string,
     inquiry?: contract.CreateInquiryRequest,
-    key = '',
+    own: Readonly<Record<string, string>> = {},
   ): Promise<{ readonly json: unknown; readonly link: string | null } | Failure> => {
     let token: string | undefined;
     let mayBeDone = false;
@@ -64,7 +66,7 @@ export function createApi(baseUrl: string, session: Session, isOnline: () => boo
       if (inquiry === undefined) return fetch(baseUrl + PATH + query, { headers, signal });
       return fetch(baseUrl + PATH, {
         method: 'POST',
-        headers: { ...headers, 'Content-Type': 'application/json', 'Idempotency-Key': key },
+        headers: { ...headers, ...own, 'Content-Type': 'application/json' },
         body: JSON.stringify(inquiry),
         signal,
       });
@@ -93,13 +95,38 @@ export function createApi(baseUrl: string, session: Session, isOnline: () => boo
       const { inquiries } = answer.json as contract.InquiryListResponse;
       return { inquiries, next: parseNext(answer.link) };
     },
-    /** @param key - Of the requests with this key, the service stores one: all resolve to the same inquiry. */
-    async create(request: contract.CreateInquiryRequest, key: string): Promise<contract.Inquiry | Failure> {
-      const answer = await send(201, '', request, key);
+    /**
+     * @param key - Of the requests with this key, the service stores one: all resolve to the same inquiry.
+     * @param language - Of the form. Mails about the inquiry are written in it. docs/adr/0092
+     */
+    async create(
+      request: contract.CreateInquiryRequest,
+      key: string,
+      language: string,
+    ): Promise<contract.Inquiry | Failure> {
+      const own = { 'Idempotency-Key': key, 'Accept-Language': language };
+      const answer = await send(201, '', request, own);
       if (isFailure(answer)) return answer;
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the contract of the status
       const { inquiry } = answer.json as contract.CreateInquiryResponse;
       return inquiry;
+    },
+  };
+}
+
+/**
+ * Requests the newest inquiries at once, for the first request of a view. Resolves when they are here, so that the view
+ * has its layout from the beginning, or after a second.
+ */
+export async function withFirstPage(api: Api): Promise<Api> {
+  let first: ReturnType<Api['list']> | undefined = api.list();
+  await Promise.race([first, new Promise((resolve) => setTimeout(resolve, PATIENCE))]);
+  return {
+    ...api,
+    async list(query) {
+      const answer = query === undefined ? first : undefined;
+      first = undefined;
+      return answer ?? api.list(query);
     },
   };
 }

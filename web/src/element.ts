@@ -2,7 +2,7 @@
  * The form as a custom element, `<inquiry-form>`, for the page of another site, which does the sign-in. It reads and
  * writes nothing outside of itself but its drafts in the browser's storage. web/README.md
  */
-import { createApi } from './api.ts';
+import { createApi, withFirstPage } from './api.ts';
 import { BRANDING, ConfigError, readColor, readUrl, type Branding } from './config.ts';
 import { button, div, h } from '../ui/dom.ts';
 import { createDrafts, toStore } from './drafts.ts';
@@ -173,7 +173,7 @@ export class InquiryForm extends HTMLElement {
     const { strings } = locale.value;
     if (found.status === 'fulfilled') {
       const { apiUrl, user } = found.value;
-      if (user !== undefined) return this.#showView(locale.value, apiUrl, user);
+      if (user !== undefined) return this.#showView(version, locale.value, apiUrl, user);
       const signIn = button(strings.session.signIn, { class: 'primary' }, () => this.#askToSignIn());
       this.#showMessage(locale.value, strings.session.required, signIn);
     } else if (found.reason instanceof ConfigError) {
@@ -185,13 +185,16 @@ export class InquiryForm extends HTMLElement {
     }
   }
 
-  async #showView(locale: Locale, apiUrl: string, user: User): Promise<void> {
+  async #showView(version: number, locale: Locale, apiUrl: string, user: User): Promise<void> {
     const { language } = locale;
     const madeFrom = JSON.stringify([user, language, apiUrl, this.list, this.#branding]);
     if (madeFrom === this.#madeFrom) return;
+    const client = createApi(apiUrl, this.#session(user), () => navigator.onLine);
+    const api = this.list ? await withFirstPage(client) : client;
+    if (version !== this.#version || !this.isConnected) return;
     const removal = new AbortController();
     const view = createView({
-      api: createApi(apiUrl, this.#session(user), () => navigator.onLine),
+      api,
       user,
       locale,
       branding: this.#branding,

@@ -1,4 +1,3 @@
-/* Shows the static content in the visitor's language, and loads that language early. Inlined by vite.config.ts. */
 {
   const offered = [...document.querySelectorAll('meta[name=language]')];
   let chosen = null;

@@ -1,6 +1,8 @@
 /** The form: editing and sending an inquiry. */
 import { ITEM_LIMIT } from '../../src/limits.ts';
+import { toMailbox } from '../../src/mailbox.ts';
 import { isFailure, type Failure } from './api.ts';
+import { isolate } from './bidi.ts';
 import { inLanguage } from './config.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { ask, button, div, h, notice, setBusy } from '../ui/dom.ts';
@@ -11,7 +13,7 @@ import { describeOldAttempt, describeSendFailure, describeSize } from './message
 import { send } from './outbox.ts';
 import { sentPanel } from './sent.ts';
 import { measure } from './size.ts';
-import { topicChips } from './topics.ts';
+import { topicMenu } from './topics.ts';
 import type { ViewParts } from './view.ts';
 
 interface FormParts extends Omit<ViewParts, 'onSent'> {
@@ -31,7 +33,7 @@ const FULL_HEIGHT = 5_000;
 const KEY_LIFETIME = 23 * 3_600_000;
 
 export function createForm(parts: FormParts) {
-  const { api, drafts, list, locale, branding, signal } = parts;
+  const { api, user, drafts, list, locale, branding, signal } = parts;
   const { form: strings, ask: questions, sent, session, failures } = locale.strings;
   const kept = drafts.load();
   let key = kept?.key ?? crypto.randomUUID();
@@ -39,6 +41,12 @@ export function createForm(parts: FormParts) {
   let isSending = false;
   let needsSignIn = false;
   let isKept = true;
+  /** When the limit ends at which the service has refused the draft, in milliseconds since the epoch. */
+  let waitsUntil = 0;
+  /** Whether the text must be edited before it can be sent: the service has called it too large. */
+  let mustEdit = false;
+  /** Whether it was to be sent without any text. */
+  let isMissing = false;
   /** The failure that is shown. */
   let shown: Failure | undefined;
   /** What is shown after sending, in the place of the fields. */
@@ -46,16 +54,11 @@ export function createForm(parts: FormParts) {
   /** How often the browser came online. */
   let reconnections = 0;
 
-  const subject = h('input', {
-    id: 'subject',
-    type: 'text',
-    autocomplete: 'off',
-    'aria-describedby': 'subject-hint',
-  });
+  const subject = h('input', { id: 'subject', type: 'text', autocomplete: 'off' });
   const body = h('textarea', {
     id: 'body',
     rows: '8',
-    'aria-describedby': 'body-hint size',
+    'aria-describedby': 'size',
     'aria-keyshortcuts': 'Control+Enter Meta+Enter',
   });
   subject.value = kept?.subject ?? '';
@@ -68,28 +71,18 @@ export function createForm(parts: FormParts) {
   const alert = h('div', { class: 'live', role: 'alert' });
   const submit = h('button', { class: 'primary', type: 'submit' }, strings.send);
   const offlineHint = notice('plain', strings.offline);
-  const lead = list === undefined ? strings.lead : strings.leadWithList;
-  const topics = topicChips(branding.topics, locale, subject);
+  const topics = topicMenu(branding.topics, locale, subject);
   const editor = h(
     'div',
     {},
     h('h1', { id: 'form-title' }, strings.title),
-    h('p', { class: 'lead' }, inLanguage(branding.introduction ?? lead, locale.language)),
+    h('p', { class: 'lead' }, inLanguage(branding.introduction ?? strings.lead, locale.language)),
+    toMailbox(user.email) === undefined
+      ? div('notice', h('p', {}, strings.noMail(isolate(user.email))))
+      : undefined,
     topics?.element,
-    div(
-      'field',
-      h('label', { for: 'subject' }, strings.subject),
-      h('p', { class: 'hint', id: 'subject-hint' }, strings.subjectHint),
-      subject,
-    ),
-    div(
-      'field',
-      h('label', { for: 'body' }, strings.message),
-      h('p', { class: 'hint', id: 'body-hint' }, strings.messageHint),
-      body,
-      meter,
-      size,
-    ),
+    div('field', h('label', { for: 'subject' }, strings.subject), subject),
+    div('field', h('label', { for: 'body' }, strings.message), body, meter, size),
   );
   const actions = div('actions', submit, keptNote);
   const form = h(
@@ -139,9 +132,9 @@ export function createForm(parts: FormParts) {
     const isNew = form.dataset['level'] !== level;
     meter.style.setProperty('--share', String(Math.min(1, bytes / ITEM_LIMIT)));
     form.dataset['level'] = level;
-    const text = describeSize(locale, measured);
+    const text = isMissing ? strings.empty : describeSize(locale, measured);
     if (size.textContent !== text) size.textContent = text;
-    body.ariaInvalid = level === 'over' ? 'true' : null;
+    body.ariaInvalid = level === 'over' || isMissing ? 'true' : null;
     topics?.update();
     grow();
     if (level !== 'over' || !isNew) return;
@@ -218,7 +211,9 @@ export function createForm(parts: FormParts) {
     const { activeElement } = document;
     const isElsewhere =
       activeElement !== null && activeElement !== document.body && !form.matches(':focus-within');
-    const { element, title } = sentPanel(inquiry, parts, writeAnother);
+    const { element, title } = sentPanel(inquiry, parts, writeAnother, (text) =>
+      show(status, h('p', { class: 'sr' }, text)),
+    );
     show(status);
     showPanel(element);
     // Focusing the title announces it. A user who has moved on to something else keeps the focus.
@@ -229,13 +224,26 @@ export function createForm(parts: FormParts) {
     title.scrollIntoView({ block: 'nearest' });
   };
 
+  /** Lets the button work again after some seconds, and says so. */
+  const waitFor = (seconds: number): void => {
+    const failure = shown;
+    waitsUntil = Date.now() + seconds * 1_000;
+    setBusy(submit, true);
+    setTimeout(() => {
+      setBusy(submit, isSending);
+      if (shown === failure) show(status, notice('plain', strings.ready));
+    }, seconds * 1_000);
+  };
+
   const fail = (failure: Failure): void => {
     needsSignIn = failure.kind === 'signed-out';
-    submit.textContent = needsSignIn ? session.signInAgain : strings.tryAgain;
+    mustEdit = failure.kind === 'too-large';
+    submit.textContent = needsSignIn ? session.signInAgain : mustEdit ? strings.send : strings.tryAgain;
     if (!failure.mayBeDone) pending = needsSignIn ? 'signed-out' : undefined;
     keep();
     show(alert, notice('bad', describeSendFailure(locale, failure, Date.now())));
     shown = failure;
+    if (failure.kind === 'limit') waitFor(failure.retryAfter ?? 0);
     parts.onFailed?.(failure);
     // The message may have moved the button out of view.
     submit.scrollIntoView({ block: 'nearest' });
@@ -279,7 +287,11 @@ export function createForm(parts: FormParts) {
     const slow = setTimeout(() => {
       show(status, h('p', { class: 'note' }, strings.slow));
     }, SLOW_AFTER);
-    const result = await send(api.create, read(), isRetry);
+    const result = await send(
+      async (request, own) => api.create(request, own, locale.language),
+      read(),
+      isRetry,
+    );
     clearTimeout(slow);
     setSending(false);
     submit.textContent = strings.send;
@@ -290,16 +302,8 @@ export function createForm(parts: FormParts) {
     else fail(result);
   };
 
-  const confirmIfEmpty = async (): Promise<boolean> =>
-    subject.value.trim() !== '' ||
-    body.value.trim() !== '' ||
-    (await ask(form, questions.empty, [
-      ['back', questions.goBack],
-      ['send', questions.sendEmpty],
-    ])) === 'send';
-
   const submitForm = async (): Promise<void> => {
-    if (isSending || panel !== undefined) return;
+    if (isSending || panel !== undefined || Date.now() < waitsUntil) return;
     if (needsSignIn) {
       setSending(true);
       await parts
@@ -308,7 +312,8 @@ export function createForm(parts: FormParts) {
         .finally(() => setSending(false));
       return;
     }
-    if (measure(subject.value, body.value).level === 'over') {
+    isMissing = (subject.value + body.value).trim() === '';
+    if (isMissing || mustEdit || measure(subject.value, body.value).level === 'over') {
       body.focus();
       size.scrollIntoView({ block: 'nearest' });
       // So that it is announced again.
@@ -316,7 +321,7 @@ export function createForm(parts: FormParts) {
       showText();
       return;
     }
-    if ((await confirmIfEmpty()) && !isSending) await transmit();
+    await transmit();
   };
 
   form.addEventListener('submit', (event) => {
@@ -326,6 +331,8 @@ export function createForm(parts: FormParts) {
   form.addEventListener('input', () => {
     // An edited text is a new attempt.
     pending = undefined;
+    mustEdit = false;
+    isMissing = false;
     // Only the status is cleared; an error stays until the next attempt.
     if (!offlineHint.isConnected) status.replaceChildren();
     showText();

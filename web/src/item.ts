@@ -1,8 +1,10 @@
 /** One inquiry in the list. */
 import type { Inquiry } from '../../src/contract.ts';
+import { copyButton } from './copy.ts';
 import { button, div, h } from '../ui/dom.ts';
-import { beginningOf, directionOf } from '../ui/format.ts';
+import { beginningOf } from '../ui/format.ts';
 import type { Locale } from './locale.ts';
+import type { Hit } from './search.ts';
 import { referenceOf } from './sent.ts';
 
 interface ItemParts {
@@ -21,8 +23,11 @@ const FOLDED_BODY = 2_000;
 /** The lines of a folded text that is cut off, as in list.css. */
 const SUBJECT_LINES = 2;
 const BODY_LINES = 6;
-/** Milliseconds. */
-const SAY_COPIED_FOR = 2_000;
+/** UTF-16 units of subject and body whose end a folded inquiry shows. */
+const SEEN = 100;
+/** All marks of the page, with one name, as in list.css. Firefox before 140 shows none. */
+const highlight = typeof Highlight === 'undefined' ? undefined : new Highlight();
+if (highlight !== undefined) CSS.highlights.set('inquiries-found', highlight);
 
 export function createItem({ id, subject, body, created_at }: Inquiry, { locale, linkTo, say }: ItemParts) {
   const { list: strings, sent } = locale.strings;
@@ -33,51 +38,45 @@ export function createItem({ id, subject, body, created_at }: Inquiry, { locale,
     ...textNodes(subject, FOLDED_SUBJECT, strings.noSubject),
   );
   const text = h('div', { class: 'text', dir: 'auto' }, ...textNodes(body, FOLDED_BODY, strings.noMessage));
-  title.classList.toggle('absent', subject === '');
-  text.classList.toggle('absent', body === '');
+  title.classList.toggle('absent', subject.trim() === '');
+  text.classList.toggle('absent', body.trim() === '');
   const showAll =
     subject.length + body.length > 10_000
       ? strings.showAllOf(locale.formatBytes(new Blob([subject, body]).size))
       : strings.showAll;
-  const small = (label: string, hidden: boolean, action: () => Promise<void> | void) =>
-    button(label, { class: 'small', 'aria-describedby': title.id, hidden }, action);
-  const toggle = small('', true, () => {
+  const small = { class: 'small', 'aria-describedby': title.id };
+  const toggle = button('', { ...small, hidden: true }, () => {
     fold(toggle.ariaExpanded === 'true');
     toggle.scrollIntoView({ block: 'nearest' });
   });
-  const copyButton = (label: string, content: string) => {
-    const control = small(label, false, async () => {
-      // Rejects, or is absent, where the browser does not allow it.
-      const copied = await (async () => navigator.clipboard.writeText(content))().then(
-        () => strings.copied,
-        () => strings.notCopied,
-      );
-      say(copied);
-      control.textContent = copied;
-      setTimeout(() => (control.textContent = label), SAY_COPIED_FOR);
-    });
-    return control;
-  };
-  const foot = div(
-    'foot',
-    h('span', {}, sent.reference, ' ', h('code', { dir: 'ltr' }, referenceOf({ id }))),
-    div(
-      'copy',
-      copyButton(strings.copyText, [subject, body].filter((part) => part !== '').join('\n\n')),
-      linkTo === undefined ? undefined : copyButton(strings.copyLink, linkTo(id)),
-    ),
+  const opener = button('', { class: 'opener', 'aria-labelledby': title.id }, () =>
+    fold(opener.ariaExpanded === 'true'),
   );
+  const foot = div('foot');
+  /** Only in an inquiry that was opened. */
+  const fillFoot = (): void => {
+    const copy = (label: string, content: string) => copyButton(label, content, small, strings, say);
+    const texts = [subject, body].filter((part) => part !== '').join('\n\n');
+    foot.append(
+      h('span', {}, sent.reference, ' ', h('code', { dir: 'ltr' }, referenceOf({ id }))),
+      div(
+        'copy',
+        copy(strings.copyText, texts),
+        ...(linkTo === undefined ? [] : [copy(strings.copyLink, linkTo(id))]),
+      ),
+    );
+  };
   const element = h(
     'li',
     { class: 'item' },
     h(
       'article',
       { 'aria-labelledby': title.id },
-      h(
-        'div',
-        { class: 'item-head', dir: directionOf(subject) },
+      div(
+        'item-head',
         title,
-        h('time', { datetime: time.machine, title: time.exact, dir: 'auto' }, clockOf(created_at, locale)),
+        h('time', { datetime: time.machine, title: time.exact }, clockOf(created_at, locale)),
+        opener,
       ),
       text,
       toggle,
@@ -85,14 +84,20 @@ export function createItem({ id, subject, body, created_at }: Inquiry, { locale,
     ),
   );
 
+  let marks: Range[] = [];
+  /** Whether a search has unfolded it. */
+  let wasOpened = false;
+
   const fold = (folded: boolean): void => {
     for (const rest of element.querySelectorAll('.rest')) {
       if (folded) rest.setAttribute('hidden', 'until-found');
       else rest.removeAttribute('hidden');
     }
     element.classList.toggle('folded', folded);
-    toggle.ariaExpanded = String(!folded);
+    for (const control of [opener, toggle]) control.ariaExpanded = String(!folded);
     toggle.textContent = folded ? showAll : strings.showLess;
+    wasOpened = false;
+    if (!folded && foot.childElementCount === 0) fillFoot();
   };
   // The browser has found something that is folded.
   element.addEventListener('beforematch', () => fold(false));
@@ -104,6 +109,26 @@ export function createItem({ id, subject, body, created_at }: Inquiry, { locale,
     /** Has a size only while the item is laid out; it depends on the width of the item alone. */
     foot,
     unfold: () => fold(false),
+    /** Marks what a search has found, or nothing, and unfolds the inquiry while it hides that or is the only one. */
+    showHits(hits: readonly (readonly Hit[])[], isOnly: boolean): void {
+      for (const range of marks) highlight?.delete(range);
+      marks = hits.flat().map(([start, end]) => {
+        const range = new Range();
+        const isInTitle = end <= subject.length;
+        const [place, offset] = isInTitle ? [title, 0] : [text, subject.length + 1];
+        range.setStart(...pointIn(place, start - offset));
+        range.setEnd(...pointIn(place, end - offset));
+        highlight?.add(range);
+        return range;
+      });
+      const isSeen = hits.every(([first]) => first === undefined || first[1] <= SEEN);
+      if (isSeen && !isOnly) {
+        if (wasOpened) fold(true);
+      } else if (element.classList.contains('folded')) {
+        fold(false);
+        wasOpened = true;
+      }
+    },
     /** Reads which texts are cut off; returns a function that shows it. */
     measure(): () => void {
       const isTitleCut = isTooLong(title, SUBJECT_LINES);
@@ -119,10 +144,18 @@ export function createItem({ id, subject, body, created_at }: Inquiry, { locale,
 
 /** The text, in two parts when it is long: the second one costs nothing while it is folded, but is found in the page. */
 function textNodes(content: string, length: number, absence: string): (HTMLElement | string | undefined)[] {
-  if (content === '') return [absence];
+  if (content.trim() === '') return [absence];
   const beginning = beginningOf(content, length);
   const rest = content.slice(beginning.length);
   return [beginning, rest === '' ? undefined : h('span', { class: 'rest' }, rest)];
+}
+
+/** The place of a UTF-16 unit in the parts that `textNodes` has made of a text. */
+function pointIn(place: HTMLElement, offset: number): [Node, number] {
+  const beginning = place.firstChild ?? place;
+  const rest = place.lastElementChild?.firstChild ?? undefined;
+  const length = beginning.textContent?.length ?? 0;
+  return offset <= length || rest === undefined ? [beginning, offset] : [rest, offset - length];
 }
 
 /** Whether at least two lines would be hidden: a button instead of one line would save nothing. */

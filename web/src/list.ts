@@ -2,6 +2,7 @@
 import { isFailure, type Failure, type Page } from './api.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { INQUIRY_ID } from '../../src/limits.ts';
+import { toMailbox } from '../../src/mailbox.ts';
 import { isolate } from './bidi.ts';
 import type { Branding } from './config.ts';
 import { button, div, h, notice } from '../ui/dom.ts';
@@ -9,7 +10,7 @@ import { addSent, appendOlder, mergeNewest, toInclude } from './inquiries.ts';
 import { createItem, type Item } from './item.ts';
 import type { Strings } from './languages/en.ts';
 import { describeListFailure } from './messages.ts';
-import { createMatcher, dayOf, timeBefore, titleOf } from './search.ts';
+import { createMatcher, dayOf, findHits, timeBefore, titleOf } from './search.ts';
 import type { User } from './user.ts';
 import type { ViewParts } from './view.ts';
 
@@ -121,6 +122,13 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
 
   const isFiltering = (): boolean => input.value.trim() !== '' || period.value !== '';
 
+  /** Whether older inquiries that can match are being loaded. */
+  const isSearching = (): boolean =>
+    isFiltering() &&
+    page?.next !== undefined &&
+    !trouble.hasChildNodes() &&
+    (page.inquiries.at(-1)?.created_at ?? '') >= sinceWhen();
+
   const sinceWhen = (): string => {
     const [inDays, inMonths] = PERIODS[Number(period.value)] ?? [0, 0];
     return period.value === '' ? '' : timeBefore(new Date(), inDays, inMonths);
@@ -142,18 +150,16 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
     const plural = filtering ? strings.matches : next === undefined ? strings.count : strings.newest;
     count.textContent = locale.count(plural, filtering ? visible.length : inquiries.length);
     search.hidden = !filtering && next === undefined && inquiries.length < SEARCH_FROM;
-    note.textContent =
-      filtering && next !== undefined ? locale.count(strings.searchedNewest, inquiries.length) : '';
+    note.textContent = isSearching() ? strings.searching : '';
     const now = new Date();
     const groups = Map.groupBy(visible, (inquiry) => (inquiry === linkedInquiry ? '' : dayOf(inquiry)));
     for (const day of days.keys()) if (!groups.has(day)) days.delete(day);
     const content = [...groups].map(([day, members]) => {
       const group = groupFor(day);
-      const title = titleOf(
-        day === '' && linkedInquiry !== undefined ? dayOf(linkedInquiry) : day,
-        now,
-        locale,
-      );
+      const date = day === '' && linkedInquiry !== undefined ? dayOf(linkedInquiry) : day;
+      const title = titleOf(date, now, locale);
+      // On paper, no day is today.
+      group.heading.dataset['date'] = titleOf(date, new Date(0), locale);
       if (group.heading.textContent !== title) group.heading.textContent = title;
       arrange(
         group.list,
@@ -161,15 +167,14 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
       );
       return group.element;
     });
+    // Before the first inquiry there is only the form.
+    element.hidden = content.length === 0 && !filtering && !alert.hasChildNodes();
     if (content.length === 0) {
-      content.push(
-        filtering
-          ? emptyBox(strings.noMatch, clearButton)
-          : emptyBox(strings.emptyTitle, h('p', {}, strings.empty)),
-      );
+      const title = h('p', { class: 'empty-title' }, strings.noMatch);
+      content.push(isSearching() ? skeleton() : div('empty', title, clearButton));
     }
     arrange(place, content);
-    moreButton.hidden = next === undefined;
+    moreButton.hidden = next === undefined || filtering;
     // Observed again, it reports whether the end is still near.
     nearEnd.unobserve(moreButton);
     nearEnd.observe(moreButton);
@@ -182,7 +187,8 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
     const shown = page;
     if (shown.inquiries.some(({ id }) => id === linkedInquiry?.id)) linkedInquiry = undefined;
     const all = linkedInquiry === undefined ? shown.inquiries : [linkedInquiry, ...shown.inquiries];
-    const matches = createMatcher(input.value, sinceWhen());
+    const query = input.value;
+    const matches = createMatcher(query, sinceWhen());
     const visible: Inquiry[] = [];
     const fresh: Item[] = [];
     let end = performance.now() + SLICE;
@@ -197,7 +203,13 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
       end = performance.now() + SLICE;
     }
     const ids = new Set(all.map(({ id }) => id));
-    for (const id of items.keys()) if (!ids.has(id)) items.delete(id);
+    const found = new Map(visible.map((inquiry) => [inquiry.id, inquiry]));
+    const isOnly = visible.length === 1 && query.trim() !== '';
+    for (const [id, item] of items) {
+      const { subject = '', body = '' } = found.get(id) ?? {};
+      item.showHits(findHits(query, `${subject}\n${body}`), isOnly && found.has(id));
+      if (!ids.has(id)) items.delete(id);
+    }
     render(shown, visible);
     // Before the first paint, so that the layout does not shift. Those further down are not seen yet.
     showCuts(fresh.slice(0, SEEN_FIRST));
@@ -217,11 +229,16 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
     period.value = '';
     void update();
   };
-  search.addEventListener('input', () => {
-    void update().then(() =>
-      say(!isFiltering() ? '' : place.contains(clearButton) ? strings.noMatch : (count.textContent ?? '')),
-    );
-  });
+  const sayResult = (): void => {
+    if (isSearching()) say(strings.searching);
+    else say(!isFiltering() ? '' : place.contains(clearButton) ? strings.noMatch : (count.textContent ?? ''));
+  };
+  const searchAgain = async (): Promise<void> => {
+    await update();
+    sayResult();
+    goOn();
+  };
+  search.addEventListener('input', () => void searchAgain());
   search.addEventListener('keydown', ({ key }) => {
     if (key !== 'Escape') return;
     clearSearch();
@@ -241,6 +258,7 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
         : button(form.tryAgain, {}, async () => void (await again()));
     const message = notice('bad', describeListFailure(locale, failure), action);
     region.replaceChildren(message);
+    element.hidden = false;
     if (page === undefined) place.replaceChildren();
     if (failure.kind !== 'offline' && failure.kind !== 'unreachable') return;
     const retry = () => void (message.isConnected && again());
@@ -285,17 +303,26 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
     const result = await api.list(next);
     if (isFailure(result)) {
       fail(trouble, result, more);
+      await update();
       return undefined;
     }
     // A refresh in the meantime may have replaced the list.
     if (page?.next !== next) return undefined;
     page = appendOlder(page, result);
     await update();
-    say(locale.count(strings.moreShown, result.inquiries.length));
+    if (!isFiltering()) say(strings.updated);
     return result.inquiries[0];
   };
   const more = async (): Promise<Inquiry | undefined> =>
-    (loading ??= loadOlder().finally(() => (loading = undefined)));
+    (loading ??= loadOlder().finally(() => {
+      loading = undefined;
+      if (isFiltering()) sayResult();
+      goOn();
+    }));
+  /** Goes on with a search until all inquiries that can match are loaded. */
+  const goOn = (): void => {
+    if (isSearching()) void more();
+  };
 
   /** Unfolds an inquiry and moves the focus there; loads it when needed. Ignores what is not an id. Never rejects. */
   const view = async (fragment: string): Promise<void> => {
@@ -312,6 +339,7 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
       if (isFailure(found)) return fail(alert, found, async () => view(id));
       if (found.inquiries[0]?.id !== id) {
         alert.replaceChildren(notice('plain', { title: strings.notFound, text: '' }));
+        element.hidden = false;
         return;
       }
       linkedInquiry = found.inquiries[0];
@@ -353,14 +381,11 @@ function arrange(parent: Element, wanted: readonly Element[]): void {
   }
 }
 
-/** Says that answers come by mail: the API never returns them. */
+/** Says that answers come by mail: the API never returns them. The form says when no mail can go to the address. */
 function answersText({ email }: User, { answersFrom }: Branding, list: Strings['list']): string {
+  if (toMailbox(email) === undefined) return '';
   const owner = isolate(email);
   return answersFrom === undefined ? list.answers(owner) : list.answersFrom(isolate(answersFrom), owner);
-}
-
-function emptyBox(title: string, more: HTMLElement): HTMLElement {
-  return div('empty', h('p', { class: 'empty-title' }, title), more);
 }
 
 function skeleton(): HTMLElement {

@@ -1,8 +1,9 @@
 /** The page: its settings, its language, the sign-in, and what is around the form. */
-import { createApi, type Api } from './api.ts';
+import { createApi, withFirstPage } from './api.ts';
 import { ConfigError, inLanguage, loadConfig, type Config } from './config.ts';
 import { removeDeletedDrafts } from './drafts.ts';
 import { button, h } from '../ui/dom.ts';
+import { askToLeave } from './leave.ts';
 import { chooseLanguage, isLanguage, languages, loadLocale, type Language, type Locale } from './locale.ts';
 import { problemPage } from '../ui/problem-page.ts';
 import { signedOutPage } from './signed-out-page.ts';
@@ -35,15 +36,22 @@ async function start(): Promise<void> {
   };
   const signIn = createSignIn(config, location, sessionStorage, endSession, () => view?.empty());
   let { session, reason } = await signIn.resume();
-  const api =
-    session === undefined
-      ? undefined
-      : withEarlyList(createApi(config.apiUrl, session, () => navigator.onLine));
+  const client =
+    session === undefined ? undefined : createApi(config.apiUrl, session, () => navigator.onLine);
+  // While the language is loading.
+  let early = client === undefined ? undefined : withFirstPage(client);
 
+  let shows = 0;
   // Not again when the language changes.
   let linked = location.hash.slice(1);
   const show: Show = async (current) => {
     locale = current;
+    const run = ++shows;
+    const api =
+      client === undefined || session === undefined ? undefined : await (early ?? withFirstPage(client));
+    early = undefined;
+    // Another language was chosen, or the session has ended.
+    if (run !== shows) return;
     view?.stop();
     view = undefined;
     showSurroundings(config, current, show);
@@ -63,18 +71,18 @@ async function start(): Promise<void> {
       linkTo: (id) => new URL(`#${id}`, location.href).href,
       linked,
     });
-    const { askToLeave, start: startView } = view;
+    const shown = view;
     linked = '';
     const { email } = session.user;
     showContent(
       view.element,
       h('span', { class: 'email', dir: 'auto', title: email }, email),
       button(current.strings.session.signOut, { class: 'quiet' }, async () => {
-        const answer = await askToLeave();
+        const answer = await askToLeave(shown, current);
         if (answer !== 'stay') await signIn.signOut(answer === 'delete').catch(() => location.reload());
       }),
     );
-    await startView();
+    await shown.start();
   };
   addEventListener('hashchange', () => void view?.show(location.hash.slice(1)));
   // A page restored from the back/forward cache may be of a session that has ended.
@@ -82,19 +90,6 @@ async function start(): Promise<void> {
     if (persisted && session !== undefined) location.reload();
   });
   await show(await loading);
-}
-
-/** Requests the newest inquiries at once, while the language is loading, and answers the view's first request so. */
-function withEarlyList(api: Api): Api {
-  let early: ReturnType<Api['list']> | undefined = api.list();
-  return {
-    ...api,
-    async list(query) {
-      const answer = query === undefined ? early : undefined;
-      early = undefined;
-      return answer ?? api.list(query);
-    },
-  };
 }
 
 /** @param account - What the header shows of the user. */
@@ -113,7 +108,13 @@ function showSurroundings(
   document.title = page.title(name);
   document.documentElement.lang = language;
   document.documentElement.dir = direction;
-  const image = h('img', { src: logo ?? 'favicon.svg', alt: '', height: '32' });
+  const [initial] = name;
+  const image =
+    logo === undefined
+      ? initial === undefined
+        ? ''
+        : h('span', { class: 'monogram', 'aria-hidden': 'true' }, initial.toUpperCase())
+      : h('img', { src: logo, alt: '', height: '32' });
   const brand = [image, name === '' ? page.title('') : name];
   document
     .querySelector('#brand')
@@ -128,8 +129,12 @@ function showSurroundings(
     attempt(() => localStorage.setItem(LANGUAGE_KEY, value));
     void load(value).then(show);
   });
-  const parts = [link('home'), link('privacy'), link('imprint'), menu];
-  document.querySelector('#links')?.replaceChildren(...parts.filter((part) => part !== undefined));
+  const links = [link('home'), link('privacy'), link('imprint')];
+  document.querySelector('#links')?.replaceChildren(...links.filter((part) => part !== undefined));
+  const place = document.querySelector('#language');
+  const hadFocus = place?.contains(document.activeElement) === true;
+  place?.replaceChildren(...(menu === undefined ? [] : [menu]));
+  if (hadFocus) menu?.focus();
 }
 
 /** The menu of languages, each with its name in itself. */
@@ -138,7 +143,7 @@ function languageMenu(offered: readonly Language[], current: Language, label: st
     const name = new Intl.DisplayNames([language], { type: 'language' }).of(language);
     return h('option', { value: language, lang: language, selected: language === current }, name);
   });
-  return h('select', { 'aria-label': label, class: 'language' }, ...options);
+  return h('select', { 'aria-label': label }, ...options);
 }
 
 /** Says why the page cannot start. The message about config.json is for the owner of the site, and in English. */

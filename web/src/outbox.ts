@@ -3,7 +3,7 @@
  * docs/adr/0051
  */
 import { isFailure, type Api, type Failure } from './api.ts';
-import type { Inquiry } from '../../src/contract.ts';
+import type { CreateInquiryRequest, Inquiry } from '../../src/contract.ts';
 import type { Draft } from './drafts.ts';
 
 /** How often a draft is sent again while another request with its key is being processed. */
@@ -22,7 +22,7 @@ const VERDICTS: ReadonlySet<Failure['kind']> = new Set(['too-large', 'refused', 
  * @returns The inquiry, or the last failure; its `mayBeDone` is about all attempts.
  */
 export async function send(
-  create: Api['create'],
+  create: (request: CreateInquiryRequest, key: string) => ReturnType<Api['create']>,
   { subject, body, key }: Draft,
   isRetry: boolean,
   wait = sleep,

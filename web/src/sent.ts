@@ -1,6 +1,8 @@
 /** What is shown after sending: a reference, who sent it, and what happens next. */
+import { toMailbox } from '../../src/mailbox.ts';
 import { isolate } from './bidi.ts';
 import { inLanguage } from './config.ts';
+import { copyButton } from './copy.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { button, div, h } from '../ui/dom.ts';
 import type { List } from './list.ts';
@@ -16,28 +18,41 @@ interface SentParts extends Pick<ViewParts, 'user' | 'locale' | 'branding'> {
  */
 export const referenceOf = ({ id }: Pick<Inquiry, 'id'>): string => id.slice(0, 13);
 
-/** @returns The title, too, which takes the focus. */
+/**
+ * @param say - Announces what happened.
+ * @returns The title, too, which takes the focus.
+ */
 export function sentPanel(
   inquiry: Inquiry,
   { user: { email }, locale, branding, list }: SentParts,
   writeAnother: () => void,
+  say: (text: string) => void,
 ): { readonly element: HTMLElement; readonly title: HTMLElement } {
-  const { sent } = locale.strings;
+  const { sent, list: listed } = locale.strings;
   const owner = isolate(email);
   const { expectation, answersFrom } = branding;
-  const answer = answersFrom === undefined ? sent.next(owner) : sent.answersFrom(isolate(answersFrom), owner);
+  const answer =
+    toMailbox(email) === undefined
+      ? sent.noMail(owner)
+      : answersFrom === undefined
+        ? sent.next(owner)
+        : sent.answersFrom(isolate(answersFrom), owner);
+  const reference = referenceOf(inquiry);
   const title = h('h1', { tabindex: '-1' }, sent.title);
   const element = div(
     'sent',
     title,
+    div(
+      'notice reference',
+      h('p', {}, h('span', { class: 'hint' }, sent.reference), ' ', h('code', { dir: 'ltr' }, reference)),
+      copyButton(sent.copy, reference, {}, listed, say),
+    ),
     expectation === undefined ? undefined : h('p', {}, inLanguage(expectation, locale.language)),
     h('p', {}, answer),
-    h('p', { class: 'hint' }, sent.sentAs(owner)),
-    h('p', { class: 'hint' }, sent.reference, ' ', h('code', { dir: 'ltr' }, referenceOf(inquiry))),
     div(
       'actions',
-      button(sent.another, { class: 'primary' }, writeAnother),
-      list === undefined ? undefined : button(sent.view, {}, () => void list.view(inquiry.id)),
+      button(sent.another, { class: 'link' }, writeAnother),
+      list === undefined ? undefined : button(sent.view, { class: 'link' }, () => void list.view(inquiry.id)),
     ),
   );
   return { element, title };

@@ -1,22 +1,40 @@
 import { inLanguage, type Text } from './config.ts';
-import { button, h } from '../ui/dom.ts';
+import { button, div, h } from '../ui/dom.ts';
 import type { Locale } from './locale.ts';
 import { toggleTopic, topicOf } from './subject.ts';
 
-/** Buttons that fill the subject; undefined without topics. */
-export function topicChips(texts: readonly Text[], { language, strings }: Locale, subject: HTMLInputElement) {
+/** More topics than this are in a menu. */
+const MOST_CHIPS = 6;
+
+/** Buttons, or a menu, that fill the subject; undefined without topics. */
+export function topicMenu(texts: readonly Text[], { language, strings }: Locale, subject: HTMLInputElement) {
   if (texts.length === 0) return undefined;
   const topics = texts.map((text) => inLanguage(text, language));
+  const label = strings.form.topics;
+  const change = (value: string): void => {
+    if (subject.readOnly) return;
+    subject.value = value;
+    subject.dispatchEvent(new Event('input', { bubbles: true }));
+  };
+  if (topics.length > MOST_CHIPS) {
+    const options = topics.map((topic) => h('option', { value: topic }, topic));
+    const menu = h('select', { id: 'topic' }, h('option', { value: '' }, '–'), ...options);
+    // Before the event reaches the form, which shows the topic of the subject.
+    menu.addEventListener('input', () => {
+      const chosen = menu.value === '' ? topicOf(subject.value, topics) : menu.value;
+      if (chosen !== undefined) change(toggleTopic(subject.value, chosen, topics));
+    });
+    return {
+      element: div('field', h('label', { for: menu.id }, label), menu),
+      update: () => void (menu.value = topicOf(subject.value, topics) ?? ''),
+    };
+  }
   const chips = topics.map((topic) =>
-    button(topic, { class: 'chip' }, () => {
-      if (subject.readOnly) return;
-      subject.value = toggleTopic(subject.value, topic, topics);
-      subject.dispatchEvent(new Event('input', { bubbles: true }));
-    }),
+    button(topic, { class: 'chip' }, () => change(toggleTopic(subject.value, topic, topics))),
   );
   return {
-    element: h('div', { class: 'topics', role: 'group', 'aria-label': strings.form.topics }, ...chips),
-    /** Marks the topic of the subject. */
+    element: h('div', { class: 'topics', role: 'group', 'aria-label': label }, ...chips),
+    /** Shows the topic of the subject. */
     update(): void {
       const chosen = topicOf(subject.value, topics);
       chips.forEach((chip, index) => (chip.ariaPressed = String(topics[index] === chosen)));

@@ -1,7 +1,7 @@
 /** The form and the list of one user. The page and the custom element show it. */
 import type { Api, Failure } from './api.ts';
 import type { Branding } from './config.ts';
-import { ask, h } from '../ui/dom.ts';
+import { h } from '../ui/dom.ts';
 import { createDrafts, type Drafts } from './drafts.ts';
 import { createForm } from './form.ts';
 import { createList } from './list.ts';
@@ -31,6 +31,10 @@ export interface ViewParts {
 
 export type View = ReturnType<typeof createView>;
 
+/** Between the views of a user: whether one has text that is not sent. */
+export const TEXT_QUESTION = 'text?';
+export const TEXT_ANSWER = 'text';
+
 /** What a view tells those of other tabs after sending. */
 interface SentMessage {
   readonly inquiry: Inquiry;
@@ -40,7 +44,6 @@ interface SentMessage {
 
 export function createView(parts: ViewParts) {
   const { user, locale, drafts = createDrafts(sessionStorage, localStorage, user.sub) } = parts;
-  const { strings } = locale;
   const removal = new AbortController();
   const tabs = new BroadcastChannel(`inquiries.sent.${user.sub}`);
   const { signal } = removal;
@@ -58,6 +61,7 @@ export function createView(parts: ViewParts) {
     },
   });
   tabs.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
+    if (data === TEXT_QUESTION && form.hasText()) tabs.postMessage(TEXT_ANSWER);
     if (!isSentMessage(data)) return;
     list?.add(data.inquiry);
     form.sentElsewhere(data.inquiry, data.key);
@@ -70,17 +74,9 @@ export function createView(parts: ViewParts) {
   );
   return {
     element,
-    /** Asks what becomes of text that is not sent; 'delete': in all tabs. */
-    async askToLeave(): Promise<'keep' | 'delete' | 'stay'> {
-      if (!form.hasText()) return 'keep';
-      const answer = await ask(element, strings.ask.unsent, [
-        ['keep', strings.ask.keepAndSignOut],
-        ['delete', strings.ask.deleteAndSignOut],
-        ['stay', strings.ask.staySignedIn],
-      ]);
-      if (answer === 'delete') drafts.clearEverywhere();
-      return answer ?? 'stay';
-    },
+    drafts,
+    tabs,
+    hasText: form.hasText,
     /** Shows an inquiry in the list. @param id - Anything else is ignored. */
     show: async (id: string) => list?.view(id),
     /** Loads the list, and finishes sending after a reload or sign-in during sending; never rejects. */

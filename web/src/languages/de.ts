@@ -42,12 +42,12 @@ export const strings: Strings = {
   form: {
     title: 'Wie können wir Ihnen helfen?',
     lead: 'Schreiben Sie uns, worum es geht.',
-    leadWithList: 'Schreiben Sie uns, worum es geht. Ihre Nachricht finden Sie danach unter „Ihre Anfragen“.',
     topics: 'Themen',
     subject: 'Betreff',
-    subjectHint: 'Ein paar Worte, damit Sie die Anfrage später wiederfinden.',
     message: 'Nachricht',
-    messageHint: 'Schreiben Sie so viel, wie Sie möchten. Zeilenumbrüche bleiben erhalten.',
+    empty: 'Bitte schreiben Sie eine Nachricht.',
+    noMail: (email) =>
+      `An ${email} können wir keine E-Mails senden. Bitte nennen Sie uns in Ihrer Nachricht einen anderen Weg, Sie zu erreichen, etwa eine andere E-Mail-Adresse oder eine Telefonnummer.`,
     send: 'Anfrage senden',
     sending: 'Wird gesendet\u00a0…',
     tryAgain: 'Erneut versuchen',
@@ -71,17 +71,16 @@ export const strings: Strings = {
   sent: {
     title: 'Wir haben Ihre Anfrage erhalten',
     reference: 'Referenz',
-    sentAs: (email) => `Gesendet als ${email}`,
+    copy: 'Referenz kopieren',
     next: (email) => `Wir antworten per E-Mail an ${email}.`,
     answersFrom: (sender, email) => `Unsere Antwort kommt per E-Mail von ${sender} an ${email}.`,
+    noMail: (email) =>
+      `An ${email} können wir keine E-Mails senden. Falls Ihre Nachricht keinen anderen Weg nennt, Sie zu erreichen, schreiben Sie uns bitte noch einmal.`,
     view: 'Anfrage ansehen',
     another: 'Neue Anfrage',
     elsewhere: { title: 'Bereits gesendet', text: 'Sie haben diese Anfrage in einem anderen Tab gesendet.' },
   },
   ask: {
-    empty: { title: 'Leere Anfrage senden?', text: 'Sie haben weder Betreff noch Nachricht geschrieben.' },
-    goBack: 'Zurück',
-    sendEmpty: 'Leer senden',
     unsent: {
       title: 'Ihr Text ist noch nicht gesendet',
       text: 'Möchten Sie ihn bis zur nächsten Anmeldung in diesem Browser behalten oder löschen?',
@@ -138,15 +137,11 @@ export const strings: Strings = {
     count: { one: '{n} Anfrage', other: '{n} Anfragen' },
     newest: { one: 'die neueste', other: 'die neuesten {n}' },
     more: 'Mehr anzeigen',
-    moreShown: { one: '{n} ältere Anfrage geladen.', other: '{n} ältere Anfragen geladen.' },
     noSubject: 'Kein Betreff',
     noMessage: 'Keine Nachricht',
     showAll: 'Alles anzeigen',
     showAllOf: (size) => `Alles anzeigen (${size})`,
     showLess: 'Weniger anzeigen',
-    emptyTitle: 'Noch keine Anfragen',
-    empty:
-      'Hier erscheint, was Sie senden: die neueste Anfrage zuerst. Andere Nutzer sehen Ihre Anfragen nicht.',
     answers: (email) => `Antworten erscheinen nicht hier. Sie kommen per E-Mail an ${email}.`,
     answersFrom: (sender, email) =>
       `Antworten erscheinen nicht hier. Sie kommen per E-Mail von ${sender} an ${email}.`,
@@ -157,10 +152,7 @@ export const strings: Strings = {
     lastMonths: { one: 'Letzter Monat', other: 'Letzte {n} Monate' },
     matches: { one: '{n} Treffer', other: '{n} Treffer' },
     noMatch: 'Keine passende Anfrage',
-    searchedNewest: {
-      one: 'Nur die neueste Anfrage wurde durchsucht. Für ältere wählen Sie „Mehr anzeigen“.',
-      other: 'Nur die neuesten {n} Anfragen wurden durchsucht. Für ältere wählen Sie „Mehr anzeigen“.',
-    },
+    searching: 'Ältere Anfragen werden durchsucht\u00a0…',
     clear: 'Suche zurücksetzen',
     today: 'Heute',
     yesterday: 'Gestern',

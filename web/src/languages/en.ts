@@ -37,14 +37,16 @@ export const strings = {
   },
   form: {
     title: 'How can we help?',
-    /** Default of the introduction, without and with the user's list. */
+    /** Default of the introduction. */
     lead: 'Tell us what it’s about.',
-    leadWithList: 'Tell us what it’s about. You’ll find it under Your inquiries.',
     topics: 'Topics',
     subject: 'Subject',
-    subjectHint: 'A few words, so you can find it later.',
     message: 'Message',
-    messageHint: 'Write as much as you like. Line breaks are kept.',
+    /** Subject and message are empty. */
+    empty: 'Please write a message.',
+    /** The address of the account is one to which no mail can go. */
+    noMail: (email: string) =>
+      `We can’t send email to ${email}. In your message, please tell us how else we can reach you, such as another email address or a phone number.`,
     send: 'Send inquiry',
     sending: 'Sending…',
     tryAgain: 'Try again',
@@ -68,19 +70,18 @@ export const strings = {
   sent: {
     title: 'We’ve received your inquiry',
     reference: 'Reference',
-    sentAs: (email: string) => `Sent as ${email}`,
+    copy: 'Copy reference',
     /** Default of what to expect. */
     next: (email: string) => `We’ll answer by email to ${email}.`,
     answersFrom: (sender: string, email: string) => `Our answer comes by email from ${sender} to ${email}.`,
+    noMail: (email: string) =>
+      `We can’t send email to ${email}. If your message doesn’t say how else we can reach you, please write another.`,
     view: 'View it',
     another: 'Write another',
     /** Another tab has sent the text that this tab shows. */
     elsewhere: { title: 'Already sent', text: 'You sent this inquiry from another tab.' },
   },
   ask: {
-    empty: { title: 'Send an empty inquiry?', text: 'You haven’t written a subject or a message.' },
-    goBack: 'Go back',
-    sendEmpty: 'Send it empty',
     unsent: {
       title: 'You have unsent text',
       text: 'Keep it in this browser until you sign in again, or delete it?',
@@ -138,14 +139,11 @@ export const strings = {
     /** While older inquiries are not loaded. */
     newest: { one: 'the newest {n}', other: 'the newest {n}' } as Plural,
     more: 'Show more',
-    moreShown: { one: '{n} older inquiry loaded.', other: '{n} older inquiries loaded.' } as Plural,
     noSubject: 'No subject',
     noMessage: 'No message',
     showAll: 'Show all',
     showAllOf: (size: string) => `Show all (${size})`,
     showLess: 'Show less',
-    emptyTitle: 'Nothing here yet',
-    empty: 'What you send appears here, newest first. No other user sees it.',
     /** Says that answers come by mail. */
     answers: (email: string) => `Answers don’t appear here. They come by email to ${email}.`,
     answersFrom: (sender: string, email: string) =>
@@ -157,11 +155,8 @@ export const strings = {
     lastMonths: { one: 'Last month', other: 'Last {n} months' } as Plural,
     matches: { one: '{n} match', other: '{n} matches' } as Plural,
     noMatch: 'No inquiry matches',
-    /** Below `noMatch` and matches while older inquiries are not loaded. */
-    searchedNewest: {
-      one: 'Only the newest inquiry was searched. Show more to search older ones.',
-      other: 'Only the newest {n} inquiries were searched. Show more to search older ones.',
-    } as Plural,
+    /** While older inquiries are loaded for a search. */
+    searching: 'Searching older inquiries…',
     clear: 'Clear search',
     today: 'Today',
     yesterday: 'Yesterday',

@@ -1,5 +1,8 @@
 import type { Strings } from './en.ts';
 
+/** The hour is in the singular for one o’clock. */
+const from = (time: string): string => `a partir de ${/^0?1\D/.test(time) ? 'la' : 'las'} ${time}`;
+
 export const strings: Strings = {
   page: {
     title: (name) => (name === '' ? 'Contacto' : `Contacto con ${name}`),
@@ -39,12 +42,12 @@ export const strings: Strings = {
   form: {
     title: '¿En qué podemos ayudarle?',
     lead: 'Cuéntenos de qué se trata.',
-    leadWithList: 'Cuéntenos de qué se trata. Encontrará su mensaje en «Sus consultas».',
     topics: 'Temas',
     subject: 'Asunto',
-    subjectHint: 'Unas pocas palabras, para encontrar la consulta más adelante.',
     message: 'Mensaje',
-    messageHint: 'Escriba todo lo que quiera. Se conservan los saltos de línea.',
+    empty: 'Escriba un mensaje.',
+    noMail: (email) =>
+      `No podemos enviar correos electrónicos a ${email}. Indíquenos en su mensaje otra forma de ponernos en contacto con usted, por ejemplo otra dirección de correo o un número de teléfono.`,
     send: 'Enviar consulta',
     sending: 'Enviando…',
     tryAgain: 'Intentar de nuevo',
@@ -68,18 +71,17 @@ export const strings: Strings = {
   sent: {
     title: 'Hemos recibido su consulta',
     reference: 'Referencia',
-    sentAs: (email) => `Enviada como ${email}`,
+    copy: 'Copiar la referencia',
     next: (email) => `Le responderemos por correo electrónico a ${email}.`,
     answersFrom: (sender, email) =>
       `Nuestra respuesta llegará por correo electrónico de ${sender} a ${email}.`,
+    noMail: (email) =>
+      `No podemos enviar correos electrónicos a ${email}. Si su mensaje no indica otra forma de ponernos en contacto con usted, escríbanos de nuevo.`,
     view: 'Ver la consulta',
     another: 'Nueva consulta',
     elsewhere: { title: 'Ya se envió', text: 'Usted envió esta consulta desde otra pestaña.' },
   },
   ask: {
-    empty: { title: '¿Enviar una consulta vacía?', text: 'No ha escrito ni asunto ni mensaje.' },
-    goBack: 'Volver',
-    sendEmpty: 'Enviarla vacía',
     unsent: {
       title: 'Tiene texto sin enviar',
       text: '¿Quiere conservarlo en este navegador hasta que vuelva a iniciar sesión o prefiere borrarlo?',
@@ -110,7 +112,7 @@ export const strings: Strings = {
     notSentTooLarge: (limit) =>
       `No se ha enviado nada. El asunto y el mensaje juntos pueden ocupar hasta ${limit}. Acórtelos.`,
     notSentLimit: (wait, time) =>
-      `No se ha enviado nada: ya ha enviado todas las consultas que aceptamos por hora. Hemos conservado su texto. Podrá enviarlo ${wait === '' ? 'más tarde' : wait} (hora: ${time}).`,
+      `No se ha enviado nada: ya ha enviado todas las consultas que aceptamos por hora. Hemos conservado su texto. Podrá enviarlo ${wait === '' ? from(time) : `${wait} (${from(time)})`}.`,
     minutes: { one: 'dentro de {n} minuto', many: 'dentro de {n} minutos', other: 'dentro de {n} minutos' },
     notSentBusy: 'No se ha enviado nada. Hemos conservado su texto. Inténtelo de nuevo dentro de un minuto.',
     notSentRefused: (reason) => `No se ha enviado nada. Hemos conservado su texto. ${reason}`,
@@ -135,18 +137,11 @@ export const strings: Strings = {
     count: { one: '{n} consulta', many: '{n} consultas', other: '{n} consultas' },
     newest: { one: 'la más reciente', many: 'las {n} más recientes', other: 'las {n} más recientes' },
     more: 'Mostrar más',
-    moreShown: {
-      one: 'Se ha cargado {n} consulta anterior.',
-      many: 'Se han cargado {n} consultas anteriores.',
-      other: 'Se han cargado {n} consultas anteriores.',
-    },
     noSubject: 'Sin asunto',
     noMessage: 'Sin mensaje',
     showAll: 'Mostrar todo',
     showAllOf: (size) => `Mostrar todo (${size})`,
     showLess: 'Mostrar menos',
-    emptyTitle: 'Aún no hay consultas',
-    empty: 'Lo que envíe aparecerá aquí, primero lo más reciente. Los demás usuarios no lo ven.',
     answers: (email) => `Las respuestas no aparecen aquí. Llegan por correo electrónico a ${email}.`,
     answersFrom: (sender, email) =>
       `Las respuestas no aparecen aquí. Llegan por correo electrónico de ${sender} a ${email}.`,
@@ -157,12 +152,7 @@ export const strings: Strings = {
     lastMonths: { one: 'Último mes', many: 'Últimos {n} meses', other: 'Últimos {n} meses' },
     matches: { one: '{n} resultado', many: '{n} resultados', other: '{n} resultados' },
     noMatch: 'Ninguna consulta coincide',
-    searchedNewest: {
-      one: 'Solo se ha buscado en la consulta más reciente. Para buscar en las anteriores, elija «Mostrar más».',
-      many: 'Solo se ha buscado en las {n} consultas más recientes. Para buscar en las anteriores, elija «Mostrar más».',
-      other:
-        'Solo se ha buscado en las {n} consultas más recientes. Para buscar en las anteriores, elija «Mostrar más».',
-    },
+    searching: 'Se están buscando consultas anteriores…',
     clear: 'Borrar la búsqueda',
     today: 'Hoy',
     yesterday: 'Ayer',

@@ -40,13 +40,12 @@ export const strings: Strings = {
   form: {
     title: 'Comment pouvons-nous vous aider\u202f?',
     lead: 'Dites-nous de quoi il s’agit.',
-    leadWithList:
-      'Dites-nous de quoi il s’agit. Vous retrouverez votre message sous «\u202fVos demandes\u202f».',
     topics: 'Sujets',
     subject: 'Objet',
-    subjectHint: 'Quelques mots, pour retrouver votre demande plus tard.',
     message: 'Message',
-    messageHint: 'Écrivez autant que vous voulez. Les sauts de ligne sont conservés.',
+    empty: 'Veuillez écrire un message.',
+    noMail: (email) =>
+      `Nous ne pouvons pas envoyer d’e-mail à l’adresse ${email}. Dans votre message, indiquez-nous un autre moyen de vous joindre, par exemple une autre adresse e-mail ou un numéro de téléphone.`,
     send: 'Envoyer la demande',
     sending: 'Envoi en cours…',
     tryAgain: 'Réessayer',
@@ -70,18 +69,17 @@ export const strings: Strings = {
   sent: {
     title: 'Nous avons bien reçu votre demande',
     reference: 'Référence',
-    sentAs: (email) => `Envoyée avec le compte ${email}`,
+    copy: 'Copier la référence',
     next: (email) => `Nous vous répondrons par e-mail à l’adresse ${email}.`,
     answersFrom: (sender, email) =>
       `Notre réponse vous parviendra par e-mail de ${sender} à l’adresse ${email}.`,
+    noMail: (email) =>
+      `Nous ne pouvons pas envoyer d’e-mail à l’adresse ${email}. Si votre message n’indique aucun autre moyen de vous joindre, veuillez nous écrire de nouveau.`,
     view: 'Voir la demande',
     another: 'Nouvelle demande',
     elsewhere: { title: 'Déjà envoyée', text: 'Vous avez envoyé cette demande depuis un autre onglet.' },
   },
   ask: {
-    empty: { title: 'Envoyer une demande vide\u202f?', text: 'Vous n’avez écrit ni objet ni message.' },
-    goBack: 'Retour',
-    sendEmpty: 'L’envoyer vide',
     unsent: {
       title: 'Votre texte n’est pas encore envoyé',
       text: 'Voulez-vous le garder dans ce navigateur jusqu’à votre prochaine connexion, ou le supprimer\u202f?',
@@ -137,19 +135,11 @@ export const strings: Strings = {
     count: { one: '{n} demande', many: '{n} demandes', other: '{n} demandes' },
     newest: { one: 'la plus récente', many: 'les {n} plus récentes', other: 'les {n} plus récentes' },
     more: 'Afficher plus',
-    moreShown: {
-      one: '{n} demande plus ancienne chargée.',
-      many: '{n} demandes plus anciennes chargées.',
-      other: '{n} demandes plus anciennes chargées.',
-    },
     noSubject: 'Aucun objet',
     noMessage: 'Aucun message',
     showAll: 'Afficher tout',
     showAllOf: (size) => `Afficher tout (${size})`,
     showLess: 'Afficher moins',
-    emptyTitle: 'Aucune demande pour l’instant',
-    empty:
-      'Ce que vous envoyez apparaît ici, du plus récent au plus ancien. Les autres utilisateurs ne le voient pas.',
     answers: (email) =>
       `Les réponses n’apparaissent pas ici. Elles arrivent par e-mail à l’adresse ${email}.`,
     answersFrom: (sender, email) =>
@@ -161,12 +151,7 @@ export const strings: Strings = {
     lastMonths: { one: 'Dernier mois', many: '{n} derniers mois', other: '{n} derniers mois' },
     matches: { one: '{n} résultat', many: '{n} résultats', other: '{n} résultats' },
     noMatch: 'Aucune demande ne correspond',
-    searchedNewest: {
-      one: 'La recherche porte seulement sur la demande la plus récente. Pour les autres, choisissez «\u202fAfficher plus\u202f».',
-      many: 'La recherche porte seulement sur les {n} demandes les plus récentes. Pour les autres, choisissez «\u202fAfficher plus\u202f».',
-      other:
-        'La recherche porte seulement sur les {n} demandes les plus récentes. Pour les autres, choisissez «\u202fAfficher plus\u202f».',
-    },
+    searching: 'Recherche dans les demandes plus anciennes…',
     clear: 'Effacer la recherche',
     today: 'Aujourd’hui',
     yesterday: 'Hier',

@@ -42,12 +42,12 @@ export const strings: Strings = {
   form: {
     title: 'どのようなご用件でしょうか？',
     lead: '内容をお聞かせください。',
-    leadWithList: '内容をお聞かせください。送信後は「お問い合わせ履歴」で確認できます。',
     topics: 'お問い合わせの種類',
     subject: '件名',
-    subjectHint: '後で見つけやすいように、短くお書きください。',
     message: 'メッセージ',
-    messageHint: '長さは自由です。改行はそのまま残ります。',
+    empty: 'メッセージを入力してください。',
+    noMail: (email) =>
+      `${email}にはメールをお送りできません。別のメールアドレスや電話番号など、ほかの連絡方法をメッセージにお書きください。`,
     send: 'お問い合わせを送信',
     sending: '送信しています…',
     tryAgain: 'もう一度試す',
@@ -71,17 +71,16 @@ export const strings: Strings = {
   sent: {
     title: 'お問い合わせを受け付けました',
     reference: '受付番号',
-    sentAs: (email) => `${email}として送信しました`,
+    copy: '受付番号をコピー',
     next: (email) => `回答は${email}宛てにメールでお送りします。`,
     answersFrom: (sender, email) => `回答は${sender}から${email}宛てにメールでお送りします。`,
+    noMail: (email) =>
+      `${email}にはメールをお送りできません。ほかの連絡方法をメッセージに書いていない場合は、もう一度お問い合わせください。`,
     view: '送信内容を見る',
     another: '別のお問い合わせを書く',
     elsewhere: { title: '送信済みです', text: 'このお問い合わせは別のタブから送信されました。' },
   },
   ask: {
-    empty: { title: '空のまま送信しますか？', text: '件名もメッセージも入力されていません。' },
-    goBack: '戻る',
-    sendEmpty: '空のまま送信',
     unsent: {
       title: '送信していない内容があります',
       text: '次にログインするまでこのブラウザに残しますか、それとも削除しますか？',
@@ -137,14 +136,11 @@ export const strings: Strings = {
     count: { other: '{n}件' },
     newest: { other: '最新の{n}件' },
     more: 'さらに表示',
-    moreShown: { other: '以前のお問い合わせを{n}件読み込みました。' },
     noSubject: '件名なし',
     noMessage: 'メッセージなし',
     showAll: 'すべて表示',
     showAllOf: (size) => `すべて表示（${size}）`,
     showLess: '折りたたむ',
-    emptyTitle: 'お問い合わせはまだありません',
-    empty: '送信したお問い合わせが、新しい順にここに表示されます。ほかの利用者には見えません。',
     answers: (email) => `回答はここには表示されません。${email}宛てにメールでお送りします。`,
     answersFrom: (sender, email) =>
       `回答はここには表示されません。${sender}から${email}宛てにメールでお送りします。`,
@@ -155,9 +151,7 @@ export const strings: Strings = {
     lastMonths: { other: '過去{n}か月間' },
     matches: { other: '{n}件が一致' },
     noMatch: '一致するお問い合わせはありません',
-    searchedNewest: {
-      other: '最新の{n}件だけを検索しました。「さらに表示」で、以前のお問い合わせも検索できます。',
-    },
+    searching: '以前のお問い合わせを検索しています…',
     clear: '検索をクリア',
     today: '今日',
     yesterday: '昨日',

@@ -1,0 +1,26 @@
+import { button } from '../ui/dom.ts';
+import type { Strings } from './languages/en.ts';
+
+/** Milliseconds. */
+const SAY_COPIED_FOR = 2_000;
+
+/** A button that copies a text. @param say - Announces what became of it. */
+export function copyButton(
+  label: string,
+  text: string,
+  attributes: Parameters<typeof button>[1],
+  { copied, notCopied }: Strings['list'],
+  say: (text: string) => void,
+): HTMLButtonElement {
+  const control = button(label, attributes, async () => {
+    // Rejects, or is absent, where the browser does not allow it.
+    const outcome = await (async () => navigator.clipboard.writeText(text))().then(
+      () => copied,
+      () => notCopied,
+    );
+    say(outcome);
+    control.textContent = outcome;
+    setTimeout(() => (control.textContent = label), SAY_COPIED_FOR);
+  });
+  return control;
+}
