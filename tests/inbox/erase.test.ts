@@ -3,7 +3,6 @@ import { spawnSync } from 'node:child_process';
 import { createHmac, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createErasuresTable } from '../../inbox/erasures.ts';
@@ -44,13 +43,16 @@ const toResult = <Result extends { stdout: string }>(result: Result) => ({
 const erase = async (args: readonly string[], options?: IoOptions) =>
   toResult(await own.run(['erase', ...args], options));
 const eraseUser = (sub: string, ...args: string[]) => erase(['--sub', sub, '--yes', ...args]);
+/** Expects that an erasure deletes so many inquiries, and leaves no row of the user. */
+const expectErased = async (sub: string, deleted: number): Promise<void> => {
+  expect((await eraseUser(sub)).json.at(-1)).toMatchObject({ deleted });
+  expect(await rowsOf(sub)).toEqual([]);
+};
 const replay = (table: string, ...args: string[]) =>
   erase(['--table', table, '--erasures', `${own.name}-erasures`, '--replay', ...args]);
 
 /** Stores an inquiry of now. */
-const post = (sub: string, email: string, body = 'b') => own.add(0, { cognito_sub: sub, email, body });
-const postMany = (count: number, ...inquiry: Parameters<typeof post>) =>
-  Promise.all(Array.from({ length: count }, () => post(...inquiry)));
+const post = (sub: string, email: string) => own.add(0, { cognito_sub: sub, email });
 const scan = (table?: string): Promise<Row[]> => own.scan(table);
 const rowsOf = async (sub: string, table = own.name): Promise<Row[]> =>
   (await scan(table)).filter(({ pk }) => String(pk).startsWith(`$inquiries#cognito_sub_${sub}#`));
@@ -66,9 +68,6 @@ const writeKey = (
   table = own.name,
 ) => writeIdempotencyKey({ client: own.client, table }, inquiry, options);
 
-const writeKeys = (count: number, inquiry: StoredInquiry) =>
-  Promise.all(Array.from({ length: count }, (_, n) => writeKey(inquiry, { key: `${n}` })));
-
 /** A user with two inquiries under one email, one of them answered, and an expired one under another. */
 async function makeUser() {
   const sub = randomUUID();
@@ -80,6 +79,14 @@ async function makeUser() {
   return { sub, email, former, answered, unanswered, expired };
 }
 
+/** The same with 60 inquiries more, and with so many idempotency keys. */
+async function makeBusyUser(keys: number): Promise<string> {
+  const { sub, email, answered } = await makeUser();
+  await Promise.all(Array.from({ length: 60 }, () => post(sub, email)));
+  await Promise.all(Array.from({ length: keys }, (_, n) => writeKey(answered, { key: `${n}` })));
+  return sub;
+}
+
 /** Copies the table, as a restore does. */
 async function restore(): Promise<string> {
   const table = `restored-${randomUUID()}`;
@@ -88,12 +95,14 @@ async function restore(): Promise<string> {
   return table;
 }
 
-/** Meets the n-th write of an erasure, counted from 0. */
-const onWrite = (fault: (write: number) => ReturnType<Plan>): Plan => {
+/** Meets the n-th deletion of an erasure, or its n-th request of several operations, counted from 0. */
+const onWrite = (fault: (write: number) => ReturnType<Plan>, operations = ['BatchWriteItem']): Plan => {
   let writes = 0;
-  return (_, operation) => (operation === 'BatchWriteItem' ? fault(writes++) : undefined);
+  return (_, operation) => (operations.includes(operation) ? fault(writes++) : undefined);
 };
 const DENIED = refuse(400, 'AccessDeniedException');
+const DENIED_LINE = /^The AWS credentials do not allow [^\n]+\n$/m;
+const DRY_RUN = 'This was a dry run; nothing was deleted. --yes deletes.\n';
 const ELSEWHERE =
   'The local stack has no user pool of its own: the account of the user has to be deleted at its issuer.\n';
 
@@ -106,7 +115,7 @@ it('is a dry run without a terminal: it counts by email, deletes nothing and rec
     { cognito_sub: sub, email, inquiries: 2, unanswered: 1, oldest, newest },
     { cognito_sub: sub, email: former, inquiries: 1, unanswered: 1, oldest: created_at, newest: created_at },
   ]);
-  expect(stderr).toBe(`${ELSEWHERE}This was a dry run; nothing was deleted. --yes deletes.\n`);
+  expect(stderr).toBe(`${ELSEWHERE}${DRY_RUN}`);
   expect(code).toBe(0);
   expect(await rowsOf(sub)).toHaveLength(3);
   expect(readdirSync(own.folder)).toEqual(['stack.json']);
@@ -155,10 +164,8 @@ describe('--email', () => {
     const subs = [randomUUID(), randomUUID()];
     for (const sub of subs) await post(sub, 'shared@example.com');
     const { code, json, stderr } = await erase(['--email', 'shared@example.com', '--yes']);
-    expect(code).toBe(2);
-    expect(stderr).toBe(
-      'shared@example.com was used by 2 users; nothing was deleted. Choose one with --sub.\n',
-    );
+    const refused = 'shared@example.com was used by 2 users; nothing was deleted. Choose one with --sub.\n';
+    expect([code, stderr]).toEqual([2, refused]);
     expect(new Set(json.map(({ cognito_sub }) => cognito_sub))).toEqual(new Set(subs));
     expect(await scan()).toHaveLength(2);
   });
@@ -167,8 +174,7 @@ describe('--email', () => {
     const sub = randomUUID();
     const email = `\u001B[2J\u202E\u009B\r\n${sub}@example.com#email_x`;
     await writeKey(await post(sub, email));
-    const leaveAll = onWrite((write) => (write % 2 === 0 ? leaveUnprocessed : undefined));
-    own.meet(leaveAll);
+    own.meet(onWrite((write) => (write % 2 === 0 ? leaveUnprocessed : undefined)));
     const { stdout, stderr } = await erase(['--email', email, '--yes']);
     for (const character of '\u001B\u202E\u009B\r') expect(stdout + stderr).not.toContain(character);
     expect(await rowsOf(sub)).toEqual([]);
@@ -196,49 +202,33 @@ const leaveUnprocessed: Fault = async ({ receive, response }) => {
 describe('with faults', () => {
   it('retries what DynamoDB leaves unprocessed, and deletes each row of several pages', async () => {
     own = await openInbox({ pageSize: 30 });
-    const { sub, email, answered } = await makeUser();
-    await postMany(60, sub, email);
-    await writeKeys(75, answered);
+    const sub = await makeBusyUser(75);
     own.meet(onWrite((write) => (write % 3 === 0 ? leaveUnprocessed : undefined)));
-    expect((await eraseUser(sub)).json.at(-1)).toMatchObject({ deleted: 63 });
-    expect(await rowsOf(sub)).toEqual([]);
+    await expectErased(sub, 63);
   });
 
   it.each([
-    ['the idempotency keys', 1, 68, 63],
-    ['the records of mails', 3, 63, 63],
-    ['the inquiries', 8, 38, 38],
-  ])(
-    'is finished by running it again after it ended while it deleted %s',
-    async (_, writes, left, deleted) => {
-      const { sub, email, answered } = await makeUser();
-      await postMany(60, sub, email);
-      await writeKeys(30, answered);
-      own.meet(onWrite((write) => (write < writes ? undefined : DENIED)));
-      expect((await eraseUser(sub)).stderr).toMatch(/^The AWS credentials do not allow [^\n]+\n$/m);
-      expect(await erasures()).toHaveLength(1);
-      expect(await rowsOf(sub)).toHaveLength(left);
-      own.meet(never);
-      expect((await eraseUser(sub)).json.at(-1)).toMatchObject({ deleted });
-      expect(await rowsOf(sub)).toEqual([]);
-    },
-  );
-
-  it('deletes nothing when the erasure cannot be recorded', async () => {
-    const { sub } = await makeUser();
-    own.meet((_, operation) => (operation === 'PutItem' ? DENIED : undefined));
+    ['recorded it, before it deleted anything', 0, 93, 63],
+    ['deleted the idempotency keys', 2, 68, 63],
+    ['deleted the records of mails', 4, 63, 63],
+    ['deleted the inquiries', 9, 38, 38],
+  ])('is finished by running it again after it ended while it %s', async (_, writes, left, deleted) => {
+    const sub = await makeBusyUser(30);
+    const operations = ['PutItem', 'BatchWriteItem'];
+    own.meet(onWrite((write) => (write < writes ? undefined : DENIED), operations));
     const { code, stderr } = await eraseUser(sub);
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/^The AWS credentials do not allow [^\n]+\n$/m);
-    expect(await rowsOf(sub)).toHaveLength(3);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(DENIED_LINE) as unknown });
+    expect(await erasures()).toHaveLength(Math.min(writes, 1));
+    expect(await rowsOf(sub)).toHaveLength(left);
+    own.meet(never);
+    await expectErased(sub, deleted);
   });
 
   it('deletes what arrives meanwhile under another email, with its key', async () => {
     const { sub } = await makeUser();
     const arrive = beforehand(async () => writeKey(await post(sub, `new-${sub}@example.com`)));
     own.meet(onWrite((write) => (write < 3 ? arrive : undefined)));
-    expect((await eraseUser(sub)).json.at(-1)).toMatchObject({ deleted: 6 });
-    expect(await rowsOf(sub)).toEqual([]);
+    await expectErased(sub, 6);
   });
 
   it('ends with an error when the user does not stop sending', async () => {
@@ -257,51 +247,37 @@ it('deletes an idempotency key that becomes visible after its inquiry was delete
     await writeKey(answered);
   };
   own.meet(onWrite((write) => (write === 1 ? writeLate : undefined)));
-  expect((await eraseUser(sub)).json.at(-1)).toMatchObject({ deleted: 3 });
-  expect(await rowsOf(sub)).toEqual([]);
+  await expectErased(sub, 3);
 });
 
 describe('after a restore', () => {
-  it('--replay deletes who was erased, and keeps others and what was sent since, with its key', async () => {
-    const [erased, kept] = [await makeUser(), await makeUser()];
+  it('--replay deletes who was erased, with or without inquiries, and keeps others and what was sent since', async () => {
+    const [erased, gone, kept] = [await makeUser(), await makeUser(), await makeUser()];
     for (const inquiry of [erased.answered, erased.expired]) await writeKey(inquiry);
     const restored = await restore();
-    await eraseUser(erased.sub);
+    for (const each of [gone.answered, gone.unanswered, gone.expired]) await own.remove(each);
+    for (const { sub } of [erased, gone]) await eraseUser(sub);
     const since = await post(erased.sub, erased.email);
     const Item = (await scan()).find(({ id }) => id === since.id);
     await own.client.send(new PutCommand({ TableName: restored, Item }));
     const key = await writeKey(since, {}, restored);
     const total = (await scan(restored)).length;
 
-    const dry = await replay(restored);
-    expect(dry).toMatchObject({ code: 0, stdout: '' });
-    expect(dry.stderr).toContain(
-      `The table ${restored} has 3 inquiries of 1 user from before the erasure.\nThis was a dry run; nothing was deleted. --yes deletes.\n`,
-    );
+    const found = `The table ${restored} has 6 inquiries of 2 users from before the erasure.\n${DRY_RUN}`;
+    const stderr = expect.stringContaining(found) as unknown;
+    expect(await replay(restored)).toMatchObject({ code: 0, stdout: '', stderr });
     expect(await scan(restored)).toHaveLength(total);
 
     const { code, json } = await replay(restored, '--yes');
-    expect({ code, json }).toEqual({
-      code: 0,
-      json: [{ table: restored, erasures: 1, users: 1, deleted: 3 }],
-    });
+    expect([code, json]).toEqual([0, [{ table: restored, erasures: 2, users: 2, deleted: 6 }]]);
     const left = await rowsOf(erased.sub, restored);
     expect(left).toHaveLength(2);
     expect(left).toContainEqual(key);
     expect(left).toContainEqual(expect.objectContaining({ id: since.id }));
-    expect(await rowsOf(kept.sub, restored)).toHaveLength(3);
-    expect(await rowsOf(kept.sub)).toHaveLength(3);
+    expect(await rowsOf(gone.sub, restored)).toEqual([]);
+    for (const table of [restored, own.name]) expect(await rowsOf(kept.sub, table)).toHaveLength(3);
     expect((await replay(restored, '--yes')).json).toMatchObject([{ deleted: 0 }]);
     expect(await rowsOf(erased.sub, restored)).toHaveLength(2);
-  });
-
-  it('--replay deletes the rows of an erasure that found none', async () => {
-    const user = await makeUser();
-    const restored = await restore();
-    for (const each of [user.answered, user.unanswered, user.expired]) await own.remove(each);
-    await eraseUser(user.sub);
-    expect((await replay(restored, '--yes')).json).toMatchObject([{ deleted: 3 }]);
-    expect(await rowsOf(user.sub, restored)).toEqual([]);
   });
 
   it('the latest of several erasures counts, not the one that was recorded last', async () => {
@@ -329,18 +305,14 @@ describe('after a restore', () => {
     await eraseUser(first.sub);
     const key = readFileSync(keyFile);
     rmSync(keyFile);
-    const lost = await replay(restored, '--yes');
-    expect(lost.code).toBe(1);
-    expect(lost.stderr).toMatch(
-      /^1 erasure cannot be replayed, because the key of the record was lost or replaced/m,
-    );
+    const line = '1 erasure cannot be replayed, because the key of the record was lost or replaced;';
+    const failure = { code: 1, stderr: expect.stringContaining(`\n${line}`) as unknown };
+    expect(await replay(restored, '--yes')).toMatchObject(failure);
     expect(await rowsOf(first.sub, restored)).toHaveLength(3);
 
     await eraseUser(second.sub);
     expect(readFileSync(keyFile)).not.toEqual(key);
-    const replaced = await replay(restored, '--yes');
-    expect(replaced.code).toBe(1);
-    expect(replaced.stderr).toMatch(/^1 erasure cannot be replayed/m);
+    expect(await replay(restored, '--yes')).toMatchObject(failure);
     expect(await rowsOf(first.sub, restored)).toHaveLength(3);
     expect(await rowsOf(second.sub, restored)).toEqual([]);
 
@@ -353,43 +325,33 @@ describe('after a restore', () => {
   it('names a damaged key, and deletes nothing', async () => {
     const { sub } = await makeUser();
     writeFileSync(keyFile, 'secret-text');
-    const { code, stderr } = await eraseUser(sub);
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/^The erasure key \([^\n]*erasure-key\) is damaged\.\n$/m);
+    const stderr = `${ELSEWHERE}The erasure key (${keyFile}) is damaged.\n`;
+    expect(await eraseUser(sub)).toMatchObject({ code: 1, stderr });
     expect(await rowsOf(sub)).toHaveLength(3);
   });
 });
 
 describe('on a terminal', () => {
-  const type = (typed: string) => {
-    const stdin = new PassThrough();
-    stdin.write(typed);
-    return { isTTY: true, columns: 40, stdin };
-  };
   const QUESTION = 'Type local to delete the inquiries from the table ';
-  it('deletes when the name of the stage is typed', async () => {
+  it.each([
+    ['local', 0, 0],
+    ['yes', 1, 3],
+    ['', 1, 3],
+    ['\u0003', 1, 3],
+    ['\u0004', 1, 3],
+  ])('deletes only when the name of the stage is typed: after %j', async (typed, code, left) => {
     const { sub, email } = await makeUser();
-    const { code, stdout, stderr } = await erase(['--sub', sub], type('local\n'));
+    const options: IoOptions = { isTTY: true, columns: 40, dialogue: [[QUESTION, typed]] };
+    const { stdout, stderr, ...result } = await erase(['--sub', sub], options);
     expect(stderr).toContain(`${QUESTION}${own.name}:`);
-    const time = String.raw`2[-\d]+ [:\d]+ \S+\n`;
-    expect(stdout).toMatch(
-      new RegExp(
-        `^${email}\n  sub     ${sub}\n  has     2 inquiries, 1 unanswered\n  oldest  ${time}  newest  ${time}`,
-      ),
-    );
     expect(stderr).toContain('The local stack has no user pool of its\nown: the account of');
-    expect(stdout).toContain(`Deleted 3 inquiries of ${sub}.`);
-    expect(code).toBe(0);
-    expect(await rowsOf(sub)).toEqual([]);
-  });
-
-  it.each(['yes\n', '\n', '\u0003', '\u0004'])('deletes nothing after %j', async (typed) => {
-    const { sub } = await makeUser();
-    const { code, stderr } = await erase(['--sub', sub], type(typed));
-    expect(stderr).toContain(QUESTION);
-    expect(stderr).toMatch(/\nNothing was deleted\.\n$/);
-    expect(code).toBe(1);
-    expect(await rowsOf(sub)).toHaveLength(3);
+    const time = String.raw`2[-\d]+ [:\d]+ \S+\n`;
+    const found = `${email}\n  sub     ${sub}\n  has     2 inquiries, 1 unanswered\n`;
+    expect(stdout).toMatch(new RegExp(`^${found}  oldest  ${time}  newest  ${time}`));
+    const outcome = left === 0 ? `Deleted 3 inquiries of ${sub}.` : 'Nothing was deleted.';
+    expect(stdout + stderr).toContain(`\n${outcome}\n`);
+    expect(result.code).toBe(code);
+    expect(await rowsOf(sub)).toHaveLength(left);
   });
 });
 
@@ -429,19 +391,17 @@ it.skipIf(noRunbook !== undefined)(
 );
 
 describe('on a stage', () => {
+  const ERASURES = 'inquiries-develop-erasures';
   /** The tag that Terraform sets; DynamoDB Local has no tags. */
   const setPool = (Value?: string, write?: Fault) => {
     const body = JSON.stringify({ Tags: Value === undefined ? [] : [{ Key: 'user_pool', Value }] });
-    const faults: Record<string, Fault | undefined> = {
-      ListTagsOfResource: answer(200, body),
-      BatchWriteItem: write,
-    };
-    own.meet((_, operation) => faults[operation]);
+    const faults = { ListTagsOfResource: answer(200, body), BatchWriteItem: write };
+    own.meet((_, operation) => faults[operation as keyof typeof faults]);
   };
   /** A parameter store with one parameter; `rival` is created by someone else just before ours. */
   const startParameterStore = async (rival?: string) => {
-    const store = { value: undefined as string | undefined, puts: [] as Row[] };
     const { answers } = await startStage(own.url);
+    const store = { value: undefined as string | undefined, puts: [] as Row[], answers };
     answers['PutParameter'] = ({ body }) => {
       const input = JSON.parse(body) as Row;
       store.puts.push(input);
@@ -454,37 +414,32 @@ describe('on a stage', () => {
       store.value === undefined
         ? refusal(400, 'ParameterNotFound', '')
         : { status: 200, body: { Parameter: { Value: store.value } } };
-    return Object.assign(store, { answers });
+    return store;
   };
   beforeEach(async () => {
-    await createErasuresTable(own.client, 'inquiries-develop-erasures');
+    await createErasuresTable(own.client, ERASURES);
     setPool('none');
   });
-  const runOnStage = async (stage: string, args: readonly string[], options?: IoOptions) => {
-    const place = `--stage ${stage} --table ${own.name} --erasures inquiries-${stage}-erasures`.split(' ');
+  const runOnStage = async (args: readonly string[], options?: IoOptions, erasuresTable = ERASURES) => {
+    const place = ['--stage', 'develop', '--table', own.name, '--erasures', erasuresTable];
     return toResult(await runInbox([...place, 'erase', ...args], options));
   };
-  const eraseOnStage = (stage: string, sub: string, ...args: string[]) =>
-    runOnStage(stage, ['--sub', sub, '--yes', ...args]);
-  const recordOf = (key: Buffer, sub: string): unknown => ({
-    hash: expect.stringContaining(toRecordKey(key, sub)) as unknown,
-  });
+  const eraseOnStage = (sub: string, ...args: string[]) => runOnStage(['--sub', sub, '--yes', ...args]);
+  const recordOf = (key: string | undefined, sub: string): unknown => {
+    const record = toRecordKey(Buffer.from(key ?? '', 'base64'), sub);
+    return { hash: expect.stringContaining(record) as unknown };
+  };
 
   it('with an issuer of its own: the first erasure creates the key as a SecureString, and later ones use it', async () => {
     const store = await startParameterStore();
-    for (const deleted of [3, 3]) {
+    for (let user = 0; user < 2; user++) {
       const { sub } = await makeUser();
-      const { code, json, stderr } = await eraseOnStage('develop', sub);
-      expect(json.at(-1)).toMatchObject({ deleted, account: 'elsewhere' });
-      expect(stderr).toContain(
-        'The stage develop has no user pool of its own: the account of the user has to be deleted',
-      );
-      expect(stderr).toContain(
-        'npm run inbox -- --stage develop --table RESTORED --erasures inquiries-develop-erasures erase --replay',
-      );
-      expect(code).toBe(0);
-      const key = Buffer.from(store.value ?? '', 'base64');
-      expect(await scan('inquiries-develop-erasures')).toContainEqual(recordOf(key, sub));
+      const { code, json, stderr } = await eraseOnStage(sub);
+      expect([code, json.at(-1)]).toMatchObject([0, { deleted: 3, account: 'elsewhere' }]);
+      const replaying = `npm run inbox -- --stage develop --table RESTORED --erasures ${ERASURES} erase --replay`;
+      expect(stderr).toContain(replaying);
+      expect(stderr).toContain(ELSEWHERE.replace('The local stack', 'The stage develop'));
+      expect(await scan(ERASURES)).toContainEqual(recordOf(store.value, sub));
     }
     const Name = '/inquiries-develop/erasure-key';
     expect(store.puts).toEqual([{ Name, Type: 'SecureString', Value: store.value }]);
@@ -498,47 +453,44 @@ describe('on a stage', () => {
     const args = ['--stage', 'develop', '--service', 'shop', 'erase', '--sub', sub, '--yes'];
     const { code, stderr } = await runInbox(args);
     expect([code, stderr]).toEqual([0, expect.stringContaining('--stage develop --service shop --table')]);
-    const key = Buffer.from(store.value ?? '', 'base64');
     expect(store.puts).toMatchObject([{ Name: '/shop-develop/erasure-key' }]);
-    expect(await scan('shop-develop-erasures')).toEqual([recordOf(key, sub)]);
-    expect(await scan('inquiries-develop-erasures')).not.toContainEqual(recordOf(key, sub));
+    expect(await scan('shop-develop-erasures')).toEqual([recordOf(store.value, sub)]);
+    expect(await scan(ERASURES)).not.toContainEqual(recordOf(store.value, sub));
   });
 
   it('uses the key that someone else has created at the same time', async () => {
-    const rival = Buffer.alloc(32, 7);
-    const store = await startParameterStore(rival.toString('base64'));
+    const rival = Buffer.alloc(32, 7).toString('base64');
+    const store = await startParameterStore(rival);
     const { sub } = await makeUser();
-    expect(await eraseOnStage('develop', sub)).toMatchObject({ code: 0 });
-    expect(await scan('inquiries-develop-erasures')).toContainEqual(recordOf(rival, sub));
-    expect(store.value).toBe(rival.toString('base64'));
+    expect(await eraseOnStage(sub)).toMatchObject({ code: 0 });
+    expect(await scan(ERASURES)).toContainEqual(recordOf(rival, sub));
+    expect(store.value).toBe(rival);
   });
 
   it('deletes nothing without the table of erasures, and names it', async () => {
     await startParameterStore();
     const { sub } = await makeUser();
-    expect(await eraseOnStage('main', sub)).toMatchObject({
-      code: 1,
-      stderr: 'The table inquiries-main-erasures does not exist; deploy it with npm run deploy -- main.\n',
-    });
+    const stderr = 'The table missing does not exist; deploy it with npm run deploy -- develop.\n';
+    const result = await runOnStage(['--sub', sub, '--yes'], {}, 'missing');
+    expect(result).toMatchObject({ code: 1, stderr });
     expect(await rowsOf(sub)).toHaveLength(3);
   });
 
   describe('with a user pool', () => {
     const POOL = 'eu-central-1_Pool';
-    const HAS = `The stage develop has an account of`;
     const DELETE = 'Type account to delete the account, too, or anything else to keep it: ';
     /** A pool with one user, and the requests that it gets. */
     const startPool = async (sub: string) => {
-      const store = await startParameterStore();
+      const { answers } = await startParameterStore();
       setPool(POOL);
-      const pool = { users: [{ Username: 'olga', sub }], requests: [] as unknown[] };
-      store.answers['ListUsers'] = ({ body }) => {
+      const pool = { users: [{ Username: 'olga', sub }], requests: [] as unknown[], answers };
+      answers['ListUsers'] = ({ body }) => {
         const { Filter, ...input } = JSON.parse(body) as { Filter: string };
         pool.requests.push(input);
         const Users = pool.users.filter((each) => Filter === `sub = "${each.sub}"`);
         return { status: 200, body: { Users } };
       };
-      store.answers['AdminDeleteUser'] = ({ body }) => {
+      answers['AdminDeleteUser'] = ({ body }) => {
         const { Username, ...input } = JSON.parse(body) as { Username: string };
         pool.requests.push(input);
         if (!pool.users.some((each) => each.Username === Username)) {
@@ -547,34 +499,36 @@ describe('on a stage', () => {
         pool.users = [];
         return { status: 200, body: {} };
       };
-      return Object.assign(pool, { answers: store.answers });
+      return pool;
     };
+    /** The same for a new user with inquiries. */
+    const startUser = async () => {
+      const user = await makeUser();
+      return { ...user, pool: await startPool(user.sub) };
+    };
+
     it('has a line for the account in the dry run, and keeps it then and with --keep-account', async () => {
-      const { sub } = await makeUser();
-      const pool = await startPool(sub);
-      const { stderr, json } = await runOnStage('develop', ['--sub', sub]);
-      expect(stderr).toBe(
-        `${HAS} ${sub} in its user pool ${POOL}.\nThis was a dry run; nothing was deleted. --yes deletes.\n`,
-      );
+      const { sub, pool } = await startUser();
+      const { stderr, json } = await runOnStage(['--sub', sub]);
+      expect(stderr).toBe(`The stage develop has an account of ${sub} in its user pool ${POOL}.\n${DRY_RUN}`);
       expect(json).toHaveLength(2);
       expect(await rowsOf(sub)).toHaveLength(3);
-      const kept = await eraseOnStage('develop', sub, '--keep-account');
+      const kept = await eraseOnStage(sub, '--keep-account');
       expect(kept.json.at(-1)).toMatchObject({ deleted: 3, account: 'kept' });
       expect(kept.stderr).toContain('The account of the user is kept.\n');
       // Only of the dry run.
       expect(pool.requests).toEqual([{ UserPoolId: POOL, AttributesToGet: ['sub'] }]);
     });
 
-    it('deletes the account with --yes, of --email too, and says when there is none', async () => {
-      const { sub, former } = await makeUser();
-      const pool = await startPool(sub);
-      const { json } = await runOnStage('develop', ['--email', former, '--yes']);
+    it('deletes the account with --yes, of --email and of all other emails, and says when there is none', async () => {
+      const { sub, former, pool } = await startUser();
+      const { json } = await runOnStage(['--email', former, '--yes']);
       expect(json.at(-1)).toMatchObject({ deleted: 3, account: 'deleted' });
       expect(pool.users).toEqual([]);
-      const again = await eraseOnStage('develop', sub);
+      expect(await rowsOf(sub)).toEqual([]);
+      const again = await eraseOnStage(sub);
+      expect(again).toMatchObject({ code: 0, json: [{ deleted: 0, account: 'none' }] });
       expect(again.stderr).toContain(`The stage develop has no account of ${sub} in its user pool.\n`);
-      expect(again.json).toMatchObject([{ deleted: 0, account: 'none' }]);
-      expect(again.code).toBe(0);
     });
 
     it.each([
@@ -582,74 +536,67 @@ describe('on a stage', () => {
       ['no', 'develop', 0, 'kept', 0],
       ['account', 'no', 1, undefined, 3],
     ])('asks about the account first: after %s and %s', async (first, second, code, account, left) => {
-      const { sub } = await makeUser();
-      const pool = await startPool(sub);
+      const { sub, pool } = await startUser();
       const STAGE = 'Type develop to delete the inquiries from the table ';
       const dialogue = Object.entries({ [DELETE]: first, [STAGE]: second });
-      const result = await runOnStage('develop', ['--sub', sub, '--json'], { isTTY: true, dialogue });
-      expect(result.code).toBe(code);
-      expect(result.stderr.indexOf(DELETE)).toBeLessThan(result.stderr.indexOf(STAGE));
-      expect(result.json.at(-1)?.['account']).toBe(account);
+      const { stderr, ...result } = await runOnStage(['--sub', sub, '--json'], { isTTY: true, dialogue });
+      expect(stderr.indexOf(DELETE)).toBeLessThan(stderr.indexOf(STAGE));
+      expect([result.code, result.json.at(-1)?.['account']]).toEqual([code, account]);
       expect(pool.users).toHaveLength(account === 'deleted' ? 0 : 1);
       expect(await rowsOf(sub)).toHaveLength(left);
-      const ending = code === 0 ? `The account is ${account}.\n` : 'Nothing was deleted.\n';
-      expect(result.stderr).toContain(ending);
+      expect(stderr).toContain(code === 0 ? `The account is ${account}.\n` : 'Nothing was deleted.\n');
     });
 
     it.each([
-      ['account', 0, 'deleted'],
-      ['', 1, undefined],
-    ])('asks about the account of a user without inquiries: after "%s"', async (typed, code, account) => {
+      ['account', 0, [{ deleted: 0, account: 'deleted' }], 0],
+      ['', 1, [], 1],
+    ])('asks about the account of a user without inquiries: after "%s"', async (typed, code, json, left) => {
       const sub = randomUUID();
       const pool = await startPool(sub);
-      const dialogue = [[DELETE, typed]] as const;
-      const result = await runOnStage('develop', ['--sub', sub, '--json'], { isTTY: true, dialogue });
+      const options = { isTTY: true, dialogue: [[DELETE, typed] as const] };
+      const result = await runOnStage(['--sub', sub, '--json'], options);
       expect(result.stderr).toContain(`There are no inquiries of ${sub}.\n`);
-      expect(result).toMatchObject({ code, json: account === undefined ? [] : [{ deleted: 0, account }] });
-      expect(pool.users).toHaveLength(account === undefined ? 1 : 0);
+      expect(result).toMatchObject({ code, json });
+      expect(pool.users).toHaveLength(left);
     });
 
     it('is finished by running it again after it ended between the account and the inquiries', async () => {
-      const { sub, email } = await makeUser();
-      const pool = await startPool(sub);
+      const { email, pool } = await startUser();
       setPool(POOL, DENIED);
-      expect(await runOnStage('develop', ['--email', email, '--yes'])).toMatchObject({ code: 1 });
+      expect(await runOnStage(['--email', email, '--yes'])).toMatchObject({ code: 1 });
       expect(pool.users).toEqual([]);
       setPool(POOL);
-      const { json } = await runOnStage('develop', ['--email', email, '--yes']);
+      const { json } = await runOnStage(['--email', email, '--yes']);
       expect(json.at(-1)).toMatchObject({ deleted: 3, account: 'none' });
     });
 
     it('deletes nothing when it may not look for the account or delete it, or does not know the pool', async () => {
-      const { sub } = await makeUser();
-      const pool = await startPool(sub);
-      const denied = (action: string) => () =>
-        refusal(400, 'AccessDeniedException', `not authorized to perform: cognito-idp:${action} on`);
+      const { sub, pool } = await startUser();
+      const expectRefusal = async (text: string) => {
+        const stderr = expect.stringContaining(text) as unknown;
+        expect(await eraseOnStage(sub)).toMatchObject({ code: 1, stderr });
+      };
       for (const action of ['AdminDeleteUser', 'ListUsers']) {
-        pool.answers[action] = denied(action);
-        const { code, stderr } = await eraseOnStage('develop', sub);
-        expect(stderr).toContain(`The AWS credentials do not allow cognito-idp:${action};`);
-        expect(code).toBe(1);
+        const message = `not authorized to perform: cognito-idp:${action} on`;
+        pool.answers[action] = () => refusal(400, 'AccessDeniedException', message);
+        await expectRefusal(`The AWS credentials do not allow cognito-idp:${action};`);
       }
       setPool();
-      const { code, stderr } = await eraseOnStage('develop', sub);
-      expect(stderr).toMatch(
-        /has no tag user_pool.*deploy it with npm run deploy -- develop, or pass --keep-account\.\n$/,
+      await expectRefusal(
+        "has no tag user_pool, so the user's account cannot be found; deploy it with npm run deploy -- develop, or pass --keep-account.\n",
       );
-      expect(code).toBe(1);
       expect(await rowsOf(sub)).toHaveLength(3);
     });
 
     it('takes an account that the user has deleted meanwhile for deleted', async () => {
-      const { sub } = await makeUser();
-      const pool = await startPool(sub);
+      const { sub, pool } = await startUser();
       const { ListUsers: list } = pool.answers;
       pool.answers['ListUsers'] = (request) => {
         const found = list?.(request);
         pool.users = [];
         return found;
       };
-      expect((await eraseOnStage('develop', sub)).json.at(-1)).toMatchObject({ account: 'deleted' });
+      expect((await eraseOnStage(sub)).json.at(-1)).toMatchObject({ account: 'deleted' });
     });
   });
 });

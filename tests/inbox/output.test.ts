@@ -40,12 +40,10 @@ describe('cutText', () => {
     ['👩‍👩‍👧‍👦👩‍👩‍👧‍👦', 3, '👩‍👩‍👧‍👦…'],
     ['e\u0301e\u0301e\u0301', 2, 'e\u0301…'],
     ['', 3, ''],
+    // A character under a pile of marks cannot be shown.
+    [`a${'\u0301'.repeat(500)}b`, 10, '\uFFFDb'],
   ])('%j in %d columns is %j', (text, columns, expected) => {
     expect(cutText(text, columns)).toBe(expected);
-  });
-
-  it('shows a character under a pile of marks as one that cannot be shown', () => {
-    expect(cutText(`a${'\u0301'.repeat(500)}b`, 10)).toBe('\uFFFDb');
   });
 });
 
@@ -79,9 +77,16 @@ describe('a table', () => {
     return { head, cell: (row: string[]) => row[at] ?? '', flexible: at > 0 };
   });
 
-  it('takes the columns that are missing from the widest texts', () => {
-    const [, row] = formatTable(columns, [['1', 'ana@example.com', 'x'.repeat(100)]], 40).split('\n');
-    expect(row).toBe(`1   ana@example.com  ${'x'.repeat(18)}…`);
+  it.each([
+    ['cuts the widest texts', 40, 'ana@example.com', 'x'.repeat(100), `ana@example.com  ${'x'.repeat(18)}…`],
+    ['cuts nothing below eight columns', 10, 'ana@example.com', 'subject no. 1', 'ana@exa…  subject…'],
+  ])('%s on a terminal of %d columns', (_, width, email, subject, row) => {
+    expect(formatTable(columns, [['1', email, subject]], width).split('\n')[1]).toBe(`1   ${row}`);
+  });
+
+  it('isolates text that is written from right to left, so that columns keep their order', () => {
+    const [, row] = formatTable(columns, [['1', 'דנה@example.com', 'שלום']], 80).split('\n');
+    expect(row).toBe('1   \u2068דנה@example.com\u2069  \u2068שלום\u2069');
   });
 
   it.each([40, 80, 200])('has rows of at most %d columns, and cells at the same column in each', (width) => {
@@ -91,16 +96,6 @@ describe('a table', () => {
     expect(lines.filter((line) => stringWidth(line) > width)).toEqual([]);
     const places = lines.map((line) => stringWidth(line.slice(0, line.search(/(SUBJECT|END)$/))));
     expect(new Set(places).size).toBe(1);
-  });
-
-  it('isolates text that is written from right to left, so that columns keep their order', () => {
-    const [, row] = formatTable(columns, [['1', 'דנה@example.com', 'שלום']], 80).split('\n');
-    expect(row).toBe('1   \u2068דנה@example.com\u2069  \u2068שלום\u2069');
-  });
-
-  it('is not cut below eight columns on a very narrow terminal', () => {
-    const [, row] = formatTable(columns, [['1', 'ana@example.com', 'subject no. 1']], 10).split('\n');
-    expect(row).toBe('1   ana@exa…  subject…');
   });
 });
 
@@ -167,9 +162,7 @@ it.each([
 it('show indents texts, in broken lines too, so that they cannot look like headings', () => {
   const text = `Reply\n\n${'xy '.repeat(13)}Answer   answered by R`;
   const lines = formatInquiry({ ...INQUIRY, body: text }, 40).split('\n');
-  expect(lines.filter((line) => line.startsWith('Reply') || line.startsWith('Answer'))).toEqual([
-    'Answer     not yet',
-  ]);
+  expect(lines.filter((line) => /^(Reply|Answer)/.test(line))).toEqual(['Answer     not yet']);
   expect(lines).toEqual(expect.arrayContaining(['  Reply', '  Answer   answered by R']));
   expect(lines.join()).not.toContain('Expires');
 });

@@ -87,11 +87,7 @@ function callback(response: Response): URLSearchParams {
   return location.searchParams;
 }
 
-async function signIn(
-  browser = createBrowser(),
-  email = ANA,
-  overrides?: Overrides,
-): Promise<URLSearchParams> {
+async function signIn(browser = createBrowser(), email = ANA, overrides?: Overrides) {
   const page = await authorize(browser, overrides);
   expect(page.status).toBe(200);
   return callback(await browser(await actionOf(page), { email }));
@@ -171,10 +167,7 @@ describe('the code flow', () => {
   });
 
   it.each([
-    [
-      { code_challenge: undefined, code_challenge_method: undefined },
-      /^invalid_request: code_challenge is .*PKCE/,
-    ],
+    [{ code_challenge: undefined, code_challenge_method: undefined }, /^invalid_request: .*PKCE/],
     [{ scope: 'email', nonce: undefined }, 'invalid_scope: scope must contain openid, it is "email"'],
     [{ scope: undefined, nonce: undefined }, 'invalid_scope: scope must contain openid, it is ""'],
     [{ response_type: 'id_token' }, 'unsupported_response_type: '],

@@ -1,10 +1,9 @@
-import { globSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDBStreamEvent } from 'aws-lambda';
-import { afterEach, describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { createInbox } from '../../inbox/store.ts';
 import { reindex } from '../../lib/reindex.ts';
 import { startEngine } from '../../local/database/engines.ts';
@@ -18,6 +17,7 @@ import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { INQUIRY, makeCall } from '../helpers/events.ts';
 import { first, refuse, startFaultProxy } from '../helpers/fault-proxy.ts';
 import { writeIdempotencyKey } from '../helpers/idempotency.ts';
+import { createFolder } from '../helpers/inbox.ts';
 import { createOwnTable, removeRow } from '../helpers/own-table.ts';
 import type { OwnTable } from '../helpers/own-table.ts';
 
@@ -25,39 +25,28 @@ const OWNER = { sub: '1daae433-47cc-48ff-bf9b-73f530b9d7bc', email: 'ana@example
 const WAIT = { timeout: 30_000 };
 const { 'dynamodb-local': shared } = inject('engines');
 
-const closing: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close();
-});
-
 /** A table with a stream. */
 async function openOwnTable(endpoint = shared ?? '') {
   let streamArn = '';
   const table = await createOwnTable(endpoint, async (url, name) => {
     streamArn = (await openTable({ name: 'dynamodb-local', url }, name)) ?? '';
   });
-  closing.push(() => table.close());
-  return {
-    endpoint,
-    table,
-    streamArn,
-    inbox: createInbox(table.client, table.name),
-    post: createWriter(table, endpoint),
-  };
+  onTestFinished(() => table.close());
+  const inbox = createInbox(table.client, table.name);
+  return { endpoint, table, streamArn, inbox, post: createWriter(table, endpoint) };
 }
 
 async function openBehindProxy() {
   const own = await openOwnTable();
   const proxy = await startFaultProxy(own.endpoint);
-  closing.push(() => proxy.close());
+  onTestFinished(() => proxy.close());
   return { own: { ...own, endpoint: proxy.url }, proxy };
 }
 
 /** @returns A function that creates inquiries and returns their ids. */
 function createWriter({ name, environment }: OwnTable, endpoint: string) {
   Object.assign(process.env, environment(endpoint));
-  const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), name);
-  const inquiries = createInquiries(store);
+  const inquiries = createInquiries(createInquiryStore(createDynamoDbClient({ region: 'local' }), name));
   const content = { subject: 'secret subject', body: 'secret body' };
   return async (count: number, key?: string): Promise<string[]> => {
     const ids: string[] = [];
@@ -76,16 +65,14 @@ const idOf = (record: DynamoDBStreamEvent['Records'][number]): string | undefine
 
 /** Starts the mapping with a function that keeps what it gets; `batches` are ids. */
 function map(
-  { endpoint, streamArn, kinds }: Pick<StreamOptions, 'endpoint' | 'streamArn' | 'kinds'>,
+  options: Pick<StreamOptions, 'endpoint' | 'streamArn'> & Partial<StreamOptions>,
   answer: Answer = () => [],
 ) {
   const events: DynamoDBStreamEvent[] = [];
   const lines: string[] = [];
   const mapping = startEventSourceMapping({
-    endpoint,
-    streamArn,
-    ...(kinds && { kinds }),
     retryDelay: 1,
+    ...options,
     invoke: async (text) => {
       const event = JSON.parse(text) as DynamoDBStreamEvent;
       events.push(event);
@@ -94,21 +81,14 @@ function map(
     },
     log: (line) => void lines.push(line),
   });
-  closing.push(() => mapping.close());
-  return {
-    mapping,
-    events,
-    lines,
-    batches: () => events.map(({ Records }) => Records.map(idOf)),
-    ids: () => events.flatMap(({ Records }) => Records.map(idOf)),
-  };
+  onTestFinished(() => mapping.close());
+  const batches = () => events.map(({ Records }) => Records.map(idOf));
+  return { mapping, events, lines, batches, ids: () => batches().flat() };
 }
 
 /** The sequence numbers of the records with these ids. */
 const sequenceNumbersOf = ({ Records }: DynamoDBStreamEvent, ids: (string | undefined)[]): string[] =>
-  Records.filter((record) => ids.includes(idOf(record))).map(
-    ({ dynamodb }) => dynamodb?.SequenceNumber ?? '',
-  );
+  Records.flatMap((record) => (ids.includes(idOf(record)) ? (record.dynamodb?.SequenceNumber ?? '') : []));
 
 describe.skipIf(shared === undefined)('the event source mapping of the local stack', () => {
   it('passes new inquiries and new replies on, in order, in batches of a hundred, and nothing else', async () => {
@@ -126,13 +106,10 @@ describe.skipIf(shared === undefined)('the event source mapping of the local sta
     await client.send(new DeleteCommand({ TableName: table, Key: { pk, sk } }));
     const delivery = { pk: 'p', sk: 's', __edb_e__: 'delivery', __edb_v__: '1', sent_at: 'now' };
     await client.send(new PutCommand({ TableName: table, Item: delivery }));
+    const inquiries = createInquiryEntity(table, client);
     for (const id of [answered, dismissed, ids[3] ?? '']) {
-      const { Key } = createInquiryEntity(table)
-        .get({ ...ofOwner, id })
-        .params<{ Key: object }>();
-      await client.send(
-        new UpdateCommand({ TableName: table, Key: { ...Key }, UpdateExpression: 'REMOVE inbox' }),
-      );
+      const { Key } = inquiries.get({ ...ofOwner, id }).params<{ Key: Record<string, unknown> }>();
+      await client.send(new UpdateCommand({ TableName: table, Key, UpdateExpression: 'REMOVE inbox' }));
     }
     for await (const { changed } of reindex(client, table)) expect(changed).toBe(3);
     const last = await own.post(1);
@@ -161,9 +138,8 @@ describe.skipIf(shared === undefined)('the event source mapping of the local sta
   it('tries a batch again from the first record that is reported as failed', async () => {
     const own = await openOwnTable();
     const ids = await own.post(5);
-    const { batches, lines } = map(own, (event) =>
-      batches().length <= 2 ? sequenceNumbersOf(event, [ids[2], ids[4]]) : [],
-    );
+    const fail: Answer = (event) => (batches().length <= 2 ? sequenceNumbersOf(event, [ids[2], ids[4]]) : []);
+    const { batches, lines } = map(own, fail);
     await expect.poll(batches, WAIT).toEqual([ids, ids.slice(2), ids.slice(2)]);
     expect(lines).toEqual([]);
   });
@@ -217,33 +193,24 @@ describe.skipIf(shared === undefined)('the event source mapping of the local sta
     const { ids: passed, lines } = map(own);
     const ids = await own.post(1);
     await expect.poll(passed, WAIT).toEqual(ids);
-    expect(lines).toEqual([
-      expect.stringContaining('"The stream of the table cannot be read: AccessDeniedException"'),
-    ]);
+    const line = '"The stream of the table cannot be read: AccessDeniedException"';
+    expect(lines).toEqual([expect.stringContaining(line)]);
   });
 
   it('stops at once, in the middle of retries, too', async () => {
     const own = await openOwnTable();
     await own.post(1);
-    let calls = 0;
-    const mapping = startEventSourceMapping({
-      ...own,
-      retryDelay: 600_000,
-      log: () => undefined,
-      invoke: async () => {
-        calls++;
-        throw new Error('no');
-      },
+    const { mapping, events } = map({ ...own, retryDelay: 600_000 }, () => {
+      throw new Error('no');
     });
-    await expect.poll(() => calls, WAIT).toBe(1);
+    await expect.poll(() => events, WAIT).toHaveLength(1);
     await mapping.close();
-    expect(calls).toBe(1);
+    expect(events).toHaveLength(1);
   });
 });
 
 it.skipIf(shared === undefined)('a shard of the stream that is closed is read before its child', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'inquiries-stream-'));
-  closing.push(() => rmSync(folder, { recursive: true }));
+  const folder = createFolder();
   const engine = await startEngine('dynamodb-local', folder);
   const own = await openOwnTable(engine.url);
   const ids = await own.post(4);
@@ -266,6 +233,6 @@ it.skipIf(shared === undefined)('a shard of the stream that is closed is read be
   database.close();
 
   const { url: endpoint, close } = await startEngine('dynamodb-local', folder);
-  closing.push(close);
+  onTestFinished(close);
   await expect.poll(map({ ...own, endpoint }).batches, WAIT).toEqual([ids.slice(0, 2), ids.slice(2)]);
 });
