@@ -34,7 +34,7 @@ function showHelp(): void {
     'dialog',
     { 'aria-labelledby': 'keys' },
     h('h2', { id: 'keys' }, 'Keys'),
-    h('dl', { class: 'ib-keys' }, ...keysOf),
+    h('dl', {}, ...keysOf),
     h('label', { class: 'ib-check' }, letters, 'Use the keys with one character'),
     h('div', { class: 'actions' }, close),
   );

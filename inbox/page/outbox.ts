@@ -110,7 +110,7 @@ export function createOutbox({
     }
     const kept = text === undefined ? '' : ' Your answer was not stored; your text is kept there.';
     fail(given, 'Already answered:', `by ${respondent} at ${formatTime(reply_at).short}.${kept}`);
-    return onChange(id, { respondent, reply_at });
+    return onChange(id, { respondent, reply_at, ...('reply' in stored && { reply: stored.reply }) });
   }
 
   function undo(): void {

@@ -137,6 +137,7 @@ export function createList(
       const again = button('Try again', {}, async () => load(from));
       const failed = { title: 'The inquiries could not be loaded', text: result.message };
       alert.replaceChildren(notice('bad', failed, again));
+      if (from === undefined) items.replaceChildren();
       return;
     }
     for (const inquiry of result.inquiries) Object.assign(inquiry, closed.get(inquiry.id));
@@ -159,6 +160,7 @@ export function createList(
     for (const id of isFirst ? ids : fresh) seen.add(id);
     unanswered = new Set(ids);
     isCounted = isAll;
+    if (alert.hasChildNodes() && !items.hasChildNodes()) return load();
     if (isFirst || fresh.length === 0) return render();
     const known = new Set(loaded.map(({ id }) => id));
     // Those that belong behind what is loaded come with the rest.
@@ -225,7 +227,7 @@ export function createList(
     const expiry = (expires_at ?? Infinity) * 1_000;
     const isNear = reply_at === undefined && expiry - Date.now() < NEAR_EXPIRY;
     const title = { class: subject === '' ? 'ib-subject ib-absent' : 'ib-subject', dir: 'auto' };
-    const done = reply === undefined ? 'Closed by ' : 'Answered by ';
+    const done = reply === undefined ? 'Dismissed by ' : 'Answered by ';
     return h(
       'a',
       { class: 'ib-row', href: `./#${id}`, 'aria-current': id === opened && 'true' },
