@@ -589,7 +589,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
       }).map(({ className, outerHTML }) => className + outerHTML.slice(0, 80))`;
     const expectColumns = async () => {
       expect(await page.evaluate(wide)).toEqual([]);
-      expect(await page.locator('.ib-top').evaluate((element) => element.clientHeight)).toBeLessThan(50);
+      for (const bar of ['.ib-top', '.ib-search']) {
+        expect(await page.locator(bar).evaluate((element) => element.clientHeight)).toBeLessThan(50);
+      }
       await expectFits(page);
     };
     await expectColumns();
