@@ -603,7 +603,8 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
       await toast.waitFor();
       await expectColumns();
       await page.keyboard.press('Escape');
-      await rows.first().waitFor();
+      // Then the focus is in the list.
+      await heading.waitFor({ state: 'detached' });
     }
     await search.fill('お問い合わせ');
     await page.keyboard.press('Enter');
