@@ -9,6 +9,9 @@ import { readRunningStack } from '../lib/running-stack.ts';
 import { createInbox } from './store.ts';
 import type { Inbox } from './store.ts';
 
+/** Whether replies are mailed; `unknown` where the credentials do not tell, and for a table that is not the stage's. */
+export type MailState = 'sent' | 'none' | 'unknown';
+
 export interface Connection {
   /** `local`, or the stage's name: what is typed to confirm an erasure. */
   readonly stage: string;
@@ -24,6 +27,7 @@ export interface Connection {
   readonly inbox: Inbox;
   /** Who answers: the name in the AWS credentials; locally the user of the operating system. */
   readonly respondent: () => Promise<string>;
+  readonly mail: () => Promise<MailState>;
 }
 
 /** Tables other than those of the stage or of the stack, both or neither: records belong to the inquiries of one service. */
@@ -40,7 +44,7 @@ export function connectLocally(
   folder: string,
   options: Partial<Tables> & { readonly respondent?: string | undefined } = {},
 ): Connection {
-  const { engine: endpoint, ...state } = readRunningStack(folder);
+  const { engine: endpoint, mailbox, ...state } = readRunningStack(folder);
   const { table = state.table, erasures = `${state.table}-erasures`, respondent } = options;
   if (respondent?.trim() === '') throw new UsageError('--as is empty; pass the name of who answers.');
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
@@ -55,6 +59,7 @@ export function connectLocally(
     client,
     inbox: createInbox(client, table),
     respondent: async () => respondent ?? readUserName(),
+    mail: async () => (mailbox === undefined ? 'none' : 'sent'),
   };
 }
 
@@ -88,6 +93,15 @@ export function connectToStage(stage: string, service?: string, tables: Partial<
       const respondent = Arn.slice(Math.max(Arn.lastIndexOf('/'), Arn.lastIndexOf(':')) + 1);
       if (respondent === '') throw new Error('AWS did not say who the credentials belong to.');
       return respondent;
+    },
+    async mail() {
+      if (table !== name) return 'unknown';
+      const { GetFunctionConcurrencyCommand, LambdaClient } = await import('@aws-sdk/client-lambda');
+      const lookUp = new GetFunctionConcurrencyCommand({ FunctionName: `${name}-mailer` });
+      return new LambdaClient(NETWORK).send(lookUp).then(
+        () => 'sent',
+        (error: Error) => (error.name === 'ResourceNotFoundException' ? 'none' : 'unknown'),
+      );
     },
   };
 }

@@ -4,7 +4,7 @@
  * Usage and exit codes: see below and `VERB --help`. Each failure is one line on stderr.
  */
 import { parseArgs } from 'node:util';
-import { parseCommandLine, parseOptions, runCommand, UsageError } from '../lib/command-line.ts';
+import { onEndOfNpm, parseCommandLine, parseOptions, runCommand, UsageError } from '../lib/command-line.ts';
 import type { Io, Main } from '../lib/command-line.ts';
 import { describeFailure } from '../lib/aws.ts';
 import { connectLocally, connectToStage } from './connect.ts';
@@ -12,10 +12,11 @@ import type { Connect, Tables } from './connect.ts';
 import { escapeUnsafe } from '../lib/terminal-text.ts';
 import { isServiceName, STAGES } from '../lib/stages.ts';
 import { findDataFolder } from '../lib/running-stack.ts';
+import { readSavedReplies } from './saved-replies.ts';
 
 const USAGE = `
 Usage: npm run inbox -- [--stage STAGE] VERB [options]
-       npm run inbox -- [--stage STAGE] --web [--port N]
+       npm run inbox -- [--stage STAGE] --web [--port N] [--replies FILE]
 
   list                  unanswered inquiries, newest first
   show ID               one inquiry with its text and its answer
@@ -30,6 +31,7 @@ Usage: npm run inbox -- [--stage STAGE] VERB [options]
 
   --web                 a page to list, read, answer and dismiss inquiries in the browser, until Ctrl+C
   --port N              its port (default: a free one)
+  --replies FILE        its saved replies (default: saved-replies.json in this folder, if it is there); see docs/inbox.md
 
   --stage STAGE         the tables of develop, main or release, with the AWS credentials and region of the environment
                         (default: the running local stack)
@@ -66,6 +68,7 @@ const COMMON = {
   data: { type: 'string' },
   web: { type: 'boolean' },
   port: { type: 'string' },
+  replies: { type: 'string' },
 } as const;
 
 /** Takes the common options, which may stand anywhere, and the verb from a command line; the rest is the verb's. */
@@ -84,20 +87,27 @@ function splitCommandLine(args: string[]) {
   return { ...values, verb: verb?.value, rest: args.filter((_, index) => !taken.has(index)) };
 }
 
-/** Serves the page until the process is ended. It is not started when a port or the connection is wrong. */
-async function openPage(connect: Connect, { stdout, stderr }: Io, port = '0'): Promise<void> {
+/** Serves the page until the process is ended. It is not started when an option or the connection is wrong. */
+async function openPage(
+  connect: Connect,
+  { stdout, stderr, env }: Io,
+  { port = '0', replies }: { readonly port: string | undefined; readonly replies: string | undefined },
+): Promise<void> {
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
     throw new UsageError(`The port must be a number from 0 to 65535, not "${escapeUnsafe(port)}".`);
   }
+  const savedReplies = readSavedReplies(replies);
   const connection = connect();
   const { serveInbox } = await import('./server.ts');
-  const { url } = await serveInbox(connection, Number(port)).catch((error: Error) => {
+  const options = { port: Number(port), savedReplies };
+  const { url } = await serveInbox(connection, options).catch((error: Error) => {
     if (!('code' in error) || error.code !== 'EADDRINUSE') throw error;
     throw new UsageError(`Port ${port} is in use; choose another with --port.`);
   });
   stdout.write(`Inbox     ${url}\n`);
   stderr.write('Whoever has this address can read and answer inquiries as you, until Ctrl+C.\n');
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit());
+  onEndOfNpm(env, () => process.exit());
 }
 
 type Place = Partial<Record<'stage' | 'service' | keyof Tables | 'as' | 'data', string | undefined>>;
@@ -126,13 +136,14 @@ function createConnect({ stage, service, table, erasures, as, data }: Place): Co
 }
 
 export const main: Main = async (args, io) => {
-  const { verb: name, rest, web, port, ...common } = splitCommandLine(args);
+  const { verb: name, rest, web, port, replies, ...common } = splitCommandLine(args);
   if (web === true) {
     parseOptions(USAGE, {}, rest);
     if (name !== undefined) throw new UsageError('--web takes no verb.');
-    return openPage(createConnect(common), io, port);
+    return openPage(createConnect(common), io, { port, replies });
   }
   if (port !== undefined) throw new UsageError('--port is the port of --web.');
+  if (replies !== undefined) throw new UsageError('--replies is for --web.');
   if (name === undefined) {
     parseOptions(USAGE, {}, rest);
     throw new UsageError('The verb is missing, e.g. npm run inbox -- list (see --help)');

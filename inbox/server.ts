@@ -5,32 +5,59 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import type { IndexedInquiry } from '../src/entities/inquiry-index.ts';
+import { text as readText } from 'node:stream/consumers';
 import { ApiError, badRequest, methodNotAllowed } from '../src/errors.ts';
+import { toMailbox } from '../src/mailbox.ts';
 import { beginningOf } from '../web/ui/format.ts';
 import { parseObject, UsageError } from '../lib/command-line.ts';
 import { buildPageWhenStale, outputOf } from '../lib/page-build.ts';
 import { startPageServer } from '../lib/page-server.ts';
 import { describeFailure } from '../lib/aws.ts';
 import { parseUuid } from './arguments.ts';
-import type { Connection } from './connect.ts';
+import type { Connection, MailState } from './connect.ts';
+import type { SavedReply } from './saved-replies.ts';
+import { createSearch } from './search.ts';
 import { parseReply, TOO_LARGE } from './store.ts';
-import type { AnswerResult, InquirySummary, StoredInquiry } from './store.ts';
+import type { AnswerResult, StoredInquiry, Undelivered } from './store.ts';
 
 const PAGE = join(import.meta.dirname, 'page');
 
 /** Inquiries in one response of the list. */
-const PAGE_SIZE = 200;
-/** UTF-16 units of a subject in the list; one inquiry has all of it. */
-const SUBJECT_LENGTH = 300;
+const PAGE_SIZE = 100;
+/** What one response of a search reads at most: rows, and milliseconds after which it reads no further. */
+const SEARCH_ROWS = 5_000;
+const SEARCH_TIME = 3_000;
+/** Ids of unanswered inquiries in one response. */
+const MANY = 2_000;
+/** UTF-16 units of a subject and of a text in the list; one inquiry has all of it. */
+const BEGINNING = 300;
+
+/** An inquiry with what its owner gets by mail. */
+export interface PageInquiry extends StoredInquiry {
+  /** Whether mail can be sent to the owner's address. */
+  readonly canMail: boolean;
+  /** Why the reply has not arrived; absent: nothing is known of that. */
+  readonly undelivered?: Undelivered;
+}
 
 /** Responses of the API by path. Errors: `{ error, message }`. */
 export interface InboxApi {
-  '/api/session': { readonly stage: string; readonly table: string; readonly respondent: string };
-  /** `next`: the value of `before` for the older ones. */
-  '/api/inquiries': { readonly inquiries: readonly InquirySummary[]; readonly next?: string };
-  '/api/inquiries/ID': StoredInquiry;
+  '/api/session': {
+    readonly stage: string;
+    readonly table: string;
+    readonly respondent: string;
+    readonly mail: MailState;
+    readonly savedReplies: readonly SavedReply[];
+  };
+  /** `next`: where the rest begins, the value of `from`. `searched`: how many were read. Subjects and texts are cut. */
+  '/api/inquiries': {
+    readonly inquiries: readonly PageInquiry[];
+    readonly next?: string;
+    readonly searched: number;
+  };
+  /** The ids of the unanswered ones, newest first; not `isAll` of them where there are many. */
+  '/api/unanswered': { readonly ids: readonly string[]; readonly isAll: boolean };
+  '/api/inquiries/ID': PageInquiry;
   /** With 200 and with 409, which is `already-answered`. */
   '/api/inquiries/ID/reply': Exclude<AnswerResult, { status: 'not-found' | 'too-large' }> & {
     readonly respondent: string;
@@ -38,24 +65,33 @@ export interface InboxApi {
 }
 
 /** What the page needs of a connection. */
-export type PageConnection = Pick<Connection, 'stage' | 'table' | 'inbox' | 'respondent'>;
+export type PageConnection = Pick<Connection, 'stage' | 'table' | 'inbox' | 'respondent' | 'mail'>;
+
+interface Options {
+  /** 0, the default: any free one. */
+  readonly port?: number;
+  /** Texts that the page offers for replies. */
+  readonly savedReplies?: readonly SavedReply[];
+}
 
 /**
  * Builds the page when it is stale and serves it.
  *
- * @param port - 0 for any free one.
  * @returns `url` ends in the secret.
  * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
  */
-export async function serveInbox(connection: PageConnection, port = 0) {
+export async function serveInbox(connection: PageConnection, options?: Options) {
   await buildPageWhenStale(PAGE);
-  return startInboxServer(connection, port);
+  return startInboxServer(connection, options);
 }
 
 /** Serves the page as it is built, and its API; see {@link serveInbox}. */
-export async function startInboxServer(connection: PageConnection, port = 0) {
+export async function startInboxServer(
+  connection: PageConnection,
+  { port = 0, savedReplies = [] }: Options = {},
+) {
   const secret = randomBytes(32).toString('base64url');
-  const api = createApi(connection);
+  const api = createApi(connection, savedReplies);
   const server = await startPageServer<{ readonly origin: string }>({
     port,
     folder: outputOf(PAGE),
@@ -138,21 +174,66 @@ function toApiError(error: unknown, { stage, table }: PageConnection): ApiError 
   return new ApiError(502, 'TABLE_ERROR', known);
 }
 
-function createApi({ stage, table, inbox, respondent }: PageConnection): Handler {
-  /** Up to PAGE_SIZE inquiries; stops reading when the page has closed the connection. */
-  const list = async (query: URLSearchParams, signal: AbortSignal): Promise<InboxApi['/api/inquiries']> => {
-    const found: IndexedInquiry[] = [];
-    for await (const page of inbox.list(parseListQuery(query))) {
-      found.push(...page);
-      if (found.length > PAGE_SIZE || signal.aborted) break;
+/** The rows of pages, until the page has closed its connection. */
+async function* rowsOf<Row>(pages: AsyncIterable<readonly Row[]>, signal: AbortSignal): AsyncGenerator<Row> {
+  for await (const page of pages) {
+    if (signal.aborted) return;
+    yield* page;
+  }
+}
+
+function createApi(
+  { stage, table, inbox, respondent, mail }: PageConnection,
+  savedReplies: readonly SavedReply[],
+): Handler {
+  /** Adds what became of the mails; only answered ones are asked for. */
+  async function describe(rows: readonly StoredInquiry[]): Promise<PageInquiry[]> {
+    const answered = rows.flatMap(({ id, reply }) => (reply === undefined ? [] : [id]));
+    const failures = await inbox.readUndelivered(answered);
+    return rows.map((row) => {
+      const undelivered = failures.get(row.id);
+      const canMail = toMailbox(row.email) !== undefined;
+      return Object.assign(row, { canMail, ...(undelivered !== undefined && { undelivered }) });
+    });
+  }
+
+  /** Up to PAGE_SIZE inquiries, or what a search finds in as many as it may read. */
+  async function list(query: URLSearchParams, signal: AbortSignal): Promise<InboxApi['/api/inquiries']> {
+    const { text, ...filter } = parseListQuery(query);
+    const isFound = createSearch(text);
+    const end = performance.now() + SEARCH_TIME;
+    const found: StoredInquiry[] = [];
+    let searched = 0;
+    let last: string | undefined;
+    let next: string | undefined;
+    for await (const row of rowsOf(inbox.listInFull(filter), signal)) {
+      const isOver = text !== '' && (searched === SEARCH_ROWS || performance.now() > end);
+      if (searched > 0 && (isOver || found.length === PAGE_SIZE)) {
+        next = last;
+        break;
+      }
+      last = row.id;
+      searched += 1;
+      if (isFound(row)) found.push(row);
     }
-    const shown = found.slice(0, PAGE_SIZE);
-    const inquiries = (await Array.fromAsync(inbox.summarize(shown)))
-      .flat()
-      .map((row) => Object.assign(row, { subject: beginningOf(row.subject, SUBJECT_LENGTH) }));
-    const last = shown.at(-1);
-    return { inquiries, ...(found.length > PAGE_SIZE && last !== undefined && { next: last.id }) };
-  };
+    const inquiries = (await describe(found)).map((row) =>
+      Object.assign(row, {
+        subject: beginningOf(row.subject, BEGINNING),
+        body: beginningOf(row.body, BEGINNING),
+      }),
+    );
+    return { inquiries, searched, ...(next !== undefined && { next }) };
+  }
+
+  /** The ids alone, which costs little: the page asks every few seconds. */
+  async function listUnanswered(signal: AbortSignal): Promise<InboxApi['/api/unanswered']> {
+    const ids: string[] = [];
+    for await (const { id } of rowsOf(inbox.list({ isAnswered: false }), signal)) {
+      if (ids.length === MANY) return { ids, isAll: false };
+      ids.push(id);
+    }
+    return { ids, isAll: true };
+  }
 
   const answer = async (id: string, reply?: string): Promise<Result> => {
     const by = await respondent();
@@ -162,15 +243,22 @@ function createApi({ stage, table, inbox, respondent }: PageConnection): Handler
     return { status: result.status === 'answered' ? 200 : 409, data: { respondent: by, ...result } };
   };
 
+  async function describeSession(): Promise<InboxApi['/api/session']> {
+    const [name, state] = await Promise.all([respondent(), mail()]);
+    return { stage, table, respondent: name, mail: state, savedReplies };
+  }
+
   return async (request, { pathname, searchParams }, signal) => {
-    const path = /^\/api\/(?:session|inquiries(?:\/(?<named>[^/]+)(?:\/(?<action>reply|dismiss))?)?)$/.exec(
-      pathname,
-    );
+    const path =
+      /^\/api\/(?:session|unanswered|inquiries(?:\/(?<named>[^/]+)(?:\/(?<action>reply|dismiss))?)?)$/.exec(
+        pathname,
+      );
     if (path === null) throw new ApiError(404, 'NOT_FOUND', 'There is nothing at this path.');
     const { named, action } = path.groups ?? {};
     const method = action === undefined ? 'GET' : 'POST';
     if (request.method !== method) throw methodNotAllowed(method);
-    if (pathname === '/api/session') return { data: { stage, table, respondent: await respondent() } };
+    if (pathname === '/api/session') return { data: await describeSession() };
+    if (pathname === '/api/unanswered') return { data: await listUnanswered(signal) };
     if (named === undefined) return { data: await list(searchParams, signal) };
     const id = parseUuid(named, 'The id');
     if (action !== undefined) {
@@ -181,22 +269,27 @@ function createApi({ stage, table, inbox, respondent }: PageConnection): Handler
     }
     const inquiry = await inbox.get(id);
     if (inquiry === undefined) throw unknownInquiry();
-    return { data: inquiry };
+    const [described = inquiry] = await describe([inquiry]);
+    return { data: described };
   };
 }
 
 /** @throws ApiError 400, or UsageError, naming the parameter that is malformed. */
 function parseListQuery(query: URLSearchParams) {
-  const { show = 'unanswered', email, before } = Object.fromEntries(query);
+  const { show = 'unanswered', order = 'newest', text = '', from } = Object.fromEntries(query);
   if (show !== 'unanswered' && show !== 'answered' && show !== 'all') {
     throw badRequest('The parameter `show` must be unanswered, answered or all.');
   }
-  if (email === '') throw badRequest('The parameter `email` must not be empty.');
+  if (order !== 'newest' && order !== 'oldest') {
+    throw badRequest('The parameter `order` must be newest or oldest.');
+  }
+  const place = from === undefined ? undefined : parseUuid(from, 'The parameter `from`');
   return {
     isAnswered: show === 'all' ? undefined : show === 'answered',
-    email,
-    before: before === undefined ? undefined : parseUuid(before, 'The parameter `before`'),
-  };
+    order,
+    text,
+    ...(order === 'newest' ? { before: place } : { after: place }),
+  } as const;
 }
 
 /** Reads a JSON object, which a form of another page cannot send. @throws ApiError 400 or 415. */
@@ -205,7 +298,7 @@ async function readJson(request: IncomingMessage): Promise<Record<string, unknow
   if (type.trim().toLowerCase() !== 'application/json') {
     throw new ApiError(415, 'UNSUPPORTED_MEDIA_TYPE', 'The content type must be application/json.');
   }
-  const body = parseObject(await text(request));
+  const body = parseObject(await readText(request));
   if (body === undefined) throw badRequest('The request body must be a JSON object.');
   return body;
 }

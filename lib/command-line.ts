@@ -48,6 +48,22 @@ export async function runCommand(main: Main): Promise<void> {
 }
 
 /**
+ * Calls back once when npm, which has started this process, has ended: npm does not forward every signal that only npm
+ * receives. Its shell became this process (exec in package.json), so npm is the parent, and another process is when npm
+ * has ended.
+ */
+export function onEndOfNpm(env: NodeJS.ProcessEnv, end: () => void): void {
+  if (env['npm_lifecycle_event'] === undefined) return;
+  const { ppid: npm } = process;
+  const timer = setInterval(() => {
+    if (process.ppid === npm) return;
+    clearInterval(timer);
+    end();
+  }, 500);
+  timer.unref();
+}
+
+/**
  * Parses a command line that has options only; see {@link parseCommandLine}.
  *
  * @throws UsageError for any other argument, too.

@@ -13,7 +13,7 @@ import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { styleText } from 'node:util';
 import { watch } from 'chokidar';
-import { openFolder, runCommand, UsageError, type Io, type Main } from '../lib/command-line.ts';
+import { onEndOfNpm, openFolder, runCommand, UsageError, type Io, type Main } from '../lib/command-line.ts';
 import { isListening } from '../lib/loopback-server.ts';
 import { DATA_FOLDER, ROOT } from '../lib/paths.ts';
 import { wrapLine } from '../lib/terminal-text.ts';
@@ -184,16 +184,7 @@ function stopOnSignals(started: { stack?: Stack }, listen: Listen, { stdout, env
   // A closed pipe (EPIPE) must not end this process before its parts are closed.
   stdout.on('error', () => undefined);
 
-  // npm does not forward every signal that only npm receives. Its shell became this process (exec in package.json),
-  // so npm is the parent, and another process is when npm has ended.
-  if (env['npm_lifecycle_event'] === undefined) return;
-  const { ppid: npm } = process;
-  const timer = setInterval(() => {
-    if (process.ppid === npm) return;
-    clearInterval(timer);
-    void stop();
-  }, 500);
-  timer.unref();
+  onEndOfNpm(env, () => void stop());
 }
 
 /** Reloads once for changes within 100 ms (git checkout). Vite watches web/. */

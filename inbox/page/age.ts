@@ -8,10 +8,10 @@ const UNITS = [
   ['minute', 60],
 ] as const;
 
-const format = new Intl.RelativeTimeFormat('en', { numeric: 'always' });
+const format = new Intl.RelativeTimeFormat('en', { numeric: 'always', style: 'narrow' });
 
 /**
- * `3 hours ago`, `in 2 days`, `now` within a minute; whole units, rounded towards now.
+ * `3h ago`, `in 2d`, `now` within a minute; whole units, rounded towards now.
  *
  * @param time, now - Milliseconds since the epoch.
  */

@@ -1,4 +1,4 @@
-/** The entry point of the operators' page: takes the secret from the address, wires list, detail and keys. */
+/** The entry point of the operators' page: takes the secret from the address, wires list, inquiry, outbox and keys. */
 import { INQUIRY_ID } from '../../src/limits.ts';
 import { button, h } from '../../web/ui/dom.ts';
 import { problemPage } from '../../web/ui/problem-page.ts';
@@ -8,11 +8,17 @@ import { createDetail } from './detail.ts';
 import type { Detail } from './detail.ts';
 import { createDrafts } from './drafts.ts';
 import { listenForKeys } from './keys.ts';
+import { createOutbox, isSame } from './outbox.ts';
+import type { Outbox } from './outbox.ts';
 import { createList } from './rows.ts';
 import type { List } from './rows.ts';
 import { updateAges } from './times.ts';
 
 const SECRET = 'inbox.secret';
+
+/** Milliseconds from one look for new inquiries to the next, and for which a new tab waits for the secret of another. */
+const POLL_INTERVAL = 25_000;
+const ANSWER_TIME = 500;
 
 const main = document.querySelector('main');
 const account = document.querySelector('#account');
@@ -23,16 +29,35 @@ const openedId = (): string | undefined => (INQUIRY_ID.test(fragment()) ? fragme
 
 const hasSecret = (): boolean => fragment() !== '' && openedId() === undefined;
 
+const open = (id: string): void => void (location.hash = id);
+
 /** Goes back to the list. */
 function close(): void {
   if (openedId() !== undefined) location.hash = '';
 }
 
-/** Moves the secret from the address, where it would be seen and kept in the history, to this tab's storage. */
-function takeSecret(): string | null {
+/**
+ * Moves the secret from the address, where it would be seen and kept in the history, to this tab's storage. A tab that was
+ * opened from a row of the list asks the other tabs of this origin for it, which has no pages but this one.
+ */
+async function takeSecret(): Promise<string | null> {
   if (hasSecret()) {
     sessionStorage.setItem(SECRET, fragment());
     history.replaceState(null, '', location.pathname);
+  }
+  const tabs = new BroadcastChannel(SECRET);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  tabs.addEventListener('message', ({ data }: MessageEvent<string>) => {
+    const secret = sessionStorage.getItem(SECRET);
+    if (data === '' && secret !== null) tabs.postMessage(secret);
+    if (data === '' || secret !== null) return;
+    sessionStorage.setItem(SECRET, data);
+    resolve();
+  });
+  if (sessionStorage.getItem(SECRET) === null) {
+    tabs.postMessage('');
+    setTimeout(resolve, ANSWER_TIME);
+    await promise;
   }
   return sessionStorage.getItem(SECRET);
 }
@@ -51,7 +76,7 @@ async function start(): Promise<void> {
   addEventListener('hashchange', () => {
     if (hasSecret()) location.reload();
   });
-  const secret = takeSecret();
+  const secret = await takeSecret();
   if (secret === null) {
     return showProblem('This address is not complete', WRONG_ADDRESS);
   }
@@ -59,6 +84,8 @@ async function start(): Promise<void> {
   const session = await api.session();
   if (!isFailure(session)) return showInbox(api, session);
   if (session.failure === 'wrong-address') {
+    // Not for another tab either.
+    sessionStorage.removeItem(SECRET);
     return showProblem('This address is not the right one', WRONG_ADDRESS);
   }
   return showProblem('The inbox cannot be opened', session.message);
@@ -66,26 +93,54 @@ async function start(): Promise<void> {
 
 async function showInbox(api: Api, session: Session): Promise<void> {
   const drafts = createDrafts(sessionStorage);
-  const list: List = createList(api, drafts);
-  const detail: Detail = createDetail({ api, drafts, session, onChange: list.update, onClose: close });
-  const showKeys = listenForKeys(list, detail, close);
+  const outbox: Outbox = createOutbox({
+    api,
+    drafts,
+    open,
+    onChange(id, answer) {
+      list.update(id, answer);
+      if (detail.opened() === id) void detail.open(id);
+    },
+  });
+  const list: List = createList({ api, drafts, outbox }, (count) => {
+    document.title = `${count === '' || count === '0' ? '' : `(${count}) `}Inbox of ${session.stage}`;
+  });
+  const detail: Detail = createDetail({
+    api,
+    drafts,
+    session,
+    outbox,
+    onChange: list.update,
+    onAnswer(inquiry, text) {
+      outbox.give({ inquiry, text });
+      const following = list.neighbour(inquiry.id, 1) ?? list.neighbour(inquiry.id, -1);
+      list.update(inquiry.id);
+      if (following === undefined) close();
+      else open(following.hash.slice(1));
+    },
+    onSearch(text) {
+      close();
+      void list.find(text);
+    },
+    onClose: close,
+  });
+  const showKeys = listenForKeys({ list, detail, outbox, close });
 
-  document.title = `Inbox of ${session.stage}`;
-  const name = { class: 'email', dir: 'auto', title: `Answers are stored as ${session.respondent}` };
+  const name = { class: 'ib-name', title: `Answers are stored as ${session.respondent}` };
   account?.replaceChildren(
-    h('span', { class: 'stage' }, session.stage),
-    h('span', name, session.respondent),
-    button('Keys', { class: 'quiet', 'aria-keyshortcuts': '?' }, showKeys),
+    h('span', { class: 'ib-stage' }, session.stage),
+    h('bdi', name, session.respondent),
+    button('Keys', { class: 'ib-link', 'aria-keyshortcuts': '?' }, showKeys),
   );
   main?.replaceChildren(
     h('h1', { class: 'sr' }, `Inbox of ${session.stage}`),
-    h('div', { class: 'panes' }, list.element, detail.element),
+    h('div', { class: 'ib-panes' }, list.element, detail.element, outbox.element),
   );
 
   const route = async (): Promise<void> => {
     const id = openedId();
     const before = detail.opened();
-    document.body.classList.toggle('reading', id !== undefined);
+    document.body.classList.toggle('ib-reading', id !== undefined);
     list.open(id);
     if (id === undefined && before !== undefined) list.focus(before);
     if (id !== before) scrollTo(0, 0);
@@ -93,10 +148,22 @@ async function showInbox(api: Api, session: Session): Promise<void> {
   };
   addEventListener('hashchange', () => void route());
   addEventListener('beforeunload', (event) => {
-    if (!drafts.isEmpty()) event.preventDefault();
+    if (drafts.ids().some((id) => !outbox.takes(id))) event.preventDefault();
   });
+  // Responses may have been lost while the page was kept for the back button.
+  addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
   setInterval(updateAges, 60_000);
-  await Promise.all([list.load(), route()]);
+  const poll = (): void => {
+    if (document.visibilityState === 'visible') void list.poll();
+  };
+  setInterval(poll, POLL_INTERVAL);
+  document.addEventListener('visibilitychange', poll);
+  await Promise.all([list.load(), list.poll(), route(), ...drafts.ids().map(dropStored)]);
+
+  /** Deletes the draft of an answer that was sent while the page was left. */
+  async function dropStored(id: string): Promise<void> {
+    if (isSame(await api.get(id), drafts.get(id))) drafts.set(id, '');
+  }
 }
 
 start().catch(() => showProblem('The inbox cannot be opened', NO_STORAGE));

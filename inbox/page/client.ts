@@ -3,14 +3,18 @@ import type { InboxApi } from '../server.ts';
 
 export type Session = InboxApi['/api/session'];
 export type Listing = InboxApi['/api/inquiries'];
-export type Summary = Listing['inquiries'][number];
-export type Stored = InboxApi['/api/inquiries/ID'];
+export type Inquiry = InboxApi['/api/inquiries/ID'];
 export type Answer = InboxApi['/api/inquiries/ID/reply'];
+
+/** Who closed an inquiry, and a reply if there is one. */
+export type Closed = { [Name in 'respondent' | 'reply_at' | 'reply']?: string | undefined };
 
 export interface Query {
   readonly show: 'unanswered' | 'answered' | 'all';
-  readonly email?: string | undefined;
-  readonly before?: string | undefined;
+  readonly order: 'newest' | 'oldest';
+  /** What is searched for; empty: everything is listed. */
+  readonly text: string;
+  readonly from?: string | undefined;
 }
 
 /** Why a request failed; `stopped`: the command does not answer. */
@@ -27,12 +31,12 @@ export type Api = ReturnType<typeof createApi>;
 export function createApi(secret: string) {
   async function send<Result extends object>(
     path: string,
-    { body, signal = null }: { body?: object; signal?: AbortSignal | undefined | null } = {},
+    { body, ...options }: { body?: string; signal?: AbortSignal | null; keepalive?: boolean } = {},
   ): Promise<Result | Failure> {
     const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
-    const post = body && { method: 'POST', body: JSON.stringify(body) };
+    const post = body === undefined ? {} : { method: 'POST', body };
     try {
-      const response = await fetch(`/api/${path}`, { ...post, headers, signal });
+      const response = await fetch(`/api/${path}`, { ...post, ...options, headers });
       const data: unknown = await response.json();
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- InboxApi is the contract
       if (response.ok || response.status === 409) return data as Result;
@@ -51,10 +55,19 @@ export function createApi(secret: string) {
       const set = Object.entries(query).filter(([, value]) => value !== undefined);
       return send<Listing>(`inquiries?${new URLSearchParams(set)}`, { signal });
     },
-    get: async (id: string, signal?: AbortSignal) => send<Stored>(`inquiries/${id}`, { signal }),
-    /** Without a text the inquiry is dismissed. */
-    answer: async (id: string, reply?: string) =>
-      send<Answer>(`inquiries/${id}/${reply === undefined ? 'dismiss' : 'reply'}`, { body: { reply } }),
+    unanswered: async () => send<InboxApi['/api/unanswered']>('unanswered'),
+    get: async (id: string, signal?: AbortSignal) =>
+      send<Inquiry>(`inquiries/${id}`, { signal: signal ?? null }),
+    /**
+     * Without a text the inquiry is dismissed.
+     *
+     * @param keepalive - Whether the request goes on when the page is left; its text may then have 64 KiB.
+     */
+    answer: async (id: string, reply: string | undefined, keepalive: boolean) =>
+      send<Answer>(`inquiries/${id}/${reply === undefined ? 'dismiss' : 'reply'}`, {
+        body: JSON.stringify({ reply }),
+        keepalive,
+      }),
   };
 }
 

@@ -1,59 +1,81 @@
-/** One inquiry: its text, its answer or the form to answer it. */
+/** One inquiry: its text, its answer or the box to answer it. */
 import { showAddress, showInvisible } from '../../src/invisible.ts';
-import { ask, button, h, notice, setBusy } from '../../web/ui/dom.ts';
+import { button, h, notice } from '../../web/ui/dom.ts';
 import { isFailure } from './client.ts';
-import type { Api, Session, Stored } from './client.ts';
+import type { Api, Closed, Inquiry, Session } from './client.ts';
 import type { Drafts } from './drafts.ts';
-import type { Closed } from './rows.ts';
-import { exactTime, formatTime } from './times.ts';
+import { referenceOf } from './fill-in.ts';
+import { isSame } from './outbox.ts';
+import type { Outbox } from './outbox.ts';
+import { savedReplyMenu } from './saved-replies.ts';
+import { age, exactTime, formatTime } from './times.ts';
 
 export type Detail = ReturnType<typeof createDetail>;
 
+/** What is said of a reply that has not arrived. */
+export const UNDELIVERED = {
+  refused: 'the mail service refused the address',
+  bounce: 'the mail came back',
+  complaint: 'the recipient reported the mail as spam',
+} as const;
+
 /**
- * @param onChange - A draft was begun or deleted, or the inquiry is closed.
+ * @param onChange - A draft was begun or deleted, or someone has closed the inquiry.
+ * @param onAnswer - The user has answered, or dismissed it: without a text.
+ * @param onSearch - The user wants all inquiries with a text.
  * @param onClose - The user goes back to the list.
  */
 export function createDetail({
   api,
   drafts,
   session,
+  outbox,
   onChange,
+  onAnswer,
+  onSearch,
   onClose,
 }: {
   readonly api: Api;
   readonly drafts: Drafts;
   readonly session: Session;
-  readonly onChange: (id: string, closed?: Closed) => void;
+  readonly outbox: Outbox;
+  readonly onChange: (id: string, answer?: Closed) => void;
+  readonly onAnswer: (inquiry: Inquiry, text?: string) => void;
+  readonly onSearch: (text: string) => void;
   readonly onClose: () => void;
 }) {
   let opened: string | undefined;
-  let inquiry: Stored | undefined;
+  let inquiry: Inquiry | undefined;
   let loading: AbortController | undefined;
-  const busy = new Set<string>();
 
-  const back = button('Back to the list', { class: 'back' }, onClose);
-  const outcome = h('div', { class: 'live', role: 'alert' });
+  const back = button('‹ Back to the list', { class: 'ib-link ib-back' }, onClose);
+  const outcome = h('div', { class: 'ib-live', role: 'alert' });
   const status = h('p', { class: 'sr', role: 'status' });
-  const content = h('div', { class: 'content' });
-  const pane = { class: 'card detail', 'aria-label': 'Inquiry' };
-  const element = h('section', pane, back, status, outcome, content);
+  const read = h('div', { class: 'ib-read' });
+  const dock = h('div', { class: 'ib-dock' });
+  const element = h(
+    'section',
+    { class: 'ib-detail', 'aria-label': 'Inquiry' },
+    back,
+    status,
+    outcome,
+    read,
+    dock,
+  );
 
-  const say = (...message: Parameters<typeof notice>): void => {
-    outcome.replaceChildren(notice(...message));
-    outcome.scrollIntoView({ block: 'nearest' });
-  };
+  const heading = (): HTMLElement | null => read.querySelector('h2');
+  const textbox = (): HTMLTextAreaElement | null => dock.querySelector('textarea');
 
   /** Loads an inquiry; undefined: none is open. */
   async function open(id: string | undefined): Promise<void> {
     loading?.abort();
     opened = id;
     inquiry = undefined;
-    outcome.replaceChildren();
     back.hidden = id === undefined;
-    content.replaceChildren();
+    for (const part of [outcome, read, dock]) part.replaceChildren();
     if (id === undefined) {
       const keys = [h('kbd', {}, '?'), ' shows the keys.'];
-      content.append(h('p', { class: 'empty' }, 'Choose an inquiry to read it. ', ...keys));
+      read.append(h('p', { class: 'ib-none' }, 'Choose an inquiry to read it. ', ...keys));
       return;
     }
     status.textContent = 'Loading…';
@@ -63,73 +85,108 @@ export function createDetail({
     status.textContent = '';
     if (isFailure(result)) {
       const again = button('Try again', {}, async () => open(id));
-      say('bad', { title: 'The inquiry could not be loaded', text: result.message }, again);
+      const failed = { title: 'The inquiry could not be loaded', text: result.message };
+      outcome.replaceChildren(notice('bad', failed, again));
       back.focus();
       return;
     }
     inquiry = result;
+    // The page was left while it was sent.
+    if (isSame(result, drafts.get(id))) drafts.set(id, '');
     render(result);
+    read.scrollTop = 0;
     heading()?.focus();
-    if (result.reply_at !== undefined) onChange(id, result);
+    const { respondent, reply_at, reply } = result;
+    if (reply_at !== undefined) onChange(id, { respondent, reply_at, ...(reply !== undefined && { reply }) });
   }
 
-  const heading = (): HTMLElement | null => content.querySelector('h2');
-  const textbox = (): HTMLTextAreaElement | null => content.querySelector('#reply');
-
-  function render(shown: Stored): void {
-    const { id, email, subject, body, created_at, expires_at, cognito_sub } = shown;
-    const title = { dir: 'auto', tabindex: '-1', class: subject === '' ? 'absent' : '' };
+  function render(shown: Inquiry): void {
+    const { id, email, subject, body, created_at, expires_at, cognito_sub, canMail, reply, undelivered } =
+      shown;
+    const reference = referenceOf(shown);
+    const copy = button('Copy', { class: 'ib-link', 'aria-label': 'Copy the reference' }, async () => {
+      const copied = await navigator.clipboard.writeText(reference).then(
+        () => 'Copied',
+        () => 'Not copied',
+      );
+      copy.textContent = status.textContent = copied;
+    });
     const expiry = expires_at && new Date(expires_at * 1_000).toISOString();
+    const all = button('All inquiries of this address', { class: 'ib-link' }, () => onSearch(email));
     const facts = [
-      ...fact('From', h('bdi', {}, showAddress(email))),
       ...fact('Received', exactTime(created_at)),
       ...(expiry ? fact('Expires', exactTime(expiry)) : []),
       ...fact('User', cognito_sub),
       ...fact('Inquiry', id),
     ];
-    content.replaceChildren(
+    const title = { dir: 'auto', tabindex: '-1', class: subject === '' ? 'ib-absent' : '' };
+    read.replaceChildren(
       h('h2', title, showInvisible(subject) || 'No subject'),
-      h('dl', {}, ...facts),
-      h('div', { class: body === '' ? 'text absent' : 'text', dir: 'auto' }, body || 'No message'),
-      ...(shown.reply_at === undefined ? [replyForm(shown)] : answerOf(shown)),
+      h(
+        'p',
+        { class: 'ib-meta' },
+        h('bdi', { class: 'ib-sender' }, showAddress(email)),
+        age(created_at),
+        h('span', {}, h('code', {}, reference), ' ', copy),
+      ),
+      h('details', { class: 'ib-details' }, h('summary', {}, 'Details'), h('dl', {}, ...facts), all),
     );
+    if (undelivered !== undefined) {
+      const when = formatTime(undelivered.undelivered_at).short;
+      const text = `Since ${when} it is known that ${UNDELIVERED[undelivered.undelivered]}. Reach the owner in another way.`;
+      read.append(notice('bad', { title: 'The reply could not be delivered', text }));
+    } else if (!canMail) {
+      const text =
+        reply === undefined
+          ? 'An answer is recorded here, and its owner does not receive it. Reach them in another way.'
+          : 'The answer is recorded here, and its owner has not received it.';
+      read.append(notice('bad', { title: 'No mail can be sent to this address', text }));
+    }
+    const empty = body === '' ? 'text ib-text ib-absent' : 'text ib-text';
+    read.append(h('div', { class: empty, dir: 'auto' }, body || 'No message'));
+    const given = outbox.get(id);
+    if (shown.reply_at !== undefined) showAnswer(shown);
+    else if (given === undefined) dock.replaceChildren(...replyBox(shown));
+    else {
+      const undo = button('Undo', { 'aria-keyshortcuts': 'u' }, outbox.undo);
+      const text = h('div', { class: 'text', dir: 'auto' }, given.text ?? '');
+      read.append(section([given.text === undefined ? 'Being dismissed' : 'Being sent'], text));
+      dock.replaceChildren(undo);
+    }
   }
 
-  /** The answer, and the draft of a reply that was not sent because of it. */
-  function answerOf({ id, reply, reply_at = '', respondent = '' }: Stored): HTMLElement[] {
-    const title = reply === undefined ? 'Dismissed by ' : 'Answered by ';
-    const shown = h(
-      'section',
-      { class: 'answer', 'aria-labelledby': 'answer' },
-      h('h3', { id: 'answer' }, title, h('bdi', {}, respondent)),
-      h('p', { class: 'hint' }, exactTime(reply_at)),
+  /** Shows the answer, and the draft of a reply that was not sent because of it. */
+  function showAnswer({ id, reply, reply_at = '', respondent = '' }: Inquiry): void {
+    const title = [reply === undefined ? 'Dismissed by ' : 'Answered by ', h('bdi', {}, respondent)];
+    const text =
       reply === undefined
         ? h('p', { class: 'hint' }, 'Answered elsewhere, or it needs no answer. Nothing was mailed.')
-        : h('div', { class: 'text', dir: 'auto' }, reply),
-    );
+        : h('div', { class: 'text', dir: 'auto' }, reply);
+    read.append(section(title, h('p', { class: 'hint' }, exactTime(reply_at)), text));
     const draft = drafts.get(id);
-    if (draft === '') return [shown];
+    if (draft === '') return;
     const discard = button('Delete this text', {}, () => {
       drafts.set(id, '');
-      unsent.remove();
+      dock.replaceChildren();
       onChange(id);
       heading()?.focus();
     });
-    const unsent = h(
-      'section',
-      {},
-      h('label', { for: 'unsent' }, 'Your text, which was not sent'),
-      h('textarea', { id: 'unsent', dir: 'auto', readonly: true }, draft),
-      h('div', { class: 'actions' }, discard),
-    );
-    return [shown, unsent];
+    const label = h('label', { for: 'unsent' }, 'Your text, which was not sent');
+    dock.replaceChildren(label, h('textarea', { id: 'unsent', dir: 'auto', readonly: true }, draft), discard);
   }
 
-  function replyForm({ id, email }: Stored): HTMLElement {
-    const text = h('textarea', { id: 'reply', dir: 'auto', 'aria-describedby': 'reply-hint' });
+  function replyBox(shown: Inquiry): (HTMLElement | string)[] {
+    const { id, email, canMail } = shown;
+    const text = h('textarea', {
+      id: 'reply',
+      rows: '3',
+      dir: 'auto',
+      'aria-describedby': 'reply-error reply-hint',
+    });
     text.value = drafts.get(id);
     text.addEventListener('input', () => {
       text.ariaInvalid = null;
+      error.textContent = '';
       const isNew = (drafts.get(id) === '') !== (text.value === '');
       drafts.set(id, text.value);
       if (isNew) onChange(id);
@@ -137,93 +194,58 @@ export function createDetail({
     text.addEventListener('keydown', (event) => {
       if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
         event.preventDefault();
-        void send();
+        send();
       }
       if (event.key === 'Escape') heading()?.focus();
     });
-    const hint = `It is stored as the answer of ${session.respondent}, cannot be changed, and is mailed to the owner if this stage sends mail.`;
-    const keys = { class: 'primary', 'aria-keyshortcuts': 'Control+Enter Meta+Enter' };
-    const actions = [button('Send reply', keys, send), button('Dismiss…', {}, dismiss)];
-    return h(
-      'section',
-      { class: 'reply' },
-      h('label', { for: 'reply' }, 'Reply to ', h('bdi', {}, showAddress(email))),
-      text,
-      h('p', { class: 'hint', id: 'reply-hint' }, hint),
-      h('div', { class: 'actions' }, ...actions),
-    );
-  }
-
-  async function send(): Promise<void> {
-    const text = textbox();
-    if (inquiry === undefined || text === null) return;
-    if (text.value.trim() === '') {
+    const error = h('p', { class: 'ib-error', id: 'reply-error', role: 'alert' });
+    const send = (): void => {
+      if (text.value.trim() !== '') return onAnswer(shown, text.value);
       text.ariaInvalid = 'true';
-      say('bad', { title: 'There is no reply to send', text: 'Write it first.' });
-      text.focus({ preventScroll: true });
-      return;
-    }
-    await answer(inquiry, text.value);
+      error.textContent = 'Write the answer first.';
+      text.focus();
+    };
+    const menu = savedReplyMenu(session.savedReplies, shown, (saved) => {
+      text.focus();
+      text.setRangeText(saved, text.selectionStart, text.selectionEnd, 'end');
+      text.dispatchEvent(new Event('input'));
+    });
+    const isMailed = canMail && session.mail !== 'none';
+    const keys = { class: 'primary', 'aria-keyshortcuts': 'Control+Enter Meta+Enter' };
+    const label = h('label', { for: 'reply' }, 'Reply to ', h('bdi', {}, showAddress(email)));
+    return [
+      h('div', { class: 'ib-dock-head' }, label, menu),
+      text,
+      error,
+      h(
+        'div',
+        { class: 'ib-actions' },
+        button(isMailed ? 'Send reply' : 'Record the answer', keys, send),
+        button('Dismiss', { 'aria-keyshortcuts': 'd' }, dismiss),
+        h('p', { class: 'ib-hint', id: 'reply-hint' }, ...whatHappens(shown)),
+      ),
+    ];
   }
 
-  async function dismiss(): Promise<void> {
-    const shown = inquiry;
-    if (shown === undefined || shown.reply_at !== undefined) return;
-    const loss = drafts.get(shown.id) === '' ? '' : ' Your draft of a reply is deleted.';
-    const text = `For what was answered elsewhere or needs no answer. It leaves the list of unanswered inquiries, and no mail is sent. This cannot be undone.${loss}`;
-    const choices = [['dismiss', 'Dismiss'] as const, ['cancel', 'Cancel'] as const];
-    const choice = await ask(document.body, { title: 'Dismiss without a reply?', text }, choices);
-    if (choice === 'dismiss') await answer(shown);
+  /** What becomes of a reply, in words. */
+  function whatHappens({ email, canMail }: Inquiry): (HTMLElement | string)[] {
+    const owner = h('bdi', {}, showAddress(email));
+    if (!canMail) return ['The answer is recorded and mailed to nobody.'];
+    if (session.mail === 'none') {
+      return ['This stage sends no mail: the answer is recorded, and ', owner, ' does not receive it.'];
+    }
+    if (session.mail === 'sent') return ['The reply is mailed to ', owner, '.'];
+    return [
+      'The reply is mailed to ',
+      owner,
+      ' if this stage sends mail, which your credentials do not tell.',
+    ];
   }
 
-  /** Records an answer, one at a time per inquiry, and shows the outcome; the user may have opened another one by then. */
-  async function answer({ id, email }: Stored, text?: string): Promise<void> {
-    if (busy.has(id)) return;
-    busy.add(id);
-    setWaiting(true);
-    outcome.replaceChildren();
-    status.textContent = text === undefined ? 'Dismissing…' : 'Sending…';
-    const result = await api.answer(id, text);
-    busy.delete(id);
-    status.textContent = '';
-    if (isFailure(result)) {
-      setWaiting(false);
-      const stored = 'The answer may have been stored all the same; sending it again does no harm.';
-      const hint = result.failure === 'stopped' ? ` ${stored}` : '';
-      say('bad', {
-        title: `The inquiry of ${showAddress(email)} could not be answered`,
-        text: result.message + hint,
-      });
-      if (opened === id) textbox()?.focus({ preventScroll: true });
-      return;
+  function dismiss(): void {
+    if (inquiry !== undefined && inquiry.reply_at === undefined && outbox.get(inquiry.id) === undefined) {
+      onAnswer(inquiry);
     }
-    const now = await api.get(id);
-    const stored = isFailure(now) ? undefined : now;
-    // An answer that this page sent may have been stored when its response was lost.
-    const isOwn = result.status === 'answered' || (text !== undefined && isSame(stored?.reply, text));
-    if (isOwn) drafts.set(id, '');
-    onChange(id, result);
-    if (opened === id) {
-      inquiry = { ...result, ...stored } as Stored;
-      if (stored === undefined) content.replaceChildren();
-      else render(stored);
-      heading()?.focus();
-    }
-    if (!isOwn) {
-      const title = `Already answered by ${result.respondent} at ${formatTime(result.reply_at).short}`;
-      const kept = text === undefined ? '' : 'Your reply was not stored. Your text is kept below.';
-      say('bad', { title, text: kept });
-    } else if (text === undefined) say('good', { title: 'Dismissed', text: '' });
-    else {
-      const mailed = `It is mailed to ${showAddress(email)} if this stage sends mail.`;
-      say('good', { title: 'Your reply is stored', text: mailed });
-    }
-  }
-
-  function setWaiting(isWaiting: boolean): void {
-    for (const action of content.querySelectorAll<HTMLElement>('.reply button')) setBusy(action, isWaiting);
-    const text = textbox();
-    if (text) text.readOnly = isWaiting;
   }
 
   return {
@@ -238,5 +260,5 @@ export function createDetail({
 
 const fact = (name: string, value: Node | string): HTMLElement[] => [h('dt', {}, name), h('dd', {}, value)];
 
-/** Whether a stored reply is a text that was sent: the command trims it, and lines end in LF. */
-const isSame = (stored: string | undefined, sent: string): boolean => stored?.trimEnd() === sent.trimEnd();
+const section = (title: (Node | string)[], ...content: Node[]): HTMLElement =>
+  h('section', { class: 'ib-answer' }, h('h3', {}, ...title), ...content);

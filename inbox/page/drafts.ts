@@ -19,7 +19,7 @@ export function createDrafts(storage: Pick<Storage, 'getItem' | 'setItem'>) {
         // The page asks before it is left.
       }
     },
-    isEmpty: (): boolean => texts.size === 0,
+    ids: (): string[] => [...texts.keys()],
   };
 }
 

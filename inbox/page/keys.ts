@@ -1,6 +1,7 @@
 /** Keyboard shortcuts as in mail programs, outside of text boxes. They can be switched off (WCAG 2.2, 2.1.4). */
 import { button, h } from '../../web/ui/dom.ts';
 import type { Detail } from './detail.ts';
+import type { Outbox } from './outbox.ts';
 import type { List } from './rows.ts';
 
 const HELP = [
@@ -10,6 +11,7 @@ const HELP = [
   [['r'], 'Write a reply'],
   [['Ctrl+Enter'], 'Send the reply (⌘+Enter on a Mac)'],
   [['d'], 'Dismiss'],
+  [['u'], 'Undo the answer or the dismissal that has just been given'],
   [['Esc'], 'Leave the text box, then go back to the list'],
   [['/'], 'Search'],
   [['?'], 'Show these keys'],
@@ -33,7 +35,7 @@ function showHelp(): void {
     { 'aria-labelledby': 'keys' },
     h('h2', { id: 'keys' }, 'Keys'),
     h('dl', {}, ...keysOf),
-    h('label', { class: 'check' }, letters, 'Use the keys with one character'),
+    h('label', { class: 'ib-check' }, letters, 'Use the keys with one character'),
     h('div', { class: 'actions' }, close),
   );
   dialog.addEventListener('close', () => dialog.remove());
@@ -42,7 +44,17 @@ function showHelp(): void {
 }
 
 /** Listens for the keys. @returns Opens the dialog that lists them. */
-export function listenForKeys(list: List, detail: Detail, close: () => void): () => void {
+export function listenForKeys({
+  list,
+  detail,
+  outbox,
+  close,
+}: {
+  readonly list: List;
+  readonly detail: Detail;
+  readonly outbox: Outbox;
+  readonly close: () => void;
+}): () => void {
   const move = (step: 1 | -1): void => {
     const { activeElement: focused } = document;
     const isInList = focused instanceof HTMLAnchorElement && list.element.contains(focused);
@@ -57,7 +69,8 @@ export function listenForKeys(list: List, detail: Detail, close: () => void): ()
     j: () => move(1),
     k: () => move(-1),
     r: detail.reply,
-    d: () => void detail.dismiss(),
+    d: detail.dismiss,
+    u: outbox.undo,
     '/': () => {
       // On a narrow page the list shows once the inquiry is closed.
       if (list.search.checkVisibility()) list.search.focus();
@@ -84,7 +97,7 @@ export function listenForKeys(list: List, detail: Detail, close: () => void): ()
     }
     if (target.matches('input, textarea')) return;
     const isInUse = key.length > 1 || sessionStorage.getItem(OFF) === null;
-    const action = isInUse && (!key.startsWith('Arrow') || target.matches('a.row')) && actions[key];
+    const action = isInUse && (!key.startsWith('Arrow') || target.matches('a.ib-row')) && actions[key];
     if (!action) return;
     event.preventDefault();
     action();

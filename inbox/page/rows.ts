@@ -1,14 +1,18 @@
-/** The list of inquiries, with its search. */
+/** The list of inquiries: which ones, in which order, and the search in all of them. */
 import { showAddress, showInvisible } from '../../src/invisible.ts';
 import { button, h, notice } from '../../web/ui/dom.ts';
 import { formatCount } from '../../web/ui/format.ts';
 import { isFailure } from './client.ts';
-import type { Api, Query, Summary } from './client.ts';
+import type { Api, Closed, Inquiry, Query } from './client.ts';
+import { UNDELIVERED } from './detail.ts';
 import type { Drafts } from './drafts.ts';
+import type { Outbox } from './outbox.ts';
 import { age } from './times.ts';
 
 /** Milliseconds before the end of an unanswered inquiry from which the list says so. */
 const NEAR_EXPIRY = 7 * 86_400_000;
+/** New inquiries that one look at the table loads; the rest waits for the next one. */
+const NEW_ONES = 20;
 
 const SHOWS = [
   ['unanswered', 'Unanswered'],
@@ -17,156 +21,232 @@ const SHOWS = [
 ] as const;
 
 const NONE = {
-  unanswered: 'No unanswered inquiries.',
+  unanswered: 'Nothing to answer. New inquiries appear here by themselves.',
   answered: 'No closed inquiries.',
   all: 'No inquiries.',
 };
 
-/** Who closed an inquiry. */
-export type Closed = Pick<Summary, 'respondent' | 'reply_at'>;
-
 export type List = ReturnType<typeof createList>;
 
-export function createList(api: Api, drafts: Drafts) {
-  let query: Query = { show: 'unanswered' };
-  let loaded: Summary[] = [];
+/** @param onCount - How many are unanswered, such as `12` or `2,000+`. */
+export function createList(
+  { api, drafts, outbox }: { readonly api: Api; readonly drafts: Drafts; readonly outbox: Outbox },
+  onCount: (count: string) => void,
+) {
+  let query: Query = { show: 'unanswered', order: 'oldest', text: '' };
+  let loaded: Inquiry[] = [];
   let next: string | undefined;
+  let searched = 0;
   let opened: string | undefined;
   let loading: AbortController | undefined;
   /** Index of the open inquiry when it left the list. */
   let place = -1;
+  /** Answers that the index may not know yet. */
   const closed = new Map<string, Closed>();
+  /** Unanswered ones as of the last look, and all that any look has seen. */
+  let unanswered: ReadonlySet<string> | undefined;
+  let isCounted = false;
+  const seen = new Set<string>();
 
-  const status = h('p', { class: 'count', role: 'status' });
-  const alert = h('div', { class: 'live', role: 'alert' });
-  const items = h('ul', { class: 'rows', role: 'list' });
-  const note = h('p', { class: 'empty', hidden: true });
-  const more = button('Show older ones', { class: 'more', hidden: true }, async () => load(next));
+  const status = h('p', { class: 'ib-status', role: 'status' });
+  const announcement = h('p', { class: 'sr', role: 'status' });
+  const alert = h('div', { class: 'ib-live', role: 'alert' });
+  const items = h('ul', { class: 'ib-rows', role: 'list' });
+  const note = h('p', { class: 'ib-none', hidden: true });
+  const more = button('', { class: 'ib-link ib-more', hidden: true }, async () => load(next));
+  const scroller = h('div', { class: 'ib-scroller' }, alert, items, note, more);
   const search = h('input', {
     type: 'search',
     id: 'search',
     autocomplete: 'off',
     spellcheck: 'false',
-    placeholder: 'Subject or email',
+    placeholder: 'Search all: reference, email, text',
   });
-  const findEmail = h('button', { type: 'submit', class: 'find', hidden: true }, 'Find all of this email');
-  const filter = h('div', { class: 'filter notice', hidden: true });
   const shows = SHOWS.map(([show, label]) => ({
     show,
-    element: button(label, { 'aria-pressed': String(show === query.show) }, async () => {
-      choose({ show });
+    element: button(label, { 'aria-pressed': 'false' }, async () => {
+      choose({ show, order: show === 'unanswered' ? 'oldest' : 'newest' });
       await load();
     }),
   }));
-  const label = h('label', { for: 'search', class: 'sr' }, 'Search the loaded inquiries by subject or email');
-  const searchForm = h('form', { role: 'search', class: 'search' }, label, search, findEmail);
+  const order = button('', { class: 'ib-link' }, async () => {
+    choose({ order: query.order === 'newest' ? 'oldest' : 'newest' });
+    await load();
+  });
+  const label = h(
+    'label',
+    { for: 'search', class: 'sr' },
+    'Search all inquiries by reference, email and text',
+  );
+  const submit = h('button', { type: 'submit' }, 'Search');
+  const form = h('form', { role: 'search', class: 'ib-search' }, label, search, submit);
   const heading = h('h2', { id: 'list-title', tabindex: '-1' }, 'Inquiries');
-  const refresh = button('Refresh', { class: 'quiet' }, async () => load());
-  const which = { class: 'shows', role: 'group', 'aria-label': 'Which inquiries' };
+  const which = { class: 'ib-shows', role: 'group', 'aria-label': 'Which inquiries' };
   const element = h(
     'section',
-    { class: 'list', 'aria-labelledby': 'list-title' },
-    h('div', { class: 'list-head' }, heading, refresh),
-    h('div', which, ...shows.map((each) => each.element)),
-    searchForm,
-    filter,
-    status,
-    alert,
-    items,
-    note,
-    more,
+    { class: 'ib-list', 'aria-labelledby': 'list-title' },
+    h(
+      'div',
+      { class: 'ib-list-head' },
+      h('div', { class: 'ib-title' }, heading, order),
+      h('div', which, ...shows.map((each) => each.element)),
+      form,
+      status,
+      announcement,
+    ),
+    scroller,
   );
 
-  search.addEventListener('input', () => render());
-  searchForm.addEventListener('submit', (event) => {
+  form.addEventListener('submit', (event) => {
     event.preventDefault();
-    const text = search.value.trim();
-    if (text.includes('@')) void filterBy(text);
-    else visible().at(0)?.focus();
+    void find(search.value.trim());
+  });
+  search.addEventListener('input', () => {
+    if (search.value === '' && query.text !== '') void find('');
   });
 
   function choose(changed: Partial<Query>): void {
     query = { ...query, ...changed };
     for (const each of shows) each.element.ariaPressed = String(each.show === query.show);
+    order.textContent = query.order === 'newest' ? 'Newest first' : 'Oldest first';
+    order.ariaLabel = `${order.textContent}, change the order`;
   }
+  choose({});
 
-  /** Shows all inquiries of one email in the table; undefined: the unanswered ones of all users. */
-  async function filterBy(email: string | undefined): Promise<void> {
-    choose({ email, show: email === undefined ? 'unanswered' : 'all' });
-    search.value = '';
-    filter.hidden = email === undefined;
-    if (email !== undefined) {
-      const reset = button('Show everybody', {}, async () => {
-        search.focus();
-        await filterBy(undefined);
-      });
-      filter.replaceChildren(h('p', {}, 'Only those of ', h('bdi', {}, showAddress(email))), reset);
-    }
+  /** Searches all inquiries, the newest first; an empty text ends the search. */
+  async function find(text: string): Promise<void> {
+    search.value = text;
+    choose(
+      text === '' ? { text, show: 'unanswered', order: 'oldest' } : { text, show: 'all', order: 'newest' },
+    );
     await load();
   }
 
-  /** Loads the newest ones, or the ones before an id. An earlier request is aborted. */
-  async function load(before?: string): Promise<void> {
+  /** Loads the first ones, or goes on from a place. An earlier request is aborted. */
+  async function load(from?: string): Promise<void> {
     loading?.abort();
     const { signal } = (loading = new AbortController());
     alert.replaceChildren();
-    status.textContent = query.email === undefined ? 'Loading…' : 'Searching the whole table…';
-    const result = await api.list({ ...query, before }, signal);
+    status.textContent = query.text === '' ? 'Loading…' : 'Searching all inquiries…';
+    if (from === undefined) items.ariaBusy = 'true';
+    const result = await api.list({ ...query, from }, signal);
     if (signal.aborted) return;
+    items.ariaBusy = null;
     if (isFailure(result)) {
       status.textContent = '';
-      const again = button('Try again', {}, async () => load(before));
+      const again = button('Try again', {}, async () => load(from));
       const failed = { title: 'The inquiries could not be loaded', text: result.message };
       alert.replaceChildren(notice('bad', failed, again));
+      if (from === undefined) items.replaceChildren();
       return;
     }
-    // The index may not know yet what was closed in this tab.
     for (const inquiry of result.inquiries) Object.assign(inquiry, closed.get(inquiry.id));
-    loaded = [...(before === undefined ? [] : loaded), ...result.inquiries];
+    loaded = [...(from === undefined ? [] : loaded), ...result.inquiries];
+    searched = result.searched + (from === undefined ? 0 : searched);
     ({ next } = result);
     render();
-    // The button may be gone, so the focus moves to the first of the older ones.
-    if (before !== undefined) linkOf(result.inquiries[0]?.id)?.focus();
+    if (from === undefined) scroller.scrollTop = 0;
+    // The button may be gone, so the focus moves to the first of the others.
+    else (linkOf(result.inquiries[0]?.id) ?? (next === undefined ? heading : more)).focus();
   }
 
-  const visible = (): HTMLAnchorElement[] => [...items.querySelectorAll('a')];
-  const linkOf = (id?: string): HTMLAnchorElement | undefined => visible().find(isLinkOf(id));
+  /** Looks for new inquiries, and for those that a colleague has answered. */
+  async function poll(): Promise<void> {
+    const result = await api.unanswered();
+    if (isFailure(result)) return;
+    const { ids, isAll } = result;
+    const isFirst = unanswered === undefined;
+    const fresh = ids.filter((id) => !seen.has(id)).slice(-NEW_ONES);
+    for (const id of isFirst ? ids : fresh) seen.add(id);
+    unanswered = new Set(ids);
+    isCounted = isAll;
+    if (alert.hasChildNodes() && !items.hasChildNodes()) return load();
+    if (isFirst || fresh.length === 0) return render();
+    const known = new Set(loaded.map(({ id }) => id));
+    // Those that belong behind what is loaded come with the rest.
+    const isInList =
+      query.text === '' && query.show !== 'answered' && (next === undefined || query.order === 'newest');
+    const wanted = isInList ? fresh.filter((id) => !known.has(id)) : [];
+    const found = await Promise.all(wanted.map(async (id) => api.get(id)));
+    const direction = query.order === 'newest' ? -1 : 1;
+    loaded = [...loaded, ...found.flatMap((each) => (isFailure(each) ? [] : [each]))].toSorted(
+      (a, b) => direction * (a.id < b.id ? -1 : 1),
+    );
+    announcement.textContent = formatCount(fresh.length, 'new inquiry', 'new inquiries');
+    render();
+  }
 
+  const links = (): HTMLAnchorElement[] => [...items.querySelectorAll('a')];
+  const linkOf = (id?: string): HTMLAnchorElement | undefined => links().find(isLinkOf(id));
+
+  /** Whether this page knows of no answer to an inquiry. */
+  const isOpen = (id: string): boolean => !closed.has(id) && outbox.get(id) === undefined;
+
+  /** Draws the rows; what is read stays where it is. */
   function render(): void {
-    const focused = visible()
-      .find((link) => link === document.activeElement)
-      ?.hash.slice(1);
-    const text = search.value.trim().toLowerCase();
-    const all = loaded.filter(({ reply_at }) => query.show !== 'unanswered' || reply_at === undefined);
-    const found = all.filter(({ subject, email }) => `${subject}\n${email}`.toLowerCase().includes(text));
-    items.replaceChildren(...found.map((inquiry) => h('li', {}, rowOf(inquiry))));
-    linkOf(focused)?.focus({ preventScroll: true });
+    const focused = links().find((link) => link === document.activeElement);
+    const area = scroller.scrollHeight > scroller.clientHeight ? scroller : document.documentElement;
+    const edge = Math.max(scroller.getBoundingClientRect().top, 0);
+    const anchor =
+      area.scrollTop > 0 || items.matches(':hover, :focus-within')
+        ? links().find((link) => link.getBoundingClientRect().bottom > edge)
+        : undefined;
+    const before = anchor?.getBoundingClientRect().top ?? 0;
+    const isGone = (id: string): boolean =>
+      isCounted && id !== opened && seen.has(id) && unanswered?.has(id) === false;
+    const shown = loaded.filter(
+      ({ id, reply_at }) =>
+        query.show !== 'unanswered' || (reply_at === undefined && isOpen(id) && !isGone(id)),
+    );
+    items.replaceChildren(...shown.map((inquiry) => h('li', {}, rowOf(inquiry))));
+    linkOf(focused?.hash.slice(1))?.focus({ preventScroll: true });
+    const after = linkOf(anchor?.hash.slice(1))?.getBoundingClientRect().top ?? before;
+    area.scrollTop += after - before;
+
+    const isSearch = query.text !== '';
     more.hidden = next === undefined;
-    findEmail.hidden = !text.includes('@');
-    const count = formatCount(all.length, 'inquiry', 'inquiries');
-    const older = next === undefined ? '' : ', and there are older ones';
-    status.textContent = `${text === '' ? '' : `${found.length} of `}${count}${older}`;
-    note.hidden = found.length > 0;
-    note.textContent = text === '' ? NONE[query.show] : 'No loaded inquiry matches.';
+    more.textContent = isSearch
+      ? 'Search older ones'
+      : query.order === 'newest'
+        ? 'Show older ones'
+        : 'Show newer ones';
+    const all = formatCount(searched, 'inquiry', 'inquiries');
+    const rest = next === undefined ? '' : ', and there are older ones';
+    status.textContent = isSearch ? `Searched ${all}: ${formatCount(shown.length, 'hit')}${rest}.` : '';
+    note.hidden = shown.length > 0;
+    note.textContent = isSearch ? 'No inquiry that was searched has this.' : NONE[query.show];
+    const open = [...(unanswered ?? [])].filter(isOpen).length;
+    const count = unanswered === undefined ? '' : `${open.toLocaleString('en')}${isCounted ? '' : '+'}`;
+    const titles = { unanswered: `${count} unanswered`, answered: 'Closed', all: 'All inquiries' };
+    heading.textContent = isSearch ? 'Search' : titles[query.show].trim();
+    onCount(count);
   }
 
-  function rowOf(inquiry: Summary): HTMLAnchorElement {
-    const { id, email, subject, created_at, respondent, reply_at, expires_at } = inquiry;
+  function rowOf(inquiry: Inquiry): HTMLAnchorElement {
+    const { id, email, subject, body, created_at, respondent, reply, reply_at, expires_at } = inquiry;
     const expiry = (expires_at ?? Infinity) * 1_000;
-    const title = { class: subject === '' ? 'row-subject absent' : 'row-subject', dir: 'auto' };
+    const isNear = reply_at === undefined && expiry - Date.now() < NEAR_EXPIRY;
+    const title = { class: subject === '' ? 'ib-subject ib-absent' : 'ib-subject', dir: 'auto' };
+    const done = reply === undefined ? 'Dismissed by ' : 'Answered by ';
     return h(
       'a',
-      { class: 'row', href: `#${id}`, 'aria-current': id === opened && 'true' },
-      h('span', { class: 'row-head' }, h('bdi', { class: 'row-from' }, showAddress(email)), age(created_at)),
-      h('span', title, showInvisible(subject) || 'No subject'),
+      { class: 'ib-row', href: `./#${id}`, 'aria-current': id === opened && 'true' },
       h(
         'span',
-        { class: 'tags' },
-        drafts.get(id) === '' ? undefined : tag('Draft'),
-        reply_at === undefined ? undefined : tag('Closed by ', h('bdi', {}, respondent ?? '')),
-        reply_at === undefined && expiry - Date.now() < NEAR_EXPIRY
-          ? h('span', { class: 'tag bad' }, 'Expires ', age(new Date(expiry).toISOString()))
-          : undefined,
+        { class: 'ib-row-head' },
+        h('bdi', { class: 'ib-from' }, showAddress(email)),
+        age(created_at),
+      ),
+      h('span', title, showInvisible(subject) || 'No subject'),
+      h('span', { class: 'ib-beginning', dir: 'auto' }, showInvisible(body.trim().replaceAll(/\s+/g, ' '))),
+      h(
+        'span',
+        { class: 'ib-tags' },
+        outbox.get(id) === undefined ? undefined : tag('Being sent'),
+        drafts.get(id) === '' || outbox.get(id) !== undefined ? undefined : tag('Draft'),
+        reply_at === undefined ? undefined : tag(done, h('bdi', {}, respondent ?? '')),
+        isNear ? bad('Expires ', age(new Date(expiry).toISOString())) : undefined,
+        ...problemOf(inquiry),
       ),
     );
   }
@@ -175,6 +255,8 @@ export function createList(api: Api, drafts: Drafts) {
     element,
     search,
     load: async () => load(),
+    poll,
+    find,
     /** Marks the inquiry that is open; undefined: none is. */
     open(id: string | undefined): void {
       linkOf(opened)?.removeAttribute('aria-current');
@@ -184,22 +266,20 @@ export function createList(api: Api, drafts: Drafts) {
     },
     /** Shows an inquiry's draft or answer; one that is closed leaves the list of unanswered ones. */
     update(id: string, answer?: Closed): void {
-      if (answer !== undefined) {
-        const { respondent, reply_at } = answer;
-        closed.set(id, { respondent, reply_at } as Closed);
-        Object.assign(loaded.find((inquiry) => inquiry.id === id) ?? {}, closed.get(id));
-      }
-      place = visible().findIndex(isLinkOf(id));
+      if (answer !== undefined) closed.set(id, answer);
+      Object.assign(loaded.find((inquiry) => inquiry.id === id) ?? {}, answer);
+      const index = links().findIndex(isLinkOf(id));
+      if (index !== -1) place = index;
       render();
     },
     /** The link `step` places from one of an id; without an id the first. */
     neighbour(id: string | undefined, step: 1 | -1): HTMLAnchorElement | undefined {
-      const links = visible();
-      const index = links.findIndex(isLinkOf(id));
-      if (id === undefined) return links.at(0);
+      const all = links();
+      const index = all.findIndex(isLinkOf(id));
+      if (id === undefined) return all.at(0);
       // The one that has just left the list: the next has taken its place.
-      if (index === -1) return links[step === 1 ? Math.max(place, 0) : Math.max(place, 0) - 1];
-      return links[index + step];
+      if (index === -1) return all[step === 1 ? Math.max(place, 0) : Math.max(place, 0) - 1];
+      return all[index + step];
     },
     /** Focuses the row of an inquiry, or the heading when it is not in the list. */
     focus(id: string | undefined): void {
@@ -210,4 +290,15 @@ export function createList(api: Api, drafts: Drafts) {
 
 const isLinkOf = (id?: string) => (link: HTMLAnchorElement) => link.hash === `#${id}`;
 
-const tag = (...content: (Node | string)[]): HTMLElement => h('span', { class: 'tag' }, ...content);
+const tag = (...content: (Node | string)[]): HTMLElement => h('span', {}, ...content);
+const bad = (...content: (Node | string)[]): HTMLElement => h('span', { class: 'ib-bad' }, ...content);
+
+/** Why the owner does not, or will not, get an answer by mail. */
+function problemOf({ canMail, reply, reply_at, undelivered }: Inquiry): HTMLElement[] {
+  if (undelivered !== undefined) {
+    const when = age(undelivered.undelivered_at);
+    return [bad(`Could not be delivered: ${UNDELIVERED[undelivered.undelivered]}, `, when)];
+  }
+  const concerns = !canMail && (reply_at === undefined || reply !== undefined);
+  return concerns ? [bad('No mail can be sent')] : [];
+}

@@ -1,19 +1,25 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { createFolder } from '../helpers/inbox.ts';
+import { readText } from '../helpers/repository.ts';
+import { readSavedReplies } from '../../inbox/saved-replies.ts';
 import { formatAge } from '../../inbox/page/age.ts';
+import { fillIn } from '../../inbox/page/fill-in.ts';
 import { createDrafts } from '../../inbox/page/drafts.ts';
 
 it.each([
   ['2026-11-21T12:00:00Z', 'now'],
   ['2026-11-21T11:59:01Z', 'now'],
-  ['2026-11-21T11:59:00Z', '1 minute ago'],
-  ['2026-11-21T11:00:01Z', '59 minutes ago'],
-  ['2026-11-20T12:00:01Z', '23 hours ago'],
-  ['2026-11-19T12:00:01Z', '1 day ago'],
-  ['2026-11-07T12:00:00Z', '2 weeks ago'],
-  ['2026-08-21T12:00:00Z', '3 months ago'],
-  ['2024-11-20T12:00:00Z', '2 years ago'],
+  ['2026-11-21T11:59:00Z', '1m ago'],
+  ['2026-11-21T11:00:01Z', '59m ago'],
+  ['2026-11-20T12:00:01Z', '23h ago'],
+  ['2026-11-19T12:00:01Z', '1d ago'],
+  ['2026-11-07T12:00:00Z', '2w ago'],
+  ['2026-08-21T12:00:00Z', '3mo ago'],
+  ['2024-11-20T12:00:00Z', '2y ago'],
   ['2026-11-21T12:00:59Z', 'now'],
-  ['2026-11-24T11:59:59Z', 'in 2 days'],
+  ['2026-11-24T11:59:59Z', 'in 2d'],
 ])('the age of %s is %s', (time, age) => {
   expect(formatAge(Date.parse(time), Date.parse('2026-11-21T12:00:00Z'))).toBe(age);
 });
@@ -37,6 +43,37 @@ describe('drafts of replies', () => {
   });
 
   it.each(['', '{', '{}', 'null', '[1]'])('%j in the storage is no draft', (value) => {
-    expect(createDrafts(createStorage(value)).isEmpty()).toBe(true);
+    expect(createDrafts(createStorage(value)).ids()).toEqual([]);
   });
+});
+
+it.each([
+  ['ana.lopez+shop@example.com', 'Ana Lopez'],
+  ['MÜLLER_1984@example.com', 'MÜLLER'],
+  ['o’neill@example.com', 'O’neill'],
+  ['12345@example.com', ''],
+])('the name in a saved reply to %s is %s', (email, name) => {
+  const id = '01a201c0-abec-7000-8000-000000000000';
+  expect(fillIn('{name} $& {reference}', { email, id })).toBe(`${name} $& 01a201c0-abec`);
+});
+
+it('saved replies have the form that docs/inbox.md shows, and no other', () => {
+  const file = join(createFolder(), 'replies.json');
+  const [, example = ''] = /```json\n(.*?)```/s.exec(readText('docs/inbox.md')) ?? [];
+  writeFileSync(file, example);
+  expect(readSavedReplies(file)).toHaveLength(2);
+  for (const entry of ['null', '[]', '{"title":"t"}', '{"title":"t","text":" "}', '{"title":1,"text":"t"}']) {
+    writeFileSync(file, `[{"title":"t","text":"t"},${entry}]`);
+    expect(() => readSavedReplies(file)).toThrow('entry 2 must have a "title" and a "text".');
+  }
+});
+
+it('the classes of the page and those of the shared style sheets are different ones', () => {
+  const classesOf = (file: string) => new Set(readText(file).match(/(?<=\.)[a-z][\w-]*(?=[^;{}]*\{)/g));
+  const own = [...classesOf('inbox/page/style.css')].filter((name) => !name.startsWith('ib-'));
+  // What the page takes from the shared pieces and changes on purpose.
+  expect(own.toSorted()).toEqual(['notice', 'primary', 'text', 'welcome']);
+  for (const file of ['web/ui/style.css', 'web/ui/first-paint.css']) {
+    expect([...classesOf(file)].filter((name) => name.startsWith('ib-'))).toEqual([]);
+  }
 });

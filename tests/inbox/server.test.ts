@@ -4,12 +4,14 @@ import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
+import { connectToStage } from '../../inbox/connect.ts';
 import { startInboxServer } from '../../inbox/server.ts';
-import type { PageConnection } from '../../inbox/server.ts';
+import type { InboxApi, PageConnection } from '../../inbox/server.ts';
 import type { Inbox } from '../../inbox/store.ts';
+import { refusal } from '../helpers/aws.ts';
 import { always, never, refuse } from '../helpers/fault-proxy.ts';
 import { send } from '../helpers/http.ts';
-import { openInbox } from '../helpers/inbox.ts';
+import { openInbox, startStage } from '../helpers/inbox.ts';
 
 const HEADERS = {
   'cache-control': 'no-store',
@@ -23,7 +25,13 @@ const UNKNOWN = '01997b2e-0000-7000-8000-000000000000';
 const begin = async (change: (connection: PageConnection) => Partial<PageConnection> = () => ({})) => {
   const own = await openInbox();
   const { name: table, inbox } = own;
-  const connection: PageConnection = { stage: 'local', table, inbox, respondent: async () => 'ana' };
+  const connection: PageConnection = {
+    stage: 'local',
+    table,
+    inbox,
+    respondent: async () => 'ana',
+    mail: async () => 'sent',
+  };
   const server = await startInboxServer({ ...connection, ...change(connection) });
   onTestFinished(server.close);
   const [origin = '', secret = ''] = server.url.split('/#');
@@ -40,7 +48,11 @@ it('reads one inquiry in upper and lower case of its id, and keeps it out of cac
   const { create, get } = await begin();
   const inquiry = await create();
   for (const id of [inquiry.id, inquiry.id.toUpperCase()]) {
-    expect(await get(`inquiries/${id}`)).toMatchObject({ status: 200, json: inquiry, headers: HEADERS });
+    expect(await get(`inquiries/${id}`)).toMatchObject({
+      status: 200,
+      json: { ...inquiry, canMail: true },
+      headers: HEADERS,
+    });
   }
   const unknown = await get(`inquiries/${UNKNOWN}`);
   expect(unknown).toMatchObject({ status: 404, headers: HEADERS });
@@ -58,6 +70,48 @@ it('records one answer, and says who gave it', async () => {
   }
 });
 
+it('searches in both orders, page after page, and says how many it has read', async () => {
+  const { add, get } = await begin();
+  const ids: string[] = [];
+  for (let n = 0; n < 230; n++) {
+    const { id } = await add(1_000 - n, { body: n % 2 === 0 ? 'Une Réservation' : 'x'.repeat(1_000) });
+    if (n % 2 === 0) ids.push(id);
+  }
+  for (const [order, expected] of [
+    ['oldest', ids],
+    ['newest', ids.toReversed()],
+  ] as const) {
+    const found: string[] = [];
+    let [searched, from]: [number, string | undefined] = [0, ''];
+    while (from !== undefined) {
+      const path: string = `inquiries?show=all&order=${order}&text=reservation${from && `&from=${from}`}`;
+      const page = (await get(path)).json as InboxApi['/api/inquiries'];
+      found.push(...page.inquiries.map(({ id }) => id));
+      searched += page.searched;
+      from = page.next;
+    }
+    expect([found, searched]).toEqual([expected, 230]);
+  }
+  const { inquiries } = (await get('inquiries?order=newest')).json as InboxApi['/api/inquiries'];
+  expect([inquiries.length, inquiries[0]?.body]).toEqual([100, 'x'.repeat(300)]);
+  const { json } = await get('unanswered');
+  expect(json).toMatchObject({ isAll: true, ids: { length: 230 } });
+});
+
+it.each([
+  [200, 'sent'],
+  [404, 'none'],
+  [403, 'unknown'],
+])('a stage whose mailer is looked up with the response %s: mail is %s', async (status, mail) => {
+  const { answers } = await startStage('http://127.0.0.1:9');
+  const name = status === 404 ? 'ResourceNotFoundException' : 'AccessDeniedException';
+  answers['GET /2019-09-30/functions/inquiries-develop-mailer/concurrency'] = () =>
+    status === 200 ? { status, body: {} } : refusal(status, name, 'no');
+  expect(await connectToStage('develop').mail()).toBe(mail);
+  const tables = { table: 'restored', erasures: 'e' };
+  expect(await connectToStage('develop', undefined, tables).mail()).toBe('unknown');
+});
+
 it('answers bad input with 4xx and one sentence, and changes nothing', async () => {
   const { create, post, get, bearer, json, origin } = await begin();
   const inquiry = await create();
@@ -69,8 +123,8 @@ it('answers bad input with 4xx and one sentence, and changes nothing', async () 
     send(`${origin}/api/${path}`, { method: name, headers: authorized });
   const cases: [number, Promise<Awaited<ReturnType<typeof get>>>][] = [
     [400, get('inquiries?show=some')],
-    [400, get('inquiries?before=x')],
-    [400, get('inquiries?email=')],
+    [400, get('inquiries?from=x')],
+    [400, get('inquiries?order=x')],
     [400, get('inquiries/x')],
     [400, get('inquiries/%zz')],
     [404, get('other')],
@@ -93,7 +147,7 @@ it('answers bad input with 4xx and one sentence, and changes nothing', async () 
     const message = expect.stringContaining('"message":"') as string;
     expect([index, answer.status, answer.text]).toEqual([index, status, message]);
   }
-  expect((await get(`inquiries/${inquiry.id}`)).json).toEqual(inquiry);
+  expect((await get(`inquiries/${inquiry.id}`)).json).toEqual({ ...inquiry, canMail: true });
 });
 
 it('refuses everything without the secret, and writes of other pages', async () => {
@@ -102,7 +156,7 @@ it('refuses everything without the secret, and writes of other pages', async () 
   const reply = `inquiries/${inquiry.id}/reply`;
   expect(Buffer.from(secret, 'base64url')).toHaveLength(32);
   for (const headers of [[], ['authorization', `Bearer ${secret}x`], ['cookie', secret]]) {
-    for (const path of ['session', 'inquiries', `inquiries/${inquiry.id}`]) {
+    for (const path of ['session', 'unanswered', 'inquiries', `inquiries/${inquiry.id}`]) {
       const answer = await get(path, headers);
       expect(answer.status).toBe(403);
       expect(answer.text).not.toContain(secret);
@@ -114,7 +168,7 @@ it('refuses everything without the secret, and writes of other pages', async () 
     expect((await get('inquiries', [...bearer, 'origin', other])).status).toBe(403);
   }
   expect((await post(reply, { reply: 'r' }, [...bearer, ...json])).status).toBe(403);
-  expect((await get(`inquiries/${inquiry.id}`)).json).toEqual(inquiry);
+  expect((await get(`inquiries/${inquiry.id}`)).json).toEqual({ ...inquiry, canMail: true });
 });
 
 it('answers under its own name only, so that a name that resolves to this machine reads nothing', async () => {
@@ -151,14 +205,16 @@ it('returns nothing but the name of an unexpected error', async () => {
 
 it('stops reading the table when the page has gone', async () => {
   let pages = 0;
-  const list = async function* () {
+  const listInFull = async function* () {
     for (;;) {
       pages++;
       await sleep(5);
       yield [];
     }
   };
-  const { origin, bearer } = await begin(({ inbox }) => ({ inbox: { ...inbox, list } satisfies Inbox }));
+  const { origin, bearer } = await begin(({ inbox }) => ({
+    inbox: { ...inbox, listInFull } satisfies Inbox,
+  }));
   const gone = new AbortController();
   const [name = '', value = ''] = bearer;
   const reading = fetch(`${origin}/api/inquiries`, { headers: { [name]: value }, signal: gone.signal });

@@ -327,6 +327,11 @@ locals {
           "ForAllValues:StringLike"   = { "dynamodb:LeadingKeys" = "$inquiries#cognito_sub_*" }
         }
       }
+      # Whether the stage has a mailer, which the page says beside a reply.
+      FindMailer = {
+        Action   = "lambda:GetFunctionConcurrency"
+        Resource = "arn:${local.partition}:lambda:${local.region}:${local.account}:function:${var.name}-${stage}-mailer"
+      }
     } : merge({ Sid = sid, Effect = "Allow" }, statement)]
   }
   erase_statements = {
