@@ -296,7 +296,10 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
       ['buttons', 2],
       ['a menu, when there are more than six', 7],
     ])('take a topic as the subject from %s, put it before what was typed, and mark it', async (_, count) => {
-      const topics = ['Billing', { en: 'Delivery', de: 'Lieferung' }, '1', '2', '3', '4', '5'].slice(0, count);
+      const topics = ['Billing', { en: 'Delivery', de: 'Lieferung' }, '1', '2', '3', '4', '5'].slice(
+        0,
+        count,
+      );
       const { page, button, subject } = await begin(anyone(), {}, async (opened) =>
         configure(opened, { topics }),
       );
