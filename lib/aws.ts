@@ -39,15 +39,7 @@ const FAILURES: Readonly<Record<string, string>> = {
  */
 export function describeFailure(
   error: unknown,
-  {
-    stage,
-    service,
-    table,
-  }: {
-    readonly stage?: string | undefined;
-    readonly service?: string | undefined;
-    readonly table?: string | undefined;
-  },
+  { stage, service, table }: Readonly<Partial<Record<'stage' | 'service' | 'table', string | undefined>>>,
 ): unknown {
   if (!(error instanceof Error)) return error;
   const { name, message, code } = error as NodeJS.ErrnoException;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import sirv from 'sirv';
 import { replies } from './gateway-replies.ts';
@@ -8,6 +9,10 @@ export interface Content {
   readonly type: string;
   readonly data: string;
 }
+
+/** The source expression of an inline script or style sheet for a Content-Security-Policy. */
+export const hashOf = (inline: string): string =>
+  `'sha256-${createHash('sha256').update(inline).digest('base64')}'`;
 
 /**
  * Serves a page of the local stack on a loopback port: the files of a folder, GET and HEAD only, and what `find`

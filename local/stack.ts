@@ -174,7 +174,7 @@ export async function startStack({
   const url = `http://127.0.0.1:${await listen(gateway, port)}`;
   resources.defer(() => close(gateway));
   form.configure({ ...branding, issuer: issuer.url, clientId: issuer.clientId, apiUrl: url });
-  demo.configure({ issuer: issuer.url, clientId: issuer.clientId, apiUrl: url, formUrl: form.url });
+  demo.configure({ issuer: issuer.url, apiUrl: url, formUrl: form.url });
   docs.configure({ gateway: url, issuer: issuer.url, clientId: issuer.clientId });
 
   const started = resources.move();

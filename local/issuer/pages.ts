@@ -1,17 +1,35 @@
 /** HTML of the local issuer's pages: its settings, sign-in, errors. They have no script and load nothing. */
-import { createHash } from 'node:crypto';
 import { escapeHtml } from '../../src/mailer/text.ts';
+import { hashOf } from '../../lib/page-server.ts';
 import { CLIENT_ID, DEMO_USERS, subOf } from '../../lib/issuer-tokens.ts';
 
 const STYLE = `
 :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
-:root { background: light-dark(#fff, #121418); color: light-dark(#1b1e28, #eceef4); }
-body { max-width: 45rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere; }
-form { max-width: 24rem; margin-block: 1rem; }
-input, button { box-sizing: border-box; width: 100%; min-height: 2.75rem; margin-block: 0.25rem; font: inherit; }
-a { color: light-dark(#1d4ed8, #a5b4fc); }
+:root { background: light-dark(#f3f4f8, #12141b); color: light-dark(#1b1e28, #eceef4); }
+* { box-sizing: border-box; }
+main { max-width: 48rem; margin: 6vh auto; padding: 2rem; border-radius: 1rem; overflow-wrap: anywhere; }
+main { background: light-dark(#fff, #1c1f29); }
+main:has(form) { max-width: 28rem; }
+@media (max-width: 30rem) {
+  :root { background: light-dark(#fff, #1c1f29); }
+  main { margin: 0; padding: 0.75rem; }
+}
+h1 { margin: 0; line-height: 1.25; }
+h2 { margin: 1.5rem 0 0.5rem; font-size: 1rem; }
+input, button { display: block; width: 100%; min-height: 2.75rem; margin-top: 0.5rem; padding: 0.5rem 0.875rem;
+  border: 1px solid light-dark(#878ea0, #737b90); border-radius: 0.625rem; background: none; color: inherit;
+  font: inherit; text-align: start; }
+button { cursor: pointer; }
+button:hover { background: light-dark(#eceef9, #2b3042); }
+.primary, .quiet { font-weight: 600; text-align: center; }
+.primary, .primary:hover { border-color: transparent; background: light-dark(#3f4fd0, #a3b0ff); color: light-dark(#fff, #141726); }
+.quiet { border-color: transparent; }
+.quiet, a { color: light-dark(#3f4fd0, #a3b0ff); }
+:focus-visible { outline: 3px solid light-dark(#3f4fd0, #a3b0ff); outline-offset: 2px; }
+label { display: block; margin-top: 1.5rem; }
 label, dt { font-weight: 600; }
-[role='alert'] { color: light-dark(#b3261e, #ffb4ab); }`;
+dd { margin: 0 0 0.5rem; }
+[role='alert'] { margin: 0.5rem 0 0; color: light-dark(#b3261e, #ffb4ab); }`;
 
 /** Content of the sign-in page, as plain text; it is escaped here. */
 interface SignIn {
@@ -32,20 +50,21 @@ export function signInPage({ action, returnTo, email, problem }: SignIn): string
     problem === undefined
       ? ['', '']
       : [
-          'aria-invalid="true" aria-describedby="problem"',
+          'autofocus aria-invalid="true" aria-describedby="problem"',
           `<p id="problem" role="alert">${escapeHtml(problem)}</p>`,
         ];
   return layout(
     'Sign in',
-    `<p>This is the sign-in of the local stack: no password is needed. Choose a user for
-<strong>${escapeHtml(returnTo)}</strong>.</p>
+    `<p>Choose who you are, and you go back to <strong>${escapeHtml(returnTo)}</strong>, signed in. This is the sign-in
+of the local stack: it asks for no password.</p>
+<h2>A user for trying out</h2>
 ${form(users.join('\n'))}
-${form(`<label for="email">E-mail address</label>
-<input id="email" name="email" type="email" value="${escapeHtml(email)}" maxlength="254" autocomplete="off" required
-autofocus ${invalid}>
+${form(`<label for="email">Another e-mail address</label>
+<input id="email" name="email" type="email" value="${escapeHtml(email)}" maxlength="254" autocomplete="off" dir="auto"
+required ${invalid}>
 ${alert}
-<button>Sign in</button>`)}
-${form('<button name="cancel" value="1">Cancel</button>')}`,
+<button class="primary">Sign in</button>`)}
+${form('<button class="quiet" name="cancel" value="1">Cancel and go back</button>')}`,
   );
 }
 
@@ -98,9 +117,8 @@ ${definitions(Object.fromEntries(Object.entries(endpoints).map(([name, path]) =>
  * redirect after a post (https://github.com/w3c/webappsec-csp/issues/8), so it also names the app's origin.
  */
 export function contentSecurityPolicy(...formTargets: string[]): string {
-  const styleHash = createHash('sha256').update(STYLE).digest('base64');
   const targets = ["'self'", ...formTargets].join(' ');
-  return `default-src 'none'; style-src 'sha256-${styleHash}'; img-src data:; form-action ${targets}; base-uri 'none'; frame-ancestors 'none'`;
+  return `default-src 'none'; style-src ${hashOf(STYLE)}; img-src data:; form-action ${targets}; base-uri 'none'; frame-ancestors 'none'`;
 }
 
 const code = (text: string) => `<code>${escapeHtml(text)}</code>`;

@@ -1,16 +1,20 @@
-/** The demo of the local stack: the page of another site, with a sign-in and a policy of its own, that embeds the form. */
+/**
+ * The demo of the local stack: the page of another site, with a sign-in and a policy of its own, that embeds the form. It
+ * is the page of the guide, web/README.md, with a style sheet and its own lines to read.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT } from '../../lib/paths.ts';
-import { startPageServer } from '../../lib/page-server.ts';
+import { ROOT, WEB } from '../../lib/paths.ts';
+import { hashOf, startPageServer } from '../../lib/page-server.ts';
+import { escapeHtml } from '../../src/mailer/text.ts';
 
 const FOLDER = join(import.meta.dirname, 'demo');
+const LINKS = '<link rel="icon" href="data:," /><link rel="stylesheet" href="/demo.css" />';
 const OIDC_CLIENT = join(ROOT, 'node_modules/oidc-client-ts/dist/browser/oidc-client-ts.min.js');
 
-/** Addresses of the running stack; each replaces its {name} in the page. */
+/** Addresses of the running stack, in the place of those that the guide names. */
 interface DemoConfig {
   readonly issuer: string;
-  readonly clientId: string;
   readonly apiUrl: string;
   readonly formUrl: string;
 }
@@ -22,23 +26,32 @@ export const startDemoServer = (port: number) =>
     folder: FOLDER,
     openerPolicy: 'same-origin',
     find(path, config) {
-      if (path === '/oidc-client-ts.js') {
+      if (path === '/oidc-client-ts.min.js') {
         return { type: 'text/javascript', data: readFileSync(OIDC_CLIENT, 'utf8') };
       }
       if (path !== '/') return undefined;
-      const page = readFileSync(join(FOLDER, 'page.html'), 'utf8');
-      const data = Object.entries(config).reduce(
-        (html, [name, value]) => html.replace(`{${name}}`, value),
-        page,
-      );
+      const page = readGuidePage(config);
+      const lines = `<h2>The lines that made this page</h2>\n<pre>${escapeHtml(page)}</pre>\n`;
+      const data = page.replace('</head>', `${LINKS}</head>`).replace('</main>', () => `${lines}</main>`);
       return { type: 'text/html; charset=utf-8', data };
     },
-    policy: ({ issuer, apiUrl, formUrl }) => [
-      `script-src-elem 'self' ${formUrl}`,
-      "style-src 'self'",
-      'img-src data:',
-      `connect-src ${issuer} ${apiUrl}`,
-      "require-trusted-types-for 'script'",
-      "trusted-types 'none'",
-    ],
+    policy(config) {
+      const [, script = ''] = /<script type="module">(.*?)<\/script>/s.exec(readGuidePage(config)) ?? [];
+      return [
+        `script-src-elem 'self' ${config.formUrl} ${hashOf(script)}`,
+        "style-src 'self'",
+        'img-src data:',
+        `connect-src ${config.issuer} ${config.apiUrl}`,
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+      ];
+    },
   });
+
+/** The page of the guide, which names the default ports of `npm start`. It is read on each request. */
+function readGuidePage({ issuer, apiUrl, formUrl }: DemoConfig): string {
+  const guide = readFileSync(join(WEB, 'README.md'), 'utf8');
+  const [, page = ''] = /^```html\n(<!doctype html>.*?)^```/ms.exec(guide) ?? [];
+  const byPort: Partial<Record<string, string>> = { 3000: apiUrl, 3001: issuer, 3003: formUrl };
+  return page.replaceAll(/http:\/\/127\.0\.0\.1:(\d+)/g, (address, port: string) => byPort[port] ?? address);
+}

@@ -9,8 +9,13 @@ import type { OpenAPIV3_1 } from 'openapi-types';
 import sirv from 'sirv';
 import { parse, stringify } from 'yaml';
 import { startPageServer, type Content } from '../../lib/page-server.ts';
+import { ROOT } from '../../lib/paths.ts';
 
-const DOCUMENT = join(import.meta.dirname, '../../docs/openapi.yaml');
+/** Texts of the repository by their path on this server. */
+const GUIDES = new Map([
+  ['/front-end.md', 'docs/front-end.md'],
+  ['/element.md', 'web/README.md'],
+]);
 const FOLDER = join(import.meta.dirname, 'docs');
 /** In this mode sirv reads files on each request. */
 const sendPage = sirv(FOLDER, { dev: true });
@@ -49,10 +54,21 @@ export const startDocsServer = (port: number) =>
     ],
   });
 
-/** The content of a path. The document is read on each request, so a new one needs no restart. */
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+
+/** The content of a path. It is read on each request, so that a change needs no restart. */
 function find(path: string, config: DocsConfig): Content | undefined {
-  if (!['/openapi.json', '/openapi.yaml', '/page.json'].includes(path)) return undefined;
+  const guide = GUIDES.get(path);
+  if (guide !== undefined) return { type: 'text/plain; charset=utf-8', data: read(guide) };
+  if (!['/', '/openapi.json', '/openapi.yaml', '/page.json'].includes(path)) return undefined;
   const document = readDocument(config);
+  if (path === '/') {
+    const html = readFileSync(join(FOLDER, 'index.html'), 'utf8').replace('{version}', document.info.version);
+    return {
+      type: 'text/html; charset=utf-8',
+      data: html.replaceAll('{api}', `${config.gateway}/inquiries`),
+    };
+  }
   if (path === '/openapi.yaml') {
     return { type: 'application/yaml', data: stringify(document, { aliasDuplicateObjects: false }) };
   }
@@ -63,7 +79,7 @@ function find(path: string, config: DocsConfig): Content | undefined {
 
 /** The document with the running gateway as its server. */
 function readDocument({ gateway }: DocsConfig): OpenAPIV3_1.Document {
-  const document = parse(readFileSync(DOCUMENT, 'utf8')) as OpenAPIV3_1.Document;
+  const document = parse(read('docs/openapi.yaml')) as OpenAPIV3_1.Document;
   return { ...document, servers: [{ url: gateway, description: 'The service on this machine.' }] };
 }
 

@@ -1,11 +1,10 @@
 /** Serves the contact form, web/dist or web/ itself, and the config.json of the running stack. */
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ViteDevServer } from 'vite';
 import { buildPageWhenStale, outputOf, startLivePage } from '../../lib/page-build.ts';
 import { WEB } from '../../lib/paths.ts';
-import { startPageServer } from '../../lib/page-server.ts';
+import { hashOf, startPageServer } from '../../lib/page-server.ts';
 
 /** The form's config.json, the company's settings included. web/README.md */
 interface FormConfig extends Readonly<Record<string, unknown>> {
@@ -14,11 +13,8 @@ interface FormConfig extends Readonly<Record<string, unknown>> {
   readonly apiUrl: string;
 }
 
-/** The hash of a file that is inlined in the page, for its policy. */
-const hashOf = (file: string): string =>
-  `sha256-${createHash('sha256')
-    .update(readFileSync(join(WEB, file)))
-    .digest('base64')}`;
+/** A file that is inlined in the page. */
+const read = (file: string): string => readFileSync(join(WEB, file), 'utf8');
 
 /** Builds web/dist if it is missing or older than its sources. @returns Whether it was built. */
 export const buildFormWhenStale = async (): Promise<boolean> => buildPageWhenStale(WEB);
@@ -55,8 +51,8 @@ export async function startFormServer(
             'worker-src blob:',
           ]
         : [
-            `script-src 'self' '${hashOf('src/first-paint.js')}'`,
-            `style-src 'self' '${hashOf('ui/first-paint.css')}'`,
+            `script-src 'self' ${hashOf(read('src/first-paint.js'))}`,
+            `style-src 'self' ${hashOf(read('ui/first-paint.css'))}`,
             "img-src 'self'",
             `connect-src 'self' ${issuer} ${apiUrl}`,
             "require-trusted-types-for 'script'",

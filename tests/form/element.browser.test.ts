@@ -3,6 +3,7 @@ import type { BrowserContextOptions } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { anyone, checkPage, enterEmail, expectAccessible, on, whyNoBrowser } from '../helpers/chromium.ts';
 import { setUpForm } from '../helpers/contact-form.ts';
+import { readText } from '../helpers/repository.ts';
 
 /** What the page of another site may do to everything in it, also to the element itself. */
 const HOSTILE = `html { font-size: 5px }
@@ -67,22 +68,25 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
     return { ...visit, ...on(page), token, run };
   };
 
-  it('on the demo page, signs in with the page’s own session, sends and lists', async () => {
+  it('on the page of the guide, which the demo serves and shows, signs in with the page’s own session, sends and lists', async () => {
+    const [, guide = ''] = /^```html\n(<!doctype html>.*?)^```/ms.exec(readText('web/README.md')) ?? [];
     const { page, complaints } = await here.open({ locale: 'en-GB', viewport: { width: 1200, height: 900 } });
     const { button, write, send, subjects } = on(page);
     await page.goto(here.stack.demoUrl);
     const signIn = page.locator('inquiry-form').getByRole('button', { name: 'Sign in' });
     await signIn.waitFor();
     await checkPage(page, 280);
+    const own = (text: string | null) => text?.replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, 'ADDRESS');
+    expect(own(await page.locator('pre').textContent())).toBe(own(guide));
     await signIn.click();
     await enterEmail(page, anyone());
-    await button('Subscription').click();
+    await button('Brewing').click();
     await write('A moka pot', 'Which of your beans are for a moka pot?');
     await checkPage(page, 280);
     await send.click();
     await page.getByText('We answer within two working days.').waitFor();
     await expect.poll(() => subjects.allTextContents()).toEqual(['A moka pot']);
-    expect(await page.getByRole('log').textContent()).toMatch(/^\s*sent \{"id":"[\w-]{36}"\}\s*$/);
+    await page.getByText(/^sent: [\w-]{36}$/).waitFor();
     await checkPage(page, 280);
     await button('Sign out').click();
     await signIn.waitFor();

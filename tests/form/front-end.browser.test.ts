@@ -43,6 +43,7 @@ it.skipIf(whyNoBrowser !== undefined)(
     await page.getByRole('textbox', { name: 'Subject' }).fill('from my own front end');
     await page.getByRole('button', { name: 'Send' }).click();
     await expect.poll(() => page.locator('pre').textContent()).toMatch(/^\S+Z from my own front end$/);
+    expect(await page.getByRole('textbox', { name: 'Subject' }).inputValue()).toBe('');
     expect(complaints).toEqual([]);
     expect((await fetch(stack.formUrl)).status).toBe(200);
   },

@@ -13,7 +13,9 @@ import { launchBrowser, whyNoBrowser } from './installed-chromium.ts';
 
 export { launchBrowser, whyNoBrowser } from './installed-chromium.ts';
 
-const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+const read = (url: string) => readFileSync(fileURLToPath(url), 'utf8');
+const AXE = read(import.meta.resolve('axe-core/axe.min.js'));
+const HTML_CODESNIFFER = read(import.meta.resolve('html_codesniffer/build/HTMLCS.js'));
 
 export interface Visit {
   readonly context: BrowserContext;
@@ -186,6 +188,21 @@ export async function expectAccessible(page: Page): Promise<void> {
       ({ id, help, nodes }) => `${colorScheme}: ${id}: ${help}: ${nodes.map(({ html }) => html).join(' ')}`,
     );
     expect(found).toEqual([]);
+  }
+}
+
+/** Expects no error that HTML_CodeSniffer finds by WCAG 2 AA, in light and in dark. It sees no shadow roots. */
+export async function expectNoSnifferErrors(page: Page): Promise<void> {
+  await page.evaluate(`${HTML_CODESNIFFER}; 0`);
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme });
+    const errors = await page.evaluate(`new Promise((resolve) => {
+      HTMLCS.process('WCAG2AA', document, () => {
+        const messages = HTMLCS.getMessages().filter(({ type }) => type === HTMLCS.ERROR);
+        resolve(messages.map(({ code, element }) => code + ': ' + element.outerHTML.slice(0, 200)));
+      });
+    })`);
+    expect({ colorScheme, errors }).toEqual({ colorScheme, errors: [] });
   }
 }
 

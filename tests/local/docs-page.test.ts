@@ -18,7 +18,7 @@ describe('the docs server', () => {
     const page = await get('/');
     const html = await page.text();
     expect(page.status).toBe(200);
-    expect(page.headers.get('content-type')).toBe('text/html;charset=utf-8');
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(page.headers.get('x-content-type-options')).toBe('nosniff');
     expect(page.headers.get('cache-control')).toBe('no-cache');
     const policy = page.headers.get('content-security-policy');
@@ -26,7 +26,9 @@ describe('the docs server', () => {
     expect(policy).toContain(`connect-src 'self' ${ISSUER} ${GATEWAY};`);
     const loaded = [...html.matchAll(/(?:src|rel="stylesheet" href)="([^"]+)"/g)].map(([, path]) => path);
     expect(loaded).toEqual(['/swagger-ui.css', '/docs-page.css', '/swagger-ui-bundle.js', '/docs-page.js']);
-    for (const path of [...loaded, '/page.json', '/callback?code=1', '/oauth2-redirect.js']) {
+    const linked = [...html.matchAll(/<a href="([^"]+)"/g)].map(([, path]) => path);
+    expect(linked).toContain('/front-end.md');
+    for (const path of [...loaded, ...linked, '/page.json', '/callback?code=1', '/oauth2-redirect.js']) {
       expect((await get(path ?? '')).status).toBe(200);
     }
   });

@@ -433,6 +433,20 @@ describe.skipIf(noJava !== undefined)('npm start -- --watch --in-memory', () => 
     expect(run('deploy/smoke.ts')).toMatchObject({ status: 0, stderr: '', stdout });
   });
 
+  it('has a docs page whose token command and four curl lines work as they are copied', async () => {
+    const html = await (await fetch(stack.addressOf('Docs'))).text();
+    const [token = '', ...curls] = [...html.matchAll(/<pre>(.*?)<\/pre>/gs)].map(([, line = '']) => line);
+    const run = (curl: string) =>
+      spawnSync('sh', ['-c', `${token}\n${curl}`], { cwd: root, encoding: 'utf8' }).stdout;
+    expect(curls.map(run)).toEqual([
+      expect.stringMatching(/^\{"inquiry":.*"subject":"Hello"/),
+      expect.stringMatching(/^\{"email":"ana@example\.com","count":\d+,"inquiries":\[[^}]*"Hello"/),
+      expect.stringMatching(/^HTTP\S+ 200 .*^link: <\?before=\S+>; rel="next".*"count":1,/ims),
+      expect.stringMatching(/^HTTP\S+ 201 .*"subject":"Once"/is),
+    ]);
+    expect(run(curls.at(-1) ?? '')).toMatch(/^idempotency-replayed: true/im);
+  });
+
   it('keeps nothing, and leaves no files, also when it is killed', async () => {
     const dataFolders = () => fs.readdirSync(root).filter((name) => name.startsWith('.data'));
     expect(dataFolders()).toHaveLength(1);

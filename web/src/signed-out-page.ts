@@ -22,8 +22,8 @@ export function signedOutPage(
     'card welcome',
     h('h1', {}, form.title),
     h('p', { class: 'lead' }, lead),
+    h('p', { class: 'hint' }, session.hint),
     live,
     start,
-    h('p', { class: 'hint' }, session.hint),
   );
 }
