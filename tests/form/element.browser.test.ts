@@ -306,7 +306,7 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
   });
 
   it('in a closed dialog is complete when the dialog opens', async () => {
-    const body = '<dialog><inquiry-form list></inquiry-form></dialog>';
+    const body = '<dialog style="width: 40rem"><inquiry-form list></inquiry-form></dialog>';
     const email = anyone();
     await post(email, 'long', 'line\n'.repeat(20));
     const { button, run } = await embed({ body }, {}, email);
