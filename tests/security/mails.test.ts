@@ -53,8 +53,15 @@ function expectHarmless({ Content, ReplyToAddresses = [], ...envelope }: SentMai
   for (const address of ReplyToAddresses) expect(address).toMatch(/^[!-~]{1,64}@[a-z0-9.-]+$/);
   expect(envelope.FromEmailAddress).toBe(INBOX.INBOX_FROM);
   expect(envelope.Destination.ToAddresses).toHaveLength(1);
-  expect(Object.keys(envelope).toSorted()).toEqual(['ConfigurationSetName', 'Destination', 'FromEmailAddress']);
-  expect(Headers.map(({ Name }) => Name)).toEqual(['References', 'Auto-Submitted']);
+  expect(Object.keys(envelope).toSorted()).toEqual([
+    'ConfigurationSetName',
+    'Destination',
+    'EmailTags',
+    'FromEmailAddress',
+  ]);
+  for (const { Value } of envelope.EmailTags) expect(Value).toMatch(/^[\w-]{1,36}$/);
+  const automatic = envelope.Destination.ToAddresses[0] === INBOX.INBOX_TO ? ['Auto-Submitted'] : [];
+  expect(Headers.map(({ Name }) => Name)).toEqual(['References', ...automatic]);
   for (const { Value } of Headers) expect(Value).toMatch(/^[ -~]{1,870}$/);
   // The same tags with the same attributes as in a mail without any of this.
   expect(html).toContainEqual(tagsOf(Body.Html.Data));
@@ -71,7 +78,11 @@ async function mail(text: { subject: string; body: string; reply: string }, emai
   return [...mailer.mails];
 }
 
-const isCut = ({ Content }: SentMail): boolean => Content.Simple.Body.Text.Data.includes('The text below is cut');
+/** What the mailer itself says: the lines without a mark, but for address, time, id and length. */
+const ownLinesOf = ({ Content }: SentMail): string[] =>
+  Content.Simple.Body.Text.Data.split('\n')
+    .filter((line) => line !== '|' && !line.startsWith('| '))
+    .map((line) => line.replace(/^From .*| [\da-f-]{36}$|[\d,]+(?= characters)/g, ''));
 const htmlOf = ({ Content }: SentMail): string[] => tagsOf(Content.Simple.Body.Html.Data);
 
 const tally = createTally('7c hostile texts in mails: without effect');
@@ -103,8 +114,7 @@ it('texts have no effect in the mails, as subject, body or reply', async () => {
       // All other lines are the user's, and none is so long that a mail program breaks it between two words.
       expect(expected.map(ownLinesOf)).toContainEqual(ownLinesOf(inquiry));
       for (const line of inquiry.Content.Simple.Body.Text.Data.split('\n')) {
-        if (line.startsWith('| '))
-          expect(line.length <= 2 + 2 * 72 || !/.\s./.test(line.slice(2))).toBe(true);
+        if (line.startsWith('| ')) expect(line.length <= 2 + 2 * 72 || !/.\s./.test(line.slice(2))).toBe(true);
       }
       const quoted = answer.Content.Simple.Body.Text.Data.split('you wrote:\n\n').at(-1) ?? '';
       expect(quoted.split('\n').every((line) => line.startsWith('>'))).toBe(true);
