@@ -22,7 +22,8 @@ interface Shown {
 export function describeNotifications(shown: string): string {
   const { planned_values } = JSON.parse(shown) as Shown;
   const subscriptions = (planned_values?.root_module?.resources ?? []).filter(
-    ({ type }) => type === 'aws_sns_topic_subscription',
+    // Bounces go to the mailer, which confirms nothing.
+    ({ type, name }) => type === 'aws_sns_topic_subscription' && name !== 'bounces',
   );
   const pending = subscriptions.filter(({ values }) => values.pending_confirmation !== false);
   const lines = [

@@ -1,5 +1,5 @@
 import { createConversions } from 'electrodb';
-import { createDeliveryEntity } from '../src/entities/delivery.ts';
+import { createDeliveryEntity, DELIVERED_MAILS } from '../src/entities/delivery.ts';
 import { createIdempotencyKeyEntity } from '../src/entities/idempotency-key.ts';
 import { toFirstId } from '../src/entities/keys.ts';
 import { createInquiryEntity } from '../src/entities/inquiry.ts';
@@ -264,7 +264,7 @@ async function* deleteInquiries(
       );
     }
     await sendAll(
-      rows.flatMap(({ id }) => (['inquiry', 'reply'] as const).map((mail) => ({ inquiry: id, mail }))),
+      rows.flatMap(({ id }) => DELIVERED_MAILS.map((mail) => ({ inquiry: id, mail }))),
       createConversions(deliveries).fromComposite.toKeys,
       async (batch) => deliveries.delete(batch).go(options),
     );

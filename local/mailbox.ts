@@ -2,6 +2,7 @@
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import type { RequestListener } from 'node:http';
+import type { SendEmailRequest } from '@aws-sdk/client-sesv2';
 import { replies } from '../lib/gateway-replies.ts';
 import { close, listen, refuseOtherSites } from '../lib/loopback-server.ts';
 
@@ -19,19 +20,46 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+/** What SES reports of mails to its mailbox simulator. */
+const SIMULATOR: Readonly<Record<string, object>> = {
+  'bounce@simulator.amazonses.com': { bounce: { bounceType: 'Permanent', bounceSubType: 'General' } },
+  'complaint@simulator.amazonses.com': { complaint: { complaintFeedbackType: 'abuse' } },
+};
+
+/** Milliseconds after a mail until SES reports that it has not arrived. */
+const REPORT_DELAY = 500;
+
+/** The event of SES about a mail to its mailbox simulator; undefined for any other request. */
+function toEvent(body: string): string | undefined {
+  const { Destination, EmailTags = [] } = JSON.parse(body) as SendEmailRequest;
+  const destination = Destination?.ToAddresses ?? [];
+  const event = SIMULATOR[destination[0] ?? ''];
+  const tags = Object.fromEntries(EmailTags.map(({ Name = '', Value }) => [Name, [Value]]));
+  return event && JSON.stringify({ ...event, mail: { destination, tags } });
+}
+
 /**
  * Serves the mailbox on a loopback port. Mails are kept in memory and sent to nobody.
  *
+ * @param report - Receives SES's events about mails to bounce@ and complaint@simulator.amazonses.com.
  * @returns Its address: that of the page and the endpoint of SES. Until it is loaded every request gets 503.
  * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
  */
-export async function startMailbox(port: number) {
+export async function startMailbox(port: number, report: (event: string) => void = () => undefined) {
   let app: RequestListener | undefined;
   const server = createServer((request, response) => {
     response.setHeader('x-content-type-options', 'nosniff');
     if (app === undefined) return void response.writeHead(replies.unavailable.status).end();
     if (refuseOtherSites(request, response, url)) return undefined;
     response.setHeader('content-security-policy', POLICY);
+    if (request.url === '/v2/email/outbound-emails') {
+      const body: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => body.push(chunk));
+      response.on('finish', () => {
+        const event = response.statusCode === 200 ? toEvent(Buffer.concat(body).toString()) : undefined;
+        if (event !== undefined) setTimeout(report, REPORT_DELAY, event).unref();
+      });
+    }
     return app(request, response);
   });
   const url = `http://127.0.0.1:${await listen(server, port)}`;

@@ -27,7 +27,9 @@ In the environment: RETENTION_DAYS: new inquiries expire after that many days (d
 inquiries that one person may send in an hour before the function answers 429 (default: any number). MAILS_PER_HOUR:
 mails about new inquiries of one person (default: 10). TOTAL_MAILS_PER_HOUR: of all persons (default: 100); digests
 count the others. ANSWER_WITHIN: days after which a daily mail names unanswered inquiries (default: no such mail).
-MAIL_LANGUAGE: the language of replies (default: en).
+MAIL_LANGUAGE: the language of mails to owners whose inquiry names none (default: en). ACKNOWLEDGE=true: owners get a mail
+when their inquiry has arrived. An owner bounce@simulator.amazonses.com or complaint@simulator.amazonses.com is one whose
+mails bounce or are reported as spam.
 `;
 const OPTIONS = {
   port: { type: 'string' },
@@ -111,7 +113,11 @@ function readVariables(env: NodeJS.ProcessEnv): Record<string, string> {
     }
     variables[name] = value;
   }
-  const { MAIL_LANGUAGE: language } = env;
+  const { MAIL_LANGUAGE: language, ACKNOWLEDGE: acknowledge } = env;
+  if (acknowledge && acknowledge !== 'true' && acknowledge !== 'false') {
+    throw new UsageError(`ACKNOWLEDGE must be true or false, not "${acknowledge}".`);
+  }
+  if (acknowledge) variables['ACKNOWLEDGE'] = acknowledge;
   if (!language) return variables;
   if (isLanguage(language)) return { ...variables, MAIL_LANGUAGE: language };
   throw new UsageError(`MAIL_LANGUAGE must be one of ${LANGUAGES.join(', ')}, not "${language}".`);

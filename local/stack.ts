@@ -92,7 +92,11 @@ export async function startStack({
   const corsOrigins = [...new Set([form.url, ...embedders])] as [string, ...string[]];
   const docs = closeLater(await startDocsServer(portAt(2)));
   // Mail is driven by the table's stream, which dynalite does not have.
-  const mailbox = closeLater(engineName === 'dynalite' ? undefined : await startMailbox(portAt(4)));
+  const reportToMailer = (Message: string): void =>
+    void invokeMailer(JSON.stringify({ Records: [{ Sns: { Message } }] })).catch(() => undefined);
+  const mailbox = closeLater(
+    engineName === 'dynalite' ? undefined : await startMailbox(portAt(4), reportToMailer),
+  );
   const webOrigins = [...corsOrigins, docs.url] as const;
   const issuer = closeLater(await startIssuer({ port: portAt(1), keysFile, webOrigins }));
 
@@ -138,6 +142,7 @@ export async function startStack({
       STAGE: 'local',
       INBOX_TO: 'support@example.com',
       INBOX_FROM: 'inquiries@example.com',
+      COMPANY: JSON.stringify(branding),
     },
     timeout: 60_000,
     concurrency: 1,

@@ -3,6 +3,9 @@
 locals {
   inbox = local.settings.inbox
 
+  # What the mails to owners show of the form's settings.
+  company = { for key in ["name", "accent", "home", "privacy", "imprint", "expectation"] : key => local.form[key] if contains(keys(local.form), key) }
+
   mailer_name            = "${local.name}-mailer"
   mailer_timeout_seconds = 60
   mailer_package_file    = "${path.module}/${var.mailer_package_file}"
@@ -18,12 +21,16 @@ resource "aws_sesv2_email_identity" "this" {
   dkim_signing_attributes { next_signing_key_length = "RSA_2048_BIT" }
 }
 
-# For the mails of the mailer and of the user pool: bounces and complaints go to the team, since nobody reads `from`, and are
-# counted for alarms, as are all mails.
+# For the mails of the mailer and of the user pool: the mailer tells the team of bounces and complaints, since nobody reads
+# `from`, and they are counted for alarms, as are all mails. Addresses that bounced or complained get no more mails.
 resource "aws_sesv2_configuration_set" "mail" {
   count = local.inbox == null ? 0 : 1
 
   configuration_set_name = local.name
+
+  suppression_options {
+    suppressed_reasons = ["BOUNCE", "COMPLAINT"]
+  }
 }
 
 resource "aws_sesv2_configuration_set_event_destination" "team" {
@@ -90,13 +97,24 @@ resource "aws_sns_topic_policy" "bounces" {
   })
 }
 
-# Of the team: AWS sends a confirmation mail first, as for alarms.
 resource "aws_sns_topic_subscription" "bounces" {
   count = local.inbox == null ? 0 : 1
 
   topic_arn = aws_sns_topic.bounces[0].arn
-  protocol  = "email"
-  endpoint  = local.inbox.to
+  protocol  = "lambda"
+  endpoint  = aws_lambda_function.mailer[0].arn
+
+  depends_on = [aws_lambda_permission.bounces]
+}
+
+resource "aws_lambda_permission" "bounces" {
+  count = local.inbox == null ? 0 : 1
+
+  statement_id  = "bounces"
+  action        = "lambda:InvokeFunction"
+  function_name = aws_lambda_function.mailer[0].function_name
+  principal     = "sns.amazonaws.com"
+  source_arn    = aws_sns_topic.bounces[0].arn
 }
 
 # What Lambda reports after its last attempt: where the records are in the stream, not what they contain.
@@ -213,6 +231,8 @@ resource "aws_lambda_function" "mailer" {
         TOTAL_MAILS_PER_HOUR = tostring(local.inbox.total_mails_per_hour)
         STAGE                = local.stage
         MAIL_LANGUAGE        = local.inbox.language
+        ACKNOWLEDGE          = tostring(local.inbox.acknowledge)
+        COMPANY              = jsonencode(local.company)
         CONFIGURATION_SET    = aws_sesv2_configuration_set.mail[0].configuration_set_name
       },
       { for days in local.inbox.answer_within[*] : "ANSWER_WITHIN" => tostring(days) },

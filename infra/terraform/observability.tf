@@ -125,11 +125,11 @@ locals {
       metric      = { namespace = "AWS/SQS", name = "ApproximateNumberOfMessagesVisible", stat = "Maximum", dimensions = { QueueName = "${local.mailer_name}-dead-letters" } }
     }
     mailer-bounces = {
-      description = "Mails bounced: the team's, a reply's or one of the user pool. Look at the mail that AWS sent to the team, which names the address; above 5 % of all mails AWS reviews the account."
+      description = "Mails bounced: the team's, a reply's or one of the user pool. Look at the mail that the team got, which names the address, or at the mailer's log (outcome undelivered) if it is the team's own; above 5 % of all mails AWS reviews the account."
       metric      = { namespace = "AWS/SES", name = "Bounce", stat = "Sum", dimensions = local.mail_dimensions }
     }
     mailer-complaints = {
-      description = "A recipient reported a mail as spam. Look at the mail that AWS sent to the team, which names the address; above 0.1 % of all mails AWS reviews the account."
+      description = "A recipient reported a mail as spam. Look at the mail that the team got, which names the address; above 0.1 % of all mails AWS reviews the account."
       metric      = { namespace = "AWS/SES", name = "Complaint", stat = "Sum", dimensions = local.mail_dimensions }
     }
     mailer-volume = {

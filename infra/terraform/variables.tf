@@ -30,8 +30,9 @@ variable "stages" {
                                   are in a daily mail, unset: none. `parallelization_factor` is the number of batches of new
                                   inquiries that are mailed at a time for each shard of the stream, 1 to 10. `identity` is an identity that SES has
                                   in this account and region, the address `from` or its domain; unset: the stage creates one
-                                  for the domain. `language` is that of the mails to owners, by default en; mails to the team
-                                  are in English. The stage's user pool mails from `from`, too, once SES has verified the
+                                  for the domain. `language` is that of the mails to owners whose inquiry names none, by default
+                                  en; mails to the team are in English. With `acknowledge`, owners get a mail when their inquiry
+                                  has arrived. Mails to owners have the name, colour, links and expectation of `form`. The stage's user pool mails from `from`, too, once SES has verified the
                                   identity; with `pool_mail = false` Cognito sends, 50 mails a day. Unset: no mail, no stream.
       inquiries_per_hour          Inquiries that one person may send in an hour before the function answers 429, 1 to 1,000; unset:
                                   any number.
@@ -79,6 +80,7 @@ variable "stages" {
       mails_per_hour = optional(number, 10)
       identity       = optional(string)
       language       = optional(string, "en")
+      acknowledge    = optional(bool, false)
       pool_mail      = optional(bool, true)
 
       total_mails_per_hour   = optional(number, 100)

@@ -1,6 +1,9 @@
 import { Entity } from 'electrodb';
 import type { DocumentClient } from 'electrodb';
 
+/** Mails about one inquiry: to the team, and the two to its owner. */
+export const DELIVERED_MAILS = ['inquiry', 'reply', 'acknowledgement'] as const;
+
 /**
  * Creates the ElectroDB model of a delivery record: a mail about an inquiry that SES has accepted or
  * refused, and what became of it. It holds no personal data, and no attribute `inbox`, so that the index `by-state` does not have it. docs/adr/0080
@@ -12,7 +15,7 @@ export function createDeliveryEntity(table: string, client?: DocumentClient) {
       attributes: {
         /** The id of the inquiry. */
         inquiry: { type: 'string' },
-        mail: { type: ['inquiry', 'reply'] },
+        mail: { type: DELIVERED_MAILS },
         /** Absent: SES refused the mail. */
         sent_at: { type: 'string' },
         /** Why the mail is not with its recipient; absent: nothing is known of that. */
@@ -56,7 +59,6 @@ export function createQuotaEntity(table: string, client?: DocumentClient) {
         next_at: { type: 'number' },
         next_hour: { type: 'number' },
         digested: { type: 'any' },
-        replies: { type: 'set', items: 'string' },
         daily_on: { type: 'string' },
       },
       indexes: {

@@ -2,6 +2,8 @@ import { isSettingOf } from '../limits.ts';
 import { isLanguage } from '../languages.ts';
 import type { Language } from '../languages.ts';
 import { toMailbox } from '../mailbox.ts';
+import { parseCompany } from './company.ts';
+import type { Company } from './company.ts';
 
 export interface MailerConfig {
   readonly tableName: string;
@@ -18,8 +20,11 @@ export interface MailerConfig {
   readonly totalMailsPerHour: number;
   /** Days after which an unanswered inquiry is in the daily mail; undefined: no such mail. */
   readonly answerWithin?: number | undefined;
-  /** Of the mails to owners. Those to the team are in English. */
+  /** Of the mails to owners whose inquiries name none. Those to the team are in English. */
   readonly language: Language;
+  /** Whether owners get a mail that their inquiry has arrived. */
+  readonly acknowledge: boolean;
+  readonly company: Company;
   /** Of SES, which reports what becomes of the mails; undefined locally. */
   readonly configurationSet?: string | undefined;
 }
@@ -29,12 +34,15 @@ export interface MailerConfig {
  *
  * @throws Error naming the variables that are missing or malformed: `INBOX_TO` and `INBOX_FROM` are addresses without a
  * name, `MAILS_PER_HOUR` (default: 10), `TOTAL_MAILS_PER_HOUR` (100) and `ANSWER_WITHIN` (none) are whole numbers
- * from 1 to their maxima (src/limits.ts), `MAIL_LANGUAGE` is one of src/languages.ts (default: en).
+ * from 1 to their maxima (src/limits.ts), `MAIL_LANGUAGE` is one of src/languages.ts (default: en), `ACKNOWLEDGE` is `true`
+ * or `false` (default), `COMPANY` is JSON (default: `{}`).
  */
 export function parseMailerConfig(env: Readonly<Record<string, string | undefined>>): MailerConfig {
   const { TABLE_NAME, AWS_REGION, STAGE, INBOX_TO, INBOX_FROM, CONFIGURATION_SET } = env;
   const { MAILS_PER_HOUR: mailsPerHour = '10', TOTAL_MAILS_PER_HOUR: totalMailsPerHour = '100' } = env;
   const { ANSWER_WITHIN: answerWithin = '', MAIL_LANGUAGE: language = 'en' } = env;
+  const { ACKNOWLEDGE: acknowledge = 'false', COMPANY: companyJson } = env;
+  const company = parseCompany(companyJson ?? '{}');
   const valid = {
     TABLE_NAME: Boolean(TABLE_NAME),
     STAGE: /^[\w-]+$/.test(STAGE ?? ''),
@@ -44,9 +52,11 @@ export function parseMailerConfig(env: Readonly<Record<string, string | undefine
     TOTAL_MAILS_PER_HOUR: isSettingOf('TOTAL_MAILS_PER_HOUR', totalMailsPerHour),
     ANSWER_WITHIN: answerWithin === '' || isSettingOf('ANSWER_WITHIN', answerWithin),
     MAIL_LANGUAGE: isLanguage(language),
+    ACKNOWLEDGE: acknowledge === 'true' || acknowledge === 'false',
+    COMPANY: company !== undefined,
   };
   const wrong = Object.entries(valid).flatMap(([name, isValid]) => (isValid ? [] : [name]));
-  if (wrong.length > 0 || !isLanguage(language))
+  if (wrong.length > 0 || !isLanguage(language) || company === undefined)
     throw new Error(`Missing or malformed environment variables: ${wrong.join(', ')}`);
   return {
     tableName: TABLE_NAME ?? '',
@@ -58,6 +68,8 @@ export function parseMailerConfig(env: Readonly<Record<string, string | undefine
     totalMailsPerHour: Number(totalMailsPerHour),
     answerWithin: answerWithin === '' ? undefined : Number(answerWithin),
     language,
+    acknowledge: acknowledge === 'true',
+    company,
     configurationSet: CONFIGURATION_SET,
   };
 }

@@ -25,9 +25,6 @@ const GIVEN_UP = 7 * HOUR;
 /** Hours that one digest looks at. After an outage, the next ones go on. */
 const HOURS = 48;
 
-/** Milliseconds that a reply may take until a digest says that it is not sent; it is tried further. */
-const REPLY_TIME = HOUR;
-
 /** Inquiries that a mail names. */
 const NEWEST = 10;
 const OLDEST = 50;
@@ -76,7 +73,7 @@ export function createDigests(store: MailerStore, config: MailerConfig) {
           isOver ? mailed : [...mailed].filter((id) => id >= first),
           signal,
         );
-        const lost = isOver ? await store.filterUnsent(claimed, 'inquiry', signal) : [];
+        const lost = isOver ? await store.filterUnsent(claimed, signal) : [];
         const between = claimed.filter(({ id }) => id >= first && id < last).length;
         const others = (await store.count({ first, last, abortSignal: signal })) - between;
         if (lost.length > 0) since = Math.min(since, end - HOUR);
@@ -97,17 +94,7 @@ export function createDigests(store: MailerStore, config: MailerConfig) {
           next++;
         }
       }
-      // Replies are not counted by hours: they may be to old inquiries.
-      const replies = await store.findAll(state.replies ?? [], signal);
-      const unsent = new Set(await store.filterUnsent(replies, 'reply', signal));
-      const isLate = (row: IndexedInquiry) => unsent.has(row) && timeOfReply(row) < time - REPLY_TIME;
-      const late = replies.filter(isLate);
-      since = Math.min(since, ...late.map(timeOfReply));
-      count += late.length;
-      newest.push(...late);
-      const waiting = new Set(replies.filter((row) => unsent.has(row) && !isLate(row)).map(({ id }) => id));
-      const settled = (state.replies ?? []).filter((id) => !waiting.has(id));
-      const after: DigestState = { next_hour: next, digested, replies: settled };
+      const after: DigestState = { next_hour: next, digested };
       if (count > 0) {
         newest.sort((a, b) => (a.id < b.id ? 1 : -1));
         const named = await readSubjects(newest.slice(0, NEWEST), signal);
@@ -140,5 +127,3 @@ export function createDigests(store: MailerStore, config: MailerConfig) {
     },
   };
 }
-
-const timeOfReply = ({ reply_at = '' }: IndexedInquiry): number => Date.parse(reply_at);

@@ -2,8 +2,8 @@
  * Lambda entry and composition root of the mailer, which sends the mails of a stage. docs/adr/0080
  *
  * Environment: `TABLE_NAME`, `STAGE`, `INBOX_TO` and `INBOX_FROM`, all required, `MAILS_PER_HOUR`,
- * `TOTAL_MAILS_PER_HOUR`, `ANSWER_WITHIN`, `MAIL_LANGUAGE`, `CONFIGURATION_SET`, and the SDK's own `AWS_*` variables. A variable that is missing or malformed fails initialisation with a
- * message that names it.
+ * `TOTAL_MAILS_PER_HOUR`, `ANSWER_WITHIN`, `MAIL_LANGUAGE`, `ACKNOWLEDGE`, `COMPANY`, `CONFIGURATION_SET`, and the SDK's
+ * own `AWS_*` variables. A variable that is missing or malformed fails initialisation with a message that names it.
  */
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { createDynamoDbClient } from '../entities/client.ts';
@@ -17,7 +17,7 @@ const config = parseMailerConfig(process.env);
 const { region } = config;
 const client = DynamoDBDocumentClient.from(createDynamoDbClient({ region }));
 
-/** Handles batches of the table's stream, the timer's `{ digest: true }`, and `{ ids, again }` from an operator. */
+/** Handles batches of the stream, SES's events, the timer's `{ digest: true }`, and `{ ids, again }` from an operator. */
 export const handler = createMailer({
   store: createMailerStore(client, config),
   send: createSendMail(config),

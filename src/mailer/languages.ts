@@ -1,14 +1,36 @@
+import { LANGUAGES } from '../languages.ts';
 import type { Language } from '../languages.ts';
 
-/** The texts of the mail that answers an inquiry. */
+/** The texts of the mails to owners, in the order of LANGUAGES. Three of them are those of web/src/languages. */
 const STRINGS = {
-  en: { noSubject: '(no subject)', youWrote: 'On {time} you wrote:' },
-  de: { noSubject: '(kein Betreff)', youWrote: 'Am {time} schrieben Sie:' },
-  fr: { noSubject: '(aucun objet)', youWrote: 'Le {time}, vous avez écrit\u202f:' },
-  es: { noSubject: '(sin asunto)', youWrote: 'El {time} usted escribió:' },
-  ja: { noSubject: '（件名なし）', youWrote: '{time}にいただいたお問い合わせ：' },
-  ar: { noSubject: '(بلا موضوع)', youWrote: 'في {time} كتبت:' },
-} as const satisfies Record<Language, object>;
+  noSubject: [
+    '(no subject)',
+    '(kein Betreff)',
+    '(aucun objet)',
+    '(sin asunto)',
+    '（件名なし）',
+    '(بلا موضوع)',
+  ],
+  youWrote: [
+    'On {time} you wrote:',
+    'Am {time} schrieben Sie:',
+    'Le {time}, vous avez écrit\u202f:',
+    'El {time} usted escribió:',
+    '{time}にいただいたお問い合わせ：',
+    'في {time} كتبت:',
+  ],
+  received: [
+    'We’ve received your inquiry',
+    'Wir haben Ihre Anfrage erhalten',
+    'Nous avons bien reçu votre demande',
+    'Hemos recibido su consulta',
+    'お問い合わせを受け付けました',
+    'تلقينا استفسارك',
+  ],
+  reference: ['Reference', 'Referenz', 'Référence', 'Referencia', '受付番号', 'الرقم المرجعي'],
+  privacy: ['Privacy', 'Datenschutz', 'Confidentialité', 'Privacidad', 'プライバシー', 'الخصوصية'],
+  imprint: ['Legal notice', 'Impressum', 'Mentions légales', 'Aviso legal', '法的情報', 'إشعار قانوني'],
+} as const satisfies Record<string, { readonly length: typeof LANGUAGES.length }>;
 
 /**
  * The texts in a language, and the direction of its letters.
@@ -26,10 +48,11 @@ export function inLanguage(language: Language) {
     timeZone: 'UTC',
     timeZoneName: 'short',
   });
-  const { noSubject, youWrote } = STRINGS[language];
+  const say = (name: keyof typeof STRINGS): string => STRINGS[name][LANGUAGES.indexOf(language)] ?? '';
   return {
-    noSubject,
-    youWrote: (milliseconds: number): string => youWrote.replace('{time}', format.format(milliseconds)),
+    say,
+    youWrote: (milliseconds: number): string =>
+      say('youWrote').replace('{time}', format.format(milliseconds)),
     direction: language === 'ar' ? 'rtl' : 'ltr',
   } as const;
 }

@@ -17,6 +17,8 @@ export type Outcome =
   | 'erased'
   /** No mail can be sent to the owner's address. */
   | 'no-address'
+  /** A mail to the team itself did not arrive, so that none can say so. */
+  | 'undelivered'
   /** It cannot succeed and is not tried again. */
   | 'refused'
   /** It is tried again. */
@@ -28,9 +30,9 @@ export interface CompletedMail {
   readonly requestId: string | undefined;
   /** Lambda's name of the function. */
   readonly functionName: string | undefined;
-  /** The id of the inquiry, as the row or the operator has it; absent for mails about several. */
+  /** The id of the inquiry, as the row or the operator has it; absent for mails about none or several. */
   readonly inquiry?: unknown;
-  readonly mail: 'inquiry' | 'reply' | 'digest' | 'daily' | undefined;
+  readonly mail: 'inquiry' | 'reply' | 'acknowledgement' | 'notice' | 'digest' | 'daily' | undefined;
   /** Of the stream's record; undefined for an invocation by an operator. */
   readonly sequenceNumber?: string | undefined;
   readonly outcome: Outcome;
@@ -38,7 +40,7 @@ export interface CompletedMail {
   readonly error?: unknown;
 }
 
-const FAILURES = new Set<Outcome>(['no-address', 'refused', 'failed']);
+const FAILURES = new Set<Outcome>(['no-address', 'refused', 'failed', 'undelivered']);
 
 /**
  * Logs one line about a mail and its outcome, without addresses and texts; of an error the name alone, as
@@ -53,15 +55,14 @@ export function logMail(mail: CompletedMail, writeMetrics: (line: string) => voi
     requestId,
     mail: kind,
     // Any other text of a row could be personal data.
-    ...(kind !== 'digest' &&
-      kind !== 'daily' && {
-        inquiry: typeof inquiry === 'string' && INQUIRY_ID.test(inquiry) ? inquiry : 'malformed',
-      }),
+    ...('inquiry' in mail && {
+      inquiry: typeof inquiry === 'string' && INQUIRY_ID.test(inquiry) ? inquiry : 'malformed',
+    }),
     sequenceNumber,
     outcome,
     ...(error !== undefined && { errorName: nameOf(error) }),
   };
-  if (outcome === 'refused' || outcome === 'no-address') console.error(entry);
+  if (FAILURES.has(outcome) && outcome !== 'failed') console.error(entry);
   else if (error !== undefined || outcome === 'deferred') console.warn(entry);
   else console.info(entry);
 

@@ -1,14 +1,17 @@
 /** Decides which mails are sent, for the records of the stream and for operators. */
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Context, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
-import type { Inquiry } from '../contract.ts';
-import { INQUIRY_ID, isTestAddress } from '../limits.ts';
+import { timeOf } from '../contract.ts';
+import { isLanguage } from '../languages.ts';
+import { HOUR, INQUIRY_ID, isTestAddress } from '../limits.ts';
 import { nameOf } from '../log.ts';
+import { isSnsEvent, parseBounce } from './bounces.ts';
 import type { MailerConfig } from './config.ts';
 import type { CompletedMail, Outcome } from './log.ts';
 import { createDigests } from './digests.ts';
 import type { DueMail } from './digests.ts';
-import { toInquiryMail, toReplyMail } from './mails.ts';
+import { toAcknowledgementMail, toInquiryMail, toNoticeMail, toReplyMail } from './mails.ts';
+import type { Failure, MailedInquiry } from './mails.ts';
 import { isPace } from './ses.ts';
 import type { SendMail } from './ses.ts';
 import { runSideBySide } from './side-by-side.ts';
@@ -29,7 +32,7 @@ interface Dependencies {
   readonly send: SendMail;
   readonly config: MailerConfig;
   readonly log: (mail: CompletedMail) => void;
-  /** Milliseconds since the epoch, for the digests. Default: the clock. */
+  /** Milliseconds since the epoch, for digests and late replies. Default: the clock. */
   readonly now?: () => number;
 }
 
@@ -45,10 +48,13 @@ const DIGEST_TURN = 4 * 60_000;
 
 const IDS_LIMIT = 100;
 
-/** After these, a reply is not with its owner yet. */
-const UNSENT = new Set<Outcome>(['no-address', 'refused', 'failed', 'deferred']);
+/** After these, a mail is tried again. */
+const UNSENT = new Set<Outcome>(['failed', 'deferred']);
 
-type MailKind = 'inquiry' | 'reply';
+/** Milliseconds until an inquiry is in the index for certain. */
+const INDEX_LAG = 120_000;
+
+type MailKind = 'inquiry' | 'reply' | 'acknowledgement';
 type Image = NonNullable<DynamoDBRecord['dynamodb']>['NewImage'];
 
 interface Result {
@@ -64,23 +70,25 @@ const record = async (write: (signal: AbortSignal) => Promise<void>, outcome: Ou
   );
 
 /**
- * Creates the handler. It takes a batch of the table's stream, a {@link SendRequest}, or `{ "digest": true }`
- * every few minutes.
+ * Creates the handler. It takes a batch of the table's stream, SES's events about mails that did not arrive, a
+ * {@link SendRequest}, or `{ "digest": true }` every few minutes.
  *
  * It sends one mail for each new inquiry and each new reply, those of one inquiry in the order of the batch, those of
  * several side by side, and goes on after a failure. What the quotas of an hour withhold is left to the digests.
  * It reports what can succeed later, and Lambda repeats the batch from the first of these; delivery records keep the
  * mails after it from being sent twice. What cannot succeed (a malformed row, a mail that SES refuses) is logged as an
- * error and not reported, so that it does not hold back what follows. docs/adr/0080
+ * error and not reported, so that it does not hold back what follows; if it is a reply, the team gets a
+ * mail, and the inbox shows it. docs/adr/0080
  *
  * @returns Of the handler: what Lambda expects for a batch, the outcome for each id of a {@link SendRequest}.
- * @throws Error when the event is neither.
+ * @throws Error when the event is none of these, or when no mail can be sent about an event of SES, so that Lambda
+ * invokes the function with it again.
  */
 export function createMailer({ store, send, config, log, now = Date.now }: Dependencies) {
   const digests = createDigests(store, config);
 
   /** Sends the mail to the team, without Reply-To when SES refuses the owner's address. */
-  async function sendInquiry(inquiry: Inquiry, signal: AbortSignal): Promise<void> {
+  async function sendInquiry(inquiry: MailedInquiry, signal: AbortSignal): Promise<void> {
     const mail = toInquiryMail(inquiry, config);
     try {
       await send(mail, signal);
@@ -98,24 +106,29 @@ export function createMailer({ store, send, config, log, now = Date.now }: Depen
     const inquiry = parseRow(row);
     if (mail === 'inquiry' && !again && store.isRefused(inquiry)) return { outcome: 'withheld' };
     if (Number(row['expires_at']) * 1_000 <= Date.now()) return { outcome: 'expired' };
-    const [exists, isDelivered] = await Promise.all([
+    const [exists, delivery] = await Promise.all([
       store.exists(inquiry, signal),
-      !again && store.isDelivered(inquiry.id, mail, signal),
+      again ? null : store.readDelivery(inquiry.id, mail, signal),
     ]);
     if (!exists) return { outcome: 'erased' };
-    if (isDelivered) return { outcome: 'already-sent' };
+    if (delivery !== null && delivery.undelivered !== 'refused') return { outcome: 'already-sent' };
 
-    if (mail === 'reply') {
-      const reply = toReplyMail(inquiry, String(row['reply']), config);
-      if (reply === undefined) return { outcome: 'no-address' };
-      await send(reply, signal);
+    const since = new Date().toISOString();
+    if (mail !== 'inquiry') {
+      const toOwner =
+        mail === 'reply'
+          ? toReplyMail(inquiry, String(row['reply']), config)
+          : toAcknowledgementMail(inquiry, config);
+      // The mail to the team says that there is no address.
+      if (toOwner === undefined) return { outcome: mail === 'reply' ? 'no-address' : 'idle' };
+      await send(toOwner, signal);
     } else {
       if (!again && !(await store.claim(inquiry, signal))) return { outcome: 'withheld' };
       // It has a place in the hour, so that no digest counts it.
       if (isOfTest(row)) return { outcome: 'erased' };
       await sendInquiry(inquiry, signal);
     }
-    return record((recordSignal) => store.recordDelivery(inquiry.id, mail, recordSignal), 'sent');
+    return record((recordSignal) => store.recordDelivery(inquiry.id, mail, since, recordSignal), 'sent');
   }
 
   /** Runs the work within the time that is left, and logs its result; it never rejects. */
@@ -124,7 +137,7 @@ export function createMailer({ store, send, config, log, now = Date.now }: Depen
     subject: Pick<CompletedMail, 'inquiry' | 'mail' | 'sequenceNumber'>,
     work: (signal: AbortSignal) => Promise<Result>,
     limit = MAIL_TIME,
-  ): Promise<Outcome> {
+  ): Promise<Result> {
     const time = Math.min(limit, getRemainingTimeInMillis() - RECORD_TIME - RESERVE);
     let result: Result = { outcome: 'deferred' };
     if (time >= MINIMUM_TIME) {
@@ -135,7 +148,61 @@ export function createMailer({ store, send, config, log, now = Date.now }: Depen
       }
     }
     if (result.outcome !== 'idle') log({ requestId, functionName, ...subject, ...result });
-    return result.outcome;
+    return result;
+  }
+
+  /** Mails the team that a mail is not with its recipient. */
+  const notify = async (failure: Failure, id: string | undefined, signal: AbortSignal): Promise<Result> => {
+    await send(toNoticeMail(failure, config, id), signal);
+    return { outcome: 'sent' };
+  };
+
+  /**
+   * Tells the team of a reply that is not sent: at once if it cannot be, after an hour if it is tried further.
+   *
+   * @returns The outcome of the reply, or of the mail about it if that is to be tried again.
+   */
+  async function reportUnsentReply(row: Row, { outcome, error }: Result, invocation: Invocation) {
+    const { id, email, expires_at, reply_at } = row;
+    const isGivenUp = outcome === 'no-address' || outcome === 'refused';
+    const isLate = UNSENT.has(outcome) && Date.parse(String(reply_at)) < now() - HOUR;
+    if (!isText(id) || !INQUIRY_ID.test(id) || !(isGivenUp || isLate)) return outcome;
+    const reason = error === undefined ? '' : nameOf(error);
+    const why = isGivenUp ? outcome : 'late';
+    const notice = await run(invocation, { inquiry: id, mail: 'notice' }, async (signal) => {
+      const save = async () =>
+        store.recordUndelivered({ inquiry: id, mail: 'reply', expires_at }, 'refused', signal);
+      if (isGivenUp) await save();
+      else if ((await store.readDelivery(id, 'reply', signal)) !== null) return { outcome: 'idle' };
+      const sent = await notify({ mail: 'reply', address: String(email), why, reason }, id, signal);
+      if (!isGivenUp) await save();
+      return sent;
+    });
+    return UNSENT.has(notice.outcome) ? notice.outcome : outcome;
+  }
+
+  /** Handles a bounce or a complaint. About one of a mail to the team no mail is sent: it might bounce, too. */
+  async function handleBounce(message: string, invocation: Invocation): Promise<Outcome> {
+    const bounce = parseBounce(message, config.inboxTo);
+    if (bounce === undefined) return 'idle';
+    const { inquiry, mail, why, isToTeam } = bounce;
+    const subject = { mail: 'notice', ...(inquiry !== undefined && { inquiry }) } as const;
+    const { outcome } = await run(invocation, subject, async (signal) => {
+      // An automatic reply to an automatic mail.
+      if (mail === 'acknowledgement' && why === 'maybe') return { outcome: 'idle' };
+      if (inquiry !== undefined && mail !== undefined) {
+        const row = await store.find(inquiry, signal);
+        if (row === undefined) {
+          return { outcome: timeOf(inquiry) > Date.now() - INDEX_LAG ? 'deferred' : 'erased' };
+        }
+        const { expires_at } = row;
+        if (why !== 'maybe') await store.recordUndelivered({ inquiry, mail, expires_at }, why, signal);
+      }
+      if (isToTeam) return { outcome: 'undelivered' };
+      if (!(await store.claimNotice(bounce.id, signal))) return { outcome: 'withheld' };
+      return notify(bounce, inquiry, signal);
+    });
+    return outcome;
   }
 
   async function deliverRecord(
@@ -146,22 +213,25 @@ export function createMailer({ store, send, config, log, now = Date.now }: Depen
     const mail = toMailKind(eventName, row, before);
     if (mail === undefined || (mail === 'reply' && isOfTest(row))) return undefined;
     const subject = { inquiry: row['id'], mail, sequenceNumber: dynamodb?.SequenceNumber };
-    const outcome = await run(invocation, subject, (signal) => deliver(row, mail, { signal, again: false }));
-    if (mail === 'reply' && UNSENT.has(outcome) && isText(row['id'])) {
-      await store.recordUnsentReply(row['id'], AbortSignal.timeout(RECORD_TIME)).catch(() => undefined);
-    }
-    return outcome;
+    const deliverNew = async (kind: MailKind) =>
+      run(invocation, { ...subject, mail: kind }, (signal) => deliver(row, kind, { signal, again: false }));
+    const result = await deliverNew(mail);
+    if (mail === 'reply') return reportUnsentReply(row, result, invocation);
+    const isWithTeam = result.outcome === 'sent' || result.outcome === 'already-sent';
+    if (mail !== 'inquiry' || !isWithTeam || !config.acknowledge) return result.outcome;
+    return (await deliverNew('acknowledgement')).outcome;
   }
 
   /** Sends the mail that is due for an inquiry. */
   async function deliverById(id: string, again: boolean, invocation: Invocation): Promise<Outcome> {
-    return run(invocation, { inquiry: id, mail: undefined }, async (signal) => {
+    const { outcome } = await run(invocation, { inquiry: id, mail: undefined }, async (signal) => {
       const row = await store.find(id, signal);
       if (row === undefined || isOfTest(row)) return { outcome: 'erased' };
       const { reply, reply_at } = row;
       if (reply === undefined && reply_at !== undefined) return { outcome: 'answered' };
       return deliver(row, reply === undefined ? 'inquiry' : 'reply', { signal, again });
     });
+    return outcome;
   }
 
   /** Sends what is due of the mails about several inquiries, unless another invocation has done it or is doing it. */
@@ -175,7 +245,7 @@ export function createMailer({ store, send, config, log, now = Date.now }: Depen
         await send(due.mail, signal);
         return record((recordSignal) => store.saveDigest(due.state, recordSignal), 'sent');
       };
-      return run(invocation, { mail }, work, Infinity);
+      return (await run(invocation, { mail }, work, Infinity)).outcome;
     };
     return { digest: await sendDue('digest'), daily: await sendDue('daily') };
   }
@@ -187,7 +257,7 @@ export function createMailer({ store, send, config, log, now = Date.now }: Depen
       await runSideBySide(groups.values(), async (records) => {
         for (const entry of records) {
           const outcome = await deliverRecord(entry, invocation);
-          if (outcome === 'failed' || outcome === 'deferred') failed.add(entry);
+          if (outcome !== undefined && UNSENT.has(outcome)) failed.add(entry);
         }
       });
       const batchItemFailures = event.Records.filter((entry) => failed.has(entry)).map(({ dynamodb }) => ({
@@ -196,6 +266,15 @@ export function createMailer({ store, send, config, log, now = Date.now }: Depen
       return { batchItemFailures };
     }
     if (isDigestRequest(event)) return sendDigests(invocation);
+    if (isSnsEvent(event)) {
+      const outcomes = [];
+      for (const { Sns } of event.Records) {
+        const outcome = await handleBounce(Sns.Message, invocation);
+        if (UNSENT.has(outcome)) throw new Error('A notice is not sent yet.');
+        outcomes.push(outcome);
+      }
+      return { outcomes };
+    }
     const { ids, again } = parseSendRequest(event);
     const results = [];
     for (const id of ids) results.push({ id, outcome: await deliverById(id, again, invocation) });
@@ -246,7 +325,8 @@ const isOfTest = ({ email }: Row): boolean => isText(email) && isTestAddress(ema
 const isText = (value: unknown): value is string => typeof value === 'string';
 
 /** @throws MalformedRow when a column is missing or not a text, or the id is not one of this service. */
-function parseRow({ id, cognito_sub, email, subject, body, created_at, reply = '' }: Row): Inquiry {
+function parseRow(row: Row): MailedInquiry {
+  const { id, cognito_sub, email, subject, body, created_at, reply = '', language } = row;
   if (
     isText(id) &&
     INQUIRY_ID.test(id) &&
@@ -257,7 +337,8 @@ function parseRow({ id, cognito_sub, email, subject, body, created_at, reply = '
     isText(created_at) &&
     isText(reply)
   ) {
-    return { id, cognito_sub, email, subject, body, created_at };
+    const known = isText(language) && isLanguage(language) ? { language } : {};
+    return { id, cognito_sub, email, subject, body, created_at, ...known };
   }
   throw Object.assign(new Error('A stored row is not an inquiry.'), { name: 'MalformedRow' });
 }

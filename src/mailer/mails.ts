@@ -1,20 +1,25 @@
 /**
  * Builds the mails. Pure functions; src/mailer/ses.ts sends.
  *
- * In a mail to the team, all of its own words come before the text of the user, who therefore cannot imitate them. No
- * address or link of the HTML parts comes from a user.
+ * In a mail to the team, the text of a user comes first: in HTML beside a border that it cannot leave, in plain text with
+ * a mark before every line. So it cannot imitate the mail's own words. No link of the HTML parts comes from a user.
  */
 import { timeOf } from '../contract.ts';
 import type { Inquiry } from '../contract.ts';
 import { showAddress, showInvisible } from '../invisible.ts';
+import { inLanguageOf } from './company.ts';
 import type { MailerConfig } from './config.ts';
 import { inLanguage } from './languages.ts';
 import type { Language } from '../languages.ts';
 import { toMailbox } from '../mailbox.ts';
-import { cut, escapeHtml, toOneLine, toVisible } from './text.ts';
+import { BREAK, toBlock, toHeading, toLinks, toMarkedLines, toNote, toNoteText, toPage } from './parts.ts';
+import { toIsolated, toParagraph, toQuietLine, toQuote } from './parts.ts';
+import type { Note } from './parts.ts';
+import { cut, toOneLine, toVisible } from './text.ts';
 
 export interface Mail {
   readonly to: string;
+  /** An address, or a name and an address (RFC 5322). Printable ASCII. */
   readonly from: string;
   readonly replyTo?: string;
   /** At most 250 UTF-16 units, without control characters. */
@@ -23,11 +28,16 @@ export interface Mail {
   readonly html: string;
   /** Printable ASCII. */
   readonly headers: Readonly<Record<string, string>>;
+  /** What SES reports with a bounce: letters, digits, `-` and `_`. */
+  readonly tags: Readonly<Record<string, string>>;
 }
+
+/** An inquiry, with the language in which it was written if that is known. */
+export type MailedInquiry = Inquiry & { readonly language?: Language | undefined };
 
 type Settings = Pick<
   MailerConfig,
-  'stage' | 'inboxTo' | 'inboxFrom' | 'mailsPerHour' | 'totalMailsPerHour' | 'language'
+  'stage' | 'inboxTo' | 'inboxFrom' | 'mailsPerHour' | 'totalMailsPerHour' | 'language' | 'company'
 >;
 
 /** UTF-16 units. */
@@ -36,6 +46,12 @@ const HEADING_LIMIT = 1_000;
 const BODY_LIMIT = 100_000;
 const QUOTE_LIMIT = 20_000;
 const ADDRESS_LIMIT = 320;
+const REASON_LIMIT = 500;
+
+const MARK = '| ';
+
+/** What the owner quotes, as the form shows it. */
+const referenceOf = (id: string): string => id.slice(0, 13);
 
 /**
  * A new inquiry, for the team. Reply-To is the owner if SES takes the address; the text says what to do otherwise. A
@@ -45,15 +61,22 @@ const ADDRESS_LIMIT = 320;
  */
 export function toInquiryMail(inquiry: Inquiry, settings: Settings, withReplyTo = true): Mail {
   const { id, email } = inquiry;
-  const heading = showInvisible(toVisible(inquiry.subject));
-  const subject = toOneLine(heading, HEADING_LIMIT) || '(no subject)';
-  const whole = toVisible(inquiry.body);
-  const body = cut(whole, BODY_LIMIT);
-  const isCut = body !== whole || heading.length > HEADING_LIMIT;
+  const whole = { heading: showInvisible(toVisible(inquiry.subject)), body: toVisible(inquiry.body) };
+  const heading = toOneLine(whole.heading, HEADING_LIMIT) || '(no subject)';
+  const subject = toOneLine(heading, SUBJECT_LIMIT);
+  const isCut = whole.body.length > BODY_LIMIT || whole.heading.length > HEADING_LIMIT;
+  const body = (cut(whole.body, BODY_LIMIT) || '(no text)') + (isCut ? '\n…' : '');
   const replyTo = withReplyTo ? toMailbox(email) : undefined;
-  const facts = { From: toOneLine(showAddress(email), ADDRESS_LIMIT), Time: toTime(id), Inquiry: id };
+  const facts = { From: showSender(email), at: toTime(id), Reference: referenceOf(id) };
   const dismiss = toCommand(settings, `dismiss ${id}`);
   const notes: Note[] = [];
+  if (isCut) {
+    const length = inquiry.body.length.toLocaleString('en');
+    notes.push([
+      `The text above is cut; all of it has ${length} characters. To read it, run:`,
+      toCommand(settings, `show ${id}`),
+    ]);
+  }
   if (replyTo === undefined) {
     notes.push([
       'No mail can be sent to the address of the sender, so a reply to this mail does not arrive there. When the inquiry needs no answer, run:',
@@ -65,76 +88,154 @@ export function toInquiryMail(inquiry: Inquiry, settings: Settings, withReplyTo 
       ['After an answer by mail, take the inquiry off the list of unanswered ones:', dismiss],
     );
   }
-  if (isCut) {
-    const length = inquiry.body.length.toLocaleString('en');
-    notes.push([
-      `The text below is cut; all of it has ${length} characters. To read it, run:`,
-      toCommand(settings, `show ${id}`),
-    ]);
-  }
-  const text = [
-    toLines(facts),
-    '',
-    ...notes.map(([note, command]) => `${note}\n  ${command}\n`),
-    'The sender wrote everything below this line.',
-    '-'.repeat(44),
-    `Subject: ${subject}`,
-    '',
-    body || '(no text)',
-    ...(isCut ? ['…'] : []),
-  ].join('\n');
-  const html = [
-    toTable(facts),
-    ...notes.map(toNote),
-    `<div style="${toQuoteStyle('ltr')}"><h1 dir="auto" lang="" style="margin:0 0 12px;font-size:20px;line-height:1.3;overflow-wrap:anywhere">${escapeHtml(subject)}</h1>`,
-    `${toBlock(body || '(no text)')}${isCut ? '<p>…</p>' : ''}</div>`,
-  ].join('\n');
+  // The header has it; only what is cut there is said again.
+  const isLong = subject !== heading;
   return {
-    to: settings.inboxTo,
-    ...toCommon(inquiry, settings),
+    ...toTeam(subject, 'inquiry', settings, id),
     ...(replyTo !== undefined && { replyTo }),
-    subject: `[inquiries ${settings.stage}] ${toOneLine(subject, SUBJECT_LIMIT)}`,
-    text,
-    html: toPage(subject, html),
+    text: [
+      toMarkedLines(isLong ? `${heading}\n\n${body}` : body, MARK),
+      `\n${toFactLine(facts)}\n`,
+      ...notes.map(toNoteText),
+    ].join('\n'),
+    html: toPage(
+      heading,
+      [
+        toQuote(`${isLong ? toHeading(heading) : ''}${toBlock(body)}`),
+        toQuietLine(facts),
+        ...notes.map(toNote),
+      ].join('\n'),
+    ),
   };
 }
 
 /**
- * The answer to an inquiry, for its owner, in the language of the stage. The reply is never cut: the owner has no other
- * way to read it. The original follows, quoted, and is cut when it is long.
+ * The answer to an inquiry, for its owner, in the language of the inquiry or of the stage. The reply is never cut: the
+ * owner has no other way to read it. The original follows, quoted, and is cut when it is long.
  *
  * @returns undefined when no mail can be sent to the owner's address.
  */
-export function toReplyMail(inquiry: Inquiry, reply: string, settings: Settings): Mail | undefined {
+export function toReplyMail(inquiry: MailedInquiry, reply: string, settings: Settings): Mail | undefined {
+  const { language = settings.language } = inquiry;
+  const subject = toOneLine(inquiry.subject.replace(REPLY_PREFIXES, ''), SUBJECT_LIMIT);
+  const title = `Re: ${subject || inLanguage(language).say('noSubject')}`;
+  return toOwner(inquiry, { kind: 'reply', title, message: toVisible(reply) }, settings);
+}
+
+/** `Re:` of mail programs in several languages, also `Re[2]:`. */
+const REPLY_PREFIXES = /^(?:\s*(?:re|aw|antw|sv|rif|r|رد|回复|回覆)(?:\[\d+\])?\s*[:：])+\s*/i;
+
+/**
+ * Says that an inquiry has arrived, for its owner, as {@link toReplyMail}. Programs that answer mails themselves know by
+ * its `Auto-Submitted` that nobody wrote it (RFC 3834).
+ */
+export function toAcknowledgementMail(inquiry: MailedInquiry, settings: Settings): Mail | undefined {
+  const { language = settings.language } = inquiry;
+  const received = inLanguage(language).say('received');
+  const subject = toOneLine(inquiry.subject, SUBJECT_LIMIT);
+  const title = subject === '' ? received : `${received}: ${subject}`;
+  const expectation = inLanguageOf(settings.company.expectation, language);
+  const message = [`${received}${language === 'ja' ? '。' : '.'}`, expectation].filter(Boolean).join('\n');
+  const mail = toOwner(inquiry, { kind: 'acknowledgement', title, message }, settings);
+  return mail && { ...mail, headers: { ...mail.headers, 'Auto-Submitted': 'auto-replied' } };
+}
+
+function toOwner(
+  inquiry: MailedInquiry,
+  { kind, title, message }: { kind: 'reply' | 'acknowledgement'; title: string; message: string },
+  settings: Settings,
+): Mail | undefined {
   const to = toMailbox(inquiry.email);
   if (to === undefined) return undefined;
-  const { language } = settings;
-  const { noSubject, youWrote, direction } = inLanguage(language);
-  const subject = toOneLine(inquiry.subject, SUBJECT_LIMIT) || noSubject;
-  const answer = toVisible(reply);
+  const { id, language = settings.language } = inquiry;
+  const { name = '', accent, home, privacy, imprint } = settings.company;
+  const { say, youWrote, direction } = inLanguage(language);
   const original = toVisible(inquiry.body);
-  const quoted = cut(original, QUOTE_LIMIT);
-  const ending = quoted === original ? '' : '\n[…]';
-  const introduction = youWrote(timeOf(inquiry.id));
-  const text = [
-    answer,
-    '',
-    introduction,
-    '',
-    ...`${quoted}${ending}`.split('\n').map((line) => `> ${line}`.trimEnd()),
-  ].join('\n');
-  const html = [
-    toBlock(answer),
-    `<p style="margin:24px 0 8px">${escapeHtml(introduction)}</p>`,
-    `<blockquote style="${toQuoteStyle(direction)}">${toBlock(`${quoted}${ending}`)}</blockquote>`,
-  ].join('\n');
+  const quoted = cut(original, QUOTE_LIMIT) + (original.length > QUOTE_LIMIT ? '\n[…]' : '');
+  const introduction = youWrote(timeOf(id));
+  const named = {
+    [URL.parse(home ?? '')?.host ?? '']: home,
+    [say('privacy')]: privacy,
+    [say('imprint')]: imprint,
+  };
+  const links = Object.entries(named).filter((link): link is [string, string] => link[1] !== undefined);
+  const facts = { [say('reference')]: referenceOf(id) };
+  const content = [
+    toBlock(message),
+    toQuietLine(facts),
+    toParagraph(introduction),
+    toQuote(toBlock(quoted), direction),
+    toLinks(name, links),
+  ];
   return {
     to,
+    from: toSender(name, settings.inboxFrom),
     replyTo: settings.inboxTo,
-    ...toCommon(inquiry, settings),
-    subject: `Re: ${subject}`,
-    text,
-    html: toPage(`Re: ${subject}`, html, language, direction),
+    subject: title,
+    text: [
+      message,
+      `\n${toFactLine(facts)}\n`,
+      `${introduction}\n`,
+      ...quoted.split('\n').map((line) => `> ${line}`.trimEnd()),
+      ...(name === '' && links.length === 0 ? [] : ['', ...[name].filter(Boolean)]),
+      ...links.map(([label, url]) => (url === home ? url : `${label}: ${url}`)),
+    ].join('\n'),
+    html: toPage(title, content.join('\n'), { language, direction, accent }),
+    headers: toHeaders(id, settings),
+    tags: { inquiry: id, mail: kind },
+  };
+}
+
+/** Units of an encoded word: 75 characters with its frame (RFC 2047, 2), in base64. */
+const WORD_BYTES = 45;
+
+/** A name and an address for `From`: the name quoted (RFC 5322, 3.2.4), or encoded if it is not ASCII (RFC 2047). */
+export function toSender(name: string, address: string): string {
+  const line = toOneLine(name, SUBJECT_LIMIT);
+  if (line === '') return address;
+  if (/^[ -~]*$/.test(line)) return `"${line.replaceAll(/["\\]/g, String.raw`\$&`)}" <${address}>`;
+  const words = [''];
+  for (const character of line) {
+    const word = `${words.at(-1)}${character}`;
+    if (Buffer.byteLength(word) <= WORD_BYTES) words[words.length - 1] = word;
+    else words.push(character);
+  }
+  return `${words.map((word) => `=?UTF-8?B?${Buffer.from(word).toString('base64')}?=`).join(' ')} <${address}>`;
+}
+
+/** What became of a mail that is not with its recipient. */
+export interface Failure {
+  /** Undefined: the mail is not one of the mailer's, but of the user pool. */
+  readonly mail: 'reply' | 'acknowledgement' | undefined;
+  readonly address: string;
+  readonly why: keyof typeof FATES;
+  /** As SES or the recipient's server says it; may be empty. */
+  readonly reason: string;
+}
+
+const OTHERWISE = 'Answer by another channel, or ask for another address.';
+const FATES = {
+  refused: ['could not be sent', `SES refuses it, and it is not tried again. ${OTHERWISE}`],
+  'no-address': ['was not sent', `No mail can be sent to this address. ${OTHERWISE}`],
+  late: ['could not be sent for an hour', 'It is tried for 24 hours.'],
+  bounce: ['could not be delivered', OTHERWISE],
+  maybe: ['may not have arrived', 'What its recipient’s server sent can also be an automatic reply.'],
+  complaint: ['was reported as spam', `SES sends no more mails to this address. ${OTHERWISE}`],
+} as const;
+
+/** Says that a mail is not with its recipient, and what to do, for the team. */
+export function toNoticeMail({ mail, address, why, reason }: Failure, settings: Settings, id = ''): Mail {
+  const [fate, advice] = FATES[why];
+  const subject = `${mail ? `The ${mail} to ${referenceOf(id)}` : 'A mail of the user pool'} ${fate}`;
+  const facts = { To: showSender(address), ...(mail && { Reference: referenceOf(id) }) };
+  const said = toOneLine(showInvisible(toVisible(reason)), REASON_LIMIT) || why;
+  const note = mail && (['To read the inquiry, run:', toCommand(settings, `show ${id}`)] as const);
+  const lines = [`${subject}. ${mail ? advice : ''}`, toMarkedLines(said, MARK), toFactLine(facts)];
+  const content = [toParagraph(lines[0] ?? ''), toQuote(toBlock(said)), toQuietLine(facts)];
+  return {
+    ...toTeam(subject, 'notice', settings, mail && id),
+    text: [...lines, ...(note ? [toNoteText(note)] : [])].join('\n\n'),
+    html: toPage(subject, [...content, ...(note ? [toNote(note)] : [])].join('\n')),
   };
 }
 
@@ -155,7 +256,7 @@ export function toDigestMail(
   const start = new Date(since).toISOString();
   const subject = `${countInquiries(count)} since ${start.slice(11, 16)} UTC`;
   const note: Note = [
-    `${countInquiries(count)} since ${showTime(since)} had no mail of their own: the mails of an hour were used up (${total.toLocaleString('en')}, ${mailsPerHour.toLocaleString('en')} about one sender), or theirs, or the reply to them, could not be sent. To list those that are unanswered, run:`,
+    `${countInquiries(count)} since ${showTime(since)} had no mail of their own: the mails of an hour were used up (${total.toLocaleString('en')}, ${mailsPerHour.toLocaleString('en')} about one sender) or theirs could not be sent. To list those that are unanswered, run:`,
     toCommand(settings, `list --since ${start.slice(0, 19)}Z`),
   ];
   return toListMail('digest', { subject, note, named, title: `The newest ${named.length}` }, settings);
@@ -180,7 +281,7 @@ export function toDailyMail(
 }
 
 function toListMail(
-  name: string,
+  name: 'digest' | 'daily',
   parts: { subject: string; note: Note; title: string; named: readonly ListedInquiry[] },
   settings: Settings,
 ): Mail {
@@ -188,20 +289,18 @@ function toListMail(
   const named = parts.named.map((inquiry) => ({
     id: inquiry.id,
     time: toTime(inquiry.id),
-    sender: toOneLine(showAddress(inquiry.email), ADDRESS_LIMIT),
+    sender: showSender(inquiry.email),
     subject: toOneLine(showInvisible(toVisible(inquiry.subject)), SUBJECT_LIMIT) || '(no subject)',
   }));
   const lines = named.map((row) => `${row.time}  ${row.id}\n  From: ${row.sender}\n  ${row.subject}\n`);
   const items = named.map(
     (row) =>
-      `<p style="margin:12px 0">${row.time} <code>${row.id}</code><br><bdi>${escapeHtml(row.sender)}</bdi><br><bdi>${escapeHtml(row.subject)}</bdi></p>`,
+      `<p style="margin:12px 0;${BREAK}">${row.time} <code>${row.id}</code><br>${toIsolated(row.sender)}<br>${toIsolated(row.subject)}</p>`,
   );
   const heading = `${title}, with addresses and subjects as their senders wrote them:`;
   return {
-    to: settings.inboxTo,
-    ...toCommon({ id: name }, settings),
-    subject: `[inquiries ${settings.stage}] ${subject}`,
-    text: [`${note[0]}\n  ${note[1]}\n`, heading, '-'.repeat(44), ...lines].join('\n'),
+    ...toTeam(subject, name, settings),
+    text: [toNoteText(note), heading, '-'.repeat(44), ...lines].join('\n'),
     html: toPage(subject, [toNote(note), `<p>${heading}</p>`, ...items].join('\n')),
   };
 }
@@ -214,71 +313,29 @@ const showTime = (time: number): string =>
 
 const toTime = (id: string): string => showTime(timeOf(id));
 
-/**
- * All mails of an inquiry refer to the same message, which makes them one thread: SES gives each mail a Message-ID of
- * its own. `Auto-Submitted` keeps automatic replies away (RFC 3834).
- */
-const toCommon = ({ id }: { readonly id: string }, { inboxFrom }: Settings) => ({
-  from: inboxFrom,
-  headers: {
-    References: `<${id}@${inboxFrom.slice(inboxFrom.lastIndexOf('@') + 1)}>`,
-    'Auto-Submitted': 'auto-generated',
-  },
+const showSender = (email: string): string => toOneLine(showAddress(email), ADDRESS_LIMIT);
+
+const toFactLine = (facts: Readonly<Record<string, string>>): string =>
+  Object.entries(facts)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(' · ');
+
+/** What all mails to the team have. `Auto-Submitted` keeps automatic replies away (RFC 3834). */
+const toTeam = (subject: string, kind: string, settings: Settings, id?: string) => ({
+  to: settings.inboxTo,
+  from: settings.inboxFrom,
+  subject: `[inquiries ${settings.stage}] ${subject}`,
+  headers: { ...toHeaders(id ?? kind, settings), 'Auto-Submitted': 'auto-generated' },
+  tags: { ...(id !== undefined && { inquiry: id }), mail: kind },
 });
 
-/** A sentence, and the command that it announces. */
-type Note = readonly [text: string, command: string];
+/**
+ * All mails of an inquiry refer to the same message, which makes them one thread: SES gives each mail a Message-ID of
+ * its own.
+ */
+const toHeaders = (id: string, { inboxFrom }: Settings) => ({
+  References: `<${id}@${inboxFrom.slice(inboxFrom.lastIndexOf('@') + 1)}>`,
+});
 
 const toCommand = ({ stage }: Settings, verb: string): string =>
   `npm run inbox -- ${stage === 'local' ? '' : `--stage ${stage} `}${verb}`;
-
-// Styles are inline, which all mail programs read. Only lines have a colour, so that each program uses its own for the
-// rest, light or dark.
-// Mail programs that lack logical properties (border-inline-start) are still in use.
-const toQuoteStyle = (direction: 'ltr' | 'rtl'): string => {
-  const side = direction === 'rtl' ? 'right' : 'left';
-  return `margin:16px 0 0;padding:4px 0;padding-${side}:16px;border-${side}:3px solid #888`;
-};
-
-const toNote = ([note, command]: Note): string =>
-  `<p style="margin:12px 0">${escapeHtml(note)}<br><code style="font:14px/1.5 ui-monospace,Menlo,Consolas,monospace;overflow-wrap:anywhere">${escapeHtml(command)}</code></p>`;
-
-const toLines = (facts: Record<string, string>): string =>
-  Object.entries(facts)
-    .map(([name, value]) => `${`${name}:`.padEnd(9)}${value}`)
-    .join('\n');
-
-const toTable = (facts: Record<string, string>): string =>
-  `<table style="border-collapse:collapse;font:inherit">${Object.entries(facts)
-    .map(
-      ([name, value]) =>
-        `<tr><th scope="row" style="padding:0 16px 0 0;text-align:left;vertical-align:top;font-weight:normal">${name}</th><td style="padding:0;overflow-wrap:anywhere"><bdi>${escapeHtml(value)}</bdi></td></tr>`,
-    )
-    .join('')}</table>`;
-
-/** Paragraphs of a user, each in the direction of its first letter. */
-const toBlock = (text: string): string =>
-  `<div dir="auto" lang="" style="white-space:pre-wrap;overflow-wrap:anywhere;unicode-bidi:plaintext">${escapeHtml(text)}</div>`;
-
-const toPage = (
-  title: string,
-  content: string,
-  language: Language = 'en',
-  direction: 'ltr' | 'rtl' = 'ltr',
-): string => `<!doctype html>
-<html lang="${language}" dir="${direction}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
-<meta name="format-detection" content="telephone=no, date=no, address=no, email=no, url=no">
-<title>${escapeHtml(title)}</title>
-<style>:root { color-scheme: light dark; }</style>
-</head>
-<body style="margin:0;padding:16px;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif">
-<div style="max-width:44em">
-${content}
-</div>
-</body>
-</html>
-`;

@@ -53,12 +53,13 @@ export function createSendMail({
   });
   /** When mails may start again, spread over how many milliseconds, and why they wait. */
   let [resumeAt, spread, reason]: [number, number, unknown] = [0, 0, undefined];
-  return async ({ to, from, replyTo, subject, text, html, headers }, signal) => {
+  return async ({ to, from, replyTo, subject, text, html, headers, tags }, signal) => {
     const command = new SendEmailCommand({
       FromEmailAddress: from,
       Destination: { ToAddresses: [to] },
       ...(replyTo !== undefined && { ReplyToAddresses: [replyTo] }),
       ...(configurationSet !== undefined && { ConfigurationSetName: configurationSet }),
+      EmailTags: Object.entries(tags).map(([Name, Value]) => ({ Name, Value })),
       Content: {
         Simple: {
           Subject: toContent(subject),

@@ -4,6 +4,7 @@ import type { EntityItem } from 'electrodb';
 import { timeOf } from '../contract.ts';
 import type { Inquiry } from '../contract.ts';
 import { createDeliveryEntity, createQuotaEntity } from '../entities/delivery.ts';
+import type { DELIVERED_MAILS } from '../entities/delivery.ts';
 import { countInIndex, findInIndex, readIndex } from '../entities/inquiry-index.ts';
 import type { IndexedInquiry, IndexQuery } from '../entities/inquiry-index.ts';
 import { createInquiryEntity } from '../entities/inquiry.ts';
@@ -17,7 +18,7 @@ export type Row = Readonly<Record<string, unknown>>;
 export type MailerStore = ReturnType<typeof createMailerStore>;
 
 type Keys = Pick<Inquiry, 'cognito_sub' | 'email' | 'id'>;
-type DeliveredMail = 'inquiry' | 'reply';
+type DeliveredMail = (typeof DELIVERED_MAILS)[number];
 
 /** An hour of all owners. */
 export interface Hour {
@@ -33,8 +34,6 @@ export interface DigestState {
   readonly next_hour?: number;
   /** Of hours, the time in milliseconds up to which the digests have their inquiries. */
   readonly digested?: Readonly<Record<string, number>>;
-  /** Ids of inquiries whose reply could not be mailed at once. */
-  readonly replies?: readonly string[];
   /** The date of the last daily mail. */
   readonly daily_on?: string;
 }
@@ -45,7 +44,10 @@ const ALL = 'all';
 /** Seconds. Longer than the stream keeps a record (24 h). */
 const KEPT = 2 * 86_400;
 
-const expiry = () => ({ expires_at: Math.floor(Date.now() / 1_000) + KEPT });
+/** Seconds that it is known, at most, that a mail did not arrive: the longest that an inquiry is kept, a century. */
+const KEPT_UNDELIVERED = 36_500 * 86_400;
+
+const expiry = (kept = KEPT) => ({ expires_at: Math.floor(Date.now() / 1_000) + kept });
 
 /**
  * Creates the mailer's store. Its methods reject with ElectroDB's error, whose cause is the SDK's. Reads of the table are
@@ -117,15 +119,43 @@ export function createMailerStore(
       return data !== null;
     },
 
-    async isDelivered(inquiry: string, mail: DeliveredMail, abortSignal: AbortSignal): Promise<boolean> {
-      const { data } = await deliveries.get({ inquiry, mail }).go({ consistent: true, abortSignal });
-      return data !== null;
+    async readDelivery(inquiry: string, mail: DeliveredMail, abortSignal: AbortSignal) {
+      return (await deliveries.get({ inquiry, mail }).go({ consistent: true, abortSignal })).data;
     },
 
-    async recordDelivery(inquiry: string, mail: DeliveredMail, abortSignal: AbortSignal): Promise<void> {
+    /** @param since - When the mail was begun: what is known of it since then is kept. */
+    async recordDelivery(
+      inquiry: string,
+      mail: DeliveredMail,
+      since: string,
+      abortSignal: AbortSignal,
+    ): Promise<void> {
       const sent_at = new Date().toISOString();
-      await deliveries.put({ inquiry, mail, sent_at, ...expiry() }).go({ abortSignal });
+      await deliveries
+        .put({ inquiry, mail, sent_at, ...expiry() })
+        .where(
+          ({ undelivered_at }, { lt, notExists }) =>
+            `${notExists(undelivered_at)} OR ${lt(undelivered_at, since)}`,
+        )
+        .go({ abortSignal, returnOnConditionCheckFailure: 'all_old' });
     },
+
+    /** Records that a mail is not with its recipient, for as long as the row of the inquiry is kept. */
+    async recordUndelivered(
+      { inquiry, mail, expires_at }: { inquiry: string; mail: DeliveredMail; expires_at: unknown },
+      undelivered: 'refused' | 'bounce' | 'complaint',
+      abortSignal: AbortSignal,
+    ): Promise<void> {
+      const until = typeof expires_at === 'number' ? { expires_at } : expiry(KEPT_UNDELIVERED);
+      await deliveries
+        .update({ inquiry, mail })
+        .set({ undelivered, undelivered_at: new Date().toISOString(), ...until })
+        .go({ abortSignal });
+    },
+
+    /** Takes one of the notices of the current hour, of which there are as many as mails about new inquiries. */
+    claimNotice: async (id: string, abortSignal: AbortSignal): Promise<boolean> =>
+      take(`notices-${Math.floor(Date.now() / HOUR)}`, id, totalMailsPerHour, abortSignal),
 
     /** Whether it is known, without a request, that {@link claim} would refuse the inquiry. */
     isRefused(inquiry: Keys): boolean {
@@ -174,18 +204,9 @@ export function createMailerStore(
       return rejected ? undefined : (data ?? {});
     },
 
-    /** Records what the digests have, in one update; `replies` are those that the next one need not look at. */
-    async saveDigest({ replies = [], ...state }: DigestState, abortSignal: AbortSignal): Promise<void> {
-      const update = quotas.update({ quota: ALL }).set(state);
-      await (replies.length > 0 ? update.delete({ replies: [...replies] }) : update).go({ abortSignal });
-    },
-
-    /** Has the digests look whether the reply to an inquiry was mailed. */
-    async recordUnsentReply(id: string, abortSignal: AbortSignal): Promise<void> {
-      await quotas
-        .update({ quota: ALL })
-        .add({ replies: [id] })
-        .go({ abortSignal });
+    /** Records what the digests have, in one update. */
+    async saveDigest(state: DigestState, abortSignal: AbortSignal): Promise<void> {
+      await quotas.update({ quota: ALL }).set(state).go({ abortSignal });
     },
 
     async readHour(hour: number, abortSignal: AbortSignal): Promise<Hour> {
@@ -212,15 +233,11 @@ export function createMailerStore(
     },
 
     /** Of these inquiries, those about which a mail is missing; none is about one that is answered. */
-    async filterUnsent(
-      rows: readonly IndexedInquiry[],
-      mail: DeliveredMail,
-      abortSignal: AbortSignal,
-    ): Promise<IndexedInquiry[]> {
+    async filterUnsent(rows: readonly IndexedInquiry[], abortSignal: AbortSignal): Promise<IndexedInquiry[]> {
       const unsent: IndexedInquiry[] = [];
       await runSideBySide(rows, async (row) => {
-        if ((mail === 'inquiry' && row.reply_at !== undefined) || isTestAddress(row.email)) return;
-        if (!(await this.isDelivered(row.id, mail, abortSignal))) unsent.push(row);
+        if (row.reply_at !== undefined || isTestAddress(row.email)) return;
+        if ((await this.readDelivery(row.id, 'inquiry', abortSignal)) === null) unsent.push(row);
       });
       return unsent;
     },

@@ -11,7 +11,7 @@ const describePlan = (...resources: object[]) =>
 const topic = { type: 'aws_sns_topic', name: 'alarms', values: {} };
 
 it('a stage whose alarms nobody gets is told so', () => {
-  expect(describePlan(topic, subscription('bounces', 'team@example.com', false))).toBe(
+  expect(describePlan(topic, subscription('bounces', 'arn:aws:lambda:…'))).toBe(
     'Alarms are mailed to nobody: set alarm_email for the stage, and deploy again.\n',
   );
   expect(describeNotifications('{}')).toContain('nobody');
@@ -21,11 +21,11 @@ it('subscriptions that are new or not confirmed yet are named, and others are no
   const lines = describePlan(
     subscription('alarms', 'oncall@example.com', true),
     subscription('form', 'oncall@example.com', false),
-    subscription('bounces', 'team@example.com'),
+    subscription('form', 'team@example.com'),
   );
   expect(lines.split('\n')).toEqual([
     expect.stringMatching(/^oncall@example\.com gets no mail of the topic alarms before /),
-    expect.stringMatching(/^team@example\.com gets no mail of the topic bounces before /),
+    expect.stringMatching(/^team@example\.com gets no mail of the topic form before /),
     '',
   ]);
   expect(describePlan(subscription('alarms', 'oncall@example.com', false))).toBe('');

@@ -84,7 +84,7 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
     await write('A moka pot', 'Which of your beans are for a moka pot?');
     await checkPage(page, 280);
     await send.click();
-    await page.getByText('We answer within two working days.').waitFor();
+    await page.getByText('We answer within two working days.', { exact: true }).waitFor();
     await expect.poll(() => subjects.allTextContents()).toEqual(['A moka pot']);
     await page.getByText(/^sent: [\w-]{36}$/).waitFor();
     await checkPage(page, 280);

@@ -127,7 +127,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
     await button('Sign in').waitFor();
     await tabTo(button('Sign in'));
     await keyboard.press('Enter');
-    await page.getByRole('textbox', { name: 'E-mail address' }).waitFor();
+    const email = page.getByRole('textbox', { name: 'E-mail address' });
+    await email.waitFor();
+    await tabTo(email);
     await keyboard.type(anyone());
     await keyboard.press('Enter');
     await subject.waitFor();

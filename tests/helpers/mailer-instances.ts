@@ -29,6 +29,8 @@ export async function createMailerInstances(
     inboxTo: INBOX.INBOX_TO,
     inboxFrom: INBOX.INBOX_FROM,
     language: 'en',
+    acknowledge: false,
+    company: {},
     mailsPerHour: 10,
     totalMailsPerHour: 100,
     ...settings,
@@ -48,11 +50,8 @@ export async function createMailerInstances(
     digests: () => listMails(mails, 'digest'),
     dailies: () => listMails(mails, 'daily'),
     /** Ids of the inquiries, or of the replies, that were mailed one by one. */
-    mailed: (kind: 'inquiry' | 'reply') =>
-      mails.flatMap(({ subject, headers }) => {
-        const [, id = ''] = /^<([\da-f-]{36})@/.exec(headers['References'] ?? '') ?? [];
-        return id !== '' && subject.startsWith('Re: ') === (kind === 'reply') ? [id] : [];
-      }),
+    mailed: (kind: 'inquiry' | 'reply' | 'notice') =>
+      mails.flatMap(({ tags: { mail, inquiry = '' } }) => (mail === kind ? [inquiry] : [])),
     create() {
       let isDead = false;
       const handle = createMailer({
@@ -73,6 +72,7 @@ export async function createMailerInstances(
       const invoke = async (event: unknown) =>
         handle(event, { awsRequestId: '1', functionName: 'mailer', getRemainingTimeInMillis: () => 60_000 });
       return {
+        invoke,
         tick: async () => invoke({ digest: true }),
         /** @returns The sequence numbers that are reported as failed. */
         handle: async (Records: readonly StreamRecord[]) =>

@@ -37,6 +37,7 @@ export interface SentMail {
   readonly FromEmailAddress: string;
   readonly Destination: { readonly ToAddresses: readonly string[] };
   readonly ReplyToAddresses?: readonly string[];
+  readonly EmailTags: readonly { readonly Name: string; readonly Value: string }[];
   readonly Content: {
     readonly Simple: {
       readonly Subject: { readonly Data: string };

@@ -12,17 +12,17 @@ afterEach(async () => {
   for (const end of closing.splice(0).toReversed()) await end();
 });
 
-const open = async () => {
-  const mailbox = await startMailbox(0);
+const open = async (report?: (event: string) => void) => {
+  const mailbox = await startMailbox(0, report);
   closing.push(() => mailbox.close());
   await mailbox.load();
   await fetch(`${mailbox.url}/clear-store`, { method: 'POST' });
   const content = { Simple: { Subject: { Data: 'secret' }, Body: { Text: { Data: 'text' } } } };
-  const sendMail = () =>
+  const sendMail = (to: object = {}) =>
     fetch(`${mailbox.url}/v2/email/outbound-emails`, {
       method: 'POST',
       headers: { authorization: 'AWS4-HMAC-SHA256 x', 'content-type': 'application/json' },
-      body: JSON.stringify({ FromEmailAddress: 'a@example.com', Destination: {}, Content: content }),
+      body: JSON.stringify({ FromEmailAddress: 'a@example.com', Destination: {}, Content: content, ...to }),
     });
   const mails = async () => {
     const response = await fetch(`${mailbox.url}/store`);
@@ -66,4 +66,20 @@ it('sends nothing to an SMTP server of the user', async () => {
   // The package opens its connection before it answers.
   expect(connections).toBe(0);
   vi.unstubAllEnvs();
+});
+
+it('reports mails to the addresses of SES’s simulator, and no others', async () => {
+  const events: unknown[] = [];
+  const { sendMail } = await open((event) => void events.push(JSON.parse(event)));
+  const EmailTags = [{ Name: 'mail', Value: 'reply' }];
+  for (const name of ['ana', 'complaint']) {
+    const to = [`${name}@simulator.amazonses.com`];
+    await sendMail({ Destination: { ToAddresses: to }, EmailTags });
+  }
+  const destination = ['complaint@simulator.amazonses.com'];
+  const event = {
+    complaint: { complaintFeedbackType: 'abuse' },
+    mail: { destination, tags: { mail: ['reply'] } },
+  };
+  await expect.poll(() => events, { timeout: 5_000 }).toEqual([event]);
 });

@@ -186,7 +186,12 @@ describe.skipIf(noJava !== undefined)('npm start on DynamoDB Local', () => {
     const [team, owner, from] = ['support@example.com', 'ana@example.com', 'inquiries@example.com'];
     expect(await stack.mails()).toMatchObject([
       { from, destination: { to: [team] }, replyTo: [owner], subject: '[inquiries local] First' },
-      { from, destination: { to: [owner] }, replyTo: [team], subject: 'Re: First' },
+      {
+        from: `"Example Shop" <${from}>`,
+        destination: { to: [owner] },
+        replyTo: [team],
+        subject: 'Re: First',
+      },
     ]);
   });
 

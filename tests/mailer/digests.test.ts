@@ -2,11 +2,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createInbox } from '../../inbox/store.ts';
+import { createDeliveryEntity } from '../../src/entities/delivery.ts';
 import { HOUR } from '../../src/limits.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { createMailerInstances, idOf, toReply } from '../helpers/mailer-instances.ts';
 import type { MailerInstances } from '../helpers/mailer-instances.ts';
+import type { StreamRecord } from '../helpers/mailer.ts';
 import { removeRow } from '../helpers/own-table.ts';
+import { SES_EXAMPLES, toEvent } from '../helpers/ses-events.ts';
 
 const MINUTE = 60_000;
 /** 06:00 UTC. */
@@ -27,6 +30,13 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
   };
   const writeMany = (count: number, at = START, row: object = {}) =>
     all.write(Array.from({ length: count }, (_, n) => ({ at: at + n, subject: `subject ${n}`, ...row })));
+  const readReply = async (record: StreamRecord) => {
+    const key = { inquiry: idOf(record), mail: 'reply' } as const;
+    return (await createDeliveryEntity(all.table, all.client).get(key).go({ consistent: true })).data;
+  };
+  const raise = (): never => {
+    throw new Error('no');
+  };
   const tickAt = async (time: number, instance = all.create()) => {
     all.time = time;
     return instance.tick();
@@ -149,20 +159,55 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     expect(all.digests()).toEqual([{ count: 3, since: '06:00', ids }]);
   });
 
-  it('has in a digest, once, a reply that could not be sent for an hour', async () => {
+  it('tells the team, once, of a reply that could not be sent for an hour, and tries on', async () => {
     const mailer = await start();
-    const records = await writeMany(2);
-    await mailer.handle(records);
-    const [id = ''] = records.map(idOf);
-    const inbox = createInbox(all.client, all.table, () => all.time);
-    for (const record of records) await inbox.answer(idOf(record), { reply: 'r', respondent: 'bea' });
-    all.beforeSend = () => Promise.reject(new Error('no'));
-    const replies = records.map(toReply);
-    expect(await mailer.handle(replies)).toHaveLength(2);
+    const [record] = await writeMany(1);
+    const reply = toReply(record ?? raise());
+    const late = { ...reply.dynamodb.NewImage, reply_at: { S: new Date(START).toISOString() } };
+    const records = [{ ...reply, dynamodb: { ...reply.dynamodb, NewImage: late } }];
+    all.beforeSend = async ({ tags }) => (tags['mail'] === 'reply' ? raise() : undefined);
+    for (const minutes of [0, 55, 65, 70]) {
+      all.time = START + minutes * MINUTE;
+      expect(await mailer.handle(records)).toHaveLength(1);
+    }
+    expect(all.mailed('notice')).toEqual([idOf(reply)]);
     all.beforeSend = async () => undefined;
-    expect(await mailer.handle(replies.slice(1))).toEqual([]);
-    for (const minutes of [55, 65, 70]) await tickAt(START + minutes * MINUTE);
-    expect(all.digests()).toEqual([{ count: 1, since: '06:00', ids: [id] }]);
+    expect(await mailer.handle(records)).toEqual([]);
+    expect(await readReply(reply)).not.toHaveProperty('undelivered');
+  });
+
+  it('tries a refused reply again until the team has a mail about it', async () => {
+    const mailer = await start();
+    const [record] = await writeMany(1);
+    const reply = toReply(record ?? raise());
+    const failWith = (name: string) => Promise.reject(Object.assign(new Error('no'), { name }));
+    all.beforeSend = ({ tags }) =>
+      failWith(tags['mail'] === 'reply' ? 'MessageRejected' : 'SendingPausedException');
+    expect(await mailer.handle([reply])).toHaveLength(1);
+    expect(await readReply(reply)).toMatchObject({ undelivered: 'refused' });
+    all.beforeSend = async ({ tags }) => (tags['mail'] === 'reply' ? failWith('MessageRejected') : undefined);
+    expect(await mailer.handle([reply])).toEqual([]);
+    expect(all.mailed('notice')).toEqual([idOf(reply)]);
+  });
+
+  it('keeps a bounce that is known before the delivery is recorded', async () => {
+    const mailer = await start();
+    const [record] = await writeMany(1);
+    const reply = toReply(record ?? raise());
+    all.beforeSend = async ({ tags: { mail, inquiry = '' } }) => {
+      if (mail === 'reply') await mailer.invoke(toEvent(SES_EXAMPLES.bounce, { inquiry, mail }));
+    };
+    await mailer.handle([reply]);
+    expect(await readReply(reply)).toMatchObject({ undelivered: 'bounce' });
+  });
+
+  it('tells the team of as many bounces in an hour as of new inquiries', async () => {
+    const mailer = await start({ totalMailsPerHour: 2 });
+    const toBounce = (n: number) => toEvent(SES_EXAMPLES.bounce.replace('"feedbackId":"', `$&${n}`));
+    const results = [];
+    for (const n of [1, 2, 3, 3, 1]) results.push(await mailer.invoke(toBounce(n)));
+    const outcomes = ['sent', 'sent', 'withheld', 'withheld', 'sent'];
+    expect(results).toEqual(outcomes.map((outcome) => ({ outcomes: [outcome] })));
   });
 
   it('mails once a day what has waited for more than answer_within days, the oldest 50, oldest first', async () => {

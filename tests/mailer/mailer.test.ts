@@ -2,12 +2,14 @@
 import { paginateScan, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Inquiry } from '../../src/contract.ts';
+import { createDeliveryEntity } from '../../src/entities/delivery.ts';
 import { HOUR } from '../../src/limits.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { always, answer, cutConnection, first, hang, never, refuse } from '../helpers/fault-proxy.ts';
 import type { Plan } from '../helpers/fault-proxy.ts';
 import { INBOX, makeOwner, refuseMail, startMailer, toRecord } from '../helpers/mailer.ts';
 import type { Mailer, Row, StreamRecord } from '../helpers/mailer.ts';
+import { SES_EXAMPLES, toEvent } from '../helpers/ses-events.ts';
 
 /** The record of a new inquiry. */
 const toInsert = async (mailer: Mailer, inquiry: Inquiry): Promise<StreamRecord> =>
@@ -46,12 +48,19 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
           Destination: { ToAddresses: [INBOX.INBOX_TO] },
           ReplyToAddresses: ['ana@example.com'],
           ConfigurationSetName: 'inquiries-develop',
+          EmailTags: [
+            { Name: 'inquiry', Value: inquiry.id },
+            { Name: 'mail', Value: 'inquiry' },
+          ],
           Content: {
             Simple: {
               Subject: { Charset: 'UTF-8', Data: '[inquiries develop] Lamp' },
               Body: {
-                Text: { Charset: 'UTF-8', Data: expect.stringContaining('It is broken.\nWhat now?') },
-                Html: { Charset: 'UTF-8', Data: expect.stringContaining('It is broken.\nWhat now?') },
+                Text: {
+                  Charset: 'UTF-8',
+                  Data: expect.stringMatching(/^\| It is broken\.\n\| What now\?\n/),
+                },
+                Html: { Charset: 'UTF-8', Data: expect.stringContaining('It is broken.<br>\nWhat now?') },
               },
               Headers: [
                 { Name: 'References', Value: `<${inquiry.id}@mail.example.com>` },
@@ -217,9 +226,10 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     const email = { S: `${'a'.repeat(390_000)}@example.com` };
     const row = { ...(await mailer.readRow(await mailer.create())), email };
     expect(await mailer.handle([before, toRecord(row), toReply(row), after])).toEqual([]);
-    expect(mailer.mails).toHaveLength(2);
-    const { outcomes, text } = await mailer.takeLog(4);
-    expect(outcomes.toSorted()).toEqual(['refused', 'refused', 'sent', 'sent']);
+    // One is about the reply.
+    expect(mailer.mails).toHaveLength(3);
+    const { outcomes, text } = await mailer.takeLog(5);
+    expect(outcomes.toSorted()).toEqual(['refused', 'refused', 'sent', 'sent', 'sent']);
     expect(text).toContain('"errorName":"ValidationException"');
   });
 
@@ -376,11 +386,90 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     });
   });
 
-  it('does not mail to a malformed address, and logs it as an error', async () => {
-    const inquiry = await mailer.create(makeOwner('ana@example.com\r\nBcc: eve@example.com'));
-    expect(await mailer.handle([toReply(await mailer.readRow(inquiry))])).toEqual([]);
-    expect(mailer.mails).toEqual([]);
-    expect((await mailer.takeLog(1)).text).toMatch(/"level":"ERROR".*"outcome":"no-address"/);
+  describe('what is not with its recipient', () => {
+    const readReply = async (inquiry: string) => {
+      const deliveries = createDeliveryEntity(mailer.table, mailer.client);
+      return (await deliveries.get({ inquiry, mail: 'reply' }).go({ consistent: true })).data;
+    };
+    const asTransient = (subtype: string) =>
+      SES_EXAMPLES.bounce.replace('"Permanent"', '"Transient"').replace('"General"', `"${subtype}"`);
+    const textOfFirst = () => mailer.mails[0]?.Content.Simple.Body.Text.Data;
+
+    const rejected = first(1, refuseMail(400, 'MessageRejected'));
+    it.each([
+      ['no-address', 'müller@example.de', never, 'No mail can be sent to this address'],
+      ['no-address', 'ana@example.com\r\nBcc: eve@example.com', never, 'was not sent'],
+      ['refused', 'ana@example.com', rejected, '| MessageRejected'],
+    ])('a reply is known for %s (%j), and the team gets a mail', async (outcome, email, plan, said) => {
+      const { id, ...inquiry } = await mailer.create(makeOwner(email));
+      mailer.mailFaults.plan = plan;
+      const row = await mailer.readRow({ id, ...inquiry });
+      expect(await mailer.handle([toReply(row)])).toEqual([]);
+      const undelivered = { undelivered: 'refused', expires_at: Number(row['expires_at']?.N) };
+      expect(await readReply(id)).toMatchObject(undelivered);
+      const { outcomes, text } = await mailer.takeLog(2);
+      expect(outcomes).toEqual([outcome, 'sent']);
+      expect(text).toMatch(new RegExp(`"level":"ERROR".*"outcome":"${outcome}"`));
+      expect(mailer.mails.map(({ Destination }) => Destination.ToAddresses)).toEqual([[INBOX.INBOX_TO]]);
+      expect(textOfFirst()).toContain(said);
+      // An operator can send it later.
+      await mailer.inbox.answer(id, { reply: 'r', respondent: 'bea' });
+      const later = outcome === 'refused' ? 'sent' : outcome;
+      expect(await mailer.invoke({ ids: [id] })).toEqual({ results: [{ id, outcome: later }] });
+      expect((await readReply(id))?.undelivered).toBe(later === 'sent' ? undefined : 'refused');
+    });
+
+    it.each([
+      ['bounce', SES_EXAMPLES.bounce, 'could not be delivered', '| Permanent, General, smtp; 550 5.1.1 user'],
+      ['bounce', asTransient('MailboxFull'), 'could not be delivered', '| Transient, MailboxFull'],
+      [undefined, asTransient('General'), 'may not have arrived', 'can also be an automatic reply'],
+      ['complaint', SES_EXAMPLES.complaint, 'was reported as spam', '| abuse'],
+    ])('a reply is known for its %s, and the team gets a mail', async (undelivered, message, fate, said) => {
+      const { id, ...inquiry } = await mailer.create();
+      await mailer.handle([toReply(await mailer.readRow({ id, ...inquiry }))]);
+      mailer.mails.length = 0;
+      const event = toEvent(message, { inquiry: id, mail: 'reply' });
+      expect(await mailer.invoke(event)).toEqual({ outcomes: ['sent'] });
+      const delivery = await readReply(id);
+      expect([delivery?.undelivered, delivery?.sent_at]).toEqual([undelivered, expect.any(String)]);
+      expect(mailer.mails[0]?.Destination.ToAddresses).toEqual([INBOX.INBOX_TO]);
+      expect(subjects()).toEqual([`[inquiries develop] The reply to ${id.slice(0, 13)} ${fate}`]);
+      expect(textOfFirst()).toContain(said);
+    });
+
+    it('a mail of the user pool is in a mail to the team', async () => {
+      expect(await mailer.invoke(toEvent(SES_EXAMPLES.bounce))).toEqual({ outcomes: ['sent'] });
+      expect(subjects()).toEqual(['[inquiries develop] A mail of the user pool could not be delivered']);
+      expect(textOfFirst()).toContain('To recipient@example.com');
+    });
+
+    it.each([
+      ['an inquiry', { mail: 'inquiry', to: INBOX.INBOX_TO }],
+      ['a bounce', { mail: 'notice', to: 'list-member@example.com' }],
+      ['nothing known', { to: INBOX.INBOX_TO.toUpperCase() }],
+    ])('a mail to the team about %s is an error in the log and in no other mail', async (_, tags) => {
+      expect(await mailer.invoke(toEvent(SES_EXAMPLES.bounce, tags))).toEqual({ outcomes: ['undelivered'] });
+      expect(mailer.mails).toEqual([]);
+      expect((await mailer.takeLog(1)).text).toMatch(/"level":"ERROR".*"outcome":"undelivered"/);
+    });
+
+    it('nothing is said of an erased inquiry, of an automatic reply to an acknowledgement, and of SES’s test', async () => {
+      const old = { inquiry: '01a1f794-6f77-70a2-a975-366ad3f1860a', mail: 'reply' };
+      expect(await mailer.invoke(toEvent(SES_EXAMPLES.bounce, old))).toEqual({ outcomes: ['erased'] });
+      const { id } = await mailer.create();
+      const automatic = toEvent(asTransient('General'), { inquiry: id, mail: 'acknowledgement' });
+      expect(await mailer.invoke(automatic)).toEqual({ outcomes: ['idle'] });
+      const Message = 'Successfully validated SNS topic for Amazon SES event publishing.';
+      expect(await mailer.invoke({ Records: [{ Sns: { Message } }] })).toEqual({ outcomes: ['idle'] });
+      expect(mailer.mails).toEqual([]);
+    });
+
+    it('the event comes again when the mail cannot be sent yet', async () => {
+      mailer.mailFaults.plan = always(refuseMail(400, 'SendingPausedException'));
+      await expect(mailer.invoke(toEvent(SES_EXAMPLES.bounce))).rejects.toMatchObject({
+        cause: expect.stringContaining('not sent yet'),
+      });
+    });
   });
 
   it('logs and counts without a text, an address or a name', async () => {
@@ -397,6 +486,57 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     });
     const values = { FunctionName: 'inquiries-local', MailsSent: 1, MailFailures: 0, MailsWithheld: 0 };
     expect(JSON.parse(metrics)).toMatchObject(values);
+  });
+});
+
+describeOnDynamoDbLocal('an acknowledgement', (engine) => {
+  let mailer: Mailer;
+  afterEach(() => mailer.close());
+
+  it('is sent once for each inquiry that is mailed, in its language, as an automatic reply', async () => {
+    const environment = { ACKNOWLEDGE: 'true', MAILS_PER_HOUR: '2', COMPANY: '{"name":"Shop"}' };
+    mailer = await startMailer(engine, { environment, now: () => HALF_PAST });
+    const owner = makeOwner();
+    const inquiries = [await mailer.create(owner), await mailer.create(owner), await mailer.create(owner)];
+    const test = await mailer.create(makeOwner('smoke-test-1@inquiries.invalid'));
+    const records = [];
+    for (const inquiry of [...inquiries, test]) {
+      records.push(toRecord({ ...(await mailer.readRow(inquiry)), language: { S: 'de' } }));
+    }
+    // The first time, what comes after each mail to the team fails.
+    mailer.mailFaults.plan = (attempt) =>
+      attempt % 2 === 1 ? refuseMail(400, 'SendingPausedException') : undefined;
+    for (const record of records.slice(0, 2)) expect(await mailer.handle([record])).toHaveLength(1);
+    mailer.mailFaults.plan = never;
+    for (let n = 0; n < 2; n++) expect(await mailer.handle(records)).toEqual([]);
+    const acknowledgements = mailer.mails.slice(2);
+    expect(mailer.mails.slice(0, 2).map(({ Destination }) => Destination.ToAddresses[0])).toEqual(
+      Array(2).fill(INBOX.INBOX_TO),
+    );
+    expect(acknowledgements).toHaveLength(2);
+    for (const { FromEmailAddress, Destination, Content } of acknowledgements) {
+      expect(FromEmailAddress).toBe(`"Shop" <${INBOX.INBOX_FROM}>`);
+      expect(Destination.ToAddresses).toEqual(['ana@example.com']);
+      expect(Content.Simple.Subject.Data).toBe('Wir haben Ihre Anfrage erhalten: A subject');
+      expect(Content.Simple.Headers).toContainEqual({ Name: 'Auto-Submitted', Value: 'auto-replied' });
+    }
+  });
+
+  it('is not sent to an address that SES refuses or cannot take, which holds nothing back', async () => {
+    mailer = await startMailer(engine, { environment: { ACKNOWLEDGE: 'true' } });
+    const records = [
+      await toInsert(mailer, await mailer.create()),
+      await toInsert(mailer, await mailer.create(makeOwner('müller@example.de'))),
+    ];
+    // The address in Reply-To, then without it, then the acknowledgement.
+    const refusal = refuseMail(400, 'BadRequestException');
+    mailer.mailFaults.plan = (attempt) => (attempt === 0 || attempt === 2 ? refusal : undefined);
+    expect(await mailer.handle(records.slice(0, 1))).toEqual([]);
+    expect(await mailer.handle(records.slice(1))).toEqual([]);
+    expect(mailer.mails.map(({ Destination }) => Destination.ToAddresses[0])).toEqual(
+      Array(2).fill(INBOX.INBOX_TO),
+    );
+    expect((await mailer.takeLog(3)).outcomes).toEqual(['sent', 'refused', 'sent']);
   });
 });
 

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { parseMailerConfig } from '../../src/mailer/config.ts';
 import { LANGUAGES } from '../../src/languages.ts';
-import { toDailyMail, toDigestMail, toInquiryMail, toReplyMail } from '../../src/mailer/mails.ts';
+import { toAcknowledgementMail, toNoticeMail, toReplyMail, toSender } from '../../src/mailer/mails.ts';
+import { toDailyMail, toDigestMail, toInquiryMail } from '../../src/mailer/mails.ts';
+import { toMarkedLines } from '../../src/mailer/parts.ts';
 import { toMailbox } from '../../src/mailbox.ts';
 import { cut, escapeHtml, toOneLine, toVisible } from '../../src/mailer/text.ts';
 import { languages as formLanguages } from '../../web/src/locale.ts';
@@ -14,6 +16,7 @@ const SETTINGS = {
   mailsPerHour: 10,
   totalMailsPerHour: 100,
   language: 'en',
+  company: {},
 } as const;
 const { id } = INQUIRY;
 
@@ -84,34 +87,40 @@ describe('the mail of a new inquiry', () => {
       replyTo: 'ana@example.com',
       subject: '[inquiries develop] Lamp',
       headers: { References: `<${id}@mail.example.com>`, 'Auto-Submitted': 'auto-generated' },
+      tags: { inquiry: id, mail: 'inquiry' },
     });
-    expect(mail.text).toBe(`From:    ana@example.com
-Time:    2026-11-20 06:11:02 UTC
-Inquiry: ${id}
+    expect(mail.text).toBe(`| Line 1
+|
+| Line 2
+
+From ana@example.com · at 2026-11-20 06:11:02 UTC · Reference 01a1f794-6f77
 
 To answer, reply to this mail or run:
   npm run inbox -- --stage develop reply ${id}
 
 After an answer by mail, take the inquiry off the list of unanswered ones:
   npm run inbox -- --stage develop dismiss ${id}
-
-The sender wrote everything below this line.
---------------------------------------------
-Subject: Lamp
-
-Line 1
-
-Line 2`);
+`);
+    // What lists of mails show below the subject.
+    expect(mail.html.replaceAll(/<head>[^]*<.head>|<[^>]*>/g, ' ').trim()).toMatch(/^Line 1\s+Line 2/);
   });
+
+  it.each([
+    ['a '.repeat(40), `| ${'a '.repeat(36).trim()}\n| a a a a`],
+    ['漢'.repeat(80), `| ${'漢'.repeat(72)}\n| ${'漢'.repeat(8)}`],
+    [`see https://a.example/${'a'.repeat(90)} b`, `| see\n| https://a.example/${'a'.repeat(90)}\n| b`],
+    ['a\n\n b', '| a\n|\n|  b'],
+  ])('marks each line of %j, and breaks it where a mail program would', (text, marked) =>
+    expect(toMarkedLines(text, '| ')).toBe(marked),
+  );
 
   it('shows invisible characters of address and subject, and keeps those of emoji and of joined letters', () => {
     const subject = 'In\u00ADvo\u200Bice 👩‍👩‍👧 می‌خواهم';
     const mail = toInquiryMail({ ...INQUIRY, subject, email: 'ana\u200B \u200F@example.com' }, SETTINGS);
     const shown = String.raw`In\u00advo\u200bice 👩‍👩‍👧 می‌خواهم`;
     expect(mail.subject).toBe(`[inquiries develop] ${shown}`);
-    expect(mail.text).toMatch(/^From: {4}ana\\u200b\\u0020\\u200f@example\.com\n/);
-    expect(mail.text).toContain(`\nSubject: ${shown}\n`);
-    expect(mail.html).toContain(String.raw`<bdi>ana\u200b\u0020\u200f@example.com</bdi>`);
+    expect(mail.text).toMatch(/\nFrom ana\\u200b\\u0020\\u200f@example\.com · /);
+    expect(mail.html).toContain(String.raw`<span dir="auto">ana\u200b\u0020\u200f@example.com</span>`);
     // The owner’s own words.
     expect(toReplyMail({ ...INQUIRY, subject }, 'r', SETTINGS)?.subject).toBe(`Re: ${subject}`);
   });
@@ -128,7 +137,7 @@ Line 2`);
   it('says when there is no subject or no text', () => {
     const mail = toInquiryMail({ ...INQUIRY, subject: ' \n', body: '' }, SETTINGS);
     expect(mail.subject).toBe('[inquiries develop] (no subject)');
-    expect(mail.text).toMatch(/Subject: \(no subject\)\n\n\(no text\)$/);
+    expect(mail.text).toMatch(/^\| \(no text\)\n/);
     expect(mail.html).toContain('(no text)');
   });
 
@@ -137,9 +146,9 @@ Line 2`);
     ['subject', { subject: 's'.repeat(400_000) }, 's'.repeat(999)],
   ])('cuts a long %s and says how to read the rest', (_, long, kept) => {
     const { text, html, subject } = toInquiryMail({ ...INQUIRY, ...long }, SETTINGS);
-    expect(text).toContain('The text below is cut');
+    expect(text).toContain('The text above is cut');
     expect(text).toContain(`npm run inbox -- --stage develop show ${id}`);
-    for (const part of [text, html]) {
+    for (const part of [text.replaceAll('\n| ', ''), html]) {
       expect(part).toContain(kept);
       expect(part).not.toContain(`${kept}${kept[0]}`);
       expect(part.isWellFormed()).toBe(true);
@@ -151,7 +160,7 @@ Line 2`);
   it('does not cut a text of 100,000 characters', () => {
     const { text } = toInquiryMail({ ...INQUIRY, body: 'b'.repeat(100_000) }, SETTINGS);
     expect(text).not.toContain('is cut');
-    expect(text).toContain('b'.repeat(100_000));
+    expect(text).toContain(`| ${'b'.repeat(100_000)}\n`);
   });
 });
 
@@ -163,10 +172,42 @@ describe('the mail of a reply', () => {
       replyTo: 'support@example.com',
       from: 'inquiries@mail.example.com',
       subject: 'Re: Lamp',
-      headers: { References: `<${id}@mail.example.com>`, 'Auto-Submitted': 'auto-generated' },
-      text: 'An answer.\n\nOn November 20, 2026 at 6:11 AM UTC you wrote:\n\n> Line 1\n>\n> Line 2',
+      // A person has written it.
+      headers: { References: `<${id}@mail.example.com>` },
+      text: 'An answer.\n\nReference 01a1f794-6f77\n\nOn November 20, 2026 at 6:11 AM UTC you wrote:\n\n> Line 1\n>\n> Line 2',
+      tags: { inquiry: id, mail: 'reply' },
     });
   });
+
+  it.each(['Lamp', 'Re: Lamp', 'RE: AW:Lamp', 'Antw: Re[2]: Lamp', 'Re：Lamp'])(
+    'has one Re: for %s',
+    (subject) => expect(toReplyMail({ ...INQUIRY, subject }, 'r', SETTINGS)?.subject).toBe('Re: Lamp'),
+  );
+
+  it('has lines that Outlook shows, and keeps indents', () => {
+    const html = toReplyMail(INQUIRY, 'a\n\n  b  c\td', SETTINGS)?.html;
+    expect(html).toContain('>a<br>\n<br>\n&#160; b&#160; c&#160;&#160;&#160; d</div>');
+  });
+
+  it('has the company’s name, colour and links', () => {
+    const [name, home, privacy] = ['Müller & Co', 'https://www.example.com/de', 'https://example.com/?a&b'];
+    const company = { name, accent: '#0b7a75', home, privacy };
+    const mail = toReplyMail({ ...INQUIRY, language: 'de' }, 'r', { ...SETTINGS, company });
+    expect(mail?.from).toBe('=?UTF-8?B?TcO8bGxlciAmIENv?= <inquiries@mail.example.com>');
+    expect(mail?.text.endsWith(`\n\n${name}\n${home}\nDatenschutz: ${privacy}`)).toBe(true);
+    expect(mail?.html).toContain('border-top:4px solid #0b7a75');
+    expect(mail?.html).toContain(
+      '<b>Müller &#38; Co</b></span> · <span dir="auto"><a href="https://www.example.com/de">www.example.com</a></span> · <span dir="auto"><a href="https://example.com/?a&#38;b">Datenschutz</a></span></p>',
+    );
+  });
+
+  it.each([
+    ['', 'a@example.com'],
+    ['Shop', '"Shop" <a@example.com>'],
+    ['A "B" \\ C, <eve@example.org>', String.raw`"A \"B\" \\ C, <eve@example.org>" <a@example.com>`],
+    ['=?utf-8?Q?x?=\r\nBcc: eve', '"= ?utf-8?Q?x?= Bcc: eve" <a@example.com>'],
+    ['漢'.repeat(16), `=?UTF-8?B?${'5ryi'.repeat(15)}?= =?UTF-8?B?5ryi?= <a@example.com>`],
+  ])('is from %j', (name, from) => expect(toSender(name, 'a@example.com')).toBe(from));
 
   it.each([
     ['en', 'ltr', 'left', '(no subject)', 'On November 20, 2026 at 6:11 AM UTC you wrote:'],
@@ -175,10 +216,11 @@ describe('the mail of a reply', () => {
     ['es', 'ltr', 'left', '(sin asunto)', 'El 20 de noviembre de 2026 a las 6:11 UTC usted escribió:'],
     ['ja', 'ltr', 'left', '（件名なし）', '2026年11月20日 6:11 UTCにいただいたお問い合わせ：'],
     ['ar', 'rtl', 'right', '(بلا موضوع)', 'في 20 نوفمبر 2026 في 6:11 ص UTC كتبت:'],
-  ] as const)('is in the language of the stage: %s', (language, direction, side, noSubject, youWrote) => {
-    const mail = toReplyMail({ ...INQUIRY, subject: ' ' }, 'An answer.', { ...SETTINGS, language });
+  ] as const)('is in the language of the inquiry: %s', (language, direction, side, noSubject, youWrote) => {
+    const mail = toReplyMail({ ...INQUIRY, subject: ' ', language }, 'An answer.', SETTINGS);
+    expect(mail).toEqual(toReplyMail({ ...INQUIRY, subject: ' ' }, 'An answer.', { ...SETTINGS, language }));
     expect(mail?.subject).toBe(`Re: ${noSubject}`);
-    expect(mail?.text).toContain(`An answer.\n\n${youWrote}\n\n> `);
+    expect(mail?.text).toContain(`01a1f794-6f77\n\n${youWrote}\n\n> `);
     expect(mail?.html).toContain(`>${youWrote}</p>`);
     expect(mail?.html).toContain(`<html lang="${language}" dir="${direction}">`);
     expect(mail?.html).toContain(`border-${side}:3px`);
@@ -201,6 +243,32 @@ describe('the mail of a reply', () => {
   });
 });
 
+it('an acknowledgement says that the inquiry has arrived, and what to expect, as an automatic reply', () => {
+  const company = { name: 'Shop', expectation: { en: 'Two days.', de: 'Zwei Tage.' } };
+  const inquiry = { ...INQUIRY, subject: 'Lampe', body: 'Kaputt.', language: 'de' } as const;
+  expect(toAcknowledgementMail(inquiry, { ...SETTINGS, company })).toMatchObject({
+    to: 'ana@example.com',
+    replyTo: 'support@example.com',
+    subject: 'Wir haben Ihre Anfrage erhalten: Lampe',
+    headers: { 'Auto-Submitted': 'auto-replied' },
+    text: 'Wir haben Ihre Anfrage erhalten.\nZwei Tage.\n\nReferenz 01a1f794-6f77\n\nAm 20. November 2026 um 06:11 UTC schrieben Sie:\n\n> Kaputt.\n\nShop',
+    tags: { inquiry: id, mail: 'acknowledgement' },
+  });
+});
+
+it.each([
+  ['reply', 'bounce', 'The reply to 01a1f794-6f77 could not be delivered'],
+  ['acknowledgement', 'complaint', 'The acknowledgement to 01a1f794-6f77 was reported as spam'],
+  [undefined, 'bounce', 'A mail of the user pool could not be delivered'],
+] as const)('a notice about %s (%s) says what became of it, and why', (mail, why, subject) => {
+  const failure = { mail, why, address: 'ana@example.com', reason: `550\r\n${'x'.repeat(1_000)}` };
+  const notice = toNoticeMail(failure, SETTINGS, id);
+  expect(notice.subject).toBe(`[inquiries develop] ${subject}`);
+  expect(notice.tags).toEqual({ ...(mail && { inquiry: id }), mail: 'notice' });
+  expect(notice.text).toMatch(/\n\| 550\n\| x{495}\n\| …\n/);
+  expect(notice.text.includes(`show ${id}`)).toBe(mail !== undefined);
+});
+
 describe('a mail about several inquiries', () => {
   const named = [{ id, email: 'ana\r\n@example.com', subject: 'first\nsecond <b>' }];
 
@@ -208,7 +276,7 @@ describe('a mail about several inquiries', () => {
     const mail = toDigestMail({ count: 1_240, since: Date.UTC(2026, 10, 20, 6), named }, SETTINGS);
     expect(mail.subject).toBe('[inquiries develop] 1,240 inquiries since 06:00 UTC');
     expect(mail.text.split(/-{44}/)[0]).toMatchInlineSnapshot(`
-      "1,240 inquiries since 2026-11-20 06:00:00 UTC had no mail of their own: the mails of an hour were used up (100, 10 about one sender), or theirs, or the reply to them, could not be sent. To list those that are unanswered, run:
+      "1,240 inquiries since 2026-11-20 06:00:00 UTC had no mail of their own: the mails of an hour were used up (100, 10 about one sender) or theirs could not be sent. To list those that are unanswered, run:
         npm run inbox -- --stage develop list --since 2026-11-20T06:00:00Z
 
       The newest 1, with addresses and subjects as their senders wrote them:
@@ -229,7 +297,7 @@ describe('a mail about several inquiries', () => {
     expect(text.split(/-{44}\n/)[1]).toBe(
       `2026-11-20 06:11:02 UTC  ${id}\n  From: ana\\r\\n@example.com\n  first second <b>\n`,
     );
-    expect(html).toContain('<bdi>first second &#60;b&#62;</bdi>');
+    expect(html).toContain('<span dir="auto">first second &#60;b&#62;</span>');
   });
 });
 
@@ -243,13 +311,16 @@ describe('the settings', () => {
   };
 
   it('are read from the environment; 10 mails per hour, 100 of all owners, and English by default', () => {
-    const settings = { ...SETTINGS, tableName: 'inquiries-develop', region: 'eu-central-1' };
+    const [tableName, region] = ['inquiries-develop', 'eu-central-1'];
+    const settings = { ...SETTINGS, tableName, region, acknowledge: false };
     expect(parseMailerConfig(ENV)).toEqual(settings);
     expect(parseMailerConfig({ ...ENV, MAIL_LANGUAGE: 'ar' }).language).toBe('ar');
     expect(parseMailerConfig({ ...ENV, MAILS_PER_HOUR: '1000' }).mailsPerHour).toBe(1_000);
     expect(parseMailerConfig({ ...ENV, TOTAL_MAILS_PER_HOUR: '7' }).totalMailsPerHour).toBe(7);
     expect(parseMailerConfig({ ...ENV, ANSWER_WITHIN: '3' }).answerWithin).toBe(3);
     expect(parseMailerConfig({ ...ENV, CONFIGURATION_SET: 'set' }).configurationSet).toBe('set');
+    expect(parseMailerConfig({ ...ENV, ACKNOWLEDGE: 'true' }).acknowledge).toBe(true);
+    expect(parseMailerConfig({ ...ENV, COMPANY: '{"name":"Shop"}' }).company).toEqual({ name: 'Shop' });
   });
 
   it.each([
@@ -264,6 +335,7 @@ describe('the settings', () => {
     [{ MAIL_LANGUAGE: '' }, 'MAIL_LANGUAGE'],
     [{ MAIL_LANGUAGE: 'de-AT' }, 'MAIL_LANGUAGE'],
     [{ MAIL_LANGUAGE: 'constructor' }, 'MAIL_LANGUAGE'],
+    [{ ACKNOWLEDGE: 'yes', COMPANY: '{' }, 'ACKNOWLEDGE, COMPANY'],
     [{ TABLE_NAME: '', MAILS_PER_HOUR: 'x' }, 'TABLE_NAME, MAILS_PER_HOUR'],
   ])('%j are refused by name', (wrong, names) => {
     expect(() => parseMailerConfig({ ...ENV, ...wrong })).toThrow(

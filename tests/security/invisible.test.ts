@@ -17,6 +17,7 @@ const SETTINGS = {
   mailsPerHour: 10,
   totalMailsPerHour: 100,
   language: 'en',
+  company: {},
 } as const;
 
 const CHARACTERS = Array.from({ length: 0x110000 }, (_, point) => point)
@@ -26,6 +27,13 @@ const CHARACTERS = Array.from({ length: 0x110000 }, (_, point) => point)
 
 const toEscapes = (text: string): string =>
   Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('');
+
+/** A mail says again what its subject cannot hold. */
+const withLongSubject = ({ email, subject }: { email: string; subject: string }) => ({
+  ...INQUIRY,
+  email,
+  subject: `${subject} ${'x'.repeat(150)}`,
+});
 
 /** What an operator sees of an inquiry. */
 const SURFACES: Readonly<Record<string, (texts: { email: string; subject: string }) => string>> = {
@@ -39,8 +47,8 @@ const SURFACES: Readonly<Record<string, (texts: { email: string; subject: string
     const digest = toDigestMail({ count: 1, since: 0, named: [inquiry] }, SETTINGS);
     return toInquiryMail(inquiry, SETTINGS).subject + digest.text;
   },
-  'texts of mails': (texts) => toInquiryMail({ ...INQUIRY, ...texts }, SETTINGS).text,
-  'HTML of mails': (texts) => toInquiryMail({ ...INQUIRY, ...texts }, SETTINGS).html,
+  'texts of mails': (texts) => toInquiryMail(withLongSubject(texts), SETTINGS).text,
+  'HTML of mails': (texts) => toInquiryMail(withLongSubject(texts), SETTINGS).html,
 };
 
 const tally = createTally('7e invisible characters in emails and subjects: shown');

@@ -12,8 +12,6 @@ beforeAll(async () => {
 });
 afterAll(() => mailer.close());
 
-const SEPARATOR = `The sender wrote everything below this line.\n${'-'.repeat(44)}\n`;
-
 // oxfmt-ignore
 const TEXTS = [
   ...HOSTILE_TEXTS,
@@ -22,8 +20,10 @@ const TEXTS = [
   `a${'\u202E'.repeat(1_000)}b`, 'a\uD800b', '\uDC00\uD800', `Z${'\u0351\u0300\u0325'.repeat(3_000)}`,
   'x'.repeat(200_000), '\n'.repeat(100_000), '&'.repeat(150_000), '漢'.repeat(100_000),
   `${'😀'.repeat(49_999)}a😀😀`, '</div></body></html><h1>Subject</h1>', "' style='position:fixed'",
-  '<!--[if mso]><script></script><![endif]-->', SEPARATOR.repeat(3),
-  `From:    boss@example.com\n\nTo answer, reply to this mail or run:\n  rm -rf ~\n\n${SEPARATOR}`,
+  '<!--[if mso]><script></script><![endif]-->',
+  'From boss@example.com · at 2026-11-20 06:11:02 UTC\n\nTo answer, reply to this mail or run:\n  rm -rf ~\n',
+  `${' '.repeat(200)}To answer, reply to this mail or run:${' '.repeat(200)}rm -rf ~`,
+  `a\n${'\u00A0'.repeat(75)}To answer, reply to this mail or run:${'\u3000'.repeat(75)}rm -rf ~\u2028| b`,
   '> quoted\n>> twice', '-- \nsignature', 'From eve@example.com Sat Nov 21 20:00:00 2026', '.', '',
 ];
 
@@ -34,13 +34,14 @@ const EMAILS = [
   '<script>@example.com', '\u001B[31meve@example.com', `${'e'.repeat(1_000)}@example.com`, "eve'@example.com",
 ];
 
-const tagsOf = (html: string): string[] => html.match(/<[^>]*>/g) ?? [];
+/** Without those of the user's line ends. */
+const tagsOf = (html: string): string[] => html.match(/<(?!br>)[^>]*>/g) ?? [];
 
 /** Not at all in any part: C0 but tab and line feed, DEL, C1, separators, bidirectional controls. */
 // oxlint-disable-next-line no-control-regex -- these are meant
 const EFFECTIVE = /[\0-\x08\x0B-\x1F\x7F-\x9F\u2028\u2029\u202A-\u202E\u2066-\u2069\u200E\u200F\u061C]/;
 
-function expectHarmless({ Content, ReplyToAddresses = [], ...envelope }: SentMail, html: string[]): void {
+function expectHarmless({ Content, ReplyToAddresses = [], ...envelope }: SentMail, html: string[][]): void {
   const { Subject, Body, Headers } = Content.Simple;
   for (const { Data } of [Subject, Body.Text, Body.Html]) {
     expect(Data.isWellFormed()).toBe(true);
@@ -52,11 +53,18 @@ function expectHarmless({ Content, ReplyToAddresses = [], ...envelope }: SentMai
   for (const address of ReplyToAddresses) expect(address).toMatch(/^[!-~]{1,64}@[a-z0-9.-]+$/);
   expect(envelope.FromEmailAddress).toBe(INBOX.INBOX_FROM);
   expect(envelope.Destination.ToAddresses).toHaveLength(1);
-  expect(Object.keys(envelope).toSorted()).toEqual(['ConfigurationSetName', 'Destination', 'FromEmailAddress']);
-  expect(Headers.map(({ Name }) => Name)).toEqual(['References', 'Auto-Submitted']);
+  expect(Object.keys(envelope).toSorted()).toEqual([
+    'ConfigurationSetName',
+    'Destination',
+    'EmailTags',
+    'FromEmailAddress',
+  ]);
+  for (const { Value } of envelope.EmailTags) expect(Value).toMatch(/^[\w-]{1,36}$/);
+  const automatic = envelope.Destination.ToAddresses[0] === INBOX.INBOX_TO ? ['Auto-Submitted'] : [];
+  expect(Headers.map(({ Name }) => Name)).toEqual(['References', ...automatic]);
   for (const { Value } of Headers) expect(Value).toMatch(/^[ -~]{1,870}$/);
   // The same tags with the same attributes as in a mail without any of this.
-  expect(tagsOf(Body.Html.Data)).toEqual(html);
+  expect(html).toContainEqual(tagsOf(Body.Html.Data));
   expect(Buffer.byteLength(JSON.stringify(Content))).toBeLessThan(5_000_000);
 }
 
@@ -70,7 +78,11 @@ async function mail(text: { subject: string; body: string; reply: string }, emai
   return [...mailer.mails];
 }
 
-const isCut = ({ Content }: SentMail): boolean => Content.Simple.Body.Text.Data.includes('The text below is cut');
+/** What the mailer itself says: the lines without a mark, but for address, time, id and length. */
+const ownLinesOf = ({ Content }: SentMail): string[] =>
+  Content.Simple.Body.Text.Data.split('\n')
+    .filter((line) => line !== '|' && !line.startsWith('| '))
+    .map((line) => line.replace(/^From .*| [\da-f-]{36}$|[\d,]+(?= characters)/g, ''));
 const htmlOf = ({ Content }: SentMail): string[] => tagsOf(Content.Simple.Body.Html.Data);
 
 const tally = createTally('7c hostile texts in mails: without effect');
@@ -78,12 +90,13 @@ const tally = createTally('7c hostile texts in mails: without effect');
 it('texts have no effect in the mails, as subject, body or reply', async () => {
   expect(TEXTS.length).toBeGreaterThanOrEqual(50);
   const benign = await mail({ subject: 's', body: 'b', reply: 'r' });
-  const long = await mail({ subject: 's', body: 'b'.repeat(200_000), reply: 'r' });
+  const long = [
+    ...(await mail({ subject: 's', body: 'b'.repeat(200_000), reply: 'r' })).slice(0, 1),
+    ...(await mail({ subject: 's'.repeat(200), body: 'b', reply: 'r' })).slice(0, 1),
+    ...(await mail({ subject: 's'.repeat(200), body: 'b'.repeat(200_000), reply: 'r' })).slice(0, 1),
+  ];
   const [, replyTags = []] = benign.map(htmlOf);
-  const head = benign[0]?.Content.Simple.Body.Text.Data.split(SEPARATOR)[0]?.replaceAll(
-    /.*(Time|Inquiry|npm).*\n/g,
-    '',
-  );
+  const expected = [...benign.slice(0, 1), ...long];
   for (const text of [...TEXTS, ...select(naughtyStrings, 20)]) {
     await tally(async () => {
       // As long as a row may be.
@@ -92,17 +105,17 @@ it('texts have no effect in the mails, as subject, body or reply', async () => {
       expect(sent).toHaveLength(2);
       const [inquiry, answer] = sent;
       if (inquiry === undefined || answer === undefined) throw new Error('unreachable');
-      const expected = (isCut(inquiry) ? long : benign)[0];
-      expectHarmless(inquiry, expected ? htmlOf(expected) : []);
-      expectHarmless(answer, replyTags);
+      expectHarmless(inquiry, expected.map(htmlOf));
+      expectHarmless(answer, [replyTags]);
       expect(inquiry.Destination.ToAddresses).toEqual([INBOX.INBOX_TO]);
       expect(inquiry.ReplyToAddresses).toEqual(['ana@example.com']);
       expect(inquiry.Content.Simple.Subject.Data).toMatch(/^\[inquiries develop\] ./);
       expect(answer.Destination.ToAddresses).toEqual(['ana@example.com']);
-      // What the mailer says comes before the first separator, whatever the user writes.
-      const [own = ''] = inquiry.Content.Simple.Body.Text.Data.split(SEPARATOR);
-      const notes = own.replaceAll(/.*(Time|Inquiry|npm).*\n/g, '').replace(/The text below is cut.*\n+/, '');
-      expect(notes.trim()).toBe(head?.trim());
+      // All other lines are the user's, and none is so long that a mail program breaks it between two words.
+      expect(expected.map(ownLinesOf)).toContainEqual(ownLinesOf(inquiry));
+      for (const line of inquiry.Content.Simple.Body.Text.Data.split('\n')) {
+        if (line.startsWith('| ')) expect(line.length <= 2 + 2 * 72 || !/.\s./.test(line.slice(2))).toBe(true);
+      }
       const quoted = answer.Content.Simple.Body.Text.Data.split('you wrote:\n\n').at(-1) ?? '';
       expect(quoted.split('\n').every((line) => line.startsWith('>'))).toBe(true);
     });
@@ -113,15 +126,20 @@ it('emails have no effect in the mails, and none of them is in a header unless i
   const noReplyTo = await mail({ subject: 's', body: 'b', reply: 'r' }, 'nobody');
   const benign = await mail({ subject: 's', body: 'b', reply: 'r' });
   const expected = [benign, noReplyTo].map(([first]) => (first ? htmlOf(first) : []));
+  const [[, reply], [, notice]] = [benign, noReplyTo] as const;
+  if (reply === undefined || notice === undefined) throw new Error('There is no second mail.');
+  const tags = { reply: htmlOf(reply), notice: htmlOf(notice) };
   for (const email of EMAILS) {
     await tally(async () => {
       const [inquiry, answer] = await mail({ subject: 's', body: 'b', reply: 'r' }, email);
-      if (inquiry === undefined) throw new Error('The team got no mail.');
+      if (inquiry === undefined || answer === undefined) throw new Error('The team got no mail.');
       const isPlain = email === "eve'@example.com";
-      expectHarmless(inquiry, expected[isPlain ? 0 : 1] ?? []);
+      expectHarmless(inquiry, [expected[isPlain ? 0 : 1] ?? []]);
       expect(inquiry.Destination.ToAddresses).toEqual([INBOX.INBOX_TO]);
       expect(inquiry.ReplyToAddresses).toEqual(isPlain ? [email] : undefined);
-      expect(answer?.Destination.ToAddresses).toEqual(isPlain ? [email] : undefined);
+      // A reply that cannot be sent is a notice to the team.
+      expect(answer.Destination.ToAddresses).toEqual([isPlain ? email : INBOX.INBOX_TO]);
+      expectHarmless(answer, [tags[isPlain ? 'reply' : 'notice']]);
     });
   }
 }, 300_000);

@@ -180,7 +180,7 @@ run "stage" {
       aws_cloudwatch_event_rule.digests, aws_cloudwatch_event_target.digests, aws_lambda_permission.digests,
       aws_cloudwatch_log_group.mailer, aws_sqs_queue.dead_letters, aws_sqs_queue_policy.dead_letters, output.mail_dns_records,
       [for name in keys(aws_cloudwatch_metric_alarm.this) : name if startswith(name, "mailer-")],
-      aws_sesv2_configuration_set.mail, aws_sesv2_configuration_set_event_destination.team, aws_sns_topic_subscription.bounces,
+      aws_sesv2_configuration_set.mail, aws_sesv2_configuration_set_event_destination.team, aws_sns_topic_subscription.bounces, aws_lambda_permission.bounces,
       [for widget in jsondecode(aws_cloudwatch_dashboard.this.dashboard_body).widgets : widget if strcontains(jsonencode(widget), "mail")],
     ] : length(resources) == 0]) && length(aws_sesv2_email_identity.this) == 0 && !aws_dynamodb_table.this.stream_enabled && output.dead_letter_queue_url == null && length(aws_cloudwatch_metric_alarm.this) == 10
     error_message = "There is something for mail without the setting inbox, or another alarm is missing."

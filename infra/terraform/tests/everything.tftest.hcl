@@ -49,7 +49,8 @@ variables {
       sign_up     = false
       totp        = true
       probe       = true
-      inbox       = { to = "team@example.org", from = "main@mail.example.com", mails_per_hour = 25, language = "de", answer_within = 3, parallelization_factor = 4 }
+      inbox       = { to = "team@example.org", from = "main@mail.example.com", mails_per_hour = 25, language = "de", answer_within = 3, parallelization_factor = 4, acknowledge = true }
+      form        = { name = "Example Ltd", accent = "#0b7a75", imprint = "https://example.com/legal", expectation = { en = "Soon." }, languages = ["en"] }
     }
   }
 }
@@ -85,6 +86,8 @@ run "mail_alarms_and_form" {
       MAILS_PER_HOUR       = "25"
       TOTAL_MAILS_PER_HOUR = "100"
       ANSWER_WITHIN        = "3"
+      ACKNOWLEDGE          = "true"
+      COMPANY              = jsonencode({ name = "Example Ltd", accent = "#0b7a75", imprint = "https://example.com/legal", expectation = { en = "Soon." } })
     })
     error_message = "CKV_AWS_45: the mailer does not have its settings, or has others."
   }
@@ -168,7 +171,9 @@ run "mail_alarms_and_form" {
       aws_sesv2_configuration_set.mail[0].configuration_set_name == "inquiries-main"
       && toset(aws_sesv2_configuration_set_event_destination.team[0].event_destination[0].matching_event_types) == toset(["BOUNCE", "COMPLAINT"])
       && aws_sesv2_configuration_set_event_destination.team[0].event_destination[0].sns_destination[0].topic_arn == aws_sns_topic_subscription.bounces[0].topic_arn
-      && aws_sns_topic_subscription.bounces[0].endpoint == "team@example.org"
+      && aws_sns_topic_subscription.bounces[0].endpoint == aws_lambda_function.mailer[0].arn
+      && [aws_lambda_permission.bounces[0].principal, aws_lambda_permission.bounces[0].source_arn] == ["sns.amazonaws.com", aws_sns_topic.bounces[0].arn]
+      && toset(aws_sesv2_configuration_set.mail[0].suppression_options[0].suppressed_reasons) == toset(["BOUNCE", "COMPLAINT"])
       && jsondecode(aws_sns_topic_policy.bounces[0].policy).Statement[0].Principal == { Service = "ses.amazonaws.com" }
       && jsondecode(aws_sns_topic_policy.bounces[0].policy).Statement[0].Condition.StringEquals["AWS:SourceArn"] == aws_sesv2_configuration_set.mail[0].arn
       && toset(aws_sesv2_configuration_set_event_destination.metrics[0].event_destination[0].matching_event_types) == toset(["BOUNCE", "COMPLAINT", "SEND"])
