@@ -53,14 +53,8 @@ export default defineConfig({
   },
   ignorePatterns: ['dist'],
   overrides: [
-    {
-      files: ['**/*.config.ts'],
-      rules: { 'import/no-default-export': 'off' },
-    },
-    {
-      files: ['src/log.ts', 'src/mailer/log.ts', 'bench/contenders/**'],
-      rules: { 'eslint/no-console': 'off' },
-    },
+    { files: ['**/*.config.ts'], rules: { 'import/no-default-export': 'off' } },
+    { files: ['src/log.ts', 'src/mailer/log.ts', 'bench/contenders/**'], rules: { 'eslint/no-console': 'off' } },
     {
       files: ['{lib,inbox,local,deploy,scripts,tests,bench}/**'],
       rules: { 'typescript/no-unsafe-type-assertion': 'off' },

@@ -27,11 +27,7 @@ export async function findAccount(connection: Connection, sub: string): Promise<
   if (pool === 'none') return { status: 'elsewhere' };
   const client = new CognitoIdentityProviderClient(NETWORK);
   const { Users: [user] = [] } = await client.send(
-    new ListUsersCommand({
-      UserPoolId: pool,
-      Filter: `sub = ${JSON.stringify(sub)}`,
-      AttributesToGet: ['sub'],
-    }),
+    new ListUsersCommand({ UserPoolId: pool, Filter: `sub = ${JSON.stringify(sub)}`, AttributesToGet: ['sub'] }),
   );
   if (user === undefined) return { status: 'none' };
   return {

@@ -20,13 +20,8 @@ export function parseSince(text: string, now = Date.now()): number {
   const isDate = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/.test(text);
   // Date takes a date alone as UTC, and a date with a time as local time. It turns 30 February into 2 March.
   const time = isDate ? Date.parse(text.includes('T') ? text : `${text}T00:00`) : Number.NaN;
-  if (
-    Number.isNaN(time) ||
-    new Date(`${text.slice(0, 10)}T00:00Z`).getUTCDate() !== Number(text.slice(8, 10))
-  ) {
-    throw new UsageError(
-      `--since must be an age (12h, 7d), a date (2026-11-01) or a date-time, not ${quote(text)}.`,
-    );
+  if (Number.isNaN(time) || new Date(`${text.slice(0, 10)}T00:00Z`).getUTCDate() !== Number(text.slice(8, 10))) {
+    throw new UsageError(`--since must be an age (12h, 7d), a date (2026-11-01) or a date-time, not ${quote(text)}.`);
   }
   return time;
 }

@@ -165,9 +165,7 @@ async function replayErasures(settings: Settings): Promise<void> {
   const owners = await findOwners(settings, {}, (row) => row.created_at <= untilOf(row));
   const found = owners.reduce((sum, { inquiries }) => sum + inquiries, 0);
   const users = new Set(owners.map(({ cognito_sub }) => cognito_sub)).size;
-  say(
-    `The table ${table} has ${countInquiries(found)} of ${formatCount(users, 'user')} from before the erasure.`,
-  );
+  say(`The table ${table} has ${countInquiries(found)} of ${formatCount(users, 'user')} from before the erasure.`);
   if ((found > 0 || yes) && !isDryRun(settings)) {
     await confirmStage(settings);
     const deleted = await deleteOwners(owners, untilOf, settings);
@@ -299,8 +297,7 @@ function describeAccount(account: Account | { readonly status: 'kept' }, sub: st
   const place = stage === 'local' ? 'The local stack' : `The stage ${stage}`;
   if (account.status === 'kept') return 'The account of the user is kept.';
   if (account.status === 'none') return `${place} has no account of ${sub} in its user pool.`;
-  if (account.status === 'found')
-    return `${place} has an account of ${sub} in its user pool ${account.pool}.`;
+  if (account.status === 'found') return `${place} has an account of ${sub} in its user pool ${account.pool}.`;
   return `${place} has no user pool of its own: the account of the user has to be deleted at its issuer.`;
 }
 

@@ -92,11 +92,7 @@ export function openErasures(connection: Connection) {
           else if (time > (times.get(hash) ?? '')) times.set(hash, time);
         }
       }
-      return {
-        count: times.size,
-        lost: lost.size,
-        find: (sub: string) => key && times.get(toHash(key, sub)),
-      };
+      return { count: times.size, lost: lost.size, find: (sub: string) => key && times.get(toHash(key, sub)) };
     },
   };
 }

@@ -74,19 +74,11 @@ export interface Column<Row> {
  *
  * @param terminal - Its columns, 80 by default. Rows are wider only if the columns that must not be cut are.
  */
-export function formatTable<Row>(
-  columns: readonly Column<Row>[],
-  rows: readonly Row[],
-  terminal?: number,
-): string {
+export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], terminal?: number): string {
   const width = terminal || 80;
   // A cell is at most as wide as the terminal, so the rest of a longer text need not be looked at.
-  const toCell = (text: string): string =>
-    cutText(escapeUnsafe(text.slice(0, width * GRAPHEME_LIMIT)), width);
-  const lines = [
-    columns.map(({ head }) => head),
-    ...rows.map((row) => columns.map(({ cell }) => toCell(cell(row)))),
-  ];
+  const toCell = (text: string): string => cutText(escapeUnsafe(text.slice(0, width * GRAPHEME_LIMIT)), width);
+  const lines = [columns.map(({ head }) => head), ...rows.map((row) => columns.map(({ cell }) => toCell(cell(row))))];
   const widths = columns.map((_, at) => Math.max(...lines.map((line) => stringWidth(line[at] ?? ''))));
   const excess = (): number => widths.reduce((sum, each) => sum + each + 2, -2) - width;
   while (excess() > 0) {

@@ -20,9 +20,7 @@ const isFilled = (value: unknown): value is string => typeof value === 'string' 
  */
 export function readSavedReplies(file?: string): readonly SavedReply[] {
   const fail = (reason: string): never => {
-    throw new UsageError(
-      `The saved replies in ${escapeUnsafe(file ?? DEFAULT_FILE)} cannot be used: ${reason}.`,
-    );
+    throw new UsageError(`The saved replies in ${escapeUnsafe(file ?? DEFAULT_FILE)} cannot be used: ${reason}.`);
   };
   const read = (): unknown => {
     try {

@@ -50,11 +50,7 @@ export interface InboxApi {
     readonly savedReplies: readonly SavedReply[];
   };
   /** `next`: where the rest begins, the value of `from`. `searched`: how many were read. Subjects and texts are cut. */
-  '/api/inquiries': {
-    readonly inquiries: readonly PageInquiry[];
-    readonly next?: string;
-    readonly searched: number;
-  };
+  '/api/inquiries': { readonly inquiries: readonly PageInquiry[]; readonly next?: string; readonly searched: number };
   /** The ids of the unanswered ones, newest first; not `isAll` of them where there are many. */
   '/api/unanswered': { readonly ids: readonly string[]; readonly isAll: boolean };
   '/api/inquiries/ID': PageInquiry;
@@ -86,10 +82,7 @@ export async function serveInbox(connection: PageConnection, options?: Options) 
 }
 
 /** Serves the page as it is built, and its API; see {@link serveInbox}. */
-export async function startInboxServer(
-  connection: PageConnection,
-  { port = 0, savedReplies = [] }: Options = {},
-) {
+export async function startInboxServer(connection: PageConnection, { port = 0, savedReplies = [] }: Options = {}) {
   const secret = randomBytes(32).toString('base64url');
   const api = createApi(connection, savedReplies);
   const server = await startPageServer<{ readonly origin: string }>({
@@ -217,10 +210,7 @@ function createApi(
       if (isFound(row)) found.push(row);
     }
     const inquiries = (await describe(found)).map((row) =>
-      Object.assign(row, {
-        subject: beginningOf(row.subject, BEGINNING),
-        body: beginningOf(row.body, BEGINNING),
-      }),
+      Object.assign(row, { subject: beginningOf(row.subject, BEGINNING), body: beginningOf(row.body, BEGINNING) }),
     );
     return { inquiries, searched, ...(next !== undefined && { next }) };
   }
@@ -249,10 +239,9 @@ function createApi(
   }
 
   return async (request, { pathname, searchParams }, signal) => {
-    const path =
-      /^\/api\/(?:session|unanswered|inquiries(?:\/(?<named>[^/]+)(?:\/(?<action>reply|dismiss))?)?)$/.exec(
-        pathname,
-      );
+    const path = /^\/api\/(?:session|unanswered|inquiries(?:\/(?<named>[^/]+)(?:\/(?<action>reply|dismiss))?)?)$/.exec(
+      pathname,
+    );
     if (path === null) throw new ApiError(404, 'NOT_FOUND', 'There is nothing at this path.');
     const { named, action } = path.groups ?? {};
     const method = action === undefined ? 'GET' : 'POST';

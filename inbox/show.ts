@@ -25,9 +25,7 @@ export async function showInquiry(connect: Connect, args: string[], io: Io): Pro
   const inquiry = await findInquiry(inbox, named);
   const shown = { ...inquiry, ...(await inbox.readUndelivered([inquiry.id])).get(inquiry.id) };
   io.stdout.write(
-    isInteractive(io, values.json)
-      ? formatInquiry(shown, io.stdout.columns)
-      : toJsonLine(shown, SHOWN_FIELDS),
+    isInteractive(io, values.json) ? formatInquiry(shown, io.stdout.columns) : toJsonLine(shown, SHOWN_FIELDS),
   );
 }
 
@@ -40,8 +38,7 @@ const indent = (text: string, columns?: number): string =>
 /** Columns of the names of what is shown. */
 const LABEL = 11;
 
-const ago = (time: string): string =>
-  `${formatTime(time)} (${formatDuration(Date.now() - Date.parse(time))} ago)`;
+const ago = (time: string): string => `${formatTime(time)} (${formatDuration(Date.now() - Date.parse(time))} ago)`;
 
 /** What is to be known about mail to the owner. */
 function describeDelivery({ email, undelivered, undelivered_at = '' }: ShownInquiry): string | undefined {
@@ -71,9 +68,7 @@ export function formatInquiry(inquiry: ShownInquiry, columns?: number): string {
     ['Answer', answer],
     ...(delivery === undefined ? [] : [['Mail', delivery]]),
     ['Subject', formatSubject(subject)],
-  ].map(([name = '', value = '']) =>
-    wrapLine(`${name.padEnd(LABEL)}${escapeUnsafe(value)}`.trimEnd(), columns, LABEL),
-  );
+  ].map(([name = '', value = '']) => wrapLine(`${name.padEnd(LABEL)}${escapeUnsafe(value)}`.trimEnd(), columns, LABEL));
   const replyLines = reply === undefined ? [] : ['', 'Reply', '', indent(reply, columns)];
   return `${[...lines, '', indent(body, columns), ...replyLines].join('\n')}\n`;
 }

@@ -125,10 +125,7 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
   }
 
   /** Yields, of each portion of the rows, those that {@link createSearch} finds. */
-  async function* search(
-    rows: readonly IndexedInquiry[],
-    text: string,
-  ): AsyncIterableIterator<IndexedInquiry[]> {
+  async function* search(rows: readonly IndexedInquiry[], text: string): AsyncIterableIterator<IndexedInquiry[]> {
     const isFound = createSearch(text);
     for await (const portion of readPortions(rows, async (keys) => inquiries.get(keys).go(BATCH))) {
       const ids = new Set(portion.filter(isFound).map(({ id }) => id));
@@ -175,9 +172,7 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
     },
     /** Yields rows of {@link list} with what a list shows. */
     summarize: (rows: readonly IndexedInquiry[]): AsyncIterableIterator<InquirySummary[]> =>
-      readPortions<InquirySummary>(rows, async (keys) =>
-        inquiries.get(keys).go({ ...BATCH, attributes: SUMMARY }),
-      ),
+      readPortions<InquirySummary>(rows, async (keys) => inquiries.get(keys).go({ ...BATCH, attributes: SUMMARY })),
     /** Finds which of these inquiries, each named once, have a reply that has not arrived. */
     async readUndelivered(ids: readonly string[]): Promise<Map<string, Undelivered>> {
       const found = new Map<string, Undelivered>();

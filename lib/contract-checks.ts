@@ -9,12 +9,7 @@ import {
   inquirySchema,
 } from '../src/contract.ts';
 import { INQUIRY_ID } from '../src/limits.ts';
-import type {
-  CreateInquiryResponse,
-  ErrorResponseBody,
-  Inquiry,
-  InquiryListResponse,
-} from '../src/contract.ts';
+import type { CreateInquiryResponse, ErrorResponseBody, Inquiry, InquiryListResponse } from '../src/contract.ts';
 import { unauthorized } from '../src/errors.ts';
 
 /** A request to `/inquiries`; the query without its question mark. */
@@ -125,8 +120,7 @@ export function createFunctionChecks(invoke: (method: string) => Promise<Service
       const found = (response.body as ErrorResponseBody).message;
       assert(found === message, `message is ${JSON.stringify(found)}, not ${JSON.stringify(message)}`);
     },
-    'the function answers 405 for PUT': async () =>
-      assertError(await invoke('PUT'), 405, 'METHOD_NOT_ALLOWED'),
+    'the function answers 405 for PUT': async () => assertError(await invoke('PUT'), 405, 'METHOD_NOT_ALLOWED'),
   });
 }
 

@@ -86,8 +86,7 @@ export function createGateway({
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (headerSize(request) > limits.headers) return reply(response, replies.headersTooLarge);
     const headers = toHeaders(request);
-    if (isPreflight(request, headers))
-      return preflight(response, corsOrigins.includes(headers['origin'] ?? ''));
+    if (isPreflight(request, headers)) return preflight(response, corsOrigins.includes(headers['origin'] ?? ''));
 
     const routeKey = `${request.method} ${splitTarget(request).rawPath}`;
     if (!ROUTES.has(routeKey)) return reply(response, replies.notFound);

@@ -57,9 +57,7 @@ export function readSettings(args: readonly string[], env: NodeJS.ProcessEnv) {
   // Issuer, docs, contact form, mailbox and demo take the next five.
   const port = parseNumber('The port', options.port ?? (env['PORT'] || '3000'), 0, 65_530);
   const inspect =
-    options.inspect === undefined
-      ? undefined
-      : parseNumber("The inspector's port", options.inspect, 1, 65_535);
+    options.inspect === undefined ? undefined : parseNumber("The inspector's port", options.inspect, 1, 65_535);
   const engine = engineNames.find((name) => name === options.engine);
   if (options.engine !== undefined && engine === undefined) {
     throw new UsageError(`The engine must be ${engineNames.join(' or ')}, not "${options.engine}".`);
@@ -97,9 +95,7 @@ function parseOrigin(text: string): string {
   const isPage = (url?.protocol === 'http:' || url?.protocol === 'https:') && !/[*,]/.test(text);
   if (isPage && url.origin === text) return text;
   const example = isPage ? url.origin : 'http://localhost:5173';
-  throw new UsageError(
-    `--cors-origin must be one origin as browsers send it, such as ${example}, not "${text}".`,
-  );
+  throw new UsageError(`--cors-origin must be one origin as browsers send it, such as ${example}, not "${text}".`);
 }
 
 /** Reads the variables of the functions that are set. @throws UsageError for a value that a stage would not take. */
@@ -137,7 +133,5 @@ function refuseOptionsOfNpm([first]: readonly string[], env: NodeJS.ProcessEnv):
   const rest = names.map((name) =>
     ['port', 'engine', 'data', 'seed', 'cors-origin'].includes(name) ? `--${name} <value>` : `--${name}`,
   );
-  throw new UsageError(
-    `npm took --${names.join(' and --')} for itself; write: ${command} -- ${rest.join(' ')}`,
-  );
+  throw new UsageError(`npm took --${names.join(' and --')} for itself; write: ${command} -- ${rest.join(' ')}`);
 }

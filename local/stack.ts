@@ -94,9 +94,7 @@ export async function startStack({
   // Mail is driven by the table's stream, which dynalite does not have.
   const reportToMailer = (Message: string): void =>
     void invokeMailer(JSON.stringify({ Records: [{ Sns: { Message } }] })).catch(() => undefined);
-  const mailbox = closeLater(
-    engineName === 'dynalite' ? undefined : await startMailbox(portAt(4), reportToMailer),
-  );
+  const mailbox = closeLater(engineName === 'dynalite' ? undefined : await startMailbox(portAt(4), reportToMailer));
   const webOrigins = [...corsOrigins, docs.url] as const;
   const issuer = closeLater(await startIssuer({ port: portAt(1), keysFile, webOrigins }));
 
@@ -153,13 +151,7 @@ export async function startStack({
   const mappings = (['inquiries', 'replies'] as const).flatMap((kind) =>
     streamArn === undefined
       ? []
-      : startEventSourceMapping({
-          endpoint: engine.url,
-          streamArn,
-          kinds: [kind],
-          invoke: invokeMailer,
-          log,
-        }),
+      : startEventSourceMapping({ endpoint: engine.url, streamArn, kinds: [kind], invoke: invokeMailer, log }),
   );
   const tick = (): void => void invokeMailer('{"digest":true}').catch(() => undefined);
   const timer = streamArn === undefined ? undefined : setInterval(tick, DIGEST_INTERVAL);
@@ -170,8 +162,7 @@ export async function startStack({
   });
   const gateway = createGateway({
     authorize: createAuthorizer({ issuer: issuer.url, audience: [issuer.audience] }),
-    invoke: (event, requestId) =>
-      lambda.invoke(engineName === 'dynalite' ? withoutKey(event) : event, requestId),
+    invoke: (event, requestId) => lambda.invoke(engineName === 'dynalite' ? withoutKey(event) : event, requestId),
     corsOrigins: webOrigins,
     log,
     onResponse,

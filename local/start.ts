@@ -140,9 +140,7 @@ async function refuseFolderInUse(folder: string): Promise<void> {
  */
 function makePrivate(folder: string): void {
   const names = readdirSync(folder);
-  const own = names.filter((name) =>
-    [...engineNames, 'stack.json', 'issuer-keys.json', 'erasure-key'].includes(name),
-  );
+  const own = names.filter((name) => [...engineNames, 'stack.json', 'issuer-keys.json', 'erasure-key'].includes(name));
   const restrict = (path: string): void => {
     const stat = lstatSync(path);
     if (stat.isSymbolicLink()) return;

@@ -186,9 +186,7 @@ type Pattern = { readonly [key: string]: Pattern } | readonly (string | { readon
 /** The part of Lambda's event filter syntax that the filters of the stages use: a list matches any of its elements. */
 function isMatch(pattern: Pattern, value: unknown): boolean {
   if (Array.isArray(pattern)) {
-    return pattern.some((item) =>
-      typeof item === 'object' ? item.exists === (value !== undefined) : item === value,
-    );
+    return pattern.some((item) => (typeof item === 'object' ? item.exists === (value !== undefined) : item === value));
   }
   return Object.entries(pattern).every(([key, inner]) =>
     isMatch(inner, (value as Record<string, unknown> | undefined)?.[key]),

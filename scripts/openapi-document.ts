@@ -54,9 +54,7 @@ const corsAndChallenge: Headers = {
     schema: { type: 'string' },
   },
 };
-const functionCors: Headers = {
-  'Access-Control-Allow-Origin': { $ref: '#/components/headers/AllowOriginOfFunction' },
-};
+const functionCors: Headers = { 'Access-Control-Allow-Origin': { $ref: '#/components/headers/AllowOriginOfFunction' } };
 const cacheControl = {
   'Cache-Control': {
     description: 'Set by the gateway: inquiries must not be cached (RFC 9111, 5.2.2.5).',
@@ -152,21 +150,14 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
                   description:
                     'Present when older inquiries remain: a relative reference to them, with `limit` repeated (RFC 8288). ' +
                     'Without it the list is complete.',
-                  schema: {
-                    type: 'string',
-                    pattern: '^<\\?before=[0-9a-f-]{36}(&limit=[0-9]{1,4})?>; rel="next"$',
-                  },
+                  schema: { type: 'string', pattern: '^<\\?before=[0-9a-f-]{36}(&limit=[0-9]{1,4})?>; rel="next"$' },
                   example: `<?before=${opening.id}&limit=1>; rel="next"`,
                 },
                 ...cacheControl,
               },
               content: json(list, {
                 list: example('There are inquiries.', { email, count: 2, inquiries: [opening, hello] }),
-                page: example('Older ones remain, as with `limit=1` here.', {
-                  email,
-                  count: 1,
-                  inquiries: [opening],
-                }),
+                page: example('Older ones remain, as with `limit=1` here.', { email, count: 1, inquiries: [opening] }),
                 empty: example('There are none.', { email, count: 0, inquiries: [] }),
               }),
             },
@@ -220,9 +211,7 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
               `Up to ${payloadLimit} as the function receives it, for an inquiry of up to ${itemLimit}. A body that is ` +
               'longer or has more JSON structure than any storable inquiry needs is rejected without being parsed.',
             required: true,
-            content: json(request, {
-              created: example('An inquiry.', { subject: hello.subject, body: hello.body }),
-            }),
+            content: json(request, { created: example('An inquiry.', { subject: hello.subject, body: hello.body }) }),
           },
           responses: {
             '201': {
@@ -247,8 +236,7 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
             },
             '401': { $ref: '#/components/responses/Unauthorized' },
             '409': {
-              description:
-                '`IDEMPOTENCY_CONFLICT`: a request with this key is being processed. Send it again.',
+              description: '`IDEMPOTENCY_CONFLICT`: a request with this key is being processed. Send it again.',
               headers: { ...functionCors, ...retryAfter('Seconds to wait.') },
               content: json(errorBody, {
                 conflict: error(
@@ -269,8 +257,7 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
               }),
             },
             '422': {
-              description:
-                '`IDEMPOTENCY_KEY_REUSED`: the key was used for an inquiry with another subject or body.',
+              description: '`IDEMPOTENCY_KEY_REUSED`: the key was used for an inquiry with another subject or body.',
               headers: functionCors,
               content: json(errorBody, {
                 reused: error(
@@ -339,10 +326,7 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
             'An ID token of the user pool, with the claims `email` and `sub`. The gateway accepts it without `Bearer` too.',
         },
       },
-      headers: {
-        AllowOrigin: allowOrigin,
-        AllowOriginOfFunction: { ...allowOrigin, required: true },
-      },
+      headers: { AllowOrigin: allowOrigin, AllowOriginOfFunction: { ...allowOrigin, required: true } },
       responses: {
         Unauthorized: {
           description:
@@ -358,10 +342,7 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
           replies.payloadTooLarge,
         ),
         TooManyRequests: fromGateway('the stage is throttled', replies.tooManyRequests),
-        HeadersTooLarge: fromGateway(
-          `request line and headers are over ${headerLimit}`,
-          replies.headersTooLarge,
-        ),
+        HeadersTooLarge: fromGateway(`request line and headers are over ${headerLimit}`, replies.headersTooLarge),
         Unavailable: fromGateway(`the function did not respond within ${timeout}`, replies.unavailable),
       },
       schemas: {

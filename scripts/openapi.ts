@@ -39,8 +39,7 @@ export const main: Main = async (args, { stdout }) => {
   if (stage === '' || version === '') throw new UsageError('--stage and --version need a value.');
   const document = createDocument({
     serverUrl: parseServerUrl(options['server-url']),
-    serverDescription:
-      stage === undefined ? 'The service on this machine (npm start).' : `The stage ${stage}.`,
+    serverDescription: stage === undefined ? 'The service on this machine (npm start).' : `The stage ${stage}.`,
     version,
   });
   const text = out.endsWith('.json') ? `${JSON.stringify(document, null, 2)}\n` : toYaml(document);

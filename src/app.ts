@@ -1,14 +1,7 @@
 import type { Context } from 'aws-lambda';
 import type { ErrorResponseBody } from './contract.ts';
 import { ApiError, internalError, methodNotAllowed } from './errors.ts';
-import {
-  readIdempotencyKey,
-  readJson,
-  readLanguage,
-  replayHeaders,
-  toLinkHeader,
-  toResponse,
-} from './http.ts';
+import { readIdempotencyKey, readJson, readLanguage, replayHeaders, toLinkHeader, toResponse } from './http.ts';
 import type { GatewayEvent, GatewayResponse } from './http.ts';
 import { parseIdentity } from './identity.ts';
 import type { Identity } from './identity.ts';

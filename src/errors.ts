@@ -30,8 +30,7 @@ export class ApiError extends Error {
 export const badRequest = (message: string): ApiError => new ApiError(400, 'BAD_REQUEST', message);
 
 /** Spec, "Errors": claims missing, `email` empty or `sub` not a UUID. The message does not tell which. */
-export const unauthorized = (): ApiError =>
-  new ApiError(401, 'Unauthorized', 'Invalid or missing required JWT claims');
+export const unauthorized = (): ApiError => new ApiError(401, 'Unauthorized', 'Invalid or missing required JWT claims');
 
 /** RFC 9110 section 15.5.6: a 405 names the methods that are allowed. docs/contract.md */
 export const methodNotAllowed = (allow: string): ApiError =>

@@ -92,12 +92,7 @@ export function createInquiries(
   generator.setRollbackAllowance(ANY_ROLLBACK);
 
   /** Stores an inquiry within the limit. */
-  async function put(
-    inquiry: Inquiry,
-    time: number,
-    call: StoreCall,
-    options: PutOptions,
-  ): Promise<PutResult> {
+  async function put(inquiry: Inquiry, time: number, call: StoreCall, options: PutOptions): Promise<PutResult> {
     if (inquiriesPerHour === undefined) return store.put(inquiry, call, options);
     const { key } = options;
     const { id, cognito_sub: sub } = inquiry;

@@ -16,9 +16,7 @@ const INVISIBLE =
 
 /** Replaces each invisible character by its escape, unless it belongs to what is seen. */
 export const showInvisible = (text: string): string =>
-  text.replaceAll(INVISIBLE, (match, invisible?: string) =>
-    invisible === undefined ? match : toEscape(invisible),
-  );
+  text.replaceAll(INVISIBLE, (match, invisible?: string) => (invisible === undefined ? match : toEscape(invisible)));
 
 /** Replaces everything in an email that shows nothing by its escape, spaces included. */
 export const showAddress = (email: string): string =>

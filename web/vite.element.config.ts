@@ -12,11 +12,7 @@ export default defineConfig({
     // element takes it from the page.
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     emptyOutDir: false,
-    lib: {
-      entry: join(import.meta.dirname, 'src/element.ts'),
-      formats: ['es'],
-      fileName: () => 'inquiry-form.js',
-    },
+    lib: { entry: join(import.meta.dirname, 'src/element.ts'), formats: ['es'], fileName: () => 'inquiry-form.js' },
     rolldownOptions: { output: { chunkFileNames: 'assets/[name]-[hash].js', minify: true } },
   },
 });

@@ -56,8 +56,7 @@ export function createApi(secret: string) {
       return send<Listing>(`inquiries?${new URLSearchParams(set)}`, { signal });
     },
     unanswered: async () => send<InboxApi['/api/unanswered']>('unanswered'),
-    get: async (id: string, signal?: AbortSignal) =>
-      send<Inquiry>(`inquiries/${id}`, { signal: signal ?? null }),
+    get: async (id: string, signal?: AbortSignal) => send<Inquiry>(`inquiries/${id}`, { signal: signal ?? null }),
     /**
      * Without a text the inquiry is dismissed.
      *

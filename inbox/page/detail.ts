@@ -53,15 +53,7 @@ export function createDetail({
   const status = h('p', { class: 'sr', role: 'status' });
   const read = h('div', { class: 'ib-read' });
   const dock = h('div', { class: 'ib-dock' });
-  const element = h(
-    'section',
-    { class: 'ib-detail', 'aria-label': 'Inquiry' },
-    back,
-    status,
-    outcome,
-    read,
-    dock,
-  );
+  const element = h('section', { class: 'ib-detail', 'aria-label': 'Inquiry' }, back, status, outcome, read, dock);
 
   const heading = (): HTMLElement | null => read.querySelector('h2');
   const textbox = (): HTMLTextAreaElement | null => dock.querySelector('textarea');
@@ -101,8 +93,7 @@ export function createDetail({
   }
 
   function render(shown: Inquiry): void {
-    const { id, email, subject, body, created_at, expires_at, cognito_sub, canMail, reply, undelivered } =
-      shown;
+    const { id, email, subject, body, created_at, expires_at, cognito_sub, canMail, reply, undelivered } = shown;
     const reference = referenceOf(shown);
     const copy = button('Copy', { class: 'ib-link', 'aria-label': 'Copy the reference' }, async () => {
       const copied = await navigator.clipboard.writeText(reference).then(
@@ -177,12 +168,7 @@ export function createDetail({
 
   function replyBox(shown: Inquiry): (HTMLElement | string)[] {
     const { id, email, canMail } = shown;
-    const text = h('textarea', {
-      id: 'reply',
-      rows: '3',
-      dir: 'auto',
-      'aria-describedby': 'reply-error reply-hint',
-    });
+    const text = h('textarea', { id: 'reply', rows: '3', dir: 'auto', 'aria-describedby': 'reply-error reply-hint' });
     text.value = drafts.get(id);
     text.addEventListener('input', () => {
       text.ariaInvalid = null;
@@ -235,11 +221,7 @@ export function createDetail({
       return ['This stage sends no mail: the answer is recorded, and ', owner, ' does not receive it.'];
     }
     if (session.mail === 'sent') return ['The reply is mailed to ', owner, '.'];
-    return [
-      'The reply is mailed to ',
-      owner,
-      ' if this stage sends mail, which your credentials do not tell.',
-    ];
+    return ['The reply is mailed to ', owner, ' if this stage sends mail, which your credentials do not tell.'];
   }
 
   function dismiss(): void {

@@ -47,12 +47,7 @@ export function createOutbox({
 
   /** Shows one line in place of the one before. */
   function say(text: string, { inquiry: { email } }: Given, ...more: Node[]): HTMLElement {
-    const toast = h(
-      'div',
-      { class: 'ib-toast' },
-      h('p', {}, text, ' ', h('bdi', {}, showAddress(email))),
-      ...more,
-    );
+    const toast = h('div', { class: 'ib-toast' }, h('p', {}, text, ' ', h('bdi', {}, showAddress(email))), ...more);
     status.replaceChildren(toast);
     return toast;
   }

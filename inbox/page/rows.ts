@@ -73,11 +73,7 @@ export function createList(
     choose({ order: query.order === 'newest' ? 'oldest' : 'newest' });
     await load();
   });
-  const label = h(
-    'label',
-    { for: 'search', class: 'sr' },
-    'Search all inquiries by reference, email and text',
-  );
+  const label = h('label', { for: 'search', class: 'sr' }, 'Search all inquiries by reference, email and text');
   const submit = h('button', { type: 'submit' }, 'Search');
   const form = h('form', { role: 'search', class: 'ib-search' }, label, search, submit);
   const heading = h('h2', { id: 'list-title', tabindex: '-1' }, 'Inquiries');
@@ -116,9 +112,7 @@ export function createList(
   /** Searches all inquiries, the newest first; an empty text ends the search. */
   async function find(text: string): Promise<void> {
     search.value = text;
-    choose(
-      text === '' ? { text, show: 'unanswered', order: 'oldest' } : { text, show: 'all', order: 'newest' },
-    );
+    choose(text === '' ? { text, show: 'unanswered', order: 'oldest' } : { text, show: 'all', order: 'newest' });
     await load();
   }
 
@@ -164,8 +158,7 @@ export function createList(
     if (isFirst || fresh.length === 0) return render();
     const known = new Set(loaded.map(({ id }) => id));
     // Those that belong behind what is loaded come with the rest.
-    const isInList =
-      query.text === '' && query.show !== 'answered' && (next === undefined || query.order === 'newest');
+    const isInList = query.text === '' && query.show !== 'answered' && (next === undefined || query.order === 'newest');
     const wanted = isInList ? fresh.filter((id) => !known.has(id)) : [];
     const found = await Promise.all(wanted.map(async (id) => api.get(id)));
     const direction = query.order === 'newest' ? -1 : 1;
@@ -192,11 +185,9 @@ export function createList(
         ? links().find((link) => link.getBoundingClientRect().bottom > edge)
         : undefined;
     const before = anchor?.getBoundingClientRect().top ?? 0;
-    const isGone = (id: string): boolean =>
-      isCounted && id !== opened && seen.has(id) && unanswered?.has(id) === false;
+    const isGone = (id: string): boolean => isCounted && id !== opened && seen.has(id) && unanswered?.has(id) === false;
     const shown = loaded.filter(
-      ({ id, reply_at }) =>
-        query.show !== 'unanswered' || (reply_at === undefined && isOpen(id) && !isGone(id)),
+      ({ id, reply_at }) => query.show !== 'unanswered' || (reply_at === undefined && isOpen(id) && !isGone(id)),
     );
     items.replaceChildren(...shown.map((inquiry) => h('li', {}, rowOf(inquiry))));
     linkOf(focused?.hash.slice(1))?.focus({ preventScroll: true });
@@ -231,12 +222,7 @@ export function createList(
     return h(
       'a',
       { class: 'ib-row', href: `./#${id}`, 'aria-current': id === opened && 'true' },
-      h(
-        'span',
-        { class: 'ib-row-head' },
-        h('bdi', { class: 'ib-from' }, showAddress(email)),
-        age(created_at),
-      ),
+      h('span', { class: 'ib-row-head' }, h('bdi', { class: 'ib-from' }, showAddress(email)), age(created_at)),
       h('span', title, showInvisible(subject) || 'No subject'),
       h('span', { class: 'ib-beginning', dir: 'auto' }, showInvisible(body.trim().replaceAll(/\s+/g, ' '))),
       h(

@@ -48,11 +48,7 @@ const STREAM: StreamSpecification = { StreamEnabled: true, StreamViewType: 'NEW_
 
 /** A client of a local engine. */
 export const createClient = (endpoint: string): DynamoDBClient =>
-  new DynamoDBClient({
-    endpoint,
-    region: 'local',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  });
+  new DynamoDBClient({ endpoint, region: 'local', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
 
 /**
  * Creates the table on a local engine, if it does not exist, and waits until it is active.
@@ -77,18 +73,12 @@ export async function createTable(
 }
 
 /** Gives the index to a table of an earlier version, last: a table that has it is complete. */
-async function addIndex(
-  client: DynamoDBClient,
-  TableName: string,
-  before: (string | undefined)[],
-): Promise<void> {
+async function addIndex(client: DynamoDBClient, TableName: string, before: (string | undefined)[]): Promise<void> {
   for await (const _ of reindex(DynamoDBDocumentClient.from(client), TableName));
   const { AttributeDefinitions } = tableDefinition;
   for (const change of [...before.map((IndexName) => ({ Delete: { IndexName } })), { Create: byState }]) {
     const GlobalSecondaryIndexUpdates = [change];
-    await client.send(
-      new UpdateTableCommand({ TableName, AttributeDefinitions, GlobalSecondaryIndexUpdates }),
-    );
+    await client.send(new UpdateTableCommand({ TableName, AttributeDefinitions, GlobalSecondaryIndexUpdates }));
     for (let isBusy = true; isBusy; await sleep(100)) {
       const { Table } = await client.send(new DescribeTableCommand({ TableName }));
       isBusy = Table?.GlobalSecondaryIndexes?.some(({ IndexStatus }) => IndexStatus !== 'ACTIVE') ?? false;
@@ -120,11 +110,9 @@ export async function openTable(
     if (!hasStreams) return undefined;
     if (!isComplete) await addIndex(client, TableName, indexes);
     const TimeToLiveSpecification = { AttributeName: 'expires_at', Enabled: true };
-    await client
-      .send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }))
-      .catch((error: Error) => {
-        if (error.message !== 'TimeToLive is already enabled') throw error;
-      });
+    await client.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification })).catch((error: Error) => {
+      if (error.message !== 'TimeToLive is already enabled') throw error;
+    });
     return LatestStreamArn;
   } finally {
     client.destroy();

@@ -28,8 +28,7 @@ const ENDPOINTS = {
 const MONTH = 30 * 24 * HOUR; // Cognito's default lifetime of a refresh token
 
 /** As browsers check `type=email`: https://html.spec.whatwg.org/multipage/input.html#valid-e-mail-address */
-const EMAIL =
-  /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?)*$/i;
+const EMAIL = /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?)*$/i;
 
 /**
  * Creates the Koa app. Sessions, codes and refresh tokens are kept in memory.
@@ -70,10 +69,7 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
       const signIn = source !== undefined && 'grantId' in source ? String(source.grantId) : sub;
       const claims = userClaims(user, signIn);
       const { email, email_verified } = claims;
-      return {
-        accountId: sub,
-        claims: (use) => (use === 'userinfo' ? { sub, email, email_verified } : claims),
-      };
+      return { accountId: sub, claims: (use) => (use === 'userinfo' ? { sub, email, email_verified } : claims) };
     },
     // Grants every scope, so that no consent screen is shown.
     loadExistingGrant: async ({ oidc }) => {
@@ -204,8 +200,7 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
   return provider;
 }
 
-const describeSent = (value: unknown): string =>
-  typeof value === 'string' ? `not “${value}”` : 'it is missing';
+const describeSent = (value: unknown): string => (typeof value === 'string' ? `not “${value}”` : 'it is missing');
 
 function show(ctx: Context, status: number, html: string, ...formTargets: string[]): void {
   ctx.set({

@@ -37,9 +37,7 @@ function call(method, path, { headers, body } = {}) {
     (response) => {
       const chunks = [];
       response.on('data', (chunk) => chunks.push(chunk));
-      response.on('end', () =>
-        resolve({ headers: response.headers, body: Buffer.concat(chunks).toString() }),
-      );
+      response.on('end', () => resolve({ headers: response.headers, body: Buffer.concat(chunks).toString() }));
     },
   );
   outgoing.on('error', reject);

@@ -117,10 +117,7 @@ export async function startSandbox({
     ended.resolve();
   };
   child.once('error', (error) => void end(error));
-  child.once(
-    'exit',
-    (code, signal) => void end(new Error(`Runtime exited with ${signal ?? `code ${code}`}`)),
-  );
+  child.once('exit', (code, signal) => void end(new Error(`Runtime exited with ${signal ?? `code ${code}`}`)));
   const stop = async (): Promise<void> => {
     child.kill('SIGKILL');
     await ended.promise;

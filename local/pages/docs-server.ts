@@ -64,10 +64,7 @@ function find(path: string, config: DocsConfig): Content | undefined {
   const document = readDocument(config);
   if (path === '/') {
     const html = readFileSync(join(FOLDER, 'index.html'), 'utf8').replace('{version}', document.info.version);
-    return {
-      type: 'text/html; charset=utf-8',
-      data: html.replaceAll('{api}', `${config.gateway}/inquiries`),
-    };
+    return { type: 'text/html; charset=utf-8', data: html.replaceAll('{api}', `${config.gateway}/inquiries`) };
   }
   if (path === '/openapi.yaml') {
     return { type: 'application/yaml', data: stringify(document, { aliasDuplicateObjects: false }) };

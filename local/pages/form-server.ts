@@ -36,9 +36,7 @@ export async function startFormServer(
     folder: outputOf(WEB),
     openerPolicy: 'same-origin',
     find: (path, config) =>
-      path === '/config.json'
-        ? { type: 'application/json', data: JSON.stringify(config, null, 2) }
-        : undefined,
+      path === '/config.json' ? { type: 'application/json', data: JSON.stringify(config, null, 2) } : undefined,
     policy: ({ issuer, apiUrl }, url) =>
       live
         ? [

@@ -53,12 +53,7 @@ function throwRetryable(error: TransactionCanceledException): never {
 const UNUSED = ['loggerMiddleware', 'getUserAgentMiddleware', 'recursionDetectionMiddleware'];
 
 /** Milliseconds. */
-const TIMEOUTS = {
-  connectionTimeout: 1_000,
-  requestTimeout: 3_000,
-  throwOnRequestTimeout: true,
-  socketTimeout: 3_000,
-};
+const TIMEOUTS = { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true, socketTimeout: 3_000 };
 
 /**
  * Creates the DynamoDB client: the only place that constructs an AWS client. Credentials and endpoint come from the

@@ -82,10 +82,7 @@ async function* readShard(
  * Yields inquiries of all owners in the order of their ids, which is that of their time, in pages; a page may be empty.
  * The next page is read when the caller asks for it: the partitions are read side by side, a few rows of each at first.
  */
-export async function* readIndex(
-  inquiries: InquiryEntity,
-  query: IndexQuery = {},
-): AsyncGenerator<IndexedInquiry[]> {
+export async function* readIndex(inquiries: InquiryEntity, query: IndexQuery = {}): AsyncGenerator<IndexedInquiry[]> {
   const { isAnswered, order = 'desc' } = query;
   const direction = order === 'desc' ? -1 : 1;
   const compare = (a: string, b: string): number => (a === b ? 0 : direction * (a < b ? -1 : 1));

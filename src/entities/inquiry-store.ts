@@ -5,11 +5,7 @@ import {
   TransactWriteItemsCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
-import type {
-  DynamoDBClient,
-  TransactionCanceledException,
-  UpdateItemCommandInput,
-} from '@aws-sdk/client-dynamodb';
+import type { DynamoDBClient, TransactionCanceledException, UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
 import type { Inquiry } from '../contract.ts';
 import type { InquiryStore, PutResult, StoreCall } from '../inquiries.ts';
 import { isTestAddress, ITEM_LIMIT, PARTITION_KEY_LIMIT } from '../limits.ts';

@@ -3,14 +3,7 @@ import type { Language } from '../languages.ts';
 
 /** The texts of the mails to owners, in the order of LANGUAGES. Three of them are those of web/src/languages. */
 const STRINGS = {
-  noSubject: [
-    '(no subject)',
-    '(kein Betreff)',
-    '(aucun objet)',
-    '(sin asunto)',
-    '（件名なし）',
-    '(بلا موضوع)',
-  ],
+  noSubject: ['(no subject)', '(kein Betreff)', '(aucun objet)', '(sin asunto)', '（件名なし）', '(بلا موضوع)'],
   youWrote: [
     'On {time} you wrote:',
     'Am {time} schrieben Sie:',
@@ -51,8 +44,7 @@ export function inLanguage(language: Language) {
   const say = (name: keyof typeof STRINGS): string => STRINGS[name][LANGUAGES.indexOf(language)] ?? '';
   return {
     say,
-    youWrote: (milliseconds: number): string =>
-      say('youWrote').replace('{time}', format.format(milliseconds)),
+    youWrote: (milliseconds: number): string => say('youWrote').replace('{time}', format.format(milliseconds)),
     direction: language === 'ar' ? 'rtl' : 'ltr',
   } as const;
 }

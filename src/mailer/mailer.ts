@@ -116,9 +116,7 @@ export function createMailer({ store, send, config, log, now = Date.now }: Depen
     const since = new Date().toISOString();
     if (mail !== 'inquiry') {
       const toOwner =
-        mail === 'reply'
-          ? toReplyMail(inquiry, String(row['reply']), config)
-          : toAcknowledgementMail(inquiry, config);
+        mail === 'reply' ? toReplyMail(inquiry, String(row['reply']), config) : toAcknowledgementMail(inquiry, config);
       // The mail to the team says that there is no address.
       if (toOwner === undefined) return { outcome: mail === 'reply' ? 'no-address' : 'idle' };
       await send(toOwner, signal);
@@ -170,8 +168,7 @@ export function createMailer({ store, send, config, log, now = Date.now }: Depen
     const reason = error === undefined ? '' : nameOf(error);
     const why = isGivenUp ? outcome : 'late';
     const notice = await run(invocation, { inquiry: id, mail: 'notice' }, async (signal) => {
-      const save = async () =>
-        store.recordUndelivered({ inquiry: id, mail: 'reply', expires_at }, 'refused', signal);
+      const save = async () => store.recordUndelivered({ inquiry: id, mail: 'reply', expires_at }, 'refused', signal);
       if (isGivenUp) await save();
       else if ((await store.readDelivery(id, 'reply', signal)) !== null) return { outcome: 'idle' };
       const sent = await notify({ mail: 'reply', address: String(email), why, reason }, id, signal);
@@ -354,5 +351,4 @@ function isFinal(error: unknown): boolean {
   return error.name === 'MalformedRow' || nameOf(error) === 'ValidationException' || isBadRequest(error);
 }
 
-const isBadRequest = (error: unknown): boolean =>
-  error instanceof Error && error.name === 'BadRequestException';
+const isBadRequest = (error: unknown): boolean => error instanceof Error && error.name === 'BadRequestException';

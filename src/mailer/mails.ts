@@ -100,11 +100,9 @@ export function toInquiryMail(inquiry: Inquiry, settings: Settings, withReplyTo 
     ].join('\n'),
     html: toPage(
       heading,
-      [
-        toQuote(`${isLong ? toHeading(heading) : ''}${toBlock(body)}`),
-        toQuietLine(facts),
-        ...notes.map(toNote),
-      ].join('\n'),
+      [toQuote(`${isLong ? toHeading(heading) : ''}${toBlock(body)}`), toQuietLine(facts), ...notes.map(toNote)].join(
+        '\n',
+      ),
     ),
   };
 }
@@ -153,11 +151,7 @@ function toOwner(
   const original = toVisible(inquiry.body);
   const quoted = cut(original, QUOTE_LIMIT) + (original.length > QUOTE_LIMIT ? '\n[…]' : '');
   const introduction = youWrote(timeOf(id));
-  const named = {
-    [URL.parse(home ?? '')?.host ?? '']: home,
-    [say('privacy')]: privacy,
-    [say('imprint')]: imprint,
-  };
+  const named = { [URL.parse(home ?? '')?.host ?? '']: home, [say('privacy')]: privacy, [say('imprint')]: imprint };
   const links = Object.entries(named).filter((link): link is [string, string] => link[1] !== undefined);
   const facts = { [say('reference')]: referenceOf(id) };
   const content = [
@@ -308,8 +302,7 @@ function toListMail(
 const countInquiries = (count: number): string =>
   count === 1 ? '1 inquiry' : `${count.toLocaleString('en')} inquiries`;
 
-const showTime = (time: number): string =>
-  `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+const showTime = (time: number): string => `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
 const toTime = (id: string): string => showTime(timeOf(id));
 

@@ -75,12 +75,7 @@ export function createMailerStore(
   let marked: string | undefined;
 
   /** Takes a place of a quota. @returns Whether the inquiry has one. */
-  const take = async (
-    quota: string,
-    id: string,
-    limit: number,
-    abortSignal: AbortSignal,
-  ): Promise<boolean> => {
+  const take = async (quota: string, id: string, limit: number, abortSignal: AbortSignal): Promise<boolean> => {
     const { rejected, data } = await quotas
       .update({ quota })
       .set(expiry())
@@ -124,18 +119,12 @@ export function createMailerStore(
     },
 
     /** @param since - When the mail was begun: what is known of it since then is kept. */
-    async recordDelivery(
-      inquiry: string,
-      mail: DeliveredMail,
-      since: string,
-      abortSignal: AbortSignal,
-    ): Promise<void> {
+    async recordDelivery(inquiry: string, mail: DeliveredMail, since: string, abortSignal: AbortSignal): Promise<void> {
       const sent_at = new Date().toISOString();
       await deliveries
         .put({ inquiry, mail, sent_at, ...expiry() })
         .where(
-          ({ undelivered_at }, { lt, notExists }) =>
-            `${notExists(undelivered_at)} OR ${lt(undelivered_at, since)}`,
+          ({ undelivered_at }, { lt, notExists }) => `${notExists(undelivered_at)} OR ${lt(undelivered_at, since)}`,
         )
         .go({ abortSignal, returnOnConditionCheckFailure: 'all_old' });
     },
@@ -191,11 +180,7 @@ export function createMailerStore(
      *
      * @returns What the last one has left; undefined when it is too early.
      */
-    async beginDigest(
-      time: number,
-      turn: number,
-      abortSignal: AbortSignal,
-    ): Promise<DigestState | undefined> {
+    async beginDigest(time: number, turn: number, abortSignal: AbortSignal): Promise<DigestState | undefined> {
       const { rejected, data } = await quotas
         .update({ quota: ALL })
         .set({ next_at: time + turn })
@@ -255,13 +240,8 @@ export function createMailerStore(
     },
 
     /** Undefined: it was deleted. */
-    async readSubject(
-      { cognito_sub, email, id }: Keys,
-      abortSignal: AbortSignal,
-    ): Promise<string | undefined> {
-      const { data } = await inquiries
-        .get({ cognito_sub, email, id })
-        .go({ attributes: ['subject'], abortSignal });
+    async readSubject({ cognito_sub, email, id }: Keys, abortSignal: AbortSignal): Promise<string | undefined> {
+      const { data } = await inquiries.get({ cognito_sub, email, id }).go({ attributes: ['subject'], abortSignal });
       return data?.subject;
     },
   };

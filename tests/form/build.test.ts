@@ -26,15 +26,12 @@ it.each(languages)('is under 30 KB gzipped for a visitor in %s, the sign-in clie
   expect(size(files)).toBeLessThan(30 * 1024);
 });
 
-it.each(languages)(
-  'the custom element is under 18 KB gzipped, and its texts in %s under 3 KB',
-  (language) => {
-    expect(size(['inquiry-form.js'])).toBeLessThan(18 * 1024);
-    const texts = globSync(`assets/${language}-*.js`, { cwd: DIST });
-    expect(texts).toHaveLength(1);
-    expect(size(texts)).toBeLessThan(3 * 1024);
-  },
-);
+it.each(languages)('the custom element is under 18 KB gzipped, and its texts in %s under 3 KB', (language) => {
+  expect(size(['inquiry-form.js'])).toBeLessThan(18 * 1024);
+  const texts = globSync(`assets/${language}-*.js`, { cwd: DIST });
+  expect(texts).toHaveLength(1);
+  expect(size(texts)).toBeLessThan(3 * 1024);
+});
 
 it('carries its own policy, which allows one inline style sheet and one inline script, by their hashes', () => {
   const html = read('index.html').toString();

@@ -28,11 +28,7 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
   const { here, post } = setUpForm();
 
   /** Serves a page at an origin that may call the API. Its elements have a user. The code in these tests runs there. */
-  const embed = async (
-    host: Partial<typeof HOST> = {},
-    options: BrowserContextOptions = {},
-    email = anyone(),
-  ) => {
+  const embed = async (host: Partial<typeof HOST> = {}, options: BrowserContextOptions = {}, email = anyone()) => {
     const { policy, style, body, script, before } = { ...HOST, ...host };
     // Chromium does not know that the pages below come from this machine.
     const permissions = ['local-network-access'];
@@ -99,28 +95,23 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
   it.each([
     ['of origins', "'self' FORM", ''],
     ['of a nonce and strict-dynamic', "'nonce-abc' 'strict-dynamic'", 'nonce="abc"'],
-  ])(
-    'works and has its colours under a policy %s, without any inline style',
-    async (_name, scripts, script) => {
-      const policy = strict(scripts.replace('FORM', here.formUrl), here.stack.url);
-      const body = '<inquiry-form accent="#a01050" list></inquiry-form>';
-      const { submit, page, run, complaints } = await embed({ policy, script, body });
-      await submit('strict', 'policy');
-      await page.getByRole('heading', { name: 'strict', exact: true }).waitFor();
-      await expect
-        .poll(() => run('events'))
-        .toEqual([['sent', expect.objectContaining({ subject: 'strict' })]]);
-      expect(
-        await run(`{
+  ])('works and has its colours under a policy %s, without any inline style', async (_name, scripts, script) => {
+    const policy = strict(scripts.replace('FORM', here.formUrl), here.stack.url);
+    const body = '<inquiry-form accent="#a01050" list></inquiry-form>';
+    const { submit, page, run, complaints } = await embed({ policy, script, body });
+    await submit('strict', 'policy');
+    await page.getByRole('heading', { name: 'strict', exact: true }).waitFor();
+    await expect.poll(() => run('events')).toEqual([['sent', expect.objectContaining({ subject: 'strict' })]]);
+    expect(
+      await run(`{
           const canvas = new OffscreenCanvas(1, 1).getContext('2d');
           canvas.fillStyle = getComputedStyle(${ELEMENT}.shadowRoot.querySelector('[type=submit]')).backgroundColor;
           canvas.fillRect(0, 0, 1, 1);
           [...canvas.getImageData(0, 0, 1, 1).data];
         }`),
-      ).toEqual([160, 16, 80, 255]);
-      expect(complaints).toEqual([]);
-    },
-  );
+    ).toEqual([160, 16, 80, 255]);
+    expect(complaints).toEqual([]);
+  });
 
   it('changes nothing outside of itself but the draft of its user, and leaves nothing when it is removed', async () => {
     const { page, write, subject, run, complaints } = await embed({
@@ -293,9 +284,7 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
     await send.click();
     const failed = ['failed', { kind: 'signed-out', mayBeDone: false }];
     const sent = ['sent', expect.objectContaining({ subject: 'same' })];
-    await expect
-      .poll(() => run('events'))
-      .toEqual([failed, failed, failed, failed, ['signin-required', null], sent]);
+    await expect.poll(() => run('events')).toEqual([failed, failed, failed, failed, ['signin-required', null], sent]);
     expect(complaints).toEqual([]);
   });
 

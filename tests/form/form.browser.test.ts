@@ -11,8 +11,7 @@ if (!hasKeys && whyNoBrowser === undefined) {
 }
 
 describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
-  const { here, begin, signIn, paste, inquiriesOf, stored, post, openTab, expire, intercept, hold } =
-    setUpForm();
+  const { here, begin, signIn, paste, inquiriesOf, stored, post, openTab, expire, intercept, hold } = setUpForm();
 
   const edgesOf = async (place: Locator) => {
     const { y = Number.NaN, height = 0 } = (await place.boundingBox()) ?? {};
@@ -104,9 +103,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
     const email = anyone().replace('ana', 'müller');
     const { page, deliver } = await begin(email);
     const told = page.locator('form').getByText('We can’t send email to');
-    expect((await told.textContent())?.replaceAll(/[\u2068\u2069]/g, '')).toContain(
-      `${email}. In your message, `,
-    );
+    expect((await told.textContent())?.replaceAll(/[\u2068\u2069]/g, '')).toContain(`${email}. In your message, `);
     await deliver('My number is 555 0100');
     await page.locator('.sent').getByText('how else we can reach you, please write another').waitFor();
     expect(await page.getByText('by email to').count()).toBe(0);
@@ -235,10 +232,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
         `maria-${anyone()}`,
         { viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true },
         async (opened) =>
-          configure(opened, {
-            expectation: 'We answer within two working days.',
-            answersFrom: 'team@shop.example',
-          }),
+          configure(opened, { expectation: 'We answer within two working days.', answersFrom: 'team@shop.example' }),
       );
       await submit('Where is my parcel?', 'line\n'.repeat(40));
       const panel = page.locator('.sent');
@@ -298,22 +292,15 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
       ['buttons', 2],
       ['a menu, when there are more than six', 7],
     ])('take a topic as the subject from %s, put it before what was typed, and mark it', async (_, count) => {
-      const topics = ['Billing', { en: 'Delivery', de: 'Lieferung' }, '1', '2', '3', '4', '5'].slice(
-        0,
-        count,
-      );
-      const { page, button, subject } = await begin(anyone(), {}, async (opened) =>
-        configure(opened, { topics }),
-      );
+      const topics = ['Billing', { en: 'Delivery', de: 'Lieferung' }, '1', '2', '3', '4', '5'].slice(0, count);
+      const { page, button, subject } = await begin(anyone(), {}, async (opened) => configure(opened, { topics }));
       const menu = page.getByRole('combobox', { name: 'Topics' });
       const group = page.getByRole('group', { name: 'Topics' });
       const choose = async (topic: string) =>
         count > 6 ? menu.selectOption(topic) : button(topic === '' ? 'Delivery' : topic).click();
       const shown = async () => [
         await subject.inputValue(),
-        count > 6
-          ? await menu.inputValue()
-          : (await group.locator('[aria-pressed=true]').allTextContents()).join(),
+        count > 6 ? await menu.inputValue() : (await group.locator('[aria-pressed=true]').allTextContents()).join(),
       ];
       expect(await shown()).toEqual(['', '']);
       await choose('Billing');
@@ -332,13 +319,10 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
       ['the browser makes it', ''],
       ['the page makes it', `CSS.supports = () => false`],
     ])('grow with the message where %s so; the button stays reachable in a low window', async (_, script) => {
-      const { page, message, send } = await begin(
-        anyone(),
-        { viewport: { width: 700, height: 900 } },
-        async (opened) => opened.addInitScript(script),
+      const { page, message, send } = await begin(anyone(), { viewport: { width: 700, height: 900 } }, async (opened) =>
+        opened.addInitScript(script),
       );
-      if (script !== '')
-        await message.evaluate((element) => element.style.setProperty('field-sizing', 'fixed'));
+      if (script !== '') await message.evaluate((element) => element.style.setProperty('field-sizing', 'fixed'));
       const height = async (): Promise<number> => message.evaluate((element) => element.clientHeight);
       await message.fill('line');
       const one = await height();
@@ -362,9 +346,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
     it('have a button that leads back to them while a long list hides them, and that covers nothing at its end', async () => {
       const email = anyone();
       for (let number = 1; number <= 12; number++) await post(email, `number ${number}`, 'line\n'.repeat(5));
-      const { submit, page, button, subject, subjects } = await begin(email, {
-        viewport: { width: 900, height: 480 },
-      });
+      const { submit, page, button, subject, subjects } = await begin(email, { viewport: { width: 900, height: 480 } });
       await expect.poll(() => subjects.count()).toBe(12);
       const back = button('Write to us');
       expect(await back.isVisible()).toBe(false);

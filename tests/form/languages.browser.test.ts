@@ -11,10 +11,7 @@ describe.skipIf(browser.whyNoBrowser !== undefined)('the page', () => {
 
   it.each(languages)('in %s: from the sign-in to the sent inquiry', async (language) => {
     const { strings, direction } = await loadLocale(language, []);
-    const { page, context, complaints } = await here.open({
-      viewport: { width: 1120, height: 800 },
-      locale: language,
-    });
+    const { page, context, complaints } = await here.open({ viewport: { width: 1120, height: 800 }, locale: language });
     const check = async () => browser.checkPage(page);
     const button = (name: string) => page.getByRole('button', { name, exact: true });
     const text = (name: string) => page.getByRole('textbox', { name, exact: true });

@@ -79,8 +79,7 @@ describe.each(LANGUAGES)('the texts in %s', (language, texts) => {
 
   it('have no straight quotes, no spaces at the ends or in pairs, and the punctuation of the language', () => {
     const wrong = textsOf(texts).filter(
-      ([, text]) =>
-        /['"`]|^\s|\s$|\s\s/.test(text) || EXCLUDED[language]?.test(text.replace('{n}', '')) === true,
+      ([, text]) => /['"`]|^\s|\s$|\s\s/.test(text) || EXCLUDED[language]?.test(text.replace('{n}', '')) === true,
     );
     expect(wrong).toEqual([]);
   });

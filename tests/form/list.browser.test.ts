@@ -72,9 +72,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
         { interval: 20 },
       )
       .toBe(500);
-    expect(await page.locator('.item h4').allTextContents()).toEqual(
-      rows.map(({ subject }) => subject).toReversed(),
-    );
+    expect(await page.locator('.item h4').allTextContents()).toEqual(rows.map(({ subject }) => subject).toReversed());
     expect(await page.locator('.count').textContent()).toBe('500 inquiries');
     const seen = await page.evaluate(
       `[...document.querySelectorAll('.text')].filter((e) => e.checkVisibility({ contentVisibilityAuto: true })).length`,
@@ -129,11 +127,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
   it('searches all inquiries, marks what it finds, opens where that is hidden, and says how many match', async () => {
     const rows = numbered(160);
     const { page, subjects, button } = await beginWith([
-      {
-        time: Date.now() - 40 * 86_400_000,
-        subject: 'the oldest',
-        body: `${'line\n'.repeat(400)}ça et là の が`,
-      },
+      { time: Date.now() - 40 * 86_400_000, subject: 'the oldest', body: `${'line\n'.repeat(400)}ça et là の が` },
       ...rows.slice(0, 158),
       { time: Date.now(), subject: 'Café réservation', body: 'Une table près de la FENÊTRE' },
     ]);
@@ -321,9 +315,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
     expect(await page.evaluate(date)).toMatch(/\w+ \d+, \d{4}"$|\d+ \w+ \d{4}"$/);
     const text = items.first().locator('.text');
     expect(await text.evaluate((element) => element.innerText.trim())).toBe(body);
-    expect(await text.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)).toBeLessThan(
-      2,
-    );
+    expect(await text.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)).toBeLessThan(2);
     const pages = async () => (await page.pdf()).toString('latin1').match(/\/Type \/Page\b/g)?.length ?? 0;
     expect(await pages()).toBeGreaterThan(2);
     await page.emulateMedia({ media: 'screen' });
@@ -331,9 +323,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
     await page.emulateMedia({ media: 'print' });
     await expectAccessible(page);
     const draft = page.getByRole('textbox', { name: 'Message' });
-    expect(
-      await draft.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight),
-    ).toBeLessThan(2);
+    expect(await draft.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)).toBeLessThan(2);
     expect(await items.first().locator('.folded').count()).toBe(0);
   });
 

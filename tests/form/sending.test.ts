@@ -98,14 +98,7 @@ describe('drafts', () => {
   });
 });
 
-const inquiry = (id: string): Inquiry => ({
-  id,
-  cognito_sub: '',
-  email: '',
-  subject: 'a',
-  body: 'b',
-  created_at: '',
-});
+const inquiry = (id: string): Inquiry => ({ id, cognito_sub: '', email: '', subject: 'a', body: 'b', created_at: '' });
 const LOST: Failure = { kind: 'unreachable', mayBeDone: true };
 const FAULT: Failure = { kind: 'server', mayBeDone: true };
 const CONFLICT: Failure = { kind: 'conflict', mayBeDone: true };
@@ -174,12 +167,7 @@ describe('the list', () => {
   });
 
   it.each([
-    [
-      'keeps older pages, and what leads on from them',
-      page('6543', '3'),
-      page('765', '5'),
-      page('76543', '3'),
-    ],
+    ['keeps older pages, and what leads on from them', page('6543', '3'), page('765', '5'), page('76543', '3')],
     ['drops them when there may be others in between', page('32'), page('98', '8'), page('98', '8')],
     ['is the newest page when that is all there is', page('321'), page('31'), page('31')],
     ['is empty when all were removed', page('1'), page(''), page('')],

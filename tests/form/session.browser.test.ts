@@ -43,9 +43,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
     }
     const { issuer, formUrl } = here.stack;
     const logout = `${issuer.url}/logout?client_id=${issuer.clientId}&logout_uri=${formUrl}/`;
-    await page.evaluate(
-      `fetch('${logout}', { mode: 'no-cors', credentials: 'include' }).catch(() => undefined)`,
-    );
+    await page.evaluate(`fetch('${logout}', { mode: 'no-cors', credentials: 'include' }).catch(() => undefined)`);
     expect(requests).toContain(logout);
     await page.clock.fastForward('02:00:00');
     await write('still here');
@@ -146,9 +144,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
   it('is handed to new tabs, and renewed for them by the tab with the refresh token, once', async () => {
     const { page, context, requests, email } = await signInWithClock();
     const atIssuer = () =>
-      requests.filter(
-        (url) => url.startsWith(here.stack.issuer.url) && !url.includes('/openid-configuration'),
-      );
+      requests.filter((url) => url.startsWith(here.stack.issuer.url) && !url.includes('/openid-configuration'));
     const before = atIssuer().length;
     const others = [await openTab(context), await openTab(context)] as const;
     const token = `JSON.parse(sessionStorage.getItem('inquiries.session')).idToken`;

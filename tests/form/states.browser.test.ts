@@ -6,11 +6,7 @@ import { setUpForm } from '../helpers/contact-form.ts';
 import { readText } from '../helpers/repository.ts';
 
 const WIDE: BrowserContextOptions = { viewport: { width: 1120, height: 760 } };
-const PHONE: BrowserContextOptions = {
-  viewport: { width: 320, height: 640 },
-  isMobile: true,
-  hasTouch: true,
-};
+const PHONE: BrowserContextOptions = { viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true };
 
 /** What a company says in config.json. */
 const BRANDING = JSON.parse(readText('web/config.example.json')) as object;
@@ -178,9 +174,7 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
   it('on a phone of 320 px, without an answer to sending and to the list', async () => {
     const { submit, page, button, alert } = await beginWithInquiries(PHONE);
     await button('Show all').first().click();
-    await page
-      .getByRole('heading', { name: 'Your inquiries' })
-      .evaluate((element) => element.scrollIntoView());
+    await page.getByRole('heading', { name: 'Your inquiries' }).evaluate((element) => element.scrollIntoView());
     await button('Write to us').waitFor();
     await checkPage(page);
     await page.route(`${here.stack.url}/**`, async (route) => route.abort('connectionrefused'));

@@ -118,22 +118,16 @@ it.each([
 });
 
 describe('the message for a failure', () => {
-  it.each<Failure['kind']>([
-    'signed-out',
-    'too-large',
-    'busy',
-    'limit',
-    'refused',
-    'offline',
-    'unreachable',
-    'server',
-  ])('%s: what happened, and that nothing typed is lost or what to do about it', (kind) => {
-    const { title, text } = messages.describeSendFailure(EN, { kind, mayBeDone: false }, 0);
-    expect(title).not.toBe('');
-    expect(text).toContain('Nothing was sent');
-    expect(text).toMatch(/kept your text|shorten/);
-    expect(messages.describeListFailure(EN, { kind, mayBeDone: false }).text).toContain('couldn’t load');
-  });
+  it.each<Failure['kind']>(['signed-out', 'too-large', 'busy', 'limit', 'refused', 'offline', 'unreachable', 'server'])(
+    '%s: what happened, and that nothing typed is lost or what to do about it',
+    (kind) => {
+      const { title, text } = messages.describeSendFailure(EN, { kind, mayBeDone: false }, 0);
+      expect(title).not.toBe('');
+      expect(text).toContain('Nothing was sent');
+      expect(text).toMatch(/kept your text|shorten/);
+      expect(messages.describeListFailure(EN, { kind, mayBeDone: false }).text).toContain('couldn’t load');
+    },
+  );
 
   it.each(['offline', 'unreachable', 'server', 'busy', 'conflict'] as const)(
     '%s: says that the outcome is unknown and that trying again is safe',
@@ -145,10 +139,7 @@ describe('the message for a failure', () => {
   );
 
   it.each<[failure: Failure, said: RegExp]>([
-    [
-      { kind: 'signed-out', mayBeDone: true },
-      /can’t tell yet .* kept your text\. Sign in again and we’ll finish/,
-    ],
+    [{ kind: 'signed-out', mayBeDone: true }, /can’t tell yet .* kept your text\. Sign in again and we’ll finish/],
     [{ kind: 'reused', mayBeDone: false }, /already been sent\n.*earlier version has arrived.*\?$/],
     [{ kind: 'refused', mayBeDone: false, message: 'Because.' }, /Because\.\u2069$/],
   ])('%j: says what became of the inquiry and what to do', (failure, said) => {
@@ -172,9 +163,7 @@ describe('the message for a failure', () => {
   it('names the time of an attempt whose outcome can no longer be asked for', () => {
     const { text } = messages.describeOldAttempt(EN, Date.parse('2026-07-01T12:05:00Z'));
     const { short } = EN.formatTime('2026-07-01T12:05:00Z');
-    expect(text).toContain(
-      `on \u2068${short}\u2069. We can no longer tell whether it arrived. We’ve kept your text`,
-    );
+    expect(text).toContain(`on \u2068${short}\u2069. We can no longer tell whether it arrived. We’ve kept your text`);
   });
 });
 

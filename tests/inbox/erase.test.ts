@@ -23,8 +23,7 @@ type Row = Record<string, unknown>;
 
 const DAY = 86_400_000;
 const absent = ['aws', 'jq', 'bash'].filter((name) => spawnSync(name, ['--version']).status !== 0);
-const noRunbook =
-  absent.length > 0 ? `${absent.join(' and ')} cannot be run` : dynamoDbLocalUnavailableReason();
+const noRunbook = absent.length > 0 ? `${absent.join(' and ')} cannot be run` : dynamoDbLocalUnavailableReason();
 if (noRunbook !== undefined) {
   process.stdout.write(`\nSKIPPED: the commands of the runbook on a restored table, because ${noRunbook}.\n`);
 }
@@ -62,11 +61,8 @@ const toRecordKey = (key: Buffer, sub: string): string => {
   const hash = (text: string) => createHmac('sha256', key).update(text).digest('hex');
   return `${hash('key id').slice(0, 16)}#${hash(sub)}#`;
 };
-const writeKey = (
-  inquiry: StoredInquiry,
-  options: Parameters<typeof writeIdempotencyKey>[2] = {},
-  table = own.name,
-) => writeIdempotencyKey({ client: own.client, table }, inquiry, options);
+const writeKey = (inquiry: StoredInquiry, options: Parameters<typeof writeIdempotencyKey>[2] = {}, table = own.name) =>
+  writeIdempotencyKey({ client: own.client, table }, inquiry, options);
 
 /** A user with two inquiries under one email, one of them answered, and an expired one under another. */
 async function makeUser() {

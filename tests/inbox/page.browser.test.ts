@@ -59,9 +59,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
       inbox,
       server,
       createSamples: () =>
-        Promise.all(
-          SAMPLES.map(([email, subject, body], n) => own.add(SAMPLES.length - n, { email, subject, body })),
-        ),
+        Promise.all(SAMPLES.map(([email, subject, body], n) => own.add(SAMPLES.length - n, { email, subject, body }))),
       /** Opens the page and waits for the list. */
       async arrive() {
         await page.goto(server.url);
@@ -155,9 +153,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await button('Dismiss').click();
     await settle();
     await toast.getByText('Dismissed').waitFor();
-    await expect
-      .poll(() => inbox.get(id))
-      .toMatchObject({ respondent: 'olga', reply_at: expect.any(String) });
+    await expect.poll(() => inbox.get(id)).toMatchObject({ respondent: 'olga', reply_at: expect.any(String) });
     expect(await inbox.get(id)).not.toHaveProperty('reply');
   });
 
@@ -165,10 +161,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     const { create, arrive, rows, button, page, reply, inbox, heading } = await begin();
     const [one, two] = [await create('One'), await create('Two')];
     const sent: string[] = [];
-    page.on(
-      'request',
-      (request) => void (request.method() === 'POST' && sent.push(request.url().slice(-42, -6))),
-    );
+    page.on('request', (request) => void (request.method() === 'POST' && sent.push(request.url().slice(-42, -6))));
     await arrive();
     await rows.first().click();
     await reply.fill('To one');
@@ -225,11 +218,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await page.unroute('**/reply');
     // Not by the page's own look at it, which would find the answer.
     await page.route(`**/inquiries/${id}`, async (route) => {
-      const {
-        reply: _,
-        reply_at: __,
-        ...row
-      } = (await (await route.fetch()).json()) as Record<string, unknown>;
+      const { reply: _, reply_at: __, ...row } = (await (await route.fetch()).json()) as Record<string, unknown>;
       await route.fulfill({ json: row });
     });
     await button('Open it').click();
@@ -306,9 +295,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
       const found = (await (await route.fetch()).json()) as object;
       await route.fulfill({
         json:
-          parts.length > 1
-            ? found
-            : { inquiries: [], searched: 5_000, next: '01997b2e-0000-7000-8000-000000000000' },
+          parts.length > 1 ? found : { inquiries: [], searched: 5_000, next: '01997b2e-0000-7000-8000-000000000000' },
       });
     });
     await search.fill('f');
@@ -515,9 +502,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
       expect(await page.locator('.ib-sender').textContent()).toBe(showAddress(email));
       expect(await text.evaluate((element) => element.textContent)).toBe(body);
       await expectFits(page);
-      expect(await page.locator('.ib-detail :is(script, img, iframe, svg, style, meta, base)').count()).toBe(
-        0,
-      );
+      expect(await page.locator('.ib-detail :is(script, img, iframe, svg, style, meta, base)').count()).toBe(0);
     }
     await page.goto(`${origin}/#${first}`);
     await page.locator('.ib-answer').waitFor();

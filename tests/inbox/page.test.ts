@@ -27,10 +27,7 @@ it.each([
 describe('drafts of replies', () => {
   const createStorage = (value: string | null = null) => {
     let stored = value;
-    return {
-      getItem: () => stored,
-      setItem: (_key: string, text: string) => void (stored = text),
-    };
+    return { getItem: () => stored, setItem: (_key: string, text: string) => void (stored = text) };
   };
 
   it('stay in memory where the storage is full or forbidden', () => {

@@ -73,8 +73,7 @@ it('leaves nothing out while others store, answer and delete with this version a
   ];
   const end = new AbortController();
   const writers = acts.map(async (act, writer) => {
-    for (let at = writer; at < rows.length && !end.signal.aborted; at += acts.length)
-      await act(rows[at] ?? INQUIRY);
+    for (let at = writer; at < rows.length && !end.signal.aborted; at += acts.length) await act(rows[at] ?? INQUIRY);
   });
   for await (const { changed } of reindex(own.client, name)) if (changed > 0) break;
   expect((await Array.fromAsync(reindex(own.client, name))).length).toBeGreaterThan(3);
@@ -83,8 +82,7 @@ it('leaves nothing out while others store, answer and delete with this version a
   // What the version before has written behind the reader.
   for await (const _ of reindex(own.client, name));
   const stored = (await scan()) as unknown as Row[];
-  for (const { id, reply_at, inbox: place } of stored)
-    expect(place).toBe(toShard(id, reply_at !== undefined));
+  for (const { id, reply_at, inbox: place } of stored) expect(place).toBe(toShard(id, reply_at !== undefined));
   const ids = stored.map(({ id }) => id).toSorted();
   expect((await Array.fromAsync(inbox.list())).flat().map(({ id }) => id)).toEqual(ids.toReversed());
 });

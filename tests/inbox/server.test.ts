@@ -212,9 +212,7 @@ it('stops reading the table when the page has gone', async () => {
       yield [];
     }
   };
-  const { origin, bearer } = await begin(({ inbox }) => ({
-    inbox: { ...inbox, listInFull } satisfies Inbox,
-  }));
+  const { origin, bearer } = await begin(({ inbox }) => ({ inbox: { ...inbox, listInFull } satisfies Inbox }));
   const gone = new AbortController();
   const [name = '', value = ''] = bearer;
   const reading = fetch(`${origin}/api/inquiries`, { headers: { [name]: value }, signal: gone.signal });

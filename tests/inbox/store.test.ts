@@ -169,20 +169,17 @@ describe('answer', () => {
     expect((await inbox.get(id))?.reply).toBe(`reply ${winner}`);
   });
 
-  it.each([REPLY, { respondent: 'R' }])(
-    'is reported as given when its response was lost: %j',
-    async (answer) => {
-      const { inbox, add, meet } = await open();
-      let updates = 0;
-      const cut = cutConnection('after', 'reset');
-      meet((_, operation) => (operation === 'UpdateItem' && ++updates === 1 ? cut : undefined));
-      const { id } = await add(1);
-      const reply_at = new Date(NOW).toISOString();
-      expect(await inbox.answer(id, answer)).toEqual({ status: 'answered', reply_at });
-      expect(updates).toBe(2);
-      expect(await inbox.get(id)).toMatchObject(answer);
-    },
-  );
+  it.each([REPLY, { respondent: 'R' }])('is reported as given when its response was lost: %j', async (answer) => {
+    const { inbox, add, meet } = await open();
+    let updates = 0;
+    const cut = cutConnection('after', 'reset');
+    meet((_, operation) => (operation === 'UpdateItem' && ++updates === 1 ? cut : undefined));
+    const { id } = await add(1);
+    const reply_at = new Date(NOW).toISOString();
+    expect(await inbox.answer(id, answer)).toEqual({ status: 'answered', reply_at });
+    expect(updates).toBe(2);
+    expect(await inbox.get(id)).toMatchObject(answer);
+  });
 
   it('is not reported as given when another one was stored before a retry', async () => {
     const { inbox, add, meet } = await open();

@@ -412,9 +412,7 @@ describe('with a table', () => {
       const [result] = parseLines((await run(['stats'])).stdout) as [{ weeks: { week: string }[] }];
       expect(result).toMatchObject({ inquiries: 24, unanswered: 2 });
       expect(result.weeks.map(({ week }) => week)).toEqual(
-        Array.from({ length: 10 }, (_, n) =>
-          new Date(Date.UTC(2026, 10, 16 - n * 7)).toISOString().slice(0, 10),
-        ),
+        Array.from({ length: 10 }, (_, n) => new Date(Date.UTC(2026, 10, 16 - n * 7)).toISOString().slice(0, 10)),
       );
       const newest = { week: '2026-11-16', inquiries: 2, unanswered: 0, median_seconds: 11 };
       expect(result.weeks[0]).toEqual(newest);

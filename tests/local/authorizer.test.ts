@@ -203,9 +203,7 @@ describe('the issuer’s keys', () => {
 
   it('are fetched at most once for any number of unknown kids', async () => {
     await warmUp();
-    const unknown = Array.from({ length: 100 }, (_, index) =>
-      isAccepted(withHeader({ kid: `unknown-${index}` })()),
-    );
+    const unknown = Array.from({ length: 100 }, (_, index) => isAccepted(withHeader({ kid: `unknown-${index}` })()));
     expect(new Set(await Promise.all(unknown))).toEqual(new Set([false]));
     expect(issuerRequests).toBe(1);
   });

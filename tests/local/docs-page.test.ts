@@ -44,8 +44,7 @@ describe('the docs server', () => {
   });
 
   it('answers 404 and 405', async () => {
-    for (const path of ['/nothing', '/..%2fajv/package.json', '/%'])
-      expect((await get(path)).status).toBe(404);
+    for (const path of ['/nothing', '/..%2fajv/package.json', '/%']) expect((await get(path)).status).toBe(404);
     const posted = await get('/', { method: 'POST' });
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
     const head = await get('/', { method: 'HEAD' });

@@ -147,8 +147,7 @@ describe('the event', () => {
 
   it('has no body, cookies or query parameters where there are none', async () => {
     await send(url);
-    for (const name of ['body', 'cookies', 'queryStringParameters'])
-      expect(events[0]).not.toHaveProperty(name);
+    for (const name of ['body', 'cookies', 'queryStringParameters']) expect(events[0]).not.toHaveProperty(name);
   });
 
   it.each([
@@ -176,8 +175,7 @@ it.each([
 
 describe('CORS', () => {
   const ASKED = ['Access-Control-Request-Method', 'POST', 'Access-Control-Request-Headers', 'authorization'];
-  const preflight = (origin: string) =>
-    send(url, { method: 'OPTIONS', headers: ['Origin', origin, ...ASKED] });
+  const preflight = (origin: string) => send(url, { method: 'OPTIONS', headers: ['Origin', origin, ...ASKED] });
 
   const origins = [
     [ORIGIN, ORIGIN],
@@ -186,19 +184,16 @@ describe('CORS', () => {
     [`${ORIGIN},${OTHER}`, ORIGIN],
     ['null', ORIGIN],
   ] as const;
-  it.each(origins)(
-    'answers a preflight of %s itself, without a token, and allows %s',
-    async (origin, own) => {
-      authorize = () => Promise.reject(new Error('asked'));
-      const { headers, ...answer } = await preflight(origin);
-      expect(answer).toMatchObject({ status: 204, text: '' });
-      expect(headers).toMatchObject({ 'access-control-allow-origin': own, vary: 'Origin' });
-      for (const name of ['access-control-allow-methods', 'access-control-allow-headers']) {
-        expect(name in headers).toBe(origin === own);
-      }
-      expect(events).toEqual([]);
-    },
-  );
+  it.each(origins)('answers a preflight of %s itself, without a token, and allows %s', async (origin, own) => {
+    authorize = () => Promise.reject(new Error('asked'));
+    const { headers, ...answer } = await preflight(origin);
+    expect(answer).toMatchObject({ status: 204, text: '' });
+    expect(headers).toMatchObject({ 'access-control-allow-origin': own, vary: 'Origin' });
+    for (const name of ['access-control-allow-methods', 'access-control-allow-headers']) {
+      expect(name in headers).toBe(origin === own);
+    }
+    expect(events).toEqual([]);
+  });
 
   it('answers a preflight as the stages do', async () => {
     const [cors = ''] = /(?<=cors_configuration \{\n)[^}]*/.exec(readText('infra/terraform/api.tf')) ?? [];

@@ -101,12 +101,7 @@ async function postToken(form: Record<string, string>, headers: Record<string, s
 }
 
 const exchange = (query: URLSearchParams, code_verifier = VERIFIER) =>
-  postToken({
-    grant_type: 'authorization_code',
-    code: query.get('code') ?? '',
-    code_verifier,
-    redirect_uri: CALLBACK,
-  });
+  postToken({ grant_type: 'authorization_code', code: query.get('code') ?? '', code_verifier, redirect_uri: CALLBACK });
 const refresh = (token: string) => postToken({ grant_type: 'refresh_token', refresh_token: token });
 const INVALID_GRANT = { status: 400, error: 'invalid_grant' };
 
@@ -115,9 +110,7 @@ async function isSignedIn(browser: Browser): Promise<boolean> {
 }
 
 it('discovery has Cognito’s paths and nothing that Cognito lacks, readable by the web app', async () => {
-  const response = await fetch(`${issuer.url}/.well-known/openid-configuration`, {
-    headers: { origin: ORIGIN },
-  });
+  const response = await fetch(`${issuer.url}/.well-known/openid-configuration`, { headers: { origin: ORIGIN } });
   expect(response.headers.get('access-control-allow-origin')).toBe(ORIGIN);
   const document = await response.text();
   expect(JSON.parse(document)).toMatchObject({

@@ -77,9 +77,6 @@ it('reports mails to the addresses of SES’s simulator, and no others', async (
     await sendMail({ Destination: { ToAddresses: to }, EmailTags });
   }
   const destination = ['complaint@simulator.amazonses.com'];
-  const event = {
-    complaint: { complaintFeedbackType: 'abuse' },
-    mail: { destination, tags: { mail: ['reply'] } },
-  };
+  const event = { complaint: { complaintFeedbackType: 'abuse' }, mail: { destination, tags: { mail: ['reply'] } } };
   await expect.poll(() => events, { timeout: 5_000 }).toEqual([event]);
 });

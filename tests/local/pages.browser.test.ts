@@ -77,9 +77,7 @@ describe.skipIf(browser.whyNoBrowser !== undefined)('the local pages', () => {
     const curl = await page.locator('.curl-command').textContent();
     expect(curl).toContain(`'${url}/inquiries'`);
     expect(curl).not.toContain(docsUrl);
-    expect(new Set(requests.map((address) => new URL(address).origin))).toEqual(
-      new Set([docsUrl, issuer.url, url]),
-    );
+    expect(new Set(requests.map((address) => new URL(address).origin))).toEqual(new Set([docsUrl, issuer.url, url]));
     expect(referrers.filter(Boolean)).toEqual([]);
     const links = await page.evaluate(`[...document.links]
       .filter(({ origin }) => origin !== location.origin)

@@ -12,19 +12,14 @@ import { readText } from '../helpers/repository.ts';
 /** An id, or its beginning that is the reference. */
 const UUID = /\b[\da-f]{8}-[\da-f]{4}(?:(?:-[\da-f]{4}){2}-[\da-f]{12})?\b/g;
 const hasTerminal = spawnSync('script', ['--version']).stdout?.includes('util-linux') ?? false;
-const reason = hasTerminal
-  ? dynamoDbLocalUnavailableReason()
-  : 'the `script` command of util-linux is missing';
+const reason = hasTerminal ? dynamoDbLocalUnavailableReason() : 'the `script` command of util-linux is missing';
 if (reason !== undefined) process.stdout.write(`\nSKIPPED: the commands of the README, because ${reason}.\n`);
 
 /** What a page shows: commands after `$ `, each with the lines that it prints. */
 function readConsole(file: string): { command: string; output: string }[] {
   const blocks = [...readText(file).matchAll(/^```console\n(.*?)^```/gms)].map(([, text = '']) => text);
   return blocks.flatMap((block) =>
-    [...block.matchAll(/^\$ (.*)\n((?:(?!\$ ).*\n)*)/gm)].map(([, command = '', output = '']) => ({
-      command,
-      output,
-    })),
+    [...block.matchAll(/^\$ (.*)\n((?:(?!\$ ).*\n)*)/gm)].map(([, command = '', output = '']) => ({ command, output })),
   );
 }
 
@@ -66,12 +61,8 @@ it.skipIf(reason !== undefined)(
       `npm() { case "$*" in *" -- "*) set -- "$@" ;; *) set -- "$@" -- ;; esac; command npm "$@" --data ${folder}; }`,
     ];
     const ids = new Map<string, string>();
-    for (const { command, output } of ['README.md', 'docs/inbox.md', 'docs/front-end.md'].flatMap(
-      readConsole,
-    )) {
-      const own = command
-        .replace('http://127.0.0.1:3000/inquiries', api)
-        .replaceAll(UUID, (id) => ids.get(id) ?? id);
+    for (const { command, output } of ['README.md', 'docs/inbox.md', 'docs/front-end.md'].flatMap(readConsole)) {
+      const own = command.replace('http://127.0.0.1:3000/inquiries', api).replaceAll(UUID, (id) => ids.get(id) ?? id);
       if (output === '') {
         definitions.push(own);
         continue;

@@ -42,10 +42,7 @@ afterAll(async () => {
 });
 
 /** Runs what `npm start` runs, and waits until it says that it runs. */
-async function start(
-  args: string[],
-  { env = {}, root = ROOT, command = [process.execPath, 'local/start.ts'] } = {},
-) {
+async function start(args: string[], { env = {}, root = ROOT, command = [process.execPath, 'local/start.ts'] } = {}) {
   const [file = '', ...first] = command;
   const child = spawn(file, [...first, ...args], { cwd: root, env: { ...process.env, ...env } });
   const exit = once(child, 'exit').then(([code]) => code as number | null);
@@ -57,8 +54,7 @@ async function start(
   const complained = (): string => errors.replaceAll(/^(npm warn|Picked up) .*\n/gm, '');
   await vi.waitUntil(() => output.includes('curl -X POST') || complained() !== '', WAIT);
   expect(complained()).toBe('');
-  const addressOf = (label: string) =>
-    new RegExp(`${label} +(\\S+)`).exec(stripVTControlCharacters(output))?.[1] ?? '';
+  const addressOf = (label: string) => new RegExp(`${label} +(\\S+)`).exec(stripVTControlCharacters(output))?.[1] ?? '';
   const [, data] = /token -- --data '(.*)'\)/.exec(output) ?? [];
   const found = data === undefined ? [] : ['--data', data];
   const token = execFileSync(process.execPath, ['local/token.ts', ...found], { cwd: root });
@@ -186,12 +182,7 @@ describe.skipIf(noJava !== undefined)('npm start on DynamoDB Local', () => {
     const [team, owner, from] = ['support@example.com', 'ana@example.com', 'inquiries@example.com'];
     expect(await stack.mails()).toMatchObject([
       { from, destination: { to: [team] }, replyTo: [owner], subject: '[inquiries local] First' },
-      {
-        from: `"Example Shop" <${from}>`,
-        destination: { to: [owner] },
-        replyTo: [team],
-        subject: 'Re: First',
-      },
+      { from: `"Example Shop" <${from}>`, destination: { to: [owner] }, replyTo: [team], subject: 'Re: First' },
     ]);
   });
 
@@ -387,38 +378,35 @@ describe.skipIf(noJava !== undefined)('npm start -- --watch --in-memory', () => 
     await expect.poll(stack.mailed, WAIT).toEqual(['[inquiries local] 1', '[new local] 2']);
   });
 
-  it.skipIf(whyNoBrowser !== undefined)(
-    'shows a change in the open contact form, whose text stays',
-    async () => {
-      const { page, complaints } = await here.open();
-      await page.goto(stack.addressOf('Form'));
-      await on(page).signIn('ana@example.com');
-      await on(page).write('Half', 'written');
+  it.skipIf(whyNoBrowser !== undefined)('shows a change in the open contact form, whose text stays', async () => {
+    const { page, complaints } = await here.open();
+    await page.goto(stack.addressOf('Form'));
+    await on(page).signIn('ana@example.com');
+    await on(page).write('Half', 'written');
 
-      let loads = 0;
-      page.on('load', () => void loads++);
-      for (const file of ['style', 'first-paint']) {
-        replace(`web/ui/${file}.css`, '', `:root { --probe-${file}: 1; }\n`);
-        const style = 'getComputedStyle(document.documentElement).getPropertyValue';
-        const probe = () => page.evaluate(`${style}('--probe-${file}')`);
-        await expect.poll(probe, WAIT).toBe('1');
-      }
-      expect(await on(page).message.inputValue()).toBe('written');
-      expect(loads).toBe(0);
+    let loads = 0;
+    page.on('load', () => void loads++);
+    for (const file of ['style', 'first-paint']) {
+      replace(`web/ui/${file}.css`, '', `:root { --probe-${file}: 1; }\n`);
+      const style = 'getComputedStyle(document.documentElement).getPropertyValue';
+      const probe = () => page.evaluate(`${style}('--probe-${file}')`);
+      await expect.poll(probe, WAIT).toBe('1');
+    }
+    expect(await on(page).message.inputValue()).toBe('written');
+    expect(loads).toBe(0);
 
-      replace('web/src/main.ts', '', 'const = 3;\n');
-      await page.locator('vite-error-overlay').waitFor();
-      replace('web/src/main.ts', 'const = 3;', `document.documentElement.dataset['probe'] = '3';`);
-      await expect.poll(() => page.evaluate('document.documentElement.dataset.probe'), WAIT).toBe('3');
-      await expect.poll(() => on(page).message.inputValue(), WAIT).toBe('written');
+    replace('web/src/main.ts', '', 'const = 3;\n');
+    await page.locator('vite-error-overlay').waitFor();
+    replace('web/src/main.ts', 'const = 3;', `document.documentElement.dataset['probe'] = '3';`);
+    await expect.poll(() => page.evaluate('document.documentElement.dataset.probe'), WAIT).toBe('3');
+    await expect.poll(() => on(page).message.inputValue(), WAIT).toBe('written');
 
-      await page.evaluate(`import('/inquiry-form.js')`);
-      expect(await page.evaluate(`typeof customElements.get('inquiry-form')`)).toBe('function');
-      // In such a worker, Vite's client waits until a stopped server is started again.
-      await page.evaluate(`void new SharedWorker(URL.createObjectURL(new Blob(['']))); 0`);
-      expect(complaints).toEqual([]);
-    },
-  );
+    await page.evaluate(`import('/inquiry-form.js')`);
+    expect(await page.evaluate(`typeof customElements.get('inquiry-form')`)).toBe('function');
+    // In such a worker, Vite's client waits until a stopped server is started again.
+    await page.evaluate(`void new SharedWorker(URL.createObjectURL(new Blob(['']))); 0`);
+    expect(complaints).toEqual([]);
+  });
 
   it('serves the sources of the form to the pages that may call the API, and nothing else of the checkout', async () => {
     const demo = stack.addressOf('Demo');
@@ -441,8 +429,7 @@ describe.skipIf(noJava !== undefined)('npm start -- --watch --in-memory', () => 
   it('has a docs page whose token command and four curl lines work as they are copied', async () => {
     const html = await (await fetch(stack.addressOf('Docs'))).text();
     const [token = '', ...curls] = [...html.matchAll(/<pre>(.*?)<\/pre>/gs)].map(([, line = '']) => line);
-    const run = (curl: string) =>
-      spawnSync('sh', ['-c', `${token}\n${curl}`], { cwd: root, encoding: 'utf8' }).stdout;
+    const run = (curl: string) => spawnSync('sh', ['-c', `${token}\n${curl}`], { cwd: root, encoding: 'utf8' }).stdout;
     expect(curls.map(run)).toEqual([
       expect.stringMatching(/^\{"inquiry":.*"subject":"Hello"/),
       expect.stringMatching(/^\{"email":"ana@example\.com","count":\d+,"inquiries":\[[^}]*"Hello"/),

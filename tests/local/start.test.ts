@@ -55,10 +55,7 @@ describe('refuses', () => {
     ['--seed 5001', '--seed must be a number from 1 to 5000, not "5001".'],
     ['--reset --in-memory', '--in-memory excludes --reset.'],
     ['--data x --in-memory', '--in-memory excludes --data.'],
-    [
-      '--data package.json',
-      /^The data folder .*package\.json cannot be used \(ENOTDIR: not a directory\)\.$/,
-    ],
+    ['--data package.json', /^The data folder .*package\.json cannot be used \(ENOTDIR: not a directory\)\.$/],
     ['--data package.json/x', /^The data folder .* cannot be used \(E\w+: .*\)\.$/],
   ])('%s', async (args, message) => {
     const refusal = await refusalOf(args.split(' '));
@@ -115,9 +112,7 @@ describe('refuses', () => {
       for (const below of [0, 1, 2, 3, 4, 5]) {
         const engine = below === 4 ? 'dynamodb-local' : 'dynalite'; // with dynalite, there is no mailbox
         const args = ['--port', String(port - below), '--in-memory', '--engine', engine];
-        expect(await refusalOf(args)).toBe(
-          `Port ${port} is in use; choose another with --port (0 = any free port).`,
-        );
+        expect(await refusalOf(args)).toBe(`Port ${port} is in use; choose another with --port (0 = any free port).`);
       }
       expect(await refusalOf(['--port', '0', '--in-memory', `--inspect=${port}`])).toBe(
         `Port ${port} is in use; choose another with --inspect=PORT.`,

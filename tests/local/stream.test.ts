@@ -176,8 +176,7 @@ describe.skipIf(shared === undefined)('the event source mapping of the local sta
       const ids = await own.post(1);
       await expect.poll(passed, WAIT).toEqual(ids);
       let refused = 0;
-      proxy.plan = (_, operation) =>
-        operation === 'GetRecords' && refused++ < 2 ? refuse(400, name) : undefined;
+      proxy.plan = (_, operation) => (operation === 'GetRecords' && refused++ < 2 ? refuse(400, name) : undefined);
       await expect.poll(() => refused, WAIT).toBeGreaterThan(2);
       const more = await own.post(1);
       // From the start after a trimmed position, which is older than all that is left.
@@ -218,8 +217,7 @@ it.skipIf(shared === undefined)('a shard of the stream that is closed is read be
 
   // What DynamoDB Local does when a shard is 4 hours old.
   const database = new DatabaseSync(globSync(join(folder, '*/*.db'))[0] ?? '');
-  const { ShardID = '', CreationDateTime } =
-    database.prepare('SELECT ShardID, CreationDateTime FROM ss').get() ?? {};
+  const { ShardID = '', CreationDateTime } = database.prepare('SELECT ShardID, CreationDateTime FROM ss').get() ?? {};
   // DescribeStream lists shards by their ids.
   const child = 'shardId-00000000000000000000-00000000';
   expect(child < String(ShardID)).toBe(true);

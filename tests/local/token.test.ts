@@ -63,9 +63,7 @@ describe('the key file', () => {
 
   it('is named when it cannot be written', async () => {
     const below = join(keysFile, 'keys.json');
-    await expect(startIssuer({ port: 0, keysFile: below })).rejects.toThrow(
-      `${below} cannot be used: ENOTDIR`,
-    );
+    await expect(startIssuer({ port: 0, keysFile: below })).rejects.toThrow(`${below} cannot be used: ENOTDIR`);
   });
 });
 

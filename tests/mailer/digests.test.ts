@@ -181,8 +181,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     const [record] = await writeMany(1);
     const reply = toReply(record ?? raise());
     const failWith = (name: string) => Promise.reject(Object.assign(new Error('no'), { name }));
-    all.beforeSend = ({ tags }) =>
-      failWith(tags['mail'] === 'reply' ? 'MessageRejected' : 'SendingPausedException');
+    all.beforeSend = ({ tags }) => failWith(tags['mail'] === 'reply' ? 'MessageRejected' : 'SendingPausedException');
     expect(await mailer.handle([reply])).toHaveLength(1);
     expect(await readReply(reply)).toMatchObject({ undelivered: 'refused' });
     all.beforeSend = async ({ tags }) => (tags['mail'] === 'reply' ? failWith('MessageRejected') : undefined);

@@ -37,8 +37,7 @@ const validator = new HtmlValidate({ root: true, extends: ['html-validate:recomm
 
 /** What some programs lack or have in part, by what is lost there. caniemail takes overflow-wrap for overflow, too. */
 const LOST = {
-  'a word that is longer than a line is wider than the mail':
-    'overflow-wrap|overflow|word-break|table-layout',
+  'a word that is longer than a line is wider than the mail': 'overflow-wrap|overflow|word-break|table-layout',
   'the program chooses the colours of dark mode itself': 'color-scheme meta tag',
   'lines are closer, or as wide as the window': 'line-height|max-width|<body> element',
   'a screen reader may announce a table': 'role attribute',

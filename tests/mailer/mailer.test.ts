@@ -56,10 +56,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
             Simple: {
               Subject: { Charset: 'UTF-8', Data: '[inquiries develop] Lamp' },
               Body: {
-                Text: {
-                  Charset: 'UTF-8',
-                  Data: expect.stringMatching(/^\| It is broken\.\n\| What now\?\n/),
-                },
+                Text: { Charset: 'UTF-8', Data: expect.stringMatching(/^\| It is broken\.\n\| What now\?\n/) },
                 Html: { Charset: 'UTF-8', Data: expect.stringContaining('It is broken.<br>\nWhat now?') },
               },
               Headers: [
@@ -186,9 +183,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       const entitiesOf = (items: typeof own) => new Set(items.map((item) => item['__edb_e__'] as string));
       expect(entitiesOf(own)).toEqual(new Set(['delivery', 'quota']));
       const { id } = inquiry;
-      expect(own).toContainEqual(
-        expect.objectContaining({ __edb_e__: 'delivery', mail: 'inquiry', inquiry: id }),
-      );
+      expect(own).toContainEqual(expect.objectContaining({ __edb_e__: 'delivery', mail: 'inquiry', inquiry: id }));
       for (const item of own) {
         expect(item['expires_at']).toBeGreaterThan(Date.now() / 1_000 + 2 * 86_400 - 3_600);
         expect(item).not.toHaveProperty('id');
@@ -504,8 +499,7 @@ describeOnDynamoDbLocal('an acknowledgement', (engine) => {
       records.push(toRecord({ ...(await mailer.readRow(inquiry)), language: { S: 'de' } }));
     }
     // The first time, what comes after each mail to the team fails.
-    mailer.mailFaults.plan = (attempt) =>
-      attempt % 2 === 1 ? refuseMail(400, 'SendingPausedException') : undefined;
+    mailer.mailFaults.plan = (attempt) => (attempt % 2 === 1 ? refuseMail(400, 'SendingPausedException') : undefined);
     for (const record of records.slice(0, 2)) expect(await mailer.handle([record])).toHaveLength(1);
     mailer.mailFaults.plan = never;
     for (let n = 0; n < 2; n++) expect(await mailer.handle(records)).toEqual([]);
@@ -533,9 +527,7 @@ describeOnDynamoDbLocal('an acknowledgement', (engine) => {
     mailer.mailFaults.plan = (attempt) => (attempt === 0 || attempt === 2 ? refusal : undefined);
     expect(await mailer.handle(records.slice(0, 1))).toEqual([]);
     expect(await mailer.handle(records.slice(1))).toEqual([]);
-    expect(mailer.mails.map(({ Destination }) => Destination.ToAddresses[0])).toEqual(
-      Array(2).fill(INBOX.INBOX_TO),
-    );
+    expect(mailer.mails.map(({ Destination }) => Destination.ToAddresses[0])).toEqual(Array(2).fill(INBOX.INBOX_TO));
     expect((await mailer.takeLog(3)).outcomes).toEqual(['sent', 'refused', 'sent']);
   });
 });
@@ -553,9 +545,7 @@ describeOnDynamoDbLocal('a flood', (engine) => {
     const [eve, ana] = [makeOwner('eve@example.com'), makeOwner()];
     const rows: Inquiry[] = [];
     for (let n = 0; n < 60; n++) {
-      rows.push(
-        await mailer.create({ ...eve, email: `eve${n % 12}@example.com` }, { subject: `flood ${n}` }),
-      );
+      rows.push(await mailer.create({ ...eve, email: `eve${n % 12}@example.com` }, { subject: `flood ${n}` }));
       if (n % 6 === 0) rows.push(await mailer.create(ana, { subject: `ana ${n}` }));
     }
     const records = await Promise.all(rows.map((row) => toInsert(mailer, row)));

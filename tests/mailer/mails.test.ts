@@ -179,9 +179,8 @@ describe('the mail of a reply', () => {
     });
   });
 
-  it.each(['Lamp', 'Re: Lamp', 'RE: AW:Lamp', 'Antw: Re[2]: Lamp', 'Re：Lamp'])(
-    'has one Re: for %s',
-    (subject) => expect(toReplyMail({ ...INQUIRY, subject }, 'r', SETTINGS)?.subject).toBe('Re: Lamp'),
+  it.each(['Lamp', 'Re: Lamp', 'RE: AW:Lamp', 'Antw: Re[2]: Lamp', 'Re：Lamp'])('has one Re: for %s', (subject) =>
+    expect(toReplyMail({ ...INQUIRY, subject }, 'r', SETTINGS)?.subject).toBe('Re: Lamp'),
   );
 
   it('has lines that Outlook shows, and keeps indents', () => {

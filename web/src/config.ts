@@ -91,9 +91,7 @@ function refuse(key: string, must: string, place = IN_FILE): never {
 }
 
 function readText(value: unknown, key: string, place?: string): string {
-  return typeof value === 'string' && value.trim() !== ''
-    ? value
-    : refuse(key, 'a text that is not empty', place);
+  return typeof value === 'string' && value.trim() !== '' ? value : refuse(key, 'a text that is not empty', place);
 }
 
 /** Removes a slash at the end: the `iss` claim has none. Plain http is allowed for this machine only. */
@@ -130,9 +128,7 @@ export function readColor(value: unknown, key: string, place?: string): string {
 function readTexts(value: unknown, key: string, place?: string): Text {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return readText(value, key, place);
   const texts = Object.entries(value).map(([language, text]) => [
-    isLanguage(language)
-      ? language
-      : refuse(key, `in languages of the form (${languages.join(', ')})`, place),
+    isLanguage(language) ? language : refuse(key, `in languages of the form (${languages.join(', ')})`, place),
     readText(text, `${key}.${language}`, place),
   ]);
   if (texts.length === 0) return refuse(key, 'a text that is not empty', place);
@@ -149,13 +145,8 @@ function readTopics(value: unknown, key: string, place?: string): readonly Text[
 
 function readLanguages(value: unknown, key: string): readonly Language[] {
   const isValid =
-    Array.isArray(value) &&
-    value.length > 0 &&
-    value.every(isLanguage) &&
-    new Set(value).size === value.length;
-  return isValid
-    ? value
-    : refuse(key, `a list of languages of the form (${languages.join(', ')}), each once`);
+    Array.isArray(value) && value.length > 0 && value.every(isLanguage) && new Set(value).size === value.length;
+  return isValid ? value : refuse(key, `a list of languages of the form (${languages.join(', ')}), each once`);
 }
 
 /**
@@ -168,8 +159,7 @@ export async function loadConfig(fetchText: (file: string) => Promise<Response>)
   const response = await fetchText('config.json').catch((cause: unknown) => {
     throw new ConfigError('config.json could not be loaded: the site does not answer.', { cause });
   });
-  if (!response.ok)
-    throw new ConfigError(`config.json could not be loaded: the site answered ${response.status}.`);
+  if (!response.ok) throw new ConfigError(`config.json could not be loaded: the site answered ${response.status}.`);
   const json: unknown = await response.json().catch((cause: unknown) => {
     throw new ConfigError('config.json is missing or is not JSON.', { cause });
   });

@@ -260,12 +260,7 @@ export class InquiryForm extends HTMLElement {
   #showMessage({ language, direction }: Locale, message: Message, action?: HTMLElement): void {
     const madeFrom = JSON.stringify([language, message]);
     if (madeFrom === this.#madeFrom) return;
-    const card = div(
-      'card message',
-      h('h1', {}, message.title),
-      h('p', { class: 'lead' }, message.text),
-      action,
-    );
+    const card = div('card message', h('h1', {}, message.title), h('p', { class: 'lead' }, message.text), action);
     this.#show(madeFrom, h('div', { class: 'view', lang: language, dir: direction }, card));
   }
 

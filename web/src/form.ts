@@ -77,9 +77,7 @@ export function createForm(parts: FormParts) {
     {},
     h('h1', { id: 'form-title' }, strings.title),
     h('p', { class: 'lead' }, inLanguage(branding.introduction ?? strings.lead, locale.language)),
-    toMailbox(user.email) === undefined
-      ? div('notice', h('p', {}, strings.noMail(isolate(user.email))))
-      : undefined,
+    toMailbox(user.email) === undefined ? div('notice', h('p', {}, strings.noMail(isolate(user.email)))) : undefined,
     topics?.element,
     div('field', h('label', { for: 'subject' }, strings.subject), subject),
     div('field', h('label', { for: 'body' }, strings.message), body, meter, size),
@@ -209,8 +207,7 @@ export function createForm(parts: FormParts) {
     empty();
     parts.onSent(inquiry, sentKey);
     const { activeElement } = document;
-    const isElsewhere =
-      activeElement !== null && activeElement !== document.body && !form.matches(':focus-within');
+    const isElsewhere = activeElement !== null && activeElement !== document.body && !form.matches(':focus-within');
     const { element, title } = sentPanel(inquiry, parts, writeAnother, (text) =>
       show(status, h('p', { class: 'sr' }, text)),
     );
@@ -287,11 +284,7 @@ export function createForm(parts: FormParts) {
     const slow = setTimeout(() => {
       show(status, h('p', { class: 'note' }, strings.slow));
     }, SLOW_AFTER);
-    const result = await send(
-      async (request, own) => api.create(request, own, locale.language),
-      read(),
-      isRetry,
-    );
+    const result = await send(async (request, own) => api.create(request, own, locale.language), read(), isRetry);
     clearTimeout(slow);
     setSending(false);
     submit.textContent = strings.send;

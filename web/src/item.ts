@@ -59,11 +59,7 @@ export function createItem({ id, subject, body, created_at }: Inquiry, { locale,
     const texts = [subject, body].filter((part) => part !== '').join('\n\n');
     foot.append(
       h('span', {}, sent.reference, ' ', h('code', { dir: 'ltr' }, referenceOf({ id }))),
-      div(
-        'copy',
-        copy(strings.copyText, texts),
-        ...(linkTo === undefined ? [] : [copy(strings.copyLink, linkTo(id))]),
-      ),
+      div('copy', copy(strings.copyText, texts), ...(linkTo === undefined ? [] : [copy(strings.copyLink, linkTo(id))])),
     );
   };
   const element = h(
@@ -161,9 +157,7 @@ function pointIn(place: HTMLElement, offset: number): [Node, number] {
 /** Whether at least two lines would be hidden: a button instead of one line would save nothing. */
 function isTooLong(element: HTMLElement, lines: number): boolean {
   const { lineHeight } = getComputedStyle(element);
-  return (
-    element.childElementCount > 0 || element.scrollHeight > (lines + 1.5) * Number.parseFloat(lineHeight)
-  );
+  return element.childElementCount > 0 || element.scrollHeight > (lines + 1.5) * Number.parseFloat(lineHeight);
 }
 
 /** The time of day; the heading says the day. */

@@ -50,12 +50,7 @@ export async function loadLocale(language: Language, preferred: readonly string[
 }
 
 /** @param timeZone - Default: the browser's. */
-export function createLocale(
-  language: Language,
-  strings: Strings,
-  preferred: readonly string[],
-  timeZone?: string,
-) {
+export function createLocale(language: Language, strings: Strings, preferred: readonly string[], timeZone?: string) {
   const tag = preferred.find((one) => baseOf(one) === language) ?? language;
   const rules = new Intl.PluralRules(language);
   const numbers = new Intl.NumberFormat(tag);

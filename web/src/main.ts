@@ -36,8 +36,7 @@ async function start(): Promise<void> {
   };
   const signIn = createSignIn(config, location, sessionStorage, endSession, () => view?.empty());
   let { session, reason } = await signIn.resume();
-  const client =
-    session === undefined ? undefined : createApi(config.apiUrl, session, () => navigator.onLine);
+  const client = session === undefined ? undefined : createApi(config.apiUrl, session, () => navigator.onLine);
   // While the language is loading.
   let early = client === undefined ? undefined : withFirstPage(client);
 
@@ -47,8 +46,7 @@ async function start(): Promise<void> {
   const show: Show = async (current) => {
     locale = current;
     const run = ++shows;
-    const api =
-      client === undefined || session === undefined ? undefined : await (early ?? withFirstPage(client));
+    const api = client === undefined || session === undefined ? undefined : await (early ?? withFirstPage(client));
     early = undefined;
     // Another language was chosen, or the session has ended.
     if (run !== shows) return;
@@ -99,11 +97,7 @@ function showContent(content: HTMLElement, ...account: HTMLElement[]): void {
 }
 
 /** Shows the name and the logo of the company, its links, and the language menu. */
-function showSurroundings(
-  config: Config,
-  { language, direction, strings: { page } }: Locale,
-  show: Show,
-): void {
+function showSurroundings(config: Config, { language, direction, strings: { page } }: Locale, show: Show): void {
   const { name, logo, home } = config;
   document.title = page.title(name);
   document.documentElement.lang = language;
@@ -121,8 +115,7 @@ function showSurroundings(
     ?.replaceChildren(...(home === undefined ? brand : [h('a', { href: home }, ...brand)]));
   const link = (key: 'home' | 'privacy' | 'imprint') =>
     config[key] === undefined ? undefined : h('a', { href: config[key] }, page[key]);
-  const menu =
-    config.languages.length > 1 ? languageMenu(config.languages, language, page.language) : undefined;
+  const menu = config.languages.length > 1 ? languageMenu(config.languages, language, page.language) : undefined;
   menu?.addEventListener('change', () => {
     if (!isLanguage(menu.value)) return;
     const { value } = menu;

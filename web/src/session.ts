@@ -183,15 +183,7 @@ export function createSignIn(
     const response = await oauth.processAuthorizationCodeResponse(
       metadata,
       client,
-      await oauth.authorizationCodeGrantRequest(
-        metadata,
-        client,
-        oauth.None(),
-        parameters,
-        home,
-        verifier,
-        options(),
-      ),
+      await oauth.authorizationCodeGrantRequest(metadata, client, oauth.None(), parameters, home, verifier, options()),
       { expectedNonce: nonce, requireIdToken: true },
     );
     return read(response, lastSignOut);
@@ -230,8 +222,7 @@ export function createSignIn(
         // An old redirect from the history; the session may still be valid.
         const { session: before } = await restore();
         if (before !== undefined) return { session: before };
-        const cancelled =
-          error instanceof oauth.AuthorizationResponseError && error.error === 'access_denied';
+        const cancelled = error instanceof oauth.AuthorizationResponseError && error.error === 'access_denied';
         return { session: undefined, reason: cancelled ? 'cancelled' : 'failed' };
       }
     },
@@ -280,9 +271,7 @@ export function createSignIn(
       const metadata = await discover();
       // Cognito's /logout does not revoke refresh tokens.
       if (revocable !== undefined && metadata.revocation_endpoint !== undefined) {
-        await oauth
-          .revocationRequest(metadata, client, oauth.None(), revocable, options())
-          .catch(() => undefined);
+        await oauth.revocationRequest(metadata, client, oauth.None(), revocable, options()).catch(() => undefined);
       }
       attempt(() => store.setItem(REASON_KEY, 'signedOut'));
       page.assign(signOutUrl(config, metadata, home, idToken));

@@ -126,8 +126,6 @@ export function isTokens(value: unknown): value is Tokens {
   const { idToken, expires, user, lastSignOut } = toRecord(value);
   const { sub, email } = toRecord(user);
   return (
-    [idToken, sub, email].every(isText) &&
-    typeof expires === 'number' &&
-    (lastSignOut === null || isText(lastSignOut))
+    [idToken, sub, email].every(isText) && typeof expires === 'number' && (lastSignOut === null || isText(lastSignOut))
   );
 }

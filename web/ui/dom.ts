@@ -22,11 +22,7 @@ export const div = (classes: string, ...children: readonly Child[]): HTMLDivElem
   h('div', { class: classes }, ...children);
 
 /** Creates a button that keeps the focus and ignores clicks while its action runs. */
-export function button(
-  label: string,
-  attributes: Attributes,
-  action: () => Promise<void> | void,
-): HTMLButtonElement {
+export function button(label: string, attributes: Attributes, action: () => Promise<void> | void): HTMLButtonElement {
   const element = h('button', { type: 'button', ...attributes }, label);
   element.addEventListener('click', () => {
     if (element.ariaDisabled === 'true') return;

@@ -55,10 +55,7 @@ export const strings = {
     /** For screen readers, when sending begins. */
     sendingNow: 'Sending your inquiry.',
     slow: 'This is taking longer than usual. Please keep this page open.',
-    ready: {
-      title: 'Ready to send',
-      text: 'Your inquiry hasn’t been sent yet. Your text is as you left it.',
-    },
+    ready: { title: 'Ready to send', text: 'Your inquiry hasn’t been sent yet. Your text is as you left it.' },
     offline: { title: 'You’re offline', text: 'You can keep writing. Send it when you’re connected again.' },
     /** @param used, limit - Sizes with their units. */
     size: (used: string, limit: string) => `${used} of ${limit}`,
@@ -82,10 +79,7 @@ export const strings = {
     elsewhere: { title: 'Already sent', text: 'You sent this inquiry from another tab.' },
   },
   ask: {
-    unsent: {
-      title: 'You have unsent text',
-      text: 'Keep it in this browser until you sign in again, or delete it?',
-    },
+    unsent: { title: 'You have unsent text', text: 'Keep it in this browser until you sign in again, or delete it?' },
     keepAndSignOut: 'Keep it and sign out',
     deleteAndSignOut: 'Delete it and sign out',
     staySignedIn: 'Stay signed in',

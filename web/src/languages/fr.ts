@@ -25,10 +25,7 @@ export const strings: Strings = {
       title: 'Déconnexion effectuée sur ce site',
       text: 'Le service de connexion n’a pas répondu\u202f: votre session y est peut-être encore ouverte. Sur un ordinateur partagé, fermez le navigateur.',
     },
-    ended: {
-      title: 'Votre session a expiré',
-      text: 'Votre texte est conservé. Connectez-vous pour continuer.',
-    },
+    ended: { title: 'Votre session a expiré', text: 'Votre texte est conservé. Connectez-vous pour continuer.' },
     cancelled: { title: 'La connexion a été annulée', text: '' },
     failed: { title: 'La connexion a échoué', text: 'Veuillez réessayer.' },
     noAnswer: {
@@ -71,8 +68,7 @@ export const strings: Strings = {
     reference: 'Référence',
     copy: 'Copier la référence',
     next: (email) => `Nous vous répondrons par e-mail à l’adresse ${email}.`,
-    answersFrom: (sender, email) =>
-      `Notre réponse vous parviendra par e-mail de ${sender} à l’adresse ${email}.`,
+    answersFrom: (sender, email) => `Notre réponse vous parviendra par e-mail de ${sender} à l’adresse ${email}.`,
     noMail: (email) =>
       `Nous ne pouvons pas envoyer d’e-mail à l’adresse ${email}. Si votre message n’indique aucun autre moyen de vous joindre, veuillez nous écrire de nouveau.`,
     view: 'Voir la demande',
@@ -105,8 +101,7 @@ export const strings: Strings = {
       'Nous ne savons pas encore si votre demande est arrivée. Votre texte est conservé. Vous pouvez réessayer sans risque\u202f: nous n’enregistrons la demande qu’une seule fois.',
     unknownOutcomeSignedOut:
       'Nous ne savons pas encore si votre demande est arrivée. Votre texte est conservé. Reconnectez-vous et nous terminerons l’envoi\u202f: nous n’enregistrons la demande qu’une seule fois.',
-    notSentSignedOut:
-      'Rien n’a été envoyé. Votre texte est conservé\u202f: reconnectez-vous pour pouvoir l’envoyer.',
+    notSentSignedOut: 'Rien n’a été envoyé. Votre texte est conservé\u202f: reconnectez-vous pour pouvoir l’envoyer.',
     notSentTooLarge: (limit) =>
       `Rien n’a été envoyé. Ensemble, l’objet et le message ne peuvent pas dépasser ${limit}. Veuillez les raccourcir.`,
     notSentLimit: (wait, time) =>
@@ -114,8 +109,7 @@ export const strings: Strings = {
     minutes: { one: 'dans {n} minute', many: 'dans {n} minutes', other: 'dans {n} minutes' },
     notSentBusy: 'Rien n’a été envoyé. Votre texte est conservé. Veuillez réessayer dans une minute.',
     notSentRefused: (reason) => `Rien n’a été envoyé. Votre texte est conservé. ${reason}`,
-    notSentOffline:
-      'Rien n’a été envoyé. Votre texte est conservé. Envoyez-le dès que la connexion est rétablie.',
+    notSentOffline: 'Rien n’a été envoyé. Votre texte est conservé. Envoyez-le dès que la connexion est rétablie.',
     notSent: 'Rien n’a été envoyé. Votre texte est conservé. Veuillez réessayer.',
     otherVersion: 'La version précédente est arrivée. Voulez-vous envoyer aussi cette version\u202f?',
     oldAttempt: 'Un envoi précédent est peut-être arrivé',
@@ -140,8 +134,7 @@ export const strings: Strings = {
     showAll: 'Afficher tout',
     showAllOf: (size) => `Afficher tout (${size})`,
     showLess: 'Afficher moins',
-    answers: (email) =>
-      `Les réponses n’apparaissent pas ici. Elles arrivent par e-mail à l’adresse ${email}.`,
+    answers: (email) => `Les réponses n’apparaissent pas ici. Elles arrivent par e-mail à l’adresse ${email}.`,
     answersFrom: (sender, email) =>
       `Les réponses n’apparaissent pas ici. Elles arrivent par e-mail de ${sender} à l’adresse ${email}.`,
     search: 'Rechercher dans vos demandes',
