@@ -14,7 +14,7 @@ export const strings: Strings = {
   },
   session: {
     lead: 'Melden Sie sich an, um uns zu schreiben und Ihre bisherigen Anfragen zu sehen.',
-    hint: 'Danach kommen Sie auf diese Seite zurück. Andere Nutzer sehen nicht, was Sie senden.',
+    hint: 'Nach der Anmeldung kommen Sie auf diese Seite zurück. Andere Nutzer sehen nicht, was Sie senden.',
     signIn: 'Anmelden',
     signingIn: 'Einen Moment\u00a0…',
     signInAgain: 'Erneut anmelden',

@@ -17,7 +17,7 @@ export const strings = {
   },
   session: {
     lead: 'Sign in to write to us and to see what you’ve sent before.',
-    hint: 'You’ll come back to this page. No other user sees what you send.',
+    hint: 'After signing in you come back to this page. No other user sees what you send.',
     signIn: 'Sign in',
     signingIn: 'One moment…',
     signInAgain: 'Sign in again',

@@ -17,7 +17,7 @@ export const strings: Strings = {
   },
   session: {
     lead: 'Inicie sesión para escribirnos y ver sus consultas anteriores.',
-    hint: 'Después volverá a esta página. Los demás usuarios no ven lo que usted envía.',
+    hint: 'Tras iniciar sesión volverá a esta página. Los demás usuarios no ven lo que usted envía.',
     signIn: 'Iniciar sesión',
     signingIn: 'Un momento…',
     signInAgain: 'Volver a iniciar sesión',

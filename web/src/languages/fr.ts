@@ -15,7 +15,7 @@ export const strings: Strings = {
   },
   session: {
     lead: 'Connectez-vous pour nous écrire et retrouver vos demandes précédentes.',
-    hint: 'Vous reviendrez ensuite sur cette page. Les autres utilisateurs ne voient pas ce que vous envoyez.',
+    hint: 'Après la connexion, vous revenez sur cette page. Les autres utilisateurs ne voient pas ce que vous envoyez.',
     signIn: 'Se connecter',
     signingIn: 'Un instant…',
     signInAgain: 'Se reconnecter',
