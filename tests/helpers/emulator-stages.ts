@@ -71,7 +71,7 @@ export function startCommand(folder: string, command: string, args: readonly str
 /** What the emulator does not do, for the output of tests. */
 export const STAGE_LEFT_OUT = [
   'the build and git are stubs: the functions and the form are those in dist/ and web/dist/',
-  'the smoke test is a stub: moto runs no function',
+  'the smoke test is a stub that asks for /smoke-test: moto runs no function',
 ];
 
 /**
@@ -91,7 +91,11 @@ export async function createStages(name: string, url: string, stages: Readonly<R
   const files = {
     'bin/git': '#!/bin/sh\n[ "$1" = status ] || echo abc1234\n',
     'bin/npm': '#!/bin/sh\n',
-    'deploy/smoke.ts': 'export const main = async () => 0;',
+    'deploy/smoke.ts': `export async function main(args, { env }, interruption) {
+  await fetch(env.AWS_ENDPOINT_URL + '/smoke-test');
+  interruption?.throwIfAborted();
+  return 0;
+}`,
     'infra/terraform/backend.s3.tfbackend': `bucket = "${bucket}"
 region = "${region}"
 use_path_style = true

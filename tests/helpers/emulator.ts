@@ -64,10 +64,11 @@ function createDistributions(): (url: string, sent: string, received: string) =>
 /** Configuration sets of SES and their event destinations. @returns Undefined for any other request. */
 function createConfigurationSets(): (method: string, url: string, body: string) => Answer | undefined {
   const sets = new Map<string, Map<string, object>>();
-  const tags = new Map<string, unknown>();
+  const created = new Map<string, Readonly<Record<string, unknown>>>();
   return (method, url, body) => {
     const [, tagged = ''] = /^\/v2\/email\/tags\?ResourceArn=.*configuration-set%2F(.+)$/.exec(url) ?? [];
-    if (tags.has(tagged)) return { status: 200, body: JSON.stringify({ Tags: tags.get(tagged) }) };
+    if (created.has(tagged))
+      return { status: 200, body: JSON.stringify({ Tags: created.get(tagged)?.['Tags'] ?? [] }) };
     const [isAboutSets, given, list, destination] =
       /^\/v2\/email\/configuration-sets(?:\/([^/]+)(\/event-destinations)?(?:\/(.+))?)?$/.exec(url) ?? [];
     if (isAboutSets === undefined) return undefined;
@@ -75,7 +76,7 @@ function createConfigurationSets(): (method: string, url: string, body: string) 
     const name = given ?? sent['ConfigurationSetName'] ?? '';
     if (given === undefined) {
       sets.set(name, new Map());
-      tags.set(name, sent['Tags'] ?? []);
+      created.set(name, sent);
     }
     const set = sets.get(name);
     if (set === undefined) return { status: 404, body: '{"__type":"NotFoundException"}' };
@@ -83,7 +84,7 @@ function createConfigurationSets(): (method: string, url: string, body: string) 
     if (sent.EventDestination !== undefined) set.set(to, { Name: to, ...sent.EventDestination });
     if (method === 'DELETE' && destination !== undefined) set.delete(destination);
     else if (method === 'DELETE') sets.delete(name);
-    const found = list === undefined ? { ConfigurationSetName: name } : { EventDestinations: [...set.values()] };
+    const found = list === undefined ? created.get(name) : { EventDestinations: [...set.values()] };
     return { status: 200, body: JSON.stringify(method === 'GET' ? found : {}) };
   };
 }

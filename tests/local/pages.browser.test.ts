@@ -10,7 +10,6 @@ describe.skipIf(browser.whyNoBrowser !== undefined)('the local pages', () => {
     for (const width of [1180, 360]) {
       await page.setViewportSize({ width, height: 800 });
       await browser.expectAccessible(page);
-      await browser.expectNoSnifferErrors(page);
       await browser.expectFits(page);
     }
   };
