@@ -192,7 +192,8 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
             'as JSON in UTF-8 whatever its content type; of duplicate keys the last one counts.\n\n' +
             'With `Idempotency-Key` an inquiry is stored once, however often the request is sent: after a lost response ' +
             'or a 5xx, send the same request with the same key again. Requests that were not processed (400, 401, 413, ' +
-            '429 and a body that is not JSON) do not use up a key.',
+            '429 and a body that is not JSON) do not use up a key.\n\n' +
+            'Mails about the inquiry are in the first language of `Accept-Language` that the service knows.',
           parameters: [
             {
               name: 'Idempotency-Key',
