@@ -11,7 +11,7 @@ import { parseOptions, runCommand, UsageError } from '../lib/command-line.ts';
 import { contenders, prebuilt } from './contenders.ts';
 import { startDatabase } from './database.ts';
 import { limitsUnavailableReason } from './limits.ts';
-import { checkContender, measureColdStart, measureConsumption, measureLists } from './measure.ts';
+import { checkContender, measureColdStart, measureLists } from './measure.ts';
 import type { Bench, Entrant } from './measure.ts';
 import { formatResults } from './report.ts';
 
@@ -24,7 +24,7 @@ Usage: npm run bench -- [options]
                   (${names.join(', ')})
   --against ZIP   measure a package built earlier (its inquiries.zip), too; may be repeated
 
-Prints the results. Without options, also writes them to bench/RESULTS.md.
+Needs a JDK 17 or newer. Prints the results. Without options, also writes them to bench/RESULTS.md.
 `;
 
 await runCommand(async () => {
@@ -40,8 +40,6 @@ await runCommand(async () => {
   if (noLimits !== undefined) log(`No limits: ${noLimits}. Only CPU times are meaningful.`);
   log('Starting the database and filling its table');
   const database = await startDatabase();
-  const hasTransactions = database.engine !== 'dynalite';
-  if (!hasTransactions) log(`No POST with a key: ${database.engine} has no transactions.`);
   const folder = mkdtempSync(join(tmpdir(), 'inquiries-bench-'));
   try {
     const bench: Bench = { database, limited: noLimits === undefined, warmRequests: quick ? 9 : 21 };
@@ -51,16 +49,13 @@ await runCommand(async () => {
       log(`Building and checking ${contender.title}`);
       const target = join(folder, String(entrants.length));
       mkdirSync(target);
-      const complete = await contender.build(target);
-      const variants = complete.variants.filter((variant) => hasTransactions || variant !== 'keyed POST');
-      const built = { ...complete, variants };
+      const built = await contender.build(target);
       if (contender.constant !== true) {
         await checkContender(bench, built).catch((cause: Error) => {
           throw new Error(`Wrong response of ${contender.title}: ${cause.message}`, { cause });
         });
       }
-      const entrant = { contender, built, costs: new Map(), memory: new Map(), consumption: new Map() };
-      if (variants.includes('keyed POST')) await measureConsumption(bench, entrant);
+      const entrant = { contender, built, costs: new Map(), memory: new Map() };
       entrants.push(entrant);
     }
 

@@ -33,11 +33,7 @@ const ES_MODULE: BuildOptions = {
 
 export const contenders: readonly Contender[] = [
   { name: 'ours', title: 'this service', build: buildOurs },
-  bundled('middy-powertools', 'Middy + Powertools + zod', 'handler.mjs', ES_MODULE),
-  bundled('powertools-idempotency', 'Middy + Powertools idempotency + zod', 'handler.mjs', ES_MODULE, [
-    'POST',
-    'keyed POST',
-  ]),
+  bundled('middy-powertools', 'Middy + Powertools + zod', 'handler.mjs', ES_MODULE, ['POST', 'keyed POST']),
   bundled('hono', 'Hono', 'handler.mjs', ES_MODULE),
   bundled('plain', 'same packages, plain bundle', 'handler.cjs'),
   bundled('hand-written', 'hand-written SigV4', 'handler.mjs'),

@@ -8,7 +8,7 @@ import { createServer } from 'node:tls';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { generate } from 'selfsigned';
 import { V7Generator } from 'uuidv7';
-import { dynamoDbLocalUnavailableReason, startEngine } from '../local/database/engines.ts';
+import { startEngine } from '../local/database/engines.ts';
 import { listen } from '../lib/loopback-server.ts';
 import { createClient, createTable } from '../local/database/table.ts';
 import { createInquiryEntity } from '../src/entities/inquiry.ts';
@@ -34,8 +34,7 @@ export type Database = Awaited<ReturnType<typeof startDatabase>>;
 /** Starts the engine and the TLS proxy, and fills the table. */
 export async function startDatabase() {
   await using resources = new AsyncDisposableStack();
-  const isLocalAvailable = dynamoDbLocalUnavailableReason() === undefined;
-  const engine = await startEngine(isLocalAvailable ? 'dynamodb-local' : 'dynalite');
+  const engine = await startEngine('dynamodb-local');
   resources.defer(() => engine.close());
   await createTable(engine.url, TABLE);
   // The table of Powertools' idempotency, as its documentation defines it.
@@ -73,9 +72,6 @@ export async function startDatabase() {
 
   const started = resources.move();
   return {
-    engine: engine.name,
-    /** Endpoint of the engine, without TLS. */
-    url: engine.url,
     /** Environment variables of a function that uses it. */
     environment: {
       TABLE_NAME: TABLE,

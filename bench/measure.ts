@@ -1,12 +1,11 @@
 /** The measurements of one contender, each in a process of its own. */
 import { randomUUID } from 'node:crypto';
 import { startSandbox, type Cost, type Sandbox } from '../local/lambda/sandbox.ts';
-import { checkContract, checkCreated, checkKeys, checkList, checkStatus } from './check.ts';
+import { checkContract, checkCreated, checkKeys, checkList } from './check.ts';
 import type { Contender, Package, Variant } from './contenders.ts';
 import { makeOwner, MESSAGE, type Database, type Owner, type SeededOwner } from './database.ts';
 import { claimsOf, makeEvent } from './events.ts';
 import { createLimits } from './limits.ts';
-import { startMeter, type Consumption } from './meter.ts';
 
 /** A contender and its measurements by the names of the figures; a figure that is not measured is missing. */
 export interface Entrant {
@@ -16,7 +15,6 @@ export interface Entrant {
   readonly costs: Map<string, (Cost | string)[]>;
   /** Peaks in bytes, over all processes. */
   readonly memory: Map<string, number>;
-  readonly consumption: Map<string, Consumption>;
 }
 
 export interface Bench {
@@ -46,7 +44,8 @@ export async function measureColdStart(bench: Bench, entrant: Entrant, variant: 
   const { constant = false } = entrant.contender;
   const isLimited = variant === 'POST with the limit';
   const sender = nextOwner();
-  await inSandbox(bench, entrant.built, isLimited ? limitTo(2 * bench.warmRequests) : {}, async (sandbox) => {
+  const environment: Environment = isLimited ? { INQUIRIES_PER_HOUR: String(2 * bench.warmRequests) } : {};
+  await inSandbox(bench, entrant.built, environment, async (sandbox) => {
     const post = async (): Promise<Cost> => {
       // With the limit, all inquiries have one owner, so the limit has something to count.
       const owner = isLimited ? sender : nextOwner();
@@ -96,46 +95,6 @@ export async function measureLists(bench: Bench, entrant: Entrant): Promise<void
   });
 }
 
-/** Measures what POST consumes of DynamoDB: without a key, with one, and, where the contender supports it, with the limit. */
-export async function measureConsumption(bench: Bench, { built, consumption }: Entrant): Promise<void> {
-  const meter = await startMeter(bench.database.url);
-  const send = (
-    environment: Environment,
-    requests: readonly (readonly [figure: string, status: number, event: string])[],
-  ): Promise<void> =>
-    inSandbox(
-      { ...bench, limited: false },
-      built,
-      { ...environment, AWS_ENDPOINT_URL_DYNAMODB: meter.url },
-      async (sandbox) => {
-        for (const [figure, status, event] of requests) {
-          meter.take();
-          checkStatus((await sandbox.invoke(event)).result, status);
-          consumption.set(figure, meter.take());
-        }
-      },
-    );
-  const owner = nextOwner();
-  try {
-    await send({}, [
-      ['POST', 201, toPost(owner)],
-      ['POST with a new key', 201, toPost(owner, 'key')],
-      ['with a known key, the same text: 201', 201, toPost(owner, 'key')],
-      ['with a known key, another text: 422', 422, toPost(owner, 'key', { ...MESSAGE, subject: '' })],
-    ]);
-    if (!built.variants.includes('POST with the limit')) return;
-    const limited = nextOwner();
-    await send(limitTo(2), [
-      ['POST with the limit', 201, toPost(limited)],
-      ['with the limit and a new key', 201, toPost(limited, 'key-2')],
-      ['beyond the limit, with a known key: 201', 201, toPost(limited, 'key-2')],
-      ['beyond the limit: 429', 429, toPost(limited)],
-    ]);
-  } finally {
-    await meter.close();
-  }
-}
-
 function record({ costs }: Entrant, figure: string, cost: Cost | string): void {
   costs.set(figure, [...(costs.get(figure) ?? []), cost]);
 }
@@ -145,10 +104,8 @@ function recordPeak({ memory }: Entrant, figure: string, bytes: number | undefin
   if (bytes !== undefined) memory.set(figure, Math.max(bytes, memory.get(figure) ?? 0));
 }
 
-const toPost = (owner: Owner, key?: string, message = MESSAGE): string =>
-  makeEvent({ method: 'POST', claims: claimsOf(owner), key, body: JSON.stringify(message) });
-
-const limitTo = (count: number): Environment => ({ INQUIRIES_PER_HOUR: String(count) });
+const toPost = (owner: Owner, key?: string): string =>
+  makeEvent({ method: 'POST', claims: claimsOf(owner), key, body: JSON.stringify(MESSAGE) });
 
 async function list(sandbox: Sandbox, owner: SeededOwner, constant = false): Promise<Cost> {
   const event = makeEvent({ method: 'GET', claims: claimsOf(owner) });

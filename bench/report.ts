@@ -4,12 +4,13 @@ import type { Cost } from '../local/lambda/sandbox.ts';
 import { medianCost, type Bench, type Entrant } from './measure.ts';
 
 type Kind = keyof Cost;
+type Row = readonly [title: string, format: (entrant: Entrant) => string];
 
 /** The targets: the most that a ratio of this service to a contender may be. */
 const RATIO_LIMITS: Readonly<Record<string, number>> = {
   'initialisation + first POST, wall, middy-powertools': 0.2,
   'initialisation + first POST, wall, plain': 0.5,
-  'initialisation + first keyed POST, wall, powertools-idempotency': 0.3,
+  'initialisation + first keyed POST, wall, middy-powertools': 0.3,
   'initialisation + first POST, wall, hand-written': 0.9,
   'initialisation + first POST, cpu, hand-written': 1.2,
   'warm POST, wall, hand-written': 1,
@@ -38,57 +39,31 @@ export function formatResults({ database, limited }: Bench, entrants: readonly E
   const limits = limited
     ? '128 MB of memory; a whole core during initialisation, then 7.2 % of one in periods of 20 ms'
     : 'none, because control groups cannot be written; only CPU times are meaningful';
-  const figures = figuresOf(entrants);
-  const requests = [...new Set(entrants.flatMap(({ consumption }) => [...consumption.keys()]))];
+  const costRows = (isShown: (figure: string) => boolean, kinds: readonly Kind[]) =>
+    figuresOf(entrants)
+      .filter(isShown)
+      .map((figure): Row => [figure, (entrant) => formatCost(entrant, figure, kinds)]);
   return `# Results of \`npm run bench\`
 
-${describeMachine()}. Engine: ${database.engine} behind TLS. Limits: ${limits}. Medians over ${rounds} cold starts of each contender, taken in turns. Times in milliseconds.
+${describeMachine()}. Engine: dynamodb-local behind TLS. Limits: ${limits}. Medians over ${rounds} cold starts of each contender, taken in turns. Times in milliseconds.
 
 ${formatRatios(entrants)}
 
 ## Cold start
 
-Time. Initialisation: from the start of the process until it asks for its first event. Keyed: with the header
-Idempotency-Key, a new one for each POST. With the limit: with INQUIRIES_PER_HOUR, which is not reached; all inquiries of
-a process are of one owner. Memory: the peak in MB, as counted against the limit of 128 MB (a process that exceeds it is
-killed). Node's own program is not counted.
+Time. Initialisation: from the start of the process until it asks for its first event. Keyed: with the header Idempotency-Key, a new one for each POST. With the limit: with INQUIRIES_PER_HOUR, which is not reached; all inquiries of a process are of one owner. Memory: the peak in MB, as counted against the limit of 128 MB (a process that exceeds it is killed). Node's own program is not counted.
 
 ${table(entrants, [
   ['zip KB', ({ built }) => (built.size / 1024).toFixed(0)],
-  ...figures
-    .filter((figure) => !isWarm(figure))
-    .map((figure) => [figure, (entrant: Entrant) => formatCost(entrant, figure, ['wall'])] as const),
-  ['memory', (entrant) => formatMemory(entrant, 'memory')],
+  ...costRows((figure) => !isWarm(figure), ['wall']),
+  memoryRow('memory'),
 ])}
 
 ## Warm requests
 
-Time / CPU of a POST of 240 characters, and of GETs of 10, 100, 1,000 and ${database.owners.fullest.count.toLocaleString('en')} inquiries, the most of this size that
-fit into one response. Memory: the peak after the fullest list.
+Time / CPU of a POST of 240 characters, and of GETs of 10, 100, 1,000 and ${database.owners.fullest.count.toLocaleString('en')} inquiries, the most of this size that fit into one response. Memory: the peak after the fullest list.
 
-${table(entrants, [
-  ...figures
-    .filter(isWarm)
-    .map((figure) => [figure, (entrant: Entrant) => formatCost(entrant, figure, ['wall', 'cpu'])] as const),
-  ['memory', (entrant) => formatMemory(entrant, FULLEST_MEMORY)],
-])}
-
-## Requests to DynamoDB
-
-Round trips / write units / read units of one POST of the message above. The engine reports the units: 1 for each KB that
-is written, in a transaction 2, the index of all inquiries included. It reports none for a write that is refused because
-of its condition: here that is 1 unit, and 2 for each write of a transaction, the most that AWS can charge.
-
-${table(
-  entrants.filter(({ consumption }) => consumption.size > 0),
-  requests.map((request) => [
-    request,
-    ({ consumption }) => {
-      const consumed = consumption.get(request);
-      return consumed ? `${consumed.requests} / ${consumed.writeUnits} / ${consumed.readUnits}` : '–';
-    },
-  ]),
-)}
+${table(entrants, [...costRows(isWarm, ['wall', 'cpu']), memoryRow(FULLEST_MEMORY)])}
 `;
 }
 
@@ -110,9 +85,9 @@ function formatRatios(entrants: readonly Entrant[]): string {
 This service divided by each of the others. Targets in parentheses; bold where one is missed.
 
 ${table(others, [
-  ...compared.flatMap((figure) => [
-    [`${figure}, time`, (other: Entrant) => ratio(other, figure, 'wall')] as const,
-    [`${figure}, CPU`, (other: Entrant) => ratio(other, figure, 'cpu')] as const,
+  ...compared.flatMap((figure): Row[] => [
+    [`${figure}, time`, (other) => ratio(other, figure, 'wall')],
+    [`${figure}, CPU`, (other) => ratio(other, figure, 'cpu')],
   ]),
   ['fullest list, memory', (other) => judge(peakOf(ours, FULLEST_MEMORY) / peakOf(other, FULLEST_MEMORY))],
   ['package', ({ built }) => judge(ours.built.size / built.size)],
@@ -124,8 +99,8 @@ Memory with the fullest list: ${judge(peakOf(ours, FULLEST_MEMORY) / MEGABYTE, 9
 /** A figure with its target; bold where the target is missed. */
 function judge(value: number, limit?: number): string {
   if (Number.isNaN(value)) return '–';
-  if (limit === undefined) return value.toFixed(2);
-  return value > limit ? `**${value.toFixed(2)} (≤ ${limit})**` : `${value.toFixed(2)} (≤ ${limit})`;
+  const text = `${value.toFixed(2)}${limit === undefined ? '' : ` (≤ ${limit})`}`;
+  return limit !== undefined && value > limit ? `**${text}**` : text;
 }
 
 /** The median over all processes, or the reason why there is none; undefined: not measured. */
@@ -140,16 +115,11 @@ function formatCost(entrant: Entrant, figure: string, kinds: readonly Kind[]): s
   return kinds.map((kind) => cost[kind].toPrecision(cost[kind] < 100 ? 3 : 4)).join(' / ');
 }
 
-function formatMemory(entrant: Entrant, figure: string): string {
-  const peak = peakOf(entrant, figure);
-  return Number.isNaN(peak) ? '–' : (peak / MEGABYTE).toFixed(0);
-}
+const memoryRow = (figure: string): Row => ['memory', ({ memory }) => formatMegabytes(memory.get(figure))];
+const formatMegabytes = (bytes?: number) => (bytes === undefined ? '–' : (bytes / MEGABYTE).toFixed(0));
 
 /** A table in Markdown with a column for each contender. */
-function table(
-  entrants: readonly Entrant[],
-  rows: readonly (readonly [title: string, format: (entrant: Entrant) => string])[],
-): string {
+function table(entrants: readonly Entrant[], rows: readonly Row[]): string {
   return [
     ['', ...entrants.map(({ contender }) => contender.title)],
     ['---', ...entrants.map(() => '---:')],

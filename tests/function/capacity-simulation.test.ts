@@ -1,23 +1,13 @@
 /** The simulation of npm run capacity: each limit is hit where its documentation puts it. */
 import { expect, it } from 'vitest';
-import { main } from '../../bench/capacity/main.ts';
-import { plotLoad } from '../../bench/capacity/report.ts';
-import { createScenario } from '../../bench/capacity/scenario.ts';
-import type { Scenario } from '../../bench/capacity/scenario.ts';
-import { findCeilings, measurePost, simulate } from '../../bench/capacity/simulate.ts';
+import { main, plotLoad } from '../../bench/capacity.ts';
+import { createScenario, findCeilings, simulate, type Scenario } from '../../bench/capacity-model.ts';
 import { run } from '../helpers/io.ts';
 import { readText } from '../helpers/repository.ts';
 
 /** An hour, on a table that takes the load from the beginning. */
 const simulateWarm = (model: string, numbers: Partial<Scenario>) =>
   simulate(createScenario(model, { hours: 1, warm: 80_000, ...numbers }));
-
-it('a POST consumes the write units that the benchmark has measured', () => {
-  const { plain, transaction } = measurePost({ keyed: 1, indexFactor: 2 });
-  const results = readText('bench/RESULTS.md');
-  expect(results).toContain(`| POST | 1 / ${plain.table + plain.index} / 0 |`);
-  expect(results).toContain(`| POST with a new key | 1 / ${transaction.table + transaction.index} / 0 |`);
-});
 
 it('one key of the index takes 1,000 POSTs a second, 500 if transactions double its entries', () => {
   expect(simulateWarm('before', { rate: 800 }).refused.size).toBe(0);

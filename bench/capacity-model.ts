@@ -1,12 +1,85 @@
 /**
  * A model of the service under POSTs, in steps of a second: gateway, Lambda, table and index with their partitions, stream,
- * mailer and SES. Requests are a flow, not single events; arrivals and the places of keys are random, from a seed.
+ * mailer and SES. Requests are a flow, not single events; arrivals and the places of keys are random, from a seed. The
+ * limits are those that AWS documents, read in November 2026.
  */
-import { createInputs } from '../../src/entities/inputs.ts';
-import type { Attributes } from '../../src/entities/inputs.ts';
-import * as limits from './limits.ts';
-import type { LimitName } from './limits.ts';
-import type { Scenario } from './scenario.ts';
+import { createInputs, type Attributes } from '../src/entities/inputs.ts';
+
+const DYNAMODB = 'https://docs.aws.amazon.com/amazondynamodb/latest/developerguide';
+const LAMBDA = 'https://docs.aws.amazon.com/lambda/latest/dg';
+
+/** What refuses POSTs or delays mails: title and source. */
+export const LIMITS = {
+  gateway: ['API Gateway, rate', 'https://docs.aws.amazon.com/apigateway/latest/developerguide/limits.html'],
+  invocations: ['Lambda, 10 × concurrency a second', `${LAMBDA}/lambda-concurrency.html`],
+  executions: ['Lambda, concurrency', `${LAMBDA}/scaling-behavior.html`],
+  tableGrowth: ['table, growth on demand', `${DYNAMODB}/on-demand-capacity-mode.html`],
+  tableQuota: ['table, quota', `${DYNAMODB}/ServiceQuotas.html`],
+  tablePartition: ['table, partition', `${DYNAMODB}/throttling-key-range-limit-exceeded-mitigation.html`],
+  indexGrowth: ['index, growth on demand', `${DYNAMODB}/on-demand-capacity-mode.html`],
+  indexQuota: ['index, quota', `${DYNAMODB}/ServiceQuotas.html`],
+  indexPartition: ['index, partition', `${DYNAMODB}/gsi-throttling.html`],
+  ses: ['SES, mails a second', 'https://docs.aws.amazon.com/ses/latest/dg/quotas.html'],
+  sesDaily: ['SES, mails a day', 'https://docs.aws.amazon.com/ses/latest/dg/quotas.html'],
+  mailer: ['mailer, mails of a shard', `${LAMBDA}/services-ddb-params.html`],
+} as const;
+export type LimitName = keyof typeof LIMITS;
+
+/** Write units a second of a partition, and seconds near that limit until one is split. */
+const PARTITION_UNITS = 1_000;
+const SPLIT_AFTER = 600;
+/** Seconds in which demand may reach twice the previous peak. */
+const DOUBLING = 1_800;
+/** Requests a second for each concurrent execution, and executions that a function may gain in ten seconds. */
+const REQUESTS_PER_EXECUTION = 10;
+const EXECUTIONS_IN_10_S = 1_000;
+/** Requests that API Gateway lets through beyond its rate: a token bucket. */
+const GATEWAY_BURST = 5_000;
+/** Milliseconds of an invocation, of a throttled one in addition, and of the mailer for an inquiry without a mail. */
+const [INVOCATION_MS, THROTTLED_MS, SILENT_MS] = [50, 750, 20];
+/** Mails an hour about one owner's inquiries: the default of `mails_per_hour`, and the one that says so. */
+const MAILS_PER_OWNER = 11;
+/** Seconds until the event source mapping gives a record up. */
+const RECORD_AGE = 6 * 3_600;
+
+/** Default, least, most, meaning of each option. Numbers whose default is a whole number of at least 1 are whole. */
+export const NUMBERS = {
+  rate: [10_000, 1, 1e6, 'POSTs a second'],
+  keyed: [0.9, 0, 1, 'share of them with an Idempotency-Key'],
+  owners: [100_000, 2, 1e6, 'owners who send them'],
+  flood: [0, 0, 1, 'share of all POSTs that one owner sends'],
+  hours: [24, 1, 24, 'simulated time'],
+  seed: [1, 1, 2 ** 31 - 2, 'of arrivals and of the places of keys'],
+  warm: [4_000, 4_000, 1e6, 'write units a second that table and index take at first'],
+  indexKeys: [16, 1, 4_096, 'partition keys of the index'],
+  indexFactor: [1, 1, 2, 'what a transaction multiplies the units of index entries with'],
+  tableQuota: [40_000, 4_000, 1e6, 'write units a second of the table, and of the index'],
+  gateway: [10_000, 1, 1e6, "requests a second of the account's gateway"],
+  concurrency: [1_000, 1, 1e5, 'concurrent executions of the account'],
+  sesRate: [14, 1, 1e5, 'mails a second'],
+  sesDaily: [50_000, 1, 1e9, 'mails a day'],
+  mailMs: [300, 1, 20_000, 'milliseconds of a mail'],
+  sideBySide: [10, 1, 100, 'mails at a time in one invocation'],
+  parallelization: [1, 1, 10, 'batches of a shard at a time'],
+  stageMails: [100, 0, 1e6, 'mails an hour about inquiries, the rest in digests; 0: no limit, no digests'],
+  digestMinutes: [5, 1, 60, 'minutes between digests'],
+  mailerUnits: [1, 0, 100, 'write units of the mailer for an inquiry; 0: a stage without mail'],
+} as const;
+export type Scenario = { readonly [Name in keyof typeof NUMBERS]: number };
+type Model = readonly [differs: Partial<Scenario>, title: string, colour: string];
+
+/** The service with one index key and one mail after the other; as it is; and with quotas that AWS has raised. */
+export const MODELS: Readonly<Record<string, Model>> = {
+  before: [{ indexKeys: 1, sideBySide: 1, stageMails: 0 }, 'before: one index key', '#b3261e'],
+  after: [{}, 'after: 16 index keys', '#1a56a6'],
+  raised: [{ warm: 8e4, tableQuota: 8e4, gateway: 2e4, concurrency: 2_000 }, 'after, quotas raised', '#1b7a3d'],
+};
+
+/** The numbers of a model, with those that are given. */
+export function createScenario(model: string, given: Partial<Scenario> = {}): Scenario {
+  const defaults = Object.entries(NUMBERS).map(([name, [value]]) => [name, value]);
+  return { ...(Object.fromEntries(defaults) as Scenario), ...MODELS[model]?.[0], ...given };
+}
 
 const bytesOf = (item: Attributes): number =>
   Object.entries(item).reduce((sum, [name, { S, N }]) => sum + Buffer.byteLength(`${name}${S ?? N}`), 0);
@@ -35,38 +108,36 @@ export function measurePost({ keyed, indexFactor }: Pick<Scenario, 'keyed' | 'in
   return { plain, transaction, table: mean('table'), index: mean('index'), storage };
 }
 
-/** A table or an index: its keys by hash, its partitions, and the units that it takes. */
-function createResource(name: 'table' | 'index', scenario: Scenario, random: () => number) {
+/** A table or an index: its keys by hash, its partitions, and the write units that it takes, `units` for each request. */
+function createResource(name: 'table' | 'index', units: number, scenario: Scenario, random: () => number) {
   const { warm, tableQuota, owners, indexKeys } = scenario;
   const [keys, flood] = name === 'table' ? [owners, scenario.flood] : [indexKeys, 0];
   const hashes = Float64Array.from({ length: keys }, random).toSorted();
   const hot = Math.floor(random() * keys);
   /** The share of the load of the first keys. */
   const shareOf = (count: number) => ((1 - flood) * count) / keys + (count > hot ? flood : 0);
-  /** The first key from which on a condition holds. */
-  const findKey = (holds: (key: number) => boolean, from = 0, to = keys): number => {
-    if (from >= to) return to;
-    const middle = (from + to) >> 1;
-    return holds(middle) ? findKey(holds, from, middle) : findKey(holds, middle + 1, to);
-  };
-  const toPartition = (low: number, high: number) => {
-    const [from = 0, to = 0] = [low, high].map((bound) => findKey((key) => (hashes[key] ?? 1) >= bound));
+  const toPartition = (low: number, high: number, from: number, to: number) => {
     return { low, high, from, to, share: shareOf(to) - shareOf(from), heat: 0 };
   };
   type Partition = ReturnType<typeof toPartition>;
-  const splitAt = (at: number, { low, high }: Partition) => [toPartition(low, at), toPartition(at, high)];
+  const splitAt = (at: number, { low, high, from, to }: Partition): Partition[] => {
+    let key = from;
+    while (key < to && (hashes[key] ?? 1) < at) key++;
+    return [toPartition(low, at, from, key), toPartition(at, high, key, to)];
+  };
   /** A partition near its limit is split by its load, unless it has one key. */
   const splitByHeat = (one: Partition): Partition[] => {
-    if (one.heat < limits.SPLIT_AFTER || one.to - one.from < 2) return [one];
-    const isHalf = (key: number) => shareOf(key) - shareOf(one.from) >= one.share / 2;
-    return splitAt(hashes[findKey(isHalf, one.from + 1, one.to - 1)] ?? 1, one);
+    if (one.heat < SPLIT_AFTER || one.to - one.from < 2) return [one];
+    let key = one.from + 1;
+    while (key < one.to - 1 && shareOf(key) - shareOf(one.from) < one.share / 2) key++;
+    return splitAt(hashes[key] ?? 1, one);
   };
 
-  let partitions = [toPartition(0, 1)];
+  let partitions = [toPartition(0, 1, 0, keys)];
   let [capacity, mean, peak] = [0, 0, 0];
-  const grow = (units: number) => {
-    capacity = Math.max(capacity, Math.min(tableQuota, units));
-    while (partitions.length * limits.PARTITION_UNITS < capacity)
+  const grow = (to: number) => {
+    capacity = Math.max(capacity, Math.min(tableQuota, to));
+    while (partitions.length * PARTITION_UNITS < capacity)
       partitions = partitions.flatMap((one) => splitAt((one.low + one.high) / 2, one));
   };
   grow(warm);
@@ -74,8 +145,8 @@ function createResource(name: 'table' | 'index', scenario: Scenario, random: () 
   return {
     countPartitions: () => partitions.length,
     /** How many requests pass, those of the flooding owner among them; and how many the tightest limit alone would let pass. */
-    offer(requests: number, units: number, used = 0) {
-      const most = limits.PARTITION_UNITS / units;
+    offer(requests: number, used = 0) {
+      const most = PARTITION_UNITS / units;
       const free = Math.min(requests, Math.max(0, capacity - used) / units);
       let [passed, hotPassed, even] = [0, 0, 0];
       for (const { share, from, to } of partitions) {
@@ -88,13 +159,13 @@ function createResource(name: 'table' | 'index', scenario: Scenario, random: () 
       return { passed, hotPassed, alone: Math.min(even, free), limit: `${name}${limit}` as const };
     },
     /** Ends a second, after which partitions near their limit may be split, and after half an hour the resource grows. */
-    endSecond(second: number, requests: number, units: number, consumed: number) {
+    endSecond(second: number, requests: number, consumed: number) {
       const load = Math.min(requests * units, capacity);
-      for (const one of partitions) one.heat = load * one.share > 0.9 * limits.PARTITION_UNITS ? one.heat + 1 : 0;
+      for (const one of partitions) one.heat = load * one.share > 0.9 * PARTITION_UNITS ? one.heat + 1 : 0;
       if (second % 60 === 59) partitions = partitions.flatMap(splitByHeat);
       mean += (consumed - mean) / Math.min(second + 1, 60);
       peak = Math.max(peak, mean);
-      if ((second + 1) % limits.DOUBLING === 0) grow(2 * peak);
+      if ((second + 1) % DOUBLING === 0) grow(2 * peak);
     },
   };
 }
@@ -107,7 +178,7 @@ function createMailer(scenario: Scenario) {
   /** Of each second, the mails and the inquiries without a mail of their own that are not finished. */
   const records: { readonly second: number; mails: number; silent: number }[] = [];
   let [head, pending, mailedBefore, inquiries] = [0, 0, 0, 0];
-  const due = (count: number) => Math.min(count, limits.MAILS_PER_OWNER * scenario.owners);
+  const due = (count: number) => Math.min(count, MAILS_PER_OWNER * scenario.owners);
 
   return {
     totals,
@@ -119,7 +190,7 @@ function createMailer(scenario: Scenario) {
       records.push({ second, mails, silent: stored - mails });
       let [time, rate, units] = [shards * scenario.parallelization * scenario.sideBySide * 1_000, sesRate, 0];
       for (let record = records[head]; record !== undefined; record = records[++head]) {
-        if (second - record.second > limits.RECORD_AGE) {
+        if (second - record.second > RECORD_AGE) {
           if (hasDigests) pending += record.mails + record.silent;
           else totals.givenUp += record.mails;
           [record.mails, record.silent] = [0, 0];
@@ -130,9 +201,9 @@ function createMailer(scenario: Scenario) {
         if (sent === left) [record.mails, record.silent] = [0, record.silent + record.mails];
         [rate, totals.mailed] = [rate - sent, totals.mailed + sent];
         time -= sent * mailMs;
-        const silent = record.mails > 0 ? 0 : Math.min(record.silent, time / limits.SILENT_MS);
+        const silent = record.mails > 0 ? 0 : Math.min(record.silent, time / SILENT_MS);
         record.silent -= silent;
-        time -= silent * limits.SILENT_MS;
+        time -= silent * SILENT_MS;
         if (hasDigests) pending += silent;
         else totals.withheld += silent;
         // A digest counts an inquiry without a write of its own.
@@ -159,8 +230,8 @@ export function simulate(scenario: Scenario) {
   let state = scenario.seed;
   const random = () => (state = (state * 48_271) % 0x7fff_ffff) / 0x7fff_ffff;
   const units = measurePost(scenario);
-  const table = createResource('table', scenario, random);
-  const index = createResource('index', scenario, random);
+  const table = createResource('table', units.table, scenario, random);
+  const index = createResource('index', units.index, scenario, random);
   const mailer = createMailer(scenario);
   const refused = new Map<LimitName, number>();
   const minute = new Map<LimitName, number>();
@@ -168,7 +239,7 @@ export function simulate(scenario: Scenario) {
   const totals = { offered: 0, accepted: 0, invoked: 0, milliseconds: 0, mailerUnits: 0 };
   const stored = new Float64Array(Math.round(scenario.hours * 3_600));
   const executions: number[] = [];
-  let [tokens, meanMs] = [limits.GATEWAY_BURST, limits.INVOCATION_MS];
+  let [tokens, meanMs] = [GATEWAY_BURST, INVOCATION_MS];
   let late = { units: 0, age: 0, limit: 'mailer' as LimitName };
 
   for (let second = 0; second < stored.length; second++) {
@@ -181,23 +252,23 @@ export function simulate(scenario: Scenario) {
     const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
     const offered = Math.max(0, Math.round(rate + Math.sqrt(rate) * normal));
     const accepted = Math.min(offered, tokens + gateway);
-    tokens = Math.min(limits.GATEWAY_BURST, tokens + gateway - accepted);
+    tokens = Math.min(GATEWAY_BURST, tokens + gateway - accepted);
     refuse('gateway', offered - accepted);
 
-    const counted = Math.min(accepted, concurrency * limits.REQUESTS_PER_EXECUTION);
-    const reachable = (executions[second - 10] ?? 0) + limits.EXECUTIONS_IN_10_S;
+    const counted = Math.min(accepted, concurrency * REQUESTS_PER_EXECUTION);
+    const reachable = (executions[second - 10] ?? 0) + EXECUTIONS_IN_10_S;
     const invoked = Math.min(counted, (Math.min(reachable, concurrency) * 1_000) / meanMs);
     executions.push((invoked * meanMs) / 1_000);
     refuse('invocations', accepted - counted);
     refuse('executions', counted - invoked);
 
-    const inTable = table.offer(invoked, units.table, late.units);
-    const inIndex = index.offer(invoked, units.index);
-    const { passed } = index.offer(inTable.passed, units.index);
+    const inTable = table.offer(invoked, late.units);
+    const inIndex = index.offer(invoked);
+    const { passed } = index.offer(inTable.passed);
     refuse(inIndex.alone < inTable.alone ? inIndex.limit : inTable.limit, invoked - passed);
-    table.endSecond(second, invoked, units.table, passed * units.table + late.units);
-    index.endSecond(second, inTable.passed, units.index, passed * units.index);
-    const milliseconds = invoked * limits.INVOCATION_MS + (invoked - passed) * limits.THROTTLED_MS;
+    table.endSecond(second, invoked, passed * units.table + late.units);
+    index.endSecond(second, inTable.passed, passed * units.index);
+    const milliseconds = invoked * INVOCATION_MS + (invoked - passed) * THROTTLED_MS;
     if (invoked > 0) meanMs += (milliseconds / invoked - meanMs) / 10;
 
     const toMail = scenario.mailerUnits > 0 ? passed : 0;
@@ -229,14 +300,14 @@ export type Result = ReturnType<typeof simulate>;
 export function findCeilings(scenario: Scenario): Map<LimitName, number> {
   const { table, index } = measurePost(scenario);
   const { gateway, concurrency, tableQuota, warm } = scenario;
-  const mailerUnits = scenario.stageMails > 0 ? 0 : scenario.mailerUnits;
-  return new Map<LimitName, number>([
+  const unitsOfTable = table + (scenario.stageMails > 0 ? 0 : scenario.mailerUnits);
+  const ceilings = new Map<LimitName, number>([
     ['gateway', gateway],
-    ['invocations', concurrency * limits.REQUESTS_PER_EXECUTION],
-    ['executions', (concurrency * 1_000) / limits.INVOCATION_MS],
-    ['indexPartition', (scenario.indexKeys * limits.PARTITION_UNITS) / index],
+    ['invocations', concurrency * REQUESTS_PER_EXECUTION],
+    ['executions', (concurrency * 1_000) / INVOCATION_MS],
+    ['indexPartition', (scenario.indexKeys * PARTITION_UNITS) / index],
     ['indexQuota', tableQuota / index],
-    ['tableQuota', tableQuota / (table + mailerUnits)],
-    [warm < tableQuota ? 'tableGrowth' : 'tableQuota', Math.min(warm, tableQuota) / (table + mailerUnits)],
+    ['tableQuota', tableQuota / unitsOfTable],
   ]);
+  return warm < tableQuota ? ceilings.set('tableGrowth', warm / unitsOfTable) : ceilings;
 }
