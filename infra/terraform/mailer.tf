@@ -28,9 +28,7 @@ resource "aws_sesv2_configuration_set" "mail" {
 
   configuration_set_name = local.name
 
-  suppression_options {
-    suppressed_reasons = ["BOUNCE", "COMPLAINT"]
-  }
+  suppression_options { suppressed_reasons = ["BOUNCE", "COMPLAINT"] }
 }
 
 resource "aws_sesv2_configuration_set_event_destination" "team" {
@@ -278,9 +276,7 @@ resource "aws_lambda_event_source_mapping" "mailer" {
   }
 
   destination_config {
-    on_failure {
-      destination_arn = aws_sqs_queue.dead_letters[0].arn
-    }
+    on_failure { destination_arn = aws_sqs_queue.dead_letters[0].arn }
   }
 }
 

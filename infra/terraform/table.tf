@@ -8,37 +8,24 @@ resource "aws_dynamodb_table" "this" {
 
   deletion_protection_enabled = local.deletion_protection_enabled
 
-  attribute {
-    name = "pk"
-    type = "S"
-  }
+  dynamic "attribute" {
+    for_each = ["pk", "sk", "inbox", "id"]
 
-  attribute {
-    name = "sk"
-    type = "S"
-  }
-
-  attribute {
-    name = "inbox"
-    type = "S"
-  }
-
-  attribute {
-    name = "id"
-    type = "S"
+    content {
+      name = attribute.value
+      type = "S"
+    }
   }
 
   # All inquiries by whether they are answered, for operators; local/database/table.ts defines the same. docs/adr/0081. Of a
   # new name, Terraform creates an index before it deletes one, each with an UpdateTable of its own. Providers from 6.29 on call hash_key and range_key deprecated in favour of key_schema, which 5.100 does not
   # know; in 6.31 that is a warning.
   global_secondary_index {
-    name            = "by-state"
-    hash_key        = "inbox"
-    range_key       = "id"
-    projection_type = "INCLUDE"
-    non_key_attributes = [
-      "cognito_sub", "email", "created_at", "reply_at", "respondent", "expires_at",
-    ]
+    name               = "by-state"
+    hash_key           = "inbox"
+    range_key          = "id"
+    projection_type    = "INCLUDE"
+    non_key_attributes = ["cognito_sub", "email", "created_at", "reply_at", "respondent", "expires_at"]
   }
 
   # What the mailer reads. docs/adr/0080

@@ -10,7 +10,7 @@ variable "stages" {
                                   address of the stage's own form.
       site                        Whether the stage serves the contact form from a bucket and CloudFront; by default without
                                   cors_origin or with site_domain.
-      form                        How the stage's form looks, and what it says; every part is optional. docs/deploy.md
+      form                        How the stage's form looks, and what it says; every part is optional. web/README.md
       hosted_zone                 Name of a public Route 53 zone of this account, in which the records of domain and
                                   site_domain are made; unset: they are entered by hand (output dns_records).
       domain                      Domain name of the API: `name`; `certificate_arn`, an ACM certificate of the same region,
@@ -24,16 +24,15 @@ variable "stages" {
       deletion_protection_enabled Whether the tables refuse deletion; by default on main and release.
       pitr_days                   Days to which the tables can be restored, 1 to 35.
       retention_days              Days after which a new inquiry expires, 1 to 36,500; unset: never. Stored ones keep theirs.
-      inbox                       Mail: new inquiries go to `to`, answers to their owner, both sent by SES from `from`, at most
-                                  `mails_per_hour` about the inquiries of one person and `total_mails_per_hour` about those of
-                                  all; digests count the others. `answer_within` is the age in days from which unanswered ones
-                                  are in a daily mail, unset: none. `parallelization_factor` is the number of batches of new
-                                  inquiries that are mailed at a time for each shard of the stream, 1 to 10. `identity` is an identity that SES has
-                                  in this account and region, the address `from` or its domain; unset: the stage creates one
-                                  for the domain. `language` is that of the mails to owners whose inquiry names none, by default
-                                  en; mails to the team are in English. With `acknowledge`, owners get a mail when their inquiry
-                                  has arrived. Mails to owners have the name, colour, links and expectation of `form`. The stage's user pool mails from `from`, too, once SES has verified the
-                                  identity; with `pool_mail = false` Cognito sends, 50 mails a day. Unset: no mail, no stream.
+      inbox                       Mail (docs/deploy.md): new inquiries go to `to`, answers to their owner, both sent by SES from
+                                  `from`, at most `mails_per_hour` about the inquiries of one person and `total_mails_per_hour`
+                                  about those of all. `answer_within`: age in days from which unanswered ones are in a daily
+                                  mail; unset: none. `parallelization_factor`: batches of new inquiries that are mailed at a
+                                  time for each shard of the stream, 1 to 10. `identity`: an identity that SES has in this
+                                  account and region, the address `from` or its domain; unset: the stage creates one for the
+                                  domain. `language`: of mails to owners whose inquiry names none; mails to the team are in
+                                  English. `acknowledge`: owners get a mail when their inquiry has arrived. `pool_mail = false`:
+                                  Cognito sends the mails of the user pool, 50 a day, instead of SES. Unset: no mail, no stream.
       inquiries_per_hour          Inquiries that one person may send in an hour before the function answers 429, 1 to 1,000; unset:
                                   any number.
       throttling                  Requests per second and burst the gateway lets through before it answers 429.

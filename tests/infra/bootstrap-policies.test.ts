@@ -133,17 +133,6 @@ describe.skipIf(!hasTerraform)('the roles of develop (skipped without terraform 
     ]);
     expect(without(refused, allowed(deploy))).toEqual(refused);
   });
-
-  it('have functions that may use the tables, the logs and the queue of develop by the boundary', () => {
-    const needed = [
-      `arn:aws:dynamodb:${region}:${account}:table/inquiries-develop/*`,
-      `arn:aws:logs:${region}:${account}:log-group:/aws/*/inquiries-develop:*`,
-      `arn:aws:sqs:${region}:${account}:inquiries-develop-*`,
-    ];
-    expect(find(develop, 'Named')?.Resource).toEqual(expect.arrayContaining(needed));
-    const other = ['kms:Decrypt', 'ses:SendEmail', 'xray:PutTraceSegments'];
-    expect(without(other, allowed(statementsOf(develop)))).toEqual([]);
-  });
 });
 
 /** A statement as a row of docs/roles.md, with placeholders. */

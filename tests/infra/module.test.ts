@@ -11,6 +11,7 @@ import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { unparsableJson } from '../../src/errors.ts';
 import { logRequest } from '../../src/log.ts';
 import { logMail } from '../../src/mailer/log.ts';
+import { INQUIRY } from '../helpers/events.ts';
 import { readText } from '../helpers/repository.ts';
 
 const source = globSync('infra/terraform/*.tf', { cwd: ROOT }).toSorted().map(readText).join('\n');
@@ -21,16 +22,16 @@ describe('the module', () => {
     const { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, BillingMode } = tableDefinition;
     const toKeys = (keys: readonly { AttributeName: string; KeyType: string }[]) =>
       keys.map(({ AttributeName, KeyType }) => `${KeyType.toLowerCase()}_key = "${AttributeName}"`).join(' ');
-    const attributes = AttributeDefinitions.map(
-      ({ AttributeName: name, AttributeType: type }) => `attribute { name = "${name}" type = "${type}" }`,
-    );
+    const names = AttributeDefinitions.map(({ AttributeName }) => `"${AttributeName}"`).join(', ');
+    const attributes = `dynamic "attribute" { for_each = [${names}] content { name = attribute.value type = "S" } }`;
+    expect(new Set(AttributeDefinitions.map(({ AttributeType }) => AttributeType))).toEqual(new Set(['S']));
     const indexes = GlobalSecondaryIndexes.map(
       ({ IndexName, KeySchema: keys, Projection: { ProjectionType, NonKeyAttributes } }) =>
-        `global_secondary_index { name = "${IndexName}" ${toKeys(keys)} projection_type = "${ProjectionType}" non_key_attributes = [ ${NonKeyAttributes.map((name) => `"${name}"`).join(', ')}, ] }`,
+        `global_secondary_index { name = "${IndexName}" ${toKeys(keys)} projection_type = "${ProjectionType}" non_key_attributes = [${NonKeyAttributes.map((name) => `"${name}"`).join(', ')}] }`,
     );
     const table = readText('infra/terraform/table.tf').replaceAll(/\s+/g, ' ');
     const keys = `billing_mode = "${BillingMode}" ${toKeys(KeySchema)}`;
-    for (const part of [keys, attributes.join(' '), ...indexes]) expect(table).toContain(part);
+    for (const part of [keys, attributes, ...indexes]) expect(table).toContain(part);
     expect(table.match(/global_secondary_index \{/g)).toHaveLength(indexes.length);
   });
 
@@ -91,10 +92,7 @@ describe('the module', () => {
     const [rates, mailer, operators] = ['function.tf', 'mailer.tf', 'bootstrap/policies.tf'].map((file) =>
       keysOf(`infra/terraform/${file}`),
     );
-    const owner = { cognito_sub: '1daae433-47cc-48ff-bf9b-73f530b9d7bc', email: 'ana@example.com' };
-    const inquiry = createInquiryEntity('t')
-      .get({ ...owner, id: '1' })
-      .params<{ Key: { pk: string } }>();
+    const inquiry = createInquiryEntity('t').get(INQUIRY).params<{ Key: { pk: string } }>();
     const delivery = createDeliveryEntity('t').get({ inquiry: '1', mail: 'reply' }).params<{ Key: { pk: string } }>();
     const quota = createQuotaEntity('t').get({ quota: '1' }).params<{ Key: { pk: string } }>();
     const prefixesOf = (keys: string[] = [], pk: string) => keys.filter((key) => pk.startsWith(key)).length;

@@ -76,21 +76,12 @@ describeOnEngines('the policy of the function', (endpoint, engine) => {
 describeOnEngines('the policies of operators', (endpoint) => {
   it('allow to list, read, answer and dismiss, and no other column is set', async () => {
     const own = await createOwnStore(endpoint);
-    const inquiry = {
-      cognito_sub: '1daae433-47cc-48ff-bf9b-73f530b9d7bc',
-      email: 'a@b.c',
-      subject: '',
-      body: '',
-      created_at: new Date().toISOString(),
-    };
-    const call = { signal: AbortSignal.timeout(20_000), attempts: 0 };
-    const ids = ['01a1b2c3-0000-7000-8000-000000000001', '01a1b2c3-0000-7000-8000-000000000002'];
-    for (const id of ids) await own.store.put({ ...inquiry, id }, call);
+    const [first, second] = [INQUIRY.id, '01a1f7a8-96d1-78c6-a4ab-07c41d3c9583'];
+    for (const id of [first, second]) await own.store.put({ ...INQUIRY, id }, makeCall());
 
     const sent = record(own.client);
     const inbox = createInbox(own.client, own.table);
     expect((await Array.fromAsync(inbox.list())).flat()).toHaveLength(2);
-    const [first = '', second = ''] = ids;
     await inbox.answer(first, { reply: 'yes', respondent: 'ana' });
     await inbox.answer(second, { respondent: 'ana' });
     expect(await inbox.get(first)).toMatchObject({ reply: 'yes', respondent: 'ana' });

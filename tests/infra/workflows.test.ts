@@ -6,51 +6,34 @@ const deploy = readText('.github/workflows/deploy.yml');
 const check = readText('.github/workflows/check.yml');
 const drift = readText('.github/workflows/drift.yml');
 const workflows = deploy + check + drift;
+const NO_LOCK = 'TF_CLI_ARGS_plan: -lock=false';
+const PLANS = 'environment: ${{ github.ref_name }}-plan\n';
 /** The text of one job. */
 const readJob = (name: string): string =>
   deploy.split(/^ {2}(?=[\w-]+:$)/m).find((job) => job.startsWith(`${name}:`)) ?? '';
 
-it('a push to the branch of a stage deploys that stage, after the checks', () => {
-  expect(deploy).toContain(`branches: [${STAGES.join(', ')}]`);
-  expect(deploy).toContain('uses: ./.github/workflows/check.yml');
-  expect(readJob('plan')).toContain('needs: check');
-  expect(readJob('deploy')).toContain('needs: plan');
-  expect(readJob('deploy')).toContain('name: ${{ github.ref_name }}\n');
+it.each<[rule: string, text: string, parts: readonly (string | RegExp)[]]>([
+  ['a push to a stage’s branch checks and deploys', deploy, [`branches: [${STAGES.join(', ')}]`, 'check.yml']],
+  ['a deployment follows its plan, in its stage', readJob('deploy'), ['needs: plan', 'name: ${{ github.ref_name }}\n']],
+  ['a plan follows the checks, by a role that only reads', readJob('plan'), ['needs: check', PLANS, NO_LOCK]],
+  ['a plan stops where its command fails', readJob('plan'), [/shell: bash .*\n(.*\n)+ +npm run .* --plan-only \| tee/]],
+  ['a plan is shown before the approval', readJob('plan'), ['"$GITHUB_STEP_SUMMARY"', 'steps.plan.outputs.sha256']],
+  ['only that plan is deployed', readJob('deploy'), ['PLAN_SHA256: ${{ needs.plan.out', '--expect "$PLAN_SHA256"']],
+  ['all stages are compared', drift, [`stage: [${STAGES.join(', ')}]`, '--drift\n']],
+  ['that is done every day', drift, [/^ {2}schedule:\n {4}- cron: \d+ \d+ \* \* \*$/m]],
+  ['that is by a role that only reads', drift, ['environment: ${{ matrix.stage }}-plan\n', NO_LOCK]],
+  ['they are compared with their branch', drift, ['ref: ${{ matrix.stage }}', 'deploy -- "$STAGE"']],
+  ['packages are audited', drift, ['- run: npm audit --omit=dev\n', '- run: npm audit signatures\n']],
+  ['a pull request is checked', check, [/^on:\n {2}pull_request:/m, '.ci/run', 'check:infra -- --no-skip']],
+  ['a pull request is deployed to an emulator', check, [/npm run test:apply\n +env:\n +AWS_ENDPOINT_URL: http/]],
+])('%s', (_, text, parts) => {
+  for (const part of parts) expect(text).toMatch(part);
 });
 
-it('the plan is made before the approval by a role that only reads, and only that plan is deployed', () => {
-  const plan = readJob('plan');
-  expect(plan).toContain('environment: ${{ github.ref_name }}-plan\n');
-  expect(plan).toContain('TF_CLI_ARGS_plan: -lock=false');
-  expect(plan).toMatch(/shell: bash .*\n(.*\n)+ +npm run --silent deploy -- "\$GITHUB_REF_NAME" --plan-only \| tee/);
-  expect(plan).toContain('>> "$GITHUB_STEP_SUMMARY"');
-  expect(plan).toContain('sha256: ${{ steps.plan.outputs.sha256 }}');
-  expect(readJob('deploy')).toContain('PLAN_SHA256: ${{ needs.plan.outputs.sha256 }}');
-  expect(readJob('deploy')).toContain('--yes --expect "$PLAN_SHA256"');
-});
-
-it('every day the branch of each stage is compared with the stage, by a role that only reads', () => {
-  expect(drift).toMatch(/^ {2}schedule:\n {4}- cron: \d+ \d+ \* \* \*$/m);
-  expect(drift).toContain(`stage: [${STAGES.join(', ')}]`);
-  expect(drift).toContain('ref: ${{ matrix.stage }}');
-  expect(drift).toContain('environment: ${{ matrix.stage }}-plan\n');
-  expect(drift).toContain('run: npm run deploy -- "$STAGE" --drift\n');
-  expect(drift).toContain('TF_CLI_ARGS_plan: -lock=false');
-});
-
-it('every night the packages are audited, and Dependabot proposes no version of the last week', () => {
-  expect(drift).toContain('- run: npm audit --omit=dev\n');
-  expect(drift).toContain('- run: npm audit signatures\n');
+it('Dependabot proposes no version of the last week', () => {
   const updates = readText('.github/dependabot.yml').split('  - package-ecosystem: ').slice(1);
   expect(updates.map((update) => update.split('\n')[0])).toEqual(['github-actions', 'npm']);
   for (const update of updates) expect(update).toMatch(/cooldown:\n +default-days: 7\n/);
-});
-
-it('a pull request runs .ci/run, every check of the infrastructure and the apply test', () => {
-  expect(check).toMatch(/^on:\n {2}pull_request:/m);
-  expect(check).toContain('run: .ci/run');
-  expect(check).toContain('run: npm run check:infra -- --no-skip');
-  expect(check).toMatch(/run: npm run test:apply\n +env:\n +AWS_ENDPOINT_URL: http/);
 });
 
 it('no workflow stores AWS keys or has a permission to write other than the identity token', () => {

@@ -22,9 +22,7 @@ terraform {
 provider "aws" {
   region = var.region
 
-  default_tags {
-    tags = { service = var.name, managed_by = "terraform" }
-  }
+  default_tags { tags = { service = var.name, managed_by = "terraform" } }
 }
 
 provider "aws" {

@@ -84,19 +84,13 @@ run "github_and_budget" {
     error_message = "The identity provider is not GitHub's for AWS."
   }
   assert {
-    condition = alltrue([
-      for role in concat(values(aws_iam_role.deploy), values(aws_iam_role.plan)) :
-      contains(values(local.boundary_arns), role.permissions_boundary) && role.path == "/terraform-bootstrap/"
-    ])
-    error_message = "A role has no boundary, or is within the names that deploy roles may change."
-  }
-  assert {
-    condition = alltrue([
-      for stage, policy in aws_iam_policy.boundary :
-      "arn:aws:iam::111122223333:policy${policy.path}${policy.name}" == aws_iam_role.deploy[stage].permissions_boundary
-      && aws_iam_role.deploy[stage].permissions_boundary == aws_iam_role.plan[stage].permissions_boundary
-    ])
-    error_message = "The boundary that roles must have is not the one that is created."
+    condition = alltrue(flatten([
+      for stage, policy in aws_iam_policy.boundary : [
+        for role in [aws_iam_role.deploy[stage], aws_iam_role.plan[stage]] :
+        role.permissions_boundary == "arn:aws:iam::111122223333:policy${policy.path}${policy.name}" && role.path == "/terraform-bootstrap/"
+      ]
+    ]))
+    error_message = "The boundary of a role is not the one that is created, or the role is within the names that deploy roles may change."
   }
   assert {
     condition = alltrue([
