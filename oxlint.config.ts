@@ -30,8 +30,8 @@ const refuseImports = (files: string, ...patterns: object[]) => ({
 const database = { regex: '^(@aws-sdk/|electrodb$)', message: 'Only entities and mailer know DynamoDB.' };
 const mailer = { regex: '/mailer/', message: 'The request function knows nothing of the mailer.' };
 const service = {
-  group: ['../../src/**', '!../../src/{contract,limits,mailbox}.ts'],
-  message: "web may import src's contract, limits and mailbox.",
+  group: ['../../src/**', '!../../src/{contract,languages,limits,mailbox}.ts'],
+  message: "web may import src's contract, languages, limits and mailbox.",
 };
 
 export default defineConfig({

@@ -3,8 +3,7 @@ import type { ErrorResponseBody } from './contract.ts';
 import { ApiError, internalError, methodNotAllowed } from './errors.ts';
 import { readIdempotencyKey, readJson, readLanguage, replayHeaders, toLinkHeader, toResponse } from './http.ts';
 import type { GatewayEvent, GatewayResponse } from './http.ts';
-import { parseIdentity } from './identity.ts';
-import type { Identity } from './identity.ts';
+import { parseIdentity, type Identity } from './identity.ts';
 import type { Inquiries, StoreCall } from './inquiries.ts';
 import type { CompletedRequest } from './log.ts';
 

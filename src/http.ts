@@ -1,8 +1,6 @@
-import { idempotencyKeySchema, replayedHeader, requestFields } from './contract.ts';
-import type { ListQuery } from './contract.ts';
+import { idempotencyKeySchema, replayedHeader, requestFields, type ListQuery } from './contract.ts';
 import { ApiError, badRequest, payloadTooLarge, unparsableJson } from './errors.ts';
-import { parseLanguage } from './languages.ts';
-import type { Language } from './languages.ts';
+import { parseLanguage, type Language } from './languages.ts';
 
 /**
  * The paths of a payload 2.0 event that are read. All are optional and unknown, because a direct invocation may send
@@ -85,8 +83,8 @@ const IDEMPOTENCY_KEY = new RegExp(idempotencyKeySchema.pattern);
  * @returns The key without quotes, or undefined when there is no header.
  * @throws ApiError 400 when it is malformed, empty or repeated.
  */
-export function readIdempotencyKey({ headers }: GatewayEvent): string | undefined {
-  const { 'idempotency-key': header } = (headers ?? {}) as Partial<Record<string, unknown>>;
+export function readIdempotencyKey(event: GatewayEvent): string | undefined {
+  const header = headerOf(event, 'idempotency-key');
   if (header === undefined) return undefined;
   const [, quoted, bare] = (typeof header === 'string' && IDEMPOTENCY_KEY.exec(header)) || [];
   const key = bare ?? quoted?.replaceAll(/\\(.)/g, '$1');
@@ -95,10 +93,11 @@ export function readIdempotencyKey({ headers }: GatewayEvent): string | undefine
 }
 
 /** The language in which an answer is expected, from the header Accept-Language. docs/adr/0092 */
-export function readLanguage({ headers }: GatewayEvent): Language | undefined {
-  const { 'accept-language': header } = (headers ?? {}) as Partial<Record<string, unknown>>;
-  return parseLanguage(header);
-}
+export const readLanguage = (event: GatewayEvent): Language | undefined =>
+  parseLanguage(headerOf(event, 'accept-language'));
+
+const headerOf = ({ headers }: GatewayEvent, name: string): unknown =>
+  ((headers ?? {}) as Partial<Record<string, unknown>>)[name];
 
 /**
  * A response with the two headers that every response carries.

@@ -134,7 +134,7 @@ export function createInquiries(
           size += sizeOf(json);
           if (size > LIST_BUDGET && sizeOf === upperBound) {
             sizeOf = exactSize;
-            size = exactSize(listed + json);
+            size = exactSize(listed) + exactSize(json);
           }
           if (before && (count === query.limit || size > LIST_BUDGET)) {
             return toResult({ ...query, before });

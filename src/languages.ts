@@ -1,9 +1,18 @@
-/** The languages of the form and of the mails to owners. web/src/locale.ts and infra/terraform have the same. */
+/** The languages of the form and of the mails to owners, in the order in which the form offers them. infra/terraform has the same. */
 export const LANGUAGES = ['en', 'de', 'fr', 'es', 'ja', 'ar'] as const;
 
 export type Language = (typeof LANGUAGES)[number];
 
-export const isLanguage = (text: string): text is Language => (LANGUAGES as readonly string[]).includes(text);
+export const isLanguage = (value: unknown): value is Language => LANGUAGES.some((one) => one === value);
+
+export const directionOf = (language: Language): 'ltr' | 'rtl' => (language === 'ar' ? 'rtl' : 'ltr');
+
+/** A text of the company's settings: one for all languages, or one for each of some. */
+export type Text = string | Readonly<Partial<Record<Language, string>>>;
+
+/** The text in a language, otherwise in English, otherwise in the first language that it has. */
+export const inLanguage = (text: Text, language: Language): string =>
+  typeof text === 'string' ? text : (text[language] ?? text.en ?? Object.values(text)[0] ?? '');
 
 /** UTF-16 units that are read; longer headers name many languages. */
 const READ = 100;

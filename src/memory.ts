@@ -1,7 +1,7 @@
 /** Characters of an event's body and its response together that leave garbage worth collecting. */
 const LARGE = 1024 * 1024;
 /** Bytes by which the process may have grown before the runtime makes its copies of a response. */
-const GROWTH = 56 * 1024 * 1024;
+const GROWTH = 66 * 1024 * 1024;
 
 /**
  * Wraps a handler so that the garbage of large events does not add up. V8 is told a heap as large as the function's memory,

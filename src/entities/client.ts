@@ -1,6 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import type { DynamoDBClientConfig, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, type DynamoDBClientConfig, type TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { AwsJson1_0Protocol } from '@aws-sdk/core/protocols';
 
 type Deserialize = AwsJson1_0Protocol['deserializeResponse'];

@@ -1,5 +1,4 @@
-import { Entity } from 'electrodb';
-import type { DocumentClient } from 'electrodb';
+import { Entity, type DocumentClient } from 'electrodb';
 
 /** Mails about one inquiry: to the team, and the two to its owner. */
 export const DELIVERED_MAILS = ['inquiry', 'reply', 'acknowledgement'] as const;

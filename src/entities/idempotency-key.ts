@@ -1,5 +1,4 @@
-import { Entity } from 'electrodb';
-import type { DocumentClient } from 'electrodb';
+import { Entity, type DocumentClient } from 'electrodb';
 
 /**
  * The ElectroDB model of an idempotency key: which inquiry was stored with it. It is in the partition of its

@@ -4,8 +4,7 @@
  * are ready to send; tests/function/inputs.test.ts holds them equal. docs/adr/0060
  */
 import type { AttributeValue, QueryCommandInput } from '@aws-sdk/client-dynamodb';
-import { inquirySchema } from '../contract.ts';
-import type { Inquiry } from '../contract.ts';
+import { inquirySchema, type Inquiry } from '../contract.ts';
 import { HOUR } from '../limits.ts';
 import type { Language } from '../languages.ts';
 import { digest, toShard } from './keys.ts';

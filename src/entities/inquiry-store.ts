@@ -9,8 +9,7 @@ import type { DynamoDBClient, TransactionCanceledException, UpdateItemCommandInp
 import type { Inquiry } from '../contract.ts';
 import type { InquiryStore, PutResult, StoreCall } from '../inquiries.ts';
 import { isTestAddress, ITEM_LIMIT, PARTITION_KEY_LIMIT } from '../limits.ts';
-import { createInputs } from './inputs.ts';
-import type { Attributes, QueryInput } from './inputs.ts';
+import { createInputs, type Attributes, type QueryInput } from './inputs.ts';
 import { digest, toOwnerHour } from './keys.ts';
 
 const SECONDS_PER_DAY = 86_400;

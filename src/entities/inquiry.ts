@@ -1,5 +1,4 @@
-import { Entity } from 'electrodb';
-import type { DocumentClient } from 'electrodb';
+import { Entity, type DocumentClient } from 'electrodb';
 import { toShard } from './keys.ts';
 
 /**

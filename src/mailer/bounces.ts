@@ -27,13 +27,15 @@ interface SesEvent {
   };
 }
 
-export const isSnsEvent = (event: unknown): event is SNSEvent =>
+export const isSnsEvent = (event: unknown): event is SNSEvent => hasRecords(event, 'Sns');
+
+/** Whether all records of an event, which may have none, are of a source. @param name - Of the field that only it sets. */
+export const hasRecords = (event: unknown, name: string): boolean =>
   typeof event === 'object' &&
   event !== null &&
   'Records' in event &&
   Array.isArray(event.Records) &&
-  event.Records.length > 0 &&
-  event.Records.every((entry: object) => 'Sns' in entry);
+  event.Records.every((entry: object) => name in entry);
 
 /**
  * Reads the message of a bounce or a complaint. The tags are those of the mail (src/mailer/ses.ts); a mail without them

@@ -1,6 +1,4 @@
-import type { Language } from '../languages.ts';
-
-type Texts = string | Readonly<Partial<Record<Language, string>>>;
+import type { Text } from '../languages.ts';
 
 /** What the mails to owners show of the company: some of the form's settings, which `npm run deploy` has checked. */
 export interface Company {
@@ -11,12 +9,8 @@ export interface Company {
   readonly privacy?: string;
   readonly imprint?: string;
   /** When an answer can be expected. */
-  readonly expectation?: Texts;
+  readonly expectation?: Text;
 }
-
-/** The text in a language, otherwise in English, otherwise in the first language that it has, as in the form. */
-export const inLanguageOf = (texts: Texts = '', language: Language): string =>
-  typeof texts === 'string' ? texts : (texts[language] ?? texts.en ?? Object.values(texts)[0] ?? '');
 
 /** @returns undefined when it is not a JSON object. */
 export function parseCompany(json: string): Company | undefined {

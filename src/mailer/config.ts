@@ -1,9 +1,7 @@
 import { isSettingOf } from '../limits.ts';
-import { isLanguage } from '../languages.ts';
-import type { Language } from '../languages.ts';
+import { isLanguage, type Language } from '../languages.ts';
 import { toMailbox } from '../mailbox.ts';
-import { parseCompany } from './company.ts';
-import type { Company } from './company.ts';
+import { parseCompany, type Company } from './company.ts';
 
 export interface MailerConfig {
   readonly tableName: string;

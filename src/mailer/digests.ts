@@ -6,8 +6,7 @@ import { toFirstId } from '../entities/keys.ts';
 import type { IndexedInquiry } from '../entities/inquiry-index.ts';
 import { HOUR } from '../limits.ts';
 import type { MailerConfig } from './config.ts';
-import { toDailyMail, toDigestMail } from './mails.ts';
-import type { Mail, ListedInquiry } from './mails.ts';
+import { toDailyMail, toDigestMail, type Mail, type ListedInquiry } from './mails.ts';
 import type { DigestState, MailerStore } from './store.ts';
 
 /** A mail, and what to record when it is sent. */

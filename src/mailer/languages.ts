@@ -1,5 +1,4 @@
-import { LANGUAGES } from '../languages.ts';
-import type { Language } from '../languages.ts';
+import { directionOf, LANGUAGES, type Language } from '../languages.ts';
 
 /** The texts of the mails to owners, in the order of LANGUAGES. Three of them are those of web/src/languages. */
 const STRINGS = {
@@ -31,7 +30,7 @@ const STRINGS = {
  * @returns `noSubject` for an empty subject; `youWrote` introduces the inquiry of a time in milliseconds, which
  * it names in UTC to the minute, with the month in words: digits alone would be reordered by the Arabic letters before.
  */
-export function inLanguage(language: Language) {
+export function textsIn(language: Language) {
   const format = new Intl.DateTimeFormat(language, {
     year: 'numeric',
     month: 'long',
@@ -45,6 +44,6 @@ export function inLanguage(language: Language) {
   return {
     say,
     youWrote: (milliseconds: number): string => say('youWrote').replace('{time}', format.format(milliseconds)),
-    direction: language === 'ar' ? 'rtl' : 'ltr',
-  } as const;
+    direction: directionOf(language),
+  };
 }

@@ -5,15 +5,13 @@ import { timeOf } from '../contract.ts';
 import { isLanguage } from '../languages.ts';
 import { HOUR, INQUIRY_ID, isTestAddress } from '../limits.ts';
 import { nameOf } from '../log.ts';
-import { isSnsEvent, parseBounce } from './bounces.ts';
+import { hasRecords, isSnsEvent, parseBounce } from './bounces.ts';
 import type { MailerConfig } from './config.ts';
 import type { CompletedMail, Outcome } from './log.ts';
-import { createDigests } from './digests.ts';
-import type { DueMail } from './digests.ts';
+import { createDigests, type DueMail } from './digests.ts';
 import { toAcknowledgementMail, toInquiryMail, toNoticeMail, toReplyMail } from './mails.ts';
 import type { Failure, MailedInquiry } from './mails.ts';
-import { isPace } from './ses.ts';
-import type { SendMail } from './ses.ts';
+import { isPace, type SendMail } from './ses.ts';
 import { runSideBySide } from './side-by-side.ts';
 import type { MailerStore, Row } from './store.ts';
 
@@ -105,7 +103,7 @@ export function createMailer({ store, send, config, log, now = Date.now }: Depen
   ): Promise<Result> {
     const inquiry = parseRow(row);
     if (mail === 'inquiry' && !again && store.isRefused(inquiry)) return { outcome: 'withheld' };
-    if (Number(row['expires_at']) * 1_000 <= Date.now()) return { outcome: 'expired' };
+    if (Number(row['expires_at']) * 1_000 <= now()) return { outcome: 'expired' };
     const [exists, delivery] = await Promise.all([
       store.exists(inquiry, signal),
       again ? null : store.readDelivery(inquiry.id, mail, signal),
@@ -190,7 +188,7 @@ export function createMailer({ store, send, config, log, now = Date.now }: Depen
       if (inquiry !== undefined && mail !== undefined) {
         const row = await store.find(inquiry, signal);
         if (row === undefined) {
-          return { outcome: timeOf(inquiry) > Date.now() - INDEX_LAG ? 'deferred' : 'erased' };
+          return { outcome: timeOf(inquiry) > now() - INDEX_LAG ? 'deferred' : 'erased' };
         }
         const { expires_at } = row;
         if (why !== 'maybe') await store.recordUndelivered({ inquiry, mail, expires_at }, why, signal);
@@ -279,12 +277,7 @@ export function createMailer({ store, send, config, log, now = Date.now }: Depen
   };
 }
 
-const isStreamEvent = (event: unknown): event is DynamoDBStreamEvent =>
-  typeof event === 'object' &&
-  event !== null &&
-  'Records' in event &&
-  Array.isArray(event.Records) &&
-  event.Records.every((entry: object) => 'dynamodb' in entry);
+const isStreamEvent = (event: unknown): event is DynamoDBStreamEvent => hasRecords(event, 'dynamodb');
 
 /** What the timer of infra/terraform/mailer.tf passes. */
 const isDigestRequest = (event: unknown): boolean =>

@@ -4,17 +4,15 @@
  * In a mail to the team, the text of a user comes first: in HTML beside a border that it cannot leave, in plain text with
  * a mark before every line. So it cannot imitate the mail's own words. No link of the HTML parts comes from a user.
  */
-import { timeOf } from '../contract.ts';
-import type { Inquiry } from '../contract.ts';
+import { timeOf, type Inquiry } from '../contract.ts';
 import { showAddress, showInvisible } from '../invisible.ts';
-import { inLanguageOf } from './company.ts';
 import type { MailerConfig } from './config.ts';
-import { inLanguage } from './languages.ts';
-import type { Language } from '../languages.ts';
+import { textsIn } from './languages.ts';
+import { inLanguage, type Language } from '../languages.ts';
+import { toReference } from '../limits.ts';
 import { toMailbox } from '../mailbox.ts';
-import { BREAK, toBlock, toHeading, toLinks, toMarkedLines, toNote, toNoteText, toPage } from './parts.ts';
+import { BREAK, toBlock, toHeading, toLinks, toMarkedLines, toNote, toNoteText, toPage, type Note } from './parts.ts';
 import { toIsolated, toParagraph, toQuietLine, toQuote } from './parts.ts';
-import type { Note } from './parts.ts';
 import { cut, toOneLine, toVisible } from './text.ts';
 
 export interface Mail {
@@ -50,9 +48,6 @@ const REASON_LIMIT = 500;
 
 const MARK = '| ';
 
-/** What the owner quotes, as the form shows it. */
-const referenceOf = (id: string): string => id.slice(0, 13);
-
 /**
  * A new inquiry, for the team. Reply-To is the owner if SES takes the address; the text says what to do otherwise. A
  * long text is cut, and says how to read the rest.
@@ -67,7 +62,7 @@ export function toInquiryMail(inquiry: Inquiry, settings: Settings, withReplyTo 
   const isCut = whole.body.length > BODY_LIMIT || whole.heading.length > HEADING_LIMIT;
   const body = (cut(whole.body, BODY_LIMIT) || '(no text)') + (isCut ? '\n…' : '');
   const replyTo = withReplyTo ? toMailbox(email) : undefined;
-  const facts = { From: showSender(email), at: toTime(id), Reference: referenceOf(id) };
+  const facts = { From: showSender(email), at: toTime(id), Reference: toReference(id) };
   const dismiss = toCommand(settings, `dismiss ${id}`);
   const notes: Note[] = [];
   if (isCut) {
@@ -116,7 +111,7 @@ export function toInquiryMail(inquiry: Inquiry, settings: Settings, withReplyTo 
 export function toReplyMail(inquiry: MailedInquiry, reply: string, settings: Settings): Mail | undefined {
   const { language = settings.language } = inquiry;
   const subject = toOneLine(inquiry.subject.replace(REPLY_PREFIXES, ''), SUBJECT_LIMIT);
-  const title = `Re: ${subject || inLanguage(language).say('noSubject')}`;
+  const title = `Re: ${subject || textsIn(language).say('noSubject')}`;
   return toOwner(inquiry, { kind: 'reply', title, message: toVisible(reply) }, settings);
 }
 
@@ -129,10 +124,10 @@ const REPLY_PREFIXES = /^(?:\s*(?:re|aw|antw|sv|rif|r|رد|回复|回覆)(?:\[\d
  */
 export function toAcknowledgementMail(inquiry: MailedInquiry, settings: Settings): Mail | undefined {
   const { language = settings.language } = inquiry;
-  const received = inLanguage(language).say('received');
+  const received = textsIn(language).say('received');
   const subject = toOneLine(inquiry.subject, SUBJECT_LIMIT);
   const title = subject === '' ? received : `${received}: ${subject}`;
-  const expectation = inLanguageOf(settings.company.expectation, language);
+  const expectation = inLanguage(settings.company.expectation ?? '', language);
   const message = [`${received}${language === 'ja' ? '。' : '.'}`, expectation].filter(Boolean).join('\n');
   const mail = toOwner(inquiry, { kind: 'acknowledgement', title, message }, settings);
   return mail && { ...mail, headers: { ...mail.headers, 'Auto-Submitted': 'auto-replied' } };
@@ -147,13 +142,13 @@ function toOwner(
   if (to === undefined) return undefined;
   const { id, language = settings.language } = inquiry;
   const { name = '', accent, home, privacy, imprint } = settings.company;
-  const { say, youWrote, direction } = inLanguage(language);
+  const { say, youWrote, direction } = textsIn(language);
   const original = toVisible(inquiry.body);
   const quoted = cut(original, QUOTE_LIMIT) + (original.length > QUOTE_LIMIT ? '\n[…]' : '');
   const introduction = youWrote(timeOf(id));
   const named = { [URL.parse(home ?? '')?.host ?? '']: home, [say('privacy')]: privacy, [say('imprint')]: imprint };
   const links = Object.entries(named).filter((link): link is [string, string] => link[1] !== undefined);
-  const facts = { [say('reference')]: referenceOf(id) };
+  const facts = { [say('reference')]: toReference(id) };
   const content = [
     toBlock(message),
     toQuietLine(facts),
@@ -220,8 +215,8 @@ const FATES = {
 /** Says that a mail is not with its recipient, and what to do, for the team. */
 export function toNoticeMail({ mail, address, why, reason }: Failure, settings: Settings, id = ''): Mail {
   const [fate, advice] = FATES[why];
-  const subject = `${mail ? `The ${mail} to ${referenceOf(id)}` : 'A mail of the user pool'} ${fate}`;
-  const facts = { To: showSender(address), ...(mail && { Reference: referenceOf(id) }) };
+  const subject = `${mail ? `The ${mail} to ${toReference(id)}` : 'A mail of the user pool'} ${fate}`;
+  const facts = { To: showSender(address), ...(mail && { Reference: toReference(id) }) };
   const said = toOneLine(showInvisible(toVisible(reason)), REASON_LIMIT) || why;
   const note = mail && (['To read the inquiry, run:', toCommand(settings, `show ${id}`)] as const);
   const lines = [`${subject}. ${mail ? advice : ''}`, toMarkedLines(said, MARK), toFactLine(facts)];

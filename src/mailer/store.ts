@@ -1,10 +1,8 @@
 /** The mailer's reads and writes. */
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { EntityItem } from 'electrodb';
-import { timeOf } from '../contract.ts';
-import type { Inquiry } from '../contract.ts';
-import { createDeliveryEntity, createQuotaEntity } from '../entities/delivery.ts';
-import type { DELIVERED_MAILS } from '../entities/delivery.ts';
+import { timeOf, type Inquiry } from '../contract.ts';
+import { createDeliveryEntity, createQuotaEntity, type DELIVERED_MAILS } from '../entities/delivery.ts';
 import { countInIndex, findInIndex, readIndex } from '../entities/inquiry-index.ts';
 import type { IndexedInquiry, IndexQuery } from '../entities/inquiry-index.ts';
 import { createInquiryEntity } from '../entities/inquiry.ts';

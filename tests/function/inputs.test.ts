@@ -2,7 +2,7 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { Entity } from 'electrodb';
 import { array, assert, constantFrom, nat, oneof, option, property, record, string } from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { inquirySchema, type Inquiry } from '../../src/contract.ts';
 import { IDEMPOTENCY_KEY_MODEL } from '../../src/entities/idempotency-key.ts';
 import { createInputs } from '../../src/entities/inputs.ts';
@@ -102,67 +102,65 @@ function expectEqual(models: typeof MODELS, values: Values): void {
 
 const VALUES: Values = { inquiry: INQUIRY, key: 'k', expiry: 7, language: 'de', time: 9, count: 3 };
 
-describe('the inputs of the request path', () => {
-  it('are ElectroDB’s for any values', () => {
-    // oxfmt-ignore
-    const hostile = constantFrom(
-      '', '#', '$', '_', '#email_', '$inquiry_1#id_', '${id}', '{{email}}', ':sk1', '#pk', '"', '\\', '\0',
-      '\n', '\u{2028}', '\uD800', '\uDC00x', 'é', 'e\u0301', 'ＡＮＡ', 'ANA@example.com', '__proto__',
-      'undefined', ' ',
-    );
-    const text = oneof(
-      hostile,
-      string({ unit: 'binary' }),
-      array(hostile, { maxLength: 6 }).map((parts) => parts.join('')),
-    );
-    const entities = createEntities(MODELS);
-    const number = nat(2 ** 31);
-    const values = record({
-      inquiry: record({ id: text, cognito_sub: text, email: text, subject: text, body: text, created_at: text }),
-      key: text,
-      expiry: option(number, { nil: undefined }),
-      language: option(constantFrom(...LANGUAGES), { nil: undefined }),
-      time: number,
-      count: number,
-    });
-    assert(
-      property(values, (made) => {
-        expect(make(made)).toEqual(makeByElectroDb(entities, made));
-      }),
-      { numRuns: 3_000 },
-    );
+it('the inputs of the request path are ElectroDB’s for any values', () => {
+  // oxfmt-ignore
+  const hostile = constantFrom(
+    '', '#', '$', '_', '#email_', '$inquiry_1#id_', '${id}', '{{email}}', ':sk1', '#pk', '"', '\\', '\0',
+    '\n', '\u{2028}', '\uD800', '\uDC00x', 'é', 'e\u0301', 'ＡＮＡ', 'ANA@example.com', '__proto__',
+    'undefined', ' ',
+  );
+  const text = oneof(
+    hostile,
+    string({ unit: 'binary' }),
+    array(hostile, { maxLength: 6 }).map((parts) => parts.join('')),
+  );
+  const entities = createEntities(MODELS);
+  const number = nat(2 ** 31);
+  const values = record({
+    inquiry: record({ id: text, cognito_sub: text, email: text, subject: text, body: text, created_at: text }),
+    key: text,
+    expiry: option(number, { nil: undefined }),
+    language: option(constantFrom(...LANGUAGES), { nil: undefined }),
+    time: number,
+    count: number,
   });
+  assert(
+    property(values, (made) => {
+      expect(make(made)).toEqual(makeByElectroDb(entities, made));
+    }),
+    { numRuns: 3_000 },
+  );
+});
 
-  const attribute = (more: object) => ({ attributes: { phone: { type: 'string', ...more } } });
-  const index = (more: object) => ({ indexes: { byOwner: more } });
-  it.each<[change: string, model: keyof typeof MODELS, more: object]>([
-    ['service', 'inquiry', { model: { service: 'contacts' } }],
-    ['entity', 'inquiry', { model: { entity: 'contact' } }],
-    ['version', 'inquiry', { model: { version: '2' } }],
-    ['new attribute', 'inquiry', attribute({})],
-    ['default', 'inquiry', attribute({ default: '-' })],
-    ['field of an attribute', 'inquiry', { attributes: { body: { field: 'text' } } }],
-    ['stored form of an attribute', 'inquiry', { attributes: { body: { set: (body: string) => body.trim() } } }],
-    ['casing of a key', 'inquiry', index({ pk: { casing: 'lower' } })],
-    ['template of a key', 'inquiry', index({ sk: { template: 'i#${id}' } })],
-    ['name of a key', 'inquiry', index({ sk: { field: 'sort' } })],
-    ['place in the index', 'inquiry', { attributes: { inbox: { set: () => 'open' } } }],
-    [
-      'another index',
-      'inquiry',
-      { indexes: { byEmail: { index: 'by-email', pk: { field: 'gsi', composite: ['email'] } } } },
-    ],
-    ['version of the keys', 'key', { model: { version: '2' } }],
-    ['new attribute of the keys', 'key', attribute({})],
-    ['version of the rates', 'rate', { model: { version: '2' } }],
-    ['name of the count', 'rate', { attributes: { inquiries: { field: 'sent' } } }],
-    ['template of the keys', 'key', index({ sk: { template: 'k#${key}' } })],
-  ])('are not those of a model with another %s', (_, name, more) => {
-    const changed = { ...MODELS, [name]: merge(MODELS[name], more) };
-    const values = { ...VALUES, inquiry: { ...INQUIRY, email: 'Ana@example.com', body: ' b ' } };
-    expectEqual(MODELS, values);
-    expect(() => expectEqual(changed, values)).toThrow(/^expected /);
-  });
+const attribute = (more: object) => ({ attributes: { phone: { type: 'string', ...more } } });
+const index = (more: object) => ({ indexes: { byOwner: more } });
+it.each<[change: string, model: keyof typeof MODELS, more: object]>([
+  ['service', 'inquiry', { model: { service: 'contacts' } }],
+  ['entity', 'inquiry', { model: { entity: 'contact' } }],
+  ['version', 'inquiry', { model: { version: '2' } }],
+  ['new attribute', 'inquiry', attribute({})],
+  ['default', 'inquiry', attribute({ default: '-' })],
+  ['field of an attribute', 'inquiry', { attributes: { body: { field: 'text' } } }],
+  ['stored form of an attribute', 'inquiry', { attributes: { body: { set: (body: string) => body.trim() } } }],
+  ['casing of a key', 'inquiry', index({ pk: { casing: 'lower' } })],
+  ['template of a key', 'inquiry', index({ sk: { template: 'i#${id}' } })],
+  ['name of a key', 'inquiry', index({ sk: { field: 'sort' } })],
+  ['place in the index', 'inquiry', { attributes: { inbox: { set: () => 'open' } } }],
+  [
+    'another index',
+    'inquiry',
+    { indexes: { byEmail: { index: 'by-email', pk: { field: 'gsi', composite: ['email'] } } } },
+  ],
+  ['version of the keys', 'key', { model: { version: '2' } }],
+  ['new attribute of the keys', 'key', attribute({})],
+  ['version of the rates', 'rate', { model: { version: '2' } }],
+  ['name of the count', 'rate', { attributes: { inquiries: { field: 'sent' } } }],
+  ['template of the keys', 'key', index({ sk: { template: 'k#${key}' } })],
+])('the inputs are not those of a model with another %s', (_, name, more) => {
+  const changed = { ...MODELS, [name]: merge(MODELS[name], more) };
+  const values = { ...VALUES, inquiry: { ...INQUIRY, email: 'Ana@example.com', body: ' b ' } };
+  expectEqual(MODELS, values);
+  expect(() => expectEqual(changed, values)).toThrow(/^expected /);
 });
 
 function merge(base: object, more: object): object {

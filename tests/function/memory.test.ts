@@ -28,11 +28,11 @@ async function run(body: string | undefined, response: string, growth: number) {
 }
 
 it.each([
-  ['nothing after small events', SMALL, '', 57, 'first,second'],
-  ['nothing after a small list', undefined, SMALL, 57, 'first,second'],
-  ['what a large body has left', LARGE, '', 56, 'first,gc,second'],
-  ['what a large response has left', undefined, LARGE, 56, 'first,gc,second'],
-  ['at once what is needed for the response', undefined, LARGE, 57, 'first,gc,gc,second'],
+  ['nothing after small events', SMALL, '', 67, 'first,second'],
+  ['nothing after a small list', undefined, SMALL, 67, 'first,second'],
+  ['what a large body has left', LARGE, '', 66, 'first,gc,second'],
+  ['what a large response has left', undefined, LARGE, 66, 'first,gc,second'],
+  ['at once what is needed for the response', undefined, LARGE, 67, 'first,gc,gc,second'],
 ])('frees %s', async (_, body, response, growth, calls) => {
   expect(await run(body, response, growth)).toBe(calls);
 });
@@ -42,6 +42,7 @@ it('runs the handler where Node has no gc', async () => {
   vi.spyOn(process.memoryUsage, 'rss').mockReturnValueOnce(0).mockReturnValue(Infinity);
   const response = { body: LARGE };
   const handler = freeBetween(async () => response);
-  await handler({}, undefined);
+  // A direct invocation may have no event.
+  await handler(undefined as never, undefined);
   expect(await handler({}, undefined)).toBe(response);
 });

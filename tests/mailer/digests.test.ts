@@ -5,9 +5,9 @@ import { createInbox } from '../../inbox/store.ts';
 import { createDeliveryEntity } from '../../src/entities/delivery.ts';
 import { HOUR } from '../../src/limits.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
-import { createMailerInstances, idOf, toReply } from '../helpers/mailer-instances.ts';
-import type { MailerInstances } from '../helpers/mailer-instances.ts';
-import type { StreamRecord } from '../helpers/mailer.ts';
+import { SUB } from '../helpers/events.ts';
+import { createMailerInstances, idOf, toReply, type MailerInstances } from '../helpers/mailer-instances.ts';
+import { INBOX, type StreamRecord } from '../helpers/mailer.ts';
 import { removeRow } from '../helpers/own-table.ts';
 import { SES_EXAMPLES, toEvent } from '../helpers/ses-events.ts';
 
@@ -30,13 +30,15 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
   };
   const writeMany = (count: number, at = START, row: object = {}) =>
     all.write(Array.from({ length: count }, (_, n) => ({ at: at + n, subject: `subject ${n}`, ...row })));
+  const raise = (): never => {
+    throw new Error('no');
+  };
+  const writeReply = async () => toReply((await writeMany(1))[0] ?? raise());
   const readReply = async (record: StreamRecord) => {
     const key = { inquiry: idOf(record), mail: 'reply' } as const;
     return (await createDeliveryEntity(all.table, all.client).get(key).go({ consistent: true })).data;
   };
-  const raise = (): never => {
-    throw new Error('no');
-  };
+  const failWith = (name: string) => Promise.reject(Object.assign(new Error('no'), { name }));
   const tickAt = async (time: number, instance = all.create()) => {
     all.time = time;
     return instance.tick();
@@ -82,10 +84,13 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       expect(all.digests().slice(1)).toEqual([{ count: 1, since: '06:03', ids: [expect.any(String)] }]);
     });
 
-    it('does so when one owner has used up theirs; the others’ inquiries are mailed', async () => {
+    it('does so when one person has used up theirs, with any emails; others’ inquiries and those of the next hour are mailed', async () => {
       const mailer = await start();
-      const eve = { cognito_sub: '1daae433-47cc-48ff-bf9b-73f530b9d7bc' };
-      expect(await mailer.handle(await writeMany(12, START, eve))).toEqual([]);
+      const eve = (n: number) => ({ cognito_sub: SUB, email: `eve${n}@example.com` });
+      const records = await all.write(Array.from({ length: 12 }, (_, n) => ({ at: START + n, ...eve(n) })));
+      // Lambda hands over any batch in any order, and again.
+      for (const batch of [records.toReversed(), records]) expect(await mailer.handle(batch)).toEqual([]);
+      expect(all.mailed('inquiry')).toHaveLength(10);
       await tickAt(START + 5 * MINUTE, mailer);
       expect(all.digests()).toMatchObject([{ count: 2 }]);
       expect(await mailer.handle(await writeMany(3, START + 6 * MINUTE))).toEqual([]);
@@ -93,6 +98,8 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       // What comes late belongs to the digest that was sent for its time.
       expect(await all.create().handle(await writeMany(1, START + MINUTE))).toEqual([]);
       expect(all.log.at(-1)).toMatchObject({ outcome: 'withheld' });
+      expect(await mailer.handle(await writeMany(1, START + HOUR, eve(12)))).toEqual([]);
+      expect(all.mailed('inquiry')).toHaveLength(14);
     });
 
     it('mails replies', async () => {
@@ -118,8 +125,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
   it('has in the next digest what the one before has not brought to the team', async () => {
     const mailer = await start({ totalMailsPerHour: 1 });
     await mailer.handle(await writeMany(3));
-    const refusal = Object.assign(new Error('no'), { name: 'SendingPausedException' });
-    all.beforeSend = () => Promise.reject(refusal);
+    all.beforeSend = () => failWith('SendingPausedException');
     expect(await tickAt(START + 5 * MINUTE)).toEqual({ digest: 'failed', daily: 'idle' });
     // Killed before SES has the mail.
     const killed = all.create();
@@ -161,8 +167,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
 
   it('tells the team, once, of a reply that could not be sent for an hour, and tries on', async () => {
     const mailer = await start();
-    const [record] = await writeMany(1);
-    const reply = toReply(record ?? raise());
+    const reply = await writeReply();
     const late = { ...reply.dynamodb.NewImage, reply_at: { S: new Date(START).toISOString() } };
     const records = [{ ...reply, dynamodb: { ...reply.dynamodb, NewImage: late } }];
     all.beforeSend = async ({ tags }) => (tags['mail'] === 'reply' ? raise() : undefined);
@@ -178,9 +183,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
 
   it('tries a refused reply again until the team has a mail about it', async () => {
     const mailer = await start();
-    const [record] = await writeMany(1);
-    const reply = toReply(record ?? raise());
-    const failWith = (name: string) => Promise.reject(Object.assign(new Error('no'), { name }));
+    const reply = await writeReply();
     all.beforeSend = ({ tags }) => failWith(tags['mail'] === 'reply' ? 'MessageRejected' : 'SendingPausedException');
     expect(await mailer.handle([reply])).toHaveLength(1);
     expect(await readReply(reply)).toMatchObject({ undelivered: 'refused' });
@@ -191,8 +194,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
 
   it('keeps a bounce that is known before the delivery is recorded', async () => {
     const mailer = await start();
-    const [record] = await writeMany(1);
-    const reply = toReply(record ?? raise());
+    const reply = await writeReply();
     all.beforeSend = async ({ tags: { mail, inquiry = '' } }) => {
       if (mail === 'reply') await mailer.invoke(toEvent(SES_EXAMPLES.bounce, { inquiry, mail }));
     };
@@ -207,6 +209,37 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     for (const n of [1, 2, 3, 3, 1]) results.push(await mailer.invoke(toBounce(n)));
     const outcomes = ['sent', 'sent', 'withheld', 'withheld', 'sent'];
     expect(results).toEqual(outcomes.map((outcome) => ({ outcomes: [outcome] })));
+  });
+
+  it('acknowledges each inquiry that is mailed, once, in its language, as an automatic reply', async () => {
+    const mailer = await start({ acknowledge: true, mailsPerHour: 2, company: { name: 'Shop' } });
+    const ofOwner = { cognito_sub: SUB, email: 'ana@example.com', subject: 'Lampe', language: 'de' };
+    const records = await writeMany(3, START, ofOwner);
+    records.push(...(await writeMany(1, START, { email: 'smoke-test-1@inquiries.invalid' })));
+    all.beforeSend = async ({ tags }) => (tags['mail'] === 'acknowledgement' ? raise() : undefined);
+    expect(await mailer.handle(records)).toHaveLength(2);
+    all.beforeSend = async () => undefined;
+    for (let n = 0; n < 2; n++) expect(await mailer.handle(records)).toEqual([]);
+    expect(all.mailed('inquiry')).toHaveLength(2);
+    const acknowledgement = {
+      from: `"Shop" <${INBOX.INBOX_FROM}>`,
+      to: 'ana@example.com',
+      subject: 'Wir haben Ihre Anfrage erhalten: Lampe',
+      headers: { 'Auto-Submitted': 'auto-replied' },
+    };
+    expect(all.mails.slice(2)).toMatchObject([acknowledgement, acknowledgement]);
+  });
+
+  it('holds nothing back for an address that SES refuses or cannot take', async () => {
+    const mailer = await start({ acknowledge: true });
+    const [refused] = await writeMany(1);
+    const noAddress = await writeMany(1, START, { email: 'müller@example.de' });
+    all.beforeSend = async ({ to, replyTo }) =>
+      to === 'ana@example.com' || replyTo === 'ana@example.com' ? failWith('BadRequestException') : undefined;
+    for (const record of [refused ?? raise(), ...noAddress]) expect(await mailer.handle([record])).toEqual([]);
+    expect(all.mails.map(({ to }) => to)).toEqual(Array(2).fill(INBOX.INBOX_TO));
+    expect(all.mails[0]?.text).toContain('No mail can be sent to the address of the sender');
+    expect(all.log.map(({ outcome }) => outcome)).toEqual(['sent', 'refused', 'sent']);
   });
 
   it('mails once a day what has waited for more than answer_within days, the oldest 50, oldest first', async () => {

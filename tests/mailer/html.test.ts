@@ -6,13 +6,10 @@ import company from '../../web/config.example.json' with { type: 'json' };
 import { LANGUAGES } from '../../src/languages.ts';
 import { toAcknowledgementMail, toDailyMail, toInquiryMail } from '../../src/mailer/mails.ts';
 import { toNoticeMail, toReplyMail } from '../../src/mailer/mails.ts';
-import { INQUIRY } from '../helpers/events.ts';
+import { INQUIRY, MAIL_SETTINGS } from '../helpers/events.ts';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 
-const [mailsPerHour, totalMailsPerHour, stage] = [10, 100, 'main'];
-const [inboxTo, inboxFrom] = ['support@example.com', 'inquiries@example.com'];
-const LIMITS = { mailsPerHour, totalMailsPerHour };
-const SETTINGS = { stage, inboxTo, inboxFrom, ...LIMITS, language: 'en', company } as const;
+const SETTINGS = { ...MAIL_SETTINGS, company };
 
 const TEXTS = { ordinary: 'Hello\n\n  my lamp is broken.\tWhat now?', hostile: HOSTILE_TEXTS.join('\n') };
 const MAILS = Object.entries(TEXTS).flatMap(([kind, text]) => {
