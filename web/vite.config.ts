@@ -2,14 +2,15 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig, type Plugin, type Rolldown } from 'vite';
-import { languages, loadLocale } from './src/locale.ts';
+import { LANGUAGES } from '../src/languages.ts';
+import { loadLocale } from './src/locale.ts';
 
 const read = (file: string): string => readFileSync(join(import.meta.dirname, file), 'utf8');
 const hashOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`;
 
 /** An element for each language, which src/first-paint.js reads: its file, and the static content in it. */
 async function describeLanguages(bundle: Rolldown.OutputBundle): Promise<string> {
-  const elements = languages.map(async (language) => {
+  const elements = LANGUAGES.map(async (language) => {
     const { direction, strings } = await loadLocale(language, []);
     const chunk = Object.values(bundle).find(
       (file) => file.type === 'chunk' && file.facadeModuleId?.endsWith(`/languages/${language}.ts`),

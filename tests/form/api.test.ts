@@ -35,14 +35,12 @@ const { list } = createApi(BASE, session('t'), () => true);
 
 afterEach(() => void vi.unstubAllGlobals());
 
-describe('create', () => {
-  it('posts JSON with the key and the language of the form, and resolves to the stored inquiry', async () => {
-    const requests = createService(Response.json({ inquiry: INQUIRY }, { status: 201 }));
-    expect(await create(session('t'))).toEqual(INQUIRY);
-    const request = { method: 'POST', token: 'Bearer t', key: 'k', language: 'de' };
-    const body = '{"subject":"a","body":"b"}';
-    expect(requests).toEqual([{ url: `${BASE}/inquiries`, ...request, body }]);
-  });
+it('create posts JSON with the key and the language of the form, and resolves to the stored inquiry', async () => {
+  const requests = createService(Response.json({ inquiry: INQUIRY }, { status: 201 }));
+  expect(await create(session('t'))).toEqual(INQUIRY);
+  const request = { method: 'POST', token: 'Bearer t', key: 'k', language: 'de' };
+  const body = '{"subject":"a","body":"b"}';
+  expect(requests).toEqual([{ url: `${BASE}/inquiries`, ...request, body }]);
 });
 
 describe('list', () => {

@@ -1,8 +1,8 @@
 /** config.json of the contact form, and where it signs out. */
 import { describe, expect, it } from 'vitest';
-import { inLanguage, loadConfig, parseConfig } from '../../web/src/config.ts';
-import { languages } from '../../web/src/locale.ts';
-import { readText } from '../helpers/repository.ts';
+import { inLanguage, LANGUAGES } from '../../src/languages.ts';
+import example from '../../web/config.example.json' with { type: 'json' };
+import { loadConfig, parseConfig } from '../../web/src/config.ts';
 import { signOutUrl } from '../../web/src/sign-out.ts';
 
 const FULL = {
@@ -25,7 +25,7 @@ const FULL = {
 };
 const { issuer, clientId, apiUrl } = FULL;
 const REQUIRED = { issuer, clientId, apiUrl };
-const DEFAULTS = { scopes: 'openid email', logout: 'cognito', name: '', topics: [], languages };
+const DEFAULTS = { scopes: 'openid email', logout: 'cognito', name: '', topics: [], languages: LANGUAGES };
 
 describe('config.json', () => {
   it('is taken as it is', () => {
@@ -46,10 +46,9 @@ describe('config.json', () => {
   });
 
   it('of the local stack is valid, and has each text in every language', () => {
-    const example: unknown = JSON.parse(readText('web/config.example.json'));
-    const { introduction, expectation, topics } = parseConfig({ ...REQUIRED, ...(example as object) });
+    const { introduction, expectation, topics } = parseConfig({ ...REQUIRED, ...example });
     for (const text of [introduction, expectation, ...topics]) {
-      expect(Object.keys(text ?? {}).toSorted()).toEqual(languages.toSorted());
+      expect(Object.keys(text ?? {}).toSorted()).toEqual(LANGUAGES.toSorted());
     }
   });
 
@@ -60,8 +59,6 @@ describe('config.json', () => {
   it.each([
     [{ issuer: undefined }, '“issuer” is missing'],
     [{ clientId: ' ' }, '“clientId” in config.json must be a text'],
-    [{ clientId: 7 }, '“clientId” in config.json must be a text'],
-    [{ apiUrl: 'api.example.com' }, '“apiUrl” in config.json must be an https address'],
     [{ apiUrl: 'http://api.example.com' }, '“apiUrl” in config.json must be an https address'],
     [{ apiUrl: 'http://localhost.example' }, '“apiUrl” in config.json must be an https address'],
     [{ issuer: 'javascript:alert(1)' }, '“issuer” in config.json must be an https address'],

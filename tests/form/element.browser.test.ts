@@ -11,25 +11,21 @@ const HOSTILE = `html { font-size: 5px }
   body { font: italic 700 9px/3 serif; color: #ccc; text-align: right; text-indent: 40px }
   .view, form, p, div, h1, button, input, textarea, #subject { margin: 50px !important; background: red !important }`;
 
-/** A page of another site. */
-const HOST = {
-  policy: '',
-  style: '',
-  body: '<inquiry-form></inquiry-form>',
-  /** Attributes of its script elements. */
-  script: '',
-  /** Runs before the script of the element is loaded. */
-  before: '',
-};
-
 const ELEMENT = "document.querySelector('inquiry-form')";
 const FIELD = `${ELEMENT}.shadowRoot.querySelector('#body')`;
 describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
   const { here, post } = setUpForm();
 
-  /** Serves a page at an origin that may call the API. Its elements have a user. The code in these tests runs there. */
-  const embed = async (host: Partial<typeof HOST> = {}, options: BrowserContextOptions = {}, email = anyone()) => {
-    const { policy, style, body, script, before } = { ...HOST, ...host };
+  /**
+   * Serves a page at an origin that may call the API. Its elements have a user. The code in these tests runs there.
+   *
+   * @param host - `script`: attributes of its script elements. `before` runs before the script of the element is loaded.
+   */
+  const embed = async (
+    { policy = '', style = '', body = '<inquiry-form></inquiry-form>', script = '', before = '' } = {},
+    options: BrowserContextOptions = {},
+    email = anyone(),
+  ) => {
     // Chromium does not know that the pages below come from this machine.
     const permissions = ['local-network-access'];
     const visit = await here.open({ locale: 'en-GB', permissions, ...options });
@@ -244,18 +240,6 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
     expect(await run('events')).toEqual([['signin-required', null]]);
     await run(`globalThis.token = '${await here.stack.issuer.token()}'; ${ELEMENT}.refresh()`);
     await subject.waitFor();
-  });
-
-  it('asks once for another token when the API refuses one', async () => {
-    const { deliver, send, run, token, complaints } = await embed();
-    await send.waitFor();
-    const bad = token.replace(/.{9}$/, 'AAAAAAAAA');
-    await run(`calls.length = 0; ${ELEMENT}.getToken = async (refused) => {
-      calls.push(refused); return refused === undefined ? '${bad}' : token; }`);
-    await expect.poll(() => run<unknown[]>('calls.length')).toBe(1);
-    await deliver('refused', 'once');
-    expect(await run('calls')).toEqual([undefined, undefined, bad]);
-    expect(complaints).toEqual([]);
   });
 
   it('is ready to send what it has when the page has signed the same user in again', async () => {

@@ -2,14 +2,15 @@
 import { describe, expect, it } from 'vitest';
 import { strings as en, type Strings } from '../../web/src/languages/en.ts';
 import type { Plural } from '../../web/src/languages/strings.ts';
-import { languages, loadLocale } from '../../web/src/locale.ts';
+import { LANGUAGES } from '../../src/languages.ts';
+import { loadLocale } from '../../web/src/locale.ts';
 
 type Leaf = string | ((...values: string[]) => string) | Plural;
 
-const LANGUAGES = await Promise.all(
-  languages.map(async (language) => [language, (await loadLocale(language, [])).strings] as const),
+const FORM = await Promise.all(
+  LANGUAGES.map(async (language) => [language, (await loadLocale(language, [])).strings] as const),
 );
-const TRANSLATIONS = LANGUAGES.filter(([language]) => language !== 'en');
+const TRANSLATIONS = FORM.filter(([language]) => language !== 'en');
 
 /** Plural forms whose words may say the number. */
 const IN_WORDS: ReadonlySet<string> = new Set(['zero', 'one', 'two']);
@@ -64,7 +65,7 @@ const textsOf = (texts: Strings): [path: string, text: string][] =>
 
 const ENGLISH = new Map(textsOf(en));
 
-describe.each(LANGUAGES)('the texts in %s', (language, texts) => {
+describe.each(FORM)('the texts in %s', (language, texts) => {
   it('have one form for each plural category of the language, with the number unless words say it', () => {
     const { pluralCategories } = new Intl.PluralRules(language).resolvedOptions();
     const plurals = pluralsOf(texts);

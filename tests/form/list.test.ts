@@ -18,9 +18,7 @@ const make = (subject: string, body = '', created_at = '2026-11-22T05:00:00.000Z
 
 describe('the search', () => {
   it.each([
-    ['', 'anything', true],
     ['  ', 'anything', true],
-    ['CAFE', 'Café', true],
     ['café', 'cafe\u0301', true],
     ['istanbul', 'İSTANBUL', true],
     ['123', '１２３', true],

@@ -1,26 +1,11 @@
 /** Every state of the page: no violation of axe in light and in dark, nothing wider than a page of 320 px. */
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { anyone, checkPage, configure, takePicture, whyNoBrowser } from '../helpers/chromium.ts';
+import BRANDING from '../../web/config.example.json' with { type: 'json' };
+import { anyone, checkPage, configure, PHONE, SAMPLES, takePicture, whyNoBrowser } from '../helpers/chromium.ts';
 import { setUpForm } from '../helpers/contact-form.ts';
-import { readText } from '../helpers/repository.ts';
 
 const WIDE: BrowserContextOptions = { viewport: { width: 1120, height: 760 } };
-const PHONE: BrowserContextOptions = { viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true };
-
-/** What a company says in config.json. */
-const BRANDING = JSON.parse(readText('web/config.example.json')) as object;
-
-const SAMPLES = [
-  ['Opening hours on 6 December', 'Are you open on the afternoon of the 6th?'],
-  [
-    'Café réservation 🎂',
-    'Bonjour,\n\nnous serons huit personnes samedi à 19 h, dont deux enfants.\nAvez-vous une table près de la fenêtre ?\n\nL’une de nous ne mange ni noix ni sésame. Pouvez-vous nous dire quels plats conviennent ?\n\nMerci d’avance\nAna',
-  ],
-  ['سؤال عن الفاتورة', 'مرحبا، لم تصلني فاتورة شهر أكتوبر. هل يمكنكم إرسالها مرة أخرى؟'],
-  ['<b>Is this bold?</b>', '<script>alert(1)</script> is shown as it was typed.'],
-  ['', 'Without a subject it works as well.'],
-] as const;
 
 describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
   const { here, arrive, begin, post, paste, intercept, hold } = setUpForm();
@@ -28,7 +13,7 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
   /** Opens the page of a user with inquiries. */
   const beginWithInquiries = async (options = WIDE, branding: object = {}) => {
     const email = anyone();
-    for (const [subject, body] of SAMPLES.toReversed()) await post(email, subject, body);
+    for (const [subject, body] of SAMPLES) await post(email, subject, body);
     return begin(email, { locale: 'en-GB', ...options }, async (page) => {
       await page.clock.install();
       await configure(page, branding);

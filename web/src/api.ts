@@ -1,6 +1,6 @@
 /** The client of the API: every outcome is a value, and a request whose token is refused is sent again once. */
 import type * as contract from '../../src/contract.ts';
-import { parseJson } from './narrow.ts';
+import { isText, parseJson, toRecord } from './narrow.ts';
 import { SignedOut, type Session } from './user.ts';
 
 /** Why a request failed, as far as it can be known. */
@@ -140,14 +140,9 @@ function parseNext(link: string | null): string | undefined {
   return query?.replace(/\blimit=(\d+)/, (_, limit) => `limit=${Math.min(MAX_PAGE_SIZE, 2 * Number(limit))}`);
 }
 
-/** Retry-After in seconds, as the service sends it; a date (of a proxy) is not read. */
-function parseSeconds(header: string | null): number | undefined {
-  return /^\d{1,5}$/.test(header ?? '') ? Number(header) : undefined;
-}
-
+/** @param header - Retry-After in seconds, as the service sends it; a date (of a proxy) is not read. */
 function toFailure(status: number, json: unknown, header: string | null): Failure {
-  const retryAfter = parseSeconds(header);
-  const later = retryAfter !== undefined && { retryAfter };
+  const later = /^\d{1,5}$/.test(header ?? '') && { retryAfter: Number(header) };
   if (status === 401) return { kind: 'signed-out', mayBeDone: false };
   if (status === 409) return { kind: 'conflict', mayBeDone: true, ...later };
   if (status === 413) return { kind: 'too-large', mayBeDone: false };
@@ -156,9 +151,6 @@ function toFailure(status: number, json: unknown, header: string | null): Failur
   if (status === 429) return { kind: later ? 'limit' : 'busy', mayBeDone: false, ...later };
   // An unexpected success comes from a proxy, or its body was cut off.
   if (status >= 500 || status < 400) return { kind: 'server', mayBeDone: true };
-  const message =
-    typeof json === 'object' && json !== null && 'message' in json && typeof json.message === 'string'
-      ? json.message
-      : undefined;
-  return { kind: 'refused', mayBeDone: false, ...(message !== undefined && { message }) };
+  const { message } = toRecord(json);
+  return { kind: 'refused', mayBeDone: false, ...(isText(message) && { message }) };
 }

@@ -1,8 +1,5 @@
 /** The settings of a stage, read once at start from config.json next to the page. web/README.md */
-import { isLanguage, languages, type Language } from './locale.ts';
-
-/** A text of the company: the same in every language, or one for each. */
-export type Text = string | Readonly<Partial<Record<Language, string>>>;
+import { isLanguage, LANGUAGES, type Language, type Text } from '../../src/languages.ts';
 
 /** A setting is invalid. The message tells the owner of the site why, in one sentence. */
 export class ConfigError extends Error {
@@ -52,7 +49,7 @@ const READERS = {
 };
 
 const REQUIRED = ['issuer', 'clientId', 'apiUrl'] as const;
-const DEFAULTS = { scopes: 'openid email', logout: 'cognito', name: '', topics: [], languages } as const;
+const DEFAULTS = { scopes: 'openid email', logout: 'cognito', name: '', topics: [], languages: LANGUAGES } as const;
 
 type Values = { readonly [Key in keyof typeof READERS]: ReturnType<(typeof READERS)[Key]> };
 export type Config = Partial<Values> & Pick<Values, (typeof REQUIRED)[number] | keyof typeof DEFAULTS>;
@@ -78,12 +75,6 @@ export function parseConfig(json: unknown): Config {
     .map(([key, reader]) => [key, reader(values[key], key)]);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- READERS has the type of each key
   return { ...DEFAULTS, ...(Object.fromEntries(read) as Pick<Config, (typeof REQUIRED)[number]>) };
-}
-
-/** The text in a language, otherwise in English, otherwise in the first language that it has. */
-export function inLanguage(text: Text, language: Language): string {
-  if (typeof text === 'string') return text;
-  return text[language] ?? text.en ?? Object.values(text)[0] ?? '';
 }
 
 function refuse(key: string, must: string, place = IN_FILE): never {
@@ -128,7 +119,7 @@ export function readColor(value: unknown, key: string, place?: string): string {
 function readTexts(value: unknown, key: string, place?: string): Text {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return readText(value, key, place);
   const texts = Object.entries(value).map(([language, text]) => [
-    isLanguage(language) ? language : refuse(key, `in languages of the form (${languages.join(', ')})`, place),
+    isLanguage(language) ? language : refuse(key, `in languages of the form (${LANGUAGES.join(', ')})`, place),
     readText(text, `${key}.${language}`, place),
   ]);
   if (texts.length === 0) return refuse(key, 'a text that is not empty', place);
@@ -146,7 +137,7 @@ function readTopics(value: unknown, key: string, place?: string): readonly Text[
 function readLanguages(value: unknown, key: string): readonly Language[] {
   const isValid =
     Array.isArray(value) && value.length > 0 && value.every(isLanguage) && new Set(value).size === value.length;
-  return isValid ? value : refuse(key, `a list of languages of the form (${languages.join(', ')}), each once`);
+  return isValid ? value : refuse(key, `a list of languages of the form (${LANGUAGES.join(', ')}), each once`);
 }
 
 /**

@@ -106,7 +106,6 @@ function readItem(store: DraftStore, key: string): string | null {
   }
 }
 
-/** Validates a stored draft. */
 function parseDraft(text: string | null): (Draft & { readonly deletion?: string }) | undefined {
   const { subject, body, key, pending, deletion } = toRecord(parseJson(text));
   if (!isText(subject) || !isText(body) || !isText(key)) return undefined;

@@ -9,7 +9,8 @@ import { createDrafts, toStore } from './drafts.ts';
 import elementStyle from './element.css?inline';
 import firstPaint from '../ui/first-paint.css?inline';
 import type { Message } from './languages/strings.ts';
-import { chooseLanguage, isLanguage, languages, loadLocale, type Locale } from './locale.ts';
+import { isLanguage, LANGUAGES } from '../../src/languages.ts';
+import { chooseLanguage, loadLocale, type Locale } from './locale.ts';
 import style from './style.css?inline';
 import { parseToken } from './token.ts';
 import { SignedOut, type Session, type User } from './user.ts';
@@ -134,7 +135,7 @@ export class InquiryForm extends HTMLElement {
     if (now === before) return;
     if (name === 'accent') this.#readAccent(now);
     if (name === 'language' && now && !isLanguage(baseOf(now))) {
-      report(new ConfigError(`“language” ${PLACE} must be one of ${languages.join(', ')}, not “${now}”.`));
+      report(new ConfigError(`“language” ${PLACE} must be one of ${LANGUAGES.join(', ')}, not “${now}”.`));
     }
     this.refresh();
   }
@@ -159,7 +160,7 @@ export class InquiryForm extends HTMLElement {
       ...navigator.languages,
     ].filter((tag) => baseOf(tag) !== '');
     const [locale, found] = await Promise.allSettled([
-      loadLocale(chooseLanguage(languages, null, preferred), preferred),
+      loadLocale(chooseLanguage(LANGUAGES, null, preferred), preferred),
       this.#find(),
     ]);
     if (version !== this.#version || !this.isConnected) return;
@@ -211,8 +212,7 @@ export class InquiryForm extends HTMLElement {
         this.#emit('sent', inquiry);
       },
       onFailed: ({ kind, mayBeDone }) => {
-        if (removal.signal.aborted) return;
-        this.#emit('failed', { kind, mayBeDone });
+        if (!removal.signal.aborted) this.#emit('failed', { kind, mayBeDone });
       },
     });
     removal.signal.addEventListener('abort', view.stop);

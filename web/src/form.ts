@@ -3,7 +3,7 @@ import { ITEM_LIMIT } from '../../src/limits.ts';
 import { toMailbox } from '../../src/mailbox.ts';
 import { isFailure, type Failure } from './api.ts';
 import { isolate } from './bidi.ts';
-import { inLanguage } from './config.ts';
+import { inLanguage } from '../../src/languages.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { ask, button, div, h, notice, setBusy } from '../ui/dom.ts';
 import type { Draft, Drafts } from './drafts.ts';
@@ -83,15 +83,9 @@ export function createForm(parts: FormParts) {
     div('field', h('label', { for: 'body' }, strings.message), body, meter, size),
   );
   const actions = div('actions', submit, keptNote);
-  const form = h(
-    'form',
-    { class: 'card form', 'aria-labelledby': 'form-title', novalidate: true },
-    h('div', { class: 'progress', 'aria-hidden': 'true' }),
-    editor,
-    alert,
-    status,
-    actions,
-  );
+  const attributes = { class: 'card form', 'aria-labelledby': 'form-title', novalidate: true };
+  const progress = h('div', { class: 'progress', 'aria-hidden': 'true' });
+  const form = h('form', attributes, progress, editor, alert, status, actions);
   const backButton = button(strings.backToForm, { class: 'primary back', hidden: true }, () => {
     writeAnother();
     form.scrollIntoView();
@@ -281,9 +275,7 @@ export function createForm(parts: FormParts) {
     setSending(true);
     submit.textContent = strings.sending;
     show(status, h('p', { class: 'sr' }, strings.sendingNow));
-    const slow = setTimeout(() => {
-      show(status, h('p', { class: 'note' }, strings.slow));
-    }, SLOW_AFTER);
+    const slow = setTimeout(() => show(status, h('p', { class: 'note' }, strings.slow)), SLOW_AFTER);
     const result = await send(async (request, own) => api.create(request, own, locale.language), read(), isRetry);
     clearTimeout(slow);
     setSending(false);
@@ -336,22 +328,9 @@ export function createForm(parts: FormParts) {
     event.preventDefault();
     form.requestSubmit();
   });
-  addEventListener(
-    'beforeunload',
-    (event) => {
-      if (wouldLose()) event.preventDefault();
-    },
-    { signal },
-  );
-  addEventListener('offline', showConnection, { signal });
-  addEventListener(
-    'online',
-    () => {
-      reconnections++;
-      showConnection();
-    },
-    { signal },
-  );
+  addEventListener('beforeunload', (event) => void (wouldLose() && event.preventDefault()), { signal });
+  addEventListener('online', () => void reconnections++, { signal });
+  for (const change of ['online', 'offline']) addEventListener(change, showConnection, { signal });
   showText();
   keep();
   showConnection();

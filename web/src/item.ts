@@ -1,11 +1,11 @@
 /** One inquiry in the list. */
 import type { Inquiry } from '../../src/contract.ts';
-import { copyButton } from './copy.ts';
+import { toReference } from '../../src/limits.ts';
+import { copyButton } from '../ui/copy.ts';
 import { button, div, h } from '../ui/dom.ts';
 import { beginningOf } from '../ui/format.ts';
 import type { Locale } from './locale.ts';
 import type { Hit } from './search.ts';
-import { referenceOf } from './sent.ts';
 
 interface ItemParts {
   readonly locale: Locale;
@@ -58,27 +58,14 @@ export function createItem({ id, subject, body, created_at }: Inquiry, { locale,
     const copy = (label: string, content: string) => copyButton(label, content, small, strings, say);
     const texts = [subject, body].filter((part) => part !== '').join('\n\n');
     foot.append(
-      h('span', {}, sent.reference, ' ', h('code', { dir: 'ltr' }, referenceOf({ id }))),
+      h('span', {}, sent.reference, ' ', h('code', { dir: 'ltr' }, toReference(id))),
       div('copy', copy(strings.copyText, texts), ...(linkTo === undefined ? [] : [copy(strings.copyLink, linkTo(id))])),
     );
   };
-  const element = h(
-    'li',
-    { class: 'item' },
-    h(
-      'article',
-      { 'aria-labelledby': title.id },
-      div(
-        'item-head',
-        title,
-        h('time', { datetime: time.machine, title: time.exact }, clockOf(created_at, locale)),
-        opener,
-      ),
-      text,
-      toggle,
-      foot,
-    ),
-  );
+  const clock = h('time', { datetime: time.machine, title: time.exact }, clockOf(created_at, locale));
+  const head = div('item-head', title, clock, opener);
+  const article = h('article', { 'aria-labelledby': title.id }, head, text, toggle, foot);
+  const element = h('li', { class: 'item' }, article);
 
   let marks: Range[] = [];
   /** Whether a search has unfolded it. */

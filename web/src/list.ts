@@ -66,18 +66,11 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
     'aria-label': strings.search,
     placeholder: strings.search,
   });
-  const period = h(
-    'select',
-    { 'aria-label': strings.period },
-    h('option', { value: '' }, strings.anyTime),
-    ...PERIODS.map(([inDays, inMonths], index) =>
-      h(
-        'option',
-        { value: String(index) },
-        inDays === 0 ? locale.count(strings.lastMonths, inMonths) : locale.count(strings.lastDays, inDays),
-      ),
-    ),
+  const periods = PERIODS.map(([inDays, inMonths]) =>
+    inDays === 0 ? locale.count(strings.lastMonths, inMonths) : locale.count(strings.lastDays, inDays),
   );
+  const options = periods.map((text, index) => h('option', { value: String(index) }, text));
+  const period = h('select', { 'aria-label': strings.period }, h('option', { value: '' }, strings.anyTime), ...options);
   const search = h('search', { class: 'search', hidden: true }, input, period);
   const clearButton = button(strings.clear, {}, () => {
     clearSearch();
@@ -93,19 +86,11 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
     if (item?.element.isConnected === true) item.title.focus();
     else if (moreButton.hidden) input.focus();
   });
-  const element = h(
-    'section',
-    { class: 'list', 'aria-labelledby': 'list-title' },
-    div('list-head', div('list-title', h('h2', { id: 'list-title' }, strings.title), count), refreshButton),
-    h('p', { class: 'hint' }, answersText(user, branding, strings)),
-    search,
-    status,
-    alert,
-    place,
-    note,
-    trouble,
-    moreButton,
-  );
+  const titled = div('list-title', h('h2', { id: 'list-title' }, strings.title), count);
+  const head = div('list-head', titled, refreshButton);
+  const hint = h('p', { class: 'hint' }, answersText(user, branding, strings));
+  const parts = [head, hint, search, status, alert, place, note, trouble, moreButton];
+  const element = h('section', { class: 'list', 'aria-labelledby': 'list-title' }, ...parts);
 
   // Whether a text is cut off depends on its width, and is known only of items that are laid out: those near the window.
   const itemOf = new WeakMap<Element, Item>();
@@ -137,7 +122,7 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
   const groupFor = (day: string): Day => {
     const known = days.get(day);
     if (known !== undefined) return known;
-    const heading = h('h3', {});
+    const heading = h('h3');
     const list = h('ul', { class: 'items', role: 'list' });
     const group = { element: div('day', heading, list), heading, list };
     days.set(day, group);
@@ -170,8 +155,7 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
     // Before the first inquiry there is only the form.
     element.hidden = content.length === 0 && !filtering && !alert.hasChildNodes();
     if (content.length === 0) {
-      const title = h('p', { class: 'empty-title' }, strings.noMatch);
-      content.push(isSearching() ? skeleton() : div('empty', title, clearButton));
+      content.push(isSearching() ? skeleton() : div('empty', h('p', {}, strings.noMatch), clearButton));
     }
     arrange(place, content);
     moreButton.hidden = next === undefined || filtering;

@@ -1,4 +1,5 @@
 /** The language of the page: its choice, its texts, and how it writes numbers and times. */
+import { directionOf, type Language } from '../../src/languages.ts';
 import { createTimeFormat } from '../ui/format.ts';
 import type { Strings } from './languages/en.ts';
 import type { Plural } from './languages/strings.ts';
@@ -11,20 +12,9 @@ const LOADERS = {
   es: async () => import('./languages/es.ts'),
   ja: async () => import('./languages/ja.ts'),
   ar: async () => import('./languages/ar.ts'),
-} satisfies Readonly<Record<string, () => Promise<{ readonly strings: Strings }>>>;
-
-export type Language = keyof typeof LOADERS;
-
-/** The languages of the form, in the order in which it offers them. */
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the object has no other keys
-export const languages = Object.keys(LOADERS) as readonly Language[];
-
-/** Right to left. */
-const RTL: ReadonlySet<string> = new Set(['ar']);
+} satisfies Readonly<Record<Language, () => Promise<{ readonly strings: Strings }>>>;
 
 export type Locale = ReturnType<typeof createLocale>;
-
-export const isLanguage = (value: unknown): value is Language => languages.some((one) => one === value);
 
 /**
  * Chooses the language of the page.
@@ -62,7 +52,7 @@ export function createLocale(language: Language, strings: Strings, preferred: re
     new Intl.NumberFormat(tag, { style: 'unit', unit: name, unitDisplay: display }).format(value);
   return {
     language,
-    direction: RTL.has(language) ? 'rtl' : 'ltr',
+    direction: directionOf(language),
     strings,
     /** The text for a number, in the form that the language has for it. */
     count: (plural: Plural, count: number): string =>

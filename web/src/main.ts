@@ -1,15 +1,14 @@
 /** The page: its settings, its language, the sign-in, and what is around the form. */
 import { createApi, withFirstPage } from './api.ts';
-import { ConfigError, inLanguage, loadConfig, type Config } from './config.ts';
+import { inLanguage, isLanguage, LANGUAGES, type Language } from '../../src/languages.ts';
+import { ConfigError, loadConfig, type Config } from './config.ts';
 import { removeDeletedDrafts } from './drafts.ts';
-import { button, h } from '../ui/dom.ts';
-import { askToLeave } from './leave.ts';
-import { chooseLanguage, isLanguage, languages, loadLocale, type Language, type Locale } from './locale.ts';
-import { problemPage } from '../ui/problem-page.ts';
+import { button, h, problemPage } from '../ui/dom.ts';
+import { chooseLanguage, loadLocale, type Locale } from './locale.ts';
 import { signedOutPage } from './signed-out-page.ts';
 import { createSignIn } from './session.ts';
 import { attempt } from './storage.ts';
-import { createView, type View } from './view.ts';
+import { askToLeave, createView, type View } from './view.ts';
 
 const LANGUAGE_KEY = 'inquiries.language';
 
@@ -34,7 +33,7 @@ async function start(): Promise<void> {
     [session, reason] = [undefined, 'signedOut'];
     void show(locale);
   };
-  const signIn = createSignIn(config, location, sessionStorage, endSession, () => view?.empty());
+  const signIn = createSignIn(config, endSession, () => view?.empty());
   let { session, reason } = await signIn.resume();
   const client = session === undefined ? undefined : createApi(config.apiUrl, session, () => navigator.onLine);
   // While the language is loading.
@@ -141,7 +140,7 @@ function languageMenu(offered: readonly Language[], current: Language, label: st
 
 /** Says why the page cannot start. The message about config.json is for the owner of the site, and in English. */
 async function showProblem(error: unknown): Promise<void> {
-  const { strings } = await load(chooseLanguage(languages, null, navigator.languages));
+  const { strings } = await load(chooseLanguage(LANGUAGES, null, navigator.languages));
   const { cannotStart, unsupported, reload } = strings.page;
   const text = error instanceof ConfigError ? error.message : unsupported;
   showContent(problemPage({ title: cannotStart, text }, reload));

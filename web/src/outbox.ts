@@ -15,6 +15,8 @@ const UNANSWERED: ReadonlySet<Failure['kind']> = new Set(['unreachable', 'server
 /** Failures that say what became of the key, also of an earlier attempt with it. */
 const VERDICTS: ReadonlySet<Failure['kind']> = new Set(['too-large', 'refused', 'limit', 'reused']);
 
+const sleep = async (seconds: number) => new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
+
 /**
  * Sends a draft, and at once a second time when the outcome of the first is unknown.
  *
@@ -25,7 +27,7 @@ export async function send(
   create: (request: CreateInquiryRequest, key: string) => ReturnType<Api['create']>,
   { subject, body, key }: Draft,
   isRetry: boolean,
-  wait = sleep,
+  wait: (seconds: number) => Promise<unknown> = sleep,
 ): Promise<Inquiry | Failure> {
   let mayBeDone = isRetry;
   let isRepeated = false;
@@ -43,10 +45,4 @@ export async function send(
       return { ...result, mayBeDone };
     }
   }
-}
-
-async function sleep(seconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, seconds * 1_000);
-  });
 }

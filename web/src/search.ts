@@ -10,18 +10,12 @@ const REFERENCE_LENGTH = 13;
 const foldedTexts = new WeakMap<Inquiry, string>();
 
 function foldedTextOf(inquiry: Inquiry): string {
-  let text = foldedTexts.get(inquiry);
-  if (text === undefined) {
-    text = fold(`${inquiry.subject}\n${inquiry.body}`);
-    foldedTexts.set(inquiry, text);
-  }
+  const text = foldedTexts.get(inquiry) ?? fold(`${inquiry.subject}\n${inquiry.body}`);
+  foldedTexts.set(inquiry, text);
   return text;
 }
 
-const termsOf = (query: string): string[] =>
-  fold(query)
-    .split(/\s+/)
-    .filter((term) => term !== '');
+const termsOf = (query: string): string[] => fold(query).match(/\S+/g) ?? [];
 
 /**
  * Tells which inquiries have all terms in their texts, or a term as their reference, and are not older than a time.

@@ -1,8 +1,9 @@
 /** What is shown after sending: a reference, who sent it, and what happens next. */
+import { toReference } from '../../src/limits.ts';
 import { toMailbox } from '../../src/mailbox.ts';
 import { isolate } from './bidi.ts';
-import { inLanguage } from './config.ts';
-import { copyButton } from './copy.ts';
+import { inLanguage } from '../../src/languages.ts';
+import { copyButton } from '../ui/copy.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { button, div, h } from '../ui/dom.ts';
 import type { List } from './list.ts';
@@ -11,12 +12,6 @@ import type { ViewParts } from './view.ts';
 interface SentParts extends Pick<ViewParts, 'user' | 'locale' | 'branding'> {
   readonly list: List | undefined;
 }
-
-/**
- * The reference of an inquiry: the first two groups of its id, which are its time to the millisecond. `npm run inbox`
- * finds the inquiry by it.
- */
-export const referenceOf = ({ id }: Pick<Inquiry, 'id'>): string => id.slice(0, 13);
 
 /**
  * @param say - Announces what happened.
@@ -37,7 +32,7 @@ export function sentPanel(
       : answersFrom === undefined
         ? sent.next(owner)
         : sent.answersFrom(isolate(answersFrom), owner);
-  const reference = referenceOf(inquiry);
+  const reference = toReference(inquiry.id);
   const title = h('h1', { tabindex: '-1' }, sent.title);
   const element = div(
     'sent',

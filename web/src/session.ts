@@ -41,15 +41,9 @@ const ISSUER_TIMEOUT = 15_000;
  * @param onSignOut - Called when another tab has signed out.
  * @param onDelete - Called before that, when it has deleted the text of the same user in all tabs.
  */
-export function createSignIn(
-  config: Config,
-  page: Location,
-  store: Storage,
-  onSignOut: () => void,
-  onDelete: () => void,
-) {
+export function createSignIn(config: Config, onSignOut: () => void, onDelete: () => void) {
   const { issuer, clientId, scopes } = config;
-  const home = new URL('.', page.href).href;
+  const home = new URL('.', location.href).href;
   const client: oauth.Client = {
     client_id: clientId,
     // The clock of the machine may be wrong by any time. The token comes straight from the issuer for this request,
@@ -76,7 +70,7 @@ export function createSignIn(
 
   const keep = (fresh: Tokens): Tokens => {
     tokens = fresh;
-    attempt(() => store.setItem(KEY, JSON.stringify(fresh)));
+    attempt(() => sessionStorage.setItem(KEY, JSON.stringify(fresh)));
     tabs.open();
     return fresh;
   };
@@ -100,7 +94,7 @@ export function createSignIn(
   const forget = (): void => {
     tokens = undefined;
     refreshToken = undefined;
-    store.removeItem(KEY);
+    sessionStorage.removeItem(KEY);
     tabs.close();
   };
 
@@ -147,7 +141,7 @@ export function createSignIn(
     onSignOut() {
       if (tokens === undefined) return;
       forget();
-      attempt(() => store.setItem(REASON_KEY, 'signedOut'));
+      attempt(() => sessionStorage.setItem(REASON_KEY, 'signedOut'));
       onSignOut();
     },
     onDelete(sub) {
@@ -191,13 +185,13 @@ export function createSignIn(
 
   /** The session of this tab, otherwise of another one. */
   const restore = async (): Promise<SignInResult> => {
-    const stored = parseJson(store.getItem(KEY));
+    const stored = parseJson(sessionStorage.getItem(KEY));
     const own = isTokens(stored) ? stored : undefined;
     const isOver = own !== undefined && !isCurrent(own);
     if (own !== undefined && !isOver && isFresh(own)) return { session: session(keep(own)) };
-    const left = store.getItem(REASON_KEY);
+    const left = sessionStorage.getItem(REASON_KEY);
     forget();
-    store.removeItem(REASON_KEY);
+    sessionStorage.removeItem(REASON_KEY);
     if (left === 'signedOut' || left === 'signedOutHere') return { session: undefined, reason: left };
     // The user will probably sign in, which then needs no request before the redirect.
     discover().catch(() => undefined);
@@ -209,11 +203,11 @@ export function createSignIn(
   return {
     /** Completes a sign-in after the redirect from the issuer, or restores the session of this tab or of another one. */
     async resume(): Promise<SignInResult> {
-      const query = new URLSearchParams(page.search);
+      const query = new URLSearchParams(location.search);
       if (!query.has('state') || !(query.has('code') || query.has('error'))) return restore();
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this page
-      const pending = parseJson(store.getItem(PENDING_KEY)) as PendingSignIn | undefined;
-      if (pending?.state === query.get('state')) store.removeItem(PENDING_KEY);
+      const pending = parseJson(sessionStorage.getItem(PENDING_KEY)) as PendingSignIn | undefined;
+      if (pending?.state === query.get('state')) sessionStorage.removeItem(PENDING_KEY);
       // A code can be used once, so it is removed from the URL and the history.
       history.replaceState(null, '', home + (pending?.hash ?? ''));
       try {
@@ -234,10 +228,10 @@ export function createSignIn(
         state: oauth.generateRandomState(),
         nonce: oauth.generateRandomNonce(),
         verifier: oauth.generateRandomCodeVerifier(),
-        hash: page.hash,
+        hash: location.hash,
         metadata,
       };
-      store.setItem(PENDING_KEY, JSON.stringify(pending));
+      sessionStorage.setItem(PENDING_KEY, JSON.stringify(pending));
       const url = new URL(metadata.authorization_endpoint ?? '');
       const parameters = {
         client_id: clientId,
@@ -250,7 +244,7 @@ export function createSignIn(
         code_challenge_method: 'S256',
       };
       for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-      page.assign(url.href);
+      location.assign(url.href);
     },
 
     /**
@@ -264,7 +258,7 @@ export function createSignIn(
       const revocable = refreshToken;
       forget();
       // Valid unless the issuer responds below.
-      attempt(() => store.setItem(REASON_KEY, 'signedOutHere'));
+      attempt(() => sessionStorage.setItem(REASON_KEY, 'signedOutHere'));
       // For tabs that show another page now and come back later.
       attempt(() => localStorage.setItem(SIGN_OUT_KEY, crypto.randomUUID()));
       tabs.signOut();
@@ -273,8 +267,8 @@ export function createSignIn(
       if (revocable !== undefined && metadata.revocation_endpoint !== undefined) {
         await oauth.revocationRequest(metadata, client, oauth.None(), revocable, options()).catch(() => undefined);
       }
-      attempt(() => store.setItem(REASON_KEY, 'signedOut'));
-      page.assign(signOutUrl(config, metadata, home, idToken));
+      attempt(() => sessionStorage.setItem(REASON_KEY, 'signedOut'));
+      location.assign(signOutUrl(config, metadata, home, idToken));
     },
   };
 }

@@ -30,11 +30,7 @@ type Message =
 interface TabsParts {
   /** The same in the tabs that share sessions. */
   readonly name: string;
-  /**
-   * Resolves to what this tab has for another one.
-   *
-   * @param wait - Called when a new token has to be requested first.
-   */
+  /** Resolves to what this tab has for another one. @param wait - Called when a new token has to be requested first. */
   readonly give: (wanted: Wanted, wait: () => void) => Promise<Tokens | undefined>;
   readonly onSignOut: () => void;
   readonly onDelete: (sub: string) => void;
@@ -102,7 +98,6 @@ export function createTabs({ name, give, onSignOut, onDelete }: TabsParts) {
       release?.();
       release = undefined;
     },
-    /** Tells the other tabs that the user has signed out. */
     signOut: () => post('signed-out'),
     /** Tells the other tabs to delete the text of a user. */
     delete: (sub: string) => post({ deleted: sub }),

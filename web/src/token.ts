@@ -1,4 +1,5 @@
 import { ConfigError } from './config.ts';
+import { isText, toRecord } from './narrow.ts';
 import type { User } from './user.ts';
 
 /** A JWT in its compact form (RFC 7515, 7.1); group 1 is the payload. */
@@ -13,10 +14,8 @@ const JWT = /^[\w-]+\.([\w-]+)\.[\w-]+$/;
 export function parseToken(token: unknown): User {
   const claims = parseClaims(token);
   if (typeof claims !== 'object' || claims === null) throw new ConfigError('The token must be a JWT.');
-  if ('sub' in claims && 'email' in claims) {
-    const { sub, email } = claims;
-    if (typeof sub === 'string' && typeof email === 'string') return { sub, email };
-  }
+  const { sub, email } = toRecord(claims);
+  if (isText(sub) && isText(email)) return { sub, email };
   throw new ConfigError('The token lacks the claims “sub” and “email”: it must be an ID token.');
 }
 

@@ -1,7 +1,7 @@
 /** The form and the list of one user. The page and the custom element show it. */
 import type { Api, Failure } from './api.ts';
 import type { Branding } from './config.ts';
-import { h } from '../ui/dom.ts';
+import { ask, h } from '../ui/dom.ts';
 import { createDrafts, type Drafts } from './drafts.ts';
 import { createForm } from './form.ts';
 import { createList } from './list.ts';
@@ -32,8 +32,10 @@ export interface ViewParts {
 export type View = ReturnType<typeof createView>;
 
 /** Between the views of a user: whether one has text that is not sent. */
-export const TEXT_QUESTION = 'text?';
-export const TEXT_ANSWER = 'text';
+const TEXT_QUESTION = 'text?';
+const TEXT_ANSWER = 'text';
+/** Milliseconds. */
+const ANSWER_TIMEOUT = 200;
 
 /** What a view tells those of other tabs after sending. */
 interface SentMessage {
@@ -99,4 +101,27 @@ function isSentMessage(data: unknown): data is SentMessage {
   const { inquiry, key } = toRecord(data);
   const { id, cognito_sub, email, subject, body, created_at } = toRecord(inquiry);
   return [key, id, cognito_sub, email, subject, body, created_at].every(isText);
+}
+
+/** Asks at sign-out what becomes of text that is not sent; 'delete': in all tabs. */
+export async function askToLeave(view: View, { strings }: Locale): Promise<'keep' | 'delete' | 'stay'> {
+  if (!(await isTextAnywhere(view))) return 'keep';
+  const answer = await ask(view.element, strings.ask.unsent, [
+    ['keep', strings.ask.keepAndSignOut],
+    ['delete', strings.ask.deleteAndSignOut],
+    ['stay', strings.ask.staySignedIn],
+  ]);
+  if (answer === 'delete') view.drafts.clearEverywhere();
+  return answer ?? 'stay';
+}
+
+/** Whether there is such text in this tab, in another one, or in what a closed one has stored. */
+async function isTextAnywhere({ hasText, drafts, tabs }: View): Promise<boolean> {
+  const { subject = '', body = '' } = drafts.load() ?? {};
+  if (hasText() || subject + body !== '') return true;
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  tabs.addEventListener('message', ({ data }) => data === TEXT_ANSWER && resolve(true));
+  tabs.postMessage(TEXT_QUESTION);
+  setTimeout(() => resolve(false), ANSWER_TIMEOUT);
+  return promise;
 }

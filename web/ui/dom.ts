@@ -40,7 +40,7 @@ export function setBusy(element: HTMLElement, busy: boolean): void {
 }
 
 export function notice(
-  kind: 'good' | 'bad' | 'plain',
+  kind: 'bad' | 'plain',
   { title, text }: { readonly title: string; readonly text: string },
   ...more: readonly Child[]
 ): HTMLElement {
@@ -49,6 +49,20 @@ export function notice(
     h('p', { class: 'notice-title' }, title),
     text === '' ? undefined : h('p', {}, text),
     ...more,
+  );
+}
+
+/** The page that is shown when the application cannot start. @param reload - Label of the button. */
+export function problemPage(
+  { title, text }: { readonly title: string; readonly text: string },
+  reload = 'Reload',
+): HTMLElement {
+  return h(
+    'div',
+    { class: 'card welcome', role: 'alert' },
+    h('h1', {}, title),
+    h('p', { class: 'lead' }, text),
+    button(reload, { class: 'primary wide' }, () => location.reload()),
   );
 }
 
@@ -63,20 +77,18 @@ export async function ask<Answer extends string>(
   answers: readonly (readonly [answer: Answer, label: string])[],
 ): Promise<Answer | undefined> {
   const { promise, resolve } = Promise.withResolvers<Answer | undefined>();
-  const dialog = h(
+  const choices = answers.map(([answer, label], index) =>
+    button(label, { class: index === 0 && 'primary' }, () => {
+      resolve(answer);
+      dialog.close();
+    }),
+  );
+  const dialog: HTMLDialogElement = h(
     'dialog',
     { 'aria-labelledby': 'question', 'aria-describedby': 'question-text' },
     h('h2', { id: 'question' }, title),
     h('p', { id: 'question-text' }, text),
-    div(
-      'actions',
-      ...answers.map(([answer, label], index) =>
-        button(label, { class: index === 0 ? 'primary' : 'quiet' }, () => {
-          resolve(answer);
-          dialog.close();
-        }),
-      ),
-    ),
+    div('actions', ...choices),
   );
   dialog.addEventListener('close', () => {
     resolve(undefined);

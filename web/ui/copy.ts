@@ -1,5 +1,4 @@
-import { button } from '../ui/dom.ts';
-import type { Strings } from './languages/en.ts';
+import { button } from './dom.ts';
 
 /** Milliseconds. */
 const SAY_COPIED_FOR = 2_000;
@@ -9,8 +8,8 @@ export function copyButton(
   label: string,
   text: string,
   attributes: Parameters<typeof button>[1],
-  { copied, notCopied }: Strings['list'],
-  say: (text: string) => void,
+  { copied, notCopied }: { readonly copied: string; readonly notCopied: string },
+  say: (text: string) => unknown,
 ): HTMLButtonElement {
   const control = button(label, attributes, async () => {
     // Rejects, or is absent, where the browser does not allow it.
