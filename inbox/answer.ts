@@ -1,10 +1,10 @@
 import { escapeUnsafe } from '../lib/terminal-text.ts';
-import { parseCommandLine } from '../lib/command-line.ts';
-import type { Io } from '../lib/command-line.ts';
-import { failToFind, parseId, resolveId, toReference } from './arguments.ts';
+import { parseCommandLine, type Io } from '../lib/command-line.ts';
+import { failToFind, parseId, resolveId } from './arguments.ts';
 import type { Connect, Connection } from './connect.ts';
 import { formatTime, isInteractive, toJsonLine } from './output.ts';
 import { TOO_LARGE } from './store.ts';
+import { toReference } from '../src/limits.ts';
 
 const USAGE = `
 Usage: npm run inbox -- [--stage STAGE] dismiss ID [options]

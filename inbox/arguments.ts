@@ -35,9 +35,6 @@ export function parseUuid(text: string, name: string, kind = 'a UUID'): string {
   }
 }
 
-/** The beginning of an inquiry's id that the form (web/src/sent.ts), mails and lists show as its reference. */
-export const toReference = (id: string): string => id.slice(0, 13);
-
 const REFERENCE = /^([\da-f]{8})-?([\da-f]{4})$/;
 
 /** Parses the argument of a verb that takes one inquiry. @returns Its id or its reference. @throws UsageError */

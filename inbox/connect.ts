@@ -6,8 +6,7 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { NETWORK, tableOf } from '../lib/aws.ts';
 import { UsageError } from '../lib/command-line.ts';
 import { readRunningStack } from '../lib/running-stack.ts';
-import { createInbox } from './store.ts';
-import type { Inbox } from './store.ts';
+import { createInbox, type Inbox } from './store.ts';
 
 /** Whether replies are mailed; `unknown` where the credentials do not tell, and for a table that is not the stage's. */
 export type MailState = 'sent' | 'none' | 'unknown';

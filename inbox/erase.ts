@@ -5,12 +5,10 @@ import { toFirstId } from '../src/entities/keys.ts';
 import { createInquiryEntity } from '../src/entities/inquiry.ts';
 import type { IndexedInquiry } from '../src/entities/inquiry-index.ts';
 import { formatCount } from '../web/ui/format.ts';
-import { isConfirmed, parseOptions, UsageError } from '../lib/command-line.ts';
-import type { Io } from '../lib/command-line.ts';
+import { isConfirmed, parseOptions, UsageError, type Io } from '../lib/command-line.ts';
 import { escapeUnsafe, wrapLine } from '../lib/terminal-text.ts';
 import { showAddress } from '../src/invisible.ts';
-import { findAccount } from './accounts.ts';
-import type { Account } from './accounts.ts';
+import { findAccount, type Account } from './accounts.ts';
 import { parseUuid } from './arguments.ts';
 import { readPages, sendAll } from './batches.ts';
 import type { Connect, Connection } from './connect.ts';
@@ -34,6 +32,15 @@ that was interrupted is finished by running it again. Each erasure is recorded a
   --yes           delete without asking
   --json          one JSON object a line on a terminal, too
 `;
+
+const OPTIONS = {
+  sub: { type: 'string' },
+  email: { type: 'string' },
+  'keep-account': { type: 'boolean', default: false },
+  replay: { type: 'boolean', default: false },
+  yes: { type: 'boolean', default: false },
+  json: { type: 'boolean' },
+} as const;
 
 /** What one user has under one email. */
 interface Owner {
@@ -60,18 +67,7 @@ interface Settings {
 }
 
 export async function eraseInquiries(connect: Connect, args: string[], io: Io): Promise<void> {
-  const options = parseOptions(
-    USAGE,
-    {
-      sub: { type: 'string' },
-      email: { type: 'string' },
-      'keep-account': { type: 'boolean', default: false },
-      replay: { type: 'boolean', default: false },
-      yes: { type: 'boolean', default: false },
-      json: { type: 'boolean' },
-    },
-    args,
-  );
+  const options = parseOptions(USAGE, OPTIONS, args);
   const { sub, email, replay } = options;
   if ([sub, email, replay || undefined].filter((each) => each !== undefined).length !== 1) {
     throw new UsageError('erase takes one of --sub UUID, --email E and --replay (see --help)');

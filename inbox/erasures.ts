@@ -13,13 +13,6 @@ import { readIfThere } from '../lib/command-line.ts';
 import { NETWORK } from '../lib/aws.ts';
 import type { Connection } from './connect.ts';
 
-/** A record that an earlier version wrote has the hash only as its key, and the rest beside it. */
-interface Erasure {
-  readonly hash: string;
-  readonly erased_at?: string;
-  readonly key_id?: string;
-}
-
 const KEY_BYTES = 32;
 
 /** Creates a handler that ignores errors with a name or code, and throws all others. */
@@ -68,8 +61,8 @@ export function openErasures(connection: Connection) {
       if ((await keys.read()) === undefined) await keys.create(randomBytes(KEY_BYTES).toString('base64'));
       const key = await readKey();
       if (key === undefined) throw new Error(`The erasure key (${keys.name}) cannot be read.`);
-      const item: Erasure = { hash: [toKeyId(key), toHash(key, sub), erased_at].join('#') };
-      await nameMissingTable(connection, client.send(new PutCommand({ TableName: table, Item: item })));
+      const Item = { hash: [toKeyId(key), toHash(key, sub), erased_at].join('#') };
+      await nameMissingTable(connection, client.send(new PutCommand({ TableName: table, Item })));
     },
 
     /**
@@ -86,8 +79,8 @@ export function openErasures(connection: Connection) {
       const lost = new Set<string>();
       const pages = paginateScan({ client }, { TableName: table, ConsistentRead: true });
       for (const { Items = [] } of await nameMissingTable(connection, Array.fromAsync(pages))) {
-        for (const { hash: text, key_id = '', erased_at = '' } of Items as Erasure[]) {
-          const [id, hash = '', time = ''] = text.includes('#') ? text.split('#') : [key_id, text, erased_at];
+        for (const { hash: text } of Items as { readonly hash: string }[]) {
+          const [id, hash = '', time = ''] = text.split('#');
           if (id !== keyId) lost.add(hash);
           else if (time > (times.get(hash) ?? '')) times.set(hash, time);
         }

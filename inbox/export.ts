@@ -2,16 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { createWriteStream, lstatSync, renameSync, rmSync } from 'node:fs';
 import { constants } from 'node:os';
 import { resolve } from 'node:path';
-import type { Writable } from 'node:stream';
-import { Readable } from 'node:stream';
+import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { stringify } from 'csv-stringify';
-import { parseOptions, UsageError } from '../lib/command-line.ts';
-import type { Io } from '../lib/command-line.ts';
+import { parseOptions, UsageError, type Io } from '../lib/command-line.ts';
 import { parseSince, parseUuid } from './arguments.ts';
 import type { Connect } from './connect.ts';
-import { FIELDS } from './store.ts';
-import type { StoredInquiry } from './store.ts';
+import { FIELDS, type StoredInquiry } from './store.ts';
 import { countInquiries, showProgress, toJsonLine } from './output.ts';
 import { escapeUnsafe, escapeLines } from '../lib/terminal-text.ts';
 
@@ -29,19 +26,17 @@ Writes inquiries with their texts and answers, newest first.
   --out FILE    into a file that only its owner can read; it appears when it is complete
 `;
 
+const OPTIONS = {
+  csv: { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
+  email: { type: 'string' },
+  sub: { type: 'string' },
+  since: { type: 'string' },
+  out: { type: 'string' },
+} as const;
+
 export async function exportInquiries(connect: Connect, args: string[], io: Io): Promise<void> {
-  const { csv, json, email, sub, since, out } = parseOptions(
-    USAGE,
-    {
-      csv: { type: 'boolean', default: false },
-      json: { type: 'boolean', default: false },
-      email: { type: 'string' },
-      sub: { type: 'string' },
-      since: { type: 'string' },
-      out: { type: 'string' },
-    },
-    args,
-  );
+  const { csv, json, email, sub, since, out } = parseOptions(USAGE, OPTIONS, args);
   if (csv && json) throw new UsageError('--json and --csv exclude each other.');
   const filter = {
     email,

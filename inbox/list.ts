@@ -1,15 +1,14 @@
 import { pipeline } from 'node:stream/promises';
 import { styleText } from 'node:util';
-import { parseOptions, UsageError } from '../lib/command-line.ts';
-import type { Io } from '../lib/command-line.ts';
-import { parseSince, toReference } from './arguments.ts';
+import { parseOptions, UsageError, type Io } from '../lib/command-line.ts';
+import { parseSince } from './arguments.ts';
 import { showAddress } from '../src/invisible.ts';
+import { toReference } from '../src/limits.ts';
 import type { Connect } from './connect.ts';
 import { countInquiries, formatDuration, formatSubject, formatTable, OUTCOMES } from './output.ts';
-import { isInteractive, showProgress, toJsonLine } from './output.ts';
-import type { Column } from './output.ts';
-import { SHOWN_FIELDS } from './store.ts';
-import type { InquiryFilter, InquirySummary, Inbox, Undelivered } from './store.ts';
+import { isInteractive, showProgress, toJsonLine, type Column } from './output.ts';
+import { createSearch } from './search.ts';
+import { SHOWN_FIELDS, type InquiryFilter, type InquirySummary, type Inbox, type Undelivered } from './store.ts';
 import type { IndexedInquiry } from '../src/entities/inquiry-index.ts';
 
 const USAGE = `
@@ -27,29 +26,27 @@ Lists the unanswered inquiries, newest first. The list is read from an index: an
   --json        one JSON object a line on a terminal, too
 `;
 
+const OPTIONS = {
+  all: { type: 'boolean', default: false },
+  oldest: { type: 'boolean', default: false },
+  text: { type: 'string' },
+  email: { type: 'string' },
+  since: { type: 'string' },
+  limit: { type: 'string' },
+  json: { type: 'boolean' },
+} as const;
+
 const DEFAULT_LIMIT = 50;
 
 /** An unanswered inquiry that expires sooner is marked. */
 const NEAR_EXPIRY = 7 * 86_400_000;
 
 export async function listInquiries(connect: Connect, args: string[], io: Io): Promise<void> {
-  const { all, oldest, text, email, since, limit, json } = parseOptions(
-    USAGE,
-    {
-      all: { type: 'boolean', default: false },
-      oldest: { type: 'boolean', default: false },
-      text: { type: 'string' },
-      email: { type: 'string' },
-      since: { type: 'string' },
-      limit: { type: 'string' },
-      json: { type: 'boolean' },
-    },
-    args,
-  );
+  const { all, oldest, text, email, since, limit, json } = parseOptions(USAGE, OPTIONS, args);
   if (limit !== undefined && !/^[1-9]\d{0,8}$/.test(limit)) {
     throw new UsageError('--limit must be a whole number from 1 on.');
   }
-  const filter: InquiryFilter = {
+  const filter: Filter = {
     isAnswered: all ? undefined : false,
     email,
     since: since === undefined ? undefined : parseSince(since),
@@ -59,6 +56,17 @@ export async function listInquiries(connect: Connect, args: string[], io: Io): P
   const { inbox } = connect();
   if (isInteractive(io, json)) return printTable(inbox, filter, Number(limit ?? DEFAULT_LIMIT), io);
   return printLines(inbox, filter, Number(limit ?? Infinity), io);
+}
+
+type Filter = InquiryFilter & { readonly text: string | undefined };
+
+async function* find(inbox: Inbox, { text, ...filter }: Filter): AsyncGenerator<readonly IndexedInquiry[]> {
+  if (text === undefined) {
+    yield* inbox.list(filter);
+    return;
+  }
+  const isFound = createSearch(text);
+  for await (const page of inbox.listInFull(filter)) yield page.filter(isFound);
 }
 
 type Row = InquirySummary & Partial<Undelivered>;
@@ -72,10 +80,10 @@ async function* readRows(inbox: Inbox, found: readonly IndexedInquiry[]): AsyncG
   }
 }
 
-async function printLines(inbox: Inbox, filter: InquiryFilter, limit: number, io: Io): Promise<void> {
+async function printLines(inbox: Inbox, filter: Filter, limit: number, io: Io): Promise<void> {
   let left = limit;
   const lines = async function* () {
-    for await (const page of inbox.list(filter)) {
+    for await (const page of find(inbox, filter)) {
       for await (const rows of readRows(inbox, page.slice(0, left))) {
         yield rows.map((row) => toJsonLine(row, SHOWN_FIELDS)).join('');
       }
@@ -86,10 +94,10 @@ async function printLines(inbox: Inbox, filter: InquiryFilter, limit: number, io
   await pipeline(lines, io.stdout, { end: false });
 }
 
-async function printTable(inbox: Inbox, filter: InquiryFilter, limit: number, io: Io): Promise<void> {
+async function printTable(inbox: Inbox, filter: Filter, limit: number, io: Io): Promise<void> {
   const rows: IndexedInquiry[] = [];
   let isComplete = true;
-  for await (const page of showProgress(io, inbox.list(filter))) {
+  for await (const page of showProgress(io, find(inbox, filter))) {
     // At most one page more than is needed tells whether there are others.
     if (rows.length > limit && page.length > 0) {
       isComplete = false;

@@ -1,6 +1,5 @@
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
-import { parseOptions } from '../lib/command-line.ts';
-import type { Io } from '../lib/command-line.ts';
+import { parseOptions, type Io } from '../lib/command-line.ts';
 import { reindex } from '../lib/reindex.ts';
 import { formatCount } from '../web/ui/format.ts';
 import type { Connect } from './connect.ts';

@@ -3,15 +3,14 @@ import { createReadStream, mkdtempSync, readFileSync, rmSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { parseCommandLine, UsageError } from '../lib/command-line.ts';
-import type { Io } from '../lib/command-line.ts';
+import { parseCommandLine, UsageError, type Io } from '../lib/command-line.ts';
 import { recordAnswer, reportAlreadyAnswered } from './answer.ts';
-import { findInquiry, parseId, toReference } from './arguments.ts';
+import { findInquiry, parseId } from './arguments.ts';
 import type { Connect, Connection } from './connect.ts';
 import { formatSubject } from './output.ts';
-import { parseReply } from './store.ts';
-import type { StoredInquiry } from './store.ts';
+import { parseReply, type StoredInquiry } from './store.ts';
 import { showAddress } from '../src/invisible.ts';
+import { toReference } from '../src/limits.ts';
 import { toMailbox } from '../src/mailbox.ts';
 import { escapeUnsafe, escapeLines } from '../lib/terminal-text.ts';
 
@@ -29,12 +28,10 @@ answer is mailed to the owner of the inquiry, unless no mail can go to the addre
 Exit codes: 0 answered, 1 failed, 2 bad usage or an empty text, 3 already answered, 4 no mail can go to the owner.
 `;
 
+const OPTIONS = { file: { type: 'string' }, anyway: { type: 'boolean' }, json: { type: 'boolean' } } as const;
+
 export async function replyToInquiry(connect: Connect, args: string[], io: Io): Promise<number> {
-  const { values, positionals } = parseCommandLine(
-    USAGE,
-    { file: { type: 'string' }, anyway: { type: 'boolean' }, json: { type: 'boolean' } },
-    { args },
-  );
+  const { values, positionals } = parseCommandLine(USAGE, OPTIONS, { args });
   const named = parseId(positionals, 'reply');
   const file = values.file ?? (io.stdin.isTTY === true ? undefined : '-');
   // The order of git.

@@ -17,8 +17,7 @@ import { parseUuid } from './arguments.ts';
 import type { Connection, MailState } from './connect.ts';
 import type { SavedReply } from './saved-replies.ts';
 import { createSearch } from './search.ts';
-import { parseReply, TOO_LARGE } from './store.ts';
-import type { AnswerResult, StoredInquiry, Undelivered } from './store.ts';
+import { parseReply, TOO_LARGE, type AnswerResult, type StoredInquiry, type Undelivered } from './store.ts';
 
 const PAGE = join(import.meta.dirname, 'page');
 
@@ -32,13 +31,8 @@ const MANY = 2_000;
 /** UTF-16 units of a subject and of a text in the list; one inquiry has all of it. */
 const BEGINNING = 300;
 
-/** An inquiry with what its owner gets by mail. */
-export interface PageInquiry extends StoredInquiry {
-  /** Whether mail can be sent to the owner's address. */
-  readonly canMail: boolean;
-  /** Why the reply has not arrived; absent: nothing is known of that. */
-  readonly undelivered?: Undelivered;
-}
+/** An inquiry with what its owner gets by mail. `canMail`: whether mail can be sent to the owner's address. */
+export type PageInquiry = StoredInquiry & Partial<Undelivered> & { readonly canMail: boolean };
 
 /** Responses of the API by path. Errors: `{ error, message }`. */
 export interface InboxApi {
@@ -183,11 +177,7 @@ function createApi(
   async function describe(rows: readonly StoredInquiry[]): Promise<PageInquiry[]> {
     const answered = rows.flatMap(({ id, reply }) => (reply === undefined ? [] : [id]));
     const failures = await inbox.readUndelivered(answered);
-    return rows.map((row) => {
-      const undelivered = failures.get(row.id);
-      const canMail = toMailbox(row.email) !== undefined;
-      return Object.assign(row, { canMail, ...(undelivered !== undefined && { undelivered }) });
-    });
+    return rows.map((row) => Object.assign(row, { canMail: toMailbox(row.email) !== undefined }, failures.get(row.id)));
   }
 
   /** Up to PAGE_SIZE inquiries, or what a search finds in as many as it may read. */

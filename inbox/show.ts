@@ -1,11 +1,10 @@
-import { parseCommandLine } from '../lib/command-line.ts';
-import type { Io } from '../lib/command-line.ts';
+import { parseCommandLine, type Io } from '../lib/command-line.ts';
 import { showAddress } from '../src/invisible.ts';
+import { toReference } from '../src/limits.ts';
 import { toMailbox } from '../src/mailbox.ts';
-import { findInquiry, parseId, toReference } from './arguments.ts';
+import { findInquiry, parseId } from './arguments.ts';
 import type { Connect } from './connect.ts';
-import { SHOWN_FIELDS } from './store.ts';
-import type { StoredInquiry, Undelivered } from './store.ts';
+import { SHOWN_FIELDS, type StoredInquiry, type Undelivered } from './store.ts';
 import { formatDuration, formatSubject, formatTime, isInteractive, OUTCOMES, toJsonLine } from './output.ts';
 import { escapeUnsafe, escapeLines, wrapLine } from '../lib/terminal-text.ts';
 

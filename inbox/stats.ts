@@ -1,9 +1,7 @@
-import { parseOptions } from '../lib/command-line.ts';
-import type { Io } from '../lib/command-line.ts';
+import { parseOptions, type Io } from '../lib/command-line.ts';
 import type { Connect } from './connect.ts';
 import { countInquiries, formatDuration, formatTable, formatTime } from './output.ts';
-import { isInteractive, showProgress, toJsonLine } from './output.ts';
-import type { Column } from './output.ts';
+import { isInteractive, showProgress, toJsonLine, type Column } from './output.ts';
 
 const USAGE = `
 Usage: npm run inbox -- [--stage STAGE] stats [options]

@@ -2,19 +2,15 @@
  * The operators' side of the table: reads all inquiries and records answers. The model is the function's
  * (src/entities/inquiry.ts). docs/adr/0081
  */
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { createConversions } from 'electrodb';
-import type { EntityItem } from 'electrodb';
+import { UpdateCommand, type DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { createConversions, type EntityItem } from 'electrodb';
 import { createDeliveryEntity } from '../src/entities/delivery.ts';
-import { findInIndex, readIndex } from '../src/entities/inquiry-index.ts';
-import type { IndexedInquiry } from '../src/entities/inquiry-index.ts';
+import { findInIndex, readIndex, type IndexedInquiry, type IndexQuery } from '../src/entities/inquiry-index.ts';
 import { createInquiryEntity } from '../src/entities/inquiry.ts';
 import { LAST_ID, toFirstId, toShard } from '../src/entities/keys.ts';
 import { isTestAddress, ITEM_LIMIT } from '../src/limits.ts';
 import { UsageError } from '../lib/command-line.ts';
 import { sendAll } from './batches.ts';
-import { createSearch } from './search.ts';
 
 /** An inquiry with what operators know of it. Unanswered: no `reply_at`; dismissed: `reply_at` without `reply`. */
 export type StoredInquiry = Readonly<EntityItem<ReturnType<typeof createInquiryEntity>>>;
@@ -43,18 +39,11 @@ const SUMMARY = FIELDS.filter((name) => name !== 'body' && name !== 'reply');
 export type InquirySummary = Pick<StoredInquiry, (typeof SUMMARY)[number]>;
 
 /** Which inquiries to list; all of them by default. */
-export interface InquiryFilter {
-  /** False: unanswered ones only; true: those that were answered or dismissed. */
-  readonly isAnswered?: boolean | undefined;
-  /** Byte for byte. */
-  readonly email?: string | undefined;
-  readonly sub?: string | undefined;
+export interface InquiryFilter extends Pick<IndexQuery, 'isAnswered' | 'email' | 'sub'> {
   /** Not older. Milliseconds since the epoch. */
   readonly since?: number | undefined;
   /** What nobody reads, too: expired ones, and those of smoke tests. */
   readonly withExpired?: boolean | undefined;
-  /** What is searched for ({@link createSearch}): all rows are then read in full. */
-  readonly text?: string | undefined;
   /** Only older ones than this id. */
   readonly before?: string | undefined;
   /** Only newer ones than this id. */
@@ -63,11 +52,10 @@ export interface InquiryFilter {
   readonly order?: 'newest' | 'oldest' | undefined;
 }
 
-/** Why a reply is not with the owner, and since when this is known, as `created_at`. */
-export interface Undelivered {
-  readonly undelivered: 'refused' | 'bounce' | 'complaint';
-  readonly undelivered_at: string;
-}
+/** Why a reply is not with the owner, and since when this is known. */
+export type Undelivered = Readonly<
+  Required<Pick<EntityItem<ReturnType<typeof createDeliveryEntity>>, 'undelivered' | 'undelivered_at'>>
+>;
 
 export type AnswerResult =
   | { readonly status: 'answered'; readonly reply_at: string }
@@ -88,7 +76,6 @@ const BATCH_SIZE = 40;
 /** Errors stay those of the SDK, which `describeFailure` knows. */
 const TABLE = { originalErr: true } as const;
 
-/** See {@link sendAll}. */
 const BATCH = { ...TABLE, unprocessed: 'raw' } as const;
 
 /**
@@ -108,7 +95,7 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
    * so that a search can be shown and stopped. The index is eventually consistent.
    */
   async function* list(filter: InquiryFilter = {}): AsyncIterableIterator<IndexedInquiry[]> {
-    const { since, text, before: last, after, withExpired, ...query } = filter;
+    const { since, before: last, after, withExpired, ...query } = filter;
     // An id begins with the 48 bits of its milliseconds (RFC 9562, 5.7).
     const earliest = toFirstId(since ?? 0);
     const first = after !== undefined && after > earliest ? after : earliest;
@@ -116,20 +103,7 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
     if (last !== undefined && last < first) return;
     const order = filter.order === 'oldest' ? 'asc' : 'desc';
     for await (const page of readIndex(inquiries, { ...query, first, last, order })) {
-      const rows = page.filter(
-        (row) => (withExpired === true || isCurrent(row)) && row.id !== last && row.id !== after,
-      );
-      if (text === undefined) yield rows;
-      else yield* search(rows, text);
-    }
-  }
-
-  /** Yields, of each portion of the rows, those that {@link createSearch} finds. */
-  async function* search(rows: readonly IndexedInquiry[], text: string): AsyncIterableIterator<IndexedInquiry[]> {
-    const isFound = createSearch(text);
-    for await (const portion of readPortions(rows, async (keys) => inquiries.get(keys).go(BATCH))) {
-      const ids = new Set(portion.filter(isFound).map(({ id }) => id));
-      yield rows.filter(({ id }) => ids.has(id));
+      yield page.filter((row) => (withExpired === true || isCurrent(row)) && row.id !== last && row.id !== after);
     }
   }
 

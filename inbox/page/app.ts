@@ -1,17 +1,12 @@
 /** The entry point of the operators' page: takes the secret from the address, wires list, inquiry, outbox and keys. */
 import { INQUIRY_ID } from '../../src/limits.ts';
-import { button, h } from '../../web/ui/dom.ts';
-import { problemPage } from '../../web/ui/problem-page.ts';
-import { createApi, isFailure } from './client.ts';
-import type { Api, Session } from './client.ts';
-import { createDetail } from './detail.ts';
-import type { Detail } from './detail.ts';
+import { button, h, problemPage } from '../../web/ui/dom.ts';
+import { createApi, isFailure, type Api, type Session } from './client.ts';
+import { createDetail, type Detail } from './detail.ts';
 import { createDrafts } from './drafts.ts';
 import { listenForKeys } from './keys.ts';
-import { createOutbox, isSame } from './outbox.ts';
-import type { Outbox } from './outbox.ts';
-import { createList } from './rows.ts';
-import type { List } from './rows.ts';
+import { createOutbox, isSame, type Outbox } from './outbox.ts';
+import { createList, type List } from './rows.ts';
 import { updateAges } from './times.ts';
 
 const SECRET = 'inbox.secret';
@@ -31,7 +26,6 @@ const hasSecret = (): boolean => fragment() !== '' && openedId() === undefined;
 
 const open = (id: string): void => void (location.hash = id);
 
-/** Goes back to the list. */
 function close(): void {
   if (openedId() !== undefined) location.hash = '';
 }

@@ -1,14 +1,15 @@
 /** One inquiry: its text, its answer or the box to answer it. */
 import { showAddress, showInvisible } from '../../src/invisible.ts';
-import { button, h, notice } from '../../web/ui/dom.ts';
-import { isFailure } from './client.ts';
-import type { Api, Closed, Inquiry, Session } from './client.ts';
+import { toReference } from '../../src/limits.ts';
+import { copyButton } from '../../web/ui/copy.ts';
+import { button, div, h, notice } from '../../web/ui/dom.ts';
+import { isFailure, type Api, type Closed, type Inquiry, type Session } from './client.ts';
 import type { Drafts } from './drafts.ts';
-import { referenceOf } from './fill-in.ts';
-import { isSame } from './outbox.ts';
-import type { Outbox } from './outbox.ts';
+import { isSame, type Outbox } from './outbox.ts';
 import { savedReplyMenu } from './saved-replies.ts';
 import { age, exactTime, formatTime } from './times.ts';
+
+const COPYING = { copied: 'Copied', notCopied: 'Not copied' };
 
 export type Detail = ReturnType<typeof createDetail>;
 
@@ -19,31 +20,23 @@ export const UNDELIVERED = {
   complaint: 'the recipient reported the mail as spam',
 } as const;
 
-/**
- * @param onChange - A draft was begun or deleted, or someone has closed the inquiry.
- * @param onAnswer - The user has answered, or dismissed it: without a text.
- * @param onSearch - The user wants all inquiries with a text.
- * @param onClose - The user goes back to the list.
- */
-export function createDetail({
-  api,
-  drafts,
-  session,
-  outbox,
-  onChange,
-  onAnswer,
-  onSearch,
-  onClose,
-}: {
+interface DetailParts {
   readonly api: Api;
   readonly drafts: Drafts;
   readonly session: Session;
   readonly outbox: Outbox;
+  /** A draft was begun or deleted, or someone has closed the inquiry. */
   readonly onChange: (id: string, answer?: Closed) => void;
+  /** The user has answered, or dismissed it: without a text. */
   readonly onAnswer: (inquiry: Inquiry, text?: string) => void;
+  /** The user wants all inquiries with a text. */
   readonly onSearch: (text: string) => void;
+  /** The user goes back to the list. */
   readonly onClose: () => void;
-}) {
+}
+
+export function createDetail(parts: DetailParts) {
+  const { api, drafts, session, outbox, onChange, onAnswer, onSearch, onClose } = parts;
   let opened: string | undefined;
   let inquiry: Inquiry | undefined;
   let loading: AbortController | undefined;
@@ -51,8 +44,8 @@ export function createDetail({
   const back = button('‹ Back to the list', { class: 'ib-link ib-back' }, onClose);
   const outcome = h('div', { class: 'ib-live', role: 'alert' });
   const status = h('p', { class: 'sr', role: 'status' });
-  const read = h('div', { class: 'ib-read' });
-  const dock = h('div', { class: 'ib-dock' });
+  const read = div('ib-read');
+  const dock = div('ib-dock');
   const element = h('section', { class: 'ib-detail', 'aria-label': 'Inquiry' }, back, status, outcome, read, dock);
 
   const heading = (): HTMLElement | null => read.querySelector('h2');
@@ -93,15 +86,11 @@ export function createDetail({
   }
 
   function render(shown: Inquiry): void {
-    const { id, email, subject, body, created_at, expires_at, cognito_sub, canMail, reply, undelivered } = shown;
-    const reference = referenceOf(shown);
-    const copy = button('Copy', { class: 'ib-link', 'aria-label': 'Copy the reference' }, async () => {
-      const copied = await navigator.clipboard.writeText(reference).then(
-        () => 'Copied',
-        () => 'Not copied',
-      );
-      copy.textContent = status.textContent = copied;
-    });
+    const { id, email, subject, body, created_at, expires_at, cognito_sub, canMail, reply } = shown;
+    const { undelivered, undelivered_at = '' } = shown;
+    const reference = toReference(id);
+    const named = { class: 'ib-link', 'aria-label': 'Copy the reference' };
+    const copy = copyButton('Copy', reference, named, COPYING, (text) => (status.textContent = text));
     const expiry = expires_at && new Date(expires_at * 1_000).toISOString();
     const all = button('All inquiries of this address', { class: 'ib-link' }, () => onSearch(email));
     const facts = [
@@ -111,20 +100,15 @@ export function createDetail({
       ...fact('Inquiry', id),
     ];
     const title = { dir: 'auto', tabindex: '-1', class: subject === '' ? 'ib-absent' : '' };
+    const sender = h('bdi', { class: 'ib-sender' }, showAddress(email));
     read.replaceChildren(
       h('h2', title, showInvisible(subject) || 'No subject'),
-      h(
-        'p',
-        { class: 'ib-meta' },
-        h('bdi', { class: 'ib-sender' }, showAddress(email)),
-        age(created_at),
-        h('span', {}, h('code', {}, reference), ' ', copy),
-      ),
+      h('p', { class: 'ib-line ib-meta' }, sender, age(created_at), h('span', {}, h('code', {}, reference), ' ', copy)),
       h('details', { class: 'ib-details' }, h('summary', {}, 'Details'), h('dl', {}, ...facts), all),
     );
     if (undelivered !== undefined) {
-      const when = formatTime(undelivered.undelivered_at).short;
-      const text = `Since ${when} it is known that ${UNDELIVERED[undelivered.undelivered]}. Reach the owner in another way.`;
+      const when = formatTime(undelivered_at).short;
+      const text = `Since ${when} it is known that ${UNDELIVERED[undelivered]}. Reach the owner in another way.`;
       read.append(notice('bad', { title: 'The reply could not be delivered', text }));
     } else if (!canMail) {
       const text =
@@ -199,18 +183,12 @@ export function createDetail({
     const isMailed = canMail && session.mail !== 'none';
     const keys = { class: 'primary', 'aria-keyshortcuts': 'Control+Enter Meta+Enter' };
     const label = h('label', { for: 'reply' }, 'Reply to ', h('bdi', {}, showAddress(email)));
-    return [
-      h('div', { class: 'ib-dock-head' }, label, menu),
-      text,
-      error,
-      h(
-        'div',
-        { class: 'ib-actions' },
-        button(isMailed ? 'Send reply' : 'Record the answer', keys, send),
-        button('Dismiss', { 'aria-keyshortcuts': 'd' }, dismiss),
-        h('p', { class: 'ib-hint', id: 'reply-hint' }, ...whatHappens(shown)),
-      ),
+    const actions = [
+      button(isMailed ? 'Send reply' : 'Record the answer', keys, send),
+      button('Dismiss', { 'aria-keyshortcuts': 'd' }, dismiss),
+      h('p', { class: 'ib-hint', id: 'reply-hint' }, ...whatHappens(shown)),
     ];
+    return [div('ib-line ib-dock-head', label, menu), text, error, div('ib-line ib-actions', ...actions)];
   }
 
   /** What becomes of a reply, in words. */

@@ -35,7 +35,7 @@ function showHelp(): void {
     { 'aria-labelledby': 'keys' },
     h('h2', { id: 'keys' }, 'Keys'),
     h('dl', {}, ...keysOf),
-    h('label', { class: 'ib-check' }, letters, 'Use the keys with one character'),
+    h('label', { class: 'ib-line ib-check' }, letters, 'Use the keys with one character'),
     h('div', { class: 'actions' }, close),
   );
   dialog.addEventListener('close', () => dialog.remove());
@@ -43,18 +43,15 @@ function showHelp(): void {
   dialog.showModal();
 }
 
-/** Listens for the keys. @returns Opens the dialog that lists them. */
-export function listenForKeys({
-  list,
-  detail,
-  outbox,
-  close,
-}: {
+interface Parts {
   readonly list: List;
   readonly detail: Detail;
   readonly outbox: Outbox;
   readonly close: () => void;
-}): () => void {
+}
+
+/** Listens for the keys. @returns Opens the dialog that lists them. */
+export function listenForKeys({ list, detail, outbox, close }: Parts): () => void {
   const move = (step: 1 | -1): void => {
     const { activeElement: focused } = document;
     const isInList = focused instanceof HTMLAnchorElement && list.element.contains(focused);

@@ -3,9 +3,8 @@
  * is given or the page is left. Until the command has confirmed an answer, its text remains a draft.
  */
 import { showAddress } from '../../src/invisible.ts';
-import { button, h } from '../../web/ui/dom.ts';
-import { isFailure } from './client.ts';
-import type { Api, Closed, Failure, Inquiry } from './client.ts';
+import { button, div, h } from '../../web/ui/dom.ts';
+import { isFailure, type Api, type Closed, type Failure, type Inquiry } from './client.ts';
 import type { Drafts } from './drafts.ts';
 import { formatTime } from './times.ts';
 
@@ -23,31 +22,25 @@ interface Given {
 
 export type Outbox = ReturnType<typeof createOutbox>;
 
-/**
- * @param parts.onChange - An answer was undone, has failed, or is stored: then with who gave it.
- * @param parts.open - Opens an inquiry.
- */
-export function createOutbox({
-  api,
-  drafts,
-  onChange,
-  open,
-}: {
+interface OutboxParts {
   readonly api: Api;
   readonly drafts: Drafts;
+  /** An answer was undone, has failed, or is stored: then with who gave it. */
   readonly onChange: (id: string, answer?: Closed) => void;
   readonly open: (id: string) => void;
-}) {
+}
+
+export function createOutbox({ api, drafts, onChange, open }: OutboxParts) {
   const unconfirmed = new Map<string, Given>();
   let waiting: { readonly given: Given; timer?: ReturnType<typeof setTimeout> } | undefined;
 
   const status = h('div', { role: 'status' });
   const failures = h('div', { role: 'alert' });
-  const element = h('div', { class: 'ib-toasts' }, status, failures);
+  const element = div('ib-toasts', status, failures);
 
   /** Shows one line in place of the one before. */
   function say(text: string, { inquiry: { email } }: Given, ...more: Node[]): HTMLElement {
-    const toast = h('div', { class: 'ib-toast' }, h('p', {}, text, ' ', h('bdi', {}, showAddress(email))), ...more);
+    const toast = div('ib-line ib-toast', h('p', {}, text, ' ', h('bdi', {}, showAddress(email))), ...more);
     status.replaceChildren(toast);
     return toast;
   }
@@ -59,13 +52,12 @@ export function createOutbox({
       end();
       open(id);
     });
-    const whose = h('bdi', {}, showAddress(email));
-    const failure = h(
-      'div',
-      { class: 'ib-toast ib-failed' },
-      h('p', {}, h('strong', {}, title, ' ', whose), h('br'), text),
+    const heading = h('strong', {}, title, ' ', h('bdi', {}, showAddress(email)));
+    const failure = div(
+      'ib-line ib-toast ib-failed',
+      h('p', {}, heading, h('br'), text),
       read,
-      button('Close', { class: 'quiet' }, end),
+      button('Close', {}, end),
     );
     failures.append(failure);
   }

@@ -1,9 +1,8 @@
 /** The list of inquiries: which ones, in which order, and the search in all of them. */
 import { showAddress, showInvisible } from '../../src/invisible.ts';
-import { button, h, notice } from '../../web/ui/dom.ts';
+import { button, div, h, notice } from '../../web/ui/dom.ts';
 import { formatCount } from '../../web/ui/format.ts';
-import { isFailure } from './client.ts';
-import type { Api, Closed, Inquiry, Query } from './client.ts';
+import { isFailure, type Api, type Closed, type Inquiry, type Query } from './client.ts';
 import { UNDELIVERED } from './detail.ts';
 import type { Drafts } from './drafts.ts';
 import type { Outbox } from './outbox.ts';
@@ -54,7 +53,7 @@ export function createList(
   const items = h('ul', { class: 'ib-rows', role: 'list' });
   const note = h('p', { class: 'ib-none', hidden: true });
   const more = button('', { class: 'ib-link ib-more', hidden: true }, async () => load(next));
-  const scroller = h('div', { class: 'ib-scroller' }, alert, items, note, more);
+  const scroller = div('ib-scroller', alert, items, note, more);
   const search = h('input', {
     type: 'search',
     id: 'search',
@@ -75,23 +74,12 @@ export function createList(
   });
   const label = h('label', { for: 'search', class: 'sr' }, 'Search all inquiries by reference, email and text');
   const submit = h('button', { type: 'submit' }, 'Search');
-  const form = h('form', { role: 'search', class: 'ib-search' }, label, search, submit);
+  const form = h('form', { role: 'search', class: 'ib-line ib-search' }, label, search, submit);
   const heading = h('h2', { id: 'list-title', tabindex: '-1' }, 'Inquiries');
   const which = { class: 'ib-shows', role: 'group', 'aria-label': 'Which inquiries' };
-  const element = h(
-    'section',
-    { class: 'ib-list', 'aria-labelledby': 'list-title' },
-    h(
-      'div',
-      { class: 'ib-list-head' },
-      h('div', { class: 'ib-title' }, heading, order),
-      h('div', which, ...shows.map((each) => each.element)),
-      form,
-      status,
-      announcement,
-    ),
-    scroller,
-  );
+  const group = h('div', which, ...shows.map((each) => each.element));
+  const head = div('ib-list-head', div('ib-line ib-title', heading, order), group, form, status, announcement);
+  const element = h('section', { class: 'ib-list', 'aria-labelledby': 'list-title' }, head, scroller);
 
   form.addEventListener('submit', (event) => {
     event.preventDefault();
@@ -219,21 +207,20 @@ export function createList(
     const isNear = reply_at === undefined && expiry - Date.now() < NEAR_EXPIRY;
     const title = { class: subject === '' ? 'ib-subject ib-absent' : 'ib-subject', dir: 'auto' };
     const done = reply === undefined ? 'Dismissed by ' : 'Answered by ';
+    const tags = [
+      outbox.get(id) === undefined ? undefined : tag('Being sent'),
+      drafts.get(id) === '' || outbox.get(id) !== undefined ? undefined : tag('Draft'),
+      reply_at === undefined ? undefined : tag(done, h('bdi', {}, respondent ?? '')),
+      isNear ? bad('Expires ', age(new Date(expiry).toISOString())) : undefined,
+      ...problemOf(inquiry),
+    ];
     return h(
       'a',
       { class: 'ib-row', href: `./#${id}`, 'aria-current': id === opened && 'true' },
-      h('span', { class: 'ib-row-head' }, h('bdi', { class: 'ib-from' }, showAddress(email)), age(created_at)),
+      h('span', { class: 'ib-line ib-row-head' }, h('bdi', { class: 'ib-from' }, showAddress(email)), age(created_at)),
       h('span', title, showInvisible(subject) || 'No subject'),
       h('span', { class: 'ib-beginning', dir: 'auto' }, showInvisible(body.trim().replaceAll(/\s+/g, ' '))),
-      h(
-        'span',
-        { class: 'ib-tags' },
-        outbox.get(id) === undefined ? undefined : tag('Being sent'),
-        drafts.get(id) === '' || outbox.get(id) !== undefined ? undefined : tag('Draft'),
-        reply_at === undefined ? undefined : tag(done, h('bdi', {}, respondent ?? '')),
-        isNear ? bad('Expires ', age(new Date(expiry).toISOString())) : undefined,
-        ...problemOf(inquiry),
-      ),
+      h('span', { class: 'ib-tags' }, ...tags),
     );
   }
 
@@ -280,10 +267,9 @@ const tag = (...content: (Node | string)[]): HTMLElement => h('span', {}, ...con
 const bad = (...content: (Node | string)[]): HTMLElement => h('span', { class: 'ib-bad' }, ...content);
 
 /** Why the owner does not, or will not, get an answer by mail. */
-function problemOf({ canMail, reply, reply_at, undelivered }: Inquiry): HTMLElement[] {
+function problemOf({ canMail, reply, reply_at, undelivered, undelivered_at = '' }: Inquiry): HTMLElement[] {
   if (undelivered !== undefined) {
-    const when = age(undelivered.undelivered_at);
-    return [bad(`Could not be delivered: ${UNDELIVERED[undelivered.undelivered]}, `, when)];
+    return [bad(`Could not be delivered: ${UNDELIVERED[undelivered]}, `, age(undelivered_at))];
   }
   const concerns = !canMail && (reply_at === undefined || reply !== undefined);
   return concerns ? [bad('No mail can be sent')] : [];

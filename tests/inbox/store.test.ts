@@ -2,13 +2,10 @@
 import { UUID } from 'uuidv7';
 import { describe, expect, it } from 'vitest';
 import { sendAll } from '../../inbox/batches.ts';
-import type { InquiryFilter } from '../../inbox/store.ts';
-import { parseReply } from '../../inbox/store.ts';
-import { createDeliveryEntity } from '../../src/entities/delivery.ts';
+import { parseReply, type InquiryFilter } from '../../inbox/store.ts';
 import { toShard } from '../../src/entities/keys.ts';
 import { EMAIL, SUB } from '../helpers/events.ts';
-import { answerAfter, cutConnection, refuse } from '../helpers/fault-proxy.ts';
-import type { Fault } from '../helpers/fault-proxy.ts';
+import { answerAfter, cutConnection, refuse, type Fault } from '../helpers/fault-proxy.ts';
 import { writeIdempotencyKey } from '../helpers/idempotency.ts';
 import { beforehand, openInbox } from '../helpers/inbox.ts';
 
@@ -53,7 +50,6 @@ describe('list', () => {
     ];
     const range = { before: idAt(NOW), since: NOW - 2_000 };
     const cases: [string, InquiryFilter, number[]][] = [
-      ['everything', {}, [0, 1, 2, 3]],
       ['what is unanswered', { isAnswered: false }, [1, 3]],
       ['what is answered', { isAnswered: true }, [0, 2]],
       ['an email, byte for byte', { email: 'Ana@example.com' }, [2]],
@@ -62,14 +58,9 @@ describe('list', () => {
       ['since a millisecond, inclusive', { since: NOW - 3_000 }, [0, 1, 2]],
       ['since the next millisecond', { since: NOW - 2_999 }, [0, 1]],
       ['since before the epoch', { since: -1 }, [0, 1, 2, 3]],
-      ['since the future', { since: NOW + 1 }, []],
       ['before an id', { before: idAt(NOW - 2_500) }, [2, 3]],
       ['an empty range', { before: idAt(NOW - 3_000), since: NOW }, []],
-      ['a text in subject and body', { text: 'GROẞE deja' }, [2]],
-      ['a text in any of them', { text: 'DÉJA' }, [2, 3]],
-      ['a reference', { text: rows[1]?.id.slice(0, 13).toUpperCase() ?? '' }, [1]],
-      ['the oldest first', { order: 'oldest' }, [3, 2, 1, 0]],
-      ['the oldest after an id', { order: 'oldest', after: rows[3]?.id, text: 'example' }, [2, 1, 0]],
+      ['the oldest after an id', { order: 'oldest', after: rows[3]?.id }, [2, 1, 0]],
       ['after an id and before another', { after: idAt(NOW - 3_500), before: idAt(NOW - 1_500) }, [1, 2]],
       ['all at once', { ...range, isAnswered: false, email: 'b@example.com' }, [1]],
     ];
@@ -94,10 +85,9 @@ describe('list', () => {
 });
 
 it('an undelivered reply is found by its delivery record, that of another mail is not', async () => {
-  const { client, name, inbox } = await open();
+  const { deliveries, inbox } = await open();
   const undelivered_at = new Date(NOW).toISOString();
   const bounce = { undelivered: 'bounce', undelivered_at } as const;
-  const deliveries = createDeliveryEntity(name, client);
   for (const [inquiry, mail, state] of [
     ['sent', 'reply', { sent_at: undelivered_at }],
     ['bounced', 'reply', bounce],

@@ -7,13 +7,12 @@ import { CreateTableCommand, DeleteTableCommand, waitUntilTableExists } from '@a
 import { UUID } from 'uuidv7';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { StoredInquiry } from '../../inbox/store.ts';
-import { createDeliveryEntity } from '../../src/entities/delivery.ts';
 import { tableDefinition } from '../../local/database/table.ts';
 import { EMAIL, INQUIRY, SUB } from '../helpers/events.ts';
 import { refuse } from '../helpers/fault-proxy.ts';
-import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 import { beforehand, createFolder, openInbox, parseLines, runInbox } from '../helpers/inbox.ts';
-import { startStage, stubAws, toStageEnvironment, writeState } from '../helpers/inbox.ts';
+import { startStage, stubAws, writeState } from '../helpers/inbox.ts';
+import { toEnvironment } from '../helpers/own-table.ts';
 
 process.env['TZ'] = 'UTC';
 
@@ -48,16 +47,16 @@ describe('with a table', () => {
       expect(await run(['list', '--json'], TERMINAL)).toEqual({ code, stdout, stderr });
     });
 
-    it('prints a table at a terminal and marks what expires within seven days', async () => {
+    it('prints a table at a terminal, shows what is invisible, and marks what expires within seven days', async () => {
       expect((await run(['list'], TERMINAL)).stdout).toBe('No unanswered inquiries.\n');
       expect((await run(['list', '--all'], TERMINAL)).stdout).toBe('There are no inquiries.\n');
       const expires_at = Math.floor(Date.now() / 1_000) + 3 * 86_400 + 60;
-      const near = await add(3 * HOUR, { expires_at, subject: '注文についての質問' });
+      const near = await add(3 * HOUR, { expires_at, subject: '注文Hi\u{E0041}', email: 'ana\u200B@b.example' });
       const far = await add(2 * DAY, { expires_at: expires_at + 30 * 86_400, subject: ' \n' });
       const [head, ...lines] = [
-        `REFERENCE      AGE  EXPIRES  EMAIL            SUBJECT`,
-        `${near.id.slice(0, 13)}  3h   in 3d    ana@example.com  注文についての質問`,
-        `${far.id.slice(0, 13)}  2d            ana@example.com  (no subject)`,
+        `REFERENCE      AGE  EXPIRES  EMAIL                SUBJECT`,
+        String.raw`${near.id.slice(0, 13)}  3h   in 3d    ana\u200b@b.example  注文Hi\udb40\udc41`,
+        `${far.id.slice(0, 13)}  2d            ana@example.com      (no subject)`,
       ];
       const printed = (...rows: (string | undefined)[]) => ({ code: 0, stdout: `${rows.join('\n')}\n` });
       expect(await run(['list'], TERMINAL)).toMatchObject(printed(head, ...lines));
@@ -66,22 +65,12 @@ describe('with a table', () => {
       expect(await run(['list', '--text', 'zz'], TERMINAL)).toMatchObject(printed(none));
     });
 
-    it('shows at a terminal what is invisible in an email', async () => {
-      const { id } = await add(1, { email: 'ana\u200B@example.com', subject: 'Hi\u{E0041}' });
-      const shown = String.raw`ana\u200b@example.com`;
-      expect((await run(['list'], TERMINAL)).stdout).toContain(shown);
-      expect((await run(['list'], TERMINAL)).stdout).toContain(String.raw`Hi\udb40\udc41`);
-      expect((await run(['show', id], TERMINAL)).stdout).toContain(`\nEmail      ${shown}\n`);
-    });
-
     it('says who answered, what could not be delivered, as show does, and how many more there are', async () => {
       const reply_at = new Date(Date.now() - 2 * DAY).toISOString();
       for (let n = 3; n > 1; n--) await add(n * HOUR, { ...ANSWER, reply_at });
       const { id } = await add(HOUR, { ...ANSWER, reply_at });
       const state = { undelivered: 'bounce', undelivered_at: ANSWER.reply_at } as const;
-      await createDeliveryEntity(table.name, table.client)
-        .put({ inquiry: id, mail: 'reply', ...state, expires_at: 0 })
-        .go();
+      await table.deliveries.put({ inquiry: id, mail: 'reply', ...state, expires_at: 0 }).go();
       const { stdout } = await run(['list', '--all', '--limit', '2'], TERMINAL);
       expect(stdout).toContain('  bounced! Ben, 2d ago  ana@example.com  s\n');
       expect(stdout).toContain('  Ben, 2d ago           ana@example.com  s\n');
@@ -105,16 +94,13 @@ describe('with a table', () => {
       ['list --all', [2, 1, 0]],
       ['list --email b@example.com', [1]],
       ['list --since 30m', [2]],
-      ['list --all --limit 2', [2, 1]],
       ['list --limit 1', [2]],
       ['list --oldest --limit 1', [1]],
-      ['list --text GROSSE', []],
       ['list --text GRÖẞE', [1]],
       ['list --all --text ana', [0]],
       ['export --email b@example.com', [1]],
       [`export --sub ${SUB.toUpperCase()}`, [2, 0]],
       [`export --sub ${SUB} --email ${EMAIL} --since 2h`, []],
-      ['export --since 2h', [2, 1]],
     ] as const) {
       const { stdout } = await run(command.split(' '));
       expect([command, idsOf(stdout)]).toEqual([command, expected.map((n) => rows[n]?.id)]);
@@ -133,11 +119,11 @@ describe('with a table', () => {
 
     it('prints text at a terminal', async () => {
       const texts = { subject: 'Sub\u001b[2Jject', body: 'one\n\u009b31mtwo', expires_at: 4_000_000_000 };
-      const row = await add(DAY, { ...ANSWER, ...texts, email: 'müller@example.de', language: 'de' });
+      const row = await add(DAY, { ...ANSWER, ...texts, email: 'müller\u200B@example.de', language: 'de' });
       const { stdout } = await run(['show', row.id], TERMINAL);
       expect(stdout).toContain('\nExpires    2096-10-02 07:06:40 UTC\n');
       const [reference, id] = [`Reference  ${row.id.slice(0, 13)}\n`, `Id         ${row.id}\n`];
-      const owner = `Email      müller@example.de\nOwner      ${SUB}\nLanguage   de\n`;
+      const owner = `Email      müller\\u200b@example.de\nOwner      ${SUB}\nLanguage   de\n`;
       expect(stdout).toContain(`${reference}${id}${owner}Created    20`);
       expect(stdout).toContain('\nMail       none can go to this address\n');
       expect(stdout).toContain(String.raw`Subject    Sub\u001b[2Jject`);
@@ -230,11 +216,8 @@ describe('with a table', () => {
 
     it('names a file that cannot be read', async () => {
       const { folder } = table;
-      const missing = [join(folder, 'missing'), 'ENOENT'] as const;
-      for (const [file, reason] of [missing, [folder, 'EISDIR'] as const]) {
-        const expected = failure(`The reply cannot be read from ${file} (${reason}).`, 2);
-        expect(await run(['reply', INQUIRY.id, '--file', file])).toEqual(expected);
-      }
+      const expected = failure(`The reply cannot be read from ${folder} (EISDIR).`, 2);
+      expect(await run(['reply', INQUIRY.id, '--file', folder])).toEqual(expected);
     });
   });
 
@@ -282,7 +265,6 @@ describe('with a table', () => {
     const FAILED = 'The editor failed; nothing was sent.\n';
     it.each([
       ['left as it was', ':', 2, 'The reply is empty; nothing was sent.\n'],
-      ['that is empty', ': > "$2"', 2, 'The reply is empty; nothing was sent.\n'],
       ['without the line', 'echo text > "$2"', 1, NO_LINE],
       ['of an editor that fails', `sed -i '1s/^/text/' "$2"; exit 1`, 1, FAILED],
     ])('sends nothing from a file %s, and keeps a text', async (_, script, code, message) => {
@@ -320,20 +302,21 @@ describe('with a table', () => {
   });
 
   describe('export', () => {
-    it('prints everything with bodies and answers, exactly as it is stored', async () => {
+    it('prints everything with bodies and answers, exactly as it is stored, and nothing that controls a terminal', async () => {
       const rows = [await add(DAY, ANSWER), await add(2, { body: '=1\r\n\u001b[2J\u202E', subject: '' })];
       const { code, stdout, stderr } = await run(['export']);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(parseLines(stdout)).toEqual(rows.toReversed());
-      expect((await run(['export', '--json'])).stdout).toBe(stdout);
+      expect((await run(['export', '--json'], TERMINAL)).stdout).toBe(stdout);
+      expect(stdout).not.toMatch(/[^\P{Cc}\n]|\p{Bidi_Control}/u);
     });
 
-    it('prints CSV: a byte order mark, a header, CRLF, every text quoted', async () => {
-      const { id, created_at } = await add(1, { ...ANSWER, subject: 'a "b", c', body: 'x\r\ny' });
+    it('prints CSV: a byte order mark, a header, CRLF, every text quoted, none a formula', async () => {
+      const { id, created_at } = await add(1, { ...ANSWER, subject: 'a "b", c', body: '=x\r\ny', email: '@b' });
       const { stdout } = await run(['export', '--csv']);
       expect(stdout).toBe(
         '\uFEFF"id","cognito_sub","email","subject","body","created_at","reply","respondent","reply_at","expires_at","language"\r\n' +
-          `"${id}","${SUB}","${EMAIL}","a ""b"", c","x\ny","${created_at}","Yes.","Ben","${ANSWER.reply_at}",,\r\n`,
+          `"${id}","${SUB}","'@b","a ""b"", c","'=x\ny","${created_at}","Yes.","Ben","${ANSWER.reply_at}",,\r\n`,
       );
     });
 
@@ -390,7 +373,6 @@ describe('with a table', () => {
 
     it.each([
       ['no inquiry', [], { unanswered: 0, median_seconds: null }],
-      ['nothing answered', [undefined], { unanswered: 1, median_seconds: null }],
       ['an odd number', [9_000, 1_000, undefined, 2_000], { unanswered: 1, median_seconds: 2 }],
       ['an even number', [9_000, 1_000, 2_000, 100_000], { unanswered: 0, median_seconds: 6 }],
     ])('counts: %s', async (_, times, expected) => {
@@ -427,43 +409,17 @@ describe('with a table', () => {
     });
   });
 
-  it('lets no text of a user control the terminal, or be a formula in a spreadsheet', async () => {
-    const adding = HOSTILE_TEXTS.map((text, n) => {
-      const email = `${text.slice(0, 50)}@example.com`.toWellFormed();
-      return add(n, { subject: text, body: text, email });
-    });
-    const rows = await Promise.all(adding);
-    const unsafe = /[^\P{Cc}\n]|[\p{Bidi_Control}\p{Zl}\p{Zp}]/u;
-    const list = await run(['list', '--limit', '100'], TERMINAL);
-    expect(list.stdout.split('\n')).toHaveLength(HOSTILE_TEXTS.length + 2);
-    // Only the isolates around text that is written from right to left.
-    expect(list.stdout.replaceAll(/[\u2068\u2069]/g, '')).not.toMatch(unsafe);
-    expect(list.stdout.match(/\u2068/g)?.length).toBe(list.stdout.match(/\u2069/g)?.length);
-    const byId = (a: { id?: unknown }, b: { id?: unknown }) => (String(a.id) < String(b.id) ? -1 : 1);
-    const json = await run(['export'], TERMINAL);
-    expect(json.stdout).not.toMatch(unsafe);
-    expect(parseLines(json.stdout).toSorted(byId)).toEqual(rows.toSorted(byId));
-
-    const { stdout } = await run(['export', '--csv']);
-    expect(stdout.slice(1).replaceAll('\r\n', '\n')).not.toMatch(unsafe);
-    const formula = /^[\s"]*[=+\-@＝＋－＠]/;
-    // Whatever separator the spreadsheet expects.
-    expect(stdout.split(/","|[;\t|\r\n]/).filter((cell) => formula.test(cell))).toEqual([]);
-  });
-
   describe('a table', () => {
     it('that does not exist is named in one line', async () => {
       await table.client.send(new DeleteTableCommand({ TableName: table.name }));
-      stubAws(toStageEnvironment(table.engine));
+      stubAws(toEnvironment(table.engine));
       const local = 'The table of the local stack does not exist; restart the stack with npm start.';
       expect(await run(['list'])).toEqual(failure(local));
       const restored = 'The table restored does not exist.';
       expect(await run(['list', '--table', 'restored', '--erasures', 'e'])).toEqual(failure(restored));
       const release =
-        'The table inquiries-release does not exist in this account and region; deploy the stage: npm run deploy -- release.';
-      expect(await runInbox(['list', '--stage', 'release'])).toEqual(failure(release));
-      const shop = release.replace('inquiries-', 'shop-');
-      expect(await runInbox(['list', '--stage', 'release', '--service', 'shop'])).toEqual(failure(shop));
+        'The table shop-release does not exist in this account and region; deploy the stage: npm run deploy -- release.';
+      expect(await runInbox(['list', '--stage', 'release', '--service', 'shop'])).toEqual(failure(release));
     });
 
     it('without the index is named in one line, with what to do', async () => {
@@ -473,7 +429,7 @@ describe('with a table', () => {
       const keys = AttributeDefinitions.slice(0, 2);
       await client.send(new CreateTableCommand({ ...definition, TableName, AttributeDefinitions: keys }));
       await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 0.1 }, { TableName });
-      stubAws(toStageEnvironment(table.engine));
+      stubAws(toEnvironment(table.engine));
       for (const [place, remedy] of [
         [['--stage', 'main'], 'deploy the stage: npm run deploy -- main'],
         [['--data', table.folder], 'restart the stack with npm start'],
@@ -509,7 +465,7 @@ describe('with a table', () => {
 
     it('reads without asking who the credentials belong to', async () => {
       const row = await add(1);
-      stubAws(toStageEnvironment(table.engine));
+      stubAws(toEnvironment(table.engine));
       const { code, stdout, stderr } = await runOnStage(['list']);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(parseLines(stdout)).toEqual([summaryOf(row)]);
@@ -537,17 +493,14 @@ describe('with a table', () => {
 describe('the command line', () => {
   it.each([
     [[], /^The verb is missing, e\.g\. /],
-    [['answer'], /^"answer" is not a verb; verbs are list, show, reply, /],
     [['\u001b[2J'], /^"\\u001b\[2J" is not a verb/],
-    [['toString'], /^"toString" is not a verb/],
+    [['toString'], /^"toString" is not a verb; verbs are list, show, reply, /],
     [['--bogus', 'list'], /^Unknown option '--bogus'/],
-    [['list', '--bogus'], /^Unknown option '--bogus'/],
     [['list', 'extra'], /^Unexpected argument 'extra'/],
     [['list', '--stage'], /^Option '--stage <value>' argument missing/],
     [['list', '--stage', 'prod'], /^"prod" is not a stage; stages are develop, main and release\./],
     [['list', '--table', 'x'], /^--table and --erasures belong together/],
-    [['erase', '--stage', 'main', '--table', 'foo-main', '--email', 'x'], /^--table and --erasures belong/],
-    [['erase', '--stage', 'main', '--erasures', 'x', '--replay'], /^--table and --erasures belong together/],
+    [['list', '--erasures', 'x'], /^--table and --erasures belong together/],
     [['list', '--service', 'shop'], /^--service is for a stage/],
     [['list', '--stage', 'main', '--service', 'shop-main'], /^"shop-main" is not the name of a service/],
     [['list', '--stage', 'main', '--as', 'x'], /^--as is for the local stack/],
@@ -568,8 +521,8 @@ describe('the command line', () => {
     [['list', '--replies', 'x'], /^--replies is for --web\./],
     [['--web', 'list'], /^--web takes no verb\./],
     [['list', '--port', '5'], /^--port is the port of --web\./],
-    [['erase'], /^erase takes one of --sub UUID, --email E and --replay \(see --help\)/],
     [['erase', '--sub', SUB, '--email', 'a@b'], /^erase takes one of --sub UUID, --email E and --replay/],
+    [['erase'], /^erase takes one of --sub UUID, --email E and --replay \(see --help\)/],
   ])('%j is refused in one line with exit code 2', async (args, message) => {
     const { code, stdout, stderr } = await runInbox(args, { stdin: 'x' });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -590,7 +543,7 @@ describe('the command line', () => {
   it.each([
     [{}, 'There is no AWS region; set AWS_REGION or AWS_PROFILE.'],
     [{ AWS_REGION: 'eu-central-1' }, NO_CREDENTIALS],
-    [toStageEnvironment('http://127.0.0.1:9'), 'AWS cannot be reached (ECONNREFUSED).'],
+    [toEnvironment('http://127.0.0.1:9'), 'AWS cannot be reached (ECONNREFUSED).'],
   ])('a stage with %o: %s', async (variables, line) => {
     stubAws(variables);
     expect(await runInbox(['--stage', 'develop', 'list'])).toEqual(failure(line));
