@@ -1,16 +1,10 @@
 /** Whom the alarms of a stage reach, for the end of a deployment. */
 
-interface Shown {
-  readonly planned_values?: {
-    readonly root_module?: {
-      readonly resources?: readonly {
-        readonly type: string;
-        readonly name: string;
-        /** `pending_confirmation` is missing in a subscription that this plan creates. */
-        readonly values: { readonly endpoint?: string; readonly pending_confirmation?: boolean };
-      }[];
-    };
-  };
+interface Resource {
+  readonly type: string;
+  readonly name: string;
+  /** `pending_confirmation` is missing in a subscription that this plan creates. */
+  readonly values: { readonly endpoint?: string; readonly pending_confirmation?: boolean };
 }
 
 /**
@@ -20,7 +14,7 @@ interface Shown {
  * @returns Lines; empty if there is nothing to do.
  */
 export function describeNotifications(shown: string): string {
-  const { planned_values } = JSON.parse(shown) as Shown;
+  const { planned_values } = JSON.parse(shown) as { planned_values?: { root_module?: { resources?: Resource[] } } };
   const subscriptions = (planned_values?.root_module?.resources ?? []).filter(
     // Bounces go to the mailer, which confirms nothing.
     ({ type, name }) => type === 'aws_sns_topic_subscription' && name !== 'bounces',

@@ -45,10 +45,9 @@ function readSettings(args: string[], { stdin }: Io) {
 
 /** The version to switch to. @throws UsageError when there is none. */
 function choose(versions: readonly Version[], live: Live, wanted: string | undefined): Version {
-  const found =
-    wanted === undefined
-      ? versions.find(({ version }) => Number(version) < Number(live.version))
-      : versions.find(({ version }) => version === wanted);
+  const found = versions.find(({ version }) =>
+    wanted === undefined ? Number(version) < Number(live.version) : version === wanted,
+  );
   if (found !== undefined) return found;
   throw new UsageError(
     wanted === undefined

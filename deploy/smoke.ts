@@ -14,10 +14,9 @@ import {
   assertStatus,
   createContractChecks,
   createFunctionChecks,
-  createKeyChecks,
   parseBody,
 } from '../lib/contract-checks.ts';
-import type { FirstPost, ServiceRequest, ServiceResponse } from '../lib/contract-checks.ts';
+import type { ServiceRequest, ServiceResponse } from '../lib/contract-checks.ts';
 import { readKey } from '../lib/issuer-keys.ts';
 import { signToken } from '../lib/issuer-tokens.ts';
 import { findDataFolder, readRunningStack } from '../lib/running-stack.ts';
@@ -181,23 +180,8 @@ type Check = readonly [title: string, needs: readonly Need[], run: () => Promise
 
 /** The checks in the order in which they must run: some take what those before have found. */
 function createChecks(target: Target): Check[] {
-  let first: FirstPost | undefined;
-  const contract = createContractChecks(async (request) => {
-    const response = await sendWithToken(target, request);
-    if (request.method === 'POST' && response.status === 201) first = { request, response };
-    return response;
-  });
-  const key = createKeyChecks(
-    (request) => sendWithToken(target, request),
-    () => first,
-  );
-  const signIn: Check = [
-    'a new user of the pool signs in',
-    ['url'],
-    async () => {
-      target.token = await signInOnce(target.userPool, target.client);
-    },
-  ];
+  const { contract, key } = createContractChecks((request) => sendWithToken(target, request));
+  const signIn = async () => void (target.token = await signInOnce(target.userPool, target.client));
   const mailer: Check = ['the mailer runs', [], () => invokeMailer(target.mailer, target.interruption)];
   const needing =
     (...needs: Need[]) =>
@@ -207,20 +191,11 @@ function createChecks(target: Target): Check[] {
     ...(target.mailer === '' ? [] : [mailer]),
     ['401 without a token', ['url'], () => checkRefused(target)],
     ['401 with a malformed token', ['url'], () => checkRefused(target, { authorization: 'Bearer nonsense' })],
-    ...(target.userPool === '' ? [] : [signIn]),
+    ...(target.userPool === '' ? [] : [['a new user of the pool signs in', ['url'], signIn] satisfies Check]),
     ...contract.map(needing('url', 'token')),
     ...key.map(needing('url', 'token', 'key')),
     ['preflight allows the origin', ['url', 'origin'], () => checkPreflight(target)],
-    [
-      'preflight allows no other origin',
-      ['url'],
-      async () => {
-        const { headers } = await sendPreflight(target, 'https://elsewhere.invalid');
-        const origin = headers.get('access-control-allow-origin');
-        const isRefused = origin !== '*' && origin !== 'https://elsewhere.invalid';
-        assert(isRefused, `Access-Control-Allow-Origin is ${origin}`);
-      },
-    ],
+    ['preflight allows no other origin', ['url'], () => checkOtherPreflight(target)],
   ];
 }
 
@@ -240,6 +215,12 @@ async function checkPreflight(target: Target): Promise<void> {
     const isComplete = values.every((value) => allowed.split(/, ?/).includes(value));
     assert(isComplete, `${name} is ${allowed}`);
   }
+}
+
+async function checkOtherPreflight(target: Target): Promise<void> {
+  const { headers } = await sendPreflight(target, 'https://elsewhere.invalid');
+  const origin = headers.get('access-control-allow-origin');
+  assert(origin !== '*' && origin !== 'https://elsewhere.invalid', `Access-Control-Allow-Origin is ${origin}`);
 }
 
 /** One line for an error; some messages of the SDK have further lines. */

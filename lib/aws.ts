@@ -18,19 +18,10 @@ export const tableOf = (stage: string, service = 'inquiries'): string => `${serv
 const NO_CREDENTIALS = 'There are no valid AWS credentials; set AWS_PROFILE or sign in (aws sso login).';
 const THROTTLED = 'DynamoDB limits the requests at the moment; try again.';
 
-/** Errors of the AWS SDK that mean the same for every table. */
-const FAILURES: Readonly<Record<string, string>> = {
-  CredentialsProviderError: NO_CREDENTIALS,
-  TokenProviderError: NO_CREDENTIALS,
-  ExpiredToken: NO_CREDENTIALS,
-  ExpiredTokenException: NO_CREDENTIALS,
-  UnrecognizedClientException: NO_CREDENTIALS,
-  InvalidClientTokenId: NO_CREDENTIALS,
-  InvalidSignatureException: NO_CREDENTIALS,
-  SignatureDoesNotMatch: NO_CREDENTIALS,
-  ThrottlingException: THROTTLED,
-  ProvisionedThroughputExceededException: THROTTLED,
-};
+/** Names of the AWS SDK's errors that mean the same for every table. */
+const CREDENTIAL_ERRORS =
+  /^(CredentialsProviderError|TokenProviderError|ExpiredToken|ExpiredTokenException|UnrecognizedClientException|InvalidClientTokenId|InvalidSignatureException|SignatureDoesNotMatch)$/;
+const THROTTLING_ERRORS = /^(ThrottlingException|ProvisionedThroughputExceededException)$/;
 
 /**
  * Says in one line what an operator can do about an error of AWS or of the network.
@@ -52,6 +43,8 @@ export function describeFailure(
     stage === undefined ? 'restart the stack with npm start' : `deploy the stage: npm run deploy -- ${stage}`;
 
   const describe = (): string | undefined => {
+    if (CREDENTIAL_ERRORS.test(name)) return NO_CREDENTIALS;
+    if (THROTTLING_ERRORS.test(name)) return THROTTLED;
     if (message === 'Region is missing') return 'There is no AWS region; set AWS_REGION or AWS_PROFILE.';
     // The SDK adds it to responses and to network errors.
     if (!('$metadata' in error)) return undefined;
@@ -70,6 +63,6 @@ export function describeFailure(
     const [line = ''] = message.split('\n');
     return `${name}: ${line}`;
   };
-  const line = FAILURES[name] ?? describe();
+  const line = describe();
   return line === undefined ? error : new Error(line, { cause: error });
 }

@@ -39,20 +39,26 @@ export function parseBody(text: string): unknown {
 type Checks = readonly (readonly [title: string, run: () => Promise<void>])[];
 
 /**
- * The checks of a signed-in user. They leave one inquiry behind.
+ * The checks of a signed-in user, which leave one inquiry behind, and after them those of Idempotency-Key, for a service
+ * that does not ignore it. These store nothing.
  *
- * @param send - Sends a request as that user, and checks Access-Control-Allow-Origin, which depends on the stage.
+ * @param send - Sends a request as that user, each POST with the same key, and checks Access-Control-Allow-Origin, which
+ *   depends on the stage.
  */
-export function createContractChecks(send: (request: ServiceRequest) => Promise<ServiceResponse>): Checks {
+export function createContractChecks(send: (request: ServiceRequest) => Promise<ServiceResponse>) {
   const subject = `smoke ${new Date().toISOString()} ${crypto.randomUUID()}`;
+  const post = { method: 'POST', body: JSON.stringify({ subject, body: 'Left by the smoke test of a deployment.' }) };
   let id: string | undefined;
-  return Object.entries({
+  let first: ServiceResponse | undefined;
+  let isKnown = false;
+  const contract: Checks = Object.entries({
     '405 for PUT, with the methods that are allowed': async () =>
       assertError(await send({ method: 'PUT', body: '{}' }), 405, 'METHOD_NOT_ALLOWED'),
     'GET lists the inquiries of the caller': async () => void assertList(await send({ method: 'GET' })),
     'POST creates an inquiry': async () => {
-      const body = JSON.stringify({ subject, body: 'Left by the smoke test of a deployment.' });
-      const inquiry = assertCreated(await send({ method: 'POST', body }));
+      const response = await send(post);
+      if (response.status === 201) first = response;
+      const inquiry = assertCreated(response);
       assert(inquiry.subject === subject, 'the inquiry does not have the subject that was sent');
       id = inquiry.id;
     },
@@ -63,46 +69,26 @@ export function createContractChecks(send: (request: ServiceRequest) => Promise<
       assert(found, 'the new inquiry is not in the list');
     },
   });
-}
-
-/** A POST of {@link createContractChecks}, and its response. */
-export interface FirstPost {
-  readonly request: ServiceRequest;
-  readonly response: ServiceResponse;
-}
-
-/**
- * The checks of Idempotency-Key, for a service that does not ignore it. They store nothing.
- *
- * @param send - Sends a request as the same user with the key of the first POST.
- * @param findFirst - The POST of the contract checks; undefined when it has failed.
- */
-export function createKeyChecks(
-  send: (request: ServiceRequest) => Promise<ServiceResponse>,
-  findFirst: () => FirstPost | undefined,
-): Checks {
-  let isKnown = false;
-  return Object.entries({
+  const key: Checks = Object.entries({
     'POST with the same key stores nothing': async () => {
-      const first = findFirst();
       assert(first !== undefined, 'there is nothing to send again, since POST failed');
-      const response = await send(first.request);
-      const { id, subject } = assertCreated(response);
+      const response = await send(post);
+      const again = assertCreated(response);
       isKnown = response.headers.get('Idempotency-Replayed') === 'true';
       assert(isKnown, 'the key is ignored, as with dynalite (see --no-key): there are two inquiries now');
-      const [body, again] = [first.response, response].map((answer) => JSON.stringify(answer.body));
-      assert(again === body, 'the body is not the one of the first response');
+      const [before, after] = [first, response].map(({ body }) => JSON.stringify(body));
+      assert(after === before, 'the body is not the one of the first response');
       const { inquiries } = assertList(await send({ method: 'GET', query: 'limit=100' }));
-      const stored = inquiries.filter((inquiry) => inquiry.subject === subject);
-      assert(stored.length === 1 && stored[0]?.id === id, `there are ${stored.length} inquiries`);
+      const stored = inquiries.filter((inquiry) => inquiry.subject === again.subject);
+      assert(stored.length === 1 && stored[0]?.id === again.id, `there are ${stored.length} inquiries`);
     },
     '422 for the same key with another text': async () => {
-      const first = findFirst();
-      assert(first !== undefined && isKnown, 'not sent, since it would be stored');
+      assert(isKnown, 'not sent, since it would be stored');
       const body = JSON.stringify({ subject: 'smoke', body: 'Another text.' });
-      assertError(await send({ ...first.request, body }), 422, 'IDEMPOTENCY_KEY_REUSED');
+      assertError(await send({ ...post, body }), 422, 'IDEMPOTENCY_KEY_REUSED');
     },
   });
+  return { contract, key };
 }
 
 /**

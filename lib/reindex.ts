@@ -1,6 +1,5 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { paginateScan, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { paginateScan, UpdateCommand, type DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { toShard } from '../src/entities/keys.ts';
 
 type Row = Readonly<Record<'pk' | 'sk' | 'id', string> & Partial<Record<'reply_at' | 'inbox', string>>>;

@@ -1,6 +1,5 @@
 /** The JWT authorizer of an API Gateway HTTP API, for the local gateway. On AWS the gateway's own one runs. */
-import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
-import type { JWTPayload, JWTVerifyGetKey } from 'jose';
+import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
 
 /** Claims as the gateway passes them to the function: all strings. */
 export type Claims = Record<string, string>;

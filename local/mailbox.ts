@@ -1,7 +1,6 @@
 /** The mailbox of the local stack: SES v2 and a page that shows the mails (aws-ses-v2-local). */
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import { createRequire } from 'node:module';
-import type { RequestListener } from 'node:http';
 import type { SendEmailRequest } from '@aws-sdk/client-sesv2';
 import { replies } from '../lib/gateway-replies.ts';
 import { close, listen, refuseOtherSites } from '../lib/loopback-server.ts';

@@ -101,22 +101,17 @@ function parseOrigin(text: string): string {
 /** Reads the variables of the functions that are set. @throws UsageError for a value that a stage would not take. */
 function readVariables(env: NodeJS.ProcessEnv): Record<string, string> {
   const variables: Record<string, string> = {};
-  for (const name of settingNames) {
+  const take = (name: string, isValid: (value: string) => boolean, expected: string): void => {
     const value = env[name];
-    if (!value) continue;
-    if (!isSettingOf(name, value)) {
-      throw new UsageError(`${name} must be a number from 1 to ${MAXIMA[name]}, not "${value}".`);
-    }
+    if (!value) return;
+    if (!isValid(value)) throw new UsageError(`${name} must be ${expected}, not "${value}".`);
     variables[name] = value;
-  }
-  const { MAIL_LANGUAGE: language, ACKNOWLEDGE: acknowledge } = env;
-  if (acknowledge && acknowledge !== 'true' && acknowledge !== 'false') {
-    throw new UsageError(`ACKNOWLEDGE must be true or false, not "${acknowledge}".`);
-  }
-  if (acknowledge) variables['ACKNOWLEDGE'] = acknowledge;
-  if (!language) return variables;
-  if (isLanguage(language)) return { ...variables, MAIL_LANGUAGE: language };
-  throw new UsageError(`MAIL_LANGUAGE must be one of ${LANGUAGES.join(', ')}, not "${language}".`);
+  };
+  for (const name of settingNames)
+    take(name, (value) => isSettingOf(name, value), `a number from 1 to ${MAXIMA[name]}`);
+  take('ACKNOWLEDGE', (value) => value === 'true' || value === 'false', 'true or false');
+  take('MAIL_LANGUAGE', isLanguage, `one of ${LANGUAGES.join(', ')}`);
+  return variables;
 }
 
 /**

@@ -161,7 +161,7 @@ export async function startStack({
     await Promise.all([...mappings, mailer].map(async (part) => part.close()));
   });
   const gateway = createGateway({
-    authorize: createAuthorizer({ issuer: issuer.url, audience: [issuer.audience] }),
+    authorize: createAuthorizer({ issuer: issuer.url, audience: [issuer.clientId] }),
     invoke: (event, requestId) => lambda.invoke(engineName === 'dynalite' ? withoutKey(event) : event, requestId),
     corsOrigins: webOrigins,
     log,

@@ -8,13 +8,6 @@ import * as contract from '../src/contract.ts';
 import { ITEM_LIMIT } from '../src/limits.ts';
 import { limits, replies, type Reply } from '../lib/gateway-replies.ts';
 
-export interface DocumentOptions {
-  /** Base URL of the deployment, without `/inquiries`. */
-  readonly serverUrl: string;
-  readonly serverDescription: string;
-  readonly version: string;
-}
-
 /** The parts that readers of the document use are not optional. */
 export type OpenApiDocument = OpenAPIV3_1.Document & {
   readonly security: OpenAPIV3_1.SecurityRequirementObject[];
@@ -55,19 +48,11 @@ const corsAndChallenge: Headers = {
   },
 };
 const functionCors: Headers = { 'Access-Control-Allow-Origin': { $ref: '#/components/headers/AllowOriginOfFunction' } };
+const always = (value: string, description: string) =>
+  ({ description, schema: { type: 'string', const: value } }) as const;
 const cacheControl = {
-  'Cache-Control': {
-    description: 'Set by the gateway: inquiries must not be cached (RFC 9111, 5.2.2.5).',
-    schema: { type: 'string', const: 'no-store' },
-  },
-} as const;
-
-const replayed = {
-  [contract.replayedHeader]: {
-    description: 'Present when the inquiry was stored by an earlier request with the same key.',
-    schema: { type: 'string', const: 'true' },
-  },
-} as const;
+  'Cache-Control': always('no-store', 'Set by the gateway: inquiries must not be cached (RFC 9111, 5.2.2.5).'),
+};
 /** RFC 9110, 10.2.3. */
 const retryAfter = (description: string): Headers => ({
   'Retry-After': { description, schema: { type: 'string', pattern: '^[1-9][0-9]{0,3}$' }, example: '1' },
@@ -97,8 +82,8 @@ const hello = {
   created_at: '2026-11-20T09:00:00.000Z',
 };
 
-/** Makes the document; equal options give equal documents. */
-export function createDocument({ serverUrl, serverDescription, version }: DocumentOptions): OpenApiDocument {
+/** @param server - The deployment, its base URL without `/inquiries`. */
+export function createDocument(server: OpenAPIV3_1.ServerObject, version: string): OpenApiDocument {
   return {
     openapi: '3.1.1',
     info: {
@@ -115,7 +100,7 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
         `${timeout} for the response.`,
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: serverUrl, description: serverDescription }],
+    servers: [server],
     security: [{ bearer: [] }],
     tags: [{ name: 'Inquiries', description: 'Inquiries can be created and listed, not changed.' }],
     paths: {
@@ -164,8 +149,7 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
             '400': {
               description:
                 '`BAD_REQUEST`: `limit` or `before` is malformed. From the gateway: the request is not valid HTTP.',
-              headers: cors,
-              content: errorOrReply('BAD_REQUEST', replies.badRequest, {
+              ...errorOrReply('BAD_REQUEST', replies.badRequest, {
                 limit: 'The parameter `limit` must be a whole number from 1 to 1000.',
                 before: 'The parameter `before` must be the id of an inquiry.',
               }),
@@ -176,8 +160,7 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
             '431': { $ref: '#/components/responses/HeadersTooLarge' },
             '500': {
               description: '`INTERNAL_SERVER_ERROR`: internal error. From the gateway: the function failed.',
-              headers: cors,
-              content: errorOrReply('INTERNAL_SERVER_ERROR', replies.internalError, {
+              ...errorOrReply('INTERNAL_SERVER_ERROR', replies.internalError, {
                 fault: 'The request could not be processed. Please try again later.',
               }),
             },
@@ -219,15 +202,21 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
               description:
                 'The inquiry as it is stored. To a key that was used before: the first response again, whose body is the ' +
                 'same byte for byte.',
-              headers: { ...functionCors, ...cacheControl, ...replayed },
+              headers: {
+                ...functionCors,
+                ...cacheControl,
+                [contract.replayedHeader]: always(
+                  'true',
+                  'Present when the inquiry was stored by an earlier request with the same key.',
+                ),
+              },
               content: json(created, { created: example('The inquiry is stored.', { inquiry: hello }) }),
             },
             '400': {
               description:
                 '`BAD_REQUEST`: there is no body, the JSON is not an object, a field is missing or not a string, or ' +
                 '`Idempotency-Key` is malformed, empty or repeated. From the gateway: the request is not valid HTTP.',
-              headers: cors,
-              content: errorOrReply('BAD_REQUEST', replies.badRequest, {
+              ...errorOrReply('BAD_REQUEST', replies.badRequest, {
                 noBody: 'The request has no body; the fields `subject` and `body` are missing.',
                 noObject: 'The request body must be a JSON object with the fields `subject` and `body`.',
                 missing: 'The field `body` is missing.',
@@ -239,19 +228,15 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
             '409': {
               description: '`IDEMPOTENCY_CONFLICT`: a request with this key is being processed. Send it again.',
               headers: { ...functionCors, ...retryAfter('Seconds to wait.') },
-              content: json(errorBody, {
-                conflict: error(
-                  'IDEMPOTENCY_CONFLICT',
-                  'A request with this Idempotency-Key is being processed. Please send it again.',
-                ),
+              content: errorOnly('IDEMPOTENCY_CONFLICT', {
+                conflict: 'A request with this Idempotency-Key is being processed. Please send it again.',
               }),
             },
             '413': {
               description:
                 '`PAYLOAD_TOO_LARGE`: the inquiry, the body or the `email` claim is too large to be stored. From the ' +
                 `gateway: the body is over ${bodyLimit}, or over ${payloadLimit} as the function receives it.`,
-              headers: cors,
-              content: errorOrReply('PAYLOAD_TOO_LARGE', replies.payloadTooLarge, {
+              ...errorOrReply('PAYLOAD_TOO_LARGE', replies.payloadTooLarge, {
                 tooLarge: `The inquiry is larger than the ${itemLimit} that can be stored.`,
                 body: 'The request body is larger than any inquiry that can be stored.',
                 email: 'The `email` claim is too long for an inquiry to be stored under it.',
@@ -260,31 +245,27 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
             '422': {
               description: '`IDEMPOTENCY_KEY_REUSED`: the key was used for an inquiry with another subject or body.',
               headers: functionCors,
-              content: json(errorBody, {
-                reused: error(
-                  'IDEMPOTENCY_KEY_REUSED',
-                  'The Idempotency-Key was used for an inquiry with another subject or body.',
-                ),
+              content: errorOnly('IDEMPOTENCY_KEY_REUSED', {
+                reused: 'The Idempotency-Key was used for an inquiry with another subject or body.',
               }),
             },
             '429': {
               description:
                 '`TOO_MANY_REQUESTS`: you have sent as many inquiries within an hour as the stage allows. A request ' +
                 'whose key is known is answered all the same. From the gateway, without `Retry-After`: the stage is throttled.',
+              ...errorOrReply('TOO_MANY_REQUESTS', replies.tooManyRequests, {
+                limit: 'The limit of inquiries per hour (60) is reached.',
+              }),
               headers: {
                 ...cors,
                 ...retryAfter('Seconds until you may send the next inquiry. Not sent by the gateway.'),
               },
-              content: errorOrReply('TOO_MANY_REQUESTS', replies.tooManyRequests, {
-                limit: 'The limit of inquiries per hour (60) is reached.',
-              }),
             },
             '431': { $ref: '#/components/responses/HeadersTooLarge' },
             '500': {
               description:
                 '`INTERNAL_SERVER_ERROR`: the body is not JSON, or internal error. From the gateway: the function failed.',
-              headers: cors,
-              content: errorOrReply('INTERNAL_SERVER_ERROR', replies.internalError, {
+              ...errorOrReply('INTERNAL_SERVER_ERROR', replies.internalError, {
                 noJson: 'The request body could not be parsed as JSON.',
                 fault: 'The request could not be processed. Please try again later.',
               }),
@@ -307,7 +288,7 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
                 example: 'GET, POST',
               },
             },
-            content: json(errorBody, { method: error('METHOD_NOT_ALLOWED', 'Allowed methods: GET, POST.') }),
+            content: errorOnly('METHOD_NOT_ALLOWED', { method: 'Allowed methods: GET, POST.' }),
           },
           '413': { $ref: '#/components/responses/RequestTooLarge' },
           '429': { $ref: '#/components/responses/TooManyRequests' },
@@ -333,10 +314,8 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
           description:
             '`Unauthorized`: the token is valid but has no `email`, an empty one, or no `sub` that is a UUID. From the ' +
             'gateway: the token is missing or not valid.',
+          ...errorOrReply('Unauthorized', replies.unauthorized, { claims: 'Invalid or missing required JWT claims' }),
           headers: corsAndChallenge,
-          content: errorOrReply('Unauthorized', replies.unauthorized, {
-            claims: 'Invalid or missing required JWT claims',
-          }),
         },
         RequestTooLarge: fromGateway(
           `the body is over ${bodyLimit}, or over ${payloadLimit} as the function receives it`,
@@ -376,35 +355,22 @@ export function createDocument({ serverUrl, serverDescription, version }: Docume
   };
 }
 
-/** A response that only the gateway sends. */
-function fromGateway(when: string, answer: Reply, headers: Headers = cors): OpenAPIV3_1.ResponseObject {
-  return {
-    description: `From the gateway: ${when}.`,
-    headers,
-    content: json(gatewayReply, { gateway: reply(answer) }),
-  };
-}
+const json = (schema: Reference, examples: Examples) => ({ 'application/json': { schema, examples } });
+const example = (summary: string, value: unknown): OpenAPIV3_1.ExampleObject => ({ summary, value });
+const reply = ({ message }: Reply) => ({ gateway: { value: { message } } });
+/** An error of the function with each of the messages, by the name of the example. */
+const errors = (error: string, messages: Record<string, string>): Examples =>
+  Object.fromEntries(Object.entries(messages).map(([name, message]) => [name, { value: { error, message } }]));
+const errorOnly = (code: string, messages: Record<string, string>) => json(errorBody, errors(code, messages));
 
-/** The function's error with one of the messages, by the name of the example, or the gateway's reply. */
+/** The function's error with one of the messages, or the gateway's reply. */
 function errorOrReply(code: string, gateway: Reply, messages: Record<string, string>) {
-  const examples = Object.entries(messages).map(([name, message]) => [name, error(code, message)] as const);
-  return json(errorBodyOrGatewayReply, { ...Object.fromEntries(examples), gateway: reply(gateway) });
+  return { headers: cors, content: json(errorBodyOrGatewayReply, { ...errors(code, messages), ...reply(gateway) }) };
 }
 
-function json(schema: Reference, examples: Examples) {
-  return { 'application/json': { schema, examples } };
-}
-
-function example(summary: string, value: unknown): OpenAPIV3_1.ExampleObject {
-  return { summary, value };
-}
-
-function error(code: string, message: string): OpenAPIV3_1.ExampleObject {
-  return example(message, { error: code, message });
-}
-
-function reply({ message }: Reply): OpenAPIV3_1.ExampleObject {
-  return example('From the gateway.', { message });
+/** A response that only the gateway sends. */
+function fromGateway(when: string, gateway: Reply, headers: Headers = cors): OpenAPIV3_1.ResponseObject {
+  return { description: `From the gateway: ${when}.`, headers, content: json(gatewayReply, reply(gateway)) };
 }
 
 /** A copy of a schema of src/contract.ts, which is read-only, in the type of openapi-types, which is not. */

@@ -5,7 +5,6 @@ import { createProvider } from './provider.ts';
 import { CLIENT_ID, signToken, type TokenRequest } from '../../lib/issuer-tokens.ts';
 import { close, listen } from '../../lib/loopback-server.ts';
 
-/** `audience` is the `aud` of its ID tokens: the client id, as in Cognito. */
 export type Issuer = Awaited<ReturnType<typeof startIssuer>>;
 
 /**
@@ -37,8 +36,8 @@ export async function startIssuer({
   return {
     /** The `iss` of its tokens: an origin, without a trailing slash. */
     url,
+    /** Also the `aud` of its ID tokens, as in Cognito. */
     clientId: CLIENT_ID,
-    audience: CLIENT_ID,
     /** Signs an ID token with the same key and the same claims as the code flow. */
     token: (request?: TokenRequest) => signToken(key, url, request),
     /** Stops at once and closes open connections. */

@@ -72,17 +72,11 @@ ${form('<button class="quiet" name="cancel" value="1">Cancel and go back</button
 export const messagePage = (title: string, text: string): string =>
   layout(title, `<p>${escapeHtml(text)}</p><p><a href="/">Settings of this issuer</a></p>`);
 
-/** What is registered with the issuer. */
-export interface Registered {
-  readonly redirectUris: readonly string[];
-  readonly logoutUris: readonly string[];
-}
-
 /** The settings that an app needs, and how to register another app. */
 export function settingsPage(
   url: string,
   endpoints: Readonly<Record<string, string>>,
-  { redirectUris, logoutUris }: Registered,
+  { redirectUris, logoutUris }: Readonly<Record<'redirectUris' | 'logoutUris', readonly string[]>>,
 ): string {
   const discovery = '/.well-known/openid-configuration';
   return layout(

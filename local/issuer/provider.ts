@@ -1,8 +1,7 @@
 /** oidc-provider, configured as a Cognito user pool: its paths, its claims, its /logout, and a sign-in page. */
 import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
-import { Provider, errors } from 'oidc-provider';
-import type { Configuration, InteractionResults, KoaContextWithOIDC } from 'oidc-provider';
+import { Provider, errors, type Configuration, type InteractionResults, type KoaContextWithOIDC } from 'oidc-provider';
 import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.js';
 import type { SigningKey } from '../../lib/issuer-keys.ts';
 import { contentSecurityPolicy, messagePage, settingsPage, signInPage } from './pages.ts';

@@ -15,11 +15,6 @@ export interface Cost {
   readonly cpu: number;
 }
 
-export interface Invocation extends Cost {
-  /** What the handler returned, as JSON; `null` for undefined. */
-  readonly result: string;
-}
-
 export interface SandboxOptions {
   /** URL or absolute path of the module that exports `handler`. */
   readonly module: string;
@@ -142,14 +137,14 @@ export async function startSandbox({
      * Invokes the handler with an event as JSON; one invocation at a time.
      *
      * @param options.remaining - Milliseconds that the handler is told it has left. Default: the timeout.
+     * @returns What the handler returned, as JSON; `null` for undefined.
      * @throws FunctionTimeout, and the process has ended; Error when the process ends; Error with the type of what
      * the handler threw as its message, and what the runtime reported as its cause.
      */
     async invoke(
       event: string,
-      options: { requestId?: string; remaining?: number | undefined } = {},
-    ): Promise<Invocation> {
-      const { requestId = randomUUID(), remaining = timeout } = options;
+      { requestId = randomUUID(), remaining = timeout }: { requestId?: string; remaining?: number | undefined } = {},
+    ): Promise<Cost & { readonly result: string }> {
       if (failure !== undefined || idle === undefined) throw failure ?? new Error('The sandbox is busy.');
       const { cpu, response } = idle;
       idle = undefined;

@@ -132,7 +132,6 @@ describe
           // Nothing exists that the state lacks.
           expect([moment, again.output]).toEqual([moment, expect.stringContaining('  plan      0 to create, ')]);
           expect([moment, again.code, again.output]).toEqual([moment, 0, expect.stringContaining('eployed: ')]);
-          process.stdout.write(`passed: ${moment}\n`);
         }
       },
     );

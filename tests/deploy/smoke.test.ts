@@ -130,8 +130,7 @@ describe('npm run smoke --function', () => {
   let result: (event: string) => Promise<string> | string;
   let built: Awaited<ReturnType<typeof startFunction>>;
   beforeAll(async () => {
-    const credentials = { AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local', AWS_REGION: 'local' };
-    const environment = { TABLE_NAME: 'inquiries', CORS_ORIGIN: ORIGIN, ...credentials };
+    const environment = { ...service.table.environment(), CORS_ORIGIN: ORIGIN };
     built = await startFunction({ module: BUILT, environment, timeout: 30_000 });
   });
   beforeEach(() => {

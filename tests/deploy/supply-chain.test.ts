@@ -4,15 +4,9 @@ import type { Metafile } from 'esbuild';
 import { ROOT } from '../../lib/paths.ts';
 import { readText } from '../helpers/repository.ts';
 
-interface LockedPackage {
-  readonly version: string;
-  readonly resolved?: string;
-  readonly integrity?: string;
-  readonly license?: string;
-  readonly dev?: boolean;
-  readonly link?: boolean;
-  readonly hasInstallScript?: boolean;
-}
+type LockedPackage = { readonly version: string } & Readonly<
+  Partial<Record<'resolved' | 'integrity' | 'license', string> & Record<'dev' | 'link' | 'hasInstallScript', boolean>>
+>;
 interface Manifest {
   dependencies?: Record<string, string>;
   devDependencies: Record<string, string>;

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Authorize } from '../../local/authorizer.ts';
-import { createGateway, type CompletedResponse } from '../../local/gateway.ts';
+import { createGateway } from '../../local/gateway.ts';
 import { close, listen } from '../../lib/loopback-server.ts';
 import { LAMBDA_PAYLOAD_LIMIT } from '../../src/limits.ts';
 import { send } from '../helpers/http.ts';
@@ -20,7 +20,6 @@ let authorize: Authorize;
 let invoke: (event: string, requestId: string) => Promise<string>;
 const events: Record<string, unknown>[] = [];
 const logged: string[] = [];
-const responses: CompletedResponse[] = [];
 const server = createGateway({
   authorize: (header) => authorize(header),
   invoke: async (event, requestId) => {
@@ -29,7 +28,6 @@ const server = createGateway({
   },
   corsOrigins: [ORIGIN, OTHER],
   log: (line) => void logged.push(line),
-  onResponse: (response) => void responses.push(response),
 });
 let port = 0;
 let url = '';
@@ -40,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => close(server));
 beforeEach(() => {
-  for (const list of [events, logged, responses]) list.length = 0;
+  for (const list of [events, logged]) list.length = 0;
   authorize = async () => ({ claims: { sub: 's' } });
   invoke = async () => OK;
 });
@@ -283,15 +281,4 @@ describe('the function’s result', () => {
     expect(await send(url)).toMatchObject(refusal(500, 'Internal Server Error'));
     expect(logged).toHaveLength(1);
   });
-});
-
-it('reports each response with its method, path without the query, status and time', async () => {
-  await send(`${url}?before=1`, { method: 'POST' });
-  await send(`http://127.0.0.1:${port}/other`);
-  await vi.waitFor(() => expect(responses).toHaveLength(2));
-  const milliseconds = expect.any(Number) as number;
-  expect(responses).toEqual([
-    { method: 'POST', path: '/inquiries', status: 200, milliseconds },
-    { method: 'GET', path: '/other', status: 404, milliseconds },
-  ]);
 });

@@ -93,11 +93,11 @@ async function signIn(browser = createBrowser(), email = ANA, overrides?: Overri
   return callback(await browser(await actionOf(page), { email }));
 }
 
-async function postToken(form: Record<string, string>, headers: Record<string, string> = {}) {
+async function postToken(form: Record<string, string>) {
   const body = new URLSearchParams({ client_id: issuer.clientId, ...form });
-  const response = await fetch(`${issuer.url}/oauth2/token`, { method: 'POST', body, headers });
+  const response = await fetch(`${issuer.url}/oauth2/token`, { method: 'POST', body });
   const tokens = (await response.json()) as Record<'access_token' | 'id_token' | 'refresh_token', string>;
-  return { status: response.status, headers: response.headers, ...tokens };
+  return { status: response.status, ...tokens };
 }
 
 const exchange = (query: URLSearchParams, code_verifier = VERIFIER) =>
@@ -135,7 +135,7 @@ describe('the code flow', () => {
     expect(payload).toEqual({
       sub,
       iss: issuer.url,
-      aud: issuer.audience,
+      aud: issuer.clientId,
       token_use: 'id',
       'cognito:username': sub,
       email: 'dora@example.com',
@@ -191,28 +191,6 @@ describe('the code flow', () => {
 });
 
 describe('the pages', () => {
-  it('name on the root what an app needs: addresses, client, how to register, users', async () => {
-    const response = await fetch(`${issuer.url}/`);
-    expect(response.status).toBe(200);
-    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
-    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
-    const html = await response.text();
-    for (const text of [
-      'href="/.well-known/openid-configuration"',
-      `<code>${issuer.clientId}</code>`,
-      'no client secret',
-      `<code>${ORIGIN}/</code><br><code>${CALLBACK}</code>`,
-      'npm start -- --cors-origin http://localhost:5173<',
-      subOf(ANA),
-      'npm run --silent token -- --email ana@example.com<',
-    ]) {
-      expect(html).toContain(text);
-    }
-    for (const [name, path] of Object.entries(ENDPOINTS)) {
-      expect(html).toContain(`<dt>${name}</dt><dd><code>${issuer.url}${path}<`);
-    }
-  });
-
   it('offer the demo users, escape a login_hint, allow no script, and name the app’s origin as a form target', async () => {
     const login_hint = `"><script>alert('1')</script>&`;
     const page = await authorize(createBrowser(), { login_hint });
@@ -264,21 +242,14 @@ it('the session signs in silently as the same user, without consent', async () =
   expect(decodeJwt((await exchange(query)).id_token)['email']).toBe(BEN);
 });
 
-describe('refresh tokens', () => {
-  it('give a new ID token of the same sign-in, once', async () => {
-    const first = await exchange(await signIn());
-    const second = await refresh(first.refresh_token);
-    const [before, after] = [decodeJwt(first.id_token), decodeJwt(second.id_token)];
-    for (const claim of ['sub', 'email', 'origin_jti', 'auth_time']) expect(after[claim]).toBe(before[claim]);
-    expect(after.jti).not.toBe(before.jti);
-    expect(await refresh(first.refresh_token)).toMatchObject(INVALID_GRANT);
-    expect(await refresh(second.refresh_token)).toMatchObject(INVALID_GRANT);
-  });
-
-  it('are for no other origin', async () => {
-    const { headers } = await postToken({ grant_type: 'refresh_token' }, { origin: 'https://evil.example' });
-    expect(headers.get('access-control-allow-origin')).toBe(null);
-  });
+it('a refresh token gives a new ID token of the same sign-in, once', async () => {
+  const first = await exchange(await signIn());
+  const second = await refresh(first.refresh_token);
+  const [before, after] = [decodeJwt(first.id_token), decodeJwt(second.id_token)];
+  for (const claim of ['sub', 'email', 'origin_jti', 'auth_time']) expect(after[claim]).toBe(before[claim]);
+  expect(after.jti).not.toBe(before.jti);
+  expect(await refresh(first.refresh_token)).toMatchObject(INVALID_GRANT);
+  expect(await refresh(second.refresh_token)).toMatchObject(INVALID_GRANT);
 });
 
 describe('sign-out', () => {

@@ -35,11 +35,6 @@ async function refusalOf(args: string[], env: NodeJS.ProcessEnv = {}): Promise<s
   return stderr.trimEnd();
 }
 
-it('prints the usage for --help', async () => {
-  const { code, stdout } = await run(main, ['--help']);
-  expect([code, stdout.split('\n')[0]]).toEqual([0, 'Usage: npm start -- [options]']);
-});
-
 describe('refuses', () => {
   it.each<[args: string, message: string | RegExp]>([
     ['--prot 1', /^Unknown option '--prot'/],
@@ -47,10 +42,8 @@ describe('refuses', () => {
     ['--port', /^Option '--port <value>' argument missing/],
     ['--port x', 'The port must be a number from 0 to 65530, not "x".'],
     ['--port 65532', 'The port must be a number from 0 to 65530, not "65532".'],
-    ['--port=-1', 'The port must be a number from 0 to 65530, not "-1".'],
     ['--inspect=x', 'The inspector\'s port must be a number from 1 to 65535, not "x".'],
     ['--engine h2', 'The engine must be dynamodb-local or dynalite, not "h2".'],
-    ['--seed x', '--seed must be a number from 1 to 5000, not "x".'],
     ['--seed 0', '--seed must be a number from 1 to 5000, not "0".'],
     ['--seed 5001', '--seed must be a number from 1 to 5000, not "5001".'],
     ['--reset --in-memory', '--in-memory excludes --reset.'],
@@ -64,15 +57,11 @@ describe('refuses', () => {
 
   it.each([
     ['http://a.example/', 'http://a.example'],
-    ['http://a.example/b', 'http://a.example'],
     ['http://ana@a.example', 'http://a.example'],
     ['HTTP://A.example', 'http://a.example'],
-    ['http://a.example:80', 'http://a.example'],
     ['', 'http://localhost:5173'],
-    ['*', 'http://localhost:5173'],
     ['https://*.example.com', 'http://localhost:5173'],
     ['http://a.example,http://b.example', 'http://localhost:5173'],
-    ['localhost:5173', 'http://localhost:5173'],
     ['ws://a.example', 'http://localhost:5173'],
   ])('--cors-origin %j, which is no origin', async (origin, example) => {
     expect(await refusalOf(['--cors-origin', 'https://www.example.com', '--cors-origin', origin])).toBe(
@@ -91,16 +80,6 @@ describe('refuses', () => {
   ])('the variable %s=%s', async (name, value, expected) => {
     const subject = name === 'PORT' ? 'The port' : name;
     expect(await refusalOf([], { [name]: value })).toBe(`${subject} must be ${expected}, not "${value}".`);
-  });
-
-  it.each([
-    ['in_memory', [], '--in-memory', '--in-memory'],
-    ['port', [], '--port', '--port <value>'],
-    ['cors_origin', [], '--cors-origin', '--cors-origin <value>'],
-    ['none', ['dynalite'], '--engine', '--engine <value>'],
-  ])('an option that npm took: npm_config_%s, %j', async (taken, args, option, rest) => {
-    const refusal = await refusalOf(args, { [`npm_config_${taken}`]: 'true' });
-    expect(refusal).toBe(`npm took ${option} for itself; write: npm start -- ${rest}`);
   });
 
   it('each port that is in use: of gateway, issuer, docs, form, mailbox and demo, and of the inspector', async () => {

@@ -7,8 +7,7 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { createInbox } from '../../inbox/store.ts';
 import { reindex } from '../../lib/reindex.ts';
 import { startEngine } from '../../local/database/engines.ts';
-import { startEventSourceMapping } from '../../local/stream.ts';
-import type { StreamOptions } from '../../local/stream.ts';
+import { startEventSourceMapping, type StreamOptions } from '../../local/stream.ts';
 import { openTable } from '../../local/database/table.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
@@ -18,8 +17,7 @@ import { INQUIRY, makeCall } from '../helpers/events.ts';
 import { first, refuse, startFaultProxy } from '../helpers/fault-proxy.ts';
 import { writeIdempotencyKey } from '../helpers/idempotency.ts';
 import { createFolder } from '../helpers/inbox.ts';
-import { createOwnTable, removeRow } from '../helpers/own-table.ts';
-import type { OwnTable } from '../helpers/own-table.ts';
+import { createOwnTable, removeRow, type OwnTable } from '../helpers/own-table.ts';
 
 const OWNER = { sub: '1daae433-47cc-48ff-bf9b-73f530b9d7bc', email: 'ana@example.com' };
 const WAIT = { timeout: 30_000 };
@@ -149,10 +147,10 @@ describe.skipIf(shared === undefined)('the event source mapping of the local sta
     const ids = await own.post(3);
     const [, poison = ''] = ids;
     const { batches, lines } = map(own, (event) => {
-      if (batches().length < 20 && sequenceNumbersOf(event, [poison]).length > 0) throw new Error('no');
+      if (batches().length < 10 && sequenceNumbersOf(event, [poison]).length > 0) throw new Error('no');
       return [];
     });
-    const retries = Array.from({ length: 18 }, () => [poison]);
+    const retries = Array.from({ length: 8 }, () => [poison]);
     await expect.poll(batches, WAIT).toEqual([ids, [ids[0]], ...retries, [ids[2]]]);
     expect(lines).toEqual([]);
   });
