@@ -17,16 +17,25 @@ const read = (url: string) => readFileSync(fileURLToPath(url), 'utf8');
 const AXE = read(import.meta.resolve('axe-core/axe.min.js'));
 const HTML_CODESNIFFER = read(import.meta.resolve('html_codesniffer/build/HTMLCS.js'));
 
-export interface Visit {
-  readonly context: BrowserContext;
-  readonly page: Page;
-  /** Everything that a page of this profile complained about, blocked content included. */
-  readonly complaints: string[];
-  /** The address of every request. */
-  readonly requests: string[];
-  /** The idempotency key of each request that sends an inquiry. */
-  readonly posts: (string | undefined)[];
-}
+export const PHONE: BrowserContextOptions = {
+  viewport: { width: 320, height: 640 },
+  isMobile: true,
+  hasTouch: true,
+  locale: 'en-GB',
+};
+
+/** What people write, from the oldest on: subject, text, email. */
+export const SAMPLES = [
+  ['', 'Without a subject it works as well.', 'eli@example.com'],
+  ['<b>Is this bold?</b>', '<script>alert(1)</script> is shown as it was typed.', 'dora@example.com'],
+  ['سؤال عن الفاتورة', 'مرحبا، لم تصلني فاتورة شهر أكتوبر. هل يمكنكم إرسالها مرة أخرى؟', 'amal@example.com'],
+  ['Opening hours on 6 December', 'Are you open on the afternoon of the 6th?', 'ben@example.com'],
+  [
+    'Café réservation 🎂',
+    'Bonjour,\n\nnous serons huit personnes samedi à 19 h, dont deux enfants.\nAvez-vous une table près de la fenêtre ?\n\nL’une de nous ne mange ni noix ni sésame. Pouvez-vous nous dire quels plats conviennent ?\n\nMerci d’avance\nAna',
+    'ana@example.com',
+  ],
+] as const;
 
 let users = 0;
 /** The address of a user whom no other test has. */
@@ -44,7 +53,7 @@ function useStack() {
 /** Starts a browser for the tests of a file, and takes a screenshot of each page where a test fails. */
 export function setUp() {
   let browser: Browser;
-  const visits: Visit[] = [];
+  const visits: { readonly page: Page; readonly context: BrowserContext }[] = [];
 
   beforeAll(async () => {
     if (whyNoBrowser === undefined) browser = await launchBrowser();
@@ -71,11 +80,14 @@ export function setUp() {
       return useStack().formUrl;
     },
     /** Opens a page in a fresh profile, without a session or stored data. */
-    async open(options?: BrowserContextOptions): Promise<Visit> {
+    async open(options?: BrowserContextOptions) {
       const context = await browser.newContext({ viewport: { width: 1180, height: 800 }, ...options });
       context.setDefaultTimeout(15_000);
+      /** Everything that a page of this profile complained about, blocked content included. */
       const complaints: string[] = [];
+      /** The address of every request. */
       const requests: string[] = [];
+      /** The idempotency key of each request that sends an inquiry. */
       const posts: (string | undefined)[] = [];
       context.on('request', (request) => {
         requests.push(request.url());
@@ -179,7 +191,7 @@ interface AxeResults {
 /** Expects no finding of axe and of HTML_CodeSniffer in light, and none of axe about colours in dark. */
 export async function expectAccessible(page: Page): Promise<void> {
   // Through the debugger, which the page's policy does not bind.
-  if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(AXE);
+  if ((await page.evaluate('typeof HTMLCS')) === 'undefined') await page.evaluate(`${AXE}; ${HTML_CODESNIFFER}; 0`);
   for (const colorScheme of ['dark', 'light'] as const) {
     await page.emulateMedia({ colorScheme });
     const rulesToRun = colorScheme === 'dark' ? `{ runOnly: ['color-contrast'] }` : '{}';
@@ -190,7 +202,6 @@ export async function expectAccessible(page: Page): Promise<void> {
     expect(found).toEqual([]);
   }
   // It sees no shadow roots.
-  await page.evaluate(`${HTML_CODESNIFFER}; 0`);
   const errors = await page.evaluate(`new Promise((resolve) => {
     HTMLCS.process('WCAG2AA', document, () => {
       const messages = HTMLCS.getMessages().filter(({ type }) => type === HTMLCS.ERROR);

@@ -14,6 +14,17 @@ export const INQUIRY: Inquiry = {
   created_at: '2026-11-20T06:11:02.647Z',
 };
 
+/** The settings that mails are written with. */
+export const MAIL_SETTINGS = {
+  stage: 'develop',
+  inboxTo: 'support@example.com',
+  inboxFrom: 'inquiries@mail.example.com',
+  mailsPerHour: 10,
+  totalMailsPerHour: 100,
+  language: 'en',
+  company: {},
+} as const;
+
 /** A call of the store that nothing ends. */
 export const makeCall = (signal = new AbortController().signal): StoreCall => ({ signal, attempts: 0 });
 

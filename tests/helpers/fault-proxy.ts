@@ -95,9 +95,6 @@ export async function startFaultProxy(engine: string, pageSize?: number) {
 
   const proxy = {
     url: `http://127.0.0.1:${await listen(server, 0)}`,
-    get plan(): Plan {
-      return plan;
-    },
     set plan(next: Plan) {
       plan = next;
       attempts = 0;

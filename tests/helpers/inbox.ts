@@ -8,12 +8,13 @@ import { connectLocally } from '../../inbox/connect.ts';
 import { main } from '../../inbox/main.ts';
 import { createInbox, type StoredInquiry } from '../../inbox/store.ts';
 import { stateFileOf } from '../../lib/running-stack.ts';
+import { createDeliveryEntity } from '../../src/entities/delivery.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { startAws } from './aws.ts';
 import { INQUIRY } from './events.ts';
 import { delay, startFaultProxy, type Fault, type Plan } from './fault-proxy.ts';
 import { run, type IoOptions } from './io.ts';
-import { bestEngine, createOwnTable, removeRow } from './own-table.ts';
+import { bestEngine, createOwnTable, removeRow, toEnvironment } from './own-table.ts';
 
 /** Runs `npm run inbox -- ARGS` in this process. */
 export const runInbox = (args: readonly string[], options?: IoOptions) => run(main, args, options);
@@ -44,19 +45,11 @@ export function stubAws(variables: Readonly<Record<string, string>> = {}): void 
   onTestFinished(() => void vi.unstubAllEnvs());
 }
 
-/** The environment of an operator of a stage, with a local engine in the place of DynamoDB. */
-export const toStageEnvironment = (endpoint: string): Record<string, string> => ({
-  AWS_REGION: 'local',
-  AWS_ACCESS_KEY_ID: 'local',
-  AWS_SECRET_ACCESS_KEY: 'local',
-  AWS_ENDPOINT_URL_DYNAMODB: endpoint,
-});
-
 /** Imitates AWS until the test ends, with a local engine in place of DynamoDB. @returns State with its answers. */
 export async function startStage(engine: string) {
   const { state, env, close } = await startAws();
   onTestFinished(close);
-  stubAws({ ...toStageEnvironment(engine), AWS_ENDPOINT_URL: env.AWS_ENDPOINT_URL });
+  stubAws({ ...toEnvironment(engine), AWS_ENDPOINT_URL: env.AWS_ENDPOINT_URL });
   return state;
 }
 
@@ -95,6 +88,7 @@ export async function openInbox({
     /** The address of the fault proxy. */
     url: proxy.url,
     inbox: createInbox(client, own.name, now),
+    deliveries: createDeliveryEntity(own.name, own.client),
     /** Runs a verb on this table. */
     run: (args: readonly string[], options?: IoOptions) => runInbox(['--data', folder, ...args], options),
     /** Stores an inquiry that was created the given milliseconds ago. */

@@ -1,40 +1,28 @@
 /** Instances of the mailer in this process, on one table, with a clock and an SES of the test. */
 import { randomUUID } from 'node:crypto';
-import { BatchWriteItemCommand } from '@aws-sdk/client-dynamodb';
-import { createClient } from '../../local/database/table.ts';
 import type { Inquiry } from '../../src/contract.ts';
+import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { createInputs } from '../../src/entities/inputs.ts';
 import { toFirstId } from '../../src/entities/keys.ts';
+import type { Language } from '../../src/languages.ts';
+import type { MailerConfig } from '../../src/mailer/config.ts';
 import type { CompletedMail } from '../../src/mailer/log.ts';
 import { createMailer } from '../../src/mailer/mailer.ts';
 import type { Mail } from '../../src/mailer/mails.ts';
 import { createMailerStore } from '../../src/mailer/store.ts';
-import { runSideBySide } from '../../src/mailer/side-by-side.ts';
 import { createOwnStore } from './engines.ts';
-import { INBOX, makeOwner, toRecord, type StreamRecord } from './mailer.ts';
+import { MAIL_SETTINGS } from './events.ts';
+import { makeOwner, readFailures, toRecord, type StreamRecord } from './mailer.ts';
 
 export type MailerInstances = Awaited<ReturnType<typeof createMailerInstances>>;
 
 export async function createMailerInstances(
   engine: string,
-  { time, ...settings }: { time: number; totalMailsPerHour?: number; answerWithin?: number },
+  { time, ...settings }: { time: number } & Partial<MailerConfig>,
 ) {
   const { client, table } = await createOwnStore(engine);
-  const writer = createClient(engine);
   const inputs = createInputs(table);
-  const config = {
-    tableName: table,
-    region: 'local',
-    stage: 'develop',
-    inboxTo: INBOX.INBOX_TO,
-    inboxFrom: INBOX.INBOX_FROM,
-    language: 'en',
-    acknowledge: false,
-    company: {},
-    mailsPerHour: 10,
-    totalMailsPerHour: 100,
-    ...settings,
-  } as const;
+  const config = { ...MAIL_SETTINGS, tableName: table, region: 'local', acknowledge: false, ...settings };
   const mails: Mail[] = [];
   const log: CompletedMail[] = [];
   const all = {
@@ -75,33 +63,22 @@ export async function createMailerInstances(
         invoke,
         tick: async () => invoke({ digest: true }),
         /** @returns The sequence numbers that are reported as failed. */
-        handle: async (Records: readonly StreamRecord[]) =>
-          ((await invoke({ Records })) as { batchItemFailures: { itemIdentifier: string }[] }).batchItemFailures.map(
-            ({ itemIdentifier }) => itemIdentifier,
-          ),
+        handle: async (Records: readonly StreamRecord[]) => readFailures(await invoke({ Records })),
         /** SES gets no mail of it any more, and what was begun does not end. */
         kill: () => void (isDead = true),
       };
     },
     /** Stores inquiries, each at its time. @returns The records of the stream. */
-    async write(rows: readonly (Partial<Inquiry> & { readonly at: number })[]) {
-      const items = rows.map(({ at, ...row }) => {
+    async write(rows: readonly (Partial<Inquiry> & { readonly at: number; readonly language?: Language })[]) {
+      const inquiries = rows.map(({ at, ...row }) => {
         const { sub, email } = makeOwner();
         const id = `${toFirstId(at)}-7${randomUUID().slice(15)}`;
-        const created_at = new Date(at).toISOString();
-        return inputs.putInquiry({ cognito_sub: sub, email, subject: 's', body: 'b', ...row, id, created_at }).Item;
+        return { cognito_sub: sub, email, subject: 's', body: 'b', ...row, id, created_at: new Date(at).toISOString() };
       });
-      const batches = Array.from({ length: Math.ceil(items.length / 25) }, (_, n) => items.slice(25 * n, 25 * n + 25));
-      await runSideBySide(batches, async (batch) => {
-        const requests = batch.map((Item) => ({ PutRequest: { Item } }));
-        await writer.send(new BatchWriteItemCommand({ RequestItems: { [table]: requests } }));
-      });
-      return items.map((item) => toRecord(item));
+      await createInquiryEntity(table, client).put(inquiries).go({ concurrent: 10 });
+      return inquiries.map((inquiry) => toRecord(inputs.putInquiry(inquiry, undefined, inquiry.language).Item));
     },
-    close() {
-      client.destroy();
-      writer.destroy();
-    },
+    close: () => client.destroy(),
   };
   return all;
 }

@@ -5,6 +5,7 @@ import { text as read } from 'node:stream/consumers';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
+import type { DynamoDBBatchResponse } from 'aws-lambda';
 import { expect } from 'vitest';
 import { createInbox } from '../../inbox/store.ts';
 import { close, listen } from '../../lib/loopback-server.ts';
@@ -15,7 +16,7 @@ import { createInquiries } from '../../src/inquiries.ts';
 import type { Identity } from '../../src/identity.ts';
 import { createOwnStore } from './engines.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
-import { makeCall } from './events.ts';
+import { MAIL_SETTINGS, makeCall } from './events.ts';
 import { answer, startFaultProxy, type Fault } from './fault-proxy.ts';
 import { removeRow } from './own-table.ts';
 
@@ -28,7 +29,7 @@ export interface StreamRecord {
 
 export type Mailer = Awaited<ReturnType<typeof startMailer>>;
 
-export const INBOX = { INBOX_TO: 'support@example.com', INBOX_FROM: 'inquiries@mail.example.com' };
+export const INBOX = { INBOX_TO: MAIL_SETTINGS.inboxTo, INBOX_FROM: MAIL_SETTINGS.inboxFrom };
 
 const MAILER = new URL('../../dist/mailer.mjs', import.meta.url).href;
 
@@ -52,11 +53,8 @@ async function startSes() {
   const mails: SentMail[] = [];
   const server = createServer((request, response) => {
     const accept = (body: string): void => {
-      const isKnown = request.url === '/v2/email/outbound-emails';
-      if (isKnown) mails.push(JSON.parse(body) as SentMail);
-      response
-        .writeHead(isKnown ? 200 : 404, { 'content-type': 'application/json' })
-        .end(JSON.stringify({ MessageId: `message-${mails.length}` }));
+      mails.push(JSON.parse(body) as SentMail);
+      response.end(JSON.stringify({ MessageId: `message-${mails.length}` }));
     };
     // A request breaks off when the mailer gives it up.
     read(request).then(accept, () => undefined);
@@ -68,6 +66,10 @@ async function startSes() {
 /** An error in the form of SES v2. */
 export const refuseMail = (status: number, type: string, message = 'A message with a secret.'): Fault =>
   answer(status, JSON.stringify({ message }), { 'content-type': 'application/json', 'x-amzn-errortype': type });
+
+/** The sequence numbers that the answer to a batch reports as failed. */
+export const readFailures = (answered: unknown): string[] =>
+  (answered as DynamoDBBatchResponse).batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
 
 let sequence = 0;
 
@@ -87,13 +89,10 @@ export const toRecord = (
 /** An owner with a partition of its own. */
 export const makeOwner = (email = 'ana@example.com'): Identity => ({ sub: randomUUID(), email });
 
-export async function startMailer(
-  engine: string,
-  { environment = {}, now = Date.now }: { environment?: Record<string, string>; now?: () => number } = {},
-) {
+export async function startMailer(engine: string) {
   const { client, entity, table, environment: tableEnvironment } = await createOwnStore(engine);
   const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), table, { retentionDays: 30 });
-  const inquiries = createInquiries(store, { now });
+  const inquiries = createInquiries(store);
   const ses = await startSes();
   const [mailFaults, databaseFaults] = [await startFaultProxy(ses.url), await startFaultProxy(engine)];
   const lines: string[] = [];
@@ -106,7 +105,6 @@ export async function startMailer(
       TOTAL_MAILS_PER_HOUR: '1000',
       ...INBOX,
       AWS_ENDPOINT_URL_SESV2: mailFaults.url,
-      ...environment,
     },
     timeout: 60_000,
     log: (line) => void lines.push(line),
@@ -151,12 +149,8 @@ export async function startMailer(
       return (await inquiries.create(owner, { subject, body }, makeCall())).inquiry;
     },
     /** Hands over records. @returns The sequence numbers that are reported as failed. */
-    async handle(records: readonly StreamRecord[], remaining = 60_000): Promise<string[]> {
-      const { batchItemFailures } = (await invoke({ Records: records }, remaining)) as {
-        batchItemFailures: { itemIdentifier: string }[];
-      };
-      return batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
-    },
+    handle: async (Records: readonly StreamRecord[], remaining = 60_000) =>
+      readFailures(await invoke({ Records }, remaining)),
     /** Invokes it as an operator. */
     invoke: async (event: unknown) => invoke(event),
     /**

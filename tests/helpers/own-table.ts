@@ -40,6 +40,14 @@ export async function readPartition(
   return Items;
 }
 
+/** The environment of a function or an operator, with a local engine in the place of DynamoDB. */
+export const toEnvironment = (endpoint: string): Record<string, string> => ({
+  AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+  AWS_REGION: 'local',
+  AWS_ACCESS_KEY_ID: 'local',
+  AWS_SECRET_ACCESS_KEY: 'local',
+});
+
 /** A table of the caller's own. */
 export async function createOwnTable(
   engine = bestEngine(),
@@ -62,13 +70,7 @@ export async function createOwnTable(
     name,
     client,
     /** Environment of a function that uses this table. */
-    environment: (endpoint = engine): Record<string, string> => ({
-      TABLE_NAME: name,
-      AWS_ENDPOINT_URL_DYNAMODB: endpoint,
-      AWS_REGION: 'local',
-      AWS_ACCESS_KEY_ID: 'local',
-      AWS_SECRET_ACCESS_KEY: 'local',
-    }),
+    environment: (endpoint = engine) => ({ ...toEnvironment(endpoint), TABLE_NAME: name }),
     /** The inquiries stored under a `sub`, or by everybody, read past the service. */
     rows: async (sub?: string): Promise<Stored[]> =>
       (await scan(sub)).filter((item): item is Stored => item.id !== undefined),

@@ -26,7 +26,7 @@ export async function startService(pageSize?: number) {
     log,
   });
   const gateway = createGateway({
-    authorize: createAuthorizer({ issuer: issuer.url, audience: [issuer.audience] }),
+    authorize: createAuthorizer({ issuer: issuer.url, audience: [issuer.clientId] }),
     invoke: (event, requestId) => lambda.invoke(event, requestId),
     corsOrigins: ['https://www.example.com'],
     log,

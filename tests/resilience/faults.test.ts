@@ -178,16 +178,14 @@ const faults: [name: string, plan: Plan, post: 'ok' | 500, get: 'ok' | 500, body
 
 const tally = createTally('1a faults of the database (POST, GET, recovery)');
 describe.concurrent('under a fault: in time, nothing twice, nothing in part, and the next request works', () => {
-  it.each(select(faults, 3))('%s', async (_, plan, post, get, body) =>
-    tally(async () => {
-      await using scene = await openScene();
-      expect(await postUnder(scene, plan, body)).toBe(post === 'ok' ? 201 : 500);
-      await expectRecovery(scene);
-      expect(await getUnder(scene, plan)).toBe(get === 'ok' ? 200 : 500);
-      await expectRecovery(scene);
-      return scene.slowest();
-    }),
-  );
+  it.each(select(faults, 3))('%s', async (_, plan, post, get, body) => {
+    await using scene = await openScene();
+    expect(await postUnder(scene, plan, body)).toBe(post === 'ok' ? 201 : 500);
+    await expectRecovery(scene);
+    expect(await getUnder(scene, plan)).toBe(get === 'ok' ? 200 : 500);
+    await expectRecovery(scene);
+    tally(scene.slowest());
+  });
 });
 
 describe.concurrent('without a connection: the contract’s 500 in time', () => {
@@ -223,49 +221,48 @@ describe.concurrent('without a connection: the contract’s 500 in time', () => 
     ['TLS with a handshake that never answers', onServer('https', () => createTcpServer({ pauseOnConnect: true }))],
   ];
 
-  it.each(select(obstacles, 2))('%s', async (_, obstacle) =>
-    connections(async () => {
-      const { endpoint, dispose } = await obstacle();
-      await using resources = new AsyncDisposableStack();
-      resources.defer(async () => void (await dispose?.()));
-      const sandbox = resources.use(await startSandbox(table.environment(endpoint)));
-      const claims = { sub: randomUUID(), email: 'ana@example.com' };
-      for (const event of [makePost({ subject: '', body: '' }, claims), makeEvent({ claims })]) {
-        const got = await sandbox.invoke(event);
-        expectFault(got);
-        expect(got.milliseconds).toBeLessThan(IN_TIME);
-      }
-      expect(await table.rows(claims.sub)).toEqual([]);
-    }),
-  );
+  it.each(select(obstacles, 2))('%s', async (_, obstacle) => {
+    const { endpoint, dispose } = await obstacle();
+    await using resources = new AsyncDisposableStack();
+    resources.defer(async () => void (await dispose?.()));
+    const sandbox = resources.use(await startSandbox(table.environment(endpoint)));
+    const claims = { sub: randomUUID(), email: 'ana@example.com' };
+    for (const event of [makePost({ subject: '', body: '' }, claims), makeEvent({ claims })]) {
+      const got = await sandbox.invoke(event);
+      expectFault(got);
+      expect(got.milliseconds).toBeLessThan(IN_TIME);
+    }
+    expect(await table.rows(claims.sub)).toEqual([]);
+    connections();
+  });
 
-  it('an impostor: nothing is sent to a server with an untrusted certificate', async () =>
-    connections(async () => {
-      let received = 0;
-      const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
-        algorithm: 'sha256',
-      });
-      const server = createHttpsServer({ cert, key }, (_, response) => {
-        received++;
-        response.end('{}');
-      });
-      let secured = 0;
-      server.on('secureConnection', () => secured++);
-      const port = await listen(server, 0);
-      const environment = table.environment(`https://localhost:${port}`);
-      await using resources = new AsyncDisposableStack();
-      resources.defer(() => close(server));
-      // The certificate is a good one: with its name trusted, the same server is spoken to.
-      const trusted = { ...environment, NODE_TLS_REJECT_UNAUTHORIZED: '0' };
-      const trusting = resources.use(await startSandbox(trusted));
-      const wary = resources.use(await startSandbox(environment));
-      await trusting.invoke(makePost({ subject: '', body: '' }));
-      expect(received).toBeGreaterThan(0);
-      received = 0;
-      expectFault(await wary.invoke(makePost({ subject: '', body: '' })));
-      expect(received).toBe(0);
-      expect(secured).toBeGreaterThan(0);
-    }));
+  it('an impostor: nothing is sent to a server with an untrusted certificate', async () => {
+    let received = 0;
+    const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
+      algorithm: 'sha256',
+    });
+    const server = createHttpsServer({ cert, key }, (_, response) => {
+      received++;
+      response.end('{}');
+    });
+    let secured = 0;
+    server.on('secureConnection', () => secured++);
+    const port = await listen(server, 0);
+    const environment = table.environment(`https://localhost:${port}`);
+    await using resources = new AsyncDisposableStack();
+    resources.defer(() => close(server));
+    // The certificate is a good one: with its name trusted, the same server is spoken to.
+    const trusted = { ...environment, NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+    const trusting = resources.use(await startSandbox(trusted));
+    const wary = resources.use(await startSandbox(environment));
+    await trusting.invoke(makePost({ subject: '', body: '' }));
+    expect(received).toBeGreaterThan(0);
+    received = 0;
+    expectFault(await wary.invoke(makePost({ subject: '', body: '' })));
+    expect(received).toBe(0);
+    expect(secured).toBeGreaterThan(0);
+    connections();
+  });
 });
 
 describe.concurrent('with 2 s of remaining time at entry the answer still comes in time', () => {
@@ -277,23 +274,20 @@ describe.concurrent('with 2 s of remaining time at entry the answer still comes 
     ['a dripping body', always(drip)],
     ['back-off asked for, which ends too', always(answer(503, '', LATER))],
     ['throttled for ever', always(refuse(400, 'ThrottlingException'))],
-  ])('%s', async (_, plan) =>
-    short(async () => {
-      await using scene = await openScene();
-      for (const send of [(left: number) => scene.post('b', left), (left: number) => scene.get(left)]) {
-        for (const left of [2_000, 1_000, 0, -1]) {
-          scene.proxy.plan = plan;
-          const got = await send(left);
-          expectFault(got);
-          expect(got.milliseconds).toBeLessThan(2_000);
-        }
+  ])('%s', async (_, plan) => {
+    await using scene = await openScene();
+    for (const send of [(left: number) => scene.post('b', left), (left: number) => scene.get(left)]) {
+      for (const left of [2_000, 1_000, 0, -1]) {
+        scene.proxy.plan = plan;
+        const got = await send(left);
+        expectFault(got);
+        expect(got.milliseconds).toBeLessThan(2_000);
       }
-      scene.proxy.plan = never;
-      const slowest = scene.slowest();
-      await expectRecovery(scene);
-      return slowest;
-    }),
-  );
+    }
+    scene.proxy.plan = never;
+    short(scene.slowest());
+    await expectRecovery(scene);
+  });
 });
 
 describe.concurrent('a list of several pages is whole or a 500', () => {
@@ -317,18 +311,16 @@ describe.concurrent('a list of several pages is whole or a 500', () => {
     ['every page failing once', (n) => [refuse(500, 'InternalServerError')][n % 2], 200],
     ['every page reset once', (n) => [RESET][n % 2], 200],
     ['every page slow: one budget for all', always(delay(4_500)), 500],
-  ])('%s', async (_, plan, status) =>
-    pages(async () => {
-      await using scene = await openScene(2);
-      for (let index = 0; index < 7; index++) expect((await scene.post()).status).toBe(201);
-      scene.proxy.plan = never;
-      expect((await scene.get()).status).toBe(200);
-      expect(scene.proxy.attempts).toBe(4);
-      expect(await getUnder(scene, plan)).toBe(status);
-      await expectRecovery(scene);
-      return scene.slowest();
-    }),
-  );
+  ])('%s', async (_, plan, status) => {
+    await using scene = await openScene(2);
+    for (let index = 0; index < 7; index++) expect((await scene.post()).status).toBe(201);
+    scene.proxy.plan = never;
+    expect((await scene.get()).status).toBe(200);
+    expect(scene.proxy.attempts).toBe(4);
+    expect(await getUnder(scene, plan)).toBe(status);
+    await expectRecovery(scene);
+    pages(scene.slowest());
+  });
 });
 
 describe.concurrent('a sandbox that was frozen while its idle connection went answers as if nothing had been', () => {
@@ -340,58 +332,56 @@ describe.concurrent('a sandbox that was frozen while its idle connection went an
       (['after', 'before'] as const).map((asked) => [how, method, asked] as const),
     ),
   );
-  it.each(select(ways, 3))('%s, then %s asked for %s it has thawed', async (how, method, asked) =>
-    frozen(async () => {
-      await using scene = await openScene();
-      const { proxy, sandbox, post, get, stored } = scene;
-      expect((await post()).status).toBe(201);
-      const send = method === 'POST' ? post : get;
+  it.each(select(ways, 3))('%s, then %s asked for %s it has thawed', async (how, method, asked) => {
+    await using scene = await openScene();
+    const { proxy, sandbox, post, get, stored } = scene;
+    expect((await post()).status).toBe(201);
+    const send = method === 'POST' ? post : get;
 
-      sandbox.freeze();
-      proxy.cut(how);
-      await sleep(MOMENT);
-      // Lambda thaws a sandbox with the next event already waiting.
-      const early = asked === 'before' ? send() : undefined;
-      await sleep(MOMENT);
-      sandbox.thaw();
-      if (asked === 'after') await sleep(MOMENT);
-      const got = await (early ?? send());
+    sandbox.freeze();
+    proxy.cut(how);
+    await sleep(MOMENT);
+    // Lambda thaws a sandbox with the next event already waiting.
+    const early = asked === 'before' ? send() : undefined;
+    await sleep(MOMENT);
+    sandbox.thaw();
+    if (asked === 'after') await sleep(MOMENT);
+    const got = await (early ?? send());
 
-      expect(got.milliseconds).toBeLessThan(IN_TIME);
-      expect(got.status).toBe(method === 'POST' ? 201 : 200);
-      expect((await stored()).length).toBe(method === 'POST' ? 2 : 1);
-      await expectRecovery(scene);
-      return scene.slowest();
-    }),
-  );
+    expect(got.milliseconds).toBeLessThan(IN_TIME);
+    expect(got.status).toBe(method === 'POST' ? 201 : 200);
+    expect((await stored()).length).toBe(method === 'POST' ? 2 : 1);
+    await expectRecovery(scene);
+    frozen(scene.slowest());
+  });
 
-  it('for longer than the time of an invocation: old timers end nothing new', async () =>
-    frozen(async () => {
-      await using scene = await openScene();
-      expect((await scene.post('b', 8_000)).status).toBe(201);
-      scene.sandbox.freeze();
-      await sleep(8_000);
-      const early = scene.post();
-      scene.sandbox.thaw();
-      expect((await early).status).toBe(201);
-      await expectRecovery(scene);
-    }));
+  it('for longer than the time of an invocation: old timers end nothing new', async () => {
+    await using scene = await openScene();
+    expect((await scene.post('b', 8_000)).status).toBe(201);
+    scene.sandbox.freeze();
+    await sleep(8_000);
+    const early = scene.post();
+    scene.sandbox.thaw();
+    expect((await early).status).toBe(201);
+    await expectRecovery(scene);
+    frozen();
+  });
 
-  it('in the middle of a request, thawed after its time: an answer of the contract, and the next one works', async () =>
-    frozen(async () => {
-      await using scene = await openScene();
-      scene.proxy.plan = always(delay(500));
-      const running = scene.post('b', 3_000);
-      await sleep(200);
-      scene.sandbox.freeze();
-      await sleep(4_000);
-      scene.sandbox.thaw();
-      const got = await running;
-      scene.proxy.plan = never;
-      const added = await scene.stored();
-      if (got.status === 201) expect(added).toHaveLength(1);
-      else expectFault(got);
-      expect(added.length).toBeLessThanOrEqual(1);
-      await expectRecovery(scene);
-    }));
+  it('in the middle of a request, thawed after its time: an answer of the contract, and the next one works', async () => {
+    await using scene = await openScene();
+    scene.proxy.plan = always(delay(500));
+    const running = scene.post('b', 3_000);
+    await sleep(200);
+    scene.sandbox.freeze();
+    await sleep(4_000);
+    scene.sandbox.thaw();
+    const got = await running;
+    scene.proxy.plan = never;
+    const added = await scene.stored();
+    if (got.status === 201) expect(added).toHaveLength(1);
+    else expectFault(got);
+    expect(added.length).toBeLessThanOrEqual(1);
+    await expectRecovery(scene);
+    frozen();
+  });
 });

@@ -50,21 +50,21 @@ describe('JSON', () => {
     [' after 256 KB of space', ' '.repeat(256 * 1024), long, 8],
   ])('a text%s', (_, space, count, every) => {
     it.each(select([...VALID, ...OPEN], every))('%j is taken, and alone it is a client’s mistake', async (value) => {
-      await count(() => expectStored(space + beside(value), fields));
-      await count(() => expectRefusal(400, space + value));
+      await expectStored(space + beside(value), fields);
+      await expectRefusal(400, space + value);
+      count();
     });
 
     it.each(select(INVALID, every))('%j is not taken, wherever it stands', async (value) => {
       // A request without a byte of body has none: that is another mistake.
-      await count(() => expectRefusal(space + value === '' ? 400 : 500, space + value));
-      await count(() => expectRefusal(500, space + beside(value)));
-      await count(() => expectRefusal(500, `${space}{"subject":${value},"body":"b"}`));
+      await expectRefusal(space + value === '' ? 400 : 500, space + value);
+      await expectRefusal(500, space + beside(value));
+      await expectRefusal(500, `${space}{"subject":${value},"body":"b"}`);
+      count();
     });
   });
 
   it.each<[string, 400 | 500, string]>([
-    ['the document twice', 500, '{"subject":"s","body":"b"}{"subject":"s","body":"b"}'],
-    ['a form', 500, 'subject=s&body=b'],
     ['a constructor that has them', 400, '{"constructor":{"prototype":{"subject":"s","body":"b"}}}'],
     ['a field that is inherited', 400, '{"subject":"s","__proto__":{"body":"b"}}'],
     ['a subject that is null in the end', 400, '{"subject":"s","body":"b","subject":null}'],
@@ -72,7 +72,7 @@ describe('JSON', () => {
     ['names in another case', 400, '{"Subject":"s","BODY":"b"}'],
     ['names with NUL', 400, String.raw`{"subject\u0000":"s","body":"b"}`],
     ['names that look alike', 400, '{"ѕubject":"s","body":"b"}'],
-  ])('%s is refused', async (_, status, body) => tally(() => expectRefusal(status, body)));
+  ])('%s is refused', async (_, status, body) => expectRefusal(status, body));
 
   it.each<[string, string, object]>([
     ['the last of two subjects', '{"subject":"a","subject":"s","body":"b"}', fields],
@@ -85,21 +85,21 @@ describe('JSON', () => {
       fields,
     ],
     ['white space all around', ' \t\r\n{ "subject" : "s" , "body" : "b" } \t\r\n', fields],
-  ])('%s is taken', async (_, body, expected) => tally(() => expectStored(body, expected)));
+  ])('%s is taken', async (_, body, expected) => expectStored(body, expected));
 
   it.each(NOT_UTF8)('bytes that are not UTF-8: %s', async (_, bytes) => {
     const body = Buffer.from([...Buffer.from('{"subject":"'), ...bytes, ...Buffer.from('","body":"b"}')]);
-    await tally(() => expectRefusal(500, body, 'application/octet-stream'));
-    await tally(() => expectRefusal(500, body, ''));
+    await expectRefusal(500, body, 'application/octet-stream');
+    await expectRefusal(500, body, '');
     // The gateway passes a text type on as text: what is not UTF-8 is U+FFFD before the function sees it.
     const subject = new TextDecoder().decode(Buffer.from(bytes));
     const broken = subject.includes('"');
-    await tally(() => (broken ? expectRefusal(500, body) : expectStored(body, { subject, body: 'b' })));
+    await (broken ? expectRefusal(500, body) : expectStored(body, { subject, body: 'b' }));
   });
 
   it.each(['utf16le', 'latin1'] as const)('a document in %s is refused', async (encoding) => {
     const body = Buffer.from('{"subject":"é","body":"b"}', encoding);
-    await tally(() => expectRefusal(500, body, 'application/octet-stream'));
+    await expectRefusal(500, body, 'application/octet-stream');
   });
 
   it('leaves nothing of what was refused, and all of what was stored', async () => {
@@ -136,12 +136,11 @@ describe('strings come back as they went in', () => {
       const listed = ((await user.call('GET')).json as InquiryListResponse).inquiries.toReversed();
       expect(listed).toHaveLength(batch.length);
       for (const [index, text] of batch.entries()) {
-        await tally(async () => {
-          const { status, json } = posted[index] as Answer;
-          const { inquiry } = json as { inquiry: Inquiry };
-          expect([status, inquiry[field]]).toEqual([201, text.toWellFormed()]);
-          expect(listed[index]).toEqual(inquiry);
-        });
+        const { status, json } = posted[index] as Answer;
+        const { inquiry } = json as { inquiry: Inquiry };
+        expect([status, inquiry[field]]).toEqual([201, text.toWellFormed()]);
+        expect(listed[index]).toEqual(inquiry);
+        tally();
       }
     }
   });
@@ -178,8 +177,9 @@ describe('bombs', () => {
     ['2.6 MB of escapes in a field', () => beside(`"${fill(String.raw`\u20ac`, 2_590_000)}"`)],
   ];
 
-  it.each(select(bombs, 4))('%s: an answer of the contract, the process lives, nothing half stored', async (_, make) =>
-    tally(async () => {
+  it.each(select(bombs, 4))(
+    '%s: an answer of the contract, the process lives, nothing half stored',
+    async (_, make) => {
       await using sandbox = await startSandbox(service.table.environment(), { nodeArguments: MEMORY });
       const claims = { sub: randomUUID(), email: 'ana@example.com' };
       const send = (body: string, isBase64Encoded = false) =>
@@ -194,6 +194,7 @@ describe('bombs', () => {
       const rows = await service.table.rows(claims.sub);
       expect(rows).toHaveLength(got.filter(({ status }) => status === 201).length);
       expect((await send('{"subject":"s","body":"b"}')).status).toBe(201);
-    }),
+      tally();
+    },
   );
 });

@@ -59,20 +59,20 @@ async function ask(run: () => Promise<Answer>): Promise<{ got: Answer; line: Lin
 }
 
 /** Asks while the database fails as planned, and judges the answer and its line. */
-const check = (
+async function check(
   run: () => Promise<Answer>,
   status: number,
   expected: { readonly level: string; readonly errorName?: unknown; readonly attempts?: unknown },
   plan: Plan = never,
-) =>
-  tally(async () => {
-    service.proxy.plan = plan;
-    const { got, line } = await ask(run);
-    expect(got.status).toBe(status);
-    const { errorName, attempts } = line?.message ?? {};
-    expect(attempts).toBe(service.proxy.attempts);
-    expect({ level: line?.level, errorName, attempts }).toEqual({ attempts, ...expected });
-  });
+): Promise<void> {
+  service.proxy.plan = plan;
+  const { got, line } = await ask(run);
+  expect(got.status).toBe(status);
+  const { errorName, attempts } = line?.message ?? {};
+  expect(attempts).toBe(service.proxy.attempts);
+  expect({ level: line?.level, errorName, attempts }).toEqual({ attempts, ...expected });
+  tally();
+}
 const postPlain = () => user.call('POST', '', JSON_BODY);
 const list = () => user.call('GET');
 

@@ -1,25 +1,13 @@
-/** Random and mutated events to the function, and random requests to the gateway. */
-import { randomUUID } from 'node:crypto';
+/** Random and mutated events to the function. */
 import * as fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
-import {
-  createInquiryRequestSchema,
-  errorResponseBodySchema,
-  idempotencyKeySchema,
-  inquiriesPath,
-  inquiryListResponseSchema,
-  inquirySchema,
-  listQuerySchema,
-} from '../../src/contract.ts';
-import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
+import { inquiriesPath, listQuerySchema, type Inquiry, type InquiryListResponse } from '../../src/contract.ts';
 import type { GatewayEvent } from '../../src/http.ts';
 import { createInquiries, type InquiryStore } from '../../src/inquiries.ts';
 import { checkAnswer } from '../helpers/contract.ts';
 import { EMAIL, SUB } from '../helpers/events.ts';
-import { send } from '../helpers/http.ts';
 import { createMemoryStore } from '../helpers/memory-store.ts';
-import { startService, type Service, type User } from '../helpers/service.ts';
 import { createTally, isHard } from '../helpers/tally.ts';
 
 const ORIGIN = 'https://www.example.com';
@@ -138,7 +126,8 @@ const body = fc.oneof(
   anything,
 );
 const limit = fc.oneof(fc.nat(1_100).map(String), text, anything);
-const before = fc.oneof(fc.uuid({ version: 7 }), fc.uuid(), text, anything);
+const anyId = fc.stringMatching(new RegExp(listQuerySchema.properties.before.pattern));
+const before = fc.oneof(fc.uuid({ version: 7 }), anyId, fc.uuid(), text, anything);
 const key = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom('k', '"k"', 'K', String.raw`"\"k"`, '"a,b"', '__proto__') },
   fc.constantFrom('', '""', 'a,b', '"a","b"', '"k', 'k ', 'x'.repeat(256)),
@@ -199,184 +188,83 @@ const events = fc.oneof(
   { weight: 1, arbitrary: anything },
 );
 
-describe('the function', () => {
-  const fuzzed = createTally('5a random and mutated events through the function');
-  const logged: unknown[] = [];
-  beforeEach(() => {
-    logged.length = 0;
-    for (const level of ['debug', 'info', 'log', 'warn', 'error'] as const)
-      vi.spyOn(console, level).mockImplementation((...entry) => void logged.push(entry));
-  });
-  afterEach(() => vi.restoreAllMocks());
-
-  let broken = false;
-  let isFull = false;
-  const store = createMemoryStore();
-  const fallible = new Proxy(store, {
-    get(target, method: keyof InquiryStore) {
-      if (broken) throw Object.assign(new TypeError('secret-of-the-store'), { name: 'InternalServerError' });
-      return method === 'count' ? async () => !isFull : target[method];
-    },
-  });
-  const app = createApp({ inquiries: createInquiries(fallible, { inquiriesPerHour: 60 }), corsOrigin: ORIGIN });
-  /** The first inquiry of each owner and key, and how often each outcome was seen. */
-  const known = new Map<string, Inquiry>();
-  const seen = new Map<unknown, number>();
-
-  const FAULT = 'The request could not be processed. Please try again later.';
-  const isDescending = (ids: readonly string[]): boolean =>
-    ids.every((id, index) => index === 0 || id < (ids[index - 1] ?? ''));
-
-  async function examine(event: unknown): Promise<void> {
-    const judged = judge(event);
-    const name = judged.key === undefined ? undefined : JSON.stringify([judged.owner, judged.key]);
-    const verdict = refine(judged, name === undefined ? undefined : known.get(name), isFull);
-    if (store.rows.length > 500) store.rows.splice(0, 250);
-    const stored = store.rows.length;
-    const response = await app(event as GatewayEvent, { awsRequestId: 'r', getRemainingTimeInMillis: () => 30_000 });
-    const json = JSON.parse(response.body) as Record<string, unknown>;
-    const failed = broken && judged.owner !== undefined;
-    const status = failed ? 500 : verdict.status;
-    const isReplay = status === 201 && verdict.replay !== undefined;
-    const outcome = isReplay ? 'replay' : status;
-    seen.set(outcome, (seen.get(outcome) ?? 0) + 1);
-    expect(response.statusCode).toBe(status);
-    const { 'Content-Type': type, 'Access-Control-Allow-Origin': origin, ...headers } = response.headers;
-    expect([type, origin]).toEqual(['application/json', ORIGIN]);
-    const own = new Map<unknown, string>([
-      [405, 'Allow'],
-      [429, 'Retry-After'],
-      ['replay', 'Idempotency-Replayed'],
-    ]).get(outcome);
-    expect(Object.keys(headers)).toEqual(
-      own !== undefined ? [own] : status === 200 && 'Link' in headers ? ['Link'] : [],
-    );
-    if (status === 429) expect(headers['Retry-After']).toMatch(/^[1-9]\d*$/);
-    expect(Object.keys(response)).toEqual(['statusCode', 'headers', 'body']);
-    if (outcome !== 201) expect(store.rows.length).toBe(stored);
-    if (status >= 400) {
-      expect(Object.keys(json)).toEqual(errorResponseBodySchema.required);
-      if (failed) expect(json['message']).toBe(FAULT);
-    } else if (status === 201) {
-      const { inquiry } = json as { inquiry: Inquiry };
-      expect(Object.keys(inquiry)).toEqual(inquirySchema.required);
-      expect(inquiry).toMatchObject({
-        ...verdict.created,
-        cognito_sub: verdict.owner?.sub,
-        email: verdict.owner?.email,
-      });
-      expect(verdict.replay ?? store.rows.at(-1)).toEqual(inquiry);
-      if (name !== undefined) known.set(name, inquiry);
-    } else {
-      const { email: address, count, inquiries } = json as unknown as InquiryListResponse;
-      expect(Object.keys(json)).toEqual(inquiryListResponseSchema.required);
-      expect([address, count]).toEqual([verdict.owner?.email, inquiries.length]);
-      expect(inquiries.every((row) => row.email === address && row.cognito_sub === verdict.owner?.sub)).toBe(true);
-      expect(isDescending(inquiries.map(({ id }) => id))).toBe(true);
-    }
-    const lines = JSON.stringify(logged);
-    expect(lines).not.toContain('secret-of-the-store');
-    expect(lines).not.toContain(EMAIL);
-    logged.length = 0;
-  }
-
-  it('answers every event according to the contract and never throws', async () => {
-    await fc.assert(
-      fc.asyncProperty(events, fc.integer({ min: 0, max: 9 }), (event, dice) => {
-        broken = dice === 0;
-        isFull = dice === 1 || dice === 2;
-        return fuzzed(async () => {
-          await examine(event);
-          // A request that is sent again is a replay, if it has a key.
-          if (dice > 6) await examine(event);
-        });
-      }),
-      { numRuns: isHard ? 120_000 : 10_000 },
-    );
-    for (const outcome of [200, 201, 'replay', 400, 401, 405, 413, 422, 429, 500])
-      expect([outcome, seen.get(outcome)]).toEqual([outcome, expect.toSatisfy((count) => count > 0)]);
-  });
+const fuzzed = createTally('5 random and mutated events, answers checked against docs/openapi.yaml');
+const logged: unknown[] = [];
+let broken = false;
+let isFull = false;
+const store = createMemoryStore();
+const fallible = new Proxy(store, {
+  get(target, method: keyof InquiryStore) {
+    if (broken) throw Object.assign(new TypeError('secret-of-the-store'), { name: 'InternalServerError' });
+    return method === 'count' ? async () => !isFull : target[method];
+  },
 });
+const app = createApp({ inquiries: createInquiries(fallible, { inquiriesPerHour: 60 }), corsOrigin: ORIGIN });
+/** The first inquiry of each owner and key, and how often each outcome was seen. */
+const known = new Map<string, Inquiry>();
+const seen = new Map<unknown, number>();
 
-describe('the gateway', () => {
-  const tally = createTally('5b requests through the gateway, answers checked against docs/openapi.yaml');
-  const hasTransactions = inject('engines')['dynamodb-local'] !== undefined;
-  let service: Service;
-  let user: User;
-  const newUser = () => service.signIn({ email: 'ana@example.com', sub: randomUUID() });
-  beforeAll(async () => {
-    service = await startService();
-    user = await newUser();
-  });
-  afterAll(() => service.close());
+const FAULT = 'The request could not be processed. Please try again later.';
 
-  type Pair = [name: string, value: string];
-  const pairs = (name: string, ...values: fc.Arbitrary<unknown>[]): fc.Arbitrary<Pair> =>
-    fc.oneof(...values, fc.string()).map((value) => [name, String(value).toWellFormed()]);
-  const { limit: limits, before: ids } = listQuerySchema.properties;
-  const parameter = fc.oneof(
-    pairs('limit', fc.integer({ min: limits.minimum, max: limits.maximum }), fc.uuid()),
-    pairs('before', fc.uuid({ version: 7 }), fc.stringMatching(new RegExp(ids.pattern)), fc.uuid()),
-    fc.constant<Pair>(['unknown', 'x']),
+async function examine(event: unknown): Promise<void> {
+  const judged = judge(event);
+  const name = judged.key === undefined ? undefined : JSON.stringify([judged.owner, judged.key]);
+  const verdict = refine(judged, name === undefined ? undefined : known.get(name), isFull);
+  if (store.rows.length > 500) store.rows.splice(0, 250);
+  const stored = store.rows.length;
+  const response = await app(event as GatewayEvent, { awsRequestId: 'r', getRemainingTimeInMillis: () => 30_000 });
+  const json = JSON.parse(response.body) as Record<string, unknown>;
+  const failed = broken && judged.owner !== undefined;
+  const status = failed ? 500 : verdict.status;
+  const isReplay = status === 201 && verdict.replay !== undefined;
+  const outcome = isReplay ? 'replay' : status;
+  seen.set(outcome, (seen.get(outcome) ?? 0) + 1);
+  expect(response.statusCode).toBe(status);
+  expect(Object.keys(response)).toEqual(['statusCode', 'headers', 'body']);
+  // API Gateway changes the case of names, and forbids to cache a success.
+  const headers = Object.fromEntries(
+    Object.entries({ ...response.headers, ...(status < 300 && { 'cache-control': 'no-store' }) }).map(
+      ([header, value]) => [header.toLowerCase(), value],
+    ),
   );
-  const header = pairs(
-    'Idempotency-Key',
-    fc.stringMatching(new RegExp(idempotencyKeySchema.pattern)),
-    fc.constantFrom('a,b', '', '"k'),
-  );
-  const field = fc.constantFrom(...createInquiryRequestSchema.required);
-  const content = fc.oneof(
-    { weight: 4, arbitrary: request.map((value) => JSON.stringify(value)) },
-    { weight: 6, arbitrary: fc.constant('{"subject":"s","body":"b"}') },
-    fc
-      .tuple(request, field, fc.option(fc.jsonValue(), { nil: undefined }))
-      .map(([value, name, part]) => JSON.stringify({ ...value, [name]: part })),
-    fc.tuple(request, fc.nat(40)).map(([value, length]) => JSON.stringify(value).slice(0, length)),
-    fc.json(),
-    text.map((value) => value.toWellFormed()),
-  );
-  const json = 'application/json';
-  const asked = fc.record({
-    method: fc.constantFrom('GET', 'POST'),
-    query: fc.array(parameter, { maxLength: 2 }),
-    // dynalite has no transactions.
-    headers: fc.array(header, { maxLength: hasTransactions ? 2 : 0 }),
-    body: content,
-    type: fc.constantFrom(json, `${json}; charset=utf-8`, 'text/plain', 'application/octet-stream', ''),
-    token: fc.constantFrom(...Array.from({ length: 12 }, () => 'good' as const), 'none', 'bad'),
-  });
+  const method = status === 405 ? 'PUT' : String(get(event, 'requestContext', 'http', 'method'));
+  checkAnswer(method, inquiriesPath, { status, headers, text: response.body, json });
+  expect(headers['access-control-allow-origin']).toBe(ORIGIN);
+  expect('idempotency-replayed' in headers).toBe(isReplay);
+  if (outcome !== 201) expect(store.rows.length).toBe(stored);
+  if (failed) expect(json['message']).toBe(FAULT);
+  if (status === 201) {
+    const { inquiry } = json as { inquiry: Inquiry };
+    expect(inquiry).toMatchObject({ ...verdict.created, cognito_sub: verdict.owner?.sub, email: verdict.owner?.email });
+    expect(verdict.replay ?? store.rows.at(-1)).toEqual(inquiry);
+    if (name !== undefined) known.set(name, inquiry);
+  } else if (status === 200) {
+    const { email: address, count, inquiries } = json as unknown as InquiryListResponse;
+    expect([address, count]).toEqual([verdict.owner?.email, inquiries.length]);
+    expect(inquiries.every((row) => row.email === address && row.cognito_sub === verdict.owner?.sub)).toBe(true);
+    const ids = inquiries.map(({ id }) => id);
+    expect(ids).toEqual([...new Set(ids)].toSorted().toReversed());
+  }
+  const lines = JSON.stringify(logged);
+  expect(lines).not.toContain('secret-of-the-store');
+  expect(lines).not.toContain(EMAIL);
+  logged.length = 0;
+}
 
-  it('answers as the contract demands, and with 500 if and only if the body is not JSON', async () => {
-    const property = fc.asyncProperty(asked, ({ method, query, headers, body: sent, type, token }) =>
-      tally(async () => {
-        const queryStringParameters = Object.fromEntries(
-          query.map(([name]) => [name, query.flatMap(([other, value]) => (other === name ? value : [])).join()]),
-        );
-        const joined = headers.map(([, value]) => value.trim()).join();
-        const { status } = judge({
-          requestContext: { http: { method }, authorizer: { jwt: { claims: { sub: SUB, email: EMAIL } } } },
-          ...(query.length > 0 && { queryStringParameters }),
-          ...(headers.length > 0 && { headers: { 'idempotency-key': joined } }),
-          ...(sent !== '' && { body: sent }),
-        });
-        // A key that two requests have is a replay or a 422; here every key is a new one.
-        const sender = headers.length > 0 ? await newUser() : user;
-        const authorization = {
-          good: ['Authorization', `Bearer ${sender.token}`],
-          none: [],
-          bad: ['Authorization', 'x.y.z'],
-        };
-        const search = query.length === 0 ? '' : `?${new URLSearchParams(query).toString()}`;
-        const got = await send(`${service.url}${search}`, {
-          method,
-          headers: [...authorization[token], 'Content-Type', type, ...headers.flat()],
-          ...(method === 'POST' && { body: sent }),
-        });
-        // The store of the real service takes 400 KB.
-        expect(got.status).toBe(token === 'good' ? (status === 413 ? 201 : status) : 401);
-        checkAnswer(method, inquiriesPath, got);
-      }),
-    );
-    await fc.assert(property, { numRuns: isHard ? 10_000 : 600 });
-  });
+it('answers every event according to the contract and never throws', async () => {
+  for (const level of ['debug', 'info', 'log', 'warn', 'error'] as const)
+    vi.spyOn(console, level).mockImplementation((...entry) => void logged.push(entry));
+  await fc.assert(
+    fc.asyncProperty(events, fc.integer({ min: 0, max: 9 }), async (event, dice) => {
+      broken = dice === 0;
+      isFull = dice === 1 || dice === 2;
+      await examine(event);
+      // A request that is sent again is a replay, if it has a key.
+      if (dice > 6) await examine(event);
+      fuzzed();
+    }),
+    { numRuns: isHard ? 120_000 : 10_000 },
+  );
+  for (const outcome of [200, 201, 'replay', 400, 401, 405, 413, 422, 429, 500])
+    expect([outcome, seen.get(outcome)]).toEqual([outcome, expect.toSatisfy((count) => count > 0)]);
 });

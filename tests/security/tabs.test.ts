@@ -61,7 +61,7 @@ it('malformed messages are ignored by a tab that listens', async () => {
     channel.postMessage(markers[index]);
   }
   await expect.poll(() => heard.at(-1)).toEqual(markers.at(-1));
-  for (const [index, marker] of markers.entries()) await malformed(async () => expect(heard[index]).toEqual(marker));
+  expect(heard).toEqual(markers);
 });
 
 it('malformed messages are no answer to a tab that asks', async () => {
@@ -76,10 +76,9 @@ it('malformed messages are no answer to a tab that asks', async () => {
     channel.postMessage({ tokens: TOKENS });
   });
   for (const message of MALFORMED) {
-    await malformed(async () => {
-      answer = message;
-      expect(await tabs.ask({})).toEqual(TOKENS);
-    });
+    answer = message;
+    expect(await tabs.ask({})).toEqual(TOKENS);
+    malformed();
   }
 });
 
@@ -108,28 +107,25 @@ it('a text that is deleted in all tabs is in none of them, whatever each has and
   ] as const) {
     for (const last of [0, 1] as const) {
       for (const isStoredAgain of [true, false]) {
-        await deletions(async () => {
-          const shared = createStorage();
-          const [first, second] = [createStorage(), createStorage()];
-          const [mine, theirs] = [createDrafts(first, shared, 'ana'), createDrafts(second, shared, 'ana')];
-          const others = createDrafts(second, shared, 'ben');
-          for (const each of last === 0 ? [theirs, mine] : [mine, theirs])
-            each.save(draft(each === mine ? texts[0] : texts[1]));
-          others.save(draft('of ben'));
-          mine.clearEverywhere();
-          if (isStoredAgain && texts[1] !== '') theirs.save(draft(texts[1]));
-          // The page is opened again.
-          removeDeletedDrafts(second, shared);
-          for (const storage of [first, second]) {
-            expect(createDrafts(storage, shared, 'ana').load()).toBeUndefined();
-            expect(Object.keys(storage)).not.toContain('inquiries.draft.ana');
-          }
-          expect(Object.keys(shared)).not.toContain('inquiries.draft.ana');
-          expect(createDrafts(second, shared, 'ben').load()).toMatchObject({ subject: 'of ben' });
-          // What is written afterwards is kept.
-          createDrafts(second, shared, 'ana').save(draft('new'));
-          expect(createDrafts(second, shared, 'ana').load()).toMatchObject({ subject: 'new' });
-        });
+        const shared = createStorage();
+        const [first, second] = [createStorage(), createStorage()];
+        const [mine, theirs] = [createDrafts(first, shared, 'ana'), createDrafts(second, shared, 'ana')];
+        const others = createDrafts(second, shared, 'ben');
+        for (const each of last === 0 ? [theirs, mine] : [mine, theirs])
+          each.save(draft(each === mine ? texts[0] : texts[1]));
+        others.save(draft('of ben'));
+        mine.clearEverywhere();
+        if (isStoredAgain && texts[1] !== '') theirs.save(draft(texts[1]));
+        // The page is opened again.
+        removeDeletedDrafts(second, shared);
+        for (const storage of [first, second]) expect(createDrafts(storage, shared, 'ana').load()).toBeUndefined();
+        for (const storage of [first, second, shared])
+          expect(Object.keys(storage)).not.toContain('inquiries.draft.ana');
+        expect(createDrafts(second, shared, 'ben').load()).toMatchObject({ subject: 'of ben' });
+        // What is written afterwards is kept.
+        createDrafts(second, shared, 'ana').save(draft('new'));
+        expect(createDrafts(second, shared, 'ana').load()).toMatchObject({ subject: 'new' });
+        deletions();
       }
     }
   }
