@@ -11,7 +11,7 @@ import { setUpForm } from '../helpers/contact-form.ts';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 
 describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
-  const { here, begin, post, intercept } = setUpForm();
+  const { here, begin, post, intercept, hold } = setUpForm();
 
   /** Inquiries with the subjects `number 1`, `number 2` …, a minute apart, the last one of now. */
   const numbered = (count: number) =>
@@ -73,10 +73,13 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('loads more on demand, once each, and moves the focus to the first of them', async () => {
+  it.each(['', 'Enter'])('loads more once, and moves the focus to the first of them; key %j', async (key) => {
     const { email, page, subjects, button } = await beginWith(numbered(52));
+    const release = await hold(page, 'GET');
+    // The end is now near, so that more is loaded without a key, too.
     await button('Show more').focus();
-    await page.keyboard.press('Enter');
+    if (key !== '') await page.keyboard.press(key);
+    release();
     await expect.poll(() => page.locator(':focus').textContent()).toBe('number 2');
     expect(await subjects.count()).toBe(52);
     expect(await button('Show more').count()).toBe(0);

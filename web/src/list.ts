@@ -80,11 +80,7 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
   const note = h('p', { class: 'note' });
   const trouble = h('div', { class: 'live', role: 'alert' });
   const moreButton = button(strings.more, { class: 'more', hidden: true }, async () => {
-    const first = await more();
-    const item = first === undefined ? undefined : items.get(first.id);
-    // The button may be gone, so the focus moves to the first new inquiry.
-    if (item?.element.isConnected === true) item.title.focus();
-    else if (moreButton.hidden) input.focus();
+    focusOn(await more());
   });
   const titled = div('list-title', h('h2', { id: 'list-title' }, strings.title), count);
   const head = div('list-head', titled, refreshButton);
@@ -293,9 +289,17 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
     // A refresh in the meantime may have replaced the list.
     if (page?.next !== next) return undefined;
     page = appendOlder(page, result);
+    const hasFocus = moreButton.matches(':focus');
     await update();
+    if (hasFocus && moreButton.hidden) focusOn(result.inquiries[0]);
     if (!isFiltering()) say(strings.updated);
     return result.inquiries[0];
+  };
+  /** Moves the focus from the button for more, which may be gone, to the first new inquiry. */
+  const focusOn = (first: Inquiry | undefined): void => {
+    const item = first === undefined ? undefined : items.get(first.id);
+    if (item?.element.isConnected === true) item.title.focus();
+    else if (moreButton.hidden) input.focus();
   };
   const more = async (): Promise<Inquiry | undefined> =>
     (loading ??= loadOlder().finally(() => {
