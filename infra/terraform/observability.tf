@@ -312,16 +312,25 @@ resource "aws_sns_topic_subscription" "form" {
   endpoint  = each.key
 }
 
-resource "aws_cloudwatch_metric_alarm" "form" {
-  count    = local.has_site ? 1 : 0
+resource "aws_cloudwatch_metric_alarm" "outside" {
+  for_each = merge(
+    { for check in aws_route53_health_check.form : "form" => {
+      check  = check.id
+      action = "Look at https://status.aws.amazon.com for CloudFront, at the DNS records and the certificate of site_domain, and at whether index.html is in the bucket (npm run deploy uploads it)."
+    } },
+    { for check in aws_route53_health_check.api : "api" => {
+      check  = check.id
+      action = "Look at the function's other alarms, at the DNS records and the certificate of domain, and at the AWS Health Dashboard for API Gateway."
+    } },
+  )
   provider = aws.us_east_1
 
-  alarm_name        = "${local.name}-form-unreachable"
-  alarm_description = "The form did not answer from outside AWS for more than a minute. Look at https://status.aws.amazon.com for CloudFront, at the DNS records and the certificate of site_domain, and at whether index.html is in the bucket (npm run deploy uploads it)."
+  alarm_name        = "${local.name}-${each.key}-unreachable"
+  alarm_description = "The ${each.key == "api" ? "API" : "form"} did not answer from outside AWS for more than a minute. ${each.value.action}"
 
   namespace   = "AWS/Route53"
   metric_name = "HealthCheckStatus"
-  dimensions  = { HealthCheckId = aws_route53_health_check.form[0].id }
+  dimensions  = { HealthCheckId = each.value.check }
   statistic   = "Minimum"
   period      = 60
 
@@ -338,28 +347,14 @@ resource "aws_cloudwatch_metric_alarm" "form" {
   ok_actions      = values(aws_sns_topic.form)[*].arn
 }
 
-resource "aws_cloudwatch_metric_alarm" "api" {
-  for_each = aws_route53_health_check.api
-  provider = aws.us_east_1
+moved {
+  from = aws_cloudwatch_metric_alarm.form[0]
+  to   = aws_cloudwatch_metric_alarm.outside["form"]
+}
 
-  alarm_name        = "${local.name}-api-unreachable"
-  alarm_description = "The API did not answer from outside AWS for more than a minute. Look at the function's other alarms, at the DNS records and the certificate of domain, and at the AWS Health Dashboard for API Gateway."
-
-  namespace   = "AWS/Route53"
-  metric_name = "HealthCheckStatus"
-  dimensions  = { HealthCheckId = each.value.id }
-  statistic   = "Minimum"
-  period      = 60
-
-  comparison_operator = "LessThanThreshold"
-  threshold           = 1
-  evaluation_periods  = 3
-  datapoints_to_alarm = 2
-  treat_missing_data  = "breaching"
-
-  actions_enabled = true
-  alarm_actions   = values(aws_sns_topic.form)[*].arn
-  ok_actions      = values(aws_sns_topic.form)[*].arn
+moved {
+  from = aws_cloudwatch_metric_alarm.api["GET"]
+  to   = aws_cloudwatch_metric_alarm.outside["api"]
 }
 
 locals {
@@ -456,7 +451,7 @@ resource "aws_cloudwatch_dashboard" "this" {
     widgets = concat(
       [{
         type       = "alarm", x = 0, y = 0, width = 24, height = 3
-        properties = { title = "Alarms of ${local.name}", alarms = concat(values(aws_cloudwatch_metric_alarm.this)[*].arn, aws_cloudwatch_metric_alarm.form[*].arn, values(aws_cloudwatch_metric_alarm.api)[*].arn) }
+        properties = { title = "Alarms of ${local.name}", alarms = concat(values(aws_cloudwatch_metric_alarm.this)[*].arn, values(aws_cloudwatch_metric_alarm.outside)[*].arn) }
       }],
       flatten([for row, content in local.dashboard_rows : concat(
         [{

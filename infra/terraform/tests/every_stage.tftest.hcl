@@ -174,7 +174,7 @@ run "stage" {
     error_message = "There is something for mail without the setting inbox, or another alarm is missing."
   }
   assert {
-    condition     = length(aws_route53_health_check.form) + length(aws_cloudwatch_metric_alarm.form) + length(aws_sns_topic.form) + length(aws_route53_health_check.api) == 0
+    condition     = length(aws_route53_health_check.form) + length(aws_cloudwatch_metric_alarm.outside) + length(aws_sns_topic.form) + length(aws_route53_health_check.api) == 0
     error_message = "A form that this stage does not serve is watched, or the API is called without the setting probe."
   }
 }

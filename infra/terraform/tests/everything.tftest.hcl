@@ -239,7 +239,7 @@ run "mail_alarms_and_form" {
   assert {
     condition = (
       alltrue([for alarm in aws_cloudwatch_metric_alarm.this : alarm.treat_missing_data == "notBreaching"])
-      && alltrue([for alarm in [aws_cloudwatch_metric_alarm.form[0], aws_cloudwatch_metric_alarm.api["GET"]] : alarm.treat_missing_data == "breaching"])
+      && alltrue([for alarm in aws_cloudwatch_metric_alarm.outside : alarm.treat_missing_data == "breaching"])
     )
     error_message = "A stage without requests is in alarm, or a form or an API that nobody checks is not."
   }
@@ -264,7 +264,7 @@ run "mail_alarms_and_form" {
   }
   assert {
     condition = alltrue([
-      for alarm in concat(values(aws_cloudwatch_metric_alarm.this), aws_cloudwatch_metric_alarm.form, values(aws_cloudwatch_metric_alarm.api)) :
+      for alarm in concat(values(aws_cloudwatch_metric_alarm.this), values(aws_cloudwatch_metric_alarm.outside)) :
       strcontains(alarm.alarm_description, "Look at ") && alarm.actions_enabled && alarm.ok_actions == alarm.alarm_actions
       && one(alarm.alarm_actions) == "arn:aws:sns:${alarm.namespace == "AWS/Route53" ? "us-east-1" : "eu-central-1"}:111122223333:mock"
     ])
@@ -289,8 +289,9 @@ run "mail_alarms_and_form" {
       { for check in [aws_route53_health_check.form[0], aws_route53_health_check.api["GET"]] : check.fqdn => check.resource_path } == {
         "mock.cloudfront.net" = "/", "mockapi.execute-api.eu-central-1.amazonaws.com" = "/probe"
       }
-      && aws_cloudwatch_metric_alarm.form[0].dimensions == tomap({ HealthCheckId = aws_route53_health_check.form[0].id })
-      && aws_cloudwatch_metric_alarm.api["GET"].dimensions == tomap({ HealthCheckId = aws_route53_health_check.api["GET"].id })
+      && { for name, alarm in aws_cloudwatch_metric_alarm.outside : name => alarm.dimensions["HealthCheckId"] } == {
+        form = aws_route53_health_check.form[0].id, api = aws_route53_health_check.api["GET"].id
+      }
     )
     error_message = "A health check does not ask for the page of the form or for the probe, or an alarm watches another one."
   }
@@ -299,7 +300,7 @@ run "mail_alarms_and_form" {
       [for widget in jsondecode(aws_cloudwatch_dashboard.this.dashboard_body).widgets : widget.properties.markdown if widget.type == "text"]
       == ["## Is it up?", "## Can users get in?", "## Is it fast?", "## Is mail sent?", "## Who is affected?"]
       && one([for widget in jsondecode(aws_cloudwatch_dashboard.this.dashboard_body).widgets : widget.properties.alarms if widget.type == "alarm"])
-      == concat(values(aws_cloudwatch_metric_alarm.this)[*].arn, aws_cloudwatch_metric_alarm.form[*].arn, values(aws_cloudwatch_metric_alarm.api)[*].arn)
+      == concat(values(aws_cloudwatch_metric_alarm.this)[*].arn, values(aws_cloudwatch_metric_alarm.outside)[*].arn)
     )
     error_message = "The dashboard does not have its headings in order, or does not show every alarm."
   }
