@@ -160,8 +160,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await expect.poll(() => inbox.get(one.id)).toMatchObject({ reply: 'To one' });
     expect(await inbox.get(two.id)).not.toHaveProperty('reply');
     // Nothing asks whether to leave: nothing is lost.
-    await page.reload();
+    await page.goto('about:blank');
     await expect.poll(() => inbox.get(two.id)).toMatchObject({ reply: 'To two' });
+    await page.goBack();
     await page.getByText('Nothing to answer.').waitFor();
     // The second went out with `keepalive`, which the browser does not report.
     expect(sent).toEqual([one.id]);
