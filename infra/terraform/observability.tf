@@ -314,19 +314,19 @@ resource "aws_sns_topic_subscription" "form" {
 
 resource "aws_cloudwatch_metric_alarm" "outside" {
   for_each = merge(
-    { for check in aws_route53_health_check.form : "form" => {
-      check  = check.id
-      action = "Look at https://status.aws.amazon.com for CloudFront, at the DNS records and the certificate of site_domain, and at whether index.html is in the bucket (npm run deploy uploads it)."
+    { for check in aws_route53_health_check.form : "form-unreachable" => {
+      check       = check.id
+      description = "The form did not answer from outside AWS for more than a minute. Look at https://status.aws.amazon.com for CloudFront, at the DNS records and the certificate of site_domain, and at whether index.html is in the bucket (npm run deploy uploads it)."
     } },
-    { for check in aws_route53_health_check.api : "api" => {
-      check  = check.id
-      action = "Look at the function's other alarms, at the DNS records and the certificate of domain, and at the AWS Health Dashboard for API Gateway."
+    { for check in aws_route53_health_check.api : "api-unreachable" => {
+      check       = check.id
+      description = "The API did not answer from outside AWS for more than a minute. Look at the function's other alarms, at the DNS records and the certificate of domain, and at the AWS Health Dashboard for API Gateway."
     } },
   )
   provider = aws.us_east_1
 
-  alarm_name        = "${local.name}-${each.key}-unreachable"
-  alarm_description = "The ${each.key == "api" ? "API" : "form"} did not answer from outside AWS for more than a minute. ${each.value.action}"
+  alarm_name        = "${local.name}-${each.key}"
+  alarm_description = each.value.description
 
   namespace   = "AWS/Route53"
   metric_name = "HealthCheckStatus"
@@ -349,12 +349,12 @@ resource "aws_cloudwatch_metric_alarm" "outside" {
 
 moved {
   from = aws_cloudwatch_metric_alarm.form[0]
-  to   = aws_cloudwatch_metric_alarm.outside["form"]
+  to   = aws_cloudwatch_metric_alarm.outside["form-unreachable"]
 }
 
 moved {
   from = aws_cloudwatch_metric_alarm.api["GET"]
-  to   = aws_cloudwatch_metric_alarm.outside["api"]
+  to   = aws_cloudwatch_metric_alarm.outside["api-unreachable"]
 }
 
 locals {

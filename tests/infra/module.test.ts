@@ -201,7 +201,7 @@ it('has one rule for the name of a service, in both modules and in the commands'
 it('docs/runbook.md explains every alarm, under its own name', () => {
   const alarms = [
     ...matches(source, /^ {4}([a-z0-9-]+) = \{\n {6}description = /gm),
-    ...matches(source, /^ {2}alarm_name\s+= "\$\{local\.name\}-([a-z-]+)"$/gm),
+    ...matches(source, /^ {4}\{ for check in .* : "([a-z-]+)" => \{$/gm),
   ];
   expect(alarms.length).toBeGreaterThan(5);
   expect(matches(readText('docs/runbook.md'), /^### `?([a-z0-9-]+)`?$/gm)).toEqual(alarms);

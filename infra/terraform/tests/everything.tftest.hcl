@@ -290,7 +290,7 @@ run "mail_alarms_and_form" {
         "mock.cloudfront.net" = "/", "mockapi.execute-api.eu-central-1.amazonaws.com" = "/probe"
       }
       && { for name, alarm in aws_cloudwatch_metric_alarm.outside : name => alarm.dimensions["HealthCheckId"] } == {
-        form = aws_route53_health_check.form[0].id, api = aws_route53_health_check.api["GET"].id
+        form-unreachable = aws_route53_health_check.form[0].id, api-unreachable = aws_route53_health_check.api["GET"].id
       }
     )
     error_message = "A health check does not ask for the page of the form or for the probe, or an alarm watches another one."
