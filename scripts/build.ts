@@ -18,8 +18,8 @@ import { ROOT } from '../lib/paths.ts';
 const SHIMS: Record<string, string> = {
   '@aws-sdk/credential-provider-node': './src/shims/credential-provider-node.ts',
   '@aws-sdk/middleware-endpoint-discovery': './src/shims/middleware-endpoint-discovery.ts',
+  '@smithy/core/event-streams': './src/shims/event-streams.ts',
   'node:fs/promises': './src/shims/fs-promises.ts',
-  'node:zlib': './src/shims/zlib.ts',
 };
 
 /**
@@ -56,6 +56,8 @@ async function bundle(
     // The packages' ES modules: smaller than their CommonJS, and they need no `require` in the bundle.
     mainFields: ['module', 'main'],
     alias: SHIMS,
+    // Bodies are strings and Node's streams. Asking for the class of web streams would load them: 1 ms of every cold start.
+    define: { ReadableStream: 'undefined' },
     plugins: [builtinsWithoutFacade],
     minify: true,
     // For reading stack traces; Lambda gets neither the map nor a comment that names it.
