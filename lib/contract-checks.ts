@@ -92,8 +92,7 @@ export function createContractChecks(send: (request: ServiceRequest) => Promise<
 }
 
 /**
- * The checks of the function without a gateway and without a token: whatever answers must be this service. They store
- * nothing.
+ * The checks of the function without a gateway and without a token: whatever answers must be this service. They store nothing.
  *
  * @param invoke - Invokes the function with the event of a request that no authorizer has passed.
  */

@@ -44,10 +44,9 @@ interface Position {
 }
 
 /**
- * Reads the stream from its oldest record, shard by shard, and invokes the function with batches of the records that
- * match a filter. A batch of which the function reports failed records (ReportBatchItemFailures) is tried again from
- * the first of them; of a batch on which the function fails, each record is tried alone, where Lambda splits the batch
- * in two.
+ * Reads the stream from its oldest record, shard by shard, and invokes the function with batches of the records that match a
+ * filter. A batch of which the function reports failed records (ReportBatchItemFailures) is tried again from the first of them;
+ * of a batch on which the function fails, each record is tried alone, where Lambda splits the batch in two.
  *
  * Nothing is kept: the next start reads the records of the last 24 hours again, and the function must know which of
  * them it has handled.

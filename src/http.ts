@@ -119,8 +119,7 @@ export function toResponse(
 }
 
 /**
- * The Link header (RFC 8288) to the rest of a list. A query-only reference is valid under any base path.
- * docs/adr/0015
+ * The Link header (RFC 8288) to the rest of a list. A query-only reference is valid under any base path. docs/adr/0015
  */
 export function toLinkHeader({ before, limit }: ListQuery): Record<string, string> {
   return { Link: `<?before=${before}${limit === undefined ? '' : `&limit=${limit}`}>; rel="next"` };

@@ -20,10 +20,9 @@ const NAME = /^[A-Za-z]\w{0,63}$/;
 const METHODS = new Set<unknown>(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /**
- * Logs one line about a request and its outcome, with no content of either. Of an error it logs the name alone: its
- * message, stack and properties may hold tokens, emails and bodies. An {@link ApiError} is the client's mistake and
- * logged as a warning (a body that is not JSON included); any other error is internal, logged as an error and counted
- * by the alarms. docs/adr/0022
+ * Logs one line about a request and its outcome, with no content of either. Of an error it logs the name alone: its message,
+ * stack and properties may hold tokens, emails and bodies. An {@link ApiError} is the client's mistake and logged as a warning
+ * (a body that is not JSON included); any other error is internal, logged as an error and counted by the alarms. docs/adr/0022
  *
  * Lambda's JSON log format wraps the object in one line with timestamp and level.
  *

@@ -1,7 +1,6 @@
 /**
  * A POST without and with a key, a GET, and a response of DynamoDB to all of them. The function handles them during
- * initialisation, so that the code of the first requests is compiled by then. No request leaves the process.
- * docs/adr/0060
+ * initialisation, so that the code of the first requests is compiled by then. No request leaves the process. docs/adr/0060
  */
 import { Readable } from 'node:stream';
 import type { GatewayEvent } from './http.ts';

@@ -71,12 +71,11 @@ const record = async (write: (signal: AbortSignal) => Promise<void>, outcome: Ou
  * Creates the handler. It takes a batch of the table's stream, SES's events about mails that did not arrive, a
  * {@link SendRequest}, or `{ "digest": true }` every few minutes.
  *
- * It sends one mail for each new inquiry and each new reply, those of one inquiry in the order of the batch, those of
- * several side by side, and goes on after a failure. What the quotas of an hour withhold is left to the digests.
- * It reports what can succeed later, and Lambda repeats the batch from the first of these; delivery records keep the
- * mails after it from being sent twice. What cannot succeed (a malformed row, a mail that SES refuses) is logged as an
- * error and not reported, so that it does not hold back what follows; if it is a reply, the team gets a
- * mail, and the inbox shows it. docs/adr/0080
+ * It sends one mail for each new inquiry and each new reply, those of one inquiry in the order of the batch, those of several
+ * side by side, and goes on after a failure. What the quotas of an hour withhold is left to the digests. It reports what can
+ * succeed later, and Lambda repeats the batch from the first of these; delivery records keep the mails after it from being sent
+ * twice. What cannot succeed (a malformed row, a mail that SES refuses) is logged as an error and not reported, so that it does
+ * not hold back what follows; if it is a reply, the team gets a mail, and the inbox shows it. docs/adr/0080
  *
  * @returns Of the handler: what Lambda expects for a batch, the outcome for each id of a {@link SendRequest}.
  * @throws Error when the event is none of these, or when no mail can be sent about an event of SES, so that Lambda

@@ -318,8 +318,7 @@ const toTeam = (subject: string, kind: string, settings: Settings, id?: string) 
 });
 
 /**
- * All mails of an inquiry refer to the same message, which makes them one thread: SES gives each mail a Message-ID of
- * its own.
+ * All mails of an inquiry refer to the same message, which makes them one thread: SES gives each mail a Message-ID of its own.
  */
 const toHeaders = (id: string, { inboxFrom }: Settings) => ({
   References: `<${id}@${inboxFrom.slice(inboxFrom.lastIndexOf('@') + 1)}>`,

@@ -23,9 +23,8 @@ export const isPace = (error: unknown): boolean =>
   !/daily/i.test(error.message);
 
 /**
- * Creates the function that sends a mail with SES. Credentials and endpoint come from the `AWS_*` environment. An
- * attempt ends after 8 s without a response; three attempts at most, more only for the pace; the signal bounds the
- * whole call.
+ * Creates the function that sends a mail with SES. Credentials and endpoint come from the `AWS_*` environment. An attempt ends
+ * after 8 s without a response; three attempts at most, more only for the pace; the signal bounds the whole call.
  *
  * When SES throttles one mail, all wait, and then start spread over a time that doubles with each such round and halves
  * with each mail that SES takes. A mail that waits until its signal aborts rejects with what SES has answered.

@@ -4,8 +4,7 @@ import { createIdempotencyKeyEntity } from '../../src/entities/idempotency-key.t
 import { digest } from '../../src/entities/keys.ts';
 
 /**
- * Writes the idempotency key of an inquiry in the form in which the service does, on an engine without transactions,
- * too.
+ * Writes the idempotency key of an inquiry in the form in which the service does, on an engine without transactions, too.
  *
  * @returns The row.
  */

@@ -1,6 +1,5 @@
 /**
- * Sends a draft so that it is stored once, however often it is sent: the service knows the draft by its key.
- * docs/adr/0051
+ * Sends a draft so that it is stored once, however often it is sent: the service knows the draft by its key. docs/adr/0051
  */
 import { isFailure, type Api, type Failure } from './api.ts';
 import type { CreateInquiryRequest, Inquiry } from '../../src/contract.ts';
