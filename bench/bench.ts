@@ -19,7 +19,7 @@ const names = contenders.map(({ name }) => name);
 const USAGE = `
 Usage: npm run bench -- [options]
 
-  --quick         three cold starts instead of eleven, and lists once instead of three times
+  --quick         three cold starts instead of eleven, and lists once instead of five times
   --only NAME     measure this contender only; may be repeated
                   (${names.join(', ')})
   --against ZIP   measure a package built earlier (its inquiries.zip), too; may be repeated
@@ -59,17 +59,17 @@ await runCommand(async () => {
       entrants.push(entrant);
     }
 
-    // In turns, so that other load on the machine affects all contenders alike.
     const rounds = quick ? 3 : 11;
     for (let round = 1; round <= rounds; round++) {
-      for (const entrant of entrants) {
+      for (const entrant of turns(entrants, round)) {
         log(`Cold start ${round} of ${rounds}: ${entrant.contender.title}`);
         for (const variant of entrant.built.variants) await measureColdStart(bench, entrant, variant);
       }
     }
-    const listRounds = quick ? 1 : 3;
+    const listing = entrants.filter(({ contender }) => contender.constant !== true);
+    const listRounds = quick ? 1 : 5;
     for (let round = 1; round <= listRounds; round++) {
-      for (const entrant of entrants.filter(({ contender }) => contender.constant !== true)) {
+      for (const entrant of turns(listing, round)) {
         log(`Lists ${round} of ${listRounds}: ${entrant.contender.title}`);
         await measureLists(bench, entrant);
       }
@@ -83,6 +83,12 @@ await runCommand(async () => {
     await database.close();
   }
 });
+
+/** Each round begins with another, so that a busy machine and an engine that is not warm yet affect all contenders alike. */
+function turns<T>(all: readonly T[], round: number): T[] {
+  const first = round % all.length;
+  return [...all.slice(first), ...all.slice(0, first)];
+}
 
 function log(line: string): void {
   process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
