@@ -313,16 +313,18 @@ resource "aws_sns_topic_subscription" "form" {
 }
 
 resource "aws_cloudwatch_metric_alarm" "outside" {
-  for_each = merge(
-    { for check in aws_route53_health_check.form : "form-unreachable" => {
-      check       = check.id
+  for_each = { for name, alarm in {
+    form-unreachable = {
       description = "The form did not answer from outside AWS for more than a minute. Look at https://status.aws.amazon.com for CloudFront, at the DNS records and the certificate of site_domain, and at whether index.html is in the bucket (npm run deploy uploads it)."
-    } },
-    { for check in aws_route53_health_check.api : "api-unreachable" => {
-      check       = check.id
+      enabled     = local.has_site
+      check       = one(aws_route53_health_check.form[*].id)
+    }
+    api-unreachable = {
       description = "The API did not answer from outside AWS for more than a minute. Look at the function's other alarms, at the DNS records and the certificate of domain, and at the AWS Health Dashboard for API Gateway."
-    } },
-  )
+      enabled     = local.settings.probe
+      check       = one(values(aws_route53_health_check.api)[*].id)
+    }
+  } : name => alarm if alarm.enabled }
   provider = aws.us_east_1
 
   alarm_name        = "${local.name}-${each.key}"
