@@ -1,5 +1,5 @@
 import { V7Generator } from 'uuidv7';
-import { parseCreateInquiryRequest, parseListQuery, timeOf } from './contract.ts';
+import { inquirySchema, parseCreateInquiryRequest, parseListQuery, timeOf } from './contract.ts';
 import type { CreateInquiryResponse, Inquiry, ListQuery } from './contract.ts';
 import { keyConflict, keyReused, payloadTooLarge, tooManyRequests } from './errors.ts';
 import type { Identity } from './identity.ts';
@@ -78,8 +78,16 @@ const ANY_ROLLBACK = 2 ** 48 - 1;
  */
 const LIST_BUDGET = LAMBDA_PAYLOAD_LIMIT - 64 * 1024;
 
-/** Bytes of JSON in Lambda's response, where it is part of a JSON string. */
-const exactSize = (json: string): number => Buffer.byteLength(JSON.stringify(json)) - 2;
+/** In the JSON of an inquiry: around the names of its fields and around their values, all of them strings. */
+const QUOTES = 4 * Object.keys(inquirySchema.properties).length;
+
+/** Bytes of the JSON of inquiries in Lambda's response, where it is part of a JSON string: quotes and backslashes are escaped. */
+function exactSize(json: string, count = 1): number {
+  let size = Buffer.byteLength(json) + count * QUOTES;
+  for (let at = json.indexOf('\\'); at !== -1; at = json.indexOf('\\', at + 2))
+    size += json[at + 1] === '"' || json[at + 1] === '\\' ? 2 : 1;
+  return size;
+}
 /** At most 3 bytes for each UTF-16 unit: 3 in UTF-8, or 2 for an escaped quote or backslash. */
 const upperBound = (json: string): number => 3 * json.length;
 
@@ -134,7 +142,7 @@ export function createInquiries(
           size += sizeOf(json);
           if (size > LIST_BUDGET && sizeOf === upperBound) {
             sizeOf = exactSize;
-            size = exactSize(listed) + exactSize(json);
+            size = exactSize(listed, count) + exactSize(json);
           }
           if (before && (count === query.limit || size > LIST_BUDGET)) {
             return toResult({ ...query, before });
