@@ -1,7 +1,7 @@
 /** The benchmark's report. */
 import { cpus, release } from 'node:os';
 import type { Cost } from '../local/lambda/sandbox.ts';
-import { medianCost, type Bench, type Entrant } from './measure.ts';
+import { middleCost, type Bench, type Entrant } from './measure.ts';
 
 type Kind = keyof Cost;
 type Row = readonly [title: string, format: (entrant: Entrant) => string];
@@ -45,7 +45,7 @@ export function formatResults({ database, limited }: Bench, entrants: readonly E
       .map((figure): Row => [figure, (entrant) => formatCost(entrant, figure, kinds)]);
   return `# Results of \`npm run bench\`
 
-${describeMachine()}. Engine: dynamodb-local behind TLS. Limits: ${limits}. Medians over ${rounds} cold starts of each contender, taken in turns. Times in milliseconds.
+${describeMachine()}. Engine: dynamodb-local behind TLS. Limits: ${limits}. Means of the middle half of ${rounds} cold starts of each contender, taken in turns. Times in milliseconds.
 
 ${formatRatios(entrants)}
 
@@ -103,10 +103,10 @@ function judge(value: number, limit?: number): string {
   return limit !== undefined && value > limit ? `**${text}**` : text;
 }
 
-/** The median over all processes, or the reason why there is none; undefined: not measured. */
+/** The middle cost of all processes, or the reason why there is none; undefined: not measured. */
 function costOf({ costs }: Entrant, figure: string): Cost | string | undefined {
   const all = costs.get(figure);
-  return all && (all.find((cost) => typeof cost === 'string') ?? medianCost(all as Cost[]));
+  return all && (all.find((cost) => typeof cost === 'string') ?? middleCost(all as Cost[]));
 }
 
 function formatCost(entrant: Entrant, figure: string, kinds: readonly Kind[]): string {

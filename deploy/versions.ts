@@ -54,11 +54,7 @@ export async function listVersions(functionName: string): Promise<Version[]> {
  * @param revisionId - Of the alias as it was read.
  * @throws UsageError when somebody else has changed the alias since.
  */
-export async function switchAlias(
-  functionName: string,
-  version: string,
-  revisionId: string | undefined,
-): Promise<void> {
+export async function switchAlias(functionName: string, version: string, revisionId?: string): Promise<void> {
   try {
     await lambda.updateAlias({
       FunctionName: functionName,

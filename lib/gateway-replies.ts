@@ -2,7 +2,6 @@
  * The responses that an API Gateway HTTP API makes itself, `{"message":"…"}`, and its limits: for the local gateway
  * and for the published document. docs/adr/0017
  */
-
 import { LAMBDA_PAYLOAD_LIMIT } from '../src/limits.ts';
 
 export interface Reply {

@@ -239,7 +239,7 @@ describe('a list in pages', () => {
     const budget = LAMBDA_PAYLOAD_LIMIT - 64 * 1024 + 1;
     // With the comma that follows, without the quotes around.
     const sizeOf = (row: Inquiry | undefined): number => Buffer.byteLength(JSON.stringify(JSON.stringify(row))) - 1;
-    const bodies = Array.from({ length: 20 }, (_, index) => `é"\n${'x'.repeat(300_000 + index)}`);
+    const bodies = Array.from({ length: 20 }, (_, index) => `é"\\\n${'x'.repeat(300_000 + index)}`);
     const { rows } = await make([...bodies, '']);
     const rest = budget - rows.reduce((sum, row) => sum + sizeOf(row), 0);
     const countsWith = async (length: number) =>

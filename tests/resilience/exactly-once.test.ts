@@ -193,11 +193,7 @@ const expiryOf = (inquiry: Inquiry): number => Math.floor(timeOf(inquiry) / 1_00
 const newestOf = (rows: readonly Inquiry[], key: string): Inquiry | undefined =>
   rows.findLast(({ subject }) => subject === key);
 /** The inquiry that has the key of a request. Without a key, the subject is used once. */
-const currentOf = (
-  rows: readonly Inquiry[],
-  { subject }: Pick<Request, 'subject'>,
-  time: number,
-): Inquiry | undefined => {
+const currentOf = (rows: readonly Inquiry[], { subject }: { subject: string }, time: number): Inquiry | undefined => {
   const row = newestOf(rows, subject);
   return row && time < expiryOf(row) * 1_000 ? row : undefined;
 };
