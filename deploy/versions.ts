@@ -54,10 +54,10 @@ export async function listVersions(functionName: string): Promise<Version[]> {
  * @param revisionId - Of the alias as it was read.
  * @throws UsageError when somebody else has changed the alias since.
  */
-export async function switchAlias(functionName: string, version: string, revisionId?: string): Promise<void> {
+export async function switchAlias(name: string, version: string, revisionId: string | undefined): Promise<void> {
   try {
     await lambda.updateAlias({
-      FunctionName: functionName,
+      FunctionName: name,
       Name: ALIAS,
       FunctionVersion: version,
       // Nor does another version get a share of the requests.
@@ -67,10 +67,10 @@ export async function switchAlias(functionName: string, version: string, revisio
   } catch (error) {
     if (!(error instanceof PreconditionFailedException)) throw error;
     // It may be our own change: the SDK sends it again when the first response is lost.
-    const now = await readLive(functionName);
+    const now = await readLive(name);
     if (now.version === version) return;
     throw new UsageError(
-      `The alias ${ALIAS} of ${functionName} was changed by somebody else meanwhile and names version ${now.version}; it was not switched.`,
+      `The alias ${ALIAS} of ${name} was changed by somebody else meanwhile and names version ${now.version}; it was not switched.`,
       { cause: error },
     );
   }
