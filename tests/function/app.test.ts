@@ -48,11 +48,10 @@ const failure = (statusCode: number, error: string, message: unknown, headers: o
 const UNAUTHORIZED = failure(401, 'Unauthorized', 'Invalid or missing required JWT claims');
 const NOT_JSON = failure(500, 'INTERNAL_SERVER_ERROR', 'The request body could not be parsed as JSON.');
 const FAULT = failure(500, 'INTERNAL_SERVER_ERROR', 'The request could not be processed. Please try again later.');
-const NOT_ALLOWED = failure(405, 'METHOD_NOT_ALLOWED', 'Allowed methods: GET, POST.', {
-  ...HEADERS,
-  Allow: 'GET, POST',
-});
+const ALLOW = { ...HEADERS, Allow: 'GET, POST' };
+const NOT_ALLOWED = failure(405, 'METHOD_NOT_ALLOWED', 'Allowed methods: GET, POST.', ALLOW);
 const TOO_LARGE = failure(413, 'PAYLOAD_TOO_LARGE', 'The request body is larger than any inquiry that can be stored.');
+const TOO_LONG = failure(413, 'PAYLOAD_TOO_LARGE', 'The inquiry is larger than the 400 KB that can be stored.');
 const badRequest = (message: string) => failure(400, 'BAD_REQUEST', message);
 const BAD_KEY = badRequest('The header `Idempotency-Key` must be one key of 1 to 255 visible ASCII characters.');
 const NO_BODY = badRequest('The request has no body; the fields `subject` and `body` are missing.');
@@ -62,20 +61,10 @@ const count = async () => false;
 
 const logged: { level: string; entry: unknown }[] = [];
 const metrics: object[] = [];
+const milliseconds = expect.any(Number) as number;
+const LINE = { requestId: 'request-1', method: 'GET', route: '/inquiries', milliseconds, attempts: 0 };
 /** The log line of a request, of any duration. */
-const lineOf = (level: string, entry: object) => ({
-  level,
-  entry: [
-    {
-      requestId: 'request-1',
-      method: 'GET',
-      route: '/inquiries',
-      milliseconds: expect.any(Number) as number,
-      attempts: 0,
-      ...entry,
-    },
-  ],
-});
+const lineOf = (level: string, entry: object) => ({ level, entry: [{ ...LINE, ...entry }] });
 beforeEach(() => {
   logged.length = 0;
   metrics.length = 0;
@@ -128,14 +117,9 @@ describe('GET', () => {
 describe('POST', () => {
   it('answers 201 with the stored inquiry, whatever the query parameters', async () => {
     const { send, store } = setUp();
-    const inquiry = {
-      id: expect.any(String) as string,
-      cognito_sub: SUB,
-      email: EMAIL,
-      subject: 'Hello',
-      body: 'World',
-      created_at: '2026-11-20T00:00:00.000Z',
-    };
+    const id = expect.any(String) as string;
+    const created_at = '2026-11-20T00:00:00.000Z';
+    const inquiry = { id, cognito_sub: SUB, email: EMAIL, subject: 'Hello', body: 'World', created_at };
     const event = { ...hello, queryStringParameters: { limit: 'x' } };
     expect(await send(event)).toEqual({ statusCode: 201, headers: HEADERS, body: { inquiry } });
     expect(store.rows).toEqual([inquiry]);
@@ -194,11 +178,7 @@ describe('a refusal, which stores nothing', () => {
     ['broken JSON in base64', toBase64(BROKEN), NOT_JSON],
     ['bytes that are not UTF-8', toBase64(Buffer.from([0x22, 0xff, 0x22])), NOT_JSON],
     ['a byte order mark in base64', toBase64(MARKED), NOT_JSON],
-    [
-      'an inquiry larger than the store takes',
-      makePost(LARGE),
-      failure(413, 'PAYLOAD_TOO_LARGE', 'The inquiry is larger than the 400 KB that can be stored.'),
-    ],
+    ['an inquiry larger than the store takes', makePost(LARGE), TOO_LONG],
     ['a body larger than any inquiry', postText(' '.repeat(2_600_001)), TOO_LARGE],
     ['a malformed key', withKey(hello, 'a,b'), BAD_KEY],
     ['a key that is no text', withKey(hello, null), BAD_KEY],
@@ -235,11 +215,8 @@ describe('a refusal, which stores nothing', () => {
 });
 
 describe('POST with Idempotency-Key', () => {
-  const REUSED = failure(
-    422,
-    'IDEMPOTENCY_KEY_REUSED',
-    'The Idempotency-Key was used for an inquiry with another subject or body.',
-  );
+  const reused = 'The Idempotency-Key was used for an inquiry with another subject or body.';
+  const REUSED = failure(422, 'IDEMPOTENCY_KEY_REUSED', reused);
 
   it('answers as without one the first time, then the same byte for byte with a header, and 422 to another text', async () => {
     const { app, send, store, wait } = setUp();
@@ -432,28 +409,11 @@ describe('logs', () => {
     ['an internal error', { put: () => Promise.reject(new Error('x')) }, hello, 1],
   ])('metrics of %s: requests, internal errors, latency', async (_, overrides, event, faults) => {
     await setUp(overrides).send(event, { ...CONTEXT, functionName: 'inquiries-main' });
-    expect(metrics).toEqual([
-      {
-        _aws: {
-          Timestamp: expect.any(Number) as number,
-          CloudWatchMetrics: [
-            {
-              Namespace: 'Inquiries',
-              Dimensions: [['FunctionName']],
-              Metrics: [
-                { Name: 'Requests', Unit: 'Count' },
-                { Name: 'Faults', Unit: 'Count' },
-                { Name: 'Latency', Unit: 'Milliseconds' },
-              ],
-            },
-          ],
-        },
-        FunctionName: 'inquiries-main',
-        Requests: 1,
-        Faults: faults,
-        Latency: expect.any(Number) as number,
-      },
-    ]);
+    const units = { Requests: 'Count', Faults: 'Count', Latency: 'Milliseconds' };
+    const Metrics = Object.entries(units).map(([Name, Unit]) => ({ Name, Unit }));
+    const CloudWatchMetrics = [{ Namespace: 'Inquiries', Dimensions: [['FunctionName']], Metrics }];
+    const values = { FunctionName: 'inquiries-main', Requests: 1, Faults: faults, Latency: milliseconds };
+    expect(metrics).toEqual([{ _aws: { Timestamp: milliseconds, CloudWatchMetrics }, ...values }]);
   });
 
   it('metrics of a direct call, without a context or with an empty one, under the name local', async () => {

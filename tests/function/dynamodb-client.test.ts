@@ -1,7 +1,14 @@
 import { Readable } from 'node:stream';
-import { DynamoDBClient, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  DynamoDBClient,
+  PutItemCommand,
+  QueryCommand,
+  TransactWriteItemsCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
+import { startFaultProxy } from '../helpers/fault-proxy.ts';
 
 const TABLE = { TableName: 'inquiries' };
 beforeEach(() => {
@@ -36,9 +43,36 @@ describe('a response', () => {
     const input = { ...TABLE, Unknown: 1 };
     await client.send(new QueryCommand(input)).catch(() => undefined);
     expect(handle.mock.calls.map(([{ body }]) => body)).toEqual([JSON.stringify(input)]);
+    const serializers = client.middlewareStack.identify().filter((name) => name.endsWith(' - serialize'));
+    expect(serializers).toEqual(['serializerMiddleware - serialize']);
   });
 
-  it.each(['loggerMiddleware', 'getUserAgentMiddleware', 'recursionDetectionMiddleware'])(
+  it.each([
+    new QueryCommand(TABLE),
+    new PutItemCommand({ ...TABLE, Item: { pk: { S: 'ü' } } }),
+    new UpdateItemCommand({ ...TABLE, Key: { pk: { S: 'a' } } }),
+    new TransactWriteItemsCommand({ TransactItems: [], ClientRequestToken: 'a' }),
+  ])('follows a request that is the same as the SDK’s own: %#', async (command) => {
+    const received: unknown[] = [];
+    const proxy = await startFaultProxy('');
+    onTestFinished(() => proxy.close());
+    proxy.plan =
+      () =>
+      async ({ request: { method, url, headers }, response, receive }) => {
+        const named = ['host', 'content-type', 'content-length', 'x-amz-target'].map((name) => headers[name]);
+        received.push([method, url, ...named, String(await receive())]);
+        response.end('{}');
+      };
+    vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', proxy.url);
+    const region = 'eu-central-1';
+    for (const client of [new DynamoDBClient({ region }), createDynamoDbClient({ region })]) {
+      await client.send(command as QueryCommand);
+      client.destroy();
+    }
+    expect(received[1]).toEqual(received[0]);
+  });
+
+  it.each(['loggerMiddleware', 'getUserAgentMiddleware', 'recursionDetectionMiddleware', 'contentLengthMiddleware'])(
     'does not pass %s of the SDK, which has the name by which it is removed',
     (name) => {
       expect(new DynamoDBClient().middlewareStack.remove(name)).toBe(true);
