@@ -81,12 +81,11 @@ run "mail_alarms_and_form" {
   }
   assert {
     condition = aws_lambda_function.mailer[0].environment[0].variables == tomap({
-      TABLE_NAME    = "inquiries-main"
-      INBOX_TO      = "team@example.org"
-      INBOX_FROM    = "main@mail.example.com"
-      STAGE         = "main"
-      MAIL_LANGUAGE = "de"
-
+      TABLE_NAME           = "inquiries-main"
+      INBOX_TO             = "team@example.org"
+      INBOX_FROM           = "main@mail.example.com"
+      STAGE                = "main"
+      MAIL_LANGUAGE        = "de"
       CONFIGURATION_SET    = "inquiries-main"
       MAILS_PER_HOUR       = "25"
       TOTAL_MAILS_PER_HOUR = "100"
