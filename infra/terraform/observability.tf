@@ -151,10 +151,7 @@ locals {
       # By the gateway's authorizer, or by the function because of the claims.
       access-Refused = { log = aws_cloudwatch_log_group.access, pattern = "{ $.status = \"401\" }", metric = "Refused", otherwise = "0" }
       # The function has answered; integrationStatus is the status of its answer.
-      access-Admitted = {
-        log     = aws_cloudwatch_log_group.access, metric = "Admitted", otherwise = "0"
-        pattern = "{ $.status != \"401\" && $.routeKey != \"GET /probe\" && ($.integrationStatus = \"2*\" || $.integrationStatus = \"4*\" || $.integrationStatus = \"5*\") }"
-      }
+      access-Admitted = { log = aws_cloudwatch_log_group.access, pattern = "{ $.status != \"401\" && $.routeKey != \"GET /probe\" && ($.integrationStatus = \"2*\" || $.integrationStatus = \"4*\" || $.integrationStatus = \"5*\") }", metric = "Admitted", otherwise = "0" }
       # The contract answers a body that is not JSON, a client error, with 500. The gateway counts it as 5xx; the alarm subtracts it.
       not-json = { log = aws_cloudwatch_log_group.function, pattern = "{ $.level = \"WARN\" && $.message.status = 500 }", metric = "NotJson", otherwise = "0" }
       # Without Lambda Insights there is no metric for memory; Lambda's platform.report log line has the figure.
