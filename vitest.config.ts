@@ -19,6 +19,8 @@ const product = (name: string, include: string, more: object = {}) => ({
     globalSetup: 'tests/helpers/engines-setup.ts',
     testTimeout: 60_000,
     hookTimeout: 90_000,
+    restoreMocks: true,
+    unstubGlobals: true,
     ...more,
   },
 });

@@ -1,5 +1,5 @@
 /** `npm run smoke` against the whole service in this process, and against stages that break the contract. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { main } from '../../deploy/smoke.ts';
 import { startFunction } from '../../local/lambda/function.ts';
 import type { InquiryListResponse } from '../../src/contract.ts';
@@ -329,7 +329,6 @@ describe('npm run smoke, against a stage that breaks the contract, reports', () 
   }
   type Change = (answer: Answer) => Partial<Answer>;
   const fetchFromStage = globalThis.fetch;
-  afterEach(() => vi.restoreAllMocks());
 
   /** Changes the stage's responses to these requests: METHOD QUERY STATUS. */
   const changeResponses = (requests: RegExp, change: Change) =>

@@ -1,5 +1,5 @@
 /** The contact form's client: what it sends, and what it makes of each response. */
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createApi, isFailure, type Failure } from '../../web/src/api.ts';
 import { SignedOut, type Session } from '../../web/src/user.ts';
 
@@ -32,8 +32,6 @@ const BASE = 'https://api.example/v1';
 const create = async (of: Session, isOnline = true) =>
   createApi(BASE, of, () => isOnline).create({ subject: 'a', body: 'b' }, 'k', 'de');
 const { list } = createApi(BASE, session('t'), () => true);
-
-afterEach(() => void vi.unstubAllGlobals());
 
 it('create posts JSON with the key and the language of the form, and resolves to the stored inquiry', async () => {
   const requests = createService(Response.json({ inquiry: INQUIRY }, { status: 201 }));

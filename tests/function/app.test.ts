@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import type { GatewayEvent } from '../../src/http.ts';
 import { createInquiries, type InquiryStore } from '../../src/inquiries.ts';
@@ -71,7 +71,6 @@ beforeEach(() => {
   for (const level of ['debug', 'info', 'log', 'warn', 'error'] as const)
     vi.spyOn(console, level).mockImplementation((...entry) => void logged.push({ level, entry }));
 });
-afterEach(() => vi.restoreAllMocks());
 
 const get = (queryStringParameters: unknown, claims: unknown = OWNER) => ({
   ...makeEvent({ claims }),

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FunctionTimeout } from '../../local/lambda/sandbox.ts';
 import { createGateway } from '../../local/gateway.ts';
 import { limits, replies } from '../../lib/gateway-replies.ts';
@@ -59,7 +59,7 @@ const seen: { method: string; status: number; json: unknown }[] = [];
 
 beforeAll(async () => {
   url = `http://127.0.0.1:${await listen(server, 0)}${inquiriesPath}`;
-  for (const level of ['warn', 'error'] as const) vi.spyOn(console, level).mockReturnValue();
+  Object.assign(console, { warn() {}, error() {} });
 });
 afterAll(() => close(server));
 beforeEach(() => {

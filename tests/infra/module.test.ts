@@ -63,7 +63,6 @@ describe('the module', () => {
     // The metric filter not-json matches this line, so that the alarm on 5xx can subtract it.
     expect(warn).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ status: 500 }));
     expect(source).toContain('{ $.level = \\"WARN\\" && $.message.status = 500 }');
-    vi.restoreAllMocks();
   });
 
   it('alarms on the metric and the outcomes that the mailer writes', () => {
@@ -81,7 +80,6 @@ describe('the module', () => {
     expect(source).toContain('namespace = local.function_namespace, name = "MailFailures"');
     for (const name of Object.keys(values).filter((key) => key !== 'FunctionName'))
       expect(source).toContain(`"${name}"`);
-    vi.restoreAllMocks();
   });
 
   it('limits the writes of the mailer to its records, updates of the function to rates, and answers of operators to inquiries', () => {

@@ -184,5 +184,4 @@ it.each<[string, (response: ServerResponse) => unknown]>([
   expect(await isAccepted(withHeader({ kid: 'k2' }, foreignKey)())).toBe(false);
   expect(await isAccepted()).toBe(true);
   expect([issuerRequests, foreignRequests]).toEqual([1, 0]);
-  vi.restoreAllMocks();
 });

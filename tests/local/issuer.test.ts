@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startIssuer, type Issuer } from '../../local/issuer/issuer-server.ts';
 import { subOf } from '../../lib/issuer-tokens.ts';
 import { escapeHtml } from '../../src/mailer/text.ts';
@@ -25,9 +25,8 @@ let issuer: Issuer;
 const notices: unknown[] = [];
 
 beforeAll(async () => {
-  for (const method of ['info', 'warn'] as const) {
-    vi.spyOn(console, method).mockImplementation((text: unknown) => void notices.push(text));
-  }
+  const note = (text: unknown) => void notices.push(text);
+  Object.assign(console, { info: note, warn: note });
   issuer = await startIssuer({ port: 0, webOrigins: [ORIGIN] });
 });
 afterAll(() => issuer.close());
