@@ -18,7 +18,10 @@ const ARROWS = {
 function outOf(room: keyof typeof ARROWS) {
   const allowed = [room, ...ARROWS[room]];
   const others = Object.keys(ARROWS).filter((other) => !allowed.some((one) => one === other));
-  return { regex: `^(\\.\\./)+(${others.join('|')})/`, message: `${room} may import ${allowed.join(', ')}.` };
+  return {
+    regex: `^(\\.\\./)+(${others.join('|')})/`,
+    message: `${room} may import ${allowed.join(', ')}.`,
+  };
 }
 
 /** Of several overrides for a file, the last one holds. */
@@ -27,7 +30,10 @@ const refuseImports = (files: string, ...patterns: object[]) => ({
   rules: { 'eslint/no-restricted-imports': ['error', { patterns }] as ['error', object] },
 });
 
-const database = { regex: '^(@aws-sdk/|electrodb$)', message: 'Only entities and mailer know DynamoDB.' };
+const database = {
+  regex: '^(@aws-sdk/|electrodb$)',
+  message: 'Only entities and mailer know DynamoDB.',
+};
 const mailer = { regex: '/mailer/', message: 'The request function knows nothing of the mailer.' };
 const service = {
   group: ['../../src/**', '!../../src/{contract,languages,limits,mailbox}.ts'],
@@ -45,6 +51,7 @@ export default defineConfig({
     'import/no-default-export': 'error',
     'import/no-cycle': 'error',
     'vitest/expect-expect': ['error', { assertFunctionNames: ['expect', 'expect*'] }],
+    'eslint/curly': ['error', 'multi-line', 'consistent'],
     'eslint/eqeqeq': 'error',
     'eslint/no-console': 'error',
     'eslint/no-await-in-loop': 'off',
@@ -54,7 +61,10 @@ export default defineConfig({
   ignorePatterns: ['dist'],
   overrides: [
     { files: ['**/*.config.ts'], rules: { 'import/no-default-export': 'off' } },
-    { files: ['src/log.ts', 'src/mailer/log.ts', 'bench/contenders/**'], rules: { 'eslint/no-console': 'off' } },
+    {
+      files: ['src/log.ts', 'src/mailer/log.ts', 'bench/contenders/**'],
+      rules: { 'eslint/no-console': 'off' },
+    },
     {
       files: ['{lib,inbox,local,deploy,scripts,tests,bench}/**'],
       rules: { 'typescript/no-unsafe-type-assertion': 'off' },

@@ -33,7 +33,10 @@ await runCommand(async () => {
     only: { type: 'string', multiple: true, default: names },
     against: { type: 'string', multiple: true, default: [] },
   });
-  const unknown = [...only.filter((name) => !names.includes(name)), ...against.filter((zip) => !existsSync(zip))];
+  const unknown = [
+    ...only.filter((name) => !names.includes(name)),
+    ...against.filter((zip) => !existsSync(zip)),
+  ];
   if (unknown.length > 0) throw new UsageError(`There is no ${unknown.join(', ')} (see --help).`);
 
   const noLimits = await limitsUnavailableReason();
@@ -42,7 +45,11 @@ await runCommand(async () => {
   const database = await startDatabase();
   const folder = mkdtempSync(join(tmpdir(), 'inquiries-bench-'));
   try {
-    const bench: Bench = { database, limited: noLimits === undefined, warmRequests: quick ? 9 : 21 };
+    const bench: Bench = {
+      database,
+      limited: noLimits === undefined,
+      warmRequests: quick ? 9 : 21,
+    };
     const entrants: Entrant[] = [];
     const chosen = contenders.filter(({ name }) => only.includes(name));
     for (const contender of [...chosen, ...against.map(prebuilt)]) {
@@ -63,7 +70,9 @@ await runCommand(async () => {
     for (let round = 1; round <= rounds; round++) {
       for (const entrant of turns(entrants, round)) {
         log(`Cold start ${round} of ${rounds}: ${entrant.contender.title}`);
-        for (const variant of entrant.built.variants) await measureColdStart(bench, entrant, variant);
+        for (const variant of entrant.built.variants) {
+          await measureColdStart(bench, entrant, variant);
+        }
       }
     }
     const listing = entrants.filter(({ contender }) => contender.constant !== true);
@@ -76,8 +85,9 @@ await runCommand(async () => {
     }
     const report = formatResults(bench, entrants, rounds);
     process.stdout.write(`\n${report}`);
-    if (!quick && against.length === 0 && chosen.length === names.length)
+    if (!quick && against.length === 0 && chosen.length === names.length) {
       writeFileSync(join(import.meta.dirname, 'RESULTS.md'), report);
+    }
   } finally {
     rmSync(folder, { recursive: true });
     await database.close();

@@ -10,12 +10,18 @@ const LAMBDA = 'https://docs.aws.amazon.com/lambda/latest/dg';
 
 /** What refuses POSTs or delays mails: title and source. */
 export const LIMITS = {
-  gateway: ['API Gateway, rate', 'https://docs.aws.amazon.com/apigateway/latest/developerguide/limits.html'],
+  gateway: [
+    'API Gateway, rate',
+    'https://docs.aws.amazon.com/apigateway/latest/developerguide/limits.html',
+  ],
   invocations: ['Lambda, 10 × concurrency a second', `${LAMBDA}/lambda-concurrency.html`],
   executions: ['Lambda, concurrency', `${LAMBDA}/scaling-behavior.html`],
   tableGrowth: ['table, growth on demand', `${DYNAMODB}/on-demand-capacity-mode.html`],
   tableQuota: ['table, quota', `${DYNAMODB}/ServiceQuotas.html`],
-  tablePartition: ['table, partition', `${DYNAMODB}/throttling-key-range-limit-exceeded-mitigation.html`],
+  tablePartition: [
+    'table, partition',
+    `${DYNAMODB}/throttling-key-range-limit-exceeded-mitigation.html`,
+  ],
   indexGrowth: ['index, growth on demand', `${DYNAMODB}/on-demand-capacity-mode.html`],
   indexQuota: ['index, quota', `${DYNAMODB}/ServiceQuotas.html`],
   indexPartition: ['index, partition', `${DYNAMODB}/gsi-throttling.html`],
@@ -61,7 +67,12 @@ export const NUMBERS = {
   mailMs: [300, 1, 20_000, 'milliseconds of a mail'],
   sideBySide: [10, 1, 100, 'mails at a time in one invocation'],
   parallelization: [1, 1, 10, 'batches of a shard at a time'],
-  stageMails: [100, 0, 1e6, 'mails an hour about inquiries, the rest in digests; 0: no limit, no digests'],
+  stageMails: [
+    100,
+    0,
+    1e6,
+    'mails an hour about inquiries, the rest in digests; 0: no limit, no digests',
+  ],
   digestMinutes: [5, 1, 60, 'minutes between digests'],
   mailerUnits: [1, 0, 100, 'write units of the mailer for an inquiry; 0: a stage without mail'],
 } as const;
@@ -72,7 +83,11 @@ type Model = readonly [differs: Partial<Scenario>, title: string, colour: string
 export const MODELS: Readonly<Record<string, Model>> = {
   before: [{ indexKeys: 1, sideBySide: 1, stageMails: 0 }, 'before: one index key', '#b3261e'],
   after: [{}, 'after: 16 index keys', '#1a56a6'],
-  raised: [{ warm: 8e4, tableQuota: 8e4, gateway: 2e4, concurrency: 2_000 }, 'after, quotas raised', '#1b7a3d'],
+  raised: [
+    { warm: 8e4, tableQuota: 8e4, gateway: 2e4, concurrency: 2_000 },
+    'after, quotas raised',
+    '#1b7a3d',
+  ],
 };
 
 /** The numbers of a model, with those that are given. */
@@ -82,7 +97,10 @@ export function createScenario(model: string, given: Partial<Scenario> = {}): Sc
 }
 
 const bytesOf = (item: Attributes): number =>
-  Object.entries(item).reduce((sum, [name, { S, N }]) => sum + Buffer.byteLength(`${name}${S ?? N}`), 0);
+  Object.entries(item).reduce(
+    (sum, [name, { S, N }]) => sum + Buffer.byteLength(`${name}${S ?? N}`),
+    0,
+  );
 const unitsOf = (item: Attributes): number => Math.ceil(bytesOf(item) / 1024);
 
 /** Write units and storage of a POST of 240 characters, from what the function sends. */
@@ -100,7 +118,10 @@ export function measurePost({ keyed, indexFactor }: Pick<Scenario, 'keyed' | 'in
   const { Item: key } = inputs.putKey(inquiry, 'k'.repeat(36), 1_800_000_000, 0);
   const { subject: _, body: __, ...entry } = item;
   const plain = { table: unitsOf(item), index: unitsOf(entry) };
-  const transaction = { table: 2 * (unitsOf(item) + unitsOf(key)), index: indexFactor * unitsOf(entry) };
+  const transaction = {
+    table: 2 * (unitsOf(item) + unitsOf(key)),
+    index: indexFactor * unitsOf(entry),
+  };
   const mean = (part: 'table' | 'index') => keyed * transaction[part] + (1 - keyed) * plain[part];
   // US dollars a month. DynamoDB adds 100 bytes to each; the row of a key lasts a day, and backups have no index.
   const stored = bytesOf(item) + 100 + (keyed * (bytesOf(key) + 100)) / 30;
@@ -109,7 +130,12 @@ export function measurePost({ keyed, indexFactor }: Pick<Scenario, 'keyed' | 'in
 }
 
 /** A table or an index: its keys by hash, its partitions, and the write units that it takes, `units` for each request. */
-function createResource(name: 'table' | 'index', units: number, scenario: Scenario, random: () => number) {
+function createResource(
+  name: 'table' | 'index',
+  units: number,
+  scenario: Scenario,
+  random: () => number,
+) {
   const { warm, tableQuota, owners, indexKeys } = scenario;
   const [keys, flood] = name === 'table' ? [owners, scenario.flood] : [indexKeys, 0];
   const hashes = Float64Array.from({ length: keys }, random).toSorted();
@@ -137,8 +163,9 @@ function createResource(name: 'table' | 'index', units: number, scenario: Scenar
   let [capacity, mean, peak] = [0, 0, 0];
   const grow = (to: number) => {
     capacity = Math.max(capacity, Math.min(tableQuota, to));
-    while (partitions.length * PARTITION_UNITS < capacity)
+    while (partitions.length * PARTITION_UNITS < capacity) {
       partitions = partitions.flatMap((one) => splitAt((one.low + one.high) / 2, one));
+    }
   };
   grow(warm);
 
@@ -161,7 +188,9 @@ function createResource(name: 'table' | 'index', units: number, scenario: Scenar
     /** Ends a second, after which partitions near their limit may be split, and after half an hour the resource grows. */
     endSecond(second: number, requests: number, consumed: number) {
       const load = Math.min(requests * units, capacity);
-      for (const one of partitions) one.heat = load * one.share > 0.9 * PARTITION_UNITS ? one.heat + 1 : 0;
+      for (const one of partitions) {
+        one.heat = load * one.share > 0.9 * PARTITION_UNITS ? one.heat + 1 : 0;
+      }
       if (second % 60 === 59) partitions = partitions.flatMap(splitByHeat);
       mean += (consumed - mean) / Math.min(second + 1, 60);
       peak = Math.max(peak, mean);
@@ -188,7 +217,11 @@ function createMailer(scenario: Scenario) {
       const mails = due(inquiries + stored - flood) - due(inquiries);
       inquiries += stored - flood;
       records.push({ second, mails, silent: stored - mails });
-      let [time, rate, units] = [shards * scenario.parallelization * scenario.sideBySide * 1_000, sesRate, 0];
+      let [time, rate, units] = [
+        shards * scenario.parallelization * scenario.sideBySide * 1_000,
+        sesRate,
+        0,
+      ];
       for (let record = records[head]; record !== undefined; record = records[++head]) {
         if (second - record.second > RECORD_AGE) {
           if (hasDigests) pending += record.mails + record.silent;
@@ -217,7 +250,8 @@ function createMailer(scenario: Scenario) {
       const limit: LimitName = time < 1e-6 ? 'mailer' : rate < 1e-6 ? 'ses' : 'sesDaily';
       return { units, limit, age: second - (records[head]?.second ?? second) };
     },
-    countWaiting: () => records.slice(head).reduce((sum, { mails, silent }) => sum + mails + silent, pending),
+    countWaiting: () =>
+      records.slice(head).reduce((sum, { mails, silent }) => sum + mails + silent, pending),
   };
 }
 

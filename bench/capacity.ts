@@ -1,7 +1,15 @@
 /** Simulates a load of POSTs against the documented limits of AWS. Exit codes: 0, 1 the plot cannot be written, 2 bad use. */
 import { writeFileSync } from 'node:fs';
 import { parseOptions, runCommand, UsageError, type Main } from '../lib/command-line.ts';
-import { createScenario, findCeilings, LIMITS, measurePost, MODELS, NUMBERS, simulate } from './capacity-model.ts';
+import {
+  createScenario,
+  findCeilings,
+  LIMITS,
+  measurePost,
+  MODELS,
+  NUMBERS,
+  simulate,
+} from './capacity-model.ts';
 import type { LimitName, Result, Scenario } from './capacity-model.ts';
 
 /** What is assumed where AWS documents nothing. */
@@ -18,7 +26,10 @@ const ASSUMPTIONS = [
 /** US dollars per million, us-east-1, as in docs/operations.md. */
 const PRICES: readonly (readonly [part: string, price: (result: Result) => number])[] = [
   ['API Gateway', ({ accepted }) => accepted],
-  ['Lambda', ({ invoked, milliseconds }) => invoked * 0.2 + (milliseconds / 1_000) * 0.125 * 13.3334],
+  [
+    'Lambda',
+    ({ invoked, milliseconds }) => invoked * 0.2 + (milliseconds / 1_000) * 0.125 * 13.3334,
+  ],
   ['DynamoDB, POSTs', ({ stored, units }) => stored * (units.table + units.index) * 0.625],
   ['DynamoDB, mailer', ({ mailerUnits }) => mailerUnits * 0.625],
   ['logs, 1.8 KB a request', ({ accepted }) => accepted * 1.8 * 0.5],
@@ -42,7 +53,9 @@ function formatReport(models: readonly string[], given: Partial<Scenario>): stri
   });
   type Run = (typeof runs)[number];
   const row = (title: string, value: (run: Run) => number | undefined, format = count) => {
-    const texts = runs.map((run) => value(run)).map((found) => (found === undefined ? '–' : format(found)));
+    const texts = runs
+      .map((run) => value(run))
+      .map((found) => (found === undefined ? '–' : format(found)));
     return `${title.padEnd(42)}${texts.map((text) => text.padStart(14)).join('')}`;
   };
   /** A row for each limit that a run has a number for, the least first. */
@@ -118,7 +131,8 @@ ${lines.join('\n')}</svg>
 `;
 }
 
-const toOption = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+const toOption = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 const names = Object.keys(MODELS);
 const USAGE = `
 Usage: npm run capacity -- [options]
@@ -142,13 +156,16 @@ export const main: Main = async (args, { stdout }) => {
     const isWhole = Number.isInteger(value) && value >= 1;
     if (!(number >= least && number <= most) || (isWhole && !Number.isInteger(number))) {
       const kind = isWhole ? 'a whole number' : 'a number';
-      throw new UsageError(`--${toOption(name)} must be ${kind} from ${least} to ${most}, not '${text}'`);
+      throw new UsageError(
+        `--${toOption(name)} must be ${kind} from ${least} to ${most}, not '${text}'`,
+      );
     }
     given[name] = number;
   }
   const { model, plot } = values;
-  if (typeof model === 'string' && !names.includes(model))
+  if (typeof model === 'string' && !names.includes(model)) {
     throw new UsageError(`--model must be one of ${names.join(', ')}, not '${model}'`);
+  }
   stdout.write(formatReport(typeof model === 'string' ? [model] : names, given));
   if (typeof plot === 'string') writeFileSync(plot, plotLoad(given));
 };

@@ -40,17 +40,30 @@ export async function checkContract(invoke: Invoke, owner: Owner): Promise<void>
     [{ ...post, body: '{"subject":"s"}' }, 400, 'BAD_REQUEST'],
     [{ ...post, body: '{"subject":1,"body":""}' }, 400, 'BAD_REQUEST'],
     [{ ...post, body: '{"subject":"s","body":"' }, 500, 'INTERNAL_SERVER_ERROR'],
-    [{ ...post, body: JSON.stringify({ subject: '', body: 'x'.repeat(500_000) }) }, 413, 'PAYLOAD_TOO_LARGE'],
+    [
+      { ...post, body: JSON.stringify({ subject: '', body: 'x'.repeat(500_000) }) },
+      413,
+      'PAYLOAD_TOO_LARGE',
+    ],
   ];
   try {
-    for (const [request, status, code] of errors) contract.assertError(await send(request), status, code);
-    for (const [, run] of contract.createContractChecks((request) => send({ ...request, claims })).contract)
+    for (const [request, status, code] of errors) {
+      contract.assertError(await send(request), status, code);
+    }
+    for (const [, run] of contract.createContractChecks((request) => send({ ...request, claims }))
+      .contract) {
       await run();
+    }
 
     const message = { subject: 'Grüße', body: '"line"\n\\line\u2028 🎈' };
     const body = JSON.stringify({ ...message, email: 'mallory@example.com', id: 1 });
     const inquiry = contract.assertCreated(await send({ ...post, body, base64: true }));
-    deepStrictEqual(inquiry, { ...inquiry, ...message, cognito_sub: owner.sub, email: owner.email });
+    deepStrictEqual(inquiry, {
+      ...inquiry,
+      ...message,
+      cognito_sub: owner.sub,
+      email: owner.email,
+    });
 
     const newest = await send({ ...get, query: 'limit=1' });
     contract.assertHeader(newest, 'Link', `<?before=${inquiry.id}&limit=1>; rel="next"`);
@@ -64,9 +77,15 @@ export async function checkContract(invoke: Invoke, owner: Owner): Promise<void>
 
 /** Checks Idempotency-Key with an owner who has no inquiries, and another. @throws Error that says what is wrong. */
 export async function checkKeys(invoke: Invoke, owner: Owner, other: Owner): Promise<void> {
-  const post = async (key: string, subject = 's', sender = owner): Promise<contract.ServiceResponse> => {
+  const post = async (
+    key: string,
+    subject = 's',
+    sender = owner,
+  ): Promise<contract.ServiceResponse> => {
     const body = JSON.stringify({ subject, body: '"line"\n🎈' });
-    return toResponse(await invoke(makeEvent({ method: 'POST', claims: claimsOf(sender), key, body })));
+    return toResponse(
+      await invoke(makeEvent({ method: 'POST', claims: claimsOf(sender), key, body })),
+    );
   };
   const key = 'c7a1f5de-0d3b-4e0c-9a54-6b9b3f0a2f11';
   const first = contract.assertCreated(await post(key));
@@ -80,9 +99,17 @@ export async function checkKeys(invoke: Invoke, owner: Owner, other: Owner): Pro
 }
 
 function toResponse(result: string): contract.ServiceResponse {
-  const proxy = JSON.parse(result) as { statusCode: number; headers: Record<string, string>; body: string };
+  const proxy = JSON.parse(result) as {
+    statusCode: number;
+    headers: Record<string, string>;
+    body: string;
+  };
   const { statusCode: status, body } = proxy;
-  const response = { status, headers: new Headers(proxy.headers), body: JSON.parse(body) as unknown };
+  const response = {
+    status,
+    headers: new Headers(proxy.headers),
+    body: JSON.parse(body) as unknown,
+  };
   contract.assertHeader(response, 'Access-Control-Allow-Origin', CORS_ORIGIN);
   return response;
 }

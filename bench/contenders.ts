@@ -28,12 +28,17 @@ export type Variant = 'POST' | 'keyed POST' | 'POST with the limit';
 /** CommonJS is what AWS CDK's NodejsFunction builds; the options for ES modules are from Powertools' documentation. */
 const ES_MODULE: BuildOptions = {
   mainFields: ['module', 'main'],
-  banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+  banner: {
+    js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+  },
 };
 
 export const contenders: readonly Contender[] = [
   { name: 'ours', title: 'this service', build: buildOurs },
-  bundled('middy-powertools', 'Middy + Powertools + zod', 'handler.mjs', ES_MODULE, ['POST', 'keyed POST']),
+  bundled('middy-powertools', 'Middy + Powertools + zod', 'handler.mjs', ES_MODULE, [
+    'POST',
+    'keyed POST',
+  ]),
   bundled('hono', 'Hono', 'handler.mjs', ES_MODULE),
   bundled('plain', 'same packages, plain bundle', 'handler.cjs'),
   bundled('hand-written', 'hand-written SigV4', 'handler.mjs'),
@@ -54,7 +59,9 @@ async function buildOurs(folder: string): Promise<Package> {
 
 function unpack(zip: string, folder: string): Package {
   const bytes = readFileSync(zip);
-  for (const [name, content] of Object.entries(unzipSync(bytes))) writeFileSync(join(folder, name), content);
+  for (const [name, content] of Object.entries(unzipSync(bytes))) {
+    writeFileSync(join(folder, name), content);
+  }
   const module = join(folder, 'handler.mjs');
   const code = readFileSync(module, 'utf8');
   const variants: Variant[] = ['POST'];
@@ -86,7 +93,11 @@ function bundled(
         logLevel: 'warning',
         ...options,
       });
-      return { module, size: zipSync({ [file]: readFileSync(module) }, { level: 9 }).length, variants };
+      return {
+        module,
+        size: zipSync({ [file]: readFileSync(module) }, { level: 9 }).length,
+        variants,
+      };
     },
   };
 }

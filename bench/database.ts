@@ -60,7 +60,10 @@ export async function startDatabase() {
     // The engine answers under its own name only.
     const rename = new Transform({
       transform: (chunk: Buffer, _, done) =>
-        done(null, Buffer.from(chunk.toString('latin1').replace(`localhost:${port}`, host), 'latin1')),
+        done(
+          null,
+          Buffer.from(chunk.toString('latin1').replace(`localhost:${port}`, host), 'latin1'),
+        ),
     });
     incoming.setNoDelay(true);
     pipeline(incoming, rename, outgoing, incoming, () => undefined);

@@ -13,7 +13,14 @@ export interface EventOptions extends ServiceRequest {
 }
 
 /** An event as JSON. */
-export function makeEvent({ method, claims, body = '', base64 = false, key, query }: EventOptions): string {
+export function makeEvent({
+  method,
+  claims,
+  body = '',
+  base64 = false,
+  key,
+  query,
+}: EventOptions): string {
   const headers = {
     accept: '*/*',
     authorization: `Bearer ${'eyJraWQiOiJleGFtcGxlIiwiYWxnIjoiUlMyNTYifQ'.repeat(20)}`,
@@ -27,7 +34,9 @@ export function makeEvent({ method, claims, body = '', base64 = false, key, quer
     method,
     url: query === undefined ? '/inquiries' : `/inquiries?${query}`,
     httpVersion: '1.1',
-    headersDistinct: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]])),
+    headersDistinct: Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, [value]]),
+    ),
     socket: { remoteAddress: '192.0.2.1' },
   } as IncomingMessage;
   const routeKey = `${method} /inquiries`;

@@ -51,7 +51,8 @@ export function createLimits() {
     /** Shell code that puts the shell itself under the limits. */
     enter: folders.map((folder) => `echo $$ > ${join(folder, 'cgroup.procs')}`).join(' && '),
     /** Peak of the bytes that the limit has counted. */
-    peakMemory: () => Number(readFileSync(find('memory.peak', 'memory.max_usage_in_bytes'), 'utf8')),
+    peakMemory: () =>
+      Number(readFileSync(find('memory.peak', 'memory.max_usage_in_bytes'), 'utf8')),
     /** Limits the share of a core, which has no limit before. */
     throttle() {
       if (isVersion2) return writeFileSync(find('cpu.max'), `${QUOTA} ${PERIOD}`);
@@ -62,7 +63,9 @@ export function createLimits() {
     async remove(): Promise<void> {
       for (let attempt = 1; ; attempt++) {
         try {
-          return folders.filter((folder) => existsSync(folder)).forEach((folder) => rmdirSync(folder));
+          return folders
+            .filter((folder) => existsSync(folder))
+            .forEach((folder) => rmdirSync(folder));
         } catch (error) {
           if (attempt === 100) throw error;
           await sleep(10);

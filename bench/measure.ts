@@ -40,11 +40,17 @@ export async function checkContender(bench: Bench, built: Package): Promise<void
 }
 
 /** Measures initialisation, the first POST of the variant, and warm ones; with the plain one, GETs of ten inquiries, too. */
-export async function measureColdStart(bench: Bench, entrant: Entrant, variant: Variant): Promise<void> {
+export async function measureColdStart(
+  bench: Bench,
+  entrant: Entrant,
+  variant: Variant,
+): Promise<void> {
   const { constant = false } = entrant.contender;
   const isLimited = variant === 'POST with the limit';
   const sender = nextOwner();
-  const environment: Environment = isLimited ? { INQUIRIES_PER_HOUR: String(2 * bench.warmRequests) } : {};
+  const environment: Environment = isLimited
+    ? { INQUIRIES_PER_HOUR: String(2 * bench.warmRequests) }
+    : {};
   await inSandbox(bench, entrant.built, environment, async (sandbox) => {
     const post = async (): Promise<Cost> => {
       // With the limit, all inquiries have one owner, so the limit has something to count.
@@ -145,7 +151,10 @@ export function middleCost(costs: readonly Cost[]): Cost {
   const cut = Math.floor(costs.length / 4);
   const middle = (kind: keyof Cost): number => {
     const sorted = costs.map((cost) => cost[kind]).toSorted((one, other) => one - other);
-    return sorted.slice(cut, sorted.length - cut).reduce((sum, value) => sum + value, 0) / (sorted.length - 2 * cut);
+    return (
+      sorted.slice(cut, sorted.length - cut).reduce((sum, value) => sum + value, 0) /
+      (sorted.length - 2 * cut)
+    );
   };
   return { wall: middle('wall'), cpu: middle('cpu') };
 }

@@ -35,7 +35,11 @@ const figuresOf = (entrants: readonly Entrant[]): string[] => [
 const isWarm = (figure: string): boolean => /^(warm|GET|fullest)/.test(figure);
 
 /** The report in Markdown. */
-export function formatResults({ database, limited }: Bench, entrants: readonly Entrant[], rounds: number): string {
+export function formatResults(
+  { database, limited }: Bench,
+  entrants: readonly Entrant[],
+  rounds: number,
+): string {
   const limits = limited
     ? '128 MB of memory; a whole core during initialisation, then 7.2 % of one in periods of 20 ms'
     : 'none, because control groups cannot be written; only CPU times are meaningful';
@@ -73,13 +77,20 @@ const peakOf = ({ memory }: Entrant, figure: string): number => memory.get(figur
 function formatRatios(entrants: readonly Entrant[]): string {
   const ours = entrants.find(({ contender }) => contender.name === 'ours');
   if (ours === undefined) return 'This service was not measured.';
-  const others = entrants.filter(({ contender }) => contender.name !== 'ours' && contender.constant !== true);
+  const others = entrants.filter(
+    ({ contender }) => contender.name !== 'ours' && contender.constant !== true,
+  );
   const ratio = (other: Entrant, figure: string, kind: Kind): string => {
     const [one, two] = [costOf(ours, figure), costOf(other, figure)];
     if (typeof one !== 'object' || typeof two !== 'object') return '–';
-    return judge(one[kind] / two[kind], RATIO_LIMITS[`${figure}, ${kind}, ${other.contender.name}`]);
+    return judge(
+      one[kind] / two[kind],
+      RATIO_LIMITS[`${figure}, ${kind}, ${other.contender.name}`],
+    );
   };
-  const compared = figuresOf(others).filter((figure) => isWarm(figure) || figure.startsWith('initialisation +'));
+  const compared = figuresOf(others).filter(
+    (figure) => isWarm(figure) || figure.startsWith('initialisation +'),
+  );
   return `## Ratios
 
 This service divided by each of the others. Targets in parentheses; bold where one is missed.
@@ -89,7 +100,10 @@ ${table(others, [
     [`${figure}, time`, (other) => ratio(other, figure, 'wall')],
     [`${figure}, CPU`, (other) => ratio(other, figure, 'cpu')],
   ]),
-  ['fullest list, memory', (other) => judge(peakOf(ours, FULLEST_MEMORY) / peakOf(other, FULLEST_MEMORY))],
+  [
+    'fullest list, memory',
+    (other) => judge(peakOf(ours, FULLEST_MEMORY) / peakOf(other, FULLEST_MEMORY)),
+  ],
   ['package', ({ built }) => judge(ours.built.size / built.size)],
 ])}
 
@@ -115,8 +129,12 @@ function formatCost(entrant: Entrant, figure: string, kinds: readonly Kind[]): s
   return kinds.map((kind) => cost[kind].toPrecision(cost[kind] < 100 ? 3 : 4)).join(' / ');
 }
 
-const memoryRow = (figure: string): Row => ['memory', ({ memory }) => formatMegabytes(memory.get(figure))];
-const formatMegabytes = (bytes?: number) => (bytes === undefined ? '–' : (bytes / MEGABYTE).toFixed(0));
+const memoryRow = (figure: string): Row => [
+  'memory',
+  ({ memory }) => formatMegabytes(memory.get(figure)),
+];
+const formatMegabytes = (bytes?: number) =>
+  bytes === undefined ? '–' : (bytes / MEGABYTE).toFixed(0);
 
 /** A table in Markdown with a column for each contender. */
 function table(entrants: readonly Entrant[], rows: readonly Row[]): string {

@@ -19,7 +19,9 @@ export async function readAccount(given?: string): Promise<{ accountId: string; 
     throw new UsageError('There is no AWS region; set AWS_REGION or AWS_PROFILE.');
   });
   await client.config.credentials().catch(() => {
-    throw new UsageError('There are no valid AWS credentials; set AWS_PROFILE or sign in (aws sso login).');
+    throw new UsageError(
+      'There are no valid AWS credentials; set AWS_PROFILE or sign in (aws sso login).',
+    );
   });
   const { Account: accountId = '' } = await client.getCallerIdentity().catch((error: Error) => {
     throw new UsageError(`AWS does not say which account the credentials are of: ${error.message}`);
@@ -29,7 +31,9 @@ export async function readAccount(given?: string): Promise<{ accountId: string; 
 
 /** @throws UsageError unless the text is a stage. */
 export function parseStage(command: string, text: string): Stage {
-  if (text === '') throw new UsageError(`The stage is missing: npm run ${command} -- ${STAGES.join('|')}`);
+  if (text === '') {
+    throw new UsageError(`The stage is missing: npm run ${command} -- ${STAGES.join('|')}`);
+  }
   const stage = STAGES.find((known) => known === text);
   if (stage !== undefined) return stage;
   throw new UsageError(`"${text}" is not a stage; stages are develop, main and release.`);
@@ -38,7 +42,9 @@ export function parseStage(command: string, text: string): Stage {
 /** The file with the place of the state; undefined if there is none, or with a local backend_override.tf. */
 export function findBackendFile(stage: Stage): string | undefined {
   if (hasLocalState()) return undefined;
-  return [`${stage}.s3.tfbackend`, 'backend.s3.tfbackend'].find((name) => existsSync(join(MODULE, name)));
+  return [`${stage}.s3.tfbackend`, 'backend.s3.tfbackend'].find((name) =>
+    existsSync(join(MODULE, name)),
+  );
 }
 
 export const hasLocalState = (): boolean => existsSync(join(MODULE, 'backend_override.tf'));
@@ -47,7 +53,8 @@ export const hasLocalState = (): boolean => existsSync(join(MODULE, 'backend_ove
 export function readPlace(stage: Stage) {
   const file = findBackendFile(stage);
   const settings = (file === undefined ? undefined : readIfThere(join(MODULE, file))) ?? '';
-  const read = (name: string) => new RegExp(`^\\s*${name}\\s*=\\s*"([^"]*)"`, 'm').exec(settings)?.[1];
+  const read = (name: string) =>
+    new RegExp(`^\\s*${name}\\s*=\\s*"([^"]*)"`, 'm').exec(settings)?.[1];
   const accounts = /^\s*allowed_account_ids\s*=\s*\[([^\]]*)\]/m.exec(settings)?.[1];
   return {
     file: `infra/terraform/${file}`,

@@ -8,7 +8,14 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { isConfirmed, parseObject, parseOptions, readIfThere, runCommand, UsageError } from '../lib/command-line.ts';
+import {
+  isConfirmed,
+  parseObject,
+  parseOptions,
+  readIfThere,
+  runCommand,
+  UsageError,
+} from '../lib/command-line.ts';
 import type { Io, Main } from '../lib/command-line.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
 import { isServiceName, STAGES } from '../lib/stages.ts';
@@ -84,7 +91,10 @@ function checkSettings({ name, bucket, github, domains, budget }: Settings): voi
     isServiceName(name ?? 'inquiries'),
     `A name is 2 to 32 lower-case letters, digits and hyphens, begins with a letter, and contains neither the name of a stage after a hyphen nor aws, amazon or cognito, not "${name}".`,
   );
-  check(/^[\da-z][\da-z-]{1,61}[\da-z]$/.test(bucket ?? 'bucket'), `"${bucket}" is not a name of a bucket.`);
+  check(
+    /^[\da-z][\da-z-]{1,61}[\da-z]$/.test(bucket ?? 'bucket'),
+    `"${bucket}" is not a name of a bucket.`,
+  );
   if (github) {
     const { repository, owner_id: owner, repository_id: id } = github;
     // A wildcard would let workflows of other repositories deploy.
@@ -95,7 +105,8 @@ function checkSettings({ name, bucket, github, domains, budget }: Settings): voi
   }
   for (const [stage, names] of Object.entries(domains ?? {})) {
     for (const host of names) {
-      const isDomain = STAGES.some((known) => known === stage) && /^[\da-z-]+(\.[\da-z-]+)+$/.test(host);
+      const isDomain =
+        STAGES.some((known) => known === stage) && /^[\da-z-]+(\.[\da-z-]+)+$/.test(host);
       check(isDomain, `"${stage}=${host}" is not STAGE=NAME.`);
     }
   }
@@ -123,10 +134,16 @@ function readSettings(args: string[]) {
   const options = parseOptions(USAGE, definitions, args);
   const kept = readKeptSettings();
   const repository = options.github ?? kept.github?.repository;
-  if (repository === undefined && (options['github-ids'] !== undefined || options['existing-provider']))
+  if (
+    repository === undefined &&
+    (options['github-ids'] !== undefined || options['existing-provider'])
+  ) {
     throw new UsageError('--github-ids and --existing-provider need --github OWNER/NAME.');
+  }
   const { budget, email } = options;
-  if ((budget === undefined) !== (email === undefined)) throw new UsageError('--budget and --email need each other.');
+  if ((budget === undefined) !== (email === undefined)) {
+    throw new UsageError('--budget and --email need each other.');
+  }
 
   const domains: Record<string, string[]> = {};
   for (const domain of options.domain) {
@@ -145,11 +162,14 @@ function readSettings(args: string[]) {
         ...sameRepository,
         repository,
         ...(owner_id !== undefined && { owner_id, repository_id }),
-        ...((options['existing-provider'] || kept.github?.existing_provider) && { existing_provider: true }),
+        ...((options['existing-provider'] || kept.github?.existing_provider) && {
+          existing_provider: true,
+        }),
       },
     }),
     ...(options.domain.length > 0 && { domains: { ...kept.domains, ...domains } }),
-    ...(budget !== undefined && email !== undefined && { budget: { monthly_usd: Number(budget), email } }),
+    ...(budget !== undefined &&
+      email !== undefined && { budget: { monthly_usd: Number(budget), email } }),
   };
   checkSettings(settings);
   return { settings, yes: options.yes, planOnly: options['plan-only'] };
@@ -157,12 +177,20 @@ function readSettings(args: string[]) {
 
 /** Adds the ids of the repository, for subjects with ids, as far as GitHub says them. */
 async function addIds({ github, ...settings }: Settings, { env, stdout }: Io): Promise<Settings> {
-  if (!github || github.repository_id !== undefined) return { ...settings, ...(github && { github }) };
+  if (!github || github.repository_id !== undefined) {
+    return { ...settings, ...(github && { github }) };
+  }
   const token = env['GITHUB_TOKEN'];
-  const answer = await fetch(`${env['GITHUB_API_URL'] ?? 'https://api.github.com'}/repos/${github.repository}`, {
-    headers: { accept: 'application/vnd.github+json', ...(token && { authorization: `Bearer ${token}` }) },
-    signal: AbortSignal.timeout(10_000),
-  })
+  const answer = await fetch(
+    `${env['GITHUB_API_URL'] ?? 'https://api.github.com'}/repos/${github.repository}`,
+    {
+      headers: {
+        accept: 'application/vnd.github+json',
+        ...(token && { authorization: `Bearer ${token}` }),
+      },
+      signal: AbortSignal.timeout(10_000),
+    },
+  )
     .then((response) => response.text())
     .catch(() => '');
   const { id, owner } = { ...parseObject(answer) } as { id?: number; owner?: { id?: number } };
@@ -172,15 +200,23 @@ async function addIds({ github, ...settings }: Settings, { env, stdout }: Io): P
     );
     return { ...settings, github };
   }
-  return { ...settings, github: { ...github, owner_id: String(owner.id), repository_id: String(id) } };
+  return {
+    ...settings,
+    github: { ...github, owner_id: String(owner.id), repository_id: String(id) },
+  };
 }
 
 /** Refuses a checkout whose stages have their state elsewhere. */
 function checkBackendFile({ accountId, bucket, region }: Place): void {
   const text = readIfThere(BACKEND_FILE);
   if (text === undefined) return;
-  const read = (name: string) => new RegExp(`^\\s*${name}\\s*=\\s*\\[?\\s*"([^"]*)"`, 'm').exec(text)?.[1];
-  const found = { bucket: read('bucket'), account: read('allowed_account_ids'), region: read('region') };
+  const read = (name: string) =>
+    new RegExp(`^\\s*${name}\\s*=\\s*\\[?\\s*"([^"]*)"`, 'm').exec(text)?.[1];
+  const found = {
+    bucket: read('bucket'),
+    account: read('allowed_account_ids'),
+    region: read('region'),
+  };
   const describe = (account = accountId, name = bucket, where = region) =>
     `the bucket ${name} in account ${account}, region ${where}`;
   const theirs = describe(found.account, found.bucket, found.region);
@@ -191,12 +227,15 @@ function checkBackendFile({ accountId, bucket, region }: Place): void {
   );
 }
 
-const writeJson = (file: string, value: object) => writeFileSync(file, `${JSON.stringify(value, undefined, 2)}\n`);
+const writeJson = (file: string, value: object) =>
+  writeFileSync(file, `${JSON.stringify(value, undefined, 2)}\n`);
 
 /** What is true after a failure or an interruption. */
 function describeState({ place, changed }: Bootstrap): string {
   if (changed === 'nothing') return 'Nothing was changed.';
-  if (changed === 'the bucket') return `The bucket ${place.bucket} was created; nothing else was changed.`;
+  if (changed === 'the bucket') {
+    return `The bucket ${place.bucket} was created; nothing else was changed.`;
+  }
   return `What was created so far is in the state in the bucket ${place.bucket}; run the command again to continue.`;
 }
 
@@ -208,7 +247,8 @@ interface Outputs {
 /** Writes what the stages' module reads, and says what comes next. */
 async function finish(session: Bootstrap): Promise<void> {
   const { accountId, bucket, region } = session.place;
-  const { permissions_boundaries: boundaries, github_roles: roles } = await readOutputs<Outputs>(session);
+  const { permissions_boundaries: boundaries, github_roles: roles } =
+    await readOutputs<Outputs>(session);
   writeFileSync(
     BACKEND_FILE,
     `# Written by npm run bootstrap.\nbucket              = "${bucket}"\nregion              = "${region}"\nallowed_account_ids = ["${accountId}"]\n`,
@@ -217,7 +257,9 @@ async function finish(session: Bootstrap): Promise<void> {
   const hasRoles = Object.keys(roles).length > 0;
   if (hasRoles) writeJson(boundariesFile, { permissions_boundaries: boundaries });
   else rmSync(boundariesFile, { force: true });
-  const environments = Object.entries(roles).map(([name, role]) => `  ${name.padEnd(13)} ${role}\n`);
+  const environments = Object.entries(roles).map(
+    ([name, role]) => `  ${name.padEnd(13)} ${role}\n`,
+  );
   session.io.stdout.write(`
 Done. The state of all stages goes to ${bucket}.
 
@@ -242,23 +284,29 @@ async function bootstrap(
   const { accountId, bucket, region } = place;
   const confirm = async (question: string): Promise<void> => {
     const asked = `${question} Type the account id to confirm: `;
-    if (!yes && !(await isConfirmed(asked, accountId, interruption, io))) throw new UsageError(describeState(session));
+    if (!yes && !(await isConfirmed(asked, accountId, interruption, io))) {
+      throw new UsageError(describeState(session));
+    }
   };
   const folder = mkdtempSync(join(tmpdir(), 'bootstrap-'));
   try {
     io.stdout.write(`  account   ${accountId}\n  region    ${region}\n  bucket    ${bucket}\n\n`);
     if (!(await hasStateBucket(place))) {
       if (planOnly) {
-        io.stdout.write('The bucket does not exist. It is created first, and the plan made after that.\n');
+        io.stdout.write(
+          'The bucket does not exist. It is created first, and the plan made after that.\n',
+        );
         return;
       }
       await confirm('Create the bucket?');
       session.changed = 'the bucket';
       await createStateBucket(place);
     }
-    const backend = [`bucket=${bucket}`, `region=${region}`, `allowed_account_ids=["${accountId}"]`].map(
-      (setting) => `-backend-config=${setting}`,
-    );
+    const backend = [
+      `bucket=${bucket}`,
+      `region=${region}`,
+      `allowed_account_ids=["${accountId}"]`,
+    ].map((setting) => `-backend-config=${setting}`);
     const source = providerSource(io.env);
     await terraform(session, ['init', '-no-color', '-reconfigure', ...backend, ...source]);
 
@@ -287,14 +335,16 @@ async function bootstrap(
 
 export const main: Main = async (args, io) => {
   const options = readSettings(args);
-  if (!options.yes && !options.planOnly && !io.stdin.isTTY)
+  if (!options.yes && !options.planOnly && !io.stdin.isTTY) {
     throw new UsageError('There is no terminal for the confirmation; pass --yes or --plan-only.');
+  }
   const reason = await terraformUnavailableReason(io.env);
   if (reason !== undefined) throw new UsageError(reason);
   refuseUnsavedState(BOOTSTRAP, io.env);
   const { accountId, region } = await readAccount(options.settings.region);
   const settings = await addIds({ ...options.settings, region }, io);
-  const bucket = settings.bucket ?? `${settings.name ?? 'inquiries'}-terraform-state-${accountId}-${region}`;
+  const bucket =
+    settings.bucket ?? `${settings.name ?? 'inquiries'}-terraform-state-${accountId}-${region}`;
   const place = { accountId, region, bucket };
   checkBackendFile(place);
   const { stdin, stdout, stderr } = io;
@@ -307,7 +357,9 @@ export const main: Main = async (args, io) => {
   } catch (error) {
     if (error instanceof UsageError) throw error;
     const detail = error instanceof Error ? `${error.message}\n\n` : '';
-    io.stderr.write(`\n${detail}${interruption.aborted ? 'Interrupted. ' : ''}${describeState(session)}\n`);
+    io.stderr.write(
+      `\n${detail}${interruption.aborted ? 'Interrupted. ' : ''}${describeState(session)}\n`,
+    );
     return interruption.aborted ? (interruption.reason as number) : 1;
   } finally {
     session.close();

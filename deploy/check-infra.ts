@@ -11,7 +11,13 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseOptions, runCommand, type Io, type Main } from '../lib/command-line.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
-import { programOf, providerSource, run, terraformEnv, terraformUnavailableReason } from './terraform.ts';
+import {
+  programOf,
+  providerSource,
+  run,
+  terraformEnv,
+  terraformUnavailableReason,
+} from './terraform.ts';
 
 const USAGE = `
 Usage: npm run check:infra -- [--no-skip]
@@ -29,8 +35,18 @@ interface Check {
 }
 
 /** The modules with the test files that run in each workspace. */
-const MODULES: readonly (readonly [folder: string, tests: Readonly<Record<string, readonly string[]>>])[] = [
-  [MODULE, { develop: ['every_stage', 'site'], main: ['every_stage', 'everything'], release: ['every_stage'] }],
+const MODULES: readonly (readonly [
+  folder: string,
+  tests: Readonly<Record<string, readonly string[]>>,
+])[] = [
+  [
+    MODULE,
+    {
+      develop: ['every_stage', 'site'],
+      main: ['every_stage', 'everything'],
+      release: ['every_stage'],
+    },
+  ],
   [join(MODULE, 'bootstrap'), { default: ['bootstrap'] }],
 ];
 const toTest = ([workspace, files]: [string, readonly string[]]): Check => ({
@@ -50,8 +66,9 @@ const NO_PROVIDER = /Failed to (query available provider packages|install provid
 /** Copies the modules, so that settings, state and lock files of this checkout do not affect the result or change. */
 function copyModules(): string {
   const copy = mkdtempSync(join(tmpdir(), 'check-infra-'));
-  for (const file of globSync(FILES, { cwd: ROOT }))
+  for (const file of globSync(FILES, { cwd: ROOT })) {
     if (!file.endsWith('_override.tf')) cpSync(join(ROOT, file), join(copy, file));
+  }
   return copy;
 }
 
@@ -69,7 +86,11 @@ async function checkAll({ stdout, env }: Io) {
     const { code, output } = await terraform(args, cwd, workspace);
     const runs = /(\d+) passed, \d+ failed/.exec(output)?.[1];
     const passed = code === 0 && (args[0] !== 'test' || Number(runs) > 0);
-    report(passed ? 'passed' : 'failed', title, passed && runs !== undefined ? `: ${runs} runs` : '');
+    report(
+      passed ? 'passed' : 'failed',
+      title,
+      passed && runs !== undefined ? `: ${runs} runs` : '',
+    );
     if (!passed) stdout.write(`${output.trim()}\n`);
     return passed;
   };
@@ -89,10 +110,16 @@ async function checkAll({ stdout, env }: Io) {
       const cwd = join(copy, name);
       const init = ['init', '-no-color', '-backend=false', ...providerSource(env)];
       const { code, output } = await terraform(init, cwd);
-      if (NO_PROVIDER.test(output))
-        report('skipped', `${name}: Terraform finds no AWS provider; TF_PLUGIN_DIR names a folder with one`);
-      else if (code !== 0) report('failed', 'init', `\n${output.trim()}`);
-      else if (await check(cwd, validate)) await Promise.all(checks.map((each) => check(cwd, each)));
+      if (NO_PROVIDER.test(output)) {
+        report(
+          'skipped',
+          `${name}: Terraform finds no AWS provider; TF_PLUGIN_DIR names a folder with one`,
+        );
+      } else if (code !== 0) {
+        report('failed', 'init', `\n${output.trim()}`);
+      } else if (await check(cwd, validate)) {
+        await Promise.all(checks.map((each) => check(cwd, each)));
+      }
     }
   } finally {
     rmSync(copy, { recursive: true, force: true });

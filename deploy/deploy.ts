@@ -8,13 +8,27 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isConfirmed, parseCommandLine, runCommand, UsageError, type Io, type Main } from '../lib/command-line.ts';
+import {
+  isConfirmed,
+  parseCommandLine,
+  runCommand,
+  UsageError,
+  type Io,
+  type Main,
+} from '../lib/command-line.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
 import type { Stage } from '../lib/stages.ts';
 import { findBackendFile, hasLocalState, parseStage, readStageAccount } from './account.ts';
 import { describeNotifications } from './notifications.ts';
 import { toSmokeOptions, type StageOutputs } from './outputs.ts';
-import { initialise, makePlan, readOutputs, refuseLoss, refuseUnsavedState, type Plan } from './plan.ts';
+import {
+  initialise,
+  makePlan,
+  readOutputs,
+  refuseLoss,
+  refuseUnsavedState,
+  type Plan,
+} from './plan.ts';
 import { checkConfig, deleteForm, serveForm, uploadForm } from './site.ts';
 import { main as smoke } from './smoke.ts';
 import { openSession, runStep, terraform, type Session } from './steps.ts';
@@ -42,7 +56,11 @@ Exit codes: 0 deployed (or planned), 1 a step failed (or --drift found changes),
 `;
 const KEPT_VERSIONS = 10;
 /** In the place of what the first plan of a form does not know yet. */
-const UNKNOWN = { issuer: 'https://unknown.invalid', clientId: 'unknown', apiUrl: 'https://unknown.invalid' };
+const UNKNOWN = {
+  issuer: 'https://unknown.invalid',
+  clientId: 'unknown',
+  apiUrl: 'https://unknown.invalid',
+};
 const NOTHING = 'Nothing was changed.';
 
 /** A run of the command; `state` says what is true if it ends now. */
@@ -60,18 +78,26 @@ function readSettings(args: string[]) {
   const { values, positionals } = parseCommandLine(USAGE, options, { args });
   const stage = parseStage('deploy', positionals.join(' '));
   const { yes, drift, expect } = values;
-  if (expect !== undefined && !/^[0-9a-f]{64}$/.test(expect))
+  if (expect !== undefined && !/^[0-9a-f]{64}$/.test(expect)) {
     throw new UsageError(`--expect must be the sha256 that --plan-only printed, not '${expect}'`);
+  }
   return { stage, yes, planOnly: values['plan-only'] || drift, drift, expect };
 }
 
 /** Checks everything that can be checked before the first change. */
-async function checkAll({ stage, yes, planOnly }: ReturnType<typeof readSettings>, { env, stdin }: Io) {
-  if (!yes && !planOnly && !stdin.isTTY)
+async function checkAll(
+  { stage, yes, planOnly }: ReturnType<typeof readSettings>,
+  { env, stdin }: Io,
+) {
+  if (!yes && !planOnly && !stdin.isTTY) {
     throw new UsageError('There is no terminal for the confirmation; pass --yes or --plan-only.');
+  }
   const workspace = env['TF_WORKSPACE'];
-  if (workspace !== undefined && workspace !== stage)
-    throw new UsageError(`TF_WORKSPACE is "${workspace}", which contradicts the stage ${stage}; unset it.`);
+  if (workspace !== undefined && workspace !== stage) {
+    throw new UsageError(
+      `TF_WORKSPACE is "${workspace}", which contradicts the stage ${stage}; unset it.`,
+    );
+  }
   const reason = await terraformUnavailableReason(env);
   if (reason !== undefined) throw new UsageError(reason);
 
@@ -79,12 +105,20 @@ async function checkAll({ stage, yes, planOnly }: ReturnType<typeof readSettings
   const head = await run('git', ['rev-parse', '--short=12', 'HEAD'], { env });
   const status = await run('git', ['status', '--porcelain'], { env });
   if (head.code === 127) throw new UsageError('git is not on the PATH.');
-  if (head.code !== 0 || status.code !== 0) throw new UsageError('This is not a git checkout with a commit.');
+  if (head.code !== 0 || status.code !== 0) {
+    throw new UsageError('This is not a git checkout with a commit.');
+  }
   const [dirty] = status.stdout.split('\n');
-  if (stage !== 'develop' && dirty)
-    throw new UsageError(`${stage} is deployed from a commit only; commit or stash first: ${dirty.slice(3)}`);
-  if (stage !== 'develop' && hasLocalState())
-    throw new UsageError(`${stage} must not use local state; remove infra/terraform/backend_override.tf.`);
+  if (stage !== 'develop' && dirty) {
+    throw new UsageError(
+      `${stage} is deployed from a commit only; commit or stash first: ${dirty.slice(3)}`,
+    );
+  }
+  if (stage !== 'develop' && hasLocalState()) {
+    throw new UsageError(
+      `${stage} must not use local state; remove infra/terraform/backend_override.tf.`,
+    );
+  }
   if (!hasLocalState() && findBackendFile(stage) === undefined && !env['TF_CLI_ARGS_init']) {
     throw new UsageError(
       'The place of the state is missing: run "npm run bootstrap" once, or copy infra/terraform/backend.s3.tfbackend.example to backend.s3.tfbackend and enter your bucket.',
@@ -152,22 +186,31 @@ async function review(
   refuseLoss(plan, deployment, `account ${account.accountId}, region ${account.region}`);
   if (plan.formConfig) checkConfig({ ...UNKNOWN, ...plan.formConfig });
   // What another deployment has done meanwhile needs no review here.
-  if (expect !== undefined && plan.hasChanges && plan.sha256 !== expect)
-    throw new UsageError(`The plan is not the one that was reviewed (${expect}). Nothing was changed.`);
+  if (expect !== undefined && plan.hasChanges && plan.sha256 !== expect) {
+    throw new UsageError(
+      `The plan is not the one that was reviewed (${expect}). Nothing was changed.`,
+    );
+  }
   if (planOnly) return drift && (plan.hasChanges || isBehind) ? 1 : 0;
   if (
     plan.hasChanges &&
     !yes &&
     !(await isConfirmed(`Apply this plan? Type ${stage} to confirm: `, stage, interruption, io))
-  )
+  ) {
     throw new UsageError(NOTHING);
+  }
   return { ...plan, live };
 }
 
 /** Runs the smoke test. @throws Error if it fails. */
-async function test({ io, interruption }: Session, what: string, args: readonly string[]): Promise<void> {
-  if ((await smoke([...args, '--wait', '60'], io, interruption)) !== 0)
+async function test(
+  { io, interruption }: Session,
+  what: string,
+  args: readonly string[],
+): Promise<void> {
+  if ((await smoke([...args, '--wait', '60'], io, interruption)) !== 0) {
     throw new Error(`The smoke test of ${what} failed.`);
+  }
 }
 
 /**
@@ -193,8 +236,11 @@ async function release(
   const live = before ?? (await readLive(name));
   const newest = (await listVersions(name)).find((each) => each.version === version);
   // A commit that changes nothing of the function may leave its version, which names an earlier one.
-  if (newest?.commit !== commit && newest?.sha256 !== hashPackage('dist/inquiries.zip'))
-    throw new Error(`Somebody else has published version ${version} of ${name} meanwhile (commit ${newest?.commit}).`);
+  if (newest?.commit !== commit && newest?.sha256 !== hashPackage('dist/inquiries.zip')) {
+    throw new Error(
+      `Somebody else has published version ${version} of ${name} meanwhile (commit ${newest?.commit}).`,
+    );
+  }
 
   current.step = 'the test of the new version';
   await test(deployment, `version ${version}`, [
@@ -205,7 +251,11 @@ async function release(
   if (site) {
     io.stdout.write(`upload of the form to ${site.bucket} …\n`);
     const uploaded = await uploadForm(site, version, form_config, connect_origins, interruption);
-    io.stdout.write(uploaded.length === 0 ? 'no file has changed\n' : uploaded.map((key) => `  ${key}\n`).join(''));
+    io.stdout.write(
+      uploaded.length === 0
+        ? 'no file has changed\n'
+        : uploaded.map((key) => `  ${key}\n`).join(''),
+    );
   }
 
   current.step = 'the test of the stage';
@@ -217,7 +267,8 @@ async function release(
     deployment.state = `Version ${version} is live.`;
   } catch (error) {
     deployment.state = await goBack(outputs, live).catch(
-      ({ message }: Error) => `Version ${version} may be live, because going back failed, too: ${message}`,
+      ({ message }: Error) =>
+        `Version ${version} may be live, because going back failed, too: ${message}`,
     );
     throw error;
   }
@@ -227,8 +278,13 @@ async function release(
 }
 
 /** Makes a version live again, unless somebody else has made another one live. @returns What is true then. */
-async function goBack({ function: { name, version }, site }: StageOutputs, before: Live): Promise<string> {
-  if (before.version === version) return `Version ${version} is live; there is none from before to go back to.`;
+async function goBack(
+  { function: { name, version }, site }: StageOutputs,
+  before: Live,
+): Promise<string> {
+  if (before.version === version) {
+    return `Version ${version} is live; there is none from before to go back to.`;
+  }
   const now = await readLive(name);
   if (now.version === version) await switchAlias(name, before.version, now.revisionId);
   if (site) await serveForm(site, name);
@@ -267,7 +323,8 @@ async function deploy(
     const reviewed = await review(deployment, settings, account, join(folder, 'plan'));
     if (typeof reviewed === 'number') return reviewed;
     const { file, hasChanges, live } = reviewed;
-    const asBefore = live === undefined ? 'No version is tested yet' : `Version ${live.version} is still live`;
+    const asBefore =
+      live === undefined ? 'No version is tested yet' : `Version ${live.version} is still live`;
     if (hasChanges) {
       deployment.state = `Terraform has saved what it changed. ${asBefore}.`;
       await terraform(deployment, ['apply', '-no-color', file]);

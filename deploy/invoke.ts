@@ -9,11 +9,19 @@ const TIMEOUT_MS = 35_000;
 
 const lambda = new Lambda({
   ...NETWORK,
-  requestHandler: { ...NETWORK.requestHandler, requestTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS },
+  requestHandler: {
+    ...NETWORK.requestHandler,
+    requestTimeout: TIMEOUT_MS,
+    socketTimeout: TIMEOUT_MS,
+  },
 });
 
 /** @returns The result, if it is an object. @throws See {@link invokeFunction}. */
-async function invoke(name: string, event: object, interruption?: AbortSignal): Promise<Record<string, unknown>> {
+async function invoke(
+  name: string,
+  event: object,
+  interruption?: AbortSignal,
+): Promise<Record<string, unknown>> {
   const { FunctionError: failure, Payload: payload } = await lambda.invoke(
     { FunctionName: name, Payload: JSON.stringify(event) },
     interruption && { abortSignal: interruption },
@@ -60,7 +68,13 @@ export async function invokeFunction(
     isBase64Encoded: false,
   };
   const { statusCode: status, headers, body } = await invoke(name, event, interruption);
-  if (typeof status !== 'number' || typeof body !== 'string' || typeof headers !== 'object' || !headers)
+  if (
+    typeof status !== 'number' ||
+    typeof body !== 'string' ||
+    typeof headers !== 'object' ||
+    !headers
+  ) {
     throw new Error('the function returned something other than statusCode, headers and body');
+  }
   return { status, headers: new Headers({ ...headers }), body: parseBody(body) };
 }

@@ -14,7 +14,9 @@ interface Resource {
  * @returns Lines; empty if there is nothing to do.
  */
 export function describeNotifications(shown: string): string {
-  const { planned_values } = JSON.parse(shown) as { planned_values?: { root_module?: { resources?: Resource[] } } };
+  const { planned_values } = JSON.parse(shown) as {
+    planned_values?: { root_module?: { resources?: Resource[] } };
+  };
   const subscriptions = (planned_values?.root_module?.resources ?? []).filter(
     // Bounces go to the mailer, which confirms nothing.
     ({ type, name }) => type === 'aws_sns_topic_subscription' && name !== 'bounces',

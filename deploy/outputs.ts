@@ -20,7 +20,9 @@ export interface StageOutputs {
   readonly form_config?: unknown;
   readonly connect_origins?: readonly string[];
   readonly smoke_sign_in?: { readonly user_pool_id: string; readonly client_id: string } | null;
-  readonly dns_records?: readonly Readonly<Record<'domain' | 'purpose' | 'name' | 'type' | 'value' | 'next', string>>[];
+  readonly dns_records?: readonly Readonly<
+    Record<'domain' | 'purpose' | 'name' | 'type' | 'value' | 'next', string>
+  >[];
 }
 
 /** The options of a smoke test of what is live: of the function and, as far as the outputs are known, through the API. */
@@ -38,7 +40,9 @@ export function toSmokeOptions(
 }
 
 /** Outputs as `terraform output -json` and a state have them, by their names. */
-export const parseOutputs = (outputs: Record<string, { readonly value: unknown }>): Record<string, unknown> =>
+export const parseOutputs = (
+  outputs: Record<string, { readonly value: unknown }>,
+): Record<string, unknown> =>
   Object.fromEntries(Object.entries(outputs).map(([name, { value }]) => [name, value]));
 
 /**

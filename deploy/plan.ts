@@ -66,7 +66,8 @@ export async function makePlan(session: Session, file: string, ...args: readonly
     ({ type, change }) => type in KEPT && change.actions.includes('delete'),
   );
   const [alias, latest] = ['aws_lambda_alias.live', 'aws_lambda_function.this'].map(
-    (address) => shown.resource_changes?.find((change) => change.address === address)?.change.before,
+    (address) =>
+      shown.resource_changes?.find((change) => change.address === address)?.change.before,
   );
   return {
     file,
@@ -76,7 +77,9 @@ export async function makePlan(session: Session, file: string, ...args: readonly
     lost,
     /** The function and its newest version before the plan; undefined before the first deployment. */
     function:
-      alias?.function_name && latest?.version ? { name: alias.function_name, version: latest.version } : undefined,
+      alias?.function_name && latest?.version
+        ? { name: alias.function_name, version: latest.version }
+        : undefined,
     /** Also if only outputs change. */
     hasChanges,
     /** The form's config.json, without what is not known before the plan is applied; undefined without a form. */
@@ -105,12 +108,16 @@ export function refuseLoss({ changes, lost }: Plan, { io }: Session, place: stri
       `The state has ${KEPT[type]}, ${arn}, but it is not in ${place}. Nothing was changed. If AWS_REGION is wrong, correct it. If it was deleted, restore it (docs/runbook.md, "Restore the table"); to begin without its data: ${program} state rm '${address}'`,
     );
   }
-  const deleted = changes.filter(({ type, change }) => type in KEPT && change.actions.includes('delete'));
+  const deleted = changes.filter(
+    ({ type, change }) => type in KEPT && change.actions.includes('delete'),
+  );
   if (deleted.length === 0) return;
   const names = [...new Set(deleted.map(({ type }) => KEPT[type]))].join(' and ');
   const hints = deleted
     .filter((change) => change.action_reason === 'replace_because_tainted')
-    .map(({ address }) => ` Its creation was interrupted; to keep it: ${program} untaint '${address}'`);
+    .map(
+      ({ address }) => ` Its creation was interrupted; to keep it: ${program} untaint '${address}'`,
+    );
   throw new UsageError(
     `The plan deletes ${names}, which this command never does. Nothing was changed.${hints.join('')}`,
   );

@@ -4,7 +4,14 @@
  *
  * Usage: see below. Exit codes: 0 switched (or listed), 1 a step failed, 2 refused or declined, nothing changed.
  */
-import { isConfirmed, parseCommandLine, runCommand, UsageError, type Io, type Main } from '../lib/command-line.ts';
+import {
+  isConfirmed,
+  parseCommandLine,
+  runCommand,
+  UsageError,
+  type Io,
+  type Main,
+} from '../lib/command-line.ts';
 import { describeFailure, tableOf } from '../lib/aws.ts';
 import type { Stage } from '../lib/stages.ts';
 import { parseStage, readStageAccount } from './account.ts';
@@ -31,15 +38,22 @@ The next deployment goes forward again, also one of the same commit: fix or reve
 `;
 
 function readSettings(args: string[], { stdin }: Io) {
-  const options = { list: { type: 'boolean', default: false }, yes: { type: 'boolean', default: false } } as const;
+  const options = {
+    list: { type: 'boolean', default: false },
+    yes: { type: 'boolean', default: false },
+  } as const;
   const { values, positionals } = parseCommandLine(USAGE, options, { args });
   const [name = '', version, ...others] = positionals;
   const stage = parseStage('rollback', name);
-  if (others.length > 0 || (version !== undefined && !/^[1-9]\d*$/.test(version)))
-    throw new UsageError(`"${[version, ...others].join(' ')}" is not a version; a version is a number.`);
+  if (others.length > 0 || (version !== undefined && !/^[1-9]\d*$/.test(version))) {
+    throw new UsageError(
+      `"${[version, ...others].join(' ')}" is not a version; a version is a number.`,
+    );
+  }
   const { list, yes } = values;
-  if (!list && !yes && !stdin.isTTY)
+  if (!list && !yes && !stdin.isTTY) {
     throw new UsageError('There is no terminal for the confirmation; pass --yes or --list.');
+  }
   return { stage, version, list, yes };
 }
 
@@ -62,7 +76,10 @@ function toLine({ version, date, sha256, commit = '' }: Version, live: Live): st
 }
 
 /** The outputs of the stage, and the function's name; without the state, what is known without it. */
-async function readStage(stage: Stage, { stderr }: Io): Promise<Partial<StageOutputs> & { readonly name: string }> {
+async function readStage(
+  stage: Stage,
+  { stderr }: Io,
+): Promise<Partial<StageOutputs> & { readonly name: string }> {
   try {
     const outputs = await readStateOutputs(stage);
     return { ...outputs, name: outputs.function?.name ?? tableOf(stage) };
@@ -89,10 +106,17 @@ async function rollBack(
     return;
   }
   const target = choose(versions, live, version);
-  for (const each of versions.filter((found) => found === target || found.version === live.version))
+  for (const each of versions.filter(
+    (found) => found === target || found.version === live.version,
+  )) {
     stdout.write(`${toLine(each, live)}${each === target ? '  <- switch to this version' : ''}\n`);
-  if (!yes && !(await isConfirmed(`Switch to it? Type ${stage} to confirm: `, stage, interruption, io)))
+  }
+  if (
+    !yes &&
+    !(await isConfirmed(`Switch to it? Type ${stage} to confirm: `, stage, interruption, io))
+  ) {
     throw new UsageError('Nothing was changed.');
+  }
 
   if (target.version !== live.version) await switchAlias(name, target.version, live.revisionId);
   stdout.write(`Switched: version ${target.version} is live.\n`);
@@ -100,11 +124,17 @@ async function rollBack(
   if (site) {
     const changed = await serveForm(site, name);
     stdout.write(
-      changed ? `Its form is served at ${site.url}.\n` : 'It was deployed without a form: the form stays as it is.\n',
+      changed
+        ? `Its form is served at ${site.url}.\n`
+        : 'It was deployed without a form: the form stays as it is.\n',
     );
   }
   stdout.write('\n');
-  const failures = await smoke(['--wait', '30', ...toSmokeOptions(name, outputs)], io, interruption);
+  const failures = await smoke(
+    ['--wait', '30', ...toSmokeOptions(name, outputs)],
+    io,
+    interruption,
+  );
   stdout.write(`
 To go forward: correct or revert the commit, then npm run deploy -- ${stage}.
 Until then the drift job reports that another version is live than the newest; it is not a fault.
@@ -131,7 +161,9 @@ export const main: Main = async (args, io) => {
       );
     }
     const [, action] = /to perform: (\S+)/.exec(message) ?? [];
-    if (action !== undefined) throw new Error(`The AWS credentials do not allow ${action}.`, { cause: error });
+    if (action !== undefined) {
+      throw new Error(`The AWS credentials do not allow ${action}.`, { cause: error });
+    }
     throw describeFailure(error, { stage });
   } finally {
     session.close();

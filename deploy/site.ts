@@ -46,7 +46,9 @@ export function checkConfig(config: object): void {
     if (logo === undefined || (extname(logo) in TYPES && existsSync(join(FOLDER, logo)))) return;
     throw new Error(`“logo” must be an SVG, PNG, JPEG or WebP file in web/public, not “${logo}”.`);
   } catch (error) {
-    throw new UsageError(`The form would refuse its settings: ${(error as Error).message} Nothing was changed.`);
+    throw new UsageError(
+      `The form would refuse its settings: ${(error as Error).message} Nothing was changed.`,
+    );
   }
 }
 
@@ -58,16 +60,22 @@ export function checkConfig(config: object): void {
 export function narrowPolicy(page: string, origins: readonly string[]): string {
   if (origins.length === 0) return page;
   for (const origin of origins) {
-    if (!URL.canParse(origin) || new URL(origin).origin !== origin)
+    if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
       throw new Error(`The output connect_origins has "${origin}", which is not an origin.`);
+    }
   }
   const parts = page.split(/connect-src [^;"]*/);
-  if (parts.length !== 2) throw new Error(`index.html has connect-src ${parts.length - 1} times, not once.`);
+  if (parts.length !== 2) {
+    throw new Error(`index.html has connect-src ${parts.length - 1} times, not once.`);
+  }
   return parts.join(`connect-src 'self' ${origins.join(' ')}`);
 }
 
 /** What tells a file from another one; undefined if there is none. */
-async function describe(s3: S3, place: { Bucket: string; Key: string }): Promise<string | undefined> {
+async function describe(
+  s3: S3,
+  place: { Bucket: string; Key: string },
+): Promise<string | undefined> {
   try {
     const { ETag, CacheControl, ContentType } = await s3.headObject(place);
     return `${ETag} ${CacheControl} ${ContentType}`;
@@ -78,7 +86,13 @@ async function describe(s3: S3, place: { Bucket: string; Key: string }): Promise
 }
 
 /** Uploads a file unless the bucket has it already, with the same headers. @returns Whether it was uploaded. */
-async function upload(s3: S3, Bucket: string, Key: string, file: string, Body: Buffer): Promise<boolean> {
+async function upload(
+  s3: S3,
+  Bucket: string,
+  Key: string,
+  file: string,
+  Body: Buffer,
+): Promise<boolean> {
   const [CacheControl, ContentType] = [cacheControl(file), TYPES[extname(file)]];
   if (ContentType === undefined) throw new Error('its content type is not known');
   const description = `"${createHash('md5').update(Body).digest('hex')}" ${CacheControl} ${ContentType}`;
@@ -120,8 +134,11 @@ export async function uploadForm(
     const key = file.startsWith('assets/') ? file : folderOf(version) + file;
     const isNew = await upload(s3, bucket, key, file, body).catch((error: Error) => {
       // S3 answers some requests without a text.
-      const status = error instanceof S3ServiceException ? ` (${error.$metadata.httpStatusCode})` : '';
-      throw new Error(`web/dist/${file} was not uploaded to ${bucket}: ${error.message}${status}`, { cause: error });
+      const status =
+        error instanceof S3ServiceException ? ` (${error.$metadata.httpStatusCode})` : '';
+      throw new Error(`web/dist/${file} was not uploaded to ${bucket}: ${error.message}${status}`, {
+        cause: error,
+      });
     });
     if (isNew) uploaded.push(key);
   }
@@ -149,15 +166,23 @@ export async function serveForm(site: Site, functionName: string): Promise<strin
   const changed: string[] = [];
   for (const file of files.toSorted((a, b) => ENTRY.indexOf(a) - ENTRY.indexOf(b))) {
     const Key = folderOf(version) + file;
-    if ((await describe(s3, { Bucket, Key })) === (await describe(s3, { Bucket, Key: file }))) continue;
+    if ((await describe(s3, { Bucket, Key })) === (await describe(s3, { Bucket, Key: file }))) {
+      continue;
+    }
     await s3.copyObject({ Bucket, Key: file, CopySource: `${Bucket}/${Key}` });
     changed.push(file);
   }
   if (changed.length > 0) {
     const items = ['/', ...ENTRY.map((key) => `/${key}`)];
-    const batch = { CallerReference: crypto.randomUUID(), Paths: { Quantity: items.length, Items: items } };
+    const batch = {
+      CallerReference: crypto.randomUUID(),
+      Paths: { Quantity: items.length, Items: items },
+    };
     const cloudFront = new CloudFront(NETWORK);
-    await cloudFront.createInvalidation({ DistributionId: distribution_id, InvalidationBatch: batch });
+    await cloudFront.createInvalidation({
+      DistributionId: distribution_id,
+      InvalidationBatch: batch,
+    });
   }
   if ((await readLive(functionName)).version !== version) return serveForm(site, functionName);
   return files.length === 0 ? undefined : changed;
@@ -166,6 +191,7 @@ export async function serveForm(site: Site, functionName: string): Promise<strin
 /** Deletes what {@link uploadForm} has uploaded for a version, apart from assets. */
 export async function deleteForm({ bucket: Bucket }: Site, version: string): Promise<void> {
   const s3 = new S3(NETWORK);
-  for (const file of await listFiles(s3, Bucket, version))
+  for (const file of await listFiles(s3, Bucket, version)) {
     await s3.deleteObject({ Bucket, Key: folderOf(version) + file });
+  }
 }

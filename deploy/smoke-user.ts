@@ -35,7 +35,9 @@ export async function signInOnce(userPool: string, clientId: string): Promise<st
         AuthParameters: { USERNAME: email, PASSWORD: password },
       });
       const token = AuthenticationResult?.IdToken;
-      if (token === undefined) throw new Error(`Cognito asks for ${ChallengeName ?? 'more'} instead of signing in`);
+      if (token === undefined) {
+        throw new Error(`Cognito asks for ${ChallengeName ?? 'more'} instead of signing in`);
+      }
       return token;
     } finally {
       await client.adminDeleteUser(user);
@@ -44,7 +46,9 @@ export async function signInOnce(userPool: string, clientId: string): Promise<st
     if (error instanceof Error) {
       // Cognito's messages may repeat what was sent.
       const [line = ''] = error.message.split('\n');
-      error.message = `${error.name}: ${line}`.replaceAll(email, 'USER').replaceAll(password, 'PASSWORD');
+      error.message = `${error.name}: ${line}`
+        .replaceAll(email, 'USER')
+        .replaceAll(password, 'PASSWORD');
     }
     throw error;
   }

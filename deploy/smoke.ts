@@ -65,11 +65,15 @@ async function readTarget(args: string[], env: NodeJS.ProcessEnv, interruption?:
   );
   const isLocal = given.url === undefined && given.function === '';
   if (!isLocal && given.data !== undefined) throw new UsageError('--data is for the local stack.');
-  if (given.url !== undefined && !/^https?:$/.test(URL.parse(given.url)?.protocol ?? ''))
+  if (given.url !== undefined && !/^https?:$/.test(URL.parse(given.url)?.protocol ?? '')) {
     throw new UsageError(`--url must be an http or https URL, not '${given.url}'`);
-  if ((given['user-pool'] === '') !== (given.client === ''))
+  }
+  if ((given['user-pool'] === '') !== (given.client === '')) {
     throw new UsageError('--user-pool and --client belong together (see --help)');
-  if (!/^\d{1,4}$/.test(given.wait)) throw new UsageError(`--wait must be a number of seconds, not '${given.wait}'`);
+  }
+  if (!/^\d{1,4}$/.test(given.wait)) {
+    throw new UsageError(`--wait must be a number of seconds, not '${given.wait}'`);
+  }
   const local = isLocal ? readRunningStack(given.data ?? findDataFolder()) : undefined;
   const signed = local && (await signToken(await readKey(local.keysFile), local.issuer));
   const token = (given.token ?? signed ?? env['SMOKE_TOKEN'] ?? '').trim().replace(/^Bearer /i, '');
@@ -104,7 +108,11 @@ async function send(
     redirect: 'manual',
     signal: interruption ? AbortSignal.any([timeout, interruption]) : timeout,
   });
-  return { status: response.status, headers: response.headers, body: parseBody(await response.text()) };
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: parseBody(await response.text()),
+  };
 }
 
 async function invoke(target: Target, method: string): Promise<ServiceResponse> {
@@ -153,12 +161,16 @@ async function awaitStage(target: Target): Promise<void> {
   const { function: name, mailer, interruption } = target;
   const isThere = async (): Promise<boolean> => {
     if (name !== '' && !(await canBeInvoked(() => invoke(target, 'GET')))) return false;
-    if (mailer !== '' && !(await canBeInvoked(() => invokeMailer(mailer, interruption)))) return false;
+    if (mailer !== '' && !(await canBeInvoked(() => invokeMailer(mailer, interruption)))) {
+      return false;
+    }
     if (target.url === '') return true;
     const response = await send(target, { method: 'GET' }).catch(() => undefined);
     return response !== undefined && response.status < 500 && ![403, 404].includes(response.status);
   };
-  while (performance.now() < deadline && !(await isThere())) await sleep(1_000, undefined, { signal: interruption });
+  while (performance.now() < deadline && !(await isThere())) {
+    await sleep(1_000, undefined, { signal: interruption });
+  }
 }
 
 /** False while the function, its alias or its role is being made. Any other failure is left to the checks. */
@@ -182,7 +194,11 @@ type Check = readonly [title: string, needs: readonly Need[], run: () => Promise
 function createChecks(target: Target): Check[] {
   const { contract, key } = createContractChecks((request) => sendWithToken(target, request));
   const signIn = async () => void (target.token = await signInOnce(target.userPool, target.client));
-  const mailer: Check = ['the mailer runs', [], () => invokeMailer(target.mailer, target.interruption)];
+  const mailer: Check = [
+    'the mailer runs',
+    [],
+    () => invokeMailer(target.mailer, target.interruption),
+  ];
   const needing =
     (...needs: Need[]) =>
     ([title, run]: readonly [string, () => Promise<void>]): Check => [title, needs, run];
@@ -190,8 +206,14 @@ function createChecks(target: Target): Check[] {
     ...createFunctionChecks((method) => invoke(target, method)).map(needing('function')),
     ...(target.mailer === '' ? [] : [mailer]),
     ['401 without a token', ['url'], () => checkRefused(target)],
-    ['401 with a malformed token', ['url'], () => checkRefused(target, { authorization: 'Bearer nonsense' })],
-    ...(target.userPool === '' ? [] : [['a new user of the pool signs in', ['url'], signIn] satisfies Check]),
+    [
+      '401 with a malformed token',
+      ['url'],
+      () => checkRefused(target, { authorization: 'Bearer nonsense' }),
+    ],
+    ...(target.userPool === ''
+      ? []
+      : [['a new user of the pool signs in', ['url'], signIn] satisfies Check]),
     ...contract.map(needing('url', 'token')),
     ...key.map(needing('url', 'token', 'key')),
     ['preflight allows the origin', ['url', 'origin'], () => checkPreflight(target)],
@@ -220,18 +242,26 @@ async function checkPreflight(target: Target): Promise<void> {
 async function checkOtherPreflight(target: Target): Promise<void> {
   const { headers } = await sendPreflight(target, 'https://elsewhere.invalid');
   const origin = headers.get('access-control-allow-origin');
-  assert(origin !== '*' && origin !== 'https://elsewhere.invalid', `Access-Control-Allow-Origin is ${origin}`);
+  assert(
+    origin !== '*' && origin !== 'https://elsewhere.invalid',
+    `Access-Control-Allow-Origin is ${origin}`,
+  );
 }
 
 /** One line for an error; some messages of the SDK have further lines. */
 function describeError(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
+  const cause =
+    error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
   const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
   return line + cause;
 }
 
 /** @param interruption - Ends it; the promise is then rejected with its reason. */
-export async function main(args: string[], { stdout, env }: Io, interruption?: AbortSignal): Promise<number> {
+export async function main(
+  args: string[],
+  { stdout, env }: Io,
+  interruption?: AbortSignal,
+): Promise<number> {
   const target = await readTarget(args, env, interruption);
   const counts = { passed: 0, failed: 0, skipped: 0 };
   await awaitStage(target);
@@ -248,7 +278,9 @@ export async function main(args: string[], { stdout, env }: Io, interruption?: A
         () => print('passed', `${Math.round(performance.now() - started)} ms`),
         (error: unknown) => print('failed', describeError(error)),
       );
-    } else print('skipped', `no ${missing}`);
+    } else {
+      print('skipped', `no ${missing}`);
+    }
   }
   interruption?.throwIfAborted();
 

@@ -31,7 +31,11 @@ export async function hasStateBucket({ accountId, region, bucket }: Place): Prom
  * Creates the bucket. S3 encrypts it and blocks public access by default; versions have to be on before the first state is
  * written. infra/terraform/bootstrap then imports it and sets everything, versions included.
  */
-export async function createStateBucket({ accountId, region, bucket: Bucket }: Place): Promise<void> {
+export async function createStateBucket({
+  accountId,
+  region,
+  bucket: Bucket,
+}: Place): Promise<void> {
   const s3 = new S3({ ...NETWORK, region });
   // S3 refuses the name of the region that is its default.
   const location = region === 'us-east-1' ? undefined : (region as BucketLocationConstraint);

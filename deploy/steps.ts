@@ -57,25 +57,35 @@ export async function runStep(
   interruption.throwIfAborted();
   current.step = title;
   io.stdout.write(`${title} …\n`);
-  const { code, stdout, output } = await run(command, args, { env: io.env, ...options, detached: true });
+  const { code, stdout, output } = await run(command, args, {
+    env: io.env,
+    ...options,
+    detached: true,
+  });
   if (code === 0) {
     interruption.throwIfAborted();
     return stdout;
   }
   // Terraform may print a plan before the error; show the error only.
   const error = output.slice(Math.max(0, output.indexOf('\nError: '))).trim();
-  const parts = [options.show === undefined ? error : '', explain(error, module, io.env), `Failed: ${title}.`];
+  const parts = [
+    options.show === undefined ? error : '',
+    explain(error, module, io.env),
+    `Failed: ${title}.`,
+  ];
   throw new Error(parts.filter((part) => part !== '').join('\n\n'));
 }
 
 /** What to do about an error of Terraform that it does not say itself. */
 function explain(error: string, module: string, env: NodeJS.ProcessEnv): string {
   if (error.includes('acquiring the state lock')) {
-    const read = (name: string) => new RegExp(`^\\W*${name}:\\s+(\\S.*)`, 'm').exec(error)?.[1] ?? 'unknown';
+    const read = (name: string) =>
+      new RegExp(`^\\W*${name}:\\s+(\\S.*)`, 'm').exec(error)?.[1] ?? 'unknown';
     return `The state is locked by ${read('Who')} since ${read('Created')} (${read('Operation')}). Wait until that command has ended. If it was killed with its Terraform: ${programOf(env)} -chdir=${relative(ROOT, module)} force-unlock ${read('ID')}`;
   }
-  if (error.includes(' was ended by SIG'))
+  if (error.includes(' was ended by SIG')) {
     return 'Its lock, and resources that its state lacks, may be left: see docs/runbook.md, "A deployment was interrupted".';
+  }
   return /already ?exist|AlreadyOwnedByYou/i.test(error)
     ? 'It exists but is not in the state: see docs/runbook.md, "Import a resource".'
     : '';

@@ -56,7 +56,10 @@ export async function run(
   try {
     const [code] = (await once(child, 'close')) as [number | null];
     read();
-    const [out, error] = outputs.map(({ chunks }) => Buffer.concat(chunks).toString()) as [string, string];
+    const [out, error] = outputs.map(({ chunks }) => Buffer.concat(chunks).toString()) as [
+      string,
+      string,
+    ];
     if (code !== null) return { code, stdout: out, output: out + error };
     const reason = `${command} was ended by ${child.signalCode}.\n`;
     return { code: 127, stdout: out, output: out + error + reason };
@@ -92,7 +95,9 @@ export function providerSource(env: NodeJS.ProcessEnv = process.env): string[] {
  * Why the installed Terraform or OpenTofu cannot be used; undefined if it can. Both lock the state in S3 from version 1.10
  * on (versions.tf: required_version).
  */
-export async function terraformUnavailableReason(env: NodeJS.ProcessEnv = process.env): Promise<string | undefined> {
+export async function terraformUnavailableReason(
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<string | undefined> {
   const program = programOf(env);
   const { code, stdout } = await run(program, ['version', '-json'], { env: terraformEnv({}, env) });
   if (code !== 0) return `${program} is not on the PATH; version 1.10 or later is needed.`;

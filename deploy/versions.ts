@@ -40,7 +40,12 @@ export async function listVersions(functionName: string): Promise<Version[]> {
   const versions: Version[] = [];
   const pages = paginateListVersionsByFunction({ client: lambda }, { FunctionName: functionName });
   for await (const { Versions = [] } of pages) {
-    for (const { Version: version = '', LastModified: date = '', CodeSha256: sha256 = '', Description } of Versions) {
+    for (const {
+      Version: version = '',
+      LastModified: date = '',
+      CodeSha256: sha256 = '',
+      Description,
+    } of Versions) {
       const commit = /, commit ([^:]+):/.exec(Description ?? '')?.[1];
       if (/^\d+$/.test(version)) versions.push({ version, date, sha256, commit });
     }
@@ -54,7 +59,11 @@ export async function listVersions(functionName: string): Promise<Version[]> {
  * @param revisionId - Of the alias as it was read.
  * @throws UsageError when somebody else has changed the alias since.
  */
-export async function switchAlias(name: string, version: string, revisionId: string | undefined): Promise<void> {
+export async function switchAlias(
+  name: string,
+  version: string,
+  revisionId: string | undefined,
+): Promise<void> {
   try {
     await lambda.updateAlias({
       FunctionName: name,

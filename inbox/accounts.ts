@@ -27,7 +27,11 @@ export async function findAccount(connection: Connection, sub: string): Promise<
   if (pool === 'none') return { status: 'elsewhere' };
   const client = new CognitoIdentityProviderClient(NETWORK);
   const { Users: [user] = [] } = await client.send(
-    new ListUsersCommand({ UserPoolId: pool, Filter: `sub = ${JSON.stringify(sub)}`, AttributesToGet: ['sub'] }),
+    new ListUsersCommand({
+      UserPoolId: pool,
+      Filter: `sub = ${JSON.stringify(sub)}`,
+      AttributesToGet: ['sub'],
+    }),
   );
   if (user === undefined) return { status: 'none' };
   return {
@@ -48,7 +52,9 @@ async function readUserPool(connection: Connection): Promise<string> {
   const { stage, client, erasures } = connection;
   const described = client.send(new DescribeTableCommand({ TableName: erasures.table }));
   const { Table } = await nameMissingTable(connection, described);
-  const { Tags = [] } = await client.send(new ListTagsOfResourceCommand({ ResourceArn: Table?.TableArn }));
+  const { Tags = [] } = await client.send(
+    new ListTagsOfResourceCommand({ ResourceArn: Table?.TableArn }),
+  );
   const pool = Tags.find(({ Key }) => Key === 'user_pool')?.Value;
   if (pool !== undefined) return pool;
   throw new Error(

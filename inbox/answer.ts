@@ -53,7 +53,9 @@ export async function recordAnswer(
   if (result.status === 'not-found') return failToFind(id);
   if (result.status === 'too-large') throw new Error(TOO_LARGE);
   const { reply_at } = result;
-  if (result.status === 'already-answered') return reportAlreadyAnswered(io, result.respondent, reply_at);
+  if (result.status === 'already-answered') {
+    return reportAlreadyAnswered(io, result.respondent, reply_at);
+  }
   io.stdout.write(
     isInteractive(io, json)
       ? `${reply === undefined ? 'Dismissed' : 'Answered'} ${toReference(id)} as ${name}.\n`

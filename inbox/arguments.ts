@@ -4,7 +4,12 @@ import { UsageError } from '../lib/command-line.ts';
 import type { Inbox, StoredInquiry } from './store.ts';
 import { escapeUnsafe } from '../lib/terminal-text.ts';
 
-const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+const UNITS: Readonly<Record<string, number>> = {
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
 
 const quote = (text: string): string => `"${escapeUnsafe(text).slice(0, 80)}"`;
 
@@ -20,8 +25,13 @@ export function parseSince(text: string, now = Date.now()): number {
   const isDate = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/.test(text);
   // Date takes a date alone as UTC, and a date with a time as local time. It turns 30 February into 2 March.
   const time = isDate ? Date.parse(text.includes('T') ? text : `${text}T00:00`) : Number.NaN;
-  if (Number.isNaN(time) || new Date(`${text.slice(0, 10)}T00:00Z`).getUTCDate() !== Number(text.slice(8, 10))) {
-    throw new UsageError(`--since must be an age (12h, 7d), a date (2026-11-01) or a date-time, not ${quote(text)}.`);
+  if (
+    Number.isNaN(time) ||
+    new Date(`${text.slice(0, 10)}T00:00Z`).getUTCDate() !== Number(text.slice(8, 10))
+  ) {
+    throw new UsageError(
+      `--since must be an age (12h, 7d), a date (2026-11-01) or a date-time, not ${quote(text)}.`,
+    );
   }
   return time;
 }
@@ -40,7 +50,9 @@ const REFERENCE = /^([\da-f]{8})-?([\da-f]{4})$/;
 /** Parses the argument of a verb that takes one inquiry. @returns Its id or its reference. @throws UsageError */
 export function parseId([text, ...others]: string[], verb: string): string {
   const usage = `npm run inbox -- ${verb} ID (list prints the references)`;
-  if (text === undefined) throw new UsageError(`The id or reference of an inquiry is missing: ${usage}`);
+  if (text === undefined) {
+    throw new UsageError(`The id or reference of an inquiry is missing: ${usage}`);
+  }
   if (others.length > 0) throw new UsageError(`${verb} takes one id, not ${others.length + 1}.`);
   const [, first, second] = REFERENCE.exec(text.trim().toLowerCase()) ?? [];
   return first === undefined ? parseUuid(text, 'ID', 'an id or a reference') : `${first}-${second}`;

@@ -49,7 +49,9 @@ export async function sendAll<Key>(
     const texts = new Set(unprocessed.map(textOf));
     refusals = unprocessed.length < left.length ? 0 : refusals + 1;
     if (refusals > MOST_REFUSALS) {
-      throw Object.assign(new Error('DynamoDB processes no item.'), { name: 'ThrottlingException' });
+      throw Object.assign(new Error('DynamoDB processes no item.'), {
+        name: 'ThrottlingException',
+      });
     }
     left = texts.size === 0 ? [] : left.filter((key) => texts.has(textOf(toKeys(key))));
     if (left.length > 0) await sleep(50 * 2 ** refusals);

@@ -45,7 +45,9 @@ export function connectLocally(
 ): Connection {
   const { engine: endpoint, mailbox, ...state } = readRunningStack(folder);
   const { table = state.table, erasures = `${state.table}-erasures`, respondent } = options;
-  if (respondent?.trim() === '') throw new UsageError('--as is empty; pass the name of who answers.');
+  if (respondent?.trim() === '') {
+    throw new UsageError('--as is empty; pass the name of who answers.');
+  }
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
   const client = DynamoDBDocumentClient.from(
     new DynamoDBClient({ ...NETWORK, endpoint, region: 'local', credentials }),
@@ -67,12 +69,18 @@ function readUserName(): string {
   try {
     return userInfo().username;
   } catch (error) {
-    throw new UsageError('The user of the operating system has no name; pass --as NAME.', { cause: error });
+    throw new UsageError('The user of the operating system has no name; pass --as NAME.', {
+      cause: error,
+    });
   }
 }
 
 /** Connects to the tables of a service's stage with the caller's AWS credentials and region. */
-export function connectToStage(stage: string, service?: string, tables: Partial<Tables> = {}): Connection {
+export function connectToStage(
+  stage: string,
+  service?: string,
+  tables: Partial<Tables> = {},
+): Connection {
   const client = DynamoDBDocumentClient.from(new DynamoDBClient(NETWORK));
   const name = tableOf(stage, service);
   const { table = name, erasures = `${name}-erasures` } = tables;
@@ -95,7 +103,8 @@ export function connectToStage(stage: string, service?: string, tables: Partial<
     },
     async mail() {
       if (table !== name) return 'unknown';
-      const { GetFunctionConcurrencyCommand, LambdaClient } = await import('@aws-sdk/client-lambda');
+      const { GetFunctionConcurrencyCommand, LambdaClient } =
+        await import('@aws-sdk/client-lambda');
       const lookUp = new GetFunctionConcurrencyCommand({ FunctionName: `${name}-mailer` });
       return new LambdaClient(NETWORK).send(lookUp).then(
         () => 'sent',

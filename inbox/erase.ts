@@ -101,7 +101,9 @@ async function eraseByEmail(email: string, settings: Settings): Promise<void> {
     throw new UsageError(
       `${showAddress(email)} was used by ${others.length + 1} users; nothing was deleted. Choose one with --sub.`,
     );
-  } else await eraseUser(sub, settings);
+  } else {
+    await eraseUser(sub, settings);
+  }
 }
 
 async function eraseUser(sub: string, settings: Settings): Promise<void> {
@@ -117,7 +119,9 @@ async function eraseUser(sub: string, settings: Settings): Promise<void> {
   }
   if (owners.length === 0 && !hasAccount) {
     if (!yes) return;
-  } else if (isDryRun(settings)) return;
+  } else if (isDryRun(settings)) {
+    return;
+  }
   const question = 'Type account to delete the account, too, or anything else to keep it: ';
   const deletesAccount = hasAccount && (await isAgreed(question, 'account', settings));
   if (owners.length > 0) await confirmStage(settings);
@@ -128,7 +132,8 @@ async function eraseUser(sub: string, settings: Settings): Promise<void> {
   let erased_at = '';
   for (let pass = 1; ; pass++) {
     // Not before the newest, even if this machine's clock is behind.
-    erased_at = [new Date().toISOString(), ...owners.map(({ newest }) => newest)].toSorted().at(-1) ?? '';
+    erased_at =
+      [new Date().toISOString(), ...owners.map(({ newest }) => newest)].toSorted().at(-1) ?? '';
     // Recorded first: what was deleted by an erasure that was interrupted must not come back either.
     await erasures.record(sub, erased_at);
     // Before the inquiries, by which an interrupted erasure is found again.
@@ -138,7 +143,9 @@ async function eraseUser(sub: string, settings: Settings): Promise<void> {
     // The index shows for a moment what is deleted, and does not show what was just stored.
     if (count === 0) break;
     if (pass === MOST_PASSES) {
-      throw new Error(`${countInquiries(deleted)} deleted, but new ones keep arriving; run it again.`);
+      throw new Error(
+        `${countInquiries(deleted)} deleted, but new ones keep arriving; run it again.`,
+      );
     }
     const found = await findOwners(settings, { sub });
     // Owners whose inquiries are deleted are looked at again: a query is not isolated from a transaction, so the
@@ -161,11 +168,17 @@ async function replayErasures(settings: Settings): Promise<void> {
   const owners = await findOwners(settings, {}, (row) => row.created_at <= untilOf(row));
   const found = owners.reduce((sum, { inquiries }) => sum + inquiries, 0);
   const users = new Set(owners.map(({ cognito_sub }) => cognito_sub)).size;
-  say(`The table ${table} has ${countInquiries(found)} of ${formatCount(users, 'user')} from before the erasure.`);
+  say(
+    `The table ${table} has ${countInquiries(found)} of ${formatCount(users, 'user')} from before the erasure.`,
+  );
   if ((found > 0 || yes) && !isDryRun(settings)) {
     await confirmStage(settings);
     const deleted = await deleteOwners(owners, untilOf, settings);
-    printResult({ table: connection.table, erasures: count, users, deleted }, settings, `from ${table}`);
+    printResult(
+      { table: connection.table, erasures: count, users, deleted },
+      settings,
+      `from ${table}`,
+    );
   }
   if (lost > 0) {
     throw new Error(
@@ -182,7 +195,11 @@ async function findOwners(
 ): Promise<Owner[]> {
   const owners = new Map<string, Owner>();
   const pages = inbox.list({ ...filter, withExpired: true });
-  for await (const page of showProgress(io, pages, (count) => `Searching: ${countInquiries(count)} …`)) {
+  for await (const page of showProgress(
+    io,
+    pages,
+    (count) => `Searching: ${countInquiries(count)} …`,
+  )) {
     for (const { cognito_sub, email, created_at, reply_at } of page.filter(isWanted)) {
       const key = `${cognito_sub} ${email}`;
       const none = { inquiries: 0, unanswered: 0, oldest: created_at, newest: created_at };
@@ -212,7 +229,11 @@ async function deleteOwners(
     for (const owner of owners) yield* deleteInquiries(connection, owner, untilOf(owner));
   };
   let deleted = 0;
-  for await (const page of showProgress(io, pages(), (count) => `${countInquiries(count)} deleted …`)) {
+  for await (const page of showProgress(
+    io,
+    pages(),
+    (count) => `${countInquiries(count)} deleted …`,
+  )) {
     deleted += page.length;
   }
   return deleted;
@@ -278,7 +299,11 @@ function isDryRun({ io, say, yes }: Settings): boolean {
   return true;
 }
 
-async function isAgreed(question: string, expected: string, { io, yes }: Settings): Promise<boolean> {
+async function isAgreed(
+  question: string,
+  expected: string,
+  { io, yes }: Settings,
+): Promise<boolean> {
   return yes || isConfirmed(question, expected, undefined, { stdin: io.stdin, stdout: io.stderr });
 }
 
@@ -289,11 +314,17 @@ async function confirmStage(settings: Settings): Promise<void> {
   if (!(await isAgreed(question, stage, settings))) throw new Error('Nothing was deleted.');
 }
 
-function describeAccount(account: Account | { readonly status: 'kept' }, sub: string, stage: string): string {
+function describeAccount(
+  account: Account | { readonly status: 'kept' },
+  sub: string,
+  stage: string,
+): string {
   const place = stage === 'local' ? 'The local stack' : `The stage ${stage}`;
   if (account.status === 'kept') return 'The account of the user is kept.';
   if (account.status === 'none') return `${place} has no account of ${sub} in its user pool.`;
-  if (account.status === 'found') return `${place} has an account of ${sub} in its user pool ${account.pool}.`;
+  if (account.status === 'found') {
+    return `${place} has an account of ${sub} in its user pool ${account.pool}.`;
+  }
   return `${place} has no user pool of its own: the account of the user has to be deleted at its issuer.`;
 }
 
@@ -338,6 +369,8 @@ function describeRemains({ stage, options, erasures }: Connection): string {
     'exports of the inbox: until someone deletes them',
     'mails already sent, in the local mailbox: until npm start ends',
   ];
-  const lines = ['What remains elsewhere:', ...(stage === 'local' ? onLaptop : onStage)].join('\n  ');
+  const lines = ['What remains elsewhere:', ...(stage === 'local' ? onLaptop : onStage)].join(
+    '\n  ',
+  );
   return `${lines}\nThe logs hold no personal data.`;
 }

@@ -58,7 +58,9 @@ export function openErasures(connection: Connection) {
     async record(sub: string, erased_at: string): Promise<void> {
       // On a stage, Terraform creates the table.
       if (isLocal) await createErasuresTable(client, table);
-      if ((await keys.read()) === undefined) await keys.create(randomBytes(KEY_BYTES).toString('base64'));
+      if ((await keys.read()) === undefined) {
+        await keys.create(randomBytes(KEY_BYTES).toString('base64'));
+      }
       const key = await readKey();
       if (key === undefined) throw new Error(`The erasure key (${keys.name}) cannot be read.`);
       const Item = { hash: [toKeyId(key), toHash(key, sub), erased_at].join('#') };
@@ -85,12 +87,17 @@ export function openErasures(connection: Connection) {
           else if (time > (times.get(hash) ?? '')) times.set(hash, time);
         }
       }
-      return { count: times.size, lost: lost.size, find: (sub: string) => key && times.get(toHash(key, sub)) };
+      return {
+        count: times.size,
+        lost: lost.size,
+        find: (sub: string) => key && times.get(toHash(key, sub)),
+      };
     },
   };
 }
 
-const toHash = (key: Buffer, sub: string): string => createHmac('sha256', key).update(sub).digest('hex');
+const toHash = (key: Buffer, sub: string): string =>
+  createHmac('sha256', key).update(sub).digest('hex');
 
 /** No `sub` has this text. */
 const toKeyId = (key: Buffer): string => toHash(key, 'key id').slice(0, 16);
@@ -119,7 +126,10 @@ const createKeyFile = (file: string): ReturnType<typeof createParameter> => ({
 });
 
 /** Creates the table of a local stack, if there is none. */
-export async function createErasuresTable(client: Connection['client'], TableName: string): Promise<void> {
+export async function createErasuresTable(
+  client: Connection['client'],
+  TableName: string,
+): Promise<void> {
   const command = new CreateTableCommand({
     TableName,
     KeySchema: [{ AttributeName: 'hash', KeyType: 'HASH' }],

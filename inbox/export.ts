@@ -45,7 +45,8 @@ export async function exportInquiries(connect: Connect, args: string[], io: Io):
   };
   if (out !== undefined) checkTarget(out);
   const inquiries = connect().inbox.listInFull(filter);
-  const pages = out === undefined && io.stdout.isTTY === true ? inquiries : showProgress(io, inquiries);
+  const pages =
+    out === undefined && io.stdout.isTTY === true ? inquiries : showProgress(io, inquiries);
   let count = 0;
   const rows = async function* () {
     for await (const page of pages) {
@@ -59,8 +60,9 @@ export async function exportInquiries(connect: Connect, args: string[], io: Io):
       ? pipeline(Readable.from(rows()), createCsv(), target, { end })
       : pipeline(toLines(rows()), target, { end });
   };
-  if (out === undefined) await write(io.stdout);
-  else {
+  if (out === undefined) {
+    await write(io.stdout);
+  } else {
     await writeFile(out, write);
     io.stderr.write(`${countInquiries(count)} in ${escapeUnsafe(out)}\n`);
   }
@@ -79,7 +81,10 @@ function checkTarget(file: string): void {
 }
 
 /** Writes a file next to the target and renames it when it is complete. */
-async function writeFile(target: string, write: (stream: Writable) => Promise<void>): Promise<void> {
+async function writeFile(
+  target: string,
+  write: (stream: Writable) => Promise<void>,
+): Promise<void> {
   const file = resolve(target);
   const part = `${file}.${randomUUID()}.part`;
   const discard = (): void => rmSync(part, { force: true });
@@ -109,7 +114,8 @@ async function writeFile(target: string, write: (stream: Writable) => Promise<vo
 const FORMULA = /(^|[\n;|])(?=(?:[^\S\n]|")*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g;
 
 /** Makes a text safe for spreadsheets and terminals; see USAGE. */
-export const toCsvText = (text: string): string => escapeLines(text).join('\n').replaceAll(FORMULA, "$1'");
+export const toCsvText = (text: string): string =>
+  escapeLines(text).join('\n').replaceAll(FORMULA, "$1'");
 
 const createCsv = () =>
   stringify({

@@ -8,7 +8,13 @@ import type { Connect } from './connect.ts';
 import { countInquiries, formatDuration, formatSubject, formatTable, OUTCOMES } from './output.ts';
 import { isInteractive, showProgress, toJsonLine, type Column } from './output.ts';
 import { createSearch } from './search.ts';
-import { SHOWN_FIELDS, type InquiryFilter, type InquirySummary, type Inbox, type Undelivered } from './store.ts';
+import {
+  SHOWN_FIELDS,
+  type InquiryFilter,
+  type InquirySummary,
+  type Inbox,
+  type Undelivered,
+} from './store.ts';
 import type { IndexedInquiry } from '../src/entities/inquiry-index.ts';
 
 const USAGE = `
@@ -60,7 +66,10 @@ export async function listInquiries(connect: Connect, args: string[], io: Io): P
 
 type Filter = InquiryFilter & { readonly text: string | undefined };
 
-async function* find(inbox: Inbox, { text, ...filter }: Filter): AsyncGenerator<readonly IndexedInquiry[]> {
+async function* find(
+  inbox: Inbox,
+  { text, ...filter }: Filter,
+): AsyncGenerator<readonly IndexedInquiry[]> {
   if (text === undefined) {
     yield* inbox.list(filter);
     return;

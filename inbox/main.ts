@@ -4,7 +4,13 @@
  * Usage and exit codes: see below and `VERB --help`. Each failure is one line on stderr.
  */
 import { parseArgs } from 'node:util';
-import { onEndOfNpm, parseCommandLine, parseOptions, runCommand, UsageError } from '../lib/command-line.ts';
+import {
+  onEndOfNpm,
+  parseCommandLine,
+  parseOptions,
+  runCommand,
+  UsageError,
+} from '../lib/command-line.ts';
 import type { Io, Main } from '../lib/command-line.ts';
 import { describeFailure } from '../lib/aws.ts';
 import { connectLocally, connectToStage, type Connect, type Tables } from './connect.ts';
@@ -90,7 +96,10 @@ function splitCommandLine(args: string[]) {
 async function openPage(
   connect: Connect,
   { stdout, stderr, env }: Io,
-  { port = '0', replies }: { readonly port: string | undefined; readonly replies: string | undefined },
+  {
+    port = '0',
+    replies,
+  }: { readonly port: string | undefined; readonly replies: string | undefined },
 ): Promise<void> {
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
     throw new UsageError(`The port must be a number from 0 to 65535, not "${escapeUnsafe(port)}".`);
@@ -105,11 +114,15 @@ async function openPage(
   });
   stdout.write(`Inbox     ${url}\n`);
   stderr.write('Whoever has this address can read and answer inquiries as you, until Ctrl+C.\n');
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit());
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => process.exit());
+  }
   onEndOfNpm(env, () => process.exit());
 }
 
-type Place = Partial<Record<'stage' | 'service' | keyof Tables | 'as' | 'data', string | undefined>>;
+type Place = Partial<
+  Record<'stage' | 'service' | keyof Tables | 'as' | 'data', string | undefined>
+>;
 
 function createConnect({ stage, service, table, erasures, as, data }: Place): Connect {
   if ((table === undefined) !== (erasures === undefined)) {
@@ -122,12 +135,18 @@ function createConnect({ stage, service, table, erasures, as, data }: Place): Co
     return () => connectLocally(data ?? findDataFolder(), { table, erasures, respondent: as });
   }
   if (!STAGES.some((known) => known === stage)) {
-    throw new UsageError(`"${escapeUnsafe(stage)}" is not a stage; stages are develop, main and release.`);
+    throw new UsageError(
+      `"${escapeUnsafe(stage)}" is not a stage; stages are develop, main and release.`,
+    );
   }
   if (as !== undefined) {
-    throw new UsageError('--as is for the local stack; on a stage, the AWS credentials say who answers.');
+    throw new UsageError(
+      '--as is for the local stack; on a stage, the AWS credentials say who answers.',
+    );
   }
-  if (data !== undefined) throw new UsageError('--data is for the local stack; leave it out with --stage.');
+  if (data !== undefined) {
+    throw new UsageError('--data is for the local stack; leave it out with --stage.');
+  }
   if (service !== undefined && !isServiceName(service)) {
     throw new UsageError(`"${escapeUnsafe(service)}" is not the name of a service.`);
   }

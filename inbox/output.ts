@@ -17,7 +17,8 @@ export const isInteractive = ({ stdout }: Io, json: boolean | undefined): boolea
   json !== true && stdout.isTTY === true;
 
 /** A subject as lists and headings show it. */
-export const formatSubject = (subject: string): string => (subject.trim() === '' ? '(no subject)' : subject);
+export const formatSubject = (subject: string): string =>
+  subject.trim() === '' ? '(no subject)' : subject;
 
 /** What became of a reply that is not with the owner. */
 export const OUTCOMES = {
@@ -47,7 +48,8 @@ export function cutText(text: string, columns: number): string {
 }
 
 /** Scripts that are written from right to left. */
-const RIGHT_TO_LEFT = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC\u{10800}-\u{10FFF}\u{1E800}-\u{1EFFF}]/u;
+const RIGHT_TO_LEFT =
+  /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC\u{10800}-\u{10FFF}\u{1E800}-\u{1EFFF}]/u;
 
 /**
  * Cuts or pads a cell to a width. Text that is written from right to left is isolated, so that cells keep their order.
@@ -74,12 +76,22 @@ export interface Column<Row> {
  *
  * @param terminal - Its columns, 80 by default. Rows are wider only if the columns that must not be cut are.
  */
-export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], terminal?: number): string {
+export function formatTable<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  terminal?: number,
+): string {
   const width = terminal || 80;
   // A cell is at most as wide as the terminal, so the rest of a longer text need not be looked at.
-  const toCell = (text: string): string => cutText(escapeUnsafe(text.slice(0, width * GRAPHEME_LIMIT)), width);
-  const lines = [columns.map(({ head }) => head), ...rows.map((row) => columns.map(({ cell }) => toCell(cell(row))))];
-  const widths = columns.map((_, at) => Math.max(...lines.map((line) => stringWidth(line[at] ?? ''))));
+  const toCell = (text: string): string =>
+    cutText(escapeUnsafe(text.slice(0, width * GRAPHEME_LIMIT)), width);
+  const lines = [
+    columns.map(({ head }) => head),
+    ...rows.map((row) => columns.map(({ cell }) => toCell(cell(row)))),
+  ];
+  const widths = columns.map((_, at) =>
+    Math.max(...lines.map((line) => stringWidth(line[at] ?? ''))),
+  );
   const excess = (): number => widths.reduce((sum, each) => sum + each + 2, -2) - width;
   while (excess() > 0) {
     const candidates = widths.map((each, at) => (columns[at]?.flexible === true ? each : 0));

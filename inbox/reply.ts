@@ -28,7 +28,11 @@ answer is mailed to the owner of the inquiry, unless no mail can go to the addre
 Exit codes: 0 answered, 1 failed, 2 bad usage or an empty text, 3 already answered, 4 no mail can go to the owner.
 `;
 
-const OPTIONS = { file: { type: 'string' }, anyway: { type: 'boolean' }, json: { type: 'boolean' } } as const;
+const OPTIONS = {
+  file: { type: 'string' },
+  anyway: { type: 'boolean' },
+  json: { type: 'boolean' },
+} as const;
 
 export async function replyToInquiry(connect: Connect, args: string[], io: Io): Promise<number> {
   const { values, positionals } = parseCommandLine(USAGE, OPTIONS, { args });
@@ -87,7 +91,9 @@ async function replyFromEditor(
   try {
     if (status !== 0) throw new Error('The editor failed; nothing was sent.');
     if (isEmpty) throw new UsageError('The reply is empty; nothing was sent.');
-    if (below.length === 0) throw new Error('The line above the inquiry is missing; nothing was sent.');
+    if (below.length === 0) {
+      throw new Error('The line above the inquiry is missing; nothing was sent.');
+    }
     code = await recordAnswer(connection, inquiry.id, { reply: parseReply(text), json }, io);
     return code;
   } finally {

@@ -10,7 +10,8 @@ export interface SavedReply {
 
 const DEFAULT_FILE = 'saved-replies.json';
 
-const isFilled = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '';
+const isFilled = (value: unknown): value is string =>
+  typeof value === 'string' && value.trim() !== '';
 
 /**
  * Reads the saved replies: a JSON list of objects with `title` and `text`.
@@ -20,7 +21,9 @@ const isFilled = (value: unknown): value is string => typeof value === 'string' 
  */
 export function readSavedReplies(file?: string): readonly SavedReply[] {
   const fail = (reason: string): never => {
-    throw new UsageError(`The saved replies in ${escapeUnsafe(file ?? DEFAULT_FILE)} cannot be used: ${reason}.`);
+    throw new UsageError(
+      `The saved replies in ${escapeUnsafe(file ?? DEFAULT_FILE)} cannot be used: ${reason}.`,
+    );
   };
   const read = (): unknown => {
     try {

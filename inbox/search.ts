@@ -17,7 +17,9 @@ export function createSearch(
   return ({ id, email, subject, body }) => {
     const folded = fold(`${email}\n${subject}\n${body}`);
     return terms.every(
-      (term) => folded.includes(term) || (ID_BEGINNING.test(term) && withoutDashes(id).startsWith(withoutDashes(term))),
+      (term) =>
+        folded.includes(term) ||
+        (ID_BEGINNING.test(term) && withoutDashes(id).startsWith(withoutDashes(term))),
     );
   };
 }

@@ -17,7 +17,13 @@ import { parseUuid } from './arguments.ts';
 import type { Connection, MailState } from './connect.ts';
 import type { SavedReply } from './saved-replies.ts';
 import { createSearch } from './search.ts';
-import { parseReply, TOO_LARGE, type AnswerResult, type StoredInquiry, type Undelivered } from './store.ts';
+import {
+  parseReply,
+  TOO_LARGE,
+  type AnswerResult,
+  type StoredInquiry,
+  type Undelivered,
+} from './store.ts';
 
 const PAGE = join(import.meta.dirname, 'page');
 
@@ -44,7 +50,11 @@ export interface InboxApi {
     readonly savedReplies: readonly SavedReply[];
   };
   /** `next`: where the rest begins, the value of `from`. `searched`: how many were read. Subjects and texts are cut. */
-  '/api/inquiries': { readonly inquiries: readonly PageInquiry[]; readonly next?: string; readonly searched: number };
+  '/api/inquiries': {
+    readonly inquiries: readonly PageInquiry[];
+    readonly next?: string;
+    readonly searched: number;
+  };
   /** The ids of the unanswered ones, newest first; not `isAll` of them where there are many. */
   '/api/unanswered': { readonly ids: readonly string[]; readonly isAll: boolean };
   '/api/inquiries/ID': PageInquiry;
@@ -76,7 +86,10 @@ export async function serveInbox(connection: PageConnection, options?: Options) 
 }
 
 /** Serves the page as it is built, and its API; see {@link serveInbox}. */
-export async function startInboxServer(connection: PageConnection, { port = 0, savedReplies = [] }: Options = {}) {
+export async function startInboxServer(
+  connection: PageConnection,
+  { port = 0, savedReplies = [] }: Options = {},
+) {
   const secret = randomBytes(32).toString('base64url');
   const api = createApi(connection, savedReplies);
   const server = await startPageServer<{ readonly origin: string }>({
@@ -100,7 +113,9 @@ export async function startInboxServer(connection: PageConnection, { port = 0, s
         }
         // Browsers send it with every POST, and with every request from another origin.
         const { origin: from = request.method === 'GET' ? origin : undefined } = request.headers;
-        if (from !== origin) throw new ApiError(403, 'WRONG_ORIGIN', 'The request is from another page.');
+        if (from !== origin) {
+          throw new ApiError(403, 'WRONG_ORIGIN', 'The request is from another page.');
+        }
         return api(...parameters);
       });
       return true;
@@ -115,7 +130,11 @@ const isEqual = (a: string, b: string): boolean =>
   timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'));
 
 const unknownInquiry = (): ApiError =>
-  new ApiError(404, 'NOT_FOUND', 'There is no such inquiry: it has expired, was erased or never existed.');
+  new ApiError(
+    404,
+    'NOT_FOUND',
+    'There is no such inquiry: it has expired, was erased or never existed.',
+  );
 
 interface Result {
   readonly status?: number;
@@ -162,7 +181,10 @@ function toApiError(error: unknown, { stage, table }: PageConnection): ApiError 
 }
 
 /** The rows of pages, until the page has closed its connection. */
-async function* rowsOf<Row>(pages: AsyncIterable<readonly Row[]>, signal: AbortSignal): AsyncGenerator<Row> {
+async function* rowsOf<Row>(
+  pages: AsyncIterable<readonly Row[]>,
+  signal: AbortSignal,
+): AsyncGenerator<Row> {
   for await (const page of pages) {
     if (signal.aborted) return;
     yield* page;
@@ -177,11 +199,16 @@ function createApi(
   async function describe(rows: readonly StoredInquiry[]): Promise<PageInquiry[]> {
     const answered = rows.flatMap(({ id, reply }) => (reply === undefined ? [] : [id]));
     const failures = await inbox.readUndelivered(answered);
-    return rows.map((row) => Object.assign(row, { canMail: toMailbox(row.email) !== undefined }, failures.get(row.id)));
+    return rows.map((row) =>
+      Object.assign(row, { canMail: toMailbox(row.email) !== undefined }, failures.get(row.id)),
+    );
   }
 
   /** Up to PAGE_SIZE inquiries, or what a search finds in as many as it may read. */
-  async function list(query: URLSearchParams, signal: AbortSignal): Promise<InboxApi['/api/inquiries']> {
+  async function list(
+    query: URLSearchParams,
+    signal: AbortSignal,
+  ): Promise<InboxApi['/api/inquiries']> {
     const { text, ...filter } = parseListQuery(query);
     const isFound = createSearch(text);
     const end = performance.now() + SEARCH_TIME;
@@ -200,7 +227,10 @@ function createApi(
       if (isFound(row)) found.push(row);
     }
     const inquiries = (await describe(found)).map((row) =>
-      Object.assign(row, { subject: beginningOf(row.subject, BEGINNING), body: beginningOf(row.body, BEGINNING) }),
+      Object.assign(row, {
+        subject: beginningOf(row.subject, BEGINNING),
+        body: beginningOf(row.body, BEGINNING),
+      }),
     );
     return { inquiries, searched, ...(next !== undefined && { next }) };
   }
@@ -220,7 +250,10 @@ function createApi(
     const result = await inbox.answer(id, { respondent: by, reply });
     if (result.status === 'too-large') throw new ApiError(413, 'TOO_LARGE', TOO_LARGE);
     if (result.status === 'not-found') throw unknownInquiry();
-    return { status: result.status === 'answered' ? 200 : 409, data: { respondent: by, ...result } };
+    return {
+      status: result.status === 'answered' ? 200 : 409,
+      data: { respondent: by, ...result },
+    };
   };
 
   async function describeSession(): Promise<InboxApi['/api/session']> {
@@ -229,9 +262,10 @@ function createApi(
   }
 
   return async (request, { pathname, searchParams }, signal) => {
-    const path = /^\/api\/(?:session|unanswered|inquiries(?:\/(?<named>[^/]+)(?:\/(?<action>reply|dismiss))?)?)$/.exec(
-      pathname,
-    );
+    const path =
+      /^\/api\/(?:session|unanswered|inquiries(?:\/(?<named>[^/]+)(?:\/(?<action>reply|dismiss))?)?)$/.exec(
+        pathname,
+      );
     if (path === null) throw new ApiError(404, 'NOT_FOUND', 'There is nothing at this path.');
     const { named, action } = path.groups ?? {};
     const method = action === undefined ? 'GET' : 'POST';

@@ -5,7 +5,14 @@ import { toMailbox } from '../src/mailbox.ts';
 import { findInquiry, parseId } from './arguments.ts';
 import type { Connect } from './connect.ts';
 import { SHOWN_FIELDS, type StoredInquiry, type Undelivered } from './store.ts';
-import { formatDuration, formatSubject, formatTime, isInteractive, OUTCOMES, toJsonLine } from './output.ts';
+import {
+  formatDuration,
+  formatSubject,
+  formatTime,
+  isInteractive,
+  OUTCOMES,
+  toJsonLine,
+} from './output.ts';
 import { escapeUnsafe, escapeLines, wrapLine } from '../lib/terminal-text.ts';
 
 const USAGE = `
@@ -24,7 +31,9 @@ export async function showInquiry(connect: Connect, args: string[], io: Io): Pro
   const inquiry = await findInquiry(inbox, named);
   const shown = { ...inquiry, ...(await inbox.readUndelivered([inquiry.id])).get(inquiry.id) };
   io.stdout.write(
-    isInteractive(io, values.json) ? formatInquiry(shown, io.stdout.columns) : toJsonLine(shown, SHOWN_FIELDS),
+    isInteractive(io, values.json)
+      ? formatInquiry(shown, io.stdout.columns)
+      : toJsonLine(shown, SHOWN_FIELDS),
   );
 }
 
@@ -37,11 +46,18 @@ const indent = (text: string, columns?: number): string =>
 /** Columns of the names of what is shown. */
 const LABEL = 11;
 
-const ago = (time: string): string => `${formatTime(time)} (${formatDuration(Date.now() - Date.parse(time))} ago)`;
+const ago = (time: string): string =>
+  `${formatTime(time)} (${formatDuration(Date.now() - Date.parse(time))} ago)`;
 
 /** What is to be known about mail to the owner. */
-function describeDelivery({ email, undelivered, undelivered_at = '' }: ShownInquiry): string | undefined {
-  if (undelivered === undefined) return toMailbox(email) ? undefined : 'none can go to this address';
+function describeDelivery({
+  email,
+  undelivered,
+  undelivered_at = '',
+}: ShownInquiry): string | undefined {
+  if (undelivered === undefined) {
+    return toMailbox(email) ? undefined : 'none can go to this address';
+  }
   return `the reply could not be delivered: ${OUTCOMES[undelivered]}, ${ago(undelivered_at)}`;
 }
 
@@ -67,7 +83,9 @@ export function formatInquiry(inquiry: ShownInquiry, columns?: number): string {
     ['Answer', answer],
     ...(delivery === undefined ? [] : [['Mail', delivery]]),
     ['Subject', formatSubject(subject)],
-  ].map(([name = '', value = '']) => wrapLine(`${name.padEnd(LABEL)}${escapeUnsafe(value)}`.trimEnd(), columns, LABEL));
+  ].map(([name = '', value = '']) =>
+    wrapLine(`${name.padEnd(LABEL)}${escapeUnsafe(value)}`.trimEnd(), columns, LABEL),
+  );
   const replyLines = reply === undefined ? [] : ['', 'Reply', '', indent(reply, columns)];
   return `${[...lines, '', indent(body, columns), ...replyLines].join('\n')}\n`;
 }

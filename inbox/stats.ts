@@ -57,7 +57,8 @@ export async function printStatistics(connect: Connect, args: string[], io: Io):
     io.stdout.write(toJsonLine(result));
     return;
   }
-  const age = oldest === undefined ? '' : ` (${formatDuration(Date.now() - Date.parse(oldest))} old)`;
+  const age =
+    oldest === undefined ? '' : ` (${formatDuration(Date.now() - Date.parse(oldest))} old)`;
   const lines = [
     `Unanswered         ${total.unanswered.toLocaleString('en')} of ${countInquiries(total.inquiries)}`,
     `Oldest unanswered  ${oldest === undefined ? 'none' : formatTime(oldest) + age}`,

@@ -5,7 +5,12 @@
 import { UpdateCommand, type DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { createConversions, type EntityItem } from 'electrodb';
 import { createDeliveryEntity } from '../src/entities/delivery.ts';
-import { findInIndex, readIndex, type IndexedInquiry, type IndexQuery } from '../src/entities/inquiry-index.ts';
+import {
+  findInIndex,
+  readIndex,
+  type IndexedInquiry,
+  type IndexQuery,
+} from '../src/entities/inquiry-index.ts';
 import { createInquiryEntity } from '../src/entities/inquiry.ts';
 import { LAST_ID, toFirstId, toShard } from '../src/entities/keys.ts';
 import { isTestAddress, ITEM_LIMIT } from '../src/limits.ts';
@@ -54,7 +59,9 @@ export interface InquiryFilter extends Pick<IndexQuery, 'isAnswered' | 'email' |
 
 /** Why a reply is not with the owner, and since when this is known. */
 export type Undelivered = Readonly<
-  Required<Pick<EntityItem<ReturnType<typeof createDeliveryEntity>>, 'undelivered' | 'undelivered_at'>>
+  Required<
+    Pick<EntityItem<ReturnType<typeof createDeliveryEntity>>, 'undelivered' | 'undelivered_at'>
+  >
 >;
 
 export type AnswerResult =
@@ -66,7 +73,8 @@ export type AnswerResult =
 
 export type Inbox = ReturnType<typeof createInbox>;
 
-export const TOO_LARGE = 'The reply is too long: with the inquiry it may have 400 KB; nothing was changed.';
+export const TOO_LARGE =
+  'The reply is too long: with the inquiry it may have 400 KB; nothing was changed.';
 
 type Keys = Pick<StoredInquiry, 'cognito_sub' | 'email' | 'id'>;
 
@@ -84,7 +92,11 @@ const BATCH = { ...TABLE, unprocessed: 'raw' } as const;
  *
  * @param now - Milliseconds since the epoch.
  */
-export function createInbox(client: DynamoDBDocumentClient, table: string, now: () => number = Date.now) {
+export function createInbox(
+  client: DynamoDBDocumentClient,
+  table: string,
+  now: () => number = Date.now,
+) {
   const inquiries = createInquiryEntity(table, client);
   const deliveries = createDeliveryEntity(table, client);
   const isCurrent = ({ email, expires_at = Infinity }: IndexedInquiry): boolean =>
@@ -103,12 +115,16 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
     if (last !== undefined && last < first) return;
     const order = filter.order === 'oldest' ? 'asc' : 'desc';
     for await (const page of readIndex(inquiries, { ...query, first, last, order })) {
-      yield page.filter((row) => (withExpired === true || isCurrent(row)) && row.id !== last && row.id !== after);
+      yield page.filter(
+        (row) => (withExpired === true || isCurrent(row)) && row.id !== last && row.id !== after,
+      );
     }
   }
 
   async function read({ cognito_sub, email, id }: Keys): Promise<StoredInquiry | undefined> {
-    const { data } = await inquiries.get({ cognito_sub, email, id }).go({ ...TABLE, consistent: true });
+    const { data } = await inquiries
+      .get({ cognito_sub, email, id })
+      .go({ ...TABLE, consistent: true });
     return data !== null && isCurrent(data) ? data : undefined;
   }
 
@@ -141,12 +157,16 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
     /** As {@link list}, but with `body` and `reply`. */
     async *listInFull(filter: InquiryFilter = {}): AsyncIterableIterator<StoredInquiry[]> {
       for await (const page of list(filter)) {
-        yield* readPortions(page, async (keys) => inquiries.get(keys).go({ ...BATCH, consistent: true }));
+        yield* readPortions(page, async (keys) =>
+          inquiries.get(keys).go({ ...BATCH, consistent: true }),
+        );
       }
     },
     /** Yields rows of {@link list} with what a list shows. */
     summarize: (rows: readonly IndexedInquiry[]): AsyncIterableIterator<InquirySummary[]> =>
-      readPortions<InquirySummary>(rows, async (keys) => inquiries.get(keys).go({ ...BATCH, attributes: SUMMARY })),
+      readPortions<InquirySummary>(rows, async (keys) =>
+        inquiries.get(keys).go({ ...BATCH, attributes: SUMMARY }),
+      ),
     /** Finds which of these inquiries, each named once, have a reply that has not arrived. */
     async readUndelivered(ids: readonly string[]): Promise<Map<string, Undelivered>> {
       const found = new Map<string, Undelivered>();
@@ -198,7 +218,9 @@ export function createInbox(client: DynamoDBDocumentClient, table: string, now: 
         return { status: 'answered', reply_at };
       } catch (error) {
         const { name, message } = error as Error;
-        if (name === 'ValidationException' && /item size/i.test(message)) return { status: 'too-large' };
+        if (name === 'ValidationException' && /item size/i.test(message)) {
+          return { status: 'too-large' };
+        }
         if (name !== 'ConditionalCheckFailedException') throw error;
       }
       const row = await read(keys);

@@ -15,7 +15,8 @@ export const NETWORK = {
 /** @param service - Terraform's variable `name`. */
 export const tableOf = (stage: string, service = 'inquiries'): string => `${service}-${stage}`;
 
-const NO_CREDENTIALS = 'There are no valid AWS credentials; set AWS_PROFILE or sign in (aws sso login).';
+const NO_CREDENTIALS =
+  'There are no valid AWS credentials; set AWS_PROFILE or sign in (aws sso login).';
 const THROTTLED = 'DynamoDB limits the requests at the moment; try again.';
 
 /** Names of the AWS SDK's errors that mean the same for every table. */
@@ -30,7 +31,11 @@ const THROTTLING_ERRORS = /^(ThrottlingException|ProvisionedThroughputExceededEx
  */
 export function describeFailure(
   error: unknown,
-  { stage, service, table }: Readonly<Partial<Record<'stage' | 'service' | 'table', string | undefined>>>,
+  {
+    stage,
+    service,
+    table,
+  }: Readonly<Partial<Record<'stage' | 'service' | 'table', string | undefined>>>,
 ): unknown {
   if (!(error instanceof Error)) return error;
   const { name, message, code } = error as NodeJS.ErrnoException;
@@ -40,12 +45,16 @@ export function describeFailure(
       ? 'The table of the local stack'
       : `The table ${escapeUnsafe(table ?? tableOf(stage ?? '', service))}`;
   const remedy =
-    stage === undefined ? 'restart the stack with npm start' : `deploy the stage: npm run deploy -- ${stage}`;
+    stage === undefined
+      ? 'restart the stack with npm start'
+      : `deploy the stage: npm run deploy -- ${stage}`;
 
   const describe = (): string | undefined => {
     if (CREDENTIAL_ERRORS.test(name)) return NO_CREDENTIALS;
     if (THROTTLING_ERRORS.test(name)) return THROTTLED;
-    if (message === 'Region is missing') return 'There is no AWS region; set AWS_REGION or AWS_PROFILE.';
+    if (message === 'Region is missing') {
+      return 'There is no AWS region; set AWS_REGION or AWS_PROFILE.';
+    }
     // The SDK adds it to responses and to network errors.
     if (!('$metadata' in error)) return undefined;
     if (name === 'TimeoutError' || code !== undefined) {

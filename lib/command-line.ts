@@ -99,7 +99,9 @@ export function parseCommandLine<const Options extends NonNullable<ParseArgsConf
       });
     } catch (error) {
       // Only the first sentence of parseArgs's message says what is wrong.
-      const [line = ''] = (error instanceof Error ? error.message : String(error)).split(/\. |\.?\n/);
+      const [line = ''] = (error instanceof Error ? error.message : String(error)).split(
+        /\. |\.?\n/,
+      );
       throw new UsageError(`${line} (see --help)`, { cause: error });
     }
   };
@@ -144,7 +146,9 @@ export function readIfThere(file: string): string | undefined {
 export function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? { ...value }
+      : undefined;
   } catch {
     return undefined;
   }
@@ -171,6 +175,8 @@ export function openFolder(folder: string, purpose = 'data'): void {
     }
   } catch (error) {
     const [reason] = (error as Error).message.split(',');
-    throw new UsageError(`The ${purpose} folder ${folder} cannot be used (${reason}).`, { cause: error });
+    throw new UsageError(`The ${purpose} folder ${folder} cannot be used (${reason}).`, {
+      cause: error,
+    });
   }
 }

@@ -9,7 +9,12 @@ import {
   inquirySchema,
 } from '../src/contract.ts';
 import { INQUIRY_ID } from '../src/limits.ts';
-import type { CreateInquiryResponse, ErrorResponseBody, Inquiry, InquiryListResponse } from '../src/contract.ts';
+import type {
+  CreateInquiryResponse,
+  ErrorResponseBody,
+  Inquiry,
+  InquiryListResponse,
+} from '../src/contract.ts';
 import { unauthorized } from '../src/errors.ts';
 
 /** A request to `/inquiries`; the query without its question mark. */
@@ -47,14 +52,18 @@ type Checks = readonly (readonly [title: string, run: () => Promise<void>])[];
  */
 export function createContractChecks(send: (request: ServiceRequest) => Promise<ServiceResponse>) {
   const subject = `smoke ${new Date().toISOString()} ${crypto.randomUUID()}`;
-  const post = { method: 'POST', body: JSON.stringify({ subject, body: 'Left by the smoke test of a deployment.' }) };
+  const post = {
+    method: 'POST',
+    body: JSON.stringify({ subject, body: 'Left by the smoke test of a deployment.' }),
+  };
   let id: string | undefined;
   let first: ServiceResponse | undefined;
   let isKnown = false;
   const contract: Checks = Object.entries({
     '405 for PUT, with the methods that are allowed': async () =>
       assertError(await send({ method: 'PUT', body: '{}' }), 405, 'METHOD_NOT_ALLOWED'),
-    'GET lists the inquiries of the caller': async () => void assertList(await send({ method: 'GET' })),
+    'GET lists the inquiries of the caller': async () =>
+      void assertList(await send({ method: 'GET' })),
     'POST creates an inquiry': async () => {
       const response = await send(post);
       if (response.status === 201) first = response;
@@ -75,12 +84,18 @@ export function createContractChecks(send: (request: ServiceRequest) => Promise<
       const response = await send(post);
       const again = assertCreated(response);
       isKnown = response.headers.get('Idempotency-Replayed') === 'true';
-      assert(isKnown, 'the key is ignored, as with dynalite (see --no-key): there are two inquiries now');
+      assert(
+        isKnown,
+        'the key is ignored, as with dynalite (see --no-key): there are two inquiries now',
+      );
       const [before, after] = [first, response].map(({ body }) => JSON.stringify(body));
       assert(after === before, 'the body is not the one of the first response');
       const { inquiries } = assertList(await send({ method: 'GET', query: 'limit=100' }));
       const stored = inquiries.filter((inquiry) => inquiry.subject === again.subject);
-      assert(stored.length === 1 && stored[0]?.id === again.id, `there are ${stored.length} inquiries`);
+      assert(
+        stored.length === 1 && stored[0]?.id === again.id,
+        `there are ${stored.length} inquiries`,
+      );
     },
     '422 for the same key with another text': async () => {
       assert(isKnown, 'not sent, since it would be stored');
@@ -103,9 +118,13 @@ export function createFunctionChecks(invoke: (method: string) => Promise<Service
       const { status, code, message } = unauthorized();
       assertError(response, status, code);
       const found = (response.body as ErrorResponseBody).message;
-      assert(found === message, `message is ${JSON.stringify(found)}, not ${JSON.stringify(message)}`);
+      assert(
+        found === message,
+        `message is ${JSON.stringify(found)}, not ${JSON.stringify(message)}`,
+      );
     },
-    'the function answers 405 for PUT': async () => assertError(await invoke('PUT'), 405, 'METHOD_NOT_ALLOWED'),
+    'the function answers 405 for PUT': async () =>
+      assertError(await invoke('PUT'), 405, 'METHOD_NOT_ALLOWED'),
   });
 }
 
@@ -124,7 +143,11 @@ export function assertHeader({ headers }: ServiceResponse, name: string, expecte
 
 /** An error of the function; 405 with `Allow`. */
 export function assertError(response: ServiceResponse, status: number, code: string): void {
-  const { error, message } = assertBody(response, status, errorResponseBodySchema) as ErrorResponseBody;
+  const { error, message } = assertBody(
+    response,
+    status,
+    errorResponseBodySchema,
+  ) as ErrorResponseBody;
   assert(error === code, `error is ${error}, not ${code}`);
   assert(typeof message === 'string' && message !== '', 'message is empty');
   if (status === 405) assertHeader(response, 'Allow', 'GET, POST');
@@ -132,7 +155,11 @@ export function assertError(response: ServiceResponse, status: number, code: str
 
 /** 201 with the new inquiry. */
 export function assertCreated(response: ServiceResponse): Inquiry {
-  const { inquiry } = assertBody(response, 201, createInquiryResponseSchema) as CreateInquiryResponse;
+  const { inquiry } = assertBody(
+    response,
+    201,
+    createInquiryResponseSchema,
+  ) as CreateInquiryResponse;
   assertInquiry(inquiry);
   return inquiry;
 }
@@ -174,6 +201,8 @@ function assertBody(
 
 function assertFields(what: string, value: unknown, fields: readonly string[]): void {
   assert(typeof value === 'object' && value !== null, `${what} is not a JSON object`);
-  const [actual, expected] = [Object.keys(value), fields].map((names) => names.toSorted().join(','));
+  const [actual, expected] = [Object.keys(value), fields].map((names) =>
+    names.toSorted().join(','),
+  );
   assert(actual === expected, `${what} has the fields ${actual}, not ${expected}`);
 }

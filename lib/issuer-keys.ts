@@ -41,7 +41,9 @@ async function parseKey(text: string): Promise<SigningKey> {
   try {
     const { jwk } = JSON.parse(text) as { jwk: JWK };
     const key = await importJWK(jwk, 'RS256');
-    if (!(key instanceof CryptoKey) || key.type !== 'private' || jwk.kid === undefined) throw new Error();
+    if (!(key instanceof CryptoKey) || key.type !== 'private' || jwk.kid === undefined) {
+      throw new Error();
+    }
     return { ...jwk, kid: jwk.kid };
   } catch {
     throw new Error('not a key file of this issuer; delete it to get a new one');

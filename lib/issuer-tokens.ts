@@ -39,7 +39,11 @@ export async function signToken(
 ): Promise<string> {
   const iat = Math.floor(Date.now() / 1000);
   const standard = { iss: issuer, aud: CLIENT_ID, auth_time: iat, iat, exp: iat + expiresIn };
-  const all = Object.entries({ ...userClaims({ sub, email }, randomUUID()), ...standard, ...claims });
+  const all = Object.entries({
+    ...userClaims({ sub, email }, randomUUID()),
+    ...standard,
+    ...claims,
+  });
   return new SignJWT(Object.fromEntries(all.filter(([, value]) => value !== null)))
     .setProtectedHeader({ alg: 'RS256', kid: key.kid })
     .sign(key);

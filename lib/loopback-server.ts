@@ -44,7 +44,11 @@ export async function isListening(port: number, host = '127.0.0.1'): Promise<boo
  * @param url - The server's origin.
  * @returns Whether the request was refused, and answered.
  */
-export function refuseOtherSites({ headers }: IncomingMessage, response: ServerResponse, url: string): boolean {
+export function refuseOtherSites(
+  { headers }: IncomingMessage,
+  response: ServerResponse,
+  url: string,
+): boolean {
   const { host, origin = url } = headers;
   if (host !== new URL(url).host) response.writeHead(302, { location: url }).end();
   else if (origin !== url) response.writeHead(403).end();

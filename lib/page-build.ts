@@ -35,7 +35,9 @@ export async function buildPage(page: string): Promise<void> {
   const { build } = await import('vite');
   await build({ ...configOf(page), logLevel: 'silent' });
   // The custom element lies next to the form.
-  if (page === WEB) await build({ configFile: join(WEB, 'vite.element.config.ts'), logLevel: 'silent' });
+  if (page === WEB) {
+    await build({ configFile: join(WEB, 'vite.element.config.ts'), logLevel: 'silent' });
+  }
 }
 
 /**
@@ -63,7 +65,8 @@ export async function startLivePage(page: string, server: Server): Promise<ViteD
       {
         name: 'policy-of-the-header',
         // The page's own policy forbids what Vite's client does; the header has one that allows it.
-        transformIndexHtml: (html) => html.replace(/<meta\s+http-equiv="Content-Security-Policy"[^>]*>/, ''),
+        transformIndexHtml: (html) =>
+          html.replace(/<meta\s+http-equiv="Content-Security-Policy"[^>]*>/, ''),
       },
     ],
   });

@@ -11,7 +11,8 @@ export interface Content {
 }
 
 /** The source expression of an inline script or style sheet for a Content-Security-Policy. */
-export const hashOf = (inline: string): string => `'sha256-${createHash('sha256').update(inline).digest('base64')}'`;
+export const hashOf = (inline: string): string =>
+  `'sha256-${createHash('sha256').update(inline).digest('base64')}'`;
 
 /**
  * Serves a page of the local stack on a loopback port: the files of a folder, GET and HEAD only, and what `find`
@@ -32,7 +33,9 @@ export async function startPageServer<Config>(options: {
   allowOrigin?(origin: string | undefined): string | undefined;
   handle?(request: IncomingMessage, response: ServerResponse, config: Config): boolean;
   /** Sends other content than the files of the folder. */
-  readonly send?: ((request: IncomingMessage, response: ServerResponse, next: () => void) => void) | undefined;
+  readonly send?:
+    | ((request: IncomingMessage, response: ServerResponse, next: () => void) => void)
+    | undefined;
 }) {
   // In this mode files are read on each request, so that a new build needs no restart.
   const send = options.send ?? sirv(options.folder, { dev: true });
@@ -45,7 +48,9 @@ export async function startPageServer<Config>(options: {
     // One origin of the page is registered with issuer and gateway; `localhost` is another one.
     if (request.headers.host !== new URL(url).host) return end(302, { location: url + rawPath });
     if (options.handle?.(request, response, config)) return undefined;
-    if (request.method !== 'GET' && request.method !== 'HEAD') return end(405, { allow: 'GET, HEAD' });
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      return end(405, { allow: 'GET, HEAD' });
+    }
 
     const policy = ["default-src 'none'", ...options.policy(config, url)];
     policy.push("form-action 'none'", "base-uri 'none'", "frame-ancestors 'none'");
@@ -61,5 +66,10 @@ export async function startPageServer<Config>(options: {
     return send(request, response, () => end(404));
   });
   const url = `http://127.0.0.1:${await listen(server, options.port)}`;
-  return { url, server, configure: (value: Config) => void (config = value), close: () => close(server) };
+  return {
+    url,
+    server,
+    configure: (value: Config) => void (config = value),
+    close: () => close(server),
+  };
 }

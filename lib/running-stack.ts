@@ -37,7 +37,9 @@ export function findDataFolder(): string {
   const folders = files.map((file) => join(parent, dirname(file))).toSorted();
   const running = folders.filter((folder) => isAlive(readState(folder)?.pid));
   if (running.length <= 1) return running[0] ?? DATA_FOLDER;
-  throw new UsageError(`Several local stacks are running; choose one: --data ${running.join(' or --data ')}`);
+  throw new UsageError(
+    `Several local stacks are running; choose one: --data ${running.join(' or --data ')}`,
+  );
 }
 
 /**
@@ -65,7 +67,8 @@ export function readRunningStack(folder: string): StackState {
 export function readState(folder: string): StackState | undefined {
   const state = parseObject(readIfThere(stateFileOf(folder)) ?? '') ?? {};
   const names = ['issuer', 'keysFile', 'engine', 'table'];
-  const isWhole = typeof state['pid'] === 'number' && names.every((name) => typeof state[name] === 'string');
+  const isWhole =
+    typeof state['pid'] === 'number' && names.every((name) => typeof state[name] === 'string');
   return isWhole ? (state as unknown as StackState) : undefined;
 }
 

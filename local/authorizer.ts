@@ -1,5 +1,11 @@
 /** The JWT authorizer of an API Gateway HTTP API, for the local gateway. On AWS the gateway's own one runs. */
-import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
+import {
+  createRemoteJWKSet,
+  decodeProtectedHeader,
+  jwtVerify,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+} from 'jose';
 
 /** Claims as the gateway passes them to the function: all strings. */
 export type Claims = Record<string, string>;
@@ -25,7 +31,10 @@ const KEY_CACHE = { cacheMaxAge: 7_200_000, cooldownDuration: 30_000, timeoutDur
  * @param options.issuer - The exact `iss`; the keys are found through its discovery document.
  * @param options.audience - Accepted values of `aud`, or of `client_id` in a token without `aud`.
  */
-export function createAuthorizer(options: { issuer: string; audience: readonly string[] }): Authorize {
+export function createAuthorizer(options: {
+  issuer: string;
+  audience: readonly string[];
+}): Authorize {
   const { issuer, audience } = options;
   let keys: Promise<JWTVerifyGetKey> | undefined;
   const findKeys = () =>
@@ -43,7 +52,10 @@ export function createAuthorizer(options: { issuer: string; audience: readonly s
       // jose accepts a token without `kid` when the issuer has one key.
       const { kid } = decodeProtectedHeader(token);
       if (typeof kid !== 'string') return invalidToken('the token has no key identifier');
-      const { payload } = await jwtVerify(token, await findKeys(), { algorithms: ALGORITHMS, issuer });
+      const { payload } = await jwtVerify(token, await findKeys(), {
+        algorithms: ALGORITHMS,
+        issuer,
+      });
       const reason = findInvalidClaim(payload, audience);
       return reason === undefined ? { claims: toClaims(payload) } : invalidToken(reason);
     } catch {
@@ -58,7 +70,9 @@ function findInvalidClaim(payload: JWTPayload, audience: readonly string[]): str
   if (!Number.isFinite(exp)) return 'the token must have an expiry';
   if (iat !== undefined && iat > Date.now() / 1000) return 'the token was issued in the future';
   const candidates = aud === undefined ? [payload['client_id']] : [aud].flat();
-  return candidates.some((candidate) => typeof candidate === 'string' && audience.includes(candidate))
+  return candidates.some(
+    (candidate) => typeof candidate === 'string' && audience.includes(candidate),
+  )
     ? undefined
     : 'the token has an invalid audience';
 }

@@ -70,7 +70,9 @@ export function toEvent(
 
 /** Headers with names in lower case; values of repeated names are joined by commas. */
 export function toHeaders({ headersDistinct }: IncomingMessage): Record<string, string> {
-  return Object.fromEntries(Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(',')]));
+  return Object.fromEntries(
+    Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(',')]),
+  );
 }
 
 /** Common Log Format: `20/Nov/2026:05:34:00 +0000`. */

@@ -50,7 +50,10 @@ export function createGateway({
   log,
   onResponse,
 }: GatewayOptions): Server {
-  const allowOrigin = ({ headers: { origin = '' } }: IncomingMessage, response: ServerResponse): void => {
+  const allowOrigin = (
+    { headers: { origin = '' } }: IncomingMessage,
+    response: ServerResponse,
+  ): void => {
     const allowed = corsOrigins.includes(origin) ? origin : corsOrigins[0];
     response.setHeader('access-control-allow-origin', allowed);
     response.setHeader('vary', 'Origin');
@@ -60,7 +63,12 @@ export function createGateway({
     response.once('finish', () => {
       const { method = '' } = request;
       const milliseconds = performance.now() - start;
-      onResponse?.({ method, path: splitTarget(request).rawPath, status: response.statusCode, milliseconds });
+      onResponse?.({
+        method,
+        path: splitTarget(request).rawPath,
+        status: response.statusCode,
+        milliseconds,
+      });
     });
     allowOrigin(request, response);
     response.setHeader('access-control-expose-headers', 'link,idempotency-replayed,retry-after');
@@ -86,7 +94,9 @@ export function createGateway({
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (headerSize(request) > limits.headers) return reply(response, replies.headersTooLarge);
     const headers = toHeaders(request);
-    if (isPreflight(request, headers)) return preflight(response, corsOrigins.includes(headers['origin'] ?? ''));
+    if (isPreflight(request, headers)) {
+      return preflight(response, corsOrigins.includes(headers['origin'] ?? ''));
+    }
 
     const routeKey = `${request.method} ${splitTarget(request).rawPath}`;
     if (!ROUTES.has(routeKey)) return reply(response, replies.notFound);
@@ -100,13 +110,19 @@ export function createGateway({
 
     const body = await readBody(request);
     if (body === undefined) return reply(response, replies.payloadTooLarge);
-    const event = JSON.stringify(toEvent(request, { routeKey, body, claims: authorization.claims }));
-    if (Buffer.byteLength(event) > limits.lambdaPayload) return reply(response, replies.payloadTooLarge);
+    const event = JSON.stringify(
+      toEvent(request, { routeKey, body, claims: authorization.claims }),
+    );
+    if (Buffer.byteLength(event) > limits.lambdaPayload) {
+      return reply(response, replies.payloadTooLarge);
+    }
 
     const requestId = randomUUID();
     try {
       const result = await invoke(event, requestId);
-      if (Buffer.byteLength(result) > limits.lambdaPayload) throw new Error('Function.ResponseSizeTooLarge');
+      if (Buffer.byteLength(result) > limits.lambdaPayload) {
+        throw new Error('Function.ResponseSizeTooLarge');
+      }
       const { statusCode, cookies, body: content, ...answered } = parseFunctionResponse(result);
       for (const [name, value] of Object.entries(answered.headers)) response.setHeader(name, value);
       if (cookies.length > 0) response.setHeader('set-cookie', cookies);
@@ -116,14 +132,19 @@ export function createGateway({
       response.writeHead(statusCode, { 'content-length': content.length }).end(content);
     } catch (error) {
       log(`function: ${error instanceof Error ? error.message : 'failed'} (request ${requestId})`);
-      return reply(response, error instanceof FunctionTimeout ? replies.unavailable : replies.internalError);
+      return reply(
+        response,
+        error instanceof FunctionTimeout ? replies.unavailable : replies.internalError,
+      );
     }
   }
 }
 
 function reply(response: ServerResponse, { status, message }: Reply): void {
   const body = JSON.stringify({ message });
-  response.writeHead(status, { 'content-type': 'application/json', 'content-length': body.length }).end(body);
+  response
+    .writeHead(status, { 'content-type': 'application/json', 'content-length': body.length })
+    .end(body);
 }
 
 /** Bytes of the request line and the header lines as sent. */
@@ -145,7 +166,10 @@ function isPreflight(request: IncomingMessage, headers: Readonly<Record<string, 
 function preflight(response: ServerResponse, allowed: boolean): void {
   if (allowed) {
     response.setHeader('access-control-allow-methods', 'GET,POST,PUT,DELETE,OPTIONS');
-    response.setHeader('access-control-allow-headers', 'authorization,content-type,idempotency-key');
+    response.setHeader(
+      'access-control-allow-headers',
+      'authorization,content-type,idempotency-key',
+    );
     response.setHeader('access-control-max-age', '3600');
   }
   response.writeHead(204).end();
@@ -175,12 +199,16 @@ function parseFunctionResponse(json: string) {
     body = '',
     isBase64Encoded,
   } = result as Partial<Record<string, unknown>>;
-  if (!Number.isInteger(statusCode) || Number(statusCode) < 200 || Number(statusCode) > 599) throw malformed;
+  if (!Number.isInteger(statusCode) || Number(statusCode) < 200 || Number(statusCode) > 599) {
+    throw malformed;
+  }
   if (typeof body !== 'string' || typeof headers !== 'object' || headers === null) throw malformed;
   if (!Array.isArray(cookies)) throw malformed;
   return {
     statusCode: Number(statusCode),
-    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+    headers: Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, String(value)]),
+    ),
     cookies: cookies.map(String),
     body: Buffer.from(body, isBase64Encoded === true ? 'base64' : 'utf8'),
   };

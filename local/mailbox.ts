@@ -21,7 +21,9 @@ const POLICY = [
 
 /** What SES reports of mails to its mailbox simulator. */
 const SIMULATOR: Readonly<Record<string, object>> = {
-  'bounce@simulator.amazonses.com': { bounce: { bounceType: 'Permanent', bounceSubType: 'General' } },
+  'bounce@simulator.amazonses.com': {
+    bounce: { bounceType: 'Permanent', bounceSubType: 'General' },
+  },
   'complaint@simulator.amazonses.com': { complaint: { complaintFeedbackType: 'abuse' } },
 };
 
@@ -44,7 +46,10 @@ function toEvent(body: string): string | undefined {
  * @returns Its address: that of the page and the endpoint of SES. Until it is loaded every request gets 503.
  * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
  */
-export async function startMailbox(port: number, report: (event: string) => void = () => undefined) {
+export async function startMailbox(
+  port: number,
+  report: (event: string) => void = () => undefined,
+) {
   let app: RequestListener | undefined;
   const server = createServer((request, response) => {
     response.setHeader('x-content-type-options', 'nosniff');
@@ -55,7 +60,8 @@ export async function startMailbox(port: number, report: (event: string) => void
       const body: Buffer[] = [];
       request.on('data', (chunk: Buffer) => body.push(chunk));
       response.on('finish', () => {
-        const event = response.statusCode === 200 ? toEvent(Buffer.concat(body).toString()) : undefined;
+        const event =
+          response.statusCode === 200 ? toEvent(Buffer.concat(body).toString()) : undefined;
         if (event !== undefined) setTimeout(report, REPORT_DELAY, event).unref();
       });
     }

@@ -48,7 +48,11 @@ const OWNERS: readonly [Owner, ...Owner[]] = [
   [DEMO_USERS[2], 'Chiara Lefèvre', 'fr'],
   ['jörg.müller@example.de', 'Jörg Müller', 'de'],
   ['leserservice@bücher.example', 'Buchhandlung Süd', 'de'],
-  [`maximiliane.von-hohenschwangau+orders@customers.${'branch-office.'.repeat(5)}example`, 'M. v. H.', 'en'],
+  [
+    `maximiliane.von-hohenschwangau+orders@customers.${'branch-office.'.repeat(5)}example`,
+    'M. v. H.',
+    'en',
+  ],
   ['lucia.fernandez@example.es', 'Lucía Fernández', 'es'],
   ['haruka.sato@example.jp', '佐藤 遥', 'ja'],
   ['layla@example.org', 'ليلى منصور', 'ar'],
@@ -66,30 +70,43 @@ export function makeInquiries(count: number, now: number) {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((state / 2 ** 32) * below);
   };
-  return Array.from({ length: count }, (_, n): EntityItem<ReturnType<typeof createInquiryEntity>> => {
-    const [email, name, language] = OWNERS[n % 4 === 0 ? 0 : random(OWNERS.length)] ?? OWNERS[0];
-    const order = String(40_000 + random(9_999));
-    const [subjects = [], [hello = '', ...sentences] = [], replies = []] = TEXTS[language]
-      .replaceAll('#', order)
-      .split('||')
-      .map((texts) => texts.split('|').map((text) => text.replaceAll(/\s+/g, ' ').trim()));
-    const bye = sentences.pop() ?? '';
-    const pick = (texts: readonly string[]): string => texts[random(texts.length)] ?? '';
-    const created = Math.floor(now - 2 * HOUR - 42 * 24 * HOUR * ((n + random(500) / 1_000) / count) ** 2);
-    const inquiry = {
-      id: UUID.fromFieldsV7(created, random(4_096), random(2 ** 30), random(2 ** 32)).toString(),
-      cognito_sub: subOf(email),
-      email,
-      subject: pick(subjects),
-      body: [hello, ...sentences.slice(random(2)), `${bye}\n${name}`].join('\n\n'),
-      created_at: new Date(created).toISOString(),
-      language,
-    };
-    if (n < count / 4 ? n % 3 !== 2 : n % 9 === 0) return inquiry;
-    const reply_at = new Date(Math.min(created + HOUR / 3 + random(30 * HOUR), now - HOUR)).toISOString();
-    const answer = { ...inquiry, respondent: pick(['olga', 'tom', 'support@example.com']), reply_at };
-    return n % 5 === 4 ? answer : { ...answer, reply: `${hello}\n\n${pick(replies)}\n\n${bye}\nOlga` };
-  });
+  return Array.from(
+    { length: count },
+    (_, n): EntityItem<ReturnType<typeof createInquiryEntity>> => {
+      const [email, name, language] = OWNERS[n % 4 === 0 ? 0 : random(OWNERS.length)] ?? OWNERS[0];
+      const order = String(40_000 + random(9_999));
+      const [subjects = [], [hello = '', ...sentences] = [], replies = []] = TEXTS[language]
+        .replaceAll('#', order)
+        .split('||')
+        .map((texts) => texts.split('|').map((text) => text.replaceAll(/\s+/g, ' ').trim()));
+      const bye = sentences.pop() ?? '';
+      const pick = (texts: readonly string[]): string => texts[random(texts.length)] ?? '';
+      const created = Math.floor(
+        now - 2 * HOUR - 42 * 24 * HOUR * ((n + random(500) / 1_000) / count) ** 2,
+      );
+      const inquiry = {
+        id: UUID.fromFieldsV7(created, random(4_096), random(2 ** 30), random(2 ** 32)).toString(),
+        cognito_sub: subOf(email),
+        email,
+        subject: pick(subjects),
+        body: [hello, ...sentences.slice(random(2)), `${bye}\n${name}`].join('\n\n'),
+        created_at: new Date(created).toISOString(),
+        language,
+      };
+      if (n < count / 4 ? n % 3 !== 2 : n % 9 === 0) return inquiry;
+      const reply_at = new Date(
+        Math.min(created + HOUR / 3 + random(30 * HOUR), now - HOUR),
+      ).toISOString();
+      const answer = {
+        ...inquiry,
+        respondent: pick(['olga', 'tom', 'support@example.com']),
+        reply_at,
+      };
+      return n % 5 === 4
+        ? answer
+        : { ...answer, reply: `${hello}\n\n${pick(replies)}\n\n${bye}\nOlga` };
+    },
+  );
 }
 
 /**
@@ -110,7 +127,13 @@ export async function seedTable(endpoint: string, table: string, count: number):
     reply_at === undefined ? [{ inquiry, mail: 'inquiry' as const, sent_at, expires_at }] : [],
   );
   const bounces = rows.flatMap(({ id: inquiry, email, reply, reply_at: undelivered_at = '' }) => {
-    const record = { inquiry, mail: 'reply', undelivered: 'bounce', undelivered_at, expires_at } as const;
+    const record = {
+      inquiry,
+      mail: 'reply',
+      undelivered: 'bounce',
+      undelivered_at,
+      expires_at,
+    } as const;
     return reply === undefined || toMailbox(email) === undefined ? [] : [record];
   });
   await deliveries.put([...records, ...bounces.slice(0, 1)]).go();

@@ -57,10 +57,14 @@ export function readSettings(args: readonly string[], env: NodeJS.ProcessEnv) {
   // Issuer, docs, contact form, mailbox and demo take the next five.
   const port = parseNumber('The port', options.port ?? (env['PORT'] || '3000'), 0, 65_530);
   const inspect =
-    options.inspect === undefined ? undefined : parseNumber("The inspector's port", options.inspect, 1, 65_535);
+    options.inspect === undefined
+      ? undefined
+      : parseNumber("The inspector's port", options.inspect, 1, 65_535);
   const engine = engineNames.find((name) => name === options.engine);
   if (options.engine !== undefined && engine === undefined) {
-    throw new UsageError(`The engine must be ${engineNames.join(' or ')}, not "${options.engine}".`);
+    throw new UsageError(
+      `The engine must be ${engineNames.join(' or ')}, not "${options.engine}".`,
+    );
   }
   const { 'in-memory': inMemory, reset, data } = options;
   if (inMemory && (reset || data !== undefined)) {
@@ -95,7 +99,9 @@ function parseOrigin(text: string): string {
   const isPage = (url?.protocol === 'http:' || url?.protocol === 'https:') && !/[*,]/.test(text);
   if (isPage && url.origin === text) return text;
   const example = isPage ? url.origin : 'http://localhost:5173';
-  throw new UsageError(`--cors-origin must be one origin as browsers send it, such as ${example}, not "${text}".`);
+  throw new UsageError(
+    `--cors-origin must be one origin as browsers send it, such as ${example}, not "${text}".`,
+  );
 }
 
 /** Reads the variables of the functions that are set. @throws UsageError for a value that a stage would not take. */
@@ -107,8 +113,9 @@ function readVariables(env: NodeJS.ProcessEnv): Record<string, string> {
     if (!isValid(value)) throw new UsageError(`${name} must be ${expected}, not "${value}".`);
     variables[name] = value;
   };
-  for (const name of settingNames)
+  for (const name of settingNames) {
     take(name, (value) => isSettingOf(name, value), `a number from 1 to ${MAXIMA[name]}`);
+  }
   take('ACKNOWLEDGE', (value) => value === 'true' || value === 'false', 'true or false');
   take('MAIL_LANGUAGE', isLanguage, `one of ${LANGUAGES.join(', ')}`);
   return variables;
@@ -126,7 +133,11 @@ function refuseOptionsOfNpm([first]: readonly string[], env: NodeJS.ProcessEnv):
   if (names.length === 0) return;
   const command = env['npm_lifecycle_event'] === 'dev' ? 'npm run dev' : 'npm start';
   const rest = names.map((name) =>
-    ['port', 'engine', 'data', 'seed', 'cors-origin'].includes(name) ? `--${name} <value>` : `--${name}`,
+    ['port', 'engine', 'data', 'seed', 'cors-origin'].includes(name)
+      ? `--${name} <value>`
+      : `--${name}`,
   );
-  throw new UsageError(`npm took --${names.join(' and --')} for itself; write: ${command} -- ${rest.join(' ')}`);
+  throw new UsageError(
+    `npm took --${names.join(' and --')} for itself; write: ${command} -- ${rest.join(' ')}`,
+  );
 }

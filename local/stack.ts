@@ -3,7 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { createAuthorizer } from './authorizer.ts';
 import { startDemoServer } from './pages/demo-server.ts';
 import { startDocsServer } from './pages/docs-server.ts';
-import { startEngine, dynamoDbLocalUnavailableReason, type EngineName } from './database/engines.ts';
+import {
+  startEngine,
+  dynamoDbLocalUnavailableReason,
+  type EngineName,
+} from './database/engines.ts';
 import { startFormServer } from './pages/form-server.ts';
 import { createGateway, type CompletedResponse } from './gateway.ts';
 import { startIssuer } from './issuer/issuer-server.ts';
@@ -46,7 +50,9 @@ export type Stack = Awaited<ReturnType<typeof startStack>>;
 
 /** The event of a request without Idempotency-Key, which needs transactions; dynalite has none. docs/adr/0090 */
 function withoutKey(event: string): string {
-  const { headers, ...rest } = JSON.parse(event) as { readonly headers: Readonly<Record<string, string>> };
+  const { headers, ...rest } = JSON.parse(event) as {
+    readonly headers: Readonly<Record<string, string>>;
+  };
   return JSON.stringify({ ...rest, headers: { ...headers, 'idempotency-key': undefined } });
 }
 
@@ -62,7 +68,9 @@ function printLine(line: string): void {
  */
 export async function startStack({
   port = 0,
-  engine: engineName = dynamoDbLocalUnavailableReason() === undefined ? 'dynamodb-local' : 'dynalite',
+  engine: engineName = dynamoDbLocalUnavailableReason() === undefined
+    ? 'dynamodb-local'
+    : 'dynalite',
   folder,
   keysFile,
   corsOrigins: otherOrigins = [],
@@ -79,7 +87,10 @@ export async function startStack({
   // Checked here, because listening comes after the start of the engine.
   for (const checked of [port, inspect ?? 0]) {
     if (checked === 0 || !(await isListening(checked))) continue;
-    throw Object.assign(new Error(`Port ${checked} is in use.`), { code: 'EADDRINUSE', port: checked });
+    throw Object.assign(new Error(`Port ${checked} is in use.`), {
+      code: 'EADDRINUSE',
+      port: checked,
+    });
   }
   const portAt = (offset: number): number => (port === 0 ? 0 : port + offset);
   const closeLater = <Part extends { close(): Promise<void> } | undefined>(part: Part): Part => {
@@ -94,7 +105,9 @@ export async function startStack({
   // Mail is driven by the table's stream, which dynalite does not have.
   const reportToMailer = (Message: string): void =>
     void invokeMailer(JSON.stringify({ Records: [{ Sns: { Message } }] })).catch(() => undefined);
-  const mailbox = closeLater(engineName === 'dynalite' ? undefined : await startMailbox(portAt(4), reportToMailer));
+  const mailbox = closeLater(
+    engineName === 'dynalite' ? undefined : await startMailbox(portAt(4), reportToMailer),
+  );
   const webOrigins = [...corsOrigins, docs.url] as const;
   const issuer = closeLater(await startIssuer({ port: portAt(1), keysFile, webOrigins }));
 
@@ -151,7 +164,13 @@ export async function startStack({
   const mappings = (['inquiries', 'replies'] as const).flatMap((kind) =>
     streamArn === undefined
       ? []
-      : startEventSourceMapping({ endpoint: engine.url, streamArn, kinds: [kind], invoke: invokeMailer, log }),
+      : startEventSourceMapping({
+          endpoint: engine.url,
+          streamArn,
+          kinds: [kind],
+          invoke: invokeMailer,
+          log,
+        }),
   );
   const tick = (): void => void invokeMailer('{"digest":true}').catch(() => undefined);
   const timer = streamArn === undefined ? undefined : setInterval(tick, DIGEST_INTERVAL);
@@ -162,7 +181,8 @@ export async function startStack({
   });
   const gateway = createGateway({
     authorize: createAuthorizer({ issuer: issuer.url, audience: [issuer.clientId] }),
-    invoke: (event, requestId) => lambda.invoke(engineName === 'dynalite' ? withoutKey(event) : event, requestId),
+    invoke: (event, requestId) =>
+      lambda.invoke(engineName === 'dynalite' ? withoutKey(event) : event, requestId),
     corsOrigins: webOrigins,
     log,
     onResponse,

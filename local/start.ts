@@ -13,11 +13,24 @@ import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { styleText } from 'node:util';
 import { watch } from 'chokidar';
-import { onEndOfNpm, openFolder, runCommand, UsageError, type Io, type Main } from '../lib/command-line.ts';
+import {
+  onEndOfNpm,
+  openFolder,
+  runCommand,
+  UsageError,
+  type Io,
+  type Main,
+} from '../lib/command-line.ts';
 import { isListening } from '../lib/loopback-server.ts';
 import { DATA_FOLDER, ROOT } from '../lib/paths.ts';
 import { wrapLine } from '../lib/terminal-text.ts';
-import { inMemoryFolder, isAlive, readState, stateFileOf, type StackState } from '../lib/running-stack.ts';
+import {
+  inMemoryFolder,
+  isAlive,
+  readState,
+  stateFileOf,
+  type StackState,
+} from '../lib/running-stack.ts';
 import { engineNames, dynamoDbLocalUnavailableReason } from './database/engines.ts';
 import { buildFormWhenStale } from './pages/form-server.ts';
 import { seedTable } from './seed.ts';
@@ -47,7 +60,8 @@ export const main: Main = async (args, io) => {
     process.on(event, listener);
     undo.defer(() => process.off(event, listener));
   };
-  const removeFiles = (): void => rmSync(isKept ? stateFile : folder, { recursive: true, force: true });
+  const removeFiles = (): void =>
+    rmSync(isKept ? stateFile : folder, { recursive: true, force: true });
   undo.defer(removeFiles);
   // Also on the second Ctrl-C.
   listen('exit', removeFiles);
@@ -56,12 +70,16 @@ export const main: Main = async (args, io) => {
     process.exit(1);
   };
   // dynalite throws from callbacks, for example when the disk is full.
-  listen('uncaughtException', (error) => fail(error.code === undefined ? error.stack : error.message));
+  listen('uncaughtException', (error) =>
+    fail(error.code === undefined ? error.stack : error.message),
+  );
   const started: { stack?: Stack } = {};
   stopOnSignals(started, listen, io);
 
   if (settings.reset) {
-    for (const engine of engineNames) rmSync(join(folder, engine), { recursive: true, force: true });
+    for (const engine of engineNames) {
+      rmSync(join(folder, engine), { recursive: true, force: true });
+    }
   }
   const isBuilt = settings.liveForm ? false : await buildFormWhenStale();
   // From here on, only this user can read what this process and its engine write.
@@ -79,13 +97,21 @@ export const main: Main = async (args, io) => {
     }),
   }).catch((error: NodeJS.ErrnoException & { port?: number }) => {
     if (error.code !== 'EADDRINUSE') throw error;
-    const option = error.port === settings.inspect ? '--inspect=PORT' : '--port (0 = any free port)';
+    const option =
+      error.port === settings.inspect ? '--inspect=PORT' : '--port (0 = any free port)';
     throw new UsageError(`Port ${error.port} is in use; choose another with ${option}.`);
   });
 
   // For `npm run token` and `npm run inbox`. No connection is accepted before it is written: until here, only
   // promises were resolved since the gateway began to listen.
-  const { url: gateway, formUrl: form, mailboxUrl: mailbox, issuer, engine, tableName: table } = stack;
+  const {
+    url: gateway,
+    formUrl: form,
+    mailboxUrl: mailbox,
+    issuer,
+    engine,
+    tableName: table,
+  } = stack;
   const state: StackState = {
     pid: process.pid,
     gateway,
@@ -140,7 +166,9 @@ async function refuseFolderInUse(folder: string): Promise<void> {
  */
 function makePrivate(folder: string): void {
   const names = readdirSync(folder);
-  const own = names.filter((name) => [...engineNames, 'stack.json', 'issuer-keys.json', 'erasure-key'].includes(name));
+  const own = names.filter((name) =>
+    [...engineNames, 'stack.json', 'issuer-keys.json', 'erasure-key'].includes(name),
+  );
   const restrict = (path: string): void => {
     const stat = lstatSync(path);
     if (stat.isSymbolicLink()) return;
@@ -205,7 +233,11 @@ function formatRow(columns: number, label: string, value: string, note = ''): st
   const wrap = (text: string): string => wrapLine(' '.repeat(LABEL) + text, columns).slice(LABEL);
   const name = `  ${styleText('dim', label.padEnd(LABEL - 3))} `;
   const between = isWide ? `\n${' '.repeat(LABEL)}` : '   ';
-  return name + styleText('cyan', wrap(value)) + (note === '' ? '' : between + (isWide ? wrap(note) : note));
+  return (
+    name +
+    styleText('cyan', wrap(value)) +
+    (note === '' ? '' : between + (isWide ? wrap(note) : note))
+  );
 }
 
 function describe(
@@ -213,7 +245,8 @@ function describe(
   { engine: chosen, folder: kept, inspect, liveForm }: Settings,
   { isBuilt, seeded, columns }: { isBuilt: boolean; seeded: number | undefined; columns: number },
 ): string {
-  const row = (...texts: [label: string, value: string, note?: string]) => formatRow(columns, ...texts);
+  const row = (...texts: [label: string, value: string, note?: string]) =>
+    formatRow(columns, ...texts);
   const place = kept === undefined ? 'kept in memory' : `kept in ${relative('', kept) || '.'}`;
   const name = engine.name === 'dynalite' ? 'dynalite' : 'DynamoDB Local';
   const reason = engine.name === chosen ? undefined : dynamoDbLocalUnavailableReason();
@@ -226,22 +259,35 @@ function describe(
     row('API', `${url}/inquiries`),
     row('Docs', docsUrl, `(read it, sign in, try it; ${docsUrl}/openapi.yaml is the contract)`),
     row('Sign-in', issuer.url),
-    row('Client id', issuer.clientId, '(no secret; sign-in returns to / or /callback of the origins below)'),
+    row(
+      'Client id',
+      issuer.clientId,
+      '(no secret; sign-in returns to / or /callback of the origins below)',
+    ),
     row('Browsers', corsOrigins.join(', '), '(may call the API; --cors-origin adds yours)'),
     mailboxUrl === undefined
       ? row('Mailbox', 'off, because dynalite has no streams to send mail from')
-      : row('Mailbox', mailboxUrl, '(mails to the team and to owners; sent to nobody, kept in memory)'),
+      : row(
+          'Mailbox',
+          mailboxUrl,
+          '(mails to the team and to owners; sent to nobody, kept in memory)',
+        ),
     row('DynamoDB', engine.url, `${name}, table ${tableName}, ${place}`),
   ];
   if (reason !== undefined) lines.push(row('', `dynalite, because ${reason}`));
   if (engine.name === 'dynalite') {
     lines.push(row('', 'Idempotency-Key is ignored, because dynalite has no transactions'));
   }
-  if (seeded === 0) lines.push(row('Seed', 'none', '(the table has inquiries; --reset deletes them)'));
-  else if (seeded !== undefined)
-    lines.push(row('Seed', `${seeded} inquiries`, '(of the last six weeks; no mails were sent about them)'));
+  if (seeded === 0) {
+    lines.push(row('Seed', 'none', '(the table has inquiries; --reset deletes them)'));
+  } else if (seeded !== undefined) {
+    lines.push(
+      row('Seed', `${seeded} inquiries`, '(of the last six weeks; no mails were sent about them)'),
+    );
+  }
   if (inspect !== undefined) {
-    const note = '(attach VS Code or chrome://inspect; breakpoints in src/*.ts; no function timeout)';
+    const note =
+      '(attach VS Code or chrome://inspect; breakpoints in src/*.ts; no function timeout)';
     lines.push(row('Inspector', `127.0.0.1:${inspect}`, note));
   }
   const isFound = kept === undefined || kept === DATA_FOLDER;

@@ -76,7 +76,10 @@ export function startEventSourceMapping({
     const command = new DescribeStreamCommand({ StreamArn: streamArn });
     const { StreamDescription } = await client.send(command, options);
     const open = new Map(
-      StreamDescription?.Shards?.map(({ ShardId = '', ParentShardId = '' }) => [ShardId, ParentShardId]),
+      StreamDescription?.Shards?.map(({ ShardId = '', ParentShardId = '' }) => [
+        ShardId,
+        ParentShardId,
+      ]),
     );
     for (const shard of finished) open.delete(shard);
     for (const [shard, parent] of open) {
@@ -93,7 +96,9 @@ export function startEventSourceMapping({
         position.iterator ??= await findIterator(shard, position.last);
         const command = new GetRecordsCommand({ ShardIterator: position.iterator });
         const { Records = [], NextShardIterator } = await client.send(command, options);
-        const matching = Records.filter((record) => kinds.some((kind) => isMatch(filters[kind], record)));
+        const matching = Records.filter((record) =>
+          kinds.some((kind) => isMatch(filters[kind], record)),
+        );
         for (let start = 0; start < matching.length; start += BATCH_SIZE) {
           await handle(matching.slice(start, start + BATCH_SIZE));
         }
@@ -110,7 +115,10 @@ export function startEventSourceMapping({
     }
   }
 
-  async function findIterator(ShardId: string, last: string | undefined): Promise<string | undefined> {
+  async function findIterator(
+    ShardId: string,
+    last: string | undefined,
+  ): Promise<string | undefined> {
     const command = new GetShardIteratorCommand({
       StreamArn: streamArn,
       ShardId,
@@ -130,13 +138,19 @@ export function startEventSourceMapping({
     }
     const first = batch.find((record) => failures?.has(record.dynamodb?.SequenceNumber) ?? true);
     if (first === undefined) return undefined;
-    await sleep(Math.min(retryDelay * 2 ** retries, MAX_RETRY_DELAY), undefined, { signal: stop.signal });
+    await sleep(Math.min(retryDelay * 2 ** retries, MAX_RETRY_DELAY), undefined, {
+      signal: stop.signal,
+    });
     return handle(batch.slice(batch.indexOf(first)), retries + 1);
   }
 
   /** @returns The sequence numbers that the function reports as failed; undefined when it failed itself. */
-  async function invokeOn(batch: readonly StreamRecord[]): Promise<ReadonlySet<unknown> | undefined> {
-    const answer = await invoke(JSON.stringify({ Records: batch.map(toEventRecord) })).catch(() => undefined);
+  async function invokeOn(
+    batch: readonly StreamRecord[],
+  ): Promise<ReadonlySet<unknown> | undefined> {
+    const answer = await invoke(JSON.stringify({ Records: batch.map(toEventRecord) })).catch(
+      () => undefined,
+    );
     if (answer === undefined) return undefined;
     const { batchItemFailures } = JSON.parse(answer) as DynamoDBBatchResponse;
     return new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
@@ -180,12 +194,16 @@ const toEventRecord = ({ dynamodb, ...record }: StreamRecord) => ({
   },
 });
 
-type Pattern = { readonly [key: string]: Pattern } | readonly (string | { readonly exists: boolean })[];
+type Pattern =
+  | { readonly [key: string]: Pattern }
+  | readonly (string | { readonly exists: boolean })[];
 
 /** The part of Lambda's event filter syntax that the filters of the stages use: a list matches any of its elements. */
 function isMatch(pattern: Pattern, value: unknown): boolean {
   if (Array.isArray(pattern)) {
-    return pattern.some((item) => (typeof item === 'object' ? item.exists === (value !== undefined) : item === value));
+    return pattern.some((item) =>
+      typeof item === 'object' ? item.exists === (value !== undefined) : item === value,
+    );
   }
   return Object.entries(pattern).every(([key, inner]) =>
     isMatch(inner, (value as Record<string, unknown> | undefined)?.[key]),

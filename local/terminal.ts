@@ -24,7 +24,9 @@ export function formatLogLine(line: string): string | undefined {
   // The line of src/log.ts about a request.
   if (typeof message === 'object' && message !== null && 'route' in message) {
     const { errorName, attempts } = message as unknown as Record<string, string>;
-    return level === 'ERROR' ? `${prefix} ${errorName}, requests to DynamoDB: ${attempts}` : undefined;
+    return level === 'ERROR'
+      ? `${prefix} ${errorName}, requests to DynamoDB: ${attempts}`
+      : undefined;
   }
   // The line of src/mailer/log.ts about a mail: `mail inquiry 01a1… sent`.
   if (typeof message === 'object' && message !== null && 'outcome' in message) {

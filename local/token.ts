@@ -4,7 +4,13 @@
  *
  * Exit codes: 0 printed; 2 bad usage, no running stack, or a key file that cannot be used (one line on stderr).
  */
-import { parseObject, parseOptions, runCommand, UsageError, type Main } from '../lib/command-line.ts';
+import {
+  parseObject,
+  parseOptions,
+  runCommand,
+  UsageError,
+  type Main,
+} from '../lib/command-line.ts';
 import { readKey } from '../lib/issuer-keys.ts';
 import { signToken } from '../lib/issuer-tokens.ts';
 import { findDataFolder, readRunningStack } from '../lib/running-stack.ts';

@@ -30,7 +30,9 @@ const builtinsWithoutFacade: Plugin = {
   name: 'builtins-without-facade',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^[\w/:]+$/ }, ({ path, kind }) =>
-      kind !== 'entry-point' && isBuiltin(path) && !(path in SHIMS) ? { path, namespace: 'builtin' } : undefined,
+      kind !== 'entry-point' && isBuiltin(path) && !(path in SHIMS)
+        ? { path, namespace: 'builtin' }
+        : undefined,
     );
     onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => ({
       contents: `module.exports = process.getBuiltinModule('${path}')`,
@@ -71,7 +73,10 @@ async function bundle(
 
   const code = readFileSync(join(out, module));
   // fflate writes local time: this date and no clock, so the same bytes come out in every time zone.
-  const zip = zipSync({ [module]: code }, { level: 9, mtime: new Date(1980, 0, 1), os: 3, attrs: 0o644 << 16 });
+  const zip = zipSync(
+    { [module]: code },
+    { level: 9, mtime: new Date(1980, 0, 1), os: 3, attrs: 0o644 << 16 },
+  );
   writeFileSync(join(out, zipName), zip);
 
   for (const [file, { length }] of Object.entries({ [module]: code, [zipName]: zip })) {

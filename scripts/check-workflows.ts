@@ -25,10 +25,16 @@ export const main: Main = async (args, { stdout }) => {
   if (files.length === 0) throw new Error('There is no workflow in .github/workflows.');
   for (const file of files) {
     const text = readFileSync(`${ROOT}/${file}`, 'utf8');
-    const findings = lint(text, file).map(({ line, column, message }) => `${line}:${column}: ${message}`);
+    const findings = lint(text, file).map(
+      ({ line, column, message }) => `${line}:${column}: ${message}`,
+    );
     for (const [index, line] of text.split('\n').entries()) {
       const name = findUnpinned(line);
-      if (name) findings.push(`${index + 1}: not pinned to a commit with # VERSION, or to a digest: ${name}`);
+      if (name) {
+        findings.push(
+          `${index + 1}: not pinned to a commit with # VERSION, or to a digest: ${name}`,
+        );
+      }
     }
     for (const finding of findings) stdout.write(`${file}:${finding}\n`);
     isClean &&= findings.length === 0;

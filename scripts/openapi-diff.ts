@@ -23,7 +23,10 @@ Lists the changes of the OpenAPI document since a git revision; exits 1 when one
 export const main: Main = async (args, { stdout, stderr, env }) => {
   const options = parseOptions(
     USAGE,
-    { base: { type: 'string' }, document: { type: 'string', default: join(ROOT, 'docs/openapi.yaml') } },
+    {
+      base: { type: 'string' },
+      document: { type: 'string', default: join(ROOT, 'docs/openapi.yaml') },
+    },
     args,
   );
   if (options.base === undefined) throw new UsageError('--base is missing (see --help)');
@@ -55,9 +58,12 @@ export const main: Main = async (args, { stdout, stderr, env }) => {
 
 /** The file at a revision; undefined when it does not exist there. */
 function readRevision(revision: string, file: string): string | undefined {
-  const git = (...args: string[]) => spawnSync('git', args, { cwd: dirname(file), encoding: 'utf8' });
+  const git = (...args: string[]) =>
+    spawnSync('git', args, { cwd: dirname(file), encoding: 'utf8' });
   const commit = git('rev-parse', '--verify', '--end-of-options', `${revision}^{commit}`);
-  if (commit.status !== 0) throw new UsageError(`${revision} is not a revision of this repository.`);
+  if (commit.status !== 0) {
+    throw new UsageError(`${revision} is not a revision of this repository.`);
+  }
   const { status, stdout } = git('show', `${commit.stdout.trim()}:./${basename(file)}`);
   return status === 0 ? stdout : undefined;
 }

@@ -39,7 +39,9 @@ const allowOrigin: OpenAPIV3_1.HeaderObject = {
   example: 'https://www.example.com',
 };
 /** Not required where the gateway may respond: on AWS it sends the header only when the request has an Origin. */
-const cors: Headers = { 'Access-Control-Allow-Origin': { $ref: '#/components/headers/AllowOrigin' } };
+const cors: Headers = {
+  'Access-Control-Allow-Origin': { $ref: '#/components/headers/AllowOrigin' },
+};
 const corsAndChallenge: Headers = {
   ...cors,
   'WWW-Authenticate': {
@@ -47,15 +49,24 @@ const corsAndChallenge: Headers = {
     schema: { type: 'string' },
   },
 };
-const functionCors: Headers = { 'Access-Control-Allow-Origin': { $ref: '#/components/headers/AllowOriginOfFunction' } };
+const functionCors: Headers = {
+  'Access-Control-Allow-Origin': { $ref: '#/components/headers/AllowOriginOfFunction' },
+};
 const always = (value: string, description: string) =>
   ({ description, schema: { type: 'string', const: value } }) as const;
 const cacheControl = {
-  'Cache-Control': always('no-store', 'Set by the gateway: inquiries must not be cached (RFC 9111, 5.2.2.5).'),
+  'Cache-Control': always(
+    'no-store',
+    'Set by the gateway: inquiries must not be cached (RFC 9111, 5.2.2.5).',
+  ),
 };
 /** RFC 9110, 10.2.3. */
 const retryAfter = (description: string): Headers => ({
-  'Retry-After': { description, schema: { type: 'string', pattern: '^[1-9][0-9]{0,3}$' }, example: '1' },
+  'Retry-After': {
+    description,
+    schema: { type: 'string', pattern: '^[1-9][0-9]{0,3}$' },
+    example: '1',
+  },
 });
 
 const request = { $ref: '#/components/schemas/CreateInquiryRequest' };
@@ -115,7 +126,8 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
             {
               name: 'limit',
               in: 'query',
-              description: 'At most this many inquiries. Default: as many as fit into one response.',
+              description:
+                'At most this many inquiries. Default: as many as fit into one response.',
               schema: contract.listQuerySchema.properties.limit,
             },
             {
@@ -135,14 +147,25 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
                   description:
                     'Present when older inquiries remain: a relative reference to them, with `limit` repeated (RFC 8288). ' +
                     'Without it the list is complete.',
-                  schema: { type: 'string', pattern: '^<\\?before=[0-9a-f-]{36}(&limit=[0-9]{1,4})?>; rel="next"$' },
+                  schema: {
+                    type: 'string',
+                    pattern: '^<\\?before=[0-9a-f-]{36}(&limit=[0-9]{1,4})?>; rel="next"$',
+                  },
                   example: `<?before=${opening.id}&limit=1>; rel="next"`,
                 },
                 ...cacheControl,
               },
               content: json(list, {
-                list: example('There are inquiries.', { email, count: 2, inquiries: [opening, hello] }),
-                page: example('Older ones remain, as with `limit=1` here.', { email, count: 1, inquiries: [opening] }),
+                list: example('There are inquiries.', {
+                  email,
+                  count: 2,
+                  inquiries: [opening, hello],
+                }),
+                page: example('Older ones remain, as with `limit=1` here.', {
+                  email,
+                  count: 1,
+                  inquiries: [opening],
+                }),
                 empty: example('There are none.', { email, count: 0, inquiries: [] }),
               }),
             },
@@ -159,7 +182,8 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
             '429': { $ref: '#/components/responses/TooManyRequests' },
             '431': { $ref: '#/components/responses/HeadersTooLarge' },
             '500': {
-              description: '`INTERNAL_SERVER_ERROR`: internal error. From the gateway: the function failed.',
+              description:
+                '`INTERNAL_SERVER_ERROR`: internal error. From the gateway: the function failed.',
               ...errorOrReply('INTERNAL_SERVER_ERROR', replies.internalError, {
                 fault: 'The request could not be processed. Please try again later.',
               }),
@@ -195,7 +219,9 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
               `Up to ${payloadLimit} as the function receives it, for an inquiry of up to ${itemLimit}. A body that is ` +
               'longer or has more JSON structure than any storable inquiry needs is rejected without being parsed.',
             required: true,
-            content: json(request, { created: example('An inquiry.', { subject: hello.subject, body: hello.body }) }),
+            content: json(request, {
+              created: example('An inquiry.', { subject: hello.subject, body: hello.body }),
+            }),
           },
           responses: {
             '201': {
@@ -210,7 +236,9 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
                   'Present when the inquiry was stored by an earlier request with the same key.',
                 ),
               },
-              content: json(created, { created: example('The inquiry is stored.', { inquiry: hello }) }),
+              content: json(created, {
+                created: example('The inquiry is stored.', { inquiry: hello }),
+              }),
             },
             '400': {
               description:
@@ -218,7 +246,8 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
                 '`Idempotency-Key` is malformed, empty or repeated. From the gateway: the request is not valid HTTP.',
               ...errorOrReply('BAD_REQUEST', replies.badRequest, {
                 noBody: 'The request has no body; the fields `subject` and `body` are missing.',
-                noObject: 'The request body must be a JSON object with the fields `subject` and `body`.',
+                noObject:
+                  'The request body must be a JSON object with the fields `subject` and `body`.',
                 missing: 'The field `body` is missing.',
                 noString: 'The field `subject` must be a string.',
                 key: 'The header `Idempotency-Key` must be one key of 1 to 255 visible ASCII characters.',
@@ -226,10 +255,12 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
             },
             '401': { $ref: '#/components/responses/Unauthorized' },
             '409': {
-              description: '`IDEMPOTENCY_CONFLICT`: a request with this key is being processed. Send it again.',
+              description:
+                '`IDEMPOTENCY_CONFLICT`: a request with this key is being processed. Send it again.',
               headers: { ...functionCors, ...retryAfter('Seconds to wait.') },
               content: errorOnly('IDEMPOTENCY_CONFLICT', {
-                conflict: 'A request with this Idempotency-Key is being processed. Please send it again.',
+                conflict:
+                  'A request with this Idempotency-Key is being processed. Please send it again.',
               }),
             },
             '413': {
@@ -243,7 +274,8 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
               }),
             },
             '422': {
-              description: '`IDEMPOTENCY_KEY_REUSED`: the key was used for an inquiry with another subject or body.',
+              description:
+                '`IDEMPOTENCY_KEY_REUSED`: the key was used for an inquiry with another subject or body.',
               headers: functionCors,
               content: errorOnly('IDEMPOTENCY_KEY_REUSED', {
                 reused: 'The Idempotency-Key was used for an inquiry with another subject or body.',
@@ -258,7 +290,9 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
               }),
               headers: {
                 ...cors,
-                ...retryAfter('Seconds until you may send the next inquiry. Not sent by the gateway.'),
+                ...retryAfter(
+                  'Seconds until you may send the next inquiry. Not sent by the gateway.',
+                ),
               },
             },
             '431': { $ref: '#/components/responses/HeadersTooLarge' },
@@ -275,7 +309,11 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
         },
         'x-other-methods': {
           '400': fromGateway('the request is not valid HTTP', replies.badRequest),
-          '401': fromGateway('the token is missing or not valid', replies.unauthorized, corsAndChallenge),
+          '401': fromGateway(
+            'the token is missing or not valid',
+            replies.unauthorized,
+            corsAndChallenge,
+          ),
           '404': fromGateway('the method has no route', replies.notFound),
           '405': {
             description: '`METHOD_NOT_ALLOWED`: the method is not an operation.',
@@ -308,13 +346,18 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
             'An ID token of the user pool, with the claims `email` and `sub`. The gateway accepts it without `Bearer` too.',
         },
       },
-      headers: { AllowOrigin: allowOrigin, AllowOriginOfFunction: { ...allowOrigin, required: true } },
+      headers: {
+        AllowOrigin: allowOrigin,
+        AllowOriginOfFunction: { ...allowOrigin, required: true },
+      },
       responses: {
         Unauthorized: {
           description:
             '`Unauthorized`: the token is valid but has no `email`, an empty one, or no `sub` that is a UUID. From the ' +
             'gateway: the token is missing or not valid.',
-          ...errorOrReply('Unauthorized', replies.unauthorized, { claims: 'Invalid or missing required JWT claims' }),
+          ...errorOrReply('Unauthorized', replies.unauthorized, {
+            claims: 'Invalid or missing required JWT claims',
+          }),
           headers: corsAndChallenge,
         },
         RequestTooLarge: fromGateway(
@@ -322,8 +365,14 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
           replies.payloadTooLarge,
         ),
         TooManyRequests: fromGateway('the stage is throttled', replies.tooManyRequests),
-        HeadersTooLarge: fromGateway(`request line and headers are over ${headerLimit}`, replies.headersTooLarge),
-        Unavailable: fromGateway(`the function did not respond within ${timeout}`, replies.unavailable),
+        HeadersTooLarge: fromGateway(
+          `request line and headers are over ${headerLimit}`,
+          replies.headersTooLarge,
+        ),
+        Unavailable: fromGateway(
+          `the function did not respond within ${timeout}`,
+          replies.unavailable,
+        ),
       },
       schemas: {
         CreateInquiryRequest: toSchema(contract.createInquiryRequestSchema),
@@ -355,22 +404,41 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
   };
 }
 
-const json = (schema: Reference, examples: Examples) => ({ 'application/json': { schema, examples } });
-const example = (summary: string, value: unknown): OpenAPIV3_1.ExampleObject => ({ summary, value });
+const json = (schema: Reference, examples: Examples) => ({
+  'application/json': { schema, examples },
+});
+const example = (summary: string, value: unknown): OpenAPIV3_1.ExampleObject => ({
+  summary,
+  value,
+});
 const reply = ({ message }: Reply) => ({ gateway: { value: { message } } });
 /** An error of the function with each of the messages, by the name of the example. */
 const errors = (error: string, messages: Record<string, string>): Examples =>
-  Object.fromEntries(Object.entries(messages).map(([name, message]) => [name, { value: { error, message } }]));
-const errorOnly = (code: string, messages: Record<string, string>) => json(errorBody, errors(code, messages));
+  Object.fromEntries(
+    Object.entries(messages).map(([name, message]) => [name, { value: { error, message } }]),
+  );
+const errorOnly = (code: string, messages: Record<string, string>) =>
+  json(errorBody, errors(code, messages));
 
 /** The function's error with one of the messages, or the gateway's reply. */
 function errorOrReply(code: string, gateway: Reply, messages: Record<string, string>) {
-  return { headers: cors, content: json(errorBodyOrGatewayReply, { ...errors(code, messages), ...reply(gateway) }) };
+  return {
+    headers: cors,
+    content: json(errorBodyOrGatewayReply, { ...errors(code, messages), ...reply(gateway) }),
+  };
 }
 
 /** A response that only the gateway sends. */
-function fromGateway(when: string, gateway: Reply, headers: Headers = cors): OpenAPIV3_1.ResponseObject {
-  return { description: `From the gateway: ${when}.`, headers, content: json(gatewayReply, reply(gateway)) };
+function fromGateway(
+  when: string,
+  gateway: Reply,
+  headers: Headers = cors,
+): OpenAPIV3_1.ResponseObject {
+  return {
+    description: `From the gateway: ${when}.`,
+    headers,
+    content: json(gatewayReply, reply(gateway)),
+  };
 }
 
 /** A copy of a schema of src/contract.ts, which is read-only, in the type of openapi-types, which is not. */

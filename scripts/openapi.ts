@@ -7,7 +7,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { Document, visit } from 'yaml';
 import manifest from '../package.json' with { type: 'json' };
-import { parseOptions, readIfThere, runCommand, UsageError, type Main } from '../lib/command-line.ts';
+import {
+  parseOptions,
+  readIfThere,
+  runCommand,
+  UsageError,
+  type Main,
+} from '../lib/command-line.ts';
 import { createDocument, type OpenApiDocument } from './openapi-document.ts';
 import { ROOT } from '../lib/paths.ts';
 
@@ -37,8 +43,12 @@ export const main: Main = async (args, { stdout }) => {
   );
   const { stage, version, out } = options;
   if (stage === '' || version === '') throw new UsageError('--stage and --version need a value.');
-  const description = stage === undefined ? 'The service on this machine (npm start).' : `The stage ${stage}.`;
-  const document = createDocument({ url: parseServerUrl(options['server-url']), description }, version);
+  const description =
+    stage === undefined ? 'The service on this machine (npm start).' : `The stage ${stage}.`;
+  const document = createDocument(
+    { url: parseServerUrl(options['server-url']), description },
+    version,
+  );
   const text = out.endsWith('.json') ? `${JSON.stringify(document, null, 2)}\n` : toYaml(document);
   const name = relative('', out);
   if (options.check) {
@@ -68,7 +78,12 @@ function toYaml(document: OpenApiDocument): string {
 /** An absolute http(s) URL without query or fragment; a slash at the end is removed, since paths begin with one. */
 function parseServerUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
+  if (
+    url === undefined ||
+    !/^https?:$/.test(url.protocol) ||
+    url.search !== '' ||
+    url.hash !== ''
+  ) {
     throw new UsageError(`--server-url must be an http(s) URL without a query, not '${text}'.`);
   }
   return url.href.replace(/\/$/, '');

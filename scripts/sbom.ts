@@ -11,21 +11,36 @@ import { ROOT } from '../lib/paths.ts';
 
 interface BillOfMaterials {
   readonly metadata: { readonly component: { readonly 'bom-ref': string } };
-  readonly components: { readonly 'bom-ref': string; readonly properties: { readonly name: string }[] }[];
+  readonly components: {
+    readonly 'bom-ref': string;
+    readonly properties: { readonly name: string }[];
+  }[];
   readonly dependencies: { readonly ref: string; readonly dependsOn: string[] }[];
 }
 
 export const main: Main = async (args, { stdout }) => {
   parseOptions('Usage: npm run --silent sbom > FILE', {}, args);
-  const command = ['sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--package-lock-only'];
-  const bill = JSON.parse(execFileSync('npm', command, { cwd: ROOT, encoding: 'utf8' })) as BillOfMaterials;
+  const command = [
+    'sbom',
+    '--sbom-format=cyclonedx',
+    '--sbom-type=application',
+    '--package-lock-only',
+  ];
+  const bill = JSON.parse(
+    execFileSync('npm', command, { cwd: ROOT, encoding: 'utf8' }),
+  ) as BillOfMaterials;
   const components = bill.components.filter(
     ({ properties }) => !properties.some(({ name }) => name === 'cdx:npm:package:development'),
   );
-  const kept = new Set([bill.metadata.component, ...components].map((component) => component['bom-ref']));
+  const kept = new Set(
+    [bill.metadata.component, ...components].map((component) => component['bom-ref']),
+  );
   const dependencies = bill.dependencies
     .filter(({ ref }) => kept.has(ref))
-    .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((other) => kept.has(other)) }));
+    .map(({ ref, dependsOn }) => ({
+      ref,
+      dependsOn: dependsOn.filter((other) => kept.has(other)),
+    }));
   stdout.write(`${JSON.stringify({ ...bill, components, dependencies }, null, 2)}\n`);
 };
 

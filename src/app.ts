@@ -1,14 +1,23 @@
 import type { Context } from 'aws-lambda';
 import type { ErrorResponseBody } from './contract.ts';
 import { ApiError, internalError, methodNotAllowed } from './errors.ts';
-import { readIdempotencyKey, readJson, readLanguage, replayHeaders, toLinkHeader, toResponse } from './http.ts';
+import {
+  readIdempotencyKey,
+  readJson,
+  readLanguage,
+  replayHeaders,
+  toLinkHeader,
+  toResponse,
+} from './http.ts';
 import type { GatewayEvent, GatewayResponse } from './http.ts';
 import { parseIdentity, type Identity } from './identity.ts';
 import type { Inquiries, StoreCall } from './inquiries.ts';
 import type { CompletedRequest } from './log.ts';
 
 /** The fields of Lambda's context that are read. Lambda sets all of them; a direct call may set none. */
-type InvocationContext = Partial<Pick<Context, 'awsRequestId' | 'functionName' | 'getRemainingTimeInMillis'>>;
+type InvocationContext = Partial<
+  Pick<Context, 'awsRequestId' | 'functionName' | 'getRemainingTimeInMillis'>
+>;
 
 /** Milliseconds for all requests to the store, retries and pages included. docs/adr/0012 */
 const STORE_BUDGET = 9_500;
@@ -21,7 +30,11 @@ interface Operation {
   readonly status: number;
   /** @returns The response body, and headers besides the two of every response. */
   run(
-    input: { readonly inquiries: Inquiries; readonly owner: Identity; readonly event: GatewayEvent },
+    input: {
+      readonly inquiries: Inquiries;
+      readonly owner: Identity;
+      readonly event: GatewayEvent;
+    },
     call: StoreCall,
   ): Promise<{ readonly json: string; readonly headers?: Readonly<Record<string, string>> }>;
 }
@@ -83,7 +96,8 @@ export function createApp({
       response = toResponse(operation.status, json, corsOrigin, headers);
     } catch (thrown) {
       error = thrown;
-      const { status, code, message, headers } = thrown instanceof ApiError ? thrown : internalError();
+      const { status, code, message, headers } =
+        thrown instanceof ApiError ? thrown : internalError();
       const body: ErrorResponseBody = { error: code, message };
       response = toResponse(status, JSON.stringify(body), corsOrigin, headers);
     }

@@ -16,7 +16,9 @@ export function parseConfig(env: Environment) {
   const { TABLE_NAME: tableName, CORS_ORIGIN: corsOrigin, AWS_REGION: region } = env;
   const retentionDays = readNumber(env, 'RETENTION_DAYS');
   const inquiriesPerHour = readNumber(env, 'INQUIRIES_PER_HOUR');
-  if (tableName && corsOrigin) return { tableName, corsOrigin, region, retentionDays, inquiriesPerHour };
+  if (tableName && corsOrigin) {
+    return { tableName, corsOrigin, region, retentionDays, inquiriesPerHour };
+  }
   const missing = ['TABLE_NAME', 'CORS_ORIGIN'].filter((name) => !env[name]);
   throw new Error(`Missing environment variables: ${missing.join(', ')}`);
 }

@@ -30,11 +30,14 @@ export class ApiError extends Error {
 export const badRequest = (message: string): ApiError => new ApiError(400, 'BAD_REQUEST', message);
 
 /** Spec, "Errors": claims missing, `email` empty or `sub` not a UUID. The message does not tell which. */
-export const unauthorized = (): ApiError => new ApiError(401, 'Unauthorized', 'Invalid or missing required JWT claims');
+export const unauthorized = (): ApiError =>
+  new ApiError(401, 'Unauthorized', 'Invalid or missing required JWT claims');
 
 /** RFC 9110 section 15.5.6: a 405 names the methods that are allowed. docs/contract.md */
 export const methodNotAllowed = (allow: string): ApiError =>
-  new ApiError(405, 'METHOD_NOT_ALLOWED', `Allowed methods: ${allow}.`, { headers: { Allow: allow } });
+  new ApiError(405, 'METHOD_NOT_ALLOWED', `Allowed methods: ${allow}.`, {
+    headers: { Allow: allow },
+  });
 
 /** Messages by what is too large. */
 const TOO_LARGE = {
@@ -70,14 +73,25 @@ export const keyConflict = (): ApiError =>
  * @param seconds - Until the owner may send the next inquiry.
  */
 export const tooManyRequests = (perHour: number, seconds: number): ApiError =>
-  new ApiError(429, 'TOO_MANY_REQUESTS', `The limit of inquiries per hour (${perHour}) is reached.`, {
-    headers: { 'Retry-After': String(seconds) },
-  });
+  new ApiError(
+    429,
+    'TOO_MANY_REQUESTS',
+    `The limit of inquiries per hour (${perHour}) is reached.`,
+    {
+      headers: { 'Retry-After': String(seconds) },
+    },
+  );
 
 /** The spec's 500 for a body that is not JSON; the message tells the client what to correct. docs/contract.md */
 export const unparsableJson = (cause: unknown): ApiError =>
-  new ApiError(500, 'INTERNAL_SERVER_ERROR', 'The request body could not be parsed as JSON.', { cause });
+  new ApiError(500, 'INTERNAL_SERVER_ERROR', 'The request body could not be parsed as JSON.', {
+    cause,
+  });
 
 /** Any internal error: one fixed message that reveals nothing of the cause. docs/contract.md */
 export const internalError = (): ApiError =>
-  new ApiError(500, 'INTERNAL_SERVER_ERROR', 'The request could not be processed. Please try again later.');
+  new ApiError(
+    500,
+    'INTERNAL_SERVER_ERROR',
+    'The request could not be processed. Please try again later.',
+  );

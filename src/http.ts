@@ -89,7 +89,9 @@ export function readIdempotencyKey(event: GatewayEvent): string | undefined {
   const [, quoted, bare] = (typeof header === 'string' && IDEMPOTENCY_KEY.exec(header)) || [];
   const key = bare ?? quoted?.replaceAll(/\\(.)/g, '$1');
   if (key !== undefined) return key;
-  throw badRequest('The header `Idempotency-Key` must be one key of 1 to 255 visible ASCII characters.');
+  throw badRequest(
+    'The header `Idempotency-Key` must be one key of 1 to 255 visible ASCII characters.',
+  );
 }
 
 /** The language in which an answer is expected, from the header Accept-Language. docs/adr/0092 */
@@ -113,7 +115,11 @@ export function toResponse(
 ): GatewayResponse {
   return {
     statusCode,
-    headers: { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': corsOrigin, ...headers },
+    headers: {
+      'Content-Type': 'application/json',
+      'Access-Control-Allow-Origin': corsOrigin,
+      ...headers,
+    },
     body: json,
   };
 }

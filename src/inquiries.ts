@@ -84,8 +84,9 @@ const QUOTES = 4 * Object.keys(inquirySchema.properties).length;
 /** Bytes of the JSON of inquiries in Lambda's response, where it is part of a JSON string: quotes and backslashes are escaped. */
 function exactSize(json: string, count = 1): number {
   let size = Buffer.byteLength(json) + count * QUOTES;
-  for (let at = json.indexOf('\\'); at !== -1; at = json.indexOf('\\', at + 2))
+  for (let at = json.indexOf('\\'); at !== -1; at = json.indexOf('\\', at + 2)) {
     size += json[at + 1] === '"' || json[at + 1] === '\\' ? 2 : 1;
+  }
   return size;
 }
 /** At most 3 bytes for each UTF-16 unit: 3 in UTF-8, or 2 for an escaped quote or backslash. */
@@ -100,7 +101,12 @@ export function createInquiries(
   generator.setRollbackAllowance(ANY_ROLLBACK);
 
   /** Stores an inquiry within the limit. */
-  async function put(inquiry: Inquiry, time: number, call: StoreCall, options: PutOptions): Promise<PutResult> {
+  async function put(
+    inquiry: Inquiry,
+    time: number,
+    call: StoreCall,
+    options: PutOptions,
+  ): Promise<PutResult> {
     if (inquiriesPerHour === undefined) return store.put(inquiry, call, options);
     const { key } = options;
     const { id, cognito_sub: sub } = inquiry;

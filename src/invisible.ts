@@ -4,7 +4,10 @@ const NAMED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t'
 
 /** The escapes of a text in JSON, one for each UTF-16 unit: ESC becomes `\u001b`. */
 export const toEscape = (text: string): string =>
-  text.replaceAll(/[^]/g, (unit) => NAMED[unit] ?? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  text.replaceAll(
+    /[^]/g,
+    (unit) => NAMED[unit] ?? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 
 /**
  * What Unicode says to leave out of display (zero-width characters, soft hyphens, tags, direction marks, fillers), and
@@ -16,7 +19,9 @@ const INVISIBLE =
 
 /** Replaces each invisible character by its escape, unless it belongs to what is seen. */
 export const showInvisible = (text: string): string =>
-  text.replaceAll(INVISIBLE, (match, invisible?: string) => (invisible === undefined ? match : toEscape(invisible)));
+  text.replaceAll(INVISIBLE, (match, invisible?: string) =>
+    invisible === undefined ? match : toEscape(invisible),
+  );
 
 /** Replaces everything in an email that shows nothing by its escape, spaces included. */
 export const showAddress = (email: string): string =>

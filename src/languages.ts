@@ -3,9 +3,11 @@ export const LANGUAGES = ['en', 'de', 'fr', 'es', 'ja', 'ar'] as const;
 
 export type Language = (typeof LANGUAGES)[number];
 
-export const isLanguage = (value: unknown): value is Language => LANGUAGES.some((one) => one === value);
+export const isLanguage = (value: unknown): value is Language =>
+  LANGUAGES.some((one) => one === value);
 
-export const directionOf = (language: Language): 'ltr' | 'rtl' => (language === 'ar' ? 'rtl' : 'ltr');
+export const directionOf = (language: Language): 'ltr' | 'rtl' =>
+  language === 'ar' ? 'rtl' : 'ltr';
 
 /** A text of the company's settings: one for all languages, or one for each of some. */
 export type Text = string | Readonly<Partial<Record<Language, string>>>;

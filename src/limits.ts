@@ -22,7 +22,8 @@ export const INQUIRY_ID = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[
 export const toReference = (id: string): string => id.slice(0, 13);
 
 /** Whether an address is that of a smoke test's user. Its domain cannot receive mail (RFC 2606), so it is nobody else's. */
-export const isTestAddress = (email: string): boolean => email.toLowerCase().endsWith('@inquiries.invalid');
+export const isTestAddress = (email: string): boolean =>
+  email.toLowerCase().endsWith('@inquiries.invalid');
 
 /** The settings that are whole numbers from 1, each with its maximum. infra/terraform has the same. */
 export const MAXIMA = {

@@ -47,16 +47,26 @@ export function logRequest(request: CompletedRequest, writeMetrics: (line: strin
   else if (isError) console.warn(entry);
   else console.info(entry);
 
-  writeMetrics(toMetricsLine(functionName, { Requests: 1, Faults: isInternal ? 1 : 0, Latency: milliseconds }));
+  writeMetrics(
+    toMetricsLine(functionName, { Requests: 1, Faults: isInternal ? 1 : 0, Latency: milliseconds }),
+  );
 }
 
 /** One line in CloudWatch's embedded metric format. `Latency` is in milliseconds, everything else is a count. */
-export function toMetricsLine(functionName = 'local', values: Readonly<Record<string, number>>): string {
-  const metrics = Object.keys(values).map((Name) => ({ Name, Unit: Name === 'Latency' ? 'Milliseconds' : 'Count' }));
+export function toMetricsLine(
+  functionName = 'local',
+  values: Readonly<Record<string, number>>,
+): string {
+  const metrics = Object.keys(values).map((Name) => ({
+    Name,
+    Unit: Name === 'Latency' ? 'Milliseconds' : 'Count',
+  }));
   return `${JSON.stringify({
     _aws: {
       Timestamp: Date.now(),
-      CloudWatchMetrics: [{ Namespace: 'Inquiries', Dimensions: [['FunctionName']], Metrics: metrics }],
+      CloudWatchMetrics: [
+        { Namespace: 'Inquiries', Dimensions: [['FunctionName']], Metrics: metrics },
+      ],
     },
     FunctionName: functionName,
     ...values,
@@ -73,11 +83,15 @@ type Reasons = readonly { readonly reason?: string; readonly Code?: string }[];
 
 /** Which limits DynamoDB names: of a table or an index. Of a transaction it names no limits, but a code for each row. */
 function toThrottling(error: unknown): false | { readonly throttlingReasons: readonly string[] } {
-  const { ThrottlingReasons, throttlingReasons, CancellationReasons }: Record<string, Reasons | undefined> = Object(
-    toCause(error),
-  );
+  const {
+    ThrottlingReasons,
+    throttlingReasons,
+    CancellationReasons,
+  }: Record<string, Reasons | undefined> = Object(toCause(error));
   const found = ThrottlingReasons ?? throttlingReasons ?? CancellationReasons ?? [];
-  const reasons = found.flatMap(({ reason = '', Code = reason }) => (REASON.test(Code) ? Code : []));
+  const reasons = found.flatMap(({ reason = '', Code = reason }) =>
+    REASON.test(Code) ? Code : [],
+  );
   return reasons.length > 0 && { throttlingReasons: reasons };
 }
 
@@ -86,6 +100,7 @@ export function nameOf(error: unknown): string {
   const cause = toCause(error);
   if (!(cause instanceof Error)) return typeof cause;
   const { name, code } = cause as NodeJS.ErrnoException;
-  const text = code !== undefined && ['ApiError', 'Error', 'AggregateError'].includes(name) ? code : name;
+  const text =
+    code !== undefined && ['ApiError', 'Error', 'AggregateError'].includes(name) ? code : name;
   return NAME.test(text) ? text : 'Error';
 }

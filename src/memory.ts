@@ -10,7 +10,11 @@ const GROWTH = 66 * 1024 * 1024;
  * and knows nothing of what buffers, stacks and code take: without this, several events of 6 MB in a row exceed the 128 MB.
  * Lambda starts Node with `--expose-gc`; without it, nothing is freed here. docs/adr/0062
  */
-export function freeBetween<Event extends { body?: string }, Context, Response extends { body: string }>(
+export function freeBetween<
+  Event extends { body?: string },
+  Context,
+  Response extends { body: string },
+>(
   handler: (event: Event, context: Context) => Promise<Response>,
 ): (event: Event, context: Context) => Promise<Response> {
   const initial = process.memoryUsage.rss();

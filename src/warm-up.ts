@@ -38,5 +38,7 @@ const RESPONSE = JSON.stringify({
 
 /** A request handler of the SDK that answers every request itself. */
 export const warmUpRequestHandler = {
-  handle: async () => ({ response: { statusCode: 200, headers: {}, body: Readable.from([Buffer.from(RESPONSE)]) } }),
+  handle: async () => ({
+    response: { statusCode: 200, headers: {}, body: Readable.from([Buffer.from(RESPONSE)]) },
+  }),
 };

@@ -6,7 +6,8 @@ import { LANGUAGES } from '../src/languages.ts';
 import { loadLocale } from './src/locale.ts';
 
 const read = (file: string): string => readFileSync(join(import.meta.dirname, file), 'utf8');
-const hashOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`;
+const hashOf = (text: string): string =>
+  `sha256-${createHash('sha256').update(text).digest('base64')}`;
 
 /** An element for each language, which src/first-paint.js reads: its file, and the static content in it. */
 async function describeLanguages(bundle: Rolldown.OutputBundle): Promise<string> {
@@ -42,7 +43,10 @@ function firstPaint(): Plugin {
           .replace('FIRST_PAINT_SCRIPT', hashOf(script))
           .replace(sheet, '')
           .replace('<title>', () => `<style>${style}</style>\n    ${described}\n    <title>`)
-          .replace('</body>', () => `<script>${script}</script>\n    ${sheet.trimStart()}\n  </body>`);
+          .replace(
+            '</body>',
+            () => `<script>${script}</script>\n    ${sheet.trimStart()}\n  </body>`,
+          );
       },
     },
   };
@@ -56,7 +60,9 @@ export default defineConfig({
       name: 'no-preload',
       // Vite's own helper loads what a file imports beside it. The languages import nothing.
       transform: (_code, id) =>
-        id.endsWith('vite/preload-helper.js') ? 'export const __vitePreload = (load) => load();' : undefined,
+        id.endsWith('vite/preload-helper.js')
+          ? 'export const __vitePreload = (load) => load();'
+          : undefined,
     },
   ],
   // Relative addresses: the build can lie under any path of any host.

@@ -10,7 +10,11 @@ export default defineConfig({
   build: {
     ...form.build,
     emptyOutDir: false,
-    lib: { entry: join(import.meta.dirname, 'src/element.ts'), formats: ['es'], fileName: () => 'inquiry-form.js' },
+    lib: {
+      entry: join(import.meta.dirname, 'src/element.ts'),
+      formats: ['es'],
+      fileName: () => 'inquiry-form.js',
+    },
     rolldownOptions: { output: { chunkFileNames: 'assets/[name]-[hash].js', minify: true } },
   },
 });

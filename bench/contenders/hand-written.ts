@@ -3,7 +3,13 @@
  * ElectroDB, no package. Primed at initialisation.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
-import { createHandler, linkTo, LIST_BUDGET, type ListQuery, type Owner } from './shared/requests.ts';
+import {
+  createHandler,
+  linkTo,
+  LIST_BUDGET,
+  type ListQuery,
+  type Owner,
+} from './shared/requests.ts';
 
 const {
   TABLE_NAME = '',
@@ -16,9 +22,13 @@ const {
 const HOST = new URL(AWS_ENDPOINT_URL_DYNAMODB).host;
 
 /** One item as DynamoDB's JSON has it. */
-type Item = Record<'id' | 'cognito_sub' | 'email' | 'subject' | 'body' | 'created_at', { S: string }>;
+type Item = Record<
+  'id' | 'cognito_sub' | 'email' | 'subject' | 'body' | 'created_at',
+  { S: string }
+>;
 
-const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
+const hmac = (key: string | Buffer, text: string): Buffer =>
+  createHmac('sha256', key).update(text).digest();
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 let signingKey: { day: string; key: Buffer } = { day: '', key: Buffer.alloc(0) };
 
@@ -60,7 +70,8 @@ async function send(operation: string, input: object): Promise<unknown> {
   return response.json();
 }
 
-const partition = ({ cognito_sub, email }: Owner): string => `$inquiries#cognito_sub_${cognito_sub}#email_${email}`;
+const partition = ({ cognito_sub, email }: Owner): string =>
+  `$inquiries#cognito_sub_${cognito_sub}#email_${email}`;
 
 /** The body of the response, put together from each inquiry's JSON, and a Link header where more remain. */
 async function list(owner: Owner, { limit, before }: ListQuery) {
@@ -94,8 +105,9 @@ async function list(owner: Owner, { limit, before }: ListQuery) {
         created_at: created_at.S,
       });
       size += Buffer.byteLength(JSON.stringify(inquiry));
-      if (inquiries.length > 0 && (inquiries.length === limit || size > LIST_BUDGET))
+      if (inquiries.length > 0 && (inquiries.length === limit || size > LIST_BUDGET)) {
         return finish(linkTo(last, limit));
+      }
       inquiries.push(inquiry);
       last = id.S;
     }
@@ -122,7 +134,9 @@ async function create(owner: Owner, { subject, body }: { subject: string; body: 
     __edb_e__: 'inquiry',
     __edb_v__: '1',
   };
-  const Item = Object.fromEntries(Object.entries(item).map(([name, value]) => [name, { S: value }]));
+  const Item = Object.fromEntries(
+    Object.entries(item).map(([name, value]) => [name, { S: value }]),
+  );
   await send('PutItem', { TableName: TABLE_NAME, Item });
   return inquiry;
 }

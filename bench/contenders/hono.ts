@@ -2,7 +2,13 @@
 import { Hono } from 'hono';
 import { handle, type ApiGatewayRequestContextV2 } from 'hono/aws-lambda';
 import { createInquiry, listInquiries } from './shared/inquiries.ts';
-import { isTooLarge, parseListQuery, parseOwner, parseRequest, type Owner } from './shared/requests.ts';
+import {
+  isTooLarge,
+  parseListQuery,
+  parseOwner,
+  parseRequest,
+  type Owner,
+} from './shared/requests.ts';
 
 interface Environment {
   Bindings: { requestContext: ApiGatewayRequestContextV2 };
@@ -31,7 +37,9 @@ app.get('/inquiries', async (context) => {
   const query = parseListQuery(context.req.query());
   if (query === undefined) return context.json(describe('BAD_REQUEST'), 400);
   const { inquiries, headers } = await listInquiries(owner, query);
-  return context.json({ email: owner.email, count: inquiries.length, inquiries }, 200, { ...headers });
+  return context.json({ email: owner.email, count: inquiries.length, inquiries }, 200, {
+    ...headers,
+  });
 });
 
 app.post('/inquiries', async (context) => {
@@ -41,7 +49,9 @@ app.post('/inquiries', async (context) => {
   return context.json({ inquiry: await createInquiry(context.get('owner'), request) }, 201);
 });
 
-app.all('/inquiries', (context) => context.json(describe('METHOD_NOT_ALLOWED'), 405, { Allow: 'GET, POST' }));
+app.all('/inquiries', (context) =>
+  context.json(describe('METHOD_NOT_ALLOWED'), 405, { Allow: 'GET, POST' }),
+);
 
 app.onError((error, context) => {
   if (isTooLarge(error)) return context.json(describe('PAYLOAD_TOO_LARGE'), 413);

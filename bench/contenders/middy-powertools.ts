@@ -10,10 +10,20 @@ import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
 import middy from '@middy/core';
-import type { APIGatewayProxyEventV2WithJWTAuthorizer, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
+import type {
+  APIGatewayProxyEventV2WithJWTAuthorizer,
+  APIGatewayProxyStructuredResultV2,
+  Context,
+} from 'aws-lambda';
 import { z } from 'zod';
 import { baseClient, createInquiry, listInquiries } from './shared/inquiries.ts';
-import { refusals as refused, refuse, respond, respondToError, type Owner } from './shared/requests.ts';
+import {
+  refusals as refused,
+  refuse,
+  respond,
+  respondToError,
+  type Owner,
+} from './shared/requests.ts';
 
 interface Keyed {
   readonly key: string;
@@ -38,7 +48,10 @@ const createOnce = makeIdempotent(({ owner, request }: Keyed) => createInquiry(o
 
 const claimsSchema = z.object({ email: z.string().min(1), sub: z.guid().toLowerCase() });
 const querySchema = z
-  .object({ limit: z.coerce.number().int().min(1).max(1_000).optional(), before: z.uuid({ version: 'v7' }).optional() })
+  .object({
+    limit: z.coerce.number().int().min(1).max(1_000).optional(),
+    before: z.uuid({ version: 'v7' }).optional(),
+  })
   .prefault({});
 const requestSchema = z.object({ subject: z.string(), body: z.string() });
 
@@ -77,7 +90,10 @@ const refusals: Readonly<Record<string, readonly [status: number, code: string]>
   IdempotencyValidationError: [422, 'IDEMPOTENCY_KEY_REUSED'],
   IdempotencyAlreadyInProgressError: [409, 'IDEMPOTENCY_CONFLICT'],
 };
-const errorHandler: middy.MiddlewareObj<APIGatewayProxyEventV2WithJWTAuthorizer, APIGatewayProxyStructuredResultV2> = {
+const errorHandler: middy.MiddlewareObj<
+  APIGatewayProxyEventV2WithJWTAuthorizer,
+  APIGatewayProxyStructuredResultV2
+> = {
   onError: (request) => {
     const { error } = request;
     const [status, code] = refusals[error?.name ?? ''] ?? [];

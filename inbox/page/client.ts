@@ -23,7 +23,8 @@ export interface Failure {
   readonly message: string;
 }
 
-const STOPPED = 'The command that serves this page does not answer. Is npm run inbox -- --web still running?';
+const STOPPED =
+  'The command that serves this page does not answer. Is npm run inbox -- --web still running?';
 
 export type Api = ReturnType<typeof createApi>;
 
@@ -56,7 +57,8 @@ export function createApi(secret: string) {
       return send<Listing>(`inquiries?${new URLSearchParams(set)}`, { signal });
     },
     unanswered: async () => send<InboxApi['/api/unanswered']>('unanswered'),
-    get: async (id: string, signal?: AbortSignal) => send<Inquiry>(`inquiries/${id}`, { signal: signal ?? null }),
+    get: async (id: string, signal?: AbortSignal) =>
+      send<Inquiry>(`inquiries/${id}`, { signal: signal ?? null }),
     /**
      * Without a text the inquiry is dismissed.
      *

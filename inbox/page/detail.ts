@@ -46,7 +46,15 @@ export function createDetail(parts: DetailParts) {
   const status = h('p', { class: 'sr', role: 'status' });
   const read = div('ib-read');
   const dock = div('ib-dock');
-  const element = h('section', { class: 'ib-detail', 'aria-label': 'Inquiry' }, back, status, outcome, read, dock);
+  const element = h(
+    'section',
+    { class: 'ib-detail', 'aria-label': 'Inquiry' },
+    back,
+    status,
+    outcome,
+    read,
+    dock,
+  );
 
   const heading = (): HTMLElement | null => read.querySelector('h2');
   const textbox = (): HTMLTextAreaElement | null => dock.querySelector('textarea');
@@ -82,7 +90,9 @@ export function createDetail(parts: DetailParts) {
     read.scrollTop = 0;
     heading()?.focus();
     const { respondent, reply_at, reply } = result;
-    if (reply_at !== undefined) onChange(id, { respondent, reply_at, ...(reply !== undefined && { reply }) });
+    if (reply_at !== undefined) {
+      onChange(id, { respondent, reply_at, ...(reply !== undefined && { reply }) });
+    }
   }
 
   function render(shown: Inquiry): void {
@@ -90,9 +100,17 @@ export function createDetail(parts: DetailParts) {
     const { undelivered, undelivered_at = '' } = shown;
     const reference = toReference(id);
     const named = { class: 'ib-link', 'aria-label': 'Copy the reference' };
-    const copy = copyButton('Copy', reference, named, COPYING, (text) => (status.textContent = text));
+    const copy = copyButton(
+      'Copy',
+      reference,
+      named,
+      COPYING,
+      (text) => (status.textContent = text),
+    );
     const expiry = expires_at && new Date(expires_at * 1_000).toISOString();
-    const all = button('All inquiries of this address', { class: 'ib-link' }, () => onSearch(email));
+    const all = button('All inquiries of this address', { class: 'ib-link' }, () =>
+      onSearch(email),
+    );
     const facts = [
       ...fact('Received', exactTime(created_at)),
       ...(expiry ? fact('Expires', exactTime(expiry)) : []),
@@ -103,8 +121,20 @@ export function createDetail(parts: DetailParts) {
     const sender = h('bdi', { class: 'ib-sender' }, showAddress(email));
     read.replaceChildren(
       h('h2', title, showInvisible(subject) || 'No subject'),
-      h('p', { class: 'ib-line ib-meta' }, sender, age(created_at), h('span', {}, h('code', {}, reference), ' ', copy)),
-      h('details', { class: 'ib-details' }, h('summary', {}, 'Details'), h('dl', {}, ...facts), all),
+      h(
+        'p',
+        { class: 'ib-line ib-meta' },
+        sender,
+        age(created_at),
+        h('span', {}, h('code', {}, reference), ' ', copy),
+      ),
+      h(
+        'details',
+        { class: 'ib-details' },
+        h('summary', {}, 'Details'),
+        h('dl', {}, ...facts),
+        all,
+      ),
     );
     if (undelivered !== undefined) {
       const when = formatTime(undelivered_at).short;
@@ -120,9 +150,11 @@ export function createDetail(parts: DetailParts) {
     const empty = body === '' ? 'text ib-text ib-absent' : 'text ib-text';
     read.append(h('div', { class: empty, dir: 'auto' }, body || 'No message'));
     const given = outbox.get(id);
-    if (shown.reply_at !== undefined) showAnswer(shown);
-    else if (given === undefined) dock.replaceChildren(...replyBox(shown));
-    else {
+    if (shown.reply_at !== undefined) {
+      showAnswer(shown);
+    } else if (given === undefined) {
+      dock.replaceChildren(...replyBox(shown));
+    } else {
       const undo = button('Undo', { 'aria-keyshortcuts': 'u' }, outbox.undo);
       const text = h('div', { class: 'text', dir: 'auto' }, given.text ?? '');
       read.append(section([given.text === undefined ? 'Being dismissed' : 'Being sent'], text));
@@ -132,10 +164,17 @@ export function createDetail(parts: DetailParts) {
 
   /** Shows the answer, and the draft of a reply that was not sent because of it. */
   function showAnswer({ id, reply, reply_at = '', respondent = '' }: Inquiry): void {
-    const title = [reply === undefined ? 'Dismissed by ' : 'Answered by ', h('bdi', {}, respondent)];
+    const title = [
+      reply === undefined ? 'Dismissed by ' : 'Answered by ',
+      h('bdi', {}, respondent),
+    ];
     const text =
       reply === undefined
-        ? h('p', { class: 'hint' }, 'Answered elsewhere, or it needs no answer. Nothing was mailed.')
+        ? h(
+            'p',
+            { class: 'hint' },
+            'Answered elsewhere, or it needs no answer. Nothing was mailed.',
+          )
         : h('div', { class: 'text', dir: 'auto' }, reply);
     read.append(section(title, h('p', { class: 'hint' }, exactTime(reply_at)), text));
     const draft = drafts.get(id);
@@ -147,12 +186,21 @@ export function createDetail(parts: DetailParts) {
       heading()?.focus();
     });
     const label = h('label', { for: 'unsent' }, 'Your text, which was not sent');
-    dock.replaceChildren(label, h('textarea', { id: 'unsent', dir: 'auto', readonly: true }, draft), discard);
+    dock.replaceChildren(
+      label,
+      h('textarea', { id: 'unsent', dir: 'auto', readonly: true }, draft),
+      discard,
+    );
   }
 
   function replyBox(shown: Inquiry): (HTMLElement | string)[] {
     const { id, email, canMail } = shown;
-    const text = h('textarea', { id: 'reply', rows: '3', dir: 'auto', 'aria-describedby': 'reply-error reply-hint' });
+    const text = h('textarea', {
+      id: 'reply',
+      rows: '3',
+      dir: 'auto',
+      'aria-describedby': 'reply-error reply-hint',
+    });
     text.value = drafts.get(id);
     text.addEventListener('input', () => {
       text.ariaInvalid = null;
@@ -188,7 +236,12 @@ export function createDetail(parts: DetailParts) {
       button('Dismiss', { 'aria-keyshortcuts': 'd' }, dismiss),
       h('p', { class: 'ib-hint', id: 'reply-hint' }, ...whatHappens(shown)),
     ];
-    return [div('ib-line ib-dock-head', label, menu), text, error, div('ib-line ib-actions', ...actions)];
+    return [
+      div('ib-line ib-dock-head', label, menu),
+      text,
+      error,
+      div('ib-line ib-actions', ...actions),
+    ];
   }
 
   /** What becomes of a reply, in words. */
@@ -196,14 +249,26 @@ export function createDetail(parts: DetailParts) {
     const owner = h('bdi', {}, showAddress(email));
     if (!canMail) return ['The answer is recorded and mailed to nobody.'];
     if (session.mail === 'none') {
-      return ['This stage sends no mail: the answer is recorded, and ', owner, ' does not receive it.'];
+      return [
+        'This stage sends no mail: the answer is recorded, and ',
+        owner,
+        ' does not receive it.',
+      ];
     }
     if (session.mail === 'sent') return ['The reply is mailed to ', owner, '.'];
-    return ['The reply is mailed to ', owner, ' if this stage sends mail, which your credentials do not tell.'];
+    return [
+      'The reply is mailed to ',
+      owner,
+      ' if this stage sends mail, which your credentials do not tell.',
+    ];
   }
 
   function dismiss(): void {
-    if (inquiry !== undefined && inquiry.reply_at === undefined && outbox.get(inquiry.id) === undefined) {
+    if (
+      inquiry !== undefined &&
+      inquiry.reply_at === undefined &&
+      outbox.get(inquiry.id) === undefined
+    ) {
       onAnswer(inquiry);
     }
   }
@@ -218,7 +283,10 @@ export function createDetail(parts: DetailParts) {
   };
 }
 
-const fact = (name: string, value: Node | string): HTMLElement[] => [h('dt', {}, name), h('dd', {}, value)];
+const fact = (name: string, value: Node | string): HTMLElement[] => [
+  h('dt', {}, name),
+  h('dd', {}, value),
+];
 
 const section = (title: (Node | string)[], ...content: Node[]): HTMLElement =>
   h('section', { class: 'ib-answer' }, h('h3', {}, ...title), ...content);

@@ -13,4 +13,6 @@ export const nameOf = (email: string): string =>
 
 /** Replaces `{name}` and `{reference}` in a saved reply. */
 export const fillIn = (text: string, inquiry: Pick<Inquiry, 'id' | 'email'>): string =>
-  text.replaceAll('{name}', () => nameOf(inquiry.email)).replaceAll('{reference}', toReference(inquiry.id));
+  text
+    .replaceAll('{name}', () => nameOf(inquiry.email))
+    .replaceAll('{reference}', toReference(inquiry.id));

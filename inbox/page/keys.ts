@@ -70,8 +70,9 @@ export function listenForKeys({ list, detail, outbox, close }: Parts): () => voi
     u: outbox.undo,
     '/': () => {
       // On a narrow page the list shows once the inquiry is closed.
-      if (list.search.checkVisibility()) list.search.focus();
-      else {
+      if (list.search.checkVisibility()) {
+        list.search.focus();
+      } else {
         addEventListener('hashchange', () => list.search.focus(), { once: true });
         close();
       }
@@ -94,7 +95,8 @@ export function listenForKeys({ list, detail, outbox, close }: Parts): () => voi
     }
     if (target.matches('input, textarea')) return;
     const isInUse = key.length > 1 || sessionStorage.getItem(OFF) === null;
-    const action = isInUse && (!key.startsWith('Arrow') || target.matches('a.ib-row')) && actions[key];
+    const action =
+      isInUse && (!key.startsWith('Arrow') || target.matches('a.ib-row')) && actions[key];
     if (!action) return;
     event.preventDefault();
     action();

@@ -40,7 +40,11 @@ export function createOutbox({ api, drafts, onChange, open }: OutboxParts) {
 
   /** Shows one line in place of the one before. */
   function say(text: string, { inquiry: { email } }: Given, ...more: Node[]): HTMLElement {
-    const toast = div('ib-line ib-toast', h('p', {}, text, ' ', h('bdi', {}, showAddress(email))), ...more);
+    const toast = div(
+      'ib-line ib-toast',
+      h('p', {}, text, ' ', h('bdi', {}, showAddress(email))),
+      ...more,
+    );
     status.replaceChildren(toast);
     return toast;
   }
@@ -74,13 +78,20 @@ export function createOutbox({ api, drafts, onChange, open }: OutboxParts) {
   async function send(given: Given): Promise<void> {
     const { inquiry, text } = given;
     const { id } = inquiry;
-    const toast = say(text === undefined ? 'Dismissing the inquiry of' : 'Sending the answer to', given);
+    const toast = say(
+      text === undefined ? 'Dismissing the inquiry of' : 'Sending the answer to',
+      given,
+    );
     const result = await api.answer(id, text, isSmall(text));
     unconfirmed.delete(id);
     toast.remove();
     if (isFailure(result)) {
       const again = 'It may have been stored all the same; sending it again does no harm.';
-      fail(given, 'Not answered:', `${result.message}${result.failure === 'stopped' ? ` ${again}` : ''}`);
+      fail(
+        given,
+        'Not answered:',
+        `${result.message}${result.failure === 'stopped' ? ` ${again}` : ''}`,
+      );
       return onChange(id);
     }
     const { respondent, reply_at } = result;
@@ -97,7 +108,11 @@ export function createOutbox({ api, drafts, onChange, open }: OutboxParts) {
     }
     const kept = text === undefined ? '' : ' Your answer was not stored; your text is kept there.';
     fail(given, 'Already answered:', `by ${respondent} at ${formatTime(reply_at).short}.${kept}`);
-    return onChange(id, { respondent, reply_at, ...('reply' in stored && { reply: stored.reply }) });
+    return onChange(id, {
+      respondent,
+      reply_at,
+      ...('reply' in stored && { reply: stored.reply }),
+    });
   }
 
   function undo(): void {

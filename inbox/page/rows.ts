@@ -72,14 +72,30 @@ export function createList(
     choose({ order: query.order === 'newest' ? 'oldest' : 'newest' });
     await load();
   });
-  const label = h('label', { for: 'search', class: 'sr' }, 'Search all inquiries by reference, email and text');
+  const label = h(
+    'label',
+    { for: 'search', class: 'sr' },
+    'Search all inquiries by reference, email and text',
+  );
   const submit = h('button', { type: 'submit' }, 'Search');
   const form = h('form', { role: 'search', class: 'ib-line ib-search' }, label, search, submit);
   const heading = h('h2', { id: 'list-title', tabindex: '-1' }, 'Inquiries');
   const which = { class: 'ib-shows', role: 'group', 'aria-label': 'Which inquiries' };
   const group = h('div', which, ...shows.map((each) => each.element));
-  const head = div('ib-list-head', div('ib-line ib-title', heading, order), group, form, status, announcement);
-  const element = h('section', { class: 'ib-list', 'aria-labelledby': 'list-title' }, head, scroller);
+  const head = div(
+    'ib-list-head',
+    div('ib-line ib-title', heading, order),
+    group,
+    form,
+    status,
+    announcement,
+  );
+  const element = h(
+    'section',
+    { class: 'ib-list', 'aria-labelledby': 'list-title' },
+    head,
+    scroller,
+  );
 
   form.addEventListener('submit', (event) => {
     event.preventDefault();
@@ -100,7 +116,11 @@ export function createList(
   /** Searches all inquiries, the newest first; an empty text ends the search. */
   async function find(text: string): Promise<void> {
     search.value = text;
-    choose(text === '' ? { text, show: 'unanswered', order: 'oldest' } : { text, show: 'all', order: 'newest' });
+    choose(
+      text === ''
+        ? { text, show: 'unanswered', order: 'oldest' }
+        : { text, show: 'all', order: 'newest' },
+    );
     await load();
   }
 
@@ -146,7 +166,10 @@ export function createList(
     if (isFirst || fresh.length === 0) return render();
     const known = new Set(loaded.map(({ id }) => id));
     // Those that belong behind what is loaded come with the rest.
-    const isInList = query.text === '' && query.show !== 'answered' && (next === undefined || query.order === 'newest');
+    const isInList =
+      query.text === '' &&
+      query.show !== 'answered' &&
+      (next === undefined || query.order === 'newest');
     const wanted = isInList ? fresh.filter((id) => !known.has(id)) : [];
     const found = await Promise.all(wanted.map(async (id) => api.get(id)));
     const direction = query.order === 'newest' ? -1 : 1;
@@ -166,16 +189,19 @@ export function createList(
   /** Draws the rows; what is read stays where it is. */
   function render(): void {
     const focused = links().find((link) => link === document.activeElement);
-    const area = scroller.scrollHeight > scroller.clientHeight ? scroller : document.documentElement;
+    const area =
+      scroller.scrollHeight > scroller.clientHeight ? scroller : document.documentElement;
     const edge = Math.max(scroller.getBoundingClientRect().top, 0);
     const anchor =
       area.scrollTop > 0 || items.matches(':hover, :focus-within')
         ? links().find((link) => link.getBoundingClientRect().bottom > edge)
         : undefined;
     const before = anchor?.getBoundingClientRect().top ?? 0;
-    const isGone = (id: string): boolean => isCounted && id !== opened && seen.has(id) && unanswered?.has(id) === false;
+    const isGone = (id: string): boolean =>
+      isCounted && id !== opened && seen.has(id) && unanswered?.has(id) === false;
     const shown = loaded.filter(
-      ({ id, reply_at }) => query.show !== 'unanswered' || (reply_at === undefined && isOpen(id) && !isGone(id)),
+      ({ id, reply_at }) =>
+        query.show !== 'unanswered' || (reply_at === undefined && isOpen(id) && !isGone(id)),
     );
     items.replaceChildren(...shown.map((inquiry) => h('li', {}, rowOf(inquiry))));
     linkOf(focused?.hash.slice(1))?.focus({ preventScroll: true });
@@ -191,18 +217,22 @@ export function createList(
         : 'Show newer ones';
     const all = formatCount(searched, 'inquiry', 'inquiries');
     const rest = next === undefined ? '' : ', and there are older ones';
-    status.textContent = isSearch ? `Searched ${all}: ${formatCount(shown.length, 'hit')}${rest}.` : '';
+    status.textContent = isSearch
+      ? `Searched ${all}: ${formatCount(shown.length, 'hit')}${rest}.`
+      : '';
     note.hidden = shown.length > 0;
     note.textContent = isSearch ? 'No inquiry that was searched has this.' : NONE[query.show];
     const open = [...(unanswered ?? [])].filter(isOpen).length;
-    const count = unanswered === undefined ? '' : `${open.toLocaleString('en')}${isCounted ? '' : '+'}`;
+    const count =
+      unanswered === undefined ? '' : `${open.toLocaleString('en')}${isCounted ? '' : '+'}`;
     const titles = { unanswered: `${count} unanswered`, answered: 'Closed', all: 'All inquiries' };
     heading.textContent = isSearch ? 'Search' : titles[query.show].trim();
     onCount(count);
   }
 
   function rowOf(inquiry: Inquiry): HTMLAnchorElement {
-    const { id, email, subject, body, created_at, respondent, reply, reply_at, expires_at } = inquiry;
+    const { id, email, subject, body, created_at, respondent, reply, reply_at, expires_at } =
+      inquiry;
     const expiry = (expires_at ?? Infinity) * 1_000;
     const isNear = reply_at === undefined && expiry - Date.now() < NEAR_EXPIRY;
     const title = { class: subject === '' ? 'ib-subject ib-absent' : 'ib-subject', dir: 'auto' };
@@ -217,9 +247,18 @@ export function createList(
     return h(
       'a',
       { class: 'ib-row', href: `./#${id}`, 'aria-current': id === opened && 'true' },
-      h('span', { class: 'ib-line ib-row-head' }, h('bdi', { class: 'ib-from' }, showAddress(email)), age(created_at)),
+      h(
+        'span',
+        { class: 'ib-line ib-row-head' },
+        h('bdi', { class: 'ib-from' }, showAddress(email)),
+        age(created_at),
+      ),
       h('span', title, showInvisible(subject) || 'No subject'),
-      h('span', { class: 'ib-beginning', dir: 'auto' }, showInvisible(body.trim().replaceAll(/\s+/g, ' '))),
+      h(
+        'span',
+        { class: 'ib-beginning', dir: 'auto' },
+        showInvisible(body.trim().replaceAll(/\s+/g, ' ')),
+      ),
       h('span', { class: 'ib-tags' }, ...tags),
     );
   }
@@ -264,10 +303,17 @@ export function createList(
 const isLinkOf = (id?: string) => (link: HTMLAnchorElement) => link.hash === `#${id}`;
 
 const tag = (...content: (Node | string)[]): HTMLElement => h('span', {}, ...content);
-const bad = (...content: (Node | string)[]): HTMLElement => h('span', { class: 'ib-bad' }, ...content);
+const bad = (...content: (Node | string)[]): HTMLElement =>
+  h('span', { class: 'ib-bad' }, ...content);
 
 /** Why the owner does not, or will not, get an answer by mail. */
-function problemOf({ canMail, reply, reply_at, undelivered, undelivered_at = '' }: Inquiry): HTMLElement[] {
+function problemOf({
+  canMail,
+  reply,
+  reply_at,
+  undelivered,
+  undelivered_at = '',
+}: Inquiry): HTMLElement[] {
   if (undelivered !== undefined) {
     return [bad(`Could not be delivered: ${UNDELIVERED[undelivered]}, `, age(undelivered_at))];
   }

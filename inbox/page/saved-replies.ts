@@ -16,7 +16,10 @@ export function savedReplyMenu(
       menu.open = false;
       insert(filled);
     });
-    choice.append(h('strong', { dir: 'auto' }, title), h('span', { class: 'ib-beginning', dir: 'auto' }, filled));
+    choice.append(
+      h('strong', { dir: 'auto' }, title),
+      h('span', { class: 'ib-beginning', dir: 'auto' }, filled),
+    );
     return h('li', {}, choice);
   });
   const summary = h('summary', {}, 'Saved replies');

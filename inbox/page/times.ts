@@ -8,13 +8,24 @@ export const formatTime = createTimeFormat();
 /** The age of a time, which stays right; the exact local time shows on hover. */
 export function age(timestamp: string): HTMLTimeElement {
   const { exact } = formatTime(timestamp);
-  return h('time', { class: 'age', datetime: timestamp, title: exact }, formatAge(Date.parse(timestamp)));
+  return h(
+    'time',
+    { class: 'age', datetime: timestamp, title: exact },
+    formatAge(Date.parse(timestamp)),
+  );
 }
 
 /** The exact local time and the age. */
 export function exactTime(timestamp: string): HTMLElement {
   const { exact, machine, language } = formatTime(timestamp);
-  return h('span', {}, h('time', { datetime: machine, lang: language }, exact), ' (', age(timestamp), ')');
+  return h(
+    'span',
+    {},
+    h('time', { datetime: machine, lang: language }, exact),
+    ' (',
+    age(timestamp),
+    ')',
+  );
 }
 
 /** Updates all ages on the page. */

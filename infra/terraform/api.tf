@@ -1,8 +1,9 @@
 locals {
   api_url = try(local.dns.api, null) == "all" ? "https://${local.settings.domain.name}" : aws_apigatewayv2_api.this.api_endpoint
 
-  # Explicit methods instead of ANY: an ANY route with an authorizer answers preflights with 401. With CORS configured, the
-  # gateway answers OPTIONS itself. PUT, PATCH, DELETE and HEAD reach the function, which answers 405.
+  # Explicit methods instead of ANY: an ANY route with an authorizer answers preflights with 401. With CORS
+  # configured, the gateway answers OPTIONS itself. PUT, PATCH, DELETE and HEAD reach the function, which
+  # answers 405.
   methods = toset(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"])
 
   # No personal data: no claims, IP address, user agent or raw path. docs/adr/0022
@@ -82,8 +83,8 @@ resource "aws_apigatewayv2_route" "this" {
   authorizer_id      = aws_apigatewayv2_authorizer.this.id
 }
 
-# For log groups with this prefix, API Gateway does not add an entry per group to the account's resource policy, which is
-# limited in size.
+# For log groups with this prefix, API Gateway does not add an entry per group to the account's resource
+# policy, which is limited in size.
 resource "aws_cloudwatch_log_group" "access" {
   name              = "/aws/vendedlogs/apigateway/${local.name}"
   retention_in_days = local.settings.log_retention_days
@@ -110,8 +111,8 @@ resource "aws_apigatewayv2_stage" "this" {
     }
   }
 
-  # Always both limits: the gateway takes a missing one for 0 and answers every call with 429. No detailed metrics per route:
-  # each is billed as a custom metric, and the access log has the same figures.
+  # Always both limits: the gateway takes a missing one for 0 and answers every call with 429. No detailed
+  # metrics per route: each is billed as a custom metric, and the access log has the same figures.
   default_route_settings {
     throttling_rate_limit  = local.settings.throttling.rate_limit
     throttling_burst_limit = local.settings.throttling.burst_limit
@@ -129,8 +130,9 @@ resource "aws_lambda_permission" "live" {
   source_arn    = "${aws_apigatewayv2_api.this.execution_arn}/*/${each.key}/inquiries"
 }
 
-# What Route 53 calls in a stage with the setting `probe` (observability.tf). Without an authorizer there are no claims, so the
-# function answers 401, and no data is reached; a health check takes only 2xx and 3xx for success.
+# What Route 53 calls in a stage with the setting `probe` (observability.tf). Without an authorizer there are
+# no claims, so the function answers 401, and no data is reached; a health check takes only 2xx and 3xx for
+# success.
 resource "aws_apigatewayv2_integration" "probe" {
   for_each = toset(local.settings.probe ? ["GET"] : [])
 

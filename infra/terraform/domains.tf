@@ -1,6 +1,7 @@
-# Domains of the API (`domain`) and of the form (`site_domain`), with certificates. In a hosted zone of this account the DNS
-# records are made, too. Elsewhere they are entered by hand, and `dns` says which of them exist: a certificate cannot be used before
-# its record exists, nor a name before it points here. Until then the stage keeps the addresses that AWS gives.
+# Domains of the API (`domain`) and of the form (`site_domain`), with certificates. In a hosted zone of this
+# account the DNS records are made, too. Elsewhere they are entered by hand, and `dns` says which of them
+# exist: a certificate cannot be used before its record exists, nor a name before it points here. Until then
+# the stage keeps the addresses that AWS gives.
 locals {
   domains = { for use, domain in { api = local.settings.domain, site = local.has_site ? local.settings.site_domain : null } : use => domain if domain != null }
 

@@ -100,8 +100,8 @@ resource "aws_lambda_function" "this" {
   depends_on = [aws_iam_role_policy.function]
 }
 
-# What the gateway calls. A deployment moves it to the version that it has published and tested, `npm run rollback` to an earlier
-# one (deploy/versions.ts), Terraform only makes it. docs/adr/0025
+# What the gateway calls. A deployment moves it to the version that it has published and tested, `npm run
+# rollback` to an earlier one (deploy/versions.ts), Terraform only makes it. docs/adr/0025
 resource "aws_lambda_alias" "live" {
   name             = "live"
   function_name    = aws_lambda_function.this.function_name

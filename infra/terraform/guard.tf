@@ -1,5 +1,6 @@
-# `terraform destroy` of a stage with deletion protection stops here, before anything else: it would delete the API and the logs
-# and then fail at the table. Everything that nothing else depends on is listed, so that Terraform begins with this resource.
+# `terraform destroy` of a stage with deletion protection stops here, before anything else: it would delete
+# the API and the logs and then fail at the table. Everything that nothing else depends on is listed, so that
+# Terraform begins with this resource.
 resource "terraform_data" "guard" {
   input = {
     is_protected = local.deletion_protection_enabled

@@ -1,4 +1,5 @@
-# The stage's own user pool, unless its settings name another issuer: users sign up with their email, on pages of Cognito.
+# The stage's own user pool, unless its settings name another issuer: users sign up with their email, on pages
+# of Cognito.
 locals {
   has_user_pool = local.settings.issuer == null
 
@@ -9,8 +10,8 @@ locals {
   # The token and sign-in endpoints; the issuer itself only has discovery and keys.
   sign_in_origin = local.has_user_pool ? "https://${one(aws_cognito_user_pool_domain.this[*].domain)}.auth.${local.region}.amazoncognito.com" : null
 
-  # Cognito alone sends 50 mails a day for all users of the account. It refuses an identity that SES has not verified yet: the
-  # deployment after that changes the sender.
+  # Cognito alone sends 50 mails a day for all users of the account. It refuses an identity that SES has not
+  # verified yet: the deployment after that changes the sender.
   pool_mails = local.has_user_pool ? [for inbox in local.inbox[*] : inbox if inbox.pool_mail] : []
   pool_mail_identities = length(local.pool_mails) == 0 ? [] : [
     for identity in concat(values(aws_sesv2_email_identity.this), values(data.aws_sesv2_email_identity.named)) : identity.arn if identity.verified_for_sending_status
@@ -26,8 +27,8 @@ data "aws_sesv2_email_identity" "named" {
   email_identity = each.key
 }
 
-# Cognito resets what an update leaves out: a change of the pool by hand, a trigger or a text for example, is lost with the next
-# change here, and one by the CLI loses what is set here.
+# Cognito resets what an update leaves out: a change of the pool by hand, a trigger or a text for example, is
+# lost with the next change here, and one by the CLI loses what is set here.
 resource "aws_cognito_user_pool" "this" {
   count = local.has_user_pool ? 1 : 0
 
@@ -87,8 +88,8 @@ resource "aws_cognito_user_pool_domain" "this" {
   domain       = "${local.name}-${substr(sha256(local.account_id), 0, 8)}"
   user_pool_id = aws_cognito_user_pool.this[0].id
 
-  # Without managed_login_version the pages are the classic ones. The newer ones show nothing before a style is made for them,
-  # which provider 5.100 cannot do.
+  # Without managed_login_version the pages are the classic ones. The newer ones show nothing before a style
+  # is made for them, which provider 5.100 cannot do.
 }
 
 # The form: a public client, with the authorization code grant, for which its library uses PKCE.

@@ -1,4 +1,5 @@
-# Mail of new inquiries and of answers, driven by the table's stream (docs/adr/0080). Only in a stage with the setting `inbox`.
+# Mail of new inquiries and of answers, driven by the table's stream (docs/adr/0080). Only in a stage with the
+# setting `inbox`.
 
 locals {
   inbox = local.settings.inbox
@@ -21,8 +22,9 @@ resource "aws_sesv2_email_identity" "this" {
   dkim_signing_attributes { next_signing_key_length = "RSA_2048_BIT" }
 }
 
-# For the mails of the mailer and of the user pool: the mailer tells the team of bounces and complaints, since nobody reads
-# `from`, and they are counted for alarms, as are all mails. Addresses that bounced or complained get no more mails.
+# For the mails of the mailer and of the user pool: the mailer tells the team of bounces and complaints, since
+# nobody reads `from`, and they are counted for alarms, as are all mails. Addresses that bounced or complained
+# get no more mails.
 resource "aws_sesv2_configuration_set" "mail" {
   count = local.inbox == null ? 0 : 1
 
@@ -184,8 +186,8 @@ resource "aws_iam_role_policy" "mailer" {
           "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = ["$inquiries#inquiry_*", "$inquiries#quota_*"] }
         }
       }
-      # The condition limits the sender. SES also requires the permission on identities of recipients that the account has
-      # (in the sandbox, of all recipients) and on the default configuration set of an identity.
+      # The condition limits the sender. SES also requires the permission on identities of recipients that the
+      # account has (in the sandbox, of all recipients) and on the default configuration set of an identity.
       Mail = {
         Action = "ses:SendEmail"
         Resource = [
@@ -249,9 +251,9 @@ resource "aws_lambda_function" "mailer" {
   depends_on = [aws_iam_role_policy.mailer]
 }
 
-# One for new inquiries and one for replies, so that a flood of inquiries delays no reply. These are all the readers that a shard
-# of the stream may have: two (docs.aws.amazon.com/lambda/latest/dg/with-ddb.html, "Simultaneous readers"). The local stack reads
-# the same file.
+# One for new inquiries and one for replies, so that a flood of inquiries delays no reply. These are all the
+# readers that a shard of the stream may have: two (docs.aws.amazon.com/lambda/latest/dg/with-ddb.html,
+# "Simultaneous readers"). The local stack reads the same file.
 resource "aws_lambda_event_source_mapping" "mailer" {
   for_each = { for kind, pattern in jsondecode(file("${path.module}/stream-filters.json")) : kind => pattern if local.inbox != null }
 
@@ -263,9 +265,10 @@ resource "aws_lambda_event_source_mapping" "mailer" {
   batch_size             = 100
   parallelization_factor = each.key == "inquiries" ? local.inbox.parallelization_factor : 1
 
-  # A failed record delays those behind it in its shard, until it is too old: the pace of SES is no reason to give it up. Delivery
-  # records (docs/adr/0080) keep what was sent in the meantime from being sent twice. What was given up of inquiries is in a
-  # digest (src/mailer/digests.ts, which waits for 7 hours); replies are tried for as long as the stream has them.
+  # A failed record delays those behind it in its shard, until it is too old: the pace of SES is no reason to
+  # give it up. Delivery records (docs/adr/0080) keep what was sent in the meantime from being sent twice.
+  # What was given up of inquiries is in a digest (src/mailer/digests.ts, which waits for 7 hours); replies
+  # are tried for as long as the stream has them.
   function_response_types        = ["ReportBatchItemFailures"]
   bisect_batch_on_function_error = true
   maximum_retry_attempts         = -1

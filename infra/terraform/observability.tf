@@ -13,14 +13,16 @@ locals {
 
   requests = { namespace = "AWS/ApiGateway", name = "Count", stat = "Sum", dimensions = local.api_dimensions }
 
-  # One alarm per entry, on a metric or on an expression over several, above `threshold` (by default 0) in one period of 5
-  # minutes; with `is_slow`, in two of the last three. Missing data is not breaching, because there is none without requests.
+  # One alarm per entry, on a metric or on an expression over several, above `threshold` (by default 0) in one
+  # period of 5 minutes; with `is_slow`, in two of the last three. Missing data is not breaching, because
+  # there is none without requests.
   #
-  # No expression uses FILL: its documentation does not say what it makes of a series that never had data, which is how series
-  # of failures are at first. Arithmetic takes a missing value as 0, so a sum needs only one series with data. Expressions in
-  # which one series limits another do not rely on that either: the filters of the access log have a value for every request.
-  # An alarm on metrics of AWS/DynamoDB keeps its state while data is missing, whatever treat_missing_data says, and DynamoDB
-  # writes these only when something fails: 0 * requests ends such an alarm with the next requests.
+  # No expression uses FILL: its documentation does not say what it makes of a series that never had data,
+  # which is how series of failures are at first. Arithmetic takes a missing value as 0, so a sum needs only
+  # one series with data. Expressions in which one series limits another do not rely on that either: the
+  # filters of the access log have a value for every request. An alarm on metrics of AWS/DynamoDB keeps its
+  # state while data is missing, whatever treat_missing_data says, and DynamoDB writes these only when
+  # something fails: 0 * requests ends such an alarm with the next requests.
   alarms = {
     function-errors = {
       description = "Invocations ended without a response (timeout, out of memory, failed start): clients got 5xx from the gateway. Look at the function's log group for platform.report lines whose status is not success."
@@ -142,17 +144,19 @@ locals {
 }
 
 locals {
-  # Figures of the requests in the access log, whose values are strings, have data whenever there are requests: a line that a
-  # pattern does not match counts as the value `otherwise`.
+  # Figures of the requests in the access log, whose values are strings, have data whenever there are
+  # requests: a line that a pattern does not match counts as the value `otherwise`.
   metric_filters = merge(
     {
-      # Zeros for the metric of the filter not-json, whose log group is empty as long as no request reaches the function.
+      # Zeros for the metric of the filter not-json, whose log group is empty as long as no request reaches
+      # the function.
       access-NotJson = { log = aws_cloudwatch_log_group.access, pattern = "", metric = "NotJson", value = "0" }
       # By the gateway's authorizer, or by the function because of the claims.
       access-Refused = { log = aws_cloudwatch_log_group.access, pattern = "{ $.status = \"401\" }", metric = "Refused", otherwise = "0" }
       # The function has answered; integrationStatus is the status of its answer.
       access-Admitted = { log = aws_cloudwatch_log_group.access, pattern = "{ $.status != \"401\" && $.routeKey != \"GET /probe\" && ($.integrationStatus = \"2*\" || $.integrationStatus = \"4*\" || $.integrationStatus = \"5*\") }", metric = "Admitted", otherwise = "0" }
-      # The contract answers a body that is not JSON, a client error, with 500. The gateway counts it as 5xx; the alarm subtracts it.
+      # The contract answers a body that is not JSON, a client error, with 500. The gateway counts it as 5xx;
+      # the alarm subtracts it.
       not-json = { log = aws_cloudwatch_log_group.function, pattern = "{ $.level = \"WARN\" && $.message.status = 500 }", metric = "NotJson", otherwise = "0" }
       # Without Lambda Insights there is no metric for memory; Lambda's platform.report log line has the figure.
       memory = { log = aws_cloudwatch_log_group.function, pattern = "{ $.type = \"platform.report\" }", metric = "MaxMemoryUsed", value = "$.record.metrics.maxMemoryUsedMB", unit = "Megabytes" }
@@ -178,8 +182,8 @@ resource "aws_cloudwatch_log_metric_filter" "this" {
   }
 }
 
-# Not encrypted with alias/aws/sns: CloudWatch may not use that key, so notifications would fail without notice. They contain
-# names of metrics and thresholds only.
+# Not encrypted with alias/aws/sns: CloudWatch may not use that key, so notifications would fail without
+# notice. They contain names of metrics and thresholds only.
 resource "aws_sns_topic" "alarms" {
   for_each = toset(local.settings.alarm_email[*])
 
@@ -246,8 +250,9 @@ resource "aws_cloudwatch_metric_alarm" "this" {
   }
 }
 
-# The form as users reach it: Route 53 asks for the page from several regions of the world, and needs 3 failures in a row. The
-# API answers a request without a token with 401, which a health check counts as a failure: see `api` below.
+# The form as users reach it: Route 53 asks for the page from several regions of the world, and needs 3
+# failures in a row. The API answers a request without a token with 401, which a health check counts as a
+# failure: see `api` below.
 resource "aws_route53_health_check" "form" {
   count = local.has_site ? 1 : 0
 
@@ -262,8 +267,9 @@ resource "aws_route53_health_check" "form" {
   tags = { Name = "${local.name}-form" }
 }
 
-# The API without a token, by a route that turns the 401 into a 200 (api.tf): its name and certificate, the gateway, and that the
-# function starts. From three regions, the fewest: each call costs a request, an invocation and log lines.
+# The API without a token, by a route that turns the 401 into a 200 (api.tf): its name and certificate, the
+# gateway, and that the function starts. From three regions, the fewest: each call costs a request, an
+# invocation and log lines.
 resource "aws_route53_health_check" "api" {
   for_each = aws_apigatewayv2_route.probe
 
@@ -279,8 +285,8 @@ resource "aws_route53_health_check" "api" {
   tags = { Name = "${local.name}-api" }
 }
 
-# Route 53 writes its metrics in us-east-1 only, and an alarm needs a topic of its own region. Another name than the topic above,
-# for stages of that region.
+# Route 53 writes its metrics in us-east-1 only, and an alarm needs a topic of its own region. Another name
+# than the topic above, for stages of that region.
 resource "aws_sns_topic" "form" {
   for_each = toset(local.has_site || local.settings.probe ? local.settings.alarm_email[*] : [])
   provider = aws.us_east_1

@@ -1,5 +1,5 @@
-# The rules for the settings of the selected stage. Each is true if they keep it, and its key is the message if not. What is in
-# `form` is checked by `npm run deploy`, as the form itself does (web/src/config.ts).
+# The rules for the settings of the selected stage. Each is true if they keep it, and its key is the message
+# if not. What is in `form` is checked by `npm run deploy`, as the form itself does (web/src/config.ts).
 locals {
   issuer_pattern = "^https://[A-Za-z0-9.-]+(:[0-9]+)?(/[^?#\\s]*)?$"
   origin_pattern = "^https?://([a-z0-9-]+(\\.[a-z0-9-]+)*|\\[[0-9a-f:]+\\])(:[0-9]+)?$"

@@ -16,12 +16,13 @@ locals {
   # Hashes of the inline script and style sheet, which paint the page before another file is loaded.
   first_paint = { for type, folder in { js = "src", css = "ui" } : type => "'sha256-${base64sha256(file("${path.module}/../../web/${folder}/first-paint.${type}"))}'" }
 
-  # AWS's own cache policy, the same in every account: it follows Cache-Control, compresses, and forwards no cookies or queries.
+  # AWS's own cache policy, the same in every account: it follows Cache-Control, compresses, and forwards no
+  # cookies or queries.
   caching_optimized = "658327ea-f89d-4fab-a63d-7e88639e58f6"
 
   # The API and an issuer of the user's own are not known here by their addresses: the API allows the origin of the
-  # distribution, which uses this policy, so its address would be a cycle. `npm run deploy` writes the exact addresses into the
-  # policy of the page itself, and browsers apply both policies.
+  # distribution, which uses this policy, so its address would be a cycle. `npm run deploy` writes the exact
+  # addresses into the policy of the page itself, and browsers apply both policies.
   site_connections = local.has_user_pool ? [
     "https://cognito-idp.${local.region}.amazonaws.com",
     local.sign_in_origin,
@@ -95,7 +96,8 @@ resource "aws_cloudfront_response_headers_policy" "site" {
   name    = "${local.name}-site"
   comment = "Headers of the contact form of ${local.name}."
 
-  # Pages of other origins load inquiry-form.js and its chunks, and browsers load modules with CORS. Every file is public.
+  # Pages of other origins load inquiry-form.js and its chunks, and browsers load modules with CORS. Every
+  # file is public.
   cors_config {
     access_control_allow_credentials = false
     origin_override                  = true

@@ -1,7 +1,8 @@
 locals {
   stage_names = ["develop", "main", "release"]
 
-  # The stage is the workspace and cannot be set otherwise, so that a plan always fits the state it is made from. docs/adr/0020
+  # The stage is the workspace and cannot be set otherwise, so that a plan always fits the state it is made
+  # from. docs/adr/0020
   stage    = terraform.workspace
   settings = var.stages[terraform.workspace]
   name     = "${var.name}-${local.stage}"

@@ -10,9 +10,9 @@ terraform {
     }
   }
 
-  # A partial configuration: bucket and region belong to an account and come from `terraform init -backend-config=…`. So a
-  # checkout without them cannot create a second, local state of a deployed stage. For local state, see
-  # backend_override.tf.example. docs/adr/0020
+  # A partial configuration: bucket and region belong to an account and come from `terraform init
+  # -backend-config=…`. So a checkout without them cannot create a second, local state of a deployed stage.
+  # For local state, see backend_override.tf.example. docs/adr/0020
   backend "s3" {
     # Without -backend-config, Terraform refuses this region and prints it.
     bucket       = "none"

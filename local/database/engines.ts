@@ -36,9 +36,13 @@ export function dynamoDbLocalUnavailableReason(): string | undefined {
   if (error !== undefined || status !== 0) return `Java is not installed ${needed}`;
   // `openjdk version "17.0.15" 2025-04-15`; before Java 9 it was `java version "1.8.0_452"`.
   const version = /version "(?:1\.)?(\d+)/.exec(stderr)?.[1];
-  if (!(Number(version) >= JAVA_MINIMUM)) return `Java ${version ?? 'of unknown version'} is too old ${needed}`;
+  if (!(Number(version) >= JAVA_MINIMUM)) {
+    return `Java ${version ?? 'of unknown version'} is too old ${needed}`;
+  }
   const compiler = spawnSync('java', ['--describe-module', 'jdk.compiler']);
-  return compiler.status === 0 ? undefined : `Java ${version} is a JRE without a compiler ${needed}`;
+  return compiler.status === 0
+    ? undefined
+    : `Java ${version} is a JRE without a compiler ${needed}`;
 }
 
 /**

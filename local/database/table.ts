@@ -25,7 +25,14 @@ const byState = {
   ],
   Projection: {
     ProjectionType: 'INCLUDE',
-    NonKeyAttributes: ['cognito_sub', 'email', 'created_at', 'reply_at', 'respondent', 'expires_at'],
+    NonKeyAttributes: [
+      'cognito_sub',
+      'email',
+      'created_at',
+      'reply_at',
+      'respondent',
+      'expires_at',
+    ],
   },
 } satisfies NonNullable<CreateTableCommandInput['GlobalSecondaryIndexes']>[number];
 
@@ -48,7 +55,11 @@ const STREAM: StreamSpecification = { StreamEnabled: true, StreamViewType: 'NEW_
 
 /** A client of a local engine. */
 export const createClient = (endpoint: string): DynamoDBClient =>
-  new DynamoDBClient({ endpoint, region: 'local', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+  new DynamoDBClient({
+    endpoint,
+    region: 'local',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
 
 /**
  * Creates the table on a local engine, if it does not exist, and waits until it is active.
@@ -73,15 +84,25 @@ export async function createTable(
 }
 
 /** Gives the index to a table of an earlier version, last: a table that has it is complete. */
-async function addIndex(client: DynamoDBClient, TableName: string, before: (string | undefined)[]): Promise<void> {
+async function addIndex(
+  client: DynamoDBClient,
+  TableName: string,
+  before: (string | undefined)[],
+): Promise<void> {
   for await (const _ of reindex(DynamoDBDocumentClient.from(client), TableName));
   const { AttributeDefinitions } = tableDefinition;
-  for (const change of [...before.map((IndexName) => ({ Delete: { IndexName } })), { Create: byState }]) {
+  for (const change of [
+    ...before.map((IndexName) => ({ Delete: { IndexName } })),
+    { Create: byState },
+  ]) {
     const GlobalSecondaryIndexUpdates = [change];
-    await client.send(new UpdateTableCommand({ TableName, AttributeDefinitions, GlobalSecondaryIndexUpdates }));
+    await client.send(
+      new UpdateTableCommand({ TableName, AttributeDefinitions, GlobalSecondaryIndexUpdates }),
+    );
     for (let isBusy = true; isBusy; await sleep(100)) {
       const { Table } = await client.send(new DescribeTableCommand({ TableName }));
-      isBusy = Table?.GlobalSecondaryIndexes?.some(({ IndexStatus }) => IndexStatus !== 'ACTIVE') ?? false;
+      isBusy =
+        Table?.GlobalSecondaryIndexes?.some(({ IndexStatus }) => IndexStatus !== 'ACTIVE') ?? false;
     }
   }
 }
@@ -105,14 +126,18 @@ export async function openTable(
     const indexes = GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName) ?? [];
     const isComplete = indexes.includes(byState.IndexName);
     if ((hasStreams && LatestStreamArn === undefined) || (!hasStreams && !isComplete)) {
-      throw new UsageError('The table in the data folder is of another version; start with --reset.');
+      throw new UsageError(
+        'The table in the data folder is of another version; start with --reset.',
+      );
     }
     if (!hasStreams) return undefined;
     if (!isComplete) await addIndex(client, TableName, indexes);
     const TimeToLiveSpecification = { AttributeName: 'expires_at', Enabled: true };
-    await client.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification })).catch((error: Error) => {
-      if (error.message !== 'TimeToLive is already enabled') throw error;
-    });
+    await client
+      .send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }))
+      .catch((error: Error) => {
+        if (error.message !== 'TimeToLive is already enabled') throw error;
+      });
     return LatestStreamArn;
   } finally {
     client.destroy();

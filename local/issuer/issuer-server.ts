@@ -27,7 +27,8 @@ export async function startIssuer({
   keysFile?: string | undefined;
   webOrigins?: readonly string[];
 }) {
-  const key = keysFile === undefined ? await createKey() : await readKey(keysFile, { create: true });
+  const key =
+    keysFile === undefined ? await createKey() : await readKey(keysFile, { create: true });
   const server = createServer();
   const url = `http://127.0.0.1:${await listen(server, port)}`;
   const origins = webOrigins.map((origin) => new URL(origin).origin);

@@ -44,7 +44,8 @@ interface SignIn {
 }
 
 export function signInPage({ action, returnTo, email, problem }: SignIn): string {
-  const form = (content: string) => `<form method="post" action="${escapeHtml(action)}">${content}</form>`;
+  const form = (content: string) =>
+    `<form method="post" action="${escapeHtml(action)}">${content}</form>`;
   const users = DEMO_USERS.map((user) => `<button name="email" value="${user}">${user}</button>`);
   const [invalid, alert] =
     problem === undefined

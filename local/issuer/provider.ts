@@ -1,7 +1,13 @@
 /** oidc-provider, configured as a Cognito user pool: its paths, its claims, its /logout, and a sign-in page. */
 import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
-import { Provider, errors, type Configuration, type InteractionResults, type KoaContextWithOIDC } from 'oidc-provider';
+import {
+  Provider,
+  errors,
+  type Configuration,
+  type InteractionResults,
+  type KoaContextWithOIDC,
+} from 'oidc-provider';
 import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.js';
 import type { SigningKey } from '../../lib/issuer-keys.ts';
 import { contentSecurityPolicy, messagePage, settingsPage, signInPage } from './pages.ts';
@@ -27,7 +33,8 @@ const ENDPOINTS = {
 const MONTH = 30 * 24 * HOUR; // Cognito's default lifetime of a refresh token
 
 /** As browsers check `type=email`: https://html.spec.whatwg.org/multipage/input.html#valid-e-mail-address */
-const EMAIL = /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?)*$/i;
+const EMAIL =
+  /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?)*$/i;
 
 /**
  * Creates the Koa app. Sessions, codes and refresh tokens are kept in memory.
@@ -38,7 +45,10 @@ const EMAIL = /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[
 export function createProvider(url: string, key: SigningKey, origins: readonly string[]): Provider {
   const { host, port } = new URL(url);
   const homes = origins.map((origin) => `${origin}/`);
-  const registered = { redirectUris: homes.flatMap((home) => [home, `${home}callback`]), logoutUris: homes };
+  const registered = {
+    redirectUris: homes.flatMap((home) => [home, `${home}callback`]),
+    logoutUris: homes,
+  };
   const users = new Map<string, User>();
 
   const configuration: Configuration = {
@@ -68,7 +78,10 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
       const signIn = source !== undefined && 'grantId' in source ? String(source.grantId) : sub;
       const claims = userClaims(user, signIn);
       const { email, email_verified } = claims;
-      return { accountId: sub, claims: (use) => (use === 'userinfo' ? { sub, email, email_verified } : claims) };
+      return {
+        accountId: sub,
+        claims: (use) => (use === 'userinfo' ? { sub, email, email_verified } : claims),
+      };
     },
     // Grants every scope, so that no consent screen is shown.
     loadExistingGrant: async ({ oidc }) => {
@@ -159,7 +172,9 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
       action: ctx.path,
       returnTo,
       email: form ? email : hint,
-      problem: form && `${email ? `“${email}” is not` : 'Type'} an e-mail address, such as you@example.com.`,
+      problem:
+        form &&
+        `${email ? `“${email}” is not` : 'Type'} an e-mail address, such as you@example.com.`,
     });
     return show(ctx, form ? 400 : 200, page, origin);
   };
@@ -169,7 +184,12 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
    * https://docs.aws.amazon.com/cognito/latest/developerguide/logout-endpoint.html
    */
   const logout = async (ctx: Context): Promise<void> => {
-    const { client_id, post_logout_redirect_uri, logout_uri = post_logout_redirect_uri, state } = ctx.query;
+    const {
+      client_id,
+      post_logout_redirect_uri,
+      logout_uri = post_logout_redirect_uri,
+      state,
+    } = ctx.query;
     const refuse = (reason: string) => show(ctx, 400, messagePage('Not signed out', reason));
     if (client_id !== CLIENT_ID) return refuse(`client_id must be ${CLIENT_ID}.`);
     if (typeof logout_uri !== 'string' || !homes.includes(logout_uri)) {
@@ -185,13 +205,19 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
 
   provider.use(async (ctx, next) => {
     // Protects the sign-in from DNS rebinding.
-    if (ctx.host !== host) return void Object.assign(ctx, { status: 421, body: `This issuer is ${url}\n` });
+    if (ctx.host !== host) {
+      return void Object.assign(ctx, { status: 421, body: `This issuer is ${url}\n` });
+    }
     if (ctx.path === '/') return show(ctx, 200, settingsPage(url, ENDPOINTS, registered));
     if (ctx.path === LOGOUT) return logout(ctx);
     if (!ctx.path.startsWith('/sign-in/')) return next();
     return signIn(ctx).catch((error: unknown) => {
       if (!(error instanceof errors.SessionNotFound)) throw error;
-      show(ctx, 400, messagePage('Sign-in expired', 'Go back to the application and sign in from there.'));
+      show(
+        ctx,
+        400,
+        messagePage('Sign-in expired', 'Go back to the application and sign in from there.'),
+      );
     });
   });
   // The response is only `server_error`; the cause is a defect in this file.
@@ -199,7 +225,8 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
   return provider;
 }
 
-const describeSent = (value: unknown): string => (typeof value === 'string' ? `not “${value}”` : 'it is missing');
+const describeSent = (value: unknown): string =>
+  typeof value === 'string' ? `not “${value}”` : 'it is missing';
 
 function show(ctx: Context, status: number, html: string, ...formTargets: string[]): void {
   ctx.set({

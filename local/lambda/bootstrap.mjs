@@ -27,7 +27,11 @@ for (const method of ['debug', 'info', 'log', 'warn', 'error']) {
 /** An error in the form of the Runtime API. */
 function describeError(error) {
   if (!(error instanceof Error)) return { errorType: typeof error, errorMessage: String(error) };
-  return { errorType: error.name, errorMessage: error.message, stackTrace: error.stack?.split('\n') };
+  return {
+    errorType: error.name,
+    errorMessage: error.message,
+    stackTrace: error.stack?.split('\n'),
+  };
 }
 
 function call(method, path, { headers, body } = {}) {
@@ -37,7 +41,9 @@ function call(method, path, { headers, body } = {}) {
     (response) => {
       const chunks = [];
       response.on('data', (chunk) => chunks.push(chunk));
-      response.on('end', () => resolve({ headers: response.headers, body: Buffer.concat(chunks).toString() }));
+      response.on('end', () =>
+        resolve({ headers: response.headers, body: Buffer.concat(chunks).toString() }),
+      );
     },
   );
   outgoing.on('error', reject);
@@ -64,9 +70,13 @@ async function invoke(handler, { headers, body }) {
   };
   try {
     const result = await handler(JSON.parse(body), context);
-    await call('POST', `invocation/${requestId}/response`, { body: JSON.stringify(result) ?? 'null' });
+    await call('POST', `invocation/${requestId}/response`, {
+      body: JSON.stringify(result) ?? 'null',
+    });
   } catch (error) {
-    await call('POST', `invocation/${requestId}/error`, { body: JSON.stringify(describeError(error)) });
+    await call('POST', `invocation/${requestId}/error`, {
+      body: JSON.stringify(describeError(error)),
+    });
   }
 }
 

@@ -19,7 +19,11 @@ interface Queued {
 }
 
 /** Starts the function with one sandbox, or with none (`lazy`). @throws Error when its initialisation fails. */
-export async function startFunction({ concurrency = 4, lazy = false, ...options }: FunctionOptions) {
+export async function startFunction({
+  concurrency = 4,
+  lazy = false,
+  ...options
+}: FunctionOptions) {
   const integrationTimeout = Math.max(limits.timeout, options.timeout);
   let capacity = concurrency;
   const queue = new Set<Queued>();
@@ -81,7 +85,9 @@ export async function startFunction({ concurrency = 4, lazy = false, ...options 
       const queued: Queued = { event, requestId, answer: Promise.withResolvers() };
       const timer = setTimeout(() => {
         queue.delete(queued);
-        queued.answer.reject(new FunctionTimeout(`No answer within ${integrationTimeout / 1_000} seconds`));
+        queued.answer.reject(
+          new FunctionTimeout(`No answer within ${integrationTimeout / 1_000} seconds`),
+        );
       }, integrationTimeout);
       queue.add(queued);
       runQueued();

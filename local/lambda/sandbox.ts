@@ -70,12 +70,17 @@ export async function startSandbox({
     const at = performance.now();
     response.writeHead(202).end();
     if (path.endsWith('/response')) return answer?.resolve({ at, body });
-    const { errorType, errorMessage } = JSON.parse(body) as { errorType: string; errorMessage: string };
+    const { errorType, errorMessage } = JSON.parse(body) as {
+      errorType: string;
+      errorMessage: string;
+    };
     if (path.endsWith('/init/error')) failure ??= new Error(errorMessage);
     else answer?.resolve({ at, body, errorType });
   };
   // Requests are aborted when the process ends; its exit event reports that.
-  const api = createServer((request, response) => void receive(request, response).catch(() => undefined));
+  const api = createServer(
+    (request, response) => void receive(request, response).catch(() => undefined),
+  );
   api.keepAliveTimeout = 0;
   // The process keeps its one connection open, so that no other client can take its events.
   api.maxConnections = 1;
@@ -112,7 +117,10 @@ export async function startSandbox({
     ended.resolve();
   };
   child.once('error', (error) => void end(error));
-  child.once('exit', (code, signal) => void end(new Error(`Runtime exited with ${signal ?? `code ${code}`}`)));
+  child.once(
+    'exit',
+    (code, signal) => void end(new Error(`Runtime exited with ${signal ?? `code ${code}`}`)),
+  );
   const stop = async (): Promise<void> => {
     child.kill('SIGKILL');
     await ended.promise;
@@ -143,9 +151,14 @@ export async function startSandbox({
      */
     async invoke(
       event: string,
-      { requestId = randomUUID(), remaining = timeout }: { requestId?: string; remaining?: number | undefined } = {},
+      {
+        requestId = randomUUID(),
+        remaining = timeout,
+      }: { requestId?: string; remaining?: number | undefined } = {},
     ): Promise<Cost & { readonly result: string }> {
-      if (failure !== undefined || idle === undefined) throw failure ?? new Error('The sandbox is busy.');
+      if (failure !== undefined || idle === undefined) {
+        throw failure ?? new Error('The sandbox is busy.');
+      }
       const { cpu, response } = idle;
       idle = undefined;
       next = Promise.withResolvers();
@@ -158,10 +171,14 @@ export async function startSandbox({
           'content-length': Buffer.byteLength(event),
           'lambda-runtime-aws-request-id': requestId,
           'lambda-runtime-deadline-ms': Date.now() + remaining,
-          'lambda-runtime-invoked-function-arn': 'arn:aws:lambda:local:000000000000:function:inquiries-local',
+          'lambda-runtime-invoked-function-arn':
+            'arn:aws:lambda:local:000000000000:function:inquiries-local',
         })
         .end(event);
-      const [{ at, body, errorType }, following] = await Promise.all([answer.promise, next.promise]);
+      const [{ at, body, errorType }, following] = await Promise.all([
+        answer.promise,
+        next.promise,
+      ]);
       clearTimeout(timer);
       idle = following;
       if (errorType !== undefined) throw new Error(errorType, { cause: body });

@@ -32,11 +32,14 @@ export const startDemoServer = (port: number) =>
       if (path !== '/') return undefined;
       const page = readGuidePage(config);
       const lines = `<h2>The lines that made this page</h2>\n<pre>${escapeHtml(page)}</pre>\n`;
-      const data = page.replace('</head>', `${LINKS}</head>`).replace('</main>', () => `${lines}</main>`);
+      const data = page
+        .replace('</head>', `${LINKS}</head>`)
+        .replace('</main>', () => `${lines}</main>`);
       return { type: 'text/html; charset=utf-8', data };
     },
     policy(config) {
-      const [, script = ''] = /<script type="module">(.*?)<\/script>/s.exec(readGuidePage(config)) ?? [];
+      const [, script = ''] =
+        /<script type="module">(.*?)<\/script>/s.exec(readGuidePage(config)) ?? [];
       return [
         `script-src-elem 'self' ${config.formUrl} ${hashOf(script)}`,
         "style-src 'self'",
@@ -53,5 +56,8 @@ function readGuidePage({ issuer, apiUrl, formUrl }: DemoConfig): string {
   const guide = readFileSync(join(WEB, 'README.md'), 'utf8');
   const [, page = ''] = /^```html\n(<!doctype html>.*?)^```/ms.exec(guide) ?? [];
   const byPort: Partial<Record<string, string>> = { 3000: apiUrl, 3001: issuer, 3003: formUrl };
-  return page.replaceAll(/http:\/\/127\.0\.0\.1:(\d+)/g, (address, port: string) => byPort[port] ?? address);
+  return page.replaceAll(
+    /http:\/\/127\.0\.0\.1:(\d+)/g,
+    (address, port: string) => byPort[port] ?? address,
+  );
 }

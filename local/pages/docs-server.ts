@@ -19,9 +19,12 @@ const GUIDES = new Map([
 const FOLDER = join(import.meta.dirname, 'docs');
 /** In this mode sirv reads files on each request. */
 const sendPage = sirv(FOLDER, { dev: true });
-const sendSwaggerUi = sirv(dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/swagger-ui.css'))), {
-  dev: true,
-});
+const sendSwaggerUi = sirv(
+  dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/swagger-ui.css'))),
+  {
+    dev: true,
+  },
+);
 
 /** Addresses of the running stack. */
 interface DocsConfig {
@@ -63,11 +66,20 @@ function find(path: string, config: DocsConfig): Content | undefined {
   if (!['/', '/openapi.json', '/openapi.yaml', '/page.json'].includes(path)) return undefined;
   const document = readDocument(config);
   if (path === '/') {
-    const html = readFileSync(join(FOLDER, 'index.html'), 'utf8').replace('{version}', document.info.version);
-    return { type: 'text/html; charset=utf-8', data: html.replaceAll('{api}', `${config.gateway}/inquiries`) };
+    const html = readFileSync(join(FOLDER, 'index.html'), 'utf8').replace(
+      '{version}',
+      document.info.version,
+    );
+    return {
+      type: 'text/html; charset=utf-8',
+      data: html.replaceAll('{api}', `${config.gateway}/inquiries`),
+    };
   }
   if (path === '/openapi.yaml') {
-    return { type: 'application/yaml', data: stringify(document, { aliasDuplicateObjects: false }) };
+    return {
+      type: 'application/yaml',
+      data: stringify(document, { aliasDuplicateObjects: false }),
+    };
   }
   const page = { clientId: config.clientId, spec: toPageDocument(document, config) };
   const data = JSON.stringify(path === '/page.json' ? page : document, null, 2);

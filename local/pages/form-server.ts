@@ -36,7 +36,9 @@ export async function startFormServer(
     folder: outputOf(WEB),
     openerPolicy: 'same-origin',
     find: (path, config) =>
-      path === '/config.json' ? { type: 'application/json', data: JSON.stringify(config, null, 2) } : undefined,
+      path === '/config.json'
+        ? { type: 'application/json', data: JSON.stringify(config, null, 2) }
+        : undefined,
     policy: ({ issuer, apiUrl }, url) =>
       live
         ? [

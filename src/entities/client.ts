@@ -1,5 +1,9 @@
 import { text } from 'node:stream/consumers';
-import { DynamoDBClient, type DynamoDBClientConfig, type TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import {
+  DynamoDBClient,
+  type DynamoDBClientConfig,
+  type TransactionCanceledException,
+} from '@aws-sdk/client-dynamodb';
 import { AwsJson1_0Protocol } from '@aws-sdk/core/protocols';
 
 type Deserialize = AwsJson1_0Protocol['deserializeResponse'];
@@ -28,7 +32,9 @@ const THROTTLED = new Set(['ThrottlingError', 'ProvisionedThroughputExceeded']);
 /** Lets the SDK retry a throttled transaction: it goes by the name of the error, which all cancellations share. */
 function throwRetryable(error: TransactionCanceledException): never {
   const { CancellationReasons: reasons = [] } = error;
-  if (reasons.some(({ Code }) => THROTTLED.has(Code ?? ''))) error.$retryable = { throttling: true };
+  if (reasons.some(({ Code }) => THROTTLED.has(Code ?? ''))) {
+    error.$retryable = { throttling: true };
+  }
   throw error;
 }
 
@@ -45,7 +51,12 @@ const UNUSED = [
 ];
 
 /** Milliseconds. */
-const TIMEOUTS = { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true, socketTimeout: 3_000 };
+const TIMEOUTS = {
+  connectionTimeout: 1_000,
+  requestTimeout: 3_000,
+  throwOnRequestTimeout: true,
+  socketTimeout: 3_000,
+};
 
 /**
  * Creates the DynamoDB client: the only place that constructs an AWS client. Credentials and endpoint come from the
@@ -90,7 +101,10 @@ export function createDynamoDbClient({
       const target = `DynamoDB_20120810.${commandName.replace(/Command$/, '')}`;
       const headers = { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': target };
       const body = JSON.stringify(args.input);
-      return next({ ...args, request: { method: 'POST', protocol, hostname, port, path, query: {}, headers, body } });
+      return next({
+        ...args,
+        request: { method: 'POST', protocol, hostname, port, path, query: {}, headers, body },
+      });
     },
     { name: 'serializerMiddleware', step: 'serialize', override: true },
   );

@@ -15,7 +15,8 @@ type Owner = Pick<Inquiry, 'cognito_sub' | 'email'>;
 const S = (text: string) => ({ S: text });
 const N = (number: number) => ({ N: String(number) });
 
-const toPartition = ({ cognito_sub, email }: Owner) => S(`$inquiries#cognito_sub_${cognito_sub}#email_${email}`);
+const toPartition = ({ cognito_sub, email }: Owner) =>
+  S(`$inquiries#cognito_sub_${cognito_sub}#email_${email}`);
 const toInquirySort = (id: string) => S(`$inquiry_1#id_${id}`);
 const toKeySort = (key: string) => S(`$idempotency_1#key_${digest(key)}`);
 
@@ -82,7 +83,8 @@ export const createInputs = (TableName: string) => ({
     ExpressionAttributeValues: { ':expires_at0': N(now) },
   }),
 
-  queryKey: (owner: Owner, key: string) => toQuery(TableName, '#sk1 = :sk1', owner, { ':sk1': toKeySort(key) }),
+  queryKey: (owner: Owner, key: string) =>
+    toQuery(TableName, '#sk1 = :sk1', owner, { ':sk1': toKeySort(key) }),
 
   /** Counts an hour of `toOwnerHour` up or down; up only as long as fewer than `most` are counted. */
   updateRate: (owner_hour: string, time: number, by: 1 | -1, most?: number) => ({
@@ -90,7 +92,9 @@ export const createInputs = (TableName: string) => ({
     Key: { pk: S(`$inquiries#owner_hour_${owner_hour}`), sk: S('$rate_1') },
     UpdateExpression:
       'SET #expires_at = :expires_at_u0, #owner_hour = :owner_hour_u0, #__edb_e__ = :__edb_e___u0, #__edb_v__ = :__edb_v___u0 ADD #inquiries :inquiries_u0',
-    ...(most !== undefined && { ConditionExpression: 'attribute_not_exists(#inquiries) OR #inquiries < :inquiries0' }),
+    ...(most !== undefined && {
+      ConditionExpression: 'attribute_not_exists(#inquiries) OR #inquiries < :inquiries0',
+    }),
     ExpressionAttributeNames: {
       '#inquiries': 'inquiries',
       '#expires_at': 'expires_at',

@@ -9,7 +9,9 @@ import { LAST_ID, listShards, toFirstId, toShard } from './keys.ts';
 type InquiryEntity = ReturnType<typeof createInquiryEntity>;
 
 /** What the index has of an inquiry. A subject may be as long as a body, so it is not in it. */
-export type IndexedInquiry = Readonly<Omit<EntityItem<InquiryEntity>, 'subject' | 'body' | 'reply'>>;
+export type IndexedInquiry = Readonly<
+  Omit<EntityItem<InquiryEntity>, 'subject' | 'body' | 'reply'>
+>;
 
 export interface IndexQuery {
   /** False: unanswered ones only; true: those that were answered or dismissed; absent: all. */
@@ -58,7 +60,10 @@ async function* readShard(
     .byState({ inbox: shard })
     .between({ id: first ?? toFirstId(0) }, { id: last ?? LAST_ID })
     .where((row, op) =>
-      [email !== undefined && op.eq(row.email, email), sub !== undefined && op.eq(row.cognito_sub, sub)]
+      [
+        email !== undefined && op.eq(row.email, email),
+        sub !== undefined && op.eq(row.cognito_sub, sub),
+      ]
         .filter((condition) => condition !== false)
         .join(' AND '),
     );
@@ -82,22 +87,32 @@ async function* readShard(
  * Yields inquiries of all owners in the order of their ids, which is that of their time, in pages; a page may be empty.
  * The next page is read when the caller asks for it: the partitions are read side by side, a few rows of each at first.
  */
-export async function* readIndex(inquiries: InquiryEntity, query: IndexQuery = {}): AsyncGenerator<IndexedInquiry[]> {
+export async function* readIndex(
+  inquiries: InquiryEntity,
+  query: IndexQuery = {},
+): AsyncGenerator<IndexedInquiry[]> {
   const { isAnswered, order = 'desc' } = query;
   const direction = order === 'desc' ? -1 : 1;
   const compare = (a: string, b: string): number => (a === b ? 0 : direction * (a < b ? -1 : 1));
   // Of an inquiry that is in both lists, because it has just been answered, the answered row comes first.
-  let sources = (isAnswered === undefined ? [true, false] : [isAnswered]).flatMap(listShards).map((shard) => {
-    const unread: ReturnType<typeof parsePage> = { rows: [], end: '' };
-    return Object.assign(unread, { pages: readShard(inquiries, shard, query) });
-  });
+  let sources = (isAnswered === undefined ? [true, false] : [isAnswered])
+    .flatMap(listShards)
+    .map((shard) => {
+      const unread: ReturnType<typeof parsePage> = { rows: [], end: '' };
+      return Object.assign(unread, { pages: readShard(inquiries, shard, query) });
+    });
   while (sources.length > 0) {
     const empty = sources.filter(({ rows }) => rows.length === 0);
-    await Promise.all(empty.map(async (source) => Object.assign(source, (await source.pages.next()).value)));
+    await Promise.all(
+      empty.map(async (source) => Object.assign(source, (await source.pages.next()).value)),
+    );
     // Up to this id, all partitions have been read.
     const [bound] = sources.flatMap(({ end }) => end ?? []).toSorted(compare);
-    const isRead = ({ id }: IndexedInquiry): boolean => bound === undefined || compare(id, bound) <= 0;
-    const page = sources.flatMap(({ rows }) => rows.filter(isRead)).toSorted((a, b) => compare(a.id, b.id));
+    const isRead = ({ id }: IndexedInquiry): boolean =>
+      bound === undefined || compare(id, bound) <= 0;
+    const page = sources
+      .flatMap(({ rows }) => rows.filter(isRead))
+      .toSorted((a, b) => compare(a.id, b.id));
     yield page.filter(({ id }, at) => id !== page[at - 1]?.id);
     for (const source of sources) source.rows = source.rows.filter((row) => !isRead(row));
     sources = sources.filter(({ rows, end }) => rows.length > 0 || end !== undefined);
@@ -116,7 +131,10 @@ export async function countInIndex(
       const query = inquiries.query.byState({ inbox }).between({ id: first }, { id: last });
       let [count, cursor]: [number, string | null] = [0, null];
       do {
-        const page: { data: unknown; cursor: string | null } = await query.go({ ...options, cursor });
+        const page: { data: unknown; cursor: string | null } = await query.go({
+          ...options,
+          cursor,
+        });
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type of `data` does not know `raw`
         count += (page.data as { Count: number }).Count;
         ({ cursor } = page);

@@ -5,7 +5,11 @@ import {
   TransactWriteItemsCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
-import type { DynamoDBClient, TransactionCanceledException, UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
+import type {
+  DynamoDBClient,
+  TransactionCanceledException,
+  UpdateItemCommandInput,
+} from '@aws-sdk/client-dynamodb';
 import type { Inquiry } from '../contract.ts';
 import type { InquiryStore, PutResult, StoreCall } from '../inquiries.ts';
 import { isTestAddress, ITEM_LIMIT, PARTITION_KEY_LIMIT } from '../limits.ts';
@@ -84,9 +88,17 @@ export function createInquiryStore(
 
       const found = size > LOOK_UP_FROM ? await find(inquiry, call, key) : undefined;
       if (found !== undefined) return found;
-      const known = inputs.putKey(inquiry, key, toExpiry(inquiry, KEY_DAYS), Math.floor(now() / 1_000));
+      const known = inputs.putKey(
+        inquiry,
+        key,
+        toExpiry(inquiry, KEY_DAYS),
+        Math.floor(now() / 1_000),
+      );
       const command = new TransactWriteItemsCommand({
-        TransactItems: [{ Put: { ...known, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } }, { Put: put }],
+        TransactItems: [
+          { Put: { ...known, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } },
+          { Put: put },
+        ],
         // A retry after a lost response succeeds.
         ClientRequestToken: id,
         ReturnConsumedCapacity: 'TOTAL',
@@ -95,11 +107,14 @@ export function createInquiryStore(
         confirm(await countAttempts(call, client.send(command, { abortSignal: call.signal })));
         return { id };
       } catch (error) {
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- any other error has no reasons
-        const { CancellationReasons: reasons = [] } = error as Partial<TransactionCanceledException>;
+        const { CancellationReasons: reasons = [] } =
+          // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- any other error has no reasons
+          error as Partial<TransactionCanceledException>;
         const row = reasons[0]?.Item;
         if (row !== undefined) return toResult(row, inquiry);
-        if (reasons.some(({ Code }) => Code === 'TransactionConflict')) return { refusal: 'in use' };
+        if (reasons.some(({ Code }) => Code === 'TransactionConflict')) {
+          return { refusal: 'in use' };
+        }
         throw error;
       }
     },
@@ -124,7 +139,8 @@ export function createInquiryStore(
       const owner = { cognito_sub: sub, email };
       const input = inputs.queryInquiries(owner);
       // The key of `before` need not exist: reading starts after its position.
-      let start: Attributes | undefined = before === undefined ? undefined : inputs.startAfter(owner, before);
+      let start: Attributes | undefined =
+        before === undefined ? undefined : inputs.startAfter(owner, before);
       // Of the first page only: expired rows would otherwise be read a few at a time.
       let most = limit && { Limit: limit + 1 };
       do {
@@ -193,7 +209,8 @@ async function countAttempts<Output extends { $metadata: { attempts?: number } }
 }
 
 /** @param name - Appears in the log. */
-const storeError = (name: string, message: string): Error => Object.assign(new Error(message), { name });
+const storeError = (name: string, message: string): Error =>
+  Object.assign(new Error(message), { name });
 
 /**
  * Narrows a row to the six fields of an inquiry.

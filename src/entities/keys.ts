@@ -12,7 +12,8 @@ export function toFirstId(milliseconds: number): string {
 }
 
 /** The partition of the index `by-state` that has an inquiry: the last digit of its id is random. docs/adr/0081 */
-export const toShard = (id: string, isAnswered: boolean): string => `${isAnswered ? 'done' : 'open'}-${id.slice(-1)}`;
+export const toShard = (id: string, isAnswered: boolean): string =>
+  `${isAnswered ? 'done' : 'open'}-${id.slice(-1)}`;
 
 /** The partitions of the index `by-state` that have the answered, or the unanswered, inquiries. */
 export const listShards = (isAnswered: boolean): string[] =>
@@ -23,4 +24,5 @@ export const digest = (...texts: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(texts)).digest('base64url');
 
 /** A person and the hour of a time in milliseconds since the epoch, whatever the email: a hash that names nobody. */
-export const toOwnerHour = (sub: string, time: number): string => digest(sub, String(Math.floor(time / HOUR)));
+export const toOwnerHour = (sub: string, time: number): string =>
+  digest(sub, String(Math.floor(time / HOUR)));

@@ -37,7 +37,8 @@ export interface MailerConfig {
  */
 export function parseMailerConfig(env: Readonly<Record<string, string | undefined>>): MailerConfig {
   const { TABLE_NAME, AWS_REGION, STAGE, INBOX_TO, INBOX_FROM, CONFIGURATION_SET } = env;
-  const { MAILS_PER_HOUR: mailsPerHour = '10', TOTAL_MAILS_PER_HOUR: totalMailsPerHour = '100' } = env;
+  const { MAILS_PER_HOUR: mailsPerHour = '10', TOTAL_MAILS_PER_HOUR: totalMailsPerHour = '100' } =
+    env;
   const { ANSWER_WITHIN: answerWithin = '', MAIL_LANGUAGE: language = 'en' } = env;
   const { ACKNOWLEDGE: acknowledge = 'false', COMPANY: companyJson } = env;
   const company = parseCompany(companyJson ?? '{}');
@@ -54,8 +55,9 @@ export function parseMailerConfig(env: Readonly<Record<string, string | undefine
     COMPANY: company !== undefined,
   };
   const wrong = Object.entries(valid).flatMap(([name, isValid]) => (isValid ? [] : [name]));
-  if (wrong.length > 0 || !isLanguage(language) || company === undefined)
+  if (wrong.length > 0 || !isLanguage(language) || company === undefined) {
     throw new Error(`Missing or malformed environment variables: ${wrong.join(', ')}`);
+  }
   return {
     tableName: TABLE_NAME ?? '',
     region: AWS_REGION,

@@ -33,7 +33,10 @@ const DAY = 24 * HOUR;
 const MORNING = 5;
 
 export function createDigests(store: MailerStore, config: MailerConfig) {
-  const readSubjects = async (rows: readonly IndexedInquiry[], signal: AbortSignal): Promise<ListedInquiry[]> =>
+  const readSubjects = async (
+    rows: readonly IndexedInquiry[],
+    signal: AbortSignal,
+  ): Promise<ListedInquiry[]> =>
     Promise.all(
       rows.map(async ({ id, email, ...owner }) => {
         const subject = await store.readSubject({ ...owner, id, email }, signal);
@@ -50,7 +53,11 @@ export function createDigests(store: MailerStore, config: MailerConfig) {
      * @param state - What the last digest has left.
      * @returns undefined when no inquiry is left out.
      */
-    async digest(state: DigestState, time: number, signal: AbortSignal): Promise<DueMail | undefined> {
+    async digest(
+      state: DigestState,
+      time: number,
+      signal: AbortSignal,
+    ): Promise<DueMail | undefined> {
       const current = Math.floor(time / HOUR);
       let next = state.next_hour ?? current - 1;
       const until = Math.min(current + 1, next + HOURS);
@@ -65,14 +72,21 @@ export function createDigests(store: MailerStore, config: MailerConfig) {
         if (!isOver && to <= from) continue;
         const [first, last] = [toFirstId(from), toFirstId(to)];
         const { mailed } = await store.closeHour(hour, last, signal);
-        const claimed = await store.findAll(isOver ? mailed : [...mailed].filter((id) => id >= first), signal);
+        const claimed = await store.findAll(
+          isOver ? mailed : [...mailed].filter((id) => id >= first),
+          signal,
+        );
         const lost = isOver ? await store.filterUnsent(claimed, signal) : [];
         const between = claimed.filter(({ id }) => id >= first && id < last).length;
         const others = (await store.count({ first, last, abortSignal: signal })) - between;
         if (lost.length > 0) since = Math.min(since, end - HOUR);
         if (others > 0) {
           since = Math.min(since, from);
-          const rows = await store.list({ first, last, abortSignal: signal }, NEWEST, ({ id }) => !mailed.has(id));
+          const rows = await store.list(
+            { first, last, abortSignal: signal },
+            NEWEST,
+            ({ id }) => !mailed.has(id),
+          );
           newest.push(...rows);
         }
         newest.push(...lost);
@@ -94,18 +108,31 @@ export function createDigests(store: MailerStore, config: MailerConfig) {
     },
 
     /** @returns undefined when today's was sent, when it is too early, or when nothing has waited for that long. */
-    async daily({ daily_on }: DigestState, time: number, signal: AbortSignal): Promise<DueMail | undefined> {
+    async daily(
+      { daily_on }: DigestState,
+      time: number,
+      signal: AbortSignal,
+    ): Promise<DueMail | undefined> {
       const { answerWithin } = config;
       const now = new Date(time);
       const today = now.toISOString().slice(0, 10);
-      if (answerWithin === undefined || daily_on === today || now.getUTCHours() < MORNING) return undefined;
-      const query = { isAnswered: false, last: toFirstId(time - answerWithin * DAY), abortSignal: signal };
+      if (answerWithin === undefined || daily_on === today || now.getUTCHours() < MORNING) {
+        return undefined;
+      }
+      const query = {
+        isAnswered: false,
+        last: toFirstId(time - answerWithin * DAY),
+        abortSignal: signal,
+      };
       const isCurrent = ({ expires_at }: IndexedInquiry) => (expires_at ?? Infinity) * 1_000 > time;
       const oldest = await store.list({ ...query, order: 'asc' }, OLDEST, isCurrent);
       if (oldest.length === 0) return undefined;
       const count = oldest.length < OLDEST ? oldest.length : await store.count(query);
       const named = await readSubjects(oldest, signal);
-      return { mail: toDailyMail({ count, named, days: answerWithin }, config), state: { daily_on: today } };
+      return {
+        mail: toDailyMail({ count, named, days: answerWithin }, config),
+        state: { daily_on: today },
+      };
     },
   };
 }

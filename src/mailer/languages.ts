@@ -2,7 +2,14 @@ import { directionOf, LANGUAGES, type Language } from '../languages.ts';
 
 /** The texts of the mails to owners, in the order of LANGUAGES. Three of them are those of web/src/languages. */
 const STRINGS = {
-  noSubject: ['(no subject)', '(kein Betreff)', '(aucun objet)', '(sin asunto)', '（件名なし）', '(بلا موضوع)'],
+  noSubject: [
+    '(no subject)',
+    '(kein Betreff)',
+    '(aucun objet)',
+    '(sin asunto)',
+    '（件名なし）',
+    '(بلا موضوع)',
+  ],
   youWrote: [
     'On {time} you wrote:',
     'Am {time} schrieben Sie:',
@@ -21,7 +28,14 @@ const STRINGS = {
   ],
   reference: ['Reference', 'Referenz', 'Référence', 'Referencia', '受付番号', 'الرقم المرجعي'],
   privacy: ['Privacy', 'Datenschutz', 'Confidentialité', 'Privacidad', 'プライバシー', 'الخصوصية'],
-  imprint: ['Legal notice', 'Impressum', 'Mentions légales', 'Aviso legal', '法的情報', 'إشعار قانوني'],
+  imprint: [
+    'Legal notice',
+    'Impressum',
+    'Mentions légales',
+    'Aviso legal',
+    '法的情報',
+    'إشعار قانوني',
+  ],
 } as const satisfies Record<string, { readonly length: typeof LANGUAGES.length }>;
 
 /**
@@ -40,10 +54,12 @@ export function textsIn(language: Language) {
     timeZone: 'UTC',
     timeZoneName: 'short',
   });
-  const say = (name: keyof typeof STRINGS): string => STRINGS[name][LANGUAGES.indexOf(language)] ?? '';
+  const say = (name: keyof typeof STRINGS): string =>
+    STRINGS[name][LANGUAGES.indexOf(language)] ?? '';
   return {
     say,
-    youWrote: (milliseconds: number): string => say('youWrote').replace('{time}', format.format(milliseconds)),
+    youWrote: (milliseconds: number): string =>
+      say('youWrote').replace('{time}', format.format(milliseconds)),
     direction: directionOf(language),
   };
 }

@@ -32,7 +32,14 @@ export interface CompletedMail {
   readonly functionName: string | undefined;
   /** The id of the inquiry, as the row or the operator has it; absent for mails about none or several. */
   readonly inquiry?: unknown;
-  readonly mail: 'inquiry' | 'reply' | 'acknowledgement' | 'notice' | 'digest' | 'daily' | undefined;
+  readonly mail:
+    | 'inquiry'
+    | 'reply'
+    | 'acknowledgement'
+    | 'notice'
+    | 'digest'
+    | 'daily'
+    | undefined;
   /** Of the stream's record; undefined for an invocation by an operator. */
   readonly sequenceNumber?: string | undefined;
   readonly outcome: Outcome;

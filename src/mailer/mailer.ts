@@ -61,7 +61,10 @@ interface Result {
 }
 
 /** Records that a mail was sent. A record that cannot be written does not make the mail fail. */
-const record = async (write: (signal: AbortSignal) => Promise<void>, outcome: Outcome): Promise<Result> =>
+const record = async (
+  write: (signal: AbortSignal) => Promise<void>,
+  outcome: Outcome,
+): Promise<Result> =>
   write(AbortSignal.timeout(RECORD_TIME)).then(
     () => ({ outcome }),
     (error: unknown) => ({ outcome, error }),
@@ -113,7 +116,9 @@ export function createMailer({ store, send, config, log, now = Date.now }: Depen
     const since = new Date().toISOString();
     if (mail !== 'inquiry') {
       const toOwner =
-        mail === 'reply' ? toReplyMail(inquiry, String(row['reply']), config) : toAcknowledgementMail(inquiry, config);
+        mail === 'reply'
+          ? toReplyMail(inquiry, String(row['reply']), config)
+          : toAcknowledgementMail(inquiry, config);
       // The mail to the team says that there is no address.
       if (toOwner === undefined) return { outcome: mail === 'reply' ? 'no-address' : 'idle' };
       await send(toOwner, signal);
@@ -123,7 +128,10 @@ export function createMailer({ store, send, config, log, now = Date.now }: Depen
       if (isOfTest(row)) return { outcome: 'erased' };
       await sendInquiry(inquiry, signal);
     }
-    return record((recordSignal) => store.recordDelivery(inquiry.id, mail, since, recordSignal), 'sent');
+    return record(
+      (recordSignal) => store.recordDelivery(inquiry.id, mail, since, recordSignal),
+      'sent',
+    );
   }
 
   /** Runs the work within the time that is left, and logs its result; it never rejects. */
@@ -139,7 +147,10 @@ export function createMailer({ store, send, config, log, now = Date.now }: Depen
       try {
         result = await work(AbortSignal.timeout(time));
       } catch (error) {
-        result = { outcome: isPace(error) ? 'deferred' : isFinal(error) ? 'refused' : 'failed', error };
+        result = {
+          outcome: isPace(error) ? 'deferred' : isFinal(error) ? 'refused' : 'failed',
+          error,
+        };
       }
     }
     if (result.outcome !== 'idle') log({ requestId, functionName, ...subject, ...result });
@@ -147,7 +158,11 @@ export function createMailer({ store, send, config, log, now = Date.now }: Depen
   }
 
   /** Mails the team that a mail is not with its recipient. */
-  const notify = async (failure: Failure, id: string | undefined, signal: AbortSignal): Promise<Result> => {
+  const notify = async (
+    failure: Failure,
+    id: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Result> => {
     await send(toNoticeMail(failure, config, id), signal);
     return { outcome: 'sent' };
   };
@@ -165,7 +180,8 @@ export function createMailer({ store, send, config, log, now = Date.now }: Depen
     const reason = error === undefined ? '' : nameOf(error);
     const why = isGivenUp ? outcome : 'late';
     const notice = await run(invocation, { inquiry: id, mail: 'notice' }, async (signal) => {
-      const save = async () => store.recordUndelivered({ inquiry: id, mail: 'reply', expires_at }, 'refused', signal);
+      const save = async () =>
+        store.recordUndelivered({ inquiry: id, mail: 'reply', expires_at }, 'refused', signal);
       if (isGivenUp) await save();
       else if ((await store.readDelivery(id, 'reply', signal)) !== null) return { outcome: 'idle' };
       const sent = await notify({ mail: 'reply', address: String(email), why, reason }, id, signal);
@@ -190,7 +206,9 @@ export function createMailer({ store, send, config, log, now = Date.now }: Depen
           return { outcome: timeOf(inquiry) > now() - INDEX_LAG ? 'deferred' : 'erased' };
         }
         const { expires_at } = row;
-        if (why !== 'maybe') await store.recordUndelivered({ inquiry, mail, expires_at }, why, signal);
+        if (why !== 'maybe') {
+          await store.recordUndelivered({ inquiry, mail, expires_at }, why, signal);
+        }
       }
       if (isToTeam) return { outcome: 'undelivered' };
       if (!(await store.claimNotice(bounce.id, signal))) return { outcome: 'withheld' };
@@ -208,7 +226,9 @@ export function createMailer({ store, send, config, log, now = Date.now }: Depen
     if (mail === undefined || (mail === 'reply' && isOfTest(row))) return undefined;
     const subject = { inquiry: row['id'], mail, sequenceNumber: dynamodb?.SequenceNumber };
     const deliverNew = async (kind: MailKind) =>
-      run(invocation, { ...subject, mail: kind }, (signal) => deliver(row, kind, { signal, again: false }));
+      run(invocation, { ...subject, mail: kind }, (signal) =>
+        deliver(row, kind, { signal, again: false }),
+      );
     const result = await deliverNew(mail);
     if (mail === 'reply') return reportUnsentReply(row, result, invocation);
     const isWithTeam = result.outcome === 'sent' || result.outcome === 'already-sent';
@@ -254,9 +274,11 @@ export function createMailer({ store, send, config, log, now = Date.now }: Depen
           if (outcome !== undefined && UNSENT.has(outcome)) failed.add(entry);
         }
       });
-      const batchItemFailures = event.Records.filter((entry) => failed.has(entry)).map(({ dynamodb }) => ({
-        itemIdentifier: dynamodb?.SequenceNumber ?? '',
-      }));
+      const batchItemFailures = event.Records.filter((entry) => failed.has(entry)).map(
+        ({ dynamodb }) => ({
+          itemIdentifier: dynamodb?.SequenceNumber ?? '',
+        }),
+      );
       return { batchItemFailures };
     }
     if (isDigestRequest(event)) return sendDigests(invocation);
@@ -276,7 +298,8 @@ export function createMailer({ store, send, config, log, now = Date.now }: Depen
   };
 }
 
-const isStreamEvent = (event: unknown): event is DynamoDBStreamEvent => hasRecords(event, 'dynamodb');
+const isStreamEvent = (event: unknown): event is DynamoDBStreamEvent =>
+  hasRecords(event, 'dynamodb');
 
 /** What the timer of infra/terraform/mailer.tf passes. */
 const isDigestRequest = (event: unknown): boolean =>
@@ -285,7 +308,8 @@ const isDigestRequest = (event: unknown): boolean =>
 /** @throws Error unless it is a {@link SendRequest}. */
 function parseSendRequest(event: unknown): Required<SendRequest> {
   const { ids, again = false } = (event ?? {}) as Partial<SendRequest>;
-  const isValid = Array.isArray(ids) && ids.every((id) => typeof id === 'string' && INQUIRY_ID.test(id));
+  const isValid =
+    Array.isArray(ids) && ids.every((id) => typeof id === 'string' && INQUIRY_ID.test(id));
   if (isValid && ids.length <= IDS_LIMIT && typeof again === 'boolean') return { ids, again };
   throw new Error(
     `The event is neither a batch of the stream nor { "ids": [at most ${IDS_LIMIT} ids of inquiries], "again": boolean }.`,
@@ -299,7 +323,8 @@ function parseSendRequest(event: unknown): Required<SendRequest> {
 function toMailKind(eventName: string | undefined, row: Row, before: Row): MailKind | undefined {
   if (row['__edb_e__'] !== 'inquiry') return undefined;
   if (eventName === 'INSERT') return row['reply_at'] === undefined ? 'inquiry' : undefined;
-  const isReply = eventName === 'MODIFY' && row['reply'] !== undefined && before['reply'] === undefined;
+  const isReply =
+    eventName === 'MODIFY' && row['reply'] !== undefined && before['reply'] === undefined;
   return isReply ? 'reply' : undefined;
 }
 
@@ -340,7 +365,10 @@ function isFinal(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error.name === 'MessageRejected') return !error.message.includes('not verified');
   // DynamoDB refuses what belongs to the row, such as a key that is too long.
-  return error.name === 'MalformedRow' || nameOf(error) === 'ValidationException' || isBadRequest(error);
+  return (
+    error.name === 'MalformedRow' || nameOf(error) === 'ValidationException' || isBadRequest(error)
+  );
 }
 
-const isBadRequest = (error: unknown): boolean => error instanceof Error && error.name === 'BadRequestException';
+const isBadRequest = (error: unknown): boolean =>
+  error instanceof Error && error.name === 'BadRequestException';

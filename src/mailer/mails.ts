@@ -11,7 +11,17 @@ import { textsIn } from './languages.ts';
 import { inLanguage, type Language } from '../languages.ts';
 import { toReference } from '../limits.ts';
 import { toMailbox } from '../mailbox.ts';
-import { BREAK, toBlock, toHeading, toLinks, toMarkedLines, toNote, toNoteText, toPage, type Note } from './parts.ts';
+import {
+  BREAK,
+  toBlock,
+  toHeading,
+  toLinks,
+  toMarkedLines,
+  toNote,
+  toNoteText,
+  toPage,
+  type Note,
+} from './parts.ts';
 import { toIsolated, toParagraph, toQuietLine, toQuote } from './parts.ts';
 import { cut, toOneLine, toVisible } from './text.ts';
 
@@ -56,7 +66,10 @@ const MARK = '| ';
  */
 export function toInquiryMail(inquiry: Inquiry, settings: Settings, withReplyTo = true): Mail {
   const { id, email } = inquiry;
-  const whole = { heading: showInvisible(toVisible(inquiry.subject)), body: toVisible(inquiry.body) };
+  const whole = {
+    heading: showInvisible(toVisible(inquiry.subject)),
+    body: toVisible(inquiry.body),
+  };
   const heading = toOneLine(whole.heading, HEADING_LIMIT) || '(no subject)';
   const subject = toOneLine(heading, SUBJECT_LIMIT);
   const isCut = whole.body.length > BODY_LIMIT || whole.heading.length > HEADING_LIMIT;
@@ -95,9 +108,11 @@ export function toInquiryMail(inquiry: Inquiry, settings: Settings, withReplyTo 
     ].join('\n'),
     html: toPage(
       heading,
-      [toQuote(`${isLong ? toHeading(heading) : ''}${toBlock(body)}`), toQuietLine(facts), ...notes.map(toNote)].join(
-        '\n',
-      ),
+      [
+        toQuote(`${isLong ? toHeading(heading) : ''}${toBlock(body)}`),
+        toQuietLine(facts),
+        ...notes.map(toNote),
+      ].join('\n'),
     ),
   };
 }
@@ -108,7 +123,11 @@ export function toInquiryMail(inquiry: Inquiry, settings: Settings, withReplyTo 
  *
  * @returns undefined when no mail can be sent to the owner's address.
  */
-export function toReplyMail(inquiry: MailedInquiry, reply: string, settings: Settings): Mail | undefined {
+export function toReplyMail(
+  inquiry: MailedInquiry,
+  reply: string,
+  settings: Settings,
+): Mail | undefined {
   const { language = settings.language } = inquiry;
   const subject = toOneLine(inquiry.subject.replace(REPLY_PREFIXES, ''), SUBJECT_LIMIT);
   const title = `Re: ${subject || textsIn(language).say('noSubject')}`;
@@ -122,13 +141,18 @@ const REPLY_PREFIXES = /^(?:\s*(?:re|aw|antw|sv|rif|r|رد|回复|回覆)(?:\[\d
  * Says that an inquiry has arrived, for its owner, as {@link toReplyMail}. Programs that answer mails themselves know by
  * its `Auto-Submitted` that nobody wrote it (RFC 3834).
  */
-export function toAcknowledgementMail(inquiry: MailedInquiry, settings: Settings): Mail | undefined {
+export function toAcknowledgementMail(
+  inquiry: MailedInquiry,
+  settings: Settings,
+): Mail | undefined {
   const { language = settings.language } = inquiry;
   const received = textsIn(language).say('received');
   const subject = toOneLine(inquiry.subject, SUBJECT_LIMIT);
   const title = subject === '' ? received : `${received}: ${subject}`;
   const expectation = inLanguage(settings.company.expectation ?? '', language);
-  const message = [`${received}${language === 'ja' ? '。' : '.'}`, expectation].filter(Boolean).join('\n');
+  const message = [`${received}${language === 'ja' ? '。' : '.'}`, expectation]
+    .filter(Boolean)
+    .join('\n');
   const mail = toOwner(inquiry, { kind: 'acknowledgement', title, message }, settings);
   return mail && { ...mail, headers: { ...mail.headers, 'Auto-Submitted': 'auto-replied' } };
 }
@@ -146,8 +170,14 @@ function toOwner(
   const original = toVisible(inquiry.body);
   const quoted = cut(original, QUOTE_LIMIT) + (original.length > QUOTE_LIMIT ? '\n[…]' : '');
   const introduction = youWrote(timeOf(id));
-  const named = { [URL.parse(home ?? '')?.host ?? '']: home, [say('privacy')]: privacy, [say('imprint')]: imprint };
-  const links = Object.entries(named).filter((link): link is [string, string] => link[1] !== undefined);
+  const named = {
+    [URL.parse(home ?? '')?.host ?? '']: home,
+    [say('privacy')]: privacy,
+    [say('imprint')]: imprint,
+  };
+  const links = Object.entries(named).filter(
+    (link): link is [string, string] => link[1] !== undefined,
+  );
   const facts = { [say('reference')]: toReference(id) };
   const content = [
     toBlock(message),
@@ -208,12 +238,19 @@ const FATES = {
   'no-address': ['was not sent', `No mail can be sent to this address. ${OTHERWISE}`],
   late: ['could not be sent for an hour', 'It is tried for 24 hours.'],
   bounce: ['could not be delivered', OTHERWISE],
-  maybe: ['may not have arrived', 'What its recipient’s server sent can also be an automatic reply.'],
+  maybe: [
+    'may not have arrived',
+    'What its recipient’s server sent can also be an automatic reply.',
+  ],
   complaint: ['was reported as spam', `SES sends no more mails to this address. ${OTHERWISE}`],
 } as const;
 
 /** Says that a mail is not with its recipient, and what to do, for the team. */
-export function toNoticeMail({ mail, address, why, reason }: Failure, settings: Settings, id = ''): Mail {
+export function toNoticeMail(
+  { mail, address, why, reason }: Failure,
+  settings: Settings,
+  id = '',
+): Mail {
   const [fate, advice] = FATES[why];
   const subject = `${mail ? `The ${mail} to ${toReference(id)}` : 'A mail of the user pool'} ${fate}`;
   const facts = { To: showSender(address), ...(mail && { Reference: toReference(id) }) };
@@ -248,7 +285,11 @@ export function toDigestMail(
     `${countInquiries(count)} since ${showTime(since)} had no mail of their own: the mails of an hour were used up (${total.toLocaleString('en')}, ${mailsPerHour.toLocaleString('en')} about one sender) or theirs could not be sent. To list those that are unanswered, run:`,
     toCommand(settings, `list --since ${start.slice(0, 19)}Z`),
   ];
-  return toListMail('digest', { subject, note, named, title: `The newest ${named.length}` }, settings);
+  return toListMail(
+    'digest',
+    { subject, note, named, title: `The newest ${named.length}` },
+    settings,
+  );
 }
 
 /**
@@ -266,7 +307,11 @@ export function toDailyMail(
     toCommand(settings, 'show ID, reply ID or dismiss ID'),
   ];
   const subject = `${countInquiries(count)} unanswered for more than ${age}`;
-  return toListMail('daily', { subject, note, named, title: `The oldest ${named.length}` }, settings);
+  return toListMail(
+    'daily',
+    { subject, note, named, title: `The oldest ${named.length}` },
+    settings,
+  );
 }
 
 function toListMail(
@@ -281,7 +326,9 @@ function toListMail(
     sender: showSender(inquiry.email),
     subject: toOneLine(showInvisible(toVisible(inquiry.subject)), SUBJECT_LIMIT) || '(no subject)',
   }));
-  const lines = named.map((row) => `${row.time}  ${row.id}\n  From: ${row.sender}\n  ${row.subject}\n`);
+  const lines = named.map(
+    (row) => `${row.time}  ${row.id}\n  From: ${row.sender}\n  ${row.subject}\n`,
+  );
   const items = named.map(
     (row) =>
       `<p style="margin:12px 0;${BREAK}">${row.time} <code>${row.id}</code><br>${toIsolated(row.sender)}<br>${toIsolated(row.subject)}</p>`,
@@ -297,7 +344,8 @@ function toListMail(
 const countInquiries = (count: number): string =>
   count === 1 ? '1 inquiry' : `${count.toLocaleString('en')} inquiries`;
 
-const showTime = (time: number): string => `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+const showTime = (time: number): string =>
+  `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
 const toTime = (id: string): string => showTime(timeOf(id));
 

@@ -12,7 +12,8 @@ type Direction = 'ltr' | 'rtl';
 /** Long words end where the line does. */
 export const BREAK = 'word-break:break-word;overflow-wrap:anywhere';
 /** Each cell names its font: Outlook's cells do not take that of the table. */
-const FONT = "font-family:'Segoe UI',Roboto,Helvetica,Arial,sans-serif;font-size:16px;line-height:1.5";
+const FONT =
+  "font-family:'Segoe UI',Roboto,Helvetica,Arial,sans-serif;font-size:16px;line-height:1.5";
 const QUIET = 'margin:16px 0 0;font-size:13px;line-height:1.5';
 const NEUTRAL = '#888888';
 
@@ -45,7 +46,8 @@ export const toQuietLine = (facts: Readonly<Record<string, string>>): string =>
     .map(([name, value]) => `${name} ${toIsolated(value)}`)
     .join(' · ')}</p>`;
 
-export const toParagraph = (text: string): string => `<p style="margin:16px 0">${escapeHtml(text)}</p>`;
+export const toParagraph = (text: string): string =>
+  `<p style="margin:16px 0">${escapeHtml(text)}</p>`;
 
 /** A sentence, and the command that it announces. */
 export type Note = readonly [text: string, command: string];
@@ -56,7 +58,10 @@ export const toNote = ([note, command]: Note): string =>
 export const toNoteText = ([note, command]: Note): string => `${note}\n  ${command}\n`;
 
 /** The company's name and links, in one small line; each has a direction of its own. */
-export function toLinks(name: string, links: readonly (readonly [label: string, url: string])[]): string {
+export function toLinks(
+  name: string,
+  links: readonly (readonly [label: string, url: string])[],
+): string {
   const urls = links.map(([label, url]) => `<a href="${escapeHtml(url)}">${escapeHtml(label)}</a>`);
   const items = [...(name === '' ? [] : [`<b>${escapeHtml(name)}</b>`]), ...urls];
   const line = items.map((item) => `<span dir="auto">${item}</span>`).join(' · ');

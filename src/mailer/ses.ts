@@ -5,7 +5,12 @@ import type { Mail } from './mails.ts';
 export type SendMail = (mail: Mail, signal: AbortSignal) => Promise<void>;
 
 /** Milliseconds. Longer than those of the database: a mail whose response comes too late is sent a second time. */
-const TIMEOUTS = { connectionTimeout: 1_000, requestTimeout: 8_000, throwOnRequestTimeout: true, socketTimeout: 8_000 };
+const TIMEOUTS = {
+  connectionTimeout: 1_000,
+  requestTimeout: 8_000,
+  throwOnRequestTimeout: true,
+  socketTimeout: 8_000,
+};
 
 /** Milliseconds. Ten mails that start in 4 s are not much more than the slowest account may send, one a second. */
 const LONGEST_SPREAD = 4_000;

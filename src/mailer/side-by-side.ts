@@ -2,7 +2,10 @@
 export const SIDE_BY_SIDE = 10;
 
 /** Runs `work` for each item, {@link SIDE_BY_SIDE} at most at the same time. @throws What `work` throws first. */
-export async function runSideBySide<Item>(items: Iterable<Item>, work: (item: Item) => Promise<void>): Promise<void> {
+export async function runSideBySide<Item>(
+  items: Iterable<Item>,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
   const left = items[Symbol.iterator]();
   await Promise.all(
     Array.from({ length: SIDE_BY_SIDE }, async () => {

@@ -2,7 +2,11 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { EntityItem } from 'electrodb';
 import { timeOf, type Inquiry } from '../contract.ts';
-import { createDeliveryEntity, createQuotaEntity, type DELIVERED_MAILS } from '../entities/delivery.ts';
+import {
+  createDeliveryEntity,
+  createQuotaEntity,
+  type DELIVERED_MAILS,
+} from '../entities/delivery.ts';
 import { countInIndex, findInIndex, readIndex } from '../entities/inquiry-index.ts';
 import type { IndexedInquiry, IndexQuery } from '../entities/inquiry-index.ts';
 import { createInquiryEntity } from '../entities/inquiry.ts';
@@ -73,7 +77,12 @@ export function createMailerStore(
   let marked: string | undefined;
 
   /** Takes a place of a quota. @returns Whether the inquiry has one. */
-  const take = async (quota: string, id: string, limit: number, abortSignal: AbortSignal): Promise<boolean> => {
+  const take = async (
+    quota: string,
+    id: string,
+    limit: number,
+    abortSignal: AbortSignal,
+  ): Promise<boolean> => {
     const { rejected, data } = await quotas
       .update({ quota })
       .set(expiry())
@@ -86,7 +95,10 @@ export function createMailerStore(
     if (!rejected) return true;
     if (refusing.size >= 1_000) refusing.clear();
     const ids = new Set(data?.mailed);
-    refusing.set(quota, { mailed: ids, closed: ids.size >= limit ? LAST_ID : (data?.closed ?? '') });
+    refusing.set(quota, {
+      mailed: ids,
+      closed: ids.size >= limit ? LAST_ID : (data?.closed ?? ''),
+    });
     return false;
   };
   const toHour = (row: Partial<EntityItem<typeof quotas>> | null | undefined): Hour => {
@@ -100,7 +112,9 @@ export function createMailerStore(
       const keys = await findInIndex(inquiries, id, abortSignal);
       if (keys === undefined) return undefined;
       const { cognito_sub, email } = keys;
-      const row = await inquiries.get({ cognito_sub, email, id }).go({ consistent: true, abortSignal });
+      const row = await inquiries
+        .get({ cognito_sub, email, id })
+        .go({ consistent: true, abortSignal });
       return row.data ?? undefined;
     },
 
@@ -117,12 +131,18 @@ export function createMailerStore(
     },
 
     /** @param since - When the mail was begun: what is known of it since then is kept. */
-    async recordDelivery(inquiry: string, mail: DeliveredMail, since: string, abortSignal: AbortSignal): Promise<void> {
+    async recordDelivery(
+      inquiry: string,
+      mail: DeliveredMail,
+      since: string,
+      abortSignal: AbortSignal,
+    ): Promise<void> {
       const sent_at = new Date().toISOString();
       await deliveries
         .put({ inquiry, mail, sent_at, ...expiry() })
         .where(
-          ({ undelivered_at }, { lt, notExists }) => `${notExists(undelivered_at)} OR ${lt(undelivered_at, since)}`,
+          ({ undelivered_at }, { lt, notExists }) =>
+            `${notExists(undelivered_at)} OR ${lt(undelivered_at, since)}`,
         )
         .go({ abortSignal, returnOnConditionCheckFailure: 'all_old' });
     },
@@ -178,11 +198,17 @@ export function createMailerStore(
      *
      * @returns What the last one has left; undefined when it is too early.
      */
-    async beginDigest(time: number, turn: number, abortSignal: AbortSignal): Promise<DigestState | undefined> {
+    async beginDigest(
+      time: number,
+      turn: number,
+      abortSignal: AbortSignal,
+    ): Promise<DigestState | undefined> {
       const { rejected, data } = await quotas
         .update({ quota: ALL })
         .set({ next_at: time + turn })
-        .where(({ next_at }, { lte, notExists }) => `${notExists(next_at)} OR ${lte(next_at, time)}`)
+        .where(
+          ({ next_at }, { lte, notExists }) => `${notExists(next_at)} OR ${lte(next_at, time)}`,
+        )
         .go({ abortSignal, response: 'all_new', returnOnConditionCheckFailure: 'all_old' });
       return rejected ? undefined : (data ?? {});
     },
@@ -193,7 +219,9 @@ export function createMailerStore(
     },
 
     async readHour(hour: number, abortSignal: AbortSignal): Promise<Hour> {
-      const { data } = await quotas.get({ quota: String(hour) }).go({ abortSignal, consistent: true });
+      const { data } = await quotas
+        .get({ quota: String(hour) })
+        .go({ abortSignal, consistent: true });
       return toHour(data);
     },
 
@@ -210,13 +238,18 @@ export function createMailerStore(
     async findAll(ids: Iterable<string>, abortSignal: AbortSignal): Promise<IndexedInquiry[]> {
       const found: IndexedInquiry[] = [];
       await runSideBySide(ids, async (id) => {
-        found.push(...[await findInIndex(inquiries, id, abortSignal)].filter((row) => row !== undefined));
+        found.push(
+          ...[await findInIndex(inquiries, id, abortSignal)].filter((row) => row !== undefined),
+        );
       });
       return found;
     },
 
     /** Of these inquiries, those about which a mail is missing; none is about one that is answered. */
-    async filterUnsent(rows: readonly IndexedInquiry[], abortSignal: AbortSignal): Promise<IndexedInquiry[]> {
+    async filterUnsent(
+      rows: readonly IndexedInquiry[],
+      abortSignal: AbortSignal,
+    ): Promise<IndexedInquiry[]> {
       const unsent: IndexedInquiry[] = [];
       await runSideBySide(rows, async (row) => {
         if (row.reply_at !== undefined || isTestAddress(row.email)) return;
@@ -238,8 +271,13 @@ export function createMailerStore(
     },
 
     /** Undefined: it was deleted. */
-    async readSubject({ cognito_sub, email, id }: Keys, abortSignal: AbortSignal): Promise<string | undefined> {
-      const { data } = await inquiries.get({ cognito_sub, email, id }).go({ attributes: ['subject'], abortSignal });
+    async readSubject(
+      { cognito_sub, email, id }: Keys,
+      abortSignal: AbortSignal,
+    ): Promise<string | undefined> {
+      const { data } = await inquiries
+        .get({ cognito_sub, email, id })
+        .go({ attributes: ['subject'], abortSignal });
       return data?.subject;
     },
   };

@@ -15,7 +15,9 @@ export function toVisible(text: string): string {
       .toWellFormed()
       .replaceAll(/\r\n?|[\u0085\u2028\u2029]/g, '\n')
       // oxlint-disable-next-line no-control-regex -- these are meant
-      .replaceAll(/[\0-\x08\x0B-\x1F]/g, (character) => String.fromCodePoint(0x2400 + (character.codePointAt(0) ?? 0)))
+      .replaceAll(/[\0-\x08\x0B-\x1F]/g, (character) =>
+        String.fromCodePoint(0x2400 + (character.codePointAt(0) ?? 0)),
+      )
       .replaceAll('\x7F', '\u2421')
       .replaceAll(/[\x80-\x9F\u202A-\u202E\u2066-\u2069]/g, '\uFFFD')
       .replaceAll(/[\u200E\u200F\u061C]/g, '')

@@ -5,7 +5,14 @@ import { S3 } from '@aws-sdk/client-s3';
 import { expect, it, onTestFinished } from 'vitest';
 import { run } from '../../deploy/terraform.ts';
 import { STAGES } from '../../lib/stages.ts';
-import { announce, clientOf, copyProject, emulatorEnv, endpoint, startCommand } from '../helpers/emulator-stages.ts';
+import {
+  announce,
+  clientOf,
+  copyProject,
+  emulatorEnv,
+  endpoint,
+  startCommand,
+} from '../helpers/emulator-stages.ts';
 import { readImports } from '../helpers/repository.ts';
 
 /** What moto lacks, and what follows for this test. */
@@ -35,8 +42,9 @@ function clone(committed?: string) {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const infra = join(folder, 'infra/terraform');
   writeFileSync(join(infra, SETTINGS), JSON.stringify({ name }));
-  if (committed !== undefined)
+  if (committed !== undefined) {
     for (const file of [SETTINGS, ...WRITTEN]) cpSync(join(committed, file), join(infra, file));
+  }
   const main = join(infra, 'bootstrap/main.tf');
   const module = readFileSync(main, 'utf8').replace(
     /^resource "aws_s3_bucket_(lifecycle_configuration|policy)" .*?^\}\n/gms,
@@ -71,7 +79,9 @@ it.skipIf(endpoint === '')(
     expect(created).toContain(
       `release-plan  arn:aws:iam::${accountId}:role/terraform-bootstrap/${name}-release-plan-${region}`,
     );
-    expect(JSON.parse(readFileSync(join(first.infra, 'bootstrap.auto.tfvars.json'), 'utf8'))).toMatchObject({
+    expect(
+      JSON.parse(readFileSync(join(first.infra, 'bootstrap.auto.tfvars.json'), 'utf8')),
+    ).toMatchObject({
       permissions_boundaries: {
         main: `arn:aws:iam::${accountId}:policy/terraform-bootstrap/${name}-main-boundary-${region}`,
       },
@@ -90,7 +100,9 @@ it.skipIf(endpoint === '')(
 
     // Everything exists, and nothing is in the state: the runbook's imports, and the same command.
     await s3.deleteObject({ Bucket: bucket, Key: 'inquiries/bootstrap.tfstate' });
-    const lines = [...readImports('bootstrap')].filter(([address]) => !/^aws_(iam_openid|budgets)/.test(address));
+    const lines = [...readImports('bootstrap')].filter(
+      ([address]) => !/^aws_(iam_openid|budgets)/.test(address),
+    );
     expect(lines).toHaveLength(6);
     for (const stage of STAGES) {
       for (const line of lines) {

@@ -25,7 +25,11 @@ const REGION = 'eu-central-1';
 const BUCKET = `inquiries-terraform-state-${ACCOUNT}-${REGION}`;
 const VERSION = 'terraform version -json';
 const ROLES = {
-  permissions_boundaries: { develop: 'arn:boundary', main: 'arn:boundary', release: 'arn:boundary' },
+  permissions_boundaries: {
+    develop: 'arn:boundary',
+    main: 'arn:boundary',
+    release: 'arn:boundary',
+  },
   github_roles: { develop: 'arn:deploy', 'develop-plan': 'arn:plan' },
 };
 const BACKEND = `# Written by npm run bootstrap.
@@ -54,11 +58,13 @@ const arrangeBucket = (status = 200) => {
 };
 beforeEach(() => arrangeWorld());
 
-const bootstrap = (args: string, env: NodeJS.ProcessEnv = {}) => runCommandHere(main, args, { env });
+const bootstrap = (args: string, env: NodeJS.ProcessEnv = {}) =>
+  runCommandHere(main, args, { env });
 const kept = (settings: object) => ({ moduleFiles: { [SETTINGS]: JSON.stringify(settings) } });
 const readJson = (name: string): unknown => JSON.parse(readModuleFiles()[name] ?? 'null');
 /** The variables of the last plan. */
-const readVariables = (): unknown => JSON.parse(readFileSync(join(paths.ROOT, 'variables.json'), 'utf8'));
+const readVariables = (): unknown =>
+  JSON.parse(readFileSync(join(paths.ROOT, 'variables.json'), 'utf8'));
 
 describe('npm run bootstrap refuses in one line and changes nothing:', () => {
   const names = (place: string) =>
@@ -71,7 +77,11 @@ describe('npm run bootstrap refuses in one line and changes nothing:', () => {
   it.each<[string, Partial<World>, string]>([
     ['--yes --github octo', {}, '"octo" is not OWNER/NAME of a repository.'],
     ['--yes --github octo/a --github-ids 1', {}, '"1/" is not OWNER_ID/REPOSITORY_ID.'],
-    ['--yes --github-ids 1/23', {}, '--github-ids and --existing-provider need --github OWNER/NAME.'],
+    [
+      '--yes --github-ids 1/23',
+      {},
+      '--github-ids and --existing-provider need --github OWNER/NAME.',
+    ],
     ['--yes --domain main=*.example.com', {}, '"main=*.example.com" is not STAGE=NAME.'],
     ['--yes --domain main=example.com=x', {}, '"main=example.com=x" is not STAGE=NAME.'],
     ['--yes --budget 50', {}, '--budget and --email need each other.'],
@@ -85,16 +95,36 @@ describe('npm run bootstrap refuses in one line and changes nothing:', () => {
       'A name is 2 to 32 lower-case letters, digits and hyphens, begins with a letter, and contains neither the name of a stage after a hyphen nor aws, amazon or cognito, not "N".',
     ],
     ['--yes', kept({ bucket: 'b_b' }), '"b_b" is not a name of a bucket.'],
-    ['--yes', kept({ github: { repository: 'octo/*' } }), '"octo/*" is not OWNER/NAME of a repository.'],
-    ['--yes', kept({ github: { ...octo, owner_id: '*', repository_id: '1' } }), '"*/1" is not OWNER_ID/REPOSITORY_ID.'],
-    ['--yes', kept({ domains: { test: ['example.com'] } }), '"test=example.com" is not STAGE=NAME.'],
-    ['--yes', kept({ budget: { monthly_usd: 1, email: 'ana' } }), '"ana" is not an e-mail address.'],
+    [
+      '--yes',
+      kept({ github: { repository: 'octo/*' } }),
+      '"octo/*" is not OWNER/NAME of a repository.',
+    ],
+    [
+      '--yes',
+      kept({ github: { ...octo, owner_id: '*', repository_id: '1' } }),
+      '"*/1" is not OWNER_ID/REPOSITORY_ID.',
+    ],
+    [
+      '--yes',
+      kept({ domains: { test: ['example.com'] } }),
+      '"test=example.com" is not STAGE=NAME.',
+    ],
+    [
+      '--yes',
+      kept({ budget: { monthly_usd: 1, email: 'ana' } }),
+      '"ana" is not an e-mail address.',
+    ],
     [
       '--yes',
       { moduleFiles: { 'bootstrap/errored.tfstate': '{"tags": {"stage": "main"}}' } },
       'infra/terraform/bootstrap/errored.tfstate is a state that Terraform could not save; without it, Terraform would make everything in it again. Nothing was changed. Save it, and run this command again: terraform -chdir=infra/terraform/bootstrap state push errored.tfstate && rm infra/terraform/bootstrap/errored.tfstate',
     ],
-    ['--plan-only', backend(`["${ACCOUNT}`, '["4'), names(`the bucket ${BUCKET} in account 4, region ${REGION}`)],
+    [
+      '--plan-only',
+      backend(`["${ACCOUNT}`, '["4'),
+      names(`the bucket ${BUCKET} in account 4, region ${REGION}`),
+    ],
     [
       '--plan-only',
       backend(`"${REGION}"`, '"us-east-1"'),
@@ -134,7 +164,9 @@ describe('npm run bootstrap', () => {
       'terraform output -json',
     ]);
     expect(readVariables()).toEqual({ region: REGION, bucket: BUCKET });
-    expect(output).toContain(`  account   ${ACCOUNT}\n  region    ${REGION}\n  bucket    ${BUCKET}\n`);
+    expect(output).toContain(
+      `  account   ${ACCOUNT}\n  region    ${REGION}\n  bucket    ${BUCKET}\n`,
+    );
     expect(output).toContain('\nthe diff\n');
     expect(output.slice(output.indexOf('\nDone.'))).toBe(`
 Done. The state of all stages goes to ${BUCKET}.
@@ -153,7 +185,9 @@ Next:
     const { output } = await bootstrap('--github octo/a --github-ids 1/23 --yes');
     const { permissions_boundaries } = ROLES;
     expect(readJson('bootstrap.auto.tfvars.json')).toEqual({ permissions_boundaries });
-    expect(output).toContain('infra/terraform/bootstrap, infra/terraform/bootstrap.auto.tfvars.json.\n');
+    expect(output).toContain(
+      'infra/terraform/bootstrap, infra/terraform/bootstrap.auto.tfvars.json.\n',
+    );
     expect(output).toContain(`each with the secret AWS_ROLE_ARN (docs/deploy.md):
   develop       arn:deploy
   develop-plan  arn:plan
@@ -265,23 +299,37 @@ describe('npm run bootstrap asks GitHub for the ids of the repository', () => {
     const first = { repository: 'octo/a', ...ids, existing_provider: true };
     expect(readJson(SETTINGS)).toEqual({ region: REGION, github: first });
     await bootstrap('--github octo/a --yes');
-    expect([asked, readJson(SETTINGS)]).toEqual([['a Bearer token'], { region: REGION, github: first }]);
+    expect([asked, readJson(SETTINGS)]).toEqual([
+      ['a Bearer token'],
+      { region: REGION, github: first },
+    ]);
     await bootstrap('--github octo/b --yes', { GITHUB_TOKEN: '' });
     const second = { ...first, repository: 'octo/b', repository_id: '24' };
-    expect([asked.at(-1), readJson(SETTINGS)]).toEqual(['b undefined', { region: REGION, github: second }]);
+    expect([asked.at(-1), readJson(SETTINGS)]).toEqual([
+      'b undefined',
+      { region: REGION, github: second },
+    ]);
   });
 
   it.each([
     ['404', 404, '{"message":"Not Found"}'],
     ['a page', 200, '<html>'],
     ['nothing', 0, ''],
-  ])('and trusts no ids, not those of another repository either, if it answers %s', async (_, status, body) => {
-    arrangeWorld(kept({ github: { repository: 'octo/a', ...ids } }));
-    aws.state.answers['GET /repos/octo/b'] = () => ({ status, body });
-    const { code, output } = await bootstrap('--github octo/b --yes');
-    expect(output).toMatch(/^GitHub does not give the ids of octo\/b, so that only .* --github-ids\.\n/);
-    expect([code, readJson(SETTINGS)]).toEqual([0, { region: REGION, github: { repository: 'octo/b' } }]);
-  });
+  ])(
+    'and trusts no ids, not those of another repository either, if it answers %s',
+    async (_, status, body) => {
+      arrangeWorld(kept({ github: { repository: 'octo/a', ...ids } }));
+      aws.state.answers['GET /repos/octo/b'] = () => ({ status, body });
+      const { code, output } = await bootstrap('--github octo/b --yes');
+      expect(output).toMatch(
+        /^GitHub does not give the ids of octo\/b, so that only .* --github-ids\.\n/,
+      );
+      expect([code, readJson(SETTINGS)]).toEqual([
+        0,
+        { region: REGION, github: { repository: 'octo/b' } },
+      ]);
+    },
+  );
 });
 
 describe('npm run bootstrap at a terminal', () => {

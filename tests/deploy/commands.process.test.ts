@@ -14,7 +14,9 @@ import { ACCOUNT, callerIdentity, startAws } from '../helpers/aws.ts';
 
 // util-linux's script gives a command a terminal.
 const hasScript = (await run('script', ['--version'])).code === 0;
-if (!hasScript) process.stdout.write('\nSKIPPED: commands at a terminal, because `script` is not on the PATH.\n');
+if (!hasScript) {
+  process.stdout.write('\nSKIPPED: commands at a terminal, because `script` is not on the PATH.\n');
+}
 
 /**
  * Programs on the PATH: a terraform that only says its version, and an npm whose build waits for a signal. The commands do
@@ -34,15 +36,20 @@ exit 1`,
 const folder = mkdtempSync(join(tmpdir(), 'commands-'));
 const aws = await startAws();
 // A checkout that has been set up names its account, which the command compares with that of the credentials.
-const place = ['develop', 'backend'].map((name) => readIfThere(join(MODULE, `${name}.s3.tfbackend`)) ?? '');
+const place = ['develop', 'backend'].map(
+  (name) => readIfThere(join(MODULE, `${name}.s3.tfbackend`)) ?? '',
+);
 const [, account = ACCOUNT] = /allowed_account_ids\s*=\s*\["(\d+)"/.exec(place.join('\n')) ?? [];
 aws.state.answers['GetCallerIdentity'] = () => callerIdentity(account);
 const calls = () => readIfThere(join(folder, 'bin/npm.calls'))?.trim().split('\n') ?? [];
 beforeEach(() => {
   rmSync(join(folder, 'bin'), { recursive: true, force: true });
   mkdirSync(join(folder, 'bin'));
-  for (const [name, script] of Object.entries(PROGRAMS))
-    writeFileSync(join(folder, 'bin', name), `#!/bin/sh\nPATH=/usr/bin:/bin\n${script}\n`, { mode: 0o755 });
+  for (const [name, script] of Object.entries(PROGRAMS)) {
+    writeFileSync(join(folder, 'bin', name), `#!/bin/sh\nPATH=/usr/bin:/bin\n${script}\n`, {
+      mode: 0o755,
+    });
+  }
 });
 afterAll(async () => {
   await aws.close();
@@ -62,8 +69,18 @@ const awaitBuild = (call: string) =>
 it.each([
   ['bootstrap', [], 2, 'There is no terminal for the confirmation; pass --yes or --plan-only.\n'],
   ['check-infra', ['--all'], 2, "Unknown option '--all' (see --help)\n"],
-  ['deploy', ['develop'], 2, 'There is no terminal for the confirmation; pass --yes or --plan-only.\n'],
-  ['rollback', ['release'], 2, 'There is no terminal for the confirmation; pass --yes or --list.\n'],
+  [
+    'deploy',
+    ['develop'],
+    2,
+    'There is no terminal for the confirmation; pass --yes or --plan-only.\n',
+  ],
+  [
+    'rollback',
+    ['release'],
+    2,
+    'There is no terminal for the confirmation; pass --yes or --list.\n',
+  ],
   ['smoke', ['--url', 'x'], 2, "--url must be an http or https URL, not 'x'\n"],
 ])('npm run %s %j ends with its exit code, in one line', async (name, args, code, output) => {
   const outcome = await run(process.execPath, [script(name), ...args], { env: environment() });
@@ -72,8 +89,9 @@ it.each([
 
 /** Reads what a command prints, until it says that it waits. */
 async function awaitWaiting(stream: Readable): Promise<void> {
-  for await (const chunk of stream.iterator({ destroyOnReturn: false }))
+  for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
     if (String(chunk).includes('waiting for npm run build to end')) return;
+  }
 }
 
 /** Lets the build end, which no signal has reached; the command then ends, too. */
@@ -90,7 +108,9 @@ it.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const)('npm run deploy hands no %s on, waits, and exits %i', async (signal, expected) => {
-  const child = spawn(process.execPath, [script('deploy'), 'develop', '--yes'], { env: environment() });
+  const child = spawn(process.execPath, [script('deploy'), 'develop', '--yes'], {
+    env: environment(),
+  });
   await awaitBuild('waits');
   child.kill(signal);
   await awaitWaiting(child.stderr);
@@ -116,12 +136,15 @@ it('npm run rollback --list ends in order if nobody reads its output to the end'
   expect(await run('bash', ['-c', command], { env: environment() })).toMatchObject({ code: 0 });
 });
 
-it.skipIf(!hasScript)('Ctrl-C at a terminal does not reach a program of npm run deploy', async () => {
-  const command = `"${process.execPath}" "${script('deploy')}" develop --yes`;
-  const child = spawn('script', ['-qec', command, '/dev/null'], { env: environment() });
-  await awaitBuild('waits');
-  child.stdin.write('\u0003');
-  await awaitWaiting(child.stdout);
-  child.stdin.write('\u0003');
-  await expectEnd(child, child.stdout, 130);
-});
+it.skipIf(!hasScript)(
+  'Ctrl-C at a terminal does not reach a program of npm run deploy',
+  async () => {
+    const command = `"${process.execPath}" "${script('deploy')}" develop --yes`;
+    const child = spawn('script', ['-qec', command, '/dev/null'], { env: environment() });
+    await awaitBuild('waits');
+    child.stdin.write('\u0003');
+    await awaitWaiting(child.stdout);
+    child.stdin.write('\u0003');
+    await expectEnd(child, child.stdout, 130);
+  },
+);

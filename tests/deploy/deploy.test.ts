@@ -36,7 +36,13 @@ beforeEach(() => {
 });
 
 /** What is run before an apply. */
-const STEPS = ['npm run', 'terraform init', 'terraform workspace', 'terraform plan', 'terraform show'];
+const STEPS = [
+  'npm run',
+  'terraform init',
+  'terraform workspace',
+  'terraform plan',
+  'terraform show',
+];
 const AGAIN = 'Once the cause is removed, run the same command again.';
 const deploy = (args: string, env: NodeJS.ProcessEnv = {}) => runCommandHere(main, args, { env });
 /** The options of the smoke tests. */
@@ -49,7 +55,11 @@ describe('npm run deploy refuses in one line and changes nothing:', () => {
   const otherAccount = 'bucket = "b"\nallowed_account_ids = ["444455556666"]\n';
   it.each<[string, Partial<World> & { env?: NodeJS.ProcessEnv }, string]>([
     ['--yes', {}, 'The stage is missing: npm run deploy -- develop|main|release'],
-    ['develop main --yes', {}, '"develop main" is not a stage; stages are develop, main and release.'],
+    [
+      'develop main --yes',
+      {},
+      '"develop main" is not a stage; stages are develop, main and release.',
+    ],
     ['develop --expect abc', {}, "--expect must be the sha256 that --plan-only printed, not 'abc'"],
     [
       'develop --yes',
@@ -83,7 +93,12 @@ describe('npm run deploy refuses in one line and changes nothing:', () => {
     ],
     [
       'main --yes',
-      { moduleFiles: { 'backend.s3.tfbackend': '', 'errored.tfstate': '{"tags": {"stage": "develop"}}' } },
+      {
+        moduleFiles: {
+          'backend.s3.tfbackend': '',
+          'errored.tfstate': '{"tags": {"stage": "develop"}}',
+        },
+      },
       'infra/terraform/errored.tfstate is the state of develop that Terraform could not save; without it, Terraform would make everything in it again. Nothing was changed. Save it, and run this command again: TF_WORKSPACE=develop terraform -chdir=infra/terraform state push errored.tfstate && rm infra/terraform/errored.tfstate',
     ],
   ])('%s with %j', async (args, { env, ...world }, message) => {
@@ -94,7 +109,10 @@ describe('npm run deploy refuses in one line and changes nothing:', () => {
   });
 
   it.each([
-    ['AWS_ACCESS_KEY_ID', 'There are no valid AWS credentials; set AWS_PROFILE or sign in (aws sso login).'],
+    [
+      'AWS_ACCESS_KEY_ID',
+      'There are no valid AWS credentials; set AWS_PROFILE or sign in (aws sso login).',
+    ],
     ['AWS_REGION', 'There is no AWS region; set AWS_REGION or AWS_PROFILE.'],
   ] as const)('an environment without %s', async (name, message) => {
     vi.stubEnv(name, '');
@@ -106,7 +124,8 @@ describe('npm run deploy refuses in one line and changes nothing:', () => {
 describe('npm run deploy', () => {
   it('builds, plans, shows the plan, applies the same plan, tests the new version, makes it live, tests the stage and prints its URL', async () => {
     const { code, output } = await deploy('release --yes');
-    const diff = 'Terraform will perform the following actions:\n\n  # aws_lambda_function.this will be updated';
+    const diff =
+      'Terraform will perform the following actions:\n\n  # aws_lambda_function.this will be updated';
     for (const part of [
       `terraform show …\n\n${diff}`,
       'stage     release\n',
@@ -115,9 +134,12 @@ describe('npm run deploy', () => {
       'plan      0 to create, 1 to change, 0 to replace, 0 to destroy',
       'change   aws_lambda_function.this',
       'Deployed: https://api.example.com/inquiries\nDashboard https://console.example.com/dashboard\n',
-    ])
+    ]) {
       expect(output).toContain(part);
-    expect(output).toMatch(/package {3}dist\/inquiries\.zip, sha256 \S{44}\n {12}dist\/mailer\.zip, sha256 \S{44}\n/);
+    }
+    expect(output).toMatch(
+      /package {3}dist\/inquiries\.zip, sha256 \S{44}\n {12}dist\/mailer\.zip, sha256 \S{44}\n/,
+    );
     const file = /-out=(\S+)/.exec(readCalls().join('\n'))?.[1];
     expect([code, readCalls().slice(3)]).toEqual([
       0,
@@ -163,7 +185,9 @@ describe('npm run deploy', () => {
     expect([code, hasApplied()]).toEqual([2, false]);
     expect(output).toContain('\nanother diff\n');
     expect(readSha256(output)).not.toBe(reviewed);
-    expect(output).toContain(`The plan is not the one that was reviewed (${reviewed}). Nothing was changed.\n`);
+    expect(output).toContain(
+      `The plan is not the one that was reviewed (${reviewed}). Nothing was changed.\n`,
+    );
     // Another deployment has made the changes meanwhile.
     arrange({ diff: 'No changes.', changes: [] });
     expect((await deploy(`develop --yes --expect ${reviewed}`)).code).toBe(0);
@@ -178,20 +202,33 @@ describe('npm run deploy', () => {
     ['nothing', { changes: [] }, 0],
     ['a resource', {}, 1],
     ['an output', { changes: [], ...outputs('update') }, 1],
-  ])('with --drift, applies nothing; if %s has changed: %j, exits %i', async (_, world, expected) => {
-    arrange({ diff: 'the diff', ...world });
-    const { code, output } = await deploy('release --drift');
-    expect([code, hasApplied()]).toEqual([expected, false]);
-    expect(output).toContain('\nthe diff\n');
-  });
+  ])(
+    'with --drift, applies nothing; if %s has changed: %j, exits %i',
+    async (_, world, expected) => {
+      arrange({ diff: 'the diff', ...world });
+      const { code, output } = await deploy('release --drift');
+      expect([code, hasApplied()]).toEqual([expected, false]);
+      expect(output).toContain('\nthe diff\n');
+    },
+  );
 
   const unchanged = [
     { address: 'aws_dynamodb_table.this', actions: ['no-op'] },
     { address: 'data.aws_region.current', actions: ['read'] },
   ];
   it.each<[string, Partial<World>, boolean, string]>([
-    ['nothing if nothing has changed', { changes: unchanged, ...outputs('no-op') }, false, 'Already deployed: '],
-    ['a plan that changes outputs only', { changes: [], ...outputs('create') }, true, '\nDeployed: '],
+    [
+      'nothing if nothing has changed',
+      { changes: unchanged, ...outputs('no-op') },
+      false,
+      'Already deployed: ',
+    ],
+    [
+      'a plan that changes outputs only',
+      { changes: [], ...outputs('create') },
+      true,
+      '\nDeployed: ',
+    ],
   ])('applies %s, and checks the stage', async (_, world, isApplied, message) => {
     arrange(world);
     aws.state.aliases = [{ name: 'live', version: '10', revision: 1 }];
@@ -204,7 +241,10 @@ describe('npm run deploy', () => {
     arrange({ changes: [] });
     aws.state.aliases = [{ name: 'live', version: '3', revision: 1 }];
     const drift = await deploy('release --drift');
-    expect(drift).toMatchObject({ code: 1, output: expect.stringContaining('live      version 3, not 9: it was') });
+    expect(drift).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('live      version 3, not 9: it was'),
+    });
     const { code, output } = await deploy('develop --yes');
     expect([code, output]).toEqual([0, expect.stringContaining('\nDeployed: ')]);
     expect(aws.state.changes).toEqual(['switch 10']);
@@ -223,17 +263,29 @@ describe('npm run deploy', () => {
   });
   const isLost = (what: string, arn: string, { address }: Change) =>
     `The state has ${what}, ${arn}, but it is not in account 111122223333, region eu-central-1. Nothing was changed. If AWS_REGION is wrong, correct it. If it was deleted, restore it (docs/runbook.md, "Restore the table"); to begin without its data: terraform -chdir=infra/terraform state rm '${address}'`;
-  const form = (after: object) => ({ outputChanges: { form_config: { actions: ['create'], after } } });
-  const refuses = (setting: string) => `The form would refuse its settings: ${setting} Nothing was changed.`;
+  const form = (after: object) => ({
+    outputChanges: { form_config: { actions: ['create'], after } },
+  });
+  const refuses = (setting: string) =>
+    `The form would refuse its settings: ${setting} Nothing was changed.`;
   it.each<[Partial<World>, string]>([
     [{ changes: [table] }, deletes(INQUIRIES)],
     [{ changes: [pool] }, deletes(USERS)],
     [{ changes: [pool, table] }, deletes(`${USERS} and ${INQUIRIES}`)],
-    [{ changes: [tainted] }, deletes(INQUIRIES, ` Its creation was interrupted; to keep it: ${untaint}`)],
+    [
+      { changes: [tainted] },
+      deletes(INQUIRIES, ` Its creation was interrupted; to keep it: ${untaint}`),
+    ],
     [lose(table, 'arn:table/t'), isLost(INQUIRIES, 'arn:table/t', table)],
     [lose(pool, 'arn:userpool/p'), isLost(USERS, 'arn:userpool/p', pool)],
-    [form({ accent: 'blue' }), refuses('“accent” in config.json must be a colour such as #3f4fd0, not “blue”.')],
-    [form({ logo: 'x.svg' }), refuses('“logo” must be an SVG, PNG, JPEG or WebP file in web/public, not “x.svg”.')],
+    [
+      form({ accent: 'blue' }),
+      refuses('“accent” in config.json must be a colour such as #3f4fd0, not “blue”.'),
+    ],
+    [
+      form({ logo: 'x.svg' }),
+      refuses('“logo” must be an SVG, PNG, JPEG or WebP file in web/public, not “x.svg”.'),
+    ],
   ])('never applies a plan with %j', async (world, message) => {
     arrange(world);
     const { code, output } = await deploy('develop --yes');
@@ -241,14 +293,17 @@ describe('npm run deploy', () => {
     expect(output).toContain(`${message}\n`);
   });
 
-  it.each([...STEPS, 'terraform output'])('stops if %s fails, and prints its error', async (failing) => {
-    arrange({ failing });
-    const { code, output } = await deploy('develop --yes');
-    expect([code, readCalls().at(-1)]).toEqual([1, expect.stringMatching(`^${failing} `)]);
-    expect(output).toContain('\nError: it went wrong\n\nFailed: ');
-    expect(output).not.toContain('what was planned');
-    expect(temporaryFiles()).toEqual([]);
-  });
+  it.each([...STEPS, 'terraform output'])(
+    'stops if %s fails, and prints its error',
+    async (failing) => {
+      arrange({ failing });
+      const { code, output } = await deploy('develop --yes');
+      expect([code, readCalls().at(-1)]).toEqual([1, expect.stringMatching(`^${failing} `)]);
+      expect(output).toContain('\nError: it went wrong\n\nFailed: ');
+      expect(output).not.toContain('what was planned');
+      expect(temporaryFiles()).toEqual([]);
+    },
+  );
 
   it.each([
     [
@@ -265,7 +320,9 @@ describe('npm run deploy', () => {
     expect([code, readTests(), aws.state.changes]).toEqual([1, [], []]);
     expect(output).toContain(`terraform apply …\nwhat was planned\n\nError: ${error}`);
     const state = 'Terraform has saved what it changed. Version 9 is still live.';
-    expect(output.endsWith(`\n\n${hint}\n\nFailed: terraform apply.\n\n${state} ${AGAIN}\n`)).toBe(true);
+    expect(output.endsWith(`\n\n${hint}\n\nFailed: terraform apply.\n\n${state} ${AGAIN}\n`)).toBe(
+      true,
+    );
   });
 
   it('leaves what is live if the test of the new version fails', async () => {
@@ -282,12 +339,18 @@ describe('npm run deploy', () => {
   /** Version 9 is live with its form. */
   const arrangeForm = (): void => {
     arrange({ outputs: FORM_OUTPUTS });
-    for (const folder of ['versions/9/', ''])
+    for (const folder of ['versions/9/', '']) {
       for (const [name, body] of [
         ['index.html', 'nine'],
         ['inquiry-form.js', 'nine'],
-      ])
-        aws.state.objects.set(`/form-bucket/${folder}${name}`, { body: body ?? '', type: '', cache: '' });
+      ]) {
+        aws.state.objects.set(`/form-bucket/${folder}${name}`, {
+          body: body ?? '',
+          type: '',
+          cache: '',
+        });
+      }
+    }
   };
   const readPage = () => aws.state.objects.get('/form-bucket/index.html')?.body;
 
@@ -304,24 +367,35 @@ describe('npm run deploy', () => {
         aws.state.answers['PUT /form-bucket/index.html'] = () => {
           if (hasFailed) return undefined;
           hasFailed = true;
-          return { status: 403, body: '<Error><Code>AccessDenied</Code><Message>denied</Message></Error>' };
+          return {
+            status: 403,
+            body: '<Error><Code>AccessDenied</Code><Message>denied</Message></Error>',
+          };
         };
       },
       'denied',
     ],
-  ])('makes the version before live again, with its form, if %s fails', async (_, fail, message) => {
-    arrangeForm();
-    fail();
-    const { code, output } = await deploy('develop --yes');
-    expect(output).toContain(`\n${message}\n\nVersion 9 is live again, with its form. ${AGAIN}\n`);
-    expect([code, readPage(), aws.state.objects.get('/form-bucket/inquiry-form.js')?.body]).toEqual([
-      1,
-      'nine',
-      'nine',
-    ]);
-    expect(aws.state.changes.filter((change) => change.startsWith('switch'))).toEqual(['switch 10', 'switch 9']);
-    expect(output).not.toContain('Deployed');
-  });
+  ])(
+    'makes the version before live again, with its form, if %s fails',
+    async (_, fail, message) => {
+      arrangeForm();
+      fail();
+      const { code, output } = await deploy('develop --yes');
+      expect(output).toContain(
+        `\n${message}\n\nVersion 9 is live again, with its form. ${AGAIN}\n`,
+      );
+      expect([
+        code,
+        readPage(),
+        aws.state.objects.get('/form-bucket/inquiry-form.js')?.body,
+      ]).toEqual([1, 'nine', 'nine']);
+      expect(aws.state.changes.filter((change) => change.startsWith('switch'))).toEqual([
+        'switch 10',
+        'switch 9',
+      ]);
+      expect(output).not.toContain('Deployed');
+    },
+  );
 
   it.each<[string, () => void, string]>([
     [
@@ -338,13 +412,22 @@ describe('npm run deploy', () => {
         }),
       'The alias live of inquiries-develop was changed by somebody else meanwhile and names version 3; it was not switched.',
     ],
-  ])('changes nothing that is live if somebody else %s meanwhile', async (_, interfere, message) => {
-    arrangeForm();
-    interfere();
-    const { code, output } = await deploy('develop --yes');
-    expect([code, output]).toEqual([1, expect.stringContaining(`\n${message}\n\nThe plan is applied.`)]);
-    expect([readPage(), aws.state.changes.filter((change) => change.startsWith('switch'))]).toEqual(['nine', []]);
-  });
+  ])(
+    'changes nothing that is live if somebody else %s meanwhile',
+    async (_, interfere, message) => {
+      arrangeForm();
+      interfere();
+      const { code, output } = await deploy('develop --yes');
+      expect([code, output]).toEqual([
+        1,
+        expect.stringContaining(`\n${message}\n\nThe plan is applied.`),
+      ]);
+      expect([
+        readPage(),
+        aws.state.changes.filter((change) => change.startsWith('switch')),
+      ]).toEqual(['nine', []]);
+    },
+  );
 
   it('tests the alias and signs in to the pool, deletes old versions, and lists the DNS records to be entered', async () => {
     const record = {
@@ -356,7 +439,11 @@ describe('npm run deploy', () => {
       next: 'set dns = "certificate" in site_domain',
     };
     arrange({ outputs: { ...FORM_OUTPUTS, dns_records: [record] } });
-    aws.state.objects.set('/form-bucket/versions/1/index.html', { body: 'one', type: '', cache: '' });
+    aws.state.objects.set('/form-bucket/versions/1/index.html', {
+      body: 'one',
+      type: '',
+      cache: '',
+    });
     aws.state.versions = Array.from({ length: 12 }, (_, index) => String(index + 1));
     const { code, output } = await deploy('develop --yes');
     const deleted = ['delete 2', 'delete 1', 'delete /form-bucket/versions/1/index.html'];
@@ -364,7 +451,9 @@ describe('npm run deploy', () => {
     expect(readTests()[1]).toContain('--function inquiries-develop:live');
     expect(readTests()[1]).toContain('--user-pool eu_1 --client c2');
     expect(output).toContain('deleted versions 2, 1 of the function\n');
-    expect(output).toContain('Deployed: https://d1.example.com/\nAPI https://api.example.com/inquiries\n');
+    expect(output).toContain(
+      'Deployed: https://d1.example.com/\nAPI https://api.example.com/inquiries\n',
+    );
     expect(output).toContain(`
   _1.www.example.com
   CNAME  _2.acm.example
@@ -402,18 +491,21 @@ describe('npm run deploy after a signal', () => {
     ...STEPS.map((step) => [step, 'Nothing was changed.']),
     ['terraform apply', 'Terraform has saved what it changed. Version 9 is still live.'],
     ['terraform output', 'The plan is applied. Version 9 is still live.'],
-  ] as [string, string][])('during %s hands on nothing, waits, and says what is true', async (hanging, state) => {
-    arrange({ hanging });
-    const ended = deploy('develop --yes');
-    await awaitCall(`${hanging} waits`);
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGTERM'] as const) process.emit(signal);
-    letEnd(hanging);
-    const { code, output } = await ended;
-    expect([code, readCalls().at(-1)]).toEqual([143, `${hanging} waits`]);
-    expect(output).toMatch(new RegExp(`\nSIGTERM: waiting for ${hanging}.* to end …\n`));
-    expect(output.endsWith(`\nInterrupted. ${state} Run the same command again.\n`)).toBe(true);
-    expect([temporaryFiles(), aws.state.changes]).toEqual([[], []]);
-  });
+  ] as [string, string][])(
+    'during %s hands on nothing, waits, and says what is true',
+    async (hanging, state) => {
+      arrange({ hanging });
+      const ended = deploy('develop --yes');
+      await awaitCall(`${hanging} waits`);
+      for (const signal of ['SIGTERM', 'SIGINT', 'SIGTERM'] as const) process.emit(signal);
+      letEnd(hanging);
+      const { code, output } = await ended;
+      expect([code, readCalls().at(-1)]).toEqual([143, `${hanging} waits`]);
+      expect(output).toMatch(new RegExp(`\nSIGTERM: waiting for ${hanging}.* to end …\n`));
+      expect(output.endsWith(`\nInterrupted. ${state} Run the same command again.\n`)).toBe(true);
+      expect([temporaryFiles(), aws.state.changes]).toEqual([[], []]);
+    },
+  );
 
   it('during the test of the stage ends it, and makes the version before live again', async () => {
     smoke.mockResolvedValueOnce(0).mockImplementation(async (_, __, interruption) => {
@@ -423,7 +515,9 @@ describe('npm run deploy after a signal', () => {
     const { code, output } = await deploy('develop --yes');
     expect([code, output]).toEqual([
       129,
-      expect.stringContaining(`Interrupted. Version 9 is live again. Run the same command again.\n`),
+      expect.stringContaining(
+        `Interrupted. Version 9 is live again. Run the same command again.\n`,
+      ),
     ]);
     expect(aws.state.changes).toEqual(['switch 10', 'switch 9']);
   });

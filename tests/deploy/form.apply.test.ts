@@ -42,8 +42,16 @@ const FORM = {
 };
 
 interface FormOutputs {
-  readonly site: { readonly bucket: string; readonly distribution_id: string; readonly url: string };
-  readonly form_config: { readonly issuer: string; readonly clientId: string; readonly apiUrl: string };
+  readonly site: {
+    readonly bucket: string;
+    readonly distribution_id: string;
+    readonly url: string;
+  };
+  readonly form_config: {
+    readonly issuer: string;
+    readonly clientId: string;
+    readonly apiUrl: string;
+  };
 }
 
 type Stages = Awaited<ReturnType<typeof createStages>>;
@@ -107,7 +115,8 @@ async function readDistribution({ site }: Form, { client }: Stages) {
     ...(seconds !== undefined && { 'strict-transport-security': `max-age=${seconds}` }),
     ...(security?.ContentTypeOptions !== undefined && { 'x-content-type-options': 'nosniff' }),
   };
-  const origins = ResponseHeadersPolicy?.ResponseHeadersPolicyConfig?.CorsConfig?.AccessControlAllowOrigins;
+  const origins =
+    ResponseHeadersPolicy?.ResponseHeadersPolicyConfig?.CorsConfig?.AccessControlAllowOrigins;
   // CloudFront sends it to requests with an Origin.
   headers['access-control-allow-origin'] = origins?.Items?.join() ?? '';
   return { headers, root: Distribution?.DistributionConfig?.DefaultRootObject ?? '' };
@@ -162,7 +171,10 @@ async function play(page: Page, form: Form, stages: Stages) {
     },
     [`GET ${config.apiUrl}/inquiries`]: (request) => {
       seen.bearers.push(request.headers()['authorization']);
-      return { headers: { 'access-control-allow-origin': new URL(site.url).origin }, json: { inquiries: [] } };
+      return {
+        headers: { 'access-control-allow-origin': new URL(site.url).origin },
+        json: { inquiries: [] },
+      };
     },
   };
   await page.route('**/*', async (route, request) => {
@@ -174,7 +186,10 @@ async function play(page: Page, form: Form, stages: Stages) {
       // Without the permission to list, S3 does not say whether an object is missing.
       if (object === undefined) return route.fulfill({ status: 403 });
       const { body, type, cache } = object;
-      return route.fulfill({ headers: { ...headers, 'content-type': type, 'cache-control': cache }, body });
+      return route.fulfill({
+        headers: { ...headers, 'content-type': type, 'cache-control': cache },
+        body,
+      });
     }
     seen.complaints.push(`unexpected: ${request.method()} ${request.url()}`);
     return route.abort();
@@ -195,7 +210,11 @@ describe.skipIf(endpoint === '')(
     let stages: Stages;
     beforeAll(async () => {
       emulator = await startEmulatorProxy(endpoint);
-      stages = await createStages(`form-${run}`, emulator.url, { develop: {}, main: { form: FORM }, release: {} });
+      stages = await createStages(`form-${run}`, emulator.url, {
+        develop: {},
+        main: { form: FORM },
+        release: {},
+      });
     });
     afterAll(async () => {
       stages.remove();
@@ -227,7 +246,9 @@ describe.skipIf(endpoint === '')(
         const served = [...objects.keys()].filter((key) => !key.startsWith('versions/'));
         expect(served.toSorted()).toEqual([...files, 'config.json'].toSorted());
         const assets = files.filter((key) => key !== 'index.html');
-        for (const key of assets) expect([key, objects.get(key)?.body]).toEqual([key, readFileSync(join(DIST, key))]);
+        for (const key of assets) {
+          expect([key, objects.get(key)?.body]).toEqual([key, readFileSync(join(DIST, key))]);
+        }
         const stored: unknown = JSON.parse(objects.get('config.json')?.body.toString() ?? 'null');
         expect(stored).toEqual(config);
         expect(parseConfig(stored)).toMatchObject(config);
@@ -301,13 +322,18 @@ describe.skipIf(endpoint === '')(
         const connections = [readPolicy(form), headers['content-security-policy'] ?? ''].map(
           (policy) => /connect-src [^;]*/.exec(policy)?.[0],
         );
-        expect(await page.evaluate(`fetch('https://elsewhere.example.com/').catch(({ name }) => name)`)).toBe(
-          'TypeError',
-        );
-        await expect.poll(() => seen.complaints.length, { timeout: 15_000 }).toBeGreaterThanOrEqual(2);
-        for (const connection of connections)
+        expect(
+          await page.evaluate(`fetch('https://elsewhere.example.com/').catch(({ name }) => name)`),
+        ).toBe('TypeError');
+        await expect
+          .poll(() => seen.complaints.length, { timeout: 15_000 })
+          .toBeGreaterThanOrEqual(2);
+        for (const connection of connections) {
           expect(seen.complaints).toContainEqual(expect.stringContaining(`"${connection}"`));
-        expect(seen.complaints.filter((complaint) => complaint.startsWith('unexpected'))).toEqual([]);
+        }
+        expect(seen.complaints.filter((complaint) => complaint.startsWith('unexpected'))).toEqual(
+          [],
+        );
       },
     );
 
@@ -316,9 +342,11 @@ describe.skipIf(endpoint === '')(
       const FunctionName = `form-${run}-release`;
       const lambda = new Lambda(stages.client);
       onTestFinished(() => lambda.destroy());
-      const readLive = async () => Number((await lambda.getAlias({ FunctionName, Name: 'live' })).FunctionVersion);
+      const readLive = async () =>
+        Number((await lambda.getAlias({ FunctionName, Name: 'live' })).FunctionVersion);
       const rollBack = () => stages.rollback('release', '--yes');
-      const readForm = async () => (await openForm(stages, 'release')).objects.get('config.json')?.body.toString();
+      const readForm = async () =>
+        (await openForm(stages, 'release')).objects.get('config.json')?.body.toString();
       const first = await readLive();
       const form = await readForm();
       expect(await rollBack()).toMatchObject({ code: 2 });
@@ -332,7 +360,10 @@ describe.skipIf(endpoint === '')(
       expect(second).toBeGreaterThan(first);
       expect(await readForm()).not.toBe(form);
       const { code, output } = await rollBack();
-      expect([code, output]).toEqual([0, expect.stringContaining(`Switched: version ${first} is live.`)]);
+      expect([code, output]).toEqual([
+        0,
+        expect.stringContaining(`Switched: version ${first} is live.`),
+      ]);
       expect([await readLive(), await readForm()]).toEqual([first, form]);
 
       const drift = await stages.start('release', '--drift').ended;
@@ -344,7 +375,10 @@ describe.skipIf(endpoint === '')(
 
     it('names the holder of the lock, and makes no second table in the place of one that was deleted', async () => {
       expect(await deploy('develop')).toMatchObject({ code: 0 });
-      const lock = { Bucket: stages.bucket, Key: 'env:/develop/inquiries/terraform.tfstate.tflock' };
+      const lock = {
+        Bucket: stages.bucket,
+        Key: 'env:/develop/inquiries/terraform.tfstate.tflock',
+      };
       const Body = JSON.stringify({
         ID: 'id-1',
         Who: 'ana@host',

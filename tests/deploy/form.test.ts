@@ -10,7 +10,8 @@ import { paths } from '../helpers/project.ts';
 vi.mock(import('../../lib/paths.ts'), async () => (await import('../helpers/project.ts')).paths);
 
 const PAGE = `<meta content="default-src 'none'; connect-src 'self' https: http://localhost:*; base-uri 'none'" />`;
-const write = (file: string, content: string) => writeFileSync(join(paths.WEB, 'dist', file), content);
+const write = (file: string, content: string) =>
+  writeFileSync(join(paths.WEB, 'dist', file), content);
 
 const aws = await setUpProject();
 beforeEach(() => {
@@ -109,7 +110,9 @@ describe('npm run deploy of a stage with a form', () => {
     await upload();
     takeWrites();
     const pages = ['/form-bucket/versions/10/index.html', '/form-bucket/index.html'];
-    for (const path of pages) Object.assign(aws.state.objects.get(path) ?? {}, { cache: 'max-age=1' });
+    for (const path of pages) {
+      Object.assign(aws.state.objects.get(path) ?? {}, { cache: 'max-age=1' });
+    }
     await upload();
     expect(takeWrites()).toEqual([...pages.map((path) => `put ${path}`), invalidation]);
   });
@@ -209,7 +212,9 @@ it('two deployments in every order of their steps leave the stage as one of them
   // Those that begin with the other one are the same with the names exchanged.
   const all = orders(4, 5).map((rest) => `a${rest}`);
   expect(all).toHaveLength(126);
-  for (const file of ['favicon.svg', 'assets/index-1.js', 'assets/index-1.css']) rmSync(join(paths.WEB, 'dist', file));
+  for (const file of ['favicon.svg', 'assets/index-1.js', 'assets/index-1.css']) {
+    rmSync(join(paths.WEB, 'dist', file));
+  }
   const results = new Map<string, number>();
   for (const order of all) {
     aws.reset();
@@ -225,9 +230,15 @@ it('two deployments in every order of their steps leave the stage as one of them
     const served = ['index.html', 'inquiry-form.js'].map((file) =>
       aws.state.objects.get(`/form-bucket/${file}`)?.body.at(-1),
     );
-    const result = [aws.state.commits[Number(version)], ...served, `${ended.size} refused`].join(' ');
+    const result = [aws.state.commits[Number(version)], ...served, `${ended.size} refused`].join(
+      ' ',
+    );
     results.set(result, (results.get(result) ?? 0) + 1);
   }
   // Neither is refused only if b begins after a has made its version live.
-  expect([...results.keys()].toSorted()).toEqual(['a a a 1 refused', 'b b b 0 refused', 'b b b 1 refused']);
+  expect([...results.keys()].toSorted()).toEqual([
+    'a a a 1 refused',
+    'b b b 0 refused',
+    'b b b 1 refused',
+  ]);
 });

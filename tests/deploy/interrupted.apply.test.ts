@@ -35,7 +35,9 @@ async function createStage({ onTestFinished }: Pick<TestContext, 'onTestFinished
     await interrupt?.(found);
   });
   const name = `stop-${crypto.randomUUID().slice(0, 8)}`;
-  const { folder, bucket, s3, start, remove } = await createStages(name, emulator.url, { develop: settings });
+  const { folder, bucket, s3, start, remove } = await createStages(name, emulator.url, {
+    develop: settings,
+  });
   onTestFinished(async () => {
     remove();
     await emulator.stop();
@@ -54,23 +56,33 @@ async function createStage({ onTestFinished }: Pick<TestContext, 'onTestFinished
     const { child, ended } = start('develop', '--yes');
     next = interruption;
     interrupt = async ({ signal, times = 1, group = false }) => {
-      for (let time = 0; time < times && child.exitCode === null && child.signalCode === null; time += 1) {
+      for (
+        let time = 0;
+        time < times && child.exitCode === null && child.signalCode === null;
+        time += 1
+      ) {
         process.kill(group ? -Number(child.pid) : Number(child.pid), signal);
         await sleep(300);
       }
     };
     const result = await ended;
-    await vi.waitFor(() => expect(listProcesses()).toEqual([]), { timeout: 300_000, interval: 500 });
+    await vi.waitFor(() => expect(listProcesses()).toEqual([]), {
+      timeout: 300_000,
+      interval: 500,
+    });
     // A command that is killed cannot remove its temporary folder.
-    if (result.code === null)
+    if (result.code === null) {
       for (const path of globSync(join(folder, 'tmp/deploy-*'))) rmSync(path, { recursive: true });
+    }
     return { ...result, isReached: next === undefined };
   }
   /** Locks, states and temporary folders that a deployment should not leave. */
   async function listLeftovers(): Promise<string[]> {
     const { Contents = [] } = await s3.listObjectsV2({ Bucket: bucket });
     const locks = Contents.map(({ Key = '' }) => Key).filter((key) => key.endsWith('.tflock'));
-    const failed = existsSync(join(folder, 'infra/terraform/errored.tfstate')) ? ['errored.tfstate'] : [];
+    const failed = existsSync(join(folder, 'infra/terraform/errored.tfstate'))
+      ? ['errored.tfstate']
+      : [];
     return [...locks, ...failed, ...readdirSync(join(folder, 'tmp'))];
   }
   return { deploy, listLeftovers };
@@ -80,10 +92,19 @@ const NOTHING = 'Interrupted. Nothing was changed.';
 const SAVED = 'Interrupted. Terraform has saved what it changed. No version is tested yet.';
 
 /** Settings of a stage with fewer resources: its own issuer and page. */
-const OWN = { issuer: 'https://issuer.example.com', audience: ['client'], cors_origin: 'https://www.example.com' };
+const OWN = {
+  issuer: 'https://issuer.example.com',
+  audience: ['client'],
+  cors_origin: 'https://www.example.com',
+};
 
 /** Moments of a first apply; each row is a new stage. */
-const APPLY: readonly (readonly [request: RegExp, when: Moment, times?: number, group?: boolean])[] = [
+const APPLY: readonly (readonly [
+  request: RegExp,
+  when: Moment,
+  times?: number,
+  group?: boolean,
+])[] = [
   [/CreateTable/, 'before'],
   [/Action=CreateRole\b/, 'in flight', 2],
   [/^POST \/v2\/apis /, 'in flight', 1, true],
@@ -93,46 +114,80 @@ const APPLY: readonly (readonly [request: RegExp, when: Moment, times?: number, 
 
 describe
   .skipIf(endpoint === '')
-  .concurrent('npm run deploy, interrupted (skipped without AWS_ENDPOINT_URL)', { timeout: 1_800_000 }, () => {
-    it('around the apply: leaves nothing behind, and the next deployment succeeds', async (context) => {
-      const { deploy, listLeftovers } = await createStage(context);
-      const moments: [string, RegExp, Signal, string][] = [
-        ['the workspace is created', /^PUT \/stop-\w+-state\/env[^?]*\.tfstate(\?|$)/, 'SIGINT', NOTHING],
-        ['init reads the bucket', /^GET \/stop-\w+-state\/?\?/, 'SIGINT', NOTHING],
-        ['the plan takes the lock', /^PUT \/stop-\w+-state\/env.*\.tflock/, 'SIGINT', NOTHING],
-        ['the plan takes the lock', /^PUT \/stop-\w+-state\/env.*\.tflock/, 'SIGKILL', ''],
-        ['the upload reads the bucket', /^HEAD .*-site-.*\/assets\//, 'SIGINT', 'Interrupted. The plan is applied.'],
-        ['the stage is tested', /^GET \/smoke-test/, 'SIGINT', 'Interrupted. The plan is applied.'],
-      ];
-      for (const [title, request, signal, message] of moments) {
-        const interrupted = await deploy({ request, when: 'after', signal });
-        expect([title, interrupted.isReached, interrupted.code]).toEqual([title, true, EXIT_CODES[signal]]);
-        expect(interrupted.output).toContain(message);
-        expect([title, await listLeftovers()]).toEqual([title, []]);
-      }
-      const next = await deploy();
-      expect([next.code, next.output]).toEqual([0, expect.stringContaining('eployed: ')]);
-    });
-
-    it.for(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'] as const)(
-      '%s in a first apply: Terraform ends by itself, everything is in the state, and the same command succeeds',
-      async (signal, context) => {
-        for (const [request, when, times = 1, group = false] of APPLY) {
-          const moment = `${signal} × ${times} ${when} ${request.source}${group ? ', to the group' : ''}`;
-          const { deploy, listLeftovers } = await createStage(context, OWN);
-          const interrupted = await deploy({ request, when, signal, times, group });
-          expect([moment, interrupted.isReached, interrupted.code]).toEqual([moment, true, EXIT_CODES[signal]]);
-          const said =
-            signal === 'SIGKILL'
-              ? []
-              : [`\n${signal}: waiting for terraform apply to end …\n`, 'Apply complete!', SAVED];
-          expect(said.filter((text) => !interrupted.output.includes(text))).toEqual([]);
-          expect([moment, await listLeftovers()]).toEqual([moment, []]);
-          const again = await deploy();
-          // Nothing exists that the state lacks.
-          expect([moment, again.output]).toEqual([moment, expect.stringContaining('  plan      0 to create, ')]);
-          expect([moment, again.code, again.output]).toEqual([moment, 0, expect.stringContaining('eployed: ')]);
+  .concurrent(
+    'npm run deploy, interrupted (skipped without AWS_ENDPOINT_URL)',
+    { timeout: 1_800_000 },
+    () => {
+      it('around the apply: leaves nothing behind, and the next deployment succeeds', async (context) => {
+        const { deploy, listLeftovers } = await createStage(context);
+        const moments: [string, RegExp, Signal, string][] = [
+          [
+            'the workspace is created',
+            /^PUT \/stop-\w+-state\/env[^?]*\.tfstate(\?|$)/,
+            'SIGINT',
+            NOTHING,
+          ],
+          ['init reads the bucket', /^GET \/stop-\w+-state\/?\?/, 'SIGINT', NOTHING],
+          ['the plan takes the lock', /^PUT \/stop-\w+-state\/env.*\.tflock/, 'SIGINT', NOTHING],
+          ['the plan takes the lock', /^PUT \/stop-\w+-state\/env.*\.tflock/, 'SIGKILL', ''],
+          [
+            'the upload reads the bucket',
+            /^HEAD .*-site-.*\/assets\//,
+            'SIGINT',
+            'Interrupted. The plan is applied.',
+          ],
+          [
+            'the stage is tested',
+            /^GET \/smoke-test/,
+            'SIGINT',
+            'Interrupted. The plan is applied.',
+          ],
+        ];
+        for (const [title, request, signal, message] of moments) {
+          const interrupted = await deploy({ request, when: 'after', signal });
+          expect([title, interrupted.isReached, interrupted.code]).toEqual([
+            title,
+            true,
+            EXIT_CODES[signal],
+          ]);
+          expect(interrupted.output).toContain(message);
+          expect([title, await listLeftovers()]).toEqual([title, []]);
         }
-      },
-    );
-  });
+        const next = await deploy();
+        expect([next.code, next.output]).toEqual([0, expect.stringContaining('eployed: ')]);
+      });
+
+      it.for(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'] as const)(
+        '%s in a first apply: Terraform ends by itself, everything is in the state, and the same command succeeds',
+        async (signal, context) => {
+          for (const [request, when, times = 1, group = false] of APPLY) {
+            const moment = `${signal} × ${times} ${when} ${request.source}${group ? ', to the group' : ''}`;
+            const { deploy, listLeftovers } = await createStage(context, OWN);
+            const interrupted = await deploy({ request, when, signal, times, group });
+            expect([moment, interrupted.isReached, interrupted.code]).toEqual([
+              moment,
+              true,
+              EXIT_CODES[signal],
+            ]);
+            const said =
+              signal === 'SIGKILL'
+                ? []
+                : [`\n${signal}: waiting for terraform apply to end …\n`, 'Apply complete!', SAVED];
+            expect(said.filter((text) => !interrupted.output.includes(text))).toEqual([]);
+            expect([moment, await listLeftovers()]).toEqual([moment, []]);
+            const again = await deploy();
+            // Nothing exists that the state lacks.
+            expect([moment, again.output]).toEqual([
+              moment,
+              expect.stringContaining('  plan      0 to create, '),
+            ]);
+            expect([moment, again.code, again.output]).toEqual([
+              moment,
+              0,
+              expect.stringContaining('eployed: '),
+            ]);
+          }
+        },
+      );
+    },
+  );

@@ -19,12 +19,20 @@ const { state } = await setUpProject();
 /** The options of the smoke test. */
 const readTests = () => smoke.mock.calls.map(([given]) => given.join(' '));
 const STATE = '/b/env:/release/inquiries/terraform.tfstate';
-const OUTPUTS = { ...FORM_OUTPUTS, cors_origin: 'http://localhost:5173', function: { name: NAME, version: '10' } };
+const OUTPUTS = {
+  ...FORM_OUTPUTS,
+  cors_origin: 'http://localhost:5173',
+  function: { name: NAME, version: '10' },
+};
 const put = (path: string, body: string) => state.objects.set(path, { body, type: '', cache: '' });
 const putState = (outputs: object) =>
   put(
     STATE,
-    JSON.stringify({ outputs: Object.fromEntries(Object.entries(outputs).map(([name, value]) => [name, { value }])) }),
+    JSON.stringify({
+      outputs: Object.fromEntries(
+        Object.entries(outputs).map(([name, value]) => [name, { value }]),
+      ),
+    }),
   );
 const readPage = () => state.objects.get('/form-bucket/index.html')?.body;
 
@@ -40,7 +48,10 @@ beforeEach(() => {
 const rollback = (args: string) => runCommandHere(main, args);
 const alias = (name: string, version: string) => ({ name, version, revision: 1 });
 const writeBackend = (accounts: string) =>
-  writeFileSync(join(paths.MODULE, 'backend.s3.tfbackend'), `bucket = "b"\nallowed_account_ids = [${accounts}]\n`);
+  writeFileSync(
+    join(paths.MODULE, 'backend.s3.tfbackend'),
+    `bucket = "b"\nallowed_account_ids = [${accounts}]\n`,
+  );
 
 /** Somebody else switches the alias just before this command does. */
 const switchMeanwhile = (version: string, revision: number) => {
@@ -54,16 +65,25 @@ describe('npm run rollback', () => {
   it('switches the alias to the version before the live one, serves its form, checks the stage as a user of its pool, and says how to go forward', async () => {
     smoke.mockResolvedValue(1);
     const { code, output } = await rollback('release --yes');
-    expect(output).toContain(`inquiries-release, stage release, account ${ACCOUNT}, region eu-central-1\n`);
+    expect(output).toContain(
+      `inquiries-release, stage release, account ${ACCOUNT}, region eu-central-1\n`,
+    );
     expect(output).toContain('     10  2026-11-10 10:20  sha-10  c10           live\n');
     expect(output).toContain('      9  2026-11-09 10:20  sha-9  c9  <- switch to this version\n');
-    expect(output).toContain('Switched: version 9 is live.\nIts form is served at https://d1.example.com/.\n');
-    expect(output).toContain('To go forward: correct or revert the commit, then npm run deploy -- release.');
+    expect(output).toContain(
+      'Switched: version 9 is live.\nIts form is served at https://d1.example.com/.\n',
+    );
+    expect(output).toContain(
+      'To go forward: correct or revert the commit, then npm run deploy -- release.',
+    );
     expect(output).toContain(
       'The smoke test failed. Version 9 is live; before it was 10. --list shows all versions.\n',
     );
     const invalidation = 'invalidate / /inquiry-form.js /config.json /index.html';
-    expect([code, state.changes]).toEqual([1, ['switch 9', 'put /form-bucket/index.html', invalidation]]);
+    expect([code, state.changes]).toEqual([
+      1,
+      ['switch 9', 'put /form-bucket/index.html', invalidation],
+    ]);
     expect([readPage(), readTests()]).toEqual([
       '9',
       [
@@ -107,16 +127,23 @@ describe('npm run rollback', () => {
     [
       'release\n',
       0,
-      ['switch 9', 'put /form-bucket/index.html', 'invalidate / /inquiry-form.js /config.json /index.html'],
+      [
+        'switch 9',
+        'put /form-bucket/index.html',
+        'invalidate / /inquiry-form.js /config.json /index.html',
+      ],
     ],
     ['yes\n', 2, []],
     ['', 2, []],
-  ])('asks at a terminal, and switches only if the stage is typed: %j', async (keys, code, changes) => {
-    const outcome = await runCommandHere(main, 'release', { stdin: typed(keys), isTTY: true });
-    expect(outcome.output).toContain('Switch to it? Type release to confirm: ');
-    expect(outcome.output.includes('Nothing was changed.')).toBe(code === 2);
-    expect([outcome.code, state.changes]).toEqual([code, changes]);
-  });
+  ])(
+    'asks at a terminal, and switches only if the stage is typed: %j',
+    async (keys, code, changes) => {
+      const outcome = await runCommandHere(main, 'release', { stdin: typed(keys), isTTY: true });
+      expect(outcome.output).toContain('Switch to it? Type release to confirm: ');
+      expect(outcome.output.includes('Nothing was changed.')).toBe(code === 2);
+      expect([outcome.code, state.changes]).toEqual([code, changes]);
+    },
+  );
 });
 
 describe('npm run rollback refuses in one line and changes nothing:', () => {
@@ -124,7 +151,11 @@ describe('npm run rollback refuses in one line and changes nothing:', () => {
     ['--yes', 'The stage is missing: npm run rollback -- develop|main|release'],
     ['release 1 2 --yes', '"1 2" is not a version; a version is a number.'],
     ['release 4 --yes', 'There is no version 4; there are 10, 9, 3, 2, 1.'],
-    ['release --yes', 'There is no version before 1, which is live.', () => (state.aliases = [alias('live', '1')])],
+    [
+      'release --yes',
+      'There is no version before 1, which is live.',
+      () => (state.aliases = [alias('live', '1')]),
+    ],
     [
       'release --yes',
       'There is no function of release with an alias live in this account and region; npm run deploy -- release makes it.',
@@ -138,7 +169,9 @@ describe('npm run rollback refuses in one line and changes nothing:', () => {
   ])('%s: %s', async (args, message, arrange = () => undefined) => {
     arrange();
     const { code, output } = await rollback(args);
-    const lines = output.split('\n').filter((line) => !/^(inquiries-|contact-)\w+, stage/.test(line));
+    const lines = output
+      .split('\n')
+      .filter((line) => !/^(inquiries-|contact-)\w+, stage/.test(line));
     expect([code, lines]).toEqual([2, [message, '']]);
     expect(state.changes).toEqual([]);
   });

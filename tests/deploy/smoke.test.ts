@@ -9,8 +9,11 @@ import { BUILT } from '../helpers/sandbox.ts';
 import { startService, type Service } from '../helpers/service.ts';
 
 const hasTransactions = inject('engines')['dynamodb-local'] !== undefined;
-if (!hasTransactions)
-  process.stdout.write('\nSKIPPED: npm run smoke with Idempotency-Key, for want of DynamoDB Local.\n');
+if (!hasTransactions) {
+  process.stdout.write(
+    '\nSKIPPED: npm run smoke with Idempotency-Key, for want of DynamoDB Local.\n',
+  );
+}
 
 const ORIGIN = 'https://www.example.com';
 const aws = await startAws();
@@ -38,7 +41,12 @@ async function run(args: string) {
       .replaceAll(/ {2,}/g, '  ')
       .trim(),
   );
-  return { code, output, results: lines, failed: lines.filter((line) => line.startsWith('failed')) };
+  return {
+    code,
+    output,
+    results: lines,
+    failed: lines.filter((line) => line.startsWith('failed')),
+  };
 }
 const smoke = (args: string) => run(hasTransactions ? args : `${args} --no-key`);
 const withToken = () => `--url ${url} --token ${token}`;
@@ -80,7 +88,10 @@ describe('npm run smoke', () => {
 
   it('skips the checks of the key with --no-key', async () => {
     const { code, output } = await run(`${withToken()} --no-key`);
-    expect([code, output]).toEqual([0, expect.stringContaining('smoke: 8 passed, 0 failed, 4 skipped')]);
+    expect([code, output]).toEqual([
+      0,
+      expect.stringContaining('smoke: 8 passed, 0 failed, 4 skipped'),
+    ]);
   });
 
   it('without a token skips the checks that need one, and says so; the origin is enough for the preflight', async () => {
@@ -164,22 +175,34 @@ describe('npm run smoke --function', () => {
   it('takes the origin for the preflight from the function, and says what was not checked', async () => {
     const { code, output, results } = await smoke(`--function ${FUNCTION} --url ${url}`);
     expect(results).toContain('passed  preflight allows the origin');
-    expect(output).toContain('\nsmoke: 6 passed, 0 failed, 6 skipped\nWhat a signed-in user gets was not checked; ');
+    expect(output).toContain(
+      '\nsmoke: 6 passed, 0 failed, 6 skipped\nWhat a signed-in user gets was not checked; ',
+    );
     expect(code).toBe(0);
   });
 
   it.each([
     ['{"results":[]}', 0, /^passed {2}the mailer runs$/],
-    ['{"batchItemFailures":[]}', 1, /^failed {2}the mailer runs {2}the mailer returned no results$/],
-  ])('with --mailer invokes the mailer with nothing to send: %s', async (answered, expected, line) => {
-    result = (event) => (event === '{"ids":[]}' ? answered : built.invoke(event, crypto.randomUUID()));
-    const { code, results } = await smoke(`--function ${FUNCTION} --mailer inquiries-test-mailer`);
-    expect([code, results[2], invoked.at(-1)]).toEqual([
-      expected,
-      expect.stringMatching(line),
-      'inquiries-test-mailer',
-    ]);
-  });
+    [
+      '{"batchItemFailures":[]}',
+      1,
+      /^failed {2}the mailer runs {2}the mailer returned no results$/,
+    ],
+  ])(
+    'with --mailer invokes the mailer with nothing to send: %s',
+    async (answered, expected, line) => {
+      result = (event) =>
+        event === '{"ids":[]}' ? answered : built.invoke(event, crypto.randomUUID());
+      const { code, results } = await smoke(
+        `--function ${FUNCTION} --mailer inquiries-test-mailer`,
+      );
+      expect([code, results[2], invoked.at(-1)]).toEqual([
+        expected,
+        expect.stringMatching(line),
+        'inquiries-test-mailer',
+      ]);
+    },
+  );
 
   const answer = (statusCode: number, body: string, headers: object = {}): string => {
     const usual = { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': ORIGIN };
@@ -195,10 +218,22 @@ describe('npm run smoke --function', () => {
   it.each<[what: string, payload: string | Error, reason: string]>([
     ['lets everybody in', answer(200, '{}'), 'answered 200, not 401'],
     ['throws', thrown, 'the function failed: TypeError: broken'],
-    ['answers with HTML', answer(401, '<h1>', HTML), 'Content-Type is text/html, not application/json'],
+    [
+      'answers with HTML',
+      answer(401, '<h1>', HTML),
+      'Content-Type is text/html, not application/json',
+    ],
     ['returns no body', '{"statusCode":401,"headers":{}}', NO_RESPONSE],
-    ['names no error', answer(401, '{"message":"m"}'), 'the body has the fields message, not error,message'],
-    ['has its own text', answer(401, toBody('Unauthorized', 'm')), `message is "m", not "${MESSAGE}"`],
+    [
+      'names no error',
+      answer(401, '{"message":"m"}'),
+      'the body has the fields message, not error,message',
+    ],
+    [
+      'has its own text',
+      answer(401, toBody('Unauthorized', 'm')),
+      `message is "m", not "${MESSAGE}"`,
+    ],
     ['has its own error', answer(401, toBody('E')), 'error is E, not Unauthorized'],
     ['allows no origin', answer(401, BODY, allow()), 'Access-Control-Allow-Origin is missing'],
     ['allows every origin', answer(401, BODY, allow('*')), 'Access-Control-Allow-Origin is *'],
@@ -224,28 +259,35 @@ describe('npm run smoke --function', () => {
     expect([code, failed, invoked.length]).toEqual([0, [], 1 + 2]);
   });
 
-  it.each(['User: ana is not authorized to perform: lambda:InvokeFunction', 'Function not found: inquiries-test:live'])(
-    'without --wait, or for what waiting does not help, fails at once: %s',
-    async (message) => {
-      const isDenied = message.startsWith('User');
-      const refused = isDenied
-        ? refusal(403, 'AccessDeniedException', message)
-        : refusal(404, 'ResourceNotFoundException', message);
-      refuse(refused, refused, ...(isDenied ? [refused] : []));
-      const { code, failed } = await smoke(`--function ${FUNCTION}${isDenied ? ' --wait 60' : ''}`);
-      expect([code, failed[0], invoked]).toEqual([1, `failed  ${UNAUTHORIZED}  ${message}`, []]);
-    },
-  );
+  it.each([
+    'User: ana is not authorized to perform: lambda:InvokeFunction',
+    'Function not found: inquiries-test:live',
+  ])('without --wait, or for what waiting does not help, fails at once: %s', async (message) => {
+    const isDenied = message.startsWith('User');
+    const refused = isDenied
+      ? refusal(403, 'AccessDeniedException', message)
+      : refusal(404, 'ResourceNotFoundException', message);
+    refuse(refused, refused, ...(isDenied ? [refused] : []));
+    const { code, failed } = await smoke(`--function ${FUNCTION}${isDenied ? ' --wait 60' : ''}`);
+    expect([code, failed[0], invoked]).toEqual([1, `failed  ${UNAUTHORIZED}  ${message}`, []]);
+  });
 });
 
 describe('npm run smoke --user-pool', () => {
   const POOL = '--user-pool eu-central-1_test --client client';
   const SIGNS_IN = 'a new user of the pool signs in';
-  const ACTIONS = ['AdminCreateUser', 'AdminSetUserPassword', 'AdminInitiateAuth', 'AdminDeleteUser'];
+  const ACTIONS = [
+    'AdminCreateUser',
+    'AdminSetUserPassword',
+    'AdminInitiateAuth',
+    'AdminDeleteUser',
+  ];
   /** Requests to Cognito: the name of the action, and the body. */
   const calls: [action: string, body: Record<string, string>][] = [];
   const listSecrets = () =>
-    calls.flatMap(([, { Username, Password }]) => [Username, Password].filter((each) => each !== undefined));
+    calls.flatMap(([, { Username, Password }]) =>
+      [Username, Password].filter((each) => each !== undefined),
+    );
   /** @param answers - For actions, in the place of success; EMAIL is the user's. */
   const arrange = (answers: Record<string, AwsAnswer> = {}): void => {
     calls.length = 0;
@@ -253,7 +295,8 @@ describe('npm run smoke --user-pool', () => {
       aws.state.answers[action] = ({ body }) => {
         const call = JSON.parse(body) as Record<string, string>;
         calls.push([action, call]);
-        const granted = action === 'AdminInitiateAuth' ? { AuthenticationResult: { IdToken: token } } : {};
+        const granted =
+          action === 'AdminInitiateAuth' ? { AuthenticationResult: { IdToken: token } } : {};
         const { body: sent = granted, ...given } = answers[action] ?? { status: 200 };
         return { ...given, body: JSON.stringify(sent).replaceAll('EMAIL', call['Username'] ?? '') };
       };
@@ -278,7 +321,11 @@ describe('npm run smoke --user-pool', () => {
         { Name: 'email_verified', Value: 'true' },
       ],
     });
-    expect(password).toEqual({ ...user, Password: expect.stringMatching(/^aA1!.{32}$/), Permanent: true });
+    expect(password).toEqual({
+      ...user,
+      Password: expect.stringMatching(/^aA1!.{32}$/),
+      Permanent: true,
+    });
     expect(signIn).toMatchObject({ ClientId: 'client', AuthFlow: 'ADMIN_USER_PASSWORD_AUTH' });
     expect(remove).toEqual(user);
     const first = [token, ...new Set(listSecrets())];
@@ -307,18 +354,25 @@ describe('npm run smoke --user-pool', () => {
     ],
     [
       'AdminDeleteUser',
-      refusal(400, 'AccessDeniedException', 'not authorized to perform: cognito-idp:AdminDeleteUser'),
+      refusal(
+        400,
+        'AccessDeniedException',
+        'not authorized to perform: cognito-idp:AdminDeleteUser',
+      ),
       'AccessDeniedException: not authorized to perform: cognito-idp:AdminDeleteUser',
     ],
-  ])('deletes the user and fails in one line when %s does not succeed: %j', async (action, reply, line) => {
-    arrange({ [action]: reply });
-    const { code, output, results } = await smoke(`--url ${url} ${POOL}`);
-    expect(results).toContain(`failed  ${SIGNS_IN}  ${line}`);
-    expect(results).toContain('skipped  POST creates an inquiry  no token');
-    expect(calls.at(-1)?.[0]).toBe('AdminDeleteUser');
-    for (const secret of listSecrets()) expect(output).not.toContain(secret);
-    expect(code).toBe(1);
-  });
+  ])(
+    'deletes the user and fails in one line when %s does not succeed: %j',
+    async (action, reply, line) => {
+      arrange({ [action]: reply });
+      const { code, output, results } = await smoke(`--url ${url} ${POOL}`);
+      expect(results).toContain(`failed  ${SIGNS_IN}  ${line}`);
+      expect(results).toContain('skipped  POST creates an inquiry  no token');
+      expect(calls.at(-1)?.[0]).toBe('AdminDeleteUser');
+      for (const secret of listSecrets()) expect(output).not.toContain(secret);
+      expect(code).toBe(1);
+    },
+  );
 });
 
 describe('npm run smoke, against a stage that breaks the contract, reports', () => {
@@ -335,7 +389,11 @@ describe('npm run smoke, against a stage that breaks the contract, reports', () 
     vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
       const response = await fetchFromStage(input, init);
       const { status } = response;
-      const answer = { status, headers: new Headers(response.headers), text: await response.text() };
+      const answer = {
+        status,
+        headers: new Headers(response.headers),
+        text: await response.text(),
+      };
       const query = new URL(input instanceof Request ? input.url : input).search;
       const isChanged = requests.test(`${init?.method} ${query} ${status}`);
       const changed = { ...answer, ...(isChanged && change(answer)) };
@@ -371,7 +429,9 @@ describe('npm run smoke, against a stage that breaks the contract, reports', () 
   const EMPTY = '{"email":"ana@example.com","count":0,"inquiries":[]}';
   it.each<[lines: string[], requests: RegExp, change: Change]>([
     [
-      ['without a token', 'with a malformed token'].map((title) => `failed  401 ${title}  answered 200, not 401`),
+      ['without a token', 'with a malformed token'].map(
+        (title) => `failed  401 ${title}  answered 200, not 401`,
+      ),
       / 401$/,
       () => ({ status: 200 }),
     ],
@@ -398,21 +458,29 @@ describe('npm run smoke, against a stage that breaks the contract, reports', () 
       () => ({ status: 500 }),
     ],
     [
-      [`${KEY}  the key is ignored, as with dynalite (see --no-key): there are two inquiries now`, NOT_SENT],
+      [
+        `${KEY}  the key is ignored, as with dynalite (see --no-key): there are two inquiries now`,
+        NOT_SENT,
+      ],
       /^POST/,
       without('idempotency-replayed'),
     ],
     [
       [`${KEY}  the body is not the one of the first response`],
       /^POST/,
-      ({ headers, text }) => (headers.has('idempotency-replayed') ? { text: text.replace('Left by', 'LEFT BY') } : {}),
+      ({ headers, text }) =>
+        headers.has('idempotency-replayed') ? { text: text.replace('Left by', 'LEFT BY') } : {},
     ],
     [[`${KEY}  there are 2 inquiries`], /limit=100/, repeat],
     [[`${REUSED}  answered 409, not 422`], /^POST.* 422$/, () => ({ status: 409 })],
     [[`${GET}  Cache-Control is missing, not no-store`], /limit=20/, without('cache-control')],
     [[`${GET}  the new inquiry is not in the list`], /limit=20/, () => ({ text: EMPTY })],
     [[`${GET}  the list is not ordered newest first`], /limit=20/, reverse],
-    [[`${GET}  count is 999 and does not match the list`], /limit=20/, changeList(() => ({ count: 999 }))],
+    [
+      [`${GET}  count is 999 and does not match the list`],
+      /limit=20/,
+      changeList(() => ({ count: 999 })),
+    ],
     [
       [
         `${PREFLIGHT} the origin  Access-Control-Allow-Origin is *, not ${ORIGIN}`,

@@ -5,7 +5,10 @@ import { ROOT } from '../../lib/paths.ts';
 import { readText } from '../helpers/repository.ts';
 
 type LockedPackage = { readonly version: string } & Readonly<
-  Partial<Record<'resolved' | 'integrity' | 'license', string> & Record<'dev' | 'link' | 'hasInstallScript', boolean>>
+  Partial<
+    Record<'resolved' | 'integrity' | 'license', string> &
+      Record<'dev' | 'link' | 'hasInstallScript', boolean>
+  >
 >;
 interface Manifest {
   dependencies?: Record<string, string>;
@@ -16,11 +19,15 @@ const manifest = JSON.parse(readText('package.json')) as Manifest;
 /** The repository's package, and those that are installed when their command is run first. */
 const FOLDERS = ['', 'bench/', 'tests/mutation/'];
 const direct = FOLDERS.flatMap((folder) => {
-  const { dependencies, devDependencies } = JSON.parse(readText(`${folder}package.json`)) as Manifest;
+  const { dependencies, devDependencies } = JSON.parse(
+    readText(`${folder}package.json`),
+  ) as Manifest;
   return Object.entries({ ...dependencies, ...devDependencies });
 });
 const installedIn = (folder: string) => {
-  const lock = JSON.parse(readText(`${folder}package-lock.json`)) as { packages: Record<string, LockedPackage> };
+  const lock = JSON.parse(readText(`${folder}package-lock.json`)) as {
+    packages: Record<string, LockedPackage>;
+  };
   return Object.entries(lock.packages).filter(([path]) => path !== '');
 };
 const installed = FOLDERS.flatMap(installedIn);
@@ -48,14 +55,18 @@ describe('package.json', () => {
   it('has no package with an install script but those on the list: older versions of npm run each, allowed or not', () => {
     const withScripts = installed.filter(([, locked]) => locked.hasInstallScript);
     expect(withScripts.map(([path]) => nameOf(path)).toSorted()).toEqual(INSTALL_SCRIPTS);
-    expect(manifest.allowScripts).toEqual(Object.fromEntries(INSTALL_SCRIPTS.map((name) => [name, true])));
+    expect(manifest.allowScripts).toEqual(
+      Object.fromEntries(INSTALL_SCRIPTS.map((name) => [name, true])),
+    );
   });
 });
 
 describe('the lockfile', () => {
   it('has a SHA-512 of every package', () => {
     expect(installed.length).toBeGreaterThan(50);
-    const unchecked = installed.filter(([, { integrity }]) => !/^sha512-[\w+/]{86}==$/.test(integrity ?? ''));
+    const unchecked = installed.filter(
+      ([, { integrity }]) => !/^sha512-[\w+/]{86}==$/.test(integrity ?? ''),
+    );
     expect(unchecked).toEqual([]);
   });
 

@@ -62,10 +62,13 @@ describe('list', () => {
     ['<?before=1>; rel="prev"', undefined],
     ['<?before=1&limit=800>; rel="next"', '?before=1&limit=1000'],
     ['<?limit=1000&before=1>; rel="next"', '?limit=1000&before=1'],
-  ])('reads the relation next from Link, with a limit that the service allows: %s', async (link, next) => {
-    createService(respond(link));
-    expect(await list()).toMatchObject({ next });
-  });
+  ])(
+    'reads the relation next from Link, with a limit that the service allows: %s',
+    async (link, next) => {
+      createService(respond(link));
+      expect(await list()).toMatchObject({ next });
+    },
+  );
 });
 
 describe('a request', () => {
@@ -84,11 +87,14 @@ describe('a request', () => {
     [503, '<html>', undefined, { kind: 'server', mayBeDone: true }],
     [200, why, undefined, { kind: 'server', mayBeDone: true }],
     [201, '<html>', undefined, { kind: 'server', mayBeDone: true }],
-  ])('answered with %i, %s and Retry-After %s has failed: %j', async (status, body, retryAfter, failure) => {
-    const headers = retryAfter === undefined ? {} : { 'Retry-After': retryAfter };
-    createService(new Response(body, { status, headers }));
-    expect(await create(session('t'))).toEqual(failure);
-  });
+  ])(
+    'answered with %i, %s and Retry-After %s has failed: %j',
+    async (status, body, retryAfter, failure) => {
+      const headers = retryAfter === undefined ? {} : { 'Retry-After': retryAfter };
+      createService(new Response(body, { status, headers }));
+      expect(await create(session('t'))).toEqual(failure);
+    },
+  );
 
   it('answered with 401 is sent again with a fresh token, once', async () => {
     const refused = () => Response.json({ message: 'Unauthorized' }, { status: 401 });
@@ -100,7 +106,9 @@ describe('a request', () => {
     ]);
     // Without a fresh token, it has certainly not been done.
     createService(refused());
-    expect(await create(session('old', new TypeError('offline')))).toMatchObject({ mayBeDone: false });
+    expect(await create(session('old', new TypeError('offline')))).toMatchObject({
+      mayBeDone: false,
+    });
     const again = createService(refused(), refused());
     expect(await create(session('old', 'new'))).toEqual({ kind: 'signed-out', mayBeDone: false });
     expect(again).toHaveLength(2);
@@ -108,7 +116,10 @@ describe('a request', () => {
 
   it('without a token is not sent', async () => {
     const requests = createService();
-    expect(await create(session(new SignedOut()))).toEqual({ kind: 'signed-out', mayBeDone: false });
+    expect(await create(session(new SignedOut()))).toEqual({
+      kind: 'signed-out',
+      mayBeDone: false,
+    });
     expect(await create(session(new TypeError('the issuer does not answer')))).toEqual({
       kind: 'unreachable',
       mayBeDone: false,

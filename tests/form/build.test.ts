@@ -18,15 +18,18 @@ const size = (files: readonly string[]): number =>
 const isOf = (file: string, language: string): boolean =>
   LANGUAGES.every((other) => other === language || !file.startsWith(`assets/${other}-`));
 
-it.each(LANGUAGES)('is under 30 KB gzipped in %s with the sign-in client, its texts under 3 KB', (language) => {
-  const all = globSync('**/*.*', { cwd: DIST }).filter((file) => file !== 'inquiry-form.js');
-  const files = all.filter((file) => isOf(file, language));
-  expect(files.some((file) => file.endsWith('.css'))).toBe(true);
-  expect(size(files)).toBeLessThan(30 * 1024);
-  const texts = files.filter((file) => file.startsWith(`assets/${language}-`));
-  expect(texts).toHaveLength(1);
-  expect(size(texts)).toBeLessThan(3 * 1024);
-});
+it.each(LANGUAGES)(
+  'is under 30 KB gzipped in %s with the sign-in client, its texts under 3 KB',
+  (language) => {
+    const all = globSync('**/*.*', { cwd: DIST }).filter((file) => file !== 'inquiry-form.js');
+    const files = all.filter((file) => isOf(file, language));
+    expect(files.some((file) => file.endsWith('.css'))).toBe(true);
+    expect(size(files)).toBeLessThan(30 * 1024);
+    const texts = files.filter((file) => file.startsWith(`assets/${language}-`));
+    expect(texts).toHaveLength(1);
+    expect(size(texts)).toBeLessThan(3 * 1024);
+  },
+);
 
 it('the custom element is under 18 KB gzipped', () => {
   expect(size(['inquiry-form.js'])).toBeLessThan(18 * 1024);
@@ -34,7 +37,8 @@ it('the custom element is under 18 KB gzipped', () => {
 
 it('carries its own policy, which allows one inline style sheet and one inline script, by their hashes', () => {
   const html = read('index.html').toString();
-  const [, policy = ''] = /http-equiv="Content-Security-Policy"\s+content="([^"]*)"/.exec(html) ?? [];
+  const [, policy = ''] =
+    /http-equiv="Content-Security-Policy"\s+content="([^"]*)"/.exec(html) ?? [];
   const inline = (name: string) => [...html.matchAll(new RegExp(`<${name}>(.*?)</${name}>`, 'gs'))];
   const hashes = ['script', 'style'].map((name) => {
     const [[, text = ''] = [], ...others] = inline(name);
@@ -63,7 +67,9 @@ it('paints its static content before the style sheet in a file has arrived', () 
 
 it('names no stage: every address in it is relative, and config.json is not part of it', () => {
   const html = read('index.html').toString();
-  const addresses = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address = '']) => address);
+  const addresses = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(
+    ([, address = '']) => address,
+  );
   expect(addresses.length).toBeGreaterThan(3);
   for (const address of addresses) expect(address).toMatch(/^\.\//);
   expect(globSync('**/config.json', { cwd: DIST })).toEqual([]);

@@ -25,7 +25,13 @@ const FULL = {
 };
 const { issuer, clientId, apiUrl } = FULL;
 const REQUIRED = { issuer, clientId, apiUrl };
-const DEFAULTS = { scopes: 'openid email', logout: 'cognito', name: '', topics: [], languages: LANGUAGES };
+const DEFAULTS = {
+  scopes: 'openid email',
+  logout: 'cognito',
+  name: '',
+  topics: [],
+  languages: LANGUAGES,
+};
 
 describe('config.json', () => {
   it('is taken as it is', () => {
@@ -41,7 +47,11 @@ describe('config.json', () => {
     ['http://localhost:3000', 'http://localhost:3000'],
     ['http://127.0.0.1:3000', 'http://127.0.0.1:3000'],
   ])('takes the address %s as %s', (given, taken) => {
-    const { issuer: ofIssuer, apiUrl: ofApi } = parseConfig({ ...FULL, issuer: given, apiUrl: given });
+    const { issuer: ofIssuer, apiUrl: ofApi } = parseConfig({
+      ...FULL,
+      issuer: given,
+      apiUrl: given,
+    });
     expect([ofIssuer, ofApi]).toEqual([taken, taken]);
   });
 
@@ -70,10 +80,16 @@ describe('config.json', () => {
     [{ accent: 'green' }, '“accent” in config.json must be a colour such as #3f4fd0, not “green”'],
     [{ home: 'javascript:alert(1)' }, '“home” in config.json must be an https address'],
     [{ introduction: {} }, '“introduction” in config.json must be a text that is not empty'],
-    [{ introduction: { xx: 'Hello' } }, '“introduction” in config.json must be in languages of the form'],
+    [
+      { introduction: { xx: 'Hello' } },
+      '“introduction” in config.json must be in languages of the form',
+    ],
     [{ expectation: { en: '' } }, '“expectation.en” in config.json must be a text'],
     [{ topics: 'Billing' }, '“topics” in config.json must be a list of at most 12 texts'],
-    [{ topics: Array<string>(13).fill('x') }, '“topics” in config.json must be a list of at most 12 texts'],
+    [
+      { topics: Array<string>(13).fill('x') },
+      '“topics” in config.json must be a list of at most 12 texts',
+    ],
     [{ topics: ['Billing', 1] }, '“topics[1]” in config.json must be a text'],
     [{ languages: [] }, '“languages” in config.json must be a list of languages'],
     [{ languages: ['xx'] }, '“languages” in config.json must be a list of languages'],
@@ -82,7 +98,11 @@ describe('config.json', () => {
   });
 
   it.each([
-    ['unreachable', async () => Promise.reject(new TypeError('Failed to fetch')), 'the site does not answer'],
+    [
+      'unreachable',
+      async () => Promise.reject(new TypeError('Failed to fetch')),
+      'the site does not answer',
+    ],
     ['missing', async () => new Response('', { status: 403 }), 'the site answered 403'],
     ['the start page', async () => new Response('<!doctype html>'), 'is missing or is not JSON'],
     ['incomplete', async () => Response.json({}), 'is missing in config.json'],

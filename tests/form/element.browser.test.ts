@@ -1,7 +1,14 @@
 /** The custom element in the pages of other sites. */
 import type { BrowserContextOptions } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { anyone, checkPage, enterEmail, expectAccessible, on, whyNoBrowser } from '../helpers/chromium.ts';
+import {
+  anyone,
+  checkPage,
+  enterEmail,
+  expectAccessible,
+  on,
+  whyNoBrowser,
+} from '../helpers/chromium.ts';
 import { setUpForm } from '../helpers/contact-form.ts';
 import { readText } from '../helpers/repository.ts';
 
@@ -22,7 +29,13 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
    * @param host - `script`: attributes of its script elements. `before` runs before the script of the element is loaded.
    */
   const embed = async (
-    { policy = '', style = '', body = '<inquiry-form></inquiry-form>', script = '', before = '' } = {},
+    {
+      policy = '',
+      style = '',
+      body = '<inquiry-form></inquiry-form>',
+      script = '',
+      before = '',
+    } = {},
     options: BrowserContextOptions = {},
     email = anyone(),
   ) => {
@@ -33,7 +46,11 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
     const token = await here.stack.issuer.token({ email });
     const serve = async (path: string, contentType: string, content: string) =>
       page.route(here.stack.demoUrl + path, async (route) =>
-        route.fulfill({ contentType, headers: { 'content-security-policy': policy }, body: content }),
+        route.fulfill({
+          contentType,
+          headers: { 'content-security-policy': policy },
+          body: content,
+        }),
       );
     await serve(
       '/shop',
@@ -61,8 +78,12 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
   };
 
   it('on the page of the guide, which the demo serves and shows, signs in with the page’s own session, sends and lists', async () => {
-    const [, guide = ''] = /^```html\n(<!doctype html>.*?)^```/ms.exec(readText('web/README.md')) ?? [];
-    const { page, complaints } = await here.open({ locale: 'en-GB', viewport: { width: 1200, height: 900 } });
+    const [, guide = ''] =
+      /^```html\n(<!doctype html>.*?)^```/ms.exec(readText('web/README.md')) ?? [];
+    const { page, complaints } = await here.open({
+      locale: 'en-GB',
+      viewport: { width: 1200, height: 900 },
+    });
     const { button, write, send, subjects } = on(page);
     await page.goto(here.stack.demoUrl);
     const signIn = page.locator('inquiry-form').getByRole('button', { name: 'Sign in' });
@@ -91,23 +112,28 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
   it.each([
     ['of origins', "'self' FORM", ''],
     ['of a nonce and strict-dynamic', "'nonce-abc' 'strict-dynamic'", 'nonce="abc"'],
-  ])('works and has its colours under a policy %s, without any inline style', async (_name, scripts, script) => {
-    const policy = strict(scripts.replace('FORM', here.formUrl), here.stack.url);
-    const body = '<inquiry-form accent="#a01050" list></inquiry-form>';
-    const { submit, page, run, complaints } = await embed({ policy, script, body });
-    await submit('strict', 'policy');
-    await page.getByRole('heading', { name: 'strict', exact: true }).waitFor();
-    await expect.poll(() => run('events')).toEqual([['sent', expect.objectContaining({ subject: 'strict' })]]);
-    expect(
-      await run(`{
+  ])(
+    'works and has its colours under a policy %s, without any inline style',
+    async (_name, scripts, script) => {
+      const policy = strict(scripts.replace('FORM', here.formUrl), here.stack.url);
+      const body = '<inquiry-form accent="#a01050" list></inquiry-form>';
+      const { submit, page, run, complaints } = await embed({ policy, script, body });
+      await submit('strict', 'policy');
+      await page.getByRole('heading', { name: 'strict', exact: true }).waitFor();
+      await expect
+        .poll(() => run('events'))
+        .toEqual([['sent', expect.objectContaining({ subject: 'strict' })]]);
+      expect(
+        await run(`{
           const canvas = new OffscreenCanvas(1, 1).getContext('2d');
           canvas.fillStyle = getComputedStyle(${ELEMENT}.shadowRoot.querySelector('[type=submit]')).backgroundColor;
           canvas.fillRect(0, 0, 1, 1);
           [...canvas.getImageData(0, 0, 1, 1).data];
         }`),
-    ).toEqual([160, 16, 80, 255]);
-    expect(complaints).toEqual([]);
-  });
+      ).toEqual([160, 16, 80, 255]);
+      expect(complaints).toEqual([]);
+    },
+  );
 
   it('changes nothing outside of itself but the draft of its user, and leaves nothing when it is removed', async () => {
     const { page, write, subject, run, complaints } = await embed({
@@ -147,7 +173,10 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
     await plain.subject.waitFor();
     const hostile = await embed({ style: `${HOSTILE} ${font}` });
     await hostile.subject.waitFor();
-    const [expected, found] = [await plain.run<string[][]>(looks), await hostile.run<string[][]>(looks)];
+    const [expected, found] = [
+      await plain.run<string[][]>(looks),
+      await hostile.run<string[][]>(looks),
+    ];
     expect(expected.length).toBeGreaterThan(15);
     expected.forEach((style, index) => expect(found[index]).toEqual(style));
     expect(await hostile.run(`getComputedStyle(${FIELD}).fontSize`)).toBe('16px');
@@ -159,7 +188,11 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
     const body = '<inquiry-form list></inquiry-form>';
     const email = anyone();
     await post(email, 'before');
-    const { page, subject, send, run } = await embed({ style, body }, { colorScheme: 'dark' }, email);
+    const { page, subject, send, run } = await embed(
+      { style, body },
+      { colorScheme: 'dark' },
+      email,
+    );
     await page.getByText('before').waitFor();
     const card = `getComputedStyle(${ELEMENT}.shadowRoot.querySelector('form')).backgroundColor`;
     expect(await run(card)).toBe('rgb(255, 255, 255)');
@@ -199,7 +232,11 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
   });
 
   it.each([
-    ['no address', "element.apiUrl = ''", '“api-url” of <inquiry-form> must be a text that is not empty.'],
+    [
+      'no address',
+      "element.apiUrl = ''",
+      '“api-url” of <inquiry-form> must be a text that is not empty.',
+    ],
     [
       'an access token',
       "element.getToken = () => 'e30.' + btoa('{\"sub\":\"1\"}').replaceAll('=', '') + '.e30'",
@@ -222,7 +259,9 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
       expect.stringContaining('“accent” of <inquiry-form> must be a colour'),
       expect.stringContaining('“branding” of <inquiry-form> has no key “colour”'),
       expect.stringContaining('“introduction” of <inquiry-form> must be a text'),
-      expect.stringContaining('“language” of <inquiry-form> must be one of en, de, fr, es, ja, ar, not “nl”'),
+      expect.stringContaining(
+        '“language” of <inquiry-form> must be one of en, de, fr, es, ja, ar, not “nl”',
+      ),
     ]);
   });
 
@@ -268,7 +307,9 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
     await send.click();
     const failed = ['failed', { kind: 'signed-out', mayBeDone: false }];
     const sent = ['sent', expect.objectContaining({ subject: 'same' })];
-    await expect.poll(() => run('events')).toEqual([failed, failed, failed, failed, ['signin-required', null], sent]);
+    await expect
+      .poll(() => run('events'))
+      .toEqual([failed, failed, failed, failed, ['signin-required', null], sent]);
     expect(complaints).toEqual([]);
   });
 
@@ -283,7 +324,9 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
     const email = anyone();
     await post(email, 'long', 'line\n'.repeat(20));
     const { button, run } = await embed({ body }, {}, email);
-    await expect.poll(() => run<number>(`${ELEMENT}.shadowRoot.querySelectorAll('li').length`)).toBe(1);
+    await expect
+      .poll(() => run<number>(`${ELEMENT}.shadowRoot.querySelectorAll('li').length`))
+      .toBe(1);
     await run("document.querySelector('dialog').showModal()");
     await button('Show all').click();
     await button('Show less').waitFor();

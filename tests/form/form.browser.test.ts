@@ -7,11 +7,25 @@ import { setUpForm } from '../helpers/contact-form.ts';
 /** dynalite has no transactions, which keys need. */
 const hasKeys = inject('stack')?.engine.name === 'dynamodb-local';
 if (!hasKeys && whyNoBrowser === undefined) {
-  process.stdout.write(`\nSKIPPED: keys in the browser, because only DynamoDB Local has transactions.\n`);
+  process.stdout.write(
+    `\nSKIPPED: keys in the browser, because only DynamoDB Local has transactions.\n`,
+  );
 }
 
 describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
-  const { here, begin, signIn, paste, inquiriesOf, stored, post, openTab, expire, intercept, hold } = setUpForm();
+  const {
+    here,
+    begin,
+    signIn,
+    paste,
+    inquiriesOf,
+    stored,
+    post,
+    openTab,
+    expire,
+    intercept,
+    hold,
+  } = setUpForm();
 
   const edgesOf = async (place: Locator) => {
     const { y = Number.NaN, height = 0 } = (await place.boundingBox()) ?? {};
@@ -38,7 +52,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
     }
     await status.getByText('received your inquiry').waitFor();
     expect(await subjects.allTextContents()).toEqual(['second', 'first']);
-    expect(await page.getByRole('listitem').first().locator('.text').innerText()).toBe('one\n\ntwo');
+    expect(await page.getByRole('listitem').first().locator('.text').innerText()).toBe(
+      'one\n\ntwo',
+    );
     await page.reload();
     await expect.poll(() => subjects.allTextContents()).toEqual(['second', 'first']);
     expect(await stored(email)).toEqual(['second', 'first']);
@@ -96,16 +112,24 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
     }
     expect([await page.getByRole('dialog').count(), posts]).toEqual([0, []]);
     await page.keyboard.type('a');
-    expect([await said.textContent(), await message.getAttribute('aria-invalid')]).toEqual(['', null]);
+    expect([await said.textContent(), await message.getAttribute('aria-invalid')]).toEqual([
+      '',
+      null,
+    ]);
   });
 
   it('says before anything is written that no mail can go to the address, and what to do', async () => {
     const email = anyone().replace('ana', 'müller');
     const { page, deliver } = await begin(email);
     const told = page.locator('form').getByText('We can’t send email to');
-    expect((await told.textContent())?.replaceAll(/[\u2068\u2069]/g, '')).toContain(`${email}. In your message, `);
+    expect((await told.textContent())?.replaceAll(/[\u2068\u2069]/g, '')).toContain(
+      `${email}. In your message, `,
+    );
     await deliver('My number is 555 0100');
-    await page.locator('.sent').getByText('how else we can reach you, please write another').waitFor();
+    await page
+      .locator('.sent')
+      .getByText('how else we can reach you, please write another')
+      .waitFor();
     expect(await page.getByText('by email to').count()).toBe(0);
   });
 
@@ -207,7 +231,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
       expect(requests).toHaveLength(before);
       await paste(message, 'é'.repeat(200 * 1024 + 1));
       const said = page.locator('#size');
-      await expect.poll(() => said.textContent()).toBe('Too long by 2 bytes. Please shorten your message.');
+      await expect
+        .poll(() => said.textContent())
+        .toBe('Too long by 2 bytes. Please shorten your message.');
       await send.click();
       expect(await page.locator(':focus').getAttribute('id')).toBe('body');
       expect(requests).toHaveLength(before);
@@ -222,12 +248,13 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
 
   describe('after sending', () => {
     it('shows on 320 × 640 what becomes of the inquiry, without scrolling, and then an empty form', async () => {
-      const { submit, page, context, send, status, alert, button, subject, subjects, email } = await begin(
-        `maria-${anyone()}`,
-        PHONE,
-        async (opened) =>
-          configure(opened, { expectation: 'We answer within two working days.', answersFrom: 'team@shop.example' }),
-      );
+      const { submit, page, context, send, status, alert, button, subject, subjects, email } =
+        await begin(`maria-${anyone()}`, PHONE, async (opened) =>
+          configure(opened, {
+            expectation: 'We answer within two working days.',
+            answersFrom: 'team@shop.example',
+          }),
+        );
       await submit('Where is my parcel?', 'line\n'.repeat(40));
       const panel = page.locator('.sent');
       await panel.waitFor();
@@ -272,62 +299,89 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
     it.each([
       ['buttons', 2],
       ['a menu, when there are more than six', 7],
-    ])('take a topic as the subject from %s, put it before what was typed, and mark it', async (_, count) => {
-      const topics = ['Billing', { en: 'Delivery', de: 'Lieferung' }, '1', '2', '3', '4', '5'].slice(0, count);
-      const { page, button, subject } = await begin(anyone(), {}, async (opened) => configure(opened, { topics }));
-      const menu = page.getByRole('combobox', { name: 'Topics' });
-      const group = page.getByRole('group', { name: 'Topics' });
-      const choose = async (topic: string) =>
-        count > 6 ? menu.selectOption(topic) : button(topic === '' ? 'Delivery' : topic).click();
-      const shown = async () => [
-        await subject.inputValue(),
-        count > 6 ? await menu.inputValue() : (await group.locator('[aria-pressed=true]').allTextContents()).join(),
-      ];
-      expect(await shown()).toEqual(['', '']);
-      await choose('Billing');
-      expect(await shown()).toEqual(['Billing', 'Billing']);
-      await page.reload();
-      await expect.poll(shown).toEqual(['Billing', 'Billing']);
-      await subject.fill('my text');
-      expect(await shown()).toEqual(['my text', '']);
-      await choose('Delivery');
-      expect(await shown()).toEqual(['Delivery: my text', 'Delivery']);
-      await choose('');
-      expect(await shown()).toEqual(['my text', '']);
-    });
+    ])(
+      'take a topic as the subject from %s, put it before what was typed, and mark it',
+      async (_, count) => {
+        const topics = [
+          'Billing',
+          { en: 'Delivery', de: 'Lieferung' },
+          '1',
+          '2',
+          '3',
+          '4',
+          '5',
+        ].slice(0, count);
+        const { page, button, subject } = await begin(anyone(), {}, async (opened) =>
+          configure(opened, { topics }),
+        );
+        const menu = page.getByRole('combobox', { name: 'Topics' });
+        const group = page.getByRole('group', { name: 'Topics' });
+        const choose = async (topic: string) =>
+          count > 6 ? menu.selectOption(topic) : button(topic === '' ? 'Delivery' : topic).click();
+        const shown = async () => [
+          await subject.inputValue(),
+          count > 6
+            ? await menu.inputValue()
+            : (await group.locator('[aria-pressed=true]').allTextContents()).join(),
+        ];
+        expect(await shown()).toEqual(['', '']);
+        await choose('Billing');
+        expect(await shown()).toEqual(['Billing', 'Billing']);
+        await page.reload();
+        await expect.poll(shown).toEqual(['Billing', 'Billing']);
+        await subject.fill('my text');
+        expect(await shown()).toEqual(['my text', '']);
+        await choose('Delivery');
+        expect(await shown()).toEqual(['Delivery: my text', 'Delivery']);
+        await choose('');
+        expect(await shown()).toEqual(['my text', '']);
+      },
+    );
 
     it.each([
       ['the browser makes it', ''],
       ['the page makes it', `CSS.supports = () => false`],
-    ])('grow with the message where %s so; the button stays reachable in a low window', async (_, script) => {
-      const { page, message, send } = await begin(anyone(), { viewport: { width: 700, height: 900 } }, async (opened) =>
-        opened.addInitScript(script),
-      );
-      if (script !== '') await message.evaluate((element) => element.style.setProperty('field-sizing', 'fixed'));
-      const height = async (): Promise<number> => message.evaluate((element) => element.clientHeight);
-      await message.fill('line');
-      const one = await height();
-      await message.fill('line\n'.repeat(12));
-      const twelve = await height();
-      expect(twelve).toBeGreaterThan(one + 50);
-      expect(await message.evaluate((element) => element.scrollHeight)).toBe(twelve);
-      await paste(message, 'line\n'.repeat(20_000));
-      expect(await height()).toBeGreaterThan(twelve);
-      for (const low of [400, 600, 900]) {
-        await page.setViewportSize({ width: 700, height: low });
-        // The page can be scrolled beside the box, and the button is seen with it.
-        expect(await height()).toBeLessThan(low * 0.6);
-        await send.scrollIntoViewIfNeeded();
-        expect(await isInView(send)).toBe(true);
-      }
-      await message.fill('line');
-      expect(await height()).toBeLessThanOrEqual(one);
-    });
+    ])(
+      'grow with the message where %s so; the button stays reachable in a low window',
+      async (_, script) => {
+        const { page, message, send } = await begin(
+          anyone(),
+          { viewport: { width: 700, height: 900 } },
+          async (opened) => opened.addInitScript(script),
+        );
+        if (script !== '') {
+          await message.evaluate((element) => element.style.setProperty('field-sizing', 'fixed'));
+        }
+        const height = async (): Promise<number> =>
+          message.evaluate((element) => element.clientHeight);
+        await message.fill('line');
+        const one = await height();
+        await message.fill('line\n'.repeat(12));
+        const twelve = await height();
+        expect(twelve).toBeGreaterThan(one + 50);
+        expect(await message.evaluate((element) => element.scrollHeight)).toBe(twelve);
+        await paste(message, 'line\n'.repeat(20_000));
+        expect(await height()).toBeGreaterThan(twelve);
+        for (const low of [400, 600, 900]) {
+          await page.setViewportSize({ width: 700, height: low });
+          // The page can be scrolled beside the box, and the button is seen with it.
+          expect(await height()).toBeLessThan(low * 0.6);
+          await send.scrollIntoViewIfNeeded();
+          expect(await isInView(send)).toBe(true);
+        }
+        await message.fill('line');
+        expect(await height()).toBeLessThanOrEqual(one);
+      },
+    );
 
     it('have a button that leads back to them while a long list hides them, and that covers nothing at its end', async () => {
       const email = anyone();
-      for (let number = 1; number <= 12; number++) await post(email, `number ${number}`, 'line\n'.repeat(5));
-      const { submit, page, button, subject, subjects } = await begin(email, { viewport: { width: 900, height: 480 } });
+      for (let number = 1; number <= 12; number++) {
+        await post(email, `number ${number}`, 'line\n'.repeat(5));
+      }
+      const { submit, page, button, subject, subjects } = await begin(email, {
+        viewport: { width: 900, height: 480 },
+      });
       await expect.poll(() => subjects.count()).toBe(12);
       const back = button('Write to us');
       expect(await back.isVisible()).toBe(false);
@@ -431,7 +485,19 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
 
     it('asks before it sends another version of what was sent, unless the form was emptied; nothing is lost by any answer', async () => {
       const form = await begin();
-      const { write, deliver, page, button, send, status, message, subjects, requests, posts, email } = form;
+      const {
+        write,
+        deliver,
+        page,
+        button,
+        send,
+        status,
+        message,
+        subjects,
+        requests,
+        posts,
+        email,
+      } = form;
       await sendUnanswered(form, 'first version');
       await write('second version', 'longer');
       await page.reload();
@@ -466,7 +532,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
     it('sends requests only to its own host, the issuer and the API, and runs no other script', async () => {
       const { page, requests, complaints } = await signIn();
       const hosts = new Set(requests.map((url) => new URL(url).origin));
-      expect([...hosts].toSorted()).toEqual([here.formUrl, here.stack.url, here.stack.issuer.url].toSorted());
+      expect([...hosts].toSorted()).toEqual(
+        [here.formUrl, here.stack.url, here.stack.issuer.url].toSorted(),
+      );
       expect(complaints).toEqual([]);
       const markup = page.evaluate(`document.createElement('p').innerHTML = '<b>x</b>'`);
       await expect(markup).rejects.toThrow(/TrustedHTML/);

@@ -10,7 +10,9 @@ import { enterEmail, setUp, whyNoBrowser } from '../helpers/chromium.ts';
 
 /** The files of the example: code blocks that begin with their name. */
 const FILES = [
-  ...readText('docs/front-end.md').matchAll(/^```\w+\n(?:<!--|\/\/) (\S+\.\w+)(?: -->)?\n(.*?)^```/gms),
+  ...readText('docs/front-end.md').matchAll(
+    /^```\w+\n(?:<!--|\/\/) (\S+\.\w+)(?: -->)?\n(.*?)^```/gms,
+  ),
 ].map(([, name = '', text = '']) => ({ name, text }));
 
 const here = setUp();
@@ -22,10 +24,18 @@ it.skipIf(whyNoBrowser !== undefined)(
     mkdirSync(join(ROOT, 'test-results'), { recursive: true });
     const root = mkdtempSync(join(ROOT, 'test-results/front-end-'));
     onTestFinished(() => rmSync(root, { recursive: true }));
-    const server = await preview({ root, preview: { port: 0, host: 'localhost' }, logLevel: 'silent' });
+    const server = await preview({
+      root,
+      preview: { port: 0, host: 'localhost' },
+      logLevel: 'silent',
+    });
     onTestFinished(() => server.close());
     const origin = new URL(server.resolvedUrls?.local[0] ?? '').origin;
-    const stack = await startStack({ engine: 'dynalite', corsOrigins: [origin], log: () => undefined });
+    const stack = await startStack({
+      engine: 'dynalite',
+      corsOrigins: [origin],
+      log: () => undefined,
+    });
     onTestFinished(() => stack.close());
     for (const { name, text } of FILES) {
       // The addresses of this stack, in the place of the default ones.
@@ -42,7 +52,9 @@ it.skipIf(whyNoBrowser !== undefined)(
     await enterEmail(page, 'maria@example.com');
     await page.getByRole('textbox', { name: 'Subject' }).fill('from my own front end');
     await page.getByRole('button', { name: 'Send' }).click();
-    await expect.poll(() => page.locator('pre').textContent()).toMatch(/^\S+Z from my own front end$/);
+    await expect
+      .poll(() => page.locator('pre').textContent())
+      .toMatch(/^\S+Z from my own front end$/);
     expect(await page.getByRole('textbox', { name: 'Subject' }).inputValue()).toBe('');
     expect(complaints).toEqual([]);
     expect((await fetch(stack.formUrl)).status).toBe(200);

@@ -10,7 +10,10 @@ describe.skipIf(browser.whyNoBrowser !== undefined)('the page', () => {
 
   it.each(LANGUAGES)('in %s: from the sign-in to the sent inquiry', async (language) => {
     const { strings, direction } = await loadLocale(language, []);
-    const { page, context, complaints } = await here.open({ viewport: { width: 1120, height: 800 }, locale: language });
+    const { page, context, complaints } = await here.open({
+      viewport: { width: 1120, height: 800 },
+      locale: language,
+    });
     const check = async () => browser.checkPage(page);
     const button = (name: string) => page.getByRole('button', { name, exact: true });
     const text = (name: string) => page.getByRole('textbox', { name, exact: true });
@@ -18,10 +21,9 @@ describe.skipIf(browser.whyNoBrowser !== undefined)('the page', () => {
     await browser.configure(page, BRANDING);
     await page.goto(here.formUrl);
     await button(strings.session.signIn).waitFor();
-    expect(await page.evaluate('[document.documentElement.lang, document.documentElement.dir]')).toEqual([
-      language,
-      direction,
-    ]);
+    expect(
+      await page.evaluate('[document.documentElement.lang, document.documentElement.dir]'),
+    ).toEqual([language, direction]);
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(strings.form.title);
     expect(await page.title()).toBe(strings.page.title('Example Shop'));
     expect(await page.locator('#brand').innerText()).toMatch(/^E\s*Example Shop$/);
@@ -69,7 +71,11 @@ describe.skipIf(browser.whyNoBrowser !== undefined)('the page', () => {
     await page.goto(here.formUrl);
     await page.getByRole('textbox', { name: de.strings.form.subject }).fill('Grüße');
     const menu = page.getByRole('combobox', { name: de.strings.page.language });
-    expect(await menu.getByRole('option').allTextContents()).toEqual(['English', 'Deutsch', 'français']);
+    expect(await menu.getByRole('option').allTextContents()).toEqual([
+      'English',
+      'Deutsch',
+      'français',
+    ]);
     await menu.focus();
     await page.keyboard.press('ArrowDown');
     const subject = page.getByRole('textbox', { name: fr.strings.form.subject });
@@ -105,7 +111,15 @@ describe.skipIf(browser.whyNoBrowser !== undefined)('the page', () => {
           return text;
         }),
     )`);
-    for (const brand of ['#ffffff', '#ffff00', '#00ff00', '#ff0000', '#0000ff', '#000000', '#777777']) {
+    for (const brand of [
+      '#ffffff',
+      '#ffff00',
+      '#00ff00',
+      '#ff0000',
+      '#0000ff',
+      '#000000',
+      '#777777',
+    ]) {
       await page.evaluate(`document.documentElement.style.setProperty('--brand', '${brand}')`);
       await browser.expectAccessible(page);
     }

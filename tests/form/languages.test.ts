@@ -73,14 +73,18 @@ describe.each(FORM)('the texts in %s', (language, texts) => {
       plurals.map(({ path }) => [path, pluralCategories.toSorted()]),
     );
     const withoutNumber = plurals.filter(({ leaf }) =>
-      Object.entries(leaf).some(([category, form]) => !IN_WORDS.has(category) && !form.includes('{n}')),
+      Object.entries(leaf).some(
+        ([category, form]) => !IN_WORDS.has(category) && !form.includes('{n}'),
+      ),
     );
     expect(withoutNumber).toEqual([]);
   });
 
   it('have no straight quotes, no spaces at the ends or in pairs, and the punctuation of the language', () => {
     const wrong = textsOf(texts).filter(
-      ([, text]) => /['"`]|^\s|\s$|\s\s/.test(text) || EXCLUDED[language]?.test(text.replace('{n}', '')) === true,
+      ([, text]) =>
+        /['"`]|^\s|\s$|\s\s/.test(text) ||
+        EXCLUDED[language]?.test(text.replace('{n}', '')) === true,
     );
     expect(wrong).toEqual([]);
   });

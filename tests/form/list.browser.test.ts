@@ -62,7 +62,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
         { interval: 20 },
       )
       .toBe(500);
-    expect(await page.locator('.item h4').allTextContents()).toEqual(rows.map(({ subject }) => subject).toReversed());
+    expect(await page.locator('.item h4').allTextContents()).toEqual(
+      rows.map(({ subject }) => subject).toReversed(),
+    );
     expect(await page.locator('.count').textContent()).toBe('500 inquiries');
     const seen = await page.evaluate(
       `[...document.querySelectorAll('.text')].filter((e) => e.checkVisibility({ contentVisibilityAuto: true })).length`,
@@ -73,21 +75,24 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
     expect(complaints).toEqual([]);
   });
 
-  it.each(['', 'Enter'])('loads more once, and moves the focus to the first of them; key %j', async (key) => {
-    const { email, page, subjects, button } = await beginWith(numbered(52));
-    const release = await hold(page, 'GET');
-    // The end is now near, so that more is loaded without a key, too.
-    await button('Show more').focus();
-    if (key !== '') await page.keyboard.press(key);
-    release();
-    await expect.poll(() => page.locator(':focus').textContent()).toBe('number 2');
-    expect(await subjects.count()).toBe(52);
-    expect(await button('Show more').count()).toBe(0);
-    await post(email, 'a new one');
-    await button('Refresh').click();
-    await expect.poll(() => subjects.count()).toBe(53);
-    expect(new Set(await subjects.allTextContents()).size).toBe(53);
-  });
+  it.each(['', 'Enter'])(
+    'loads more once, and moves the focus to the first of them; key %j',
+    async (key) => {
+      const { email, page, subjects, button } = await beginWith(numbered(52));
+      const release = await hold(page, 'GET');
+      // The end is now near, so that more is loaded without a key, too.
+      await button('Show more').focus();
+      if (key !== '') await page.keyboard.press(key);
+      release();
+      await expect.poll(() => page.locator(':focus').textContent()).toBe('number 2');
+      expect(await subjects.count()).toBe(52);
+      expect(await button('Show more').count()).toBe(0);
+      await post(email, 'a new one');
+      await button('Refresh').click();
+      await expect.poll(() => subjects.count()).toBe(53);
+      expect(new Set(await subjects.allTextContents()).size).toBe(53);
+    },
+  );
 
   it('says at the end of the list when older ones cannot be loaded, and loads them when asked again', async () => {
     const { page, subjects, button } = await beginWith(numbered(52));
@@ -118,7 +123,11 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
   it('searches all inquiries, marks what it finds, opens where that is hidden, says how many match, and ends with “View it”', async () => {
     const rows = numbered(160);
     const { submit, page, subjects, button } = await beginWith([
-      { time: Date.now() - 40 * 86_400_000, subject: 'the oldest', body: `${'line\n'.repeat(400)}ça et là の が` },
+      {
+        time: Date.now() - 40 * 86_400_000,
+        subject: 'the oldest',
+        body: `${'line\n'.repeat(400)}ça et là の が`,
+      },
       ...rows.slice(0, 158),
       { time: Date.now(), subject: 'Café réservation', body: 'Une table près de la FENÊTRE' },
     ]);
@@ -172,7 +181,15 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
     await show('2026-02-01T00:15:00+01:00');
     await expect
       .poll(() => outline.allTextContents())
-      .toEqual(['Your inquiries', 'Today', 'after midnight', '00:10', 'Yesterday', 'before midnight', '19:20']);
+      .toEqual([
+        'Your inquiries',
+        'Today',
+        'after midnight',
+        '00:10',
+        'Yesterday',
+        'before midnight',
+        '19:20',
+      ]);
     expect(await outline.nth(3).getAttribute('title')).toMatch(/00:10:00 (CET|GMT\+1)$/);
     await show('2026-02-02T00:00:00+01:00');
     await expect
@@ -198,7 +215,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await expect.poll(read).toBe(`${here.formUrl}/#${id}`);
-    await page.evaluate(`navigator.clipboard.writeText = async () => { throw new Error('refused') }`);
+    await page.evaluate(
+      `navigator.clipboard.writeText = async () => { throw new Error('refused') }`,
+    );
     await button('Copy link').click();
     await expect.poll(() => saying(page).textContent()).toBe('Copying didn’t work');
   });
@@ -233,7 +252,8 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
   });
 
   it('folds only where that hides two lines or more, and marks only what is cut off', async () => {
-    const lines = (count: number) => Array.from({ length: count }, (_, line) => `line ${line}`).join('\n');
+    const lines = (count: number) =>
+      Array.from({ length: count }, (_, line) => `line ${line}`).join('\n');
     const texts = [
       { subject: 'seven lines', body: lines(7) },
       { subject: 'eight lines', body: lines(8) },
@@ -281,22 +301,30 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
     ]);
     await page.emulateMedia({ media: 'print' });
     for (const hidden of ['form', '.language', '.search', '.list > .hint', 'button', '.links']) {
-      expect([hidden, await page.locator(hidden).filter({ visible: true }).count()]).toEqual([hidden, 0]);
+      expect([hidden, await page.locator(hidden).filter({ visible: true }).count()]).toEqual([
+        hidden,
+        0,
+      ]);
     }
     await page.getByRole('banner').getByText(email).waitFor();
     const date = `getComputedStyle(document.querySelector('h3'), '::after').content`;
     expect(await page.evaluate(date)).toMatch(/\w+ \d+, \d{4}"$|\d+ \w+ \d{4}"$/);
     const text = items.first().locator('.text');
     expect(await text.evaluate((element) => element.innerText.trim())).toBe(body);
-    expect(await text.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)).toBeLessThan(2);
-    const pages = async () => (await page.pdf()).toString('latin1').match(/\/Type \/Page\b/g)?.length ?? 0;
+    expect(
+      await text.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight),
+    ).toBeLessThan(2);
+    const pages = async () =>
+      (await page.pdf()).toString('latin1').match(/\/Type \/Page\b/g)?.length ?? 0;
     expect(await pages()).toBeGreaterThan(2);
     await page.emulateMedia({ media: 'screen' });
     await write('a draft', 'its text\n'.repeat(60));
     await page.emulateMedia({ media: 'print' });
     await expectAccessible(page);
     const draft = page.getByRole('textbox', { name: 'Message' });
-    expect(await draft.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)).toBeLessThan(2);
+    expect(
+      await draft.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight),
+    ).toBeLessThan(2);
     expect(await items.first().locator('.folded').count()).toBe(0);
   });
 
@@ -328,11 +356,17 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
   it('shows hostile text as text, and nothing of it is wider than its column', async () => {
     const texts = [...HOSTILE_TEXTS.slice(0, 49), 'w'.repeat(100 * 1024)];
     const { page, complaints, requests, subjects, items, button } = await beginWith(
-      texts.map((body, index) => ({ time: Date.now() + index, subject: body.slice(0, 1_000), body })),
+      texts.map((body, index) => ({
+        time: Date.now() + index,
+        subject: body.slice(0, 1_000),
+        body,
+      })),
       { viewport: { width: 320, height: 640 } },
       `${'long-'.repeat(12)}${anyone()}`,
     );
-    const shown = texts.toReversed().map((text) => (text.trim() === '' ? 'No subject' : text.slice(0, 1_000)));
+    const shown = texts
+      .toReversed()
+      .map((text) => (text.trim() === '' ? 'No subject' : text.slice(0, 1_000)));
     expect(await subjects.allTextContents()).toEqual(shown);
     await items.first().scrollIntoViewIfNeeded();
     await button(/Show all \(101 kB\)/).click();

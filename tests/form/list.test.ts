@@ -49,14 +49,19 @@ describe('the search', () => {
   });
 
   it('goes back by months of the calendar', () => {
-    expect(timeBefore(new Date(2025, 1, 28, 12), 0, 12)).toBe(new Date(2024, 1, 28, 12).toISOString());
-    expect(timeBefore(new Date(2024, 11, 31, 12), 0, 12)).toBe(new Date(2023, 11, 31, 12).toISOString());
+    expect(timeBefore(new Date(2025, 1, 28, 12), 0, 12)).toBe(
+      new Date(2024, 1, 28, 12).toISOString(),
+    );
+    expect(timeBefore(new Date(2024, 11, 31, 12), 0, 12)).toBe(
+      new Date(2023, 11, 31, 12).toISOString(),
+    );
   });
 });
 
 describe('the days', () => {
   const locale = createLocale('en', strings, ['en-GB']);
-  const titleAt = (time: Date, now: Date) => titleOf(dayOf({ created_at: time.toISOString() }), now, locale);
+  const titleAt = (time: Date, now: Date) =>
+    titleOf(dayOf({ created_at: time.toISOString() }), now, locale);
 
   it('are named relative to now, the first of a month included', () => {
     const now = new Date(2026, 2, 1, 0, 5);

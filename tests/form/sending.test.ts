@@ -32,7 +32,9 @@ describe('drafts', () => {
 
   it('of two tabs are kept apart', () => {
     const shared = createStore();
-    const [first, second] = [createStore(), createStore()].map((own) => createDrafts(own, shared, 'ana'));
+    const [first, second] = [createStore(), createStore()].map((own) =>
+      createDrafts(own, shared, 'ana'),
+    );
     first?.save({ subject: 'first', body: '', key: 'k1' });
     second?.save({ subject: 'second', body: '', key: 'k2' });
     expect(first?.load()?.subject).toBe('first');
@@ -83,7 +85,10 @@ describe('drafts', () => {
     ['{"subject":"a","body":"b","key":"k","pending":{"at":1}}', DRAFT],
     ['{"subject":"a","body":"b","key":"k","pending":1}', { ...DRAFT, pending: 1 }],
     ['{"subject":"a","body":"b","key":"k","pending":"soon"}', DRAFT],
-    ['{"subject":"a","body":"b","key":"k","pending":"signed-out"}', { ...DRAFT, pending: 'signed-out' }],
+    [
+      '{"subject":"a","body":"b","key":"k","pending":"signed-out"}',
+      { ...DRAFT, pending: 'signed-out' },
+    ],
   ])('stored as %s come back as %j', (text, draft) => {
     const own = createStore();
     own.setItem('inquiries.draft.ana', text);
@@ -98,7 +103,14 @@ describe('drafts', () => {
   });
 });
 
-const inquiry = (id: string): Inquiry => ({ id, cognito_sub: '', email: '', subject: 'a', body: 'b', created_at: '' });
+const inquiry = (id: string): Inquiry => ({
+  id,
+  cognito_sub: '',
+  email: '',
+  subject: 'a',
+  body: 'b',
+  created_at: '',
+});
 const LOST: Failure = { kind: 'unreachable', mayBeDone: true };
 const FAULT: Failure = { kind: 'server', mayBeDone: true };
 const CONFLICT: Failure = { kind: 'conflict', mayBeDone: true };
@@ -133,8 +145,16 @@ describe('sending', () => {
     ['sends nothing more to a busy service', [{ kind: 'busy', mayBeDone: false }]],
     ['sends nothing more beyond the limit', [{ kind: 'limit', mayBeDone: false, retryAfter: 60 }]],
     ['sends nothing more with a used key', [{ kind: 'reused', mayBeDone: false }]],
-    ['waits as long as Retry-After says', [{ ...CONFLICT, retryAfter: 3 }, CONFLICT, stored], [3, 1]],
-    ['gives up after waiting five times', Array.from({ length: 6 }, () => CONFLICT), [1, 1, 1, 1, 1]],
+    [
+      'waits as long as Retry-After says',
+      [{ ...CONFLICT, retryAfter: 3 }, CONFLICT, stored],
+      [3, 1],
+    ],
+    [
+      'gives up after waiting five times',
+      Array.from({ length: 6 }, () => CONFLICT),
+      [1, 1, 1, 1, 1],
+    ],
   ])('%s, each time with the same request and key', async (_, answers, waits = []) => {
     const requests = answers.map(() => request);
     expect(await attempt([...answers])).toEqual({ result: answers.at(-1), requests, waits });
@@ -167,8 +187,18 @@ describe('the list', () => {
   });
 
   it.each([
-    ['keeps older pages, and what leads on from them', page('6543', '3'), page('765', '5'), page('76543', '3')],
-    ['drops them when there may be others in between', page('32'), page('98', '8'), page('98', '8')],
+    [
+      'keeps older pages, and what leads on from them',
+      page('6543', '3'),
+      page('765', '5'),
+      page('76543', '3'),
+    ],
+    [
+      'drops them when there may be others in between',
+      page('32'),
+      page('98', '8'),
+      page('98', '8'),
+    ],
     ['is the newest page when that is all there is', page('321'), page('31'), page('31')],
     ['is empty when all were removed', page('1'), page(''), page('')],
   ])('%s on a refresh', (_, shown, newest, expected) => {
@@ -185,7 +215,12 @@ describe('the list', () => {
     ['before older ones', page('52', '2'), '3', page('532', '2')],
     ['after newer ones of another tab', page('54'), '3', page('543')],
     ['alone', page(''), '3', page('3')],
-    ['with the next page, when it is older than what is loaded', page('54', '4'), '3', page('54', '4')],
+    [
+      'with the next page, when it is older than what is loaded',
+      page('54', '4'),
+      '3',
+      page('54', '4'),
+    ],
   ])('shows an inquiry that was sent %s', (_, shown, id, expected) => {
     expect(addSent(shown, inquiry(id))).toEqual(expected);
   });

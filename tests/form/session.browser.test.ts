@@ -43,7 +43,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
     }
     const { issuer, formUrl } = here.stack;
     const logout = `${issuer.url}/logout?client_id=${issuer.clientId}&logout_uri=${formUrl}/`;
-    await page.evaluate(`fetch('${logout}', { mode: 'no-cors', credentials: 'include' }).catch(() => undefined)`);
+    await page.evaluate(
+      `fetch('${logout}', { mode: 'no-cors', credentials: 'include' }).catch(() => undefined)`,
+    );
     expect(requests).toContain(logout);
     await page.clock.fastForward('02:00:00');
     await write('still here');
@@ -59,9 +61,13 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
     // The discovery document is not requested again after the redirect.
     expect(requests.filter((url) => url.includes('/openid-configuration'))).toHaveLength(1);
     expect(searchParams.get('code_challenge_method')).toBe('S256');
-    for (const name of ['code_challenge', 'state', 'nonce']) expect(searchParams.get(name)).toBeTruthy();
+    for (const name of ['code_challenge', 'state', 'nonce']) {
+      expect(searchParams.get(name)).toBeTruthy();
+    }
     expect(page.url()).toBe(`${here.formUrl}/`);
-    const kept = await page.evaluate('JSON.stringify([{ ...sessionStorage }, { ...localStorage }])');
+    const kept = await page.evaluate(
+      'JSON.stringify([{ ...sessionStorage }, { ...localStorage }])',
+    );
     expect(kept).toContain('idToken');
     expect(kept).not.toContain('refresh');
     await page.goBack();
@@ -87,7 +93,11 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
 
   it('ends with “Delete it and sign out”: the text of every tab is deleted, also where only one that shows another page has it, and no tab is handed the session', async () => {
     const { page, context, button, write, email, complaints } = await signIn();
-    const [other, elsewhere, full] = [await openTab(context), await openTab(context), await openTab(context)];
+    const [other, elsewhere, full] = [
+      await openTab(context),
+      await openTab(context),
+      await openTab(context),
+    ];
     await on(other).write('in another tab');
     await on(elsewhere).write('in a tab that shows another page');
     await elsewhere.goto('about:blank');
@@ -107,7 +117,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
     }
     const drafts = `[localStorage, sessionStorage].flatMap((store) =>
       Object.keys(store).filter((key) => key.startsWith('inquiries.draft')))`;
-    for (const tab of [page, other, elsewhere, full]) expect(await tab.evaluate(drafts)).toEqual([]);
+    for (const tab of [page, other, elsewhere, full]) {
+      expect(await tab.evaluate(drafts)).toEqual([]);
+    }
     await on(other).signIn(email);
     await elsewhere.reload();
     for (const tab of [other, elsewhere]) expect(await on(tab).subject.inputValue()).toBe('');
@@ -134,7 +146,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
   it('is handed to new tabs, and renewed for them by the tab with the refresh token, once', async () => {
     const { page, context, requests, email } = await signInWithClock();
     const atIssuer = () =>
-      requests.filter((url) => url.startsWith(here.stack.issuer.url) && !url.includes('/openid-configuration'));
+      requests.filter(
+        (url) => url.startsWith(here.stack.issuer.url) && !url.includes('/openid-configuration'),
+      );
     const before = atIssuer().length;
     const others = [await openTab(context), await openTab(context)] as const;
     const token = `JSON.parse(sessionStorage.getItem('inquiries.session')).idToken`;
@@ -147,7 +161,8 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
     await page.clock.fastForward('02:00:00');
     const clicks = others.map(async (other) => {
       const answered = other.waitForResponse(
-        (response) => response.url().startsWith(here.stack.url) && response.request().method() === 'GET',
+        (response) =>
+          response.url().startsWith(here.stack.url) && response.request().method() === 'GET',
       );
       await on(other).button('Refresh').click();
       return (await answered).status();

@@ -2,7 +2,15 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import BRANDING from '../../web/config.example.json' with { type: 'json' };
-import { anyone, checkPage, configure, PHONE, SAMPLES, takePicture, whyNoBrowser } from '../helpers/chromium.ts';
+import {
+  anyone,
+  checkPage,
+  configure,
+  PHONE,
+  SAMPLES,
+  takePicture,
+  whyNoBrowser,
+} from '../helpers/chromium.ts';
 import { setUpForm } from '../helpers/contact-form.ts';
 
 const WIDE: BrowserContextOptions = { viewport: { width: 1120, height: 760 } };
@@ -70,7 +78,10 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
     await button('Show all').first().click();
     await checkPage(page);
     const release = await hold(page, 'POST');
-    await write('Where is my parcel?', 'It was to arrive on Monday.\n\nThe tracking page says “in transit”.');
+    await write(
+      'Where is my parcel?',
+      'It was to arrive on Monday.\n\nThe tracking page says “in transit”.',
+    );
     await checkPage(page);
     await send.click();
     await checkPage(page);
@@ -159,7 +170,9 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
   it('on a phone of 320 px, without an answer to sending and to the list', async () => {
     const { submit, page, button, alert } = await beginWithInquiries(PHONE);
     await button('Show all').first().click();
-    await page.getByRole('heading', { name: 'Your inquiries' }).evaluate((element) => element.scrollIntoView());
+    await page
+      .getByRole('heading', { name: 'Your inquiries' })
+      .evaluate((element) => element.scrollIntoView());
     await button('Write to us').waitFor();
     await checkPage(page);
     await page.route(`${here.stack.url}/**`, async (route) => route.abort('connectionrefused'));

@@ -80,7 +80,12 @@ describe('times', () => {
   });
 
   it('are returned unchanged when they are not times', () => {
-    expect(EN.formatTime('<b>')).toEqual({ short: '<b>', exact: '<b>', machine: '', language: 'en-GB' });
+    expect(EN.formatTime('<b>')).toEqual({
+      short: '<b>',
+      exact: '<b>',
+      machine: '',
+      language: 'en-GB',
+    });
   });
 });
 
@@ -88,9 +93,12 @@ it.each([
   ['2026-07-01T12:05:00.000Z', '14:05'],
   ['2026-07-01T12:05:00.001Z', '14:06'],
   ['2026-07-01T21:59:30.000Z', '00:00'],
-])('the time of day of %s, rounded up to the minute, is %s in the zone of the reader', (timestamp, time) => {
-  expect(EN.formatClock(Date.parse(timestamp))).toBe(time);
-});
+])(
+  'the time of day of %s, rounded up to the minute, is %s in the zone of the reader',
+  (timestamp, time) => {
+    expect(EN.formatClock(Date.parse(timestamp))).toBe(time);
+  },
+);
 
 it('the beginning of a text ends before a character that would be cut in half', () => {
   expect([3, 4, 5].map((length) => beginningOf('ab🎂c', length))).toEqual(['ab', 'ab🎂', 'ab🎂c']);
@@ -107,16 +115,24 @@ it.each([
 });
 
 describe('the message for a failure', () => {
-  it.each<Failure['kind']>(['signed-out', 'too-large', 'busy', 'limit', 'refused', 'offline', 'unreachable', 'server'])(
-    '%s: what happened, and that nothing typed is lost or what to do about it',
-    (kind) => {
-      const { title, text } = messages.describeSendFailure(EN, { kind, mayBeDone: false }, 0);
-      expect(title).not.toBe('');
-      expect(text).toContain('Nothing was sent');
-      expect(text).toMatch(/kept your text|shorten/);
-      expect(messages.describeListFailure(EN, { kind, mayBeDone: false }).text).toContain('couldn’t load');
-    },
-  );
+  it.each<Failure['kind']>([
+    'signed-out',
+    'too-large',
+    'busy',
+    'limit',
+    'refused',
+    'offline',
+    'unreachable',
+    'server',
+  ])('%s: what happened, and that nothing typed is lost or what to do about it', (kind) => {
+    const { title, text } = messages.describeSendFailure(EN, { kind, mayBeDone: false }, 0);
+    expect(title).not.toBe('');
+    expect(text).toContain('Nothing was sent');
+    expect(text).toMatch(/kept your text|shorten/);
+    expect(messages.describeListFailure(EN, { kind, mayBeDone: false }).text).toContain(
+      'couldn’t load',
+    );
+  });
 
   it.each(['offline', 'unreachable', 'server', 'busy', 'conflict'] as const)(
     '%s: says that the outcome is unknown and that trying again is safe',
@@ -128,7 +144,10 @@ describe('the message for a failure', () => {
   );
 
   it.each<[failure: Failure, said: RegExp]>([
-    [{ kind: 'signed-out', mayBeDone: true }, /can’t tell yet .* kept your text\. Sign in again and we’ll finish/],
+    [
+      { kind: 'signed-out', mayBeDone: true },
+      /can’t tell yet .* kept your text\. Sign in again and we’ll finish/,
+    ],
     [{ kind: 'reused', mayBeDone: false }, /already been sent\n.*earlier version has arrived.*\?$/],
     [{ kind: 'refused', mayBeDone: false, message: 'Because.' }, /Because\.\u2069$/],
   ])('%j: says what became of the inquiry and what to do', (failure, said) => {
@@ -142,17 +161,26 @@ describe('the message for a failure', () => {
     [61, 'in 2 minutes, at'],
     [3_540, 'in 59 minutes, at'],
     [3_541, 'You can send it at'],
-  ])('limit: says when the next inquiry can be sent, %i seconds from now: %s', (retryAfter, text) => {
-    const now = Date.parse('2026-07-01T12:05:00Z');
-    const said = messages.describeSendFailure(EN, { kind: 'limit', mayBeDone: false, retryAfter }, now).text;
-    expect(said).toContain(`${text} ${EN.formatClock(now + retryAfter * 1_000)}.`);
-    expect(said).toContain('kept your text');
-  });
+  ])(
+    'limit: says when the next inquiry can be sent, %i seconds from now: %s',
+    (retryAfter, text) => {
+      const now = Date.parse('2026-07-01T12:05:00Z');
+      const said = messages.describeSendFailure(
+        EN,
+        { kind: 'limit', mayBeDone: false, retryAfter },
+        now,
+      ).text;
+      expect(said).toContain(`${text} ${EN.formatClock(now + retryAfter * 1_000)}.`);
+      expect(said).toContain('kept your text');
+    },
+  );
 
   it('names the time of an attempt whose outcome can no longer be asked for', () => {
     const { text } = messages.describeOldAttempt(EN, Date.parse('2026-07-01T12:05:00Z'));
     const { short } = EN.formatTime('2026-07-01T12:05:00Z');
-    expect(text).toContain(`on \u2068${short}\u2069. We can no longer tell whether it arrived. We’ve kept your text`);
+    expect(text).toContain(
+      `on \u2068${short}\u2069. We can no longer tell whether it arrived. We’ve kept your text`,
+    );
   });
 });
 

@@ -3,7 +3,8 @@ import { expect, it } from 'vitest';
 import { ConfigError } from '../../web/src/config.ts';
 import { parseToken } from '../../web/src/token.ts';
 
-const toToken = (payload: string): string => `e30.${Buffer.from(payload).toString('base64url')}.c2ln`;
+const toToken = (payload: string): string =>
+  `e30.${Buffer.from(payload).toString('base64url')}.c2ln`;
 
 it('the user of an ID token is what its claims say, in any characters', () => {
   // The text has both characters of base64url that base64 does not have.
@@ -24,9 +25,11 @@ it.each([
   expect(() => parseToken(token)).toThrow(new ConfigError('The token must be a JWT.'));
 });
 
-it.each(['{"sub":"1"}', '{"email":"a@example.com"}', '{"sub":1,"email":"a"}', '{"sub":"1","email":[]}'])(
-  'no user can be read without sub and email, as in an access token: %s',
-  (payload) => {
-    expect(() => parseToken(toToken(payload))).toThrow('lacks the claims “sub” and “email”');
-  },
-);
+it.each([
+  '{"sub":"1"}',
+  '{"email":"a@example.com"}',
+  '{"sub":1,"email":"a"}',
+  '{"sub":"1","email":[]}',
+])('no user can be read without sub and email, as in an access token: %s', (payload) => {
+  expect(() => parseToken(toToken(payload))).toThrow('lacks the claims “sub” and “email”');
+});

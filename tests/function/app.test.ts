@@ -40,20 +40,43 @@ const withKey = (event: GatewayEvent, key: unknown): GatewayEvent => ({
 /** A POST whose body is this text. */
 const postText = (body: unknown): GatewayEvent => makeEvent({ method: 'POST', body });
 
-const failure = (statusCode: number, error: string, message: unknown, headers: object = HEADERS) => ({
+const failure = (
+  statusCode: number,
+  error: string,
+  message: unknown,
+  headers: object = HEADERS,
+) => ({
   statusCode,
   headers,
   body: { error, message },
 });
 const UNAUTHORIZED = failure(401, 'Unauthorized', 'Invalid or missing required JWT claims');
-const NOT_JSON = failure(500, 'INTERNAL_SERVER_ERROR', 'The request body could not be parsed as JSON.');
-const FAULT = failure(500, 'INTERNAL_SERVER_ERROR', 'The request could not be processed. Please try again later.');
+const NOT_JSON = failure(
+  500,
+  'INTERNAL_SERVER_ERROR',
+  'The request body could not be parsed as JSON.',
+);
+const FAULT = failure(
+  500,
+  'INTERNAL_SERVER_ERROR',
+  'The request could not be processed. Please try again later.',
+);
 const ALLOW = { ...HEADERS, Allow: 'GET, POST' };
 const NOT_ALLOWED = failure(405, 'METHOD_NOT_ALLOWED', 'Allowed methods: GET, POST.', ALLOW);
-const TOO_LARGE = failure(413, 'PAYLOAD_TOO_LARGE', 'The request body is larger than any inquiry that can be stored.');
-const TOO_LONG = failure(413, 'PAYLOAD_TOO_LARGE', 'The inquiry is larger than the 400 KB that can be stored.');
+const TOO_LARGE = failure(
+  413,
+  'PAYLOAD_TOO_LARGE',
+  'The request body is larger than any inquiry that can be stored.',
+);
+const TOO_LONG = failure(
+  413,
+  'PAYLOAD_TOO_LARGE',
+  'The inquiry is larger than the 400 KB that can be stored.',
+);
 const badRequest = (message: string) => failure(400, 'BAD_REQUEST', message);
-const BAD_KEY = badRequest('The header `Idempotency-Key` must be one key of 1 to 255 visible ASCII characters.');
+const BAD_KEY = badRequest(
+  'The header `Idempotency-Key` must be one key of 1 to 255 visible ASCII characters.',
+);
 const NO_BODY = badRequest('The request has no body; the fields `subject` and `body` are missing.');
 
 /** As beyond the limit. */
@@ -62,14 +85,21 @@ const count = async () => false;
 const logged: { level: string; entry: unknown }[] = [];
 const metrics: object[] = [];
 const milliseconds = expect.any(Number) as number;
-const LINE = { requestId: 'request-1', method: 'GET', route: '/inquiries', milliseconds, attempts: 0 };
+const LINE = {
+  requestId: 'request-1',
+  method: 'GET',
+  route: '/inquiries',
+  milliseconds,
+  attempts: 0,
+};
 /** The log line of a request, of any duration. */
 const lineOf = (level: string, entry: object) => ({ level, entry: [{ ...LINE, ...entry }] });
 beforeEach(() => {
   logged.length = 0;
   metrics.length = 0;
-  for (const level of ['debug', 'info', 'log', 'warn', 'error'] as const)
+  for (const level of ['debug', 'info', 'log', 'warn', 'error'] as const) {
     vi.spyOn(console, level).mockImplementation((...entry) => void logged.push({ level, entry }));
+  }
 });
 
 const get = (queryStringParameters: unknown, claims: unknown = OWNER) => ({
@@ -95,15 +125,18 @@ describe('GET', () => {
     const Link = `<?before=${second?.id}&limit=2>; rel="next"`;
     expect(await send(get({ limit: '2' }))).toEqual(page([third, second], { ...HEADERS, Link }));
     expect(await send(get({ before: second?.id, limit: '2' }))).toEqual(page([first]));
-    for (const before of [second?.id.toUpperCase(), `{${second?.id}}`])
+    for (const before of [second?.id.toUpperCase(), `{${second?.id}}`]) {
       expect(await send(get({ before }))).toEqual(page([first]));
+    }
     expect(await send(get({ before: first?.id }))).toEqual(page([]));
   });
 
   it.each<readonly [string, GatewayEvent]>([
     ['a body', makeEvent({ body: '{' })],
     ['other parameters', get({ page: '2', offset: 'x' })],
-    ...['1', '1000', '00001'].map((limit) => [`nothing of the limit ${limit}`, get({ limit })] as const),
+    ...['1', '1000', '00001'].map(
+      (limit) => [`nothing of the limit ${limit}`, get({ limit })] as const,
+    ),
     ['a key that is malformed', withKey(makeEvent({}), 'a,b')],
     ...[null, undefined, 7, 'limit=1', [], {}].map(
       (one) => [`parameters that are ${JSON.stringify(one)}`, get(one)] as const,
@@ -118,7 +151,14 @@ describe('POST', () => {
     const { send, store } = setUp();
     const id = expect.any(String) as string;
     const created_at = '2026-11-20T00:00:00.000Z';
-    const inquiry = { id, cognito_sub: SUB, email: EMAIL, subject: 'Hello', body: 'World', created_at };
+    const inquiry = {
+      id,
+      cognito_sub: SUB,
+      email: EMAIL,
+      subject: 'Hello',
+      body: 'World',
+      created_at,
+    };
     const event = { ...hello, queryStringParameters: { limit: 'x' } };
     expect(await send(event)).toEqual({ statusCode: 201, headers: HEADERS, body: { inquiry } });
     expect(store.rows).toEqual([inquiry]);
@@ -141,7 +181,9 @@ describe('POST', () => {
 });
 
 describe('a refusal, which stores nothing', () => {
-  const OBJECT_NEEDED = badRequest('The request body must be a JSON object with the fields `subject` and `body`.');
+  const OBJECT_NEEDED = badRequest(
+    'The request body must be a JSON object with the fields `subject` and `body`.',
+  );
   const isMissing = (name: string) => badRequest(`The field \`${name}\` is missing.`);
   const isNoText = (name: string) => badRequest(`The field \`${name}\` must be a string.`);
   const BAD_LIMIT = badRequest('The parameter `limit` must be a whole number from 1 to 1000.');
@@ -169,7 +211,11 @@ describe('a refusal, which stores nothing', () => {
     ['a subject that is null', postText('{"subject":null,"body":""}'), isNoText('subject')],
     ['a subject that is a number', postText('{"subject":1,"body":""}'), isNoText('subject')],
     ['a text that is an object', postText('{"subject":"","body":{}}'), isNoText('body')],
-    ['fields in __proto__', postText('{"__proto__":{"subject":"","body":""}}'), isMissing('subject')],
+    [
+      'fields in __proto__',
+      postText('{"__proto__":{"subject":"","body":""}}'),
+      isMissing('subject'),
+    ],
     ['an empty body', postText(''), NOT_JSON],
     ['broken JSON', postText(BROKEN), NOT_JSON],
     ['a byte order mark', postText(MARKED), NOT_JSON],
@@ -182,7 +228,8 @@ describe('a refusal, which stores nothing', () => {
     ['a malformed key', withKey(hello, 'a,b'), BAD_KEY],
     ['a key that is no text', withKey(hello, null), BAD_KEY],
     ...['PUT', 'HEAD', 'get', '', '__proto__', 'constructor', null, 7, {}, ['GET']].map(
-      (method) => [`the method ${JSON.stringify(method)}`, makeEvent({ method }), NOT_ALLOWED] as const,
+      (method) =>
+        [`the method ${JSON.stringify(method)}`, makeEvent({ method }), NOT_ALLOWED] as const,
     ),
     ...[null, 'event', {}, { requestContext: null }].map(
       (event) => [`the event ${JSON.stringify(event)}`, event, NOT_ALLOWED] as const,
@@ -198,13 +245,21 @@ describe('a refusal, which stores nothing', () => {
     ['no claims', makeEvent({ claims: {} }), UNAUTHORIZED],
     ['a sub that is no UUID', makeEvent({ claims: { sub: 'x', email: EMAIL } }), UNAUTHORIZED],
     // Of several mistakes, the first in this order is answered: method, claims, body, key, fields.
-    ['a method and claims', withKey(makeEvent({ method: 'PUT', claims: null }), 'a,b'), NOT_ALLOWED],
+    [
+      'a method and claims',
+      withKey(makeEvent({ method: 'PUT', claims: null }), 'a,b'),
+      NOT_ALLOWED,
+    ],
     ['claims and parameters', get({ limit: 'x' }, {}), UNAUTHORIZED],
     ['claims and a body', makeEvent({ method: 'POST', body: '{', claims: {} }), UNAUTHORIZED],
     ['claims and a key', withKey(makePost({}, {}), 'a,b'), UNAUTHORIZED],
     ['no body and a key', withKey(postText(undefined), 'a,b'), NO_BODY],
     ['a body that is not JSON and a key', withKey(postText('{'), 'a,b'), NOT_JSON],
-    ['a body that is too large and a key', withKey(postText(' '.repeat(2_600_001)), 'a,b'), TOO_LARGE],
+    [
+      'a body that is too large and a key',
+      withKey(postText(' '.repeat(2_600_001)), 'a,b'),
+      TOO_LARGE,
+    ],
     ['a key and fields', withKey(makePost({}), 'a,b'), BAD_KEY],
   ])('of %s', async (_, event, expected) => {
     const { send, store } = setUp();
@@ -220,14 +275,19 @@ describe('POST with Idempotency-Key', () => {
   it('answers as without one the first time, then the same byte for byte with a header, and 422 to another text', async () => {
     const { app, send, store, wait } = setUp();
     const first = await app(withKey(hello, 'k'));
-    expect(first).toEqual({ statusCode: 201, headers: HEADERS, body: JSON.stringify({ inquiry: store.rows[0] }) });
+    expect(first).toEqual({
+      statusCode: 201,
+      headers: HEADERS,
+      body: JSON.stringify({ inquiry: store.rows[0] }),
+    });
     wait(60_000);
     const headers = { ...HEADERS, 'Idempotency-Replayed': 'true' };
     expect(await app(withKey(hello, '"k"'))).toEqual({ ...first, headers });
     expect(await send(withKey(other, 'k'))).toEqual(REUSED);
     expect(store.rows).toHaveLength(1);
-    for (const key of ['K', 'kk', '__proto__'])
+    for (const key of ['K', 'kk', '__proto__']) {
       expect(await send(withKey(other, key))).toMatchObject({ statusCode: 201, headers: HEADERS });
+    }
   });
 
   it('answers 409 with Retry-After while a request with the key is being processed', async () => {
@@ -241,9 +301,14 @@ describe('POST with Idempotency-Key', () => {
   it('tells the store the key without quotes, and none without the header', async () => {
     const put = vi.fn<InquiryStore['put']>(async ({ id }) => ({ id }));
     const { send } = setUp({ put });
-    for (const event of [withKey(hello, String.raw`"a\"b"`), hello, { ...hello, headers: null }])
+    for (const event of [withKey(hello, String.raw`"a\"b"`), hello, { ...hello, headers: null }]) {
       expect(await send(event)).toMatchObject({ statusCode: 201, headers: HEADERS });
-    expect(put.mock.calls.map(([, , options]) => options?.key)).toEqual(['a"b', undefined, undefined]);
+    }
+    expect(put.mock.calls.map(([, , options]) => options?.key)).toEqual([
+      'a"b',
+      undefined,
+      undefined,
+    ]);
   });
 
   it.each([
@@ -257,13 +322,18 @@ describe('POST with Idempotency-Key', () => {
     [`${'x'.repeat(100)},de`, undefined],
     [['de'], undefined],
     [undefined, undefined],
-  ])('stores %j of Accept-Language as the language %j, and does not return it', async (header, language) => {
-    const put = vi.fn<InquiryStore['put']>(async ({ id }) => ({ id }));
-    const { send } = setUp({ put });
-    const { body } = await send({ ...hello, headers: { 'accept-language': header } });
-    expect(put.mock.calls[0]?.[2]?.language).toBe(language);
-    expect(body).toEqual({ inquiry: expect.not.objectContaining({ language: expect.anything() }) });
-  });
+  ])(
+    'stores %j of Accept-Language as the language %j, and does not return it',
+    async (header, language) => {
+      const put = vi.fn<InquiryStore['put']>(async ({ id }) => ({ id }));
+      const { send } = setUp({ put });
+      const { body } = await send({ ...hello, headers: { 'accept-language': header } });
+      expect(put.mock.calls[0]?.[2]?.language).toBe(language);
+      expect(body).toEqual({
+        inquiry: expect.not.objectContaining({ language: expect.anything() }),
+      });
+    },
+  );
 
   it('beyond the limit of inquiries per hour answers known keys, and 429 with Retry-After to everything else that is valid', async () => {
     const { send, store, wait } = setUp({}, 2);
@@ -296,7 +366,8 @@ describe('faults', () => {
     async function* failing() {
       yield await rejecting();
     };
-  const reject = (): Promise<never> => Promise.reject(new SecretError(`secret of ${EMAIL}`, { cause: 'secret' }));
+  const reject = (): Promise<never> =>
+    Promise.reject(new SecretError(`secret of ${EMAIL}`, { cause: 'secret' }));
 
   const throwAtOnce = () => {
     throw new SecretError('secret');
@@ -308,37 +379,62 @@ describe('faults', () => {
     ['the inquiry cannot be counted', { count: reject }, hello],
     ['a key cannot be looked up', { count, find: reject }, withKey(hello, 'secret-key')],
     ['our own code throws', { put: throwAtOnce }, hello],
-  ])('answers one fixed 500 and logs nothing of the error but its name when %s', async (_, overrides, event) => {
-    const { send, store } = setUp(overrides, 60);
-    expect(await send(event)).toEqual(FAULT);
-    expect(store.rows).toEqual([]);
-    const method = event.requestContext?.http?.method;
-    expect(logged).toEqual([lineOf('error', { method, status: 500, errorName: 'ThrottlingException' })]);
-  });
+  ])(
+    'answers one fixed 500 and logs nothing of the error but its name when %s',
+    async (_, overrides, event) => {
+      const { send, store } = setUp(overrides, 60);
+      expect(await send(event)).toEqual(FAULT);
+      expect(store.rows).toEqual([]);
+      const method = event.requestContext?.http?.method;
+      expect(logged).toEqual([
+        lineOf('error', { method, status: 500, errorName: 'ThrottlingException' }),
+      ]);
+    },
+  );
 
   it.each<[string, unknown, string]>([
     ['a string', 'secret', 'string'],
     ['undefined', undefined, 'undefined'],
-    ['an error of the system', Object.assign(new Error('m'), { code: 'ECONNREFUSED' }), 'ECONNREFUSED'],
-    ['what wraps an error', new Error('m', { cause: new SecretError('secret') }), 'ThrottlingException'],
-    ['an error with a name from outside', Object.assign(new Error('m'), { name: `x ${EMAIL}` }), 'Error'],
+    [
+      'an error of the system',
+      Object.assign(new Error('m'), { code: 'ECONNREFUSED' }),
+      'ECONNREFUSED',
+    ],
+    [
+      'what wraps an error',
+      new Error('m', { cause: new SecretError('secret') }),
+      'ThrottlingException',
+    ],
+    [
+      'an error with a name from outside',
+      Object.assign(new Error('m'), { name: `x ${EMAIL}` }),
+      'Error',
+    ],
   ])('answers 500 and logs a name only when %s is thrown', async (_, thrown, errorName) => {
     // oxlint-disable-next-line prefer-promise-reject-errors
-    expect(await setUp({ list: fail(() => Promise.reject(thrown)) }).send(makeEvent({}))).toEqual(FAULT);
+    expect(await setUp({ list: fail(() => Promise.reject(thrown)) }).send(makeEvent({}))).toEqual(
+      FAULT,
+    );
     expect(logged).toEqual([lineOf('error', { status: 500, errorName })]);
   });
 
-  const limits = [{ reason: 'IndexWriteKeyRangeThroughputExceeded', resource: EMAIL }, { reason: EMAIL }];
+  const limits = [
+    { reason: 'IndexWriteKeyRangeThroughputExceeded', resource: EMAIL },
+    { reason: EMAIL },
+  ];
   it.each<[string, object[], string[]]>([
     ['ThrottlingReasons', limits, ['IndexWriteKeyRangeThroughputExceeded']],
     ['throttlingReasons', limits, ['IndexWriteKeyRangeThroughputExceeded']],
     ['CancellationReasons', [{ Code: 'ThrottlingError', Message: EMAIL }, {}], ['ThrottlingError']],
-  ])('logs which limit has throttled, of %s only what has the form of a reason', async (name, reasons, expected) => {
-    const error = Object.assign(new SecretError('secret'), { [name]: reasons });
-    await setUp({ list: fail(() => Promise.reject(error)) }).send(makeEvent({}));
-    const line = { status: 500, errorName: 'ThrottlingException', throttlingReasons: expected };
-    expect(logged).toEqual([lineOf('error', line)]);
-  });
+  ])(
+    'logs which limit has throttled, of %s only what has the form of a reason',
+    async (name, reasons, expected) => {
+      const error = Object.assign(new SecretError('secret'), { [name]: reasons });
+      await setUp({ list: fail(() => Promise.reject(error)) }).send(makeEvent({}));
+      const line = { status: 500, errorName: 'ThrottlingException', throttlingReasons: expected };
+      expect(logged).toEqual([lineOf('error', line)]);
+    },
+  );
 
   it.each([
     ['9.5 s of a long invocation', 30_000, 9_500],
@@ -376,16 +472,21 @@ describe('logs', () => {
     ['a reused key', { put: async () => ({ refusal: 'reused' }) }, 422, 'IDEMPOTENCY_KEY_REUSED'],
     ['a key in use', { put: async () => ({ refusal: 'in use' }) }, 409, 'IDEMPOTENCY_CONFLICT'],
     ['an owner beyond the limit', { count }, 429, 'TOO_MANY_REQUESTS'],
-  ])('one line about %s, without the key, and no internal error', async (_, overrides, status, errorName) => {
-    const { send } = setUp(overrides, 60);
-    const event = withKey(makePost({ subject: '', body: '' }), 'the-key');
-    await send(event);
-    logged.length = 0;
-    await send(event);
-    const failed = errorName !== undefined && { errorName };
-    expect(logged).toEqual([lineOf(failed ? 'warn' : 'info', { method: 'POST', status, ...failed })]);
-    expect(metrics).toMatchObject([{ Faults: 0 }, { Faults: 0 }]);
-  });
+  ])(
+    'one line about %s, without the key, and no internal error',
+    async (_, overrides, status, errorName) => {
+      const { send } = setUp(overrides, 60);
+      const event = withKey(makePost({ subject: '', body: '' }), 'the-key');
+      await send(event);
+      logged.length = 0;
+      await send(event);
+      const failed = errorName !== undefined && { errorName };
+      expect(logged).toEqual([
+        lineOf(failed ? 'warn' : 'info', { method: 'POST', status, ...failed }),
+      ]);
+      expect(metrics).toMatchObject([{ Faults: 0 }, { Faults: 0 }]);
+    },
+  );
 
   it('how often the database was asked, and how long the answer took, in whole milliseconds', async () => {
     const list: InquiryStore['list'] = async function* (_owner, _query, call) {
@@ -411,7 +512,12 @@ describe('logs', () => {
     const units = { Requests: 'Count', Faults: 'Count', Latency: 'Milliseconds' };
     const Metrics = Object.entries(units).map(([Name, Unit]) => ({ Name, Unit }));
     const CloudWatchMetrics = [{ Namespace: 'Inquiries', Dimensions: [['FunctionName']], Metrics }];
-    const values = { FunctionName: 'inquiries-main', Requests: 1, Faults: faults, Latency: milliseconds };
+    const values = {
+      FunctionName: 'inquiries-main',
+      Requests: 1,
+      Faults: faults,
+      Latency: milliseconds,
+    };
     expect(metrics).toEqual([{ _aws: { Timestamp: milliseconds, CloudWatchMetrics }, ...values }]);
   });
 

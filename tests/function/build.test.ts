@@ -12,13 +12,17 @@ const [first, second] = [join(folder, 'first'), join(folder, 'second')];
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const build = (out: string, TZ: string) =>
-  execFileSync(process.execPath, ['scripts/build.ts', '--out', out], { cwd: ROOT, env: { ...process.env, TZ } });
+  execFileSync(process.execPath, ['scripts/build.ts', '--out', out], {
+    cwd: ROOT,
+    env: { ...process.env, TZ },
+  });
 build(first, 'America/New_York');
 
 it('is byte-identical on every build, in any time zone', () => {
   build(second, 'Asia/Tokyo');
-  for (const file of readdirSync(first).filter((name) => !name.endsWith('.meta.json')))
+  for (const file of readdirSync(first).filter((name) => !name.endsWith('.meta.json'))) {
     expect(readFileSync(join(second, file)).equals(readFileSync(join(first, file)))).toBe(true);
+  }
 });
 
 it.each([
@@ -46,9 +50,13 @@ const MAILER_PACKAGES = [
 
 /** Paths of the modules with code in a bundle. */
 function inputsOf(name: string): string[] {
-  const { outputs } = JSON.parse(readFileSync(join(first, `${name}.meta.json`), 'utf8')) as Metafile;
+  const { outputs } = JSON.parse(
+    readFileSync(join(first, `${name}.meta.json`), 'utf8'),
+  ) as Metafile;
   return Object.values(outputs).flatMap((output) =>
-    Object.entries(output.inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])),
+    Object.entries(output.inputs).flatMap(([path, { bytesInOutput }]) =>
+      bytesInOutput > 0 ? [path] : [],
+    ),
   );
 }
 
@@ -57,7 +65,9 @@ describe.each([
   ['mailer', 'mailer.zip', MAILER_PACKAGES, 178],
 ])('the bundle of the %s', (module, zip, packages, kilobytes) => {
   it('holds these packages and no others', () => {
-    const names = inputsOf(module).flatMap((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []);
+    const names = inputsOf(module).flatMap(
+      (path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [],
+    );
     expect([...new Set(names)].toSorted()).toEqual(packages.toSorted());
   });
 
@@ -74,6 +84,7 @@ it('the bundle of the handler holds every shim, and nothing of the mailer', () =
 });
 
 it('names no path of the machine in what is shipped', () => {
-  for (const file of ['handler.mjs', 'inquiries.zip', 'mailer.mjs', 'mailer.zip'])
+  for (const file of ['handler.mjs', 'inquiries.zip', 'mailer.mjs', 'mailer.zip']) {
     expect(readFileSync(join(first, file)).includes(ROOT)).toBe(false);
+  }
 });

@@ -1,7 +1,12 @@
 /** The simulation of npm run capacity: each limit is hit where its documentation puts it. */
 import { expect, it } from 'vitest';
 import { main, plotLoad } from '../../bench/capacity.ts';
-import { createScenario, findCeilings, simulate, type Scenario } from '../../bench/capacity-model.ts';
+import {
+  createScenario,
+  findCeilings,
+  simulate,
+  type Scenario,
+} from '../../bench/capacity-model.ts';
 import { run } from '../helpers/io.ts';
 import { readText } from '../helpers/repository.ts';
 
@@ -19,7 +24,12 @@ it('one key of the index takes 1,000 POSTs a second, 500 if transactions double 
 
 it('sixteen keys take 10,000 keyed POSTs a second, which the quotas of table, gateway and Lambda allow', () => {
   const ceilings = findCeilings(createScenario('after', { keyed: 1 }));
-  const expected = { tableQuota: 10_000, gateway: 10_000, invocations: 10_000, indexPartition: 16_000 };
+  const expected = {
+    tableQuota: 10_000,
+    gateway: 10_000,
+    invocations: 10_000,
+    indexPartition: 16_000,
+  };
   expect(Object.fromEntries(ceilings)).toMatchObject(expected);
   expect(simulateWarm('after', { rate: 12_000, keyed: 1 }).last).toBeCloseTo(10_000, -2);
   expect(simulateWarm('raised', { rate: 10_100, keyed: 1 }).last).toBeGreaterThan(10_000);
@@ -27,7 +37,9 @@ it('sixteen keys take 10,000 keyed POSTs a second, which the quotas of table, ga
 
 it('a new table takes 4,000 write units, and twice its peak after each half hour', () => {
   const load = { rate: 5_000, keyed: 1, mailerUnits: 0 };
-  const stored = [1, 1.5, 2, 2.5].map((hours) => simulate(createScenario('after', { ...load, hours })));
+  const stored = [1, 1.5, 2, 2.5].map((hours) =>
+    simulate(createScenario('after', { ...load, hours })),
+  );
   expect(stored[0]?.first).toBeCloseTo(1_000, -2);
   expect(stored.map(({ last }) => Math.round(last / 1_000))).toEqual([2, 4, 5, 5]);
   expect(stored[0]?.walls.get('tableGrowth')).toBe(0);
@@ -60,7 +72,9 @@ it.each([
 });
 
 it('prints the same for the same seed, and draws the plot of docs/operations.md', async () => {
-  const [first, same, other] = ['1', '1', '2'].map((seed) => run(main, ['--hours', '1', '--seed', seed]));
+  const [first, same, other] = ['1', '1', '2'].map((seed) =>
+    run(main, ['--hours', '1', '--seed', seed]),
+  );
   expect(await first).toEqual(await same);
   expect(await other).not.toEqual(await first);
   expect(plotLoad({})).toBe(readText('docs/capacity.svg'));

@@ -21,7 +21,11 @@ interface Consumed {
 }
 
 /** What the requests of a client consume from now on. */
-function count({ client }: { readonly client: Pick<DynamoDBClient, 'middlewareStack'> }): Consumed[] {
+function count({
+  client,
+}: {
+  readonly client: Pick<DynamoDBClient, 'middlewareStack'>;
+}): Consumed[] {
   const consumed: Consumed[] = [];
   client.middlewareStack.add(
     (next) => async (args) => {
@@ -68,7 +72,10 @@ describeOnDynamoDbLocal('capacity units', (engine) => {
     const consumed = count(own);
     await own.client.send(new PutCommand(input));
     expect(consumed).toMatchObject([
-      { Table: { CapacityUnits: units }, GlobalSecondaryIndexes: { 'by-state': { CapacityUnits: 1 } } },
+      {
+        Table: { CapacityUnits: units },
+        GlobalSecondaryIndexes: { 'by-state': { CapacityUnits: 1 } },
+      },
     ]);
   });
 
@@ -77,25 +84,33 @@ describeOnDynamoDbLocal('capacity units', (engine) => {
     ['POST with a new key', 1, 6, 'key', undefined],
     ['POST with the limit', 2, 3, undefined, 5],
     ['POST with the limit and a new key', 2, 7, 'key-2', 5],
-  ])('of a %s: %i requests and %i units, which a transaction doubles', async (_, requests, units, key, most) => {
-    Object.assign(process.env, own.environment());
-    const client = createDynamoDbClient({ region: 'local' });
-    const consumed = count({ client });
-    const inquiries = createInquiries(createInquiryStore(client, own.name), { inquiriesPerHour: most });
-    const call = makeCall();
-    const owner = { sub: INQUIRY.cognito_sub, email: INQUIRY.email };
-    await inquiries.create(owner, { subject: 's', body: 'b' }, call, { key });
-    expect([call.attempts, consumed.reduce((sum, { CapacityUnits }) => sum + CapacityUnits, 0)]).toEqual([
-      requests,
-      units,
-    ]);
-    const { plain, transaction } = measurePost({ keyed: 1, indexFactor: 2 });
-    const { table, index } = key === undefined ? plain : transaction;
-    expect(table + index + requests - 1).toBe(units);
-  });
+  ])(
+    'of a %s: %i requests and %i units, which a transaction doubles',
+    async (_, requests, units, key, most) => {
+      Object.assign(process.env, own.environment());
+      const client = createDynamoDbClient({ region: 'local' });
+      const consumed = count({ client });
+      const inquiries = createInquiries(createInquiryStore(client, own.name), {
+        inquiriesPerHour: most,
+      });
+      const call = makeCall();
+      const owner = { sub: INQUIRY.cognito_sub, email: INQUIRY.email };
+      await inquiries.create(owner, { subject: 's', body: 'b' }, call, { key });
+      expect([
+        call.attempts,
+        consumed.reduce((sum, { CapacityUnits }) => sum + CapacityUnits, 0),
+      ]).toEqual([requests, units]);
+      const { plain, transaction } = measurePost({ keyed: 1, indexFactor: 2 });
+      const { table, index } = key === undefined ? plain : transaction;
+      expect(table + index + requests - 1).toBe(units);
+    },
+  );
 
   it('of an answer: the index takes two, to delete an entry and to make one', async () => {
-    const [{ id } = INQUIRY] = await writeInquiries(own, 1, { inIndex: true, isAnswered: () => false });
+    const [{ id } = INQUIRY] = await writeInquiries(own, 1, {
+      inIndex: true,
+      isAnswered: () => false,
+    });
     const consumed = count(own);
     await createInbox(own.client, own.name).answer(id, { respondent: 'R', reply: 'Yes.' });
     expect(consumed.at(-1)).toMatchObject({
@@ -106,9 +121,14 @@ describeOnDynamoDbLocal('capacity units', (engine) => {
 
   it('of the one unanswered inquiry among 2,000: at most half a unit for each of 16 queries', async () => {
     const crowded = await createOwnTable(engine);
-    const rows = await writeInquiries(crowded, 2_000, { inIndex: true, isAnswered: (at) => at !== 7 });
+    const rows = await writeInquiries(crowded, 2_000, {
+      inIndex: true,
+      isAnswered: (at) => at !== 7,
+    });
     const consumed = count(crowded);
-    const listed = await Array.fromAsync(createInbox(crowded.client, crowded.name).list({ isAnswered: false }));
+    const listed = await Array.fromAsync(
+      createInbox(crowded.client, crowded.name).list({ isAnswered: false }),
+    );
     expect(listed.flat()).toMatchObject([{ id: rows.at(-8)?.id }]);
     expect(consumed).toHaveLength(16);
     // AWS takes half a unit for a query that finds nothing, too.

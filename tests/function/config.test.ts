@@ -25,7 +25,20 @@ describe.each([
     expect(parseConfig({ ...REQUIRED, [variable]: text })).toHaveProperty(name, value);
   });
 
-  const others = ['0', '01', '-1', '1.5', '1e3', '0x10', '9'.repeat(400), ' 7', '7\n', 'x7', '7x', '٧'];
+  const others = [
+    '0',
+    '01',
+    '-1',
+    '1.5',
+    '1e3',
+    '0x10',
+    '9'.repeat(400),
+    ' 7',
+    '7\n',
+    'x7',
+    '7x',
+    '٧',
+  ];
   it.each([String(most + 1), ...others])('%j is refused', (text) => {
     const message = `${variable} is not a whole number from 1 to ${most}: ${text}`;
     expect(() => parseConfig({ ...REQUIRED, [variable]: text })).toThrow(new Error(message));

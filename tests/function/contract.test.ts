@@ -41,7 +41,11 @@ const inquiries = createInquiries(
       return store.list(...args);
     },
   },
-  { inquiriesPerHour: 60, now: () => NOW + Math.min(store.rows.length, 2) * 60_000, random: NO_RANDOM },
+  {
+    inquiriesPerHour: 60,
+    now: () => NOW + Math.min(store.rows.length, 2) * 60_000,
+    random: NO_RANDOM,
+  },
 );
 const app = createApp({ inquiries, corsOrigin: ORIGIN });
 const server = createGateway({
@@ -116,9 +120,13 @@ describe('every response is as documented', () => {
 
   it('to a browser, which may send the documented headers and read those of the response', async () => {
     const { parameters = [] } = document.paths[inquiriesPath]?.post ?? {};
-    const sent = parameters.flatMap((one) => ('in' in one && one.in === 'header' ? [one.name] : []));
+    const sent = parameters.flatMap((one) =>
+      'in' in one && one.in === 'header' ? [one.name] : [],
+    );
     const documented = ['GET', 'POST'].flatMap((method) =>
-      Object.values(findResponses(method, inquiriesPath)).flatMap(({ headers }) => Object.keys(headers)),
+      Object.values(findResponses(method, inquiriesPath)).flatMap(({ headers }) =>
+        Object.keys(headers),
+      ),
     );
     // Of CORS itself, one that browsers show anyway, and one for clients without a token.
     const others = /^(access-control-.*|cache-control|www-authenticate)$/i;
@@ -126,8 +134,11 @@ describe('every response is as documented', () => {
     const preflight = ['Origin', ORIGIN, 'Access-Control-Request-Method', 'POST'];
     const { headers } = await sendAndCheck(url, { method: 'OPTIONS', headers: preflight });
     const wordsOf = (name: string) => String(headers[name]).split(',').toSorted();
-    const lower = (names: string[]) => [...new Set(names.map((name) => name.toLowerCase()))].toSorted();
-    expect(wordsOf('access-control-allow-headers')).toEqual(lower(['Authorization', 'Content-Type', ...sent]));
+    const lower = (names: string[]) =>
+      [...new Set(names.map((name) => name.toLowerCase()))].toSorted();
+    expect(wordsOf('access-control-allow-headers')).toEqual(
+      lower(['Authorization', 'Content-Type', ...sent]),
+    );
     expect(wordsOf('access-control-expose-headers')).toEqual(lower(read));
     expect(sent).toEqual(['Idempotency-Key']);
   });
@@ -140,27 +151,39 @@ describe('every response is as documented', () => {
     store.rows.splice(0);
   });
 
-  it.each(['GET', 'POST', 'PUT', 'DELETE', 'PATCH'])('to %s: refused, failed, late', async (method) => {
-    const ask = () => request(method, method === 'POST' ? JSON.stringify(PAYLOAD) : undefined);
-    throttled = true;
-    expect(await ask()).toBe(429);
-    throttled = false;
-    // Two framings of one body: Node's parser rejects the request before any code of the gateway runs.
-    expect(await request(method, undefined, '', ['Transfer-Encoding', 'chunked', 'Content-Length', '1'])).toBe(400);
-    expect(await request(method, ' '.repeat(limits.lambdaPayload))).toBe(413);
-    expect(await request(method, undefined, '', ['X-Fill', 'x'.repeat(limits.headers)])).toBe(431);
-    fault = new Error('out of memory');
-    expect(await ask()).toBe(500);
-    fault = new FunctionTimeout();
-    expect(await ask()).toBe(503);
-    fault = undefined;
-    broken = true;
-    expect(await ask()).toBe(operations.has(method) ? 500 : 405);
-    claims = { sub: SUB };
-    expect(await ask()).toBe(operations.has(method) ? 401 : 405);
-    claims = undefined;
-    expect(await ask()).toBe(401);
-  });
+  it.each(['GET', 'POST', 'PUT', 'DELETE', 'PATCH'])(
+    'to %s: refused, failed, late',
+    async (method) => {
+      const ask = () => request(method, method === 'POST' ? JSON.stringify(PAYLOAD) : undefined);
+      throttled = true;
+      expect(await ask()).toBe(429);
+      throttled = false;
+      // Two framings of one body: Node's parser rejects the request before any code of the gateway runs.
+      expect(
+        await request(method, undefined, '', [
+          'Transfer-Encoding',
+          'chunked',
+          'Content-Length',
+          '1',
+        ]),
+      ).toBe(400);
+      expect(await request(method, ' '.repeat(limits.lambdaPayload))).toBe(413);
+      expect(await request(method, undefined, '', ['X-Fill', 'x'.repeat(limits.headers)])).toBe(
+        431,
+      );
+      fault = new Error('out of memory');
+      expect(await ask()).toBe(500);
+      fault = new FunctionTimeout();
+      expect(await ask()).toBe(503);
+      fault = undefined;
+      broken = true;
+      expect(await ask()).toBe(operations.has(method) ? 500 : 405);
+      claims = { sub: SUB };
+      expect(await ask()).toBe(operations.has(method) ? 401 : 405);
+      claims = undefined;
+      expect(await ask()).toBe(401);
+    },
+  );
 
   it('to HEAD, to a preflight and on any other path', async () => {
     expect(await request('HEAD')).toBe(405);
@@ -174,21 +197,30 @@ describe('every response is as documented', () => {
 describe('everything documented has been seen', () => {
   const METHODS = ['GET', 'POST', 'any other'];
   const seenOf = (method: string) =>
-    seen.filter((answer) => answer.method === method || (method === 'any other' && !operations.has(answer.method)));
+    seen.filter(
+      (answer) =>
+        answer.method === method || (method === 'any other' && !operations.has(answer.method)),
+    );
   const examplesOf = (method: string) =>
     Object.entries(findResponses(method, inquiriesPath)).flatMap(([status, { content }]) =>
-      Object.values(content['application/json'].examples).map(({ value }) => ({ status: Number(status), json: value })),
+      Object.values(content['application/json'].examples).map(({ value }) => ({
+        status: Number(status),
+        json: value,
+      })),
     );
 
-  it.each(METHODS)('every documented status of %s, and no other, and every example, word for word', (method) => {
-    const answered = seenOf(method).map(({ status, json }) => ({ status, json }));
-    const statuses = new Set(answered.map(({ status }) => status));
-    statuses.delete(204);
-    expect([...statuses].toSorted((a, b) => a - b)).toEqual(
-      Object.keys(findResponses(method, inquiriesPath)).map(Number),
-    );
-    for (const example of examplesOf(method)) expect(answered).toContainEqual(example);
-  });
+  it.each(METHODS)(
+    'every documented status of %s, and no other, and every example, word for word',
+    (method) => {
+      const answered = seenOf(method).map(({ status, json }) => ({ status, json }));
+      const statuses = new Set(answered.map(({ status }) => status));
+      statuses.delete(204);
+      expect([...statuses].toSorted((a, b) => a - b)).toEqual(
+        Object.keys(findResponses(method, inquiriesPath)).map(Number),
+      );
+      for (const example of examplesOf(method)) expect(answered).toContainEqual(example);
+    },
+  );
 
   it('the example of a request', () => {
     const content = { 'application/json': { examples: { created: { value: PAYLOAD } } } };
@@ -210,14 +242,27 @@ describe('everything documented has been seen', () => {
 });
 
 it.each<[string, string, object, RegExp]>([
-  ['a field', 'POST', { status: 201, json: { inquiry: { id: '1' } } }, /required prop.*id must match/],
+  [
+    'a field',
+    'POST',
+    { status: 201, json: { inquiry: { id: '1' } } },
+    /required prop.*id must match/,
+  ],
   ['a status', 'POST', { status: 200 }, /it is not documented/],
   ['a header', 'GET', { headers: { 'x-by': 'us' } }, /the header x-by is not documented/],
-  ['the form of a header', 'GET', { headers: { link: '</inquiries?before=1>; rel="next"' } }, /link is </],
+  [
+    'the form of a header',
+    'GET',
+    { headers: { link: '</inquiries?before=1>; rel="next"' } },
+    /link is </,
+  ],
   ['a header that is missing', 'PUT', { status: 405 }, /the header allow is missing/],
-])('%s that differs from the document is an error', (_, method, { headers, ...changed }: Partial<Answer>, message) => {
-  const common = { 'content-type': 'application/json', 'access-control-allow-origin': ORIGIN };
-  const json = { email: EMAIL, count: 0, inquiries: [] };
-  const answer = { status: 200, text: '', json, ...changed, headers: { ...common, ...headers } };
-  expect(() => checkAnswer(method, inquiriesPath, answer)).toThrow(message);
-});
+])(
+  '%s that differs from the document is an error',
+  (_, method, { headers, ...changed }: Partial<Answer>, message) => {
+    const common = { 'content-type': 'application/json', 'access-control-allow-origin': ORIGIN };
+    const json = { email: EMAIL, count: 0, inquiries: [] };
+    const answer = { status: 200, text: '', json, ...changed, headers: { ...common, ...headers } };
+    expect(() => checkAnswer(method, inquiriesPath, answer)).toThrow(message);
+  },
+);

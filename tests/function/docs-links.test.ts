@@ -5,7 +5,8 @@ import { expect, it } from 'vitest';
 import { ROOT } from '../../lib/paths.ts';
 import { readText } from '../helpers/repository.ts';
 
-const isText = (file: string) => !/\.png$|package-lock\.json$/.test(file) && existsSync(join(ROOT, file));
+const isText = (file: string) =>
+  !/\.png$|package-lock\.json$/.test(file) && existsSync(join(ROOT, file));
 const files = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' })
   .split('\n')
   .slice(0, -1)
@@ -17,7 +18,9 @@ it('names only pages, records and, in pages, files of code that exist', () => {
   const inPages =
     /(?<![\w/.-])(?<path>(?:src|web|inbox|local|deploy|lib|scripts|infra|tests|bench)\/[\w/.-]+\.[a-z]+\b)/g;
   const namesIn = (file: string) =>
-    [inCode, ...(pages.includes(file) ? [inPages] : [])].flatMap((pattern) => readText(file).match(pattern) ?? []);
+    [inCode, ...(pages.includes(file) ? [inPages] : [])].flatMap(
+      (pattern) => readText(file).match(pattern) ?? [],
+    );
   // A record is named by its number; a file to be copied has the suffix `.example`.
   const exists = (file: string, name: string) =>
     [join(dirname(file), name), name].some(
@@ -40,7 +43,9 @@ it.each(pages)('%s links to files and headings that exist', (page) => {
   const broken = [...readText(page).matchAll(/\]\((?!https?:)([^)\s#]*)#?([^)\s]*)\)/g)].filter(
     ([, path = '', anchor = '']) => {
       const target = path === '' ? page : join(dirname(page), path);
-      return !existsSync(join(ROOT, target)) || (anchor !== '' && !anchorsOf(target).includes(anchor));
+      return (
+        !existsSync(join(ROOT, target)) || (anchor !== '' && !anchorsOf(target).includes(anchor))
+      );
     },
   );
   expect(broken.map(([link]) => link)).toEqual([]);

@@ -19,11 +19,15 @@ afterEach(() => vi.unstubAllEnvs());
 
 /** What a query or a write gets when the database answers this. */
 function createClient(body: string, statusCode = 200) {
-  const handle = async () => ({ response: { statusCode, headers: {}, body: Readable.from([Buffer.from(body)]) } });
+  const handle = async () => ({
+    response: { statusCode, headers: {}, body: Readable.from([Buffer.from(body)]) },
+  });
   return createDynamoDbClient({ region: 'eu-central-1', requestHandler: { handle } });
 }
-const query = (body: string, statusCode?: number) => createClient(body, statusCode).send(new QueryCommand(TABLE));
-const put = (body: string) => createClient(body).send(new PutItemCommand({ ...TABLE, Item: { pk: { S: 'a' } } }));
+const query = (body: string, statusCode?: number) =>
+  createClient(body, statusCode).send(new QueryCommand(TABLE));
+const put = (body: string) =>
+  createClient(body).send(new PutItemCommand({ ...TABLE, Item: { pk: { S: 'a' } } }));
 
 describe('a response', () => {
   it('is the JSON of DynamoDB', async () => {
@@ -43,7 +47,9 @@ describe('a response', () => {
     const input = { ...TABLE, Unknown: 1 };
     await client.send(new QueryCommand(input)).catch(() => undefined);
     expect(handle.mock.calls.map(([{ body }]) => body)).toEqual([JSON.stringify(input)]);
-    const serializers = client.middlewareStack.identify().filter((name) => name.endsWith(' - serialize'));
+    const serializers = client.middlewareStack
+      .identify()
+      .filter((name) => name.endsWith(' - serialize'));
     expect(serializers).toEqual(['serializerMiddleware - serialize']);
   });
 
@@ -59,7 +65,9 @@ describe('a response', () => {
     proxy.plan =
       () =>
       async ({ request: { method, url, headers }, response, receive }) => {
-        const named = ['host', 'content-type', 'content-length', 'x-amz-target'].map((name) => headers[name]);
+        const named = ['host', 'content-type', 'content-length', 'x-amz-target'].map(
+          (name) => headers[name],
+        );
         received.push([method, url, ...named, String(await receive())]);
         response.end('{}');
       };
@@ -72,14 +80,16 @@ describe('a response', () => {
     expect(received[1]).toEqual(received[0]);
   });
 
-  it.each(['loggerMiddleware', 'getUserAgentMiddleware', 'recursionDetectionMiddleware', 'contentLengthMiddleware'])(
-    'does not pass %s of the SDK, which has the name by which it is removed',
-    (name) => {
-      expect(new DynamoDBClient().middlewareStack.remove(name)).toBe(true);
-      const { middlewareStack } = createDynamoDbClient({ region: 'eu-central-1' });
-      expect(middlewareStack.identify().join()).not.toContain(name);
-    },
-  );
+  it.each([
+    'loggerMiddleware',
+    'getUserAgentMiddleware',
+    'recursionDetectionMiddleware',
+    'contentLengthMiddleware',
+  ])('does not pass %s of the SDK, which has the name by which it is removed', (name) => {
+    expect(new DynamoDBClient().middlewareStack.remove(name)).toBe(true);
+    const { middlewareStack } = createDynamoDbClient({ region: 'eu-central-1' });
+    expect(middlewareStack.identify().join()).not.toContain(name);
+  });
 
   it('that is not JSON is an error', async () => {
     await expect(query('<html>')).rejects.toThrow(SyntaxError);
@@ -96,6 +106,8 @@ describe('a response', () => {
 it('names the missing region, and sends nothing', async () => {
   const handle = vi.fn<() => Promise<never>>();
   const client = createDynamoDbClient({ region: undefined, requestHandler: { handle } });
-  await expect(client.send(new QueryCommand(TABLE))).rejects.toMatchObject({ name: 'RegionMissing' });
+  await expect(client.send(new QueryCommand(TABLE))).rejects.toMatchObject({
+    name: 'RegionMissing',
+  });
   expect(handle).not.toHaveBeenCalled();
 });

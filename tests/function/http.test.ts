@@ -42,7 +42,10 @@ describe('a body that no storable inquiry can need (docs/adr/0062)', () => {
 
   it('is never one with a storable inquiry, even if every byte of 400 KB is written as an escape', () => {
     const text = String.raw`\u0041`.repeat(ITEM_LIMIT);
-    expect(read(`{"subject":"","body":"${text}"}`)).toEqual({ subject: '', body: 'A'.repeat(ITEM_LIMIT) });
+    expect(read(`{"subject":"","body":"${text}"}`)).toEqual({
+      subject: '',
+      body: 'A'.repeat(ITEM_LIMIT),
+    });
   });
 });
 
@@ -75,14 +78,26 @@ describe('the header Idempotency-Key', () => {
   it.each([
     ['empty', ['', '""']],
     ['blank or with a space', [' ', '" "', ' a', 'a ', 'a b', '"a b"', ' "a"', '"a" ']],
-    ['repeated, as the gateway joins its values', ['a,b', 'a,', ',a', ',', '"a","b"', '"a",b', 'a, b']],
-    ['an unbalanced string', ['"', '"a', '"""', '"a"b"', '"a""b"', String.raw`"a\"`, String.raw`"\\\"`]],
+    [
+      'repeated, as the gateway joins its values',
+      ['a,b', 'a,', ',a', ',', '"a","b"', '"a",b', 'a, b'],
+    ],
+    [
+      'an unbalanced string',
+      ['"', '"a', '"""', '"a"b"', '"a""b"', String.raw`"a\"`, String.raw`"\\\"`],
+    ],
     ['a string with another escape', [String.raw`"\a"`, String.raw`"\n"`, String.raw`"\u0041"`]],
     ['a string with parameters', ['"a";b', '"a"; b=1']],
     ['too long', ['x'.repeat(256), `"${'x'.repeat(256)}"`, `"${String.raw`\"`.repeat(256)}"`]],
-    ['a control character', ['\0', 'a\0', '\t', 'a\n', 'a\r\n', '"a"\n', '"\n"', '\u001f', '\u007f']],
+    [
+      'a control character',
+      ['\0', 'a\0', '\t', 'a\n', 'a\r\n', '"a"\n', '"\n"', '\u001f', '\u007f'],
+    ],
     ['not ASCII', ['é', '"é"', '\u0080', '😀', '\ud800', '\u212a', '\u2028', 'a\u200b', '＂a＂']],
-    ['not a string', [null, true, 7, Number.NaN, [], ['a'], {}, { toString: () => 'a' }, Buffer.from('a')]],
+    [
+      'not a string',
+      [null, true, 7, Number.NaN, [], ['a'], {}, { toString: () => 'a' }, Buffer.from('a')],
+    ],
     // A pattern that backtracks would not end.
     ...['"', '\\', String.raw`\"`, ',', 'x'].map((text): [string, unknown[]] => {
       const many = text.repeat(1_000_000);
@@ -93,13 +108,23 @@ describe('the header Idempotency-Key', () => {
   });
 
   const inherited: unknown = JSON.parse('{"__proto__":{"idempotency-key":"a"}}');
-  it.each([undefined, null, {}, [], 'idempotency-key', 7, { 'idempotency-key': undefined }, inherited])(
-    'is absent from the headers %j',
-    (headers) => expect(readIdempotencyKey({ headers })).toBeUndefined(),
+  it.each([
+    undefined,
+    null,
+    {},
+    [],
+    'idempotency-key',
+    7,
+    { 'idempotency-key': undefined },
+    inherited,
+  ])('is absent from the headers %j', (headers) =>
+    expect(readIdempotencyKey({ headers })).toBeUndefined(),
   );
 });
 
 it('Link repeats the limit of a list, if it has one', () => {
   expect(toLinkHeader({ before: 'x' })).toEqual({ Link: '<?before=x>; rel="next"' });
-  expect(toLinkHeader({ before: 'x', limit: 5 })).toEqual({ Link: '<?before=x&limit=5>; rel="next"' });
+  expect(toLinkHeader({ before: 'x', limit: 5 })).toEqual({
+    Link: '<?before=x&limit=5>; rel="next"',
+  });
 });

@@ -5,12 +5,22 @@ import { createInbox } from '../../inbox/store.ts';
 import type { CreateInquiryResponse, InquiryListResponse } from '../../src/contract.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { EMAIL, makeEvent, makeKeyedPost } from '../helpers/events.ts';
-import { always, cancelTransaction, first, never, startFaultProxy, type FaultProxy } from '../helpers/fault-proxy.ts';
+import {
+  always,
+  cancelTransaction,
+  first,
+  never,
+  startFaultProxy,
+  type FaultProxy,
+} from '../helpers/fault-proxy.ts';
 import { createOwnTable, readPartition, type OwnTable } from '../helpers/own-table.ts';
 import { startSandbox, type Answer, type Sandbox } from '../helpers/sandbox.ts';
 
 const CONTENT = { subject: 'secret subject', body: 'secret body' };
-const HEADERS = { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': 'https://www.example.com' };
+const HEADERS = {
+  'Content-Type': 'application/json',
+  'Access-Control-Allow-Origin': 'https://www.example.com',
+};
 const REPLAYED = { ...HEADERS, 'Idempotency-Replayed': 'true' };
 const idOf = ({ json }: Answer): string => (json as CreateInquiryResponse).inquiry.id;
 
@@ -46,17 +56,24 @@ describeOnDynamoDbLocal('Idempotency-Key', (engine) => {
   it.each<[string, { subject: string; body: string }]>([
     ['hostile', { subject: '\0\u2028"\\\u202E', body: '👩‍👩‍👧‍👦\ud800e\u0301' }],
     ['large', { subject: '€'.repeat(60_000), body: 'x'.repeat(200_000) }],
-  ])('answers the same request again byte for byte, after a restart, too: %s', async (_, content) => {
-    const { post, list } = makeOwner();
-    const created = await post(content);
-    expect(created).toMatchObject({ status: 201, headers: HEADERS });
-    await using restarted = await startSandbox(table.environment());
-    for (const target of [sandbox, sandbox, restarted]) {
-      const { status, headers, text } = await post(content, 'k', target);
-      expect({ status, headers, text }).toEqual({ status: 201, headers: REPLAYED, text: created.text });
-    }
-    expect((await list()).count).toBe(1);
-  });
+  ])(
+    'answers the same request again byte for byte, after a restart, too: %s',
+    async (_, content) => {
+      const { post, list } = makeOwner();
+      const created = await post(content);
+      expect(created).toMatchObject({ status: 201, headers: HEADERS });
+      await using restarted = await startSandbox(table.environment());
+      for (const target of [sandbox, sandbox, restarted]) {
+        const { status, headers, text } = await post(content, 'k', target);
+        expect({ status, headers, text }).toEqual({
+          status: 201,
+          headers: REPLAYED,
+          text: created.text,
+        });
+      }
+      expect((await list()).count).toBe(1);
+    },
+  );
 
   it('beyond INQUIRIES_PER_HOUR answers known keys of its owner, and everything else with 429', async () => {
     await using limited = await startSandbox({ ...table.environment(), INQUIRIES_PER_HOUR: '2' });
@@ -66,7 +83,10 @@ describeOnDynamoDbLocal('Idempotency-Key', (engine) => {
     expect(await post(CONTENT, 'm', limited)).toMatchObject({
       status: 429,
       headers: { 'Retry-After': expect.stringMatching(/^[1-9]\d{0,3}$/) as string },
-      json: { error: 'TOO_MANY_REQUESTS', message: 'The limit of inquiries per hour (2) is reached.' },
+      json: {
+        error: 'TOO_MANY_REQUESTS',
+        message: 'The limit of inquiries per hour (2) is reached.',
+      },
     });
     expect(await post(CONTENT, 'k', limited)).toMatchObject({ status: 201, text: created.text });
     expect((await makeOwner().post(CONTENT, 'k', limited)).status).toBe(201);

@@ -1,7 +1,17 @@
 /** The inputs that the request path sends are those that ElectroDB makes of the models, value for value. */
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { Entity } from 'electrodb';
-import { array, assert, constantFrom, nat, oneof, option, property, record, string } from 'fast-check';
+import {
+  array,
+  assert,
+  constantFrom,
+  nat,
+  oneof,
+  option,
+  property,
+  record,
+  string,
+} from 'fast-check';
 import { expect, it } from 'vitest';
 import { inquirySchema, type Inquiry } from '../../src/contract.ts';
 import { IDEMPOTENCY_KEY_MODEL } from '../../src/entities/idempotency-key.ts';
@@ -27,7 +37,12 @@ interface Values {
 }
 
 /** ElectroDB's scalars as attribute values. */
-function toSent({ Item, Key, ExpressionAttributeValues: values, ...input }: Record<string, object>) {
+function toSent({
+  Item,
+  Key,
+  ExpressionAttributeValues: values,
+  ...input
+}: Record<string, object>) {
   return {
     ...input,
     ...(Item && { Item: marshall(Item) }),
@@ -59,18 +74,27 @@ function makeByElectroDb(
     ({ order: 'desc', params: { ...read, ProjectionExpression } }) as const;
   return [
     inquiries
-      .put({ ...inquiry, ...(language && { language }), ...(expiry !== undefined && { expires_at: expiry }) })
+      .put({
+        ...inquiry,
+        ...(language && { language }),
+        ...(expiry !== undefined && { expires_at: expiry }),
+      })
       .params(),
     keys
       .put({ ...of, payload: digest(subject, body), inquiry: id, expires_at: time })
-      .where(({ expires_at }, { notExists, lte }) => `${notExists(expires_at)} OR ${lte(expires_at, count)}`)
+      .where(
+        ({ expires_at }, { notExists, lte }) =>
+          `${notExists(expires_at)} OR ${lte(expires_at, count)}`,
+      )
       .params(),
     keys.query.byOwner(of).params({ params: read }),
     update(1)
       .where(({ inquiries: sent }, { notExists, lt }) => `${notExists(sent)} OR ${lt(sent, count)}`)
       .params(),
     update(-1).params(),
-    inquiries.query.byOwner(owner).params(newestFirst([...inquirySchema.required, 'expires_at'].join())),
+    inquiries.query
+      .byOwner(owner)
+      .params(newestFirst([...inquirySchema.required, 'expires_at'].join())),
     inquiries.get({ ...owner, id }).params(),
   ].map((input) => toSent(input));
 }
@@ -93,9 +117,13 @@ function make({ inquiry, key, expiry, language, time, count }: Values): object[]
 function expectEqual(models: typeof MODELS, values: Values): void {
   const made = make(values);
   expect(made).toEqual(makeByElectroDb(createEntities(models), values));
-  const written = made.flatMap((input) => ('Item' in input ? [Object.keys(input.Item as object)] : []));
+  const written = made.flatMap((input) =>
+    'Item' in input ? [Object.keys(input.Item as object)] : [],
+  );
   expect(written[0]).toEqual(
-    expect.arrayContaining(Object.keys(models.inquiry.attributes).filter((name) => !REPLY.has(name))),
+    expect.arrayContaining(
+      Object.keys(models.inquiry.attributes).filter((name) => !REPLY.has(name)),
+    ),
   );
   expect(written[1]).toEqual(expect.arrayContaining(Object.keys(models.key.attributes)));
 }
@@ -117,7 +145,14 @@ it('the inputs of the request path are ElectroDB’s for any values', () => {
   const entities = createEntities(MODELS);
   const number = nat(2 ** 31);
   const values = record({
-    inquiry: record({ id: text, cognito_sub: text, email: text, subject: text, body: text, created_at: text }),
+    inquiry: record({
+      id: text,
+      cognito_sub: text,
+      email: text,
+      subject: text,
+      body: text,
+      created_at: text,
+    }),
     key: text,
     expiry: option(number, { nil: undefined }),
     language: option(constantFrom(...LANGUAGES), { nil: undefined }),
@@ -141,7 +176,11 @@ it.each<[change: string, model: keyof typeof MODELS, more: object]>([
   ['new attribute', 'inquiry', attribute({})],
   ['default', 'inquiry', attribute({ default: '-' })],
   ['field of an attribute', 'inquiry', { attributes: { body: { field: 'text' } } }],
-  ['stored form of an attribute', 'inquiry', { attributes: { body: { set: (body: string) => body.trim() } } }],
+  [
+    'stored form of an attribute',
+    'inquiry',
+    { attributes: { body: { set: (body: string) => body.trim() } } },
+  ],
   ['casing of a key', 'inquiry', index({ pk: { casing: 'lower' } })],
   ['template of a key', 'inquiry', index({ sk: { template: 'i#${id}' } })],
   ['name of a key', 'inquiry', index({ sk: { field: 'sort' } })],

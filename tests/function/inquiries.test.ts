@@ -18,7 +18,14 @@ describe('create', () => {
     const now = () => Date.UTC(2026, 10, 20, 5, 34, 0, 7);
     const { inquiry } = await createInquiries(store, { now }).create(OWNER, INPUT, call);
     const created_at = '2026-11-20T05:34:00.007Z';
-    expect(Object.keys(inquiry)).toEqual(['id', 'cognito_sub', 'email', 'subject', 'body', 'created_at']);
+    expect(Object.keys(inquiry)).toEqual([
+      'id',
+      'cognito_sub',
+      'email',
+      'subject',
+      'body',
+      'created_at',
+    ]);
     expect(inquiry).toMatchObject({ cognito_sub: SUB, email: EMAIL, ...INPUT, created_at });
     expect(inquiry.id).toMatch(INQUIRY_ID);
     expect(millisecondOf(inquiry.id)).toBe(created_at);
@@ -30,15 +37,20 @@ describe('create', () => {
     ['runs backwards by a millisecond a call', (index: number) => 1_700_000_000_000 - index],
     ['runs backwards by a day a call', (index: number) => 1_700_000_000_000 - index * 86_400_000],
     ['jumps to and fro', (index: number) => 1_700_000_000_000 + (index % 2 ? 3_600_000 : 0)],
-  ])('makes ids that only increase, and created_at with them, when the clock %s', async (_, clock) => {
-    let calls = 0;
-    const inquiries = createInquiries(createMemoryStore(), { now: () => clock(calls++) });
-    const made = [];
-    for (let index = 0; index < 2000; index++) made.push((await inquiries.create(OWNER, INPUT, call)).inquiry);
-    const ids = made.map(({ id }) => id);
-    expect(ids).toEqual([...new Set(ids)].toSorted());
-    expect(made.map(({ created_at }) => created_at)).toEqual(ids.map(millisecondOf));
-  });
+  ])(
+    'makes ids that only increase, and created_at with them, when the clock %s',
+    async (_, clock) => {
+      let calls = 0;
+      const inquiries = createInquiries(createMemoryStore(), { now: () => clock(calls++) });
+      const made = [];
+      for (let index = 0; index < 2000; index++) {
+        made.push((await inquiries.create(OWNER, INPUT, call)).inquiry);
+      }
+      const ids = made.map(({ id }) => id);
+      expect(ids).toEqual([...new Set(ids)].toSorted());
+      expect(made.map(({ created_at }) => created_at)).toEqual(ids.map(millisecondOf));
+    },
+  );
 });
 
 describe('create with a key', () => {
@@ -49,7 +61,10 @@ describe('create with a key', () => {
     const first = await inquiries.create(OWNER, INPUT, call, { key: 'k' });
     for (const later of [0, 1, 86_400_000, -86_400_000]) {
       time = 1_700_000_000_000 + later;
-      expect(await inquiries.create(OWNER, INPUT, call, { key: 'k' })).toStrictEqual({ ...first, isReplay: true });
+      expect(await inquiries.create(OWNER, INPUT, call, { key: 'k' })).toStrictEqual({
+        ...first,
+        isReplay: true,
+      });
     }
     expect(first.isReplay).toBe(false);
     expect(store.rows).toEqual([first.inquiry]);
@@ -59,7 +74,13 @@ describe('create with a key', () => {
     const id = '018bcfe5-6800-7abc-8def-0123456789ab';
     const inquiries = createInquiries(createMemoryStore({ put: async () => ({ id }) }));
     expect(await inquiries.create(OWNER, INPUT, call, { key: 'k' })).toStrictEqual({
-      inquiry: { id, cognito_sub: SUB, email: EMAIL, ...INPUT, created_at: '2023-11-14T22:13:20.000Z' },
+      inquiry: {
+        id,
+        cognito_sub: SUB,
+        email: EMAIL,
+        ...INPUT,
+        created_at: '2023-11-14T22:13:20.000Z',
+      },
       isReplay: true,
     });
   });
@@ -74,7 +95,12 @@ describe('the limit of inquiries per hour', () => {
     let time = START;
     const inquiries = createInquiries(store, { inquiriesPerHour, now: () => time });
     /** @returns Retry-After of the 429, the status of another error, or undefined for an inquiry. */
-    const sendAt = async (elapsed: number, key?: string, email = EMAIL, subject = INPUT.subject) => {
+    const sendAt = async (
+      elapsed: number,
+      key?: string,
+      email = EMAIL,
+      subject = INPUT.subject,
+    ) => {
       time = START + elapsed;
       try {
         await inquiries.create({ ...OWNER, email }, { ...INPUT, subject }, call, { key });
@@ -97,7 +123,9 @@ describe('the limit of inquiries per hour', () => {
   it('counts what one sub sends with any email', async () => {
     const { sendAt, store } = setUp(5);
     const answers: unknown[] = [];
-    for (let index = 0; index < 12; index++) answers.push(await sendAt(0, undefined, `${index}@example.com`));
+    for (let index = 0; index < 12; index++) {
+      answers.push(await sendAt(0, undefined, `${index}@example.com`));
+    }
     expect(answers.filter((answer) => answer === undefined)).toHaveLength(5);
     expect(store.rows).toHaveLength(5);
   });
@@ -182,7 +210,10 @@ describe('a list in pages', () => {
   ) => {
     const pages: Page[] = [];
     const listed = rows.toReversed();
-    for (let query: ListQuery | undefined = limit === undefined ? {} : { limit }; query !== undefined;) {
+    for (
+      let query: ListQuery | undefined = limit === undefined ? {} : { limit };
+      query !== undefined;
+    ) {
       const parameters = { ...query, ...(query.limit && { limit: String(query.limit) }) };
       const page: Page = await readList(inquiries, OWNER, parameters);
       expect(page.list.count).toBe(page.list.inquiries.length);
@@ -238,7 +269,8 @@ describe('a list in pages', () => {
     // One comma less than there are inquiries.
     const budget = LAMBDA_PAYLOAD_LIMIT - 64 * 1024 + 1;
     // With the comma that follows, without the quotes around.
-    const sizeOf = (row: Inquiry | undefined): number => Buffer.byteLength(JSON.stringify(JSON.stringify(row))) - 1;
+    const sizeOf = (row: Inquiry | undefined): number =>
+      Buffer.byteLength(JSON.stringify(JSON.stringify(row))) - 1;
     const bodies = Array.from({ length: 20 }, (_, index) => `é"\\\n${'x'.repeat(300_000 + index)}`);
     const { rows } = await make([...bodies, '']);
     const rest = budget - rows.reduce((sum, row) => sum + sizeOf(row), 0);

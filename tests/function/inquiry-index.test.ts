@@ -18,7 +18,10 @@ describeOnEngines('the inquiries of all owners', (endpoint) => {
       [{ order: 'asc', isAnswered: false }, all.filter(({ reply }) => reply === undefined)],
       [{ isAnswered: true }, all.filter(({ reply }) => reply !== undefined).toReversed()],
       [{ order: 'asc', first: second?.id, last: third?.id }, all.slice(1, 3)],
-      [{ order: 'asc', email: '7@example.com' }, all.filter(({ email }) => email === '7@example.com')],
+      [
+        { order: 'asc', email: '7@example.com' },
+        all.filter(({ email }) => email === '7@example.com'),
+      ],
     ];
     for (const [query, expected] of cases) {
       const pages = await Array.fromAsync(readIndex(entity, query));
@@ -31,9 +34,14 @@ describeOnEngines('the inquiries of all owners', (endpoint) => {
 it('an inquiry that is in both lists while it is answered is listed once, as answered', async () => {
   const go = (inbox: string) => async () => {
     const reply_at = inbox === 'done-0' ? 't' : undefined;
-    return { data: { Items: inbox.endsWith('-0') ? [{ ...INQUIRY, reply_at }] : [] }, cursor: null };
+    return {
+      data: { Items: inbox.endsWith('-0') ? [{ ...INQUIRY, reply_at }] : [] },
+      cursor: null,
+    };
   };
-  const byState = ({ inbox }: { inbox: string }) => ({ between: () => ({ where: () => ({ go: go(inbox) }) }) });
+  const byState = ({ inbox }: { inbox: string }) => ({
+    between: () => ({ where: () => ({ go: go(inbox) }) }),
+  });
   const entity = { query: { byState } } as unknown as Parameters<typeof readIndex>[0];
   expect((await Array.fromAsync(readIndex(entity))).flat()).toMatchObject([{ reply_at: 't' }]);
 });

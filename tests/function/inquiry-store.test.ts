@@ -12,7 +12,9 @@ const OWNER = { sub: SUB, email: EMAIL };
 const PK = `$inquiries#cognito_sub_${SUB}#email_${EMAIL}`;
 /** `{ a: 'x' }` → `{ a: { S: 'x' } }`; what is undefined is left out. */
 const toRow = (strings: Record<string, string | undefined>) =>
-  Object.fromEntries(Object.entries(strings).flatMap(([name, S]) => (S === undefined ? [] : [[name, { S }]])));
+  Object.fromEntries(
+    Object.entries(strings).flatMap(([name, S]) => (S === undefined ? [] : [[name, { S }]])),
+  );
 
 /** A store whose database gives these responses, one after the other, the inputs that were sent to it, and their options. */
 const setUp = (...answers: object[]) => setUpWith({}, ...answers);
@@ -55,7 +57,10 @@ describe('a list', () => {
 
   it('goes on from where a page has ended, an empty one too', async () => {
     const key = toRow({ pk: 'p', sk: 's' });
-    const { asked, store } = setUp({ Items: [], LastEvaluatedKey: key }, { Items: [toRow(INQUIRY)] });
+    const { asked, store } = setUp(
+      { Items: [], LastEvaluatedKey: key },
+      { Items: [toRow(INQUIRY)] },
+    );
     expect(await readPages(store)).toEqual([[], [INQUIRY]]);
     expect(asked).toEqual([
       expect.not.objectContaining({ ExclusiveStartKey: expect.anything() as unknown }),
@@ -68,7 +73,11 @@ describe('a list', () => {
     const page = { Items: [expired, expired], LastEvaluatedKey: toRow({ pk: 'p', sk: 's' }) };
     const { asked, store } = setUp(page, page, { Items: [toRow(INQUIRY)] });
     expect(await readPages(store, { limit: 1 })).toEqual([[], [], [INQUIRY]]);
-    expect(asked.map((input) => (input as { Limit?: number }).Limit)).toEqual([2, undefined, undefined]);
+    expect(asked.map((input) => (input as { Limit?: number }).Limit)).toEqual([
+      2,
+      undefined,
+      undefined,
+    ]);
   });
 
   it.each([
@@ -83,7 +92,10 @@ describe('a list', () => {
   });
 
   it.each<[string, object]>([
-    ...Object.keys(INQUIRY).map((name): [string, object] => [`has no ${name}`, { [name]: undefined }]),
+    ...Object.keys(INQUIRY).map((name): [string, object] => [
+      `has no ${name}`,
+      { [name]: undefined },
+    ]),
     ['is of another user', { cognito_sub: { S: '0f0d2c3b-4a59-4687-9a5b-c6d7e8f90a1b' } }],
     ['is of another email', { email: { S: 'Ana@example.com' } }],
     ['has a number', { subject: { N: '1' } }],
@@ -140,12 +152,15 @@ describe('a write', () => {
     ]);
   });
 
-  it.each([undefined, 'k'])('rejects as UnconfirmedWrite when the database does not report it, key %j', async (key) => {
-    await expect(setUp({}).store.put(INQUIRY, makeCall(), { key })).rejects.toMatchObject({
-      name: 'UnconfirmedWrite',
-      message: 'The response to a write has no ConsumedCapacity.',
-    });
-  });
+  it.each([undefined, 'k'])(
+    'rejects as UnconfirmedWrite when the database does not report it, key %j',
+    async (key) => {
+      await expect(setUp({}).store.put(INQUIRY, makeCall(), { key })).rejects.toMatchObject({
+        name: 'UnconfirmedWrite',
+        message: 'The response to a write has no ConsumedCapacity.',
+      });
+    },
+  );
 });
 
 /** SHA-256 of `["k"]` and of `["s","b"]` in base64url: stored rows have these digests, so code must not make others. */
@@ -173,7 +188,11 @@ describe('a write with a key', () => {
     expect(await store.put(INQUIRY, makeCall(), { key: 'k' })).toEqual({ id: INQUIRY.id });
     const owner = { cognito_sub: SUB, email: EMAIL, pk: PK };
     const keyModel = { __edb_e__: 'idempotency', __edb_v__: '1' };
-    const inquiryModel = { __edb_e__: 'inquiry', __edb_v__: '1', inbox: toShard(INQUIRY.id, false) };
+    const inquiryModel = {
+      __edb_e__: 'inquiry',
+      __edb_v__: '1',
+      inbox: toShard(INQUIRY.id, false),
+    };
     expect(asked).toEqual([
       {
         TransactItems: [
@@ -181,7 +200,8 @@ describe('a write with a key', () => {
             Put: {
               TableName: 'inquiries',
               Item: makeKeyRow({ ...owner, sk: SK, key: KEY, inquiry: INQUIRY.id, ...keyModel }),
-              ConditionExpression: 'attribute_not_exists(#expires_at) OR #expires_at <= :expires_at0',
+              ConditionExpression:
+                'attribute_not_exists(#expires_at) OR #expires_at <= :expires_at0',
               ExpressionAttributeNames: { '#expires_at': 'expires_at' },
               ExpressionAttributeValues: { ':expires_at0': { N: '1795155062' } },
               ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
@@ -191,7 +211,12 @@ describe('a write with a key', () => {
             Put: {
               TableName: 'inquiries',
               Item: {
-                ...toRow({ ...INQUIRY, ...owner, sk: `$inquiry_1#id_${INQUIRY.id}`, ...inquiryModel }),
+                ...toRow({
+                  ...INQUIRY,
+                  ...owner,
+                  sk: `$inquiry_1#id_${INQUIRY.id}`,
+                  ...inquiryModel,
+                }),
                 expires_at: { N: '1797747062' },
               },
             },
@@ -212,7 +237,12 @@ describe('a write with a key', () => {
     ['a refusal where the row has no text', [known({ payload: undefined }), NONE], REUSED],
     ['a refusal of another subject', [known(), NONE], REUSED, { subject: 'S' }],
     ['a refusal of another body', [known(), NONE], REUSED, { body: '' }],
-    ['a refusal of another boundary between them', [known(), NONE], REUSED, { subject: 'sb', body: '' }],
+    [
+      'a refusal of another boundary between them',
+      [known(), NONE],
+      REUSED,
+      { subject: 'sb', body: '' },
+    ],
     ['a refusal while another transaction has the key', [CONFLICT, NONE], IN_USE],
     ['a refusal while another transaction has the inquiry', [NONE, CONFLICT], IN_USE],
   ])('resolves to %s', async (_, reasons, result, change) => {
@@ -264,7 +294,12 @@ describe('the look-up of a key', () => {
   });
 
   it.each([
-    ['the id of the inquiry a millisecond before the expiry', {}, 1_795_241_461_999, { id: OTHER_ID }],
+    [
+      'the id of the inquiry a millisecond before the expiry',
+      {},
+      1_795_241_461_999,
+      { id: OTHER_ID },
+    ],
     ['a refusal when the text is another', { payload: 'x' }, 0, { refusal: 'reused' }],
     ['nothing from the expiry on', {}, 1_795_241_462_000, undefined],
   ])('resolves to %s', async (_, change, now, result) => {
@@ -274,7 +309,9 @@ describe('the look-up of a key', () => {
 
   it('rejects as MalformedRow when the row names no inquiry', async () => {
     const { store } = setUpWith({ now: () => 0 }, { Items: [makeKeyRow({ inquiry: undefined })] });
-    await expect(store.find(INQUIRY, makeCall(), 'k')).rejects.toMatchObject({ name: 'MalformedRow' });
+    await expect(store.find(INQUIRY, makeCall(), 'k')).rejects.toMatchObject({
+      name: 'MalformedRow',
+    });
   });
 });
 
@@ -292,9 +329,13 @@ describe('a count', () => {
 
   it('rejects when the update is not confirmed, or fails', async () => {
     const { store } = setUp({}, new Error('down'), {});
-    await expect(store.count(SUB, 0, 3, makeCall())).rejects.toMatchObject({ name: 'UnconfirmedWrite' });
+    await expect(store.count(SUB, 0, 3, makeCall())).rejects.toMatchObject({
+      name: 'UnconfirmedWrite',
+    });
     await expect(store.count(SUB, 0, 3, makeCall())).rejects.toThrow('down');
-    await expect(store.uncount(SUB, 0, makeCall())).rejects.toMatchObject({ name: 'UnconfirmedWrite' });
+    await expect(store.uncount(SUB, 0, makeCall())).rejects.toMatchObject({
+      name: 'UnconfirmedWrite',
+    });
   });
 });
 
@@ -304,7 +345,9 @@ describe('the key of a large inquiry', () => {
   it('is looked up before a transaction, which costs units for all of its text when it is refused', async () => {
     const { asked, store } = setUpWith({ now: () => 0 }, { Items: [makeKeyRow()] });
     expect(await store.put(large, makeCall(), { key: 'k' })).toEqual({ refusal: 'reused' });
-    expect(asked).toEqual([expect.objectContaining({ KeyConditionExpression: '#pk = :pk and #sk1 = :sk1' })]);
+    expect(asked).toEqual([
+      expect.objectContaining({ KeyConditionExpression: '#pk = :pk and #sk1 = :sk1' }),
+    ]);
   });
 
   it('is written with the inquiry when there is none', async () => {
@@ -337,7 +380,11 @@ it('a query for an email that no key can hold finds nothing and is not sent', as
 describe('attempts', () => {
   const slow = { Items: [], $metadata: { attempts: 3 } };
   it.each<[string, object[], number, AbortSignal?]>([
-    ['what the SDK says of each page', [{ ...slow, LastEvaluatedKey: toRow({ pk: 'p' }) }, slow], 6],
+    [
+      'what the SDK says of each page',
+      [{ ...slow, LastEvaluatedKey: toRow({ pk: 'p' }) }, slow],
+      6,
+    ],
     ['what it says of a failure', [Object.assign(new Error(), slow)], 3],
     ['none when nothing was sent', [new Error()], 0],
     ['one when the signal has ended the request', [new Error()], 1, AbortSignal.abort()],

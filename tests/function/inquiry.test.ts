@@ -12,10 +12,13 @@ it.each(Object.keys(INQUIRY))('refuses an inquiry without %s', (name) => {
   expect(() => entity.put(inquiry).params()).toThrow(name);
 });
 
-it.each([...Object.keys(INQUIRY), 'reply', 'respondent', 'reply_at'])('accepts only strings for %s', (name) => {
-  const inquiry = { ...INQUIRY, [name]: 5 };
-  expect(() => entity.put(inquiry).params()).toThrow(/type/);
-});
+it.each([...Object.keys(INQUIRY), 'reply', 'respondent', 'reply_at'])(
+  'accepts only strings for %s',
+  (name) => {
+    const inquiry = { ...INQUIRY, [name]: 5 };
+    expect(() => entity.put(inquiry).params()).toThrow(/type/);
+  },
+);
 
 it.each(Object.keys(INQUIRY))('never changes %s', (name) => {
   const change = { [name]: 'another' } as object;

@@ -21,10 +21,12 @@ async function run(body: string | undefined, response: string, growth: number, h
   mockMemory(growth, heap);
   const calls: string[] = [];
   vi.stubGlobal('gc', () => void calls.push('gc'));
-  const handler = freeBetween(async (event: { body?: string; response: string }, context: string) => {
-    calls.push(context);
-    return { body: event.response };
-  });
+  const handler = freeBetween(
+    async (event: { body?: string; response: string }, context: string) => {
+      calls.push(context);
+      return { body: event.response };
+    },
+  );
   const event = { response, ...(body !== undefined && { body }) };
   expect(await handler(event, 'first')).toEqual({ body: response });
   expect(await handler({ response: '' }, 'second')).toEqual({ body: '' });

@@ -27,12 +27,21 @@ const read = (path: string) => parse(readFileSync(path, 'utf8')) as Record<strin
 
 describe('npm run openapi', () => {
   it('writes the document of a deployment: its URL, stage and version, and the same operations', async () => {
-    const args = ['--server-url', 'https://api.example.com/v1/', '--stage', 'develop', '--version', '1.2.3'];
+    const args = [
+      '--server-url',
+      'https://api.example.com/v1/',
+      '--stage',
+      'develop',
+      '--version',
+      '1.2.3',
+    ];
     const written = { code: 0, stdout: 'openapi.yaml\n', stderr: '' };
     expect(await run(openapi, ...args, '--out', file)).toEqual(written);
     const { info, servers, paths } = read(file);
     expect(info).toMatchObject({ version: '1.2.3' });
-    expect(servers).toEqual([{ url: 'https://api.example.com/v1', description: 'The stage develop.' }]);
+    expect(servers).toEqual([
+      { url: 'https://api.example.com/v1', description: 'The stage develop.' },
+    ]);
     expect(paths).toEqual((parse(committed) as Record<string, unknown>)['paths']);
     expect((await run(openapi, ...args, '--out', file, '--check')).code).toBe(0);
   });
@@ -58,7 +67,8 @@ describe('npm run openapi', () => {
     expect(readIfThere(drifted)).toBe(text);
   });
 
-  const notUrl = (text: string) => `--server-url must be an http(s) URL without a query, not '${text}'.\n`;
+  const notUrl = (text: string) =>
+    `--server-url must be an http(s) URL without a query, not '${text}'.\n`;
   it.each([
     [['--server-url', 'api.example.com'], notUrl('api.example.com')],
     [['--server-url', 'file:///etc'], notUrl('file:///etc')],
@@ -82,7 +92,9 @@ describe('the pattern of `before`', () => {
   const { id } = INQUIRY;
 
   it.each([
-    ...[id, id.toUpperCase(), `{${id}}`, `urn:uuid:${id}`, id.replaceAll('-', '')].map((text) => [text, true] as const),
+    ...[id, id.toUpperCase(), `{${id}}`, `urn:uuid:${id}`, id.replaceAll('-', '')].map(
+      (text) => [text, true] as const,
+    ),
     // Another version, another variant, other texts.
     ...[SUB, id.replace('-a', '-c'), '', 'yesterday', '{}', `x${id}`, `${id}x`, `${id}\n`].map(
       (text) => [text, false] as const,
@@ -95,7 +107,9 @@ describe('the pattern of `before`', () => {
 describe('npm run openapi:diff', () => {
   beforeAll(() => {
     const git = (...args: string[]) =>
-      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], { cwd: folder });
+      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], {
+        cwd: folder,
+      });
     git('init', '--quiet');
     writeFileSync(file, committed);
     git('add', 'openapi.yaml');

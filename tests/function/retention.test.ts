@@ -26,7 +26,10 @@ describeOnDynamoDbLocal('retention', (endpoint) => {
     const clock = { now: START };
     const now = () => clock.now;
     const storeWith = (retentionDays?: number) =>
-      createInquiryStore(createDynamoDbClient({ region: 'local' }), own.table, { retentionDays, now });
+      createInquiryStore(createDynamoDbClient({ region: 'local' }), own.table, {
+        retentionDays,
+        now,
+      });
     let retention: number;
     // One generator of ids over all settings, so that ids keep the order of creation.
     const service = createInquiries(
@@ -60,7 +63,9 @@ describeOnDynamoDbLocal('retention', (endpoint) => {
     expect(await subjects()).toMatchObject({ subjects: [] });
     expect((await listed()).flat()).toEqual([]);
     expect(await inbox.get(id)).toBe(undefined);
-    expect(await inbox.answer(id, { reply: 'late', respondent: 'R' })).toEqual({ status: 'not-found' });
+    expect(await inbox.answer(id, { reply: 'late', respondent: 'R' })).toEqual({
+      status: 'not-found',
+    });
   });
 
   // Newest first, as the service lists them; a dot has expired.
@@ -90,14 +95,22 @@ describeOnDynamoDbLocal('retention', (endpoint) => {
     const now = () => clock.now;
     const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), own.table, { now });
     const owner = { sub: SUB, email: 'smoke-test-1@inquiries.invalid' };
-    const { inquiry } = await createInquiries(store, { now }).create(owner, { subject: 's', body: '' }, makeCall());
+    const { inquiry } = await createInquiries(store, { now }).create(
+      owner,
+      { subject: 's', body: '' },
+      makeCall(),
+    );
     const [row] = await readPartition({ client: own.client, name: own.table }, owner);
     expect(row).toMatchObject({ expires_at: Math.floor(START / 1_000) + 86_400 });
     const inbox = createInbox(own.client, own.table, now);
     const list = async (withExpired: boolean) =>
-      (await Array.fromAsync(inbox.list({ email: owner.email, withExpired }))).flat().map(({ id }) => id);
+      (await Array.fromAsync(inbox.list({ email: owner.email, withExpired })))
+        .flat()
+        .map(({ id }) => id);
     expect([await list(false), await list(true)]).toEqual([[], [inquiry.id]]);
-    expect(await inbox.answer(inquiry.id, { reply: 'r', respondent: 'R' })).toEqual({ status: 'not-found' });
+    expect(await inbox.answer(inquiry.id, { reply: 'r', respondent: 'R' })).toEqual({
+      status: 'not-found',
+    });
   });
 
   it('of a new inquiry is that of RETENTION_DAYS in the built function', async () => {

@@ -19,7 +19,9 @@ it('only the stores and ses.ts send requests', () => {
 });
 
 it('only errors.ts has status numbers of errors', () => {
-  expect(listMatching('src/**/*.ts', /\b(400|401|405|409|413|422|429|500)[,)]/)).toEqual(['src/errors.ts']);
+  expect(listMatching('src/**/*.ts', /\b(400|401|405|409|413|422|429|500)[,)]/)).toEqual([
+    'src/errors.ts',
+  ]);
 });
 
 it('nothing imports a handler, which starts its work on import', () => {
@@ -28,7 +30,9 @@ it('nothing imports a handler, which starts its work on import', () => {
 });
 
 it('the form has no code of the contract, only types', () => {
-  expect(listMatching('web/{src,ui}/**/*.ts', /^import \{[^}]*\} from '[^']*src\/contract\.ts'/m)).toEqual([]);
+  expect(
+    listMatching('web/{src,ui}/**/*.ts', /^import \{[^}]*\} from '[^']*src\/contract\.ts'/m),
+  ).toEqual([]);
 });
 
 it.each([
@@ -42,8 +46,8 @@ it.each([
   ['bench', ['lib', 'local', 'src']],
 ])('%s loads modules dynamically of itself and of %j only', (room, others) => {
   const targets = listFiles(`${room}/**/*.ts`).flatMap((file) =>
-    [...readText(file).matchAll(/(?:\bimport\(|new URL\()\s*['"`](\.[^'"`]*)/g)].map(([, path = '']) =>
-      join(dirname(file), path),
+    [...readText(file).matchAll(/(?:\bimport\(|new URL\()\s*['"`](\.[^'"`]*)/g)].map(
+      ([, path = '']) => join(dirname(file), path),
     ),
   );
   const rooms = targets.map((target) => target.split('/', 1)[0]);

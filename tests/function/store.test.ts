@@ -11,14 +11,21 @@ import { writeIdempotencyKey } from '../helpers/idempotency.ts';
 
 const OWNER = { sub: SUB, email: EMAIL };
 
-const readAll = (store: InquiryStore, call = makeCall()) => Array.fromAsync(store.list(OWNER, {}, call));
+const readAll = (store: InquiryStore, call = makeCall()) =>
+  Array.fromAsync(store.list(OWNER, {}, call));
 
 /** The length of the largest body that fits beside an empty subject; nothing is stored. */
 async function findLargest(email: string): Promise<number> {
   const client = new DynamoDBClient();
   client.send = async () => ({ ConsumedCapacity: {}, $metadata: {} });
   const store = createInquiryStore(client, 'any');
-  const inquiry = { id: SUB, cognito_sub: SUB, email, subject: '', created_at: new Date(0).toISOString() };
+  const inquiry = {
+    id: SUB,
+    cognito_sub: SUB,
+    email,
+    subject: '',
+    created_at: new Date(0).toISOString(),
+  };
   let [low, high] = [0, 500_000];
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
@@ -38,8 +45,10 @@ describeOnEngines('the store', (endpoint, engine) => {
   });
   const create = async (owner: typeof OWNER, subject: string, body = '') =>
     (await inquiries.create(owner, { subject, body }, makeCall())).inquiry;
-  const list = async (owner: typeof OWNER, query: object = {}) => (await readList(inquiries, owner, query)).list;
-  const subjectsOf = async (owner: typeof OWNER) => (await list(owner)).inquiries.map(({ subject }) => subject);
+  const list = async (owner: typeof OWNER, query: object = {}) =>
+    (await readList(inquiries, owner, query)).list;
+  const subjectsOf = async (owner: typeof OWNER) =>
+    (await list(owner)).inquiries.map(({ subject }) => subject);
 
   it('has the table keys that the entity uses', async () => {
     const { byOwner, byState } = own.entity.schema.indexes;
@@ -50,7 +59,9 @@ describeOnEngines('the store', (endpoint, engine) => {
     const { Table } = await own.client.send(new DescribeTableCommand({ TableName: own.table }));
     expect(tableDefinition.KeySchema).toEqual(keysOf(byOwner));
     expect(tableDefinition.AttributeDefinitions).toEqual(
-      [byOwner, byState].flatMap(keysOf).map(({ AttributeName }) => ({ AttributeName, AttributeType: 'S' })),
+      [byOwner, byState]
+        .flatMap(keysOf)
+        .map(({ AttributeName }) => ({ AttributeName, AttributeType: 'S' })),
     );
     expect(Table?.KeySchema).toEqual(tableDefinition.KeySchema);
     const [index] = tableDefinition.GlobalSecondaryIndexes;
@@ -73,7 +84,9 @@ describeOnEngines('the store', (endpoint, engine) => {
   it('reads every page of a list, and lists the rest when the response is full', async () => {
     const owner = { ...OWNER, email: 'pages@example.com' };
     const made: string[] = [];
-    for (let index = 0; index < 24; index++) made.unshift((await create(owner, '', 'x'.repeat(300_000))).id);
+    for (let index = 0; index < 24; index++) {
+      made.unshift((await create(owner, '', 'x'.repeat(300_000))).id);
+    }
     const call = makeCall();
     const { list: first, next } = await readList(inquiries, owner, {}, call);
     expect(call.attempts).toBeGreaterThan(1);
@@ -98,7 +111,10 @@ describeOnEngines('the store', (endpoint, engine) => {
   it.each([
     ['empty', ''],
     ['emoji', '👩‍👩‍👧‍👦🏳️‍🌈'],
-    ['all control characters', Array.from({ length: 32 }, (_, code) => String.fromCodePoint(code)).join('')],
+    [
+      'all control characters',
+      Array.from({ length: 32 }, (_, code) => String.fromCodePoint(code)).join(''),
+    ],
     ['noncharacters', '\uFFFE\uFFFF\u{10FFFF}'],
     ['combining characters unnormalised', 'e\u0301 é ﬁ'],
     ['expression syntax', ':pk #pk ${id} $inquiry_1#id_'],
@@ -127,7 +143,10 @@ describeOnEngines('the store', (endpoint, engine) => {
     for (const sk of ['$a', '$inquiry_10#id_1', '$zzz']) {
       const key = { pk: `$inquiries#cognito_sub_${SUB}#email_shared@example.com`, sk };
       await own.client.send(
-        new PutCommand({ TableName: own.table, Item: { ...key, __edb_e__: 'other', __edb_v__: '1' } }),
+        new PutCommand({
+          TableName: own.table,
+          Item: { ...key, __edb_e__: 'other', __edb_v__: '1' },
+        }),
       );
     }
     expect((await list(owner)).inquiries).toEqual([inquiry]);
@@ -137,9 +156,11 @@ describeOnEngines('the store', (endpoint, engine) => {
     const owner = { ...OWNER, email: 'keys@example.com' };
     const made = [];
     for (let index = 0; index < 3; index++) made.unshift(await create(owner, String(index)));
-    for (const inquiry of made)
-      for (let index = 0; index < 20; index++)
+    for (const inquiry of made) {
+      for (let index = 0; index < 20; index++) {
         await writeIdempotencyKey(own, inquiry, { key: `${inquiry.id} ${index}` });
+      }
+    }
     expect((await list(owner)).inquiries).toEqual(made);
     const [newest, middle, oldest] = made;
     for (const [query, expected, isEnd] of [
@@ -152,7 +173,10 @@ describeOnEngines('the store', (endpoint, engine) => {
       expect(page.list.inquiries).toEqual(expected);
       expect(page.next === undefined).toBe(isEnd);
     }
-    const scan = paginateScan({ client: own.client }, { TableName: own.table, IndexName: 'by-state' });
+    const scan = paginateScan(
+      { client: own.client },
+      { TableName: own.table, IndexName: 'by-state' },
+    );
     const rows = (await Array.fromAsync(scan)).flatMap(({ Items = [] }) => Items);
     expect(rows.filter(({ email }) => email === owner.email)).toHaveLength(3);
   });
@@ -162,19 +186,26 @@ describeOnEngines('the store', (endpoint, engine) => {
       ['ASCII', 'limit@b', true],
       // dynalite counts the characters of a key; DynamoDB counts its bytes.
       ['not ASCII', 'é'.repeat(300), engine !== 'dynalite'],
-    ])('is the limit of the engine to the byte, with an email that is %s', async (_, email, exact) => {
-      const owner = { ...OWNER, email };
-      const length = await findLargest(email);
-      const inquiry = await create(owner, '', 'x'.repeat(length));
-      await expect(create(owner, '', 'x'.repeat(length + 1))).rejects.toMatchObject({ status: 413 });
-      expect((await list(owner)).inquiries).toEqual([inquiry]);
-      // The engine itself, without the store's own check.
-      const oneMore = own.entity
-        .put({ ...inquiry, body: 'x'.repeat(length + 1) })
-        .params<{ TableName: string; Item: Record<string, string> }>();
-      const write = own.client.send(new PutCommand(oneMore)).then(() => 'stored');
-      expect(await write.catch((error: Error) => error.name)).toBe(exact ? 'ValidationException' : 'stored');
-    });
+    ])(
+      'is the limit of the engine to the byte, with an email that is %s',
+      async (_, email, exact) => {
+        const owner = { ...OWNER, email };
+        const length = await findLargest(email);
+        const inquiry = await create(owner, '', 'x'.repeat(length));
+        await expect(create(owner, '', 'x'.repeat(length + 1))).rejects.toMatchObject({
+          status: 413,
+        });
+        expect((await list(owner)).inquiries).toEqual([inquiry]);
+        // The engine itself, without the store's own check.
+        const oneMore = own.entity
+          .put({ ...inquiry, body: 'x'.repeat(length + 1) })
+          .params<{ TableName: string; Item: Record<string, string> }>();
+        const write = own.client.send(new PutCommand(oneMore)).then(() => 'stored');
+        expect(await write.catch((error: Error) => error.name)).toBe(
+          exact ? 'ValidationException' : 'stored',
+        );
+      },
+    );
 
     it('takes emails up to what a partition key holds; longer ones own nothing and can store nothing', async () => {
       const keyOf = (email: string): string =>

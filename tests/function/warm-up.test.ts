@@ -15,9 +15,15 @@ function warmUp(credentials: string, inquiriesPerHour?: number) {
   vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true');
   // A request that left the process would fail.
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', 'http://127.0.0.1:9');
-  const client = createDynamoDbClient({ region: 'eu-central-1', requestHandler: warmUpRequestHandler });
+  const client = createDynamoDbClient({
+    region: 'eu-central-1',
+    requestHandler: warmUpRequestHandler,
+  });
   const store = createInquiryStore(client, 'ttt');
-  const app = createApp({ inquiries: createInquiries(store, { inquiriesPerHour }), corsOrigin: 'https://o' });
+  const app = createApp({
+    inquiries: createInquiries(store, { inquiriesPerHour }),
+    corsOrigin: 'https://o',
+  });
   return Promise.all(warmUpEvents.map((event) => app(event)));
 }
 

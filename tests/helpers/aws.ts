@@ -62,7 +62,10 @@ const initially = () => ({
 export async function startAws() {
   const state = initially();
 
-  const toAlias = ({ version, revision }: Alias) => ({ FunctionVersion: version, RevisionId: String(revision) });
+  const toAlias = ({ version, revision }: Alias) => ({
+    FunctionVersion: version,
+    RevisionId: String(revision),
+  });
   const toVersion = (version: string) => ({
     Version: version,
     LastModified: `2026-11-${version.padStart(2, '0')}T10:20:30.000+0000`,
@@ -70,7 +73,12 @@ export async function startAws() {
     Description: `Inquiry service, stage develop, commit ${state.commits[version] ?? `c${version}`}: lists`,
   });
 
-  async function answerLambda({ method, path, query, body }: AwsRequest): Promise<Answer | undefined> {
+  async function answerLambda({
+    method,
+    path,
+    query,
+    body,
+  }: AwsRequest): Promise<Answer | undefined> {
     const [, encoded = '', rest = ''] = /^\/2015-03-31\/functions\/([^/]+)(.*)$/.exec(path) ?? [];
     const name = decodeURIComponent(encoded);
     if (rest === '/invocations') {
@@ -86,8 +94,13 @@ export async function startAws() {
     if (method === 'GET' && alias !== undefined) return { status: 200, body: toAlias(alias) };
     if (method === 'PUT' && alias !== undefined) {
       const change = JSON.parse(body) as { FunctionVersion: string; RevisionId?: string };
-      if (change.RevisionId !== undefined && change.RevisionId !== String(alias.revision))
-        return refusal(412, 'PreconditionFailedException', 'The RevisionId provided does not match');
+      if (change.RevisionId !== undefined && change.RevisionId !== String(alias.revision)) {
+        return refusal(
+          412,
+          'PreconditionFailedException',
+          'The RevisionId provided does not match',
+        );
+      }
       state.changes.push(`switch ${change.FunctionVersion}`);
       alias.version = change.FunctionVersion;
       alias.revision += 1;
@@ -102,8 +115,9 @@ export async function startAws() {
     }
     if (method === 'DELETE' && rest === '') {
       const version = query.get('Qualifier');
-      if (state.aliases.some((each) => each.version === version))
+      if (state.aliases.some((each) => each.version === version)) {
         return refusal(409, 'ResourceConflictException', 'An alias names it.');
+      }
       state.changes.push(`delete ${version ?? 'THE FUNCTION'}`);
       state.versions = state.versions.filter((each) => each !== version);
       return { status: 204 };
@@ -111,13 +125,21 @@ export async function startAws() {
     return undefined;
   }
 
-  function answerS3({ method, path: encoded, query, headers, body }: AwsRequest): Answer | undefined {
+  function answerS3({
+    method,
+    path: encoded,
+    query,
+    headers,
+    body,
+  }: AwsRequest): Answer | undefined {
     const path = decodeURIComponent(encoded);
     const object = state.objects.get(path);
     if (method === 'GET' && query.has('list-type')) {
       const prefix = `${path.replace(/\/$/, '')}/${query.get('prefix')}`;
       const keys = [...state.objects.keys()].filter((key) => key.startsWith(prefix));
-      const contents = keys.map((key) => `<Contents><Key>${key.split('/').slice(2).join('/')}</Key></Contents>`);
+      const contents = keys.map(
+        (key) => `<Contents><Key>${key.split('/').slice(2).join('/')}</Key></Contents>`,
+      );
       return { status: 200, body: `<ListBucketResult>${contents.join('')}</ListBucketResult>` };
     }
     if (method === 'GET' && object !== undefined) return { status: 200, body: object.body };
@@ -127,15 +149,25 @@ export async function startAws() {
     }
     if (method === 'HEAD' && object !== undefined) {
       const etag = `"${createHash('md5').update(object.body).digest('hex')}"`;
-      return { status: 200, headers: { etag, 'content-type': object.type, 'cache-control': object.cache } };
+      return {
+        status: 200,
+        headers: { etag, 'content-type': object.type, 'cache-control': object.cache },
+      };
     }
     if (method !== 'PUT') return undefined;
     state.changes.push(`put ${path}`);
-    const { 'content-type': type = '', 'cache-control': cache = '', 'x-amz-copy-source': from } = headers;
+    const {
+      'content-type': type = '',
+      'cache-control': cache = '',
+      'x-amz-copy-source': from,
+    } = headers;
     const source = typeof from === 'string' ? state.objects.get(`/${from}`) : { body, type, cache };
     if (source === undefined) return undefined;
     state.objects.set(path, { ...source });
-    return { status: 200, body: from === undefined ? '' : '<CopyObjectResult><ETag>e</ETag></CopyObjectResult>' };
+    return {
+      status: 200,
+      body: from === undefined ? '' : '<CopyObjectResult><ETag>e</ETag></CopyObjectResult>',
+    };
   }
 
   async function answer(request: AwsRequest): Promise<Answer> {
@@ -158,10 +190,18 @@ export async function startAws() {
     void (async () => {
       const { method = '', url = '', headers } = incoming;
       const [path = '', query = ''] = url.split('?');
-      const request = { method, path, query: new URLSearchParams(query), headers, body: await text(incoming) };
+      const request = {
+        method,
+        path,
+        query: new URLSearchParams(query),
+        headers,
+        body: await text(incoming),
+      };
       const { status, body = '', headers: more } = await answer(request);
       if (status === 0) return outgoing.destroy();
-      return outgoing.writeHead(status, more).end(typeof body === 'string' ? body : JSON.stringify(body));
+      return outgoing
+        .writeHead(status, more)
+        .end(typeof body === 'string' ? body : JSON.stringify(body));
     })();
   });
   const url = `http://127.0.0.1:${await listen(server, 0)}`;
@@ -174,7 +214,9 @@ export async function startAws() {
     GITHUB_API_URL: url,
   };
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
-  for (const name of ['AWS_PROFILE', 'AWS_SESSION_TOKEN', 'SMOKE_TOKEN']) vi.stubEnv(name, undefined);
+  for (const name of ['AWS_PROFILE', 'AWS_SESSION_TOKEN', 'SMOKE_TOKEN']) {
+    vi.stubEnv(name, undefined);
+  }
   return {
     state,
     env,

@@ -27,8 +27,16 @@ export const PHONE: BrowserContextOptions = {
 /** What people write, from the oldest on: subject, text, email. */
 export const SAMPLES = [
   ['', 'Without a subject it works as well.', 'eli@example.com'],
-  ['<b>Is this bold?</b>', '<script>alert(1)</script> is shown as it was typed.', 'dora@example.com'],
-  ['سؤال عن الفاتورة', 'مرحبا، لم تصلني فاتورة شهر أكتوبر. هل يمكنكم إرسالها مرة أخرى؟', 'amal@example.com'],
+  [
+    '<b>Is this bold?</b>',
+    '<script>alert(1)</script> is shown as it was typed.',
+    'dora@example.com',
+  ],
+  [
+    'سؤال عن الفاتورة',
+    'مرحبا، لم تصلني فاتورة شهر أكتوبر. هل يمكنكم إرسالها مرة أخرى؟',
+    'amal@example.com',
+  ],
   ['Opening hours on 6 December', 'Are you open on the afternoon of the 6th?', 'ben@example.com'],
   [
     'Café réservation 🎂',
@@ -46,7 +54,8 @@ function useStack() {
   const stack = inject('stack');
   if (stack === undefined) throw new Error('The tests of this project need stack-setup.ts.');
   const { keysFile, ...issuer } = stack.issuer;
-  const token = async (request?: TokenRequest) => signToken(await readKey(keysFile), issuer.url, request);
+  const token = async (request?: TokenRequest) =>
+    signToken(await readKey(keysFile), issuer.url, request);
   return { ...stack, issuer: { ...issuer, token } };
 }
 
@@ -62,7 +71,10 @@ export function setUp() {
     const failed = task.result?.state === 'fail';
     for (const [index, { page, context }] of visits.splice(0).entries()) {
       if (failed) {
-        const file = join('test-results', `${task.name.replaceAll(/\W+/g, '-').slice(0, 80)}-${index}.png`);
+        const file = join(
+          'test-results',
+          `${task.name.replaceAll(/\W+/g, '-').slice(0, 80)}-${index}.png`,
+        );
         mkdirSync(join(ROOT, 'test-results'), { recursive: true });
         await page.screenshot({ path: join(ROOT, file), fullPage: true }).catch(() => undefined);
         process.stdout.write(`screenshot of the failure: ${file}\n`);
@@ -81,7 +93,10 @@ export function setUp() {
     },
     /** Opens a page in a fresh profile, without a session or stored data. */
     async open(options?: BrowserContextOptions) {
-      const context = await browser.newContext({ viewport: { width: 1180, height: 800 }, ...options });
+      const context = await browser.newContext({
+        viewport: { width: 1180, height: 800 },
+        ...options,
+      });
       context.setDefaultTimeout(15_000);
       /** Everything that a page of this profile complained about, blocked content included. */
       const complaints: string[] = [];
@@ -97,8 +112,9 @@ export function setUp() {
       context.on('weberror', (error) => void complaints.push(error.error().message));
       context.on('console', (message) => {
         // A failed request is logged by the browser itself, and some tests want them.
-        if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+        if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
           complaints.push(message.text());
+        }
       });
       const visit = { context, page: await context.newPage(), complaints, requests, posts };
       visits.push(visit);
@@ -139,7 +155,9 @@ export function on(page: Page) {
   const button = (name: string | RegExp) => page.getByRole('button', { name });
   const subject = page.getByRole('textbox', { name: 'Subject' });
   const message = page.getByRole('textbox', { name: 'Message' });
-  const send = button(/^(Send inquiry|Sending…|Try again|Sign in again)$/).and(page.locator('[type=submit]'));
+  const send = button(/^(Send inquiry|Sending…|Try again|Sign in again)$/).and(
+    page.locator('[type=submit]'),
+  );
   /** What the form says: the status, or in the place of the fields that an inquiry was sent. */
   const status = page.locator('form :is(div[role=status], .sent)');
   const write = async (...[ofSubject, ofMessage = '']: [subject: string, message?: string]) => {
@@ -191,13 +209,16 @@ interface AxeResults {
 /** Expects no finding of axe and of HTML_CodeSniffer in light, and none of axe about colours in dark. */
 export async function expectAccessible(page: Page): Promise<void> {
   // Through the debugger, which the page's policy does not bind.
-  if ((await page.evaluate('typeof HTMLCS')) === 'undefined') await page.evaluate(`${AXE}; ${HTML_CODESNIFFER}; 0`);
+  if ((await page.evaluate('typeof HTMLCS')) === 'undefined') {
+    await page.evaluate(`${AXE}; ${HTML_CODESNIFFER}; 0`);
+  }
   for (const colorScheme of ['dark', 'light'] as const) {
     await page.emulateMedia({ colorScheme });
     const rulesToRun = colorScheme === 'dark' ? `{ runOnly: ['color-contrast'] }` : '{}';
     const { violations } = (await page.evaluate(`axe.run(${rulesToRun})`)) as AxeResults;
     const found = violations.map(
-      ({ id, help, nodes }) => `${colorScheme}: ${id}: ${help}: ${nodes.map(({ html }) => html).join(' ')}`,
+      ({ id, help, nodes }) =>
+        `${colorScheme}: ${id}: ${help}: ${nodes.map(({ html }) => html).join(' ')}`,
     );
     expect(found).toEqual([]);
   }
@@ -215,7 +236,9 @@ export async function expectAccessible(page: Page): Promise<void> {
 export async function expectFits(page: Page, width?: number): Promise<void> {
   const before = page.viewportSize();
   if (width !== undefined) await page.setViewportSize({ width, height: 640 });
-  const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  const overflow = await page.evaluate(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  );
   expect(overflow).toBeLessThanOrEqual(0);
   if (width !== undefined && before !== null) await page.setViewportSize(before);
 }

@@ -31,7 +31,11 @@ export function setUpForm() {
   };
 
   /** Opens the form with a session that is in the tab's storage, as after a reload: a second faster than a sign-in. */
-  const begin = async (email = anyone(), options: BrowserContextOptions = {}, prepare = unprepared) => {
+  const begin = async (
+    email = anyone(),
+    options: BrowserContextOptions = {},
+    prepare = unprepared,
+  ) => {
     const visit = await arrive('', options, async (page) => {
       await keepSession(page.context(), here.stack, email);
       await prepare(page);
@@ -43,7 +47,8 @@ export function setUpForm() {
   /** Puts a long text into a field; to type it in takes the browser many seconds. */
   const paste = async (field: Locator, text: string) => {
     await field.evaluate(
-      (element, value) => Object.assign(element, { value }).dispatchEvent(new Event('input', { bubbles: true })),
+      (element, value) =>
+        Object.assign(element, { value }).dispatchEvent(new Event('input', { bubbles: true })),
       text,
     );
   };
@@ -56,12 +61,16 @@ export function setUpForm() {
     return inquiries;
   };
   /** The subjects that the service has stored for a user. */
-  const stored = async (email: string): Promise<string[]> => (await inquiriesOf(email)).map(({ subject }) => subject);
+  const stored = async (email: string): Promise<string[]> =>
+    (await inquiriesOf(email)).map(({ subject }) => subject);
 
   const post = async (email: string, subject: string, body = ''): Promise<void> => {
     await fetch(`${here.stack.url}/inquiries`, {
       method: 'POST',
-      headers: { authorization: await here.stack.issuer.token({ email }), 'content-type': 'application/json' },
+      headers: {
+        authorization: await here.stack.issuer.token({ email }),
+        'content-type': 'application/json',
+      },
       body: JSON.stringify({ subject, body }),
     });
   };
@@ -97,5 +106,18 @@ export function setUpForm() {
     return release;
   };
 
-  return { here, arrive, begin, signIn, paste, inquiriesOf, stored, post, openTab, expire, intercept, hold };
+  return {
+    here,
+    arrive,
+    begin,
+    signIn,
+    paste,
+    inquiriesOf,
+    stored,
+    post,
+    openTab,
+    expire,
+    intercept,
+    hold,
+  };
 }

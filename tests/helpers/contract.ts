@@ -14,11 +14,14 @@ const { components, paths } = document;
 /** A Response Object with the parts that every response of the document has. */
 type Response = OpenAPIV3_1.ResponseObject & {
   readonly headers: Record<string, OpenAPIV3_1.HeaderObject | OpenAPIV3_1.ReferenceObject>;
-  readonly content: { 'application/json': { schema: object; examples: Record<string, { value: unknown }> } };
+  readonly content: {
+    'application/json': { schema: object; examples: Record<string, { value: unknown }> };
+  };
 };
 
 /** Headers of the transport and of CORS, which the document does not list. */
-const TRANSPORT = /^(content-type|content-length|date|connection|keep-alive|apigw-requestid|access-control-.*|vary)$/;
+const TRANSPORT =
+  /^(content-type|content-length|date|connection|keep-alive|apigw-requestid|access-control-.*|vary)$/;
 
 /** The formats as the service writes them: lower case, milliseconds, UTC. */
 const formats = {
@@ -33,24 +36,40 @@ const compiled = new Map<object, ValidateFunction>();
  *
  * @throws Error naming what differs from the document.
  */
-export async function sendAndCheck(url: string, options: Parameters<typeof send>[1] = {}): Promise<Answer> {
+export async function sendAndCheck(
+  url: string,
+  options: Parameters<typeof send>[1] = {},
+): Promise<Answer> {
   const answer = await send(url, options);
   checkAnswer(options.method ?? 'GET', new URL(url).pathname, answer);
   return answer;
 }
 
 /** @throws Error naming what differs from the document. */
-export function checkAnswer(method: string, path: string, { status, headers, text, json }: Answer): void {
+export function checkAnswer(
+  method: string,
+  path: string,
+  { status, headers, text, json }: Answer,
+): void {
   const check = (condition: boolean, problem: string): void => {
     if (!condition) throw new Error(`docs/openapi.yaml: ${method} ${path} ${status}: ${problem}`);
   };
-  check('access-control-allow-origin' in headers, 'the header Access-Control-Allow-Origin is missing');
+  check(
+    'access-control-allow-origin' in headers,
+    'the header Access-Control-Allow-Origin is missing',
+  );
   // Preflights and other paths are documented in the description only.
   if (method === 'OPTIONS' && status === 204) return check(text === '', 'there is a body');
   const response = paths[path] ? findResponses(method, path)[status] : undefined;
-  check(response !== undefined || (paths[path] === undefined && status === 404), 'it is not documented');
+  check(
+    response !== undefined || (paths[path] === undefined && status === 404),
+    'it is not documented',
+  );
 
-  check(headers['content-type'] === 'application/json', `the content type is ${headers['content-type']}`);
+  check(
+    headers['content-type'] === 'application/json',
+    `the content type is ${headers['content-type']}`,
+  );
   const documented = new Map(
     Object.entries(response?.headers ?? {}).map(([name, header]) => [
       name.toLowerCase(),
@@ -60,13 +79,17 @@ export function checkAnswer(method: string, path: string, { status, headers, tex
   for (const [name, { required = false, schema = {} }] of documented) {
     const value = headers[name];
     check(value !== undefined || !required, `the header ${name} is missing`);
-    if (value !== undefined) check(findErrors(schema, value) === undefined, `${name} is ${String(value)}`);
+    if (value !== undefined) {
+      check(findErrors(schema, value) === undefined, `${name} is ${String(value)}`);
+    }
   }
-  for (const name of Object.keys(headers))
+  for (const name of Object.keys(headers)) {
     check(documented.has(name) || TRANSPORT.test(name), `the header ${name} is not documented`);
+  }
 
   if (method === 'HEAD') return check(text === '', 'there is a body');
-  const schema = response?.content['application/json'].schema ?? components.schemas['GatewayReply'] ?? {};
+  const schema =
+    response?.content['application/json'].schema ?? components.schemas['GatewayReply'] ?? {};
   const errors = findErrors(schema, json);
   return check(errors === undefined, `${errors} in ${text.slice(0, 500)}`);
 }
@@ -84,7 +107,10 @@ export function findResponses(method: string, path: string): Record<string, Resp
 }
 
 /** A part of the document, or the component that it refers to. */
-function resolve<Part extends object>(part: Part | OpenAPIV3_1.ReferenceObject, among: object): Part {
+function resolve<Part extends object>(
+  part: Part | OpenAPIV3_1.ReferenceObject,
+  among: object,
+): Part {
   if (!('$ref' in part)) return part;
   const name = part.$ref.split('/').at(-1) ?? '';
   return (among as Record<string, Part>)[name] as Part;
@@ -102,5 +128,7 @@ function close(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(close);
   if (typeof value !== 'object' || value === null) return value;
   const copy = Object.fromEntries(Object.entries(value).map(([key, part]) => [key, close(part)]));
-  return copy['type'] === 'object' && 'properties' in copy ? { ...copy, additionalProperties: false } : copy;
+  return copy['type'] === 'object' && 'properties' in copy
+    ? { ...copy, additionalProperties: false }
+    : copy;
 }

@@ -1,7 +1,15 @@
 /** The commands with a real Terraform on an emulator of AWS, in temporary copies of the project. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, globSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -19,7 +27,11 @@ export const clientOf = (url: string) => ({
 });
 
 /** Says that tests are skipped, or what they leave out and what is added to the emulator for them. */
-export function announce(what: string, leftOut: readonly string[], added: readonly string[] = []): void {
+export function announce(
+  what: string,
+  leftOut: readonly string[],
+  added: readonly string[] = [],
+): void {
   const more = added.length === 0 ? '' : `\n\nADDED to the emulator:\n  ${added.join('\n  ')}`;
   process.stdout.write(
     endpoint === ''
@@ -31,11 +43,15 @@ export function announce(what: string, leftOut: readonly string[], added: readon
 /** A temporary folder with the commands, and with a module: its settings, state and lock file are not those of this checkout. */
 export function copyProject(module: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'apply-test-'));
-  for (const name of ['bin', 'home', 'tmp', 'infra/terraform']) mkdirSync(join(folder, name), { recursive: true });
-  for (const name of ['deploy', 'lib', 'src', 'web/src', 'web/ui'])
+  for (const name of ['bin', 'home', 'tmp', 'infra/terraform']) {
+    mkdirSync(join(folder, name), { recursive: true });
+  }
+  for (const name of ['deploy', 'lib', 'src', 'web/src', 'web/ui']) {
     cpSync(join(ROOT, name), join(folder, name), { recursive: true });
-  for (const path of globSync(join(module, '{*.tf,*.json}'), { cwd: ROOT }))
+  }
+  for (const path of globSync(join(module, '{*.tf,*.json}'), { cwd: ROOT })) {
     if (!/_override\.tf|\.auto\.tfvars/.test(path)) cpSync(join(ROOT, path), join(folder, path));
+  }
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   return folder;
@@ -44,7 +60,9 @@ export function copyProject(module: string): string {
 /** The environment of Terraform and of the commands on an emulator, with none of this machine's settings of AWS. */
 export const emulatorEnv = (url: string): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(
-    Object.entries(terraformEnv()).filter(([key]) => !key.startsWith('AWS_') && !key.startsWith('TF_VAR_')),
+    Object.entries(terraformEnv()).filter(
+      ([key]) => !key.startsWith('AWS_') && !key.startsWith('TF_VAR_'),
+    ),
   ),
   AWS_ENDPOINT_URL: url,
   AWS_ACCESS_KEY_ID: 'test',
@@ -54,7 +72,12 @@ export const emulatorEnv = (url: string): NodeJS.ProcessEnv => ({
 });
 
 /** Starts a command in such a folder; `ended` is its exit code and output. */
-export function startCommand(folder: string, command: string, args: readonly string[], env: NodeJS.ProcessEnv) {
+export function startCommand(
+  folder: string,
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+) {
   const child = spawn(process.execPath, [join(folder, 'deploy', `${command}.ts`), ...args], {
     cwd: folder,
     env,
@@ -81,13 +104,18 @@ export const STAGE_LEFT_OUT = [
  * @param url - Of the proxy in front of the emulator.
  * @param stages - The settings.
  */
-export async function createStages(name: string, url: string, stages: Readonly<Record<string, object>>) {
+export async function createStages(
+  name: string,
+  url: string,
+  stages: Readonly<Record<string, object>>,
+) {
   const client = clientOf(url);
   const { region } = client;
   const bucket = `${name}-state`;
   const folder = copyProject('infra/terraform');
-  for (const path of ['dist', 'web/dist', 'web/public'])
+  for (const path of ['dist', 'web/dist', 'web/public']) {
     cpSync(join(ROOT, path), join(folder, path), { recursive: true });
+  }
   const files = {
     'bin/git': '#!/bin/sh\n[ "$1" = status ] || echo abc1234\n',
     'bin/npm': '#!/bin/sh\n',
@@ -103,7 +131,9 @@ allowed_account_ids = ["123456789012"]
 `,
     'infra/terraform/stages.auto.tfvars.json': JSON.stringify({ stages }),
   };
-  for (const [path, content] of Object.entries(files)) writeFileSync(join(folder, path), content, { mode: 0o755 });
+  for (const [path, content] of Object.entries(files)) {
+    writeFileSync(join(folder, path), content, { mode: 0o755 });
+  }
   const s3 = new S3({ ...client, forcePathStyle: true });
   const CreateBucketConfiguration = { LocationConstraint: region } as const;
   await s3.createBucket({ Bucket: bucket, CreateBucketConfiguration });

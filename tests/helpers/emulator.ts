@@ -34,7 +34,8 @@ function createPolicies(): (method: string, url: string, body: string) => Answer
     if (['POST', 'PUT'].includes(method)) policies.set(key, body.replace(/^<\?xml.*?\?>/, ''));
     const policy = policies.get(key);
     if (policy === undefined) {
-      const code = '<ErrorResponse><Error><Code>NoSuchResponseHeadersPolicy</Code></Error></ErrorResponse>';
+      const code =
+        '<ErrorResponse><Error><Code>NoSuchResponseHeadersPolicy</Code></Error></ErrorResponse>';
       return isHeaders ? { status: 404, body: code } : NOT_FOUND;
     }
     if (method === 'DELETE') policies.delete(key);
@@ -62,17 +63,27 @@ function createDistributions(): (url: string, sent: string, received: string) =>
 }
 
 /** Configuration sets of SES and their event destinations. @returns Undefined for any other request. */
-function createConfigurationSets(): (method: string, url: string, body: string) => Answer | undefined {
+function createConfigurationSets(): (
+  method: string,
+  url: string,
+  body: string,
+) => Answer | undefined {
   const sets = new Map<string, Map<string, object>>();
   const created = new Map<string, Readonly<Record<string, unknown>>>();
   return (method, url, body) => {
-    const [, tagged = ''] = /^\/v2\/email\/tags\?ResourceArn=.*configuration-set%2F(.+)$/.exec(url) ?? [];
-    if (created.has(tagged))
+    const [, tagged = ''] =
+      /^\/v2\/email\/tags\?ResourceArn=.*configuration-set%2F(.+)$/.exec(url) ?? [];
+    if (created.has(tagged)) {
       return { status: 200, body: JSON.stringify({ Tags: created.get(tagged)?.['Tags'] ?? [] }) };
+    }
     const [isAboutSets, given, list, destination] =
-      /^\/v2\/email\/configuration-sets(?:\/([^/]+)(\/event-destinations)?(?:\/(.+))?)?$/.exec(url) ?? [];
+      /^\/v2\/email\/configuration-sets(?:\/([^/]+)(\/event-destinations)?(?:\/(.+))?)?$/.exec(
+        url,
+      ) ?? [];
     if (isAboutSets === undefined) return undefined;
-    const sent = JSON.parse(body || '{}') as Readonly<Record<string, string>> & { EventDestination?: object };
+    const sent = JSON.parse(body || '{}') as Readonly<Record<string, string>> & {
+      EventDestination?: object;
+    };
     const name = given ?? sent['ConfigurationSetName'] ?? '';
     if (given === undefined) {
       sets.set(name, new Map());
@@ -100,7 +111,9 @@ function createUserPools() {
     },
     keep(operation: string, body: string, received: string): void {
       if (!operation.endsWith('.CreateUserPool')) return;
-      const { UsernameAttributes, UsernameConfiguration, UserPoolTags } = JSON.parse(body) as Record<string, unknown>;
+      const { UsernameAttributes, UsernameConfiguration, UserPoolTags } = JSON.parse(
+        body,
+      ) as Record<string, unknown>;
       const { UserPool: pool } = JSON.parse(received) as { UserPool: { Id: string } };
       settings.set(pool.Id, { UsernameAttributes, UsernameConfiguration, UserPoolTags });
     },
@@ -138,7 +151,9 @@ export async function startEmulatorProxy(
       outgoing.writeHead(kept.status, { 'content-type': 'text/xml', etag: 'E1' }).end(kept.body);
       return;
     }
-    const headers = new Headers(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]));
+    const headers = new Headers(
+      Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
+    );
     for (const name of HOP_BY_HOP) headers.delete(name);
     const completed = pools.complete(operation, text);
     const response = await fetch(new URL(url, endpoint), {
@@ -152,7 +167,9 @@ export async function startEmulatorProxy(
     pools.keep(operation, text, received.toString());
     const corrected = distributions(url, text, received.toString());
     if (corrected !== received.toString()) received = Buffer.from(corrected);
-    for (const [name, value] of response.headers) if (!HOP_BY_HOP.includes(name)) outgoing.setHeader(name, value);
+    for (const [name, value] of response.headers) {
+      if (!HOP_BY_HOP.includes(name)) outgoing.setHeader(name, value);
+    }
     const length = method === 'HEAD' ? response.headers.get('content-length') : received.length;
     outgoing.writeHead(response.status, { 'content-length': length ?? 0 }).end(received);
   }

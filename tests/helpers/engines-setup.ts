@@ -11,8 +11,11 @@ declare module 'vitest' {
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const obstacle = dynamoDbLocalUnavailableReason();
-  if (obstacle !== undefined)
-    process.stdout.write(`\nSKIPPED: every integration suite on DynamoDB Local, because ${obstacle}.\n`);
+  if (obstacle !== undefined) {
+    process.stdout.write(
+      `\nSKIPPED: every integration suite on DynamoDB Local, because ${obstacle}.\n`,
+    );
+  }
   const dynalite = await startEngine('dynalite');
   const dynamodbLocal = obstacle === undefined ? await startEngine('dynamodb-local') : undefined;
   project.provide('engines', { dynalite: dynalite.url, 'dynamodb-local': dynamodbLocal?.url });

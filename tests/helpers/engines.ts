@@ -6,7 +6,10 @@ import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createOwnTable } from './own-table.ts';
 
 /** Runs one suite on each engine; on DynamoDB Local it is skipped, visibly, where Java does not allow it. */
-export function describeOnEngines(title: string, suite: (endpoint: string, engine: EngineName) => void): void {
+export function describeOnEngines(
+  title: string,
+  suite: (endpoint: string, engine: EngineName) => void,
+): void {
   const engines = inject('engines');
   for (const engine of engineNames) {
     const { [engine]: endpoint = '' } = engines;

@@ -26,7 +26,10 @@ export const MAIL_SETTINGS = {
 } as const;
 
 /** A call of the store that nothing ends. */
-export const makeCall = (signal = new AbortController().signal): StoreCall => ({ signal, attempts: 0 });
+export const makeCall = (signal = new AbortController().signal): StoreCall => ({
+  signal,
+  attempts: 0,
+});
 
 /** What the list use case returns, its JSON parsed. */
 export async function list(
@@ -46,13 +49,26 @@ export function makeEvent({
   method = 'GET',
   claims = { sub: SUB, email: EMAIL },
   ...body
-}: Pick<GatewayEvent, 'body' | 'isBase64Encoded'> & { method?: unknown; claims?: unknown }): GatewayEvent {
-  return { requestContext: { http: { method }, ...(claims !== null && { authorizer: { jwt: { claims } } }) }, ...body };
+}: Pick<GatewayEvent, 'body' | 'isBase64Encoded'> & {
+  method?: unknown;
+  claims?: unknown;
+}): GatewayEvent {
+  return {
+    requestContext: {
+      http: { method },
+      ...(claims !== null && { authorizer: { jwt: { claims } } }),
+    },
+    ...body,
+  };
 }
 
 /** A POST of the given value as JSON. */
 export const makePost = (value: unknown, claims?: unknown): GatewayEvent =>
-  makeEvent({ method: 'POST', body: JSON.stringify(value), ...(claims !== undefined && { claims }) });
+  makeEvent({
+    method: 'POST',
+    body: JSON.stringify(value),
+    ...(claims !== undefined && { claims }),
+  });
 
 /** The same with an Idempotency-Key. */
 export const makeKeyedPost = (key: string, value: unknown, claims?: unknown): GatewayEvent => ({

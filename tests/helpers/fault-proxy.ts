@@ -123,7 +123,8 @@ export async function startFaultProxy(engine: string, pageSize?: number) {
   return proxy;
 }
 
-const operationOf = ({ headers }: IncomingMessage): string => String(headers['x-amz-target']).split('.').at(-1) ?? '';
+const operationOf = ({ headers }: IncomingMessage): string =>
+  String(headers['x-amz-target']).split('.').at(-1) ?? '';
 
 function withLimit(query: Buffer, limit: number): Buffer {
   const { Limit = limit, ...rest } = JSON.parse(query.toString()) as { Limit?: number };
@@ -146,7 +147,11 @@ export const answer =
   };
 
 const toError = (type: string, more: object = {}): string =>
-  JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${type}`, message: 'A message with a secret.', ...more });
+  JSON.stringify({
+    __type: `com.amazonaws.dynamodb.v20120810#${type}`,
+    message: 'A message with a secret.',
+    ...more,
+  });
 
 /** An error in the form of DynamoDB. */
 export const refuse = (status: number, type: string, headers: Record<string, string> = {}): Fault =>

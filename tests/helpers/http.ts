@@ -11,12 +11,20 @@ export type Answer = Awaited<ReturnType<typeof send>>;
  */
 export async function send(
   url: string,
-  { method = 'GET', headers = [], body }: { method?: string; headers?: string[]; body?: string | Buffer } = {},
+  {
+    method = 'GET',
+    headers = [],
+    body,
+  }: { method?: string; headers?: string[]; body?: string | Buffer } = {},
 ) {
   // Given an array, node:http adds neither of these itself.
   const host = headers.includes('host') ? [] : ['host', new URL(url).host];
   const length = body === undefined ? [] : ['content-length', String(Buffer.byteLength(body))];
-  const outgoing = request(url, { method, headers: [...host, ...headers, ...length], agent: false });
+  const outgoing = request(url, {
+    method,
+    headers: [...host, ...headers, ...length],
+    agent: false,
+  });
   // An error after the response has begun: the server does not read the rest of the request.
   outgoing.on('error', () => undefined).end(body);
   const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];

@@ -14,7 +14,14 @@ export async function writeIdempotencyKey(
   { key = id, expires_at = Math.floor(Date.parse(created_at) / 1_000) + 86_400 } = {},
 ): Promise<Record<string, unknown>> {
   const { Item, TableName } = createIdempotencyKeyEntity(table)
-    .put({ cognito_sub, email, key: digest(key), payload: digest(subject, body), inquiry: id, expires_at })
+    .put({
+      cognito_sub,
+      email,
+      key: digest(key),
+      payload: digest(subject, body),
+      inquiry: id,
+      expires_at,
+    })
     .params<{ TableName: string; Item: Record<string, unknown> }>();
   await client.send(new PutCommand({ TableName, Item }));
   return Item;

@@ -35,7 +35,9 @@ export function createFolder(): string {
 
 /** Gives this process nothing of AWS but these variables, until the test ends. */
 export function stubAws(variables: Readonly<Record<string, string>> = {}): void {
-  for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) vi.stubEnv(name, undefined);
+  for (const name of Object.keys(process.env)) {
+    if (name.startsWith('AWS_')) vi.stubEnv(name, undefined);
+  }
   const none = {
     AWS_CONFIG_FILE: '/dev/null',
     AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
@@ -90,7 +92,8 @@ export async function openInbox({
     inbox: createInbox(client, own.name, now),
     deliveries: createDeliveryEntity(own.name, own.client),
     /** Runs a verb on this table. */
-    run: (args: readonly string[], options?: IoOptions) => runInbox(['--data', folder, ...args], options),
+    run: (args: readonly string[], options?: IoOptions) =>
+      runInbox(['--data', folder, ...args], options),
     /** Stores an inquiry that was created the given milliseconds ago. */
     async add(age: number, change: Partial<StoredInquiry> = {}): Promise<StoredInquiry> {
       const time = now() - age;

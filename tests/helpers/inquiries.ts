@@ -23,7 +23,12 @@ export async function writeInquiries(
     return {
       ...INQUIRY,
       // An odd factor: all low digits occur, in no order.
-      id: UUID.fromFieldsV7(Date.parse(created_at), 1, 2, Math.imul(at, 0x9e3779b1) >>> 0).toString(),
+      id: UUID.fromFieldsV7(
+        Date.parse(created_at),
+        1,
+        2,
+        Math.imul(at, 0x9e3779b1) >>> 0,
+      ).toString(),
       body,
       email: `${at % 997}@example.com`,
       created_at,

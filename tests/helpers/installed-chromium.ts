@@ -25,13 +25,20 @@ const path = [CHROMIUM_PATH, ...PATHS].find((file) => file !== undefined && exis
  * they were asked for (npm run test:browser, REQUIRE_BROWSER=1) that is a failure.
  */
 export const whyNoBrowser =
-  path === undefined ? 'no Chromium was found (apt-get install chromium, or set CHROMIUM_PATH)' : undefined;
+  path === undefined
+    ? 'no Chromium was found (apt-get install chromium, or set CHROMIUM_PATH)'
+    : undefined;
 if (whyNoBrowser !== undefined) {
-  if (command === 'test:browser' || REQUIRE_BROWSER === '1')
+  if (command === 'test:browser' || REQUIRE_BROWSER === '1') {
     throw new Error(`The browser tests cannot run: ${whyNoBrowser}.`);
+  }
   process.stdout.write(`\nSKIPPED: the browser tests, because ${whyNoBrowser}.\n`);
 }
 
 export const launchBrowser = async (): Promise<Browser> =>
   // Scroll bars are part of the page that people see.
-  chromium.launch({ executablePath: path ?? '', args: FLAGS, ignoreDefaultArgs: ['--hide-scrollbars'] });
+  chromium.launch({
+    executablePath: path ?? '',
+    args: FLAGS,
+    ignoreDefaultArgs: ['--hide-scrollbars'],
+  });

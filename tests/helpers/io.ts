@@ -15,7 +15,13 @@ export interface IoOptions {
 }
 
 /** Creates what `runMain` takes, and collects what the command prints. */
-export function createIo({ stdin, dialogue = [], isTTY = false, columns = 100, env = {} }: IoOptions = {}) {
+export function createIo({
+  stdin,
+  dialogue = [],
+  isTTY = false,
+  columns = 100,
+  env = {},
+}: IoOptions = {}) {
   const questions = [...dialogue];
   const collect = () => {
     const chunks: Buffer[] = [];
@@ -39,8 +45,14 @@ export function createIo({ stdin, dialogue = [], isTTY = false, columns = 100, e
     questions.shift();
     typed.write(`${line}\n`);
   };
-  const input = stdin instanceof Readable ? stdin : dialogue.length > 0 ? typed : typed.end(stdin ?? '');
-  const io: Io = { stdin: Object.assign(input, isTTY && { isTTY }), stdout: stdout.stream, stderr: stderr.stream, env };
+  const input =
+    stdin instanceof Readable ? stdin : dialogue.length > 0 ? typed : typed.end(stdin ?? '');
+  const io: Io = {
+    stdin: Object.assign(input, isTTY && { isTTY }),
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+    env,
+  };
   return { io, stdout: stdout.text, stderr: stderr.text };
 }
 

@@ -23,7 +23,13 @@ export async function createMailerInstances(
 ) {
   const { client, table } = await createOwnStore(engine);
   const inputs = createInputs(table);
-  const config = { ...MAIL_SETTINGS, tableName: table, region: 'local', acknowledge: false, ...settings };
+  const config = {
+    ...MAIL_SETTINGS,
+    tableName: table,
+    region: 'local',
+    acknowledge: false,
+    ...settings,
+  };
   const mails: Mail[] = [];
   const log: CompletedMail[] = [];
   const all = {
@@ -69,7 +75,11 @@ export async function createMailerInstances(
         now: () => all.time,
       });
       const invoke = async (event: unknown) =>
-        handle(event, { awsRequestId: '1', functionName: 'mailer', getRemainingTimeInMillis: () => 60_000 });
+        handle(event, {
+          awsRequestId: '1',
+          functionName: 'mailer',
+          getRemainingTimeInMillis: () => 60_000,
+        });
       return {
         invoke,
         tick: async () => invoke({ digest: true }),
@@ -89,14 +99,26 @@ export async function createMailerInstances(
       };
     },
     /** Stores inquiries, each at its time. @returns The records of the stream. */
-    async write(rows: readonly (Partial<Inquiry> & { readonly at: number; readonly language?: Language })[]) {
+    async write(
+      rows: readonly (Partial<Inquiry> & { readonly at: number; readonly language?: Language })[],
+    ) {
       const inquiries = rows.map(({ at, ...row }) => {
         const { sub, email } = makeOwner();
         const id = `${toFirstId(at)}-7${randomUUID().slice(15)}`;
-        return { cognito_sub: sub, email, subject: 's', body: 'b', ...row, id, created_at: new Date(at).toISOString() };
+        return {
+          cognito_sub: sub,
+          email,
+          subject: 's',
+          body: 'b',
+          ...row,
+          id,
+          created_at: new Date(at).toISOString(),
+        };
       });
       await createInquiryEntity(table, client).put(inquiries).go({ concurrent: 10 });
-      return inquiries.map((inquiry) => toRecord(inputs.putInquiry(inquiry, undefined, inquiry.language).Item));
+      return inquiries.map((inquiry) =>
+        toRecord(inputs.putInquiry(inquiry, undefined, inquiry.language).Item),
+      );
     },
     close: () => client.destroy(),
   };

@@ -24,7 +24,11 @@ export type Row = Record<string, AttributeValue>;
 
 export interface StreamRecord {
   readonly eventName: 'INSERT' | 'MODIFY' | 'REMOVE';
-  readonly dynamodb: { readonly SequenceNumber: string; readonly NewImage?: Row; readonly OldImage?: Row };
+  readonly dynamodb: {
+    readonly SequenceNumber: string;
+    readonly NewImage?: Row;
+    readonly OldImage?: Row;
+  };
 }
 
 export type Mailer = Awaited<ReturnType<typeof startMailer>>;
@@ -42,7 +46,10 @@ export interface SentMail {
   readonly Content: {
     readonly Simple: {
       readonly Subject: { readonly Data: string };
-      readonly Body: { readonly Text: { readonly Data: string }; readonly Html: { readonly Data: string } };
+      readonly Body: {
+        readonly Text: { readonly Data: string };
+        readonly Html: { readonly Data: string };
+      };
       readonly Headers: readonly { readonly Name: string; readonly Value: string }[];
     };
   };
@@ -64,8 +71,15 @@ async function startSes() {
 }
 
 /** An error in the form of SES v2. */
-export const refuseMail = (status: number, type: string, message = 'A message with a secret.'): Fault =>
-  answer(status, JSON.stringify({ message }), { 'content-type': 'application/json', 'x-amzn-errortype': type });
+export const refuseMail = (
+  status: number,
+  type: string,
+  message = 'A message with a secret.',
+): Fault =>
+  answer(status, JSON.stringify({ message }), {
+    'content-type': 'application/json',
+    'x-amzn-errortype': type,
+  });
 
 /** The sequence numbers that the answer to a batch reports as failed. */
 export const readFailures = (answered: unknown): string[] =>
@@ -76,7 +90,10 @@ let sequence = 0;
 /** A record of the stream, with a sequence number that is higher than any before. */
 export const toRecord = (
   NewImage: Row,
-  { eventName = 'INSERT', OldImage }: { eventName?: StreamRecord['eventName']; OldImage?: Row } = {},
+  {
+    eventName = 'INSERT',
+    OldImage,
+  }: { eventName?: StreamRecord['eventName']; OldImage?: Row } = {},
 ): StreamRecord => ({
   eventName,
   dynamodb: {
@@ -91,10 +108,15 @@ export const makeOwner = (email = 'ana@example.com'): Identity => ({ sub: random
 
 export async function startMailer(engine: string) {
   const { client, entity, table, environment: tableEnvironment } = await createOwnStore(engine);
-  const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), table, { retentionDays: 30 });
+  const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), table, {
+    retentionDays: 30,
+  });
   const inquiries = createInquiries(store);
   const ses = await startSes();
-  const [mailFaults, databaseFaults] = [await startFaultProxy(ses.url), await startFaultProxy(engine)];
+  const [mailFaults, databaseFaults] = [
+    await startFaultProxy(ses.url),
+    await startFaultProxy(engine),
+  ];
   const lines: string[] = [];
   const sandbox = await startSandbox({
     module: MAILER,
@@ -115,7 +137,9 @@ export async function startMailer(engine: string) {
   const invoke = async (event: unknown, remaining?: number): Promise<unknown> => {
     const requestId = randomUUID();
     requestIds.add(requestId);
-    return JSON.parse((await sandbox.invoke(JSON.stringify(event), { requestId, remaining })).result);
+    return JSON.parse(
+      (await sandbox.invoke(JSON.stringify(event), { requestId, remaining })).result,
+    );
   };
   const forget = (): void => {
     requestIds.clear();
@@ -130,7 +154,9 @@ export async function startMailer(engine: string) {
     });
 
   const readRow = async (inquiry: Inquiry): Promise<Row> => {
-    const { Item } = await client.send(new GetCommand({ ...entity.get(inquiry).params(), ConsistentRead: true }));
+    const { Item } = await client.send(
+      new GetCommand({ ...entity.get(inquiry).params(), ConsistentRead: true }),
+    );
     if (Item === undefined) throw new Error('There is no such row.');
     return marshall(Item);
   };
@@ -145,7 +171,10 @@ export async function startMailer(engine: string) {
     remove: async (inquiry: Inquiry) => removeRow(client, table, inquiry),
     readRow,
     /** Stores an inquiry. */
-    async create(owner = makeOwner(), { subject = 'A subject', body = 'A body' } = {}): Promise<Inquiry> {
+    async create(
+      owner = makeOwner(),
+      { subject = 'A subject', body = 'A body' } = {},
+    ): Promise<Inquiry> {
       return (await inquiries.create(owner, { subject, body }, makeCall())).inquiry;
     },
     /** Hands over records. @returns The sequence numbers that are reported as failed. */
@@ -162,7 +191,10 @@ export async function startMailer(engine: string) {
       await expect.poll(readLog, { timeout: 10_000 }).toHaveLength(2 * count);
       const log = readLog();
       forget();
-      return { outcomes: log.flatMap((line) => toMessage(line)?.outcome ?? []), text: log.join('\n') };
+      return {
+        outcomes: log.flatMap((line) => toMessage(line)?.outcome ?? []),
+        text: log.join('\n'),
+      };
     },
     forget,
     async close(): Promise<void> {

@@ -12,7 +12,8 @@ export function createMemoryStore(
   const keys = new Map<string, Inquiry>();
   /** Of each person and hour. */
   const counts = new Map<string, number>();
-  const toKey = ({ cognito_sub, email }: Inquiry, key: string): string => JSON.stringify([cognito_sub, email, key]);
+  const toKey = ({ cognito_sub, email }: Inquiry, key: string): string =>
+    JSON.stringify([cognito_sub, email, key]);
   const find = (inquiry: Inquiry, key: string): PutResult | undefined => {
     const { id = '', subject, body } = keys.get(toKey(inquiry, key)) ?? {};
     if (id === '') return undefined;
@@ -42,7 +43,9 @@ export function createMemoryStore(
       counts.set(hour, (counts.get(hour) ?? 0) - 1);
     },
     async *list({ sub, email }, { before = 'g', limit = Infinity }) {
-      const found = rows.filter((row) => row.cognito_sub === sub && row.email === email && row.id < before);
+      const found = rows.filter(
+        (row) => row.cognito_sub === sub && row.email === email && row.id < before,
+      );
       yield found.toReversed().slice(0, limit + 1);
     },
     ...overrides,

@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { DeleteCommand, DynamoDBDocumentClient, paginateScan, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  DeleteCommand,
+  DynamoDBDocumentClient,
+  paginateScan,
+  QueryCommand,
+} from '@aws-sdk/lib-dynamodb';
 import { inject } from 'vitest';
 import { createClient, createTable } from '../../local/database/table.ts';
 import type { Inquiry } from '../../src/contract.ts';
@@ -7,7 +12,8 @@ import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import type { Identity } from '../../src/identity.ts';
 
 /** The best engine there is: DynamoDB Local where Java allows it. */
-export const bestEngine = (): string => inject('engines')['dynamodb-local'] ?? inject('engines').dynalite;
+export const bestEngine = (): string =>
+  inject('engines')['dynamodb-local'] ?? inject('engines').dynalite;
 
 /** What tells inquiries and their owners apart; bodies may be large. */
 const FIELDS = ['id', 'cognito_sub', 'email', 'subject'] as const;
@@ -61,7 +67,12 @@ export async function createOwnTable(
       FilterExpression: 'cognito_sub = :sub',
       ExpressionAttributeValues: { ':sub': sub },
     };
-    const input = { TableName: name, ConsistentRead: true, ProjectionExpression: FIELDS.join(), ...filter };
+    const input = {
+      TableName: name,
+      ConsistentRead: true,
+      ProjectionExpression: FIELDS.join(),
+      ...filter,
+    };
     const pages = await Array.fromAsync(paginateScan({ client }, input));
     return pages.flatMap(({ Items = [] }) => Items);
   };
@@ -75,7 +86,8 @@ export async function createOwnTable(
     rows: async (sub?: string): Promise<Stored[]> =>
       (await scan(sub)).filter((item): item is Stored => item.id !== undefined),
     /** How many idempotency keys are stored under a `sub`, or by everybody. */
-    countKeys: async (sub?: string): Promise<number> => (await scan(sub)).filter(({ id }) => id === undefined).length,
+    countKeys: async (sub?: string): Promise<number> =>
+      (await scan(sub)).filter(({ id }) => id === undefined).length,
     close: () => client.destroy(),
   };
 }

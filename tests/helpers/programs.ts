@@ -40,10 +40,9 @@ const DEFAULT = {
   /** The command that records the first signal, and fails once the file `end` exists. */
   hanging: '',
   /** Files in infra/terraform, by their path there. */
-  moduleFiles: { 'backend.s3.tfbackend': 'bucket = "b"\nallowed_account_ids = ["111122223333"]\n' } as Record<
-    string,
-    string
-  >,
+  moduleFiles: {
+    'backend.s3.tfbackend': 'bucket = "b"\nallowed_account_ids = ["111122223333"]\n',
+  } as Record<string, string>,
   changes: [{ address: 'aws_lambda_function.this', actions: ['update'] }] as readonly Change[],
   outputChanges: {} as Record<string, { actions: string[]; after?: object }>,
   /** Output of `terraform show PLAN`. */
@@ -66,7 +65,11 @@ export type World = typeof DEFAULT;
 export const FORM_OUTPUTS = {
   ...OUTPUTS,
   site: { bucket: 'form-bucket', distribution_id: 'E2', url: 'https://d1.example.com/' },
-  form_config: { issuer: 'https://issuer.example.com/pool', clientId: 'c1', apiUrl: 'https://api.example.com' },
+  form_config: {
+    issuer: 'https://issuer.example.com/pool',
+    clientId: 'c1',
+    apiUrl: 'https://api.example.com',
+  },
   connect_origins: ['https://issuer.example.com', 'https://api.example.com'],
   smoke_sign_in: { user_pool_id: 'eu_1', client_id: 'c2' },
 };
@@ -108,19 +111,30 @@ const toResource = ({ address, actions, action_reason }: Change, before: object)
 const toPlan = ({ changes, lost, outputChanges }: World) => ({
   resource_changes: [
     ...changes,
-    ...['alias.live', 'function.this'].map((name) => ({ address: `aws_lambda_${name}`, actions: ['no-op'] })),
+    ...['alias.live', 'function.this'].map((name) => ({
+      address: `aws_lambda_${name}`,
+      actions: ['no-op'],
+    })),
   ].map((change) => toResource(change, { function_name: 'inquiries-develop', version: '9' })),
-  resource_drift: Object.entries(lost).map(([address, arn]) => toResource({ address, actions: ['delete'] }, { arn })),
+  resource_drift: Object.entries(lost).map(([address, arn]) =>
+    toResource({ address, actions: ['delete'] }, { arn }),
+  ),
   output_changes: outputChanges,
 });
 
 const write = (name: string, content: string | object, mode = 0o644): void =>
-  writeFileSync(join(paths.ROOT, name), typeof content === 'string' ? content : JSON.stringify(content), { mode });
+  writeFileSync(
+    join(paths.ROOT, name),
+    typeof content === 'string' ? content : JSON.stringify(content),
+    { mode },
+  );
 
 /** Arranges what the programs answer. */
 export function arrange(changes: Partial<World> = {}): void {
   const world = { ...DEFAULT, ...changes };
-  for (const name of ['terraform', 'tofu', 'git', 'npm']) rmSync(join(paths.ROOT, 'bin', name), { force: true });
+  for (const name of ['terraform', 'tofu', 'git', 'npm']) {
+    rmSync(join(paths.ROOT, 'bin', name), { force: true });
+  }
   for (const name of world.programs) write(`bin/${name}`, PROGRAM, 0o755);
   const outputs = Object.entries(world.outputs).map(([output, value]) => [output, { value }]);
   const answers = {
@@ -136,14 +150,26 @@ export function arrange(changes: Partial<World> = {}): void {
   };
   for (const [name, answer] of Object.entries(answers)) write(`arranged/${name}`, answer);
   rmSync(join(paths.MODULE, 'backend.s3.tfbackend'), { force: true });
-  for (const [name, content] of Object.entries(world.moduleFiles)) writeFileSync(join(paths.MODULE, name), content);
+  for (const [name, content] of Object.entries(world.moduleFiles)) {
+    writeFileSync(join(paths.MODULE, name), content);
+  }
 }
 
 /** Runs a command with these programs on its PATH. */
-export async function runCommandHere(main: Main, args: string, { env, ...options }: IoOptions = {}) {
+export async function runCommandHere(
+  main: Main,
+  args: string,
+  { env, ...options }: IoOptions = {},
+) {
   const { io, stdout, stderr } = createIo({
     ...options,
-    env: { ...process.env, PATH: join(paths.ROOT, 'bin'), TMPDIR: join(paths.ROOT, 'tmp'), TF_PLUGIN_DIR: '', ...env },
+    env: {
+      ...process.env,
+      PATH: join(paths.ROOT, 'bin'),
+      TMPDIR: join(paths.ROOT, 'tmp'),
+      TF_PLUGIN_DIR: '',
+      ...env,
+    },
   });
   const code = await runMain(main, args === '' ? [] : args.split(' '), io);
   return { code, output: stdout() + stderr() };
@@ -175,7 +201,8 @@ export function typed(keys: string): PassThrough {
 }
 
 /** The calls of the programs, in their order. */
-export const readCalls = (): string[] => readIfThere(join(paths.ROOT, 'calls'))?.trim().split('\n') ?? [];
+export const readCalls = (): string[] =>
+  readIfThere(join(paths.ROOT, 'calls'))?.trim().split('\n') ?? [];
 
 export const awaitCall = (call: string) =>
   vi.waitFor(() => expect(readCalls()).toContain(call), { timeout: 20_000, interval: 10 });
@@ -189,5 +216,7 @@ export const hasApplied = (): boolean => readCalls().some((call) => /^\w+ apply/
 export function readModuleFiles(): Record<string, string> {
   const names = globSync('**/*', { cwd: paths.MODULE });
   const files = names.filter((name) => statSync(join(paths.MODULE, name)).isFile());
-  return Object.fromEntries(files.map((name) => [name, readFileSync(join(paths.MODULE, name), 'utf8')]));
+  return Object.fromEntries(
+    files.map((name) => [name, readFileSync(join(paths.MODULE, name), 'utf8')]),
+  );
 }

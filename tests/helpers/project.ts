@@ -17,8 +17,16 @@ export const paths = {
 /** Empties the folder. */
 export function resetProject(): void {
   rmSync(ROOT, { recursive: true, force: true });
-  for (const name of ['bin', 'dist', 'tmp', 'arranged', 'infra/terraform/bootstrap', 'web/dist/assets'])
+  for (const name of [
+    'bin',
+    'dist',
+    'tmp',
+    'arranged',
+    'infra/terraform/bootstrap',
+    'web/dist/assets',
+  ]) {
     mkdirSync(join(ROOT, name), { recursive: true });
+  }
 }
 
 export const removeProject = (): void => rmSync(ROOT, { recursive: true, force: true });

@@ -10,7 +10,11 @@ export function readText(file: string): string {
 /** The import lines of docs/runbook.md, of the stages' module or of bootstrap: ids with their placeholders, by address. */
 export const readImports = (module: 'stages' | 'bootstrap') =>
   new Map(
-    [...readText('docs/runbook.md').matchAll(/^terraform import (-var=\S+ )?'?([\w.[\]"@-]+)'? (\S+)/gm)]
+    [
+      ...readText('docs/runbook.md').matchAll(
+        /^terraform import (-var=\S+ )?'?([\w.[\]"@-]+)'? (\S+)/gm,
+      ),
+    ]
       .filter(([, option]) => (option === undefined) === (module === 'stages'))
       .map(([, , address = '', id = '']) => [address, id] as const),
   );

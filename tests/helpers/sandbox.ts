@@ -9,7 +9,10 @@ export const BUILT = new URL('../../dist/handler.mjs', import.meta.url).href;
 /** Starts the built handler, or another module, in a sandbox; `lines` is what it writes. */
 export async function startSandbox(
   environment: Readonly<Record<string, string>>,
-  { module = BUILT, nodeArguments = [] }: { module?: string; nodeArguments?: readonly string[] } = {},
+  {
+    module = BUILT,
+    nodeArguments = [],
+  }: { module?: string; nodeArguments?: readonly string[] } = {},
 ) {
   const lines: string[] = [];
   const sandbox = await startModule({
@@ -22,7 +25,13 @@ export async function startSandbox(
   const invoke = async (event: object, remaining?: number) => {
     const { result, wall } = await sandbox.invoke(JSON.stringify(event), { remaining });
     const { statusCode, headers, body } = JSON.parse(result) as GatewayResponse;
-    return { status: statusCode, headers, text: body, json: JSON.parse(body) as unknown, milliseconds: wall };
+    return {
+      status: statusCode,
+      headers,
+      text: body,
+      json: JSON.parse(body) as unknown,
+      milliseconds: wall,
+    };
   };
   const dispose = { [Symbol.asyncDispose]: () => sandbox.close() };
   return { ...sandbox, ...dispose, lines: lines as readonly string[], invoke };

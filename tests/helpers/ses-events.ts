@@ -9,8 +9,15 @@ export const SES_EXAMPLES = {
 
 /** Lambda's event for a message of SES, about a mail with these tags, to `to`. */
 export function toEvent(message: string, { to, ...tags }: Record<string, string> = {}) {
-  const { mail, ...event } = JSON.parse(message) as { mail: { destination: string[]; tags: object } };
-  Object.assign(mail.tags, Object.fromEntries(Object.entries(tags).map(([name, value]) => [name, [value]])));
+  const { mail, ...event } = JSON.parse(message) as {
+    mail: { destination: string[]; tags: object };
+  };
+  Object.assign(
+    mail.tags,
+    Object.fromEntries(Object.entries(tags).map(([name, value]) => [name, [value]])),
+  );
   if (to !== undefined) mail.destination = [to];
-  return { Records: [{ EventSource: 'aws:sns', Sns: { Message: JSON.stringify({ ...event, mail }) } }] };
+  return {
+    Records: [{ EventSource: 'aws:sns', Sns: { Message: JSON.stringify({ ...event, mail }) } }],
+  };
 }

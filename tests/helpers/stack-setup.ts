@@ -17,7 +17,9 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
   if (whyNoBrowser !== undefined) return undefined;
   const child = fork(join(import.meta.dirname, 'shared-stack.ts'));
   const ended = once(child, 'exit');
-  const failed = ended.then(() => Promise.reject(new Error('The stack of the browser tests did not start.')));
+  const failed = ended.then(() =>
+    Promise.reject(new Error('The stack of the browser tests did not start.')),
+  );
   const [stack] = (await Promise.race([once(child, 'message'), failed])) as [SharedStack];
   // From here on its end is what the tests want.
   failed.catch(() => undefined);

@@ -21,9 +21,12 @@ type Row = Record<string, unknown>;
 
 const DAY = 86_400_000;
 const absent = ['aws', 'jq', 'bash'].filter((name) => spawnSync(name, ['--version']).status !== 0);
-const noRunbook = absent.length > 0 ? `${absent.join(' and ')} cannot be run` : dynamoDbLocalUnavailableReason();
+const noRunbook =
+  absent.length > 0 ? `${absent.join(' and ')} cannot be run` : dynamoDbLocalUnavailableReason();
 if (noRunbook !== undefined) {
-  process.stdout.write(`\nSKIPPED: the commands of the runbook on a restored table, because ${noRunbook}.\n`);
+  process.stdout.write(
+    `\nSKIPPED: the commands of the runbook on a restored table, because ${noRunbook}.\n`,
+  );
 }
 
 let own: Awaited<ReturnType<typeof openInbox>>;
@@ -59,8 +62,11 @@ const toRecordKey = (key: Buffer, sub: string): string => {
   const hash = (text: string) => createHmac('sha256', key).update(text).digest('hex');
   return `${hash('key id').slice(0, 16)}#${hash(sub)}#`;
 };
-const writeKey = (inquiry: StoredInquiry, options: Parameters<typeof writeIdempotencyKey>[2] = {}, table = own.name) =>
-  writeIdempotencyKey({ client: own.client, table }, inquiry, options);
+const writeKey = (
+  inquiry: StoredInquiry,
+  options: Parameters<typeof writeIdempotencyKey>[2] = {},
+  table = own.name,
+) => writeIdempotencyKey({ client: own.client, table }, inquiry, options);
 
 /** A user with two inquiries under one email, one of them answered, and an expired one under another. */
 async function makeUser() {
@@ -85,12 +91,17 @@ async function makeBusyUser(keys: number): Promise<string> {
 async function restore(): Promise<string> {
   const table = `restored-${randomUUID()}`;
   await createTable(own.engine, table);
-  for (const Item of await scan()) await own.client.send(new PutCommand({ TableName: table, Item }));
+  for (const Item of await scan()) {
+    await own.client.send(new PutCommand({ TableName: table, Item }));
+  }
   return table;
 }
 
 /** Meets the n-th deletion of an erasure, or its n-th request of several operations, counted from 0. */
-const onWrite = (fault: (write: number) => ReturnType<Plan>, operations = ['BatchWriteItem']): Plan => {
+const onWrite = (
+  fault: (write: number) => ReturnType<Plan>,
+  operations = ['BatchWriteItem'],
+): Plan => {
   let writes = 0;
   return (_, operation) => (operations.includes(operation) ? fault(writes++) : undefined);
 };
@@ -107,7 +118,14 @@ it('is a dry run without a terminal: it counts by email, deletes nothing and rec
   const { created_at } = expired;
   expect(json).toEqual([
     { cognito_sub: sub, email, inquiries: 2, unanswered: 1, oldest, newest },
-    { cognito_sub: sub, email: former, inquiries: 1, unanswered: 1, oldest: created_at, newest: created_at },
+    {
+      cognito_sub: sub,
+      email: former,
+      inquiries: 1,
+      unanswered: 1,
+      oldest: created_at,
+      newest: created_at,
+    },
   ]);
   expect(stderr).toBe(`${ELSEWHERE}${DRY_RUN}`);
   expect(code).toBe(0);
@@ -122,7 +140,9 @@ it('with --yes deletes every row of the user under every email, expired ones too
   // Of an inquiry that is gone.
   await writeKey({ ...expired, id: answered.id.replace(/^.{8}/, '00000000') });
   for (const mail of ['inquiry', 'reply'] as const) {
-    await own.deliveries.put({ inquiry: answered.id, mail, sent_at: answered.created_at, expires_at: 2 ** 31 }).go();
+    await own.deliveries
+      .put({ inquiry: answered.id, mail, sent_at: answered.created_at, expires_at: 2 ** 31 })
+      .go();
   }
   expect(await scan()).toHaveLength(10);
   const { code, json, stderr } = await eraseUser(`{${sub.toUpperCase()}}`);
@@ -141,7 +161,9 @@ it('records a keyed hash of the user and the time as keys of rows, and neither t
   expect(key).toHaveLength(32);
   expect(statSync(keyFile).mode & 0o777).toBe(0o600);
   // Nothing but keys: no put can change a record. The first row was written before the rows were deleted.
-  const records = (await erasures()).toSorted((a, b) => String(a['hash']).localeCompare(String(b['hash'])));
+  const records = (await erasures()).toSorted((a, b) =>
+    String(a['hash']).localeCompare(String(b['hash'])),
+  );
   expect(records).toEqual([
     { hash: expect.stringContaining(toRecordKey(key, sub)) as unknown },
     { hash: `${toRecordKey(key, sub)}${String(json.at(-1)?.['erased_at'])}` },
@@ -156,7 +178,8 @@ describe('--email', () => {
     const subs = [randomUUID(), randomUUID()];
     for (const sub of subs) await post(sub, 'shared@example.com');
     const { code, json, stderr } = await erase(['--email', 'shared@example.com', '--yes']);
-    const refused = 'shared@example.com was used by 2 users; nothing was deleted. Choose one with --sub.\n';
+    const refused =
+      'shared@example.com was used by 2 users; nothing was deleted. Choose one with --sub.\n';
     expect([code, stderr]).toEqual([2, refused]);
     expect(new Set(json.map(({ cognito_sub }) => cognito_sub))).toEqual(new Set(subs));
     expect(await scan()).toHaveLength(2);
@@ -168,7 +191,9 @@ describe('--email', () => {
     await writeKey(await post(sub, email));
     own.meet(onWrite((write) => (write % 2 === 0 ? leaveUnprocessed : undefined)));
     const { stdout, stderr } = await erase(['--email', email, '--yes']);
-    for (const character of '\u001B\u202E\u009B\r') expect(stdout + stderr).not.toContain(character);
+    for (const character of '\u001B\u202E\u009B\r') {
+      expect(stdout + stderr).not.toContain(character);
+    }
     expect(await rowsOf(sub)).toEqual([]);
   });
 });
@@ -177,7 +202,10 @@ it('records a user without inquiries with --yes only: a restored table may have 
   const sub = randomUUID();
   const stderr = `${ELSEWHERE}There are no inquiries of ${sub}. --yes records the erasure all the same.\n`;
   expect(await erase(['--sub', sub])).toMatchObject({ code: 0, json: [], stderr });
-  const nobody = { code: 0, stderr: 'There are no inquiries of nobody@b.c; nothing was deleted.\n' };
+  const nobody = {
+    code: 0,
+    stderr: 'There are no inquiries of nobody@b.c; nothing was deleted.\n',
+  };
   expect(await erase(['--email', 'nobody@b.c', '--yes'])).toMatchObject(nobody);
   expect(readdirSync(own.folder)).toEqual(['stack.json']);
   expect(await eraseUser(sub)).toMatchObject({ code: 0, json: [{ cognito_sub: sub, deleted: 0 }] });
@@ -204,17 +232,23 @@ describe('with faults', () => {
     ['deleted the idempotency keys', 2, 68, 63],
     ['deleted the records of mails', 4, 63, 63],
     ['deleted the inquiries', 12, 38, 38],
-  ])('is finished by running it again after it ended while it %s', async (_, writes, left, deleted) => {
-    const sub = await makeBusyUser(30);
-    const operations = ['PutItem', 'BatchWriteItem'];
-    own.meet(onWrite((write) => (write < writes ? undefined : DENIED), operations));
-    const { code, stderr } = await eraseUser(sub);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(DENIED_LINE) as unknown });
-    expect(await erasures()).toHaveLength(Math.min(writes, 1));
-    expect(await rowsOf(sub)).toHaveLength(left);
-    own.meet(never);
-    await expectErased(sub, deleted);
-  });
+  ])(
+    'is finished by running it again after it ended while it %s',
+    async (_, writes, left, deleted) => {
+      const sub = await makeBusyUser(30);
+      const operations = ['PutItem', 'BatchWriteItem'];
+      own.meet(onWrite((write) => (write < writes ? undefined : DENIED), operations));
+      const { code, stderr } = await eraseUser(sub);
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: expect.stringMatching(DENIED_LINE) as unknown,
+      });
+      expect(await erasures()).toHaveLength(Math.min(writes, 1));
+      expect(await rowsOf(sub)).toHaveLength(left);
+      own.meet(never);
+      await expectErased(sub, deleted);
+    },
+  );
 
   it('deletes what arrives meanwhile under another email, with its key', async () => {
     const { sub } = await makeUser();
@@ -227,7 +261,9 @@ describe('with faults', () => {
     const { sub, email } = await makeUser();
     own.meet(onWrite(() => beforehand(() => post(sub, email))));
     const { code, stderr } = await eraseUser(sub);
-    expect(stderr).toMatch(/^\d+ inquiries deleted, but new ones keep arriving; run it again\.\n$/m);
+    expect(stderr).toMatch(
+      /^\d+ inquiries deleted, but new ones keep arriving; run it again\.\n$/m,
+    );
     expect(code).toBe(1);
   });
 });
@@ -296,7 +332,8 @@ describe('after a restore', () => {
     await eraseUser(first.sub);
     const key = readFileSync(keyFile);
     rmSync(keyFile);
-    const line = '1 erasure cannot be replayed, because the key of the record was lost or replaced;';
+    const line =
+      '1 erasure cannot be replayed, because the key of the record was lost or replaced;';
     const failure = { code: 1, stderr: expect.stringContaining(`\n${line}`) as unknown };
     expect(await replay(restored, '--yes')).toMatchObject(failure);
     expect(await rowsOf(first.sub, restored)).toHaveLength(3);
@@ -351,7 +388,15 @@ it.skipIf(noRunbook !== undefined)(
     for (const each of [answered, expired]) await own.remove(each);
     const { reply, respondent, reply_at } = answered;
     const body = `"\\n\\\\\n${'é'.repeat(150_000)}`;
-    const missing = { cognito_sub: sub, email, body, expires_at: 2 ** 32, reply, respondent, reply_at };
+    const missing = {
+      cognito_sub: sub,
+      email,
+      body,
+      expires_at: 2 ** 32,
+      reply,
+      respondent,
+      reply_at,
+    };
     const { id, created_at } = await own.add(0, missing as Partial<StoredInquiry>);
     const row = (await scan()).find((each) => each['id'] === id);
     const from = await restore();
@@ -409,11 +454,16 @@ describe('on a stage', () => {
     await createErasuresTable(own.client, ERASURES);
     setPool('none');
   });
-  const runOnStage = async (args: readonly string[], options?: IoOptions, erasuresTable = ERASURES) => {
+  const runOnStage = async (
+    args: readonly string[],
+    options?: IoOptions,
+    erasuresTable = ERASURES,
+  ) => {
     const place = ['--stage', 'develop', '--table', own.name, '--erasures', erasuresTable];
     return toResult(await runInbox([...place, 'erase', ...args], options));
   };
-  const eraseOnStage = (sub: string, ...args: string[]) => runOnStage(['--sub', sub, '--yes', ...args]);
+  const eraseOnStage = (sub: string, ...args: string[]) =>
+    runOnStage(['--sub', sub, '--yes', ...args]);
   const recordOf = (key: string | undefined, sub: string): unknown => {
     const record = toRecordKey(Buffer.from(key ?? '', 'base64'), sub);
     return { hash: expect.stringContaining(record) as unknown };
@@ -441,7 +491,10 @@ describe('on a stage', () => {
     const sub = randomUUID();
     const args = ['--stage', 'develop', '--service', 'shop', 'erase', '--sub', sub, '--yes'];
     const { code, stderr } = await runInbox(args);
-    expect([code, stderr]).toEqual([0, expect.stringContaining('--stage develop --service shop --table')]);
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining('--stage develop --service shop --table'),
+    ]);
     expect(store.puts).toMatchObject([{ Name: '/shop-develop/erasure-key' }]);
     expect(await scan('shop-develop-erasures')).toEqual([recordOf(store.value, sub)]);
     expect(await scan(ERASURES)).not.toContainEqual(recordOf(store.value, sub));
@@ -499,7 +552,9 @@ describe('on a stage', () => {
     it('has a line for the account in the dry run, and keeps it then and with --keep-account', async () => {
       const { sub, pool } = await startUser();
       const { stderr, json } = await runOnStage(['--sub', sub]);
-      expect(stderr).toBe(`The stage develop has an account of ${sub} in its user pool ${POOL}.\n${DRY_RUN}`);
+      expect(stderr).toBe(
+        `The stage develop has an account of ${sub} in its user pool ${POOL}.\n${DRY_RUN}`,
+      );
       expect(json).toHaveLength(2);
       expect(await rowsOf(sub)).toHaveLength(3);
       const kept = await eraseOnStage(sub, '--keep-account');
@@ -517,37 +572,50 @@ describe('on a stage', () => {
       expect(await rowsOf(sub)).toEqual([]);
       const again = await eraseOnStage(sub);
       expect(again).toMatchObject({ code: 0, json: [{ deleted: 0, account: 'none' }] });
-      expect(again.stderr).toContain(`The stage develop has no account of ${sub} in its user pool.\n`);
+      expect(again.stderr).toContain(
+        `The stage develop has no account of ${sub} in its user pool.\n`,
+      );
     });
 
     it.each([
       ['account', 'develop', 0, 'deleted', 0],
       ['no', 'develop', 0, 'kept', 0],
       ['account', 'no', 1, undefined, 3],
-    ])('asks about the account first: after %s and %s', async (first, second, code, account, left) => {
-      const { sub, pool } = await startUser();
-      const STAGE = 'Type develop to delete the inquiries from the table ';
-      const dialogue = Object.entries({ [DELETE]: first, [STAGE]: second });
-      const { stderr, ...result } = await runOnStage(['--sub', sub, '--json'], { isTTY: true, dialogue });
-      expect(stderr.indexOf(DELETE)).toBeLessThan(stderr.indexOf(STAGE));
-      expect([result.code, result.json.at(-1)?.['account']]).toEqual([code, account]);
-      expect(pool.users).toHaveLength(account === 'deleted' ? 0 : 1);
-      expect(await rowsOf(sub)).toHaveLength(left);
-      expect(stderr).toContain(code === 0 ? `The account is ${account}.\n` : 'Nothing was deleted.\n');
-    });
+    ])(
+      'asks about the account first: after %s and %s',
+      async (first, second, code, account, left) => {
+        const { sub, pool } = await startUser();
+        const STAGE = 'Type develop to delete the inquiries from the table ';
+        const dialogue = Object.entries({ [DELETE]: first, [STAGE]: second });
+        const { stderr, ...result } = await runOnStage(['--sub', sub, '--json'], {
+          isTTY: true,
+          dialogue,
+        });
+        expect(stderr.indexOf(DELETE)).toBeLessThan(stderr.indexOf(STAGE));
+        expect([result.code, result.json.at(-1)?.['account']]).toEqual([code, account]);
+        expect(pool.users).toHaveLength(account === 'deleted' ? 0 : 1);
+        expect(await rowsOf(sub)).toHaveLength(left);
+        expect(stderr).toContain(
+          code === 0 ? `The account is ${account}.\n` : 'Nothing was deleted.\n',
+        );
+      },
+    );
 
     it.each([
       ['account', 0, [{ deleted: 0, account: 'deleted' }], 0],
       ['', 1, [], 1],
-    ])('asks about the account of a user without inquiries: after "%s"', async (typed, code, json, left) => {
-      const sub = randomUUID();
-      const pool = await startPool(sub);
-      const options = { isTTY: true, dialogue: [[DELETE, typed] as const] };
-      const result = await runOnStage(['--sub', sub, '--json'], options);
-      expect(result.stderr).toContain(`There are no inquiries of ${sub}.\n`);
-      expect(result).toMatchObject({ code, json });
-      expect(pool.users).toHaveLength(left);
-    });
+    ])(
+      'asks about the account of a user without inquiries: after "%s"',
+      async (typed, code, json, left) => {
+        const sub = randomUUID();
+        const pool = await startPool(sub);
+        const options = { isTTY: true, dialogue: [[DELETE, typed] as const] };
+        const result = await runOnStage(['--sub', sub, '--json'], options);
+        expect(result.stderr).toContain(`There are no inquiries of ${sub}.\n`);
+        expect(result).toMatchObject({ code, json });
+        expect(pool.users).toHaveLength(left);
+      },
+    );
 
     it('is finished by running it again after it ended between the account and the inquiries', async () => {
       const { email, pool } = await startUser();

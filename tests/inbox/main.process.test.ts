@@ -31,7 +31,9 @@ it('lists, answers, exports and erases, with its exit codes', async () => {
   const reply = `echo 'Yes.' | ${COMMAND} reply ${id} --as Ana`;
   expect(await shell(reply)).toMatchObject({ code: 0, stderr: '' });
   expect(await shell(reply)).toMatchObject({ code: 3, stdout: '' });
-  expect(parseLines((await shell(`${COMMAND} export`)).stdout)).toMatchObject([{ id, reply: 'Yes.' }]);
+  expect(parseLines((await shell(`${COMMAND} export`)).stdout)).toMatchObject([
+    { id, reply: 'Yes.' },
+  ]);
   expect(await shell(`${COMMAND} erase --sub ${cognito_sub} --yes`)).toMatchObject({ code: 0 });
   expect(await shell(`${COMMAND} show ${id}`)).toMatchObject({ code: 1, stdout: '' });
   expect(await shell(`${COMMAND} show`)).toMatchObject({ code: 2, stdout: '' });
@@ -45,18 +47,21 @@ it('ends in silence when its reader ends first', async () => {
   expect(stderr).toBe('');
 });
 
-it.each(['SIGINT', 'SIGTERM'] as const)('leaves no part of an exported file after %s', async (signal) => {
-  await table.add(1);
-  const place = mkdtempSync(join(table.folder, 'out-'));
-  table.meet((_, operation) => (operation === 'BatchGetItem' ? hang : undefined));
-  const args = ['inbox/main.ts', 'export', '--data', table.folder, '--out', join(place, 'x')];
-  const child = spawn(process.execPath, args, options);
-  const exit = once(child, 'exit');
-  await expect.poll(() => readdirSync(place), { timeout: 30_000 }).toHaveLength(1);
-  child.kill(signal);
-  expect(await exit).toEqual([signal === 'SIGINT' ? 130 : 143, null]);
-  expect(readdirSync(place)).toEqual([]);
-});
+it.each(['SIGINT', 'SIGTERM'] as const)(
+  'leaves no part of an exported file after %s',
+  async (signal) => {
+    await table.add(1);
+    const place = mkdtempSync(join(table.folder, 'out-'));
+    table.meet((_, operation) => (operation === 'BatchGetItem' ? hang : undefined));
+    const args = ['inbox/main.ts', 'export', '--data', table.folder, '--out', join(place, 'x')];
+    const child = spawn(process.execPath, args, options);
+    const exit = once(child, 'exit');
+    await expect.poll(() => readdirSync(place), { timeout: 30_000 }).toHaveLength(1);
+    child.kill(signal);
+    expect(await exit).toEqual([signal === 'SIGINT' ? 130 : 143, null]);
+    expect(readdirSync(place)).toEqual([]);
+  },
+);
 
 it('exports with a bounded amount of memory', async () => {
   // DynamoDB Local takes a minute for so many large rows.

@@ -13,7 +13,10 @@ describe('text of users on a terminal', () => {
     ['\u001b[31mred\u001b[0m', String.raw`\u001b[31mred\u001b[0m`],
     ['\u009b2J\u0000\u007f', String.raw`\u009b2J\u0000\u007f`],
     ['a\nb\r\tc', String.raw`a\nb\r\tc`],
-    ['\u202Ea\u202C \u2066x\u2069 \u200E\u061C', String.raw`\u202ea\u202c \u2066x\u2069 \u200e\u061c`],
+    [
+      '\u202Ea\u202C \u2066x\u2069 \u200E\u061C',
+      String.raw`\u202ea\u202c \u2066x\u2069 \u200e\u061c`,
+    ],
     ['a\u2028b\u2029', String.raw`a\u2028b\u2029`],
     ['\ud800 and \udfff', String.raw`\ud800 and \udfff`],
     ['zero\u200Bwidth, so\u00ADft', String.raw`zero\u200bwidth, so\u00adft`],
@@ -74,8 +77,20 @@ describe('a table', () => {
   });
 
   it.each([
-    ['cuts the widest texts', 40, 'ana@example.com', 'x'.repeat(100), `ana@example.com  ${'x'.repeat(18)}…`],
-    ['cuts nothing below eight columns', 10, 'ana@example.com', 'subject no. 1', 'ana@exa…  subject…'],
+    [
+      'cuts the widest texts',
+      40,
+      'ana@example.com',
+      'x'.repeat(100),
+      `ana@example.com  ${'x'.repeat(18)}…`,
+    ],
+    [
+      'cuts nothing below eight columns',
+      10,
+      'ana@example.com',
+      'subject no. 1',
+      'ana@exa…  subject…',
+    ],
   ])('%s on a terminal of %d columns', (_, width, email, subject, row) => {
     expect(formatTable(columns, [['1', email, subject]], width).split('\n')[1]).toBe(`1   ${row}`);
   });
@@ -85,14 +100,17 @@ describe('a table', () => {
     expect(row).toBe('1   \u2068דנה@example.com\u2069  \u2068שלום\u2069');
   });
 
-  it.each([40, 80, 200])('has rows of at most %d columns, and cells at the same column in each', (width) => {
-    const rows = HOSTILE_TEXTS.map((text, n) => [String(n), text, 'END']);
-    const lines = formatTable(columns, rows, width).split('\n').slice(0, -1);
-    expect(lines).toHaveLength(rows.length + 1);
-    expect(lines.filter((line) => stringWidth(line) > width)).toEqual([]);
-    const places = lines.map((line) => stringWidth(line.slice(0, line.search(/(SUBJECT|END)$/))));
-    expect(new Set(places).size).toBe(1);
-  });
+  it.each([40, 80, 200])(
+    'has rows of at most %d columns, and cells at the same column in each',
+    (width) => {
+      const rows = HOSTILE_TEXTS.map((text, n) => [String(n), text, 'END']);
+      const lines = formatTable(columns, rows, width).split('\n').slice(0, -1);
+      expect(lines).toHaveLength(rows.length + 1);
+      expect(lines.filter((line) => stringWidth(line) > width)).toEqual([]);
+      const places = lines.map((line) => stringWidth(line.slice(0, line.search(/(SUBJECT|END)$/))));
+      expect(new Set(places).size).toBe(1);
+    },
+  );
 });
 
 it.each([
@@ -128,7 +146,8 @@ describe('--since', () => {
     expect(parseSince(text, NOW)).toBe(expected);
   });
 
-  const REFUSED = '|7|d|-7d|7 d|7y|2026-11|2026-13-01|2026-02-30|2026-02-30T10:00Z|2026-11-01T25:00|\u001b[2J';
+  const REFUSED =
+    '|7|d|-7d|7 d|7y|2026-11|2026-13-01|2026-02-30|2026-02-30T10:00Z|2026-11-01T25:00|\u001b[2J';
   it.each(REFUSED.split('|'))('refuses %j in one line', (text) => {
     expect(() => parseSince(text, NOW)).toThrow(/^--since must be [^\p{Cc}]*$/u);
   });

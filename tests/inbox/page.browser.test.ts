@@ -8,7 +8,15 @@ import { serveInbox } from '../../inbox/server.ts';
 import { isListening } from '../../lib/loopback-server.ts';
 import { ROOT } from '../../lib/paths.ts';
 import { showAddress, showInvisible } from '../../src/invisible.ts';
-import { checkPage, expectFits, PHONE, SAMPLES, setUp, takePicture, whyNoBrowser } from '../helpers/chromium.ts';
+import {
+  checkPage,
+  expectFits,
+  PHONE,
+  SAMPLES,
+  setUp,
+  takePicture,
+  whyNoBrowser,
+} from '../helpers/chromium.ts';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 import { openInbox, runInbox } from '../helpers/inbox.ts';
 
@@ -37,7 +45,11 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
       inbox,
       server,
       createSamples: () =>
-        Promise.all(SAMPLES.map(([subject, body, email], n) => own.add(SAMPLES.length - n, { email, subject, body }))),
+        Promise.all(
+          SAMPLES.map(([subject, body, email], n) =>
+            own.add(SAMPLES.length - n, { email, subject, body }),
+          ),
+        ),
       /** Opens the page and waits for the list. */
       async arrive() {
         await page.goto(server.url);
@@ -55,13 +67,15 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
       toast: page.locator('.ib-toast'),
       reply: page.getByRole('textbox', { name: 'Reply to' }),
       search: page.getByRole('searchbox'),
-      focused: async () => page.evaluate('document.activeElement.textContent || document.activeElement.id'),
+      focused: async () =>
+        page.evaluate('document.activeElement.textContent || document.activeElement.id'),
     };
   };
 
   it('lists the unanswered ones, oldest first, answers one after the other, and keeps to the colours and motion of the system', async () => {
     const here = await begin();
-    const { arrive, page, subjects, rows, heading, text, reply, button, toast, inbox, settle } = here;
+    const { arrive, page, subjects, rows, heading, text, reply, button, toast, inbox, settle } =
+      here;
     const created = (await here.createSamples()).toReversed();
     const [newest, second] = created;
     await arrive();
@@ -77,7 +91,8 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     expect(await text.textContent()).toBe(newest?.body);
     expect(await page.locator('.ib-meta').innerText()).toContain(newest?.id.slice(0, 13));
     expect(await page.getByText('The reply is mailed to ana@example.com.').isVisible()).toBe(true);
-    const written = 'Bonjour Ana,\n\navec plaisir : une table près de la fenêtre vous attend.\n\nOlga';
+    const written =
+      'Bonjour Ana,\n\navec plaisir : une table près de la fenêtre vous attend.\n\nOlga';
     await reply.fill(written);
     await checkPage(page);
     await takePicture(page, 'inbox');
@@ -114,7 +129,8 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
   });
 
   it('sends nothing without a text, inserts a saved one, and undoes an answer and a dismissal', async () => {
-    const { create, arrive, rows, button, page, heading, reply, inbox, settle, toast } = await begin();
+    const { create, arrive, rows, button, page, heading, reply, inbox, settle, toast } =
+      await begin();
     const { id } = await create('Spam', 'ana.lopez+shop@example.com', 'long\n'.repeat(300));
     await arrive();
     await rows.first().click();
@@ -140,7 +156,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await button('Dismiss').click();
     await settle();
     await toast.getByText('Dismissed').waitFor();
-    await expect.poll(() => inbox.get(id)).toMatchObject({ respondent: 'olga', reply_at: expect.any(String) });
+    await expect
+      .poll(() => inbox.get(id))
+      .toMatchObject({ respondent: 'olga', reply_at: expect.any(String) });
     expect(await inbox.get(id)).not.toHaveProperty('reply');
   });
 
@@ -148,7 +166,10 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     const { create, arrive, rows, button, page, reply, inbox, heading } = await begin();
     const [one, two] = [await create('One'), await create('Two')];
     const sent: string[] = [];
-    page.on('request', (request) => void (request.method() === 'POST' && sent.push(request.url().slice(-42, -6))));
+    page.on(
+      'request',
+      (request) => void (request.method() === 'POST' && sent.push(request.url().slice(-42, -6))),
+    );
     await arrive();
     await rows.first().click();
     await reply.fill('To one');
@@ -169,7 +190,8 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
   });
 
   it('shows the answer of someone else who has already answered, and keeps the text', async () => {
-    const { create, arrive, rows, reply, button, page, toast, answer, inbox, settle } = await begin();
+    const { create, arrive, rows, reply, button, page, toast, answer, inbox, settle } =
+      await begin();
     const { id } = await create('Who is faster?');
     await arrive();
     await rows.first().click();
@@ -206,7 +228,11 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await page.unroute('**/reply');
     // Not by the page's own look at it, which would find the answer.
     await page.route(`**/inquiries/${id}`, async (route) => {
-      const { reply: _, reply_at: __, ...row } = (await (await route.fetch()).json()) as Record<string, unknown>;
+      const {
+        reply: _,
+        reply_at: __,
+        ...row
+      } = (await (await route.fetch()).json()) as Record<string, unknown>;
       await route.fulfill({ json: row });
     });
     await button('Open it').click();
@@ -253,7 +279,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     const { create, arrive, search, subjects, page, inbox, button } = await begin();
     const { id } = await create('The oldest', 'cleo@example.com', 'Wo bleibt meine Rücksendung?');
     await inbox.answer(id, { reply: 'Yes.', respondent: 'pete' });
-    await Promise.all(Array.from({ length: 120 }, (_, n) => create(`Number ${n + 1}`, 'ben@example.com')));
+    await Promise.all(
+      Array.from({ length: 120 }, (_, n) => create(`Number ${n + 1}`, 'ben@example.com')),
+    );
     await arrive();
     await expect.poll(() => subjects.count()).toBe(100);
     await button('Show newer ones').click();
@@ -287,7 +315,8 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
   });
 
   it('shows new ones by itself, and takes away what a colleague has answered, without moving what is read', async () => {
-    const { own, create, arrive, page, rows, subjects, inbox, heading, reply, button } = await begin();
+    const { own, create, arrive, page, rows, subjects, inbox, heading, reply, button } =
+      await begin();
     const old = await Promise.all(
       Array.from({ length: 40 }, (_, n) => own.add(1_000_000 - n, { subject: `Old ${n}` })),
     );
@@ -315,11 +344,16 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
   });
 
   it('says before anyone writes that no mail goes out, and what became of replies', async () => {
-    const { own, create, arrive, page, rows, button, inbox, answer, settle } = await begin(WIDE, 'none');
+    const { own, create, arrive, page, rows, button, inbox, answer, settle } = await begin(
+      WIDE,
+      'none',
+    );
     const bounced = await create('Bounced');
     await inbox.answer(bounced.id, { reply: 'Yes.', respondent: 'pete' });
     const state = { undelivered: 'bounce', undelivered_at: new Date().toISOString() } as const;
-    await own.deliveries.put({ inquiry: bounced.id, mail: 'reply', ...state, expires_at: 9_999_999_999 }).go();
+    await own.deliveries
+      .put({ inquiry: bounced.id, mail: 'reply', ...state, expires_at: 9_999_999_999 })
+      .go();
     const noMail = await create('Garantie', 'müller@example.de');
     await own.add(-1, { subject: 'soon', expires_at: Math.floor(Date.now() / 1_000) + 3 * 86_400 });
     await arrive();
@@ -338,7 +372,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await settle();
     await expect.poll(() => inbox.get(noMail.id)).toMatchObject({ reply: 'Ja.' });
     await button('Closed').click();
-    await expect.poll(() => rows.last().innerText()).toContain('Could not be delivered: the mail came back');
+    await expect
+      .poll(() => rows.last().innerText())
+      .toContain('Could not be delivered: the mail came back');
     await rows.last().click();
     await answer.waitFor();
     expect(await page.getByText('The reply could not be delivered').isVisible()).toBe(true);
@@ -346,7 +382,8 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
   });
 
   it('works with the keyboard alone', async () => {
-    const { create, arrive, page, heading, reply, focused, search, inbox, button, settle } = await begin();
+    const { create, arrive, page, heading, reply, focused, search, inbox, button, settle } =
+      await begin();
     const [three, two, one] = [await create('Three'), await create('Two'), await create('One')];
     await arrive();
     const { keyboard } = page;
@@ -452,7 +489,10 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
       created.push(await here.create(each, email, each));
     }
     const { id: first = '' } = created[0] ?? {};
-    await inbox.answer(first, { reply: HOSTILE_TEXTS.join('\n'), respondent: HOSTILE_TEXTS[1] ?? '' });
+    await inbox.answer(first, {
+      reply: HOSTILE_TEXTS.join('\n'),
+      respondent: HOSTILE_TEXTS[1] ?? '',
+    });
     await here.arrive();
     await here.button('All').click();
     await expect.poll(() => rows.count()).toBe(HOSTILE_TEXTS.length);
@@ -465,7 +505,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
       expect(await page.locator('.ib-sender').textContent()).toBe(showAddress(email));
       expect(await text.evaluate((element) => element.textContent)).toBe(body);
       await expectFits(page);
-      expect(await page.locator('.ib-detail :is(script, img, iframe, svg, style, meta, base)').count()).toBe(0);
+      expect(
+        await page.locator('.ib-detail :is(script, img, iframe, svg, style, meta, base)').count(),
+      ).toBe(0);
     }
     await page.goto(`${origin}/#${first}`);
     await page.locator('.ib-answer').waitFor();
@@ -480,7 +522,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     const expectColumns = async () => {
       expect(await page.evaluate(wide)).toEqual([]);
       for (const bar of ['.ib-top', '.ib-search']) {
-        expect(await page.locator(bar).evaluate((element) => element.clientHeight)).toBeLessThan(50);
+        expect(await page.locator(bar).evaluate((element) => element.clientHeight)).toBeLessThan(
+          50,
+        );
       }
       await expectFits(page);
     };
@@ -562,13 +606,17 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     let output = '';
     command.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
     await expect.poll(() => output, { timeout: 30_000 }).toContain('\n');
-    const [, address = ''] = /^Inbox +(http:\/\/127\.0\.0\.1:\d+\/#[\w-]{43})\n$/.exec(output) ?? [];
+    const [, address = ''] =
+      /^Inbox +(http:\/\/127\.0\.0\.1:\d+\/#[\w-]{43})\n$/.exec(output) ?? [];
     const { page } = await browser.open(WIDE);
     await page.goto(address);
     await page.getByRole('heading', { name: 'unanswered' }).waitFor();
     expect(await page.locator('.ib-account').textContent()).toContain('localolga');
     const { code, stderr } = await runInbox([...options, '--port', new URL(address).port]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining('is in use; choose another with --port.')]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining('is in use; choose another with --port.'),
+    ]);
     // npm passes this signal on to nobody.
     command.kill('SIGKILL');
     await ended;

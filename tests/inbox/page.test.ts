@@ -57,14 +57,21 @@ it('saved replies have the form that docs/inbox.md shows, and no other', () => {
   const [, example = ''] = /```json\n(.*?)```/s.exec(readText('docs/inbox.md')) ?? [];
   writeFileSync(file, example);
   expect(readSavedReplies(file)).toHaveLength(2);
-  for (const entry of ['null', '[]', '{"title":"t"}', '{"title":"t","text":" "}', '{"title":1,"text":"t"}']) {
+  for (const entry of [
+    'null',
+    '[]',
+    '{"title":"t"}',
+    '{"title":"t","text":" "}',
+    '{"title":1,"text":"t"}',
+  ]) {
     writeFileSync(file, `[{"title":"t","text":"t"},${entry}]`);
     expect(() => readSavedReplies(file)).toThrow('entry 2 must have a "title" and a "text".');
   }
 });
 
 it('the classes of the page and those of the shared style sheets are different ones', () => {
-  const classesOf = (file: string) => new Set(readText(file).match(/(?<=\.)[a-z][\w-]*(?=[^;{}]*\{)/g));
+  const classesOf = (file: string) =>
+    new Set(readText(file).match(/(?<=\.)[a-z][\w-]*(?=[^;{}]*\{)/g));
   const own = [...classesOf('inbox/page/style.css')].filter((name) => !name.startsWith('ib-'));
   // What the page takes from the shared pieces and changes on purpose.
   expect(own.toSorted()).toEqual(['notice', 'primary', 'text', 'welcome']);

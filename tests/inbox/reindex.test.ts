@@ -12,14 +12,21 @@ import type { OwnTable } from '../helpers/own-table.ts';
 const ANSWER = { reply: 'Yes.', respondent: 'R', reply_at: '2026-11-02T00:00:00.000Z' };
 
 /** Answers as an inbox of before the index. */
-const answerAsBefore = ({ client, name: TableName }: Pick<OwnTable, 'client' | 'name'>, row: StoredInquiry) =>
+const answerAsBefore = (
+  { client, name: TableName }: Pick<OwnTable, 'client' | 'name'>,
+  row: StoredInquiry,
+) =>
   client.send(
     new UpdateCommand({
       TableName,
       Key: { ...createInquiryEntity(TableName).get(row).params<{ Key: object }>().Key },
       UpdateExpression: 'SET reply = :reply, respondent = :respondent, reply_at = :reply_at',
       ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(reply_at)',
-      ExpressionAttributeValues: { ':reply': 'Yes.', ':respondent': 'R', ':reply_at': ANSWER.reply_at },
+      ExpressionAttributeValues: {
+        ':reply': 'Yes.',
+        ':respondent': 'R',
+        ':reply_at': ANSWER.reply_at,
+      },
     }),
   );
 
@@ -39,7 +46,9 @@ it('puts into the index what is not there, once, and changes nothing else', asyn
 
 it('places by its answer an inquiry that an earlier inbox answers meanwhile, and creates no row of a deleted one', async () => {
   const { run, scan, meet, remove, ...own } = await openInbox();
-  const [answered = INQUIRY, deleted = INQUIRY] = await writeInquiries(own, 2, { isAnswered: () => false });
+  const [answered = INQUIRY, deleted = INQUIRY] = await writeInquiries(own, 2, {
+    isAnswered: () => false,
+  });
   const changes = [() => answerAsBefore(own, answered), () => remove(deleted)].values();
   meet((_, operation) => {
     const change = operation === 'UpdateItem' ? changes.next().value : undefined;

@@ -20,7 +20,9 @@ const HEADERS = {
 const UNKNOWN = '01997b2e-0000-7000-8000-000000000000';
 
 /** The server on a table of its own. */
-const begin = async (change: (connection: PageConnection) => Partial<PageConnection> = () => ({})) => {
+const begin = async (
+  change: (connection: PageConnection) => Partial<PageConnection> = () => ({}),
+) => {
   const own = await openInbox();
   const { name: table, inbox } = own;
   const connection: PageConnection = {
@@ -35,8 +37,11 @@ const begin = async (change: (connection: PageConnection) => Partial<PageConnect
   const [origin = '', secret = ''] = server.url.split('/#');
   const bearer = ['authorization', `Bearer ${secret}`];
   const json = ['content-type', 'application/json'];
-  const post = async (path: string, data: unknown, headers = [...bearer, ...json, 'origin', origin]) =>
-    send(`${origin}/api/${path}`, { method: 'POST', headers, body: JSON.stringify(data) });
+  const post = async (
+    path: string,
+    data: unknown,
+    headers = [...bearer, ...json, 'origin', origin],
+  ) => send(`${origin}/api/${path}`, { method: 'POST', headers, body: JSON.stringify(data) });
   const get = async (path: string, headers = bearer) => send(`${origin}/api/${path}`, { headers });
   const create = () => own.add(0);
   return { ...own, ...connection, origin, secret, bearer, json, post, get, create };
@@ -64,7 +69,10 @@ it('records one answer, and says who gave it', async () => {
   expect(sent).toMatchObject({ status: 200, json: { status: 'answered', respondent: 'ana' } });
   for (const action of ['reply', 'dismiss']) {
     const again = await post(`inquiries/${id}/${action}`, { reply: 'No.' });
-    expect(again).toMatchObject({ status: 409, json: { status: 'already-answered', respondent: 'ana' } });
+    expect(again).toMatchObject({
+      status: 409,
+      json: { status: 'already-answered', respondent: 'ana' },
+    });
   }
 });
 
@@ -72,7 +80,9 @@ it('searches in both orders, page after page, and says how many it has read', as
   const { add, get } = await begin();
   const ids: string[] = [];
   for (let n = 0; n < 230; n++) {
-    const { id } = await add(1_000 - n, { body: n % 2 === 0 ? 'Une Réservation' : 'x'.repeat(1_000) });
+    const { id } = await add(1_000 - n, {
+      body: n % 2 === 0 ? 'Une Réservation' : 'x'.repeat(1_000),
+    });
     if (n % 2 === 0) ids.push(id);
   }
   for (const [order, expected] of [
@@ -157,10 +167,18 @@ it('refuses everything without the secret, and writes of other pages', async () 
       expect(answer.status).toBe(403);
       expect(answer.text).not.toContain(secret);
     }
-    expect((await post(reply, { reply: 'r' }, [...headers, ...json, 'origin', origin])).status).toBe(403);
+    expect(
+      (await post(reply, { reply: 'r' }, [...headers, ...json, 'origin', origin])).status,
+    ).toBe(403);
   }
-  for (const other of ['https://attacker.example', 'null', origin.replace('127.0.0.1', 'localhost')]) {
-    expect((await post(reply, { reply: 'r' }, [...bearer, ...json, 'origin', other])).status).toBe(403);
+  for (const other of [
+    'https://attacker.example',
+    'null',
+    origin.replace('127.0.0.1', 'localhost'),
+  ]) {
+    expect((await post(reply, { reply: 'r' }, [...bearer, ...json, 'origin', other])).status).toBe(
+      403,
+    );
     expect((await get('inquiries', [...bearer, 'origin', other])).status).toBe(403);
   }
   expect((await post(reply, { reply: 'r' }, [...bearer, ...json])).status).toBe(403);
@@ -170,7 +188,12 @@ it('refuses everything without the secret, and writes of other pages', async () 
 it('answers under its own name only, so that a name that resolves to this machine reads nothing', async () => {
   const { bearer, origin } = await begin();
   const { port } = new URL(origin);
-  for (const host of [`attacker.example:${port}`, `localhost:${port}`, '127.0.0.1', `127.0.0.1:${port}.`]) {
+  for (const host of [
+    `attacker.example:${port}`,
+    `localhost:${port}`,
+    '127.0.0.1',
+    `127.0.0.1:${port}.`,
+  ]) {
     // fetch does not set Host.
     const sent = request(`${origin}/api/inquiries`, { headers: [...bearer, 'host', host] }).end();
     const [answer] = (await once(sent, 'response')) as [IncomingMessage];
@@ -213,10 +236,15 @@ it('stops reading the table when the page has gone', async () => {
       stop();
     }
   };
-  const { origin, bearer } = await begin(({ inbox }) => ({ inbox: { ...inbox, listInFull } satisfies Inbox }));
+  const { origin, bearer } = await begin(({ inbox }) => ({
+    inbox: { ...inbox, listInFull } satisfies Inbox,
+  }));
   const gone = new AbortController();
   const [name = '', value = ''] = bearer;
-  const reading = fetch(`${origin}/api/inquiries`, { headers: { [name]: value }, signal: gone.signal });
+  const reading = fetch(`${origin}/api/inquiries`, {
+    headers: { [name]: value },
+    signal: gone.signal,
+  });
   await expect.poll(() => pages, { timeout: 20_000 }).toBeGreaterThan(2);
   gone.abort();
   await expect(reading).rejects.toMatchObject({ name: 'AbortError' });

@@ -36,7 +36,9 @@ describe('list', () => {
     expect(pages.length).toBeGreaterThan(2);
     const summaries = rows.toReversed().map((row) => Object.assign(row, { body: undefined }));
     expect((await Array.fromAsync(inbox.summarize(pages.flat()))).flat()).toEqual(summaries);
-    expect(pages.flat()).toEqual(summaries.map((row) => Object.assign(row, { subject: undefined })));
+    expect(pages.flat()).toEqual(
+      summaries.map((row) => Object.assign(row, { subject: undefined })),
+    );
   });
 
   it('filters, searches and orders', async () => {
@@ -45,7 +47,12 @@ describe('list', () => {
     const rows = [
       await add(1_000, answered),
       await add(2_000, { email: 'b@example.com', cognito_sub: 'sub-b' }),
-      await add(3_000, { email: 'Ana@example.com', ...answered, subject: 'Größe', body: 'Déjà vu' }),
+      await add(3_000, {
+        email: 'Ana@example.com',
+        ...answered,
+        subject: 'Größe',
+        body: 'Déjà vu',
+      }),
       await add(4_000, { subject: 'deja-vu' }),
     ];
     const range = { before: idAt(NOW), since: NOW - 2_000 };
@@ -61,7 +68,11 @@ describe('list', () => {
       ['before an id', { before: idAt(NOW - 2_500) }, [2, 3]],
       ['an empty range', { before: idAt(NOW - 3_000), since: NOW }, []],
       ['the oldest after an id', { order: 'oldest', after: rows[3]?.id }, [2, 1, 0]],
-      ['after an id and before another', { after: idAt(NOW - 3_500), before: idAt(NOW - 1_500) }, [1, 2]],
+      [
+        'after an id and before another',
+        { after: idAt(NOW - 3_500), before: idAt(NOW - 1_500) },
+        [1, 2],
+      ],
       ['all at once', { ...range, isAnswered: false, email: 'b@example.com' }, [1]],
     ];
     for (const [name, filter, expected] of cases) {
@@ -80,7 +91,9 @@ describe('list', () => {
     expect(await inbox.get(first?.id ?? '')).toEqual(first);
     if (first !== undefined) await remove(first);
     expect(await inbox.get(first?.id ?? '')).toBe(undefined);
-    expect(await inbox.answer(first?.id ?? '', { respondent: 'R' })).toEqual({ status: 'not-found' });
+    expect(await inbox.answer(first?.id ?? '', { respondent: 'R' })).toEqual({
+      status: 'not-found',
+    });
   });
 });
 
@@ -105,7 +118,9 @@ describe('listInFull', () => {
   it('has all columns, in the order of the list, over many portions', async () => {
     const { inbox, add } = await open();
     const answer = { reply: 'r', reply_at: 't', respondent: 'R' };
-    const rows = await Promise.all(Array.from({ length: 90 }, (_, n) => add(n, n % 2 ? {} : answer)));
+    const rows = await Promise.all(
+      Array.from({ length: 90 }, (_, n) => add(n, n % 2 ? {} : answer)),
+    );
     const portions = await Array.fromAsync(inbox.listInFull());
     expect(portions.map(({ length }) => length)).toEqual([40, 40, 10]);
     expect(portions.flat()).toEqual(rows);
@@ -120,7 +135,9 @@ describe('listInFull', () => {
       const { Responses } = JSON.parse(body.toString()) as { Responses: Record<string, Row[]> };
       const [kept, ...others] = Responses[name] ?? [];
       const UnprocessedKeys = { [name]: { Keys: others.map(({ pk, sk }) => ({ pk, sk })) } };
-      return { body: Buffer.from(JSON.stringify({ Responses: { [name]: [kept] }, UnprocessedKeys })) };
+      return {
+        body: Buffer.from(JSON.stringify({ Responses: { [name]: [kept] }, UnprocessedKeys })),
+      };
     });
     meet((_, operation) => (operation === 'BatchGetItem' && ++gets < 3 ? keepFirst : undefined));
     expect(await readAll()).toEqual(rows.toReversed());
@@ -130,7 +147,9 @@ describe('listInFull', () => {
   it('leaves out a row that was deleted in the meantime', async () => {
     const { readAll, add, meet, remove } = await open();
     const [old, fresh] = [await add(2), await add(1)];
-    meet((_, operation) => (operation === 'BatchGetItem' ? beforehand(() => remove(old)) : undefined));
+    meet((_, operation) =>
+      operation === 'BatchGetItem' ? beforehand(() => remove(old)) : undefined,
+    );
     expect(await readAll()).toEqual([fresh]);
   });
 });
@@ -151,7 +170,9 @@ describe('answer', () => {
     const { inbox, add } = await open();
     const { id } = await add(1);
     const results = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => inbox.answer(id, { reply: `reply ${n}`, respondent: 'R' })),
+      Array.from({ length: 20 }, (_, n) =>
+        inbox.answer(id, { reply: `reply ${n}`, respondent: 'R' }),
+      ),
     );
     const winner = results.findIndex(({ status }) => status === 'answered');
     const others = Array.from({ length: 19 }, () => 'already-answered');
@@ -159,17 +180,20 @@ describe('answer', () => {
     expect((await inbox.get(id))?.reply).toBe(`reply ${winner}`);
   });
 
-  it.each([REPLY, { respondent: 'R' }])('is reported as given when its response was lost: %j', async (answer) => {
-    const { inbox, add, meet } = await open();
-    let updates = 0;
-    const cut = cutConnection('after', 'reset');
-    meet((_, operation) => (operation === 'UpdateItem' && ++updates === 1 ? cut : undefined));
-    const { id } = await add(1);
-    const reply_at = new Date(NOW).toISOString();
-    expect(await inbox.answer(id, answer)).toEqual({ status: 'answered', reply_at });
-    expect(updates).toBe(2);
-    expect(await inbox.get(id)).toMatchObject(answer);
-  });
+  it.each([REPLY, { respondent: 'R' }])(
+    'is reported as given when its response was lost: %j',
+    async (answer) => {
+      const { inbox, add, meet } = await open();
+      let updates = 0;
+      const cut = cutConnection('after', 'reset');
+      meet((_, operation) => (operation === 'UpdateItem' && ++updates === 1 ? cut : undefined));
+      const { id } = await add(1);
+      const reply_at = new Date(NOW).toISOString();
+      expect(await inbox.answer(id, answer)).toEqual({ status: 'answered', reply_at });
+      expect(updates).toBe(2);
+      expect(await inbox.get(id)).toMatchObject(answer);
+    },
+  );
 
   it('is not reported as given when another one was stored before a retry', async () => {
     const { inbox, add, meet } = await open();
@@ -179,7 +203,9 @@ describe('answer', () => {
       await inbox.answer(row.id, { reply: 'Other.', respondent: 'R' });
       await cutConnection('before', 'reset')(exchange);
     };
-    meet((_, operation) => (operation === 'UpdateItem' && ++updates === 1 ? answerAndCut : undefined));
+    meet((_, operation) =>
+      operation === 'UpdateItem' && ++updates === 1 ? answerAndCut : undefined,
+    );
     expect(await inbox.answer(row.id, REPLY)).toMatchObject({ status: 'already-answered' });
     expect((await inbox.get(row.id))?.reply).toBe('Other.');
   });
@@ -188,7 +214,9 @@ describe('answer', () => {
     const { inbox, add, meet, remove, scan } = await open();
     expect(await inbox.answer(idAt(NOW), REPLY)).toEqual({ status: 'not-found' });
     const row = await add(1);
-    meet((_, operation) => (operation === 'UpdateItem' ? beforehand(() => remove(row)) : undefined));
+    meet((_, operation) =>
+      operation === 'UpdateItem' ? beforehand(() => remove(row)) : undefined,
+    );
     expect(await inbox.answer(row.id, REPLY)).toEqual({ status: 'not-found' });
     expect(await scan()).toEqual([]);
   });
@@ -196,7 +224,9 @@ describe('answer', () => {
   it('passes other errors on', async () => {
     const { inbox, add, meet } = await open();
     const { id } = await add(1);
-    meet((_, operation) => (operation === 'UpdateItem' ? refuse(400, 'AccessDeniedException') : undefined));
+    meet((_, operation) =>
+      operation === 'UpdateItem' ? refuse(400, 'AccessDeniedException') : undefined,
+    );
     await expect(inbox.answer(id, REPLY)).rejects.toMatchObject({ name: 'AccessDeniedException' });
   });
 });

@@ -3,7 +3,11 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync } from 'n
 import { statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { CreateTableCommand, DeleteTableCommand, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
+import {
+  CreateTableCommand,
+  DeleteTableCommand,
+  waitUntilTableExists,
+} from '@aws-sdk/client-dynamodb';
 import { UUID } from 'uuidv7';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { StoredInquiry } from '../../inbox/store.ts';
@@ -19,7 +23,8 @@ process.env['TZ'] = 'UTC';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const TERMINAL = { isTTY: true, columns: 100 };
-const NO_CREDENTIALS = 'There are no valid AWS credentials; set AWS_PROFILE or sign in (aws sso login).';
+const NO_CREDENTIALS =
+  'There are no valid AWS credentials; set AWS_PROFILE or sign in (aws sso login).';
 const ANSWER = { reply: 'Yes.', respondent: 'Ben', reply_at: '2026-11-20T10:00:00.000Z' };
 
 let table: Awaited<ReturnType<typeof openInbox>>;
@@ -51,16 +56,25 @@ describe('with a table', () => {
       expect((await run(['list'], TERMINAL)).stdout).toBe('No unanswered inquiries.\n');
       expect((await run(['list', '--all'], TERMINAL)).stdout).toBe('There are no inquiries.\n');
       const expires_at = Math.floor(Date.now() / 1_000) + 3 * 86_400 + 60;
-      const near = await add(3 * HOUR, { expires_at, subject: '注文Hi\u{E0041}', email: 'ana\u200B@b.example' });
+      const near = await add(3 * HOUR, {
+        expires_at,
+        subject: '注文Hi\u{E0041}',
+        email: 'ana\u200B@b.example',
+      });
       const far = await add(2 * DAY, { expires_at: expires_at + 30 * 86_400, subject: ' \n' });
       const [head, ...lines] = [
         `REFERENCE      AGE  EXPIRES  EMAIL                SUBJECT`,
         String.raw`${near.id.slice(0, 13)}  3h   in 3d    ana\u200b@b.example  注文Hi\udb40\udc41`,
         `${far.id.slice(0, 13)}  2d            ana@example.com      (no subject)`,
       ];
-      const printed = (...rows: (string | undefined)[]) => ({ code: 0, stdout: `${rows.join('\n')}\n` });
+      const printed = (...rows: (string | undefined)[]) => ({
+        code: 0,
+        stdout: `${rows.join('\n')}\n`,
+      });
       expect(await run(['list'], TERMINAL)).toMatchObject(printed(head, ...lines));
-      expect(await run(['list', '--oldest'], TERMINAL)).toMatchObject(printed(head, ...lines.toReversed()));
+      expect(await run(['list', '--oldest'], TERMINAL)).toMatchObject(
+        printed(head, ...lines.toReversed()),
+      );
       const none = 'No unanswered inquiries with this text.';
       expect(await run(['list', '--text', 'zz'], TERMINAL)).toMatchObject(printed(none));
     });
@@ -76,10 +90,13 @@ describe('with a table', () => {
       expect(stdout).toContain('  Ben, 2d ago           ana@example.com  s\n');
       expect(stdout.split('\n')).toHaveLength(5);
       expect(stdout).toContain('The newest 2 of 3 inquiries; --limit N shows more.\n');
-      const shown = /^Mail {7}the reply could not be delivered: bounced, 2026-11-20 10:00:00 UTC \(/m;
+      const shown =
+        /^Mail {7}the reply could not be delivered: bounced, 2026-11-20 10:00:00 UTC \(/m;
       expect((await run(['show', id], TERMINAL)).stdout).toMatch(shown);
       for (const command of ['list --all --limit 1', `show ${id}`]) {
-        expect(parseLines((await run(command.split(' '))).stdout)).toMatchObject([{ id, ...state }]);
+        expect(parseLines((await run(command.split(' '))).stdout)).toMatchObject([
+          { id, ...state },
+        ]);
       }
     });
   });
@@ -111,15 +128,28 @@ describe('with a table', () => {
     it('prints all of it as JSON into a pipe, found by id or reference', async () => {
       const row = await add(1, { ...ANSWER, expires_at: 4_000_000_000 });
       const reference = row.id.slice(0, 13);
-      for (const id of [row.id.toUpperCase(), reference, reference.toUpperCase().replace('-', '')]) {
+      for (const id of [
+        row.id.toUpperCase(),
+        reference,
+        reference.toUpperCase().replace('-', ''),
+      ]) {
         const { code, stdout } = await run(['show', id]);
         expect({ code, rows: parseLines(stdout) }).toEqual({ code: 0, rows: [row] });
       }
     });
 
     it('prints text at a terminal', async () => {
-      const texts = { subject: 'Sub\u001b[2Jject', body: 'one\n\u009b31mtwo', expires_at: 4_000_000_000 };
-      const row = await add(DAY, { ...ANSWER, ...texts, email: 'müller\u200B@example.de', language: 'de' });
+      const texts = {
+        subject: 'Sub\u001b[2Jject',
+        body: 'one\n\u009b31mtwo',
+        expires_at: 4_000_000_000,
+      };
+      const row = await add(DAY, {
+        ...ANSWER,
+        ...texts,
+        email: 'müller\u200B@example.de',
+        language: 'de',
+      });
       const { stdout } = await run(['show', row.id], TERMINAL);
       expect(stdout).toContain('\nExpires    2096-10-02 07:06:40 UTC\n');
       const [reference, id] = [`Reference  ${row.id.slice(0, 13)}\n`, `Id         ${row.id}\n`];
@@ -136,7 +166,9 @@ describe('with a table', () => {
     it('says in one line that there is no such inquiry, or that it has expired', async () => {
       const { id: expired } = await add(1, { expires_at: 1 });
       for (const id of [INQUIRY.id, expired]) {
-        expect(await run([verb, id], { stdin: 'text' })).toEqual(failure(`There is no inquiry ${id}.`));
+        expect(await run([verb, id], { stdin: 'text' })).toEqual(
+          failure(`There is no inquiry ${id}.`),
+        );
       }
     });
 
@@ -153,10 +185,19 @@ describe('with a table', () => {
 
   it('dismiss marks an inquiry as answered without a reply, and takes a reference', async () => {
     const row = await add(1);
-    const { code, stdout } = await run(['dismiss', row.id.slice(0, 13).toUpperCase(), '--as', 'Ana']);
+    const { code, stdout } = await run([
+      'dismiss',
+      row.id.slice(0, 13).toUpperCase(),
+      '--as',
+      'Ana',
+    ]);
     const [result] = parseLines(stdout);
     expect({ code, result }).toMatchObject({ code: 0, result: { id: row.id, respondent: 'Ana' } });
-    expect(await stored(row.id)).toEqual({ ...row, respondent: 'Ana', reply_at: result?.['reply_at'] });
+    expect(await stored(row.id)).toEqual({
+      ...row,
+      respondent: 'Ana',
+      reply_at: result?.['reply_at'],
+    });
     const { stdout: shown } = await run(['show', row.id], TERMINAL);
     expect(shown).toMatch(/^Answer {5}dismissed by Ana, .* ago\)$/m);
   });
@@ -173,12 +214,15 @@ describe('with a table', () => {
       expect(parseLines(stdout)).toEqual([{ id, respondent: 'Ana B.', reply_at: row?.reply_at }]);
     });
 
-    it.each(['reply', 'dismiss'])('exits with 3 when someone else has answered, as %s does', async (verb) => {
-      const row = await add(DAY, ANSWER);
-      const expected = failure('Already answered by Ben at 2026-11-20 10:00:00 UTC.', 3);
-      expect(await run([verb, row.id], { stdin: 'No.' })).toEqual(expected);
-      expect(await stored(row.id)).toEqual(row);
-    });
+    it.each(['reply', 'dismiss'])(
+      'exits with 3 when someone else has answered, as %s does',
+      async (verb) => {
+        const row = await add(DAY, ANSWER);
+        const expected = failure('Already answered by Ben at 2026-11-20 10:00:00 UTC.', 3);
+        expect(await run([verb, row.id], { stdin: 'No.' })).toEqual(expected);
+        expect(await stored(row.id)).toEqual(row);
+      },
+    );
 
     it('exits with 4 when no mail can go to the owner, and records the answer with --anyway', async () => {
       const row = await add(1, { email: 'müller@example.de' });
@@ -186,7 +230,9 @@ describe('with a table', () => {
         'No mail can go to müller@example.de, so nothing was changed; answer elsewhere, or record the answer with --anyway.';
       expect(await run(['reply', row.id], { stdin: 'Yes.' })).toEqual(failure(line, 4));
       expect(await stored(row.id)).toEqual(row);
-      expect(await run(['reply', row.id, '--anyway'], { stdin: 'Yes.' })).toMatchObject({ code: 0 });
+      expect(await run(['reply', row.id, '--anyway'], { stdin: 'Yes.' })).toMatchObject({
+        code: 0,
+      });
       expect(await stored(row.id)).toMatchObject({ reply: 'Yes.' });
       const { id } = await add(1, { email: 'ana@bücher.example' });
       expect(await run(['reply', id], { stdin: 'Yes.' })).toMatchObject({ code: 0 });
@@ -197,11 +243,15 @@ describe('with a table', () => {
       const file = join(table.folder, 'reply.txt');
       writeFileSync(file, '\uFEFFこんにちは\n');
       expect(await run(['reply', '--file', file, id])).toMatchObject({ code: 0 });
-      expect(await stored(id)).toMatchObject({ reply: 'こんにちは', respondent: userInfo().username });
+      expect(await stored(id)).toMatchObject({
+        reply: 'こんにちは',
+        respondent: userInfo().username,
+      });
     });
 
     const EMPTY = 'The reply is empty; nothing was changed.';
-    const TOO_LONG = 'The reply is too long: with the inquiry it may have 400 KB; nothing was changed.';
+    const TOO_LONG =
+      'The reply is too long: with the inquiry it may have 400 KB; nothing was changed.';
     const NOT_UTF_8 = 'The reply cannot be read from standard input (it is not UTF-8).';
     it.each([
       ['white space', ' \r\n\t', EMPTY, 2],
@@ -249,7 +299,9 @@ describe('with a table', () => {
       expect(result).toEqual({ code: 0, stdout, stderr: '' });
       const [above, below] = readFileSync(copy, 'utf8').split(/^-+ >8 -+$/m);
       expect(above?.trim()).toBe('');
-      expect(below).toContain('\nEmail:    ana@example.com\nSubject:  S\\u001b[2J\n\n> first\n> second\n');
+      expect(below).toContain(
+        '\nEmail:    ana@example.com\nSubject:  S\\u001b[2J\n\n> first\n> second\n',
+      );
       expect(readFileSync(`${copy}.mode`, 'utf8')).toBe('600\n');
       expect(await stored(row.id)).toMatchObject({ reply: 'Hello' });
       expect(readdirSync(folder)).toEqual([]);
@@ -280,9 +332,13 @@ describe('with a table', () => {
 
     it('keeps the text when someone else answers while it is written', async () => {
       const { id } = await add(1);
-      const answer = beforehand(() => table.inbox.answer(id, { reply: 'other', respondent: 'Ben' }));
+      const answer = beforehand(() =>
+        table.inbox.answer(id, { reply: 'other', respondent: 'Ben' }),
+      );
       let updates = 0;
-      table.meet((_, operation) => (operation === 'UpdateItem' && ++updates === 1 ? answer : undefined));
+      table.meet((_, operation) =>
+        operation === 'UpdateItem' && ++updates === 1 ? answer : undefined,
+      );
       const { code, stderr } = await edit(id, `sed -i '1s/^/mine/' "$2"`);
       expect(code).toBe(3);
       expect(stderr).toContain('Already answered by Ben at ');
@@ -303,7 +359,10 @@ describe('with a table', () => {
 
   describe('export', () => {
     it('prints everything with bodies and answers, exactly as it is stored, and nothing that controls a terminal', async () => {
-      const rows = [await add(DAY, ANSWER), await add(2, { body: '=1\r\n\u001b[2J\u202E', subject: '' })];
+      const rows = [
+        await add(DAY, ANSWER),
+        await add(2, { body: '=1\r\n\u001b[2J\u202E', subject: '' }),
+      ];
       const { code, stdout, stderr } = await run(['export']);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(parseLines(stdout)).toEqual(rows.toReversed());
@@ -312,7 +371,12 @@ describe('with a table', () => {
     });
 
     it('prints CSV: a byte order mark, a header, CRLF, every text quoted, none a formula', async () => {
-      const { id, created_at } = await add(1, { ...ANSWER, subject: 'a "b", c', body: '=x\r\ny', email: '@b' });
+      const { id, created_at } = await add(1, {
+        ...ANSWER,
+        subject: 'a "b", c',
+        body: '=x\r\ny',
+        email: '@b',
+      });
       const { stdout } = await run(['export', '--csv']);
       expect(stdout).toBe(
         '\uFEFF"id","cognito_sub","email","subject","body","created_at","reply","respondent","reply_at","expires_at","language"\r\n' +
@@ -337,7 +401,9 @@ describe('with a table', () => {
       writeFileSync(out, 'old');
       let batches = 0;
       table.meet((_, operation) =>
-        operation === 'BatchGetItem' && ++batches > 1 ? refuse(400, 'AccessDeniedException') : undefined,
+        operation === 'BatchGetItem' && ++batches > 1
+          ? refuse(400, 'AccessDeniedException')
+          : undefined,
       );
       const { stderr, ...result } = await run(['export', '--out', out]);
       expect(result).toEqual({ code: 1, stdout: '' });
@@ -368,7 +434,10 @@ describe('with a table', () => {
       add(0, {
         id: UUID.fromFieldsV7(created, 1, 2, 3).toString(),
         created_at: new Date(created).toISOString(),
-        ...(time !== undefined && { respondent: 'R', reply_at: new Date(created + time).toISOString() }),
+        ...(time !== undefined && {
+          respondent: 'R',
+          reply_at: new Date(created + time).toISOString(),
+        }),
       });
 
     it.each([
@@ -377,7 +446,9 @@ describe('with a table', () => {
       ['an even number', [9_000, 1_000, 2_000, 100_000], { unanswered: 0, median_seconds: 6 }],
     ])('counts: %s', async (_, times, expected) => {
       const rows = [];
-      for (const [n, time] of times.entries()) rows.push(await addAnswered(Date.now() - n * 60_000, time));
+      for (const [n, time] of times.entries()) {
+        rows.push(await addAnswered(Date.now() - n * 60_000, time));
+      }
       const { stdout } = await run(['stats']);
       const oldest = rows.findLast(({ reply_at }) => reply_at === undefined)?.created_at ?? null;
       const counts = { ...expected, inquiries: times.length, oldest_unanswered: oldest };
@@ -394,7 +465,9 @@ describe('with a table', () => {
       const [result] = parseLines((await run(['stats'])).stdout) as [{ weeks: { week: string }[] }];
       expect(result).toMatchObject({ inquiries: 24, unanswered: 2 });
       expect(result.weeks.map(({ week }) => week)).toEqual(
-        Array.from({ length: 10 }, (_, n) => new Date(Date.UTC(2026, 10, 16 - n * 7)).toISOString().slice(0, 10)),
+        Array.from({ length: 10 }, (_, n) =>
+          new Date(Date.UTC(2026, 10, 16 - n * 7)).toISOString().slice(0, 10),
+        ),
       );
       const newest = { week: '2026-11-16', inquiries: 2, unanswered: 0, median_seconds: 11 };
       expect(result.weeks[0]).toEqual(newest);
@@ -404,8 +477,12 @@ describe('with a table', () => {
       await addAnswered(Date.now(), 2 * HOUR);
       await addAnswered(Date.now() - 60_000, undefined);
       const { stdout } = await run(['stats'], TERMINAL);
-      expect(stdout).toMatch(/^Unanswered {9}1 of 2 inquiries\nOldest unanswered {2}20.* UTC \(1m old\)\n/);
-      expect(stdout).toMatch(/^Median to answer {3}2h\n\nWEEK OF +INQUIRIES +UNANSWERED +MEDIAN\n/m);
+      expect(stdout).toMatch(
+        /^Unanswered {9}1 of 2 inquiries\nOldest unanswered {2}20.* UTC \(1m old\)\n/,
+      );
+      expect(stdout).toMatch(
+        /^Median to answer {3}2h\n\nWEEK OF +INQUIRIES +UNANSWERED +MEDIAN\n/m,
+      );
     });
   });
 
@@ -413,13 +490,18 @@ describe('with a table', () => {
     it('that does not exist is named in one line', async () => {
       await table.client.send(new DeleteTableCommand({ TableName: table.name }));
       stubAws(toEnvironment(table.engine));
-      const local = 'The table of the local stack does not exist; restart the stack with npm start.';
+      const local =
+        'The table of the local stack does not exist; restart the stack with npm start.';
       expect(await run(['list'])).toEqual(failure(local));
       const restored = 'The table restored does not exist.';
-      expect(await run(['list', '--table', 'restored', '--erasures', 'e'])).toEqual(failure(restored));
+      expect(await run(['list', '--table', 'restored', '--erasures', 'e'])).toEqual(
+        failure(restored),
+      );
       const release =
         'The table shop-release does not exist in this account and region; deploy the stage: npm run deploy -- release.';
-      expect(await runInbox(['list', '--stage', 'release', '--service', 'shop'])).toEqual(failure(release));
+      expect(await runInbox(['list', '--stage', 'release', '--service', 'shop'])).toEqual(
+        failure(release),
+      );
     });
 
     it('without the index is named in one line, with what to do', async () => {
@@ -427,7 +509,9 @@ describe('with a table', () => {
       const TableName = `${table.name}-without-index`;
       const { client } = table;
       const keys = AttributeDefinitions.slice(0, 2);
-      await client.send(new CreateTableCommand({ ...definition, TableName, AttributeDefinitions: keys }));
+      await client.send(
+        new CreateTableCommand({ ...definition, TableName, AttributeDefinitions: keys }),
+      );
       await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 0.1 }, { TableName });
       stubAws(toEnvironment(table.engine));
       for (const [place, remedy] of [
@@ -435,7 +519,9 @@ describe('with a table', () => {
         [['--data', table.folder], 'restart the stack with npm start'],
       ] as const) {
         const expected = failure(`The table ${TableName} has no index by-state; ${remedy}.`);
-        expect(await runInbox([...place, '--table', TableName, '--erasures', 'e', 'list'])).toEqual(expected);
+        expect(await runInbox([...place, '--table', TableName, '--erasures', 'e', 'list'])).toEqual(
+          expected,
+        );
       }
     });
   });
@@ -449,7 +535,9 @@ describe('with a table', () => {
     const identity = (arn: string) =>
       `<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>${arn}</Arn></GetCallerIdentityResult></GetCallerIdentityResponse>`;
     const runOnStage = (args: string[], stdin = '') =>
-      runInbox(['--stage', 'develop', '--table', table.name, '--erasures', 'e', ...args], { stdin });
+      runInbox(['--stage', 'develop', '--table', table.name, '--erasures', 'e', ...args], {
+        stdin,
+      });
 
     it('answers as the user of the credentials, and says on standard error on which table', async () => {
       const { id } = await add(1);
@@ -477,7 +565,9 @@ describe('with a table', () => {
     ])('takes the name from an ARN that ends in %s', async (end, respondent) => {
       const { id } = await add(1);
       await signIn(identity(`arn:aws:iam::111122223333:${end}`));
-      expect(parseLines((await runOnStage(['dismiss', id])).stdout)).toMatchObject([{ respondent }]);
+      expect(parseLines((await runOnStage(['dismiss', id])).stdout)).toMatchObject([
+        { respondent },
+      ]);
     });
 
     it('stores nothing when the credentials are refused', async () => {
@@ -502,7 +592,10 @@ describe('the command line', () => {
     [['list', '--table', 'x'], /^--table and --erasures belong together/],
     [['list', '--erasures', 'x'], /^--table and --erasures belong together/],
     [['list', '--service', 'shop'], /^--service is for a stage/],
-    [['list', '--stage', 'main', '--service', 'shop-main'], /^"shop-main" is not the name of a service/],
+    [
+      ['list', '--stage', 'main', '--service', 'shop-main'],
+      /^"shop-main" is not the name of a service/,
+    ],
     [['list', '--stage', 'main', '--as', 'x'], /^--as is for the local stack/],
     [['list', '--stage', 'main', '--data', 'x'], /^--data is for the local stack/],
     [['list', '--limit', '0'], /^--limit must be a whole number from 1 on/],
@@ -515,13 +608,19 @@ describe('the command line', () => {
     [['list', '--data', '/nowhere'], /^No local stack is running \(there is no /],
     [['--web', '--port', 'x'], /^The port must be a number from 0 to 65535, not "x"\./],
     [['--web', '--port', '65536'], /^The port must be a number from 0 to 65535, not "65536"\./],
-    [['--web', '--replies', '/nowhere'], /^The saved replies in \/nowhere cannot be used: ENOENT\./],
+    [
+      ['--web', '--replies', '/nowhere'],
+      /^The saved replies in \/nowhere cannot be used: ENOENT\./,
+    ],
     [['--web', '--replies', 'LICENSE'], /cannot be used: it is not JSON\./],
     [['--web', '--replies', 'package.json'], /cannot be used: it is not a list\./],
     [['list', '--replies', 'x'], /^--replies is for --web\./],
     [['--web', 'list'], /^--web takes no verb\./],
     [['list', '--port', '5'], /^--port is the port of --web\./],
-    [['erase', '--sub', SUB, '--email', 'a@b'], /^erase takes one of --sub UUID, --email E and --replay/],
+    [
+      ['erase', '--sub', SUB, '--email', 'a@b'],
+      /^erase takes one of --sub UUID, --email E and --replay/,
+    ],
     [['erase'], /^erase takes one of --sub UUID, --email E and --replay \(see --help\)/],
   ])('%j is refused in one line with exit code 2', async (args, message) => {
     const { code, stdout, stderr } = await runInbox(args, { stdin: 'x' });

@@ -41,8 +41,9 @@ const github = { repository: 'octo/inquiries' };
 async function render(variables: object, locals: object = {}): Promise<Policies> {
   const folder = mkdtempSync(join(tmpdir(), 'bootstrap-policies-'));
   try {
-    for (const file of ['policies.tf', 'variables.tf'])
+    for (const file of ['policies.tf', 'variables.tf']) {
       copyFileSync(join(MODULE, 'bootstrap', file), join(folder, file));
+    }
     const value = {
       boundaries: '${local.boundaries}',
       read: '${local.read_policies}',
@@ -51,8 +52,14 @@ async function render(variables: object, locals: object = {}): Promise<Policies>
       inbox: '${local.inbox_policies}',
     };
     const rest = { account, partition: 'aws', region, api_ids, health_check_arns, ...locals };
-    writeFileSync(join(folder, 'test.tf.json'), JSON.stringify({ locals: rest, output: { policies: { value } } }));
-    writeFileSync(join(folder, 'test.auto.tfvars.json'), JSON.stringify({ bucket: 'state-bucket', ...variables }));
+    writeFileSync(
+      join(folder, 'test.tf.json'),
+      JSON.stringify({ locals: rest, output: { policies: { value } } }),
+    );
+    writeFileSync(
+      join(folder, 'test.auto.tfvars.json'),
+      JSON.stringify({ bucket: 'state-bucket', ...variables }),
+    );
     const terraform = (...args: string[]) =>
       run('terraform', args, { cwd: folder, env: terraformEnv({ TF_WORKSPACE: undefined }) });
     const { code, output } = await terraform('apply', '-auto-approve', '-no-color');
@@ -65,8 +72,11 @@ async function render(variables: object, locals: object = {}): Promise<Policies>
 }
 
 const hasTerraform = (await terraformUnavailableReason()) === undefined;
-if (!hasTerraform)
-  process.stdout.write('\nSKIPPED: policies of the bootstrap, because terraform is not on the PATH.\n');
+if (!hasTerraform) {
+  process.stdout.write(
+    '\nSKIPPED: policies of the bootstrap, because terraform is not on the PATH.\n',
+  );
+}
 const rendered = hasTerraform
   ? await render({ github, domains: { release: ['api.example.com', 'www.example.com'] } })
   : ({ boundaries: {}, read: {}, deploy: {}, trust: {}, inbox: {} } as Policies);
@@ -76,7 +86,8 @@ const statementsOf = (...policies: readonly (Policy | undefined)[]) =>
   policies.flatMap((policy) => policy?.Statement ?? []);
 const allowed = (statements: readonly Statement[]) =>
   statements.filter(({ Effect }) => Effect === 'Allow').flatMap(({ Action }) => listOf(Action));
-const find = (policy: Policy | undefined, sid: string) => policy?.Statement.find(({ Sid }) => Sid === sid);
+const find = (policy: Policy | undefined, sid: string) =>
+  policy?.Statement.find(({ Sid }) => Sid === sid);
 /** `SERVICE:A B` → SERVICE:A, SERVICE:B. */
 const toActions = (lines: readonly string[]) =>
   lines.flatMap((line) => {
@@ -90,61 +101,71 @@ const without = (actions: readonly string[], patterns: readonly string[]) =>
 const { develop } = rendered.boundaries;
 const iam = (resource: string) => `arn:aws:iam::${account}:${resource}`;
 
-describe.skipIf(!hasTerraform)('the roles of develop (skipped without terraform on the PATH)', () => {
-  const deploy = statementsOf(rendered.read.develop, rendered.deploy.develop);
+describe.skipIf(!hasTerraform)(
+  'the roles of develop (skipped without terraform on the PATH)',
+  () => {
+    const deploy = statementsOf(rendered.read.develop, rendered.deploy.develop);
 
-  it('allow what a deployment needs, also by the boundary', () => {
-    const needed = toActions([
-      's3:ListBucket GetObject PutObject DeleteObject PutBucketPolicy',
-      'dynamodb:CreateTable DescribeTable UpdateTable DeleteTable DescribeContinuousBackups UpdateContinuousBackups DescribeTimeToLive UpdateTimeToLive ListTagsOfResource TagResource UntagResource',
-      'lambda:CreateFunction GetFunction UpdateFunctionCode UpdateFunctionConfiguration DeleteFunction ListVersionsByFunction AddPermission RemovePermission GetPolicy PublishVersion PutFunctionConcurrency DeleteFunctionConcurrency GetFunctionCodeSigningConfig TagResource UntagResource ListTags',
-      'lambda:CreateAlias GetAlias UpdateAlias DeleteAlias ListAliases InvokeFunction CreateEventSourceMapping GetEventSourceMapping',
-      'iam:CreateRole PutRolePolicy PutRolePermissionsBoundary GetRole UpdateRole UpdateAssumeRolePolicy DeleteRole TagRole UntagRole GetRolePolicy DeleteRolePolicy ListRolePolicies ListAttachedRolePolicies ListInstanceProfilesForRole PassRole',
-      'apigateway:GET POST PATCH DELETE',
-      'logs:CreateLogGroup DeleteLogGroup PutRetentionPolicy PutMetricFilter DeleteMetricFilter DescribeMetricFilters TagResource UntagResource ListTagsForResource CreateLogDelivery GetLogDelivery UpdateLogDelivery DeleteLogDelivery ListLogDeliveries PutResourcePolicy DescribeResourcePolicies DescribeLogGroups',
-      'cloudwatch:PutMetricAlarm DescribeAlarms PutDashboard',
-      'sns:Subscribe GetTopicAttributes',
-      'events:PutRule PutTargets RemoveTargets DeleteRule DescribeRule ListTargetsByRule ListTagsForResource TagResource',
-      'sqs:CreateQueue GetQueueAttributes',
-      'cloudfront:CreateDistribution TagResource UpdateDistribution CreateInvalidation GetDistribution CreateOriginAccessControl UpdateResponseHeadersPolicy',
-      'cognito-idp:CreateUserPool CreateUserPoolClient CreateUserPoolDomain UpdateUserPool DescribeUserPoolClient GetUserPoolMfaConfig SetUserPoolMfaConfig DeleteUserPool AdminCreateUser AdminSetUserPassword AdminInitiateAuth CreateManagedLoginBranding DescribeManagedLoginBranding',
-      'acm:RequestCertificate DescribeCertificate DeleteCertificate',
-      'route53:ListHostedZones GetChange CreateHealthCheck DeleteHealthCheck',
-      'ses:CreateEmailIdentity DeleteEmailIdentity GetEmailIdentity CreateConfigurationSet CreateConfigurationSetEventDestination GetConfigurationSetEventDestinations',
-      'kms:CreateGrant',
-    ]);
-    expect(without(needed, allowed(deploy))).toEqual([]);
-    expect(without(needed, allowed(statementsOf(develop)))).toEqual([]);
-  });
+    it('allow what a deployment needs, also by the boundary', () => {
+      const needed = toActions([
+        's3:ListBucket GetObject PutObject DeleteObject PutBucketPolicy',
+        'dynamodb:CreateTable DescribeTable UpdateTable DeleteTable DescribeContinuousBackups UpdateContinuousBackups DescribeTimeToLive UpdateTimeToLive ListTagsOfResource TagResource UntagResource',
+        'lambda:CreateFunction GetFunction UpdateFunctionCode UpdateFunctionConfiguration DeleteFunction ListVersionsByFunction AddPermission RemovePermission GetPolicy PublishVersion PutFunctionConcurrency DeleteFunctionConcurrency GetFunctionCodeSigningConfig TagResource UntagResource ListTags',
+        'lambda:CreateAlias GetAlias UpdateAlias DeleteAlias ListAliases InvokeFunction CreateEventSourceMapping GetEventSourceMapping',
+        'iam:CreateRole PutRolePolicy PutRolePermissionsBoundary GetRole UpdateRole UpdateAssumeRolePolicy DeleteRole TagRole UntagRole GetRolePolicy DeleteRolePolicy ListRolePolicies ListAttachedRolePolicies ListInstanceProfilesForRole PassRole',
+        'apigateway:GET POST PATCH DELETE',
+        'logs:CreateLogGroup DeleteLogGroup PutRetentionPolicy PutMetricFilter DeleteMetricFilter DescribeMetricFilters TagResource UntagResource ListTagsForResource CreateLogDelivery GetLogDelivery UpdateLogDelivery DeleteLogDelivery ListLogDeliveries PutResourcePolicy DescribeResourcePolicies DescribeLogGroups',
+        'cloudwatch:PutMetricAlarm DescribeAlarms PutDashboard',
+        'sns:Subscribe GetTopicAttributes',
+        'events:PutRule PutTargets RemoveTargets DeleteRule DescribeRule ListTargetsByRule ListTagsForResource TagResource',
+        'sqs:CreateQueue GetQueueAttributes',
+        'cloudfront:CreateDistribution TagResource UpdateDistribution CreateInvalidation GetDistribution CreateOriginAccessControl UpdateResponseHeadersPolicy',
+        'cognito-idp:CreateUserPool CreateUserPoolClient CreateUserPoolDomain UpdateUserPool DescribeUserPoolClient GetUserPoolMfaConfig SetUserPoolMfaConfig DeleteUserPool AdminCreateUser AdminSetUserPassword AdminInitiateAuth CreateManagedLoginBranding DescribeManagedLoginBranding',
+        'acm:RequestCertificate DescribeCertificate DeleteCertificate',
+        'route53:ListHostedZones GetChange CreateHealthCheck DeleteHealthCheck',
+        'ses:CreateEmailIdentity DeleteEmailIdentity GetEmailIdentity CreateConfigurationSet CreateConfigurationSetEventDestination GetConfigurationSetEventDestinations',
+        'kms:CreateGrant',
+      ]);
+      expect(without(needed, allowed(deploy))).toEqual([]);
+      expect(without(needed, allowed(statementsOf(develop)))).toEqual([]);
+    });
 
-  it('allow nothing that reads or changes data, and nothing of other services', () => {
-    const refused = toActions([
-      'dynamodb:GetItem BatchGetItem Query Scan PutItem UpdateItem DeleteItem PartiQLSelect ExportTableToPointInTime GetRecords',
-      'logs:FilterLogEvents GetLogEvents',
-      'sqs:ReceiveMessage SendMessage',
-      'cognito-idp:ListUsers AdminGetUser',
-      'iam:AttachRolePolicy DeleteRolePermissionsBoundary CreatePolicyVersion CreateUser AddClientIDToOpenIDConnectProvider',
-      'sts:AssumeRole',
-      'ses:SendEmail',
-      'route53:ChangeResourceRecordSets DeleteHostedZone',
-      'kms:Decrypt',
-      'ec2:RunInstances',
-      'secretsmanager:GetSecretValue',
-    ]);
-    expect(without(refused, allowed(deploy))).toEqual(refused);
-  });
-});
+    it('allow nothing that reads or changes data, and nothing of other services', () => {
+      const refused = toActions([
+        'dynamodb:GetItem BatchGetItem Query Scan PutItem UpdateItem DeleteItem PartiQLSelect ExportTableToPointInTime GetRecords',
+        'logs:FilterLogEvents GetLogEvents',
+        'sqs:ReceiveMessage SendMessage',
+        'cognito-idp:ListUsers AdminGetUser',
+        'iam:AttachRolePolicy DeleteRolePermissionsBoundary CreatePolicyVersion CreateUser AddClientIDToOpenIDConnectProvider',
+        'sts:AssumeRole',
+        'ses:SendEmail',
+        'route53:ChangeResourceRecordSets DeleteHostedZone',
+        'kms:Decrypt',
+        'ec2:RunInstances',
+        'secretsmanager:GetSecretValue',
+      ]);
+      expect(without(refused, allowed(deploy))).toEqual(refused);
+    });
+  },
+);
 
 /** A statement as a row of docs/roles.md, with placeholders. */
-function toRow(policy: string, stage: Stage, { Sid, Effect, Action, Resource, Condition = {} }: Statement) {
+function toRow(
+  policy: string,
+  stage: Stage,
+  { Sid, Effect, Action, Resource, Condition = {} }: Statement,
+) {
   const services = Object.groupBy(listOf(Action), (action) => action.replace(/:.*/, ''));
   const actions = Object.entries(services).map(
-    ([service, list = []]) => `${service}:${list.map((action) => action.replace(/.*:/, '')).join(' ')}`,
+    ([service, list = []]) =>
+      `${service}:${list.map((action) => action.replace(/.*:/, '')).join(' ')}`,
   );
   const conditions = Object.entries(Condition).flatMap(([operator, keys]) =>
     Object.entries(keys).map(([key, values]) => `${operator} ${key} ${listOf(values).join(' ')}`),
   );
-  const cells = [actions, listOf(Resource), conditions].map((cell) => cell.map((part) => `\`${part}\``).join(', '));
+  const cells = [actions, listOf(Resource), conditions].map((cell) =>
+    cell.map((part) => `\`${part}\``).join(', '),
+  );
   const text = [policy, Sid, Effect.toLowerCase(), ...cells]
     .join(' | ')
     .replaceAll(new RegExp(`\\b${stage}\\b`, 'g'), 'STAGE')
@@ -169,19 +190,23 @@ describe.skipIf(!hasTerraform)('the policies (skipped without terraform on the P
         inbox: inbox[`${stage}-inbox`],
         'inbox-answer': inbox[`${stage}-inbox-answer`],
       };
-      for (const [name, policy] of Object.entries(policies))
+      for (const [name, policy] of Object.entries(policies)) {
         for (const statement of policy.Statement) {
           const row = toRow(name, stage, statement);
           stagesOf.set(row, [...(stagesOf.get(row) ?? []), stage]);
         }
+      }
     }
     const rows = [...stagesOf].map(
-      ([row, stages]) => `| ${stages.length === STAGES.length ? 'all' : stages.join(', ')} | ${row} |`,
+      ([row, stages]) =>
+        `| ${stages.length === STAGES.length ? 'all' : stages.join(', ')} | ${row} |`,
     );
     const listed = readText('docs/roles.md').match(/^\| (all|develop|main|release).*$/gm) ?? [];
     expect(rows.toSorted()).toEqual(listed.toSorted());
     // IAM refuses a policy with another kind, such as a wildcard.
-    const kinds = rows.flatMap((row) => [...row.matchAll(/iam::ACCOUNT:([^/`]+)/g)].map(([, kind]) => kind));
+    const kinds = rows.flatMap((row) =>
+      [...row.matchAll(/iam::ACCOUNT:([^/`]+)/g)].map(([, kind]) => kind),
+    );
     expect(new Set(kinds)).toEqual(new Set(['policy', 'role']));
   });
 
@@ -192,7 +217,10 @@ describe.skipIf(!hasTerraform)('the policies (skipped without terraform on the P
         Action: 'route53:ChangeResourceRecordSets',
         Condition: {
           'ForAllValues:StringLike': {
-            'route53:ChangeResourceRecordSetsNormalizedRecordNames': names.flatMap((name) => [name, `*.${name}`]),
+            'route53:ChangeResourceRecordSetsNormalizedRecordNames': names.flatMap((name) => [
+              name,
+              `*.${name}`,
+            ]),
           },
         },
       });
@@ -200,7 +228,10 @@ describe.skipIf(!hasTerraform)('the policies (skipped without terraform on the P
     const gateway = `arn:aws:apigateway:${region}::/domainnames`;
     const listDomains = (policy: Policy | undefined) =>
       listOf(find(policy, 'Gateway')?.Resource).filter((arn) => arn.startsWith(gateway));
-    expect(listDomains(rendered.boundaries.release)).toEqual([gateway, ...names.map((name) => `${gateway}/${name}*`)]);
+    expect(listDomains(rendered.boundaries.release)).toEqual([
+      gateway,
+      ...names.map((name) => `${gateway}/${name}*`),
+    ]);
     expect([listDomains(develop), find(develop, 'Records')]).toEqual([[], undefined]);
   });
 
@@ -213,7 +244,9 @@ describe.skipIf(!hasTerraform)('the policies (skipped without terraform on the P
       ),
     );
     expect(subjects).toEqual(
-      STAGES.flatMap((stage) => ['', '-plan'].map((suffix) => [`repo:octo/inquiries:environment:${stage}${suffix}`])),
+      STAGES.flatMap((stage) =>
+        ['', '-plan'].map((suffix) => [`repo:octo/inquiries:environment:${stage}${suffix}`]),
+      ),
     );
     expect(withIds.trust.plan.main.Statement).toEqual([
       {
@@ -240,7 +273,9 @@ describe.skipIf(!hasTerraform)('the policies (skipped without terraform on the P
         name: 'n'.repeat(32),
         bucket: 'b'.repeat(63),
         github: { repository: `${'o'.repeat(39)}/${'r'.repeat(100)}`, ...ids },
-        domains: { release: ['a'.repeat(60), 'b'.repeat(60)].map((label) => `${label}.example.com`) },
+        domains: {
+          release: ['a'.repeat(60), 'b'.repeat(60)].map((label) => `${label}.example.com`),
+        },
       },
       {
         region: 'ap-southeast-2',

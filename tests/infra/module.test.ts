@@ -15,16 +15,22 @@ import { INQUIRY } from '../helpers/events.ts';
 import { readText } from '../helpers/repository.ts';
 
 const source = globSync('infra/terraform/*.tf', { cwd: ROOT }).toSorted().map(readText).join('\n');
-const matches = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, found = '']) => found);
+const matches = (text: string, pattern: RegExp) =>
+  [...text.matchAll(pattern)].map(([, found = '']) => found);
 
 describe('the module', () => {
   it('gives the table the keys and the index of the local table definition', () => {
-    const { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, BillingMode } = tableDefinition;
+    const { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, BillingMode } =
+      tableDefinition;
     const toKeys = (keys: readonly { AttributeName: string; KeyType: string }[]) =>
-      keys.map(({ AttributeName, KeyType }) => `${KeyType.toLowerCase()}_key = "${AttributeName}"`).join(' ');
+      keys
+        .map(({ AttributeName, KeyType }) => `${KeyType.toLowerCase()}_key = "${AttributeName}"`)
+        .join(' ');
     const names = AttributeDefinitions.map(({ AttributeName }) => `"${AttributeName}"`).join(', ');
     const attributes = `dynamic "attribute" { for_each = [${names}] content { name = attribute.value type = "S" } }`;
-    expect(new Set(AttributeDefinitions.map(({ AttributeType }) => AttributeType))).toEqual(new Set(['S']));
+    expect(new Set(AttributeDefinitions.map(({ AttributeType }) => AttributeType))).toEqual(
+      new Set(['S']),
+    );
     const indexes = GlobalSecondaryIndexes.map(
       ({ IndexName, KeySchema: keys, Projection: { ProjectionType, NonKeyAttributes } }) =>
         `global_secondary_index { name = "${IndexName}" ${toKeys(keys)} projection_type = "${ProjectionType}" non_key_attributes = [${NonKeyAttributes.map((name) => `"${name}"`).join(', ')}] }`,
@@ -39,10 +45,15 @@ describe('the module', () => {
     ['src/config.ts', 'function.tf'],
     ['src/mailer/config.ts', 'mailer.tf'],
   ])('gives each function the environment that %s reads, and no more', (config, file) => {
-    const [environment = ''] = matches(readText(`infra/terraform/${file}`), /environment \{\n(.*?)\n {2}\}/gs);
+    const [environment = ''] = matches(
+      readText(`infra/terraform/${file}`),
+      /environment \{\n(.*?)\n {2}\}/gs,
+    );
     // What the function destructures from its environment or reads as a number; Lambda sets AWS_REGION.
     const reads = /const \{([^}]+)\} = env;|readNumber\(env, ('\w+')/g;
-    const variables = [...readText(config).matchAll(reads)].flatMap(([read]) => matches(read, /\b([A-Z_]{4,})\b/g));
+    const variables = [...readText(config).matchAll(reads)].flatMap(([read]) =>
+      matches(read, /\b([A-Z_]{4,})\b/g),
+    );
     expect(matches(environment, /\b([A-Z_]{4,})\b"?\s+=/g).toSorted()).toEqual(
       variables.filter((name) => name !== 'AWS_REGION').toSorted(),
     );
@@ -51,7 +62,13 @@ describe('the module', () => {
   it('alarms on the metric and the log level that the function writes', () => {
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
     const write = vi.fn<(line: string) => void>();
-    const request = { requestId: '1', functionName: 'f', method: 'POST', milliseconds: 1, attempts: 0 };
+    const request = {
+      requestId: '1',
+      functionName: 'f',
+      method: 'POST',
+      milliseconds: 1,
+      attempts: 0,
+    };
     logRequest({ ...request, status: 500, error: unparsableJson(undefined) }, write);
     const { _aws, ...values } = JSON.parse(String(write.mock.lastCall));
     const [{ Namespace, Dimensions, Metrics }] = _aws.CloudWatchMetrics;
@@ -78,8 +95,9 @@ describe('the module', () => {
     expect(values).toMatchObject({ FunctionName: 'f', MailFailures: 1 });
     expect(source).toContain(`function_namespace = "${_aws.CloudWatchMetrics[0].Namespace}"`);
     expect(source).toContain('namespace = local.function_namespace, name = "MailFailures"');
-    for (const name of Object.keys(values).filter((key) => key !== 'FunctionName'))
+    for (const name of Object.keys(values).filter((key) => key !== 'FunctionName')) {
       expect(source).toContain(`"${name}"`);
+    }
   });
 
   it('limits the writes of the mailer to its records, updates of the function to rates, and answers of operators to inquiries', () => {
@@ -87,17 +105,26 @@ describe('the module', () => {
       matches(readText(file), /"dynamodb:LeadingKeys" = (\[.*?\]|".*?")/g).flatMap((list) =>
         matches(list, /"([^"]*)\*"/g),
       );
-    const [rates, mailer, operators] = ['function.tf', 'mailer.tf', 'bootstrap/policies.tf'].map((file) =>
-      keysOf(`infra/terraform/${file}`),
+    const [rates, mailer, operators] = ['function.tf', 'mailer.tf', 'bootstrap/policies.tf'].map(
+      (file) => keysOf(`infra/terraform/${file}`),
     );
     const inquiry = createInquiryEntity('t').get(INQUIRY).params<{ Key: { pk: string } }>();
-    const delivery = createDeliveryEntity('t').get({ inquiry: '1', mail: 'reply' }).params<{ Key: { pk: string } }>();
+    const delivery = createDeliveryEntity('t')
+      .get({ inquiry: '1', mail: 'reply' })
+      .params<{ Key: { pk: string } }>();
     const quota = createQuotaEntity('t').get({ quota: '1' }).params<{ Key: { pk: string } }>();
-    const prefixesOf = (keys: string[] = [], pk: string) => keys.filter((key) => pk.startsWith(key)).length;
-    expect([inquiry, delivery, quota].map(({ Key }) => prefixesOf(mailer, Key.pk))).toEqual([0, 1, 1]);
-    expect([inquiry, delivery, quota].map(({ Key }) => prefixesOf(operators, Key.pk))).toEqual([1, 0, 0]);
+    const prefixesOf = (keys: string[] = [], pk: string) =>
+      keys.filter((key) => pk.startsWith(key)).length;
+    expect([inquiry, delivery, quota].map(({ Key }) => prefixesOf(mailer, Key.pk))).toEqual([
+      0, 1, 1,
+    ]);
+    expect([inquiry, delivery, quota].map(({ Key }) => prefixesOf(operators, Key.pk))).toEqual([
+      1, 0, 0,
+    ]);
     const rate = createInputs('t').updateRate('s', 0, 1).Key.pk.S;
-    expect([inquiry, delivery, quota].map(({ Key }) => prefixesOf(rates, Key.pk))).toEqual([0, 0, 0]);
+    expect([inquiry, delivery, quota].map(({ Key }) => prefixesOf(rates, Key.pk))).toEqual([
+      0, 0, 0,
+    ]);
     expect([rates, mailer, operators].map((keys) => prefixesOf(keys, rate))).toEqual([1, 0, 0]);
     // Of operators: answers, and records of erasures, whose keys are the whole record (inbox/erasures.ts).
     expect(operators).toEqual(['$inquiries#cognito_sub_', '*#']);
@@ -114,19 +141,26 @@ describe('the module', () => {
   it('attaches no managed policy (CKV_AWS_274, CKV2_AWS_56) and has no function URL (CKV_AWS_258, CKV2_AWS_75)', () => {
     const kinds = matches(source, /^resource "(\w+)"/gm);
     expect(kinds).toContain('aws_lambda_function');
-    expect(kinds.filter((kind) => /policy_attachment|managed_policy|function_url/.test(kind))).toEqual([]);
+    expect(
+      kinds.filter((kind) => /policy_attachment|managed_policy|function_url/.test(kind)),
+    ).toEqual([]);
     expect(source).not.toContain('managed_policy_arns');
   });
 
   it('takes the account, credentials and endpoints from the environment', () => {
-    expect(source).not.toMatch(/endpoints\s*\{|access_key|secret_key|profile\s*=|skip_\w+\s*=|allowed_account_ids/);
+    expect(source).not.toMatch(
+      /endpoints\s*\{|access_key|secret_key|profile\s*=|skip_\w+\s*=|allowed_account_ids/,
+    );
     expect(source).not.toMatch(/\b\d{12}\b/);
   });
 });
 
 describe('the form', () => {
   it('has the same policy in its page, in the headers of CloudFront and in web/README.md', () => {
-    const [directives = ''] = matches(source, /^ +content_security_policy = join\("; ", \[\n(.*?)\n +\]\)$/gms);
+    const [directives = ''] = matches(
+      source,
+      /^ +content_security_policy = join\("; ", \[\n(.*?)\n +\]\)$/gms,
+    );
     const readme = readText('web/README.md');
     // What differs between stages, and the hashes.
     const normalise = (policy: string) =>
@@ -135,26 +169,37 @@ describe('the form', () => {
         .replace(/connect-src [^;]*/, 'connect-src …');
     const header = normalise(matches(directives, /"((?:\$\{.*?\}|[^"$])+)"/g).join('; '));
     expect(normalise(matches(readme, /^Content-Security-Policy: (.*)$/gm).join())).toBe(header);
-    const page = matches(readText('web/index.html'), /http-equiv="Content-Security-Policy"\s+content="([^"]*)"/g);
+    const page = matches(
+      readText('web/index.html'),
+      /http-equiv="Content-Security-Policy"\s+content="([^"]*)"/g,
+    );
     expect(normalise(page.join())).toBe(header.replace("frame-ancestors 'none'; ", ''));
     expect(header).toContain("script-src 'self' HASH; style-src 'self' HASH;");
     for (const line of [
       'Referrer-Policy: no-referrer',
       'Strict-Transport-Security: max-age=31536000',
       'Access-Control-Allow-Origin: *',
-    ])
+    ]) {
       expect(readme).toContain(`\n${line}\n`);
+    }
   });
 });
 
 it('gives every resource the tags of its stage, also in us-east-1', () => {
-  const providers = matches(readText('infra/terraform/versions.tf'), /^provider "aws" \{\n(.*?)^\}/gms);
-  const tagged = providers.filter((provider) => /default_tags \{\s+tags = local\.tags\s+\}/.test(provider));
+  const providers = matches(
+    readText('infra/terraform/versions.tf'),
+    /^provider "aws" \{\n(.*?)^\}/gms,
+  );
+  const tagged = providers.filter((provider) =>
+    /default_tags \{\s+tags = local\.tags\s+\}/.test(provider),
+  );
   expect([providers.length, tagged]).toEqual([2, providers]);
 });
 
 it('guard.tf lists every resource that no other depends on, so that terraform destroy begins with the guard', () => {
-  const resources = [...source.matchAll(/^resource "(\w+)" "(\w+)"/gm)].map(([, type, name]) => `${type}.${name}`);
+  const resources = [...source.matchAll(/^resource "(\w+)" "(\w+)"/gm)].map(
+    ([, type, name]) => `${type}.${name}`,
+  );
   const [guard = ''] = matches(readText('infra/terraform/guard.tf'), /depends_on = \[\n(.*?)\]/gs);
   const others = source
     .replace(guard, '')
@@ -168,7 +213,9 @@ it('guard.tf lists every resource that no other depends on, so that terraform de
 });
 
 it('keeps the state encrypted and locked, its bucket from being destroyed, and ignores no change but what is live', () => {
-  const bootstrap = globSync('infra/terraform/bootstrap/*.tf', { cwd: ROOT }).map(readText).join('\n');
+  const bootstrap = globSync('infra/terraform/bootstrap/*.tf', { cwd: ROOT })
+    .map(readText)
+    .join('\n');
   for (const module of [source, bootstrap]) {
     const [backend = ''] = matches(module, /^ {2}backend "s3" \{\n(.*?)^ {2}\}/gms);
     expect(backend).toMatch(/^ +encrypt += true$/m);
@@ -190,8 +237,20 @@ it('has one rule for the name of a service, in both modules and in the commands'
   expect(rules[1]).toBe(rules[0]);
   const [is = '', isNot = ''] = matches(rules[0] ?? '', /regex\("(.*?)",/g);
   const reserved = ['foo-main', 'foo-develop-x', 'my-cognito', 'paws', 'amazon1'];
-  const names = ['ab', 'a', 'n'.repeat(32), 'n'.repeat(33), 'A', '1a', 'foo-mainframe', 'inquiries', 'release'];
-  const accepted = [...names, ...reserved].filter((name) => new RegExp(is).test(name) && !new RegExp(isNot).test(name));
+  const names = [
+    'ab',
+    'a',
+    'n'.repeat(32),
+    'n'.repeat(33),
+    'A',
+    '1a',
+    'foo-mainframe',
+    'inquiries',
+    'release',
+  ];
+  const accepted = [...names, ...reserved].filter(
+    (name) => new RegExp(is).test(name) && !new RegExp(isNot).test(name),
+  );
   expect(accepted).toEqual(['ab', 'n'.repeat(32), 'foo-mainframe', 'inquiries', 'release']);
   expect([...names, ...reserved].filter(isServiceName)).toEqual(accepted);
 });
@@ -204,9 +263,15 @@ it('docs/runbook.md explains every alarm, under its own name', () => {
 
 it('docs/security-policies.md lists the policies that tests cite as held, and no others', () => {
   const policies = /\b(?:CKV2?_AWS_\d+|AVD-AWS-\d{4}|Cognito\.\d)\b/g;
-  const tests = globSync(['infra/terraform/tests/*.tftest.hcl', 'tests/infra/module.test.ts'], { cwd: ROOT });
+  const tests = globSync(['infra/terraform/tests/*.tftest.hcl', 'tests/infra/module.test.ts'], {
+    cwd: ROOT,
+  });
   const cited = new Set(tests.flatMap((file) => readText(file).match(policies) ?? []));
-  const rows = [...readText('docs/security-policies.md').matchAll(/^\| ([^|]+) \| (held|skipped) \| ([^|]+) \|/gm)];
+  const rows = [
+    ...readText('docs/security-policies.md').matchAll(
+      /^\| ([^|]+) \| (held|skipped) \| ([^|]+) \|/gm,
+    ),
+  ];
   const listed = (wanted: string) =>
     rows.flatMap(([, ids, verdict]) => (verdict === wanted ? (ids?.match(policies) ?? []) : []));
   expect(listed('held').toSorted()).toEqual([...cited].toSorted());

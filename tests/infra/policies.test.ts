@@ -11,9 +11,11 @@ import { readText } from '../helpers/repository.ts';
 const policies = readText('infra/terraform/bootstrap/policies.tf');
 const wordsIn = (text: string): string[] => text.match(/[\w:]+/g) ?? [];
 const actionsOf = (sid: string, text = policies): string[] =>
-  wordsIn(new RegExp(`\\b${sid}"? =>? \\{[^{}]*?Action\\s+= (\\[.*?\\]|".*?")`).exec(text)?.[1] ?? '');
-const [answerAttributes = []] = [...policies.matchAll(/"dynamodb:Attributes" = \[(.*?)\]/g)].map(([, list = '']) =>
-  wordsIn(list),
+  wordsIn(
+    new RegExp(`\\b${sid}"? =>? \\{[^{}]*?Action\\s+= (\\[.*?\\]|".*?")`).exec(text)?.[1] ?? '',
+  );
+const [answerAttributes = []] = [...policies.matchAll(/"dynamodb:Attributes" = \[(.*?)\]/g)].map(
+  ([, list = '']) => wordsIn(list),
 );
 
 interface Input {
@@ -25,7 +27,11 @@ interface Input {
 }
 
 /** Names of attributes in an update; placeholders and functions are none. */
-const attributesOf = ({ Key = {}, UpdateExpression = '', ConditionExpression = '' }: Input): string[] => {
+const attributesOf = ({
+  Key = {},
+  UpdateExpression = '',
+  ConditionExpression = '',
+}: Input): string[] => {
   const expressions = `${UpdateExpression} ${ConditionExpression}`;
   const names = [...expressions.matchAll(/(?<![:\w])[a-z]\w*\b(?! *\()/g)].map(([name]) => name);
   return [...Object.keys(Key), ...names];
@@ -38,9 +44,12 @@ function record(client: { middlewareStack: DynamoDBClient['middlewareStack'] }) 
     (next, { commandName = '' }) =>
       (request) => {
         const input = request.input as Input;
-        const names = input.TransactItems?.flatMap((item) => Object.keys(item).map((name) => `${name}Item`));
-        for (const name of names ?? [commandName.replace('Command', '')])
+        const names = input.TransactItems?.flatMap((item) =>
+          Object.keys(item).map((name) => `${name}Item`),
+        );
+        for (const name of names ?? [commandName.replace('Command', '')]) {
           sent.push({ action: `dynamodb:${name}`, input });
+        }
         return next(request);
       },
     { step: 'initialize' },
@@ -65,7 +74,9 @@ describeOnEngines('the policy of the function', (endpoint, engine) => {
       if (engine !== 'dynalite') throw error;
     });
     expect(sent.map(({ action }) => action)).toEqual(
-      ['PutItem', 'UpdateItem', 'UpdateItem', 'Query', 'Query', 'PutItem', 'PutItem'].map((name) => `dynamodb:${name}`),
+      ['PutItem', 'UpdateItem', 'UpdateItem', 'Query', 'Query', 'PutItem', 'PutItem'].map(
+        (name) => `dynamodb:${name}`,
+      ),
     );
     const policy = readText('infra/terraform/function.tf');
     const allowed = ['Inquiries', 'Rates'].flatMap((sid) => actionsOf(sid, policy)).toSorted();

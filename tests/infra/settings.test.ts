@@ -13,7 +13,11 @@ import { readText } from '../helpers/repository.ts';
 
 const hasTerraform = (await terraformUnavailableReason()) === undefined;
 const inbox = { to: 'team@example.org', from: 'inquiries@mail.example.com' };
-const own = { issuer: 'https://issuer.example.com', audience: ['client'], cors_origin: 'https://www.example.com' };
+const own = {
+  issuer: 'https://issuer.example.com',
+  audience: ['client'],
+  cors_origin: 'https://www.example.com',
+};
 const certificate_arn = 'arn:aws:acm:eu-central-1:111122223333:certificate/1';
 const source = readText('infra/terraform/settings.tf');
 
@@ -23,8 +27,14 @@ describe.skipIf(!hasTerraform)(
   () => {
     const folder = mkdtempSync(join(tmpdir(), 'infra-settings-'));
     beforeAll(() => {
-      for (const file of ['variables.tf', 'stages.tf', 'settings.tf', 'stages.auto.tfvars.example'])
+      for (const file of [
+        'variables.tf',
+        'stages.tf',
+        'settings.tf',
+        'stages.auto.tfvars.example',
+      ]) {
         copyFileSync(join(MODULE, file), join(folder, file));
+      }
     });
     afterAll(() => {
       rmSync(folder, { recursive: true, force: true });
@@ -39,7 +49,9 @@ describe.skipIf(!hasTerraform)(
         .split('\n')
         .map((line) => JSON.parse(line) as { diagnostic?: { detail: string } });
       expect(lines[0]).toMatchObject({ type: 'version' });
-      return lines.flatMap(({ diagnostic }) => diagnostic?.detail.split('\n\n')[0]?.split('\n') ?? []);
+      return lines.flatMap(
+        ({ diagnostic }) => diagnostic?.detail.split('\n\n')[0]?.split('\n') ?? [],
+      );
     }
 
     /** The error messages of a plan with these variables. */
@@ -52,7 +64,12 @@ describe.skipIf(!hasTerraform)(
 
     it.each<object>([
       {},
-      { ...own, issuer: 'https://tenant.example.com/', cors_origin: 'http://[::1]:5173', site: false },
+      {
+        ...own,
+        issuer: 'https://tenant.example.com/',
+        cors_origin: 'http://[::1]:5173',
+        site: false,
+      },
       {
         issuer: 'https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_Ab',
         audience: ['a', 'b'],
@@ -86,7 +103,12 @@ describe.skipIf(!hasTerraform)(
         domain: { name: 'api.example.com' },
         site_domain: { name: 'example.com' },
       },
-      { ...own, site_domain: { name: 'www.example.com' }, form: {}, inbox: { ...inbox, identity: 'example.com' } },
+      {
+        ...own,
+        site_domain: { name: 'www.example.com' },
+        form: {},
+        inbox: { ...inbox, identity: 'example.com' },
+      },
       {
         cors_origin: 'http://localhost:5173',
         inquiries_per_hour: null,
@@ -102,9 +124,16 @@ describe.skipIf(!hasTerraform)(
 
     /** Values of a setting that break a rule, and how its message begins, if not with the setting's name. */
     const invalid: [setting: string, values: readonly unknown[], rule?: string][] = [
-      ['issuer', ['http://a.example.com', 'https://a.example.com/?a=b', 'https://a.example.com/#a'], 'issuer must'],
+      [
+        'issuer',
+        ['http://a.example.com', 'https://a.example.com/?a=b', 'https://a.example.com/#a'],
+        'issuer must',
+      ],
       ['audience', [[], ['client', ' ']]],
-      ['cors_origin', ['*', 'https://*.example.com', 'https://www.example.com/', 'https://www.example.com\n']],
+      [
+        'cors_origin',
+        ['*', 'https://*.example.com', 'https://www.example.com/', 'https://www.example.com\n'],
+      ],
       ['cors_origin', ['https://WWW.example.com', 'www.example.com', 'https://a.b,https://b.c']],
       ['log_retention_days', [31]],
       [
@@ -114,7 +143,11 @@ describe.skipIf(!hasTerraform)(
           { rate_limit: 1, burst_limit: 0 },
         ],
       ],
-      ['throttling', [{ rate_limit: 4_001, burst_limit: 1 }], 'throttling.rate_limit must be at most 4000'],
+      [
+        'throttling',
+        [{ rate_limit: 4_001, burst_limit: 1 }],
+        'throttling.rate_limit must be at most 4000',
+      ],
       ['reserved_concurrency', [-1]],
       ['warm_throughput', [4_000, 40_000.5]],
       ['alarm_email', ['nobody']],
@@ -122,9 +155,21 @@ describe.skipIf(!hasTerraform)(
       ['pitr_days', [0, 36, 1.5]],
       ['retention_days', [0, 36_501, 0.5]],
       ['inquiries_per_hour', [0, 1_001, -1, 1.5]],
-      ['inbox.to', ['nobody', 'team@EXAMPLE.com', 'team@localhost', 'team@example.com\n', '"the team"@example.com']],
+      [
+        'inbox.to',
+        [
+          'nobody',
+          'team@EXAMPLE.com',
+          'team@localhost',
+          'team@example.com\n',
+          '"the team"@example.com',
+        ],
+      ],
       ['inbox.from', ['Team <team@mail.example.com>', 'a@example.com, b@example.com'], 'inbox.to'],
-      ['inbox.identity', ['example.org', 'xample.com', '', 'il.example.com', 'other@mail.example.com']],
+      [
+        'inbox.identity',
+        ['example.org', 'xample.com', '', 'il.example.com', 'other@mail.example.com'],
+      ],
       ['inbox.language', ['it', 'EN', '']],
       ['inbox.mails_per_hour', [0, 1_001, 2.5]],
       ['inbox.total_mails_per_hour', [0]],
@@ -132,27 +177,42 @@ describe.skipIf(!hasTerraform)(
       ['inbox.parallelization_factor', [11]],
     ];
     /** Few plans: of each setting and rule, one value in each. */
-    const plans: { readonly settings: Record<string, unknown>; readonly rules: Map<string, string> }[] = [];
+    const plans: {
+      readonly settings: Record<string, unknown>;
+      readonly rules: Map<string, string>;
+    }[] = [];
     for (const [setting, values, rule = setting] of invalid) {
       const [name = '', part] = setting.split('.');
       for (const value of values) {
-        let free = plans.find(({ rules }) => !rules.has(setting) && ![...rules.values()].includes(rule));
+        let free = plans.find(
+          ({ rules }) => !rules.has(setting) && ![...rules.values()].includes(rule),
+        );
         if (free === undefined) plans.push((free = { settings: { ...own }, rules: new Map() }));
         const { settings, rules } = free;
-        settings[name] = part === undefined ? value : { ...inbox, ...Object(settings[name]), [part]: value };
+        settings[name] =
+          part === undefined ? value : { ...inbox, ...Object(settings[name]), [part]: value };
         rules.set(setting, rule);
       }
     }
     const name = 'www.example.com';
     it.each<[object, string[]]>([
-      ...plans.map(({ settings, rules }): [object, string[]] => [settings, Array.from(rules.values())]),
+      ...plans.map(({ settings, rules }): [object, string[]] => [
+        settings,
+        Array.from(rules.values()),
+      ]),
       [{ issuer: own.issuer }, ['issuer and audience']],
       [{ audience: ['client'], site: false }, ['issuer and audience', 'site = false']],
       [{ ...own, form: {}, sign_up: false }, ['form needs', 'sign_up and totp']],
-      [{ ...own, domain: { name: 'https://a.b', certificate_arn } }, ['domain and site_domain need']],
+      [
+        { ...own, domain: { name: 'https://a.b', certificate_arn } },
+        ['domain and site_domain need'],
+      ],
       [{ domain: { name, certificate_arn: 'mine' } }, ['domain and site_domain need']],
       [{ site_domain: { name: 'API.example.com' } }, ['domain and site_domain need']],
-      [{ ...own, site: true, site_domain: { name, certificate_arn } }, ['site_domain.certificate_arn']],
+      [
+        { ...own, site: true, site_domain: { name, certificate_arn } },
+        ['site_domain.certificate_arn'],
+      ],
       [{ domain: { name, dns: 'some' } }, ['dns']],
       [
         { domain: { name, certificate_arn, dns: 'none' }, site_domain: { name } },
@@ -169,7 +229,9 @@ describe.skipIf(!hasTerraform)(
         ['site = false', 'dns', 'domain and site_domain must be in the hosted_zone'],
       ],
     ])('refuses %j: %j', async (settings, rules) => {
-      const expected = rules.toSorted().map((rule): unknown => expect.stringMatching(`^Stage develop: ${rule}.*\\.$`));
+      const expected = rules
+        .toSorted()
+        .map((rule): unknown => expect.stringMatching(`^Stage develop: ${rule}.*\\.$`));
       expect((await refuse(settings)).toSorted()).toEqual(expected);
     });
 
@@ -196,23 +258,26 @@ describe.skipIf(!hasTerraform)(
     });
 
     // guard.tf alone: its provisioner is the same, and terraform_data needs no provider.
-    it.each([true, false])('destroys a stage with deletion protection %s only without it', async (isProtected) => {
-      const guarded = mkdtempSync(join(tmpdir(), 'infra-guard-'));
-      const guard = readText('infra/terraform/guard.tf').replace(/depends_on = \[.*?\]/s, '');
-      const locals = { stage: 'main', deletion_protection_enabled: isProtected };
-      writeFileSync(join(guarded, 'guard.tf'), guard);
-      writeFileSync(join(guarded, 'locals.tf.json'), JSON.stringify({ locals }));
-      const terraform = async (command: string) =>
-        run('terraform', [command, '-auto-approve', '-no-color'], {
-          cwd: guarded,
-          env: terraformEnv({ TF_WORKSPACE: undefined }),
-        });
-      expect((await terraform('apply')).code).toBe(0);
-      const { code, output } = await terraform('destroy');
-      const isStopped = output.includes('local-exec provisioner error');
-      expect([code, isStopped]).toEqual(isProtected ? [1, true] : [0, false]);
-      rmSync(guarded, { recursive: true });
-    });
+    it.each([true, false])(
+      'destroys a stage with deletion protection %s only without it',
+      async (isProtected) => {
+        const guarded = mkdtempSync(join(tmpdir(), 'infra-guard-'));
+        const guard = readText('infra/terraform/guard.tf').replace(/depends_on = \[.*?\]/s, '');
+        const locals = { stage: 'main', deletion_protection_enabled: isProtected };
+        writeFileSync(join(guarded, 'guard.tf'), guard);
+        writeFileSync(join(guarded, 'locals.tf.json'), JSON.stringify({ locals }));
+        const terraform = async (command: string) =>
+          run('terraform', [command, '-auto-approve', '-no-color'], {
+            cwd: guarded,
+            env: terraformEnv({ TF_WORKSPACE: undefined }),
+          });
+        expect((await terraform('apply')).code).toBe(0);
+        const { code, output } = await terraform('destroy');
+        const isStopped = output.includes('local-exec provisioner error');
+        expect([code, isStopped]).toEqual(isProtected ? [1, true] : [0, false]);
+        rmSync(guarded, { recursive: true });
+      },
+    );
 
     it('refuses other variables', async () => {
       const variables = { stages: { develop: own }, runtime: 'nodejs20.x', name: 'foo-main' };
@@ -235,7 +300,11 @@ describe('settings.tf', () => {
       name.toUpperCase(),
       Number(maximum),
     ]);
-    expect(Object.fromEntries(found)).toEqual({ ...MAXIMA, PITR_DAYS: 35, PARALLELIZATION_FACTOR: 10 });
+    expect(Object.fromEntries(found)).toEqual({
+      ...MAXIMA,
+      PITR_DAYS: 35,
+      PARALLELIZATION_FACTOR: 10,
+    });
   });
 
   it('has the languages of the form', () => {
@@ -245,7 +314,9 @@ describe('settings.tf', () => {
 
   it('has settings of a form that the page knows', () => {
     const [, type = ''] =
-      /^ {4}form = optional\(object\(\{\n(.*?)^ {4}\}/ms.exec(readText('infra/terraform/variables.tf')) ?? [];
+      /^ {4}form = optional\(object\(\{\n(.*?)^ {4}\}/ms.exec(
+        readText('infra/terraform/variables.tf'),
+      ) ?? [];
     const keys = [...type.matchAll(/^ {6}(\w+)/gm)].map(([, key = '']) => key);
     expect(keys).toContain('accent');
     for (const key of keys) expect(() => parseConfig({ [key]: '' })).toThrow('“issuer” is missing');

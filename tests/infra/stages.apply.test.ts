@@ -16,7 +16,13 @@ import { afterAll, assert, beforeAll, describe, it } from 'vitest';
 import { providerSource, run, terraformEnv, type Outcome } from '../../deploy/terraform.ts';
 import { MODULE } from '../../lib/paths.ts';
 import type { Stage } from '../../lib/stages.ts';
-import { announce, clientOf, copyProject, emulatorEnv, endpoint } from '../helpers/emulator-stages.ts';
+import {
+  announce,
+  clientOf,
+  copyProject,
+  emulatorEnv,
+  endpoint,
+} from '../helpers/emulator-stages.ts';
 import { PROXY_GAPS, startEmulatorProxy } from '../helpers/emulator.ts';
 import { readImports } from '../helpers/repository.ts';
 
@@ -64,7 +70,9 @@ const createHostedZone = (zone: string) =>
 /** Reads settings back from the emulator, not from Terraform's state. */
 async function readSettings(stage: Stage) {
   const { Table } = await dynamodb.describeTable({ TableName: `${name}-${stage}` });
-  const { Configuration, Concurrency } = await lambda.getFunction({ FunctionName: `${name}-${stage}` });
+  const { Configuration, Concurrency } = await lambda.getFunction({
+    FunctionName: `${name}-${stage}`,
+  });
   return {
     origin: Configuration?.Environment?.Variables?.['CORS_ORIGIN'],
     reservedConcurrency: Concurrency?.ReservedConcurrentExecutions,
@@ -83,7 +91,10 @@ interface Change {
 }
 
 /** `ADDRESS ATTRIBUTE` of each attribute that an update sets, `ADDRESS ACTION` of any other change. */
-function describeChange({ address, change: { actions, before, after, after_unknown: unknown } }: Change) {
+function describeChange({
+  address,
+  change: { actions, before, after, after_unknown: unknown },
+}: Change) {
   if (actions.join() === 'no-op' || actions.join() === 'read') return [];
   if (actions.join() !== 'update') return [`${address} ${actions.join()}`];
   const changed = Object.keys(after).filter(
@@ -110,7 +121,10 @@ async function createModule(): Promise<string> {
       `terraform {\n  required_providers {\n    aws = ${required}\n  }\n}\n`,
     );
   }
-  const init = await run('terraform', ['init', '-no-color', ...source], { cwd: created, env: terraformEnv() });
+  const init = await run('terraform', ['init', '-no-color', ...source], {
+    cwd: created,
+    env: terraformEnv(),
+  });
   assert(init.code === 0, init.output);
   return created;
 }
@@ -138,7 +152,8 @@ function open(stage: Stage, stageSettings: object = {}) {
   return {
     build,
     change: (more: object) => (settings = { ...settings, ...more }),
-    apply: async (...args: string[]) => errorOf(await terraform('apply', '-no-color', '-auto-approve', ...args)),
+    apply: async (...args: string[]) =>
+      errorOf(await terraform('apply', '-no-color', '-auto-approve', ...args)),
     restore: () => renameSync(`${state}.complete`, state),
     /**
      * Loses the state, which leaves everything orphaned, and runs the import lines of docs/runbook.md.
@@ -150,13 +165,17 @@ function open(stage: Stage, stageSettings: object = {}) {
       const { values } = JSON.parse(stdout) as {
         values: { root_module: { resources: { address: string; values: { id: string } }[] } };
       };
-      const ids = new Map(values.root_module.resources.map(({ address, values: { id } }) => [address, id]));
+      const ids = new Map(
+        values.root_module.resources.map(({ address, values: { id } }) => [address, id]),
+      );
       renameSync(state, `${state}.complete`);
       const imported: string[] = [];
       const errors: string[] = [];
       for (const [address, id] of readImports('stages')) {
         if (address.startsWith('aws_sesv2_')) continue;
-        const named = id.replace('inquiries-release', `${name}-${stage}`).replace('ACCOUNT', '123456789012');
+        const named = id
+          .replace('inquiries-release', `${name}-${stage}`)
+          .replace('ACCOUNT', '123456789012');
         // What the runbook looks up with the AWS CLI.
         const known = /^[A-Z]+$/.test(id) ? ids.get(address) : named;
         const outcome = await terraform('import', '-no-color', address, known ?? 'MISSING');
@@ -169,7 +188,12 @@ function open(stage: Stage, stageSettings: object = {}) {
     /** What a plan would change. */
     async plan(): Promise<string[]> {
       const file = `${stage}.plan`;
-      const { code, output } = await terraform('plan', '-no-color', '-detailed-exitcode', `-out=${file}`);
+      const { code, output } = await terraform(
+        'plan',
+        '-no-color',
+        '-detailed-exitcode',
+        `-out=${file}`,
+      );
       if (code === 0) return [];
       if (code !== 2) throw new Error(output);
       const { stdout } = await terraform('show', '-json', file);
@@ -287,7 +311,9 @@ describe
       expect(await list()).toEqual(complete);
       change({ inbox: null, pitr_days: 35, retention_days: null });
       expect(await apply()).toBe('');
-      expect((await list()).filter((address) => /mailer|digests|dead_letters|sesv2/.test(address))).toEqual([]);
+      expect(
+        (await list()).filter((address) => /mailer|digests|dead_letters|sesv2/.test(address)),
+      ).toEqual([]);
       expect(await readTable()).toEqual(original);
 
       change({ deletion_protection_enabled: false });
@@ -304,7 +330,9 @@ describe
       expect(await tables()).not.toContain(TableName);
     });
 
-    it('release: takes every optional setting, and cannot be destroyed by accident', async ({ expect }) => {
+    it('release: takes every optional setting, and cannot be destroyed by accident', async ({
+      expect,
+    }) => {
       const { apply, change, destroy, list, plan } = open('release', {
         ...own('release'),
         log_retention_days: 365,
@@ -321,7 +349,10 @@ describe
       change({ reserved_concurrency: 20 });
       expect(await plan()).toEqual(['aws_lambda_function.this reserved_concurrent_executions']);
       expect(await apply()).toBe('');
-      expect(await readSettings('release')).toMatchObject({ reservedConcurrency: 20, isProtected: true });
+      expect(await readSettings('release')).toMatchObject({
+        reservedConcurrency: 20,
+        isProtected: true,
+      });
       expect(await plan()).toEqual([]);
 
       const all = await list();

@@ -13,19 +13,63 @@ const readJob = (name: string): string =>
   deploy.split(/^ {2}(?=[\w-]+:$)/m).find((job) => job.startsWith(`${name}:`)) ?? '';
 
 it.each<[rule: string, text: string, parts: readonly (string | RegExp)[]]>([
-  ['a push to a stage’s branch checks and deploys', deploy, [`branches: [${STAGES.join(', ')}]`, 'check.yml']],
-  ['a deployment follows its plan, in its stage', readJob('deploy'), ['needs: plan', 'name: ${{ github.ref_name }}\n']],
-  ['a plan follows the checks, by a role that only reads', readJob('plan'), ['needs: check', PLANS, NO_LOCK]],
-  ['a plan stops where its command fails', readJob('plan'), [/shell: bash .*\n(.*\n)+ +npm run .* --plan-only \| tee/]],
-  ['a plan is shown before the approval', readJob('plan'), ['"$GITHUB_STEP_SUMMARY"', 'steps.plan.outputs.sha256']],
-  ['only that plan is deployed', readJob('deploy'), ['PLAN_SHA256: ${{ needs.plan.out', '--expect "$PLAN_SHA256"']],
+  [
+    'a push to a stage’s branch checks and deploys',
+    deploy,
+    [`branches: [${STAGES.join(', ')}]`, 'check.yml'],
+  ],
+  [
+    'a deployment follows its plan, in its stage',
+    readJob('deploy'),
+    ['needs: plan', 'name: ${{ github.ref_name }}\n'],
+  ],
+  [
+    'a plan follows the checks, by a role that only reads',
+    readJob('plan'),
+    ['needs: check', PLANS, NO_LOCK],
+  ],
+  [
+    'a plan stops where its command fails',
+    readJob('plan'),
+    [/shell: bash .*\n(.*\n)+ +npm run .* --plan-only \| tee/],
+  ],
+  [
+    'a plan is shown before the approval',
+    readJob('plan'),
+    ['"$GITHUB_STEP_SUMMARY"', 'steps.plan.outputs.sha256'],
+  ],
+  [
+    'only that plan is deployed',
+    readJob('deploy'),
+    ['PLAN_SHA256: ${{ needs.plan.out', '--expect "$PLAN_SHA256"'],
+  ],
   ['all stages are compared', drift, [`stage: [${STAGES.join(', ')}]`, '--drift\n']],
   ['that is done every day', drift, [/^ {2}schedule:\n {4}- cron: \d+ \d+ \* \* \*$/m]],
-  ['that is by a role that only reads', drift, ['environment: ${{ matrix.stage }}-plan\n', NO_LOCK]],
-  ['they are compared with their branch', drift, ['ref: ${{ matrix.stage }}', 'deploy -- "$STAGE"']],
-  ['packages are audited', drift, ['- run: npm audit --omit=dev\n', '- run: npm audit signatures\n']],
-  ['a pull request is checked', check, [/^on:\n {2}pull_request:/m, '.ci/run', 'check:infra -- --no-skip']],
-  ['a pull request is deployed to an emulator', check, [/npm run test:apply\n +env:\n +AWS_ENDPOINT_URL: http/]],
+  [
+    'that is by a role that only reads',
+    drift,
+    ['environment: ${{ matrix.stage }}-plan\n', NO_LOCK],
+  ],
+  [
+    'they are compared with their branch',
+    drift,
+    ['ref: ${{ matrix.stage }}', 'deploy -- "$STAGE"'],
+  ],
+  [
+    'packages are audited',
+    drift,
+    ['- run: npm audit --omit=dev\n', '- run: npm audit signatures\n'],
+  ],
+  [
+    'a pull request is checked',
+    check,
+    [/^on:\n {2}pull_request:/m, '.ci/run', 'check:infra -- --no-skip'],
+  ],
+  [
+    'a pull request is deployed to an emulator',
+    check,
+    [/npm run test:apply\n +env:\n +AWS_ENDPOINT_URL: http/],
+  ],
 ])('%s', (_, text, parts) => {
   for (const part of parts) expect(text).toMatch(part);
 });
@@ -38,12 +82,16 @@ it('Dependabot proposes no version of the last week', () => {
 
 it('no workflow stores AWS keys or has a permission to write other than the identity token', () => {
   expect(workflows).not.toMatch(/access-key|ACCESS_KEY|pull_request_target/i);
-  const permissions = [...workflows.matchAll(/^\s+([a-z-]+: (?:read|write))\b/gm)].map(([, found]) => found);
+  const permissions = [...workflows.matchAll(/^\s+([a-z-]+: (?:read|write))\b/gm)].map(
+    ([, found]) => found,
+  );
   expect(new Set(permissions)).toEqual(new Set(['contents: read', 'id-token: write']));
 });
 
 it('no workflow puts an expression into a shell command', () => {
-  const commands = [...workflows.matchAll(/run: (?:[|>]-?\n(?: {10}.*\n)+|.*)/g)].map(([command]) => command);
+  const commands = [...workflows.matchAll(/run: (?:[|>]-?\n(?: {10}.*\n)+|.*)/g)].map(
+    ([command]) => command,
+  );
   expect(commands.length).toBeGreaterThan(5);
   expect(commands.filter((command) => command.includes('${{'))).toEqual([]);
 });

@@ -14,7 +14,10 @@ const now = (): number => Math.floor(Date.now() / 1000);
 const rsa = () => generateKeyPairSync('rsa', { modulusLength: 2048 });
 const [key, other] = [rsa(), rsa()];
 const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const jwk = (publicKey: KeyObject, more: Fields) => ({ ...publicKey.export({ format: 'jwk' }), ...more });
+const jwk = (publicKey: KeyObject, more: Fields) => ({
+  ...publicKey.export({ format: 'jwk' }),
+  ...more,
+});
 const GOOD_KEY = jwk(key.publicKey, { kid: 'k1', alg: 'RS256', use: 'sig' });
 const CURVE_KEY = jwk(curve.publicKey, { kid: 'ec', use: 'sig' });
 
@@ -49,7 +52,8 @@ beforeEach(() => {
   [issuerRequests, foreignRequests] = [0, 0];
 });
 
-const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+const text = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(value);
 const encode = (value: string | Buffer): string => Buffer.from(value).toString('base64url');
 /** In a change, undefined removes the field. */
 const header = (change: Fields = {}): Fields => ({ alg: 'RS256', kid: 'k1', ...change });
@@ -65,7 +69,11 @@ const by =
   (privateKey: KeyObject) =>
   (input: string): Buffer =>
     createSign('sha256').update(input).sign(privateKey);
-const token = (head: unknown = header(), body: unknown = payload(), signer = by(key.privateKey)): string => {
+const token = (
+  head: unknown = header(),
+  body: unknown = payload(),
+  signer = by(key.privateKey),
+): string => {
   const input = `${encode(text(head))}.${encode(text(body))}`;
   return `${input}.${encode(signer(input))}`;
 };
@@ -119,9 +127,15 @@ const refused: Record<string, Row[]> = {
     ['no exp', withClaims({ exp: undefined })],
     ['exp infinite', () => token(header(), text(payload()).replace(/}$/, ',"exp":1e400}'))],
   ],
-  'the token was issued in the future': [['iat in the future', () => withClaims({ iat: now() + 60 })()]],
+  'the token was issued in the future': [
+    ['iat in the future', () => withClaims({ iat: now() + 60 })()],
+  ],
   'the token has an invalid audience': [
-    ...each('aud', [undefined, null, 'other', ['other'], [[AUDIENCE]], { 0: AUDIENCE }], withClaims),
+    ...each(
+      'aud',
+      [undefined, null, 'other', ['other'], [[AUDIENCE]], { 0: AUDIENCE }],
+      withClaims,
+    ),
     ['aud wrong, client_id right', withClaims({ aud: 'other', client_id: AUDIENCE })],
     ['client_id wrong', withClaims({ aud: undefined, client_id: 'other' })],
   ],
@@ -133,7 +147,10 @@ const accepted: Row[] = [
   ['bearer in lower case', () => `bearer ${token()}`],
   ['each configured audience', withClaims({ aud: 'client-2' })],
   ['one of several audiences in the token', withClaims({ aud: ['other', AUDIENCE] })],
-  ['client_id without aud, as in an access token', withClaims({ aud: undefined, client_id: AUDIENCE })],
+  [
+    'client_id without aud, as in an access token',
+    withClaims({ aud: undefined, client_id: AUDIENCE }),
+  ],
   ['nbf now', () => withClaims({ nbf: now() })()],
   ['no iat', withClaims({ iat: undefined })],
 ];
@@ -158,10 +175,34 @@ describe('the authorizer', () => {
   });
 
   it('passes claims on as strings: numbers, booleans, arrays, objects; nulls are left out', async () => {
-    const claims = { n: 7, t: true, f: false, a: ['x', 'y', 1], o: { k: 'v' }, z: null, s: 'ä "quoted"' };
-    const { z: _z, ...passed } = { ...claims, n: '7', t: 'true', f: 'false', a: '[x y 1]', o: '{"k":"v"}' };
-    expect(await authorize(withClaims({ ...claims, iat: 1_718_722_804, exp: 9_999_999_999 })())).toEqual({
-      claims: { iss: issuer, aud: AUDIENCE, sub: 's', iat: '1718722804', exp: '9999999999', ...passed },
+    const claims = {
+      n: 7,
+      t: true,
+      f: false,
+      a: ['x', 'y', 1],
+      o: { k: 'v' },
+      z: null,
+      s: 'ä "quoted"',
+    };
+    const { z: _z, ...passed } = {
+      ...claims,
+      n: '7',
+      t: 'true',
+      f: 'false',
+      a: '[x y 1]',
+      o: '{"k":"v"}',
+    };
+    expect(
+      await authorize(withClaims({ ...claims, iat: 1_718_722_804, exp: 9_999_999_999 })()),
+    ).toEqual({
+      claims: {
+        iss: issuer,
+        aud: AUDIENCE,
+        sub: 's',
+        iat: '1718722804',
+        exp: '9999999999',
+        ...passed,
+      },
     });
   });
 });
@@ -170,18 +211,22 @@ it.each<[string, (response: ServerResponse) => unknown]>([
   ['is down', (response) => response.destroy()],
   ['redirects', (response) => response.writeHead(302, { location: `${foreign}/jwks` }).end()],
   ['publishes no keys', (response) => response.end('{"keys":[null,"k2"]}')],
-])('when the issuer %s, cached keys stay valid, and no other token is accepted', async (_name, failing) => {
-  const isAccepted = async (authorization = token()) => 'claims' in (await authorize(authorization));
-  respond = failing;
-  expect(await isAccepted()).toBe(false);
-  publish(GOOD_KEY);
-  expect(await isAccepted()).toBe(true);
-  // Past the time in which an unknown kid does not fetch the keys again.
-  const later = Date.now() + 31_000;
-  vi.spyOn(Date, 'now').mockReturnValue(later);
-  issuerRequests = 0;
-  respond = failing;
-  expect(await isAccepted(withHeader({ kid: 'k2' }, foreignKey)())).toBe(false);
-  expect(await isAccepted()).toBe(true);
-  expect([issuerRequests, foreignRequests]).toEqual([1, 0]);
-});
+])(
+  'when the issuer %s, cached keys stay valid, and no other token is accepted',
+  async (_name, failing) => {
+    const isAccepted = async (authorization = token()) =>
+      'claims' in (await authorize(authorization));
+    respond = failing;
+    expect(await isAccepted()).toBe(false);
+    publish(GOOD_KEY);
+    expect(await isAccepted()).toBe(true);
+    // Past the time in which an unknown kid does not fetch the keys again.
+    const later = Date.now() + 31_000;
+    vi.spyOn(Date, 'now').mockReturnValue(later);
+    issuerRequests = 0;
+    respond = failing;
+    expect(await isAccepted(withHeader({ kid: 'k2' }, foreignKey)())).toBe(false);
+    expect(await isAccepted()).toBe(true);
+    expect([issuerRequests, foreignRequests]).toEqual([1, 0]);
+  },
+);

@@ -11,7 +11,8 @@ beforeAll(async () => {
   docs.configure({ gateway: GATEWAY, issuer: ISSUER, clientId: 'client' });
 });
 afterAll(() => docs.close());
-const get = (path: string, init: RequestInit = {}) => fetch(docs.url + path, { redirect: 'manual', ...init });
+const get = (path: string, init: RequestInit = {}) =>
+  fetch(docs.url + path, { redirect: 'manual', ...init });
 
 it('serves the page and everything it loads, with a policy that allows no origin but those of the API and the issuer', async () => {
   const page = await get('/');
@@ -23,11 +24,24 @@ it('serves the page and everything it loads, with a policy that allows no origin
   const policy = page.headers.get('content-security-policy');
   expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self';");
   expect(policy).toContain(`connect-src 'self' ${ISSUER} ${GATEWAY};`);
-  const loaded = [...html.matchAll(/(?:src|rel="stylesheet" href)="([^"]+)"/g)].map(([, path]) => path);
-  expect(loaded).toEqual(['/swagger-ui.css', '/docs-page.css', '/swagger-ui-bundle.js', '/docs-page.js']);
+  const loaded = [...html.matchAll(/(?:src|rel="stylesheet" href)="([^"]+)"/g)].map(
+    ([, path]) => path,
+  );
+  expect(loaded).toEqual([
+    '/swagger-ui.css',
+    '/docs-page.css',
+    '/swagger-ui-bundle.js',
+    '/docs-page.js',
+  ]);
   const linked = [...html.matchAll(/<a href="([^"]+)"/g)].map(([, path]) => path);
   expect(linked).toContain('/front-end.md');
-  for (const path of [...loaded, ...linked, '/page.json', '/callback?code=1', '/oauth2-redirect.js']) {
+  for (const path of [
+    ...loaded,
+    ...linked,
+    '/page.json',
+    '/callback?code=1',
+    '/oauth2-redirect.js',
+  ]) {
     expect((await get(path ?? '')).status).toBe(200);
   }
 });
@@ -43,7 +57,9 @@ it('serves the document raw, with the gateway as its server, as JSON and as YAML
 });
 
 it('answers 404 and 405', async () => {
-  for (const path of ['/nothing', '/..%2fajv/package.json', '/%']) expect((await get(path)).status).toBe(404);
+  for (const path of ['/nothing', '/..%2fajv/package.json', '/%']) {
+    expect((await get(path)).status).toBe(404);
+  }
   const posted = await get('/', { method: 'POST' });
   expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   const head = await get('/', { method: 'HEAD' });

@@ -79,12 +79,15 @@ describe('routes', () => {
     [['Cookie', 'a'], 'undefined'],
     [['X-Authorization', 'a'], 'undefined'],
     [['Proxy-Authorization', 'a'], 'undefined'],
-  ])('passes the authorizer of the headers %j and of query and body only %s', async (headers, passed) => {
-    authorize = async (header) => ({ challenge: String(header) });
-    const body = 'access_token=a';
-    const answer = await send(`${url}?${body}`, { method: 'POST', headers, body });
-    expect(answer.headers['www-authenticate']).toBe(passed);
-  });
+  ])(
+    'passes the authorizer of the headers %j and of query and body only %s',
+    async (headers, passed) => {
+      authorize = async (header) => ({ challenge: String(header) });
+      const body = 'access_token=a';
+      const answer = await send(`${url}?${body}`, { method: 'POST', headers, body });
+      expect(answer.headers['www-authenticate']).toBe(passed);
+    },
+  );
 });
 
 describe('the event', () => {
@@ -130,11 +133,19 @@ describe('the event', () => {
           authorizer: { jwt: { claims: { sub: 's', email: 'e' }, scopes: null } },
           domainName: `127.0.0.1:${port}`,
           domainPrefix: '127',
-          http: { method: 'POST', path, protocol: 'HTTP/1.1', sourceIp: '127.0.0.1', userAgent: 'test/1' },
+          http: {
+            method: 'POST',
+            path,
+            protocol: 'HTTP/1.1',
+            sourceIp: '127.0.0.1',
+            userAgent: 'test/1',
+          },
           requestId: any,
           routeKey: 'POST /inquiries',
           stage: '$default',
-          time: expect.stringMatching(/^\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d \+0000$/) as string,
+          time: expect.stringMatching(
+            /^\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d \+0000$/,
+          ) as string,
           timeEpoch: expect.any(Number) as number,
         },
         body: '{"é":1}',
@@ -145,7 +156,9 @@ describe('the event', () => {
 
   it('has no body, cookies or query parameters where there are none', async () => {
     await send(url);
-    for (const name of ['body', 'cookies', 'queryStringParameters']) expect(events[0]).not.toHaveProperty(name);
+    for (const name of ['body', 'cookies', 'queryStringParameters']) {
+      expect(events[0]).not.toHaveProperty(name);
+    }
   });
 
   it.each([
@@ -157,7 +170,11 @@ describe('the event', () => {
     ['multipart/form-data; boundary=text/plain', true],
     ['', true],
   ])('passes a body of the type %j as base64: %s', async (type, isBase64Encoded) => {
-    await send(url, { method: 'POST', headers: type === '' ? [] : ['Content-Type', type], body: '{"é":1}' });
+    await send(url, {
+      method: 'POST',
+      headers: type === '' ? [] : ['Content-Type', type],
+      body: '{"é":1}',
+    });
     const body = isBase64Encoded ? Buffer.from('{"é":1}').toString('base64') : '{"é":1}';
     expect(events).toMatchObject([{ body, isBase64Encoded }]);
   });
@@ -166,14 +183,24 @@ describe('the event', () => {
 it.each([
   [201, 'no-store'],
   [400, 'max-age=9'],
-])('answers %d with the Cache-Control %s where the function says max-age=9', async (statusCode, expected) => {
-  invoke = async () => JSON.stringify({ statusCode, headers: { 'Cache-Control': 'max-age=9' }, body: '' });
-  expect((await send(url)).headers['cache-control']).toBe(expected);
-});
+])(
+  'answers %d with the Cache-Control %s where the function says max-age=9',
+  async (statusCode, expected) => {
+    invoke = async () =>
+      JSON.stringify({ statusCode, headers: { 'Cache-Control': 'max-age=9' }, body: '' });
+    expect((await send(url)).headers['cache-control']).toBe(expected);
+  },
+);
 
 describe('CORS', () => {
-  const ASKED = ['Access-Control-Request-Method', 'POST', 'Access-Control-Request-Headers', 'authorization'];
-  const preflight = (origin: string) => send(url, { method: 'OPTIONS', headers: ['Origin', origin, ...ASKED] });
+  const ASKED = [
+    'Access-Control-Request-Method',
+    'POST',
+    'Access-Control-Request-Headers',
+    'authorization',
+  ];
+  const preflight = (origin: string) =>
+    send(url, { method: 'OPTIONS', headers: ['Origin', origin, ...ASKED] });
 
   const origins = [
     [ORIGIN, ORIGIN],
@@ -182,19 +209,23 @@ describe('CORS', () => {
     [`${ORIGIN},${OTHER}`, ORIGIN],
     ['null', ORIGIN],
   ] as const;
-  it.each(origins)('answers a preflight of %s itself, without a token, and allows %s', async (origin, own) => {
-    authorize = () => Promise.reject(new Error('asked'));
-    const { headers, ...answer } = await preflight(origin);
-    expect(answer).toMatchObject({ status: 204, text: '' });
-    expect(headers).toMatchObject({ 'access-control-allow-origin': own, vary: 'Origin' });
-    for (const name of ['access-control-allow-methods', 'access-control-allow-headers']) {
-      expect(name in headers).toBe(origin === own);
-    }
-    expect(events).toEqual([]);
-  });
+  it.each(origins)(
+    'answers a preflight of %s itself, without a token, and allows %s',
+    async (origin, own) => {
+      authorize = () => Promise.reject(new Error('asked'));
+      const { headers, ...answer } = await preflight(origin);
+      expect(answer).toMatchObject({ status: 204, text: '' });
+      expect(headers).toMatchObject({ 'access-control-allow-origin': own, vary: 'Origin' });
+      for (const name of ['access-control-allow-methods', 'access-control-allow-headers']) {
+        expect(name in headers).toBe(origin === own);
+      }
+      expect(events).toEqual([]);
+    },
+  );
 
   it('answers a preflight as the stages do', async () => {
-    const [cors = ''] = /(?<=cors_configuration \{\n)[^}]*/.exec(readText('infra/terraform/api.tf')) ?? [];
+    const [cors = ''] =
+      /(?<=cors_configuration \{\n)[^}]*/.exec(readText('infra/terraform/api.tf')) ?? [];
     const lines = cors.toLowerCase().match(/\S.*/g) ?? [];
     const pairs = lines.map((line) => line.replaceAll(/["[\] ]/g, '').split('='));
     const { headers } = await preflight(ORIGIN);
@@ -208,28 +239,35 @@ describe('CORS', () => {
   });
 
   const orNone = [...origins, [undefined, ORIGIN]] as const;
-  it.each(orNone)('to %s replaces the function’s origin by %s and exposes headers', async (origin, own) => {
-    const headers = { 'Access-Control-Allow-Origin': '*' };
-    invoke = async () => JSON.stringify({ statusCode: 200, headers, body: '{}' });
-    const answer = await send(url, { headers: origin === undefined ? [] : ['Origin', origin] });
-    expect(answer.headers).toMatchObject({
-      'access-control-allow-origin': own,
-      vary: 'Origin',
-      'access-control-expose-headers': 'link,idempotency-replayed,retry-after',
-    });
-  });
+  it.each(orNone)(
+    'to %s replaces the function’s origin by %s and exposes headers',
+    async (origin, own) => {
+      const headers = { 'Access-Control-Allow-Origin': '*' };
+      invoke = async () => JSON.stringify({ statusCode: 200, headers, body: '{}' });
+      const answer = await send(url, { headers: origin === undefined ? [] : ['Origin', origin] });
+      expect(answer.headers).toMatchObject({
+        'access-control-allow-origin': own,
+        vary: 'Origin',
+        'access-control-expose-headers': 'link,idempotency-replayed,retry-after',
+      });
+    },
+  );
 });
 
 describe('limits', () => {
   /** A request line and headers of exactly `bytes` bytes: 10,240 is what the gateway takes. */
   const sendWithHeaders = (bytes: number) => {
     const fixed = `GET /inquiries HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: close\r\nx-fill: \r\n`;
-    return send(url, { headers: ['connection', 'close', 'x-fill', 'x'.repeat(bytes - fixed.length)] });
+    return send(url, {
+      headers: ['connection', 'close', 'x-fill', 'x'.repeat(bytes - fixed.length)],
+    });
   };
 
   it('takes a request line and headers of 10,240 bytes and not one more', async () => {
     expect((await sendWithHeaders(10_240)).status).toBe(200);
-    expect(await sendWithHeaders(10_241)).toMatchObject(refusal(431, 'Request Header Fields Too Large'));
+    expect(await sendWithHeaders(10_241)).toMatchObject(
+      refusal(431, 'Request Header Fields Too Large'),
+    );
   });
 
   const post = (body: string | Buffer, type = 'application/json') =>
@@ -265,7 +303,12 @@ describe('the function’s result', () => {
         body: Buffer.from('"é"').toString('base64'),
         isBase64Encoded: true,
       });
-    const headers = { 'x-a': 'b', allow: 'GET', 'set-cookie': ['a=1', 'b=2'], 'content-length': '4' };
+    const headers = {
+      'x-a': 'b',
+      allow: 'GET',
+      'set-cookie': ['a=1', 'b=2'],
+      'content-length': '4',
+    };
     expect(await send(url)).toMatchObject({ status: 418, json: 'é', headers });
   });
 
@@ -274,7 +317,10 @@ describe('the function’s result', () => {
     ['without a status', '{"body":"{}"}'],
     ['with an impossible status', '{"statusCode":42,"body":"{}"}'],
     ['with an object for a body', '{"statusCode":200,"body":{}}'],
-    ['with a header that cannot be sent', '{"statusCode":200,"headers":{"a":"b\\r\\nc"},"body":"{}"}'],
+    [
+      'with a header that cannot be sent',
+      '{"statusCode":200,"headers":{"a":"b\\r\\nc"},"body":"{}"}',
+    ],
     ['that is not JSON', 'undefined'],
   ])('is answered with 500 when it is one %s', async (_, result) => {
     invoke = async () => result;

@@ -95,12 +95,20 @@ async function signIn(browser = createBrowser(), email = ANA, overrides?: Overri
 async function postToken(form: Record<string, string>) {
   const body = new URLSearchParams({ client_id: issuer.clientId, ...form });
   const response = await fetch(`${issuer.url}/oauth2/token`, { method: 'POST', body });
-  const tokens = (await response.json()) as Record<'access_token' | 'id_token' | 'refresh_token', string>;
+  const tokens = (await response.json()) as Record<
+    'access_token' | 'id_token' | 'refresh_token',
+    string
+  >;
   return { status: response.status, ...tokens };
 }
 
 const exchange = (query: URLSearchParams, code_verifier = VERIFIER) =>
-  postToken({ grant_type: 'authorization_code', code: query.get('code') ?? '', code_verifier, redirect_uri: CALLBACK });
+  postToken({
+    grant_type: 'authorization_code',
+    code: query.get('code') ?? '',
+    code_verifier,
+    redirect_uri: CALLBACK,
+  });
 const refresh = (token: string) => postToken({ grant_type: 'refresh_token', refresh_token: token });
 const INVALID_GRANT = { status: 400, error: 'invalid_grant' };
 
@@ -109,11 +117,15 @@ async function isSignedIn(browser: Browser): Promise<boolean> {
 }
 
 it('discovery has Cognito’s paths and nothing that Cognito lacks, readable by the web app', async () => {
-  const response = await fetch(`${issuer.url}/.well-known/openid-configuration`, { headers: { origin: ORIGIN } });
+  const response = await fetch(`${issuer.url}/.well-known/openid-configuration`, {
+    headers: { origin: ORIGIN },
+  });
   expect(response.headers.get('access-control-allow-origin')).toBe(ORIGIN);
   const document = await response.text();
   expect(JSON.parse(document)).toMatchObject({
-    ...Object.fromEntries(Object.entries(ENDPOINTS).map(([name, path]) => [name, issuer.url + path])),
+    ...Object.fromEntries(
+      Object.entries(ENDPOINTS).map(([name, path]) => [name, issuer.url + path]),
+    ),
     issuer: issuer.url,
     code_challenge_methods_supported: ['S256'],
     id_token_signing_alg_values_supported: ['RS256'],
@@ -127,7 +139,11 @@ describe('the code flow', () => {
     const query = await signIn(createBrowser(), 'dora@example.com');
     expect(query.get('state')).toBe('state-1');
     const tokens = await exchange(query);
-    expect(tokens).toMatchObject({ status: 200, expires_in: 3600, refresh_token: expect.any(String) });
+    expect(tokens).toMatchObject({
+      status: 200,
+      expires_in: 3600,
+      refresh_token: expect.any(String),
+    });
     const keys = createRemoteJWKSet(new URL(`${issuer.url}/.well-known/jwks.json`));
     const { payload, protectedHeader } = await jwtVerify(tokens.id_token, keys);
     const sub = subOf('dora@example.com');
@@ -160,7 +176,10 @@ describe('the code flow', () => {
 
   it.each([
     [{ code_challenge: undefined, code_challenge_method: undefined }, /^invalid_request: .*PKCE/],
-    [{ scope: 'email', nonce: undefined }, 'invalid_scope: scope must contain openid, it is "email"'],
+    [
+      { scope: 'email', nonce: undefined },
+      'invalid_scope: scope must contain openid, it is "email"',
+    ],
     [{ scope: undefined, nonce: undefined }, 'invalid_scope: scope must contain openid, it is ""'],
     [{ response_type: 'id_token' }, 'unsupported_response_type: '],
   ])('refuses a request with %o and tells the app why', async (overrides, told) => {
@@ -171,8 +190,13 @@ describe('the code flow', () => {
   });
 
   it('accepts the origin itself as redirect URI, and signs nobody in silently without a session', async () => {
-    const response = await authorize(createBrowser(), { redirect_uri: `${ORIGIN}/`, prompt: 'none' });
-    expect(response.headers.get('location')).toMatch(/^http:\/\/localhost:5173\/\?error=login_required/);
+    const response = await authorize(createBrowser(), {
+      redirect_uri: `${ORIGIN}/`,
+      prompt: 'none',
+    });
+    expect(response.headers.get('location')).toMatch(
+      /^http:\/\/localhost:5173\/\?error=login_required/,
+    );
   });
 
   it.each([
@@ -196,7 +220,9 @@ describe('the pages', () => {
     const html = await page.text();
     expect(html).toContain(`value="${escapeHtml(login_hint)}"`);
     expect(html).not.toContain('<script');
-    for (const user of ['ana', 'ben', 'chiara']) expect(html).toContain(`value="${user}@example.com"`);
+    for (const user of ['ana', 'ben', 'chiara']) {
+      expect(html).toContain(`value="${user}@example.com"`);
+    }
     const style = /<style>([^]*?)<\/style>/.exec(html)?.[1] ?? '';
     const hash = createHash('sha256').update(style).digest('base64');
     expect(page.headers.get('content-security-policy')).toBe(
@@ -205,17 +231,22 @@ describe('the pages', () => {
     );
   });
 
-  it.each(['', '"><script>@example.com'])('show the sign-in again with a message for %j', async (email) => {
-    const browser = createBrowser();
-    const action = await actionOf(await authorize(browser));
-    const page = await browser(action, { email });
-    const html = await page.text();
-    expect(page.status).toBe(400);
-    expect(html).toMatch(/id="problem" role="alert">[^<]*an e-mail address, such as you@example\.com\.</);
-    expect(html).toContain('aria-invalid="true" aria-describedby="problem"');
-    expect(html).toContain(`value="${escapeHtml(email)}"`);
-    expect(callback(await browser(action, { email: ANA })).has('code')).toBe(true);
-  });
+  it.each(['', '"><script>@example.com'])(
+    'show the sign-in again with a message for %j',
+    async (email) => {
+      const browser = createBrowser();
+      const action = await actionOf(await authorize(browser));
+      const page = await browser(action, { email });
+      const html = await page.text();
+      expect(page.status).toBe(400);
+      expect(html).toMatch(
+        /id="problem" role="alert">[^<]*an e-mail address, such as you@example\.com\.</,
+      );
+      expect(html).toContain('aria-invalid="true" aria-describedby="problem"');
+      expect(html).toContain(`value="${escapeHtml(email)}"`);
+      expect(callback(await browser(action, { email: ANA })).has('code')).toBe(true);
+    },
+  );
 
   it('send access_denied to the app when the user cancels, after which the sign-in has expired', async () => {
     const browser = createBrowser();
@@ -223,7 +254,10 @@ describe('the pages', () => {
     const query = callback(await browser(action, { cancel: '1' }));
     expect(Object.fromEntries(query)).toMatchObject({ error: 'access_denied', state: 'state-1' });
     const page = await browser(action);
-    expect([page.status, await page.text()]).toEqual([400, expect.stringContaining('Sign-in expired')]);
+    expect([page.status, await page.text()]).toEqual([
+      400,
+      expect.stringContaining('Sign-in expired'),
+    ]);
   });
 
   it('are not served under another host name', async () => {
@@ -237,7 +271,9 @@ describe('the pages', () => {
 it('the session signs in silently as the same user, without consent', async () => {
   const browser = createBrowser();
   await signIn(browser, BEN);
-  const query = callback(await authorize(browser, { prompt: 'consent', scope: 'openid offline_access' }));
+  const query = callback(
+    await authorize(browser, { prompt: 'consent', scope: 'openid offline_access' }),
+  );
   expect(decodeJwt((await exchange(query)).id_token)['email']).toBe(BEN);
 });
 
@@ -245,7 +281,9 @@ it('a refresh token gives a new ID token of the same sign-in, once', async () =>
   const first = await exchange(await signIn());
   const second = await refresh(first.refresh_token);
   const [before, after] = [decodeJwt(first.id_token), decodeJwt(second.id_token)];
-  for (const claim of ['sub', 'email', 'origin_jti', 'auth_time']) expect(after[claim]).toBe(before[claim]);
+  for (const claim of ['sub', 'email', 'origin_jti', 'auth_time']) {
+    expect(after[claim]).toBe(before[claim]);
+  }
   expect(after.jti).not.toBe(before.jti);
   expect(await refresh(first.refresh_token)).toMatchObject(INVALID_GRANT);
   expect(await refresh(second.refresh_token)).toMatchObject(INVALID_GRANT);
@@ -259,18 +297,27 @@ describe('sign-out', () => {
 
   it.each([
     ['Cognito’s parameters', { logout_uri: HOME }, HOME],
-    ['those of OpenID Connect', { post_logout_redirect_uri: HOME, state: 'bye' }, `${HOME}?state=bye`],
-  ])('with %s returns to the app and ends session and refresh token', async (_name, parameters, target) => {
-    const browser = createBrowser();
-    const { refresh_token } = await exchange(await signIn(browser));
-    expect(await isSignedIn(browser)).toBe(true);
-    const response = await logout(browser, { ...CLIENT, ...parameters });
-    expect([response.status, response.headers.get('location')]).toEqual([303, target]);
-    expect(response.headers.getSetCookie()[0]).toMatch(/^issuer_\d+=; .*expires=Thu, 01 Jan 1970/);
-    expect(await isSignedIn(browser)).toBe(false);
-    expect(await refresh(refresh_token)).toMatchObject(INVALID_GRANT);
-    expect((await logout(browser, { ...CLIENT, ...parameters })).status).toBe(303);
-  });
+    [
+      'those of OpenID Connect',
+      { post_logout_redirect_uri: HOME, state: 'bye' },
+      `${HOME}?state=bye`,
+    ],
+  ])(
+    'with %s returns to the app and ends session and refresh token',
+    async (_name, parameters, target) => {
+      const browser = createBrowser();
+      const { refresh_token } = await exchange(await signIn(browser));
+      expect(await isSignedIn(browser)).toBe(true);
+      const response = await logout(browser, { ...CLIENT, ...parameters });
+      expect([response.status, response.headers.get('location')]).toEqual([303, target]);
+      expect(response.headers.getSetCookie()[0]).toMatch(
+        /^issuer_\d+=; .*expires=Thu, 01 Jan 1970/,
+      );
+      expect(await isSignedIn(browser)).toBe(false);
+      expect(await refresh(refresh_token)).toMatchObject(INVALID_GRANT);
+      expect((await logout(browser, { ...CLIENT, ...parameters })).status).toBe(303);
+    },
+  );
 
   it.each([
     ['an unregistered logout_uri', { ...CLIENT, logout_uri: 'https://evil.example/' }],

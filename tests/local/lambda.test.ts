@@ -5,7 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { startFunction, type FunctionOptions, type LocalFunction } from '../../local/lambda/function.ts';
+import {
+  startFunction,
+  type FunctionOptions,
+  type LocalFunction,
+} from '../../local/lambda/function.ts';
 import { startSandbox } from '../../local/lambda/sandbox.ts';
 
 const lines: string[] = [];
@@ -17,7 +21,10 @@ afterEach(async () => {
 });
 
 const log = (line: string): void => void lines.push(line);
-const start = async (module: string, options: Partial<FunctionOptions> = {}): Promise<LocalFunction> => {
+const start = async (
+  module: string,
+  options: Partial<FunctionOptions> = {},
+): Promise<LocalFunction> => {
   const started = await startFunction({ module, environment: {}, timeout: 5_000, log, ...options });
   running.push(started);
   return started;
@@ -68,13 +75,20 @@ describe('an invocation', () => {
     const handler = `export const handler = async (event, context) =>
       [event, context.awsRequestId, context.getRemainingTimeInMillis(), process.env]`;
     const started = await start(code(handler), { environment: { A: 'b' } });
-    const received = JSON.parse(await started.invoke('{"x":1}', 'r1')) as [object, string, number, object];
+    const received = JSON.parse(await started.invoke('{"x":1}', 'r1')) as [
+      object,
+      string,
+      number,
+      object,
+    ];
     const [event, requestId, remaining, environment] = received;
     expect([event, requestId]).toEqual([{ x: 1 }, 'r1']);
     expect(remaining).toBeGreaterThan(4_000);
     expect(remaining).toBeLessThanOrEqual(5_000);
     // PWD is the shell's.
-    const own = Object.entries(environment).filter(([name]) => !name.startsWith('AWS_') && name !== 'PWD');
+    const own = Object.entries(environment).filter(
+      ([name]) => !name.startsWith('AWS_') && name !== 'PWD',
+    );
     expect(own).toEqual([['A', 'b']]);
     expect(JSON.stringify(environment)).not.toContain('secret');
   });
@@ -127,7 +141,11 @@ describe('an invocation', () => {
     expect(read()).toMatchObject([
       { level: 'WARN', requestId: 'r7', message: { a: 1 } },
       { level: 'INFO', requestId: 'r7', message: 'text is 1' },
-      { level: 'ERROR', requestId: 'r7', message: { errorType: 'RangeError', errorMessage: 'far' } },
+      {
+        level: 'ERROR',
+        requestId: 'r7',
+        message: { errorType: 'RangeError', errorMessage: 'far' },
+      },
     ]);
   });
 });
@@ -138,7 +156,9 @@ describe('invocations at the same time', () => {
     const first = await invoke(started);
     expect(await invoke(started)).toEqual({ pid: first.pid, count: 2 });
 
-    const answers = await Promise.all(Array.from({ length: 20 }, () => invoke(started, { wait: 5 })));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => invoke(started, { wait: 5 })),
+    );
     const pids = new Set(answers.map(({ pid }) => pid));
     expect(pids.size).toBe(2);
     for (const pid of pids) {
@@ -150,7 +170,9 @@ describe('invocations at the same time', () => {
 
   it('do not use up their time in the queue', async () => {
     const started = await start(OBEDIENT, { concurrency: 1, timeout: 1_000 });
-    const answers = await Promise.all(Array.from({ length: 6 }, () => invoke(started, { wait: 400 })));
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () => invoke(started, { wait: 400 })),
+    );
     expect(answers.map(({ count }) => count)).toEqual([1, 2, 3, 4, 5, 6]);
   });
 

@@ -22,7 +22,12 @@ const open = async (report?: (event: string) => void) => {
     fetch(`${mailbox.url}/v2/email/outbound-emails`, {
       method: 'POST',
       headers: { authorization: 'AWS4-HMAC-SHA256 x', 'content-type': 'application/json' },
-      body: JSON.stringify({ FromEmailAddress: 'a@example.com', Destination: {}, Content: content, ...to }),
+      body: JSON.stringify({
+        FromEmailAddress: 'a@example.com',
+        Destination: {},
+        Content: content,
+        ...to,
+      }),
     });
   const mails = async () => {
     const response = await fetch(`${mailbox.url}/store`);
@@ -35,7 +40,9 @@ it('shows its page and nothing from elsewhere', async () => {
   const { url } = await open();
   const page = await fetch(url);
   expect(await page.text()).toContain('Emails will appear above');
-  expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'.*frame-ancestors 'none'$/);
+  expect(page.headers.get('content-security-policy')).toMatch(
+    /^default-src 'none'.*frame-ancestors 'none'$/,
+  );
   for (const path of ['/', '/store', '/nothing']) {
     expect((await fetch(url + path)).headers.get('x-content-type-options')).toBe('nosniff');
   }
@@ -44,10 +51,17 @@ it('shows its page and nothing from elsewhere', async () => {
 it('answers neither to another name (DNS rebinding) nor to a page of another origin', async () => {
   const { url, sendMail, mails } = await open();
   expect((await sendMail()).status).toBe(200);
-  const foreign = request(`${url}/store`, { headers: { host: `mail.example:${new URL(url).port}` } }).end();
+  const foreign = request(`${url}/store`, {
+    headers: { host: `mail.example:${new URL(url).port}` },
+  }).end();
   const [response] = (await once(foreign, 'response')) as [import('node:http').IncomingMessage];
-  expect([response.statusCode, response.headers.location, await text(response)]).toEqual([302, url, '']);
-  const clear = (origin: string) => fetch(`${url}/clear-store`, { method: 'POST', headers: { origin } });
+  expect([response.statusCode, response.headers.location, await text(response)]).toEqual([
+    302,
+    url,
+    '',
+  ]);
+  const clear = (origin: string) =>
+    fetch(`${url}/clear-store`, { method: 'POST', headers: { origin } });
   expect((await clear('https://mail.example')).status).toBe(403);
   expect(await mails()).toMatchObject([{ subject: 'secret' }]);
   await clear(url);
@@ -77,6 +91,9 @@ it('reports mails to the addresses of SES’s simulator, and no others', async (
     await sendMail({ Destination: { ToAddresses: to }, EmailTags });
   }
   const destination = ['complaint@simulator.amazonses.com'];
-  const event = { complaint: { complaintFeedbackType: 'abuse' }, mail: { destination, tags: { mail: ['reply'] } } };
+  const event = {
+    complaint: { complaintFeedbackType: 'abuse' },
+    mail: { destination, tags: { mail: ['reply'] } },
+  };
   await expect.poll(() => events, { timeout: 5_000 }).toEqual([event]);
 });

@@ -16,7 +16,8 @@ describe.skipIf(browser.whyNoBrowser !== undefined)('the local pages', () => {
 
   it('of the issuer have no finding of axe and HTML_CodeSniffer, and fit a phone', async () => {
     const { page, complaints } = await here.open();
-    const unregistered = 'http://localhost:5173/a-long-path-without-a-space-that-is-wider-than-a-phone';
+    const unregistered =
+      'http://localhost:5173/a-long-path-without-a-space-that-is-wider-than-a-phone';
     const authorize = `/oauth2/authorize?client_id=${here.stack.issuer.clientId}&redirect_uri=${unregistered}`;
     for (const path of ['/', authorize]) {
       await page.goto(here.stack.issuer.url + path);
@@ -35,7 +36,9 @@ describe.skipIf(browser.whyNoBrowser !== undefined)('the local pages', () => {
   });
 
   it('with the contract have no finding either, whatever is open, and copy the curl lines', async () => {
-    const { page, complaints } = await here.open({ permissions: ['clipboard-read', 'clipboard-write'] });
+    const { page, complaints } = await here.open({
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
     await page.goto(here.stack.docsUrl);
     await page.getByRole('heading', { name: 'Inquiry service 0.1.0' }).waitFor();
     await page.getByRole('button', { name: 'Copy: List your inquiries' }).click();
@@ -44,7 +47,9 @@ describe.skipIf(browser.whyNoBrowser !== undefined)('the local pages', () => {
       `curl ${here.stack.url}/inquiries -H "Authorization: Bearer $TOKEN"`,
     );
     expect(await page.getByText('Schemas').count()).toBe(0);
-    for (const operation of await page.locator('.opblock-summary-control').all()) await operation.click();
+    for (const operation of await page.locator('.opblock-summary-control').all()) {
+      await operation.click();
+    }
     await check(page);
     await page.getByRole('button', { name: 'Authorize', exact: true }).click();
     await check(page);
@@ -62,7 +67,9 @@ describe.skipIf(browser.whyNoBrowser !== undefined)('the local pages', () => {
     expect(await page.getByText('client_secret').filter({ visible: true }).count()).toBe(0);
     expect(await page.locator('input[type=password]').filter({ visible: true }).count()).toBe(0);
     const popup = context.waitForEvent('page');
-    const exchange = page.waitForRequest((request) => request.url() === `${issuer.url}/oauth2/token`);
+    const exchange = page.waitForRequest(
+      (request) => request.url() === `${issuer.url}/oauth2/token`,
+    );
     await page.locator('.dialog-ux button.authorize').first().click();
     const email = browser.anyone();
     await browser.enterEmail(await popup, email);
@@ -76,7 +83,9 @@ describe.skipIf(browser.whyNoBrowser !== undefined)('the local pages', () => {
     const curl = await page.locator('.curl-command').textContent();
     expect(curl).toContain(`'${url}/inquiries'`);
     expect(curl).not.toContain(docsUrl);
-    expect(new Set(requests.map((address) => new URL(address).origin))).toEqual(new Set([docsUrl, issuer.url, url]));
+    expect(new Set(requests.map((address) => new URL(address).origin))).toEqual(
+      new Set([docsUrl, issuer.url, url]),
+    );
     expect(referrers.filter(Boolean)).toEqual([]);
     const links = await page.evaluate(`[...document.links]
       .filter(({ origin }) => origin !== location.origin)

@@ -40,7 +40,10 @@ afterAll(async () => {
 });
 
 /** Runs what `npm start` runs, and waits until it says that it runs. */
-async function start(args: string[], { env = {}, root = ROOT, command = [process.execPath, 'local/start.ts'] } = {}) {
+async function start(
+  args: string[],
+  { env = {}, root = ROOT, command = [process.execPath, 'local/start.ts'] } = {},
+) {
   const [file = '', ...first] = command;
   const child = spawn(file, [...first, ...args], { cwd: root, env: { ...process.env, ...env } });
   const exit = once(child, 'exit').then(([code]) => code as number | null);
@@ -52,11 +55,17 @@ async function start(args: string[], { env = {}, root = ROOT, command = [process
   const complained = (): string => errors.replaceAll(/^(npm warn|Picked up) .*\n/gm, '');
   await vi.waitUntil(() => output.includes('curl -X POST') || complained() !== '', WAIT);
   expect(complained()).toBe('');
-  const addressOf = (label: string) => new RegExp(`${label} +(\\S+)`).exec(stripVTControlCharacters(output))?.[1] ?? '';
+  const addressOf = (label: string) =>
+    new RegExp(`${label} +(\\S+)`).exec(stripVTControlCharacters(output))?.[1] ?? '';
   const [, data] = /token -- --data '(.*)'\)/.exec(output) ?? [];
   const found = data === undefined ? [] : ['--data', data];
   const token = execFileSync(process.execPath, ['local/token.ts', ...found], { cwd: root });
-  const headers = ['Authorization', `Bearer ${String(token).trim()}`, 'Content-Type', 'application/json'];
+  const headers = [
+    'Authorization',
+    `Bearer ${String(token).trim()}`,
+    'Content-Type',
+    'application/json',
+  ];
   const api = addressOf('API');
   const mails = async () => {
     const response = await fetch(`${addressOf('Mailbox')}/store`);
@@ -77,7 +86,11 @@ async function start(args: string[], { env = {}, root = ROOT, command = [process
     },
     send: (method: string) => send(api, { method, headers }),
     post: (subject: string, more: string[] = [], body = 'Is anyone\nthere?') =>
-      send(api, { method: 'POST', headers: [...headers, ...more], body: JSON.stringify({ subject, body }) }),
+      send(api, {
+        method: 'POST',
+        headers: [...headers, ...more],
+        body: JSON.stringify({ subject, body }),
+      }),
     subjects: async () => {
       const { inquiries } = (await send(api, { headers })).json as InquiryListResponse;
       return inquiries.map(({ subject }) => subject);
@@ -102,7 +115,12 @@ const accessOfOthers = (of: string): string[] =>
 /** A checkout that a test may change: copies of what `npm start` reads, and a link to node_modules. */
 function copyCheckout(): string {
   const target = join(folder, 'checkout');
-  const files = ['docs/openapi.yaml', 'infra/terraform/stream-filters.json', 'package.json', 'tsconfig.json'];
+  const files = [
+    'docs/openapi.yaml',
+    'infra/terraform/stream-filters.json',
+    'package.json',
+    'tsconfig.json',
+  ];
   for (const part of ['src', 'lib', 'local', 'inbox', 'deploy', 'web', ...files]) {
     fs.cpSync(join(ROOT, part), join(target, part), { recursive: true });
   }
@@ -133,9 +151,19 @@ describe.skipIf(noJava !== undefined)('npm start on DynamoDB Local', () => {
     fs.mkdirSync(join(data, 'dynamodb-local'), { recursive: true, mode: 0o755 });
     fs.writeFileSync(join(data, 'dynamodb-local/old'), '', { mode: 0o644 });
     // Of the user, to be ignored.
-    const aws = { AWS_PROFILE: 'missing', AWS_ENDPOINT_URL: 'http://127.0.0.1:9', AWS_REGION: 'nowhere' };
+    const aws = {
+      AWS_PROFILE: 'missing',
+      AWS_ENDPOINT_URL: 'http://127.0.0.1:9',
+      AWS_REGION: 'nowhere',
+    };
     const env = { ...aws, PORT: String(port) };
-    const args = ['start', '--', '--data', data, ...origins.flatMap((origin) => ['--cors-origin', origin])];
+    const args = [
+      'start',
+      '--',
+      '--data',
+      data,
+      ...origins.flatMap((origin) => ['--cors-origin', origin]),
+    ];
     const starting = start(args, { command: ['npm'], env });
     await vi.waitUntil(() => isListening(port), { ...WAIT, interval: 5 });
     const token = execFileSync(process.execPath, ['local/token.ts', '--data', data], { cwd: ROOT });
@@ -152,7 +180,9 @@ describe.skipIf(noJava !== undefined)('npm start on DynamoDB Local', () => {
     const at = (index: number) => `http://127.0.0.1:${port + index}`;
     expect(stack.api).toBe(`${at(0)}/inquiries`);
     expect(stack.addressOf('Sign-in')).toBe(at(1));
-    expect(await (await fetch(`${at(2)}/openapi.json`)).json()).toMatchObject({ servers: [{ url: at(0) }] });
+    expect(await (await fetch(`${at(2)}/openapi.json`)).json()).toMatchObject({
+      servers: [{ url: at(0) }],
+    });
     const branding = JSON.parse(readText('web/config.example.json')) as object;
     const config = { ...branding, issuer: at(1), clientId: 'inquiries-local', apiUrl: at(0) };
     expect(await (await fetch(`${at(3)}/config.json`)).json()).toEqual(config);
@@ -162,7 +192,9 @@ describe.skipIf(noJava !== undefined)('npm start on DynamoDB Local', () => {
 
   it('prints the address of the contact form first, and serves it to its own origin alone', async () => {
     const form = stack.addressOf('Form');
-    expect(/Inquiry service[^]*?(http:\S+)/.exec(stripVTControlCharacters(stack.said()))?.[1]).toBe(form);
+    expect(/Inquiry service[^]*?(http:\S+)/.exec(stripVTControlCharacters(stack.said()))?.[1]).toBe(
+      form,
+    );
     const page = await fetch(form);
     expect(await page.text()).toContain('<title>Contact us</title>');
     const allowed = `connect-src 'self' ${stack.addressOf('Sign-in')} ${new URL(stack.api).origin};`;
@@ -175,12 +207,20 @@ describe.skipIf(noJava !== undefined)('npm start on DynamoDB Local', () => {
   it('mails an inquiry to the team and its reply to the owner', async () => {
     const first = (await stack.post('First')).json as { inquiry: { id: string } };
     await expect.poll(stack.mails, WAIT).toHaveLength(1);
-    await connectLocally(data).inbox.answer(first.inquiry.id, { reply: 'Yes.', respondent: 'Rita' });
+    await connectLocally(data).inbox.answer(first.inquiry.id, {
+      reply: 'Yes.',
+      respondent: 'Rita',
+    });
     await expect.poll(stack.mails, WAIT).toHaveLength(2);
     const [team, owner, from] = ['support@example.com', 'ana@example.com', 'inquiries@example.com'];
     expect(await stack.mails()).toMatchObject([
       { from, destination: { to: [team] }, replyTo: [owner], subject: '[inquiries local] First' },
-      { from: `"Example Shop" <${from}>`, destination: { to: [owner] }, replyTo: [team], subject: 'Re: First' },
+      {
+        from: `"Example Shop" <${from}>`,
+        destination: { to: [owner] },
+        replyTo: [team],
+        subject: 'Re: First',
+      },
     ]);
   });
 
@@ -259,8 +299,12 @@ describe('npm start without Java', () => {
   });
 
   it('runs on dynalite, and says why and what is missing there', () => {
-    expect(stack.said()).toContain('dynalite, because Java is not installed (JDK 17 or newer is needed)');
-    expect(stack.said()).toContain('Idempotency-Key is ignored, because dynalite has no transactions');
+    expect(stack.said()).toContain(
+      'dynalite, because Java is not installed (JDK 17 or newer is needed)',
+    );
+    expect(stack.said()).toContain(
+      'Idempotency-Key is ignored, because dynalite has no transactions',
+    );
     expect(stack.said()).toContain('Mailbox    off, because dynalite has no streams');
   });
 
@@ -276,7 +320,9 @@ describe('npm start without Java', () => {
     command('Debugger.enable');
     command('Debugger.pause');
     const received = () => messages.join('\n');
-    await expect.poll(received).toContain(`"url":"${pathToFileURL(join(ROOT, 'src/app.ts')).href}"`);
+    await expect
+      .poll(received)
+      .toContain(`"url":"${pathToFileURL(join(ROOT, 'src/app.ts')).href}"`);
     const listed = stack.send('GET');
     await expect.poll(received).toContain('Debugger.paused');
     command('Debugger.disable');
@@ -301,13 +347,20 @@ describe('npm start without Java', () => {
     async () => {
       const line = [process.execPath, 'local/start.ts', '--port', '0', '--data', data].join(' ');
       // Each of these decides about colours; Node uses none in an unknown CI.
-      const colors = { FORCE_COLOR: undefined, NO_COLOR: undefined, CI: undefined, TERM: 'xterm-256color' };
+      const colors = {
+        FORCE_COLOR: undefined,
+        NO_COLOR: undefined,
+        CI: undefined,
+        TERM: 'xterm-256color',
+      };
       const args = ['-qec', `${line} --engine dynalite`, '/dev/null'];
       const again = await start(args, { command: ['script'], env: colors });
       expect(again.said()).toContain(`token -- --data '${data}'`);
       again.curl();
       await expect.poll(again.said).toContain('POST /inquiries \u001B[32m201\u001B[39m');
-      const after = stripVTControlCharacters(again.said().slice(again.said().indexOf('"Is anyone there?"')));
+      const after = stripVTControlCharacters(
+        again.said().slice(again.said().indexOf('"Is anyone there?"')),
+      );
       expect(after).toMatch(/^POST \/inquiries 201 \d+ ms\r$/m);
       expect(after).not.toMatch(/Hello|ana@example|"requestId"|eyJ/);
       expect(await again.subjects()).toEqual(['Hello', 'Keyed', 'Keyed']);
@@ -343,7 +396,9 @@ describe.skipIf(noJava !== undefined)('npm start -- --watch --in-memory', () => 
   const replaceSource = async (file: string, from: string, to: string) => {
     const before = stack.said().length;
     replace(file, from, to);
-    await expect.poll(() => stack.said().slice(before), WAIT).toContain(`${file} changed: reloaded`);
+    await expect
+      .poll(() => stack.said().slice(before), WAIT)
+      .toContain(`${file} changed: reloaded`);
   };
 
   it('runs the new code of the function and of the mailer each time it changes', async () => {
@@ -360,40 +415,47 @@ describe.skipIf(noJava !== undefined)('npm start -- --watch --in-memory', () => 
     await expect.poll(stack.mailed, WAIT).toEqual(['[inquiries local] 1', '[new local] 2']);
   });
 
-  it.skipIf(whyNoBrowser !== undefined)('shows a change in the open contact form, whose text stays', async () => {
-    const { page, complaints } = await here.open();
-    await page.goto(stack.addressOf('Form'));
-    await on(page).signIn('ana@example.com');
-    await on(page).write('Half', 'written');
+  it.skipIf(whyNoBrowser !== undefined)(
+    'shows a change in the open contact form, whose text stays',
+    async () => {
+      const { page, complaints } = await here.open();
+      await page.goto(stack.addressOf('Form'));
+      await on(page).signIn('ana@example.com');
+      await on(page).write('Half', 'written');
 
-    let loads = 0;
-    page.on('load', () => void loads++);
-    for (const file of ['style', 'first-paint']) {
-      replace(`web/ui/${file}.css`, '', `:root { --probe-${file}: 1; }\n`);
-      const style = 'getComputedStyle(document.documentElement).getPropertyValue';
-      const probe = () => page.evaluate(`${style}('--probe-${file}')`);
-      await expect.poll(probe, WAIT).toBe('1');
-    }
-    expect(await on(page).message.inputValue()).toBe('written');
-    expect(loads).toBe(0);
+      let loads = 0;
+      page.on('load', () => void loads++);
+      for (const file of ['style', 'first-paint']) {
+        replace(`web/ui/${file}.css`, '', `:root { --probe-${file}: 1; }\n`);
+        const style = 'getComputedStyle(document.documentElement).getPropertyValue';
+        const probe = () => page.evaluate(`${style}('--probe-${file}')`);
+        await expect.poll(probe, WAIT).toBe('1');
+      }
+      expect(await on(page).message.inputValue()).toBe('written');
+      expect(loads).toBe(0);
 
-    replace('web/src/main.ts', '', 'const = 3;\n');
-    await page.locator('vite-error-overlay').waitFor();
-    replace('web/src/main.ts', 'const = 3;', `document.documentElement.dataset['probe'] = '3';`);
-    await expect.poll(() => page.evaluate('document.documentElement.dataset.probe'), WAIT).toBe('3');
-    await expect.poll(() => on(page).message.inputValue(), WAIT).toBe('written');
+      replace('web/src/main.ts', '', 'const = 3;\n');
+      await page.locator('vite-error-overlay').waitFor();
+      replace('web/src/main.ts', 'const = 3;', `document.documentElement.dataset['probe'] = '3';`);
+      await expect
+        .poll(() => page.evaluate('document.documentElement.dataset.probe'), WAIT)
+        .toBe('3');
+      await expect.poll(() => on(page).message.inputValue(), WAIT).toBe('written');
 
-    await page.evaluate(`import('/inquiry-form.js')`);
-    expect(await page.evaluate(`typeof customElements.get('inquiry-form')`)).toBe('function');
-    // In such a worker, Vite's client waits until a stopped server is started again.
-    await page.evaluate(`void new SharedWorker(URL.createObjectURL(new Blob(['']))); 0`);
-    expect(complaints).toEqual([]);
-  });
+      await page.evaluate(`import('/inquiry-form.js')`);
+      expect(await page.evaluate(`typeof customElements.get('inquiry-form')`)).toBe('function');
+      // In such a worker, Vite's client waits until a stopped server is started again.
+      await page.evaluate(`void new SharedWorker(URL.createObjectURL(new Blob(['']))); 0`);
+      expect(complaints).toEqual([]);
+    },
+  );
 
   it('serves the sources of the form to the pages that may call the API, and nothing else of the checkout', async () => {
     const demo = stack.addressOf('Demo');
     for (const origin of [demo, 'https://www.example.com']) {
-      const { headers } = await fetch(`${stack.addressOf('Form')}/inquiry-form.js`, { headers: { origin } });
+      const { headers } = await fetch(`${stack.addressOf('Form')}/inquiry-form.js`, {
+        headers: { origin },
+      });
       expect(headers.get('access-control-allow-origin')).toBe(origin === demo ? demo : null);
     }
     // The issuer's key lies there, too.
@@ -402,7 +464,8 @@ describe.skipIf(noJava !== undefined)('npm start -- --watch --in-memory', () => 
 
   it('is found by npm run token, inbox and smoke', () => {
     expect(stack.said()).toContain('$(npm run --silent token)');
-    const run = (...args: string[]) => spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
+    const run = (...args: string[]) =>
+      spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
     expect(run('inbox/main.ts', 'list').stdout).toContain('"email":"ana@example.com"');
     const stdout = expect.stringContaining('smoke: 10 passed, 0 failed, 2 skipped') as string;
     expect(run('deploy/smoke.ts')).toMatchObject({ status: 0, stderr: '', stdout });
@@ -410,8 +473,11 @@ describe.skipIf(noJava !== undefined)('npm start -- --watch --in-memory', () => 
 
   it('has a docs page whose token command and four curl lines work as they are copied', async () => {
     const html = await (await fetch(stack.addressOf('Docs'))).text();
-    const [token = '', ...curls] = [...html.matchAll(/<pre>(.*?)<\/pre>/gs)].map(([, line = '']) => line);
-    const run = (curl: string) => spawnSync('sh', ['-c', `${token}\n${curl}`], { cwd: root, encoding: 'utf8' }).stdout;
+    const [token = '', ...curls] = [...html.matchAll(/<pre>(.*?)<\/pre>/gs)].map(
+      ([, line = '']) => line,
+    );
+    const run = (curl: string) =>
+      spawnSync('sh', ['-c', `${token}\n${curl}`], { cwd: root, encoding: 'utf8' }).stdout;
     expect(curls.map(run)).toEqual([
       expect.stringMatching(/^\{"inquiry":.*"subject":"Hello"/),
       expect.stringMatching(/^\{"email":"ana@example\.com","count":\d+,"inquiries":\[[^}]*"Hello"/),
@@ -444,9 +510,14 @@ const UUID = /\b[\da-f]{8}-[\da-f]{4}(?:(?:-[\da-f]{4}){2}-[\da-f]{12})?\b/g;
 
 /** What a page shows: commands after `$ `, each with the lines that it prints. */
 function readConsole(file: string): { command: string; output: string }[] {
-  const blocks = [...readText(file).matchAll(/^```console\n(.*?)^```/gms)].map(([, text = '']) => text);
+  const blocks = [...readText(file).matchAll(/^```console\n(.*?)^```/gms)].map(
+    ([, text = '']) => text,
+  );
   return blocks.flatMap((block) =>
-    [...block.matchAll(/^\$ (.*)\n((?:(?!\$ ).*\n)*)/gm)].map(([, command = '', output = '']) => ({ command, output })),
+    [...block.matchAll(/^\$ (.*)\n((?:(?!\$ ).*\n)*)/gm)].map(([, command = '', output = '']) => ({
+      command,
+      output,
+    })),
   );
 }
 
@@ -475,19 +546,27 @@ it.skipIf((noJava ?? noTerminal) !== undefined)(
       `npm() { case "$*" in *" -- "*) set -- "$@" ;; *) set -- "$@" -- ;; esac; command npm "$@" --data ${data}; }`,
     ];
     const ids = new Map<string, string>();
-    for (const { command, output } of ['README.md', 'docs/inbox.md', 'docs/front-end.md'].flatMap(readConsole)) {
-      const own = command.replace('http://127.0.0.1:3000/inquiries', api).replaceAll(UUID, (id) => ids.get(id) ?? id);
+    for (const { command, output } of ['README.md', 'docs/inbox.md', 'docs/front-end.md'].flatMap(
+      readConsole,
+    )) {
+      const own = command
+        .replace('http://127.0.0.1:3000/inquiries', api)
+        .replaceAll(UUID, (id) => ids.get(id) ?? id);
       if (output === '') {
         definitions.push(own);
         continue;
       }
       // At a terminal, where the inbox prints tables.
       const script = [...definitions, own].join('\n');
-      const actual = execFileSync('script', ['--quiet', '--return', '--command', script, '/dev/null'], {
-        cwd: ROOT,
-        encoding: 'utf8',
-        env: { ...process.env, SHELL: '/bin/bash' },
-      });
+      const actual = execFileSync(
+        'script',
+        ['--quiet', '--return', '--command', script, '/dev/null'],
+        {
+          cwd: ROOT,
+          encoding: 'utf8',
+          env: { ...process.env, SHELL: '/bin/bash' },
+        },
+      );
       expect(`${command}\n${normalize(actual)}`).toBe(`${command}\n${normalize(output)}`);
       const actualIds = actual.match(UUID) ?? [];
       for (const [at, id] of (output.match(UUID) ?? []).entries()) ids.set(id, actualIds[at] ?? id);

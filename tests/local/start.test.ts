@@ -48,7 +48,10 @@ describe('refuses', () => {
     ['--seed 5001', '--seed must be a number from 1 to 5000, not "5001".'],
     ['--reset --in-memory', '--in-memory excludes --reset.'],
     ['--data x --in-memory', '--in-memory excludes --data.'],
-    ['--data package.json', /^The data folder .*package\.json cannot be used \(ENOTDIR: not a directory\)\.$/],
+    [
+      '--data package.json',
+      /^The data folder .*package\.json cannot be used \(ENOTDIR: not a directory\)\.$/,
+    ],
     ['--data package.json/x', /^The data folder .* cannot be used \(E\w+: .*\)\.$/],
   ])('%s', async (args, message) => {
     const refusal = await refusalOf(args.split(' '));
@@ -64,7 +67,9 @@ describe('refuses', () => {
     ['http://a.example,http://b.example', 'http://localhost:5173'],
     ['ws://a.example', 'http://localhost:5173'],
   ])('--cors-origin %j, which is no origin', async (origin, example) => {
-    expect(await refusalOf(['--cors-origin', 'https://www.example.com', '--cors-origin', origin])).toBe(
+    expect(
+      await refusalOf(['--cors-origin', 'https://www.example.com', '--cors-origin', origin]),
+    ).toBe(
       `--cors-origin must be one origin as browsers send it, such as ${example}, not "${origin}".`,
     );
   });
@@ -79,7 +84,9 @@ describe('refuses', () => {
     ['MAIL_LANGUAGE', 'tlh', 'one of en, de, fr, es, ja, ar'],
   ])('the variable %s=%s', async (name, value, expected) => {
     const subject = name === 'PORT' ? 'The port' : name;
-    expect(await refusalOf([], { [name]: value })).toBe(`${subject} must be ${expected}, not "${value}".`);
+    expect(await refusalOf([], { [name]: value })).toBe(
+      `${subject} must be ${expected}, not "${value}".`,
+    );
   });
 
   it('each port that is in use: of gateway, issuer, docs, form, mailbox and demo, and of the inspector', async () => {
@@ -91,7 +98,9 @@ describe('refuses', () => {
       for (const below of [0, 1, 2, 3, 4, 5]) {
         const engine = below === 4 ? 'dynamodb-local' : 'dynalite'; // with dynalite, there is no mailbox
         const args = ['--port', String(port - below), '--in-memory', '--engine', engine];
-        expect(await refusalOf(args)).toBe(`Port ${port} is in use; choose another with --port (0 = any free port).`);
+        expect(await refusalOf(args)).toBe(
+          `Port ${port} is in use; choose another with --port (0 = any free port).`,
+        );
       }
       expect(await refusalOf(['--port', '0', '--in-memory', `--inspect=${port}`])).toBe(
         `Port ${port} is in use; choose another with --inspect=PORT.`,
@@ -119,7 +128,14 @@ describe('refuses', () => {
     const engine = createServer();
     const url = `http://127.0.0.1:${await listen(engine, 0)}`;
     const { pid } = process;
-    const state = { pid: 2 ** 22 + 1, enginePid: pid, gateway: url, issuer: '-', keysFile: '-', table: '-' };
+    const state = {
+      pid: 2 ** 22 + 1,
+      enginePid: pid,
+      gateway: url,
+      issuer: '-',
+      keysFile: '-',
+      table: '-',
+    };
     writeFileSync(join(folder, 'stack.json'), JSON.stringify({ ...state, engine: url }));
     expect(await refusalOf(['--port', '0', '--data', folder, '--reset'])).toBe(
       `The data folder ${folder} is in use by DynamoDB Local (process ${pid}), whose stack has ended; ` +
@@ -133,7 +149,9 @@ describe('refuses', () => {
     ['dynalite', /^The data folder \S+dynalite cannot be used \(ENOTDIR: not a directory\)\.$/],
   ])('a data folder in which %s is a file without JSON', async (name, refusal) => {
     writeFileSync(join(folder, name), '');
-    expect(await refusalOf(['--port', '0', '--data', folder, '--engine', 'dynalite'])).toMatch(refusal);
+    expect(await refusalOf(['--port', '0', '--data', folder, '--engine', 'dynalite'])).toMatch(
+      refusal,
+    );
   });
 
   it('an output folder of the form that cannot be written', async () => {

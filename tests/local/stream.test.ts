@@ -44,7 +44,9 @@ async function openBehindProxy() {
 /** @returns A function that creates inquiries and returns their ids. */
 function createWriter({ name, environment }: OwnTable, endpoint: string) {
   Object.assign(process.env, environment(endpoint));
-  const inquiries = createInquiries(createInquiryStore(createDynamoDbClient({ region: 'local' }), name));
+  const inquiries = createInquiries(
+    createInquiryStore(createDynamoDbClient({ region: 'local' }), name),
+  );
   const content = { subject: 'secret subject', body: 'secret body' };
   return async (count: number, key?: string): Promise<string[]> => {
     const ids: string[] = [];
@@ -85,8 +87,13 @@ function map(
 }
 
 /** The sequence numbers of the records with these ids. */
-const sequenceNumbersOf = ({ Records }: DynamoDBStreamEvent, ids: (string | undefined)[]): string[] =>
-  Records.flatMap((record) => (ids.includes(idOf(record)) ? (record.dynamodb?.SequenceNumber ?? '') : []));
+const sequenceNumbersOf = (
+  { Records }: DynamoDBStreamEvent,
+  ids: (string | undefined)[],
+): string[] =>
+  Records.flatMap((record) =>
+    ids.includes(idOf(record)) ? (record.dynamodb?.SequenceNumber ?? '') : [],
+  );
 
 describe.skipIf(shared === undefined)('the event source mapping of the local stack', () => {
   it('passes new inquiries and new replies on, in order, in batches of a hundred, and nothing else', async () => {
@@ -100,20 +107,28 @@ describe.skipIf(shared === undefined)('the event source mapping of the local sta
     const ofOwner = { cognito_sub: OWNER.sub, email: OWNER.email };
     await removeRow(client, table, { ...ofOwner, id: deleted });
     const key = { key: 'k', expires_at: 1 };
-    const { pk, sk } = await writeIdempotencyKey({ client, table }, { ...INQUIRY, ...ofOwner }, key);
+    const { pk, sk } = await writeIdempotencyKey(
+      { client, table },
+      { ...INQUIRY, ...ofOwner },
+      key,
+    );
     await client.send(new DeleteCommand({ TableName: table, Key: { pk, sk } }));
     const delivery = { pk: 'p', sk: 's', __edb_e__: 'delivery', __edb_v__: '1', sent_at: 'now' };
     await client.send(new PutCommand({ TableName: table, Item: delivery }));
     const inquiries = createInquiryEntity(table, client);
     for (const id of [answered, dismissed, ids[3] ?? '']) {
       const { Key } = inquiries.get({ ...ofOwner, id }).params<{ Key: Record<string, unknown> }>();
-      await client.send(new UpdateCommand({ TableName: table, Key, UpdateExpression: 'REMOVE inbox' }));
+      await client.send(
+        new UpdateCommand({ TableName: table, Key, UpdateExpression: 'REMOVE inbox' }),
+      );
     }
     for await (const { changed } of reindex(client, table)) expect(changed).toBe(3);
     const last = await own.post(1);
 
     const { events, batches, lines } = map(own);
-    await expect.poll(batches, WAIT).toEqual([ids.slice(0, 100), [...ids.slice(100), answered, ...last]]);
+    await expect
+      .poll(batches, WAIT)
+      .toEqual([ids.slice(0, 100), [...ids.slice(100), answered, ...last]]);
     const [insert] = events[0]?.Records ?? [];
     expect(insert).toMatchObject({ eventName: 'INSERT', eventSource: 'aws:dynamodb' });
     expect(insert?.dynamodb).toMatchObject({
@@ -136,7 +151,8 @@ describe.skipIf(shared === undefined)('the event source mapping of the local sta
   it('tries a batch again from the first record that is reported as failed', async () => {
     const own = await openOwnTable();
     const ids = await own.post(5);
-    const fail: Answer = (event) => (batches().length <= 2 ? sequenceNumbersOf(event, [ids[2], ids[4]]) : []);
+    const fail: Answer = (event) =>
+      batches().length <= 2 ? sequenceNumbersOf(event, [ids[2], ids[4]]) : [];
     const { batches, lines } = map(own, fail);
     await expect.poll(batches, WAIT).toEqual([ids, ids.slice(2), ids.slice(2)]);
     expect(lines).toEqual([]);
@@ -147,7 +163,9 @@ describe.skipIf(shared === undefined)('the event source mapping of the local sta
     const ids = await own.post(3);
     const [, poison = ''] = ids;
     const { batches, lines } = map(own, (event) => {
-      if (batches().length < 10 && sequenceNumbersOf(event, [poison]).length > 0) throw new Error('no');
+      if (batches().length < 10 && sequenceNumbersOf(event, [poison]).length > 0) {
+        throw new Error('no');
+      }
       return [];
     });
     const retries = Array.from({ length: 8 }, () => [poison]);
@@ -159,7 +177,9 @@ describe.skipIf(shared === undefined)('the event source mapping of the local sta
     const own = await openOwnTable();
     const [id = ''] = await own.post(1);
     await own.inbox.answer(id, { reply: 'Yes.', respondent: 'R' });
-    const failing = map({ ...own, kinds: ['inquiries'] }, (event) => sequenceNumbersOf(event, [id]));
+    const failing = map({ ...own, kinds: ['inquiries'] }, (event) =>
+      sequenceNumbersOf(event, [id]),
+    );
     await expect.poll(() => failing.batches().length, WAIT).toBeGreaterThan(2);
     await expect.poll(map({ ...own, kinds: ['replies'] }).batches, WAIT).toEqual([[id]]);
     await failing.mapping.close();
@@ -174,7 +194,8 @@ describe.skipIf(shared === undefined)('the event source mapping of the local sta
       const ids = await own.post(1);
       await expect.poll(passed, WAIT).toEqual(ids);
       let refused = 0;
-      proxy.plan = (_, operation) => (operation === 'GetRecords' && refused++ < 2 ? refuse(400, name) : undefined);
+      proxy.plan = (_, operation) =>
+        operation === 'GetRecords' && refused++ < 2 ? refuse(400, name) : undefined;
       await expect.poll(() => refused, WAIT).toBeGreaterThan(2);
       const more = await own.post(1);
       // From the start after a trimmed position, which is older than all that is left.
@@ -206,29 +227,37 @@ describe.skipIf(shared === undefined)('the event source mapping of the local sta
   });
 });
 
-it.skipIf(shared === undefined)('a shard of the stream that is closed is read before its child', async () => {
-  const folder = createFolder();
-  const engine = await startEngine('dynamodb-local', folder);
-  const own = await openOwnTable(engine.url);
-  const ids = await own.post(4);
-  await engine.close();
+it.skipIf(shared === undefined)(
+  'a shard of the stream that is closed is read before its child',
+  async () => {
+    const folder = createFolder();
+    const engine = await startEngine('dynamodb-local', folder);
+    const own = await openOwnTable(engine.url);
+    const ids = await own.post(4);
+    await engine.close();
 
-  // What DynamoDB Local does when a shard is 4 hours old.
-  const database = new DatabaseSync(globSync(join(folder, '*/*.db'))[0] ?? '');
-  const { ShardID = '', CreationDateTime } = database.prepare('SELECT ShardID, CreationDateTime FROM ss').get() ?? {};
-  // DescribeStream lists shards by their ids.
-  const child = 'shardId-00000000000000000000-00000000';
-  expect(child < String(ShardID)).toBe(true);
-  const records = database.prepare('SELECT SequenceNumber FROM us ORDER BY SequenceNumber').all();
-  const { SequenceNumber: last = 0 } = records[1] ?? {};
-  database.prepare('UPDATE ss SET SequenceNumberEnd = ?, DeletionDateTime = ?').run(last, Date.now());
-  database
-    .prepare('INSERT INTO ss SELECT StreamID, ?, ?, NULL, ?, NULL, ShardID FROM ss')
-    .run(child, Number(CreationDateTime) + 1, Number(last) + 1);
-  database.prepare('UPDATE us SET ShardID = ? WHERE SequenceNumber > ?').run(child, last);
-  database.close();
+    // What DynamoDB Local does when a shard is 4 hours old.
+    const database = new DatabaseSync(globSync(join(folder, '*/*.db'))[0] ?? '');
+    const { ShardID = '', CreationDateTime } =
+      database.prepare('SELECT ShardID, CreationDateTime FROM ss').get() ?? {};
+    // DescribeStream lists shards by their ids.
+    const child = 'shardId-00000000000000000000-00000000';
+    expect(child < String(ShardID)).toBe(true);
+    const records = database.prepare('SELECT SequenceNumber FROM us ORDER BY SequenceNumber').all();
+    const { SequenceNumber: last = 0 } = records[1] ?? {};
+    database
+      .prepare('UPDATE ss SET SequenceNumberEnd = ?, DeletionDateTime = ?')
+      .run(last, Date.now());
+    database
+      .prepare('INSERT INTO ss SELECT StreamID, ?, ?, NULL, ?, NULL, ShardID FROM ss')
+      .run(child, Number(CreationDateTime) + 1, Number(last) + 1);
+    database.prepare('UPDATE us SET ShardID = ? WHERE SequenceNumber > ?').run(child, last);
+    database.close();
 
-  const { url: endpoint, close } = await startEngine('dynamodb-local', folder);
-  onTestFinished(close);
-  await expect.poll(map({ ...own, endpoint }).batches, WAIT).toEqual([ids.slice(0, 2), ids.slice(2)]);
-});
+    const { url: endpoint, close } = await startEngine('dynamodb-local', folder);
+    onTestFinished(close);
+    await expect
+      .poll(map({ ...own, endpoint }).batches, WAIT)
+      .toEqual([ids.slice(0, 2), ids.slice(2)]);
+  },
+);

@@ -25,32 +25,37 @@ describeOnEngines('the table of the local stack', (url, name) => {
     expect(has).toEqual(hasStreams ? [true, 'NEW_AND_OLD_IMAGES', 'expires_at'] : none);
   });
 
-  it.skipIf(name === 'dynalite')('of an earlier version gets the index and its inquiries into it', async () => {
-    // Of its own: DynamoDB Local changes indexes in the background, where other tests hold them up.
-    const engine = await startEngine('dynamodb-local');
-    onTestFinished(() => engine.close());
-    const own = await createOwnTable(engine.url, (endpoint, table) =>
-      createTable(endpoint, table, {
-        AttributeDefinitions: ['pk', 'sk', '__edb_e__'].map((AttributeName) => {
-          return { AttributeName, AttributeType: 'S' };
+  it.skipIf(name === 'dynalite')(
+    'of an earlier version gets the index and its inquiries into it',
+    async () => {
+      // Of its own: DynamoDB Local changes indexes in the background, where other tests hold them up.
+      const engine = await startEngine('dynamodb-local');
+      onTestFinished(() => engine.close());
+      const own = await createOwnTable(engine.url, (endpoint, table) =>
+        createTable(endpoint, table, {
+          AttributeDefinitions: ['pk', 'sk', '__edb_e__'].map((AttributeName) => {
+            return { AttributeName, AttributeType: 'S' };
+          }),
+          GlobalSecondaryIndexes: [
+            {
+              IndexName: 'by-time',
+              KeySchema: [{ AttributeName: '__edb_e__', KeyType: 'HASH' }],
+              Projection: { ProjectionType: 'ALL' },
+            },
+          ],
+          StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
         }),
-        GlobalSecondaryIndexes: [
-          {
-            IndexName: 'by-time',
-            KeySchema: [{ AttributeName: '__edb_e__', KeyType: 'HASH' }],
-            Projection: { ProjectionType: 'ALL' },
-          },
-        ],
-        StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
-      }),
-    );
-    onTestFinished(() => own.close());
-    const rows = await writeInquiries(own, 90);
-    const arn = await openTable(engine, own.name);
-    expect(await openTable(engine, own.name)).toBe(arn);
-    const { Table } = await own.client.send(new DescribeTableCommand({ TableName: own.name }));
-    expect(Table?.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName)).toEqual(['by-state']);
-    const pages = await Array.fromAsync(createInbox(own.client, own.name).listInFull());
-    expect(pages.flat()).toEqual(rows);
-  });
+      );
+      onTestFinished(() => own.close());
+      const rows = await writeInquiries(own, 90);
+      const arn = await openTable(engine, own.name);
+      expect(await openTable(engine, own.name)).toBe(arn);
+      const { Table } = await own.client.send(new DescribeTableCommand({ TableName: own.name }));
+      expect(Table?.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName)).toEqual([
+        'by-state',
+      ]);
+      const pages = await Array.fromAsync(createInbox(own.client, own.name).listInFull());
+      expect(pages.flat()).toEqual(rows);
+    },
+  );
 });

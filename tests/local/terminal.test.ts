@@ -2,7 +2,8 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { formatLogLine, formatResponse } from '../../local/terminal.ts';
 
-const entry = (level: string, message: unknown) => JSON.stringify({ timestamp: '2026', level, message });
+const entry = (level: string, message: unknown) =>
+  JSON.stringify({ timestamp: '2026', level, message });
 const request = { requestId: 'r', method: 'GET', route: '/inquiries', status: 500, attempts: 3 };
 const mail = { requestId: 'r', inquiry: '01a1ffbe-1bf5-7fc3-8d87-b8b146727107', mail: 'inquiry' };
 
@@ -22,7 +23,11 @@ describe('a line of a function at a terminal', () => {
       entry('WARN', { ...mail, outcome: 'failed', errorName: 'TimeoutError' }),
       `WARN mail inquiry ${mail.inquiry} failed, TimeoutError`,
     ],
-    ['a mail that was sent before the start', entry('INFO', { ...mail, outcome: 'already-sent' }), undefined],
+    [
+      'a mail that was sent before the start',
+      entry('INFO', { ...mail, outcome: 'already-sent' }),
+      undefined,
+    ],
     ['text that a developer logs', entry('INFO', 'here'), 'INFO here'],
     ['an object that a developer logs', entry('WARN', { a: [1] }), 'WARN { a: [ 1 ] }'],
     ['what is not JSON', 'TypeError: x is undefined', 'TypeError: x is undefined'],

@@ -1,5 +1,13 @@
 /** Tokens without the sign-in page: token(), npm run token, and the key file that both sign with. */
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
@@ -32,7 +40,9 @@ const verify = (token: string, { url, clientId: audience }: Issuer) =>
 it('sub is made from the spelling of the e-mail address: a UUID in version-4 form', () => {
   const emails = [ANA, 'Ana@example.com', '', 'ö@example.com'];
   for (const email of emails) {
-    expect(subOf(email)).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+    expect(subOf(email)).toMatch(
+      /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/,
+    );
   }
   expect(new Set(emails.map(subOf)).size).toBe(emails.length);
   expect(subOf(ANA)).toBe('1daae433-47cc-48ff-bf9b-73f530b9d7bc'); // fixed: stored inquiries belong to it
@@ -55,8 +65,12 @@ describe('the key file', () => {
   ])('is kept and named in one line that quotes none of it when it holds %j', async (content) => {
     const bad = join(folder, 'bad.json');
     writeFileSync(bad, content);
-    const error: unknown = await startIssuer({ port: 0, keysFile: bad }).catch((caught: unknown) => caught);
-    expect(String(error)).toMatch(/^UsageError: [^\n]*bad\.json cannot be used: [^\n]*delete it[^\n]*$/);
+    const error: unknown = await startIssuer({ port: 0, keysFile: bad }).catch(
+      (caught: unknown) => caught,
+    );
+    expect(String(error)).toMatch(
+      /^UsageError: [^\n]*bad\.json cannot be used: [^\n]*delete it[^\n]*$/,
+    );
     expect(String(error)).not.toContain('secret-text');
     expect(readFileSync(bad, 'utf8')).toBe(content);
   });
@@ -66,7 +80,14 @@ describe('npm run token', () => {
   const stateFile = join(folder, 'stack.json');
   const run = (...args: string[]) => runInProcess(main, ['--data', folder, ...args]);
   const state = (change: object = {}): string =>
-    JSON.stringify({ pid: process.pid, issuer: issuer.url, keysFile, engine: '-', table: '-', ...change });
+    JSON.stringify({
+      pid: process.pid,
+      issuer: issuer.url,
+      keysFile,
+      engine: '-',
+      table: '-',
+      ...change,
+    });
   beforeEach(() => writeFileSync(stateFile, state()));
 
   it('takes e-mail, sub, claims and lifetime; a claim of null is removed', async () => {
@@ -74,7 +95,13 @@ describe('npm run token', () => {
     const { stdout } = await run('--email', BEN, '--sub', 'x', ...claims, '--expires-in', '-60');
     expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
     const { iat = 0, ...payload } = decodeJwt(stdout);
-    expect(payload).toMatchObject({ email: BEN, sub: 'x', 'cognito:username': 'x', aud: 7, exp: iat - 60 });
+    expect(payload).toMatchObject({
+      email: BEN,
+      sub: 'x',
+      'cognito:username': 'x',
+      aud: 7,
+      exp: iat - 60,
+    });
     expect(payload).not.toHaveProperty('email_verified');
   });
 

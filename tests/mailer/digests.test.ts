@@ -6,7 +6,12 @@ import { createDeliveryEntity } from '../../src/entities/delivery.ts';
 import { HOUR } from '../../src/limits.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { SUB } from '../helpers/events.ts';
-import { createMailerInstances, idOf, toReply, type MailerInstances } from '../helpers/mailer-instances.ts';
+import {
+  createMailerInstances,
+  idOf,
+  toReply,
+  type MailerInstances,
+} from '../helpers/mailer-instances.ts';
 import { INBOX, type StreamRecord } from '../helpers/mailer.ts';
 import { removeRow } from '../helpers/own-table.ts';
 import { SES_EXAMPLES, toEvent } from '../helpers/ses-events.ts';
@@ -29,14 +34,17 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     return mailer;
   };
   const writeMany = (count: number, at = START, row: object = {}) =>
-    all.write(Array.from({ length: count }, (_, n) => ({ at: at + n, subject: `subject ${n}`, ...row })));
+    all.write(
+      Array.from({ length: count }, (_, n) => ({ at: at + n, subject: `subject ${n}`, ...row })),
+    );
   const raise = (): never => {
     throw new Error('no');
   };
   const writeReply = async () => toReply((await writeMany(1))[0] ?? raise());
   const readReply = async (record: StreamRecord) => {
     const key = { inquiry: idOf(record), mail: 'reply' } as const;
-    return (await createDeliveryEntity(all.table, all.client).get(key).go({ consistent: true })).data;
+    return (await createDeliveryEntity(all.table, all.client).get(key).go({ consistent: true }))
+      .data;
   };
   const failWith = (name: string) => Promise.reject(Object.assign(new Error('no'), { name }));
   const tickAt = async (time: number, instance = all.create()) => {
@@ -60,10 +68,9 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     };
     expect(await mailer.handle([first, toReply(first), ...records.slice(1)])).toEqual([]);
     expect(most).toBe(10);
-    expect(all.mails.filter(({ headers }) => headers['References']?.includes(idOf(first)))).toMatchObject([
-      { to: 'support@example.com' },
-      { subject: 'Re: subject 0' },
-    ]);
+    expect(
+      all.mails.filter(({ headers }) => headers['References']?.includes(idOf(first))),
+    ).toMatchObject([{ to: 'support@example.com' }, { subject: 'Re: subject 0' }]);
     expect(all.mails).toHaveLength(41);
   });
 
@@ -76,20 +83,28 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       await tickAt(START + 5 * MINUTE, mailer);
       const mailed = new Set(all.mailed('inquiry'));
       const withheld = records.map(idOf).filter((id) => !mailed.has(id));
-      expect(all.digests()).toEqual([{ count: 25, since: '06:00', ids: withheld.slice(-10).toReversed() }]);
+      expect(all.digests()).toEqual([
+        { count: 25, since: '06:00', ids: withheld.slice(-10).toReversed() },
+      ]);
       expect(await mailer.handle(await writeMany(1, START + 6 * MINUTE))).toEqual([]);
       await tickAt(START + 10 * MINUTE);
       await tickAt(START + 15 * MINUTE);
       await tickAt(LATE);
-      expect(all.digests().slice(1)).toEqual([{ count: 1, since: '06:03', ids: [expect.any(String)] }]);
+      expect(all.digests().slice(1)).toEqual([
+        { count: 1, since: '06:03', ids: [expect.any(String)] },
+      ]);
     });
 
     it('does so when one person has used up theirs, with any emails; others’ inquiries and those of the next hour are mailed', async () => {
       const mailer = await start();
       const eve = (n: number) => ({ cognito_sub: SUB, email: `eve${n}@example.com` });
-      const records = await all.write(Array.from({ length: 12 }, (_, n) => ({ at: START + n, ...eve(n) })));
+      const records = await all.write(
+        Array.from({ length: 12 }, (_, n) => ({ at: START + n, ...eve(n) })),
+      );
       // Lambda hands over any batch in any order, and again.
-      for (const batch of [records.toReversed(), records]) expect(await mailer.handle(batch)).toEqual([]);
+      for (const batch of [records.toReversed(), records]) {
+        expect(await mailer.handle(batch)).toEqual([]);
+      }
       expect(all.mailed('inquiry')).toHaveLength(10);
       await tickAt(START + 5 * MINUTE, mailer);
       expect(all.digests()).toMatchObject([{ count: 2 }]);
@@ -145,7 +160,9 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     const smoke = await writeMany(1, START, { email });
     const [sent, failing, unseen, erased, answered] = await writeMany(5);
     const [notATest] = await writeMany(1, START, { email: `${email}.example.com` });
-    if (!sent || !failing || !unseen || !erased || !answered || !notATest) throw new Error('unreachable');
+    if (!sent || !failing || !unseen || !erased || !answered || !notATest) {
+      throw new Error('unreachable');
+    }
     await mailer.handle([sent, ...smoke]);
     all.beforeSend = () => Promise.reject(new Error('no'));
     expect(await mailer.handle([failing, erased, answered])).toHaveLength(3);
@@ -184,10 +201,12 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
   it('tries a refused reply again until the team has a mail about it', async () => {
     const mailer = await start();
     const reply = await writeReply();
-    all.beforeSend = ({ tags }) => failWith(tags['mail'] === 'reply' ? 'MessageRejected' : 'SendingPausedException');
+    all.beforeSend = ({ tags }) =>
+      failWith(tags['mail'] === 'reply' ? 'MessageRejected' : 'SendingPausedException');
     expect(await mailer.handle([reply])).toHaveLength(1);
     expect(await readReply(reply)).toMatchObject({ undelivered: 'refused' });
-    all.beforeSend = async ({ tags }) => (tags['mail'] === 'reply' ? failWith('MessageRejected') : undefined);
+    all.beforeSend = async ({ tags }) =>
+      tags['mail'] === 'reply' ? failWith('MessageRejected') : undefined;
     expect(await mailer.handle([reply])).toEqual([]);
     expect(all.mailed('notice')).toEqual([idOf(reply)]);
   });
@@ -204,7 +223,8 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
 
   it('tells the team of as many bounces in an hour as of new inquiries', async () => {
     const mailer = await start({ totalMailsPerHour: 2 });
-    const toBounce = (n: number) => toEvent(SES_EXAMPLES.bounce.replace('"feedbackId":"', `$&${n}`));
+    const toBounce = (n: number) =>
+      toEvent(SES_EXAMPLES.bounce.replace('"feedbackId":"', `$&${n}`));
     const results = [];
     for (const n of [1, 2, 3, 3, 1]) results.push(await mailer.invoke(toBounce(n)));
     const outcomes = ['sent', 'sent', 'withheld', 'withheld', 'sent'];
@@ -213,7 +233,12 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
 
   it('acknowledges each inquiry that is mailed, once, in its language, as an automatic reply', async () => {
     const mailer = await start({ acknowledge: true, mailsPerHour: 2, company: { name: 'Shop' } });
-    const ofOwner = { cognito_sub: SUB, email: 'ana@example.com', subject: 'Lampe', language: 'de' };
+    const ofOwner = {
+      cognito_sub: SUB,
+      email: 'ana@example.com',
+      subject: 'Lampe',
+      language: 'de',
+    };
     const records = await writeMany(3, START, ofOwner);
     records.push(...(await writeMany(1, START, { email: 'smoke-test-1@inquiries.invalid' })));
     all.beforeSend = async ({ tags }) => (tags['mail'] === 'acknowledgement' ? raise() : undefined);
@@ -235,8 +260,12 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     const [refused] = await writeMany(1);
     const noAddress = await writeMany(1, START, { email: 'müller@example.de' });
     all.beforeSend = async ({ to, replyTo }) =>
-      to === 'ana@example.com' || replyTo === 'ana@example.com' ? failWith('BadRequestException') : undefined;
-    for (const record of [refused ?? raise(), ...noAddress]) expect(await mailer.handle([record])).toEqual([]);
+      to === 'ana@example.com' || replyTo === 'ana@example.com'
+        ? failWith('BadRequestException')
+        : undefined;
+    for (const record of [refused ?? raise(), ...noAddress]) {
+      expect(await mailer.handle([record])).toEqual([]);
+    }
     expect(all.mails.map(({ to }) => to)).toEqual(Array(2).fill(INBOX.INBOX_TO));
     expect(all.mails[0]?.text).toContain('No mail can be sent to the address of the sender');
     expect(all.log.map(({ outcome }) => outcome)).toEqual(['sent', 'refused', 'sent']);

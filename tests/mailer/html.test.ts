@@ -11,21 +11,40 @@ import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 
 const SETTINGS = { ...MAIL_SETTINGS, company };
 
-const TEXTS = { ordinary: 'Hello\n\n  my lamp is broken.\tWhat now?', hostile: HOSTILE_TEXTS.join('\n') };
+const TEXTS = {
+  ordinary: 'Hello\n\n  my lamp is broken.\tWhat now?',
+  hostile: HOSTILE_TEXTS.join('\n'),
+};
 const MAILS = Object.entries(TEXTS).flatMap(([kind, text]) => {
   const inquiry = { ...INQUIRY, subject: text.slice(0, 2_000), body: text };
-  const failure = { mail: 'reply', address: text.slice(0, 500), why: 'bounce', reason: text } as const;
+  const failure = {
+    mail: 'reply',
+    address: text.slice(0, 500),
+    why: 'bounce',
+    reason: text,
+  } as const;
   const mails = {
     inquiry: toInquiryMail(inquiry, SETTINGS),
-    'inquiry without an address': toInquiryMail({ ...inquiry, email: text.slice(0, 500) }, SETTINGS),
-    daily: toDailyMail({ count: 2, days: 3, named: [inquiry, { ...inquiry, email: text }] }, SETTINGS),
+    'inquiry without an address': toInquiryMail(
+      { ...inquiry, email: text.slice(0, 500) },
+      SETTINGS,
+    ),
+    daily: toDailyMail(
+      { count: 2, days: 3, named: [inquiry, { ...inquiry, email: text }] },
+      SETTINGS,
+    ),
     notice: toNoticeMail(failure, SETTINGS, inquiry.id),
   };
   const owners = LANGUAGES.flatMap((language) => [
     [`reply, ${language}`, toReplyMail({ ...inquiry, language }, text, SETTINGS)] as const,
-    [`acknowledgement, ${language}`, toAcknowledgementMail({ ...inquiry, language }, SETTINGS)] as const,
+    [
+      `acknowledgement, ${language}`,
+      toAcknowledgementMail({ ...inquiry, language }, SETTINGS),
+    ] as const,
   ]);
-  return [...Object.entries(mails), ...owners].map(([name, mail]) => [name, kind, mail?.html ?? ''] as const);
+  return [...Object.entries(mails), ...owners].map(
+    ([name, mail]) => [name, kind, mail?.html ?? ''] as const,
+  );
 });
 
 // Some mail programs leave out style sheets, and all show the subject, not the title.
@@ -34,7 +53,8 @@ const validator = new HtmlValidate({ root: true, extends: ['html-validate:recomm
 
 /** What some programs lack or have in part, by what is lost there. caniemail takes overflow-wrap for overflow, too. */
 const LOST = {
-  'a word that is longer than a line is wider than the mail': 'overflow-wrap|overflow|word-break|table-layout',
+  'a word that is longer than a line is wider than the mail':
+    'overflow-wrap|overflow|word-break|table-layout',
   'the program chooses the colours of dark mode itself': 'color-scheme meta tag',
   'lines are closer, or as wide as the window': 'line-height|max-width|<body> element',
   'a screen reader may announce a table': 'role attribute',
@@ -44,11 +64,14 @@ const LOST = {
 };
 const CLIENTS = ['gmail.*', 'apple-mail.*', 'outlook.*', 'yahoo.*', 'samsung-email.*'] as const;
 
-it.each(MAILS)('the HTML of the mail %s, %s, is valid, and mail programs show it', (_name, _kind, html) => {
-  const findings = validator.validateStringSync(html).results.flatMap(({ messages }) => messages);
-  expect(findings.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([]);
-  const { issues } = caniemail({ clients: [...CLIENTS], html });
-  const found = [...issues.errors.values(), ...issues.warnings.values()].flat();
-  const known = new Set(Object.values(LOST).flatMap((titles) => titles.split('|')));
-  expect(found.map(({ title }) => title).filter((title) => !known.has(title))).toEqual([]);
-});
+it.each(MAILS)(
+  'the HTML of the mail %s, %s, is valid, and mail programs show it',
+  (_name, _kind, html) => {
+    const findings = validator.validateStringSync(html).results.flatMap(({ messages }) => messages);
+    expect(findings.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([]);
+    const { issues } = caniemail({ clients: [...CLIENTS], html });
+    const found = [...issues.errors.values(), ...issues.warnings.values()].flat();
+    const known = new Set(Object.values(LOST).flatMap((titles) => titles.split('|')));
+    expect(found.map(({ title }) => title).filter((title) => !known.has(title))).toEqual([]);
+  },
+);

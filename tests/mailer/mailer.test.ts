@@ -4,7 +4,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Inquiry } from '../../src/contract.ts';
 import { createDeliveryEntity } from '../../src/entities/delivery.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
-import { always, answer, cutConnection, first, hang, never, refuse, type Plan } from '../helpers/fault-proxy.ts';
+import {
+  always,
+  answer,
+  cutConnection,
+  first,
+  hang,
+  never,
+  refuse,
+  type Plan,
+} from '../helpers/fault-proxy.ts';
 import { INBOX, makeOwner, refuseMail, startMailer, toRecord } from '../helpers/mailer.ts';
 import type { Mailer, Row, StreamRecord } from '../helpers/mailer.ts';
 import { SES_EXAMPLES, toEvent } from '../helpers/ses-events.ts';
@@ -23,7 +32,8 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
   });
 
   /** The record of a new inquiry. */
-  const insert = async (inquiry: Inquiry): Promise<StreamRecord> => toRecord(await mailer.readRow(inquiry));
+  const insert = async (inquiry: Inquiry): Promise<StreamRecord> =>
+    toRecord(await mailer.readRow(inquiry));
   const createRecord = async (): Promise<StreamRecord> => insert(await mailer.create());
   const createRecords = (count: number): Promise<StreamRecord[]> =>
     Promise.all(Array.from({ length: count }, createRecord));
@@ -35,7 +45,10 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
 
   describe('mails', () => {
     it('a new inquiry to the team, with the owner in Reply-To', async () => {
-      const inquiry = await mailer.create(undefined, { subject: 'Lamp', body: 'It is broken.\nWhat now?' });
+      const inquiry = await mailer.create(undefined, {
+        subject: 'Lamp',
+        body: 'It is broken.\nWhat now?',
+      });
       expect(await mailer.handle([await insert(inquiry)])).toEqual([]);
       expect(mailer.mails).toEqual([
         {
@@ -51,8 +64,14 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
             Simple: {
               Subject: { Charset: 'UTF-8', Data: '[inquiries develop] Lamp' },
               Body: {
-                Text: { Charset: 'UTF-8', Data: expect.stringMatching(/^\| It is broken\.\n\| What now\?\n/) },
-                Html: { Charset: 'UTF-8', Data: expect.stringContaining('It is broken.<br>\nWhat now?') },
+                Text: {
+                  Charset: 'UTF-8',
+                  Data: expect.stringMatching(/^\| It is broken\.\n\| What now\?\n/),
+                },
+                Html: {
+                  Charset: 'UTF-8',
+                  Data: expect.stringContaining('It is broken.<br>\nWhat now?'),
+                },
               },
               Headers: [
                 { Name: 'References', Value: `<${inquiry.id}@mail.example.com>` },
@@ -68,7 +87,9 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     it('all of a batch as large as Lambda’s payload, in 128 MB', async () => {
       const records = [];
       for (let n = 0; n < 10; n++) {
-        const row = await mailer.readRow(await mailer.create(undefined, { body: '<'.repeat(200_000) }));
+        const row = await mailer.readRow(
+          await mailer.create(undefined, { body: '<'.repeat(200_000) }),
+        );
         records.push(toReply(row, 'r'.repeat(190_000)));
       }
       expect(JSON.stringify(records).length).toBeGreaterThan(5_900_000);
@@ -132,11 +153,19 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     it('by delivery records without personal data, which expire, and which the operators’ index does not have', async () => {
       const inquiry = await mailer.create(makeOwner('unmistakable@example.com'));
       await mailer.handle([await insert(inquiry)]);
-      const pages = await Array.fromAsync(paginateScan({ client: mailer.client }, { TableName: mailer.table }));
-      const own = pages.flatMap(({ Items = [] }) => Items).filter((item) => item['__edb_e__'] !== 'inquiry');
-      expect(new Set(own.map((item) => item['__edb_e__'] as string))).toEqual(new Set(['delivery', 'quota']));
+      const pages = await Array.fromAsync(
+        paginateScan({ client: mailer.client }, { TableName: mailer.table }),
+      );
+      const own = pages
+        .flatMap(({ Items = [] }) => Items)
+        .filter((item) => item['__edb_e__'] !== 'inquiry');
+      expect(new Set(own.map((item) => item['__edb_e__'] as string))).toEqual(
+        new Set(['delivery', 'quota']),
+      );
       const { id } = inquiry;
-      expect(own).toContainEqual(expect.objectContaining({ __edb_e__: 'delivery', mail: 'inquiry', inquiry: id }));
+      expect(own).toContainEqual(
+        expect.objectContaining({ __edb_e__: 'delivery', mail: 'inquiry', inquiry: id }),
+      );
       for (const item of own) {
         expect(item['expires_at']).toBeGreaterThan(Date.now() / 1_000 + 2 * 86_400 - 3_600);
         expect(item).not.toHaveProperty('id');
@@ -185,7 +214,11 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     const tooFast = refuseMail(429, 'TooManyRequestsException', 'Maximum sending rate exceeded.');
     const overQuota = refuseMail(429, 'TooManyRequestsException', 'Daily message quota exceeded.');
     const unverified = always(
-      refuseMail(400, 'MessageRejected', 'Email address is not verified. The following identities failed'),
+      refuseMail(
+        400,
+        'MessageRejected',
+        'Email address is not verified. The following identities failed',
+      ),
     );
 
     it('never answers, the invocation ends in time and reports what it could not send', async () => {
@@ -216,7 +249,11 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
 
     it.each<[string, Plan, string]>([
       ['has sent its daily quota', always(overQuota), 'TooManyRequestsException'],
-      ['sends HTML', always(answer(503, '<html>secret</html>', { 'content-type': 'text/html' })), ''],
+      [
+        'sends HTML',
+        always(answer(503, '<html>secret</html>', { 'content-type': 'text/html' })),
+        '',
+      ],
       ['has paused', always(refuseMail(400, 'SendingPausedException')), 'SendingPausedException'],
       ['has no verified identity', unverified, 'MessageRejected'],
       ['answers without a MessageId', always(answer(200, '{}')), 'UnconfirmedMail'],
@@ -251,7 +288,8 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
 
     it('rejects one mail, it is logged as an error and not tried again; the others are sent', async () => {
       const records = await createRecords(3);
-      mailer.mailFaults.plan = (attempt, operation) => (attempt === 1 ? refusal(0, operation) : undefined);
+      mailer.mailFaults.plan = (attempt, operation) =>
+        attempt === 1 ? refusal(0, operation) : undefined;
       expect(await mailer.handle(records)).toEqual([]);
       expect(mailer.mails).toHaveLength(2);
       const { outcomes, text } = await mailer.takeLog(3);
@@ -292,7 +330,11 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       expect(await mailer.invoke({ ids })).toEqual({
         results: ids.map((id, index) => ({ id, outcome: outcomes[index] })),
       });
-      expect(subjects()).toEqual(['[inquiries develop] sent', '[inquiries develop] lost', 'Re: answered']);
+      expect(subjects()).toEqual([
+        '[inquiries develop] sent',
+        '[inquiries develop] lost',
+        'Re: answered',
+      ]);
       expect(await mailer.invoke({ ids: [sent.id], again: true })).toEqual({
         results: [{ id: sent.id, outcome: 'sent' }],
       });
@@ -301,7 +343,9 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
 
     it('finds an inquiry whose email has a line end', async () => {
       const { id } = await mailer.create(makeOwner('ana\nbea@example.com'));
-      expect(await mailer.invoke({ ids: [id] })).toMatchObject({ results: [{ id, outcome: 'sent' }] });
+      expect(await mailer.invoke({ ids: [id] })).toMatchObject({
+        results: [{ id, outcome: 'sent' }],
+      });
     });
 
     it('learns what failed', async () => {
@@ -329,7 +373,9 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       return (await deliveries.get({ inquiry, mail: 'reply' }).go({ consistent: true })).data;
     };
     const asTransient = (subtype: string) =>
-      SES_EXAMPLES.bounce.replace('"Permanent"', '"Transient"').replace('"General"', `"${subtype}"`);
+      SES_EXAMPLES.bounce
+        .replace('"Permanent"', '"Transient"')
+        .replace('"General"', `"${subtype}"`);
     const textOfFirst = () => mailer.mails[0]?.Content.Simple.Body.Text.Data;
 
     const rejected = first(1, refuseMail(400, 'MessageRejected'));
@@ -337,46 +383,64 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       ['no-address', 'müller@example.de', never, 'No mail can be sent to this address'],
       ['no-address', 'ana@example.com\r\nBcc: eve@example.com', never, 'was not sent'],
       ['refused', 'ana@example.com', rejected, '| MessageRejected'],
-    ])('a reply is known for %s (%j), and the team gets a mail', async (outcome, email, plan, said) => {
-      const { id, ...inquiry } = await mailer.create(makeOwner(email));
-      mailer.mailFaults.plan = plan;
-      const row = await mailer.readRow({ id, ...inquiry });
-      expect(await mailer.handle([toReply(row)])).toEqual([]);
-      const undelivered = { undelivered: 'refused', expires_at: Number(row['expires_at']?.N) };
-      expect(await readReply(id)).toMatchObject(undelivered);
-      const { outcomes, text } = await mailer.takeLog(2);
-      expect(outcomes).toEqual([outcome, 'sent']);
-      expect(text).toMatch(new RegExp(`"level":"ERROR".*"outcome":"${outcome}"`));
-      expect(mailer.mails.map(({ Destination }) => Destination.ToAddresses)).toEqual([[INBOX.INBOX_TO]]);
-      expect(textOfFirst()).toContain(said);
-      // An operator can send it later.
-      await mailer.inbox.answer(id, { reply: 'r', respondent: 'bea' });
-      const later = outcome === 'refused' ? 'sent' : outcome;
-      expect(await mailer.invoke({ ids: [id] })).toEqual({ results: [{ id, outcome: later }] });
-      expect((await readReply(id))?.undelivered).toBe(later === 'sent' ? undefined : 'refused');
-    });
+    ])(
+      'a reply is known for %s (%j), and the team gets a mail',
+      async (outcome, email, plan, said) => {
+        const { id, ...inquiry } = await mailer.create(makeOwner(email));
+        mailer.mailFaults.plan = plan;
+        const row = await mailer.readRow({ id, ...inquiry });
+        expect(await mailer.handle([toReply(row)])).toEqual([]);
+        const undelivered = { undelivered: 'refused', expires_at: Number(row['expires_at']?.N) };
+        expect(await readReply(id)).toMatchObject(undelivered);
+        const { outcomes, text } = await mailer.takeLog(2);
+        expect(outcomes).toEqual([outcome, 'sent']);
+        expect(text).toMatch(new RegExp(`"level":"ERROR".*"outcome":"${outcome}"`));
+        expect(mailer.mails.map(({ Destination }) => Destination.ToAddresses)).toEqual([
+          [INBOX.INBOX_TO],
+        ]);
+        expect(textOfFirst()).toContain(said);
+        // An operator can send it later.
+        await mailer.inbox.answer(id, { reply: 'r', respondent: 'bea' });
+        const later = outcome === 'refused' ? 'sent' : outcome;
+        expect(await mailer.invoke({ ids: [id] })).toEqual({ results: [{ id, outcome: later }] });
+        expect((await readReply(id))?.undelivered).toBe(later === 'sent' ? undefined : 'refused');
+      },
+    );
 
     it.each([
-      ['bounce', SES_EXAMPLES.bounce, 'could not be delivered', '| Permanent, General, smtp; 550 5.1.1 user'],
+      [
+        'bounce',
+        SES_EXAMPLES.bounce,
+        'could not be delivered',
+        '| Permanent, General, smtp; 550 5.1.1 user',
+      ],
       ['bounce', asTransient('MailboxFull'), 'could not be delivered', '| Transient, MailboxFull'],
       [undefined, asTransient('General'), 'may not have arrived', 'can also be an automatic reply'],
       ['complaint', SES_EXAMPLES.complaint, 'was reported as spam', '| abuse'],
-    ])('a reply is known for its %s, and the team gets a mail', async (undelivered, message, fate, said) => {
-      const { id, ...inquiry } = await mailer.create();
-      await mailer.handle([toReply(await mailer.readRow({ id, ...inquiry }))]);
-      mailer.mails.length = 0;
-      const event = toEvent(message, { inquiry: id, mail: 'reply' });
-      expect(await mailer.invoke(event)).toEqual({ outcomes: ['sent'] });
-      const delivery = await readReply(id);
-      expect([delivery?.undelivered, delivery?.sent_at]).toEqual([undelivered, expect.any(String)]);
-      expect(mailer.mails[0]?.Destination.ToAddresses).toEqual([INBOX.INBOX_TO]);
-      expect(subjects()).toEqual([`[inquiries develop] The reply to ${id.slice(0, 13)} ${fate}`]);
-      expect(textOfFirst()).toContain(said);
-    });
+    ])(
+      'a reply is known for its %s, and the team gets a mail',
+      async (undelivered, message, fate, said) => {
+        const { id, ...inquiry } = await mailer.create();
+        await mailer.handle([toReply(await mailer.readRow({ id, ...inquiry }))]);
+        mailer.mails.length = 0;
+        const event = toEvent(message, { inquiry: id, mail: 'reply' });
+        expect(await mailer.invoke(event)).toEqual({ outcomes: ['sent'] });
+        const delivery = await readReply(id);
+        expect([delivery?.undelivered, delivery?.sent_at]).toEqual([
+          undelivered,
+          expect.any(String),
+        ]);
+        expect(mailer.mails[0]?.Destination.ToAddresses).toEqual([INBOX.INBOX_TO]);
+        expect(subjects()).toEqual([`[inquiries develop] The reply to ${id.slice(0, 13)} ${fate}`]);
+        expect(textOfFirst()).toContain(said);
+      },
+    );
 
     it('a mail of the user pool is in a mail to the team', async () => {
       expect(await mailer.invoke(toEvent(SES_EXAMPLES.bounce))).toEqual({ outcomes: ['sent'] });
-      expect(subjects()).toEqual(['[inquiries develop] A mail of the user pool could not be delivered']);
+      expect(subjects()).toEqual([
+        '[inquiries develop] A mail of the user pool could not be delivered',
+      ]);
       expect(textOfFirst()).toContain('To recipient@example.com');
     });
 
@@ -384,20 +448,29 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       ['an inquiry', { mail: 'inquiry', to: INBOX.INBOX_TO }],
       ['a bounce', { mail: 'notice', to: 'list-member@example.com' }],
       ['nothing known', { to: INBOX.INBOX_TO.toUpperCase() }],
-    ])('a mail to the team about %s is an error in the log and in no other mail', async (_, tags) => {
-      expect(await mailer.invoke(toEvent(SES_EXAMPLES.bounce, tags))).toEqual({ outcomes: ['undelivered'] });
-      expect(mailer.mails).toEqual([]);
-      expect((await mailer.takeLog(1)).text).toMatch(/"level":"ERROR".*"outcome":"undelivered"/);
-    });
+    ])(
+      'a mail to the team about %s is an error in the log and in no other mail',
+      async (_, tags) => {
+        expect(await mailer.invoke(toEvent(SES_EXAMPLES.bounce, tags))).toEqual({
+          outcomes: ['undelivered'],
+        });
+        expect(mailer.mails).toEqual([]);
+        expect((await mailer.takeLog(1)).text).toMatch(/"level":"ERROR".*"outcome":"undelivered"/);
+      },
+    );
 
     it('nothing is said of an erased inquiry, of an automatic reply to an acknowledgement, and of SES’s test', async () => {
       const old = { inquiry: '01a1f794-6f77-70a2-a975-366ad3f1860a', mail: 'reply' };
-      expect(await mailer.invoke(toEvent(SES_EXAMPLES.bounce, old))).toEqual({ outcomes: ['erased'] });
+      expect(await mailer.invoke(toEvent(SES_EXAMPLES.bounce, old))).toEqual({
+        outcomes: ['erased'],
+      });
       const { id } = await mailer.create();
       const automatic = toEvent(asTransient('General'), { inquiry: id, mail: 'acknowledgement' });
       expect(await mailer.invoke(automatic)).toEqual({ outcomes: ['idle'] });
       const Message = 'Successfully validated SNS topic for Amazon SES event publishing.';
-      expect(await mailer.invoke({ Records: [{ Sns: { Message } }] })).toEqual({ outcomes: ['idle'] });
+      expect(await mailer.invoke({ Records: [{ Sns: { Message } }] })).toEqual({
+        outcomes: ['idle'],
+      });
       expect(mailer.mails).toEqual([]);
     });
 
@@ -419,9 +492,19 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     expect(text).not.toMatch(/canary7b1|@/);
     expect(JSON.parse(line)).toMatchObject({
       level: 'INFO',
-      message: { inquiry: inquiry.id, mail: 'inquiry', outcome: 'sent', sequenceNumber: expect.any(String) },
+      message: {
+        inquiry: inquiry.id,
+        mail: 'inquiry',
+        outcome: 'sent',
+        sequenceNumber: expect.any(String),
+      },
     });
-    const values = { FunctionName: 'inquiries-local', MailsSent: 1, MailFailures: 0, MailsWithheld: 0 };
+    const values = {
+      FunctionName: 'inquiries-local',
+      MailsSent: 1,
+      MailFailures: 0,
+      MailsWithheld: 0,
+    };
     expect(JSON.parse(metrics)).toMatchObject(values);
   });
 });

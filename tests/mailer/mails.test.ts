@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { parseMailerConfig } from '../../src/mailer/config.ts';
-import { toAcknowledgementMail, toNoticeMail, toReplyMail, toSender } from '../../src/mailer/mails.ts';
+import {
+  toAcknowledgementMail,
+  toNoticeMail,
+  toReplyMail,
+  toSender,
+} from '../../src/mailer/mails.ts';
 import { toDailyMail, toDigestMail, toInquiryMail } from '../../src/mailer/mails.ts';
 import { toMarkedLines } from '../../src/mailer/parts.ts';
 import { toMailbox } from '../../src/mailbox.ts';
@@ -14,7 +19,11 @@ it.each([
   ['has \\n for every line break', 'a\r\nb\rc\nd\u0085e\u2028f\u2029g', 'a\nb\nc\nd\ne\nf\ng'],
   ['has symbols for C0 controls', '\0\x07\x08\x0B\x0C\x1B[31m\x7F', '␀␇␈␋␌␛[31m␡'],
   ['has U+FFFD for C1 controls', '\x80\x9B31m\x9F', '\uFFFD\uFFFD31m\uFFFD'],
-  ['has U+FFFD for embeddings', '\u202A\u202B\u202C\u202D\u202E\u2066\u2067\u2068\u2069', '\uFFFD'.repeat(9)],
+  [
+    'has U+FFFD for embeddings',
+    '\u202A\u202B\u202C\u202D\u202E\u2066\u2067\u2068\u2069',
+    '\uFFFD'.repeat(9),
+  ],
   ['has no bidirectional marks', 'a\u200E\u200F\u061Cb', 'ab'],
   ['has U+FFFD for lone surrogates', 'a\uD83D\uDE00b\uD83Dc\uDE00', 'a😀b\uFFFDc\uFFFD'],
 ])('a visible text %s', (_, text, visible) => expect(toVisible(text)).toBe(visible));
@@ -31,12 +40,24 @@ it.each([
   ['leaves a text that fits', 'abc', 3, 'abc'],
   ['is before a combining mark’s letter', 'abe\u0301', 3, 'ab'],
   ['is before an emoji', 'ab😀', 3, 'ab'],
-  ['is in a stack of marks that is no letter', `a${'\u0301'.repeat(500)}`, 200, `a${'\u0301'.repeat(199)}`],
-  ['is never in a surrogate pair', `a${'\u{1D165}'.repeat(200)}`, 200, `a${'\u{1D165}'.repeat(99)}`],
+  [
+    'is in a stack of marks that is no letter',
+    `a${'\u0301'.repeat(500)}`,
+    200,
+    `a${'\u0301'.repeat(199)}`,
+  ],
+  [
+    'is never in a surrogate pair',
+    `a${'\u{1D165}'.repeat(200)}`,
+    200,
+    `a${'\u{1D165}'.repeat(99)}`,
+  ],
 ])('a cut %s', (_, text, limit, beginning) => expect(cut(text, limit)).toBe(beginning));
 
 it('escapes what HTML means', () => {
-  expect(escapeHtml(`<a href="x" id='y'>&`)).toBe('&#60;a href=&#34;x&#34; id=&#39;y&#39;&#62;&#38;');
+  expect(escapeHtml(`<a href="x" id='y'>&`)).toBe(
+    '&#60;a href=&#34;x&#34; id=&#39;y&#39;&#62;&#38;',
+  );
 });
 
 it.each([
@@ -45,21 +66,32 @@ it.each([
   ['ana@münchen.example', 'ana@xn--mnchen-3ya.example'],
   ['ana@例え.テスト', 'ana@xn--r8jz45g.xn--zckzah'],
   [`${'a'.repeat(64)}@example.com`, `${'a'.repeat(64)}@example.com`],
-])('%s is an address to which SES can send', (email, mailbox) => expect(toMailbox(email)).toBe(mailbox));
+])('%s is an address to which SES can send', (email, mailbox) =>
+  expect(toMailbox(email)).toBe(mailbox),
+);
 
 it.each([
   ['is incomplete', ['', 'ana', '@example.com', 'ana@', 'ana@localhost', 'ana@[127.0.0.1]']],
   ['has a malformed domain', ['ana@example..com', 'ana@-example.com', 'ana@example.com.']],
   ['has misplaced dots', ['.ana@example.com', 'ana.@example.com', 'a..na@example.com']],
-  ['has a line end', ['ana@example.com\n', 'ana@example.com\r\nBcc: eve@x.org', 'ana@ex\u00E4mple.com\n']],
+  [
+    'has a line end',
+    ['ana@example.com\n', 'ana@example.com\r\nBcc: eve@x.org', 'ana@ex\u00E4mple.com\n'],
+  ],
   ['has a space or a control', [' ana@example.com', 'ana@exam\0ple.com', 'ana@exa\u202Emple.com']],
   ['has a name', ['Ana <ana@example.com>', '"ana"@example.com', 'ana(comment)@example.com']],
   ['is two addresses', ['ana@example.com, eve@example.com', 'ana@eve@example.com']],
   ['has letters that SES does not take', ['änä@example.com', 'ana@\uD800.com']],
   ['has an encoded word', ['=?utf-8?q?ana?=@example.com']],
-  ['would be changed by Punycode', ['ana@ex\u00E4mple\u3002com', 'ana@\uFB01rm.com', 'ana@\uFF45x.com']],
+  [
+    'would be changed by Punycode',
+    ['ana@ex\u00E4mple\u3002com', 'ana@\uFB01rm.com', 'ana@\uFF45x.com'],
+  ],
   ['has what Punycode leaves out', ['ana@exa\uFE0Fmple.com', 'ana@exa\u115Fmple.com']],
-  ['has a path or an escape', ['a@ex%61mple.com', 'a@ex%61mple.ex\u00E4mple', 'a@x.ex\u00E4mple/path']],
+  [
+    'has a path or an escape',
+    ['a@ex%61mple.com', 'a@ex%61mple.ex\u00E4mple', 'a@x.ex\u00E4mple/path'],
+  ],
   ['has a long local part', [`${'a'.repeat(65)}@example.com`]],
   ['has a long domain', [`a@${'b.'.repeat(150)}com`, `a@${'ä'.repeat(200)}.com`]],
 ])('an address to which SES cannot send %s', (_, emails) => {
@@ -90,13 +122,18 @@ After an answer by mail, take the inquiry off the list of unanswered ones:
   npm run inbox -- --stage develop dismiss ${id}
 `);
     // What lists of mails show below the subject.
-    expect(mail.html.replaceAll(/<head>[^]*<.head>|<[^>]*>/g, ' ').trim()).toMatch(/^Line 1\s+Line 2/);
+    expect(mail.html.replaceAll(/<head>[^]*<.head>|<[^>]*>/g, ' ').trim()).toMatch(
+      /^Line 1\s+Line 2/,
+    );
   });
 
   it.each([
     ['a '.repeat(40), `| ${'a '.repeat(36).trim()}\n| a a a a`],
     ['漢'.repeat(80), `| ${'漢'.repeat(72)}\n| ${'漢'.repeat(8)}`],
-    [`see https://a.example/${'a'.repeat(90)} b`, `| see\n| https://a.example/${'a'.repeat(90)}\n| b`],
+    [
+      `see https://a.example/${'a'.repeat(90)} b`,
+      `| see\n| https://a.example/${'a'.repeat(90)}\n| b`,
+    ],
     ['a\n\n b', '| a\n|\n|  b'],
   ])('marks each line of %j, and breaks it where a mail program would', (text, marked) =>
     expect(toMarkedLines(text, '| ')).toBe(marked),
@@ -104,11 +141,16 @@ After an answer by mail, take the inquiry off the list of unanswered ones:
 
   it('shows invisible characters of address and subject, and keeps those of emoji and of joined letters', () => {
     const subject = 'In\u00ADvo\u200Bice 👩‍👩‍👧 می‌خواهم';
-    const mail = toInquiryMail({ ...INQUIRY, subject, email: 'ana\u200B \u200F@example.com' }, SETTINGS);
+    const mail = toInquiryMail(
+      { ...INQUIRY, subject, email: 'ana\u200B \u200F@example.com' },
+      SETTINGS,
+    );
     const shown = String.raw`In\u00advo\u200bice 👩‍👩‍👧 می‌خواهم`;
     expect(mail.subject).toBe(`[inquiries develop] ${shown}`);
     expect(mail.text).toMatch(/\nFrom ana\\u200b\\u0020\\u200f@example\.com · /);
-    expect(mail.html).toContain(String.raw`<span dir="auto">ana\u200b\u0020\u200f@example.com</span>`);
+    expect(mail.html).toContain(
+      String.raw`<span dir="auto">ana\u200b\u0020\u200f@example.com</span>`,
+    );
     // The owner’s own words.
     expect(toReplyMail({ ...INQUIRY, subject }, 'r', SETTINGS)?.subject).toBe(`Re: ${subject}`);
   });
@@ -119,7 +161,9 @@ After an answer by mail, take the inquiry off the list of unanswered ones:
     expect(mail.text).toContain('No mail can be sent to the address of the sender');
     expect(mail.text).not.toContain('To answer, reply');
     // The local stack is no stage.
-    expect(toInquiryMail(INQUIRY, { ...SETTINGS, stage: 'local' }).text).toContain(`inbox -- reply ${id}`);
+    expect(toInquiryMail(INQUIRY, { ...SETTINGS, stage: 'local' }).text).toContain(
+      `inbox -- reply ${id}`,
+    );
   });
 
   it('says when there is no subject or no text', () => {
@@ -167,8 +211,10 @@ describe('the mail of a reply', () => {
     });
   });
 
-  it.each(['Lamp', 'Re: Lamp', 'RE: AW:Lamp', 'Antw: Re[2]: Lamp', 'Re：Lamp'])('has one Re: for %s', (subject) =>
-    expect(toReplyMail({ ...INQUIRY, subject }, 'r', SETTINGS)?.subject).toBe('Re: Lamp'),
+  it.each(['Lamp', 'Re: Lamp', 'RE: AW:Lamp', 'Antw: Re[2]: Lamp', 'Re：Lamp'])(
+    'has one Re: for %s',
+    (subject) =>
+      expect(toReplyMail({ ...INQUIRY, subject }, 'r', SETTINGS)?.subject).toBe('Re: Lamp'),
   );
 
   it('has lines that Outlook shows, and keeps indents', () => {
@@ -177,7 +223,11 @@ describe('the mail of a reply', () => {
   });
 
   it('has the company’s name, colour and links', () => {
-    const [name, home, privacy] = ['Müller & Co', 'https://www.example.com/de', 'https://example.com/?a&b'];
+    const [name, home, privacy] = [
+      'Müller & Co',
+      'https://www.example.com/de',
+      'https://example.com/?a&b',
+    ];
     const company = { name, accent: '#0b7a75', home, privacy };
     const mail = toReplyMail({ ...INQUIRY, language: 'de' }, 'r', { ...SETTINGS, company });
     expect(mail?.from).toBe('=?UTF-8?B?TcO8bGxlciAmIENv?= <inquiries@mail.example.com>');
@@ -191,7 +241,10 @@ describe('the mail of a reply', () => {
   it.each([
     ['', 'a@example.com'],
     ['Shop', '"Shop" <a@example.com>'],
-    ['A "B" \\ C, <eve@example.org>', String.raw`"A \"B\" \\ C, <eve@example.org>" <a@example.com>`],
+    [
+      'A "B" \\ C, <eve@example.org>',
+      String.raw`"A \"B\" \\ C, <eve@example.org>" <a@example.com>`,
+    ],
     ['=?utf-8?Q?x?=\r\nBcc: eve', '"= ?utf-8?Q?x?= Bcc: eve" <a@example.com>'],
     ['漢'.repeat(16), `=?UTF-8?B?${'5ryi'.repeat(15)}?= =?UTF-8?B?5ryi?= <a@example.com>`],
   ])('is from %j', (name, from) => expect(toSender(name, 'a@example.com')).toBe(from));
@@ -199,19 +252,36 @@ describe('the mail of a reply', () => {
   it.each([
     ['en', 'ltr', 'left', '(no subject)', 'On November 20, 2026 at 6:11 AM UTC you wrote:'],
     ['de', 'ltr', 'left', '(kein Betreff)', 'Am 20. November 2026 um 06:11 UTC schrieben Sie:'],
-    ['fr', 'ltr', 'left', '(aucun objet)', 'Le 20 novembre 2026 à 06:11 UTC, vous avez écrit\u202f:'],
-    ['es', 'ltr', 'left', '(sin asunto)', 'El 20 de noviembre de 2026 a las 6:11 UTC usted escribió:'],
+    [
+      'fr',
+      'ltr',
+      'left',
+      '(aucun objet)',
+      'Le 20 novembre 2026 à 06:11 UTC, vous avez écrit\u202f:',
+    ],
+    [
+      'es',
+      'ltr',
+      'left',
+      '(sin asunto)',
+      'El 20 de noviembre de 2026 a las 6:11 UTC usted escribió:',
+    ],
     ['ja', 'ltr', 'left', '（件名なし）', '2026年11月20日 6:11 UTCにいただいたお問い合わせ：'],
     ['ar', 'rtl', 'right', '(بلا موضوع)', 'في 20 نوفمبر 2026 في 6:11 ص UTC كتبت:'],
-  ] as const)('is in the language of the inquiry: %s', (language, direction, side, noSubject, youWrote) => {
-    const mail = toReplyMail({ ...INQUIRY, subject: ' ', language }, 'An answer.', SETTINGS);
-    expect(mail).toEqual(toReplyMail({ ...INQUIRY, subject: ' ' }, 'An answer.', { ...SETTINGS, language }));
-    expect(mail?.subject).toBe(`Re: ${noSubject}`);
-    expect(mail?.text).toContain(`01a1f794-6f77\n\n${youWrote}\n\n> `);
-    expect(mail?.html).toContain(`>${youWrote}</p>`);
-    expect(mail?.html).toContain(`<html lang="${language}" dir="${direction}">`);
-    expect(mail?.html).toContain(`border-${side}:3px`);
-  });
+  ] as const)(
+    'is in the language of the inquiry: %s',
+    (language, direction, side, noSubject, youWrote) => {
+      const mail = toReplyMail({ ...INQUIRY, subject: ' ', language }, 'An answer.', SETTINGS);
+      expect(mail).toEqual(
+        toReplyMail({ ...INQUIRY, subject: ' ' }, 'An answer.', { ...SETTINGS, language }),
+      );
+      expect(mail?.subject).toBe(`Re: ${noSubject}`);
+      expect(mail?.text).toContain(`01a1f794-6f77\n\n${youWrote}\n\n> `);
+      expect(mail?.html).toContain(`>${youWrote}</p>`);
+      expect(mail?.html).toContain(`<html lang="${language}" dir="${direction}">`);
+      expect(mail?.html).toContain(`border-${side}:3px`);
+    },
+  );
 
   it('holds all of a reply of 390 KB, and the beginning of a long original', () => {
     const reply = `${'r'.repeat(390_000)} end`;
@@ -274,7 +344,9 @@ describe('a mail about several inquiries', () => {
     const mail = toDailyMail({ count: 1, days: 1, named }, { ...SETTINGS, stage: 'local' });
     expect(mail.subject).toBe('[inquiries local] 1 inquiry unanswered for more than 1 day');
     expect(mail.text).toContain('1 inquiry has waited for an answer for more than 1 day.');
-    expect(toDailyMail({ count: 2, days: 3, named }, SETTINGS).text).toMatch(/^2 inquiries have .* 3 days\./);
+    expect(toDailyMail({ count: 2, days: 3, named }, SETTINGS).text).toMatch(
+      /^2 inquiries have .* 3 days\./,
+    );
   });
 
   it('names each in three lines, after all of its own words', () => {
@@ -305,7 +377,9 @@ describe('the settings', () => {
     expect(parseMailerConfig({ ...ENV, ANSWER_WITHIN: '3' }).answerWithin).toBe(3);
     expect(parseMailerConfig({ ...ENV, CONFIGURATION_SET: 'set' }).configurationSet).toBe('set');
     expect(parseMailerConfig({ ...ENV, ACKNOWLEDGE: 'true' }).acknowledge).toBe(true);
-    expect(parseMailerConfig({ ...ENV, COMPANY: '{"name":"Shop"}' }).company).toEqual({ name: 'Shop' });
+    expect(parseMailerConfig({ ...ENV, COMPANY: '{"name":"Shop"}' }).company).toEqual({
+      name: 'Shop',
+    });
   });
 
   it.each([

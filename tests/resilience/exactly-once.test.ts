@@ -80,15 +80,23 @@ async function startClient(table: OwnTable, limit: number | undefined) {
       return (got.json as InquiryListResponse).inquiries.map(({ id }) => id);
     },
     /** @returns Undefined when the process has ended. */
-    async post({ owner, key, subject, body, fault }: Request, time: number): Promise<Answer | undefined> {
+    async post(
+      { owner, key, subject, body, fault }: Request,
+      time: number,
+    ): Promise<Answer | undefined> {
       const event =
-        key === undefined ? makePost({ subject, body }, owner) : makeKeyedPost(key, { subject, body }, owner);
+        key === undefined
+          ? makePost({ subject, body }, owner)
+          : makeKeyedPost(key, { subject, body }, owner);
       proxy.plan = fault === undefined ? faults.never : plans[fault];
       try {
         const isSlow = fault !== undefined && fault !== 'a conflict';
         return await invoke(event, time, isSlow ? RESERVE + SHORT_BUDGET : undefined);
       } catch (error) {
-        expect([fault, String(error)]).toEqual([expect.stringMatching('crash'), expect.stringMatching('SIGKILL')]);
+        expect([fault, String(error)]).toEqual([
+          expect.stringMatching('crash'),
+          expect.stringMatching('SIGKILL'),
+        ]);
         return undefined;
       } finally {
         proxy.plan = faults.never;
@@ -193,23 +201,35 @@ const expiryOf = (inquiry: Inquiry): number => Math.floor(timeOf(inquiry) / 1_00
 const newestOf = (rows: readonly Inquiry[], key: string): Inquiry | undefined =>
   rows.findLast(({ subject }) => subject === key);
 /** The inquiry that has the key of a request. Without a key, the subject is used once. */
-const currentOf = (rows: readonly Inquiry[], { subject }: { subject: string }, time: number): Inquiry | undefined => {
+const currentOf = (
+  rows: readonly Inquiry[],
+  { subject }: { subject: string },
+  time: number,
+): Inquiry | undefined => {
   const row = newestOf(rows, subject);
   return row && time < expiryOf(row) * 1_000 ? row : undefined;
 };
 /** How many inquiries a person has stored in this hour, with any email. */
 const countOf = ({ stored, time }: Model, sub: string): number =>
-  [...stored.values()].flat().filter((row) => row.cognito_sub === sub && toHour(sub, timeOf(row)) === toHour(sub, time))
+  [...stored.values()]
+    .flat()
+    .filter((row) => row.cognito_sub === sub && toHour(sub, timeOf(row)) === toHour(sub, time))
     .length;
 
 /**
  * Judges requests sent at the same time by what was stored before and after, and takes that into the model. Of late
  * ones the answers were judged when they were sent.
  */
-async function judge(model: Model, real: Real, requests: readonly Sent[], areLate = false): Promise<void> {
+async function judge(
+  model: Model,
+  real: Real,
+  requests: readonly Sent[],
+  areLate = false,
+): Promise<void> {
   const { limit = Number.POSITIVE_INFINITY } = model;
-  for (const { owner, time, fault, answer } of requests)
+  for (const { owner, time, fault, answer } of requests) {
     if (fault !== undefined || answer === undefined) model.uncertain.add(toHour(owner.sub, time));
+  }
   const counts = new Map(requests.map(({ owner: { sub } }) => [sub, countOf(model, sub)]));
   for (const owner of new Set(requests.map((request) => request.owner))) {
     const own = requests.filter((request) => request.owner === owner);
@@ -259,15 +279,20 @@ function expectRows(
     expect(senders, `who stored ${row.subject} ${row.body}`).not.toEqual([]);
     expect(currentOf(before, row, now), `the inquiry that ${row.subject} had`).toBe(undefined);
   }
-  expect(new Set(added.map(({ subject }) => subject)).size, 'subjects that were added').toBe(added.length);
+  expect(new Set(added.map(({ subject }) => subject)).size, 'subjects that were added').toBe(
+    added.length,
+  );
 }
 
 function expectMarkers(rows: readonly Inquiry[], markers: readonly Marker[]): void {
-  const keys = new Set(rows.map(({ subject }) => subject).filter((subject) => !subject.startsWith('#')));
-  const newest = [...keys].flatMap((key) => newestOf(rows, key) ?? []);
-  expect(markers.map(({ inquiry, expires_at }) => `${inquiry} ${expires_at}`).toSorted(), 'markers').toEqual(
-    newest.map((row) => `${row.id} ${expiryOf(row)}`).toSorted(),
+  const keys = new Set(
+    rows.map(({ subject }) => subject).filter((subject) => !subject.startsWith('#')),
   );
+  const newest = [...keys].flatMap((key) => newestOf(rows, key) ?? []);
+  expect(
+    markers.map(({ inquiry, expires_at }) => `${inquiry} ${expires_at}`).toSorted(),
+    'markers',
+  ).toEqual(newest.map((row) => `${row.id} ${expiryOf(row)}`).toSorted());
 }
 
 /** What an owner has stored before and after a request. */
@@ -280,14 +305,19 @@ interface Around {
   readonly others: number;
 }
 
-function expectAnswer(model: Model, { before, after, counted, others }: Around, request: Sent): void {
+function expectAnswer(
+  model: Model,
+  { before, after, counted, others }: Around,
+  request: Sent,
+): void {
   const { key, subject, body, fault, answer, time } = request;
   const { status = 500, headers = {}, text } = answer ?? {};
   const isConflict = fault === 'a conflict' && key !== undefined;
   const known = currentOf(before, request, time);
   const isAlone = others === 0;
   const { limit = Number.POSITIVE_INFINITY } = model;
-  const isUncertain = limit < Number.POSITIVE_INFINITY && model.uncertain.has(toHour(request.owner.sub, time));
+  const isUncertain =
+    limit < Number.POSITIVE_INFINITY && model.uncertain.has(toHour(request.owner.sub, time));
   if (known !== undefined || isAlone) {
     const expected = known ? (known.body === body ? 201 : 422) : counted >= limit ? 429 : 201;
     const failures = fault === undefined ? [] : isConflict ? [409] : [500];
@@ -309,7 +339,9 @@ function expectAnswer(model: Model, { before, after, counted, others }: Around, 
     expect([isConflict, retryAfter]).toEqual([true, '1']);
   } else if (status === 429) {
     // A replay at the same moment is counted until it is known to be one.
-    if (!isUncertain) expect(countOf(model, request.owner.sub) + others).toBeGreaterThanOrEqual(limit);
+    if (!isUncertain) {
+      expect(countOf(model, request.owner.sub) + others).toBeGreaterThanOrEqual(limit);
+    }
     expect(retryAfter).toBe(String(Math.ceil((HOUR - (time % HOUR)) / 1_000)));
   } else {
     expect([status, isConflict, fault]).toEqual([500, false, expect.anything()]);
@@ -334,7 +366,9 @@ async function readOwner(table: OwnTable, owner: Identity) {
   };
 }
 
-const operations = createTally('8a exactly once: operations on the built function, against the model');
+const operations = createTally(
+  '8a exactly once: operations on the built function, against the model',
+);
 const OUTCOMES = [
   '201, first',
   '201, replayed',
@@ -350,7 +384,9 @@ const OUTCOMES = [
 const met = new Set<string>();
 
 const isStored = ({ stored }: Model, { owner, subject, body, time }: Sent): boolean =>
-  stored.get(owner)?.some((row) => row.subject === subject && row.body === body && timeOf(row) === time) ?? false;
+  stored
+    .get(owner)
+    ?.some((row) => row.subject === subject && row.body === body && timeOf(row) === time) ?? false;
 
 type Command = AsyncCommand<Model, Real>;
 const command = (name: string, run: Command['run']): Command => ({
@@ -367,7 +403,8 @@ type Choice = Pick<Request, 'key' | 'body' | 'fault'> & { readonly owner: number
 /** Requests at the same time, each by a client of its own. */
 const send = (choices: readonly Choice[]): Command => {
   const names = choices.map(
-    ({ owner, key = 'no key', body, fault }) => `owner ${owner}, ${key}, ${body}${fault ? `, ${fault}` : ''}`,
+    ({ owner, key = 'no key', body, fault }) =>
+      `owner ${owner}, ${key}, ${body}${fault ? `, ${fault}` : ''}`,
   );
   return command(`send(${names.join(' | ')})`, async (model, { table, clients }) => {
     const { time } = model;
@@ -385,9 +422,13 @@ const send = (choices: readonly Choice[]): Command => {
     for (const request of requests) {
       const { status = 500, headers = {} } = request.answer ?? {};
       if (request.answer === undefined) met.add('killed in the middle of a request');
-      if (status === 201) met.add(headers['Idempotency-Replayed'] ? '201, replayed' : '201, first');
-      else if (status === 500) met.add(`500 or no answer, ${isStored(model, request) ? 'stored' : 'not stored'}`);
-      else met.add(String(status));
+      if (status === 201) {
+        met.add(headers['Idempotency-Replayed'] ? '201, replayed' : '201, first');
+      } else if (status === 500) {
+        met.add(`500 or no answer, ${isStored(model, request) ? 'stored' : 'not stored'}`);
+      } else {
+        met.add(String(status));
+      }
     }
   });
 };
@@ -400,14 +441,19 @@ const moveTo = (model: Model, clients: readonly Client[], time: number): void =>
 };
 
 const advance = (milliseconds: number): Command =>
-  command(`advance(${milliseconds})`, async (model, { clients }) => moveTo(model, clients, model.time + milliseconds));
+  command(`advance(${milliseconds})`, async (model, { clients }) =>
+    moveTo(model, clients, model.time + milliseconds),
+  );
 
 /** To the next moment at which a key is free again or an inquiry does not count any more, or just before it. */
 const approach = (offset: number): Command =>
   command(`approach(${offset})`, async (model, { clients }) => {
     const moments = [...model.stored.values()]
       .flat()
-      .flatMap((row) => [(Math.floor(timeOf(row) / HOUR) + 1) * HOUR + offset, expiryOf(row) * 1_000 + offset])
+      .flatMap((row) => [
+        (Math.floor(timeOf(row) / HOUR) + 1) * HOUR + offset,
+        expiryOf(row) * 1_000 + offset,
+      ])
       .filter((moment) => moment > model.time);
     if (moments.length > 0) moveTo(model, clients, Math.min(...moments));
   });
@@ -471,10 +517,14 @@ describeOnDynamoDbLocal('exactly once', (endpoint) => {
   });
   afterAll(() => table.close());
 
-  it.concurrent.each(Array.from({ length: LANES }, (_, lane) => [lane % 2 === 0 ? undefined : LIMIT, lane]))(
+  it.concurrent.each(
+    Array.from({ length: LANES }, (_, lane) => [lane % 2 === 0 ? undefined : LIMIT, lane]),
+  )(
     'whatever the order of requests, faults, crashes and times, with a limit of %s (%i)',
     async (limit, lane) => {
-      const clients = await Promise.all(Array.from({ length: CLIENTS }, async () => startClient(table, limit)));
+      const clients = await Promise.all(
+        Array.from({ length: CLIENTS }, async () => startClient(table, limit)),
+      );
       const real = { table, clients };
       let count = 0;
       let hasFailed = false;

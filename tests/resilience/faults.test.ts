@@ -34,7 +34,10 @@ const FAULT = {
   error: 'INTERNAL_SERVER_ERROR',
   message: 'The request could not be processed. Please try again later.',
 };
-const HEADERS = { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': 'https://www.example.com' };
+const HEADERS = {
+  'Content-Type': 'application/json',
+  'Access-Control-Allow-Origin': 'https://www.example.com',
+};
 /** Milliseconds: 10 s are promised, the rest is room for a busy machine. */
 const IN_TIME = 10_000 + 2_000;
 
@@ -61,7 +64,8 @@ async function openScene(pageSize?: number) {
     claims,
     proxy,
     sandbox,
-    post: (body = 'b', remaining?: number) => invoke(makePost({ subject: randomUUID(), body }, claims), remaining),
+    post: (body = 'b', remaining?: number) =>
+      invoke(makePost({ subject: randomUUID(), body }, claims), remaining),
     get: (remaining?: number) => invoke(makeEvent({ claims }), remaining),
     /** Milliseconds of the slowest answer so far. */
     slowest: () => slowest,
@@ -82,7 +86,11 @@ function expectFault(got: Answer): void {
 }
 
 /** A POST under a fault: answered in time; stored zero times or once; 201 means stored. @returns The status. */
-async function postUnder({ proxy, post, stored }: Scene, plan: Plan, body?: string): Promise<number> {
+async function postUnder(
+  { proxy, post, stored }: Scene,
+  plan: Plan,
+  body?: string,
+): Promise<number> {
   const before = idsOf(await stored());
   proxy.plan = plan;
   const got = await post(body);
@@ -128,8 +136,18 @@ const truncated: Fault = answerAfter(({ body }) => ({ body: body.subarray(0, -1)
 const faults: [name: string, plan: Plan, post: 'ok' | 500, get: 'ok' | 500, body?: string][] = [
   ['throttled once', first(1, refuse(400, 'ProvisionedThroughputExceededException')), 'ok', 'ok'],
   ['throttled for ever', always(refuse(400, 'ProvisionedThroughputExceededException')), 500, 500],
-  ['throttled, to be tried again in an hour', always(refuse(400, 'ThrottlingException', LATER)), 500, 500],
-  ['503, to be tried again in an hour', always(answer(503, '', { 'retry-after': '3600' })), 500, 500],
+  [
+    'throttled, to be tried again in an hour',
+    always(refuse(400, 'ThrottlingException', LATER)),
+    500,
+    500,
+  ],
+  [
+    '503, to be tried again in an hour',
+    always(answer(503, '', { 'retry-after': '3600' })),
+    500,
+    500,
+  ],
   ['500 in JSON once', first(1, refuse(500, 'InternalServerError')), 'ok', 'ok'],
   ['500 in JSON for ever', always(refuse(500, 'InternalServerError')), 500, 500],
   ['500 in HTML once', first(1, answer(500, HTML, html)), 'ok', 'ok'],
@@ -142,12 +160,22 @@ const faults: [name: string, plan: Plan, post: 'ok' | 500, get: 'ok' | 500, body
   ['validation', always(refuse(400, 'ValidationException')), 500, 500],
   ['an error type of any name', always(refuse(400, '__proto__')), 500, 500],
   ['an error without a body', always(answer(400, '', {})), 500, 500],
-  ['a redirect to elsewhere', always(answer(307, '', { location: 'http://127.0.0.1:9/' })), 500, 500],
+  [
+    'a redirect to elsewhere',
+    always(answer(307, '', { location: 'http://127.0.0.1:9/' })),
+    500,
+    500,
+  ],
   ['200 with an empty body, nothing done', always(answer(200, '')), 500, 500],
   ['200 with an empty object, nothing done', always(answer(200, '{}')), 500, 500],
   ['200 with null', always(answer(200, 'null')), 500, 500],
   ['200 with an empty body after the write', always(emptied), 500, 500],
-  ['204 after the write', always(answerAfter(() => ({ status: 204, body: Buffer.alloc(0) }))), 500, 500],
+  [
+    '204 after the write',
+    always(answerAfter(() => ({ status: 204, body: Buffer.alloc(0) }))),
+    500,
+    500,
+  ],
   ['200 with truncated JSON', always(truncated), 500, 500],
   ['200 in HTML', always(answer(200, HTML, html)), 500, 500],
   ['reset before the request once', first(1, cutConnection('before', 'reset')), 'ok', 'ok'],
@@ -172,7 +200,12 @@ const faults: [name: string, plan: Plan, post: 'ok' | 500, get: 'ok' | 500, body
   ['dripping headers once', first(1, dripHeaders), 'ok', 'ok'],
   ['an answer after 2 s', first(1, delay(2_000)), 'ok', 'ok'],
   ['bytes that are no HTTP', always(garbage('\u0000\u0001 nonsense\r\n\r\n')), 500, 500],
-  ['a header that is too long', always(answer(200, '{}', { 'x-long': 'x'.repeat(100_000) })), 500, 500],
+  [
+    'a header that is too long',
+    always(answer(200, '{}', { 'x-long': 'x'.repeat(100_000) })),
+    500,
+    500,
+  ],
   ['a throttle, a reset, then an answer', (n) => [THROTTLED, RESET][n], 'ok', 'ok'],
 ];
 
@@ -212,13 +245,21 @@ describe.concurrent('without a connection: the contract’s 500 in time', () => 
     ['refused', async () => ({ endpoint: 'http://127.0.0.1:9' })],
     ['an unknown host', async () => ({ endpoint: 'http://no-such-host.invalid' })],
     ['accepted and closed', onServer('http', () => createTcpServer((socket) => socket.end()))],
-    ['accepted and reset', onServer('http', () => createTcpServer((socket) => socket.resetAndDestroy()))],
+    [
+      'accepted and reset',
+      onServer('http', () => createTcpServer((socket) => socket.resetAndDestroy())),
+    ],
     ['accepted and never read', onServer('http', () => createTcpServer({ pauseOnConnect: true }))],
     [
       'TLS where plain HTTP is spoken',
-      onServer('https', () => createTcpServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))),
+      onServer('https', () =>
+        createTcpServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
+      ),
     ],
-    ['TLS with a handshake that never answers', onServer('https', () => createTcpServer({ pauseOnConnect: true }))],
+    [
+      'TLS with a handshake that never answers',
+      onServer('https', () => createTcpServer({ pauseOnConnect: true })),
+    ],
   ];
 
   it.each(select(obstacles, 2))('%s', async (_, obstacle) => {
@@ -276,7 +317,10 @@ describe.concurrent('with 2 s of remaining time at entry the answer still comes 
     ['throttled for ever', always(refuse(400, 'ThrottlingException'))],
   ])('%s', async (_, plan) => {
     await using scene = await openScene();
-    for (const send of [(left: number) => scene.post('b', left), (left: number) => scene.get(left)]) {
+    for (const send of [
+      (left: number) => scene.post('b', left),
+      (left: number) => scene.get(left),
+    ]) {
       for (const left of [2_000, 1_000, 0, -1]) {
         scene.proxy.plan = plan;
         const got = await send(left);
@@ -298,7 +342,11 @@ describe.concurrent('a list of several pages is whole or a 500', () => {
       attempt >= page - 1 ? fault : undefined;
 
   it.each<[string, Plan, 200 | 500]>([
-    ['page two throttled once', (n) => (n === 1 ? refuse(400, 'ThrottlingException') : undefined), 200],
+    [
+      'page two throttled once',
+      (n) => (n === 1 ? refuse(400, 'ThrottlingException') : undefined),
+      200,
+    ],
     ['page two denied', onPage(2, refuse(400, 'AccessDeniedException')), 500],
     ['page two without an answer', onPage(2, hang), 500],
     ['page two with an empty body', onPage(2, answer(200, '')), 500],

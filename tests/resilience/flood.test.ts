@@ -13,7 +13,9 @@ const TOTAL = 100;
 const START = Math.floor(Date.now() / HOUR) * HOUR + HOUR / 2;
 
 describeOnDynamoDbLocal(`a flood of ${COUNT} inquiries by ${COUNT / 10} owners`, (engine) => {
-  const tally = createTally('9d inquiries of a flood: in one mail, by themselves or counted in a digest');
+  const tally = createTally(
+    '9d inquiries of a flood: in one mail, by themselves or counted in a digest',
+  );
 
   it('is a bounded number of mails, has each inquiry in one of them, and delays no reply, though the mailer is killed', async () => {
     const all = await createMailerInstances(engine, { time: START, totalMailsPerHour: TOTAL });
@@ -78,7 +80,8 @@ describeOnDynamoDbLocal(`a flood of ${COUNT} inquiries by ${COUNT / 10} owners`,
     const single = new Set(all.mailed('inquiry'));
     const digests = all.digests();
     for (const id of given.map(idOf)) {
-      const mentions = digests.filter(({ ids }) => ids.includes(id)).length + (single.has(id) ? 1 : 0);
+      const mentions =
+        digests.filter(({ ids }) => ids.includes(id)).length + (single.has(id) ? 1 : 0);
       expect(mentions).toBeLessThanOrEqual(1);
       tally();
     }

@@ -38,41 +38,48 @@ const BODIES: ((size: number) => string)[] = [
 ];
 
 const reason = await limitsUnavailableReason();
-if (reason !== undefined) process.stdout.write(`\nSKIPPED: bodies and lists in 128 MB, because ${reason}.\n`);
+if (reason !== undefined) {
+  process.stdout.write(`\nSKIPPED: bodies and lists in 128 MB, because ${reason}.\n`);
+}
 
 describeOnDynamoDbLocal('128 MB', (endpoint) => {
   const tally = createTally('9c worst bodies and longest lists in turns, in 128 MB');
 
-  it.skipIf(reason !== undefined)('are enough for any order of the worst bodies and the longest lists', async () => {
-    const own = await createOwnStore(endpoint);
-    const inquiries = createInquiries(own.store);
-    const makeOwner = () => ({ sub: randomUUID(), email: 'ana@example.com' });
-    const [few, many] = [makeOwner(), makeOwner()];
-    const create = (owner: typeof few, body: string) => inquiries.create(owner, { subject: 's', body }, makeCall());
-    for (let count = 0; count < 26; count++) await create(few, '€'.repeat(130_000));
-    for (let count = 0; count < 200; count++)
-      await Promise.all(Array.from({ length: 40 }, () => create(many, 'x"'.repeat(150))));
+  it.skipIf(reason !== undefined)(
+    'are enough for any order of the worst bodies and the longest lists',
+    async () => {
+      const own = await createOwnStore(endpoint);
+      const inquiries = createInquiries(own.store);
+      const makeOwner = () => ({ sub: randomUUID(), email: 'ana@example.com' });
+      const [few, many] = [makeOwner(), makeOwner()];
+      const create = (owner: typeof few, body: string) =>
+        inquiries.create(owner, { subject: 's', body }, makeCall());
+      for (let count = 0; count < 26; count++) await create(few, '€'.repeat(130_000));
+      for (let count = 0; count < 200; count++) {
+        await Promise.all(Array.from({ length: 40 }, () => create(many, 'x"'.repeat(150))));
+      }
 
-    const random = createRandom(SEED);
-    await using resources = new AsyncDisposableStack();
-    const limits = createLimits();
-    resources.defer(() => limits.remove());
-    const environment = { CORS_ORIGIN: 'https://www.example.com', ...own.environment() };
-    const sandbox = await startSandbox({ module: BUILT, environment, before: limits.enter });
-    resources.defer(() => sandbox.close());
-    for (let count = 0; count < EVENTS; count++) {
-      const [kind, size] = [random(), 2_600_000 + random() * 3_300_000];
-      const body = BODIES[Math.floor(kind * 16) % 8]?.(size);
-      const event =
-        kind < 0.5
-          ? makeEvent({ claims: kind < 0.25 ? few : many })
-          : makeEvent({ method: 'POST', claims: makeOwner(), body });
-      const json = JSON.stringify(event);
-      expect(Buffer.byteLength(json)).toBeLessThan(LAMBDA_PAYLOAD_LIMIT);
-      const { result } = await sandbox.invoke(json);
-      const { statusCode } = JSON.parse(result) as { statusCode: number };
-      expect(kind < 0.5 ? [200] : [201, 400, 413]).toContain(statusCode);
-      tally();
-    }
-  });
+      const random = createRandom(SEED);
+      await using resources = new AsyncDisposableStack();
+      const limits = createLimits();
+      resources.defer(() => limits.remove());
+      const environment = { CORS_ORIGIN: 'https://www.example.com', ...own.environment() };
+      const sandbox = await startSandbox({ module: BUILT, environment, before: limits.enter });
+      resources.defer(() => sandbox.close());
+      for (let count = 0; count < EVENTS; count++) {
+        const [kind, size] = [random(), 2_600_000 + random() * 3_300_000];
+        const body = BODIES[Math.floor(kind * 16) % 8]?.(size);
+        const event =
+          kind < 0.5
+            ? makeEvent({ claims: kind < 0.25 ? few : many })
+            : makeEvent({ method: 'POST', claims: makeOwner(), body });
+        const json = JSON.stringify(event);
+        expect(Buffer.byteLength(json)).toBeLessThan(LAMBDA_PAYLOAD_LIMIT);
+        const { result } = await sandbox.invoke(json);
+        const { statusCode } = JSON.parse(result) as { statusCode: number };
+        expect(kind < 0.5 ? [200] : [201, 400, 413]).toContain(statusCode);
+        tally();
+      }
+    },
+  );
 });

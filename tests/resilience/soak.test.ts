@@ -28,7 +28,10 @@ const FAULTS: [probability: number, fault: faults.Fault][] = [
 ];
 const chooseFault = (): faults.Fault => {
   let dice = Math.random();
-  return FAULTS.find(([probability]) => (dice -= probability) < 0)?.[1] ?? faults.delay(Math.random() * 20);
+  return (
+    FAULTS.find(([probability]) => (dice -= probability) < 0)?.[1] ??
+    faults.delay(Math.random() * 20)
+  );
 };
 
 /** The built handler, and the size of its heap after a garbage collection for an event that asks for it. */
@@ -36,7 +39,8 @@ const MODULE = `data:text/javascript,
   import { handler as built } from ${JSON.stringify(BUILT)};
   const heap = () => (gc(), { body: String(process.memoryUsage().heapUsed) });
   export const handler = (event, context) => (event.heap ? heap() : built(event, context));`;
-const heapOf = async (sandbox: Sandbox): Promise<number> => Number((await sandbox.invoke({ heap: true })).text);
+const heapOf = async (sandbox: Sandbox): Promise<number> =>
+  Number((await sandbox.invoke({ heap: true })).text);
 
 const tally = createTally('6 soak: mixed operations under random faults');
 
@@ -78,7 +82,9 @@ it(`keeps every promise through ${OPERATIONS} operations of 20 users`, async () 
   const proxy = await faults.startFaultProxy(table.engine);
   resources.defer(() => proxy.close());
   const environment = table.environment(proxy.url);
-  const starting = Array.from({ length: SANDBOXES }, () => startSandbox(environment, { module: MODULE }));
+  const starting = Array.from({ length: SANDBOXES }, () =>
+    startSandbox(environment, { module: MODULE }),
+  );
   const sandboxes = (await Promise.all(starting)).map((sandbox) => resources.use(sandbox));
   const users = Array.from({ length: 20 }, makeUser);
 

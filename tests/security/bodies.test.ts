@@ -25,14 +25,25 @@ afterAll(() => service.close());
 
 const NOT_JSON = {
   status: 500,
-  json: { error: 'INTERNAL_SERVER_ERROR', message: 'The request body could not be parsed as JSON.' },
+  json: {
+    error: 'INTERNAL_SERVER_ERROR',
+    message: 'The request body could not be parsed as JSON.',
+  },
 };
-const expectRefusal = async (status: 400 | 500, body: string | Buffer, type?: string): Promise<void> => {
+const expectRefusal = async (
+  status: 400 | 500,
+  body: string | Buffer,
+  type?: string,
+): Promise<void> => {
   const got = await refused.call('POST', '', body, type);
   if (status === 500) expect(got).toMatchObject(NOT_JSON);
   else expect(got).toMatchObject({ status, json: { error: 'BAD_REQUEST' } });
 };
-const expectStored = async (body: string | Buffer, fields: object, type?: string): Promise<void> => {
+const expectStored = async (
+  body: string | Buffer,
+  fields: object,
+  type?: string,
+): Promise<void> => {
   const got = await accepted.call('POST', '', body, type);
   expect(got).toMatchObject({ status: 201, json: { inquiry: fields } });
   stored++;
@@ -49,11 +60,14 @@ describe('JSON', () => {
     ['', '', tally, 1],
     [' after 256 KB of space', ' '.repeat(256 * 1024), long, 8],
   ])('a text%s', (_, space, count, every) => {
-    it.each(select([...VALID, ...OPEN], every))('%j is taken, and alone it is a client’s mistake', async (value) => {
-      await expectStored(space + beside(value), fields);
-      await expectRefusal(400, space + value);
-      count();
-    });
+    it.each(select([...VALID, ...OPEN], every))(
+      '%j is taken, and alone it is a client’s mistake',
+      async (value) => {
+        await expectStored(space + beside(value), fields);
+        await expectRefusal(400, space + value);
+        count();
+      },
+    );
 
     it.each(select(INVALID, every))('%j is not taken, wherever it stands', async (value) => {
       // A request without a byte of body has none: that is another mistake.
@@ -65,7 +79,11 @@ describe('JSON', () => {
   });
 
   it.each<[string, 400 | 500, string]>([
-    ['a constructor that has them', 400, '{"constructor":{"prototype":{"subject":"s","body":"b"}}}'],
+    [
+      'a constructor that has them',
+      400,
+      '{"constructor":{"prototype":{"subject":"s","body":"b"}}}',
+    ],
     ['a field that is inherited', 400, '{"subject":"s","__proto__":{"body":"b"}}'],
     ['a subject that is null in the end', 400, '{"subject":"s","body":"b","subject":null}'],
     ['a body that is a number in the end', 400, '{"subject":"s","body":"b","body":1}'],
@@ -77,8 +95,16 @@ describe('JSON', () => {
   it.each<[string, string, object]>([
     ['the last of two subjects', '{"subject":"a","subject":"s","body":"b"}', fields],
     ['a subject after one that is a number', '{"subject":1,"subject":"s","body":"b"}', fields],
-    ['beside __proto__', '{"subject":"s","body":"b","__proto__":{"subject":"x","polluted":1}}', fields],
-    ['beside a constructor', '{"subject":"s","body":"b","constructor":{"prototype":{"subject":"x"}}}', fields],
+    [
+      'beside __proto__',
+      '{"subject":"s","body":"b","__proto__":{"subject":"x","polluted":1}}',
+      fields,
+    ],
+    [
+      'beside a constructor',
+      '{"subject":"s","body":"b","constructor":{"prototype":{"subject":"x"}}}',
+      fields,
+    ],
     [
       'beside fields of the record',
       '{"subject":"s","body":"b","id":"x","cognito_sub":"x","email":"x","reply":"x","pk":"x","sk":"x"}',
@@ -88,7 +114,11 @@ describe('JSON', () => {
   ])('%s is taken', async (_, body, expected) => expectStored(body, expected));
 
   it.each(NOT_UTF8)('bytes that are not UTF-8: %s', async (_, bytes) => {
-    const body = Buffer.from([...Buffer.from('{"subject":"'), ...bytes, ...Buffer.from('","body":"b"}')]);
+    const body = Buffer.from([
+      ...Buffer.from('{"subject":"'),
+      ...bytes,
+      ...Buffer.from('","body":"b"}'),
+    ]);
     await expectRefusal(500, body, 'application/octet-stream');
     await expectRefusal(500, body, '');
     // The gateway passes a text type on as text: what is not UTF-8 is U+FFFD before the function sees it.
@@ -111,15 +141,20 @@ describe('JSON', () => {
 
 describe('strings come back as they went in', () => {
   const tally = createTally('3b strings, POST and GET byte for byte');
-  const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, index) => from + index);
+  const range = (from: number, to: number): number[] =>
+    Array.from({ length: to - from }, (_, index) => from + index);
   const extremes = [
     ...range(0, 0x21).map((code) => String.fromCodePoint(code)),
     ...range(0x7f, 0xa1).map((code) => `a${String.fromCodePoint(code)}`),
-    ...range(0, 17).flatMap((plane) => [0xfffe, 0xffff].map((code) => String.fromCodePoint(plane * 0x10000 + code))),
+    ...range(0, 17).flatMap((plane) =>
+      [0xfffe, 0xffff].map((code) => String.fromCodePoint(plane * 0x10000 + code)),
+    ),
     // All characters of the basic plane, 1,024 at a time.
     ...range(0, 64).map((n) => String.fromCodePoint(...range(n * 1_024, (n + 1) * 1_024))),
     ...NAUGHTY,
-    ...['\0', '"', '\\', 'é', '😀', '\u2028', '\uFFFD', '\u007F'].map((text) => text.repeat(20_000)),
+    ...['\0', '"', '\\', 'é', '😀', '\u2028', '\uFFFD', '\u007F'].map((text) =>
+      text.repeat(20_000),
+    ),
     'x'.repeat(390 * 1024),
   ];
   const all = [...new Set([...naughtyStrings, ...extremes])];
@@ -131,8 +166,11 @@ describe('strings come back as they went in', () => {
       const user = await newUser();
       const batch = strings.slice(start, start + CHUNK);
       const posted: Answer[] = [];
-      for (const text of batch)
-        posted.push(await user.call('POST', '', JSON.stringify({ subject: '', body: '', [field]: text })));
+      for (const text of batch) {
+        posted.push(
+          await user.call('POST', '', JSON.stringify({ subject: '', body: '', [field]: text })),
+        );
+      }
       const listed = ((await user.call('GET')).json as InquiryListResponse).inquiries.toReversed();
       expect(listed).toHaveLength(batch.length);
       for (const [index, text] of batch.entries()) {
@@ -156,12 +194,18 @@ describe('bombs', () => {
   const bombs: [name: string, make: () => string][] = [
     ['arrays, deep, closed', () => `${'['.repeat(SIZE / 2)}${']'.repeat(SIZE / 2)}`],
     ['arrays, deep, open', () => '['.repeat(SIZE)],
-    ['objects, deep, closed', () => `${fill('{"a":', SIZE * 0.8)}1${'}'.repeat(Math.floor((SIZE * 0.8) / 5))}`],
+    [
+      'objects, deep, closed',
+      () => `${fill('{"a":', SIZE * 0.8)}1${'}'.repeat(Math.floor((SIZE * 0.8) / 5))}`,
+    ],
     ['objects, deep, open', () => fill('{"a":')],
     ['empty objects, wide', () => `[${fill('{},')}{}]`],
     ['numbers, wide', () => `[${fill('1,')}1]`],
     ['empty strings, wide', () => beside(`[${fill('"",')}""]`)],
-    ['different keys', () => beside(`{${Array.from({ length: 400_000 }, (_, index) => `"k${index}":1`).join()}}`)],
+    [
+      'different keys',
+      () => beside(`{${Array.from({ length: 400_000 }, (_, index) => `"k${index}":1`).join()}}`),
+    ],
     ['one key, again and again', () => `{${fill('"subject":"s",')}"body":"b"}`],
     ['a key of 5.9 MB', () => `{"${'k'.repeat(SIZE)}":1}`],
     ['a string of 5.9 MB', () => JSON.stringify({ subject: '', body: 'x'.repeat(SIZE) })],
@@ -173,14 +217,19 @@ describe('bombs', () => {
     ['256 KB of arrays, deep', () => `${'['.repeat(PARSED / 2)}${']'.repeat(PARSED / 2)}`],
     ['256 KB of empty objects', () => `[${fill('{},', PARSED - 10)}{}]`],
     ['256 KB of numbers in a field', () => beside(`[${fill('1,', PARSED - 100)}1]`)],
-    ['2.6 MB of numbers, keys and strings', () => beside(`[${fill(`"${'é'.repeat(500)}",`, 2_590_000)}""]`)],
+    [
+      '2.6 MB of numbers, keys and strings',
+      () => beside(`[${fill(`"${'é'.repeat(500)}",`, 2_590_000)}""]`),
+    ],
     ['2.6 MB of escapes in a field', () => beside(`"${fill(String.raw`\u20ac`, 2_590_000)}"`)],
   ];
 
   it.each(select(bombs, 4))(
     '%s: an answer of the contract, the process lives, nothing half stored',
     async (_, make) => {
-      await using sandbox = await startSandbox(service.table.environment(), { nodeArguments: MEMORY });
+      await using sandbox = await startSandbox(service.table.environment(), {
+        nodeArguments: MEMORY,
+      });
       const claims = { sub: randomUUID(), email: 'ana@example.com' };
       const send = (body: string, isBase64Encoded = false) =>
         sandbox.invoke(makeEvent({ method: 'POST', claims, body, isBase64Encoded }));

@@ -3,7 +3,16 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { digest } from '../../src/entities/keys.ts';
 import type { Answer } from '../helpers/http.ts';
-import { answer, answerAfter, cutConnection, first, always, never, refuse, type Plan } from '../helpers/fault-proxy.ts';
+import {
+  answer,
+  answerAfter,
+  cutConnection,
+  first,
+  always,
+  never,
+  refuse,
+  type Plan,
+} from '../helpers/fault-proxy.ts';
 import { startService, type Service, type User } from '../helpers/service.ts';
 import { createTally } from '../helpers/tally.ts';
 
@@ -18,7 +27,15 @@ interface Line {
   readonly message: Record<string, unknown>;
 }
 /** The fields a line about a request may have, and no others. */
-const FIELDS = new Set(['requestId', 'method', 'route', 'status', 'milliseconds', 'attempts', 'errorName']);
+const FIELDS = new Set([
+  'requestId',
+  'method',
+  'route',
+  'status',
+  'milliseconds',
+  'attempts',
+  'errorName',
+]);
 
 const hasTransactions = inject('engines')['dynamodb-local'] !== undefined;
 
@@ -31,8 +48,10 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const listAs = async (email: string, sub: string) => (await service.signIn({ email, sub })).call('GET');
-const post = (body: string, key: string) => user.call('POST', '', body, undefined, ['Idempotency-Key', key]);
+const listAs = async (email: string, sub: string) =>
+  (await service.signIn({ email, sub })).call('GET');
+const post = (body: string, key: string) =>
+  user.call('POST', '', body, undefined, ['Idempotency-Key', key]);
 
 const linesOf = (lines: readonly string[]): Line[] =>
   lines.map((line) => JSON.parse(line) as Line).filter(({ level }) => level !== undefined);
@@ -93,7 +112,9 @@ describe('a mistake of the client is a warning', () => {
     ['a key and no field', () => post(`{"${CANARY}":"${CANARY}"}`, KEY), 400, 'BAD_REQUEST'],
     ['an email that is empty', () => listAs('', randomUUID()), 401, 'Unauthorized'],
     ['a sub that is no UUID', () => listAs(`${CANARY}@example.com`, CANARY), 401, 'Unauthorized'],
-  ])('%s', async (_, run, status, errorName) => check(run, status, { level: 'WARN', errorName, attempts: 0 }));
+  ])('%s', async (_, run, status, errorName) =>
+    check(run, status, { level: 'WARN', errorName, attempts: 0 }),
+  );
 });
 
 describe.skipIf(!hasTransactions)('a key (skipped on dynalite, which has no transactions)', () => {
@@ -119,7 +140,12 @@ it.each<[string, Plan, unknown, (() => Promise<Answer>)?]>([
   ['at once', never, 1],
   ['after a throttle', first(1, refuse(400, 'ThrottlingException')), 2],
   ['after two resets', first(2, cutConnection('after', 'reset')), 3],
-  ['of a list of pages after an error', first(1, refuse(500, 'InternalServerError')), AT_LEAST_3, list],
+  [
+    'of a list of pages after an error',
+    first(1, refuse(500, 'InternalServerError')),
+    AT_LEAST_3,
+    list,
+  ],
 ])('a success is information, with the attempts it took: %s', async (_, plan, attempts, run) =>
   check(run ?? postPlain, run ? 200 : 201, { level: 'INFO', attempts }, plan),
 );
@@ -129,14 +155,21 @@ describe('an internal error is logged as an error', () => {
     ['throttled', always(refuse(400, 'ThrottlingException'))],
     ['an error type with a canary', always(refuse(400, `${CANARY} exception`))],
     ['an error message with a canary', always(answer(400, `{"__type":"X","message":"${CANARY}"}`))],
-    ['HTML with a canary', always(answer(500, `<html>${CANARY}</html>`, { 'content-type': 'text/html' }))],
+    [
+      'HTML with a canary',
+      always(answer(500, `<html>${CANARY}</html>`, { 'content-type': 'text/html' })),
+    ],
     ['JSON with a canary, cut', always(answer(200, `{"${CANARY}`))],
-    ['a header with a canary', always(answer(503, '', { 'x-amzn-requestid': CANARY, 'x-canary': CANARY }))],
+    [
+      'a header with a canary',
+      always(answer(503, '', { 'x-amzn-requestid': CANARY, 'x-canary': CANARY })),
+    ],
     ['an empty success', always(answerAfter(() => ({ body: Buffer.alloc(0) })))],
     ['reset', always(cutConnection('after', 'reset'))],
   ])('%s', async (_, plan) => {
     const errorName = expect.stringMatching(/^\w+$/) as string;
-    for (const run of [postPlain, () => post(JSON_BODY, `${KEY}-of-a-fault`), list])
+    for (const run of [postPlain, () => post(JSON_BODY, `${KEY}-of-a-fault`), list]) {
       await check(run, 500, { level: 'ERROR', errorName }, plan);
+    }
   });
 });

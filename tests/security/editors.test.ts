@@ -32,7 +32,9 @@ const PLACES: readonly ((setting: string) => Partial<StoredInquiry>)[] = [
     (setting: string) => ({ body: `${fill(lines)}${setting}${'\n'.repeat(lines)}` }),
   ]),
 ];
-const CASES = SETTINGS.flatMap((setting) => PLACES.map((place) => toDraft({ ...INQUIRY, ...place(setting) })));
+const CASES = SETTINGS.flatMap((setting) =>
+  PLACES.map((place) => toDraft({ ...INQUIRY, ...place(setting) })),
+);
 
 const ends = (lines: number) => (file: string) => {
   const all = file.split('\n');
@@ -42,7 +44,8 @@ const ends = (lines: number) => (file: string) => {
 /** The part of a file in which an editor looks for settings. */
 const EDITORS: Readonly<Record<string, (file: string) => string>> = {
   // Emacs manual, "Specifying File Variables" and hack-local-variables in files.el.
-  emacs: (file) => `${file.split('\n', 1)[0]}\n${file.slice(Math.max(file.length - 3_000, file.lastIndexOf('\n\f')))}`,
+  emacs: (file) =>
+    `${file.split('\n', 1)[0]}\n${file.slice(Math.max(file.length - 3_000, file.lastIndexOf('\n\f')))}`,
   // :help modeline
   vim: ends(5),
   // Kate handbook, "Configuring with document variables"; jEdit user's guide, "Buffer-local properties"; gedit's plugin.
@@ -59,8 +62,11 @@ it.each(Object.entries(EDITORS))('are not where %s looks for them', async (_, re
   }
 });
 
-const hasVim = spawnSync('vim', ['--version'], { encoding: 'utf8' }).stdout?.includes('+eval') ?? false;
-if (!hasVim) process.stdout.write('\nSKIPPED: drafts in vim, because there is no vim with +eval.\n');
+const hasVim =
+  spawnSync('vim', ['--version'], { encoding: 'utf8' }).stdout?.includes('+eval') ?? false;
+if (!hasVim) {
+  process.stdout.write('\nSKIPPED: drafts in vim, because there is no vim with +eval.\n');
+}
 const folder = mkdtempSync(join(tmpdir(), 'editors-test-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -71,14 +77,28 @@ it.skipIf(!hasVim)('have no effect in vim, in however many lines it looks for th
     writeFileSync(file, text);
     const set = `set modeline modelines=${modelines} nomore`;
     const write = `call writefile([&tabstop], '${result}')`;
-    spawnSync('vim', ['-Nu', 'NONE', '-i', 'NONE', '-es', '--cmd', set, '-c', write, '-c', 'qa!', file]);
+    spawnSync('vim', [
+      '-Nu',
+      'NONE',
+      '-i',
+      'NONE',
+      '-es',
+      '--cmd',
+      set,
+      '-c',
+      write,
+      '-c',
+      'qa!',
+      file,
+    ]);
     return readFileSync(result, 'utf8').trim();
   };
   // It does read them.
   expect(tabstopOf(SETTINGS[0] ?? '', 5)).toBe(String(MARK));
-  for (const modelines of [5, 12, 30, 10_000])
+  for (const modelines of [5, 12, 30, 10_000]) {
     for (const draft of select(CASES, 20)) {
       expect(tabstopOf(draft, modelines)).toBe('8');
       tally();
     }
+  }
 });

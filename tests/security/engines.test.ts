@@ -15,13 +15,30 @@ const SIGNATURE =
   'AWS4-HMAC-SHA256 Credential=local/20261122/local/dynamodb/aws4_request, SignedHeaders=host, Signature=x';
 const OPERATIONS = ['ListTables', 'DescribeTable', 'Scan', 'PutItem', 'DeleteTable'];
 /** A browser sends the first three without asking the server. */
-const TYPES = ['text/plain', 'application/x-www-form-urlencoded', undefined, 'application/x-amz-json-1.0'];
+const TYPES = [
+  'text/plain',
+  'application/x-www-form-urlencoded',
+  undefined,
+  'application/x-amz-json-1.0',
+];
 
 describeOnEngines('a page of another site', (endpoint, name) => {
   const refused = createTally(`12a requests of other sites to ${name}`);
   const { host, port } = new URL(endpoint);
-  const hosts = ['evil.example', 'localhost', '127.0.0.1.evil.example', '127.0.0.1', '[::1]', '0.0.0.0'];
-  const origins = ['https://evil.example', 'http://localhost', `http://localhost:${port}`, `https://${host}`];
+  const hosts = [
+    'evil.example',
+    'localhost',
+    '127.0.0.1.evil.example',
+    '127.0.0.1',
+    '[::1]',
+    '0.0.0.0',
+  ];
+  const origins = [
+    'https://evil.example',
+    'http://localhost',
+    `http://localhost:${port}`,
+    `https://${host}`,
+  ];
   const foreign = [
     ...hosts.map((other) => ['host', `${other}:${port}`]),
     ['host', '127.0.0.1'],
@@ -45,7 +62,9 @@ describeOnEngines('a page of another site', (endpoint, name) => {
           type === undefined ? [] : ['content-type', type],
           headers,
         ].flat(),
-        body: JSON.stringify(operation === 'ListTables' ? {} : { TableName: table.name, Item: item }),
+        body: JSON.stringify(
+          operation === 'ListTables' ? {} : { TableName: table.name, Item: item },
+        ),
       });
     const json = 'application/x-amz-json-1.0';
     expect((await call('PutItem', json)).status).toBe(200);
@@ -58,7 +77,10 @@ describeOnEngines('a page of another site', (endpoint, name) => {
       const [method, names] = ['access-control-request-method', 'access-control-request-headers'];
       const asked = [method, 'POST', names, 'x-amz-target'];
       const origin = headers[0] === 'origin' ? [] : ['origin', 'https://evil.example'];
-      const preflight = await send(endpoint, { method: 'OPTIONS', headers: [...headers, ...origin, ...asked] });
+      const preflight = await send(endpoint, {
+        method: 'OPTIONS',
+        headers: [...headers, ...origin, ...asked],
+      });
       expect(preflight.status).not.toBe(200);
       expect(preflight.headers['access-control-allow-origin']).toBeUndefined();
       refused();

@@ -2,7 +2,12 @@
 import * as fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
-import { inquiriesPath, listQuerySchema, type Inquiry, type InquiryListResponse } from '../../src/contract.ts';
+import {
+  inquiriesPath,
+  listQuerySchema,
+  type Inquiry,
+  type InquiryListResponse,
+} from '../../src/contract.ts';
 import type { GatewayEvent } from '../../src/http.ts';
 import { createInquiries, type InquiryStore } from '../../src/inquiries.ts';
 import { checkAnswer } from '../helpers/contract.ts';
@@ -19,7 +24,10 @@ const canonical = (uuid: string): string =>
     .toLowerCase()
     .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 const get = (value: unknown, ...path: string[]): unknown =>
-  path.reduce<unknown>((at, name) => (at as Record<string, unknown> | null | undefined)?.[name], value);
+  path.reduce<unknown>(
+    (at, name) => (at as Record<string, unknown> | null | undefined)?.[name],
+    value,
+  );
 
 /** The expected outcome of an event, derived from the contract alone; the store takes up to 100 characters. */
 interface Verdict {
@@ -33,7 +41,9 @@ function judge(event: unknown): Verdict {
   if (method !== 'GET' && method !== 'POST') return { status: 405 };
   const claims = get(event, 'requestContext', 'authorizer', 'jwt', 'claims');
   const [email, sub] = [get(claims, 'email'), get(claims, 'sub')];
-  if (typeof email !== 'string' || email === '' || /\p{Surrogate}/u.test(email)) return { status: 401 };
+  if (typeof email !== 'string' || email === '' || /\p{Surrogate}/u.test(email)) {
+    return { status: 401 };
+  }
   if (typeof sub !== 'string' || !UUID.test(sub)) return { status: 401 };
   const owner = { sub: canonical(sub), email };
   return method === 'GET' ? judgeList(event, owner) : judgeCreation(event, owner);
@@ -41,7 +51,8 @@ function judge(event: unknown): Verdict {
 function judgeList(event: unknown, owner: Verdict['owner'] & object): Verdict {
   const limit = get(event, 'queryStringParameters', 'limit');
   const before = get(event, 'queryStringParameters', 'before');
-  const isLimit = typeof limit === 'string' && /^\d+$/.test(limit) && Number(limit) >= 1 && Number(limit) <= 1000;
+  const isLimit =
+    typeof limit === 'string' && /^\d+$/.test(limit) && Number(limit) >= 1 && Number(limit) <= 1000;
   if (limit !== undefined && !isLimit) return { status: 400 };
   if (before !== undefined && !isInquiryId(before)) return { status: 400 };
   return { status: 200, owner };
@@ -60,7 +71,13 @@ function judgeCreation(event: unknown, owner: Verdict['owner'] & object): Verdic
   let json: unknown;
   try {
     const bytes = get(event, 'isBase64Encoded') === true ? Buffer.from(body, 'base64') : undefined;
-    if (bytes && bytes.toString().includes('\uFFFD') && !Buffer.from(bytes.toString()).equals(bytes)) throw bytes;
+    if (
+      bytes &&
+      bytes.toString().includes('\uFFFD') &&
+      !Buffer.from(bytes.toString()).equals(bytes)
+    ) {
+      throw bytes;
+    }
     json = JSON.parse(bytes?.toString() ?? body);
   } catch {
     return { status: 500 };
@@ -68,7 +85,9 @@ function judgeCreation(event: unknown, owner: Verdict['owner'] & object): Verdic
   const key = judgeKey(get(event, 'headers', 'idempotency-key'));
   const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
   const [subject, text] = isObject ? [get(json, 'subject'), get(json, 'body')] : [];
-  if (key === null || typeof subject !== 'string' || typeof text !== 'string') return { status: 400 };
+  if (key === null || typeof subject !== 'string' || typeof text !== 'string') {
+    return { status: 400 };
+  }
   const created = { subject: subject.toWellFormed(), body: text.toWellFormed() };
   const status = created.subject.length + created.body.length > 100 ? 413 : 201;
   return { status, owner, created, key };
@@ -87,7 +106,11 @@ function judgeKey(header: unknown): string | undefined | null {
  *
  * @param isFull - Whether the owner has reached the limit.
  */
-function refine(verdict: Verdict, known: Inquiry | undefined, isFull = false): Verdict & { replay?: Inquiry } {
+function refine(
+  verdict: Verdict,
+  known: Inquiry | undefined,
+  isFull = false,
+): Verdict & { replay?: Inquiry } {
   const { status, created } = verdict;
   if (created === undefined || (status === 413 && !isFull)) return verdict;
   if (known !== undefined) {
@@ -97,7 +120,10 @@ function refine(verdict: Verdict, known: Inquiry | undefined, isFull = false): V
   return isFull ? { status: 429 } : verdict;
 }
 
-const anything = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.anything({ maxDepth: 2, withNullPrototype: true }));
+const anything = fc.oneof(
+  fc.jsonValue({ maxDepth: 3 }),
+  fc.anything({ maxDepth: 2, withNullPrototype: true }),
+);
 const text = fc.oneof(
   fc.string(),
   fc.string({ unit: 'binary' }),
@@ -116,9 +142,13 @@ const anyClaims = fc.oneof({ weight: 8, arbitrary: fc.record({ sub, email }) }, 
 const request = fc.record({ subject: text, body: text });
 const body = fc.oneof(
   { weight: 4, arbitrary: request.map((value) => JSON.stringify(value)) },
-  fc.integer({ min: 95, max: 105 }).map((length) => JSON.stringify({ subject: '', body: 'x'.repeat(length) })),
+  fc
+    .integer({ min: 95, max: 105 })
+    .map((length) => JSON.stringify({ subject: '', body: 'x'.repeat(length) })),
   fc.json(),
-  fc.record({ subject: anything, body: anything }, { requiredKeys: [] }).map((value) => safeStringify(value)),
+  fc
+    .record({ subject: anything, body: anything }, { requiredKeys: [] })
+    .map((value) => safeStringify(value)),
   fc.tuple(request, fc.nat(60)).map(([value, length]) => JSON.stringify(value).slice(0, length)),
   text,
   fc.uint8Array().map((bytes) => Buffer.from(bytes).toString('base64')),
@@ -129,7 +159,10 @@ const limit = fc.oneof(fc.nat(1_100).map(String), text, anything);
 const anyId = fc.stringMatching(new RegExp(listQuerySchema.properties.before.pattern));
 const before = fc.oneof(fc.uuid({ version: 7 }), anyId, fc.uuid(), text, anything);
 const key = fc.oneof(
-  { weight: 4, arbitrary: fc.constantFrom('k', '"k"', 'K', String.raw`"\"k"`, '"a,b"', '__proto__') },
+  {
+    weight: 4,
+    arbitrary: fc.constantFrom('k', '"k"', 'K', String.raw`"\"k"`, '"a,b"', '__proto__'),
+  },
   fc.constantFrom('', '""', 'a,b', '"a","b"', '"k', 'k ', 'x'.repeat(256)),
   fc.string({ unit: fc.constantFrom('"', '\\', ',', 'k', ' '), maxLength: 6 }),
   text,
@@ -138,7 +171,9 @@ const key = fc.oneof(
 const valid = fc.record(
   {
     requestContext: fc.record({
-      http: fc.record({ method: fc.oneof({ weight: 6, arbitrary: fc.constantFrom('GET', 'POST') }, text, anything) }),
+      http: fc.record({
+        method: fc.oneof({ weight: 6, arbitrary: fc.constantFrom('GET', 'POST') }, text, anything),
+      }),
       authorizer: fc.oneof(
         { weight: 4, arbitrary: anyClaims.map((value) => ({ jwt: { claims: value } })) },
         anyClaims.map((value) => ({ lambda: value, claims: value })),
@@ -170,7 +205,13 @@ const places = (value: unknown, depth = 0): Place[] =>
       );
 /** A valid event with one to three values, at any depth, removed or replaced. */
 const mutated = fc
-  .tuple(valid, fc.array(fc.tuple(fc.nat(), fc.option(anything, { nil: undefined })), { minLength: 1, maxLength: 3 }))
+  .tuple(
+    valid,
+    fc.array(fc.tuple(fc.nat(), fc.option(anything, { nil: undefined })), {
+      minLength: 1,
+      maxLength: 3,
+    }),
+  )
   .map(([event, changes]) => {
     const copy: unknown = structuredClone(event);
     for (const [index, value] of changes) {
@@ -188,18 +229,25 @@ const events = fc.oneof(
   { weight: 1, arbitrary: anything },
 );
 
-const fuzzed = createTally('5 random and mutated events, answers checked against docs/openapi.yaml');
+const fuzzed = createTally(
+  '5 random and mutated events, answers checked against docs/openapi.yaml',
+);
 const logged: unknown[] = [];
 let broken = false;
 let isFull = false;
 const store = createMemoryStore();
 const fallible = new Proxy(store, {
   get(target, method: keyof InquiryStore) {
-    if (broken) throw Object.assign(new TypeError('secret-of-the-store'), { name: 'InternalServerError' });
+    if (broken) {
+      throw Object.assign(new TypeError('secret-of-the-store'), { name: 'InternalServerError' });
+    }
     return method === 'count' ? async () => !isFull : target[method];
   },
 });
-const app = createApp({ inquiries: createInquiries(fallible, { inquiriesPerHour: 60 }), corsOrigin: ORIGIN });
+const app = createApp({
+  inquiries: createInquiries(fallible, { inquiriesPerHour: 60 }),
+  corsOrigin: ORIGIN,
+});
 /** The first inquiry of each owner and key, and how often each outcome was seen. */
 const known = new Map<string, Inquiry>();
 const seen = new Map<unknown, number>();
@@ -212,7 +260,10 @@ async function examine(event: unknown): Promise<void> {
   const verdict = refine(judged, name === undefined ? undefined : known.get(name), isFull);
   if (store.rows.length > 500) store.rows.splice(0, 250);
   const stored = store.rows.length;
-  const response = await app(event as GatewayEvent, { awsRequestId: 'r', getRemainingTimeInMillis: () => 30_000 });
+  const response = await app(event as GatewayEvent, {
+    awsRequestId: 'r',
+    getRemainingTimeInMillis: () => 30_000,
+  });
   const json = JSON.parse(response.body) as Record<string, unknown>;
   const failed = broken && judged.owner !== undefined;
   const status = failed ? 500 : verdict.status;
@@ -223,9 +274,10 @@ async function examine(event: unknown): Promise<void> {
   expect(Object.keys(response)).toEqual(['statusCode', 'headers', 'body']);
   // API Gateway changes the case of names, and forbids to cache a success.
   const headers = Object.fromEntries(
-    Object.entries({ ...response.headers, ...(status < 300 && { 'cache-control': 'no-store' }) }).map(
-      ([header, value]) => [header.toLowerCase(), value],
-    ),
+    Object.entries({
+      ...response.headers,
+      ...(status < 300 && { 'cache-control': 'no-store' }),
+    }).map(([header, value]) => [header.toLowerCase(), value]),
   );
   const method = status === 405 ? 'PUT' : String(get(event, 'requestContext', 'http', 'method'));
   checkAnswer(method, inquiriesPath, { status, headers, text: response.body, json });
@@ -235,13 +287,19 @@ async function examine(event: unknown): Promise<void> {
   if (failed) expect(json['message']).toBe(FAULT);
   if (status === 201) {
     const { inquiry } = json as { inquiry: Inquiry };
-    expect(inquiry).toMatchObject({ ...verdict.created, cognito_sub: verdict.owner?.sub, email: verdict.owner?.email });
+    expect(inquiry).toMatchObject({
+      ...verdict.created,
+      cognito_sub: verdict.owner?.sub,
+      email: verdict.owner?.email,
+    });
     expect(verdict.replay ?? store.rows.at(-1)).toEqual(inquiry);
     if (name !== undefined) known.set(name, inquiry);
   } else if (status === 200) {
     const { email: address, count, inquiries } = json as unknown as InquiryListResponse;
     expect([address, count]).toEqual([verdict.owner?.email, inquiries.length]);
-    expect(inquiries.every((row) => row.email === address && row.cognito_sub === verdict.owner?.sub)).toBe(true);
+    expect(
+      inquiries.every((row) => row.email === address && row.cognito_sub === verdict.owner?.sub),
+    ).toBe(true);
     const ids = inquiries.map(({ id }) => id);
     expect(ids).toEqual([...new Set(ids)].toSorted().toReversed());
   }
@@ -252,8 +310,9 @@ async function examine(event: unknown): Promise<void> {
 }
 
 it('answers every event according to the contract and never throws', async () => {
-  for (const level of ['debug', 'info', 'log', 'warn', 'error'] as const)
+  for (const level of ['debug', 'info', 'log', 'warn', 'error'] as const) {
     vi.spyOn(console, level).mockImplementation((...entry) => void logged.push(entry));
+  }
   await fc.assert(
     fc.asyncProperty(events, fc.integer({ min: 0, max: 9 }), async (event, dice) => {
       broken = dice === 0;
@@ -265,6 +324,7 @@ it('answers every event according to the contract and never throws', async () =>
     }),
     { numRuns: isHard ? 120_000 : 10_000 },
   );
-  for (const outcome of [200, 201, 'replay', 400, 401, 405, 413, 422, 429, 500])
+  for (const outcome of [200, 201, 'replay', 400, 401, 405, 413, 422, 429, 500]) {
     expect([outcome, seen.get(outcome)]).toEqual([outcome, expect.toSatisfy((count) => count > 0)]);
+  }
 });

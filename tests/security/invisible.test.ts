@@ -16,7 +16,10 @@ const CHARACTERS = Array.from({ length: 0x110000 }, (_, point) => point)
   .filter((character) => /[\p{Default_Ignorable_Code_Point}\u2800]/u.test(character));
 
 const toEscapes = (text: string): string =>
-  Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('');
+  Array.from(
+    { length: text.length },
+    (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`,
+  ).join('');
 
 /** A mail says again what its subject cannot hold. */
 const withLongSubject = ({ email, subject }: { email: string; subject: string }) => ({
@@ -68,5 +71,7 @@ it.each(Object.entries(SURFACES))('are shown in %s', async (name, show) => {
 });
 
 it('are in no address to which a mail is sent', async () => {
-  for (const character of CHARACTERS) expect(toMailbox(`ana@exa${character}mple.com`)).toBeUndefined();
+  for (const character of CHARACTERS) {
+    expect(toMailbox(`ana@exa${character}mple.com`)).toBeUndefined();
+  }
 });

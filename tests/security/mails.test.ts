@@ -3,7 +3,14 @@ import naughtyStrings from 'big-list-of-naughty-strings' with { type: 'json' };
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 import { bestEngine } from '../helpers/own-table.ts';
-import { INBOX, makeOwner, startMailer, toRecord, type Mailer, type SentMail } from '../helpers/mailer.ts';
+import {
+  INBOX,
+  makeOwner,
+  startMailer,
+  toRecord,
+  type Mailer,
+  type SentMail,
+} from '../helpers/mailer.ts';
 import { createTally, select } from '../helpers/tally.ts';
 
 let mailer: Mailer;
@@ -38,10 +45,14 @@ const EMAILS = [
 const tagsOf = (html: string): string[] => html.match(/<(?!br>)[^>]*>/g) ?? [];
 
 /** Not at all in any part: C0 but tab and line feed, DEL, C1, separators, bidirectional controls. */
-// oxlint-disable-next-line no-control-regex -- these are meant
-const EFFECTIVE = /[\0-\x08\x0B-\x1F\x7F-\x9F\u2028\u2029\u202A-\u202E\u2066-\u2069\u200E\u200F\u061C]/;
+const EFFECTIVE =
+  // oxlint-disable-next-line no-control-regex -- these are meant
+  /[\0-\x08\x0B-\x1F\x7F-\x9F\u2028\u2029\u202A-\u202E\u2066-\u2069\u200E\u200F\u061C]/;
 
-function expectHarmless({ Content, ReplyToAddresses = [], ...envelope }: SentMail, html: string[][]): void {
+function expectHarmless(
+  { Content, ReplyToAddresses = [], ...envelope }: SentMail,
+  html: string[][],
+): void {
   const { Subject, Body, Headers } = Content.Simple;
   for (const { Data } of [Subject, Body.Text, Body.Html]) {
     expect(Data.isWellFormed()).toBe(true);
@@ -60,7 +71,8 @@ function expectHarmless({ Content, ReplyToAddresses = [], ...envelope }: SentMai
     'FromEmailAddress',
   ]);
   for (const { Value } of envelope.EmailTags) expect(Value).toMatch(/^[\w-]{1,36}$/);
-  const automatic = envelope.Destination.ToAddresses[0] === INBOX.INBOX_TO ? ['Auto-Submitted'] : [];
+  const automatic =
+    envelope.Destination.ToAddresses[0] === INBOX.INBOX_TO ? ['Auto-Submitted'] : [];
   expect(Headers.map(({ Name }) => Name)).toEqual(['References', ...automatic]);
   for (const { Value } of Headers) expect(Value).toMatch(/^[ -~]{1,870}$/);
   // The same tags with the same attributes as in a mail without any of this.
@@ -73,7 +85,10 @@ async function mail(text: { subject: string; body: string; reply: string }, emai
   mailer.mails.length = 0;
   const { reply, ...inquiry } = text;
   const row = await mailer.readRow(await mailer.create(makeOwner(email), inquiry));
-  const records = [toRecord(row), toRecord({ ...row, reply: { S: reply } }, { eventName: 'MODIFY', OldImage: row })];
+  const records = [
+    toRecord(row),
+    toRecord({ ...row, reply: { S: reply } }, { eventName: 'MODIFY', OldImage: row }),
+  ];
   expect(await mailer.handle(records)).toEqual([]);
   expect(mailer.mails).toHaveLength(2);
   return [...mailer.mails] as [SentMail, SentMail];
@@ -111,7 +126,9 @@ it('texts have no effect in the mails, as subject, body or reply', async () => {
     // All other lines are the user's, and none is so long that a mail program breaks it between two words.
     expect(expected.map(ownLinesOf)).toContainEqual(ownLinesOf(inquiry));
     for (const line of inquiry.Content.Simple.Body.Text.Data.split('\n')) {
-      if (line.startsWith('| ')) expect(line.length <= 2 + 2 * 72 || !/.\s./.test(line.slice(2))).toBe(true);
+      if (line.startsWith('| ')) {
+        expect(line.length <= 2 + 2 * 72 || !/.\s./.test(line.slice(2))).toBe(true);
+      }
     }
     const quoted = answer.Content.Simple.Body.Text.Data.split('you wrote:\n\n').at(-1) ?? '';
     expect(quoted.split('\n').every((line) => line.startsWith('>'))).toBe(true);

@@ -38,7 +38,10 @@ describeOnDynamoDbLocal('among users who look alike', (endpoint) => {
 
   const list = async (claims: Owner, queryStringParameters: object = {}) => {
     const response = await app({ ...makeEvent({ claims }), queryStringParameters });
-    return { status: response.statusCode, ...(JSON.parse(response.body) as Partial<InquiryListResponse>) };
+    return {
+      status: response.statusCode,
+      ...(JSON.parse(response.body) as Partial<InquiryListResponse>),
+    };
   };
   const post = async (claims: Owner, subject: string): Promise<Inquiry> => {
     const response = await app(makePost({ subject, body: claims.email }, claims));
@@ -51,8 +54,11 @@ describeOnDynamoDbLocal('among users who look alike', (endpoint) => {
     const { store } = await createOwnStore(endpoint);
     app = createApp({ inquiries: createInquiries(store), corsOrigin: 'https://www.example.com' });
     // In turns, so that everybody's ids lie between those of the others.
-    for (let turn = 0; turn < 3; turn++)
-      for (const owner of owners) rows.set(owner, [await post(owner, `turn ${turn}`), ...of(owner)]);
+    for (let turn = 0; turn < 3; turn++) {
+      for (const owner of owners) {
+        rows.set(owner, [await post(owner, `turn ${turn}`), ...of(owner)]);
+      }
+    }
   });
 
   it('a request of one, sent by any other, shows the sender’s own rows only', async () => {
@@ -91,7 +97,10 @@ describeOnDynamoDbLocal('among users who look alike', (endpoint) => {
       const alias = { ...owner, sub: `{${owner.sub.toUpperCase()}}` };
       expect(await send(alias, JSON.stringify(owner))).toEqual(replay);
       const stranger = owners.find((other) => other !== owner);
-      expect(await send(owner, JSON.stringify(stranger))).toMatchObject({ statusCode: 422, isReplay: undefined });
+      expect(await send(owner, JSON.stringify(stranger))).toMatchObject({
+        statusCode: 422,
+        isReplay: undefined,
+      });
       const inquiries = [replay.inquiry, ...of(owner)];
       expect(await list(owner)).toEqual({ status: 200, email: owner.email, count: 4, inquiries });
       keyed();

@@ -16,7 +16,10 @@ const without = (...valid: unknown[]) => [...VALUES, 'x'].filter((value) => !val
 const MALFORMED: readonly unknown[] = [
   ...without(),
   ...[...PRIMITIVES, 'x'].map((wanted) => ({ wanted })),
-  ...without(undefined, 'x').flatMap((value) => [{ wanted: { sub: value } }, { wanted: { refused: value } }]),
+  ...without(undefined, 'x').flatMap((value) => [
+    { wanted: { sub: value } },
+    { wanted: { refused: value } },
+  ]),
   ...without('x').map((deleted) => ({ deleted })),
   ...without().map((tokens) => ({ tokens })),
   ...without().map((value) => ({ tokens: { ...TOKENS, user: value } })),
@@ -109,18 +112,25 @@ it('a text that is deleted in all tabs is in none of them, whatever each has and
       for (const isStoredAgain of [true, false]) {
         const shared = createStorage();
         const [first, second] = [createStorage(), createStorage()];
-        const [mine, theirs] = [createDrafts(first, shared, 'ana'), createDrafts(second, shared, 'ana')];
+        const [mine, theirs] = [
+          createDrafts(first, shared, 'ana'),
+          createDrafts(second, shared, 'ana'),
+        ];
         const others = createDrafts(second, shared, 'ben');
-        for (const each of last === 0 ? [theirs, mine] : [mine, theirs])
+        for (const each of last === 0 ? [theirs, mine] : [mine, theirs]) {
           each.save(draft(each === mine ? texts[0] : texts[1]));
+        }
         others.save(draft('of ben'));
         mine.clearEverywhere();
         if (isStoredAgain && texts[1] !== '') theirs.save(draft(texts[1]));
         // The page is opened again.
         removeDeletedDrafts(second, shared);
-        for (const storage of [first, second]) expect(createDrafts(storage, shared, 'ana').load()).toBeUndefined();
-        for (const storage of [first, second, shared])
+        for (const storage of [first, second]) {
+          expect(createDrafts(storage, shared, 'ana').load()).toBeUndefined();
+        }
+        for (const storage of [first, second, shared]) {
           expect(Object.keys(storage)).not.toContain('inquiries.draft.ana');
+        }
         expect(createDrafts(second, shared, 'ben').load()).toMatchObject({ subject: 'of ben' });
         // What is written afterwards is kept.
         createDrafts(second, shared, 'ana').save(draft('new'));

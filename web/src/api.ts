@@ -137,7 +137,10 @@ export async function withFirstPage(api: Api): Promise<Api> {
  */
 function parseNext(link: string | null): string | undefined {
   const [, query] = /<(\?[^>]*)>; *rel="?next\b/.exec(link ?? '') ?? [];
-  return query?.replace(/\blimit=(\d+)/, (_, limit) => `limit=${Math.min(MAX_PAGE_SIZE, 2 * Number(limit))}`);
+  return query?.replace(
+    /\blimit=(\d+)/,
+    (_, limit) => `limit=${Math.min(MAX_PAGE_SIZE, 2 * Number(limit))}`,
+  );
 }
 
 /** @param header - Retry-After in seconds, as the service sends it; a date (of a proxy) is not read. */

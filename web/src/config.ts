@@ -49,10 +49,17 @@ const READERS = {
 };
 
 const REQUIRED = ['issuer', 'clientId', 'apiUrl'] as const;
-const DEFAULTS = { scopes: 'openid email', logout: 'cognito', name: '', topics: [], languages: LANGUAGES } as const;
+const DEFAULTS = {
+  scopes: 'openid email',
+  logout: 'cognito',
+  name: '',
+  topics: [],
+  languages: LANGUAGES,
+} as const;
 
 type Values = { readonly [Key in keyof typeof READERS]: ReturnType<(typeof READERS)[Key]> };
-export type Config = Partial<Values> & Pick<Values, (typeof REQUIRED)[number] | keyof typeof DEFAULTS>;
+export type Config = Partial<Values> &
+  Pick<Values, (typeof REQUIRED)[number] | keyof typeof DEFAULTS>;
 export type Branding = Pick<Config, keyof typeof BRANDING>;
 
 /**
@@ -82,13 +89,17 @@ function refuse(key: string, must: string, place = IN_FILE): never {
 }
 
 function readText(value: unknown, key: string, place?: string): string {
-  return typeof value === 'string' && value.trim() !== '' ? value : refuse(key, 'a text that is not empty', place);
+  return typeof value === 'string' && value.trim() !== ''
+    ? value
+    : refuse(key, 'a text that is not empty', place);
 }
 
 /** Removes a slash at the end: the `iss` claim has none. Plain http is allowed for this machine only. */
 export function readUrl(value: unknown, key: string, place?: string): string {
   const text = readText(value, key, place);
-  const { protocol, hostname } = URL.canParse(text) ? new URL(text) : { protocol: '', hostname: '' };
+  const { protocol, hostname } = URL.canParse(text)
+    ? new URL(text)
+    : { protocol: '', hostname: '' };
   if (protocol !== 'https:' && !(protocol === 'http:' && LOOPBACK.test(hostname))) {
     return refuse(key, `an https address, not “${text}”`, place);
   }
@@ -113,13 +124,19 @@ function readPath(value: unknown, key: string): string {
 
 export function readColor(value: unknown, key: string, place?: string): string {
   const text = readText(value, key, place);
-  return /^#[\da-f]{6}$/i.test(text) ? text : refuse(key, `a colour such as #3f4fd0, not “${text}”`, place);
+  return /^#[\da-f]{6}$/i.test(text)
+    ? text
+    : refuse(key, `a colour such as #3f4fd0, not “${text}”`, place);
 }
 
 function readTexts(value: unknown, key: string, place?: string): Text {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return readText(value, key, place);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return readText(value, key, place);
+  }
   const texts = Object.entries(value).map(([language, text]) => [
-    isLanguage(language) ? language : refuse(key, `in languages of the form (${LANGUAGES.join(', ')})`, place),
+    isLanguage(language)
+      ? language
+      : refuse(key, `in languages of the form (${LANGUAGES.join(', ')})`, place),
     readText(text, `${key}.${language}`, place),
   ]);
   if (texts.length === 0) return refuse(key, 'a text that is not empty', place);
@@ -136,8 +153,13 @@ function readTopics(value: unknown, key: string, place?: string): readonly Text[
 
 function readLanguages(value: unknown, key: string): readonly Language[] {
   const isValid =
-    Array.isArray(value) && value.length > 0 && value.every(isLanguage) && new Set(value).size === value.length;
-  return isValid ? value : refuse(key, `a list of languages of the form (${LANGUAGES.join(', ')}), each once`);
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every(isLanguage) &&
+    new Set(value).size === value.length;
+  return isValid
+    ? value
+    : refuse(key, `a list of languages of the form (${LANGUAGES.join(', ')}), each once`);
 }
 
 /**
@@ -150,7 +172,9 @@ export async function loadConfig(fetchText: (file: string) => Promise<Response>)
   const response = await fetchText('config.json').catch((cause: unknown) => {
     throw new ConfigError('config.json could not be loaded: the site does not answer.', { cause });
   });
-  if (!response.ok) throw new ConfigError(`config.json could not be loaded: the site answered ${response.status}.`);
+  if (!response.ok) {
+    throw new ConfigError(`config.json could not be loaded: the site answered ${response.status}.`);
+  }
   const json: unknown = await response.json().catch((cause: unknown) => {
     throw new ConfigError('config.json is missing or is not JSON.', { cause });
   });

@@ -110,5 +110,11 @@ function parseDraft(text: string | null): (Draft & { readonly deletion?: string 
   const { subject, body, key, pending, deletion } = toRecord(parseJson(text));
   if (!isText(subject) || !isText(body) || !isText(key)) return undefined;
   const isPending = typeof pending === 'number' || pending === 'signed-out';
-  return { subject, body, key, ...(isPending && { pending }), ...(isText(deletion) && { deletion }) };
+  return {
+    subject,
+    body,
+    key,
+    ...(isPending && { pending }),
+    ...(isText(deletion) && { deletion }),
+  };
 }

@@ -100,7 +100,9 @@ export class InquiryForm extends HTMLElement {
     const read = given.map(([key, value]) => [
       key,
       check(() => {
-        if (!Object.hasOwn(BRANDING, key)) throw new ConfigError(`“branding” ${PLACE} has no key “${key}”.`);
+        if (!Object.hasOwn(BRANDING, key)) {
+          throw new ConfigError(`“branding” ${PLACE} has no key “${key}”.`);
+        }
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked above
         return BRANDING[key as keyof Branding](value, key, PLACE);
       }),
@@ -135,7 +137,11 @@ export class InquiryForm extends HTMLElement {
     if (now === before) return;
     if (name === 'accent') this.#readAccent(now);
     if (name === 'language' && now && !isLanguage(baseOf(now))) {
-      report(new ConfigError(`“language” ${PLACE} must be one of ${LANGUAGES.join(', ')}, not “${now}”.`));
+      report(
+        new ConfigError(
+          `“language” ${PLACE} must be one of ${LANGUAGES.join(', ')}, not “${now}”.`,
+        ),
+      );
     }
     this.refresh();
   }
@@ -175,11 +181,16 @@ export class InquiryForm extends HTMLElement {
     if (found.status === 'fulfilled') {
       const { apiUrl, user } = found.value;
       if (user !== undefined) return this.#showView(version, locale.value, apiUrl, user);
-      const signIn = button(strings.session.signIn, { class: 'primary' }, () => this.#askToSignIn());
+      const signIn = button(strings.session.signIn, { class: 'primary' }, () =>
+        this.#askToSignIn(),
+      );
       this.#showMessage(locale.value, strings.session.required, signIn);
     } else if (found.reason instanceof ConfigError) {
       // In English: it is for the page's developers.
-      this.#showMessage(locale.value, { title: strings.page.cannotStart, text: found.reason.message });
+      this.#showMessage(locale.value, {
+        title: strings.page.cannotStart,
+        text: found.reason.message,
+      });
     } else {
       const again = button(strings.form.tryAgain, {}, () => this.refresh());
       this.#showMessage(locale.value, strings.session.noAnswer, again);
@@ -230,7 +241,9 @@ export class InquiryForm extends HTMLElement {
   }
 
   /** Undefined when nobody is signed in. */
-  async #ask(refused?: string): Promise<{ readonly token: string; readonly user: User } | undefined> {
+  async #ask(
+    refused?: string,
+  ): Promise<{ readonly token: string; readonly user: User } | undefined> {
     const token = await this.#getToken?.(refused);
     // Some pages return null or '' when nobody is signed in.
     return token ? { token, user: parseToken(token) } : undefined;
@@ -244,7 +257,9 @@ export class InquiryForm extends HTMLElement {
           report(error);
           throw error;
         });
-        if (found !== undefined && found.token !== refused && found.user.sub === user.sub) return found.token;
+        if (found !== undefined && found.token !== refused && found.user.sub === user.sub) {
+          return found.token;
+        }
         // Created again after the sign-in, the form finishes sending.
         this.#madeFrom = '';
         throw new SignedOut();
@@ -260,7 +275,12 @@ export class InquiryForm extends HTMLElement {
   #showMessage({ language, direction }: Locale, message: Message, action?: HTMLElement): void {
     const madeFrom = JSON.stringify([language, message]);
     if (madeFrom === this.#madeFrom) return;
-    const card = div('card message', h('h1', {}, message.title), h('p', { class: 'lead' }, message.text), action);
+    const card = div(
+      'card message',
+      h('h1', {}, message.title),
+      h('p', { class: 'lead' }, message.text),
+      action,
+    );
     this.#show(madeFrom, h('div', { class: 'view', lang: language, dir: direction }, card));
   }
 
@@ -333,4 +353,6 @@ function baseOf(tag: string): string {
   }
 }
 
-if (customElements.get('inquiry-form') === undefined) customElements.define('inquiry-form', InquiryForm);
+if (customElements.get('inquiry-form') === undefined) {
+  customElements.define('inquiry-form', InquiryForm);
+}

@@ -77,7 +77,9 @@ export function createForm(parts: FormParts) {
     {},
     h('h1', { id: 'form-title' }, strings.title),
     h('p', { class: 'lead' }, inLanguage(branding.introduction ?? strings.lead, locale.language)),
-    toMailbox(user.email) === undefined ? div('notice', h('p', {}, strings.noMail(isolate(user.email)))) : undefined,
+    toMailbox(user.email) === undefined
+      ? div('notice', h('p', {}, strings.noMail(isolate(user.email))))
+      : undefined,
     topics?.element,
     div('field', h('label', { for: 'subject' }, strings.subject), subject),
     div('field', h('label', { for: 'body' }, strings.message), body, meter, size),
@@ -169,7 +171,9 @@ export function createForm(parts: FormParts) {
         : [strings.send, strings.ready.text];
       submit.textContent = label;
       show(status, notice('plain', { title: strings.connected, text }));
-    } else offlineHint.remove();
+    } else {
+      offlineHint.remove();
+    }
   };
 
   const writeAnother = (): void => {
@@ -201,7 +205,8 @@ export function createForm(parts: FormParts) {
     empty();
     parts.onSent(inquiry, sentKey);
     const { activeElement } = document;
-    const isElsewhere = activeElement !== null && activeElement !== document.body && !form.matches(':focus-within');
+    const isElsewhere =
+      activeElement !== null && activeElement !== document.body && !form.matches(':focus-within');
     const { element, title } = sentPanel(inquiry, parts, writeAnother, (text) =>
       show(status, h('p', { class: 'sr' }, text)),
     );
@@ -229,7 +234,11 @@ export function createForm(parts: FormParts) {
   const fail = (failure: Failure): void => {
     needsSignIn = failure.kind === 'signed-out';
     mustEdit = failure.kind === 'too-large';
-    submit.textContent = needsSignIn ? session.signInAgain : mustEdit ? strings.send : strings.tryAgain;
+    submit.textContent = needsSignIn
+      ? session.signInAgain
+      : mustEdit
+        ? strings.send
+        : strings.tryAgain;
     if (!failure.mayBeDone) pending = needsSignIn ? 'signed-out' : undefined;
     keep();
     show(alert, notice('bad', describeSendFailure(locale, failure, Date.now())));
@@ -275,16 +284,29 @@ export function createForm(parts: FormParts) {
     setSending(true);
     submit.textContent = strings.sending;
     show(status, h('p', { class: 'sr' }, strings.sendingNow));
-    const slow = setTimeout(() => show(status, h('p', { class: 'note' }, strings.slow)), SLOW_AFTER);
-    const result = await send(async (request, own) => api.create(request, own, locale.language), read(), isRetry);
+    const slow = setTimeout(
+      () => show(status, h('p', { class: 'note' }, strings.slow)),
+      SLOW_AFTER,
+    );
+    const result = await send(
+      async (request, own) => api.create(request, own, locale.language),
+      read(),
+      isRetry,
+    );
     clearTimeout(slow);
     setSending(false);
     submit.textContent = strings.send;
-    if (!isFailure(result)) finish(result);
-    else if (result.kind === 'reused') await askAboutVersions(result);
+    if (!isFailure(result)) {
+      finish(result);
+    } else if (result.kind === 'reused') {
+      await askAboutVersions(result);
+    }
     // navigator.onLine may be wrong for some seconds while the connection comes back.
-    else if (result.kind === 'offline' && reconnections > before) fail({ ...result, kind: 'unreachable' });
-    else fail(result);
+    else if (result.kind === 'offline' && reconnections > before) {
+      fail({ ...result, kind: 'unreachable' });
+    } else {
+      fail(result);
+    }
   };
 
   const submitForm = async (): Promise<void> => {
@@ -328,7 +350,9 @@ export function createForm(parts: FormParts) {
     event.preventDefault();
     form.requestSubmit();
   });
-  addEventListener('beforeunload', (event) => void (wouldLose() && event.preventDefault()), { signal });
+  addEventListener('beforeunload', (event) => void (wouldLose() && event.preventDefault()), {
+    signal,
+  });
   addEventListener('online', () => void reconnections++, { signal });
   for (const change of ['online', 'offline']) addEventListener(change, showConnection, { signal });
   showText();

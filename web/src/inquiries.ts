@@ -6,14 +6,22 @@ import type { Page } from './api.ts';
 export function mergeNewest(shown: Page, newest: Page): Page {
   const last = newest.inquiries.at(-1);
   const overlaps = last !== undefined && shown.inquiries.some(({ id }) => id >= last.id);
-  if (newest.next === undefined || !overlaps || shown.inquiries.every(({ id }) => id >= last.id)) return newest;
-  return { inquiries: [...newest.inquiries, ...shown.inquiries.filter(({ id }) => id < last.id)], next: shown.next };
+  if (newest.next === undefined || !overlaps || shown.inquiries.every(({ id }) => id >= last.id)) {
+    return newest;
+  }
+  return {
+    inquiries: [...newest.inquiries, ...shown.inquiries.filter(({ id }) => id < last.id)],
+    next: shown.next,
+  };
 }
 
 /** Appends the next page. */
 export function appendOlder(shown: Page, older: Page): Page {
   const known = new Set(shown.inquiries.map(({ id }) => id));
-  return { inquiries: [...shown.inquiries, ...older.inquiries.filter(({ id }) => !known.has(id))], next: older.next };
+  return {
+    inquiries: [...shown.inquiries, ...older.inquiries.filter(({ id }) => !known.has(id))],
+    next: older.next,
+  };
 }
 
 /**

@@ -29,7 +29,10 @@ const SEEN = 100;
 const highlight = typeof Highlight === 'undefined' ? undefined : new Highlight();
 if (highlight !== undefined) CSS.highlights.set('inquiries-found', highlight);
 
-export function createItem({ id, subject, body, created_at }: Inquiry, { locale, linkTo, say }: ItemParts) {
+export function createItem(
+  { id, subject, body, created_at }: Inquiry,
+  { locale, linkTo, say }: ItemParts,
+) {
   const { list: strings, sent } = locale.strings;
   const time = locale.formatTime(created_at);
   const title = h(
@@ -37,7 +40,11 @@ export function createItem({ id, subject, body, created_at }: Inquiry, { locale,
     { id: `subject-${id}`, dir: 'auto', tabindex: '-1' },
     ...textNodes(subject, FOLDED_SUBJECT, strings.noSubject),
   );
-  const text = h('div', { class: 'text', dir: 'auto' }, ...textNodes(body, FOLDED_BODY, strings.noMessage));
+  const text = h(
+    'div',
+    { class: 'text', dir: 'auto' },
+    ...textNodes(body, FOLDED_BODY, strings.noMessage),
+  );
   title.classList.toggle('absent', subject.trim() === '');
   text.classList.toggle('absent', body.trim() === '');
   const showAll =
@@ -55,14 +62,23 @@ export function createItem({ id, subject, body, created_at }: Inquiry, { locale,
   const foot = div('foot');
   /** Only in an inquiry that was opened. */
   const fillFoot = (): void => {
-    const copy = (label: string, content: string) => copyButton(label, content, small, strings, say);
+    const copy = (label: string, content: string) =>
+      copyButton(label, content, small, strings, say);
     const texts = [subject, body].filter((part) => part !== '').join('\n\n');
     foot.append(
       h('span', {}, sent.reference, ' ', h('code', { dir: 'ltr' }, toReference(id))),
-      div('copy', copy(strings.copyText, texts), ...(linkTo === undefined ? [] : [copy(strings.copyLink, linkTo(id))])),
+      div(
+        'copy',
+        copy(strings.copyText, texts),
+        ...(linkTo === undefined ? [] : [copy(strings.copyLink, linkTo(id))]),
+      ),
     );
   };
-  const clock = h('time', { datetime: time.machine, title: time.exact }, clockOf(created_at, locale));
+  const clock = h(
+    'time',
+    { datetime: time.machine, title: time.exact },
+    clockOf(created_at, locale),
+  );
   const head = div('item-head', title, clock, opener);
   const article = h('article', { 'aria-labelledby': title.id }, head, text, toggle, foot);
   const element = h('li', { class: 'item' }, article);
@@ -126,7 +142,11 @@ export function createItem({ id, subject, body, created_at }: Inquiry, { locale,
 }
 
 /** The text, in two parts when it is long: the second one costs nothing while it is folded, but is found in the page. */
-function textNodes(content: string, length: number, absence: string): (HTMLElement | string | undefined)[] {
+function textNodes(
+  content: string,
+  length: number,
+  absence: string,
+): (HTMLElement | string | undefined)[] {
   if (content.trim() === '') return [absence];
   const beginning = beginningOf(content, length);
   const rest = content.slice(beginning.length);
@@ -144,7 +164,10 @@ function pointIn(place: HTMLElement, offset: number): [Node, number] {
 /** Whether at least two lines would be hidden: a button instead of one line would save nothing. */
 function isTooLong(element: HTMLElement, lines: number): boolean {
   const { lineHeight } = getComputedStyle(element);
-  return element.childElementCount > 0 || element.scrollHeight > (lines + 1.5) * Number.parseFloat(lineHeight);
+  return (
+    element.childElementCount > 0 ||
+    element.scrollHeight > (lines + 1.5) * Number.parseFloat(lineHeight)
+  );
 }
 
 /** The time of day; the heading says the day. */

@@ -42,7 +42,16 @@ const SEEN_FIRST = 20;
 /** Distance to the end of the list at which the next page is loaded. */
 const NEAR = '1500px';
 
-export function createList({ api, user, locale, branding, signIn, linkTo, linked, signal }: ListParts) {
+export function createList({
+  api,
+  user,
+  locale,
+  branding,
+  signIn,
+  linkTo,
+  linked,
+  signal,
+}: ListParts) {
   const { list: strings, form, session } = locale.strings;
   let page: Page | undefined;
   /** The inquiry that the address names, when it is older than the page. */
@@ -67,10 +76,17 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
     placeholder: strings.search,
   });
   const periods = PERIODS.map(([inDays, inMonths]) =>
-    inDays === 0 ? locale.count(strings.lastMonths, inMonths) : locale.count(strings.lastDays, inDays),
+    inDays === 0
+      ? locale.count(strings.lastMonths, inMonths)
+      : locale.count(strings.lastDays, inDays),
   );
   const options = periods.map((text, index) => h('option', { value: String(index) }, text));
-  const period = h('select', { 'aria-label': strings.period }, h('option', { value: '' }, strings.anyTime), ...options);
+  const period = h(
+    'select',
+    { 'aria-label': strings.period },
+    h('option', { value: '' }, strings.anyTime),
+    ...options,
+  );
   const search = h('search', { class: 'search', hidden: true }, input, period);
   const clearButton = button(strings.clear, {}, () => {
     clearSearch();
@@ -96,7 +112,9 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
   });
   const nearEnd = new IntersectionObserver(
     (entries) => {
-      if (entries.at(-1)?.isIntersecting === true && !isFiltering() && !trouble.hasChildNodes()) void more();
+      if (entries.at(-1)?.isIntersecting === true && !isFiltering() && !trouble.hasChildNodes()) {
+        void more();
+      }
     },
     { rootMargin: NEAR },
   );
@@ -128,12 +146,18 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
   const render = (shown: Page, visible: readonly Inquiry[]): void => {
     const { inquiries, next } = shown;
     const filtering = isFiltering();
-    const plural = filtering ? strings.matches : next === undefined ? strings.count : strings.newest;
+    const plural = filtering
+      ? strings.matches
+      : next === undefined
+        ? strings.count
+        : strings.newest;
     count.textContent = locale.count(plural, filtering ? visible.length : inquiries.length);
     search.hidden = !filtering && next === undefined && inquiries.length < SEARCH_FROM;
     note.textContent = isSearching() ? strings.searching : '';
     const now = new Date();
-    const groups = Map.groupBy(visible, (inquiry) => (inquiry === linkedInquiry ? '' : dayOf(inquiry)));
+    const groups = Map.groupBy(visible, (inquiry) =>
+      inquiry === linkedInquiry ? '' : dayOf(inquiry),
+    );
     for (const day of days.keys()) if (!groups.has(day)) days.delete(day);
     const content = [...groups].map(([day, members]) => {
       const group = groupFor(day);
@@ -151,7 +175,9 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
     // Before the first inquiry there is only the form.
     element.hidden = content.length === 0 && !filtering && !alert.hasChildNodes();
     if (content.length === 0) {
-      content.push(isSearching() ? skeleton() : div('empty', h('p', {}, strings.noMatch), clearButton));
+      content.push(
+        isSearching() ? skeleton() : div('empty', h('p', {}, strings.noMatch), clearButton),
+      );
     }
     arrange(place, content);
     moreButton.hidden = next === undefined || filtering;
@@ -210,8 +236,17 @@ export function createList({ api, user, locale, branding, signIn, linkTo, linked
     void update();
   };
   const sayResult = (): void => {
-    if (isSearching()) say(strings.searching);
-    else say(!isFiltering() ? '' : place.contains(clearButton) ? strings.noMatch : (count.textContent ?? ''));
+    if (isSearching()) {
+      say(strings.searching);
+    } else {
+      say(
+        !isFiltering()
+          ? ''
+          : place.contains(clearButton)
+            ? strings.noMatch
+            : (count.textContent ?? ''),
+      );
+    }
   };
   const searchAgain = async (): Promise<void> => {
     await update();
@@ -373,10 +408,14 @@ function arrange(parent: Element, wanted: readonly Element[]): void {
 function answersText({ email }: User, { answersFrom }: Branding, list: Strings['list']): string {
   if (toMailbox(email) === undefined) return '';
   const owner = isolate(email);
-  return answersFrom === undefined ? list.answers(owner) : list.answersFrom(isolate(answersFrom), owner);
+  return answersFrom === undefined
+    ? list.answers(owner)
+    : list.answersFrom(isolate(answersFrom), owner);
 }
 
 function skeleton(): HTMLElement {
-  const items = [1, 2, 3].map(() => div('item', ...[1, 2, 3].map(() => h('span', { class: 'bone' }))));
+  const items = [1, 2, 3].map(() =>
+    div('item', ...[1, 2, 3].map(() => h('span', { class: 'bone' }))),
+  );
   return h('div', { class: 'skeleton', 'aria-hidden': 'true' }, ...items);
 }

@@ -28,19 +28,28 @@ export function chooseLanguage(
   chosen: string | null,
   preferred: readonly string[],
 ): Language {
-  const isOffered = (value: string | null): value is Language => offered.some((one) => one === value);
+  const isOffered = (value: string | null): value is Language =>
+    offered.some((one) => one === value);
   if (isOffered(chosen)) return chosen;
   return preferred.map(baseOf).find(isOffered) ?? offered[0] ?? 'en';
 }
 
 /** Loads a language. @param preferred - As in `chooseLanguage`; decides between regions (en-GB, en-US). */
-export async function loadLocale(language: Language, preferred: readonly string[]): Promise<Locale> {
+export async function loadLocale(
+  language: Language,
+  preferred: readonly string[],
+): Promise<Locale> {
   const { strings } = await LOADERS[language]();
   return createLocale(language, strings, preferred);
 }
 
 /** @param timeZone - Default: the browser's. */
-export function createLocale(language: Language, strings: Strings, preferred: readonly string[], timeZone?: string) {
+export function createLocale(
+  language: Language,
+  strings: Strings,
+  preferred: readonly string[],
+  timeZone?: string,
+) {
   const tag = preferred.find((one) => baseOf(one) === language) ?? language;
   const rules = new Intl.PluralRules(language);
   const numbers = new Intl.NumberFormat(tag);

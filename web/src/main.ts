@@ -15,7 +15,8 @@ const LANGUAGE_KEY = 'inquiries.language';
 /** Shows the settings, the language and the content of the page. */
 type Show = (locale: Locale) => Promise<void> | void;
 
-const load = async (language: Language): Promise<Locale> => loadLocale(language, navigator.languages);
+const load = async (language: Language): Promise<Locale> =>
+  loadLocale(language, navigator.languages);
 
 const choose = (offered: readonly Language[]): Language =>
   chooseLanguage(offered, localStorage.getItem(LANGUAGE_KEY), navigator.languages);
@@ -23,7 +24,9 @@ const choose = (offered: readonly Language[]): Language =>
 async function start(): Promise<void> {
   const config = await loadConfig(async (file) => fetch(file));
   const loading = load(choose(config.languages));
-  if (config.accent !== undefined) document.documentElement.style.setProperty('--brand', config.accent);
+  if (config.accent !== undefined) {
+    document.documentElement.style.setProperty('--brand', config.accent);
+  }
   let locale: Locale | undefined;
   let view: View | undefined;
   attempt(() => removeDeletedDrafts(sessionStorage, localStorage));
@@ -35,7 +38,8 @@ async function start(): Promise<void> {
   };
   const signIn = createSignIn(config, endSession, () => view?.empty());
   let { session, reason } = await signIn.resume();
-  const client = session === undefined ? undefined : createApi(config.apiUrl, session, () => navigator.onLine);
+  const client =
+    session === undefined ? undefined : createApi(config.apiUrl, session, () => navigator.onLine);
   // While the language is loading.
   let early = client === undefined ? undefined : withFirstPage(client);
 
@@ -45,7 +49,10 @@ async function start(): Promise<void> {
   const show: Show = async (current) => {
     locale = current;
     const run = ++shows;
-    const api = client === undefined || session === undefined ? undefined : await (early ?? withFirstPage(client));
+    const api =
+      client === undefined || session === undefined
+        ? undefined
+        : await (early ?? withFirstPage(client));
     early = undefined;
     // Another language was chosen, or the session has ended.
     if (run !== shows) return;
@@ -54,7 +61,8 @@ async function start(): Promise<void> {
     showSurroundings(config, current, show);
     if (session === undefined || api === undefined) {
       const { introduction } = config;
-      const lead = introduction === undefined ? undefined : inLanguage(introduction, current.language);
+      const lead =
+        introduction === undefined ? undefined : inLanguage(introduction, current.language);
       showContent(signedOutPage(current, reason, signIn.redirect, lead));
       return;
     }
@@ -76,7 +84,9 @@ async function start(): Promise<void> {
       h('span', { class: 'email', dir: 'auto', title: email }, email),
       button(current.strings.session.signOut, { class: 'quiet' }, async () => {
         const answer = await askToLeave(shown, current);
-        if (answer !== 'stay') await signIn.signOut(answer === 'delete').catch(() => location.reload());
+        if (answer !== 'stay') {
+          await signIn.signOut(answer === 'delete').catch(() => location.reload());
+        }
       }),
     );
     await shown.start();
@@ -96,7 +106,11 @@ function showContent(content: HTMLElement, ...account: HTMLElement[]): void {
 }
 
 /** Shows the name and the logo of the company, its links, and the language menu. */
-function showSurroundings(config: Config, { language, direction, strings: { page } }: Locale, show: Show): void {
+function showSurroundings(
+  config: Config,
+  { language, direction, strings: { page } }: Locale,
+  show: Show,
+): void {
   const { name, logo, home } = config;
   document.title = page.title(name);
   document.documentElement.lang = language;
@@ -114,7 +128,10 @@ function showSurroundings(config: Config, { language, direction, strings: { page
     ?.replaceChildren(...(home === undefined ? brand : [h('a', { href: home }, ...brand)]));
   const link = (key: 'home' | 'privacy' | 'imprint') =>
     config[key] === undefined ? undefined : h('a', { href: config[key] }, page[key]);
-  const menu = config.languages.length > 1 ? languageMenu(config.languages, language, page.language) : undefined;
+  const menu =
+    config.languages.length > 1
+      ? languageMenu(config.languages, language, page.language)
+      : undefined;
   menu?.addEventListener('change', () => {
     if (!isLanguage(menu.value)) return;
     const { value } = menu;
@@ -130,7 +147,11 @@ function showSurroundings(config: Config, { language, direction, strings: { page
 }
 
 /** The menu of languages, each with its name in itself. */
-function languageMenu(offered: readonly Language[], current: Language, label: string): HTMLSelectElement {
+function languageMenu(
+  offered: readonly Language[],
+  current: Language,
+  label: string,
+): HTMLSelectElement {
   const options = offered.map((language) => {
     const name = new Intl.DisplayNames([language], { type: 'language' }).of(language);
     return h('option', { value: language, lang: language, selected: language === current }, name);

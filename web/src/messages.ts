@@ -21,7 +21,9 @@ function explain(
   now: number,
 ): string {
   if (kind === 'reused') return failures.otherVersion;
-  if (mayBeDone) return kind === 'signed-out' ? failures.unknownOutcomeSignedOut : failures.unknownOutcome;
+  if (mayBeDone) {
+    return kind === 'signed-out' ? failures.unknownOutcomeSignedOut : failures.unknownOutcome;
+  }
   if (kind === 'limit') {
     const minutes = Math.ceil(retryAfter / 60);
     const wait = minutes < 60 ? count(failures.minutes, minutes) : '';
@@ -42,23 +44,35 @@ function explain(
  *
  * @param at - When it was made, in milliseconds since the epoch.
  */
-export function describeOldAttempt({ strings: { failures }, formatTime }: Locale, at: number): Message {
+export function describeOldAttempt(
+  { strings: { failures }, formatTime }: Locale,
+  at: number,
+): Message {
   const { short } = formatTime(new Date(at).toISOString());
   return { title: failures.oldAttempt, text: failures.oldAttemptText(isolate(short)) };
 }
 
 /** The message for a list that could not be loaded. */
-export function describeListFailure({ strings: { failures } }: Locale, { kind, message }: Failure): Message {
+export function describeListFailure(
+  { strings: { failures } }: Locale,
+  { kind, message }: Failure,
+): Message {
   const then: Partial<Record<Failure['kind'], string>> = {
     'signed-out': failures.listSignedOut,
     offline: failures.listOffline,
     refused: message ?? '',
   };
-  return { title: failures[kind], text: `${failures.list} ${then[kind] ?? failures.listTryAgain}`.trim() };
+  return {
+    title: failures[kind],
+    text: `${failures.list} ${then[kind] ?? failures.listTryAgain}`.trim(),
+  };
 }
 
 /** What is said about the size of an inquiry; empty below the warning level. */
-export function describeSize({ strings: { form }, formatBytes }: Locale, { bytes, level }: Size): string {
+export function describeSize(
+  { strings: { form }, formatBytes }: Locale,
+  { bytes, level }: Size,
+): string {
   if (level === 'over') return form.tooLarge(formatBytes(bytes - ITEM_LIMIT));
   return level === 'near' ? form.size(formatBytes(bytes), formatBytes(ITEM_LIMIT)) : '';
 }

@@ -14,7 +14,8 @@ const UNANSWERED: ReadonlySet<Failure['kind']> = new Set(['unreachable', 'server
 /** Failures that say what became of the key, also of an earlier attempt with it. */
 const VERDICTS: ReadonlySet<Failure['kind']> = new Set(['too-large', 'refused', 'limit', 'reused']);
 
-const sleep = async (seconds: number) => new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
+const sleep = async (seconds: number) =>
+  new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
 
 /**
  * Sends a draft, and at once a second time when the outcome of the first is unknown.

@@ -29,7 +29,8 @@ export function createMatcher(query: string, since: string): (inquiry: Inquiry) 
     inquiry.created_at >= since &&
     terms.every(
       (term) =>
-        foldedTextOf(inquiry).includes(term) || (term.length >= REFERENCE_LENGTH && inquiry.id.startsWith(term)),
+        foldedTextOf(inquiry).includes(term) ||
+        (term.length >= REFERENCE_LENGTH && inquiry.id.startsWith(term)),
     );
 }
 
@@ -80,7 +81,8 @@ export function timeBefore(now: Date, days: number, months: number): string {
 }
 
 /** A key for the local day of an inquiry. */
-export const dayOf = ({ created_at }: Pick<Inquiry, 'created_at'>): string => new Date(created_at).toDateString();
+export const dayOf = ({ created_at }: Pick<Inquiry, 'created_at'>): string =>
+  new Date(created_at).toDateString();
 
 /** The heading of a day. @param day - Of `dayOf`. */
 export function titleOf(day: string, now: Date, { strings: { list }, formatDay }: Locale): string {

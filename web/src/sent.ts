@@ -39,7 +39,13 @@ export function sentPanel(
     title,
     div(
       'notice reference',
-      h('p', {}, h('span', { class: 'hint' }, sent.reference), ' ', h('code', { dir: 'ltr' }, reference)),
+      h(
+        'p',
+        {},
+        h('span', { class: 'hint' }, sent.reference),
+        ' ',
+        h('code', { dir: 'ltr' }, reference),
+      ),
       copyButton(sent.copy, reference, {}, listed, say),
     ),
     expectation === undefined ? undefined : h('p', {}, inLanguage(expectation, locale.language)),
@@ -47,7 +53,9 @@ export function sentPanel(
     div(
       'actions',
       button(sent.another, { class: 'link' }, writeAnother),
-      list === undefined ? undefined : button(sent.view, { class: 'link' }, () => void list.view(inquiry.id)),
+      list === undefined
+        ? undefined
+        : button(sent.view, { class: 'link' }, () => void list.view(inquiry.id)),
     ),
   );
   return { element, title };

@@ -75,7 +75,10 @@ export function createSignIn(config: Config, onSignOut: () => void, onDelete: ()
     return fresh;
   };
 
-  const read = (response: oauth.TokenEndpointResponse, lastSignOut: Tokens['lastSignOut']): Tokens => {
+  const read = (
+    response: oauth.TokenEndpointResponse,
+    lastSignOut: Tokens['lastSignOut'],
+  ): Tokens => {
     const claims = oauth.getValidatedIdTokenClaims(response);
     if (claims === undefined || response.id_token === undefined) {
       throw new Error('The issuer has sent no ID token.');
@@ -106,12 +109,20 @@ export function createSignIn(config: Config, onSignOut: () => void, onDelete: ()
       const response = await oauth.processRefreshTokenResponse(
         metadata,
         client,
-        await oauth.refreshTokenGrantRequest(metadata, client, oauth.None(), refreshToken, options()),
+        await oauth.refreshTokenGrantRequest(
+          metadata,
+          client,
+          oauth.None(),
+          refreshToken,
+          options(),
+        ),
       );
       // Signed out in the meantime.
       if (tokens === undefined) throw new SignedOut();
       const fresh = read(response, before.lastSignOut);
-      if (fresh.user.sub !== before.user.sub) throw new Error('The new ID token is of another user.');
+      if (fresh.user.sub !== before.user.sub) {
+        throw new Error('The new ID token is of another user.');
+      }
       return keep(fresh);
     } catch (cause) {
       // An error response of the issuer is final; a network error is not.
@@ -168,7 +179,10 @@ export function createSignIn(config: Config, onSignOut: () => void, onDelete: ()
   });
 
   /** Exchanges the code that the issuer has redirected with. */
-  const complete = async (query: URLSearchParams, pending: PendingSignIn | undefined): Promise<Tokens> => {
+  const complete = async (
+    query: URLSearchParams,
+    pending: PendingSignIn | undefined,
+  ): Promise<Tokens> => {
     if (pending === undefined) throw new Error('This tab has not started a sign-in.');
     const { metadata, state, nonce, verifier } = pending;
     const parameters = oauth.validateAuthResponse(metadata, client, query, state);
@@ -177,7 +191,15 @@ export function createSignIn(config: Config, onSignOut: () => void, onDelete: ()
     const response = await oauth.processAuthorizationCodeResponse(
       metadata,
       client,
-      await oauth.authorizationCodeGrantRequest(metadata, client, oauth.None(), parameters, home, verifier, options()),
+      await oauth.authorizationCodeGrantRequest(
+        metadata,
+        client,
+        oauth.None(),
+        parameters,
+        home,
+        verifier,
+        options(),
+      ),
       { expectedNonce: nonce, requireIdToken: true },
     );
     return read(response, lastSignOut);
@@ -192,12 +214,17 @@ export function createSignIn(config: Config, onSignOut: () => void, onDelete: ()
     const left = sessionStorage.getItem(REASON_KEY);
     forget();
     sessionStorage.removeItem(REASON_KEY);
-    if (left === 'signedOut' || left === 'signedOutHere') return { session: undefined, reason: left };
+    if (left === 'signedOut' || left === 'signedOutHere') {
+      return { session: undefined, reason: left };
+    }
     // The user will probably sign in, which then needs no request before the redirect.
     discover().catch(() => undefined);
     const theirs = await tabs.ask(own === undefined || isOver ? {} : { sub: own.user.sub });
     if (theirs !== undefined && isCurrent(theirs)) return { session: session(keep(theirs)) };
-    return { session: undefined, reason: own === undefined ? undefined : isOver ? 'signedOut' : 'ended' };
+    return {
+      session: undefined,
+      reason: own === undefined ? undefined : isOver ? 'signedOut' : 'ended',
+    };
   };
 
   return {
@@ -216,7 +243,8 @@ export function createSignIn(config: Config, onSignOut: () => void, onDelete: ()
         // An old redirect from the history; the session may still be valid.
         const { session: before } = await restore();
         if (before !== undefined) return { session: before };
-        const cancelled = error instanceof oauth.AuthorizationResponseError && error.error === 'access_denied';
+        const cancelled =
+          error instanceof oauth.AuthorizationResponseError && error.error === 'access_denied';
         return { session: undefined, reason: cancelled ? 'cancelled' : 'failed' };
       }
     },
@@ -265,7 +293,9 @@ export function createSignIn(config: Config, onSignOut: () => void, onDelete: ()
       const metadata = await discover();
       // Cognito's /logout does not revoke refresh tokens.
       if (revocable !== undefined && metadata.revocation_endpoint !== undefined) {
-        await oauth.revocationRequest(metadata, client, oauth.None(), revocable, options()).catch(() => undefined);
+        await oauth
+          .revocationRequest(metadata, client, oauth.None(), revocable, options())
+          .catch(() => undefined);
       }
       attempt(() => sessionStorage.setItem(REASON_KEY, 'signedOut'));
       location.assign(signOutUrl(config, metadata, home, idToken));
@@ -283,7 +313,9 @@ async function fetchMetadata(issuer: string): Promise<oauth.AuthorizationServer>
   });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the library checks what it uses
   const metadata = (await response.json()) as oauth.AuthorizationServer;
-  if (metadata.issuer.replace(/\/$/, '') !== issuer) throw new Error('The document is of another issuer.');
+  if (metadata.issuer.replace(/\/$/, '') !== issuer) {
+    throw new Error('The document is of another issuer.');
+  }
   return metadata;
 }
 

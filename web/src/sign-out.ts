@@ -16,7 +16,11 @@ export function signOutUrl(
     : new URL(metadata.end_session_endpoint ?? '');
   const parameters = isCognito
     ? { client_id: clientId, logout_uri: home }
-    : { client_id: clientId, post_logout_redirect_uri: home, ...(idToken !== undefined && { id_token_hint: idToken }) };
+    : {
+        client_id: clientId,
+        post_logout_redirect_uri: home,
+        ...(idToken !== undefined && { id_token_hint: idToken }),
+      };
   for (const [name, value] of Object.entries(parameters)) endpoint.searchParams.set(name, value);
   return endpoint.href;
 }

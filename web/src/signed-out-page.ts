@@ -10,7 +10,9 @@ export function signedOutPage(
   lead = session.lead,
 ): HTMLElement {
   const live = h('div', { class: 'live', role: 'alert' });
-  if (reason !== undefined) live.append(notice(reason === 'failed' ? 'bad' : 'plain', session[reason]));
+  if (reason !== undefined) {
+    live.append(notice(reason === 'failed' ? 'bad' : 'plain', session[reason]));
+  }
   const start = button(session.signIn, { class: 'primary wide' }, async () => {
     start.textContent = session.signingIn;
     await signIn().catch(() => {

@@ -2,7 +2,10 @@
 
 /** The topic of a subject, such as `Billing` or `Billing: My last invoice`. */
 export function topicOf(subject: string, topics: readonly string[]): string | undefined {
-  return topics.find((topic) => subject === topic) ?? topics.find((topic) => subject.startsWith(`${topic}: `));
+  return (
+    topics.find((topic) => subject === topic) ??
+    topics.find((topic) => subject.startsWith(`${topic}: `))
+  );
 }
 
 /** The subject after a topic was chosen, or chosen once more, which removes it. What the user typed stays. */

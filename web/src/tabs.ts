@@ -77,7 +77,9 @@ export function createTabs({ name, give, onSignOut, onDelete }: TabsParts) {
         } else if (typeof message === 'object' && 'tokens' in message) {
           const { user, idToken } = message.tokens;
           // Otherwise it is the answer to another tab.
-          if (user.sub === (wanted.sub ?? user.sub) && idToken !== wanted.refused) resolve(message.tokens);
+          if (user.sub === (wanted.sub ?? user.sub) && idToken !== wanted.refused) {
+            resolve(message.tokens);
+          }
         }
       };
       channel.addEventListener('message', listen);
@@ -121,6 +123,8 @@ export function isTokens(value: unknown): value is Tokens {
   const { idToken, expires, user, lastSignOut } = toRecord(value);
   const { sub, email } = toRecord(user);
   return (
-    [idToken, sub, email].every(isText) && typeof expires === 'number' && (lastSignOut === null || isText(lastSignOut))
+    [idToken, sub, email].every(isText) &&
+    typeof expires === 'number' &&
+    (lastSignOut === null || isText(lastSignOut))
   );
 }

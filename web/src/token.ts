@@ -13,7 +13,9 @@ const JWT = /^[\w-]+\.([\w-]+)\.[\w-]+$/;
  */
 export function parseToken(token: unknown): User {
   const claims = parseClaims(token);
-  if (typeof claims !== 'object' || claims === null) throw new ConfigError('The token must be a JWT.');
+  if (typeof claims !== 'object' || claims === null) {
+    throw new ConfigError('The token must be a JWT.');
+  }
   const { sub, email } = toRecord(claims);
   if (isText(sub) && isText(email)) return { sub, email };
   throw new ConfigError('The token lacks the claims “sub” and “email”: it must be an ID token.');

@@ -7,7 +7,11 @@ import { toggleTopic, topicOf } from './subject.ts';
 const MOST_CHIPS = 6;
 
 /** Buttons, or a menu, that fill the subject; undefined without topics. */
-export function topicMenu(texts: readonly Text[], { language, strings }: Locale, subject: HTMLInputElement) {
+export function topicMenu(
+  texts: readonly Text[],
+  { language, strings }: Locale,
+  subject: HTMLInputElement,
+) {
   if (texts.length === 0) return undefined;
   const topics = texts.map((text) => inLanguage(text, language));
   const label = strings.form.topics;

@@ -104,7 +104,10 @@ function isSentMessage(data: unknown): data is SentMessage {
 }
 
 /** Asks at sign-out what becomes of text that is not sent; 'delete': in all tabs. */
-export async function askToLeave(view: View, { strings }: Locale): Promise<'keep' | 'delete' | 'stay'> {
+export async function askToLeave(
+  view: View,
+  { strings }: Locale,
+): Promise<'keep' | 'delete' | 'stay'> {
   if (!(await isTextAnywhere(view))) return 'keep';
   const answer = await ask(view.element, strings.ask.unsent, [
     ['keep', strings.ask.keepAndSignOut],

@@ -11,7 +11,9 @@ export function h<Name extends keyof HTMLElementTagNameMap>(
 ): HTMLElementTagNameMap[Name] {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
-    if (value !== undefined && value !== false) element.setAttribute(key, value === true ? '' : value);
+    if (value !== undefined && value !== false) {
+      element.setAttribute(key, value === true ? '' : value);
+    }
   }
   element.append(...children.filter((child) => child !== undefined));
   return element;
@@ -22,7 +24,11 @@ export const div = (classes: string, ...children: readonly Child[]): HTMLDivElem
   h('div', { class: classes }, ...children);
 
 /** Creates a button that keeps the focus and ignores clicks while its action runs. */
-export function button(label: string, attributes: Attributes, action: () => Promise<void> | void): HTMLButtonElement {
+export function button(
+  label: string,
+  attributes: Attributes,
+  action: () => Promise<void> | void,
+): HTMLButtonElement {
   const element = h('button', { type: 'button', ...attributes }, label);
   element.addEventListener('click', () => {
     if (element.ariaDisabled === 'true') return;

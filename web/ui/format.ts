@@ -15,14 +15,23 @@ export interface Moment {
  *
  * @param locale, timeZone - Default: the browser's.
  */
-export function createTimeFormat(locale?: string, timeZone?: string): (timestamp: string) => Moment {
+export function createTimeFormat(
+  locale?: string,
+  timeZone?: string,
+): (timestamp: string) => Moment {
   const zone = timeZone === undefined ? {} : { timeZone };
-  const short = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', ...zone });
+  const short = new Intl.DateTimeFormat(locale, {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    ...zone,
+  });
   const exact = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'long', ...zone });
   const { locale: language } = short.resolvedOptions();
   return (timestamp) => {
     const date = new Date(timestamp);
-    if (Number.isNaN(date.getTime())) return { machine: '', short: timestamp, exact: timestamp, language };
+    if (Number.isNaN(date.getTime())) {
+      return { machine: '', short: timestamp, exact: timestamp, language };
+    }
     return { machine: timestamp, short: short.format(date), exact: exact.format(date), language };
   };
 }

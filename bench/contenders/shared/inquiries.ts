@@ -54,8 +54,9 @@ export async function listInquiries(owner: Owner, { limit, before }: ListQuery) 
     for (const inquiry of page.data) {
       size += Buffer.byteLength(JSON.stringify(JSON.stringify(inquiry)));
       const last = inquiries.at(-1);
-      if (last && (inquiries.length === limit || size > LIST_BUDGET))
+      if (last && (inquiries.length === limit || size > LIST_BUDGET)) {
         return { inquiries, headers: linkTo(last.id, limit) };
+      }
       inquiries.push(inquiry);
     }
     cursor = page.cursor;
@@ -63,7 +64,10 @@ export async function listInquiries(owner: Owner, { limit, before }: ListQuery) 
   return { inquiries, headers: {} };
 }
 
-export async function createInquiry(owner: Owner, { subject, body }: { subject: string; body: string }) {
+export async function createInquiry(
+  owner: Owner,
+  { subject, body }: { subject: string; body: string },
+) {
   const inquiry = {
     id: uuidv7(),
     ...owner,

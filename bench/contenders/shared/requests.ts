@@ -1,5 +1,8 @@
 /** What the contenders share that has no package: the parsing of requests, responses, and a plain handler. */
-import type { APIGatewayProxyEventV2WithJWTAuthorizer, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import type {
+  APIGatewayProxyEventV2WithJWTAuthorizer,
+  APIGatewayProxyStructuredResultV2,
+} from 'aws-lambda';
 import { LAMBDA_PAYLOAD_LIMIT } from '../../../src/limits.ts';
 
 export interface Owner {
@@ -19,8 +22,12 @@ const CORS_ORIGIN = process.env['CORS_ORIGIN'] ?? '';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** The owner whom the claims name, or undefined where one is missing or malformed. */
-export function parseOwner({ email, sub }: Readonly<Record<string, unknown>> = {}): Owner | undefined {
-  if (typeof email !== 'string' || email === '' || typeof sub !== 'string' || !UUID.test(sub)) return undefined;
+export function parseOwner({ email, sub }: Readonly<Record<string, unknown>> = {}):
+  | Owner
+  | undefined {
+  if (typeof email !== 'string' || email === '' || typeof sub !== 'string' || !UUID.test(sub)) {
+    return undefined;
+  }
   return { cognito_sub: sub.toLowerCase(), email };
 }
 
@@ -56,7 +63,11 @@ export function respond(
 ): APIGatewayProxyStructuredResultV2 {
   return {
     statusCode,
-    headers: { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': CORS_ORIGIN, ...headers },
+    headers: {
+      'Content-Type': 'application/json',
+      'Access-Control-Allow-Origin': CORS_ORIGIN,
+      ...headers,
+    },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   };
 }
@@ -76,7 +87,10 @@ export const respondToError = (error: unknown) =>
 
 /** A handler without a framework. `list` resolves to the body of the response, as an object or as JSON. */
 export function createHandler(
-  list: (owner: Owner, query: ListQuery) => Promise<{ body: object | string; headers: Record<string, string> }>,
+  list: (
+    owner: Owner,
+    query: ListQuery,
+  ) => Promise<{ body: object | string; headers: Record<string, string> }>,
   create: (owner: Owner, request: { subject: string; body: string }) => Promise<object>,
 ) {
   const respondTo = async (event: APIGatewayProxyEventV2WithJWTAuthorizer) => {

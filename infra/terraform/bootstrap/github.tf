@@ -2,7 +2,8 @@ locals {
   github_stages = var.github == null ? [] : local.stages
 }
 
-# Once per account; in a second region, set github.existing_provider. AWS checks GitHub's certificate without thumbprints.
+# Once per account; in a second region, set github.existing_provider. AWS checks GitHub's certificate without
+# thumbprints.
 resource "aws_iam_openid_connect_provider" "github" {
   count = try(var.github.existing_provider, true) ? 0 : 1
 

@@ -7,8 +7,8 @@ locals {
   partition = data.aws_partition.current.partition
   region    = data.aws_region.current.id
 
-  # Of each stage, as far as they exist when this is applied: they have no names in IAM, and their routes and integrations, or
-  # they themselves, no tags. Apply again after the first deployment of a stage.
+  # Of each stage, as far as they exist when this is applied: they have no names in IAM, and their routes and
+  # integrations, or they themselves, no tags. Apply again after the first deployment of a stage.
   api_ids = { for stage, apis in data.aws_apigatewayv2_apis.stage : stage => sort(apis.ids) }
   health_check_arns = {
     for stage, found in data.aws_resourcegroupstaggingapi_resources.health_checks : stage => sort(found.resource_tag_mapping_list[*].resource_arn)

@@ -1,10 +1,11 @@
-# Policies of the roles that GitHub assumes, and of operators. This file has locals only, so that tests evaluate them without an
-# account. It reads local.account, local.partition, local.region, local.api_ids and local.health_check_arns. docs/roles.md lists
-# every statement, and what these policies do not separate.
+# Policies of the roles that GitHub assumes, and of operators. This file has locals only, so that tests
+# evaluate them without an account. It reads local.account, local.partition, local.region, local.api_ids and
+# local.health_check_arns. docs/roles.md lists every statement, and what these policies do not separate.
 #
-# For GitHub, three policies per stage: the boundary limits the roles `deploy` and `plan` and every role that `deploy` creates;
-# `read` is attached to both roles, `deploy` to the role of that name. Neither role may read items of the tables. But whoever may
-# deploy a function may have it read them: the boundary keeps that to the tables of the stage.
+# For GitHub, three policies per stage: the boundary limits the roles `deploy` and `plan` and every role that
+# `deploy` creates; `read` is attached to both roles, `deploy` to the role of that name. Neither role may read
+# items of the tables. But whoever may deploy a function may have it read them: the boundary keeps that to the
+# tables of the stage.
 
 locals {
   stages = toset(["develop", "main", "release"])
@@ -56,7 +57,8 @@ locals {
     )
   }
 
-  # Routes and integrations have no tags: a stage's roles may change the APIs that exist when this is applied, by their ids.
+  # Routes and integrations have no tags: a stage's roles may change the APIs that exist when this is applied,
+  # by their ids.
   gateway = "arn:${local.partition}:apigateway:${local.region}::"
   gateway_arns = {
     for stage in local.stages : stage => [for path in concat(
@@ -170,7 +172,8 @@ locals {
             Condition = { StringNotEquals = { "iam:PermissionsBoundary" = local.boundary_arns[stage] } }
           }
           Bootstrap = { Action = "iam:*", Resource = [for kind in ["policy", "role"] : "${local.iam}:${kind}${local.path}*"] }
-          # UpdateTable switches off deletion protection, and IAM has no condition on that; UpdateContinuousBackups, the backups.
+          # UpdateTable switches off deletion protection, and IAM has no condition on that;
+          # UpdateContinuousBackups, the backups.
           Never = {
             Action = concat(["iam:DeleteRolePermissionsBoundary"], stage == "develop" ? [] : [
               "cognito-idp:DeleteUserPool", "dynamodb:DeleteTable", "dynamodb:UpdateContinuousBackups", "dynamodb:UpdateTable",
@@ -271,7 +274,8 @@ locals {
             Resource  = local.role_arns[stage]
             Condition = { StringEquals = { "iam:PassedToService" = "lambda.amazonaws.com" } }
           }
-          # API Gateway creates its role with the first custom domain of an account, Cognito with the first pool that mails with SES.
+          # API Gateway creates its role with the first custom domain of an account, Cognito with the first
+          # pool that mails with SES.
           ServiceLinkedRole = {
             Action    = "iam:CreateServiceLinkedRole"
             Resource  = "*"
@@ -307,9 +311,10 @@ locals {
     }
   }
 
-  # What `npm run inbox -- --stage STAGE` may do, for the permission sets, groups or roles of operators: one of the two policies is
-  # attached by hand. The smaller one cannot delete. They are not the stage's, so that no role that deploys can change what people
-  # may do. Neither reaches a restored table: whoever may restore one may replay the erasures in it.
+  # What `npm run inbox -- --stage STAGE` may do, for the permission sets, groups or roles of operators: one
+  # of the two policies is attached by hand. The smaller one cannot delete. They are not the stage's, so that
+  # no role that deploys can change what people may do. Neither reaches a restored table: whoever may restore
+  # one may replay the erasures in it.
   answer_statements = {
     for stage, arn in local.table_arns : stage => [for sid, statement in {
       # Lists through the index, then whole rows by their keys.
@@ -317,8 +322,9 @@ locals {
         Action   = ["dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query"]
         Resource = [arn, "${arn}/index/by-state"]
       }
-      # The three columns of an answer, and its place in the index. The keys are in the update's condition, and IAM does not distinguish what a condition
-      # reads from what an update sets; DynamoDB itself refuses a change of the keys.
+      # The three columns of an answer, and its place in the index. The keys are in the update's condition,
+      # and IAM does not distinguish what a condition reads from what an update sets; DynamoDB itself refuses
+      # a change of the keys.
       Answer = {
         Action   = "dynamodb:UpdateItem"
         Resource = arn
@@ -342,7 +348,8 @@ locals {
         Resource  = arn
         Condition = { "ForAllValues:StringEquals" = { "dynamodb:Attributes" = ["pk", "sk"] } }
       }
-      # A record is its key and nothing else, so that a put changes no record that exists. Records of another form have no #.
+      # A record is its key and nothing else, so that a put changes no record that exists. Records of another
+      # form have no #.
       RecordErasure = {
         Action   = "dynamodb:PutItem"
         Resource = "${arn}-erasures"
@@ -385,8 +392,9 @@ locals {
   )
 
   # Who may assume which role: workflows of the repository whose job has the environment of the role. A list of complete
-  # subjects, never a wildcard: `repo:OWNER/*` or `repo:*:environment:release` would also match an environment of the same
-  # name in another repository, and a `*` at the end would match `release` of an environment named `release-test`.
+  # subjects, never a wildcard: `repo:OWNER/*` or `repo:*:environment:release` would also match an environment
+  # of the same name in another repository, and a `*` at the end would match `release` of an environment named
+  # `release-test`.
   #
   # Repositories created or renamed since 15 July 2026 send subjects with ids, others when they opt in.
   environments = { deploy = "", plan = "-plan" }

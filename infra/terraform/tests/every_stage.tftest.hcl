@@ -1,6 +1,6 @@
-# Assertions for all three stages; `npm run check:infra` runs this file in each workspace. The ids in messages are policies of
-# Checkov (CKV…) and Trivy (AVD-…) that the assertion checks; docs/security-policies.md lists them. everything.tftest.hcl tests the
-# setting inbox, which is unset here, and the alarms.
+# Assertions for all three stages; `npm run check:infra` runs this file in each workspace. The ids in messages
+# are policies of Checkov (CKV…) and Trivy (AVD-…) that the assertion checks; docs/security-policies.md lists
+# them. everything.tftest.hcl tests the setting inbox, which is unset here, and the alarms.
 
 mock_provider "aws" { source = "./tests/mocks" }
 

@@ -1,5 +1,5 @@
-# Stages with a user pool, a contact form and domains; `npm run check:infra` runs this file in the workspace develop. Ids in
-# messages: see every_stage.tftest.hcl.
+# Stages with a user pool, a contact form and domains; `npm run check:infra` runs this file in the workspace
+# develop. Ids in messages: see every_stage.tftest.hcl.
 
 mock_provider "aws" { source = "./tests/mocks" }
 

@@ -24,7 +24,10 @@ export const strings: Strings = {
       title: 'Sie sind hier abgemeldet',
       text: 'Der Anmeldedienst hat nicht geantwortet. Vielleicht sind Sie dort noch angemeldet. Wenn andere diesen Computer mitbenutzen, schließen Sie den Browser.',
     },
-    ended: { title: 'Ihre Sitzung ist abgelaufen', text: 'Ihr Text ist noch da. Melden Sie sich an, um fortzufahren.' },
+    ended: {
+      title: 'Ihre Sitzung ist abgelaufen',
+      text: 'Ihr Text ist noch da. Melden Sie sich an, um fortzufahren.',
+    },
     cancelled: { title: 'Die Anmeldung wurde abgebrochen', text: '' },
     failed: { title: 'Die Anmeldung hat nicht geklappt', text: 'Bitte versuchen Sie es erneut.' },
     noAnswer: {
@@ -52,7 +55,10 @@ export const strings: Strings = {
     notKept: 'Dieser Browser kann keine Entwürfe speichern. Lassen Sie diese Seite geöffnet.',
     sendingNow: 'Ihre Anfrage wird gesendet.',
     slow: 'Das dauert länger als üblich. Bitte lassen Sie diese Seite geöffnet.',
-    ready: { title: 'Bereit zum Senden', text: 'Ihre Anfrage wurde noch nicht gesendet. Ihr Text ist unverändert.' },
+    ready: {
+      title: 'Bereit zum Senden',
+      text: 'Ihre Anfrage wurde noch nicht gesendet. Ihr Text ist unverändert.',
+    },
     offline: {
       title: 'Sie sind offline',
       text: 'Sie können weiterschreiben. Senden Sie die Anfrage, sobald Sie wieder verbunden sind.',
@@ -72,7 +78,10 @@ export const strings: Strings = {
       `An ${email} können wir keine E-Mails senden. Falls Ihre Nachricht keinen anderen Weg nennt, Sie zu erreichen, schreiben Sie uns bitte noch einmal.`,
     view: 'Anfrage ansehen',
     another: 'Neue Anfrage',
-    elsewhere: { title: 'Bereits gesendet', text: 'Sie haben diese Anfrage in einem anderen Tab gesendet.' },
+    elsewhere: {
+      title: 'Bereits gesendet',
+      text: 'Sie haben diese Anfrage in einem anderen Tab gesendet.',
+    },
   },
   ask: {
     unsent: {
@@ -107,9 +116,11 @@ export const strings: Strings = {
     notSentLimit: (wait, time) =>
       `Es wurde nichts gesendet: Sie haben so viele Anfragen gesendet, wie wir pro Stunde annehmen. Ihr Text ist noch da. Sie können ihn ${wait === '' ? `ab ${time} Uhr` : `${wait} (ab ${time} Uhr)`} senden.`,
     minutes: { one: 'in {n} Minute', other: 'in {n} Minuten' },
-    notSentBusy: 'Es wurde nichts gesendet. Ihr Text ist noch da. Bitte versuchen Sie es in einer Minute erneut.',
+    notSentBusy:
+      'Es wurde nichts gesendet. Ihr Text ist noch da. Bitte versuchen Sie es in einer Minute erneut.',
     notSentRefused: (reason) => `Es wurde nichts gesendet. Ihr Text ist noch da. ${reason}`,
-    notSentOffline: 'Es wurde nichts gesendet. Ihr Text ist noch da. Senden Sie ihn, sobald Sie wieder verbunden sind.',
+    notSentOffline:
+      'Es wurde nichts gesendet. Ihr Text ist noch da. Senden Sie ihn, sobald Sie wieder verbunden sind.',
     notSent: 'Es wurde nichts gesendet. Ihr Text ist noch da. Bitte versuchen Sie es erneut.',
     otherVersion: 'Die frühere Version ist angekommen. Möchten Sie auch diese Version senden?',
     oldAttempt: 'Ein früherer Versuch kann angekommen sein',
@@ -135,7 +146,8 @@ export const strings: Strings = {
     showAllOf: (size) => `Alles anzeigen (${size})`,
     showLess: 'Weniger anzeigen',
     answers: (email) => `Antworten erscheinen nicht hier. Sie kommen per E-Mail an ${email}.`,
-    answersFrom: (sender, email) => `Antworten erscheinen nicht hier. Sie kommen per E-Mail von ${sender} an ${email}.`,
+    answersFrom: (sender, email) =>
+      `Antworten erscheinen nicht hier. Sie kommen per E-Mail von ${sender} an ${email}.`,
     search: 'Ihre Anfragen durchsuchen',
     period: 'Zeitraum',
     anyTime: 'Gesamter Zeitraum',

@@ -31,7 +31,10 @@ export const strings = {
     ended: { title: 'Your session has ended', text: 'We’ve kept your text. Sign in to continue.' },
     cancelled: { title: 'The sign-in was cancelled', text: '' },
     failed: { title: 'The sign-in didn’t work', text: 'Please try again.' },
-    noAnswer: { title: 'The sign-in service doesn’t answer', text: 'Check your connection and try again.' },
+    noAnswer: {
+      title: 'The sign-in service doesn’t answer',
+      text: 'Check your connection and try again.',
+    },
     /** In the custom element, whose page does the sign-in. */
     required: { title: 'Please sign in', text: 'Sign in on this site to write to us.' },
   },
@@ -55,8 +58,14 @@ export const strings = {
     /** For screen readers, when sending begins. */
     sendingNow: 'Sending your inquiry.',
     slow: 'This is taking longer than usual. Please keep this page open.',
-    ready: { title: 'Ready to send', text: 'Your inquiry hasn’t been sent yet. Your text is as you left it.' },
-    offline: { title: 'You’re offline', text: 'You can keep writing. Send it when you’re connected again.' },
+    ready: {
+      title: 'Ready to send',
+      text: 'Your inquiry hasn’t been sent yet. Your text is as you left it.',
+    },
+    offline: {
+      title: 'You’re offline',
+      text: 'You can keep writing. Send it when you’re connected again.',
+    },
     /** @param used, limit - Sizes with their units. */
     size: (used: string, limit: string) => `${used} of ${limit}`,
     tooLarge: (over: string) => `Too long by ${over}. Please shorten your message.`,
@@ -70,7 +79,8 @@ export const strings = {
     copy: 'Copy reference',
     /** Default of what to expect. */
     next: (email: string) => `We’ll answer by email to ${email}.`,
-    answersFrom: (sender: string, email: string) => `Our answer comes by email from ${sender} to ${email}.`,
+    answersFrom: (sender: string, email: string) =>
+      `Our answer comes by email from ${sender} to ${email}.`,
     noMail: (email: string) =>
       `We can’t send email to ${email}. If your message doesn’t say how else we can reach you, please write another.`,
     view: 'View it',
@@ -79,7 +89,10 @@ export const strings = {
     elsewhere: { title: 'Already sent', text: 'You sent this inquiry from another tab.' },
   },
   ask: {
-    unsent: { title: 'You have unsent text', text: 'Keep it in this browser until you sign in again, or delete it?' },
+    unsent: {
+      title: 'You have unsent text',
+      text: 'Keep it in this browser until you sign in again, or delete it?',
+    },
     keepAndSignOut: 'Keep it and sign out',
     deleteAndSignOut: 'Delete it and sign out',
     staySignedIn: 'Stay signed in',
@@ -102,7 +115,8 @@ export const strings = {
       'We can’t tell yet whether your inquiry arrived. We’ve kept your text. It’s safe to try again: we store it only once.',
     unknownOutcomeSignedOut:
       'We can’t tell yet whether your inquiry arrived. We’ve kept your text. Sign in again and we’ll finish sending it: we store it only once.',
-    notSentSignedOut: 'Nothing was sent. We’ve kept your text: sign in again, and it’s ready to send.',
+    notSentSignedOut:
+      'Nothing was sent. We’ve kept your text: sign in again, and it’s ready to send.',
     notSentTooLarge: (limit: string) =>
       `Nothing was sent. Subject and message together can take up to ${limit}. Please shorten them.`,
     /** @param wait - `minutes`, or empty. */

@@ -27,14 +27,20 @@ export const strings: Strings = {
       title: 'Se ha cerrado la sesión aquí',
       text: 'El servicio de inicio de sesión no respondió y es posible que su sesión siga abierta allí. En un equipo compartido, cierre el navegador.',
     },
-    ended: { title: 'Su sesión ha caducado', text: 'Hemos conservado su texto. Inicie sesión para continuar.' },
+    ended: {
+      title: 'Su sesión ha caducado',
+      text: 'Hemos conservado su texto. Inicie sesión para continuar.',
+    },
     cancelled: { title: 'Se canceló el inicio de sesión', text: '' },
     failed: { title: 'No se pudo iniciar sesión', text: 'Inténtelo de nuevo.' },
     noAnswer: {
       title: 'El servicio de inicio de sesión no responde',
       text: 'Compruebe su conexión e inténtelo de nuevo.',
     },
-    required: { title: 'Debe iniciar sesión', text: 'Inicie sesión en este sitio para escribirnos.' },
+    required: {
+      title: 'Debe iniciar sesión',
+      text: 'Inicie sesión en este sitio para escribirnos.',
+    },
   },
   form: {
     title: '¿En qué podemos ayudarle?',
@@ -52,7 +58,10 @@ export const strings: Strings = {
     notKept: 'Este navegador no puede guardar borradores. Mantenga abierta esta página.',
     sendingNow: 'Su consulta se está enviando.',
     slow: 'Está tardando más de lo habitual. Mantenga abierta esta página.',
-    ready: { title: 'Lista para enviar', text: 'Su consulta aún no se ha enviado. El texto está tal como lo dejó.' },
+    ready: {
+      title: 'Lista para enviar',
+      text: 'Su consulta aún no se ha enviado. El texto está tal como lo dejó.',
+    },
     offline: {
       title: 'No tiene conexión',
       text: 'Puede seguir escribiendo. Envíe la consulta cuando vuelva a tener conexión.',
@@ -67,7 +76,8 @@ export const strings: Strings = {
     reference: 'Referencia',
     copy: 'Copiar la referencia',
     next: (email) => `Le responderemos por correo electrónico a ${email}.`,
-    answersFrom: (sender, email) => `Nuestra respuesta llegará por correo electrónico de ${sender} a ${email}.`,
+    answersFrom: (sender, email) =>
+      `Nuestra respuesta llegará por correo electrónico de ${sender} a ${email}.`,
     noMail: (email) =>
       `No podemos enviar correos electrónicos a ${email}. Si su mensaje no indica otra forma de ponernos en contacto con usted, escríbanos de nuevo.`,
     view: 'Ver la consulta',
@@ -100,15 +110,22 @@ export const strings: Strings = {
       'Aún no sabemos si su consulta ha llegado. Hemos conservado su texto. Puede intentarlo de nuevo sin riesgo: guardamos la consulta una sola vez.',
     unknownOutcomeSignedOut:
       'Aún no sabemos si su consulta ha llegado. Hemos conservado su texto. Vuelva a iniciar sesión y terminaremos de enviarla: guardamos la consulta una sola vez.',
-    notSentSignedOut: 'No se ha enviado nada. Hemos conservado su texto: vuelva a iniciar sesión y podrá enviarlo.',
+    notSentSignedOut:
+      'No se ha enviado nada. Hemos conservado su texto: vuelva a iniciar sesión y podrá enviarlo.',
     notSentTooLarge: (limit) =>
       `No se ha enviado nada. El asunto y el mensaje juntos pueden ocupar hasta ${limit}. Acórtelos.`,
     notSentLimit: (wait, time) =>
       `No se ha enviado nada: ya ha enviado todas las consultas que aceptamos por hora. Hemos conservado su texto. Podrá enviarlo ${wait === '' ? from(time) : `${wait} (${from(time)})`}.`,
-    minutes: { one: 'dentro de {n} minuto', many: 'dentro de {n} minutos', other: 'dentro de {n} minutos' },
-    notSentBusy: 'No se ha enviado nada. Hemos conservado su texto. Inténtelo de nuevo dentro de un minuto.',
+    minutes: {
+      one: 'dentro de {n} minuto',
+      many: 'dentro de {n} minutos',
+      other: 'dentro de {n} minutos',
+    },
+    notSentBusy:
+      'No se ha enviado nada. Hemos conservado su texto. Inténtelo de nuevo dentro de un minuto.',
     notSentRefused: (reason) => `No se ha enviado nada. Hemos conservado su texto. ${reason}`,
-    notSentOffline: 'No se ha enviado nada. Hemos conservado su texto. Envíelo cuando vuelva a tener conexión.',
+    notSentOffline:
+      'No se ha enviado nada. Hemos conservado su texto. Envíelo cuando vuelva a tener conexión.',
     notSent: 'No se ha enviado nada. Hemos conservado su texto. Inténtelo de nuevo.',
     otherVersion: 'La versión anterior ha llegado. ¿Quiere enviar también esta versión?',
     oldAttempt: 'Es posible que un envío anterior haya llegado',
@@ -126,14 +143,19 @@ export const strings: Strings = {
     upToDate: 'La lista está al día.',
     updated: 'La lista se ha actualizado.',
     count: { one: '{n} consulta', many: '{n} consultas', other: '{n} consultas' },
-    newest: { one: 'la más reciente', many: 'las {n} más recientes', other: 'las {n} más recientes' },
+    newest: {
+      one: 'la más reciente',
+      many: 'las {n} más recientes',
+      other: 'las {n} más recientes',
+    },
     more: 'Mostrar más',
     noSubject: 'Sin asunto',
     noMessage: 'Sin mensaje',
     showAll: 'Mostrar todo',
     showAllOf: (size) => `Mostrar todo (${size})`,
     showLess: 'Mostrar menos',
-    answers: (email) => `Las respuestas no aparecen aquí. Llegan por correo electrónico a ${email}.`,
+    answers: (email) =>
+      `Las respuestas no aparecen aquí. Llegan por correo electrónico a ${email}.`,
     answersFrom: (sender, email) =>
       `Las respuestas no aparecen aquí. Llegan por correo electrónico de ${sender} a ${email}.`,
     search: 'Buscar en sus consultas',

@@ -25,14 +25,20 @@ export const strings: Strings = {
       title: 'Déconnexion effectuée sur ce site',
       text: 'Le service de connexion n’a pas répondu\u202f: votre session y est peut-être encore ouverte. Sur un ordinateur partagé, fermez le navigateur.',
     },
-    ended: { title: 'Votre session a expiré', text: 'Votre texte est conservé. Connectez-vous pour continuer.' },
+    ended: {
+      title: 'Votre session a expiré',
+      text: 'Votre texte est conservé. Connectez-vous pour continuer.',
+    },
     cancelled: { title: 'La connexion a été annulée', text: '' },
     failed: { title: 'La connexion a échoué', text: 'Veuillez réessayer.' },
     noAnswer: {
       title: 'Le service de connexion ne répond pas',
       text: 'Vérifiez votre accès à Internet, puis réessayez.',
     },
-    required: { title: 'Veuillez vous connecter', text: 'Connectez-vous sur ce site pour nous écrire.' },
+    required: {
+      title: 'Veuillez vous connecter',
+      text: 'Connectez-vous sur ce site pour nous écrire.',
+    },
   },
   form: {
     title: 'Comment pouvons-nous vous aider\u202f?',
@@ -68,12 +74,16 @@ export const strings: Strings = {
     reference: 'Référence',
     copy: 'Copier la référence',
     next: (email) => `Nous vous répondrons par e-mail à l’adresse ${email}.`,
-    answersFrom: (sender, email) => `Notre réponse vous parviendra par e-mail de ${sender} à l’adresse ${email}.`,
+    answersFrom: (sender, email) =>
+      `Notre réponse vous parviendra par e-mail de ${sender} à l’adresse ${email}.`,
     noMail: (email) =>
       `Nous ne pouvons pas envoyer d’e-mail à l’adresse ${email}. Si votre message n’indique aucun autre moyen de vous joindre, veuillez nous écrire de nouveau.`,
     view: 'Voir la demande',
     another: 'Nouvelle demande',
-    elsewhere: { title: 'Déjà envoyée', text: 'Vous avez envoyé cette demande depuis un autre onglet.' },
+    elsewhere: {
+      title: 'Déjà envoyée',
+      text: 'Vous avez envoyé cette demande depuis un autre onglet.',
+    },
   },
   ask: {
     unsent: {
@@ -101,17 +111,21 @@ export const strings: Strings = {
       'Nous ne savons pas encore si votre demande est arrivée. Votre texte est conservé. Vous pouvez réessayer sans risque\u202f: nous n’enregistrons la demande qu’une seule fois.',
     unknownOutcomeSignedOut:
       'Nous ne savons pas encore si votre demande est arrivée. Votre texte est conservé. Reconnectez-vous et nous terminerons l’envoi\u202f: nous n’enregistrons la demande qu’une seule fois.',
-    notSentSignedOut: 'Rien n’a été envoyé. Votre texte est conservé\u202f: reconnectez-vous pour pouvoir l’envoyer.',
+    notSentSignedOut:
+      'Rien n’a été envoyé. Votre texte est conservé\u202f: reconnectez-vous pour pouvoir l’envoyer.',
     notSentTooLarge: (limit) =>
       `Rien n’a été envoyé. Ensemble, l’objet et le message ne peuvent pas dépasser ${limit}. Veuillez les raccourcir.`,
     notSentLimit: (wait, time) =>
       `Rien n’a été envoyé\u202f: vous avez atteint le nombre de demandes que nous acceptons par heure. Votre texte est conservé. Vous pourrez l’envoyer ${wait === '' ? `à partir de ${time}` : `${wait} (à partir de ${time})`}.`,
     minutes: { one: 'dans {n} minute', many: 'dans {n} minutes', other: 'dans {n} minutes' },
-    notSentBusy: 'Rien n’a été envoyé. Votre texte est conservé. Veuillez réessayer dans une minute.',
+    notSentBusy:
+      'Rien n’a été envoyé. Votre texte est conservé. Veuillez réessayer dans une minute.',
     notSentRefused: (reason) => `Rien n’a été envoyé. Votre texte est conservé. ${reason}`,
-    notSentOffline: 'Rien n’a été envoyé. Votre texte est conservé. Envoyez-le dès que la connexion est rétablie.',
+    notSentOffline:
+      'Rien n’a été envoyé. Votre texte est conservé. Envoyez-le dès que la connexion est rétablie.',
     notSent: 'Rien n’a été envoyé. Votre texte est conservé. Veuillez réessayer.',
-    otherVersion: 'La version précédente est arrivée. Voulez-vous envoyer aussi cette version\u202f?',
+    otherVersion:
+      'La version précédente est arrivée. Voulez-vous envoyer aussi cette version\u202f?',
     oldAttempt: 'Un envoi précédent est peut-être arrivé',
     oldAttemptText: (time) =>
       `Vous avez essayé d’envoyer ce texte le ${time}. Nous ne pouvons plus savoir s’il est arrivé. Votre texte est conservé.`,
@@ -127,14 +141,19 @@ export const strings: Strings = {
     upToDate: 'La liste est à jour.',
     updated: 'La liste a été actualisée.',
     count: { one: '{n} demande', many: '{n} demandes', other: '{n} demandes' },
-    newest: { one: 'la plus récente', many: 'les {n} plus récentes', other: 'les {n} plus récentes' },
+    newest: {
+      one: 'la plus récente',
+      many: 'les {n} plus récentes',
+      other: 'les {n} plus récentes',
+    },
     more: 'Afficher plus',
     noSubject: 'Aucun objet',
     noMessage: 'Aucun message',
     showAll: 'Afficher tout',
     showAllOf: (size) => `Afficher tout (${size})`,
     showLess: 'Afficher moins',
-    answers: (email) => `Les réponses n’apparaissent pas ici. Elles arrivent par e-mail à l’adresse ${email}.`,
+    answers: (email) =>
+      `Les réponses n’apparaissent pas ici. Elles arrivent par e-mail à l’adresse ${email}.`,
     answersFrom: (sender, email) =>
       `Les réponses n’apparaissent pas ici. Elles arrivent par e-mail de ${sender} à l’adresse ${email}.`,
     search: 'Rechercher dans vos demandes',
