@@ -63,11 +63,19 @@ const FILES = [
 /** Terraform's errors when it has no source with the provider. */
 const NO_PROVIDER = /Failed to (query available provider packages|install provider)/;
 
-/** Copies the modules, so that settings, state and lock files of this checkout do not affect the result or change. */
-function copyModules(): string {
+/**
+ * Copies the modules, so that settings, state and lock files of this checkout do not affect the result or change.
+ *
+ * @param isOffline - Whether the copies take the provider of TF_PLUGIN_DIR, 5.100, in place of the users' 6.x.
+ */
+function copyModules(isOffline: boolean): string {
   const copy = mkdtempSync(join(tmpdir(), 'check-infra-'));
   for (const file of globSync(FILES, { cwd: ROOT })) {
     if (!file.endsWith('_override.tf')) cpSync(join(ROOT, file), join(copy, file));
+  }
+  for (const [folder] of isOffline ? MODULES : []) {
+    const override = join(copy, relative(ROOT, folder), 'provider_override.tf');
+    cpSync(join(MODULE, 'tests/provider_override.tf'), override);
   }
   return copy;
 }
@@ -101,14 +109,18 @@ async function checkAll({ stdout, env }: Io) {
     return counts;
   }
   await check(MODULE, { title: 'format', args: ['fmt', '-check', '-diff', '-recursive'] });
-  const copy = copyModules();
+  const source = providerSource(env);
+  const copy = copyModules(source.length > 0);
+  if (source.length > 0) {
+    stdout.write('AWS provider 5.100 of TF_PLUGIN_DIR; users get 6.x (versions.tf).\n');
+  }
   try {
     for (const [folder, tests] of MODULES) {
       const checks = Object.entries(tests).map(toTest);
       const name = relative(ROOT, folder);
       const validate: Check = { title: `validate ${name}`, args: ['validate', '-no-color'] };
       const cwd = join(copy, name);
-      const init = ['init', '-no-color', '-backend=false', ...providerSource(env)];
+      const init = ['init', '-no-color', '-backend=false', ...source];
       const { code, output } = await terraform(init, cwd);
       if (NO_PROVIDER.test(output)) {
         report(

@@ -52,6 +52,8 @@ export function copyProject(module: string): string {
   for (const path of globSync(join(module, '{*.tf,*.json}'), { cwd: ROOT })) {
     if (!/_override\.tf|\.auto\.tfvars/.test(path)) cpSync(join(ROOT, path), join(folder, path));
   }
+  const override = join(ROOT, 'infra/terraform/tests/provider_override.tf');
+  cpSync(override, join(folder, module, 'provider_override.tf'));
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   return folder;

@@ -113,14 +113,6 @@ async function createModule(): Promise<string> {
   const created = join(copyProject('infra/terraform'), 'infra/terraform');
   copyFileSync(join(MODULE, 'backend_override.tf.example'), join(created, 'backend_override.tf'));
   const source = providerSource();
-  if (source.length === 0) {
-    // From the registry, the version that this test was written with.
-    const required = '{ source = "hashicorp/aws", version = "5.100.0" }';
-    writeFileSync(
-      join(created, 'provider_override.tf'),
-      `terraform {\n  required_providers {\n    aws = ${required}\n  }\n}\n`,
-    );
-  }
   const init = await run('terraform', ['init', '-no-color', ...source], {
     cwd: created,
     env: terraformEnv(),
