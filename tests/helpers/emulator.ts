@@ -1,7 +1,11 @@
-/** An emulator of the AWS APIs (moto) behind a proxy that adds what it lacks and the module needs. */
+/**
+ * An emulator of the AWS APIs (moto) behind a proxy that adds what it lacks and the module needs, and refuses what AWS
+ * refuses. The functions run in the sandboxes of the local stack.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { close, listen } from '../../lib/loopback-server.ts';
+import { createFunctions } from './emulator-functions.ts';
 
 /** What the proxy adds, for the output of tests. */
 export const PROXY_GAPS = [
@@ -10,6 +14,8 @@ export const PROXY_GAPS = [
   'S3 ignores the conditions of bucket policies and would refuse every upload of a form: the proxy keeps its policy',
   'UpdateUserPool of Cognito drops username settings and tags: the proxy sends those of CreateUserPool again',
   'SES v2 returns malformed configuration sets and knows no event destinations: the proxy keeps both as they are sent',
+  'Lambda drops LoggingConfig and runs nothing: the proxy returns what was sent, and runs the packages in the sandbox of the local stack',
+  'Lambda takes a second mapping of one stream and one function, and any RevisionId of an alias: the proxy refuses both, as AWS does',
 ];
 
 const HOP_BY_HOP = ['connection', 'content-length', 'expect', 'keep-alive', 'transfer-encoding'];
@@ -17,106 +23,145 @@ const HOP_BY_HOP = ['connection', 'content-length', 'expect', 'keep-alive', 'tra
 /** When a request is interrupted: before the emulator gets it, before its answer is sent on, or after that. */
 export type Moment = 'before' | 'in flight' | 'after';
 
-interface Answer {
-  readonly status: number;
-  readonly body: string;
+/** A request to the emulator. */
+export interface Sent {
+  readonly method: string;
+  /** Path and query. */
+  readonly url: string;
+  readonly headers: Headers;
+  readonly body: Buffer;
 }
-const NOT_FOUND: Answer = { status: 404, body: '<Error><Code>NoSuchBucketPolicy</Code></Error>' };
+export interface Answer {
+  readonly status: number;
+  readonly body: string | Buffer;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+/** Answers a request itself, or changes it or its answer; `next` passes it on. */
+export type Layer = (sent: Sent, next: (sent: Sent) => Promise<Answer>) => Promise<Answer>;
 
-/** Response headers policies, and the policies of forms' buckets. @returns Undefined for any other request. */
-function createPolicies(): (method: string, url: string, body: string) => Answer | undefined {
+const xml = (status: number, body: string): Answer => ({
+  status,
+  body,
+  headers: { 'content-type': 'text/xml', etag: 'E1' },
+});
+const notFound = (code: string): Answer =>
+  xml(404, `<ErrorResponse><Error><Code>${code}</Code></Error></ErrorResponse>`);
+
+/** Response headers policies of CloudFront. */
+function createHeadersPolicies(): Layer {
   const policies = new Map<string, string>();
-  return (method, url, body) => {
-    const [, id] = /^\/2020-05-31\/response-headers-policy(\/[A-Z0-9]+)?/.exec(url) ?? [];
-    const isHeaders = url.startsWith('/2020-05-31/response-headers-policy');
-    if (!isHeaders && !/^\/[\w-]+-site-\d+\/?\?policy/.test(url)) return undefined;
-    const key = isHeaders ? (id?.slice(1) ?? `POLICY${policies.size}`) : url;
-    if (['POST', 'PUT'].includes(method)) policies.set(key, body.replace(/^<\?xml.*?\?>/, ''));
-    const policy = policies.get(key);
-    if (policy === undefined) {
-      const code =
-        '<ErrorResponse><Error><Code>NoSuchResponseHeadersPolicy</Code></Error></ErrorResponse>';
-      return isHeaders ? { status: 404, body: code } : NOT_FOUND;
+  return async (sent, next) => {
+    const { method, url } = sent;
+    const [found, given] =
+      /^\/2020-05-31\/response-headers-policy(?:\/([A-Z0-9]+))?/.exec(url) ?? [];
+    if (found === undefined) return next(sent);
+    const id = given ?? `POLICY${policies.size}`;
+    if (['POST', 'PUT'].includes(method)) {
+      policies.set(id, String(sent.body).replace(/^<\?xml.*?\?>/, ''));
     }
-    if (method === 'DELETE') policies.delete(key);
-    if (method === 'DELETE' || (!isHeaders && method === 'PUT')) return { status: 204, body: '' };
-    if (!isHeaders) return { status: 200, body: policy };
+    const policy = policies.get(id);
+    if (policy === undefined) return notFound('NoSuchResponseHeadersPolicy');
+    if (method === 'DELETE') policies.delete(id);
     const modified = '<LastModifiedTime>2026-01-01T00:00:00Z</LastModifiedTime>';
-    return {
-      status: method === 'POST' ? 201 : 200,
-      body: `<ResponseHeadersPolicy><Id>${key}</Id>${modified}${policy}</ResponseHeadersPolicy>`,
-    };
+    return xml(
+      method === 'POST' ? 201 : 200,
+      `<ResponseHeadersPolicy><Id>${id}</Id>${modified}${policy}</ResponseHeadersPolicy>`,
+    );
   };
 }
 
-/** Returns the parts of a distribution that moto does not read back as they were sent. */
-function createDistributions(): (url: string, sent: string, received: string) => string {
+/** The policies of forms' buckets. */
+function createBucketPolicies(): Layer {
+  const policies = new Map<string, string>();
+  return async (sent, next) => {
+    const { method, url } = sent;
+    if (!/^\/[\w-]+-site-\d+\/?\?policy/.test(url)) return next(sent);
+    if (method === 'PUT') policies.set(url, String(sent.body));
+    const policy = policies.get(url);
+    if (policy === undefined) return notFound('NoSuchBucketPolicy');
+    if (method === 'DELETE') policies.delete(url);
+    return method === 'GET' ? xml(200, policy) : xml(204, '');
+  };
+}
+
+/** The parts of a distribution that moto does not read back as they were sent. */
+function createDistributions(): Layer {
   const parts = new Map<string, string>();
   const pattern = /<(Origins|DefaultCacheBehavior|ViewerCertificate)>[^]*?<\/\1>/g;
-  return (url, sent, received) => {
-    const [isDistribution, given] = /^\/2020-05-31\/distribution(?:\/([A-Z0-9]+))?/.exec(url) ?? [];
-    if (isDistribution === undefined) return received;
+  return async (sent, next) => {
+    const [found, given] = /^\/2020-05-31\/distribution(?:\/([A-Z0-9]+))?/.exec(sent.url) ?? [];
+    const answer = await next(sent);
+    if (found === undefined) return answer;
+    const received = String(answer.body);
     const id = given ?? /<Id>([A-Z0-9]+)<\/Id>/.exec(received)?.[1] ?? '';
-    for (const [part, name = ''] of sent.matchAll(pattern)) parts.set(`${id} ${name}`, part);
-    return received.replaceAll(pattern, (part, name: string) => parts.get(`${id} ${name}`) ?? part);
+    for (const [part, name = ''] of String(sent.body).matchAll(pattern)) {
+      parts.set(`${id} ${name}`, part);
+    }
+    const body = received.replaceAll(
+      pattern,
+      (part, name: string) => parts.get(`${id} ${name}`) ?? part,
+    );
+    return { ...answer, body };
   };
 }
 
-/** Configuration sets of SES and their event destinations. @returns Undefined for any other request. */
-function createConfigurationSets(): (
-  method: string,
-  url: string,
-  body: string,
-) => Answer | undefined {
-  const sets = new Map<string, Map<string, object>>();
-  const created = new Map<string, Readonly<Record<string, unknown>>>();
-  return (method, url, body) => {
+/** Configuration sets of SES and their event destinations. */
+function createConfigurationSets(): Layer {
+  interface ConfigurationSet {
+    readonly settings: Readonly<Record<string, unknown>>;
+    readonly destinations: Map<string, object>;
+  }
+  const sets = new Map<string, ConfigurationSet>();
+  const json = (status: number, body: object): Answer => ({ status, body: JSON.stringify(body) });
+  return async (sent, next) => {
+    const { method, url } = sent;
     const [, tagged = ''] =
       /^\/v2\/email\/tags\?ResourceArn=.*configuration-set%2F(.+)$/.exec(url) ?? [];
-    if (created.has(tagged)) {
-      return { status: 200, body: JSON.stringify({ Tags: created.get(tagged)?.['Tags'] ?? [] }) };
-    }
-    const [isAboutSets, given, list, destination] =
+    const ofTags = sets.get(tagged);
+    if (ofTags !== undefined) return json(200, { Tags: ofTags.settings['Tags'] ?? [] });
+    const [found, given, list, destination] =
       /^\/v2\/email\/configuration-sets(?:\/([^/]+)(\/event-destinations)?(?:\/(.+))?)?$/.exec(
         url,
       ) ?? [];
-    if (isAboutSets === undefined) return undefined;
-    const sent = JSON.parse(body || '{}') as Readonly<Record<string, string>> & {
-      EventDestination?: object;
+    if (found === undefined) return next(sent);
+    const body = JSON.parse(String(sent.body) || '{}') as Readonly<Record<string, string>> & {
+      readonly EventDestination?: object;
     };
-    const name = given ?? sent['ConfigurationSetName'] ?? '';
-    if (given === undefined) {
-      sets.set(name, new Map());
-      created.set(name, sent);
-    }
+    const name = given ?? body['ConfigurationSetName'] ?? '';
+    if (given === undefined) sets.set(name, { settings: body, destinations: new Map() });
     const set = sets.get(name);
-    if (set === undefined) return { status: 404, body: '{"__type":"NotFoundException"}' };
-    const to = destination ?? sent['EventDestinationName'] ?? '';
-    if (sent.EventDestination !== undefined) set.set(to, { Name: to, ...sent.EventDestination });
-    if (method === 'DELETE' && destination !== undefined) set.delete(destination);
-    else if (method === 'DELETE') sets.delete(name);
-    const found = list === undefined ? created.get(name) : { EventDestinations: [...set.values()] };
-    return { status: 200, body: JSON.stringify(method === 'GET' ? found : {}) };
+    if (set === undefined) return json(404, { __type: 'NotFoundException' });
+    const to = destination ?? body['EventDestinationName'] ?? '';
+    if (body.EventDestination) set.destinations.set(to, { Name: to, ...body.EventDestination });
+    if (method === 'DELETE' && destination === undefined) sets.delete(name);
+    else if (method === 'DELETE') set.destinations.delete(destination ?? '');
+    if (method !== 'GET') return json(200, {});
+    return json(
+      200,
+      list === undefined ? set.settings : { EventDestinations: [...set.destinations.values()] },
+    );
   };
 }
 
-/** Keeps what Cognito takes at the creation of a user pool, by the pool's id, and adds it to updates. */
-function createUserPools() {
+/** Adds to updates of a user pool what Cognito takes at its creation. */
+function createUserPools(): Layer {
   const settings = new Map<string, object>();
-  return {
-    complete(operation: string, body: string): string {
-      if (!operation.endsWith('.UpdateUserPool')) return body;
-      const update = JSON.parse(body) as { UserPoolId: string };
-      return JSON.stringify({ ...settings.get(update.UserPoolId), ...update });
-    },
-    keep(operation: string, body: string, received: string): void {
-      if (!operation.endsWith('.CreateUserPool')) return;
+  return async (sent, next) => {
+    const operation = sent.headers.get('x-amz-target') ?? '';
+    if (operation.endsWith('.UpdateUserPool')) {
+      const update = JSON.parse(String(sent.body)) as { UserPoolId: string };
+      const completed = { ...settings.get(update.UserPoolId), ...update };
+      return next({ ...sent, body: Buffer.from(JSON.stringify(completed)) });
+    }
+    const answer = await next(sent);
+    if (operation.endsWith('.CreateUserPool')) {
       const { UsernameAttributes, UsernameConfiguration, UserPoolTags } = JSON.parse(
-        body,
+        String(sent.body),
       ) as Record<string, unknown>;
-      const { UserPool: pool } = JSON.parse(received) as { UserPool: { Id: string } };
+      const { UserPool: pool } = JSON.parse(String(answer.body)) as { UserPool: { Id: string } };
       settings.set(pool.Id, { UsernameAttributes, UsernameConfiguration, UserPoolTags });
-    },
+    }
+    return answer;
   };
 }
 
@@ -131,52 +176,66 @@ export async function startEmulatorProxy(
   endpoint: string,
   reach: (request: string, moment: Moment) => Promise<void> | void = () => {},
 ): Promise<{ url: string; stop: () => Promise<void> }> {
-  const policies = createPolicies();
-  const configurationSets = createConfigurationSets();
-  const distributions = createDistributions();
-  const pools = createUserPools();
+  const functions = createFunctions(endpoint);
+
+  async function forward({ method, url, headers, body }: Sent): Promise<Answer> {
+    const response = await fetch(new URL(url, endpoint), {
+      method,
+      headers,
+      ...(body.length > 0 && { body: new Uint8Array(body) }),
+      redirect: 'manual',
+    });
+    const kept = [...response.headers].filter(([name]) => !HOP_BY_HOP.includes(name));
+    const length = response.headers.get('content-length');
+    return {
+      status: response.status,
+      body: Buffer.from(await response.arrayBuffer()),
+      headers: {
+        ...Object.fromEntries(kept),
+        ...(method === 'HEAD' && length !== null && { 'content-length': length }),
+      },
+    };
+  }
+
+  const layers = [
+    createHeadersPolicies(),
+    createBucketPolicies(),
+    createDistributions(),
+    createConfigurationSets(),
+    createUserPools(),
+    functions.layer,
+  ];
 
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const { method = 'GET', url = '/' } = incoming;
-    const operation = String(incoming.headers['x-amz-target'] ?? '');
-    const content = await buffer(incoming);
-    const text = content.toString();
-    const action = /Action=\w+/.exec(text)?.[0] ?? '';
-    const request = [method, url, operation, action].join(' ');
-    outgoing.once('finish', () => void reach(request, 'after'));
-    await reach(request, 'before');
-
-    const kept = policies(method, url, text) ?? configurationSets(method, url, text);
-    if (kept !== undefined) {
-      outgoing.writeHead(kept.status, { 'content-type': 'text/xml', etag: 'E1' }).end(kept.body);
-      return;
-    }
+    const body = await buffer(incoming);
     const headers = new Headers(
       Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
     );
     for (const name of HOP_BY_HOP) headers.delete(name);
-    const completed = pools.complete(operation, text);
-    const response = await fetch(new URL(url, endpoint), {
-      method,
-      headers,
-      ...(content.length > 0 && { body: completed === text ? content : completed }),
-      redirect: 'manual',
-    });
+    const action = /^Action=\w+|(?<=&)Action=\w+/.exec(String(body))?.[0] ?? '';
+    const request = [method, url, headers.get('x-amz-target') ?? '', action].join(' ');
+    outgoing.once('finish', () => void reach(request, 'after'));
+    await reach(request, 'before');
+    const send = layers.reduceRight<(sent: Sent) => Promise<Answer>>(
+      (next, layer) => (sent) => layer(sent, next),
+      forward,
+    );
+    const { status, body: received, headers: more } = await send({ method, url, headers, body });
     await reach(request, 'in flight');
-    let received = Buffer.from(await response.arrayBuffer());
-    pools.keep(operation, text, received.toString());
-    const corrected = distributions(url, text, received.toString());
-    if (corrected !== received.toString()) received = Buffer.from(corrected);
-    for (const [name, value] of response.headers) {
-      if (!HOP_BY_HOP.includes(name)) outgoing.setHeader(name, value);
-    }
-    const length = method === 'HEAD' ? response.headers.get('content-length') : received.length;
-    outgoing.writeHead(response.status, { 'content-length': length ?? 0 }).end(received);
+    const length = Buffer.byteLength(received);
+    outgoing.writeHead(status, { 'content-length': length, ...more }).end(received);
   }
 
   const server = createServer((incoming, outgoing) => {
     answer(incoming, outgoing).catch(() => outgoing.destroy());
   });
   const port = await listen(server, 0);
-  return { url: `http://127.0.0.1:${port}`, stop: async () => close(server) };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    stop: async () => {
+      await close(server);
+      await functions.close();
+    },
+  };
 }

@@ -1,0 +1,171 @@
+/** Lambda, as far as moto is not like it: it runs no function, and accepts what Lambda refuses. */
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { unzipSync } from 'fflate';
+import { startFunction, type LocalFunction } from '../../local/lambda/function.ts';
+import type { Answer, Layer, Sent } from './emulator.ts';
+
+interface Configuration {
+  readonly CodeSha256: string;
+  readonly Handler: string;
+  readonly Timeout: number;
+  readonly Environment?: { readonly Variables: Readonly<Record<string, string>> };
+}
+
+const FUNCTIONS = '/2015-03-31/functions';
+const MAPPINGS = '/2015-03-31/event-source-mappings';
+
+const refuse = (status: number, type: string, message: string): Answer => ({
+  status,
+  body: JSON.stringify({ Type: 'User', Message: message, message }),
+  headers: { 'x-amzn-errortype': type },
+});
+
+/** @param endpoint - Of the emulator, which the functions call, too. */
+export function createFunctions(endpoint: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'functions-'));
+  /** By the SHA-256 that Lambda tells of a package. */
+  const packages = new Map<string, Buffer>();
+  /** What moto drops, by the function's name. */
+  const logging = new Map<string, unknown>();
+  /** Of aliases, by their URL. */
+  const revisions = new Map<string, string>();
+  /** One for each package and environment that was invoked. */
+  const running = new Map<string, Promise<LocalFunction>>();
+
+  function start({ CodeSha256, Handler, Timeout, Environment }: Configuration) {
+    const root = mkdtempSync(join(folder, 'package-'));
+    for (const [name, content] of Object.entries(
+      unzipSync(packages.get(CodeSha256) ?? Buffer.alloc(0)),
+    )) {
+      mkdirSync(dirname(join(root, name)), { recursive: true });
+      writeFileSync(join(root, name), content);
+    }
+    const environment = {
+      ...Environment?.Variables,
+      AWS_REGION: 'eu-central-1',
+      AWS_ENDPOINT_URL: endpoint,
+      AWS_ACCESS_KEY_ID: 'test',
+      AWS_SECRET_ACCESS_KEY: 'test',
+    };
+    const module = join(root, `${Handler.split('.')[0]}.mjs`);
+    return startFunction({ module, environment, timeout: Timeout * 1_000, lazy: true });
+  }
+
+  /** Runs the package of a version or an alias with its environment. */
+  async function invoke({ url, headers, body }: Sent, next: (sent: Sent) => Promise<Answer>) {
+    const described = url.replace('/invocations', '');
+    const found = await next({ method: 'GET', url: described, headers, body: Buffer.alloc(0) });
+    if (found.status !== 200) return found;
+    const { Configuration } = JSON.parse(String(found.body)) as { Configuration: Configuration };
+    const key = JSON.stringify([Configuration.CodeSha256, Configuration.Environment]);
+    const started = running.get(key) ?? start(Configuration);
+    running.set(key, started);
+    try {
+      const result = await (await started).invoke(String(body), randomUUID());
+      return { status: 200, body: result };
+    } catch (error) {
+      const { message, cause } = error as Error;
+      const reported =
+        typeof cause === 'string'
+          ? cause
+          : JSON.stringify({ errorType: 'Error', errorMessage: message });
+      return { status: 200, body: reported, headers: { 'x-amz-function-error': 'Unhandled' } };
+    }
+  }
+
+  /** Lambda takes one mapping of a stream and a function, whatever its filter (botocore: CreateEventSourceMapping, ResourceConflictException;
+   * recorded on AWS by localstack's test_duplicate_event_source_mappings). */
+  async function refuseSecondMapping(sent: Sent, next: (sent: Sent) => Promise<Answer>) {
+    const { EventSourceArn: source, FunctionName: name } = JSON.parse(String(sent.body)) as Record<
+      string,
+      string
+    >;
+    const listed = await next({ ...sent, method: 'GET', body: Buffer.alloc(0) });
+    const { EventSourceMappings } = JSON.parse(String(listed.body)) as {
+      EventSourceMappings: Record<string, string>[];
+    };
+    const toName = (text = '') => text.replace(/^arn:.*:function:/, '');
+    const same = EventSourceMappings.find(
+      (each) => each['EventSourceArn'] === source && toName(each['FunctionArn']) === toName(name),
+    );
+    if (same === undefined) return next(sent);
+    return refuse(
+      409,
+      'ResourceConflictException',
+      `The event source arn (" ${source} ") and function (" ${toName(name)} ") provided mapping already exists. Please update or delete the existing mapping with UUID ${same['UUID']}`,
+    );
+  }
+
+  /** An alias with a revision that changes with it. */
+  async function keepRevision(sent: Sent, next: (sent: Sent) => Promise<Answer>) {
+    const path = sent.url.replace(/^.*\/functions\//, '');
+    if (sent.method === 'PUT') {
+      const { RevisionId } = JSON.parse(String(sent.body)) as { RevisionId?: string };
+      if (RevisionId !== undefined && RevisionId !== revisions.get(path)) {
+        return refuse(
+          412,
+          'PreconditionFailedException',
+          'The Revision Id provided does not match the latest Revision Id.',
+        );
+      }
+    }
+    const answer = await next(sent);
+    if (answer.status >= 300 || sent.method === 'DELETE') return answer;
+    if (sent.method === 'PUT' || !revisions.has(path)) revisions.set(path, randomUUID());
+    const alias = JSON.parse(String(answer.body)) as object;
+    return { ...answer, body: JSON.stringify({ ...alias, RevisionId: revisions.get(path) }) };
+  }
+
+  /** Keeps packages and LoggingConfig, and returns the latter. */
+  async function keepSettings(sent: Sent, next: (sent: Sent) => Promise<Answer>) {
+    if (
+      ['POST', 'PUT'].includes(sent.method) &&
+      /\/functions(\/[^/]+\/(code|configuration))?$/.test(sent.url)
+    ) {
+      const settings = JSON.parse(String(sent.body)) as {
+        FunctionName?: string;
+        LoggingConfig?: unknown;
+        ZipFile?: string;
+        Code?: { ZipFile?: string };
+      };
+      const zip = settings.ZipFile ?? settings.Code?.ZipFile;
+      if (zip !== undefined) {
+        const content = Buffer.from(zip, 'base64');
+        packages.set(createHash('sha256').update(content).digest('base64'), content);
+      }
+      const name = settings.FunctionName ?? sent.url.split('/').at(-2) ?? '';
+      if (settings.LoggingConfig !== undefined) logging.set(name, settings.LoggingConfig);
+    }
+    const answer = await next(sent);
+    if (answer.status >= 300 || answer.body.length === 0) return answer;
+    const received = JSON.parse(String(answer.body)) as {
+      FunctionName?: string;
+      Configuration?: { FunctionName: string };
+    };
+    const described = received.Configuration ?? received;
+    const LoggingConfig = logging.get(described.FunctionName ?? '');
+    if (LoggingConfig === undefined) return answer;
+    Object.assign(described, { LoggingConfig });
+    return { ...answer, body: JSON.stringify(received) };
+  }
+
+  const layer: Layer = async (sent, next) => {
+    const { method, url } = sent;
+    if (url.startsWith(MAPPINGS) && method === 'POST') return refuseSecondMapping(sent, next);
+    if (!url.startsWith(FUNCTIONS)) return next(sent);
+    if (/\/invocations(\?|$)/.test(url)) return invoke(sent, next);
+    if (/\/aliases\/\w+$/.test(url)) return keepRevision(sent, next);
+    return keepSettings(sent, next);
+  };
+
+  return {
+    layer,
+    async close(): Promise<void> {
+      await Promise.all([...running.values()].map(async (started) => (await started).close()));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
