@@ -29,7 +29,6 @@ Usage: npm run inbox -- [--stage STAGE] VERB [options]
   dismiss ID            mark an inquiry as answered without a reply
   export                inquiries with their texts, as JSON lines or CSV
   erase                 delete all inquiries of a user
-  reindex               find inquiries of versions before the index, too
   stats                 how many are unanswered, and how long answers take
 
   VERB --help           the options of a verb
@@ -60,7 +59,6 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   dismiss: async () => (await import('./answer.ts')).dismissInquiry,
   export: async () => (await import('./export.ts')).exportInquiries,
   erase: async () => (await import('./erase.ts')).eraseInquiries,
-  reindex: async () => (await import('./reindex.ts')).reindexInquiries,
   stats: async () => (await import('./stats.ts')).printStatistics,
 };
 

@@ -2,19 +2,15 @@
  * The table's definition for the stack, the tests and the benchmark.
  * A test compares its keys with the entity's (src/entities/inquiry.ts).
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   CreateTableCommand,
   DescribeTableCommand,
   DynamoDBClient,
-  UpdateTableCommand,
   UpdateTimeToLiveCommand,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
 import type { CreateTableCommandInput, StreamSpecification } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { UsageError } from '../../lib/command-line.ts';
-import { reindex } from '../../lib/reindex.ts';
 import type { Engine } from './engines.ts';
 
 const byState = {
@@ -83,35 +79,11 @@ export async function createTable(
   }
 }
 
-/** Gives the index to a table of an earlier version, last: a table that has it is complete. */
-async function addIndex(
-  client: DynamoDBClient,
-  TableName: string,
-  before: (string | undefined)[],
-): Promise<void> {
-  for await (const _ of reindex(DynamoDBDocumentClient.from(client), TableName));
-  const { AttributeDefinitions } = tableDefinition;
-  for (const change of [
-    ...before.map((IndexName) => ({ Delete: { IndexName } })),
-    { Create: byState },
-  ]) {
-    const GlobalSecondaryIndexUpdates = [change];
-    await client.send(
-      new UpdateTableCommand({ TableName, AttributeDefinitions, GlobalSecondaryIndexUpdates }),
-    );
-    for (let isBusy = true; isBusy; await sleep(100)) {
-      const { Table } = await client.send(new DescribeTableCommand({ TableName }));
-      isBusy =
-        Table?.GlobalSecondaryIndexes?.some(({ IndexStatus }) => IndexStatus !== 'ACTIVE') ?? false;
-    }
-  }
-}
-
 /**
- * Opens the table of the local stack, or creates it. DynamoDB Local gives a table of an earlier version the index.
+ * Opens the table of the local stack, or creates it.
  *
  * @returns The ARN of the table's stream; undefined for dynalite, which has neither streams nor TTL.
- * @throws UsageError for a table without the stream, or, with dynalite, without the index.
+ * @throws UsageError for a table without the index, or, on DynamoDB Local, without the stream.
  */
 export async function openTable(
   { name, url }: Pick<Engine, 'name' | 'url'>,
@@ -123,15 +95,15 @@ export async function openTable(
   try {
     const { Table } = await client.send(new DescribeTableCommand({ TableName }));
     const { GlobalSecondaryIndexes, LatestStreamArn } = Table ?? {};
-    const indexes = GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName) ?? [];
-    const isComplete = indexes.includes(byState.IndexName);
-    if ((hasStreams && LatestStreamArn === undefined) || (!hasStreams && !isComplete)) {
+    const hasIndex = GlobalSecondaryIndexes?.some(
+      ({ IndexName }) => IndexName === byState.IndexName,
+    );
+    if (hasIndex !== true || (hasStreams && LatestStreamArn === undefined)) {
       throw new UsageError(
         'The table in the data folder is of another version; start with --reset.',
       );
     }
     if (!hasStreams) return undefined;
-    if (!isComplete) await addIndex(client, TableName, indexes);
     const TimeToLiveSpecification = { AttributeName: 'expires_at', Enabled: true };
     await client
       .send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }))

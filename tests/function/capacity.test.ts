@@ -108,7 +108,6 @@ describeOnDynamoDbLocal('capacity units', (engine) => {
 
   it('of an answer: the index takes two, to delete an entry and to make one', async () => {
     const [{ id } = INQUIRY] = await writeInquiries(own, 1, {
-      inIndex: true,
       isAnswered: () => false,
     });
     const consumed = count(own);
@@ -122,7 +121,6 @@ describeOnDynamoDbLocal('capacity units', (engine) => {
   it('of the one unanswered inquiry among 2,000: at most half a unit for each of 16 queries', async () => {
     const crowded = await createOwnTable(engine);
     const rows = await writeInquiries(crowded, 2_000, {
-      inIndex: true,
       isAnswered: (at) => at !== 7,
     });
     const consumed = count(crowded);

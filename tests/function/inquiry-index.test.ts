@@ -9,7 +9,7 @@ import { createOwnTable } from '../helpers/own-table.ts';
 describeOnEngines('the inquiries of all owners', (endpoint) => {
   it('are in the order of their ids in either direction, between two ids, answered or not, of an email', async () => {
     const own = await createOwnTable(endpoint);
-    const all = (await writeInquiries(own, 900, { inIndex: true })).toReversed();
+    const all = (await writeInquiries(own, 900)).toReversed();
     const entity = createInquiryEntity(own.name, own.client);
     const [, second, third] = all;
     const cases: [IndexQuery, typeof all][] = [

@@ -1,4 +1,3 @@
-/** Inquiries as a version before the index `by-state` has stored them. */
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { UUID } from 'uuidv7';
 import type { StoredInquiry } from '../../inbox/store.ts';
@@ -9,13 +8,12 @@ import type { OwnTable } from './own-table.ts';
 /**
  * Stores inquiries, one a millisecond, of which every third is answered.
  *
- * @param inIndex - Whether they are stored as this version does.
  * @returns Them, newest first.
  */
 export async function writeInquiries(
   { client, name }: OwnTable,
   count: number,
-  { inIndex = false, isAnswered = (at: number): boolean => at % 3 === 0, body = INQUIRY.body } = {},
+  { isAnswered = (at: number): boolean => at % 3 === 0, body = INQUIRY.body } = {},
 ): Promise<StoredInquiry[]> {
   const entity = createInquiryEntity(name);
   const rows = Array.from({ length: count }, (_, at): StoredInquiry => {
@@ -37,8 +35,8 @@ export async function writeInquiries(
   });
   for (let at = 0; at < count; at += 25) {
     const requests = rows.slice(at, at + 25).map((row) => {
-      const { inbox, ...Item } = entity.put(row).params<{ Item: Record<string, unknown> }>().Item;
-      return { PutRequest: { Item: inIndex ? { ...Item, inbox } : Item } };
+      const { Item } = entity.put(row).params<{ Item: Record<string, unknown> }>();
+      return { PutRequest: { Item } };
     });
     await client.send(new BatchWriteCommand({ RequestItems: { [name]: requests } }));
   }

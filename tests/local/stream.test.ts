@@ -1,15 +1,13 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDBStreamEvent } from 'aws-lambda';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { createInbox } from '../../inbox/store.ts';
-import { reindex } from '../../lib/reindex.ts';
 import { startEngine } from '../../local/database/engines.ts';
 import { startEventSourceMapping, type StreamOptions } from '../../local/stream.ts';
 import { openTable } from '../../local/database/table.ts';
-import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
@@ -115,14 +113,6 @@ describe.skipIf(shared === undefined)('the event source mapping of the local sta
     await client.send(new DeleteCommand({ TableName: table, Key: { pk, sk } }));
     const delivery = { pk: 'p', sk: 's', __edb_e__: 'delivery', __edb_v__: '1', sent_at: 'now' };
     await client.send(new PutCommand({ TableName: table, Item: delivery }));
-    const inquiries = createInquiryEntity(table, client);
-    for (const id of [answered, dismissed, ids[3] ?? '']) {
-      const { Key } = inquiries.get({ ...ofOwner, id }).params<{ Key: Record<string, unknown> }>();
-      await client.send(
-        new UpdateCommand({ TableName: table, Key, UpdateExpression: 'REMOVE inbox' }),
-      );
-    }
-    for await (const { changed } of reindex(client, table)) expect(changed).toBe(3);
     const last = await own.post(1);
 
     const { events, batches, lines } = map(own);
