@@ -10,7 +10,7 @@ import {
   toResponse,
 } from './http.ts';
 import type { GatewayEvent, GatewayResponse } from './http.ts';
-import { parseIdentity, type Identity } from './identity.ts';
+import { isEmailVerified, parseIdentity, type Identity } from './identity.ts';
 import type { Inquiries, StoreCall } from './inquiries.ts';
 import type { CompletedRequest } from './log.ts';
 
@@ -47,10 +47,17 @@ const list: Operation['run'] = async ({ inquiries, owner, event }, call) => {
 const create: Operation['run'] = async ({ inquiries, owner, event }, call) => {
   const json = readJson(event);
   const key = readIdempotencyKey(event);
-  const language = readLanguage(event);
-  const { isReplay, ...response } = await inquiries.create(owner, json, call, { key, language });
+  const { isReplay, ...response } = await inquiries.create(owner, json, call, {
+    key,
+    language: readLanguage(event),
+    isEmailVerified: isEmailVerified(claimsOf(event)),
+  });
   return { json: JSON.stringify(response), ...(isReplay && { headers: replayHeaders }) };
 };
+
+/** The claims of the token; undefined when no authorizer ran. */
+const claimsOf = ({ requestContext }: GatewayEvent): unknown =>
+  requestContext?.authorizer?.jwt?.claims;
 
 /** The operations by method; a Map, so that no method is found on a prototype. The gateway and the contract read it. */
 export const operations: ReadonlyMap<unknown, Operation> = new Map([
@@ -87,7 +94,7 @@ export function createApp({
       // The method is checked first: any other is a 405 whatever the claims. docs/contract.md
       const operation = operations.get(method);
       if (operation === undefined) throw methodNotAllowed(allowedMethods);
-      const owner = parseIdentity(event.requestContext?.authorizer?.jwt?.claims);
+      const owner = parseIdentity(claimsOf(event));
       const remaining = context?.getRemainingTimeInMillis?.() ?? Number.POSITIVE_INFINITY;
       // A timeout takes whole milliseconds only.
       const budget = Math.max(0, Math.floor(Math.min(STORE_BUDGET, remaining - RESPONSE_RESERVE)));

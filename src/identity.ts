@@ -10,6 +10,15 @@ export interface Identity {
 }
 
 /**
+ * Whether the issuer has verified the email: the claim `email_verified` is true. The gateway passes booleans as text.
+ * docs/contract.md
+ */
+export function isEmailVerified(claims: unknown): boolean {
+  const { email_verified } = (claims ?? {}) as Partial<Record<string, unknown>>;
+  return email_verified === 'true' || email_verified === true;
+}
+
+/**
  * Narrows the claims the gateway passes on. Source: spec, "Authentication" 3. `sub` may take any form that a UUID parser
  * takes, of any version and variant; the email is not touched. One with a lone surrogate has no UTF-8 form and would
  * share a partition with others like it: refused. docs/contract.md

@@ -30,6 +30,8 @@ export interface PutOptions {
   readonly key?: string | undefined;
   /** Kept for the mails to the owner. docs/adr/0092 */
   readonly language?: Language | undefined;
+  /** Whether the issuer has verified the email; default: no. Kept for the mails to the owner. docs/adr/0080 */
+  readonly isEmailVerified?: boolean | undefined;
 }
 
 /** The one port: where inquiries are kept. They are appended and read, never changed. docs/adr/0009 */

@@ -44,6 +44,7 @@ export const createInputs = (TableName: string) => ({
     { id, cognito_sub, email, subject, body, created_at }: Inquiry,
     expires_at?: number,
     language?: Language,
+    isEmailVerified = false,
   ) => ({
     TableName,
     Item: {
@@ -54,6 +55,7 @@ export const createInputs = (TableName: string) => ({
       body: S(body),
       created_at: S(created_at),
       ...(language !== undefined && { language: S(language) }),
+      ...(isEmailVerified && { email_verified: { BOOL: true } }),
       ...(expires_at !== undefined && { expires_at: N(expires_at) }),
       inbox: S(toShard(id, false)),
       pk: toPartition({ cognito_sub, email }),

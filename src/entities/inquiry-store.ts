@@ -70,13 +70,13 @@ export function createInquiryStore(
   };
 
   return {
-    async put(inquiry, call, { key, language } = {}) {
+    async put(inquiry, call, { key, language, isEmailVerified } = {}) {
       const { id } = inquiry;
       const days = isTestAddress(inquiry.email) ? TEST_DAYS : retentionDays;
       const expiry = days === undefined ? undefined : toExpiry(inquiry, days);
       // Without a condition: a retry after a write whose response was lost would fail its own and report an error for
       // an inquiry that is stored. The id is fresh, so there is nothing to overwrite.
-      const put = inputs.putInquiry(inquiry, expiry, language);
+      const put = inputs.putInquiry(inquiry, expiry, language, isEmailVerified);
       if (Buffer.byteLength(put.Item.pk.S) > PARTITION_KEY_LIMIT) return { refusal: 'email' };
       const size = sizeOf(put.Item);
       if (size > ITEM_LIMIT) return { refusal: 'inquiry' };
@@ -158,11 +158,11 @@ export function createInquiryStore(
 const toExpiry = ({ created_at }: Inquiry, days: number): number =>
   Math.floor(Date.parse(created_at) / 1_000) + days * SECONDS_PER_DAY;
 
-/** Bytes of attribute names and values. */
+/** Bytes of attribute names and values; a boolean has one. */
 const sizeOf = (item: Attributes): number =>
   Buffer.byteLength(
     Object.entries(item)
-      .map(([name, { S, N }]) => `${name}${S ?? N}`)
+      .map(([name, { S, N }]) => `${name}${S ?? N ?? ' '}`)
       .join(''),
   );
 

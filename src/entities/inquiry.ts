@@ -21,6 +21,8 @@ export const INQUIRY_MODEL = {
     created_at: { type: 'string', required: true, readOnly: true },
     // Of the request, for the mails to the owner; never in a response. docs/adr/0092
     language: { type: 'string', readOnly: true },
+    // True, or absent: the issuer has not verified the email. Never in a response. docs/adr/0080
+    email_verified: { type: 'boolean', readOnly: true },
     // Seconds since the epoch; absent: kept for ever. docs/adr/0084
     expires_at: { type: 'number', readOnly: true },
     // Set together and once, by operators' tools; never by the API, never in a response (spec, "Inquiry").

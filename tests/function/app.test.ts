@@ -335,6 +335,18 @@ describe('POST with Idempotency-Key', () => {
     },
   );
 
+  it.each([
+    ['true', true],
+    ['false', false],
+  ])('stores the claim email_verified %j, and does not return it', async (claim, expected) => {
+    const put = vi.fn<InquiryStore['put']>(async ({ id }) => ({ id }));
+    const { send } = setUp({ put });
+    const claims = { sub: SUB, email: EMAIL, email_verified: claim };
+    const { body } = await send(makePost({ subject: '', body: '' }, claims));
+    expect(put.mock.calls[0]?.[2]?.isEmailVerified).toBe(expected);
+    expect(body).toEqual({ inquiry: expect.not.objectContaining({ email_verified: expected }) });
+  });
+
   it('beyond the limit of inquiries per hour answers known keys, and 429 with Retry-After to everything else that is valid', async () => {
     const { send, store, wait } = setUp({}, 2);
     expect(await send(withKey(hello, 'k'))).toMatchObject({ statusCode: 201 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseIdentity } from '../../src/identity.ts';
+import { isEmailVerified, parseIdentity } from '../../src/identity.ts';
 import { EMAIL, SUB } from '../helpers/events.ts';
 
 const UNAUTHORIZED = {
@@ -54,3 +54,25 @@ it.each([
 ])('answers 401 when %s', (_, claims) => {
   expect(() => parseIdentity(claims)).toThrow(expect.objectContaining(UNAUTHORIZED) as Error);
 });
+
+it.each([
+  ['true', true],
+  [true, true],
+  ['false', false],
+  ['TRUE', false],
+  ['', false],
+  [false, false],
+  [undefined, false],
+])(
+  'the email is verified when the claim email_verified is true: %j',
+  (email_verified, expected) => {
+    expect(isEmailVerified({ email_verified })).toBe(expected);
+  },
+);
+
+it.each([undefined, null, 'sub=1'])(
+  'the email is not verified when the claims are %j',
+  (claims) => {
+    expect(isEmailVerified(claims)).toBe(false);
+  },
+);

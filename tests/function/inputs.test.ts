@@ -76,7 +76,7 @@ function makeByElectroDb(
     inquiries
       .put({
         ...inquiry,
-        ...(language && { language }),
+        ...(language && { language, email_verified: true }),
         ...(expiry !== undefined && { expires_at: expiry }),
       })
       .params(),
@@ -103,7 +103,7 @@ function make({ inquiry, key, expiry, language, time, count }: Values): object[]
   const inputs = createInputs(TABLE);
   const { cognito_sub } = inquiry;
   return [
-    inputs.putInquiry(inquiry, expiry, language),
+    inputs.putInquiry(inquiry, expiry, language, language !== undefined),
     inputs.putKey(inquiry, key, time, count),
     inputs.queryKey(inquiry, key),
     inputs.updateRate(toOwnerHour(cognito_sub, time * 1_000), time * 1_000, 1, count),
