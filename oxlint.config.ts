@@ -4,7 +4,7 @@ import { defineConfig } from 'oxlint';
 const ARROWS = {
   src: [],
   web: ['src'],
-  lib: ['src', 'web'],
+  lib: ['src', 'web', 'infra'],
   inbox: ['src', 'web', 'lib'],
   local: ['src', 'web', 'lib', 'infra'],
   deploy: ['src', 'web', 'lib'],
@@ -35,6 +35,13 @@ const database = {
   message: 'Only entities and mailer know DynamoDB.',
 };
 const mailer = { regex: '/mailer/', message: 'The request function knows nothing of the mailer.' };
+/** A handler starts its work when it is imported. */
+const handlers = { regex: '/handler\\.ts$', message: 'Nothing imports a handler.' };
+const contract = {
+  regex: '/src/contract\\.ts$',
+  allowTypeImports: true,
+  message: 'web may import only types of the contract.',
+};
 const service = {
   group: ['../../src/**', '!../../src/{contract,languages,limits,mailbox}.ts'],
   message: "web may import src's contract, languages, limits and mailbox.",
@@ -78,11 +85,11 @@ export default defineConfig({
     { files: ['tests/{security,resilience}/**'], rules: { 'vitest/no-conditional-expect': 'off' } },
     { files: ['src/**'], rules: { 'node/no-process-env': 'error' } },
     ...(['src', 'lib', 'inbox', 'local', 'deploy', 'scripts', 'bench'] as const).map((room) =>
-      refuseImports(`${room}/**`, outOf(room)),
+      refuseImports(`${room}/**`, outOf(room), handlers),
     ),
-    refuseImports('web/**', outOf('web'), service),
-    refuseImports('src/*.ts', outOf('src'), database, mailer),
-    refuseImports('src/{entities,shims}/**', outOf('src'), mailer),
+    refuseImports('web/**', outOf('web'), service, contract),
+    refuseImports('src/*.ts', outOf('src'), handlers, database, mailer),
+    refuseImports('src/{entities,shims}/**', outOf('src'), handlers, mailer),
     {
       files: ['src/handler.ts', 'src/mailer/handler.ts', 'src/shims/credential-provider-node.ts'],
       rules: { 'node/no-process-env': 'off' },

@@ -57,7 +57,7 @@ const toTest = ([workspace, files]: [string, readonly string[]]): Check => ({
 /** The modules, and what they read of the form. */
 const FILES = [
   'infra/terraform/{,bootstrap/}{*.tf,tests/**/*.hcl}',
-  'infra/terraform/stream-filters.json',
+  'infra/terraform/{service,stream-filters}.json',
   'web/{src,ui}/first-paint.*',
 ];
 /** Terraform's errors when it has no source with the provider. */

@@ -20,6 +20,7 @@ import type { ServiceRequest, ServiceResponse } from '../lib/contract-checks.ts'
 import { readKey } from '../lib/issuer-keys.ts';
 import { signToken } from '../lib/issuer-tokens.ts';
 import { findDataFolder, readRunningStack } from '../lib/running-stack.ts';
+import { CORS } from '../lib/stages.ts';
 import { invokeFunction, invokeMailer } from './invoke.ts';
 import { signInOnce } from './smoke-user.ts';
 
@@ -231,7 +232,7 @@ async function checkPreflight(target: Target): Promise<void> {
   assertHeader(response, 'Access-Control-Allow-Origin', target.origin);
   for (const [name, values] of [
     ['Access-Control-Allow-Methods', ['post']],
-    ['Access-Control-Allow-Headers', ['authorization', 'content-type', 'idempotency-key']],
+    ['Access-Control-Allow-Headers', CORS.allow_headers],
   ] as const) {
     const allowed = (response.headers.get(name) ?? '').toLowerCase();
     const isComplete = values.every((value) => allowed.split(/, ?/).includes(value));

@@ -1,7 +1,12 @@
-export const STAGES = ['develop', 'main', 'release'] as const;
-export type Stage = (typeof STAGES)[number];
+/** What the commands, the local gateway and the Terraform module know about every stage. */
+import service from '../infra/terraform/service.json' with { type: 'json' };
 
-/** Whether a service may have the name: the same rule as in infra/terraform/variables.tf and its bootstrap. */
+export type Stage = keyof typeof service.stages;
+export const STAGES = Object.keys(service.stages) as Stage[];
+
+/** CORS settings of the API. */
+export const CORS = service.cors;
+
+/** Whether the service may have the name. Cognito reserves three words, and NAME-STAGE must not be ambiguous. */
 export const isServiceName = (name: string): boolean =>
-  /^[a-z][a-z0-9-]{1,31}$/.test(name) &&
-  !/-(develop|main|release)(-|$)|aws|amazon|cognito/.test(name);
+  new RegExp(service.name.pattern).test(name) && !new RegExp(service.name.refused).test(name);

@@ -12,6 +12,7 @@ import { splitTarget } from '../lib/loopback-server.ts';
 import { toEvent, toHeaders } from './event.ts';
 import { FunctionTimeout } from './lambda/sandbox.ts';
 import { limits, replies, type Reply } from '../lib/gateway-replies.ts';
+import { CORS } from '../lib/stages.ts';
 
 /** Explicit methods, because an ANY route with an authorizer also matches preflights. */
 const ROUTE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'];
@@ -58,7 +59,9 @@ export function createGateway({
     response.setHeader('access-control-allow-origin', allowed);
     response.setHeader('vary', 'Origin');
   };
-  const server = createServer({ maxHeaderSize: 64 * 1024 }, (request, response) => {
+  // Node would answer a request without Host itself, without a body.
+  const options = { maxHeaderSize: 64 * 1024, requireHostHeader: false };
+  const server = createServer(options, (request, response) => {
     const start = performance.now();
     response.once('finish', () => {
       const { method = '' } = request;
@@ -71,12 +74,16 @@ export function createGateway({
       });
     });
     allowOrigin(request, response);
-    response.setHeader('access-control-expose-headers', 'link,idempotency-replayed,retry-after');
+    response.setHeader('access-control-expose-headers', CORS.expose_headers.join());
     response.setHeader('apigw-requestid', randomUUID());
     answer(request, response).catch((error: unknown) => {
       log(`gateway: ${error instanceof Error ? error.name : 'error'}`);
       if (!response.headersSent) reply(response, replies.internalError);
     });
+  });
+  server.on('checkExpectation', (request, response) => {
+    allowOrigin(request, response);
+    reply(response, replies.expectationFailed);
   });
   // Requests that Node's HTTP parser rejects.
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -92,6 +99,7 @@ export function createGateway({
   return server;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.headers.host === undefined) return reply(response, replies.badRequest);
     if (headerSize(request) > limits.headers) return reply(response, replies.headersTooLarge);
     const headers = toHeaders(request);
     if (isPreflight(request, headers)) {
@@ -165,12 +173,9 @@ function isPreflight(request: IncomingMessage, headers: Readonly<Record<string, 
 /** Answers a preflight, before routing and authorization. Another origin is sent no CORS settings. */
 function preflight(response: ServerResponse, allowed: boolean): void {
   if (allowed) {
-    response.setHeader('access-control-allow-methods', 'GET,POST,PUT,DELETE,OPTIONS');
-    response.setHeader(
-      'access-control-allow-headers',
-      'authorization,content-type,idempotency-key',
-    );
-    response.setHeader('access-control-max-age', '3600');
+    response.setHeader('access-control-allow-methods', CORS.allow_methods.join());
+    response.setHeader('access-control-allow-headers', CORS.allow_headers.join());
+    response.setHeader('access-control-max-age', String(CORS.max_age));
   }
   response.writeHead(204).end();
 }

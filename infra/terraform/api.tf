@@ -35,10 +35,10 @@ resource "aws_apigatewayv2_api" "this" {
 
   cors_configuration {
     allow_origins  = [local.cors_origin]
-    allow_methods  = ["GET", "POST", "PUT", "DELETE", "OPTIONS"]
-    allow_headers  = ["authorization", "content-type", "idempotency-key"]
-    expose_headers = ["Link", "Idempotency-Replayed", "Retry-After"]
-    max_age        = 3600
+    allow_methods  = local.service.cors.allow_methods
+    allow_headers  = local.service.cors.allow_headers
+    expose_headers = local.service.cors.expose_headers
+    max_age        = local.service.cors.max_age
   }
 }
 

@@ -1,5 +1,7 @@
 locals {
-  stage_names = ["develop", "main", "release"]
+  # Facts that the commands and the local gateway read, too (lib/stages.ts).
+  service     = jsondecode(file("${path.module}/service.json"))
+  stage_names = keys(local.service.stages)
 
   # The stage is the workspace and cannot be set otherwise, so that a plan always fits the state it is made
   # from. docs/adr/0020

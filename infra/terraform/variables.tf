@@ -126,7 +126,7 @@ variable "name" {
   nullable    = false
 
   validation {
-    condition     = can(regex("^[a-z][a-z0-9-]{1,31}$", var.name)) && !can(regex("-(develop|main|release)(-|$)|aws|amazon|cognito", var.name))
+    condition     = can(regex(local.service.name.pattern, var.name)) && !can(regex(local.service.name.refused, var.name))
     error_message = "A name is 2 to 32 lower-case letters, digits and hyphens, begins with a letter, and contains neither -develop, -main or -release (a stage's names) nor aws, amazon or cognito (reserved by Cognito), not \"${var.name}\"."
   }
 }

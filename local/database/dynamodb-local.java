@@ -50,7 +50,7 @@ class DynamoDbLocal {
       if (!host.equals(headers.get("Host"))) {
         response.setStatus(302);
         response.getHeaders().put("Location", "http://" + host);
-      } else if (headers.contains("Origin") && !("http://" + host).equals(headers.get("Origin"))) {
+      } else if (!headers.getValuesList("Origin").stream().allMatch(("http://" + host)::equals)) {
         response.setStatus(403);
       } else {
         return super.handle(request, response, callback);

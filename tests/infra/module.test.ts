@@ -2,7 +2,6 @@
 import { globSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { ROOT } from '../../lib/paths.ts';
-import { isServiceName } from '../../lib/stages.ts';
 import { tableDefinition } from '../../local/database/table.ts';
 import { operations } from '../../src/app.ts';
 import { createDeliveryEntity, createQuotaEntity } from '../../src/entities/delivery.ts';
@@ -226,33 +225,6 @@ it('keeps the state encrypted and locked, its bucket from being destroyed, and i
   }
   const [bucket = ''] = matches(bootstrap, /^resource "aws_s3_bucket" "state" \{\n(.*?)^\}/gms);
   expect(bucket).toMatch(/^ +prevent_destroy = true$/m);
-});
-
-it('has one rule for the name of a service, in both modules and in the commands', () => {
-  const rules = ['', 'bootstrap/'].map((folder) => {
-    const variables = readText(`infra/terraform/${folder}variables.tf`);
-    return matches(variables, /^variable "name" \{\n.*?^ {2}validation \{\n(.*?)^ {2}\}/gms).join();
-  });
-  expect(rules[0]).toContain('regex(');
-  expect(rules[1]).toBe(rules[0]);
-  const [is = '', isNot = ''] = matches(rules[0] ?? '', /regex\("(.*?)",/g);
-  const reserved = ['foo-main', 'foo-develop-x', 'my-cognito', 'paws', 'amazon1'];
-  const names = [
-    'ab',
-    'a',
-    'n'.repeat(32),
-    'n'.repeat(33),
-    'A',
-    '1a',
-    'foo-mainframe',
-    'inquiries',
-    'release',
-  ];
-  const accepted = [...names, ...reserved].filter(
-    (name) => new RegExp(is).test(name) && !new RegExp(isNot).test(name),
-  );
-  expect(accepted).toEqual(['ab', 'n'.repeat(32), 'foo-mainframe', 'inquiries', 'release']);
-  expect([...names, ...reserved].filter(isServiceName)).toEqual(accepted);
 });
 
 it('docs/runbook.md explains every alarm, under its own name', () => {

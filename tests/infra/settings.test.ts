@@ -30,6 +30,7 @@ describe.skipIf(!hasTerraform)(
       for (const file of [
         'variables.tf',
         'stages.tf',
+        'service.json',
         'settings.tf',
         'stages.auto.tfvars.example',
       ]) {

@@ -1,10 +1,12 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Authorize } from '../../local/authorizer.ts';
 import { createGateway } from '../../local/gateway.ts';
 import { close, listen } from '../../lib/loopback-server.ts';
+import { CORS } from '../../lib/stages.ts';
 import { LAMBDA_PAYLOAD_LIMIT } from '../../src/limits.ts';
 import { send } from '../helpers/http.ts';
-import { readText } from '../helpers/repository.ts';
 
 const ORIGIN = 'https://www.example.com';
 const OTHER = 'http://localhost:5173';
@@ -223,19 +225,12 @@ describe('CORS', () => {
     },
   );
 
-  it('answers a preflight as the stages do', async () => {
-    const [cors = ''] =
-      /(?<=cors_configuration \{\n)[^}]*/.exec(readText('infra/terraform/api.tf')) ?? [];
-    const lines = cors.toLowerCase().match(/\S.*/g) ?? [];
-    const pairs = lines.map((line) => line.replaceAll(/["[\] ]/g, '').split('='));
-    const { headers } = await preflight(ORIGIN);
-    expect({
-      allow_methods: headers['access-control-allow-methods']?.toString().toLowerCase(),
-      allow_headers: headers['access-control-allow-headers'],
-      expose_headers: headers['access-control-expose-headers'],
-      max_age: headers['access-control-max-age'],
-      allow_origins: 'local.cors_origin',
-    }).toEqual(Object.fromEntries(pairs));
+  it('tells an allowed page which methods and headers it may use', async () => {
+    expect((await preflight(ORIGIN)).headers).toMatchObject({
+      'access-control-allow-methods': CORS.allow_methods.join(),
+      'access-control-allow-headers': CORS.allow_headers.join(),
+      'access-control-max-age': '3600',
+    });
   });
 
   const orNone = [...origins, [undefined, ORIGIN]] as const;
@@ -248,7 +243,7 @@ describe('CORS', () => {
       expect(answer.headers).toMatchObject({
         'access-control-allow-origin': own,
         vary: 'Origin',
-        'access-control-expose-headers': 'link,idempotency-replayed,retry-after',
+        'access-control-expose-headers': CORS.expose_headers.join(),
       });
     },
   );
@@ -268,6 +263,23 @@ describe('limits', () => {
     expect(await sendWithHeaders(10_241)).toMatchObject(
       refusal(431, 'Request Header Fields Too Large'),
     );
+  });
+
+  it('answers 417 to an expectation that it does not know', async () => {
+    const answer = await send(url, { headers: ['Expect', 'a miracle'] });
+    expect(answer).toMatchObject(refusal(417, 'Expectation Failed'));
+  });
+
+  it.each([
+    ['without a Host', 'GET /inquiries HTTP/1.1\r\nConnection: close\r\n\r\n'],
+    ['that is no HTTP', 'nonsense\r\n\r\n'],
+  ])('answers 400 to a request %s', async (_, bytes) => {
+    const socket = connect(port, '127.0.0.1').end(bytes);
+    const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
+    expect(head).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    expect(head.toLowerCase()).toContain('content-type: application/json');
+    expect(head.toLowerCase()).toContain(`access-control-allow-origin: ${ORIGIN}`);
+    expect(JSON.parse(body)).toEqual({ message: 'Bad Request' });
   });
 
   const post = (body: string | Buffer, type = 'application/json') =>

@@ -117,6 +117,7 @@ function copyCheckout(): string {
   const target = join(folder, 'checkout');
   const files = [
     'docs/openapi.yaml',
+    'infra/terraform/service.json',
     'infra/terraform/stream-filters.json',
     'package.json',
     'tsconfig.json',

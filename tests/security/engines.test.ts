@@ -44,6 +44,7 @@ describeOnEngines('a page of another site', (endpoint, name) => {
     ['host', '127.0.0.1'],
     ['host', `127.0.0.1:${Number(port) - 1}`],
     ...[...origins, 'null', ''].map((origin) => ['origin', origin]),
+    ['origin', endpoint, 'origin', 'https://evil.example'],
   ].filter(([header, value]) => !(header === 'host' && value === host));
   const cases = foreign.flatMap((headers) =>
     OPERATIONS.flatMap((operation) => TYPES.map((type) => ({ headers, operation, type }))),

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { isServiceName } from '../../lib/stages.ts';
+
+it.each([
+  ['ab', true],
+  ['n'.repeat(32), true],
+  ['foo-mainframe', true],
+  ['release', true],
+  ['a', false],
+  ['n'.repeat(33), false],
+  ['A', false],
+  ['1a', false],
+  ['foo-main', false],
+  ['foo-develop-x', false],
+  ['my-cognito', false],
+  ['paws', false],
+])('%s may be the name of a service: %s', (name, expected) => {
+  expect(isServiceName(name)).toBe(expected);
+});
