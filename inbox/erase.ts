@@ -3,7 +3,6 @@ import { createDeliveryEntity, DELIVERED_MAILS } from '../src/entities/delivery.
 import { createIdempotencyKeyEntity } from '../src/entities/idempotency-key.ts';
 import { toFirstId } from '../src/entities/keys.ts';
 import { createInquiryEntity } from '../src/entities/inquiry.ts';
-import type { IndexedInquiry } from '../src/entities/inquiry-index.ts';
 import { formatCount } from '../web/ui/format.ts';
 import { isConfirmed, parseOptions, UsageError, type Io } from '../lib/command-line.ts';
 import { escapeUnsafe, wrapLine } from '../lib/terminal-text.ts';
@@ -14,7 +13,7 @@ import { readPages, sendAll } from './batches.ts';
 import type { Connect, Connection } from './connect.ts';
 import { openErasures } from './erasures.ts';
 import { countInquiries, formatTime, isInteractive, showProgress, toJsonLine } from './output.ts';
-import type { InquiryFilter } from './store.ts';
+import type { ScanFilter, StoredInquiry } from './store.ts';
 
 const USAGE = `
 Usage: npm run inbox -- [--stage STAGE] erase --sub UUID | --email E [--keep-account] [--yes]
@@ -140,7 +139,6 @@ async function eraseUser(sub: string, settings: Settings): Promise<void> {
     if (pass === 1 && hasAccount && deletesAccount) await account.remove();
     const count = await deleteOwners(owners, () => erased_at, settings);
     deleted += count;
-    // The index shows for a moment what is deleted, and does not show what was just stored.
     if (count === 0) break;
     if (pass === MOST_PASSES) {
       throw new Error(
@@ -187,14 +185,14 @@ async function replayErasures(settings: Settings): Promise<void> {
   }
 }
 
-/** Counts what the index has of the owners, expired inquiries included. */
+/** Counts what the table has of the owners, expired inquiries included. */
 async function findOwners(
   { connection: { inbox }, io }: Settings,
-  filter: InquiryFilter,
-  isWanted: (row: IndexedInquiry) => boolean = () => true,
+  filter: ScanFilter,
+  isWanted: (row: StoredInquiry) => boolean = () => true,
 ): Promise<Owner[]> {
   const owners = new Map<string, Owner>();
-  const pages = inbox.list({ ...filter, withExpired: true });
+  const pages = inbox.scan({ ...filter, withExpired: true });
   for await (const page of showProgress(
     io,
     pages,
@@ -207,11 +205,11 @@ async function findOwners(
       owners.set(key, owner);
       owner.inquiries++;
       if (reply_at === undefined) owner.unanswered++;
-      // The list is newest first.
-      owner.oldest = created_at;
+      if (created_at < owner.oldest) owner.oldest = created_at;
+      if (created_at > owner.newest) owner.newest = created_at;
     }
   }
-  return [...owners.values()];
+  return [...owners.values()].toSorted((a, b) => (a.newest < b.newest ? 1 : -1));
 }
 
 /**
@@ -243,8 +241,8 @@ async function deleteOwners(
  * Deletes the inquiries of an owner, with the mailer's records of them and the idempotency keys. What is stored is read
  * strongly consistent and in pages.
  *
- * The keys are deleted before the inquiries, because the index finds an owner only by inquiries: the next run finds
- * what an interruption has left. They are read after the inquiries: a key is stored together with its inquiry.
+ * The keys are deleted before the inquiries, because an owner is found by inquiries only: the next run finds what an
+ * interruption has left. They are read after the inquiries: a key is stored together with its inquiry.
  *
  * @param until - Later ones are kept. Inclusive, in the form of `created_at`.
  * @yields What was deleted.

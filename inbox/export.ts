@@ -15,7 +15,8 @@ import { escapeUnsafe, escapeLines } from '../lib/terminal-text.ts';
 const USAGE = `
 Usage: npm run inbox -- [--stage STAGE] export [options]
 
-Writes inquiries with their texts and answers, newest first.
+Writes inquiries with their texts and answers, in no order. It reads the whole
+table, so that none is missing, whatever happens to it meanwhile.
 
   --json        one JSON object a line, exactly as stored (the default)
   --csv         for spreadsheets: RFC 4180, UTF-8 with a byte order mark. Control and invisible characters are written as
@@ -44,7 +45,7 @@ export async function exportInquiries(connect: Connect, args: string[], io: Io):
     since: since === undefined ? undefined : parseSince(since),
   };
   if (out !== undefined) checkTarget(out);
-  const inquiries = connect().inbox.listInFull(filter);
+  const inquiries = connect().inbox.scan(filter);
   const pages =
     out === undefined && io.stdout.isTTY === true ? inquiries : showProgress(io, inquiries);
   let count = 0;

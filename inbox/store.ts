@@ -15,7 +15,7 @@ import { createInquiryEntity } from '../src/entities/inquiry.ts';
 import { LAST_ID, toFirstId, toShard } from '../src/entities/keys.ts';
 import { isTestAddress, ITEM_LIMIT } from '../src/limits.ts';
 import { UsageError } from '../lib/command-line.ts';
-import { sendAll } from './batches.ts';
+import { readPages, sendAll } from './batches.ts';
 
 /** An inquiry with what operators know of it. Unanswered: no `reply_at`; dismissed: `reply_at` without `reply`. */
 export type StoredInquiry = Readonly<EntityItem<ReturnType<typeof createInquiryEntity>>>;
@@ -56,6 +56,8 @@ export interface InquiryFilter extends Pick<IndexQuery, 'isAnswered' | 'email' |
   /** Default: `newest`, first. */
   readonly order?: 'newest' | 'oldest' | undefined;
 }
+
+export type ScanFilter = Pick<InquiryFilter, 'email' | 'sub' | 'since' | 'withExpired'>;
 
 /** Why a reply is not with the owner, and since when this is known. */
 export type Undelivered = Readonly<
@@ -161,6 +163,25 @@ export function createInbox(
           inquiries.get(keys).go({ ...BATCH, consistent: true }),
         );
       }
+    },
+    /**
+     * Yields all inquiries that match, in no order, from the table itself: strongly consistent, and none is missing or there
+     * twice, whatever happens to it meanwhile. It reads, and AWS charges for, the whole table.
+     */
+    async *scan({ email, sub, since, withExpired }: ScanFilter = {}): AsyncGenerator<
+      StoredInquiry[]
+    > {
+      const query = inquiries.scan.where((row, op) =>
+        [
+          email !== undefined && op.eq(row.email, email),
+          sub !== undefined && op.eq(row.cognito_sub, sub),
+          since !== undefined && op.gte(row.id, toFirstId(since)),
+        ]
+          .filter((condition) => condition !== false)
+          .join(' AND '),
+      );
+      const pages = readPages((cursor) => query.go({ ...TABLE, consistent: true, cursor }));
+      for await (const page of pages) yield page.filter((row) => withExpired || isCurrent(row));
     },
     /** Yields rows of {@link list} with what a list shows. */
     summarize: (rows: readonly IndexedInquiry[]): AsyncIterableIterator<InquirySummary[]> =>

@@ -1,10 +1,11 @@
 /**
- * Reads the index `by-state`, which has the inquiries of all owners in many partitions. It is eventually consistent: a
- * moment after its answer, an inquiry may be in neither list. The request function does not load this. docs/adr/0081
+ * Reads the index `by-state`, which has the inquiries of all owners in many partitions. It is eventually consistent: for a
+ * moment after its answer, an inquiry may be in no partition. What has to be complete is read from the table. The request
+ * function does not load this. docs/adr/0081
  */
 import type { EntityItem } from 'electrodb';
 import type { createInquiryEntity } from './inquiry.ts';
-import { LAST_ID, listShards, toFirstId, toShard } from './keys.ts';
+import { DIGITS, LAST_ID, toFirstId, toShard } from './keys.ts';
 
 type InquiryEntity = ReturnType<typeof createInquiryEntity>;
 
@@ -37,16 +38,22 @@ const LAST_LIMIT = 1_024;
  */
 const RAW = { data: 'raw', originalErr: true } as const;
 
-interface Page {
+interface RawPage {
   readonly Items: readonly (IndexedInquiry & Readonly<Record<'pk' | 'sk' | 'inbox', string>>)[];
   readonly LastEvaluatedKey?: { readonly id: string };
 }
 
-/** The rows of a page, without their keys, and the id up to which the partition has been read; none: to its end. */
-function parsePage(data: unknown) {
+/** `end`: the id up to which has been read; undefined: to the end. */
+interface Page {
+  readonly rows: readonly IndexedInquiry[];
+  readonly end: string | undefined;
+}
+
+/** The rows of a page, without their keys. */
+function parsePage(data: unknown): Page {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type of `data` does not know `raw`
-  const { Items, LastEvaluatedKey } = data as Page;
-  const rows: IndexedInquiry[] = Items.map(({ pk: _pk, sk: _sk, inbox: _inbox, ...row }) => row);
+  const { Items, LastEvaluatedKey } = data as RawPage;
+  const rows = Items.map(({ pk: _pk, sk: _sk, inbox: _inbox, ...row }) => row);
   return { rows, end: LastEvaluatedKey?.id };
 }
 
@@ -55,7 +62,8 @@ async function* readShard(
   inquiries: InquiryEntity,
   shard: string,
   { email, sub, first, last, order = 'desc', abortSignal }: IndexQuery,
-): AsyncGenerator<ReturnType<typeof parsePage>> {
+  firstLimit = FIRST_LIMIT,
+): AsyncGenerator<Page> {
   const query = inquiries.query
     .byState({ inbox: shard })
     .between({ id: first ?? toFirstId(0) }, { id: last ?? LAST_ID })
@@ -68,7 +76,7 @@ async function* readShard(
         .join(' AND '),
     );
   let cursor: string | null = null;
-  let limit = FIRST_LIMIT;
+  let limit = firstLimit;
   do {
     const page: { data: unknown; cursor: string | null } = await query.go({
       ...RAW,
@@ -83,6 +91,43 @@ async function* readShard(
   } while (cursor !== null);
 }
 
+/** Creates the test whether an id is not behind another one in the order of a query; undefined: behind none. */
+const createIsUpTo = (order: IndexQuery['order'], bound: string | undefined) =>
+  function isUpTo({ id }: IndexedInquiry): boolean {
+    return bound === undefined || (order === 'asc' ? id <= bound : id >= bound);
+  };
+
+/**
+ * Yields the inquiries of one digit, unanswered and answered. Each range of ids is read first in the unanswered partition: an
+ * inquiry that is answered meanwhile is then seen in one of the two or in both, where the answered row comes first.
+ */
+async function* readBoth(
+  inquiries: InquiryEntity,
+  digit: string,
+  query: IndexQuery,
+): AsyncGenerator<Page> {
+  const isDescending = query.order !== 'asc';
+  let start: string | undefined;
+  let limit = FIRST_LIMIT;
+  for await (const open of readShard(inquiries, toShard(digit, false), query)) {
+    const range = isDescending
+      ? { first: open.end ?? query.first, last: start ?? query.last }
+      : { first: start ?? query.first, last: open.end ?? query.last };
+    let { rows } = open;
+    const shard = toShard(digit, true);
+    for await (const done of readShard(inquiries, shard, { ...query, ...range }, limit)) {
+      const end = done.end ?? open.end;
+      const isRead = createIsUpTo(query.order, end);
+      // The range includes the last id of the one before.
+      const answered = done.rows.filter(({ id }) => id !== start);
+      yield { rows: [...answered, ...rows.filter(isRead)], end };
+      rows = rows.filter((row) => !isRead(row));
+    }
+    start = open.end;
+    limit = Math.min(2 * limit, LAST_LIMIT);
+  }
+}
+
 /**
  * Yields inquiries of all owners in the order of their ids, which is that of their time, in pages; a page may be empty.
  * The next page is read when the caller asks for it: the partitions are read side by side, a few rows of each at first.
@@ -94,13 +139,14 @@ export async function* readIndex(
   const { isAnswered, order = 'desc' } = query;
   const direction = order === 'desc' ? -1 : 1;
   const compare = (a: string, b: string): number => (a === b ? 0 : direction * (a < b ? -1 : 1));
-  // Of an inquiry that is in both lists, because it has just been answered, the answered row comes first.
-  let sources = (isAnswered === undefined ? [true, false] : [isAnswered])
-    .flatMap(listShards)
-    .map((shard) => {
-      const unread: ReturnType<typeof parsePage> = { rows: [], end: '' };
-      return Object.assign(unread, { pages: readShard(inquiries, shard, query) });
-    });
+  let sources = DIGITS.map((digit) => {
+    const pages =
+      isAnswered === undefined
+        ? readBoth(inquiries, digit, query)
+        : readShard(inquiries, toShard(digit, isAnswered), query);
+    const unread: Page = { rows: [], end: '' };
+    return { ...unread, pages };
+  });
   while (sources.length > 0) {
     const empty = sources.filter(({ rows }) => rows.length === 0);
     await Promise.all(
@@ -108,8 +154,7 @@ export async function* readIndex(
     );
     // Up to this id, all partitions have been read.
     const [bound] = sources.flatMap(({ end }) => end ?? []).toSorted(compare);
-    const isRead = ({ id }: IndexedInquiry): boolean =>
-      bound === undefined || compare(id, bound) <= 0;
+    const isRead = createIsUpTo(order, bound);
     const page = sources
       .flatMap(({ rows }) => rows.filter(isRead))
       .toSorted((a, b) => compare(a.id, b.id));
@@ -124,12 +169,14 @@ export async function countInIndex(
   inquiries: InquiryEntity,
   { isAnswered, first = toFirstId(0), last = LAST_ID, abortSignal }: IndexQuery,
 ): Promise<number> {
-  const shards = (isAnswered === undefined ? [true, false] : [isAnswered]).flatMap(listShards);
+  const states = isAnswered === undefined ? [true, false] : [isAnswered];
+  const shards = states.flatMap((state) => DIGITS.map((digit) => toShard(digit, state)));
   const options = { ...RAW, params: { Select: 'COUNT' }, ...(abortSignal && { abortSignal }) };
   const counts = await Promise.all(
     shards.map(async (inbox) => {
       const query = inquiries.query.byState({ inbox }).between({ id: first }, { id: last });
-      let [count, cursor]: [number, string | null] = [0, null];
+      let count = 0;
+      let cursor: string | null = null;
       do {
         const page: { data: unknown; cursor: string | null } = await query.go({
           ...options,

@@ -15,9 +15,8 @@ export function toFirstId(milliseconds: number): string {
 export const toShard = (id: string, isAnswered: boolean): string =>
   `${isAnswered ? 'done' : 'open'}-${id.slice(-1)}`;
 
-/** The partitions of the index `by-state` that have the answered, or the unanswered, inquiries. */
-export const listShards = (isAnswered: boolean): string[] =>
-  Array.from('0123456789abcdef', (digit) => toShard(digit, isAnswered));
+/** The last digits of ids: each has two partitions in the index `by-state`. */
+export const DIGITS = Array.from('0123456789abcdef');
 
 /** SHA-256 in base64url, 43 characters. */
 export const digest = (...texts: readonly string[]): string =>

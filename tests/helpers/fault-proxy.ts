@@ -42,7 +42,7 @@ export const first =
 
 /**
  * @param engine - Where requests are forwarded to.
- * @param pageSize - The most items that a page of a query has; the engine's own limit is 1 MB.
+ * @param pageSize - The most items that a page of a query or a scan has; the engine's own limit is 1 MB.
  */
 export async function startFaultProxy(engine: string, pageSize?: number) {
   const agent = new Agent({ keepAlive: true });
@@ -53,7 +53,7 @@ export async function startFaultProxy(engine: string, pageSize?: number) {
   let attempts = 0;
 
   const forward = async (incoming: IncomingMessage, asked: Buffer): Promise<Reply> => {
-    const isLimited = pageSize !== undefined && operationOf(incoming) === 'Query';
+    const isLimited = pageSize !== undefined && ['Query', 'Scan'].includes(operationOf(incoming));
     const body = isLimited ? withLimit(asked, pageSize) : asked;
     const outgoing = request(engine, {
       method: incoming.method,

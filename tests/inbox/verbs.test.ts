@@ -120,7 +120,12 @@ describe('with a table', () => {
       [`export --sub ${SUB} --email ${EMAIL} --since 2h`, []],
     ] as const) {
       const { stdout } = await run(command.split(' '));
-      expect([command, idsOf(stdout)]).toEqual([command, expected.map((n) => rows[n]?.id)]);
+      const ids = expected.map((n) => rows[n]?.id);
+      const isExport = command.startsWith('export');
+      expect([command, isExport ? new Set(idsOf(stdout)) : idsOf(stdout)]).toEqual([
+        command,
+        isExport ? new Set(ids) : ids,
+      ]);
     }
   });
 
@@ -365,7 +370,7 @@ describe('with a table', () => {
       ];
       const { code, stdout, stderr } = await run(['export']);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(parseLines(stdout)).toEqual(rows.toReversed());
+      expect(parseLines(stdout)).toEqual(expect.arrayContaining(rows));
       expect((await run(['export', '--json'], TERMINAL)).stdout).toBe(stdout);
       expect(stdout).not.toMatch(/[^\P{Cc}\n]|\p{Bidi_Control}/u);
     });
@@ -395,20 +400,20 @@ describe('with a table', () => {
     });
 
     it('leaves the old file, and no part of a new one, when reading fails', async () => {
+      table = await openInbox({ pageSize: 30 });
+      ({ run, add } = table);
       await Promise.all(Array.from({ length: 60 }, (_, n) => add(n)));
       const place = createFolder();
       const out = join(place, 'export.jsonl');
       writeFileSync(out, 'old');
-      let batches = 0;
+      let pages = 0;
       table.meet((_, operation) =>
-        operation === 'BatchGetItem' && ++batches > 1
-          ? refuse(400, 'AccessDeniedException')
-          : undefined,
+        operation === 'Scan' && ++pages > 1 ? refuse(400, 'AccessDeniedException') : undefined,
       );
       const { stderr, ...result } = await run(['export', '--out', out]);
       expect(result).toEqual({ code: 1, stdout: '' });
       expect(stderr).toMatch(/^The AWS credentials do not allow [^\n]*\n$/);
-      expect(batches).toBe(2);
+      expect(pages).toBe(2);
       expect(readdirSync(place)).toEqual(['export.jsonl']);
       expect(readFileSync(out, 'utf8')).toBe('old');
     });

@@ -317,9 +317,9 @@ locals {
   # one may replay the erasures in it.
   answer_statements = {
     for stage, arn in local.table_arns : stage => [for sid, statement in {
-      # Lists through the index, then whole rows by their keys.
+      # Lists through the index, then whole rows by their keys; exports and erasures from the table.
       Read = {
-        Action   = ["dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query"]
+        Action   = ["dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query", "dynamodb:Scan"]
         Resource = [arn, "${arn}/index/by-state"]
       }
       # The three columns of an answer, and its place in the index. The keys are in the update's condition,
