@@ -32,6 +32,8 @@ export function createFunctions(endpoint: string) {
   const logging = new Map<string, unknown>();
   /** Of aliases, by their URL. */
   const revisions = new Map<string, string>();
+  /** UUIDs of event source mappings, by the message that refuses a second one. */
+  const mappings = new Map<string, string>();
   /** One for each package and environment that was invoked. */
   const running = new Map<string, Promise<LocalFunction>>();
 
@@ -76,27 +78,31 @@ export function createFunctions(endpoint: string) {
     }
   }
 
-  /** Lambda takes one mapping of a stream and a function, whatever its filter (botocore: CreateEventSourceMapping, ResourceConflictException;
-   * recorded on AWS by localstack's test_duplicate_event_source_mappings). */
-  async function refuseSecondMapping(sent: Sent, next: (sent: Sent) => Promise<Answer>) {
-    const { EventSourceArn: source, FunctionName: name } = JSON.parse(String(sent.body)) as Record<
+  /**
+   * Lambda takes one mapping of a stream and a function, whatever its filter (botocore: CreateEventSourceMapping,
+   * ResourceConflictException; recorded on AWS by localstack's test_duplicate_event_source_mappings).
+   */
+  async function keepMapping(sent: Sent, next: (sent: Sent) => Promise<Answer>) {
+    if (sent.method === 'DELETE') {
+      for (const [key, id] of mappings) if (sent.url.endsWith(id)) mappings.delete(key);
+      return next(sent);
+    }
+    const { EventSourceArn, FunctionName = '' } = JSON.parse(String(sent.body)) as Record<
       string,
       string
     >;
-    const listed = await next({ ...sent, method: 'GET', body: Buffer.alloc(0) });
-    const { EventSourceMappings } = JSON.parse(String(listed.body)) as {
-      EventSourceMappings: Record<string, string>[];
-    };
-    const toName = (text = '') => text.replace(/^arn:.*:function:/, '');
-    const same = EventSourceMappings.find(
-      (each) => each['EventSourceArn'] === source && toName(each['FunctionArn']) === toName(name),
-    );
-    if (same === undefined) return next(sent);
-    return refuse(
-      409,
-      'ResourceConflictException',
-      `The event source arn (" ${source} ") and function (" ${toName(name)} ") provided mapping already exists. Please update or delete the existing mapping with UUID ${same['UUID']}`,
-    );
+    const name = FunctionName.replace(/^arn:.*:function:/, '');
+    const message = `The event source arn (" ${EventSourceArn} ") and function (" ${name} ") provided mapping already exists. Please update or delete the existing mapping with UUID `;
+    const existing = mappings.get(message);
+    if (existing !== undefined) {
+      return refuse(409, 'ResourceConflictException', message + existing);
+    }
+    mappings.set(message, 'unknown');
+    const answer = await next(sent);
+    const { UUID } = JSON.parse(String(answer.body)) as { UUID?: string };
+    if (UUID === undefined) mappings.delete(message);
+    else mappings.set(message, UUID);
+    return answer;
   }
 
   /** An alias with a revision that changes with it. */
@@ -154,7 +160,9 @@ export function createFunctions(endpoint: string) {
 
   const layer: Layer = async (sent, next) => {
     const { method, url } = sent;
-    if (url.startsWith(MAPPINGS) && method === 'POST') return refuseSecondMapping(sent, next);
+    if (url.startsWith(MAPPINGS) && ['POST', 'DELETE'].includes(method)) {
+      return keepMapping(sent, next);
+    }
     if (!url.startsWith(FUNCTIONS)) return next(sent);
     if (/\/invocations(\?|$)/.test(url)) return invoke(sent, next);
     if (/\/aliases\/\w+$/.test(url)) return keepRevision(sent, next);

@@ -44,9 +44,6 @@ const xml = (status: number, body: string): Answer => ({
   body,
   headers: { 'content-type': 'text/xml', etag: 'E1' },
 });
-const notFound = (code: string): Answer =>
-  xml(404, `<ErrorResponse><Error><Code>${code}</Code></Error></ErrorResponse>`);
-
 /** Response headers policies of CloudFront. */
 function createHeadersPolicies(): Layer {
   const policies = new Map<string, string>();
@@ -60,7 +57,10 @@ function createHeadersPolicies(): Layer {
       policies.set(id, String(sent.body).replace(/^<\?xml.*?\?>/, ''));
     }
     const policy = policies.get(id);
-    if (policy === undefined) return notFound('NoSuchResponseHeadersPolicy');
+    if (policy === undefined) {
+      const code = '<Code>NoSuchResponseHeadersPolicy</Code>';
+      return xml(404, `<ErrorResponse><Error>${code}</Error></ErrorResponse>`);
+    }
     if (method === 'DELETE') policies.delete(id);
     const modified = '<LastModifiedTime>2026-01-01T00:00:00Z</LastModifiedTime>';
     return xml(
@@ -78,7 +78,7 @@ function createBucketPolicies(): Layer {
     if (!/^\/[\w-]+-site-\d+\/?\?policy/.test(url)) return next(sent);
     if (method === 'PUT') policies.set(url, String(sent.body));
     const policy = policies.get(url);
-    if (policy === undefined) return notFound('NoSuchBucketPolicy');
+    if (policy === undefined) return xml(404, '<Error><Code>NoSuchBucketPolicy</Code></Error>');
     if (method === 'DELETE') policies.delete(url);
     return method === 'GET' ? xml(200, policy) : xml(204, '');
   };
