@@ -3,51 +3,69 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { CognitoIdentityProvider } from '@aws-sdk/client-cognito-identity-provider';
 import { NETWORK } from '../lib/aws.ts';
 
+// The prefix satisfies every rule that a pool can have for passwords.
+const createPassword = (): string => `aA1!${randomBytes(24).toString('base64url')}`;
+
 /**
- * Creates a user, signs in as that user, and deletes the user: the API accepts the token until it expires, and nobody
- * can get another one. The address cannot receive mail (RFC 2606). A new user each time, because the limit of
- * inquiries per hour counts by user, and so that two tests at a time do not change each other's password.
+ * Creates a user with a temporary password, signs in as that user with a new one, and lets the user delete itself: the
+ * role that deploys may set no password and delete no user, since IAM cannot limit that to one user. The API accepts
+ * the token until it expires, and nobody can get another one. The address cannot receive mail (RFC 2606). A new user
+ * each time, because the limit of inquiries per hour counts by user.
+ *
+ * If signing in fails, the user remains, without a password that anyone knows.
  *
  * @returns The ID token.
- * @throws Error without the user's email and password.
+ * @throws Error without the user's email and passwords.
  */
-export async function signInOnce(userPool: string, clientId: string): Promise<string> {
+export async function signInOnce(UserPoolId: string, ClientId: string): Promise<string> {
   const client = new CognitoIdentityProvider(NETWORK);
   const email = `smoke-test-${randomUUID()}@inquiries.invalid`;
-  // The prefix satisfies every rule that a pool can have for passwords.
-  const password = `aA1!${randomBytes(24).toString('base64url')}`;
-  const user = { UserPoolId: userPool, Username: email };
+  const temporary = createPassword();
+  const password = createPassword();
   try {
     await client.adminCreateUser({
-      ...user,
+      UserPoolId,
+      Username: email,
+      TemporaryPassword: temporary,
       MessageAction: 'SUPPRESS',
       UserAttributes: [
         { Name: 'email', Value: email },
         { Name: 'email_verified', Value: 'true' },
       ],
     });
-    try {
-      await client.adminSetUserPassword({ ...user, Password: password, Permanent: true });
-      const { AuthenticationResult, ChallengeName } = await client.adminInitiateAuth({
-        UserPoolId: userPool,
-        ClientId: clientId,
-        AuthFlow: 'ADMIN_USER_PASSWORD_AUTH',
-        AuthParameters: { USERNAME: email, PASSWORD: password },
-      });
-      const token = AuthenticationResult?.IdToken;
-      if (token === undefined) {
-        throw new Error(`Cognito asks for ${ChallengeName ?? 'more'} instead of signing in`);
-      }
-      return token;
-    } finally {
-      await client.adminDeleteUser(user);
+    const challenge = await client.adminInitiateAuth({
+      UserPoolId,
+      ClientId,
+      AuthFlow: 'ADMIN_USER_PASSWORD_AUTH',
+      AuthParameters: { USERNAME: email, PASSWORD: temporary },
+    });
+    const answer =
+      challenge.ChallengeName === 'NEW_PASSWORD_REQUIRED'
+        ? await client.adminRespondToAuthChallenge({
+            UserPoolId,
+            ClientId,
+            ChallengeName: 'NEW_PASSWORD_REQUIRED',
+            Session: challenge.Session,
+            ChallengeResponses: {
+              // The name in the pool, since an email address is only an alias there.
+              USERNAME: challenge.ChallengeParameters?.['USER_ID_FOR_SRP'] ?? email,
+              NEW_PASSWORD: password,
+            },
+          })
+        : challenge;
+    const { IdToken, AccessToken } = answer.AuthenticationResult ?? {};
+    if (IdToken === undefined || AccessToken === undefined) {
+      throw new Error(`Cognito asks for ${answer.ChallengeName ?? 'more'} instead of signing in`);
     }
+    await client.deleteUser({ AccessToken });
+    return IdToken;
   } catch (error) {
     if (error instanceof Error) {
       // Cognito's messages may repeat what was sent.
       const [line = ''] = error.message.split('\n');
       error.message = `${error.name}: ${line}`
         .replaceAll(email, 'USER')
+        .replaceAll(temporary, 'PASSWORD')
         .replaceAll(password, 'PASSWORD');
     }
     throw error;

@@ -1,7 +1,6 @@
 /**
- * The policies of infra/terraform/bootstrap. Terraform renders them from policies.tf, which needs neither a provider nor an
- * account. docs/roles.md lists all statements, and the tests compare them as text; what IAM makes of them is for AWS's own
- * policy simulator.
+ * What the policies of infra/terraform/bootstrap allow. Terraform renders them from policies.tf, which needs neither a
+ * provider nor an account. `evaluate` knows the operators that these policies use; `npm run bootstrap` has AWS validate them.
  */
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,14 +9,14 @@ import { describe, expect, it } from 'vitest';
 import { run, terraformEnv, terraformUnavailableReason } from '../../deploy/terraform.ts';
 import { MODULE } from '../../lib/paths.ts';
 import { STAGES, type Stage } from '../../lib/stages.ts';
-import { readText } from '../helpers/repository.ts';
 
+type Context = Readonly<Record<string, string | readonly string[]>>;
 interface Statement {
   readonly Sid: string;
   readonly Effect: 'Allow' | 'Deny';
-  readonly Action?: string | string[];
-  readonly Resource?: string | string[];
-  readonly Condition?: Record<string, Record<string, string | string[]>>;
+  readonly Action: string | readonly string[];
+  readonly Resource: string | readonly string[];
+  readonly Condition?: Readonly<Record<string, Context>>;
 }
 interface Policy {
   readonly Statement: readonly Statement[];
@@ -30,12 +29,10 @@ interface Policies {
   readonly inbox: Record<`${Stage}-inbox` | `${Stage}-inbox-answer`, Policy>;
 }
 
-const account = '111122223333';
-const region = 'eu-central-1';
-const api_ids = { develop: ['aaaaaaaaaa'], main: ['bbbbbbbbbb'], release: ['cccccccccc'] };
-const health_check_arns = Object.fromEntries(
-  STAGES.map((stage) => [stage, [`arn:aws:route53:::healthcheck/of-${stage}`]]),
-);
+const REGION = 'eu-central-1';
+const ACCOUNT = '111122223333';
+const byStage = <T>(create: (stage: Stage) => T) =>
+  Object.fromEntries(STAGES.map((stage) => [stage, create(stage)])) as Record<Stage, T>;
 const github = { repository: 'octo/inquiries' };
 
 async function render(variables: object, locals: object = {}): Promise<Policies> {
@@ -51,10 +48,16 @@ async function render(variables: object, locals: object = {}): Promise<Policies>
       trust: '${local.trust_policies}',
       inbox: '${local.inbox_policies}',
     };
-    const rest = { account, partition: 'aws', region, api_ids, health_check_arns, ...locals };
+    const account = {
+      account: ACCOUNT,
+      partition: 'aws',
+      region: REGION,
+      api_ids: byStage((stage) => [`api-of-${stage}`]),
+      health_check_arns: byStage((stage) => [`arn:aws:route53:::healthcheck/of-${stage}`]),
+    };
     writeFileSync(
       join(folder, 'test.tf.json'),
-      JSON.stringify({ locals: rest, output: { policies: { value } } }),
+      JSON.stringify({ locals: { ...account, ...locals }, output: { policies: { value } } }),
     );
     writeFileSync(
       join(folder, 'test.auto.tfvars.json'),
@@ -77,162 +80,306 @@ if (!hasTerraform) {
     '\nSKIPPED: policies of the bootstrap, because terraform is not on the PATH.\n',
   );
 }
+const domains = { release: ['api.example.com', 'www.example.com'] };
+const none = byStage(() => ({ Statement: [] }));
 const rendered = hasTerraform
-  ? await render({ github, domains: { release: ['api.example.com', 'www.example.com'] } })
-  : ({ boundaries: {}, read: {}, deploy: {}, trust: {}, inbox: {} } as Policies);
+  ? await render({ github, domains })
+  : ({ boundaries: none, read: none, deploy: none, inbox: {} } as unknown as Policies);
 
 const listOf = (values: string | readonly string[] = []): readonly string[] => [values].flat();
-const statementsOf = (...policies: readonly (Policy | undefined)[]) =>
-  policies.flatMap((policy) => policy?.Statement ?? []);
-const allowed = (statements: readonly Statement[]) =>
-  statements.filter(({ Effect }) => Effect === 'Allow').flatMap(({ Action }) => listOf(Action));
-const find = (policy: Policy | undefined, sid: string) =>
-  policy?.Statement.find(({ Sid }) => Sid === sid);
+/** IAM's wildcards: `*` and `?` match every character, `/` included. */
+const isLike = (pattern: string, text: string) =>
+  new RegExp(
+    `^${pattern
+      .replaceAll(/[$()+.[\\\]^{|}]/g, '\\$&')
+      .replaceAll('*', '.*')
+      .replaceAll('?', '.')}$`,
+  ).test(text);
+
+/** Whether one operator of a condition holds. A missing key fails, except with a negation, `IfExists` or `ForAllValues`. */
+function holds(operator: string, key: string, expected: readonly string[], context: Context) {
+  const values = listOf(context[key]);
+  const name = operator.replace('ForAllValues:', '').replace('IfExists', '');
+  if (values.length === 0) return name.includes('Not') || name !== operator;
+  const matches = name.includes('Like') ? isLike : (a: string, b: string) => a === b;
+  return values.every(
+    (value) => expected.some((each) => matches(each, value)) !== name.includes('Not'),
+  );
+}
+
+function evaluate(policies: readonly Policy[], action: string, resource: string, context: Context) {
+  const matching = policies
+    .flatMap(({ Statement }) => Statement)
+    .filter(
+      ({ Action, Resource, Condition = {} }) =>
+        listOf(Action).some((pattern) => isLike(pattern, action)) &&
+        listOf(Resource).some((pattern) => isLike(pattern, resource)) &&
+        Object.entries(Condition).every(([operator, keys]) =>
+          Object.entries(keys).every(([key, expected]) =>
+            holds(operator, key, listOf(expected), context),
+          ),
+        ),
+    );
+  return matching.length > 0 && matching.every(({ Effect }) => Effect === 'Allow');
+}
+
+/** What a role of the stage may do: its policies and the boundary allow it, and neither denies it. */
+const may = (kind: 'deploy' | 'plan', stage: Stage) => {
+  const policies =
+    kind === 'plan' ? [rendered.read[stage]] : [rendered.read[stage], rendered.deploy[stage]];
+  return (action: string, resource = '*', context: Context = {}) =>
+    evaluate(policies, action, resource, context) &&
+    evaluate([rendered.boundaries[stage]], action, resource, context);
+};
+/** What a role can be given that the deployment of the stage creates: all that the boundary allows. */
+const canBeGiven =
+  (stage: Stage) =>
+  (action: string, resource = '*', context: Context = {}) =>
+    evaluate([rendered.boundaries[stage]], action, resource, context);
+
+const arn = (service: string, resource: string) =>
+  `arn:aws:${service}:${REGION}:${ACCOUNT}:${resource}`;
+const table = (stage: Stage) => arn('dynamodb', `table/inquiries-${stage}`);
+const state = (stage: Stage) =>
+  `arn:aws:s3:::state-bucket/env:/${stage}/inquiries/terraform.tfstate`;
+const tags = (stage: Stage) => ({
+  'aws:ResourceTag/service': 'inquiries',
+  'aws:ResourceTag/stage': stage,
+});
+const requestTags = (stage: Stage) => ({
+  'aws:RequestTag/service': 'inquiries',
+  'aws:RequestTag/stage': stage,
+});
 /** `SERVICE:A B` → SERVICE:A, SERVICE:B. */
 const toActions = (lines: readonly string[]) =>
   lines.flatMap((line) => {
     const [service = '', names = ''] = line.split(':');
     return names.split(' ').map((name) => `${service}:${name}`);
   });
-/** Which of the actions no pattern matches. */
-const without = (actions: readonly string[], patterns: readonly string[]) =>
-  actions.filter((action) => !patterns.some((pattern) => matchesGlob(action, pattern)));
 
-const { develop } = rendered.boundaries;
-const iam = (resource: string) => `arn:aws:iam::${account}:${resource}`;
+describe.skipIf(!hasTerraform)('the role that deploys (skipped without terraform)', () => {
+  it('may do what a deployment needs, also by the boundary', () => {
+    const needed = toActions([
+      's3:ListBucket GetObject PutObject DeleteObject PutBucketPolicy ListTagsForResource',
+      'dynamodb:CreateTable DescribeTable UpdateTable DeleteTable DescribeContinuousBackups UpdateContinuousBackups DescribeTimeToLive UpdateTimeToLive ListTagsOfResource TagResource UntagResource',
+      'lambda:CreateFunction GetFunction UpdateFunctionCode UpdateFunctionConfiguration DeleteFunction ListVersionsByFunction AddPermission RemovePermission GetPolicy PublishVersion PutFunctionConcurrency DeleteFunctionConcurrency PutFunctionEventInvokeConfig GetFunctionCodeSigningConfig TagResource UntagResource ListTags',
+      'lambda:CreateAlias GetAlias UpdateAlias DeleteAlias ListAliases InvokeFunction CreateEventSourceMapping GetEventSourceMapping',
+      'iam:CreateRole PutRolePolicy PutRolePermissionsBoundary GetRole UpdateRole UpdateAssumeRolePolicy DeleteRole TagRole UntagRole GetRolePolicy DeleteRolePolicy ListRolePolicies ListAttachedRolePolicies ListInstanceProfilesForRole PassRole',
+      'apigateway:GET POST PATCH DELETE',
+      'logs:CreateLogGroup DeleteLogGroup PutRetentionPolicy PutMetricFilter DeleteMetricFilter DescribeMetricFilters TestMetricFilter TagResource UntagResource ListTagsForResource CreateLogDelivery GetLogDelivery UpdateLogDelivery DeleteLogDelivery ListLogDeliveries PutResourcePolicy DescribeResourcePolicies DescribeLogGroups',
+      'cloudwatch:PutMetricAlarm DescribeAlarms PutDashboard',
+      'sns:CreateTopic Subscribe GetTopicAttributes',
+      'events:PutRule PutTargets RemoveTargets DeleteRule DescribeRule ListTargetsByRule ListTagsForResource TagResource',
+      'sqs:CreateQueue GetQueueAttributes',
+      'cloudfront:UpdateDistribution CreateInvalidation GetDistribution UpdateResponseHeadersPolicy',
+      'cognito-idp:CreateUserPoolClient CreateUserPoolDomain UpdateUserPool DescribeUserPoolClient GetUserPoolMfaConfig SetUserPoolMfaConfig DeleteUserPool AdminCreateUser AdminInitiateAuth AdminRespondToAuthChallenge CreateManagedLoginBranding DescribeManagedLoginBranding',
+      'acm:DescribeCertificate DeleteCertificate',
+      'route53:ListHostedZones GetChange UpdateHealthCheck DeleteHealthCheck',
+      'ses:DeleteEmailIdentity GetEmailIdentity CreateConfigurationSet CreateConfigurationSetEventDestination GetConfigurationSetEventDestinations',
+    ]);
+    const actionsOf = (...policies: Policy[]) =>
+      policies
+        .flatMap(({ Statement }) => Statement)
+        .filter(({ Effect }) => Effect === 'Allow')
+        .flatMap(({ Action }) => listOf(Action));
+    const missing = (patterns: readonly string[]) =>
+      needed.filter((action) => !patterns.some((pattern) => matchesGlob(action, pattern)));
+    expect(missing(actionsOf(rendered.read.develop, rendered.deploy.develop))).toEqual([]);
+    expect(missing(actionsOf(rendered.boundaries.develop))).toEqual([]);
+  });
+
+  it.each(STAGES)('of %s changes what is named or tagged as the stage’s, and no other’s', (own) => {
+    for (const stage of STAGES) {
+      const resources: [action: string, resource: string, context?: Context][] = [
+        ['lambda:UpdateFunctionCode', arn('lambda', `function:inquiries-${stage}`)],
+        ['lambda:InvokeFunction', arn('lambda', `function:inquiries-${stage}-mailer:7`)],
+        ['cloudwatch:PutMetricAlarm', arn('cloudwatch', `alarm:inquiries-${stage}-errors`)],
+        ['sns:SetSubscriptionAttributes', arn('sns', `inquiries-${stage}-alarms:1b2c`)],
+        ['sns:Unsubscribe', arn('sns', `inquiries-${stage}-alarms:1b2c`)],
+        ['sqs:SetQueueAttributes', arn('sqs', `inquiries-${stage}-failed`)],
+        ['logs:PutMetricFilter', arn('logs', `log-group:/aws/lambda/inquiries-${stage}:*`)],
+        ['s3:PutObject', `arn:aws:s3:::inquiries-${stage}-site-${ACCOUNT}/index.html`],
+        ['s3:ListTagsForResource', `arn:aws:s3:::inquiries-${stage}-site-${ACCOUNT}`],
+        ['s3:PutObject', state(stage)],
+        ['s3:DeleteObject', `${state(stage)}.tflock`],
+        ['apigateway:PATCH', `arn:aws:apigateway:${REGION}::/apis/api-of-${stage}/routes/a`],
+        ['route53:UpdateHealthCheck', `arn:aws:route53:::healthcheck/of-${stage}`],
+        ['cloudfront:UpdateDistribution', 'arn:aws:cloudfront::1:distribution/E', tags(stage)],
+        ['cognito-idp:UpdateUserPool', arn('cognito-idp', 'userpool/u'), tags(stage)],
+        ['acm:DeleteCertificate', arn('acm', 'certificate/c'), tags(stage)],
+        ['ses:DeleteEmailIdentity', arn('ses', 'identity/i'), tags(stage)],
+        [
+          'lambda:DeleteEventSourceMapping',
+          arn('lambda', 'event-source-mapping:e'),
+          { 'lambda:FunctionArn': arn('lambda', `function:inquiries-${stage}-mailer:live`) },
+        ],
+      ];
+      const answers = resources.map(([action, ...rest]) => [
+        action,
+        may('deploy', own)(action, ...rest),
+      ]);
+      expect(answers).toEqual(resources.map(([action]) => [action, stage === own]));
+      expect(resources.filter(([action, ...rest]) => may('plan', own)(action, ...rest))).toEqual(
+        stage === own ? [resources.find(([action]) => action === 's3:ListTagsForResource')] : [],
+      );
+    }
+  });
+
+  it('creates and tags nothing that is allowed by its tags or its id, so that nothing becomes its own', () => {
+    const untagged: [action: string, resource: string][] = [
+      ['acm:AddTagsToCertificate', arn('acm', 'certificate/c')],
+      ['acm:RequestCertificate', '*'],
+      ['cloudfront:TagResource', 'arn:aws:cloudfront::1:distribution/E'],
+      ['cognito-idp:TagResource', arn('cognito-idp', 'userpool/u')],
+      ['ses:TagResource', arn('ses', 'identity/example.com')],
+      ['route53:ChangeTagsForResource', 'arn:aws:route53:::healthcheck/of-release'],
+      ['route53:ChangeTagsForResource', 'arn:aws:route53:::hostedzone/Z1'],
+    ];
+    for (const decide of [may('deploy', 'develop'), canBeGiven('develop')]) {
+      expect(
+        untagged.filter(([action, resource]) => decide(action, resource, requestTags('develop'))),
+      ).toEqual([]);
+    }
+    const mapping = arn('lambda', 'event-source-mapping:e');
+    const tag = (stage: Stage) =>
+      may('deploy', 'develop')('lambda:TagResource', mapping, requestTags(stage));
+    expect([tag('develop'), tag('release')]).toEqual([true, false]);
+  });
+
+  it('reads and changes no data, and takes over no user', () => {
+    const decide = may('deploy', 'develop');
+    const data: [actions: readonly string[], resource: string, context?: Context][] = [
+      [
+        toActions([
+          'dynamodb:GetItem BatchGetItem Query Scan PutItem UpdateItem DeleteItem PartiQLSelect ExportTableToPointInTime GetRecords',
+        ]),
+        table('develop'),
+      ],
+      [
+        toActions(['logs:FilterLogEvents GetLogEvents']),
+        arn('logs', 'log-group:/aws/lambda/inquiries-develop:*'),
+      ],
+      [toActions(['sqs:ReceiveMessage SendMessage']), arn('sqs', 'inquiries-develop-failed')],
+      [
+        toActions(['cognito-idp:ListUsers AdminGetUser AdminSetUserPassword AdminDeleteUser']),
+        arn('cognito-idp', 'userpool/u'),
+        tags('develop'),
+      ],
+      [
+        toActions(['iam:AttachRolePolicy DeleteRolePermissionsBoundary']),
+        `arn:aws:iam::${ACCOUNT}:role/inquiries-develop-function`,
+      ],
+      [toActions(['iam:CreateUser AddClientIDToOpenIDConnectProvider']), '*'],
+      [toActions(['ses:SendEmail']), arn('ses', 'identity/i'), tags('develop')],
+      [
+        toActions([
+          'sts:AssumeRole',
+          'route53:ChangeResourceRecordSets DeleteHostedZone',
+          'kms:Decrypt',
+          'ec2:RunInstances',
+          'secretsmanager:GetSecretValue',
+        ]),
+        '*',
+      ],
+    ];
+    const allowed = data.flatMap(([actions, resource, context]) =>
+      actions.filter((action) => decide(action, resource, context)),
+    );
+    expect(allowed).toEqual([]);
+  });
+
+  it('creates only roles with the boundary, and changes none of bootstrap', () => {
+    const role = `arn:aws:iam::${ACCOUNT}:role/inquiries-develop-function`;
+    const boundary = (stage: Stage) => ({
+      'iam:PermissionsBoundary': `arn:aws:iam::${ACCOUNT}:policy/terraform-bootstrap/inquiries-${stage}-boundary-${REGION}`,
+    });
+    for (const action of ['iam:CreateRole', 'iam:PutRolePolicy']) {
+      const decide = may('deploy', 'develop');
+      expect([
+        decide(action, role, boundary('develop')),
+        decide(action, role, boundary('release')),
+        decide(action, role),
+        decide(action, role.replace('role/', 'role/terraform-bootstrap/'), boundary('develop')),
+      ]).toEqual([true, false, false, false]);
+    }
+  });
+
+  it.each(['main', 'release'] as const)('of %s leaves the data protected', (stage) => {
+    const protection: [action: string, resource: string, context?: Context][] = [
+      ...toActions([
+        'dynamodb:DeleteTable UpdateTable UpdateContinuousBackups UpdateTimeToLive',
+      ]).map((action) => [action, table(stage)] as [string, string]),
+      ['dynamodb:DeleteBackup', `${table(stage)}/backup/1`],
+      ['cognito-idp:DeleteUserPool', arn('cognito-idp', 'userpool/u'), tags(stage)],
+    ];
+    for (const decide of [may('deploy', stage), canBeGiven(stage)]) {
+      expect(protection.filter(([action, ...rest]) => decide(action, ...rest))).toEqual([]);
+    }
+    expect(may('deploy', 'develop')('dynamodb:UpdateTable', table('develop'))).toBe(true);
+  });
+});
 
 describe.skipIf(!hasTerraform)(
-  'the roles of develop (skipped without terraform on the PATH)',
+  'a role that a deployment creates (skipped without terraform)',
   () => {
-    const deploy = statementsOf(rendered.read.develop, rendered.deploy.develop);
-
-    it('allow what a deployment needs, also by the boundary', () => {
-      const needed = toActions([
-        's3:ListBucket GetObject PutObject DeleteObject PutBucketPolicy',
-        'dynamodb:CreateTable DescribeTable UpdateTable DeleteTable DescribeContinuousBackups UpdateContinuousBackups DescribeTimeToLive UpdateTimeToLive ListTagsOfResource TagResource UntagResource',
-        'lambda:CreateFunction GetFunction UpdateFunctionCode UpdateFunctionConfiguration DeleteFunction ListVersionsByFunction AddPermission RemovePermission GetPolicy PublishVersion PutFunctionConcurrency DeleteFunctionConcurrency GetFunctionCodeSigningConfig TagResource UntagResource ListTags',
-        'lambda:CreateAlias GetAlias UpdateAlias DeleteAlias ListAliases InvokeFunction CreateEventSourceMapping GetEventSourceMapping',
-        'iam:CreateRole PutRolePolicy PutRolePermissionsBoundary GetRole UpdateRole UpdateAssumeRolePolicy DeleteRole TagRole UntagRole GetRolePolicy DeleteRolePolicy ListRolePolicies ListAttachedRolePolicies ListInstanceProfilesForRole PassRole',
-        'apigateway:GET POST PATCH DELETE',
-        'logs:CreateLogGroup DeleteLogGroup PutRetentionPolicy PutMetricFilter DeleteMetricFilter DescribeMetricFilters TagResource UntagResource ListTagsForResource CreateLogDelivery GetLogDelivery UpdateLogDelivery DeleteLogDelivery ListLogDeliveries PutResourcePolicy DescribeResourcePolicies DescribeLogGroups',
-        'cloudwatch:PutMetricAlarm DescribeAlarms PutDashboard',
-        'sns:Subscribe GetTopicAttributes',
-        'events:PutRule PutTargets RemoveTargets DeleteRule DescribeRule ListTargetsByRule ListTagsForResource TagResource',
-        'sqs:CreateQueue GetQueueAttributes',
-        'cloudfront:CreateDistribution TagResource UpdateDistribution CreateInvalidation GetDistribution CreateOriginAccessControl UpdateResponseHeadersPolicy',
-        'cognito-idp:CreateUserPool CreateUserPoolClient CreateUserPoolDomain UpdateUserPool DescribeUserPoolClient GetUserPoolMfaConfig SetUserPoolMfaConfig DeleteUserPool AdminCreateUser AdminSetUserPassword AdminInitiateAuth CreateManagedLoginBranding DescribeManagedLoginBranding',
-        'acm:RequestCertificate DescribeCertificate DeleteCertificate',
-        'route53:ListHostedZones GetChange CreateHealthCheck DeleteHealthCheck',
-        'ses:CreateEmailIdentity DeleteEmailIdentity GetEmailIdentity CreateConfigurationSet CreateConfigurationSetEventDestination GetConfigurationSetEventDestinations',
-        'kms:CreateGrant',
-      ]);
-      expect(without(needed, allowed(deploy))).toEqual([]);
-      expect(without(needed, allowed(statementsOf(develop)))).toEqual([]);
-    });
-
-    it('allow nothing that reads or changes data, and nothing of other services', () => {
-      const refused = toActions([
-        'dynamodb:GetItem BatchGetItem Query Scan PutItem UpdateItem DeleteItem PartiQLSelect ExportTableToPointInTime GetRecords',
-        'logs:FilterLogEvents GetLogEvents',
-        'sqs:ReceiveMessage SendMessage',
-        'cognito-idp:ListUsers AdminGetUser',
-        'iam:AttachRolePolicy DeleteRolePermissionsBoundary CreatePolicyVersion CreateUser AddClientIDToOpenIDConnectProvider',
-        'sts:AssumeRole',
-        'ses:SendEmail',
-        'route53:ChangeResourceRecordSets DeleteHostedZone',
-        'kms:Decrypt',
-        'ec2:RunInstances',
-        'secretsmanager:GetSecretValue',
-      ]);
-      expect(without(refused, allowed(deploy))).toEqual(refused);
+    it('can be given the rows of its stage, and neither old states nor users', () => {
+      const decide = canBeGiven('release');
+      expect([
+        decide('dynamodb:PutItem', table('release')),
+        decide('dynamodb:PutItem', table('main')),
+        decide('ses:SendEmail', arn('ses', 'identity/i'), tags('main')),
+        decide('s3:DeleteObjectVersion', state('release')),
+        decide('s3:DeleteObject', state('release')),
+        decide(
+          'cognito-idp:AdminSetUserPassword',
+          arn('cognito-idp', 'userpool/u'),
+          tags('release'),
+        ),
+      ]).toEqual([true, false, true, false, false, false]);
     });
   },
 );
 
-/** A statement as a row of docs/roles.md, with placeholders. */
-function toRow(
-  policy: string,
-  stage: Stage,
-  { Sid, Effect, Action, Resource, Condition = {} }: Statement,
-) {
-  const services = Object.groupBy(listOf(Action), (action) => action.replace(/:.*/, ''));
-  const actions = Object.entries(services).map(
-    ([service, list = []]) =>
-      `${service}:${list.map((action) => action.replace(/.*:/, '')).join(' ')}`,
-  );
-  const conditions = Object.entries(Condition).flatMap(([operator, keys]) =>
-    Object.entries(keys).map(([key, values]) => `${operator} ${key} ${listOf(values).join(' ')}`),
-  );
-  const cells = [actions, listOf(Resource), conditions].map((cell) =>
-    cell.map((part) => `\`${part}\``).join(', '),
-  );
-  const text = [policy, Sid, Effect.toLowerCase(), ...cells]
-    .join(' | ')
-    .replaceAll(new RegExp(`\\b${stage}\\b`, 'g'), 'STAGE')
-    .replaceAll(api_ids[stage][0] ?? '', 'API_ID')
-    .replaceAll(/(?<=inquiries-)(develop|main|release)|(?<=of-)(develop|main|release)/g, 'OTHER');
-  return text
-    .replaceAll('arn:aws:', '')
-    .replaceAll(account, 'ACCOUNT')
-    .replaceAll(region, 'REGION')
-    .replaceAll(/inquiries(?=-STAGE|`)/g, 'NAME');
-}
-
-describe.skipIf(!hasTerraform)('the policies (skipped without terraform on the PATH)', () => {
-  it('have the statements that docs/roles.md lists, and no others, in every stage', async () => {
-    const { boundaries, read, deploy, inbox } = await render({ github });
-    const stagesOf = new Map<string, Stage[]>();
-    for (const stage of STAGES) {
-      const policies = {
-        boundary: boundaries[stage],
-        read: read[stage],
-        deploy: deploy[stage],
-        inbox: inbox[`${stage}-inbox`],
-        'inbox-answer': inbox[`${stage}-inbox-answer`],
-      };
-      for (const [name, policy] of Object.entries(policies)) {
-        for (const statement of policy.Statement) {
-          const row = toRow(name, stage, statement);
-          stagesOf.set(row, [...(stagesOf.get(row) ?? []), stage]);
-        }
-      }
-    }
-    const rows = [...stagesOf].map(
-      ([row, stages]) =>
-        `| ${stages.length === STAGES.length ? 'all' : stages.join(', ')} | ${row} |`,
-    );
-    const listed = readText('docs/roles.md').match(/^\| (all|develop|main|release).*$/gm) ?? [];
-    expect(rows.toSorted()).toEqual(listed.toSorted());
-    // IAM refuses a policy with another kind, such as a wildcard.
-    const kinds = rows.flatMap((row) =>
-      [...row.matchAll(/iam::ACCOUNT:([^/`]+)/g)].map(([, kind]) => kind),
-    );
-    expect(new Set(kinds)).toEqual(new Set(['policy', 'role']));
+describe.skipIf(!hasTerraform)('the policies (skipped without terraform)', () => {
+  it('let a stage set up the domains that are listed for it, and no others', () => {
+    const record = 'route53:ChangeResourceRecordSetsNormalizedRecordNames';
+    const zone = 'arn:aws:route53:::hostedzone/Z1';
+    const change = (stage: Stage, ...names: string[]) =>
+      may('deploy', stage)('route53:ChangeResourceRecordSets', zone, { [record]: names });
+    const domain = (stage: Stage, name: string) =>
+      may('deploy', stage)(
+        'apigateway:PATCH',
+        `arn:aws:apigateway:${REGION}::/domainnames/${name}`,
+      );
+    expect([
+      change('release', 'api.example.com', '_1.www.example.com'),
+      change('release', 'api.example.com', 'example.com'),
+      change('develop', 'api.example.com'),
+      domain('release', 'api.example.com'),
+      domain('release', 'example.com'),
+      domain('develop', 'api.example.com'),
+    ]).toEqual([true, false, false, true, false, false]);
   });
 
-  it('let a stage set up the domains that are listed for it, and no others', () => {
-    const names = ['api.example.com', 'www.example.com'];
-    for (const policy of [rendered.deploy.release, rendered.boundaries.release]) {
-      expect(find(policy, 'Records')).toMatchObject({
-        Action: 'route53:ChangeResourceRecordSets',
-        Condition: {
-          'ForAllValues:StringLike': {
-            'route53:ChangeResourceRecordSetsNormalizedRecordNames': names.flatMap((name) => [
-              name,
-              `*.${name}`,
-            ]),
-          },
-        },
-      });
-    }
-    const gateway = `arn:aws:apigateway:${region}::/domainnames`;
-    const listDomains = (policy: Policy | undefined) =>
-      listOf(find(policy, 'Gateway')?.Resource).filter((arn) => arn.startsWith(gateway));
-    expect(listDomains(rendered.boundaries.release)).toEqual([
-      gateway,
-      ...names.map((name) => `${gateway}/${name}*`),
-    ]);
-    expect([listDomains(develop), find(develop, 'Records')]).toEqual([[], undefined]);
+  it('let an operator answer, and only the larger one erase', () => {
+    const decide = (policy: keyof Policies['inbox'], action: string, context: Context = {}) =>
+      evaluate([rendered.inbox[policy]], action, table('main'), context);
+    const answer = {
+      'dynamodb:Attributes': ['pk', 'sk', 'reply', 'respondent', 'reply_at', 'inbox'],
+      'dynamodb:LeadingKeys': '$inquiries#cognito_sub_1#email_a',
+    };
+    expect([
+      decide('main-inbox-answer', 'dynamodb:UpdateItem', answer),
+      decide('main-inbox-answer', 'dynamodb:UpdateItem', { 'dynamodb:Attributes': 'body' }),
+      decide('main-inbox-answer', 'dynamodb:BatchWriteItem', { 'dynamodb:Attributes': ['pk'] }),
+      decide('main-inbox', 'dynamodb:BatchWriteItem', { 'dynamodb:Attributes': ['pk', 'sk'] }),
+      decide('main-inbox', 'dynamodb:BatchWriteItem', { 'dynamodb:Attributes': ['pk', 'body'] }),
+      decide('release-inbox', 'dynamodb:Query'),
+    ]).toEqual([true, false, false, true, false, false]);
+    const key = arn('ssm', 'parameter/inquiries-main/erasure-key');
+    const put = (context: Context) =>
+      evaluate([rendered.inbox['main-inbox']], 'ssm:PutParameter', key, context);
+    expect([put({}), put({ 'ssm:Overwrite': 'true' })]).toEqual([true, false]);
   });
 
   it('trust the environments of the one repository, by complete subjects, with ids when they are known', async () => {
@@ -253,7 +400,9 @@ describe.skipIf(!hasTerraform)('the policies (skipped without terraform on the P
         Sid: 'GitHub',
         Effect: 'Allow',
         Action: 'sts:AssumeRoleWithWebIdentity',
-        Principal: { Federated: iam('oidc-provider/token.actions.githubusercontent.com') },
+        Principal: {
+          Federated: `arn:aws:iam::${ACCOUNT}:oidc-provider/token.actions.githubusercontent.com`,
+        },
         Condition: {
           StringEquals: {
             'token.actions.githubusercontent.com:aud': 'sts.amazonaws.com',
@@ -279,11 +428,9 @@ describe.skipIf(!hasTerraform)('the policies (skipped without terraform on the P
       },
       {
         region: 'ap-southeast-2',
-        health_check_arns: Object.fromEntries(
-          STAGES.map((stage) => [
-            stage,
-            ['form', 'api'].map((use) => `arn:aws:route53:::healthcheck/${use.padEnd(36)}`),
-          ]),
+        api_ids: byStage(() => ['a'.repeat(10)]),
+        health_check_arns: byStage(() =>
+          ['form', 'api'].map((use) => `arn:aws:route53:::healthcheck/${use.padEnd(36)}`),
         ),
       },
     );

@@ -1,11 +1,8 @@
-# Policies of the roles that GitHub assumes, and of operators. This file has locals only, so that tests
-# evaluate them without an account. It reads local.account, local.partition, local.region, local.api_ids and
-# local.health_check_arns. docs/roles.md lists every statement, and what these policies do not separate.
+# Policies of the roles that GitHub assumes, and of operators. Only locals, so that tests evaluate them without an
+# account; local.account, local.partition, local.region, local.api_ids and local.health_check_arns come from main.tf.
 #
-# For GitHub, three policies per stage: the boundary limits the roles `deploy` and `plan` and every role that
-# `deploy` creates; `read` is attached to both roles, `deploy` to the role of that name. Neither role may read
-# items of the tables. But whoever may deploy a function may have it read them: the boundary keeps that to the
-# tables of the stage.
+# Each stage has three policies for GitHub: `boundary` limits the roles `deploy` and `plan` and every role that `deploy`
+# creates; `read` is attached to both roles, `deploy` to the role of that name. docs/roles.md says what follows.
 
 locals {
   stages = toset(["develop", "main", "release"])
@@ -88,38 +85,26 @@ locals {
 
   tagged = { for stage in local.stages : stage => { StringEquals = { "aws:ResourceTag/service" = var.name, "aws:ResourceTag/stage" = stage } } }
 
-  # In the boundary and in `deploy`.
+  # In the boundary and in `deploy`. No role creates or tags what is allowed by its tags or by an id: otherwise it could
+  # tag what is not its own, and then own it. An administrator creates these resources (docs/roles.md).
   shared_statements = {
     for stage in local.stages : stage => concat(local.dns_statements[stage], [for sid, statement in {
-      # A resource that has other tags cannot be given the stage's.
-      CreateTagged = {
-        Action = [
-          "acm:AddTagsToCertificate", "acm:RequestCertificate",
-          "cloudfront:TagResource",
-          "cognito-idp:CreateUserPool", "cognito-idp:TagResource",
-          "lambda:TagResource",
-          "ses:CreateEmailIdentity", "ses:TagResource",
-        ]
-        Resource = "*"
-        Condition = {
-          StringEquals         = { "aws:RequestTag/service" = var.name, "aws:RequestTag/stage" = stage }
-          StringEqualsIfExists = { "aws:ResourceTag/service" = var.name, "aws:ResourceTag/stage" = stage }
-        }
-      }
+      # The lock is beside the state. No role deletes a state or one of its versions.
+      WriteState = { Action = "s3:PutObject", Resource = "${local.state_arns[stage]}*" }
+      Unlock     = { Action = "s3:DeleteObject", Resource = "${local.state_arns[stage]}.tflock" }
       Streams = {
         Action    = "lambda:*EventSourceMapping"
         Resource  = "*"
-        Condition = { ArnLike = { "lambda:FunctionArn" = "${local.function_arns[stage][0]}-mailer" } }
+        Condition = { ArnLike = { "lambda:FunctionArn" = "${local.function_arns[stage][0]}-*" } }
+      }
+      # AWS has no narrower resource for the deliveries of logs, and headers policies have neither names nor tags.
+      WriteUnnamed = {
+        Action   = ["cloudfront:UpdateResponseHeadersPolicy", "logs:*LogDelivery", "logs:PutResourcePolicy"]
+        Resource = "*"
       }
       HealthChecks = { Action = "route53:*HealthCheck", Resource = lookup(local.health_check_arns, stage, []) }
     } : merge({ Sid = sid, Effect = "Allow" }, statement) if length(statement.Resource) > 0])
   }
-  write_unnamed_actions = [
-    "cloudfront:*OriginAccessControl", "cloudfront:*ResponseHeadersPolicy", "cloudfront:CreateDistribution",
-    "logs:*LogDelivery", "logs:PutResource*",
-    "route53:ChangeTags*", "route53:CreateHealth*",
-    "sns:*SubscriptionAttributes", "sns:Unsubscribe",
-  ]
 
   boundaries = {
     for stage in local.stages : stage => {
@@ -128,15 +113,20 @@ locals {
         [for sid, statement in {
           Named = {
             Action   = ["cloudwatch:*", "dynamodb:*", "events:*", "iam:*", "lambda:*", "logs:*", "s3:*", "ses:*", "sns:*", "sqs:*"]
-            Resource = concat(local.named_arns[stage], ["${local.site_arns[stage][0]}*", "${local.state_arns[stage]}*"])
+            Resource = concat(local.named_arns[stage], ["${local.site_arns[stage][0]}*"])
           }
           State = {
             Action   = ["s3:GetObject", "s3:ListBucket"]
-            Resource = [local.state_bucket_arn, "${local.state_bucket_arn}/${local.state_key}"]
+            Resource = [local.state_bucket_arn, "${local.state_bucket_arn}/${local.state_key}", "${local.state_arns[stage]}*"]
           }
           Gateway = { Action = "apigateway:*", Resource = local.gateway_arns[stage] }
+          # `*UserPool*` does not match the actions on users. Those here are for the user of the smoke test.
           Tagged = {
-            Action    = ["acm:*", "cloudfront:*", "cognito-idp:*", "ses:*"]
+            Action = [
+              "acm:*", "cloudfront:*", "cognito-idp:*Branding*", "cognito-idp:*UserPool*",
+              "cognito-idp:AdminCreateUser", "cognito-idp:AdminInit*", "cognito-idp:AdminResp*",
+              "cognito-idp:Get*", "cognito-idp:ListTags*", "cognito-idp:SetUI*", "ses:*",
+            ]
             Resource  = "*"
             Condition = local.tagged[stage]
           }
@@ -152,14 +142,14 @@ locals {
             Resource  = "*"
             Condition = { StringEquals = { "kms:ViaService" = "dynamodb.${local.region}.amazonaws.com" } }
           }
-          # At most 6,144 characters are left for all of this.
+          # Shorter patterns than in `read`: a policy has at most 6,144 characters.
           Unnamed = {
-            Action = concat(local.write_unnamed_actions, [
-              "cloudfront:Get*", "cloudfront:List*", "cloudwatch:DescribeAlarms", "cognito-idp:DescribeUserPoolD*",
-              "iam:CreateServiceLinked*", "lambda:GetEvent*", "lambda:List*",
-              "logs:Describe*", "logs:List*",
-              "route53:Get*", "route53:List*", "ses:Get*", "ses:List*", "xray:Put*",
-            ])
+            Action = [
+              "cloudfront:Get*", "cloudfront:List*", "cloudwatch:Describe*", "cognito-idp:DescribeUserPoolD*",
+              "lambda:GetEvent*", "lambda:List*", "lambda:TagResource",
+              "logs:Describe*", "logs:List*", "logs:Test*",
+              "route53:Get*", "route53:List*", "ses:Get*", "ses:List*", "sns:GetSub*", "xray:Put*",
+            ]
             Resource = "*"
           }
         } : merge({ Sid = sid, Effect = "Allow" }, statement)],
@@ -172,11 +162,11 @@ locals {
             Condition = { StringNotEquals = { "iam:PermissionsBoundary" = local.boundary_arns[stage] } }
           }
           Bootstrap = { Action = "iam:*", Resource = [for kind in ["policy", "role"] : "${local.iam}:${kind}${local.path}*"] }
-          # UpdateTable switches off deletion protection, and IAM has no condition on that;
-          # UpdateContinuousBackups, the backups.
+          # UpdateTable switches off deletion protection, UpdateContinuousBackups the backups, and UpdateTimeToLive deletes
+          # rows; IAM has no condition on what they change.
           Never = {
             Action = concat(["iam:DeleteRolePermissionsBoundary"], stage == "develop" ? [] : [
-              "cognito-idp:DeleteUserPool", "dynamodb:DeleteTable", "dynamodb:UpdateContinuousBackups", "dynamodb:UpdateTable",
+              "cognito-idp:DeleteUserPool", "dynamodb:DeleteBackup", "dynamodb:DeleteTable", "dynamodb:UpdateC*", "dynamodb:UpdateT*",
             ])
             Resource = "*"
           }
@@ -193,7 +183,7 @@ locals {
         StateBucket = { Action = "s3:ListBucket", Resource = local.state_bucket_arn }
         State = {
           Action   = "s3:GetObject"
-          Resource = [local.state_arns[stage], "${local.state_bucket_arn}/${local.state_key}"]
+          Resource = ["${local.state_arns[stage]}*", "${local.state_bucket_arn}/${local.state_key}"]
         }
         ReadNamed = {
           Action = [
@@ -209,9 +199,9 @@ locals {
           ]
           Resource = local.named_arns[stage]
         }
-        ReadSite    = { Action = ["s3:Get*", "s3:ListBucket"], Resource = local.site_arns[stage] }
+        ReadSite    = { Action = ["s3:Get*", "s3:ListBucket", "s3:ListTagsForResource"], Resource = local.site_arns[stage] }
         ReadGateway = { Action = "apigateway:GET", Resource = local.gateway_arns[stage] }
-        # Configuration of what has no names, and lists. `*UserPool*` does not match the actions on users.
+        # Configuration of what has no names, and lists.
         ReadUnnamed = {
           Action = [
             "cloudfront:Get*", "cloudfront:List*",
@@ -219,6 +209,7 @@ locals {
             "cognito-idp:DescribeUserPoolDomain",
             "lambda:GetEventSourceMapping", "lambda:ListEventSourceMappings", "lambda:ListTags",
             "logs:DescribeLogGroups", "logs:DescribeResourcePolicies", "logs:GetLogDelivery", "logs:ListLogDeliveries",
+            "logs:TestMetricFilter",
             "route53:Get*", "route53:List*",
             "ses:GetEmailIdentity", "ses:ListTagsForResource",
             "sns:GetSubscriptionAttributes",
@@ -244,11 +235,6 @@ locals {
       Statement = concat(
         local.shared_statements[stage],
         [for sid, statement in {
-          WriteState = { Action = "s3:PutObject", Resource = local.state_arns[stage] }
-          Lock = {
-            Action   = ["s3:DeleteObject", "s3:GetObject", "s3:PutObject"]
-            Resource = "${local.state_arns[stage]}.tflock"
-          }
           WriteSite = { Action = "s3:*", Resource = local.site_arns[stage] }
           WriteNamed = {
             Action = [
@@ -259,11 +245,12 @@ locals {
               "iam:CreateRole", "iam:DeleteRole", "iam:DeleteRolePolicy", "iam:PutRolePermissionsBoundary", "iam:PutRolePolicy",
               "iam:TagRole", "iam:UntagRole", "iam:UpdateAssumeRolePolicy", "iam:UpdateRole*",
               "lambda:AddPermission", "lambda:RemovePermission", "lambda:*Function", "lambda:*Alias", "lambda:PublishVersion",
-              "lambda:*FunctionConcurrency", "lambda:UpdateFunction*", "lambda:TagResource", "lambda:UntagResource",
+              "lambda:*FunctionConcurrency", "lambda:*FunctionEventInvokeConfig", "lambda:UpdateFunction*", "lambda:TagResource", "lambda:UntagResource",
               "logs:CreateLogGroup", "logs:DeleteLogGroup", "logs:*MetricFilter", "logs:*RetentionPolicy",
               "logs:TagResource", "logs:UntagResource",
               "ses:*ConfigurationSet*", "ses:TagResource", "ses:UntagResource",
-              "sns:CreateTopic", "sns:DeleteTopic", "sns:SetTopicAttributes", "sns:Subscribe", "sns:TagResource", "sns:UntagResource",
+              "sns:CreateTopic", "sns:DeleteTopic", "sns:SetSubscriptionAttributes", "sns:SetTopicAttributes", "sns:Subscribe",
+              "sns:TagResource", "sns:Unsubscribe", "sns:UntagResource",
               "events:DeleteRule", "events:Put*", "events:RemoveTargets", "events:TagResource", "events:UntagResource",
               "sqs:CreateQueue", "sqs:DeleteQueue", "sqs:SetQueueAttributes", "sqs:TagQueue", "sqs:UntagQueue",
             ]
@@ -274,13 +261,6 @@ locals {
             Resource  = local.role_arns[stage]
             Condition = { StringEquals = { "iam:PassedToService" = "lambda.amazonaws.com" } }
           }
-          # API Gateway creates its role with the first custom domain of an account, Cognito with the first
-          # pool that mails with SES.
-          ServiceLinkedRole = {
-            Action    = "iam:CreateServiceLinkedRole"
-            Resource  = "*"
-            Condition = { StringEquals = { "iam:AWSServiceName" = ["email.cognito-idp.amazonaws.com", "ops.apigateway.amazonaws.com"] } }
-          }
           WriteGateway = {
             Action = [
               "apigateway:DELETE", "apigateway:PATCH", "apigateway:POST", "apigateway:PUT", "apigateway:TagResource", "apigateway:UntagResource",
@@ -289,22 +269,20 @@ locals {
           }
           WriteTagged = {
             Action = [
-              "acm:DeleteCertificate", "acm:RemoveTagsFromCertificate", "acm:UpdateCertificateOptions",
-              "cloudfront:CreateInvalidation", "cloudfront:DeleteDistribution", "cloudfront:UntagResource", "cloudfront:UpdateDistribution",
-              "cognito-idp:*ManagedLoginBranding*", "cognito-idp:*UserPool*", "cognito-idp:SetUICustomization", "cognito-idp:UntagResource",
-              # The user of the smoke test.
-              "cognito-idp:AdminCreateUser", "cognito-idp:AdminDeleteUser", "cognito-idp:AdminInitiateAuth", "cognito-idp:AdminSetUserPassword",
-              "ses:DeleteEmailIdentity", "ses:PutEmailIdentity*", "ses:UntagResource",
+              "acm:DeleteCertificate", "acm:UpdateCertificateOptions",
+              "cloudfront:CreateInvalidation", "cloudfront:DeleteDistribution", "cloudfront:UpdateDistribution",
+              "cognito-idp:*ManagedLoginBranding*", "cognito-idp:*UserPool*", "cognito-idp:SetUICustomization",
+              "cognito-idp:AdminCreateUser", "cognito-idp:AdminInitiateAuth", "cognito-idp:AdminRespondToAuthChallenge",
+              "ses:DeleteEmailIdentity", "ses:PutEmailIdentity*",
             ]
             Resource  = "*"
             Condition = local.tagged[stage]
           }
-          WriteUnnamed = { Action = local.write_unnamed_actions, Resource = "*" }
-          # For the tables, by a customer's key.
-          Grants = {
-            Action    = "kms:CreateGrant"
-            Resource  = "*"
-            Condition = { Bool = { "kms:GrantIsForAWSResource" = "true" } }
+          # A new event source mapping is tagged; no statement allows anything by these tags.
+          TagStreams = {
+            Action    = "lambda:TagResource"
+            Resource  = "arn:${local.partition}:lambda:${local.region}:${local.account}:event-source-mapping:*"
+            Condition = { StringEquals = { "aws:RequestTag/service" = var.name, "aws:RequestTag/stage" = stage } }
           }
         } : merge({ Sid = sid, Effect = "Allow" }, statement)],
       )

@@ -88,9 +88,10 @@ run "github_and_budget" {
       for stage, policy in aws_iam_policy.boundary : [
         for role in [aws_iam_role.deploy[stage], aws_iam_role.plan[stage]] :
         role.permissions_boundary == "arn:aws:iam::111122223333:policy${policy.path}${policy.name}" && role.path == "/terraform-bootstrap/"
+        && role.max_session_duration == 3600
       ]
     ]))
-    error_message = "The boundary of a role is not the one that is created, or the role is within the names that deploy roles may change."
+    error_message = "The boundary of a role is not the one that is created, the role is within the names that deploy roles may change, or a session lasts longer than an hour."
   }
   assert {
     condition = alltrue([
