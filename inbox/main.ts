@@ -102,7 +102,7 @@ async function openPage(
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
     throw new UsageError(`The port must be a number from 0 to 65535, not "${escapeUnsafe(port)}".`);
   }
-  const savedReplies = readSavedReplies(replies);
+  const savedReplies = await readSavedReplies(replies);
   const connection = connect();
   const { serveInbox } = await import('./server.ts');
   const options = { port: Number(port), savedReplies };

@@ -1,16 +1,16 @@
 import { spawnSync } from 'node:child_process';
-import { createReadStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createReadStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { buffer } from 'node:stream/consumers';
 import { parseCommandLine, UsageError, type Io } from '../lib/command-line.ts';
+import { readUpTo } from '../lib/read-up-to.ts';
 import { recordAnswer, reportAlreadyAnswered } from './answer.ts';
 import { findInquiry, parseId } from './arguments.ts';
 import type { Connect, Connection } from './connect.ts';
 import { formatSubject } from './output.ts';
-import { parseReply, type StoredInquiry } from './store.ts';
+import { parseReply, TOO_LARGE, type StoredInquiry } from './store.ts';
 import { showAddress } from '../src/invisible.ts';
-import { toReference } from '../src/limits.ts';
+import { ITEM_LIMIT, toReference } from '../src/limits.ts';
 import { toMailbox } from '../src/mailbox.ts';
 import { escapeUnsafe, escapeLines } from '../lib/terminal-text.ts';
 
@@ -57,11 +57,16 @@ export async function replyToInquiry(connect: Connect, args: string[], io: Io): 
   return replyFromEditor(connection, inquiry, `${editor}`, values.json, io);
 }
 
-async function readText(file: string, { stdin }: Io): Promise<string> {
+/** Bytes of a file or of standard input: more than any reply, with CRLF and white space at its end. */
+const READ_LIMIT = 4 * ITEM_LIMIT;
+
+async function readText(file: string, { stdin }: Pick<Io, 'stdin'>): Promise<string> {
   try {
-    const bytes = await buffer(file === '-' ? stdin : createReadStream(file));
+    const bytes = await readUpTo(file === '-' ? stdin : createReadStream(file), READ_LIMIT);
+    if (bytes === undefined) throw new UsageError(TOO_LARGE);
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     const reason = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'it is not UTF-8' : code;
     const name = file === '-' ? 'standard input' : escapeUnsafe(file);
@@ -84,7 +89,7 @@ async function replyFromEditor(
   writeFileSync(file, toDraft(inquiry), { mode: 0o600 });
   // The variable may hold arguments, as in `code --wait`.
   const { status } = spawnSync('sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit' });
-  const [above = '', ...below] = readFileSync(file, 'utf8').split(SCISSORS);
+  const [above = '', ...below] = (await readText(file, io)).split(SCISSORS);
   const text = above.replace(/^(?:[^\S\n]*\n)+/, '');
   const isEmpty = text.trim() === '';
   let code: number | undefined;

@@ -5,13 +5,14 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { text as readText } from 'node:stream/consumers';
 import { ApiError, badRequest, methodNotAllowed } from '../src/errors.ts';
+import { ITEM_LIMIT } from '../src/limits.ts';
 import { toMailbox } from '../src/mailbox.ts';
 import { beginningOf } from '../web/ui/format.ts';
 import { parseObject, UsageError } from '../lib/command-line.ts';
 import { buildPageWhenStale, outputOf } from '../lib/page-build.ts';
 import { startPageServer } from '../lib/page-server.ts';
+import { readUpTo } from '../lib/read-up-to.ts';
 import { describeFailure } from '../lib/aws.ts';
 import { parseUuid } from './arguments.ts';
 import type { Connection, MailState } from './connect.ts';
@@ -305,13 +306,22 @@ function parseListQuery(query: URLSearchParams) {
   } as const;
 }
 
-/** Reads a JSON object, which a form of another page cannot send. @throws ApiError 400 or 415. */
+/** Bytes of a request: a reply of 400 KB of which each character is escaped, and room. */
+const BODY_LIMIT = 8 * ITEM_LIMIT;
+
+/** Reads a JSON object, which a form of another page cannot send. @throws ApiError 400, 413 or 415. */
 async function readJson(request: IncomingMessage): Promise<Record<string, unknown>> {
   const [type = ''] = (request.headers['content-type'] ?? '').split(';');
   if (type.trim().toLowerCase() !== 'application/json') {
     throw new ApiError(415, 'UNSUPPORTED_MEDIA_TYPE', 'The content type must be application/json.');
   }
-  const body = parseObject(await readText(request));
+  const bytes = await readUpTo(request.iterator({ destroyOnReturn: false }), BODY_LIMIT);
+  if (bytes === undefined) {
+    // Browsers read no response before they have sent all of the request.
+    request.resume();
+    throw new ApiError(413, 'TOO_LARGE', TOO_LARGE);
+  }
+  const body = parseObject(bytes.toString());
   if (body === undefined) throw badRequest('The request body must be a JSON object.');
   return body;
 }

@@ -52,11 +52,11 @@ it.each([
   expect(fillIn('{name} $& {reference}', { email, id })).toBe(`${name} $& 01a201c0-abec`);
 });
 
-it('saved replies have the form that docs/inbox.md shows, and no other', () => {
+it('saved replies have the form that docs/inbox.md shows, and no other', async () => {
   const file = join(createFolder(), 'replies.json');
   const [, example = ''] = /```json\n(.*?)```/s.exec(readText('docs/inbox.md')) ?? [];
   writeFileSync(file, example);
-  expect(readSavedReplies(file)).toHaveLength(2);
+  expect(await readSavedReplies(file)).toHaveLength(2);
   for (const entry of [
     'null',
     '[]',
@@ -65,7 +65,9 @@ it('saved replies have the form that docs/inbox.md shows, and no other', () => {
     '{"title":1,"text":"t"}',
   ]) {
     writeFileSync(file, `[{"title":"t","text":"t"},${entry}]`);
-    expect(() => readSavedReplies(file)).toThrow('entry 2 must have a "title" and a "text".');
+    await expect(readSavedReplies(file)).rejects.toThrow(
+      'entry 2 must have a "title" and a "text".',
+    );
   }
 });
 

@@ -143,6 +143,7 @@ it('answers bad input with 4xx and one sentence, and changes nothing', async () 
     [400, raw('{')],
     [400, post(reply, { reply: 'x'.repeat(400 * 1024 + 1) })],
     [413, post(reply, { reply: 'x'.repeat(400 * 1024) })],
+    [413, raw(JSON.stringify({ reply: 'x'.repeat(20 * 1024 * 1024) }))],
     [415, raw('{"reply":"r"}', [])],
     [415, raw('{"reply":"r"}', ['content-type', 'text/plain'])],
     [405, get(reply)],

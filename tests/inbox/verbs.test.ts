@@ -269,6 +269,14 @@ describe('with a table', () => {
       expect(await stored(row.id)).toEqual(row);
     });
 
+    it.each([
+      ['reply', INQUIRY.id, '--file'],
+      ['--web', '--replies'],
+    ])('%s reads only so much of a file without an end', async (...args) => {
+      const { code, stderr } = await run([...args, '/dev/zero']);
+      expect([code, stderr]).toEqual([2, expect.stringMatching(/too long|larger than 1 MiB/)]);
+    });
+
     it('names a file that cannot be read', async () => {
       const { folder } = table;
       const expected = failure(`The reply cannot be read from ${folder} (EISDIR).`, 2);
