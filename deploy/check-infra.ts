@@ -42,7 +42,7 @@ const MODULES: readonly (readonly [
   [
     MODULE,
     {
-      develop: ['every_stage', 'site'],
+      develop: ['every_stage', 'site', 'live'],
       main: ['every_stage', 'everything'],
       release: ['every_stage'],
     },

@@ -59,7 +59,7 @@ resource "aws_iam_role_policy" "function" {
 
 resource "aws_lambda_function" "this" {
   function_name = local.name
-  description   = "Inquiry service, stage ${local.stage}, commit ${var.commit}: lists and creates the caller's inquiries."
+  description   = "Inquiry service, stage ${local.stage}: lists and creates the caller's inquiries."
   role          = aws_iam_role.function.arn
 
   filename         = local.package_file
@@ -70,7 +70,7 @@ resource "aws_lambda_function" "this" {
   memory_size      = local.memory_mb
   timeout          = local.timeout_seconds
 
-  # Each change of code or settings becomes a version; `npm run deploy` deletes old ones.
+  # Each change of code or settings becomes a version; live.tf decides whether users get it.
   publish = true
 
   reserved_concurrent_executions = local.settings.reserved_concurrency
@@ -98,16 +98,4 @@ resource "aws_lambda_function" "this" {
 
   # The first invocation needs the policy.
   depends_on = [aws_iam_role_policy.function]
-}
-
-# What the gateway calls. A deployment moves it to the version that it has published and tested, `npm run
-# rollback` to an earlier one (deploy/versions.ts), Terraform only makes it. docs/adr/0025
-resource "aws_lambda_alias" "live" {
-  name             = "live"
-  function_name    = aws_lambda_function.this.function_name
-  function_version = aws_lambda_function.this.version
-
-  lifecycle {
-    ignore_changes = [function_version, routing_config]
-  }
 }

@@ -9,7 +9,19 @@ locals {
 
   mailer_name            = "${local.name}-mailer"
   mailer_timeout_seconds = 60
-  mailer_package_file    = "${path.module}/${var.mailer_package_file}"
+
+  # Two functions of one package, since Lambda takes one event source mapping of a stream and a function, whatever
+  # the filters (409 ResourceConflictException; aws/serverless-application-model#1320): so a flood of inquiries
+  # delays no reply. The local stack reads the same filters.
+  stream_filters = jsondecode(file("${path.module}/stream-filters.json"))
+  mailers = {
+    for kind, filter in local.stream_filters : kind => {
+      name    = kind == "inquiries" ? local.mailer_name : "${local.mailer_name}-${kind}"
+      filter  = filter
+      version = coalesce(var.live_mailer_versions[kind], aws_lambda_function.mailer[kind].version)
+    } if local.inbox != null
+  }
+  mailer_package_file = "${path.module}/${var.mailer_package_file}"
 }
 
 # SES has a domain once per account and region: one stage creates the identity, the others name it in `identity`.
@@ -102,7 +114,7 @@ resource "aws_sns_topic_subscription" "bounces" {
 
   topic_arn = aws_sns_topic.bounces[0].arn
   protocol  = "lambda"
-  endpoint  = aws_lambda_function.mailer[0].arn
+  endpoint  = aws_lambda_alias.mailer["inquiries"].arn
 
   depends_on = [aws_lambda_permission.bounces]
 }
@@ -112,7 +124,8 @@ resource "aws_lambda_permission" "bounces" {
 
   statement_id  = "bounces"
   action        = "lambda:InvokeFunction"
-  function_name = aws_lambda_function.mailer[0].function_name
+  function_name = aws_lambda_alias.mailer["inquiries"].function_name
+  qualifier     = aws_lambda_alias.mailer["inquiries"].name
   principal     = "sns.amazonaws.com"
   source_arn    = aws_sns_topic.bounces[0].arn
 }
@@ -207,10 +220,10 @@ resource "aws_iam_role_policy" "mailer" {
 }
 
 resource "aws_lambda_function" "mailer" {
-  count = local.inbox == null ? 0 : 1
+  for_each = toset([for kind in keys(local.stream_filters) : kind if local.inbox != null])
 
-  function_name = local.mailer_name
-  description   = "Inquiry service, stage ${local.stage}: mails new inquiries to the team and answers to their owners."
+  function_name = each.key == "inquiries" ? local.mailer_name : "${local.mailer_name}-${each.key}"
+  description   = "Inquiry service, stage ${local.stage}: mails ${each.key == "inquiries" ? "new inquiries to the team" : "answers to their owners"}."
   role          = aws_iam_role.mailer[0].arn
 
   filename         = local.mailer_package_file
@@ -220,6 +233,7 @@ resource "aws_lambda_function" "mailer" {
   architectures    = ["arm64"]
   memory_size      = 256
   timeout          = local.mailer_timeout_seconds
+  publish          = true
 
   environment {
     variables = merge(
@@ -251,14 +265,67 @@ resource "aws_lambda_function" "mailer" {
   depends_on = [aws_iam_role_policy.mailer]
 }
 
-# One for new inquiries and one for replies, so that a flood of inquiries delays no reply. These are all the
-# readers that a shard of the stream may have: two (docs.aws.amazon.com/lambda/latest/dg/with-ddb.html,
-# "Simultaneous readers"). The local stack reads the same file.
+# Its alias moves to a version that has handled a record of the stream, as that of the function (live.tf). Of a test
+# inquiry, the mailer does everything but send.
+resource "aws_lambda_invocation" "mailer" {
+  for_each = local.mailers
+
+  function_name = each.value.name
+  qualifier     = each.value.version
+  input = jsonencode({ Records = [{
+    eventID        = "1"
+    eventName      = each.key == "inquiries" ? "INSERT" : "MODIFY"
+    eventSource    = "aws:dynamodb"
+    eventSourceARN = aws_dynamodb_table.this.stream_arn
+    eventVersion   = "1.1"
+    awsRegion      = local.region
+    dynamodb = {
+      ApproximateCreationDateTime = 0
+      SequenceNumber              = "1"
+      SizeBytes                   = 1
+      StreamViewType              = "NEW_AND_OLD_IMAGES"
+      NewImage = {
+        for column, value in merge(
+          {
+            __edb_e__   = "inquiry"
+            __edb_v__   = "1"
+            id          = "019aa0c8-6f77-70a2-a975-366ad3f1860a"
+            cognito_sub = uuidv5("dns", "${local.mailer_name}.invalid")
+            email       = "smoke-test-${each.value.version}@inquiries.invalid"
+            subject     = "Test of version ${each.value.version}"
+            body        = "Sent by Terraform."
+            created_at  = "2025-11-20T06:11:02.647Z"
+          },
+          each.key == "inquiries" ? {} : { reply = "Sent by Terraform.", respondent = "terraform", reply_at = "2025-11-20T06:11:02.647Z" },
+        ) : column => { S = value }
+      }
+    }
+  }] })
+
+  # Both read the table.
+  depends_on = [aws_iam_role_policy.mailer]
+}
+
+resource "aws_lambda_alias" "mailer" {
+  for_each = local.mailers
+
+  name             = "live"
+  function_name    = each.value.name
+  function_version = each.value.version
+
+  lifecycle {
+    precondition {
+      condition     = try(jsondecode(aws_lambda_invocation.mailer[each.key].result).batchItemFailures == [], false)
+      error_message = "Version ${each.value.version} of ${each.value.name} is not live: it answered a record with ${aws_lambda_invocation.mailer[each.key].result}"
+    }
+  }
+}
+
 resource "aws_lambda_event_source_mapping" "mailer" {
-  for_each = { for kind, pattern in jsondecode(file("${path.module}/stream-filters.json")) : kind => pattern if local.inbox != null }
+  for_each = local.mailers
 
   event_source_arn = aws_dynamodb_table.this.stream_arn
-  function_name    = aws_lambda_function.mailer[0].arn
+  function_name    = aws_lambda_alias.mailer[each.key].arn
 
   # From the oldest record: no inquiry is lost between the creation of the stream and that of the mapping.
   starting_position      = "TRIM_HORIZON"
@@ -275,7 +342,7 @@ resource "aws_lambda_event_source_mapping" "mailer" {
   maximum_record_age_in_seconds  = each.key == "inquiries" ? 6 * 60 * 60 : -1
 
   filter_criteria {
-    filter { pattern = jsonencode(each.value) }
+    filter { pattern = jsonencode(each.value.filter) }
   }
 
   destination_config {
@@ -296,7 +363,7 @@ resource "aws_cloudwatch_event_target" "digests" {
   count = local.inbox == null ? 0 : 1
 
   rule  = aws_cloudwatch_event_rule.digests[0].name
-  arn   = aws_lambda_function.mailer[0].arn
+  arn   = aws_lambda_alias.mailer["inquiries"].arn
   input = jsonencode({ digest = true })
 }
 
@@ -305,7 +372,8 @@ resource "aws_lambda_permission" "digests" {
 
   statement_id  = "digests"
   action        = "lambda:InvokeFunction"
-  function_name = aws_lambda_function.mailer[0].function_name
+  function_name = aws_lambda_alias.mailer["inquiries"].function_name
+  qualifier     = aws_lambda_alias.mailer["inquiries"].name
   principal     = "events.amazonaws.com"
   source_arn    = aws_cloudwatch_event_rule.digests[0].arn
 }

@@ -12,13 +12,23 @@ output "cors_origin" {
 }
 
 output "function" {
-  description = "The function and its newest version, which the alias `live` names once it is tested."
-  value       = { name = aws_lambda_alias.live.function_name, version = aws_lambda_function.this.version }
+  description = "The function, its newest version, and the version that answers users."
+  value = {
+    name    = aws_lambda_function.this.function_name
+    version = aws_lambda_function.this.version
+    live    = aws_lambda_alias.live.function_version
+  }
 }
 
 output "mailer" {
-  description = "The name of the mailer; null without the setting inbox."
-  value       = one(aws_lambda_function.mailer[*].function_name)
+  description = "The functions of the mailer with their newest and live versions; empty without the setting inbox."
+  value = {
+    for kind, alias in aws_lambda_alias.mailer : kind => {
+      name    = alias.function_name
+      version = aws_lambda_function.mailer[kind].version
+      live    = alias.function_version
+    }
+  }
 }
 
 output "site" {

@@ -164,9 +164,20 @@ variable "permissions_boundaries" {
   nullable    = false
 }
 
-variable "commit" {
-  description = "The commit that is deployed, for the description of the function's versions; `npm run deploy` sets it."
+variable "live_version" {
+  description = "Version of the function that answers users, such as \"7\": an earlier one, until this is unset again. Unset: the newest."
   type        = string
-  default     = "unknown"
+  default     = null
+
+  validation {
+    condition     = var.live_version == null || can(regex("^[1-9][0-9]*$", var.live_version))
+    error_message = "live_version is the number of a published version, such as \"7\"."
+  }
+}
+
+variable "live_mailer_versions" {
+  description = "The same for the functions of the mailer: `inquiries`, `replies`."
+  type        = object({ inquiries = optional(string), replies = optional(string) })
+  default     = {}
   nullable    = false
 }

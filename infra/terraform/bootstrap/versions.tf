@@ -2,7 +2,7 @@
 # what GitHub needs. It has a state of its own, which the bucket holds, too.
 
 terraform {
-  required_version = ">= 1.10"
+  required_version = ">= 1.11"
 
   required_providers {
     aws = {

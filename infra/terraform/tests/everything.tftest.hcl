@@ -65,7 +65,7 @@ run "mail_alarms_and_form" {
     condition = (
       alltrue([
         for mapping in aws_lambda_event_source_mapping.mailer :
-        mapping.function_name == aws_lambda_function.mailer[0].arn
+        mapping.function_name == aws_lambda_alias.mailer["inquiries"].arn
         && mapping.event_source_arn == aws_dynamodb_table.this.stream_arn
         && mapping.starting_position == "TRIM_HORIZON"
         && mapping.bisect_batch_on_function_error
@@ -80,7 +80,7 @@ run "mail_alarms_and_form" {
     error_message = "The mailer does not read both images of the stream from its beginning, one bad record holds back or repeats its batch, inquiries are not tried for 6 hours and replies for as long as the stream has them, they share a mapping, or what is given up does not go to the dead-letter queue."
   }
   assert {
-    condition = aws_lambda_function.mailer[0].environment[0].variables == tomap({
+    condition = aws_lambda_function.mailer["inquiries"].environment[0].variables == tomap({
       TABLE_NAME           = "inquiries-main"
       INBOX_TO             = "team@example.org"
       INBOX_FROM           = "main@mail.example.com"
@@ -103,17 +103,17 @@ run "mail_alarms_and_form" {
   }
   assert {
     condition = (
-      aws_lambda_function.mailer[0].runtime == var.runtime
-      && aws_lambda_function.mailer[0].source_code_hash == filebase64sha256("stages.tf")
-      && aws_lambda_function.mailer[0].tracing_config[0].mode == "Active"
-      && aws_lambda_function.mailer[0].logging_config[0].log_group == aws_cloudwatch_log_group.mailer[0].name
+      aws_lambda_function.mailer["inquiries"].runtime == var.runtime
+      && aws_lambda_function.mailer["inquiries"].source_code_hash == filebase64sha256("stages.tf")
+      && aws_lambda_function.mailer["inquiries"].tracing_config[0].mode == "Active"
+      && aws_lambda_function.mailer["inquiries"].logging_config[0].log_group == aws_cloudwatch_log_group.mailer[0].name
       && aws_cloudwatch_log_group.mailer[0].retention_in_days == 30
     )
     error_message = "CKV_AWS_50, CKV_AWS_66, CKV_AWS_363, AVD-AWS-0066: the mailer is not the package that was built, has no traces, or logs to a group that is kept for ever."
   }
   assert {
     condition = (
-      aws_lambda_function.mailer[0].role == aws_iam_role.mailer[0].arn
+      aws_lambda_function.mailer["inquiries"].role == aws_iam_role.mailer[0].arn
       && aws_lambda_function.this.role == aws_iam_role.function.arn
       && aws_iam_role.mailer[0].assume_role_policy == aws_iam_role.function.assume_role_policy
     )
@@ -162,7 +162,7 @@ run "mail_alarms_and_form" {
   assert {
     condition = (
       aws_cloudwatch_event_rule.digests[0].schedule_expression == "rate(5 minutes)"
-      && aws_cloudwatch_event_target.digests[0].arn == aws_lambda_function.mailer[0].arn
+      && aws_cloudwatch_event_target.digests[0].arn == aws_lambda_alias.mailer["inquiries"].arn
       && aws_cloudwatch_event_target.digests[0].input == "{\"digest\":true}"
       && aws_lambda_permission.digests[0].source_arn == aws_cloudwatch_event_rule.digests[0].arn
       && aws_cloudwatch_event_rule.digests[0].name == one([for query in aws_cloudwatch_metric_alarm.this["mailer-errors"].metric_query : query.metric[0].dimensions["RuleName"] if query.id == "untimed"])
@@ -174,7 +174,7 @@ run "mail_alarms_and_form" {
       aws_sesv2_configuration_set.mail[0].configuration_set_name == "inquiries-main"
       && toset(aws_sesv2_configuration_set_event_destination.team[0].event_destination[0].matching_event_types) == toset(["BOUNCE", "COMPLAINT"])
       && aws_sesv2_configuration_set_event_destination.team[0].event_destination[0].sns_destination[0].topic_arn == aws_sns_topic_subscription.bounces[0].topic_arn
-      && aws_sns_topic_subscription.bounces[0].endpoint == aws_lambda_function.mailer[0].arn
+      && aws_sns_topic_subscription.bounces[0].endpoint == aws_lambda_alias.mailer["inquiries"].arn
       && [aws_lambda_permission.bounces[0].principal, aws_lambda_permission.bounces[0].source_arn] == ["sns.amazonaws.com", aws_sns_topic.bounces[0].arn]
       && toset(aws_sesv2_configuration_set.mail[0].suppression_options[0].suppressed_reasons) == toset(["BOUNCE", "COMPLAINT"])
       && jsondecode(aws_sns_topic_policy.bounces[0].policy).Statement[0].Principal == { Service = "ses.amazonaws.com" }
@@ -345,7 +345,7 @@ run "every_other_setting" {
     error_message = "An identity that exists would be created again, or the user pool does not mail through it."
   }
   assert {
-    condition     = [for name in ["MAILS_PER_HOUR", "MAIL_LANGUAGE", "ANSWER_WITHIN"] : lookup(aws_lambda_function.mailer[0].environment[0].variables, name, "")] == ["10", "en", ""]
+    condition     = [for name in ["MAILS_PER_HOUR", "MAIL_LANGUAGE", "ANSWER_WITHIN"] : lookup(aws_lambda_function.mailer["inquiries"].environment[0].variables, name, "")] == ["10", "en", ""]
     error_message = "The defaults are not 10 mails an hour, in English, without a daily mail."
   }
   assert {
@@ -385,7 +385,7 @@ run "every_other_setting" {
   }
   assert {
     condition = (
-      alltrue([for function in [aws_lambda_function.this, aws_lambda_function.mailer[0]] : function.tracing_config[0].mode == "PassThrough"])
+      alltrue([for function in [aws_lambda_function.this, aws_lambda_function.mailer["inquiries"]] : function.tracing_config[0].mode == "PassThrough"])
       && !strcontains(aws_iam_role_policy.function.policy, "xray") && !strcontains(aws_iam_role_policy.mailer[0].policy, "xray")
     )
     error_message = "tracing = false does not end the traces, or leaves the permission."
