@@ -87,7 +87,7 @@ export default defineConfig({
     ...(['src', 'lib', 'inbox', 'local', 'deploy', 'scripts', 'bench'] as const).map((room) =>
       refuseImports(`${room}/**`, outOf(room), handlers),
     ),
-    refuseImports('web/**', outOf('web'), service, contract),
+    refuseImports('web/**', outOf('web'), contract, service),
     refuseImports('src/*.ts', outOf('src'), handlers, database, mailer),
     refuseImports('src/{entities,shims}/**', outOf('src'), handlers, mailer),
     {

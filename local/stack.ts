@@ -108,8 +108,9 @@ export async function startStack({
   const mailbox = closeLater(
     engineName === 'dynalite' ? undefined : await startMailbox(portAt(4), reportToMailer),
   );
-  const webOrigins = [...corsOrigins, docs.url] as const;
-  const issuer = closeLater(await startIssuer({ port: portAt(1), keysFile, webOrigins }));
+  const issuer = closeLater(
+    await startIssuer({ port: portAt(1), keysFile, webOrigins: corsOrigins }),
+  );
 
   const starting = startEngine(engineName, folder);
   // Loaded while the engine's process starts.
@@ -183,7 +184,7 @@ export async function startStack({
     authorize: createAuthorizer({ issuer: issuer.url, audience: [issuer.clientId] }),
     invoke: (event, requestId) =>
       lambda.invoke(engineName === 'dynalite' ? withoutKey(event) : event, requestId),
-    corsOrigins: webOrigins,
+    corsOrigins,
     log,
     onResponse,
   });
@@ -191,7 +192,7 @@ export async function startStack({
   resources.defer(() => close(gateway));
   form.configure({ ...branding, issuer: issuer.url, clientId: issuer.clientId, apiUrl: url });
   demo.configure({ issuer: issuer.url, apiUrl: url, formUrl: form.url });
-  docs.configure({ gateway: url, issuer: issuer.url, clientId: issuer.clientId });
+  docs.configure({ gateway: url });
 
   const started = resources.move();
   return {

@@ -257,7 +257,7 @@ function describe(
     row('Form', formUrl, formNote),
     row('Demo', demoUrl, '(a page of another site with <inquiry-form> in it)'),
     row('API', `${url}/inquiries`),
-    row('Docs', docsUrl, `(read it, sign in, try it; ${docsUrl}/openapi.yaml is the contract)`),
+    row('Docs', docsUrl, '(curl commands, guides, the contract as OpenAPI)'),
     row('Sign-in', issuer.url),
     row(
       'Client id',

@@ -1,36 +1,16 @@
-/**
- * The docs page of the local stack: docs/openapi.yaml in Swagger UI, and as a file. Users can sign in at the local
- * issuer and try the operations, for which the gateway's CORS allows the page's origin. docs/adr/0017
- */
+/** The docs page of the local stack: curl commands, the guides as text, and docs/openapi.yaml for this stack. */
 import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import type { OpenAPIV3_1 } from 'openapi-types';
-import sirv from 'sirv';
+import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { startPageServer, type Content } from '../../lib/page-server.ts';
 import { ROOT } from '../../lib/paths.ts';
 
-/** Texts of the repository by their path on this server. */
-const GUIDES = new Map([
-  ['/front-end.md', 'docs/front-end.md'],
-  ['/element.md', 'web/README.md'],
-]);
 const FOLDER = join(import.meta.dirname, 'docs');
-/** In this mode sirv reads files on each request. */
-const sendPage = sirv(FOLDER, { dev: true });
-const sendSwaggerUi = sirv(
-  dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/swagger-ui.css'))),
-  {
-    dev: true,
-  },
-);
+const TEXT = 'text/plain; charset=utf-8';
 
-/** Addresses of the running stack. */
 interface DocsConfig {
+  /** The address of the running gateway. */
   readonly gateway: string;
-  readonly issuer: string;
-  readonly clientId: string;
 }
 
 export type DocsServer = Awaited<ReturnType<typeof startDocsServer>>;
@@ -40,75 +20,38 @@ export const startDocsServer = (port: number) =>
   startPageServer<DocsConfig>({
     port,
     folder: FOLDER,
-    send(request, response, next) {
-      // The path that the issuer registers for each origin.
-      request.url = request.url?.replace(/^\/callback(?=\?|$)/, '/oauth2-redirect.html');
-      sendPage(request, response, () => sendSwaggerUi(request, response, next));
-    },
-    // Swagger UI's sign-in opens a window that calls back.
-    openerPolicy: 'unsafe-none',
+    openerPolicy: 'same-origin',
     find,
-    // Swagger UI's style sheet embeds its images.
-    policy: ({ issuer, gateway }) => [
-      "script-src 'self'",
-      "style-src 'self'",
-      "img-src 'self' data:",
-      `connect-src 'self' ${issuer} ${gateway}`,
-    ],
+    policy: () => ["style-src 'self'", 'img-src data:'],
   });
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
 /** The content of a path. It is read on each request, so that a change needs no restart. */
-function find(path: string, config: DocsConfig): Content | undefined {
-  const guide = GUIDES.get(path);
-  if (guide !== undefined) return { type: 'text/plain; charset=utf-8', data: read(guide) };
-  if (!['/', '/openapi.json', '/openapi.yaml', '/page.json'].includes(path)) return undefined;
-  const document = readDocument(config);
-  if (path === '/') {
-    const html = readFileSync(join(FOLDER, 'index.html'), 'utf8').replace(
-      '{version}',
-      document.info.version,
-    );
-    return {
-      type: 'text/html; charset=utf-8',
-      data: html.replaceAll('{api}', `${config.gateway}/inquiries`),
-    };
+function find(path: string, { gateway }: DocsConfig): Content | undefined {
+  switch (path) {
+    case '/': {
+      const html = readFileSync(join(FOLDER, 'index.html'), 'utf8');
+      const data = html.replaceAll('{api}', `${gateway}/inquiries`);
+      return { type: 'text/html; charset=utf-8', data };
+    }
+    case '/contract.md':
+      return { type: TEXT, data: read('docs/contract.md') };
+    case '/front-end.md':
+      return { type: TEXT, data: read('docs/front-end.md') };
+    case '/element.md':
+      return { type: TEXT, data: read('web/README.md') };
+    case '/openapi.yaml':
+      return { type: 'application/yaml', data: stringify(readDocument(gateway)) };
+    case '/openapi.json':
+      return { type: 'application/json', data: JSON.stringify(readDocument(gateway), null, 2) };
+    default:
+      return undefined;
   }
-  if (path === '/openapi.yaml') {
-    return {
-      type: 'application/yaml',
-      data: stringify(document, { aliasDuplicateObjects: false }),
-    };
-  }
-  const page = { clientId: config.clientId, spec: toPageDocument(document, config) };
-  const data = JSON.stringify(path === '/page.json' ? page : document, null, 2);
-  return { type: 'application/json', data };
 }
 
 /** The document with the running gateway as its server. */
-function readDocument({ gateway }: DocsConfig): OpenAPIV3_1.Document {
-  const document = parse(read('docs/openapi.yaml')) as OpenAPIV3_1.Document;
+function readDocument(gateway: string): object {
+  const document = parse(read('docs/openapi.yaml')) as object;
   return { ...document, servers: [{ url: gateway, description: 'The service on this machine.' }] };
-}
-
-/** The document for Swagger UI: sign-in is an OAuth2 scheme. */
-function toPageDocument({ components, ...document }: OpenAPIV3_1.Document, { issuer }: DocsConfig) {
-  const signIn = {
-    type: 'oauth2',
-    description: 'Signs in at the local issuer and sends the ID token.',
-    'x-tokenName': 'id_token',
-    flows: {
-      authorizationCode: {
-        authorizationUrl: `${issuer}/oauth2/authorize`,
-        tokenUrl: `${issuer}/oauth2/token`,
-        scopes: { openid: 'the claims email and sub' },
-      },
-    },
-  };
-  return {
-    ...document,
-    security: [{ signIn: [] }, ...(document.security ?? [])],
-    components: { ...components, securitySchemes: { signIn, ...components?.securitySchemes } },
-  };
 }
