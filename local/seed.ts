@@ -11,102 +11,145 @@ import { HOUR } from '../src/limits.ts';
 import { toMailbox } from '../src/mailbox.ts';
 import { createClient } from './database/table.ts';
 
-/** Subjects; a greeting, sentences and a closing; replies. # is a number. */
-const TEXTS: Readonly<Record<Language, string>> = {
-  en: `Where is my order #? | Cannot sign in on my phone 📱 | Invoice with our VAT number | Broken on arrival 😢 |  ||
-    Hello, | I ordered two weeks ago, and the tracking page still says “in preparation”. | This link ends on an error page:
-    https://shop.example.com/orders/#/returns?step=confirm-and-print-the-label&token=eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9
-    | I need it before the end of the month, because it is a present 🎁. What can I do? | Kind regards ||
-    Order # leaves our warehouse tomorrow. | We are sorry. A new one is on its way; please keep the old one.`,
-  de: `Rücksendung zu Bestellung # | Frage zur
-    Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft | Öffnungszeiten an Feiertagen? ||
-    Guten Tag, | meine Bestellung # ist seit zwei Wochen unterwegs. | ich möchte das grüne Kleid in Größe 38 gegen eine 40
-    tauschen, finde im Kundenkonto aber keinen Rücksendeschein. | Mit freundlichen Grüßen ||
-    den Rücksendeschein finden Sie im Anhang Ihrer Bestellbestätigung. | Ihre Bestellung # kommt morgen an.`,
-  fr: `Colis # jamais reçu | Où en est mon remboursement ? | Élément manquant dans la boîte ||
-    Bonjour, | j’ai passé commande il y a trois semaines et le suivi n’a pas changé depuis. | il manque la vis n° 4 et la
-    notice est en allemand… | Bien cordialement ||
-    votre colis # est arrivé au point relais ce matin. | nous vous envoyons la pièce manquante dès demain.`,
-  es: `¿Cuándo llega mi pedido #? | Cambio de dirección | No puedo pagar con tarjeta 💳 ||
-    Buenos días: | El pedido # debía llegar el lunes y todavía no ha llegado. | ¿Me pueden ayudar? | Un saludo ||
-    Su pedido # sale hoy de nuestro almacén. | Ya lo hemos cambiado; no tiene que hacer nada más.`,
-  ja: `注文番号#の配送状況について | 領収書の発行をお願いします | 商品が破損していました😢 ||
-    お世話になっております。 | 先週注文した商品がまだ届いておりません。配送状況を教えていただけますでしょうか。 |
-    箱を開けたところ、ふたにひびが入っていました。交換をお願いいたします。 | よろしくお願いいたします。 ||
-    ご注文#は本日発送いたしました。 | ご迷惑をおかけして申し訳ございません。新しい商品をお送りいたします。`,
-  ar: `أين طلبي رقم #؟ | لا أستطيع تسجيل الدخول | وصلت القطعة مكسورة 😢 ||
-    مرحبًا، | طلبتُ الكتاب قبل أسبوعين ولم يصل حتى الآن، ورقم الطلب هو #. | حاولت الدفع بالبطاقة ثلاث مرات وظهرت رسالة
-    خطأ. | مع خالص الشكر ||
-    طلبكم رقم # في الطريق إليكم. | نعتذر عن ذلك، وقد أعدنا المبلغ إلى بطاقتكم.`,
+/** What people write in a language; # is a number. */
+interface Texts {
+  readonly greeting: string;
+  readonly subjects: readonly string[];
+  readonly sentences: readonly string[];
+  readonly replies: readonly string[];
+  readonly closing: string;
+}
+
+const TEXTS: Readonly<Record<Language, Texts>> = {
+  en: {
+    greeting: 'Hello,',
+    subjects: ['Where is my order #?', 'Cannot sign in on my phone 📱', 'Broken on arrival 😢', ''],
+    sentences: [
+      'I ordered two weeks ago, and the tracking page still says “in preparation”.',
+      'This link ends on an error page: https://shop.example.com/orders/#/returns?step=confirm-and-print-the-label&token=eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9',
+      'I need it before the end of the month, because it is a present 🎁. What can I do?',
+    ],
+    replies: ['Order # leaves our warehouse tomorrow.', 'We are sorry. A new one is on its way.'],
+    closing: 'Kind regards',
+  },
+  de: {
+    greeting: 'Guten Tag,',
+    subjects: [
+      'Rücksendung zu Bestellung #',
+      'Frage zur Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft',
+    ],
+    sentences: [
+      'meine Bestellung # ist seit zwei Wochen unterwegs.',
+      'ich möchte das grüne Kleid in Größe 38 gegen eine 40 tauschen.',
+    ],
+    replies: ['den Rücksendeschein finden Sie im Anhang Ihrer Bestellbestätigung.'],
+    closing: 'Mit freundlichen Grüßen',
+  },
+  fr: {
+    greeting: 'Bonjour,',
+    subjects: ['Colis # jamais reçu', 'Où en est mon remboursement ?'],
+    sentences: ['j’ai passé commande il y a trois semaines.', 'il manque la vis n° 4…'],
+    replies: ['votre colis # est arrivé au point relais ce matin.'],
+    closing: 'Bien cordialement',
+  },
+  es: {
+    greeting: 'Buenos días:',
+    subjects: ['¿Cuándo llega mi pedido #?', 'No puedo pagar con tarjeta 💳'],
+    sentences: ['El pedido # debía llegar el lunes.', '¿Me pueden ayudar?'],
+    replies: ['Su pedido # sale hoy de nuestro almacén.'],
+    closing: 'Un saludo',
+  },
+  ja: {
+    greeting: 'お世話になっております。',
+    subjects: ['注文番号#の配送状況について', '商品が破損していました😢'],
+    sentences: ['先週注文した商品がまだ届いておりません。', '交換をお願いいたします。'],
+    replies: ['ご注文#は本日発送いたしました。'],
+    closing: 'よろしくお願いいたします。',
+  },
+  ar: {
+    greeting: 'مرحبًا،',
+    subjects: ['أين طلبي رقم #؟', 'وصلت القطعة مكسورة 😢'],
+    sentences: ['طلبتُ الكتاب قبل أسبوعين ولم يصل حتى الآن.', 'رقم الطلب هو #.'],
+    replies: ['طلبكم رقم # في الطريق إليكم.'],
+    closing: 'مع خالص الشكر',
+  },
 };
 
-/** Ana is who `npm run token` signs in. No mail can go to Jörg. */
-type Owner = readonly [email: string, name: string, language: Language];
-const OWNERS: readonly [Owner, ...Owner[]] = [
-  [DEMO_USERS[0], 'Ana', 'en'],
-  [DEMO_USERS[1], 'Ben Schmidt', 'de'],
-  [DEMO_USERS[2], 'Chiara Lefèvre', 'fr'],
-  ['jörg.müller@example.de', 'Jörg Müller', 'de'],
-  ['leserservice@bücher.example', 'Buchhandlung Süd', 'de'],
-  [
-    `maximiliane.von-hohenschwangau+orders@customers.${'branch-office.'.repeat(5)}example`,
-    'M. v. H.',
-    'en',
-  ],
-  ['lucia.fernandez@example.es', 'Lucía Fernández', 'es'],
-  ['haruka.sato@example.jp', '佐藤 遥', 'ja'],
-  ['layla@example.org', 'ليلى منصور', 'ar'],
+interface Owner {
+  readonly email: string;
+  readonly name: string;
+  readonly language: Language;
+}
+
+/** Ana is who `npm run token` signs in. */
+const ANA: Owner = { email: DEMO_USERS[0], name: 'Ana', language: 'en' };
+const OWNERS: readonly Owner[] = [
+  ANA,
+  { email: DEMO_USERS[1], name: 'Ben Schmidt', language: 'de' },
+  { email: DEMO_USERS[2], name: 'Chiara Lefèvre', language: 'fr' },
+  // No mail can go to this address.
+  { email: 'jörg.müller@example.de', name: 'Jörg Müller', language: 'de' },
+  { email: 'leserservice@bücher.example', name: 'Buchhandlung Süd', language: 'de' },
+  {
+    email: `maximiliane.von-hohenschwangau+orders@customers.${'branch-office.'.repeat(5)}example`,
+    name: 'M. v. H.',
+    language: 'en',
+  },
+  { email: 'lucia.fernandez@example.es', name: 'Lucía Fernández', language: 'es' },
+  { email: 'haruka.sato@example.jp', name: '佐藤 遥', language: 'ja' },
+  { email: 'layla@example.org', name: 'ليلى منصور', language: 'ar' },
 ];
 
-/**
- * Makes inquiries of the last six weeks, newest first and more of them in the last days: always the same ones, but for
- * the time. The newest is two hours old: the digests look at younger ones.
- *
- * @param now - Milliseconds since the epoch.
- */
-export function makeInquiries(count: number, now: number) {
+const DAY = 24 * HOUR;
+
+/** A generator of numbers below a bound: always the same ones (a linear congruential generator). */
+function createRandom(): (below: number) => number {
   let state = 1;
-  const random = (below: number): number => {
+  return (below) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((state / 2 ** 32) * below);
   };
-  return Array.from(
-    { length: count },
-    (_, n): EntityItem<ReturnType<typeof createInquiryEntity>> => {
-      const [email, name, language] = OWNERS[n % 4 === 0 ? 0 : random(OWNERS.length)] ?? OWNERS[0];
-      const order = String(40_000 + random(9_999));
-      const [subjects = [], [hello = '', ...sentences] = [], replies = []] = TEXTS[language]
-        .replaceAll('#', order)
-        .split('||')
-        .map((texts) => texts.split('|').map((text) => text.replaceAll(/\s+/g, ' ').trim()));
-      const bye = sentences.pop() ?? '';
-      const pick = (texts: readonly string[]): string => texts[random(texts.length)] ?? '';
-      const created = Math.floor(
-        now - 2 * HOUR - 42 * 24 * HOUR * ((n + random(500) / 1_000) / count) ** 2,
-      );
-      const inquiry = {
-        id: UUID.fromFieldsV7(created, random(4_096), random(2 ** 30), random(2 ** 32)).toString(),
-        cognito_sub: subOf(email),
-        email,
-        subject: pick(subjects),
-        body: [hello, ...sentences.slice(random(2)), `${bye}\n${name}`].join('\n\n'),
-        created_at: new Date(created).toISOString(),
-        language,
-      };
-      if (n < count / 4 ? n % 3 !== 2 : n % 9 === 0) return inquiry;
-      const reply_at = new Date(
-        Math.min(created + HOUR / 3 + random(30 * HOUR), now - HOUR),
-      ).toISOString();
-      const answer = {
-        ...inquiry,
-        respondent: pick(['olga', 'tom', 'support@example.com']),
-        reply_at,
-      };
-      return n % 5 === 4
-        ? answer
-        : { ...answer, reply: `${hello}\n\n${pick(replies)}\n\n${bye}\nOlga` };
-    },
-  );
+}
+
+/**
+ * Creates inquiries of the last six weeks, newest first and more of them in the last days: always the same ones, but for
+ * the time. The newest is two hours old, because digests look at younger ones.
+ *
+ * @param now - Milliseconds since the epoch.
+ */
+export function createInquiries(count: number, now: number) {
+  const random = createRandom();
+  const pick = (texts: readonly string[]): string => texts[random(texts.length)] ?? '';
+
+  const createInquiry = (n: number): EntityItem<ReturnType<typeof createInquiryEntity>> => {
+    const { email, name, language } = n % 4 === 0 ? ANA : (OWNERS[random(OWNERS.length)] ?? ANA);
+    const { greeting, subjects, sentences, replies, closing } = TEXTS[language];
+    const order = String(40_000 + random(9_999));
+    const write = (...paragraphs: readonly string[]): string =>
+      paragraphs.join('\n\n').replaceAll('#', order);
+    const age = 2 * HOUR + 42 * DAY * ((n + random(500) / 1_000) / count) ** 2;
+    const created = Math.floor(now - age);
+    const inquiry = {
+      id: UUID.fromFieldsV7(created, random(4_096), random(2 ** 30), random(2 ** 32)).toString(),
+      cognito_sub: subOf(email),
+      email,
+      subject: write(pick(subjects)),
+      body: write(greeting, ...sentences.slice(random(2)), `${closing}\n${name}`),
+      created_at: new Date(created).toISOString(),
+      language,
+    };
+    const isWaiting = n < count / 4 ? n % 3 !== 2 : n % 9 === 0;
+    if (isWaiting) return inquiry;
+    const answered = Math.min(created + HOUR / 3 + random(30 * HOUR), now - HOUR);
+    const isDismissed = n % 5 === 4;
+    return {
+      ...inquiry,
+      respondent: pick(['olga', 'tom', 'support@example.com']),
+      reply_at: new Date(answered).toISOString(),
+      ...(!isDismissed && { reply: write(greeting, pick(replies), `${closing}\nOlga`) }),
+    };
+  };
+  return Array.from({ length: count }, (_, n) => createInquiry(n));
 }
 
 /**
@@ -121,22 +164,20 @@ export async function seedTable(endpoint: string, table: string, count: number):
   const deliveries = createDeliveryEntity(table, client);
   using _ = { [Symbol.dispose]: () => client.destroy() };
   for await (const page of readIndex(inquiries)) if (page.length > 0) return 0;
-  const rows = makeInquiries(count, Date.now());
+  const rows = createInquiries(count, Date.now());
   const expires_at = Math.floor(Date.now() / 1_000) + 365 * 86_400;
   const records = rows.flatMap(({ id: inquiry, created_at: sent_at, reply_at }) =>
     reply_at === undefined ? [{ inquiry, mail: 'inquiry' as const, sent_at, expires_at }] : [],
   );
-  const bounces = rows.flatMap(({ id: inquiry, email, reply, reply_at: undelivered_at = '' }) => {
-    const record = {
-      inquiry,
-      mail: 'reply',
-      undelivered: 'bounce',
-      undelivered_at,
-      expires_at,
-    } as const;
-    return reply === undefined || toMailbox(email) === undefined ? [] : [record];
-  });
-  await deliveries.put([...records, ...bounces.slice(0, 1)]).go();
+  const bounced = rows.find(
+    ({ email, reply }) => reply !== undefined && toMailbox(email) !== undefined,
+  );
+  await deliveries.put(records).go();
+  if (bounced?.reply_at !== undefined) {
+    const { id: inquiry, reply_at: undelivered_at } = bounced;
+    const bounce = { mail: 'reply', undelivered: 'bounce', undelivered_at, expires_at } as const;
+    await deliveries.put({ inquiry, ...bounce }).go();
+  }
   await inquiries.put(rows).go();
   return count;
 }

@@ -15,7 +15,7 @@ import { startFunction } from './lambda/function.ts';
 import { startMailbox } from './mailbox.ts';
 import { limits } from '../lib/gateway-replies.ts';
 import { close, isListening, listen } from '../lib/loopback-server.ts';
-import { startEventSourceMapping } from './stream.ts';
+import { startEventSourceMapping, type StreamOptions } from './stream.ts';
 import { openTable } from './database/table.ts';
 
 export interface StackOptions {
@@ -46,6 +46,18 @@ export interface StackOptions {
 /** Milliseconds from one look for due digests to the next, as on the stages. */
 const DIGEST_INTERVAL = 5 * 60_000;
 
+/** Like the error of node:net. */
+class PortInUse extends Error {
+  override readonly name = 'PortInUse';
+  readonly code = 'EADDRINUSE';
+  readonly port: number;
+
+  constructor(port: number) {
+    super(`Port ${port} is in use.`);
+    this.port = port;
+  }
+}
+
 export type Stack = Awaited<ReturnType<typeof startStack>>;
 
 /** The event of a request without Idempotency-Key, which needs transactions; dynalite has none. docs/adr/0090 */
@@ -58,6 +70,70 @@ function withoutKey(event: string): string {
 
 function printLine(line: string): void {
   if (!line.startsWith('{"_aws":')) process.stdout.write(`${line}\n`);
+}
+
+/** What both functions are told. The user's own AWS settings are ignored. */
+const createEnvironment = (engineUrl: string, tableName: string): Record<string, string> => ({
+  PATH: process.env['PATH'] ?? '',
+  TABLE_NAME: tableName,
+  AWS_ENDPOINT_URL_DYNAMODB: engineUrl,
+  AWS_REGION: 'local',
+  AWS_ACCESS_KEY_ID: 'local',
+  AWS_SECRET_ACCESS_KEY: 'local',
+  AWS_CONFIG_FILE: '/dev/null',
+  AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+});
+
+async function startRequestFunction(
+  environment: Readonly<Record<string, string>>,
+  { inspect, log }: { readonly inspect: number | undefined; readonly log: (line: string) => void },
+) {
+  return startFunction({
+    module: new URL('../src/handler.ts', import.meta.url).href,
+    environment,
+    timeout: limits.timeout,
+    ...(inspect !== undefined && {
+      nodeArguments: [`--inspect=127.0.0.1:${inspect}`],
+      // One process has the port, and no timeout ends it at a breakpoint: the longest that setTimeout takes is 24 days.
+      concurrency: 1,
+      timeout: 2 ** 31 - 1,
+    }),
+    log,
+  });
+}
+
+type Mail = Awaited<ReturnType<typeof startMail>>;
+
+/** Starts the mailer, and what invokes it: the table's stream, SES's events and the schedule of the digests. */
+async function startMail(
+  environment: Readonly<Record<string, string>>,
+  stream: Pick<StreamOptions, 'endpoint' | 'streamArn' | 'log'>,
+) {
+  const mailer = await startFunction({
+    module: new URL('../src/mailer/handler.ts', import.meta.url).href,
+    environment,
+    timeout: 60_000,
+    concurrency: 1,
+    lazy: true,
+    log: stream.log,
+  });
+  const invoke = async (event: string) => mailer.invoke(event, randomUUID());
+  /** A failed invocation is logged by the mailer. */
+  const send = (event: object): void => void invoke(JSON.stringify(event)).catch(() => undefined);
+  const mappings = (['inquiries', 'replies'] as const).map((kind) =>
+    startEventSourceMapping({ ...stream, kinds: [kind], invoke }),
+  );
+  const timer = setInterval(() => send({ digest: true }), DIGEST_INTERVAL);
+  return {
+    /** Passes on an event of SES. */
+    report: (Message: string): void => send({ Records: [{ Sns: { Message } }] }),
+    reload: () => mailer.reload(),
+    async close(): Promise<void> {
+      clearInterval(timer);
+      // At the same time: a mapping waits for its invocation, which closing the mailer aborts.
+      await Promise.all([...mappings, mailer].map(async (part) => part.close()));
+    },
+  };
 }
 
 /**
@@ -87,10 +163,7 @@ export async function startStack({
   // Checked here, because listening comes after the start of the engine.
   for (const checked of [port, inspect ?? 0]) {
     if (checked === 0 || !(await isListening(checked))) continue;
-    throw Object.assign(new Error(`Port ${checked} is in use.`), {
-      code: 'EADDRINUSE',
-      port: checked,
-    });
+    throw new PortInUse(checked);
   }
   const portAt = (offset: number): number => (port === 0 ? 0 : port + offset);
   const closeLater = <Part extends { close(): Promise<void> } | undefined>(part: Part): Part => {
@@ -102,11 +175,11 @@ export async function startStack({
   const form = closeLater(await startFormServer(portAt(3), { live: liveForm, embedders }));
   const corsOrigins = [...new Set([form.url, ...embedders])] as [string, ...string[]];
   const docs = closeLater(await startDocsServer(portAt(2)));
-  // Mail is driven by the table's stream, which dynalite does not have.
-  const reportToMailer = (Message: string): void =>
-    void invokeMailer(JSON.stringify({ Records: [{ Sns: { Message } }] })).catch(() => undefined);
+  let mail: Mail | undefined;
   const mailbox = closeLater(
-    engineName === 'dynalite' ? undefined : await startMailbox(portAt(4), reportToMailer),
+    engineName === 'dynalite'
+      ? undefined
+      : await startMailbox(portAt(4), (message) => mail?.report(message)),
   );
   const issuer = closeLater(
     await startIssuer({ port: portAt(1), keysFile, webOrigins: corsOrigins }),
@@ -118,68 +191,25 @@ export async function startStack({
   const engine = closeLater(await starting);
   await loading;
   const streamArn = await openTable(engine, tableName);
-
-  const { PATH = '' } = process.env;
-  const environment = {
-    PATH,
-    TABLE_NAME: tableName,
-    AWS_ENDPOINT_URL_DYNAMODB: engine.url,
-    AWS_REGION: 'local',
-    AWS_ACCESS_KEY_ID: 'local',
-    AWS_SECRET_ACCESS_KEY: 'local',
-    // Ignore the user's AWS settings.
-    AWS_CONFIG_FILE: '/dev/null',
-    AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
-    ...settings,
-  };
-  const lambda = await startFunction({
-    module: new URL('../src/handler.ts', import.meta.url).href,
-    environment: { ...environment, CORS_ORIGIN: form.url },
-    timeout: limits.timeout,
-    ...(inspect !== undefined && {
-      nodeArguments: [`--inspect=127.0.0.1:${inspect}`],
-      // One process has the port, and no timeout ends it at a breakpoint: the longest that setTimeout takes is 24 days.
-      concurrency: 1,
-      timeout: 2 ** 31 - 1,
-    }),
-    log,
-  });
-  closeLater(lambda);
-
-  const mailer = await startFunction({
-    module: new URL('../src/mailer/handler.ts', import.meta.url).href,
-    environment: {
-      ...environment,
-      AWS_ENDPOINT_URL_SESV2: mailbox?.url ?? '',
-      STAGE: 'local',
-      INBOX_TO: 'support@example.com',
-      INBOX_FROM: 'inquiries@example.com',
-      COMPANY: JSON.stringify(branding),
-    },
-    timeout: 60_000,
-    concurrency: 1,
-    lazy: true,
-    log,
-  });
-  const invokeMailer = async (event: string) => mailer.invoke(event, randomUUID());
-  const mappings = (['inquiries', 'replies'] as const).flatMap((kind) =>
-    streamArn === undefined
-      ? []
-      : startEventSourceMapping({
-          endpoint: engine.url,
-          streamArn,
-          kinds: [kind],
-          invoke: invokeMailer,
-          log,
-        }),
+  const environment = { ...createEnvironment(engine.url, tableName), ...settings };
+  const lambda = closeLater(
+    await startRequestFunction({ ...environment, CORS_ORIGIN: form.url }, { inspect, log }),
   );
-  const tick = (): void => void invokeMailer('{"digest":true}').catch(() => undefined);
-  const timer = streamArn === undefined ? undefined : setInterval(tick, DIGEST_INTERVAL);
-  resources.defer(async () => {
-    clearInterval(timer);
-    // At the same time: a mapping waits for its invocation, which closing the mailer aborts.
-    await Promise.all([...mappings, mailer].map(async (part) => part.close()));
-  });
+  if (mailbox !== undefined && streamArn !== undefined) {
+    mail = closeLater(
+      await startMail(
+        {
+          ...environment,
+          AWS_ENDPOINT_URL_SESV2: mailbox.url,
+          STAGE: 'local',
+          INBOX_TO: 'support@example.com',
+          INBOX_FROM: 'inquiries@example.com',
+          COMPANY: JSON.stringify(branding),
+        },
+        { endpoint: engine.url, streamArn, log },
+      ),
+    );
+  }
   const gateway = createGateway({
     authorize: createAuthorizer({ issuer: issuer.url, audience: [issuer.clientId] }),
     invoke: (event, requestId) =>
@@ -212,7 +242,7 @@ export async function startStack({
     /** Runs the next requests, and sends the next mails, on the code as it is now. */
     reload(): void {
       lambda.reload();
-      mailer.reload();
+      mail?.reload();
     },
     close: () => started.disposeAsync(),
   };

@@ -8,8 +8,9 @@ import {
   DynamoDBClient,
   UpdateTimeToLiveCommand,
   waitUntilTableExists,
+  type CreateTableCommandInput,
+  type StreamSpecification,
 } from '@aws-sdk/client-dynamodb';
-import type { CreateTableCommandInput, StreamSpecification } from '@aws-sdk/client-dynamodb';
 import { UsageError } from '../../lib/command-line.ts';
 import type { Engine } from './engines.ts';
 

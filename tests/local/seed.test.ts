@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { makeInquiries, seedTable } from '../../local/seed.ts';
+import { createInquiries, seedTable } from '../../local/seed.ts';
 import { createDeliveryEntity } from '../../src/entities/delivery.ts';
 import { INQUIRY_ID } from '../../src/limits.ts';
 import { openInbox } from '../helpers/inbox.ts';
@@ -8,8 +8,8 @@ it.each([1, 50, 5_000])(
   '%d inquiries are always the same, newest first, each with a reference',
   (count) => {
     const now = Date.parse('2026-11-22T12:00:00Z');
-    const rows = makeInquiries(count, now);
-    expect(makeInquiries(count, now)).toEqual(rows);
+    const rows = createInquiries(count, now);
+    expect(createInquiries(count, now)).toEqual(rows);
     const references = rows.map(({ id }) => id.slice(0, 13));
     expect(references).toEqual([...new Set(references)].toSorted().toReversed());
     for (const { id, created_at, body, reply_at = created_at } of rows) {
