@@ -1,7 +1,7 @@
 /** HTML of the local issuer's pages: its settings, sign-in, errors. They have no script and load nothing. */
 import { escapeHtml } from '../../src/mailer/text.ts';
 import { hashOf } from '../../lib/page-server.ts';
-import { CLIENT_ID, DEMO_USERS, subOf } from '../../lib/issuer-tokens.ts';
+import { CLIENT_ID, DEMO_USERS } from '../../lib/issuer-tokens.ts';
 
 const STYLE = `
 :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
@@ -47,13 +47,8 @@ export function signInPage({ action, returnTo, email, problem }: SignIn): string
   const form = (content: string) =>
     `<form method="post" action="${escapeHtml(action)}">${content}</form>`;
   const users = DEMO_USERS.map((user) => `<button name="email" value="${user}">${user}</button>`);
-  const [invalid, alert] =
-    problem === undefined
-      ? ['', '']
-      : [
-          'autofocus aria-invalid="true" aria-describedby="problem"',
-          `<p id="problem" role="alert">${escapeHtml(problem)}</p>`,
-        ];
+  const invalid = 'autofocus aria-invalid="true" aria-describedby="problem"';
+  const alert = `<p id="problem" role="alert">${escapeHtml(problem ?? '')}</p>`;
   return layout(
     'Sign in',
     `<p>Choose who you are, and you go back to <strong>${escapeHtml(returnTo)}</strong>, signed in. This is the sign-in
@@ -62,8 +57,8 @@ of the local stack: it asks for no password.</p>
 ${form(users.join('\n'))}
 ${form(`<label for="email">Another e-mail address</label>
 <input id="email" name="email" type="email" value="${escapeHtml(email)}" maxlength="254" autocomplete="off" dir="auto"
-required ${invalid}>
-${alert}
+required ${problem === undefined ? '' : invalid}>
+${problem === undefined ? '' : alert}
 <button class="primary">Sign in</button>`)}
 ${form('<button class="quiet" name="cancel" value="1">Cancel and go back</button>')}`,
   );
@@ -76,14 +71,13 @@ export const messagePage = (title: string, text: string): string =>
 /** The settings that an app needs, and how to register another app. */
 export function settingsPage(
   url: string,
-  endpoints: Readonly<Record<string, string>>,
   { redirectUris, logoutUris }: Readonly<Record<'redirectUris' | 'logoutUris', readonly string[]>>,
 ): string {
   const discovery = '/.well-known/openid-configuration';
   return layout(
     'Local issuer',
-    `<p>The OpenID Connect issuer of the local stack, in place of a user pool.</p>
-<h2>Your app</h2>
+    `<p>The OpenID Connect issuer of the local stack, in place of a user pool. Any e-mail address signs in, without a
+password; the same spelling always gets the same ${code('sub')}.</p>
 ${definitions({
   Issuer: code(url),
   Discovery: `<a href="${discovery}">${code(url + discovery)}</a>`,
@@ -92,18 +86,9 @@ ${definitions({
   Scope: `${code('openid')}; send the API the ID token, not the access token`,
   'Redirect addresses': list(redirectUris),
   'Sign-out addresses': list(logoutUris),
-})}
-<h2>Another app</h2>
-<p>Start the stack with the origin of your app. Its ${code('/')} and ${code('/callback')} become redirect addresses, and
-its pages may call the API.</p>
-<p>${code('npm start -- --cors-origin http://localhost:5173')}</p>
-<h2>Users</h2>
-<p>Any e-mail address signs in, without a password. The same spelling always gets the same ${code('sub')}.</p>
-${definitions(Object.fromEntries(DEMO_USERS.map((user) => [user, code(subOf(user))])))}
-<p>An ID token without the sign-in page:</p>
-<p>${code(`npm run --silent token -- --email ${DEMO_USERS[0]}`)}</p>
-<h2>Endpoints</h2>
-${definitions(Object.fromEntries(Object.entries(endpoints).map(([name, path]) => [name, code(url + path)])))}`,
+  'Another app': code('npm start -- --cors-origin http://localhost:5173'),
+  'A token without the sign-in page': code('npm run --silent token -- --email ana@example.com'),
+})}`,
   );
 }
 

@@ -22,14 +22,6 @@ const ROUTES = {
   jwks: '/.well-known/jwks.json',
 };
 const LOGOUT = '/logout';
-/** By their names in the discovery document. */
-const ENDPOINTS = {
-  authorization_endpoint: ROUTES.authorization,
-  token_endpoint: ROUTES.token,
-  userinfo_endpoint: ROUTES.userinfo,
-  jwks_uri: ROUTES.jwks,
-  end_session_endpoint: LOGOUT,
-};
 const MONTH = 30 * 24 * HOUR; // Cognito's default lifetime of a refresh token
 
 /** As browsers check `type=email`: https://html.spec.whatwg.org/multipage/input.html#valid-e-mail-address */
@@ -206,11 +198,19 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
   provider.use(async (ctx, next) => {
     // Protects the sign-in from DNS rebinding.
     if (ctx.host !== host) {
-      return void Object.assign(ctx, { status: 421, body: `This issuer is ${url}\n` });
+      ctx.status = 421;
+      ctx.body = `This issuer is ${url}\n`;
+      return undefined;
     }
-    if (ctx.path === '/') return show(ctx, 200, settingsPage(url, ENDPOINTS, registered));
+    if (ctx.path === '/') return show(ctx, 200, settingsPage(url, registered));
     if (ctx.path === LOGOUT) return logout(ctx);
-    if (!ctx.path.startsWith('/sign-in/')) return next();
+    if (!ctx.path.startsWith('/sign-in/')) {
+      await next();
+      if (ctx.status === 404 && ctx.body === undefined) {
+        show(ctx, 404, messagePage('Page not found', 'This address is none of the issuer’s.'));
+      }
+      return undefined;
+    }
     return signIn(ctx).catch((error: unknown) => {
       if (!(error instanceof errors.SessionNotFound)) throw error;
       show(
