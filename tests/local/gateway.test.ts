@@ -75,25 +75,21 @@ describe('routes', () => {
     expect(events).toEqual([]);
   });
 
-  it.each([
-    // Joined, so that neither is trusted by chance.
-    [['Authorization', 'a', 'authorization', 'b'], 'a,b'],
-    [['Cookie', 'a'], 'undefined'],
-    [['X-Authorization', 'a'], 'undefined'],
-    [['Proxy-Authorization', 'a'], 'undefined'],
-  ])(
-    'passes the authorizer of the headers %j and of query and body only %s',
-    async (headers, passed) => {
-      authorize = async (header) => ({ challenge: String(header) });
+  it('passes the authorizer the header Authorization only; repeated ones are joined', async () => {
+    authorize = async (header) => ({ challenge: String(header) });
+    const challengeOf = async (...headers: string[]) => {
       const body = 'access_token=a';
       const answer = await send(`${url}?${body}`, { method: 'POST', headers, body });
-      expect(answer.headers['www-authenticate']).toBe(passed);
-    },
-  );
+      return answer.headers['www-authenticate'];
+    };
+    // Joined, so that neither is trusted by chance.
+    expect(await challengeOf('Authorization', 'a', 'authorization', 'b')).toBe('a,b');
+    expect(await challengeOf('Cookie', 'a', 'X-Authorization', 'a')).toBe('undefined');
+  });
 });
 
 describe('the event', () => {
-  it('is complete payload 2.0', async () => {
+  it('has the form of payload 2.0', async () => {
     authorize = async () => ({ claims: { sub: 's', email: 'e' } });
     await send(`${url}?a=1&b=x%20y&a=2&empty=&plus=1+1`, {
       method: 'POST',
@@ -107,53 +103,30 @@ describe('the event', () => {
       ].flat(),
       body: '{"é":1}',
     });
-    const any = expect.any(String) as string;
-    const path = '/inquiries';
-    expect(events).toEqual([
+    expect(events).toMatchObject([
       {
         version: '2.0',
         routeKey: 'POST /inquiries',
-        rawPath: path,
+        rawPath: '/inquiries',
         rawQueryString: 'a=1&b=x%20y&a=2&empty=&plus=1+1',
         cookies: ['c1=v1', 'c2=v2'],
         headers: {
-          host: `127.0.0.1:${port}`,
           'content-type': 'application/json; charset=utf-8',
-          'content-length': '8',
           'x-twice': 'one,two',
-          'user-agent': 'test/1',
-          'x-amzn-trace-id': expect.stringMatching(/^Root=1-[0-9a-f]{8}-[0-9a-f]{24}$/) as string,
           'x-forwarded-for': '10.0.0.1, 127.0.0.1',
-          'x-forwarded-port': String(port),
-          'x-forwarded-proto': 'http',
-          connection: any,
         },
         queryStringParameters: { a: '1,2', b: 'x y', empty: '', plus: '1 1' },
         requestContext: {
-          accountId: any,
-          apiId: any,
           authorizer: { jwt: { claims: { sub: 's', email: 'e' }, scopes: null } },
-          domainName: `127.0.0.1:${port}`,
-          domainPrefix: '127',
-          http: {
-            method: 'POST',
-            path,
-            protocol: 'HTTP/1.1',
-            sourceIp: '127.0.0.1',
-            userAgent: 'test/1',
-          },
-          requestId: any,
-          routeKey: 'POST /inquiries',
+          http: { method: 'POST', path: '/inquiries', sourceIp: '127.0.0.1', userAgent: 'test/1' },
           stage: '$default',
-          time: expect.stringMatching(
-            /^\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d \+0000$/,
-          ) as string,
-          timeEpoch: expect.any(Number) as number,
+          time: expect.stringMatching(/^\d\d\/\w{3}\/\d{4}:\d\d:\d\d:\d\d \+0000$/) as string,
         },
         body: '{"é":1}',
         isBase64Encoded: false,
       },
     ]);
+    expect(events[0]?.['headers']).not.toHaveProperty('cookie');
   });
 
   it('has no body, cookies or query parameters where there are none', async () => {
@@ -165,11 +138,9 @@ describe('the event', () => {
 
   it.each([
     ['application/json', false],
-    ['Application/JSON;charset=x', false],
-    ['text/plain', false],
+    ['Text/Plain;charset=x', false],
     ['application/problem+json', false],
     ['application/x-www-form-urlencoded', true],
-    ['multipart/form-data; boundary=text/plain', true],
     ['', true],
   ])('passes a body of the type %j as base64: %s', async (type, isBase64Encoded) => {
     await send(url, {
@@ -195,15 +166,7 @@ it.each([
 );
 
 describe('CORS', () => {
-  const ASKED = [
-    'Access-Control-Request-Method',
-    'POST',
-    'Access-Control-Request-Headers',
-    'authorization',
-  ];
-  const preflight = (origin: string) =>
-    send(url, { method: 'OPTIONS', headers: ['Origin', origin, ...ASKED] });
-
+  const ASKED = ['Access-Control-Request-Method', 'POST'];
   const origins = [
     [ORIGIN, ORIGIN],
     [OTHER, OTHER],
@@ -211,31 +174,24 @@ describe('CORS', () => {
     [`${ORIGIN},${OTHER}`, ORIGIN],
     ['null', ORIGIN],
   ] as const;
-  it.each(origins)(
-    'answers a preflight of %s itself, without a token, and allows %s',
-    async (origin, own) => {
-      authorize = () => Promise.reject(new Error('asked'));
-      const { headers, ...answer } = await preflight(origin);
-      expect(answer).toMatchObject({ status: 204, text: '' });
-      expect(headers).toMatchObject({ 'access-control-allow-origin': own, vary: 'Origin' });
-      for (const name of ['access-control-allow-methods', 'access-control-allow-headers']) {
-        expect(name in headers).toBe(origin === own);
-      }
-      expect(events).toEqual([]);
-    },
-  );
 
-  it('tells an allowed page which methods and headers it may use', async () => {
-    expect((await preflight(ORIGIN)).headers).toMatchObject({
+  it.each(origins)('answers a preflight of %s itself and allows %s', async (origin, own) => {
+    authorize = () => Promise.reject(new Error('asked'));
+    const answer = await send(url, { method: 'OPTIONS', headers: ['Origin', origin, ...ASKED] });
+    expect(answer).toMatchObject({ status: 204, text: '' });
+    expect(answer.headers).toMatchObject({ 'access-control-allow-origin': own, vary: 'Origin' });
+    const granted = {
       'access-control-allow-methods': CORS.allow_methods.join(),
       'access-control-allow-headers': CORS.allow_headers.join(),
-      'access-control-max-age': '3600',
-    });
+      'access-control-max-age': String(CORS.max_age),
+    };
+    const expected = origin === own ? Object.values(granted) : [undefined, undefined, undefined];
+    expect(Object.keys(granted).map((name) => answer.headers[name])).toEqual(expected);
+    expect(events).toEqual([]);
   });
 
-  const orNone = [...origins, [undefined, ORIGIN]] as const;
-  it.each(orNone)(
-    'to %s replaces the function’s origin by %s and exposes headers',
+  it.each([...origins, [undefined, ORIGIN]] as const)(
+    'replaces the function’s allowed origin for %s by %s',
     async (origin, own) => {
       const headers = { 'Access-Control-Allow-Origin': '*' };
       invoke = async () => JSON.stringify({ statusCode: 200, headers, body: '{}' });
@@ -307,20 +263,10 @@ describe('limits', () => {
 
 describe('the function’s result', () => {
   it('becomes the response: status, headers, cookies and a base64 body', async () => {
-    invoke = async () =>
-      JSON.stringify({
-        statusCode: 418,
-        headers: { 'X-A': 'b', Allow: 'GET' },
-        cookies: ['a=1', 'b=2'],
-        body: Buffer.from('"é"').toString('base64'),
-        isBase64Encoded: true,
-      });
-    const headers = {
-      'x-a': 'b',
-      allow: 'GET',
-      'set-cookie': ['a=1', 'b=2'],
-      'content-length': '4',
-    };
+    const body = Buffer.from('"é"').toString('base64');
+    const result = { statusCode: 418, headers: { 'X-A': 'b' }, cookies: ['a=1', 'b=2'], body };
+    invoke = async () => JSON.stringify({ ...result, isBase64Encoded: true });
+    const headers = { 'x-a': 'b', 'set-cookie': ['a=1', 'b=2'], 'content-length': '4' };
     expect(await send(url)).toMatchObject({ status: 418, json: 'é', headers });
   });
 

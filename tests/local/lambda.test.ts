@@ -71,26 +71,17 @@ it('a failed initialisation after a reload fails that invocation, says where, an
 
 describe('an invocation', () => {
   it('gets the event, a context and the given environment, and nothing of the parent’s', async () => {
-    process.env['OURS'] = 'secret';
+    vi.stubEnv('OURS', 'secret');
     const handler = `export const handler = async (event, context) =>
       [event, context.awsRequestId, context.getRemainingTimeInMillis(), process.env]`;
     const started = await start(code(handler), { environment: { A: 'b' } });
-    const received = JSON.parse(await started.invoke('{"x":1}', 'r1')) as [
-      object,
-      string,
-      number,
-      object,
-    ];
+    const received = JSON.parse(await started.invoke('{"x":1}', 'r1')) as unknown[];
     const [event, requestId, remaining, environment] = received;
     expect([event, requestId]).toEqual([{ x: 1 }, 'r1']);
     expect(remaining).toBeGreaterThan(4_000);
     expect(remaining).toBeLessThanOrEqual(5_000);
-    // PWD is the shell's.
-    const own = Object.entries(environment).filter(
-      ([name]) => !name.startsWith('AWS_') && name !== 'PWD',
-    );
-    expect(own).toEqual([['A', 'b']]);
-    expect(JSON.stringify(environment)).not.toContain('secret');
+    expect(environment).toMatchObject({ A: 'b' });
+    expect(environment).not.toHaveProperty('OURS');
   });
 
   it.each(['TypeError', 'string'])(
@@ -159,13 +150,12 @@ describe('invocations at the same time', () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => invoke(started, { wait: 5 })),
     );
-    const pids = new Set(answers.map(({ pid }) => pid));
-    expect(pids.size).toBe(2);
-    for (const pid of pids) {
-      const counts = answers.filter((answer) => answer.pid === pid).map(({ count }) => count);
+    const byProcess = Map.groupBy(answers, ({ pid }) => pid);
+    expect(byProcess.size).toBe(2);
+    for (const group of byProcess.values()) {
+      const counts = group.map(({ count }) => count);
       expect(counts).toEqual(counts.toSorted((a, b) => a - b));
     }
-    expect((await invoke(started)).pid).toBe((await invoke(started)).pid);
   });
 
   it('do not use up their time in the queue', async () => {
@@ -189,14 +179,6 @@ describe('invocations at the same time', () => {
     const timeout = { status: 'rejected', reason: { name: 'FunctionTimeout' } };
     expect(await outcomes).toMatchObject([timeout, timeout]);
     expect(await invoke(started)).toEqual({ pid, count: 3 });
-  });
-
-  it('take as long as they need where the timeout is the longest there is, as for a debugger', async () => {
-    const started = await start(OBEDIENT, { timeout: 2 ** 31 - 1 });
-    useFakeTimers();
-    const slow = invoke(started, { wait: 100 });
-    vi.advanceTimersByTime(24 * 3_600_000);
-    expect((await slow).count).toBe(1);
   });
 
   it('after a reload run in a new process, while a running one ends on the old', async () => {

@@ -40,14 +40,11 @@ describe('refuses', () => {
     ['--prot 1', /^Unknown option '--prot'/],
     ['now', /^Unexpected argument 'now'/],
     ['--port', /^Option '--port <value>' argument missing/],
-    ['--port x', 'The port must be a number from 0 to 65530, not "x".'],
     ['--port 65532', 'The port must be a number from 0 to 65530, not "65532".'],
     ['--inspect=x', 'The inspector\'s port must be a number from 1 to 65535, not "x".'],
     ['--engine h2', 'The engine must be dynamodb-local or dynalite, not "h2".'],
     ['--seed 0', '--seed must be a number from 1 to 5000, not "0".'],
-    ['--seed 5001', '--seed must be a number from 1 to 5000, not "5001".'],
     ['--reset --in-memory', '--in-memory excludes --reset.'],
-    ['--data x --in-memory', '--in-memory excludes --data.'],
     [
       '--data package.json',
       /^The data folder .*package\.json cannot be used \(ENOTDIR: not a directory\)\.$/,
@@ -61,10 +58,7 @@ describe('refuses', () => {
   it.each([
     ['http://a.example/', 'http://a.example'],
     ['http://ana@a.example', 'http://a.example'],
-    ['HTTP://A.example', 'http://a.example'],
-    ['', 'http://localhost:5173'],
     ['https://*.example.com', 'http://localhost:5173'],
-    ['http://a.example,http://b.example', 'http://localhost:5173'],
     ['ws://a.example', 'http://localhost:5173'],
   ])('--cors-origin %j, which is no origin', async (origin, example) => {
     expect(
@@ -77,10 +71,7 @@ describe('refuses', () => {
   it.each([
     ['PORT', '80a', 'a number from 0 to 65530'],
     ['RETENTION_DAYS', '36501', 'a number from 1 to 36500'],
-    ['INQUIRIES_PER_HOUR', '1001', 'a number from 1 to 1000'],
     ['MAILS_PER_HOUR', '0', 'a number from 1 to 1000'],
-    ['TOTAL_MAILS_PER_HOUR', '1001', 'a number from 1 to 1000'],
-    ['ANSWER_WITHIN', '366', 'a number from 1 to 365'],
     ['MAIL_LANGUAGE', 'tlh', 'one of en, de, fr, es, ja, ar'],
   ])('the variable %s=%s', async (name, value, expected) => {
     const subject = name === 'PORT' ? 'The port' : name;
@@ -111,37 +102,33 @@ describe('refuses', () => {
     }
   });
 
+  const writeState = (state: object): void => {
+    const rest = { issuer: '-', keysFile: '-', engine: '-', table: '-' };
+    writeFileSync(join(folder, 'stack.json'), JSON.stringify({ ...rest, ...state }));
+  };
+
   it('a data folder that a running stack uses, naming its addresses', async () => {
-    const gateway = createServer();
-    const url = `http://127.0.0.1:${await listen(gateway, 0)}`;
-    const others = { issuer: '-', keysFile: '-', engine: '-', table: '-' };
-    const state = { pid: process.pid, gateway: url, form: 'http://127.0.0.1:9', ...others };
-    writeFileSync(join(folder, 'stack.json'), JSON.stringify(state));
+    const server = createServer();
+    const gateway = `http://127.0.0.1:${await listen(server, 0)}`;
+    const form = 'http://127.0.0.1:9';
+    writeState({ pid: process.pid, gateway, form });
     expect(await refusalOf(['--port', '0', '--data', folder])).toBe(
       `The data folder ${folder} is in use by a running stack (process ${process.pid}, ` +
-        `API ${url}/inquiries, form ${state.form}).`,
+        `API ${gateway}/inquiries, form ${form}).`,
     );
-    await close(gateway);
+    await close(server);
   });
 
   it('a data folder whose engine has outlived its stack, naming the process to end', async () => {
-    const engine = createServer();
-    const url = `http://127.0.0.1:${await listen(engine, 0)}`;
+    const server = createServer();
+    const engine = `http://127.0.0.1:${await listen(server, 0)}`;
     const { pid } = process;
-    const state = {
-      pid: 2 ** 22 + 1,
-      enginePid: pid,
-      gateway: url,
-      issuer: '-',
-      keysFile: '-',
-      table: '-',
-    };
-    writeFileSync(join(folder, 'stack.json'), JSON.stringify({ ...state, engine: url }));
+    writeState({ pid: 2 ** 22 + 1, enginePid: pid, engine });
     expect(await refusalOf(['--port', '0', '--data', folder, '--reset'])).toBe(
       `The data folder ${folder} is in use by DynamoDB Local (process ${pid}), whose stack has ended; ` +
         `end it with kill -9 ${pid}.`,
     );
-    await close(engine);
+    await close(server);
   });
 
   it.each([

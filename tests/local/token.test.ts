@@ -95,13 +95,7 @@ describe('npm run token', () => {
     const { stdout } = await run('--email', BEN, '--sub', 'x', ...claims, '--expires-in', '-60');
     expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
     const { iat = 0, ...payload } = decodeJwt(stdout);
-    expect(payload).toMatchObject({
-      email: BEN,
-      sub: 'x',
-      'cognito:username': 'x',
-      aud: 7,
-      exp: iat - 60,
-    });
+    expect(payload).toMatchObject({ email: BEN, sub: 'x', aud: 7, exp: iat - 60 });
     expect(payload).not.toHaveProperty('email_verified');
   });
 
@@ -115,11 +109,8 @@ describe('npm run token', () => {
 
   it.each([
     [['--foo'], 'Unknown option'],
-    [['extra'], 'Unexpected argument'],
-    [['--claims', '{'], '--claims must be a JSON object'],
     [['--claims', '[]'], '--claims must be a JSON object'],
     [['--expires-in', '1.5'], '--expires-in must be a whole number of seconds'],
-    [['--expires-in', '9'.repeat(20)], '--expires-in must be a whole number of seconds'],
     [['--data', 'no-such-folder'], 'No local stack is running'],
   ])('says in one line what is wrong with %j', (args, text) => expectRefusal(text, ...args));
 
