@@ -1,13 +1,13 @@
 /**
- * Deploys one stage: checks, build, plan, confirmation, apply; then the new version of the function is tested, made live, tested
- * through the API, and its form served. docs/adr/0025
+ * Deploys one stage: what must be refused, `terraform apply`, which tests new versions and makes them live, then the form and
+ * the smoke test. docs/adr/0025
  *
  * Usage: see below.
  */
-import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { ResourceNotFoundException } from '@aws-sdk/client-lambda';
 import {
   isConfirmed,
   parseCommandLine,
@@ -16,56 +16,59 @@ import {
   type Io,
   type Main,
 } from '../lib/command-line.ts';
+import { assert } from '../lib/contract-checks.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
 import type { Stage } from '../lib/stages.ts';
 import { findBackendFile, hasLocalState, parseStage, readStageAccount } from './account.ts';
+import { listDifferences, readForm, runForm, type Form } from './form.ts';
 import { describeNotifications } from './notifications.ts';
-import { toSmokeOptions, type StageOutputs } from './outputs.ts';
+import type { StageOutputs } from './outputs.ts';
 import {
+  hashOf,
   initialise,
   makePlan,
   readOutputs,
+  readPlan,
   refuseLoss,
+  refuseOtherPackages,
   refuseUnsavedState,
   type Plan,
 } from './plan.ts';
-import { checkConfig, deleteForm, serveForm, uploadForm } from './site.ts';
-import { main as smoke } from './smoke.ts';
+import { serveForm, uploadForm } from './site.ts';
+import { testStage } from './smoke.ts';
 import { openSession, runStep, terraform, type Session } from './steps.ts';
 import { run, terraformUnavailableReason } from './terraform.ts';
-import { listVersions, pruneVersions, readLive, switchAlias, type Live } from './versions.ts';
+import { listVersions, readLive } from './versions.ts';
 
 const USAGE = `
-Usage: npm run deploy -- STAGE [--yes] [--plan-only | --drift] [--expect SHA256]
+Usage: npm run deploy -- STAGE [--yes] [--plan-only | --drift] [--plan FILE]
 
-  STAGE            develop, main or release; it is the Terraform workspace, too
-  --yes            apply without confirmation
-  --plan-only      stop after the plan; its sha256 is for --expect
-  --drift          stop after the plan; exit code 1 if it has changes
-  --expect SHA256  refuse a plan with changes other than those that were reviewed
+  STAGE        develop, main or release; it is the Terraform workspace, too
+  --yes        apply without confirmation
+  --plan-only  stop after the plan
+  --drift      stop after the plan; exit code 1 if it has changes, or another form is served than the one built
+  --plan FILE  with --plan-only: where the plan is written; otherwise: apply this plan, made of the same commit
 
 Credentials and region come from the environment (AWS_PROFILE, AWS_REGION, …). STAGE.s3.tfbackend or backend.s3.tfbackend
 in infra/terraform, or TF_CLI_ARGS_init, names the place of the state. SMOKE_TOKEN is an ID token for the smoke test of a
 stage with an issuer of its own; without it, the checks that need one are skipped. TERRAFORM=tofu runs OpenTofu.
-TF_PLUGIN_DIR is a folder with the AWS provider, for use offline.
+TF_PLUGIN_DIR is a folder with the AWS provider, for use offline. CHROMIUM_PATH names the browser that opens the form.
 
-A test that fails puts the version before back, with its form. Ctrl-C (or SIGTERM) does so, too, and waits for an apply to end;
-the last line says what state the stage is in.
+Ctrl-C (or SIGTERM) waits for an apply to end; the last line says which versions are live.
 Exit codes: 0 deployed (or planned), 1 a step failed (or --drift found changes), 2 refused or declined, nothing changed;
 129, 130 or 143 after SIGHUP, SIGINT or SIGTERM.
 `;
-const KEPT_VERSIONS = 10;
-/** In the place of what the first plan of a form does not know yet. */
-const UNKNOWN = {
-  issuer: 'https://unknown.invalid',
-  clientId: 'unknown',
-  apiUrl: 'https://unknown.invalid',
-};
+/** Stands for what the first plan of a form does not know yet. */
+const FORM_URL = 'https://form.invalid/';
+const UNKNOWN = { issuer: FORM_URL, clientId: 'unknown', apiUrl: FORM_URL };
 const NOTHING = 'Nothing was changed.';
 
-/** A run of the command; `state` says what is true if it ends now. */
+/** A run of the command. */
 interface Deployment extends Session {
-  state: string;
+  /** What Terraform has done so far; empty before the apply. */
+  applied: string;
+  /** The functions of the stage that an alias makes live. */
+  functions: readonly string[];
 }
 
 function readSettings(args: string[]) {
@@ -73,22 +76,24 @@ function readSettings(args: string[]) {
     yes: { type: 'boolean', default: false },
     'plan-only': { type: 'boolean', default: false },
     drift: { type: 'boolean', default: false },
-    expect: { type: 'string' },
+    plan: { type: 'string' },
   } as const;
   const { values, positionals } = parseCommandLine(USAGE, options, { args });
   const stage = parseStage('deploy', positionals.join(' '));
-  const { yes, drift, expect } = values;
-  if (expect !== undefined && !/^[0-9a-f]{64}$/.test(expect)) {
-    throw new UsageError(`--expect must be the sha256 that --plan-only printed, not '${expect}'`);
-  }
-  return { stage, yes, planOnly: values['plan-only'] || drift, drift, expect };
+  const { yes, drift, plan } = values;
+  return {
+    stage,
+    yes,
+    drift,
+    planOnly: values['plan-only'] || drift,
+    file: plan === undefined ? undefined : resolve(plan),
+  };
 }
+type Settings = ReturnType<typeof readSettings>;
+type Account = Awaited<ReturnType<typeof checkAll>>;
 
 /** Checks everything that can be checked before the first change. */
-async function checkAll(
-  { stage, yes, planOnly }: ReturnType<typeof readSettings>,
-  { env, stdin }: Io,
-) {
+async function checkAll({ stage, yes, planOnly }: Settings, { env, stdin }: Io) {
   if (!yes && !planOnly && !stdin.isTTY) {
     throw new UsageError('There is no terminal for the confirmation; pass --yes or --plan-only.');
   }
@@ -101,7 +106,6 @@ async function checkAll(
   const reason = await terraformUnavailableReason(env);
   if (reason !== undefined) throw new UsageError(reason);
 
-  // A plan has it: the same length in every clone.
   const head = await run('git', ['rev-parse', '--short=12', 'HEAD'], { env });
   const status = await run('git', ['status', '--porcelain'], { env });
   if (head.code === 127) throw new UsageError('git is not on the PATH.');
@@ -130,167 +134,128 @@ async function checkAll(
   return { ...account, commit: `${head.stdout.trim()}${dirty ? ' with uncommitted changes' : ''}` };
 }
 
-const hashPackage = (file: string): string =>
-  createHash('sha256')
-    .update(readFileSync(join(ROOT, file)))
-    .digest('base64');
-
 function summarise(
   { env, stdout }: Io,
   stage: Stage,
-  { accountId, region, commit }: Awaited<ReturnType<typeof checkAll>>,
-  { changes, text, sha256 }: Plan,
+  { accountId, region, commit }: Account,
+  { changes }: Plan,
 ): void {
   const verbs = changes.map(({ change }) =>
     change.actions.length > 1
       ? 'replace'
       : (change.actions[0] ?? '').replace('update', 'change').replace('delete', 'destroy'),
   );
-  const count = (verb: string): number => verbs.filter((found) => found === verb).length;
+  const counts = ['create', 'change', 'replace', 'destroy'].map(
+    (verb) => `${verbs.filter((each) => each === verb).length} to ${verb}`,
+  );
+  const packages = ['dist/inquiries.zip', 'dist/mailer.zip'].map(
+    (file) => `${file}, sha256 ${hashOf(join(ROOT, file))}`,
+  );
   stdout.write(`
-${text}
-
   stage     ${stage}
   account   ${accountId}, region ${region}, ${env['AWS_PROFILE'] ? `profile ${env['AWS_PROFILE']}` : 'credentials of the environment'}
   commit    ${commit}
-  package   dist/inquiries.zip, sha256 ${hashPackage('dist/inquiries.zip')}
-            dist/mailer.zip, sha256 ${hashPackage('dist/mailer.zip')}
-  plan      ${['create', 'change', 'replace', 'destroy'].map((verb) => `${count(verb)} to ${verb}`).join(', ')}
-${changes.map(({ address }, index) => `            ${(verbs[index] ?? '').padEnd(8)} ${address}\n`).join('')}\
-  sha256    ${sha256}
-
+  packages  ${packages.join('\n            ')}
+  plan      ${counts.join(', ')}
+${changes.map(({ address }, index) => `            ${(verbs[index] ?? '').padEnd(8)} ${address}\n`).join('')}
 `);
 }
 
-/** Builds and plans, prints the plan, and refuses it or has it confirmed. @returns The exit code if nothing is to be applied. */
+/** Plans, or takes the plan that is given, and refuses it or has it confirmed. */
 async function review(
   deployment: Deployment,
-  { stage, yes, planOnly, drift, expect }: ReturnType<typeof readSettings>,
-  account: Awaited<ReturnType<typeof checkAll>>,
+  { stage, yes, planOnly, drift, file: given }: Settings,
+  account: Account,
   file: string,
 ) {
   const { io, interruption } = deployment;
   await runStep(deployment, 'npm run build', 'npm', ['run', '--silent', 'build']);
   await initialise(deployment, stage);
-  const plan = await makePlan(deployment, file, `-var=commit=${account.commit}`);
-  // Before the change, so that a deployment that somebody else completes meanwhile is noticed.
-  const live = plan.function && (await readLive(plan.function.name));
+  const isGiven = given !== undefined && !planOnly;
+  const plan = isGiven
+    ? { text: '', ...(await readPlan(deployment, file)) }
+    : await makePlan(deployment, file);
+  io.stdout.write(`\n${plan.text}\n`);
+  deployment.functions = plan.functions;
   summarise(io, stage, account, plan);
-  const isBehind = live !== undefined && live.version !== plan.function?.version;
-  if (isBehind) {
-    io.stdout.write(
-      `  live      version ${live.version}, not ${plan.function?.version}: it was rolled back, or a deployment has failed\n\n`,
-    );
-  }
-
   refuseLoss(plan, deployment, `account ${account.accountId}, region ${account.region}`);
-  if (plan.formConfig) checkConfig({ ...UNKNOWN, ...plan.formConfig });
-  // What another deployment has done meanwhile needs no review here.
-  if (expect !== undefined && plan.hasChanges && plan.sha256 !== expect) {
-    throw new UsageError(
-      `The plan is not the one that was reviewed (${expect}). Nothing was changed.`,
-    );
+  if (isGiven) refuseOtherPackages(plan);
+  if (plan.formConfig) {
+    const form = readForm({ ...UNKNOWN, ...plan.formConfig }, []);
+    io.stdout.write(`form      ${await runForm(FORM_URL, form, io.env)}\n`);
   }
-  if (planOnly) return drift && (plan.hasChanges || isBehind) ? 1 : 0;
-  if (
-    plan.hasChanges &&
-    !yes &&
-    !(await isConfirmed(`Apply this plan? Type ${stage} to confirm: `, stage, interruption, io))
-  ) {
+  if (drift) return { plan, exitCode: plan.hasChanges || (await isFormOther(deployment)) ? 1 : 0 };
+  if (planOnly) return { plan, exitCode: 0 };
+  const question = `Apply this plan? Type ${stage} to confirm: `;
+  if (plan.hasChanges && !yes && !(await isConfirmed(question, stage, interruption, io))) {
     throw new UsageError(NOTHING);
   }
-  return { ...plan, live };
+  return { plan };
 }
 
-/** Runs the smoke test. @throws Error if it fails. */
-async function test(
-  { io, interruption }: Session,
-  what: string,
-  args: readonly string[],
-): Promise<void> {
-  if ((await smoke([...args, '--wait', '60'], io, interruption)) !== 0) {
-    throw new Error(`The smoke test of ${what} failed.`);
-  }
+const buildForm = ({ form_config: config, connect_origins = [] }: StageOutputs): Form | undefined =>
+  config ? readForm(config, connect_origins) : undefined;
+
+/** Whether the stage serves another form than the one built. */
+async function isFormOther(deployment: Deployment): Promise<boolean> {
+  const outputs = await readOutputs<StageOutputs>(deployment);
+  const form = buildForm(outputs);
+  const differences = outputs.site && form ? await listDifferences(outputs.site.url, form) : [];
+  deployment.io.stdout.write(differences.map((each) => `form      ${each}\n`).join(''));
+  return differences.length > 0;
 }
 
-/**
- * Tests the version that was published, makes it live, tests the stage, and serves the form. After a failure or an interruption
- * the version from before is live again, with its form.
- *
- * @param before - What was live when the plan was made; undefined before the first deployment.
- */
-async function release(
+/** @throws Error if another command has made another version live since the apply. */
+async function refuseOvertaken({ function: { name, live } }: StageOutputs): Promise<void> {
+  const { version } = await readLive(name);
+  if (version === live) return;
+  throw new Error(
+    `Another command has made version ${version} of ${name} live since this one made ${live} live.`,
+  );
+}
+
+async function checkPlan(deployment: Deployment, file: string): Promise<void> {
+  const { changes } = await makePlan(deployment, file, '-lock=false');
+  const addresses = changes.map(({ address }) => address);
+  assert(
+    addresses.length === 0,
+    `${addresses.join(', ')} would change again: npm run deploy -- STAGE --plan-only shows how`,
+  );
+}
+
+/** Serves the form, and tests the stage. @returns Whether users get another form than before. */
+async function complete(
   deployment: Deployment,
-  commit: string,
-  before: Live | undefined,
+  stage: Stage,
   outputs: StageOutputs,
-): Promise<void> {
+  file: string,
+): Promise<boolean> {
   const { io, interruption, current } = deployment;
   const {
-    function: { name, version },
-    mailer,
+    function: { name, live, version },
     site,
-    form_config,
-    connect_origins = [],
   } = outputs;
-  const live = before ?? (await readLive(name));
-  const newest = (await listVersions(name)).find((each) => each.version === version);
-  // A commit that changes nothing of the function may leave its version, which names an earlier one.
-  if (newest?.commit !== commit && newest?.sha256 !== hashPackage('dist/inquiries.zip')) {
-    throw new Error(
-      `Somebody else has published version ${version} of ${name} meanwhile (commit ${newest?.commit}).`,
-    );
-  }
-
-  current.step = 'the test of the new version';
-  await test(deployment, `version ${version}`, [
-    '--function',
-    `${name}:${version}`,
-    ...(mailer ? ['--mailer', mailer] : []),
-  ]);
+  await refuseOvertaken(outputs);
+  // An earlier version that live_version names has the form it was deployed with.
+  const form = live === version ? buildForm(outputs) : undefined;
+  let served: string[] = [];
   if (site) {
-    io.stdout.write(`upload of the form to ${site.bucket} …\n`);
-    const uploaded = await uploadForm(site, version, form_config, connect_origins, interruption);
-    io.stdout.write(
-      uploaded.length === 0
-        ? 'no file has changed\n'
-        : uploaded.map((key) => `  ${key}\n`).join(''),
+    current.step = 'the upload of the form';
+    if (form) await uploadForm(site, live, form, interruption);
+    served = (await serveForm(site, name)) ?? [];
+    io.stdout.write(served.map((each) => `form      ${each} is served\n`).join(''));
+  }
+  current.step = 'the smoke test';
+  const isPassed = await testStage(outputs, form, io, interruption, {
+    more: [{ title: 'the plan after the apply is empty', run: () => checkPlan(deployment, file) }],
+  });
+  await refuseOvertaken(outputs);
+  if (!isPassed) {
+    throw new Error(
+      `The smoke test failed. The version before is live again after: npm run rollback -- ${stage}`,
     );
   }
-
-  current.step = 'the test of the stage';
-  if (live.version !== version) await switchAlias(name, version, live.revisionId);
-  try {
-    deployment.state = `Version ${version} is live, but not tested.`;
-    await test(deployment, outputs.api_url, toSmokeOptions(name, outputs));
-    if (site) await serveForm(site, name);
-    deployment.state = `Version ${version} is live.`;
-  } catch (error) {
-    deployment.state = await goBack(outputs, live).catch(
-      ({ message }: Error) =>
-        `Version ${version} may be live, because going back failed, too: ${message}`,
-    );
-    throw error;
-  }
-  const pruned = await pruneVersions(name, KEPT_VERSIONS);
-  if (pruned.length > 0) io.stdout.write(`deleted versions ${pruned.join(', ')} of the function\n`);
-  if (site) for (const each of pruned) await deleteForm(site, each);
-}
-
-/** Makes a version live again, unless somebody else has made another one live. @returns What is true then. */
-async function goBack(
-  { function: { name, version }, site }: StageOutputs,
-  before: Live,
-): Promise<string> {
-  if (before.version === version) {
-    return `Version ${version} is live; there is none from before to go back to.`;
-  }
-  const now = await readLive(name);
-  if (now.version === version) await switchAlias(name, before.version, now.revisionId);
-  if (site) await serveForm(site, name);
-  return now.version === version
-    ? `Version ${before.version} is live again${site ? ', with its form' : ''}.`
-    : `Version ${now.version} is live, by somebody else.`;
+  return served.length > 0;
 }
 
 function report(
@@ -314,42 +279,57 @@ function report(
 
 async function deploy(
   deployment: Deployment,
-  settings: ReturnType<typeof readSettings>,
-  account: Awaited<ReturnType<typeof checkAll>>,
+  settings: Settings,
+  account: Account,
 ): Promise<number> {
   const { io } = deployment;
   const folder = mkdtempSync(join(tmpdir(), 'deploy-'));
   try {
-    const reviewed = await review(deployment, settings, account, join(folder, 'plan'));
-    if (typeof reviewed === 'number') return reviewed;
-    const { file, hasChanges, live } = reviewed;
-    const asBefore =
-      live === undefined ? 'No version is tested yet' : `Version ${live.version} is still live`;
-    if (hasChanges) {
-      deployment.state = `Terraform has saved what it changed. ${asBefore}.`;
+    const file = settings.file ?? join(folder, 'plan');
+    const { plan, exitCode } = await review(deployment, settings, account, file);
+    if (exitCode !== undefined) return exitCode;
+    if (plan.hasChanges) {
+      deployment.applied = 'Terraform has saved what it changed.';
       await terraform(deployment, ['apply', '-no-color', file]);
     }
-    deployment.state = `The plan is applied. ${asBefore}.`;
+    deployment.applied = 'The plan is applied.';
     const outputs = await readOutputs<StageOutputs>(deployment);
-    await release(deployment, account.commit, live, outputs);
-    report(io, hasChanges || live?.version !== outputs.function.version, outputs);
-    io.stdout.write(describeNotifications(await terraform(deployment, ['show', '-json', file])));
+    const isServed = await complete(deployment, settings.stage, outputs, join(folder, 'again'));
+    report(io, plan.hasChanges || isServed, outputs);
+    io.stdout.write(describeNotifications(plan));
     return 0;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
+/** Which versions are live, as AWS says now. */
+async function describeLive(functions: readonly string[]): Promise<string> {
+  const lines = functions.map(async (name) => {
+    try {
+      const [{ version }, [newest]] = await Promise.all([readLive(name), listVersions(name)]);
+      const other = newest?.version === version ? '' : `, not ${newest?.version}`;
+      return `Version ${version} of ${name} is live${other}.`;
+    } catch (error) {
+      return error instanceof ResourceNotFoundException
+        ? `No version of ${name} is live yet.`
+        : `Which version of ${name} is live could not be read: ${(error as Error).message}`;
+    }
+  });
+  return (await Promise.all(lines)).join(' ');
+}
+
 export const main: Main = async (args, io) => {
   const settings = readSettings(args);
   const account = await checkAll(settings, io);
-  const deployment: Deployment = { ...openSession(io), state: NOTHING };
+  const deployment: Deployment = { ...openSession(io), applied: '', functions: [] };
   const { interruption } = deployment;
   try {
     return await deploy(deployment, settings, account);
   } catch (error) {
-    const { state } = deployment;
-    if (error instanceof UsageError && state === NOTHING) throw error;
+    const { applied, functions } = deployment;
+    if (error instanceof UsageError && applied === '') throw error;
+    const state = applied === '' ? NOTHING : `${applied} ${await describeLive(functions)}`;
     const detail = error instanceof Error ? `${error.message}\n\n` : '';
     const end = interruption.aborted
       ? `Interrupted. ${state} Run the same command again.`

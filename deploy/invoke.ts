@@ -1,8 +1,14 @@
-/** Calls a deployed function directly. */
+/** Calls deployed functions directly, with the events that they get from AWS. */
 import { Lambda } from '@aws-sdk/client-lambda';
 import { NETWORK } from '../lib/aws.ts';
 import { parseObject } from '../lib/command-line.ts';
-import { parseBody, type ServiceResponse } from '../lib/contract-checks.ts';
+import {
+  createContractChecks,
+  createFunctionChecks,
+  parseBody,
+  type ServiceRequest,
+  type ServiceResponse,
+} from '../lib/contract-checks.ts';
 
 /** The function itself ends after 30 s. */
 const TIMEOUT_MS = 35_000;
@@ -16,65 +22,75 @@ const lambda = new Lambda({
   },
 });
 
-/** @returns The result, if it is an object. @throws See {@link invokeFunction}. */
-async function invoke(
-  name: string,
-  event: object,
-  interruption?: AbortSignal,
-): Promise<Record<string, unknown>> {
-  const { FunctionError: failure, Payload: payload } = await lambda.invoke(
-    { FunctionName: name, Payload: JSON.stringify(event) },
-    interruption && { abortSignal: interruption },
-  );
-  const result = parseObject(payload?.transformToString() ?? '') ?? {};
-  if (failure === undefined) return result;
-  const { errorType = failure, errorMessage = '' } = result;
-  throw new Error(`the function failed: ${String(errorType)}: ${String(errorMessage)}`);
-}
+/** Invokes a function; the name ends with a version or an alias: `inquiries-develop:live`. */
+export type Invoke = (event: object) => Promise<{
+  /** The result, if it is an object. */
+  readonly result: Record<string, unknown>;
+  /** The end of the invocation's log: lines of JSON. */
+  readonly log: readonly Record<string, unknown>[];
+}>;
 
-/** Invokes the mailer with nothing to send. @throws See {@link invokeFunction}. */
-export async function invokeMailer(name: string, interruption?: AbortSignal): Promise<void> {
-  const { results } = await invoke(name, { ids: [] }, interruption);
-  if (!Array.isArray(results)) throw new Error('the mailer returned no results');
-}
+/** @throws Of the function: Error when the invocation fails; the error of the SDK when Lambda does not run it. */
+export const createInvoke =
+  (FunctionName: string, abortSignal: AbortSignal): Invoke =>
+  async (event) => {
+    const request = { FunctionName, LogType: 'Tail', Payload: JSON.stringify(event) } as const;
+    const {
+      FunctionError,
+      Payload,
+      LogResult = '',
+    } = await lambda.invoke(request, { abortSignal });
+    const result = parseObject(Payload?.transformToString() ?? '') ?? {};
+    if (FunctionError !== undefined) {
+      const { errorType = FunctionError, errorMessage = '' } = result;
+      throw new Error(`${FunctionName} failed: ${String(errorType)}: ${String(errorMessage)}`);
+    }
+    const lines = Buffer.from(LogResult, 'base64').toString().split('\n');
+    return { result, log: lines.map(parseObject).filter((line) => line !== undefined) };
+  };
 
-/**
- * Invokes the function with the event of a request that no authorizer has passed: payload 2.0, without claims.
- *
- * @param name - With a version or an alias, if not the latest: `inquiries-develop:live`.
- * @param interruption - Ends the request.
- * @throws Error when the function throws, runs out of time or memory, or returns no response; the error of the SDK
- * when Lambda does not run it.
- */
-export async function invokeFunction(
-  name: string,
-  method: string,
-  interruption?: AbortSignal,
-): Promise<ServiceResponse> {
-  const [path, routeKey] = ['/inquiries', `${method} /inquiries`];
-  const event = {
+/** Payload 2.0; without claims, that of a request that no authorizer has passed. */
+export function toEvent({ method, query = '', body }: ServiceRequest, claims?: object) {
+  const path = '/inquiries';
+  const routeKey = `${method} ${path}`;
+  return {
     version: '2.0',
     routeKey,
     rawPath: path,
-    rawQueryString: '',
-    headers: {},
+    rawQueryString: query,
+    ...(query !== '' && { queryStringParameters: Object.fromEntries(new URLSearchParams(query)) }),
+    headers: { 'content-type': 'application/json' },
     requestContext: {
+      ...(claims && { authorizer: { jwt: { claims, scopes: null } } }),
       http: { method, path, protocol: 'HTTP/1.1', sourceIp: '127.0.0.1', userAgent: 'smoke' },
       requestId: crypto.randomUUID(),
       routeKey,
       stage: '$default',
       timeEpoch: Date.now(),
     },
+    ...(body !== undefined && { body }),
     isBase64Encoded: false,
   };
-  const { statusCode: status, headers, body } = await invoke(name, event, interruption);
-  if (
-    typeof status !== 'number' ||
-    typeof body !== 'string' ||
-    typeof headers !== 'object' ||
-    !headers
-  ) {
+}
+
+async function call(invoke: Invoke, event: object): Promise<ServiceResponse> {
+  const { statusCode: status, headers, body } = (await invoke(event)).result;
+  if (typeof status !== 'number' || typeof body !== 'string' || !headers) {
     throw new Error('the function returned something other than statusCode, headers and body');
   }
-  return { status, headers: new Headers({ ...headers }), body: parseBody(body) };
+  return { status, headers: new Headers(headers), body: parseBody(body) };
+}
+
+/**
+ * The checks of a function without its gateway, as a caller without claims and as a user whose address nobody has. They
+ * leave one inquiry behind, which expires after a day.
+ */
+export function createInvocationChecks(invoke: Invoke) {
+  const claims = {
+    sub: crypto.randomUUID(),
+    email: `test-${crypto.randomUUID()}@inquiries.invalid`,
+  };
+  const { contract } = createContractChecks((each) => call(invoke, toEvent(each, claims)));
+  const anonymous = createFunctionChecks((method) => call(invoke, toEvent({ method })));
+  return [...anonymous, ...contract];
 }

@@ -7,36 +7,26 @@ import { MODULE } from '../lib/paths.ts';
 import type { Stage } from '../lib/stages.ts';
 import { hasLocalState, readPlace } from './account.ts';
 import type { Site } from './site.ts';
-import { ALIAS } from './versions.ts';
+
+/** A function, its newest version, and the one that its alias makes live. */
+type FunctionVersions = Readonly<Record<'name' | 'version' | 'live', string>>;
 
 /** infra/terraform/outputs.tf */
 export interface StageOutputs {
   readonly api_url: string;
   readonly cors_origin: string;
   readonly dashboard_url: string;
-  readonly function: { readonly name: string; readonly version: string };
-  readonly mailer?: string | null;
+  readonly function: FunctionVersions;
+  /** Empty without mail. */
+  readonly mailer: Readonly<Record<string, FunctionVersions>>;
+  readonly mail?: { readonly from: string; readonly identity: string } | null;
   readonly site?: Site | null;
-  readonly form_config?: unknown;
+  readonly form_config?: Readonly<Record<'issuer' | 'clientId' | 'apiUrl', string>> | null;
   readonly connect_origins?: readonly string[];
   readonly smoke_sign_in?: { readonly user_pool_id: string; readonly client_id: string } | null;
   readonly dns_records?: readonly Readonly<
     Record<'domain' | 'purpose' | 'name' | 'type' | 'value' | 'next', string>
   >[];
-}
-
-/** The options of a smoke test of what is live: of the function and, as far as the outputs are known, through the API. */
-export function toSmokeOptions(
-  functionName: string,
-  { api_url, cors_origin, smoke_sign_in: signIn }: Partial<StageOutputs>,
-): string[] {
-  return [
-    '--function',
-    `${functionName}:${ALIAS}`,
-    ...(api_url === undefined ? [] : ['--url', api_url]),
-    ...(cors_origin === undefined ? [] : ['--origin', cors_origin]),
-    ...(signIn ? ['--user-pool', signIn.user_pool_id, '--client', signIn.client_id] : []),
-  ];
 }
 
 /** Outputs as `terraform output -json` and a state have them, by their names. */
@@ -50,13 +40,13 @@ export const parseOutputs = (
  *
  * @throws Error when there is no state, or it cannot be read.
  */
-export async function readStateOutputs(stage: Stage): Promise<Partial<StageOutputs>> {
+export async function readStateOutputs(stage: Stage): Promise<StageOutputs> {
   const state = hasLocalState()
     ? readIfThere(join(MODULE, 'terraform.tfstate.d', stage, 'terraform.tfstate'))
     : await readRemoteState(stage);
-  if (state === undefined) throw new Error(`there is no state of ${stage}`);
-  const { outputs = {} } = JSON.parse(state) as { outputs?: Record<string, { value: unknown }> };
-  return parseOutputs(outputs);
+  const { outputs } = JSON.parse(state ?? '{}') as { outputs?: Record<string, { value: unknown }> };
+  if (outputs === undefined) throw new Error(`there is no state of ${stage}`);
+  return parseOutputs(outputs) as unknown as StageOutputs;
 }
 
 async function readRemoteState(stage: Stage): Promise<string | undefined> {

@@ -1,6 +1,6 @@
 /** Plans of a stage: how one is made, what it changes, and which are never applied. */
 import { createHash } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { readIfThere, UsageError } from '../lib/command-line.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
@@ -10,17 +10,30 @@ import { parseOutputs } from './outputs.ts';
 import { terraform, type Session } from './steps.ts';
 import { programOf, providerSource } from './terraform.ts';
 
+type Values = Readonly<Partial<Record<string, unknown>>>;
+
 interface Change {
   readonly address: string;
   readonly type: string;
+  readonly name: string;
   readonly action_reason?: string;
   readonly change: {
     readonly actions: readonly string[];
-    readonly before?: Partial<Record<'arn' | 'function_name' | 'version', string>> | null;
+    readonly before?: Values | null;
+    readonly after?: Values | null;
+    readonly importing?: object;
   };
 }
 
-export type Plan = Awaited<ReturnType<typeof makePlan>>;
+interface Shown {
+  readonly resource_changes?: readonly Change[];
+  readonly resource_drift?: readonly Change[];
+  readonly output_changes?: Readonly<
+    Record<string, { readonly actions: readonly string[]; readonly after?: object | null }>
+  >;
+}
+
+export type Plan = Awaited<ReturnType<typeof readPlan>>;
 
 /** Resources that a deployment never deletes, since users' data would be lost. */
 const KEPT: Readonly<Record<string, string>> = {
@@ -39,55 +52,51 @@ export async function initialise(session: Session, stage: Stage): Promise<void> 
   await terraform(session, ['workspace', 'select', '-or-create', stage]);
 }
 
-const isChange = ({ actions }: { readonly actions: readonly string[] }): boolean =>
-  !actions.every((action) => ['no-op', 'read'].includes(action));
-
 /**
- * Writes a plan to a file and reads what it changes.
+ * Writes a plan to a file, and reads it.
  *
  * @param args - Further ones of `terraform plan`.
  */
 export async function makePlan(session: Session, file: string, ...args: readonly string[]) {
-  await terraform(session, ['plan', '-no-color', ...args, `-out=${file}`]);
-  const shown = JSON.parse(await terraform(session, ['show', '-json', file])) as {
-    resource_changes?: (Change & { change: { importing?: object } })[];
-    resource_drift?: Change[];
-    output_changes?: Record<string, { actions: string[]; after?: object | null }>;
+  const printed = await terraform(session, ['plan', '-no-color', ...args, `-out=${file}`]);
+  const progress = /^.*: (Refreshing state|Reading|Still reading|Read complete).*\n/gm;
+  return {
+    /** The diff as Terraform prints it. */
+    text: printed.replaceAll(progress, '').trim(),
+    ...(await readPlan(session, file)),
   };
-  const changes = (shown.resource_changes ?? []).filter(
+}
+
+const isChange = ({ actions }: { readonly actions: readonly string[] }): boolean =>
+  !actions.every((action) => ['no-op', 'read'].includes(action));
+
+/** Reads what a plan changes. */
+export async function readPlan(session: Session, file: string) {
+  const shown = JSON.parse(await terraform(session, ['show', '-json', file])) as Shown;
+  const resources = shown.resource_changes ?? [];
+  const changes = resources.filter(
     ({ change }) => isChange(change) || change.importing !== undefined,
   );
-  const hasChanges = changes.length > 0 || Object.values(shown.output_changes ?? {}).some(isChange);
-  const text = (await terraform(session, ['show', '-no-color', file]))
-    // What the symbols mean: the same every time.
-    .replace(/^(?:Terraform|OpenTofu) used the selected providers[^:]*symbols:\n(?:.+\n)+/m, '')
-    .trim();
-  const lost = (shown.resource_drift ?? []).filter(
-    ({ type, change }) => type in KEPT && change.actions.includes('delete'),
-  );
-  const [alias, latest] = ['aws_lambda_alias.live', 'aws_lambda_function.this'].map(
-    (address) =>
-      shown.resource_changes?.find((change) => change.address === address)?.change.before,
-  );
+  /** The values of resources of a type; those of before the plan where it does not know them yet. */
+  const list = (type: string): Values[] =>
+    resources
+      .filter((each) => each.type === type && each.change.after)
+      .map(({ change: { before, after } }) => Object.assign({}, before, after));
   return {
-    file,
     /** The changed resources. */
     changes,
     /** Of what is never deleted: resources that the state has, but not AWS. */
-    lost,
-    /** The function and its newest version before the plan; undefined before the first deployment. */
-    function:
-      alias?.function_name && latest?.version
-        ? { name: alias.function_name, version: latest.version }
-        : undefined,
+    lost: (shown.resource_drift ?? []).filter(
+      ({ type, change }) => type in KEPT && change.actions.includes('delete'),
+    ),
     /** Also if only outputs change. */
-    hasChanges,
+    hasChanges: changes.length > 0 || Object.values(shown.output_changes ?? {}).some(isChange),
+    /** The functions that an alias makes live. */
+    functions: list('aws_lambda_alias').map(({ function_name: name }) => String(name)),
+    packages: list('aws_lambda_function'),
+    subscriptions: list('aws_sns_topic_subscription'),
     /** The form's config.json, without what is not known before the plan is applied; undefined without a form. */
     formConfig: shown.output_changes?.['form_config']?.after ?? undefined,
-    /** The diff as Terraform prints it. */
-    text,
-    /** Of the diff: the same for every plan with the same diff. */
-    sha256: createHash('sha256').update(text).digest('hex'),
   };
 }
 
@@ -97,13 +106,28 @@ export async function readOutputs<Outputs>(session: Session): Promise<Outputs> {
   return parseOutputs(JSON.parse(outputs) as Record<string, { value: unknown }>) as Outputs;
 }
 
+export const hashOf = (file: string): string =>
+  createHash('sha256').update(readFileSync(file)).digest('base64');
+
+/** @throws UsageError if the packages in dist/ are not those of the plan, which was made elsewhere. */
+export function refuseOtherPackages({ packages }: Plan): void {
+  for (const { filename, source_code_hash: hash } of packages) {
+    const file = join(MODULE, String(filename));
+    if (hashOf(file) !== hash) {
+      throw new UsageError(
+        `${relative(ROOT, file)} is not the package of the plan: deploy the commit that it was made from.`,
+      );
+    }
+  }
+}
+
 /** @throws UsageError if the plan deletes what is never deleted, or makes it a second time. */
 export function refuseLoss({ changes, lost }: Plan, { io }: Session, place: string): void {
   const program = `${programOf(io.env)} -chdir=infra/terraform`;
   const [missing] = lost;
   if (missing !== undefined) {
     const { address, type, change } = missing;
-    const arn = change.before?.arn ?? 'of this stage';
+    const { arn = 'of this stage' } = change.before as { arn?: string };
     throw new UsageError(
       `The state has ${KEPT[type]}, ${arn}, but it is not in ${place}. Nothing was changed. If AWS_REGION is wrong, correct it. If it was deleted, restore it (docs/runbook.md, "Restore the table"); to begin without its data: ${program} state rm '${address}'`,
     );

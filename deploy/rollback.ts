@@ -1,6 +1,7 @@
 /**
- * Puts an earlier version of a stage's function back, within seconds and without a build: switches the alias that the
- * gateway calls, serves the form of that version, and runs the smoke test. docs/adr/0025
+ * Makes an earlier version of a stage's function live again, within seconds, without a build or Terraform: tests it as a
+ * deployment does, switches the alias that the gateway calls, serves the form of that version, and runs the smoke test.
+ * docs/adr/0025
  *
  * Usage: see below. Exit codes: 0 switched (or listed), 1 a step failed, 2 refused or declined, nothing changed.
  */
@@ -15,27 +16,28 @@ import {
 import { describeFailure, tableOf } from '../lib/aws.ts';
 import type { Stage } from '../lib/stages.ts';
 import { parseStage, readStageAccount } from './account.ts';
-import { readStateOutputs, toSmokeOptions, type StageOutputs } from './outputs.ts';
+import { createInvocationChecks, createInvoke } from './invoke.ts';
+import { readStateOutputs, type StageOutputs } from './outputs.ts';
 import { serveForm } from './site.ts';
-import { main as smoke } from './smoke.ts';
+import { testStage } from './smoke.ts';
 import { openSession, type Session } from './steps.ts';
-import { ALIAS, listVersions, readLive, switchAlias, type Live, type Version } from './versions.ts';
+import { listVersions, readLive, switchAlias, type Version } from './versions.ts';
 
 const USAGE = `
 Usage: npm run rollback -- STAGE [VERSION] [--list] [--yes]
 
-  STAGE            develop, main or release
-  VERSION          a version that --list shows (default: the newest one before the live one)
-  --list           list the versions, newest first, and change nothing
-  --yes            switch without confirmation
+  STAGE     develop, main or release
+  VERSION   a version that --list shows (default: the newest before the live one that passes its test)
+  --list    test the ten newest versions, list those that pass, and change nothing
+  --yes     switch without confirmation
 
 Credentials and region come from the environment (AWS_PROFILE, AWS_REGION, …). SMOKE_TOKEN is an ID token for the smoke test of a
 stage with an issuer of its own. A version is the package with its environment variables, memory and timeout as they were when
-it was published, and the form that was uploaded with it. Nothing else is rolled back: not the mailer, which has no versions,
-and not the table, the API and other infrastructure. The outputs in the stage's state name the function, the form and the API;
-if the state cannot be read, the function is inquiries-STAGE, the form stays, and only the function is tested.
-The next deployment goes forward again, also one of the same commit: fix or revert it before anybody deploys.
+it was published, and the form that was uploaded with it. Nothing else is rolled back. The outputs in the stage's state name the
+function, the form and the API; if the state cannot be read, the function is inquiries-STAGE and the form stays.
+The next deployment makes the newest version live again, unless live_version names another one (docs/deploy.md).
 `;
+const MOST_LISTED = 10;
 
 function readSettings(args: string[], { stdin }: Io) {
   const options = {
@@ -57,91 +59,100 @@ function readSettings(args: string[], { stdin }: Io) {
   return { stage, version, list, yes };
 }
 
-/** The version to switch to. @throws UsageError when there is none. */
-function choose(versions: readonly Version[], live: Live, wanted: string | undefined): Version {
-  const found = versions.find(({ version }) =>
-    wanted === undefined ? Number(version) < Number(live.version) : version === wanted,
-  );
-  if (found !== undefined) return found;
-  throw new UsageError(
-    wanted === undefined
-      ? `There is no version before ${live.version}, which is live.`
-      : `There is no version ${wanted}; there are ${versions.map(({ version }) => version).join(', ')}.`,
-  );
+/** Tests a version without making it live. @returns What is wrong with it; undefined if it passes. */
+async function test(
+  functionName: string,
+  version: string,
+  interruption: AbortSignal,
+): Promise<string | undefined> {
+  for (const [title, check] of createInvocationChecks(
+    createInvoke(`${functionName}:${version}`, interruption),
+  )) {
+    interruption.throwIfAborted();
+    try {
+      await check();
+    } catch (error) {
+      return `${title}: ${(error as Error).message}`;
+    }
+  }
+  return undefined;
 }
 
-function toLine({ version, date, sha256, commit = '' }: Version, live: Live): string {
-  const mark = version === live.version ? 'live' : '';
-  return `  ${version.padStart(5)}  ${date.slice(0, 16).replace('T', ' ')}  ${sha256}  ${commit.padEnd(12)}  ${mark}`.trimEnd();
-}
+const toLine = ({ version, date, sha256 }: Version): string =>
+  `  ${version.padStart(5)}  ${date.slice(0, 16).replace('T', ' ')}  ${sha256}`;
 
-/** The outputs of the stage, and the function's name; without the state, what is known without it. */
-async function readStage(
-  stage: Stage,
-  { stderr }: Io,
-): Promise<Partial<StageOutputs> & { readonly name: string }> {
+/** The outputs of the stage; without the state, undefined. */
+async function readStage(stage: Stage, { stderr }: Io): Promise<StageOutputs | undefined> {
   try {
-    const outputs = await readStateOutputs(stage);
-    return { ...outputs, name: outputs.function?.name ?? tableOf(stage) };
+    return await readStateOutputs(stage);
   } catch (error) {
     stderr.write(
-      `The state of ${stage} cannot be read (${(error as Error).message}): the form stays, and only the function is tested.\n`,
+      `The state of ${stage} cannot be read (${(error as Error).message}): the form stays, and the API is not tested.\n`,
     );
-    return { name: tableOf(stage) };
+    return undefined;
   }
 }
 
 async function rollBack(
-  { stage, version, list, yes }: ReturnType<typeof readSettings>,
+  { stage, version: wanted, list, yes }: ReturnType<typeof readSettings>,
   { io, interruption }: Session,
 ): Promise<void> {
   const { stdout } = io;
   const { accountId, region } = await readStageAccount(stage);
-  const { name, ...outputs } = await readStage(stage, io);
+  const outputs = await readStage(stage, io);
+  const name = outputs?.function.name ?? tableOf(stage);
   const live = await readLive(name);
   const versions = await listVersions(name);
   stdout.write(`${name}, stage ${stage}, account ${accountId}, region ${region}\n`);
+
+  const passes = async (each: Version): Promise<boolean> => {
+    const failure = await test(name, each.version, interruption);
+    const mark = each.version === live.version ? '  live' : '';
+    stdout.write(
+      failure === undefined
+        ? `${toLine(each)}${mark}\n`
+        : `         Version ${each.version} fails its test, and is no choice: ${failure}\n`,
+    );
+    return failure === undefined;
+  };
   if (list) {
-    for (const each of versions) stdout.write(`${toLine(each, live)}\n`);
+    for (const each of versions.slice(0, MOST_LISTED)) await passes(each);
     return;
   }
-  const target = choose(versions, live, version);
-  for (const each of versions.filter(
-    (found) => found === target || found.version === live.version,
-  )) {
-    stdout.write(`${toLine(each, live)}${each === target ? '  <- switch to this version' : ''}\n`);
+  const choices = versions.filter(({ version }) =>
+    wanted === undefined ? Number(version) < Number(live.version) : version === wanted,
+  );
+  let target: Version | undefined;
+  for (const each of choices) if (target === undefined && (await passes(each))) target = each;
+  if (target === undefined) {
+    throw new UsageError(
+      `${wanted === undefined ? `No version before ${live.version}, which is live,` : `No version ${wanted}`} is there and passes its test. Nothing was changed.`,
+    );
   }
-  if (
-    !yes &&
-    !(await isConfirmed(`Switch to it? Type ${stage} to confirm: `, stage, interruption, io))
-  ) {
+  const question = `Make version ${target.version} live instead of ${live.version}? Type ${stage} to confirm: `;
+  if (!yes && !(await isConfirmed(question, stage, interruption, io))) {
     throw new UsageError('Nothing was changed.');
   }
 
-  if (target.version !== live.version) await switchAlias(name, target.version, live.revisionId);
+  if (target.version !== live.version) await switchAlias(name, target.version, live);
   stdout.write(`Switched: version ${target.version} is live.\n`);
+  if (outputs === undefined) return;
   const { site } = outputs;
   if (site) {
-    const changed = await serveForm(site, name);
     stdout.write(
-      changed
+      (await serveForm(site, name))
         ? `Its form is served at ${site.url}.\n`
         : 'It was deployed without a form: the form stays as it is.\n',
     );
   }
-  stdout.write('\n');
-  const failures = await smoke(
-    ['--wait', '30', ...toSmokeOptions(name, outputs)],
-    io,
-    interruption,
-  );
+  const isPassed = await testStage(outputs, undefined, io, interruption, { wait: 30 });
   stdout.write(`
-To go forward: correct or revert the commit, then npm run deploy -- ${stage}.
+To go forward: correct or revert the commit, then npm run deploy -- ${stage}. To stay: live_version = "${target.version}" in its settings.
 Until then the drift job reports that another version is live than the newest; it is not a fault.
 `);
-  if (failures === 0) return;
+  if (isPassed) return;
   throw new Error(
-    `The smoke test failed. Version ${target.version} is live; before it was ${live.version}. --list shows all versions.`,
+    `The smoke test failed. Version ${target.version} is live; before it was ${live.version}.`,
   );
 }
 
@@ -156,7 +167,7 @@ export const main: Main = async (args, io) => {
     const { name, message } = error as Error;
     if (name === 'ResourceNotFoundException') {
       throw new UsageError(
-        `There is no function of ${stage} with an alias ${ALIAS} in this account and region; npm run deploy -- ${stage} makes it.`,
+        `There is no function of ${stage} with an alias live in this account and region; npm run deploy -- ${stage} makes it.`,
         { cause: error },
       );
     }

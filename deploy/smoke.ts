@@ -1,99 +1,74 @@
 /**
- * Checks in a few requests that a deployed stage keeps its contract. The function itself: 401 and 405 without a gateway.
- * Through the API: 401, 405, list, create, list again, send again with the same key, preflight. It leaves one inquiry
- * behind, since the API deletes nothing. Of a user with an address under inquiries.invalid, as --user-pool makes one, nobody
- * is mailed of it, `npm run inbox` does not show it, and it expires after a day: use the token of such a user.
+ * Checks in a few requests that a deployed stage, or the local stack, keeps its contract. It leaves two inquiries of users
+ * with an address under inquiries.invalid behind, since the API deletes nothing: nobody is mailed of them, `npm run inbox`
+ * does not show them, and they expire after a day. With --token, use the token of such a user.
  *
  * Usage: see below. Exit codes: 0 all checks passed, 1 a check failed, 2 bad use.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseOptions, runCommand, UsageError, type Io } from '../lib/command-line.ts';
+import {
+  parseCommandLine,
+  runCommand,
+  UsageError,
+  type Io,
+  type Main,
+} from '../lib/command-line.ts';
 import {
   assert,
+  assertError,
   assertHeader,
   assertStatus,
   createContractChecks,
-  createFunctionChecks,
   parseBody,
+  type ServiceRequest,
+  type ServiceResponse,
 } from '../lib/contract-checks.ts';
-import type { ServiceRequest, ServiceResponse } from '../lib/contract-checks.ts';
 import { readKey } from '../lib/issuer-keys.ts';
 import { signToken } from '../lib/issuer-tokens.ts';
 import { findDataFolder, readRunningStack } from '../lib/running-stack.ts';
 import { CORS } from '../lib/stages.ts';
-import { invokeFunction, invokeMailer } from './invoke.ts';
+import { parseStage, readStageAccount } from './account.ts';
+import { createAlarmChecks } from './alarms.ts';
+import { runChecks, type Check } from './checks.ts';
+import { readForm, type Form } from './form.ts';
+import { createInvocationChecks, createInvoke } from './invoke.ts';
+import { readStateOutputs, type StageOutputs } from './outputs.ts';
 import { signInOnce } from './smoke-user.ts';
+import { createFormChecks, createStageChecks, sendBounce } from './stage-checks.ts';
+import { liveOf } from './versions.ts';
 
 const USAGE = `
-Usage: npm run smoke -- [--url URL] [--function NAME] [options]
+Usage: npm run smoke [-- STAGE | -- --url URL] [options]
 
-  --url URL       base URL of the stage, without /inquiries; may be left out with --function
+  STAGE           develop, main or release: its API, function, form, mailer, logs and sign-in, as its state names them
+  --url URL       base URL of any other service, without /inquiries
                   (default: the running local stack, with a token of its issuer)
   --data FOLDER   the data folder of the local stack (default: that of the stack on .data or in memory)
-  --function NAME function to invoke directly, with an alias: inquiries-develop:live; it must answer without a token,
-                  so a function that fails is found without one
-  --mailer NAME   the function that sends mail, invoked with nothing to send
-  --token TOKEN   an ID token that the stage accepts (default: SMOKE_TOKEN); without one, checks that need it are skipped
-  --user-pool ID  without a token: create a user in this Cognito user pool, sign in, and delete the user at once
-  --client ID     app client of that pool, with ALLOW_ADMIN_USER_PASSWORD_AUTH, whose id the stage accepts
-  --origin ORIGIN the stage's allowed origin, for the preflight (default: the one in its responses)
-  --wait SECONDS  how long to wait for the first response, right after a deployment (default: 0)
+  --token TOKEN   an ID token that the service accepts (default: SMOKE_TOKEN; for a stage with a user pool, that of a user
+                  who is created and deleted at once); without one, checks that need it are skipped
   --no-key        skip the checks of Idempotency-Key, which the local stack ignores with dynalite
+  --mail          with STAGE: send a mail that bounces, of which the team gets a mail
+  --check-alarms  with STAGE: only list alarms whose metrics had no data; a quarter of an hour after a request
+  --ring ALARM    with --check-alarms: raise this alarm once, to see whether its mail arrives
 
---function and --user-pool use the AWS credentials and region of the environment.
+With STAGE, the AWS credentials and region of the environment are used.
 `;
 const REQUEST_TIMEOUT_MS = 35_000; // the gateway gives up after 30 s
+/** Above what Lambda takes, below what the gateway takes (docs/operations.md, "Quotas"). */
+const TOO_LARGE = 6_500_000;
 
-/** What is checked, and with what; an empty text is what was not given. */
-type Target = Awaited<ReturnType<typeof readTarget>>;
-
-async function readTarget(args: string[], env: NodeJS.ProcessEnv, interruption?: AbortSignal) {
-  const given = parseOptions(
-    USAGE,
-    {
-      url: { type: 'string' },
-      function: { type: 'string', default: '' },
-      mailer: { type: 'string', default: '' },
-      token: { type: 'string' },
-      'user-pool': { type: 'string', default: '' },
-      client: { type: 'string', default: '' },
-      origin: { type: 'string', default: '' },
-      wait: { type: 'string', default: '0' },
-      'no-key': { type: 'boolean', default: false },
-      data: { type: 'string' },
-    },
-    args,
-  );
-  const isLocal = given.url === undefined && given.function === '';
-  if (!isLocal && given.data !== undefined) throw new UsageError('--data is for the local stack.');
-  if (given.url !== undefined && !/^https?:$/.test(URL.parse(given.url)?.protocol ?? '')) {
-    throw new UsageError(`--url must be an http or https URL, not '${given.url}'`);
-  }
-  if ((given['user-pool'] === '') !== (given.client === '')) {
-    throw new UsageError('--user-pool and --client belong together (see --help)');
-  }
-  if (!/^\d{1,4}$/.test(given.wait)) {
-    throw new UsageError(`--wait must be a number of seconds, not '${given.wait}'`);
-  }
-  const local = isLocal ? readRunningStack(given.data ?? findDataFolder()) : undefined;
-  const signed = local && (await signToken(await readKey(local.keysFile), local.issuer));
-  const token = (given.token ?? signed ?? env['SMOKE_TOKEN'] ?? '').trim().replace(/^Bearer /i, '');
-  // dynalite has neither mailbox nor transactions.
-  const hasKeys = !given['no-key'] && (local === undefined || local.mailbox !== undefined);
-  return {
-    url: (given.url ?? local?.gateway ?? '').replace(/\/+$/, ''),
-    function: given.function,
-    mailer: given.mailer,
-    userPool: token === '' ? given['user-pool'] : '',
-    client: given.client,
-    wait: Number(given.wait),
-    /** The Idempotency-Key of the POST. */
-    key: hasKeys ? crypto.randomUUID() : '',
-    token,
-    origin: given.origin,
-    /** Ends the requests and the waiting. */
-    interruption,
-  };
+/** What is checked; an empty text is what is not known. */
+interface Target {
+  readonly url: string;
+  /** The allowed origin; without one, that of the first response. */
+  origin: string;
+  /** An ID token. */
+  token: string;
+  /** The Idempotency-Key of the POST; empty for a service that ignores it. */
+  readonly key: string;
+  readonly signIn?: StageOutputs['smoke_sign_in'];
+  /** Ends the requests and the waiting. */
+  readonly interruption: AbortSignal;
 }
 
 async function send(
@@ -101,33 +76,15 @@ async function send(
   { method, query = '', body }: ServiceRequest,
   headers: Record<string, string> = {},
 ): Promise<ServiceResponse> {
-  const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
   const response = await fetch(`${url}/inquiries${query && `?${query}`}`, {
     method,
     headers,
     ...(body !== undefined && { body }),
     redirect: 'manual',
-    signal: interruption ? AbortSignal.any([timeout, interruption]) : timeout,
+    signal: AbortSignal.any([AbortSignal.timeout(REQUEST_TIMEOUT_MS), interruption]),
   });
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: parseBody(await response.text()),
-  };
-}
-
-async function invoke(target: Target, method: string): Promise<ServiceResponse> {
-  const response = await invokeFunction(target.function, method, target.interruption);
-  checkOrigin(target, response);
-  assert(target.origin !== '', 'Access-Control-Allow-Origin is missing');
-  return response;
-}
-
-/** Takes the stage's origin from the first response that has one; the others must have the same. */
-function checkOrigin(target: Target, response: ServiceResponse): void {
-  target.origin ||= response.headers.get('access-control-allow-origin') ?? '';
-  assert(target.origin !== '*', 'Access-Control-Allow-Origin is *');
-  if (target.origin !== '') assertHeader(response, 'Access-Control-Allow-Origin', target.origin);
+  const { status, headers: received } = response;
+  return { status, headers: received, body: parseBody(await response.text()) };
 }
 
 /**
@@ -142,161 +99,243 @@ async function sendWithToken(target: Target, request: ServiceRequest): Promise<S
     ...(request.method === 'POST' && key !== '' && { 'idempotency-key': key }),
     ...(origin !== '' && { origin }),
   });
-  checkOrigin(target, response);
+  target.origin ||= response.headers.get('access-control-allow-origin') ?? '';
+  assert(target.origin !== '*', 'Access-Control-Allow-Origin is *');
+  if (target.origin !== '') assertHeader(response, 'Access-Control-Allow-Origin', target.origin);
   if (response.status < 300) assertHeader(response, 'Cache-Control', 'no-store');
   return response;
 }
 
-function sendPreflight(target: Target, origin: string): Promise<ServiceResponse> {
-  const names = 'authorization,content-type,idempotency-key';
-  return send(
+const sendPreflight = (target: Target, origin: string): Promise<ServiceResponse> =>
+  send(
     target,
     { method: 'OPTIONS' },
-    { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': names },
+    {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': CORS.allow_headers.join(),
+    },
   );
-}
 
-/** Waits until the stage answers; right after a deployment its name, route, alias or role may be missing. */
-async function awaitStage(target: Target): Promise<void> {
-  const deadline = performance.now() + target.wait * 1000;
-  const { function: name, mailer, interruption } = target;
-  const isThere = async (): Promise<boolean> => {
-    if (name !== '' && !(await canBeInvoked(() => invoke(target, 'GET')))) return false;
-    if (mailer !== '' && !(await canBeInvoked(() => invokeMailer(mailer, interruption)))) {
-      return false;
-    }
-    if (target.url === '') return true;
-    const response = await send(target, { method: 'GET' }).catch(() => undefined);
-    return response !== undefined && response.status < 500 && ![403, 404].includes(response.status);
-  };
-  while (performance.now() < deadline && !(await isThere())) {
-    await sleep(1_000, undefined, { signal: interruption });
-  }
-}
-
-/** False while the function, its alias or its role is being made. Any other failure is left to the checks. */
-async function canBeInvoked(call: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await call();
-    return true;
-  } catch (error) {
-    const { name, message } = error as Error;
-    const isNew =
-      ['ResourceNotFoundException', 'ResourceConflictException'].includes(name) ||
-      message.includes('cannot be assumed by Lambda');
-    return !isNew;
-  }
-}
-
-type Need = 'url' | 'function' | 'token' | 'origin' | 'key';
-type Check = readonly [title: string, needs: readonly Need[], run: () => Promise<void>];
-
-/** The checks in the order in which they must run: some take what those before have found. */
-function createChecks(target: Target): Check[] {
+/** The checks of an API in the order in which they must run: some take what those before have found. */
+function createApiChecks(target: Target): Check[] {
+  const { signIn } = target;
   const { contract, key } = createContractChecks((request) => sendWithToken(target, request));
-  const signIn = async () => void (target.token = await signInOnce(target.userPool, target.client));
-  const mailer: Check = [
-    'the mailer runs',
-    [],
-    () => invokeMailer(target.mailer, target.interruption),
-  ];
-  const needing =
-    (...needs: Need[]) =>
-    ([title, run]: readonly [string, () => Promise<void>]): Check => [title, needs, run];
+  const refuse = async (headers?: Record<string, string>): Promise<void> =>
+    assertStatus(await send(target, { method: 'GET' }, headers), 401);
+  const withToken = (title: string, run: () => Promise<void>): Check => ({
+    title,
+    run,
+    get lacks() {
+      return target.token === '' ? 'no token' : '';
+    },
+  });
   return [
-    ...createFunctionChecks((method) => invoke(target, method)).map(needing('function')),
-    ...(target.mailer === '' ? [] : [mailer]),
-    ['401 without a token', ['url'], () => checkRefused(target)],
-    [
-      '401 with a malformed token',
-      ['url'],
-      () => checkRefused(target, { authorization: 'Bearer nonsense' }),
-    ],
-    ...(target.userPool === ''
-      ? []
-      : [['a new user of the pool signs in', ['url'], signIn] satisfies Check]),
-    ...contract.map(needing('url', 'token')),
-    ...key.map(needing('url', 'token', 'key')),
-    ['preflight allows the origin', ['url', 'origin'], () => checkPreflight(target)],
-    ['preflight allows no other origin', ['url'], () => checkOtherPreflight(target)],
+    { title: '401 without a token', run: () => refuse() },
+    {
+      title: '401 with a malformed token',
+      run: () => refuse({ authorization: 'Bearer nonsense' }),
+    },
+    ...(signIn && target.token === ''
+      ? [
+          {
+            title: 'a new user of the pool signs in',
+            run: async () =>
+              void (target.token = await signInOnce(signIn.user_pool_id, signIn.client_id)),
+          },
+        ]
+      : []),
+    ...contract.map(([title, run]) => withToken(title, run)),
+    withToken('405 for PATCH and for HEAD', async () => {
+      assertError(await sendWithToken(target, { method: 'PATCH' }), 405, 'METHOD_NOT_ALLOWED');
+      assertStatus(await sendWithToken(target, { method: 'HEAD' }), 405);
+    }),
+    withToken('413 for a body of 6.5 MB', async () => {
+      const body = JSON.stringify({ subject: '', body: 'x'.repeat(TOO_LARGE) });
+      assertStatus(await sendWithToken(target, { method: 'POST', body }), 413);
+    }),
+    withToken('500 for a body that is not JSON', async () =>
+      assertError(
+        await sendWithToken(target, { method: 'POST', body: 'no JSON' }),
+        500,
+        'INTERNAL_SERVER_ERROR',
+      ),
+    ),
+    ...key.map(([title, run]) => {
+      const check = withToken(title, run);
+      return target.key === '' ? { title, run, lacks: 'no key' } : check;
+    }),
+    {
+      title: 'preflight allows the origin',
+      get lacks() {
+        return target.origin === '' ? 'no origin' : '';
+      },
+      run: () => checkPreflight(target),
+    },
+    { title: 'preflight allows no other origin', run: () => checkOtherPreflight(target) },
   ];
-}
-
-async function checkRefused(target: Target, headers: Record<string, string> = {}): Promise<void> {
-  assertStatus(await send(target, { method: 'GET' }, headers), 401);
 }
 
 async function checkPreflight(target: Target): Promise<void> {
   const response = await sendPreflight(target, target.origin);
   assert([200, 204].includes(response.status), `answered ${response.status}, not 204`);
   assertHeader(response, 'Access-Control-Allow-Origin', target.origin);
-  for (const [name, values] of [
-    ['Access-Control-Allow-Methods', ['post']],
-    ['Access-Control-Allow-Headers', CORS.allow_headers],
-  ] as const) {
-    const allowed = (response.headers.get(name) ?? '').toLowerCase();
-    const isComplete = values.every((value) => allowed.split(/, ?/).includes(value));
-    assert(isComplete, `${name} is ${allowed}`);
+  const needed = {
+    'Access-Control-Allow-Methods': ['post'],
+    'Access-Control-Allow-Headers': CORS.allow_headers,
+  };
+  for (const [name, values] of Object.entries(needed)) {
+    const allowed = (response.headers.get(name) ?? '').toLowerCase().split(/, ?/);
+    assert(
+      values.every((value) => allowed.includes(value)),
+      `${name} is ${allowed.join()}`,
+    );
   }
 }
 
 async function checkOtherPreflight(target: Target): Promise<void> {
-  const { headers } = await sendPreflight(target, 'https://elsewhere.invalid');
-  const origin = headers.get('access-control-allow-origin');
-  assert(
-    origin !== '*' && origin !== 'https://elsewhere.invalid',
-    `Access-Control-Allow-Origin is ${origin}`,
-  );
+  const elsewhere = 'https://elsewhere.invalid';
+  const { headers } = await sendPreflight(target, elsewhere);
+  const origin = headers.get('access-control-allow-origin') ?? '';
+  assert(!['*', elsewhere].includes(origin), `Access-Control-Allow-Origin is ${origin}`);
 }
 
-/** One line for an error; some messages of the SDK have further lines. */
-function describeError(error: unknown): string {
-  const cause =
-    error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
-  const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
-  return line + cause;
-}
-
-/** @param interruption - Ends it; the promise is then rejected with its reason. */
-export async function main(
-  args: string[],
-  { stdout, env }: Io,
-  interruption?: AbortSignal,
-): Promise<number> {
-  const target = await readTarget(args, env, interruption);
-  const counts = { passed: 0, failed: 0, skipped: 0 };
-  await awaitStage(target);
-  for (const [title, needs, run] of createChecks(target)) {
-    interruption?.throwIfAborted();
-    const started = performance.now();
-    const print = (result: keyof typeof counts, detail: string): void => {
-      counts[result] += 1;
-      stdout.write(`${result.padEnd(8)} ${title.padEnd(48)} ${detail}\n`);
-    };
-    const missing = needs.find((name) => target[name] === '');
-    if (missing === undefined) {
-      await run().then(
-        () => print('passed', `${Math.round(performance.now() - started)} ms`),
-        (error: unknown) => print('failed', describeError(error)),
-      );
-    } else {
-      print('skipped', `no ${missing}`);
-    }
+/** Waits until the API answers: right after a first deployment its name or its routes may be missing. */
+async function awaitApi(target: Target, seconds: number): Promise<void> {
+  const deadline = performance.now() + seconds * 1_000;
+  while (performance.now() < deadline) {
+    const response = await send(target, { method: 'GET' }).catch(() => undefined);
+    if (response && response.status < 500 && ![403, 404].includes(response.status)) return;
+    await sleep(1_000, undefined, { signal: target.interruption });
   }
-  interruption?.throwIfAborted();
+}
 
-  const { passed, failed, skipped } = counts;
-  stdout.write(`smoke: ${passed} passed, ${failed} failed, ${skipped} skipped\n`);
-  if (target.url === '') {
-    stdout.write('Only the function was checked, without the API; --url URL checks both.\n');
-  } else if (target.token === '') {
+const toToken = (given: string | undefined, { SMOKE_TOKEN = '' }: NodeJS.ProcessEnv): string =>
+  (given ?? SMOKE_TOKEN).trim().replace(/^Bearer /i, '');
+
+interface TestOptions {
+  readonly token?: string | undefined;
+  /** Seconds that a new API, and CloudFront, may take. */
+  readonly wait?: number;
+  readonly mail?: boolean;
+  /** Further checks, at the end. */
+  readonly more?: readonly Check[];
+}
+
+/**
+ * The smoke test of a stage.
+ *
+ * @param form - What should be served; undefined without a form.
+ * @returns Whether all checks passed.
+ */
+export async function testStage(
+  outputs: StageOutputs,
+  form: Form | undefined,
+  io: Io,
+  interruption: AbortSignal,
+  { token, wait = 60, mail = false, more = [] }: TestOptions = {},
+): Promise<boolean> {
+  const target: Target = {
+    url: outputs.api_url,
+    origin: outputs.cors_origin,
+    token: toToken(token, io.env),
+    key: crypto.randomUUID(),
+    signIn: outputs.smoke_sign_in,
+    interruption,
+  };
+  const invoke = createInvoke(liveOf(outputs.function.name), interruption);
+  await awaitApi(target, wait);
+  const started = Date.now();
+  const counts = await runChecks(
+    [
+      ...createInvocationChecks(invoke).map(([title, run]) => ({
+        title: title.startsWith('the function') ? title : `the function: ${title}`,
+        run,
+      })),
+      ...createApiChecks(target),
+      ...createStageChecks(outputs, invoke, started),
+      ...(outputs.site ? createFormChecks(outputs.site, form, wait, io.env) : []),
+      ...(mail ? [{ title: 'a mail bounces', run: () => sendBounce(outputs) }] : []),
+      ...more,
+    ],
+    io,
+    interruption,
+  );
+  return report(counts, target, io);
+}
+
+function report(
+  { passed, failed, pending, skipped }: Awaited<ReturnType<typeof runChecks>>,
+  { token }: Target,
+  { stdout }: Io,
+): boolean {
+  const waiting = pending === 0 ? '' : `, ${pending} pending`;
+  stdout.write(`smoke: ${passed} passed, ${failed} failed${waiting}, ${skipped} skipped\n`);
+  if (token === '') {
     stdout.write(
-      target.function === ''
-        ? 'The function was not reached, so it may be failing; --function NAME or a token checks it.\n'
-        : 'What a signed-in user gets was not checked; a token, or --user-pool and --client, check it.\n',
+      'What a signed-in user gets of the API was not checked: give a token (--token).\n',
     );
   }
-  return failed > 0 ? 1 : 0;
+  return failed === 0;
 }
+
+/** A service that is not a stage: the local stack, or what --url names. */
+async function testService(
+  given: { url?: string; data?: string; token?: string; 'no-key': boolean },
+  io: Io,
+  interruption: AbortSignal,
+): Promise<boolean> {
+  const { url, data } = given;
+  if (url !== undefined && data !== undefined) {
+    throw new UsageError('--data is for the local stack.');
+  }
+  if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
+    throw new UsageError(`--url must be an http or https URL, not '${url}'`);
+  }
+  const local = url === undefined ? readRunningStack(data ?? findDataFolder()) : undefined;
+  const signed = local && (await signToken(await readKey(local.keysFile), local.issuer));
+  // dynalite has neither mailbox nor transactions.
+  const hasKeys = !given['no-key'] && (local === undefined || local.mailbox !== undefined);
+  const target: Target = {
+    url: (url ?? local?.gateway ?? '').replace(/\/+$/, ''),
+    origin: '',
+    token: toToken(given.token ?? signed, io.env),
+    key: hasKeys ? crypto.randomUUID() : '',
+    interruption,
+  };
+  return report(await runChecks(createApiChecks(target), io, interruption), target, io);
+}
+
+export const main: Main = async (args, io) => {
+  const { values, positionals } = parseCommandLine(
+    USAGE,
+    {
+      url: { type: 'string' },
+      data: { type: 'string' },
+      token: { type: 'string' },
+      'no-key': { type: 'boolean', default: false },
+      mail: { type: 'boolean', default: false },
+      'check-alarms': { type: 'boolean', default: false },
+      ring: { type: 'string' },
+    },
+    { args },
+  );
+  const interruption = new AbortController().signal;
+  const { token, mail, 'check-alarms': alarms, ring } = values;
+  if (positionals.length === 0) {
+    if (mail || alarms) throw new UsageError('--mail and --check-alarms need a stage.');
+    return (await testService(values, io, interruption)) ? 0 : 1;
+  }
+  const stage = parseStage('smoke', positionals.join(' '));
+  await readStageAccount(stage);
+  const outputs = await readStateOutputs(stage);
+  if (alarms) {
+    const counts = await runChecks(await createAlarmChecks(outputs, ring), io, interruption);
+    return counts.failed === 0 ? 0 : 1;
+  }
+  const form = outputs.form_config && readForm(outputs.form_config, outputs.connect_origins ?? []);
+  const options = { token, wait: 0, mail };
+  return (await testStage(outputs, form ?? undefined, io, interruption, options)) ? 0 : 1;
+};
 
 if (import.meta.main) await runCommand(main);

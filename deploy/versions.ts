@@ -1,14 +1,14 @@
-/** The published versions of a function, and its alias `live`, which the gateway calls (infra/terraform/function.tf). */
+/** The published versions of a function, and its alias `live`, which is what is invoked (infra/terraform/function.tf). */
 import {
   Lambda,
   paginateListVersionsByFunction,
   PreconditionFailedException,
-  ResourceConflictException,
 } from '@aws-sdk/client-lambda';
-import { UsageError } from '../lib/command-line.ts';
 import { NETWORK } from '../lib/aws.ts';
+import { UsageError } from '../lib/command-line.ts';
 
-export const ALIAS = 'live';
+const ALIAS = 'live';
+export const liveOf = (functionName: string): string => `${functionName}:${ALIAS}`;
 
 export interface Live {
   readonly version: string;
@@ -23,8 +23,6 @@ export interface Version {
   readonly date: string;
   /** SHA-256 of the package, base64. */
   readonly sha256: string;
-  /** The commit it was deployed from, as far as its description names one. */
-  readonly commit: string | undefined;
 }
 
 const lambda = new Lambda(NETWORK);
@@ -44,10 +42,8 @@ export async function listVersions(functionName: string): Promise<Version[]> {
       Version: version = '',
       LastModified: date = '',
       CodeSha256: sha256 = '',
-      Description,
     } of Versions) {
-      const commit = /, commit ([^:]+):/.exec(Description ?? '')?.[1];
-      if (/^\d+$/.test(version)) versions.push({ version, date, sha256, commit });
+      if (version !== '$LATEST') versions.push({ version, date, sha256 });
     }
   }
   return versions.toSorted((a, b) => Number(b.version) - Number(a.version));
@@ -56,14 +52,10 @@ export async function listVersions(functionName: string): Promise<Version[]> {
 /**
  * Makes the alias name another version.
  *
- * @param revisionId - Of the alias as it was read.
- * @throws UsageError when somebody else has changed the alias since.
+ * @param before - The alias as it was read.
+ * @throws UsageError when another deployment has changed the alias since.
  */
-export async function switchAlias(
-  name: string,
-  version: string,
-  revisionId: string | undefined,
-): Promise<void> {
+export async function switchAlias(name: string, version: string, before: Live): Promise<void> {
   try {
     await lambda.updateAlias({
       FunctionName: name,
@@ -71,38 +63,16 @@ export async function switchAlias(
       FunctionVersion: version,
       // Nor does another version get a share of the requests.
       RoutingConfig: { AdditionalVersionWeights: {} },
-      RevisionId: revisionId,
+      RevisionId: before.revisionId,
     });
   } catch (error) {
     if (!(error instanceof PreconditionFailedException)) throw error;
-    // It may be our own change: the SDK sends it again when the first response is lost.
+    // It may be this change: the SDK sends it again when the first response is lost.
     const now = await readLive(name);
     if (now.version === version) return;
     throw new UsageError(
-      `The alias ${ALIAS} of ${name} was changed by somebody else meanwhile and names version ${now.version}; it was not switched.`,
+      `Version ${now.version} of ${name} was made live by another command at the same time; nothing was switched.`,
       { cause: error },
     );
   }
-}
-
-/**
- * Deletes all but the newest `keep` versions, and none that an alias names.
- *
- * @returns The versions that were deleted.
- */
-export async function pruneVersions(functionName: string, keep: number): Promise<string[]> {
-  const old = (await listVersions(functionName)).slice(keep);
-  const live = await readLive(functionName);
-  const deleted: string[] = [];
-  for (const { version } of old.filter((each) => each.version !== live.version)) {
-    try {
-      // Without a qualifier this would delete the function.
-      await lambda.deleteFunction({ FunctionName: functionName, Qualifier: version });
-      deleted.push(version);
-    } catch (error) {
-      // Another alias names it.
-      if (!(error instanceof ResourceConflictException)) throw error;
-    }
-  }
-  return deleted;
 }

@@ -88,6 +88,11 @@ output "dead_letter_queue_url" {
   value       = one(aws_sqs_queue.dead_letters[*].url)
 }
 
+output "mail" {
+  description = "The address and the identity in SES of the mails; null without the setting inbox."
+  value       = one([for inbox in local.inbox[*] : { from = inbox.from, identity = coalesce(inbox.identity, split("@", inbox.from)[1]) }])
+}
+
 output "mail_dns_records" {
   description = "DNS records by which SES verifies the domain of the mails (DKIM); none if the stage creates no identity."
   value = flatten([for domain, identity in aws_sesv2_email_identity.this : [

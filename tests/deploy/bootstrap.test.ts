@@ -159,7 +159,6 @@ describe('npm run bootstrap', () => {
       `terraform init -no-color -reconfigure -backend-config=bucket=${BUCKET} -backend-config=region=${REGION} -backend-config=allowed_account_ids=["${ACCOUNT}"]`,
       expect.stringMatching(/^terraform plan -no-color -var-file=\S+ -out=\S+$/),
       `terraform show -json ${plan}`,
-      `terraform show -no-color ${plan}`,
       `terraform apply -no-color ${plan}`,
       'terraform output -json',
     ]);

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { main } from '../../deploy/deploy.ts';
-import type { main as runSmokeTest } from '../../deploy/smoke.ts';
+import type { testStage as runSmokeTest } from '../../deploy/smoke.ts';
 import {
   arrange,
   awaitCall,
@@ -19,17 +19,27 @@ import {
 import type { Change, World } from '../helpers/programs.ts';
 import { paths } from '../helpers/project.ts';
 
-const smoke = vi.hoisted(() => vi.fn<typeof runSmokeTest>());
+const testStage = vi.hoisted(() => vi.fn<typeof runSmokeTest>());
+const runForm = vi.hoisted(() => vi.fn<() => Promise<string>>());
+const listDifferences = vi.hoisted(() => vi.fn<() => Promise<string[]>>());
 vi.mock(import('../../lib/paths.ts'), async () => (await import('../helpers/project.ts')).paths);
-vi.mock(import('../../deploy/smoke.ts'), () => ({ main: smoke }));
+vi.mock(import('../../deploy/smoke.ts'), () => ({ testStage }));
+vi.mock(import('../../deploy/form.ts'), async (original) => ({
+  ...(await original()),
+  runForm,
+  listDifferences,
+}));
 
 const aws = await setUpProject();
 beforeEach(() => {
   arrange();
-  // Version 10 is published by the apply.
-  aws.state.aliases = [{ name: 'live', version: '9', revision: 1 }];
-  aws.state.commits = { 10: 'abc1234' };
-  smoke.mockReset().mockResolvedValue(0);
+  runForm.mockResolvedValue('run');
+  listDifferences.mockResolvedValue([]);
+  // What is at the end of the list has to be true, too.
+  testStage.mockReset().mockImplementation(async (_outputs, _form, _io, _signal, { more } = {}) => {
+    for (const { run } of more ?? []) await run();
+    return true;
+  });
   const built = ['dist/inquiries.zip', 'dist/mailer.zip', 'web/dist/inquiry-form.js'];
   for (const name of built) writeFileSync(join(paths.ROOT, name), name);
   writeFileSync(join(paths.ROOT, 'web/dist/index.html'), "connect-src 'self';");
@@ -44,9 +54,12 @@ const STEPS = [
   'terraform show',
 ];
 const AGAIN = 'Once the cause is removed, run the same command again.';
+const LIVE = 'Version 10 of inquiries-develop is live.';
 const deploy = (args: string, env: NodeJS.ProcessEnv = {}) => runCommandHere(main, args, { env });
-/** The options of the smoke tests. */
-const readTests = () => smoke.mock.calls.map(([given]) => given.join(' '));
+/** Another command makes a version live. */
+const makeLive = (version: string): void => {
+  aws.state.aliases = [{ name: 'live', version, revision: 7 }];
+};
 
 describe('npm run deploy refuses in one line and changes nothing:', () => {
   const needed = 'version 1.10 or later is needed.';
@@ -60,7 +73,6 @@ describe('npm run deploy refuses in one line and changes nothing:', () => {
       {},
       '"develop main" is not a stage; stages are develop, main and release.',
     ],
-    ['develop --expect abc', {}, "--expect must be the sha256 that --plan-only printed, not 'abc'"],
     [
       'develop --yes',
       { env: { TF_WORKSPACE: 'release' } },
@@ -122,7 +134,7 @@ describe('npm run deploy refuses in one line and changes nothing:', () => {
 });
 
 describe('npm run deploy', () => {
-  it('builds, plans, shows the plan, applies the same plan, tests the new version, makes it live, tests the stage and prints its URL', async () => {
+  it('builds, shows the plan, applies the same plan, tests the stage, and prints its URL', async () => {
     const { code, output } = await deploy('release --yes');
     const diff =
       'Terraform will perform the following actions:\n\n  # aws_lambda_function.this will be updated';
@@ -131,36 +143,31 @@ describe('npm run deploy', () => {
       'stage     release\n',
       'account   111122223333, region eu-central-1, credentials of the environment\n',
       'commit    abc1234\n',
-      'plan      0 to create, 1 to change, 0 to replace, 0 to destroy',
-      'change   aws_lambda_function.this',
+      'plan      0 to create, 1 to change, 0 to replace, 0 to destroy\n            change   aws_lambda_function.this\n',
       'Deployed: https://api.example.com/inquiries\nDashboard https://console.example.com/dashboard\n',
     ]) {
       expect(output).toContain(part);
     }
+    expect(output).not.toContain('Refreshing');
     expect(output).toMatch(
-      /package {3}dist\/inquiries\.zip, sha256 \S{44}\n {12}dist\/mailer\.zip, sha256 \S{44}\n/,
+      /packages {2}dist\/inquiries\.zip, sha256 \S{44}\n {12}dist\/mailer\.zip, sha256 \S{44}\n/,
     );
-    const file = /-out=(\S+)/.exec(readCalls().join('\n'))?.[1];
-    expect([code, readCalls().slice(3)]).toEqual([
+    const calls = readCalls().slice(3);
+    const file = /-out=(\S+)/.exec(calls.join('\n'))?.[1];
+    expect([code, calls.slice(0, 7)]).toEqual([
       0,
       [
         'npm run --silent build',
         'terraform init -no-color -reconfigure -backend-config=backend.s3.tfbackend',
         'terraform workspace select -or-create release',
-        `terraform plan -no-color -var=commit=abc1234 -out=${file}`,
+        `terraform plan -no-color -out=${file}`,
         `terraform show -json ${file}`,
-        `terraform show -no-color ${file}`,
         `terraform apply -no-color ${file}`,
         'terraform output -json',
-        `terraform show -json ${file}`,
       ],
     ]);
     expect(output).toMatch(/\nAlarms are mailed to nobody: .*\n$/);
-    expect(readTests()).toEqual([
-      '--function inquiries-develop:10 --wait 60',
-      '--function inquiries-develop:live --url https://api.example.com --origin https://www.example.com --wait 60',
-    ]);
-    expect([aws.state.changes, temporaryFiles()]).toEqual([['switch 10'], []]);
+    expect([aws.state.changes, temporaryFiles()]).toEqual([[], []]);
   });
 
   it('runs the program that TERRAFORM names, for every step', async () => {
@@ -169,46 +176,46 @@ describe('npm run deploy', () => {
     expect([code, output]).toEqual([0, expect.stringContaining('tofu apply …\n')]);
   });
 
-  it('stops after the plan with --plan-only, and says that the tree is dirty', async () => {
+  it('with --plan-only writes the plan to the file of --plan, and later applies that file', async () => {
     arrange({ dirty: ' M src/app.ts\n' });
-    const { code, output } = await deploy('develop --plan-only');
-    expect([code, hasApplied()]).toEqual([0, false]);
-    expect(output).toContain('commit    abc1234 with uncommitted changes\n');
-    expect(output).toContain('1 to change');
-  });
-
-  const readSha256 = (output: string) => /^ {2}sha256 {4}([0-9a-f]{64})$/m.exec(output)?.[1];
-  it('with --expect, applies the plan that was reviewed, and refuses any other', async () => {
-    const reviewed = readSha256((await deploy('develop --plan-only')).output);
-    arrange({ diff: 'another diff' });
-    const { code, output } = await deploy(`develop --yes --expect ${reviewed}`);
-    expect([code, hasApplied()]).toEqual([2, false]);
-    expect(output).toContain('\nanother diff\n');
-    expect(readSha256(output)).not.toBe(reviewed);
-    expect(output).toContain(
-      `The plan is not the one that was reviewed (${reviewed}). Nothing was changed.\n`,
-    );
-    // Another deployment has made the changes meanwhile.
-    arrange({ diff: 'No changes.', changes: [] });
-    expect((await deploy(`develop --yes --expect ${reviewed}`)).code).toBe(0);
+    const file = join(paths.ROOT, 'reviewed');
+    const planned = await deploy(`develop --plan-only --plan ${file}`);
+    expect([planned.code, hasApplied()]).toEqual([0, false]);
+    expect(planned.output).toContain('commit    abc1234 with uncommitted changes\n');
+    expect(readCalls()).toContain(`terraform plan -no-color -out=${file}`);
 
     arrange();
-    const same = await deploy(`develop --yes --expect ${reviewed}`);
-    expect([same.code, hasApplied()]).toEqual([0, true]);
+    expect((await deploy(`develop --yes --plan ${file}`)).code).toBe(0);
+    expect(readCalls().filter((call) => call.endsWith(` ${file}`))).toEqual([
+      `terraform show -json ${file}`,
+      `terraform show -json ${file}`,
+      `terraform apply -no-color ${file}`,
+    ]);
+  });
+
+  it('refuses a plan that was made of another package', async () => {
+    writeFileSync(join(paths.ROOT, 'dist/inquiries.zip'), 'another one');
+    const { code, output } = await deploy('develop --yes --plan reviewed');
+    expect([code, hasApplied()]).toEqual([2, false]);
+    expect(output).toContain(
+      'dist/inquiries.zip is not the package of the plan: deploy the commit that it was made from.\n',
+    );
   });
 
   const outputs = (action: string) => ({ outputChanges: { site: { actions: [action] } } });
-  it.each<[string, Partial<World>, number]>([
-    ['nothing', { changes: [] }, 0],
-    ['a resource', {}, 1],
-    ['an output', { changes: [], ...outputs('update') }, 1],
+  it.each<[string, Partial<World>, number, string[]]>([
+    ['nothing', { changes: [] }, 0, []],
+    ['a resource', {}, 1, []],
+    ['an output', { changes: [], ...outputs('update') }, 1, []],
+    ['the form', { changes: [] }, 1, ['config.json is answered with 403']],
   ])(
     'with --drift, applies nothing; if %s has changed: %j, exits %i',
-    async (_, world, expected) => {
-      arrange({ diff: 'the diff', ...world });
+    async (_, world, expected, differences) => {
+      arrange({ diff: 'the diff', outputs: FORM_OUTPUTS, ...world });
+      listDifferences.mockResolvedValue(differences);
       const { code, output } = await deploy('release --drift');
       expect([code, hasApplied()]).toEqual([expected, false]);
-      expect(output).toContain('\nthe diff\n');
+      for (const part of ['the diff', ...differences]) expect(output).toContain(`${part}\n`);
     },
   );
 
@@ -229,25 +236,17 @@ describe('npm run deploy', () => {
       true,
       '\nDeployed: ',
     ],
+    [
+      'nothing, but serves a form that has changed',
+      { changes: [], outputs: FORM_OUTPUTS },
+      false,
+      '\nDeployed: ',
+    ],
   ])('applies %s, and checks the stage', async (_, world, isApplied, message) => {
     arrange(world);
-    aws.state.aliases = [{ name: 'live', version: '10', revision: 1 }];
     const { code, output } = await deploy('develop --yes');
-    expect([code, hasApplied(), aws.state.changes]).toEqual([0, isApplied, []]);
-    expect([output, readTests().length]).toEqual([expect.stringContaining(message), 2]);
-  });
-
-  it('completes a deployment that ended before its version was live, and --drift reports it', async () => {
-    arrange({ changes: [] });
-    aws.state.aliases = [{ name: 'live', version: '3', revision: 1 }];
-    const drift = await deploy('release --drift');
-    expect(drift).toMatchObject({
-      code: 1,
-      output: expect.stringContaining('live      version 3, not 9: it was'),
-    });
-    const { code, output } = await deploy('develop --yes');
-    expect([code, output]).toEqual([0, expect.stringContaining('\nDeployed: ')]);
-    expect(aws.state.changes).toEqual(['switch 10']);
+    expect([code, hasApplied(), testStage.mock.calls.length]).toEqual([0, isApplied, 1]);
+    expect(output).toContain(message);
   });
 
   const table = { address: 'aws_dynamodb_table.this', actions: ['create', 'delete'] };
@@ -266,8 +265,7 @@ describe('npm run deploy', () => {
   const form = (after: object) => ({
     outputChanges: { form_config: { actions: ['create'], after } },
   });
-  const refuses = (setting: string) =>
-    `The form would refuse its settings: ${setting} Nothing was changed.`;
+  const refuses = (setting: string) => `The form would refuse its settings: ${setting}`;
   it.each<[Partial<World>, string]>([
     [{ changes: [table] }, deletes(INQUIRIES)],
     [{ changes: [pool] }, deletes(USERS)],
@@ -291,6 +289,14 @@ describe('npm run deploy', () => {
     const { code, output } = await deploy('develop --yes');
     expect([code, hasApplied()]).toEqual([2, false]);
     expect(output).toContain(`${message}\n`);
+  });
+
+  it('never applies a form whose script throws', async () => {
+    arrange(form({}));
+    runForm.mockRejectedValue(new Error('the form does not run: boom'));
+    const { code, output } = await deploy('develop --yes');
+    expect([code, hasApplied()]).toEqual([1, false]);
+    expect(output).toContain(`\nthe form does not run: boom\n\nNothing was changed. ${AGAIN}\n`);
   });
 
   it.each([...STEPS, 'terraform output'])(
@@ -317,119 +323,63 @@ describe('npm run deploy', () => {
   ])('shows what terraform apply prints, and if it fails what to do: %s', async (error, hint) => {
     arrange({ failing: 'terraform apply', error });
     const { code, output } = await deploy('develop --yes');
-    expect([code, readTests(), aws.state.changes]).toEqual([1, [], []]);
+    expect([code, testStage.mock.calls, aws.state.changes]).toEqual([1, [], []]);
     expect(output).toContain(`terraform apply …\nwhat was planned\n\nError: ${error}`);
-    const state = 'Terraform has saved what it changed. Version 9 is still live.';
+    const state = `Terraform has saved what it changed. ${LIVE}`;
     expect(output.endsWith(`\n\n${hint}\n\nFailed: terraform apply.\n\n${state} ${AGAIN}\n`)).toBe(
       true,
     );
   });
 
-  it('leaves what is live if the test of the new version fails', async () => {
-    arrange({ outputs: { ...FORM_OUTPUTS, mailer: 'inquiries-develop-mailer' } });
-    smoke.mockResolvedValue(1);
-    const { code, output } = await deploy('develop --yes');
-    expect(output).toContain(
-      `\nThe smoke test of version 10 failed.\n\nThe plan is applied. Version 9 is still live. ${AGAIN}\n`,
-    );
-    const options = '--function inquiries-develop:10 --mailer inquiries-develop-mailer --wait 60';
-    expect([code, aws.state.changes, readTests()]).toEqual([1, [], [options]]);
-  });
-
-  /** Version 9 is live with its form. */
-  const arrangeForm = (): void => {
-    arrange({ outputs: FORM_OUTPUTS });
-    for (const folder of ['versions/9/', '']) {
-      for (const [name, body] of [
-        ['index.html', 'nine'],
-        ['inquiry-form.js', 'nine'],
-      ]) {
-        aws.state.objects.set(`/form-bucket/${folder}${name}`, {
-          body: body ?? '',
-          type: '',
-          cache: '',
-        });
-      }
-    }
-  };
-  const readPage = () => aws.state.objects.get('/form-bucket/index.html')?.body;
-
-  it.each([
-    [
-      'the test of the stage',
-      () => smoke.mockResolvedValueOnce(0).mockResolvedValueOnce(1),
-      'The smoke test of https://api.example.com failed.',
-    ],
-    [
-      'a file of the form',
-      () => {
-        let hasFailed = false;
-        aws.state.answers['PUT /form-bucket/index.html'] = () => {
-          if (hasFailed) return undefined;
-          hasFailed = true;
-          return {
-            status: 403,
-            body: '<Error><Code>AccessDenied</Code><Message>denied</Message></Error>',
-          };
-        };
-      },
-      'denied',
-    ],
-  ])(
-    'makes the version before live again, with its form, if %s fails',
-    async (_, fail, message) => {
-      arrangeForm();
-      fail();
-      const { code, output } = await deploy('develop --yes');
-      expect(output).toContain(
-        `\n${message}\n\nVersion 9 is live again, with its form. ${AGAIN}\n`,
-      );
-      expect([
-        code,
-        readPage(),
-        aws.state.objects.get('/form-bucket/inquiry-form.js')?.body,
-      ]).toEqual([1, 'nine', 'nine']);
-      expect(aws.state.changes.filter((change) => change.startsWith('switch'))).toEqual([
-        'switch 10',
-        'switch 9',
-      ]);
-      expect(output).not.toContain('Deployed');
-    },
-  );
-
+  const overtaken =
+    '\nAnother command has made version 11 of inquiries-develop live since this one made 10 live.';
   it.each<[string, () => void, string]>([
     [
-      'has published another version',
-      () => (aws.state.commits = { 10: 'def5678' }),
-      'Somebody else has published version 10 of inquiries-develop meanwhile (commit def5678).',
+      'a new version fails its test',
+      () => {
+        aws.state.versions = ['9', '10'];
+        makeLive('9');
+        arrange({ failing: 'terraform apply' });
+      },
+      'Terraform has saved what it changed. Version 9 of inquiries-develop is live, not 10.',
     ],
     [
-      'has made another version live',
-      () =>
-        smoke.mockImplementation(async () => {
-          aws.state.aliases = [{ name: 'live', version: '3', revision: 7 }];
-          return 0;
-        }),
-      'The alias live of inquiries-develop was changed by somebody else meanwhile and names version 3; it was not switched.',
+      'there is no alias yet',
+      () => {
+        aws.state.aliases = [];
+        arrange({ failing: 'terraform apply' });
+      },
+      'Terraform has saved what it changed. No version of inquiries-develop is live yet.',
     ],
-  ])(
-    'changes nothing that is live if somebody else %s meanwhile',
-    async (_, interfere, message) => {
-      arrangeForm();
-      interfere();
-      const { code, output } = await deploy('develop --yes');
-      expect([code, output]).toEqual([
-        1,
-        expect.stringContaining(`\n${message}\n\nThe plan is applied.`),
-      ]);
-      expect([
-        readPage(),
-        aws.state.changes.filter((change) => change.startsWith('switch')),
-      ]).toEqual(['nine', []]);
-    },
-  );
+    [
+      'the smoke test fails',
+      () => testStage.mockResolvedValue(false),
+      `The smoke test failed. The version before is live again after: npm run rollback -- develop\n\nThe plan is applied. ${LIVE}`,
+    ],
+    [
+      'the plan after the apply has changes',
+      () => arrange({ again: [{ address: 'aws_iam_role.r', actions: ['update'] }] }),
+      'aws_iam_role.r would change again: npm run deploy -- STAGE --plan-only shows how',
+    ],
+    [
+      'another deployment has ended before the form is served',
+      () => makeLive('11'),
+      `${overtaken}\n\nThe plan is applied. Version 11 of inquiries-develop is live, not 10.`,
+    ],
+    [
+      'another deployment ends during the smoke test',
+      () => testStage.mockImplementation(async () => (makeLive('11'), true)),
+      `${overtaken}\n\nThe plan is applied. Version 11 of inquiries-develop is live, not 10.`,
+    ],
+  ])('if %s, says so and what is live, and moves nothing', async (_, happen, message) => {
+    happen();
+    const { code, output } = await deploy('develop --yes');
+    expect([code, aws.state.changes]).toEqual([1, []]);
+    expect(output).toContain(message);
+    expect(output).not.toContain('Deployed');
+  });
 
-  it('tests the alias and signs in to the pool, deletes old versions, and lists the DNS records to be entered', async () => {
+  it('serves the form, and lists the DNS records to be entered', async () => {
     const record = {
       domain: 'www.example.com',
       purpose: 'validates the certificate',
@@ -439,18 +389,9 @@ describe('npm run deploy', () => {
       next: 'set dns = "certificate" in site_domain',
     };
     arrange({ outputs: { ...FORM_OUTPUTS, dns_records: [record] } });
-    aws.state.objects.set('/form-bucket/versions/1/index.html', {
-      body: 'one',
-      type: '',
-      cache: '',
-    });
-    aws.state.versions = Array.from({ length: 12 }, (_, index) => String(index + 1));
     const { code, output } = await deploy('develop --yes');
-    const deleted = ['delete 2', 'delete 1', 'delete /form-bucket/versions/1/index.html'];
-    expect([code, aws.state.changes.slice(-3)]).toEqual([0, deleted]);
-    expect(readTests()[1]).toContain('--function inquiries-develop:live');
-    expect(readTests()[1]).toContain('--user-pool eu_1 --client c2');
-    expect(output).toContain('deleted versions 2, 1 of the function\n');
+    expect([code, aws.state.changes.at(-2)]).toEqual([0, 'put /form-bucket/index.html']);
+    expect(output).toContain('form      index.html is served\n');
     expect(output).toContain(
       'Deployed: https://d1.example.com/\nAPI https://api.example.com/inquiries\n',
     );
@@ -459,6 +400,13 @@ describe('npm run deploy', () => {
   CNAME  _2.acm.example
          validates the certificate of www.example.com; once it can be resolved, set dns = "certificate" in site_domain, and deploy again
 `);
+  });
+
+  it('leaves the form of an earlier version that is kept live', async () => {
+    const versions = { name: 'inquiries-develop', version: '10', live: '9' };
+    arrange({ outputs: { ...FORM_OUTPUTS, function: versions } });
+    makeLive('9');
+    expect([(await deploy('develop --yes')).code, aws.state.changes]).toEqual([0, []]);
   });
 
   const anyAccount = { 'backend.s3.tfbackend': '' };
@@ -489,8 +437,8 @@ describe('npm run deploy', () => {
 describe('npm run deploy after a signal', () => {
   it.each([
     ...STEPS.map((step) => [step, 'Nothing was changed.']),
-    ['terraform apply', 'Terraform has saved what it changed. Version 9 is still live.'],
-    ['terraform output', 'The plan is applied. Version 9 is still live.'],
+    ['terraform apply', `Terraform has saved what it changed. ${LIVE}`],
+    ['terraform output', `The plan is applied. ${LIVE}`],
   ] as [string, string][])(
     'during %s hands on nothing, waits, and says what is true',
     async (hanging, state) => {
@@ -507,18 +455,13 @@ describe('npm run deploy after a signal', () => {
     },
   );
 
-  it('during the test of the stage ends it, and makes the version before live again', async () => {
-    smoke.mockResolvedValueOnce(0).mockImplementation(async (_, __, interruption) => {
+  it('during the smoke test ends it', async () => {
+    testStage.mockImplementation(async (_outputs, _form, _io, interruption) => {
       process.emit('SIGHUP');
-      return interruption?.aborted ? Promise.reject(interruption.reason as Error) : 0;
+      return interruption.aborted ? Promise.reject(interruption.reason as Error) : true;
     });
     const { code, output } = await deploy('develop --yes');
-    expect([code, output]).toEqual([
-      129,
-      expect.stringContaining(
-        `Interrupted. Version 9 is live again. Run the same command again.\n`,
-      ),
-    ]);
-    expect(aws.state.changes).toEqual(['switch 10', 'switch 9']);
+    const message = `Interrupted. The plan is applied. ${LIVE} Run the same command again.\n`;
+    expect([code, output]).toEqual([129, expect.stringContaining(message)]);
   });
 });

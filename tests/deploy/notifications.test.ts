@@ -1,32 +1,31 @@
 import { expect, it } from 'vitest';
 import { describeNotifications } from '../../deploy/notifications.ts';
 
-const subscription = (name: string, endpoint: string, pending_confirmation?: boolean) => ({
-  type: 'aws_sns_topic_subscription',
-  name,
-  values: { endpoint, ...(pending_confirmation !== undefined && { pending_confirmation }) },
+const subscription = (topic: string, endpoint: string, pending_confirmation?: boolean) => ({
+  protocol: 'email',
+  topic_arn: `arn:aws:sns:eu-central-1:111122223333:${topic}`,
+  endpoint,
+  ...(pending_confirmation !== undefined && { pending_confirmation }),
 });
-const describePlan = (...resources: object[]) =>
-  describeNotifications(JSON.stringify({ planned_values: { root_module: { resources } } }));
-const topic = { type: 'aws_sns_topic', name: 'alarms', values: {} };
 
 it('a stage whose alarms nobody gets is told so', () => {
-  expect(describePlan(topic, subscription('bounces', 'arn:aws:lambda:…'))).toBe(
+  const bounces = { ...subscription('bounces', 'arn:aws:lambda:…'), protocol: 'lambda' };
+  expect(describeNotifications({ subscriptions: [bounces] })).toBe(
     'Alarms are mailed to nobody: set alarm_email for the stage, and deploy again.\n',
   );
-  expect(describeNotifications('{}')).toContain('nobody');
 });
 
 it('subscriptions that are new or not confirmed yet are named, and others are not', () => {
-  const lines = describePlan(
+  const confirmed = subscription('alarms', 'ana@example.com', false);
+  const subscriptions = [
     subscription('alarms', 'oncall@example.com', true),
-    subscription('form', 'oncall@example.com', false),
+    confirmed,
     subscription('form', 'team@example.com'),
-  );
-  expect(lines.split('\n')).toEqual([
+  ];
+  expect(describeNotifications({ subscriptions }).split('\n')).toEqual([
     expect.stringMatching(/^oncall@example\.com gets no mail of the topic alarms before /),
     expect.stringMatching(/^team@example\.com gets no mail of the topic form before /),
     '',
   ]);
-  expect(describePlan(subscription('alarms', 'oncall@example.com', false))).toBe('');
+  expect(describeNotifications({ subscriptions: [confirmed] })).toBe('');
 });

@@ -3,26 +3,29 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { main } from '../../deploy/rollback.ts';
-import type { main as runSmokeTest } from '../../deploy/smoke.ts';
-import { pruneVersions, switchAlias } from '../../deploy/versions.ts';
+import type { testStage as runSmokeTest } from '../../deploy/smoke.ts';
+import { switchAlias } from '../../deploy/versions.ts';
 import { ACCOUNT, refusal } from '../helpers/aws.ts';
 import { FORM_OUTPUTS, runCommandHere, setUpProject, typed } from '../helpers/programs.ts';
 import { paths } from '../helpers/project.ts';
 
-const smoke = vi.hoisted(() => vi.fn<typeof runSmokeTest>());
+const testStage = vi.hoisted(() => vi.fn<typeof runSmokeTest>());
+const check = vi.hoisted(() => vi.fn<(name: string) => Promise<void>>());
 vi.mock(import('../../lib/paths.ts'), async () => (await import('../helpers/project.ts')).paths);
-vi.mock(import('../../deploy/smoke.ts'), () => ({ main: smoke }));
+vi.mock(import('../../deploy/smoke.ts'), () => ({ testStage }));
+vi.mock(import('../../deploy/invoke.ts'), () => ({
+  createInvoke: (name: string) => name as never,
+  createInvocationChecks: (name) => [['POST creates an inquiry', () => check(String(name))]],
+}));
 
 const NAME = 'inquiries-release';
 const { state } = await setUpProject();
 
-/** The options of the smoke test. */
-const readTests = () => smoke.mock.calls.map(([given]) => given.join(' '));
 const STATE = '/b/env:/release/inquiries/terraform.tfstate';
 const OUTPUTS = {
   ...FORM_OUTPUTS,
   cors_origin: 'http://localhost:5173',
-  function: { name: NAME, version: '10' },
+  function: { name: NAME, version: '10', live: '10' },
 };
 const put = (path: string, body: string) => state.objects.set(path, { body, type: '', cache: '' });
 const putState = (outputs: object) =>
@@ -38,7 +41,8 @@ const readPage = () => state.objects.get('/form-bucket/index.html')?.body;
 
 beforeEach(() => {
   state.functionName = NAME;
-  smoke.mockReset().mockResolvedValue(0);
+  testStage.mockReset().mockResolvedValue(true);
+  check.mockReset().mockResolvedValue();
   writeBackend(`"444455556666", "${ACCOUNT}"`);
   putState(OUTPUTS);
   for (const version of ['9', '10']) put(`/form-bucket/versions/${version}/index.html`, version);
@@ -53,7 +57,7 @@ const writeBackend = (accounts: string) =>
     `bucket = "b"\nallowed_account_ids = [${accounts}]\n`,
   );
 
-/** Somebody else switches the alias just before this command does. */
+/** Another command switches the alias just before this one does. */
 const switchMeanwhile = (version: string, revision: number) => {
   state.answers[`PUT /2015-03-31/functions/${NAME}/aliases/live`] = () => {
     Object.assign(state.aliases[0] ?? {}, { version, revision });
@@ -61,35 +65,42 @@ const switchMeanwhile = (version: string, revision: number) => {
   };
 };
 
+/** These versions fail their test. */
+const fail = (...versions: string[]) =>
+  check.mockImplementation(async (name) => {
+    if (versions.includes(name.split(':')[1] ?? '')) throw new Error('answered 500, not 201');
+  });
+
 describe('npm run rollback', () => {
-  it('switches the alias to the version before the live one, serves its form, checks the stage as a user of its pool, and says how to go forward', async () => {
-    smoke.mockResolvedValue(1);
+  it('tests the version before the live one, switches the alias, serves its form, tests the stage, and says how to go forward', async () => {
+    testStage.mockResolvedValue(false);
     const { code, output } = await rollback('release --yes');
-    expect(output).toContain(
-      `inquiries-release, stage release, account ${ACCOUNT}, region eu-central-1\n`,
-    );
-    expect(output).toContain('     10  2026-11-10 10:20  sha-10  c10           live\n');
-    expect(output).toContain('      9  2026-11-09 10:20  sha-9  c9  <- switch to this version\n');
-    expect(output).toContain(
+    for (const part of [
+      `inquiries-release, stage release, account ${ACCOUNT}, region eu-central-1\n      9  2026-11-09 10:20  sha-9\n`,
       'Switched: version 9 is live.\nIts form is served at https://d1.example.com/.\n',
-    );
-    expect(output).toContain(
       'To go forward: correct or revert the commit, then npm run deploy -- release.',
-    );
-    expect(output).toContain(
-      'The smoke test failed. Version 9 is live; before it was 10. --list shows all versions.\n',
-    );
-    const invalidation = 'invalidate / /inquiry-form.js /config.json /index.html';
+      'The smoke test failed. Version 9 is live; before it was 10.\n',
+    ]) {
+      expect(output).toContain(part);
+    }
     expect([code, state.changes]).toEqual([
       1,
-      ['switch 9', 'put /form-bucket/index.html', invalidation],
+      ['switch 9', 'put /form-bucket/index.html', 'invalidate / /index.html'],
     ]);
-    expect([readPage(), readTests()]).toEqual([
+    expect([readPage(), check.mock.calls, testStage.mock.calls[0]?.[0]]).toEqual([
       '9',
-      [
-        `--wait 30 --function ${NAME}:live --url https://api.example.com --origin http://localhost:5173 --user-pool eu_1 --client c2`,
-      ],
+      [[`${NAME}:9`]],
+      OUTPUTS,
     ]);
+  });
+
+  it('passes over versions that fail their test', async () => {
+    fail('9', '3');
+    const { code, output } = await rollback('release --yes');
+    expect([code, state.changes[0]]).toEqual([0, 'switch 2']);
+    expect(output).toContain(
+      'Version 9 fails its test, and is no choice: POST creates an inquiry: answered 500, not 201\n',
+    );
   });
 
   it('switches to the version that is named, also forward', async () => {
@@ -102,44 +113,36 @@ describe('npm run rollback', () => {
     expect(state.changes).toEqual(['switch 2', 'switch 10']);
   });
 
-  it('lists the versions, newest first, with their dates, packages and commits, and changes nothing', async () => {
+  it('lists the versions that pass, newest first, with their dates and packages, and changes nothing', async () => {
+    fail('9', '2');
     const { code, output } = await rollback('release --list');
-    expect(output.split('\n').slice(1, -1)).toEqual([
-      '     10  2026-11-10 10:20  sha-10  c10           live',
-      '      9  2026-11-09 10:20  sha-9  c9',
-      '      3  2026-11-03 10:20  sha-3  c3',
-      '      2  2026-11-02 10:20  sha-2  c2',
-      '      1  2026-11-01 10:20  sha-1  c1',
+    expect(output.split('\n').filter((line) => /^ +\d/.test(line))).toEqual([
+      '     10  2026-11-10 10:20  sha-10  live',
+      '      3  2026-11-03 10:20  sha-3',
+      '      1  2026-11-01 10:20  sha-1',
     ]);
-    expect([code, state.changes, readTests()]).toEqual([0, [], []]);
+    expect([code, state.changes]).toEqual([0, []]);
   });
 
-  it('without the state switches and checks the function alone, and says so', async () => {
+  it('without the state switches the function alone, and says so', async () => {
     state.objects.delete(STATE);
     const { code, output } = await rollback('release --yes');
     expect(output).toContain('The state of release cannot be read (');
-    expect(output).toContain('): the form stays, and only the function is tested.\n');
-    expect(readTests()).toEqual([`--wait 30 --function ${NAME}:live`]);
+    expect(output).toContain('): the form stays, and the API is not tested.\n');
     expect([code, state.changes, readPage()]).toEqual([0, ['switch 9'], '10']);
   });
 
   it.each([
-    [
-      'release\n',
-      0,
-      [
-        'switch 9',
-        'put /form-bucket/index.html',
-        'invalidate / /inquiry-form.js /config.json /index.html',
-      ],
-    ],
+    ['release\n', 0, ['switch 9', 'put /form-bucket/index.html', 'invalidate / /index.html']],
     ['yes\n', 2, []],
     ['', 2, []],
   ])(
     'asks at a terminal, and switches only if the stage is typed: %j',
     async (keys, code, changes) => {
       const outcome = await runCommandHere(main, 'release', { stdin: typed(keys), isTTY: true });
-      expect(outcome.output).toContain('Switch to it? Type release to confirm: ');
+      expect(outcome.output).toContain(
+        'Make version 9 live instead of 10? Type release to confirm: ',
+      );
       expect(outcome.output.includes('Nothing was changed.')).toBe(code === 2);
       expect([outcome.code, state.changes]).toEqual([code, changes]);
     },
@@ -150,10 +153,10 @@ describe('npm run rollback refuses in one line and changes nothing:', () => {
   it.each<[args: string, message: string, arrange?: () => unknown]>([
     ['--yes', 'The stage is missing: npm run rollback -- develop|main|release'],
     ['release 1 2 --yes', '"1 2" is not a version; a version is a number.'],
-    ['release 4 --yes', 'There is no version 4; there are 10, 9, 3, 2, 1.'],
+    ['release 4 --yes', 'No version 4 is there and passes its test. Nothing was changed.'],
     [
       'release --yes',
-      'There is no version before 1, which is live.',
+      'No version before 1, which is live, is there and passes its test. Nothing was changed.',
       () => (state.aliases = [alias('live', '1')]),
     ],
     [
@@ -169,18 +172,16 @@ describe('npm run rollback refuses in one line and changes nothing:', () => {
   ])('%s: %s', async (args, message, arrange = () => undefined) => {
     arrange();
     const { code, output } = await rollback(args);
-    const lines = output
-      .split('\n')
-      .filter((line) => !/^(inquiries-|contact-)\w+, stage/.test(line));
+    const lines = output.split('\n').filter((line) => !/^(inquiries-\w+, stage| +9 )/.test(line));
     expect([code, lines]).toEqual([2, [message, '']]);
     expect(state.changes).toEqual([]);
   });
 
-  it('an alias that somebody else has switched meanwhile', async () => {
+  it('an alias that another command has switched at the same time', async () => {
     switchMeanwhile('3', 7);
     const { code, output } = await rollback('release --yes');
     expect(output).toContain(
-      'The alias live of inquiries-release was changed by somebody else meanwhile and names version 3; it was not switched.\n',
+      'Version 3 of inquiries-release was made live by another command at the same time; nothing was switched.\n',
     );
     expect([code, state.changes]).toEqual([2, []]);
   });
@@ -195,22 +196,8 @@ describe('npm run rollback refuses in one line and changes nothing:', () => {
   });
 });
 
-describe('the versions of a function', () => {
-  it('are pruned to the newest ones, of all pages, by number', async () => {
-    expect(await pruneVersions(NAME, 2)).toEqual(['3', '2', '1']);
-    expect(state.versions).toEqual(['9', '10']);
-    expect(await pruneVersions(NAME, 2)).toEqual([]);
-  });
-
-  it('are kept while an alias names them', async () => {
-    state.aliases = [alias('live', '2'), alias('mine', '9')];
-    expect(await pruneVersions(NAME, 1)).toEqual(['3', '1']);
-    expect(state.versions).toEqual(['2', '9', '10']);
-  });
-
-  it('count as switched when the response to the switch was lost and the SDK sent it again', async () => {
-    switchMeanwhile('3', 2);
-    await switchAlias(NAME, '3', '1');
-    expect(state.aliases[0]?.version).toBe('3');
-  });
+it('a version counts as switched when the response to the switch was lost and the SDK sent it again', async () => {
+  switchMeanwhile('3', 2);
+  await switchAlias(NAME, '3', { version: '10', revisionId: '1' });
+  expect(state.aliases[0]?.version).toBe('3');
 });

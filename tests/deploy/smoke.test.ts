@@ -1,10 +1,11 @@
 /** `npm run smoke` against the whole service in this process, and against stages that break the contract. */
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
-import { main } from '../../deploy/smoke.ts';
+import { main, testStage } from '../../deploy/smoke.ts';
+import type { StageOutputs } from '../../deploy/outputs.ts';
 import { startFunction } from '../../local/lambda/function.ts';
 import type { InquiryListResponse } from '../../src/contract.ts';
 import { refusal, startAws, type Answer as AwsAnswer } from '../helpers/aws.ts';
-import { run as runHere } from '../helpers/io.ts';
+import { createIo, run as runHere } from '../helpers/io.ts';
 import { BUILT } from '../helpers/sandbox.ts';
 import { startService, type Service } from '../helpers/service.ts';
 
@@ -35,18 +36,17 @@ afterAll(async () => {
 async function run(args: string) {
   const { code, stdout, stderr } = await runHere(main, args === '' ? [] : args.split(' '));
   const output = stdout + stderr;
-  const lines = (output.match(/^(passed|failed|skipped) .*$/gm) ?? []).map((line) =>
+  return { code, output, ...readResults(output) };
+}
+
+function readResults(output: string) {
+  const results = (output.match(/^(passed|failed|pending|skipped) .*$/gm) ?? []).map((line) =>
     line
       .replace(/ \d+ ms$/, '')
       .replaceAll(/ {2,}/g, '  ')
       .trim(),
   );
-  return {
-    code,
-    output,
-    results: lines,
-    failed: lines.filter((line) => line.startsWith('failed')),
-  };
+  return { results, failed: results.filter((line) => line.startsWith('failed')) };
 }
 const smoke = (args: string) => run(hasTransactions ? args : `${args} --no-key`);
 const withToken = () => `--url ${url} --token ${token}`;
@@ -56,20 +56,21 @@ describe('npm run smoke', () => {
     const { code, output, results } = await smoke(withToken());
     const key = hasTransactions ? ['passed', ''] : ['skipped', '  no key'];
     expect(results).toEqual([
-      'skipped  the function answers 401 without claims  no function',
-      'skipped  the function answers 405 for PUT  no function',
       'passed  401 without a token',
       'passed  401 with a malformed token',
       'passed  405 for PUT, with the methods that are allowed',
       'passed  GET lists the inquiries of the caller',
       'passed  POST creates an inquiry',
       'passed  GET sees it',
+      'passed  405 for PATCH and for HEAD',
+      'passed  413 for a body of 6.5 MB',
+      'passed  500 for a body that is not JSON',
       `${key[0]}  POST with the same key stores nothing${key[1]}`,
       `${key[0]}  422 for the same key with another text${key[1]}`,
       'passed  preflight allows the origin',
       'passed  preflight allows no other origin',
     ]);
-    expect(output).toMatch(/smoke: (10 passed, 0 failed, 2|8 passed, 0 failed, 4) skipped\n$/);
+    expect(output).toMatch(/smoke: (13 passed, 0 failed, 0|11 passed, 0 failed, 2) skipped\n$/);
     expect([code, output]).toEqual([0, expect.not.stringContaining(token)]);
   });
 
@@ -90,31 +91,26 @@ describe('npm run smoke', () => {
     const { code, output } = await run(`${withToken()} --no-key`);
     expect([code, output]).toEqual([
       0,
-      expect.stringContaining('smoke: 8 passed, 0 failed, 4 skipped'),
+      expect.stringContaining('smoke: 11 passed, 0 failed, 2 skipped'),
     ]);
   });
 
-  it('without a token skips the checks that need one, and says so; the origin is enough for the preflight', async () => {
+  it('without a token skips the checks that need one, and says so', async () => {
     const { code, output } = await smoke(`--url ${url}`);
+    expect(code).toBe(0);
     expect(output).toMatch(
-      /smoke: 3 passed, 0 failed, 9 skipped\nThe function was not reached, so it may be failing; --function NAME or a token checks it\.\n$/,
+      /smoke: 3 passed, 0 failed, 10 skipped\nWhat a signed-in user gets of the API was not checked: give a token \(--token\)\.\n$/,
     );
-    const withOrigin = await smoke(`--url ${url} --origin ${ORIGIN}`);
-    expect(withOrigin.results).toContain('passed  preflight allows the origin');
-    expect([code, withOrigin.code]).toEqual([0, 0]);
   });
 
-  it('fails where the stage allows another origin, and where nothing answers', async () => {
-    const other = await smoke(`${withToken()} --origin https://other.example.com`);
-    expect(other.failed).toContain(
-      `failed  GET lists the inquiries of the caller  Access-Control-Allow-Origin is ${ORIGIN}, not https://other.example.com`,
-    );
+  it('fails where nothing answers', async () => {
     const nothing = await smoke(`--url http://127.0.0.1:9 --token ${token}`);
-    expect(nothing.output).toContain('smoke: 0 passed,');
-    expect([other.code, nothing.code]).toEqual([1, 1]);
+    expect([nothing.code, nothing.output]).toEqual([
+      1,
+      expect.stringContaining('smoke: 0 passed,'),
+    ]);
   });
 
-  const together = '--user-pool and --client belong together (see --help)';
   it.each([
     [
       '--data /none',
@@ -122,108 +118,114 @@ describe('npm run smoke', () => {
     ],
     ['--data .data --url http://localhost', '--data is for the local stack.'],
     ['--url file:///etc', "--url must be an http or https URL, not 'file:///etc'"],
-    ['--url http://localhost --wait long', "--wait must be a number of seconds, not 'long'"],
-    ['--user-pool pool --url http://localhost', together],
-    ['--client client --function f', together],
-    ['--function f --url nonsense', "--url must be an http or https URL, not 'nonsense'"],
+    ['--mail', '--mail and --check-alarms need a stage.'],
+    ['nowhere', '"nowhere" is not a stage; stages are develop, main and release.'],
     ['--nonsense', "Unknown option '--nonsense' (see --help)"],
   ])('refuses "%s" in one line', async (args, line) => {
     expect(await run(args)).toMatchObject({ code: 2, output: `${line}\n` });
   });
 });
 
-describe('npm run smoke --function', () => {
-  const FUNCTION = 'inquiries-test:live';
-  const UNAUTHORIZED = 'the function answers 401 without claims';
-  const NOT_ALLOWED = 'the function answers 405 for PUT';
-  /** The names of invocations. */
-  const invoked: string[] = [];
-  let result: (event: string) => Promise<string> | string;
+describe('the smoke test of a stage', () => {
+  const NAME = 'inquiries-develop';
   let built: Awaited<ReturnType<typeof startFunction>>;
   beforeAll(async () => {
     const environment = { ...service.table.environment(), CORS_ORIGIN: ORIGIN };
     built = await startFunction({ module: BUILT, environment, timeout: 30_000 });
   });
-  beforeEach(() => {
-    invoked.length = 0;
-    result = (event) => built.invoke(event, crypto.randomUUID());
-    aws.state.invoke = (name, event) => {
-      invoked.push(name);
-      return result(event);
-    };
-  });
   afterAll(() => built.close());
-  /** Lambda refuses the next invocations. */
-  const refuse = (...refusals: AwsAnswer[]): void => {
-    const path = `/2015-03-31/functions/${encodeURIComponent(FUNCTION)}/invocations`;
-    aws.state.answers[`POST ${path}`] = () => refusals.shift();
-  };
 
-  it('invokes the deployed function through its alias, without a token and without an URL', async () => {
-    const { code, output, results } = await smoke(`--function ${FUNCTION}`);
-    expect(results.slice(0, 3)).toEqual([
-      `passed  ${UNAUTHORIZED}`,
-      `passed  ${NOT_ALLOWED}`,
-      'skipped  401 without a token  no url',
+  const report = (metrics: object) =>
+    `${JSON.stringify({ type: 'platform.report', record: { metrics } })}\n`;
+  const mappings = (...found: object[]): AwsAnswer => ({
+    status: 200,
+    body: { EventSourceMappings: found },
+  });
+  /** What AWS answers about a stage in which all is well. */
+  beforeEach(() => {
+    aws.state.invoke = (_name, event) => built.invoke(event, crypto.randomUUID());
+    aws.state.log = report({ maxMemoryUsedMB: 61, initDurationMs: 187.4 });
+    const filter = { filterName: 'memory', filterPattern: '{ $.type = "platform.report" }' };
+    Object.assign(aws.state.answers, {
+      DescribeMetricFilters: () => ({ status: 200, body: { metricFilters: [filter] } }),
+      FilterLogEvents: () => ({ status: 200, body: { events: [{ message: 'line' }] } }),
+      'GET /2015-03-31/event-source-mappings': () =>
+        mappings({ UUID: 'u1', State: 'Enabled', LastProcessingResult: 'OK' }),
+      'GET /v2/email/identities/example.com': () => ({
+        status: 200,
+        body: { VerifiedForSendingStatus: true },
+      }),
+    });
+  });
+
+  const versions = (name: string) => ({ name, version: '10', live: '10' });
+  async function runStage(
+    outputs: Partial<StageOutputs> = {},
+    options: { mail?: boolean; token?: string } = {},
+  ) {
+    const { io, stdout } = createIo();
+    const isPassed = await testStage(
+      {
+        api_url: url,
+        cors_origin: ORIGIN,
+        dashboard_url: '',
+        function: versions(NAME),
+        mailer: { inquiries: versions(`${NAME}-mailer`) },
+        mail: { from: 'inquiries@example.com', identity: 'example.com' },
+        ...outputs,
+      },
+      undefined,
+      io,
+      new AbortController().signal,
+      { token, wait: 0, ...options },
+    );
+    return { isPassed, output: stdout(), ...readResults(stdout()) };
+  }
+
+  it('asks the function, the API and AWS', async () => {
+    const { isPassed, results } = await runStage();
+    expect([isPassed, results.slice(0, 6), results.slice(-4)]).toEqual([
+      hasTransactions,
+      [
+        'passed  the function answers 401 without claims',
+        'passed  the function answers 405 for PUT',
+        'passed  the function: 405 for PUT, with the methods that are allowed',
+        'passed  the function: GET lists the inquiries of the caller',
+        'passed  the function: POST creates an inquiry',
+        'passed  the function: GET sees it',
+      ],
+      [
+        'passed  memory and start of the function  61 of 128 MB, started in 187 ms, with gc',
+        'passed  metric filters find their lines  2 filters',
+        'passed  the stream is read for the mailer  2 mappings',
+        'passed  SES may send for the domain  example.com',
+      ],
     ]);
-    expect(output).toContain(
-      '\nsmoke: 2 passed, 0 failed, 10 skipped\nOnly the function was checked, without the API; --url URL checks both.\n',
-    );
-    expect([code, invoked]).toEqual([0, [FUNCTION, FUNCTION]]);
   });
-
-  it('takes the origin for the preflight from the function, and says what was not checked', async () => {
-    const { code, output, results } = await smoke(`--function ${FUNCTION} --url ${url}`);
-    expect(results).toContain('passed  preflight allows the origin');
-    expect(output).toContain(
-      '\nsmoke: 6 passed, 0 failed, 6 skipped\nWhat a signed-in user gets was not checked; ',
-    );
-    expect(code).toBe(0);
-  });
-
-  it.each([
-    ['{"results":[]}', 0, /^passed {2}the mailer runs$/],
-    [
-      '{"batchItemFailures":[]}',
-      1,
-      /^failed {2}the mailer runs {2}the mailer returned no results$/,
-    ],
-  ])(
-    'with --mailer invokes the mailer with nothing to send: %s',
-    async (answered, expected, line) => {
-      result = (event) =>
-        event === '{"ids":[]}' ? answered : built.invoke(event, crypto.randomUUID());
-      const { code, results } = await smoke(
-        `--function ${FUNCTION} --mailer inquiries-test-mailer`,
-      );
-      expect([code, results[2], invoked.at(-1)]).toEqual([
-        expected,
-        expect.stringMatching(line),
-        'inquiries-test-mailer',
-      ]);
-    },
-  );
 
   const answer = (statusCode: number, body: string, headers: object = {}): string => {
     const usual = { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': ORIGIN };
     return JSON.stringify({ statusCode, headers: { ...usual, ...headers }, body });
   };
-  const allow = (origin?: string) => ({ 'Access-Control-Allow-Origin': origin });
-  const thrown = new Error('{"errorType":"TypeError","errorMessage":"broken"}');
   const MESSAGE = 'Invalid or missing required JWT claims';
   const toBody = (error: string, message = MESSAGE) => JSON.stringify({ error, message });
-  const BODY = toBody('Unauthorized');
-  const NO_RESPONSE = 'the function returned something other than statusCode, headers and body';
-  const HTML = { 'Content-Type': 'text/html' };
   it.each<[what: string, payload: string | Error, reason: string]>([
     ['lets everybody in', answer(200, '{}'), 'answered 200, not 401'],
-    ['throws', thrown, 'the function failed: TypeError: broken'],
+    [
+      'throws',
+      new Error('{"errorType":"TypeError","errorMessage":"broken"}'),
+      `${NAME}:live failed: TypeError: broken`,
+    ],
     [
       'answers with HTML',
-      answer(401, '<h1>', HTML),
+      answer(401, '<h1>', { 'Content-Type': 'text/html' }),
       'Content-Type is text/html, not application/json',
     ],
-    ['returns no body', '{"statusCode":401,"headers":{}}', NO_RESPONSE],
+    [
+      'returns no body',
+      '{"statusCode":401,"headers":{}}',
+      'the function returned something other than statusCode, headers and body',
+    ],
     [
       'names no error',
       answer(401, '{"message":"m"}'),
@@ -235,46 +237,114 @@ describe('npm run smoke --function', () => {
       `message is "m", not "${MESSAGE}"`,
     ],
     ['has its own error', answer(401, toBody('E')), 'error is E, not Unauthorized'],
-    ['allows no origin', answer(401, BODY, allow()), 'Access-Control-Allow-Origin is missing'],
-    ['allows every origin', answer(401, BODY, allow('*')), 'Access-Control-Allow-Origin is *'],
   ])('fails when the function %s', async (_what, payload, reason) => {
-    result = () => (typeof payload === 'string' ? payload : Promise.reject(payload));
-    const { code, results, failed } = await smoke(`--function ${FUNCTION}`);
-    expect(results[0]).toBe(`failed  ${UNAUTHORIZED}  ${reason}`);
-    expect([code, failed]).toEqual([1, [results[0], expect.stringContaining(NOT_ALLOWED)]]);
+    aws.state.invoke = () => (typeof payload === 'string' ? payload : Promise.reject(payload));
+    const { isPassed, results } = await runStage();
+    expect([isPassed, results[0]]).toEqual([
+      false,
+      `failed  the function answers 401 without claims  ${reason}`,
+    ]);
   });
 
-  it('fails when only the response to PUT is wrong', async () => {
-    result = () => answer(401, BODY);
-    const { code, failed } = await smoke(`--function ${FUNCTION}`);
-    expect([code, failed]).toEqual([1, [`failed  ${NOT_ALLOWED}  answered 401, not 405`]]);
-  });
-
-  it('with --wait, waits for the alias and for the role, and then checks', async () => {
-    refuse(
-      refusal(404, 'ResourceNotFoundException', 'Function not found'),
-      refusal(403, 'AccessDeniedException', 'The role cannot be assumed by Lambda.'),
+  it('fails where the API allows another origin', async () => {
+    const { failed } = await runStage({ cors_origin: 'https://other.example.com' });
+    expect(failed).toContain(
+      `failed  GET lists the inquiries of the caller  Access-Control-Allow-Origin is ${ORIGIN}, not https://other.example.com`,
     );
-    const { code, failed } = await smoke(`--function ${FUNCTION} --wait 60`);
-    expect([code, failed, invoked.length]).toEqual([0, [], 1 + 2]);
   });
 
-  it.each([
-    'User: ana is not authorized to perform: lambda:InvokeFunction',
-    'Function not found: inquiries-test:live',
-  ])('without --wait, or for what waiting does not help, fails at once: %s', async (message) => {
-    const isDenied = message.startsWith('User');
-    const refused = isDenied
-      ? refusal(403, 'AccessDeniedException', message)
-      : refusal(404, 'ResourceNotFoundException', message);
-    refuse(refused, refused, ...(isDenied ? [refused] : []));
-    const { code, failed } = await smoke(`--function ${FUNCTION}${isDenied ? ' --wait 60' : ''}`);
-    expect([code, failed[0], invoked]).toEqual([1, `failed  ${UNAUTHORIZED}  ${message}`, []]);
+  it.each<[line: string, arrange: () => unknown]>([
+    [
+      'failed  memory and start of the function  121 of 128 MB: docs/runbook.md, "function-memory"',
+      () => (aws.state.log = report({ maxMemoryUsedMB: 121 })),
+    ],
+    [
+      'failed  memory and start of the function  Node runs without --expose-gc, so large bodies can end an instance: docs/adr/0062',
+      () => (aws.state.log += '{"level":"WARN","message":"Node runs without --expose-gc"}\n'),
+    ],
+    [
+      'pending  memory and start of the function  the log of an invocation ends without platform.report',
+      () => (aws.state.log = ''),
+    ],
+    [
+      'failed  the stream is read for the mailer  no function reads the stream; deploy again',
+      () => (aws.state.answers['GET /2015-03-31/event-source-mappings'] = () => mappings()),
+    ],
+    [
+      'failed  the stream is read for the mailer  u1 is switched off; on again: aws lambda update-event-source-mapping --uuid u1 --enabled',
+      () =>
+        (aws.state.answers['GET /2015-03-31/event-source-mappings'] = () =>
+          mappings({ UUID: 'u1', State: 'Disabled' })),
+    ],
+    [
+      'failed  the stream is read for the mailer  PROBLEM: denied (u1): docs/runbook.md, "mailer-delay"',
+      () =>
+        (aws.state.answers['GET /2015-03-31/event-source-mappings'] = () =>
+          mappings({ UUID: 'u1', State: 'Enabled', LastProcessingResult: 'PROBLEM: denied' })),
+    ],
+    [
+      'pending  SES may send for the domain  example.com is PENDING; enter in its DNS: t1._domainkey.example.com CNAME t1.dkim.eu-central-1.amazonses.com',
+      () =>
+        (aws.state.answers['GET /v2/email/identities/example.com'] = () => ({
+          status: 200,
+          body: {
+            VerifiedForSendingStatus: false,
+            VerificationStatus: 'PENDING',
+            DkimAttributes: {
+              Tokens: ['t1'],
+              SigningHostedZone: 'dkim.eu-central-1.amazonses.com',
+            },
+          },
+        })),
+    ],
+  ])('says with the way out: %s', async (line, arrange) => {
+    arrange();
+    expect((await runStage()).results).toContain(line);
   });
-});
 
-describe('npm run smoke --user-pool', () => {
-  const POOL = '--user-pool eu-central-1_test --client client';
+  it('opens the sign-in page of the user pool', async () => {
+    const fetchFromStage = globalThis.fetch;
+    const pages: string[] = [];
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+      const { href, hostname, pathname } = new URL(input instanceof Request ? input.url : input);
+      if (!hostname.endsWith('.invalid')) return fetchFromStage(input, init);
+      const authorization_endpoint = 'https://pool.invalid/oauth2/authorize';
+      if (pathname.includes('well-known')) return Response.json({ authorization_endpoint });
+      pages.push(href);
+      return new Response('<p>An error was encountered</p>', { status: 400 });
+    });
+    const { results } = await runStage({
+      site: { bucket: 'b', distribution_id: 'd', url: 'https://form.invalid/' },
+      form_config: { issuer: 'https://issuer.invalid', clientId: 'c1', apiUrl: url },
+      smoke_sign_in: { user_pool_id: 'p', client_id: 'c2' },
+    });
+    expect(results).toContain(
+      "failed  the sign-in page has a form  https://pool.invalid/oauth2/authorize answered 400 without a form; compare redirect_uri with the app client's: https://form.invalid/",
+    );
+    expect(pages).toEqual([
+      'https://pool.invalid/oauth2/authorize?client_id=c1&response_type=code&scope=openid+email&redirect_uri=https%3A%2F%2Fform.invalid%2F',
+    ]);
+  });
+
+  it('with --mail sends a mail that bounces, with the configuration set of the stage', async () => {
+    const sent: unknown[] = [];
+    aws.state.answers['POST /v2/email/outbound-emails'] = ({ body }) => {
+      sent.push(JSON.parse(body));
+      return { status: 200, body: { MessageId: 'm' } };
+    };
+    expect((await runStage({}, { mail: true })).results.at(-1)).toMatch(
+      /^passed {2}a mail bounces/,
+    );
+    expect(sent).toEqual([
+      expect.objectContaining({
+        FromEmailAddress: 'inquiries@example.com',
+        Destination: { ToAddresses: ['bounce@simulator.amazonses.com'] },
+        ConfigurationSetName: NAME,
+      }),
+    ]);
+  });
+
+  const POOL = { smoke_sign_in: { user_pool_id: 'eu-central-1_test', client_id: 'client' } };
   const SIGNS_IN = 'a new user of the pool signs in';
   const ACTIONS = [
     'AdminCreateUser',
@@ -325,8 +395,8 @@ describe('npm run smoke --user-pool', () => {
   beforeEach(() => arrange());
 
   it('creates a user without an invitation, signs in, deletes the user, and runs every check with the token', async () => {
-    const { code, output, results, failed } = await smoke(`--url ${url} ${POOL}`);
-    expect([code, failed]).toEqual([0, []]);
+    const { isPassed, output, results, failed } = await runStage(POOL, { token: '' });
+    expect([isPassed, failed]).toEqual([true, []]);
     expect(results).toContain(`passed  ${SIGNS_IN}`);
     expect(results).toContain('passed  POST creates an inquiry');
     expect(calls.map(([action]) => action)).toEqual(ACTIONS);
@@ -352,13 +422,13 @@ describe('npm run smoke --user-pool', () => {
     const first = [token, ...new Set(listSecrets())];
     for (const secret of first) expect(output).not.toContain(secret);
 
-    await smoke(`--url ${url} ${POOL}`);
+    await runStage(POOL, { token: '' });
     // Another user and another password each time.
     expect(new Set([token, ...listSecrets()]).size).toBe(2 * first.length - 1);
   });
 
   it('takes a token that is given instead', async () => {
-    expect((await smoke(`${withToken()} ${POOL}`)).code).toBe(0);
+    expect((await runStage(POOL)).isPassed).toBe(true);
     expect(calls).toEqual([]);
   });
 
@@ -382,11 +452,11 @@ describe('npm run smoke --user-pool', () => {
     'fails in one line without the user’s secrets when %s does not succeed: %j',
     async (action, reply, line) => {
       arrange({ [action]: reply });
-      const { code, output, results } = await smoke(`--url ${url} ${POOL}`);
+      const { isPassed, output, results } = await runStage(POOL, { token: '' });
       expect(results).toContain(`failed  ${SIGNS_IN}  ${line}`);
       expect(results).toContain('skipped  POST creates an inquiry  no token');
       for (const secret of listSecrets()) expect(output).not.toContain(secret);
-      expect(code).toBe(1);
+      expect(isPassed).toBe(false);
     },
   );
 });
@@ -467,6 +537,7 @@ describe('npm run smoke, against a stage that breaks the contract, reports', () 
       [
         `${POST}  answered 500, not 201`,
         NOTHING,
+        'failed  413 for a body of 6.5 MB  answered 500, not 413',
         `${KEY}  there is nothing to send again, since POST failed`,
         NOT_SENT,
       ],
@@ -508,7 +579,7 @@ describe('npm run smoke, against a stage that breaks the contract, reports', () 
     [[`${PREFLIGHT} the origin  answered 401, not 204`], /^OPTIONS/, () => ({ status: 401 })],
   ])('%j', async (lines, requests, change) => {
     changeResponses(requests, change);
-    const { failed } = await smoke(`${withToken()} --origin ${ORIGIN}`);
+    const { failed } = await smoke(withToken());
     expect(failed).toEqual(lines.filter((line) => hasTransactions || !line.includes(' same key ')));
   });
 });

@@ -52,10 +52,10 @@ const initially = () => ({
   functionName: 'inquiries-develop',
   versions: ['1', '2', '3', '9', '10'],
   aliases: [{ name: 'live', version: '10', revision: 1 }] as Alias[],
-  /** Of versions, if not `cVERSION`. */
-  commits: {} as Record<string, string>,
   /** The result of an invocation; a rejection is an error of the function. */
   invoke: (_name: string, _event: string): Promise<string> | string => '',
+  /** The end of its log. */
+  log: '',
 });
 
 /** Starts the server, and points the SDK's clients of this process to it until `close`. */
@@ -70,7 +70,6 @@ export async function startAws() {
     Version: version,
     LastModified: `2026-11-${version.padStart(2, '0')}T10:20:30.000+0000`,
     CodeSha256: `sha-${version}`,
-    Description: `Inquiry service, stage develop, commit ${state.commits[version] ?? `c${version}`}: lists`,
   });
 
   async function answerLambda({
@@ -83,7 +82,8 @@ export async function startAws() {
     const name = decodeURIComponent(encoded);
     if (rest === '/invocations') {
       try {
-        return { status: 200, body: await state.invoke(name, body) };
+        const headers = { 'x-amz-log-result': Buffer.from(state.log).toString('base64') };
+        return { status: 200, body: await state.invoke(name, body), headers };
       } catch (error) {
         const headers = { 'x-amz-function-error': 'Unhandled' };
         return { status: 200, body: (error as Error).message, headers };
@@ -113,15 +113,6 @@ export async function startAws() {
       const next = from + 2 < all.length ? { NextMarker: String(from + 2) } : {};
       return { status: 200, body: { Versions: all.slice(from, from + 2).map(toVersion), ...next } };
     }
-    if (method === 'DELETE' && rest === '') {
-      const version = query.get('Qualifier');
-      if (state.aliases.some((each) => each.version === version)) {
-        return refusal(409, 'ResourceConflictException', 'An alias names it.');
-      }
-      state.changes.push(`delete ${version ?? 'THE FUNCTION'}`);
-      state.versions = state.versions.filter((each) => each !== version);
-      return { status: 204 };
-    }
     return undefined;
   }
 
@@ -143,10 +134,6 @@ export async function startAws() {
       return { status: 200, body: `<ListBucketResult>${contents.join('')}</ListBucketResult>` };
     }
     if (method === 'GET' && object !== undefined) return { status: 200, body: object.body };
-    if (method === 'DELETE' && state.objects.delete(path)) {
-      state.changes.push(`delete ${path}`);
-      return { status: 204 };
-    }
     if (method === 'HEAD' && object !== undefined) {
       const etag = `"${createHash('md5').update(object.body).digest('hex')}"`;
       return {

@@ -1,24 +1,9 @@
 /** The browser of the browser tests, which is not one of the packages. */
-import { existsSync } from 'node:fs';
-import { chromium, type Browser } from 'playwright-core';
+import type { Browser } from 'playwright-core';
+import { findChromium, launchChromium } from '../../lib/chromium.ts';
 
-const PATHS = [
-  // The same engine without a window needs half of the CPU time.
-  '/usr/bin/chromium-headless-shell',
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-  '/Applications/Chromium.app/Contents/MacOS/Chromium',
-];
-// oxfmt-ignore
-const FLAGS = [
-  '--no-sandbox', '--disable-background-networking', '--disable-component-update', '--disable-gpu',
-  '--disable-quic', '--no-first-run', '--disable-sync',
-];
-
-const { CHROMIUM_PATH, REQUIRE_BROWSER, npm_lifecycle_event: command } = process.env;
-const path = [CHROMIUM_PATH, ...PATHS].find((file) => file !== undefined && existsSync(file));
+const { REQUIRE_BROWSER, npm_lifecycle_event: command } = process.env;
+const path = findChromium(process.env);
 
 /**
  * Why there are no browser tests here; undefined when there are. `npm test` goes on without them and says so; where
@@ -35,10 +20,4 @@ if (whyNoBrowser !== undefined) {
   process.stdout.write(`\nSKIPPED: the browser tests, because ${whyNoBrowser}.\n`);
 }
 
-export const launchBrowser = async (): Promise<Browser> =>
-  // Scroll bars are part of the page that people see.
-  chromium.launch({
-    executablePath: path ?? '',
-    args: FLAGS,
-    ignoreDefaultArgs: ['--hide-scrollbars'],
-  });
+export const launchBrowser = (): Promise<Browser> => launchChromium(path ?? '');

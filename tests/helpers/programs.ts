@@ -1,4 +1,5 @@
 /** Programs on the PATH of a command that record their calls and print what a test arranges, in {@link paths}. */
+import { createHash } from 'node:crypto';
 import { globSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -18,8 +19,8 @@ const OUTPUTS = {
   api_url: 'https://api.example.com',
   cors_origin: 'https://www.example.com',
   dashboard_url: 'https://console.example.com/dashboard',
-  function: { name: 'inquiries-develop', version: '10' },
-  mailer: null,
+  function: { name: 'inquiries-develop', version: '10', live: '10' },
+  mailer: {},
   site: null,
   form_config: null,
   connect_origins: [],
@@ -44,13 +45,12 @@ const DEFAULT = {
     'backend.s3.tfbackend': 'bucket = "b"\nallowed_account_ids = ["111122223333"]\n',
   } as Record<string, string>,
   changes: [{ address: 'aws_lambda_function.this', actions: ['update'] }] as readonly Change[],
+  /** Changes that the plan after the apply has. */
+  again: [] as readonly Change[],
   outputChanges: {} as Record<string, { actions: string[]; after?: object }>,
-  /** Output of `terraform show PLAN`. */
+  /** Output of `terraform plan`. */
   diff: `
-Terraform used the selected providers to generate the following execution
-plan. Resource actions are indicated with the following symbols:
-  ~ update in-place
--/+ destroy and then create replacement
+aws_lambda_function.this: Refreshing state... [id=inquiries-develop]
 
 Terraform will perform the following actions:
 
@@ -74,7 +74,6 @@ export const FORM_OUTPUTS = {
   smoke_sign_in: { user_pool_id: 'eu_1', client_id: 'c2' },
 };
 
-/** `terraform show` prints two things. */
 const PROGRAM = `#!/bin/sh
 PATH=/usr/bin:/bin
 cd '${paths.ROOT}'
@@ -94,9 +93,8 @@ if [ "$key" = "$(cat arranged/failing)" ]; then
   cat arranged/error >&2
   exit 1
 fi
-case "$key $2 $3" in
-  'terraform show -json '*) key='terraform changes';;
-esac
+# The plan after the apply.
+case "$*" in show*/again) key='terraform again';; esac
 if [ -e "arranged/$key" ]; then cat "arranged/$key"; fi
 `;
 
@@ -104,18 +102,22 @@ const toResource = ({ address, actions, action_reason }: Change, before: object)
   address,
   type: address.split('.')[0],
   action_reason,
-  change: { actions, before },
+  change: { actions, before, after: before },
 });
 
-/** The stage was deployed before: version 9 is the newest. */
+const VALUES = {
+  function_name: 'inquiries-develop',
+  filename: '../../dist/inquiries.zip',
+  source_code_hash: createHash('sha256').update('dist/inquiries.zip').digest('base64'),
+};
 const toPlan = ({ changes, lost, outputChanges }: World) => ({
   resource_changes: [
     ...changes,
-    ...['alias.live', 'function.this'].map((name) => ({
+    ...['alias.live', 'function.other'].map((name) => ({
       address: `aws_lambda_${name}`,
       actions: ['no-op'],
     })),
-  ].map((change) => toResource(change, { function_name: 'inquiries-develop', version: '9' })),
+  ].map((change) => toResource(change, VALUES)),
   resource_drift: Object.entries(lost).map(([address, arn]) =>
     toResource({ address, actions: ['delete'] }, { arn }),
   ),
@@ -144,8 +146,9 @@ export function arrange(changes: Partial<World> = {}): void {
     'git rev-parse': 'abc1234\n',
     'git status': world.dirty,
     'terraform version': { terraform_version: world.version },
-    'terraform show': world.diff,
-    'terraform changes': toPlan(world),
+    'terraform plan': world.diff,
+    'terraform show': toPlan(world),
+    'terraform again': toPlan({ ...world, changes: world.again, outputChanges: {} }),
     'terraform output': Object.fromEntries(outputs),
   };
   for (const [name, answer] of Object.entries(answers)) write(`arranged/${name}`, answer);
