@@ -265,14 +265,14 @@ resource "aws_lambda_function" "mailer" {
   depends_on = [aws_iam_role_policy.mailer]
 }
 
-# Its alias moves to a version that has handled a record of the stream, as that of the function (live.tf). Of a test
-# inquiry, the mailer does everything but send.
+# Its alias moves to a version that has handled a record of the stream, as that of the function (live.tf). Of a trial
+# (src/mailer/handler.ts), the mailer does everything but send.
 resource "aws_lambda_invocation" "mailer" {
   for_each = local.mailers
 
   function_name = each.value.name
   qualifier     = each.value.version
-  input = jsonencode({ Records = [{
+  input = jsonencode({ trial = true, Records = [{
     eventID        = "1"
     eventName      = each.key == "inquiries" ? "INSERT" : "MODIFY"
     eventSource    = "aws:dynamodb"

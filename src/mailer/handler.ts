@@ -17,7 +17,15 @@ const config = parseMailerConfig(process.env);
 const { region } = config;
 const client = DynamoDBDocumentClient.from(createDynamoDbClient({ region }));
 
-/** Handles batches of the stream, SES's events, the timer's `{ digest: true }`, and `{ ids, again }` from an operator. */
+/**
+ * Handles batches of the stream, SES's events, the timer's `{ digest: true }`, and `{ ids, again }` from an operator. Two
+ * functions run it, one for new inquiries and one for replies: which mails are sent follows from the records alone.
+ *
+ * A deployment tries a version with `{ "trial": true, "Records": [record] }`, a record of the stream as any other, of an
+ * inquiry that need not be in the table. Of a trial, everything is done but the sending: the row is read, the mail is built,
+ * the records of the table are read and written. The answer is `{ "batchItemFailures": [] }`; whatever goes wrong, also what is
+ * only logged for other records, ends the invocation with an error.
+ */
 export const handler = createMailer({
   store: createMailerStore(client, config),
   send: createSendMail(config),

@@ -101,17 +101,20 @@ export function createMailer({ store, send, config, log, now = Date.now }: Depen
   async function deliver(
     row: Row,
     mail: MailKind,
-    { signal, again }: { signal: AbortSignal; again: boolean },
+    { signal, again, isTrial = false }: { signal: AbortSignal; again: boolean; isTrial?: boolean },
   ): Promise<Result> {
     const inquiry = parseRow(row);
+    const isUnsent = isTrial || isOfTest(row);
     if (mail === 'inquiry' && !again && store.isRefused(inquiry)) return { outcome: 'withheld' };
     if (Number(row['expires_at']) * 1_000 <= now()) return { outcome: 'expired' };
     const [exists, delivery] = await Promise.all([
       store.exists(inquiry, signal),
       again ? null : store.readDelivery(inquiry.id, mail, signal),
     ]);
-    if (!exists) return { outcome: 'erased' };
-    if (delivery !== null && delivery.undelivered !== 'refused') return { outcome: 'already-sent' };
+    if (!exists && !isTrial) return { outcome: 'erased' };
+    if (!isTrial && delivery !== null && delivery.undelivered !== 'refused') {
+      return { outcome: 'already-sent' };
+    }
 
     const since = new Date().toISOString();
     if (mail !== 'inquiry') {
@@ -121,12 +124,15 @@ export function createMailer({ store, send, config, log, now = Date.now }: Depen
           : toAcknowledgementMail(inquiry, config);
       // The mail to the team says that there is no address.
       if (toOwner === undefined) return { outcome: mail === 'reply' ? 'no-address' : 'idle' };
-      await send(toOwner, signal);
+      if (!isUnsent) await send(toOwner, signal);
     } else {
-      if (!again && !(await store.claim(inquiry, signal))) return { outcome: 'withheld' };
+      if (!again && !(await store.claim(inquiry, signal)) && !isTrial) {
+        return { outcome: 'withheld' };
+      }
+      if (isTrial) toInquiryMail(inquiry, config);
       // It has a place in the hour, so that no digest counts it.
-      if (isOfTest(row)) return { outcome: 'erased' };
-      await sendInquiry(inquiry, signal);
+      else if (isUnsent) return { outcome: 'erased' };
+      else await sendInquiry(inquiry, signal);
     }
     return record(
       (recordSignal) => store.recordDelivery(inquiry.id, mail, since, recordSignal),
@@ -220,16 +226,19 @@ export function createMailer({ store, send, config, log, now = Date.now }: Depen
   async function deliverRecord(
     { dynamodb, eventName }: DynamoDBRecord,
     invocation: Invocation,
+    isTrial: boolean,
   ): Promise<Outcome | undefined> {
     const [row, before] = [toRow(dynamodb?.NewImage), toRow(dynamodb?.OldImage)];
     const mail = toMailKind(eventName, row, before);
-    if (mail === undefined || (mail === 'reply' && isOfTest(row))) return undefined;
+    if (mail === undefined || (mail === 'reply' && !isTrial && isOfTest(row))) return undefined;
     const subject = { inquiry: row['id'], mail, sequenceNumber: dynamodb?.SequenceNumber };
     const deliverNew = async (kind: MailKind) =>
       run(invocation, { ...subject, mail: kind }, (signal) =>
-        deliver(row, kind, { signal, again: false }),
+        deliver(row, kind, { signal, again: false, isTrial }),
       );
     const result = await deliverNew(mail);
+    if (isTrial && result.error !== undefined) throw result.error;
+    if (isTrial) return result.outcome;
     if (mail === 'reply') return reportUnsentReply(row, result, invocation);
     const isWithTeam = result.outcome === 'sent' || result.outcome === 'already-sent';
     if (mail !== 'inquiry' || !isWithTeam || !config.acknowledge) return result.outcome;
@@ -266,14 +275,20 @@ export function createMailer({ store, send, config, log, now = Date.now }: Depen
 
   return async (event: unknown, invocation: Invocation) => {
     if (isStreamEvent(event)) {
+      const isTrial = 'trial' in event && event.trial === true;
+      const outcomes: (Outcome | undefined)[] = [];
       const failed = new Set<DynamoDBRecord>();
       const groups = Map.groupBy(event.Records, ({ dynamodb }) => dynamodb?.NewImage?.['id']?.S);
       await runSideBySide(groups.values(), async (records) => {
         for (const entry of records) {
-          const outcome = await deliverRecord(entry, invocation);
+          const outcome = await deliverRecord(entry, invocation, isTrial);
+          outcomes.push(outcome);
           if (outcome !== undefined && UNSENT.has(outcome)) failed.add(entry);
         }
       });
+      if (isTrial && outcomes.some((outcome) => outcome !== 'sent')) {
+        throw new Error(`The trial ended with ${outcomes.join(', ')}.`);
+      }
       const batchItemFailures = event.Records.filter((entry) => failed.has(entry)).map(
         ({ dynamodb }) => ({
           itemIdentifier: dynamodb?.SequenceNumber ?? '',

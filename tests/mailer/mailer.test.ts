@@ -1,5 +1,6 @@
 /** The built mailer against a real table and an SES that fails in every way. */
 import { paginateScan, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Inquiry } from '../../src/contract.ts';
 import { createDeliveryEntity } from '../../src/entities/delivery.ts';
@@ -314,6 +315,60 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     mailer.databaseFaults.plan = never;
     expect(await mailer.handle([record])).toEqual([]);
     expect(mailer.mails).toHaveLength(1);
+  });
+
+  describe('a trial of a deployment', () => {
+    const lost = {
+      id: '019aa0c8-6f77-70a2-a975-366ad3f1860a',
+      created_at: '2025-11-20T06:11:02.647Z',
+    };
+    const createTrial = (kind: 'inquiry' | 'reply', row: Row = {}) => {
+      const { sub, email } = makeOwner('smoke-test-7@inquiries.invalid');
+      const columns = {
+        ...lost,
+        cognito_sub: sub,
+        email,
+        subject: 's',
+        body: 'b',
+        __edb_e__: 'inquiry',
+      };
+      const image = { ...marshall(columns), ...row };
+      return { trial: true, Records: [kind === 'inquiry' ? toRecord(image) : toReply(image)] };
+    };
+
+    it.each(['inquiry', 'reply'] as const)(
+      'does everything of a mail (%s) but send it, again and again',
+      async (kind) => {
+        for (let n = 0; n < 2; n++) {
+          expect(await mailer.invoke(createTrial(kind))).toEqual({ batchItemFailures: [] });
+        }
+        expect(mailer.mails).toEqual([]);
+      },
+    );
+
+    it('sends nothing, also of an inquiry of a user', async () => {
+      const { NewImage } = (await createRecord()).dynamodb;
+      await mailer.invoke(createTrial('inquiry', NewImage));
+      await mailer.invoke(createTrial('reply', NewImage));
+      expect(mailer.mails).toEqual([]);
+    });
+
+    it.each<[string, object, Plan]>([
+      ['the row is malformed', { body: { N: '5' } }, never],
+      ['the address takes no mail', { email: { S: 'nobody' } }, never],
+      ['the record calls for no mail', { __edb_e__: { S: 'delivery' } }, never],
+      ['the table cannot be read', {}, always(refuse(400, 'AccessDeniedException'))],
+      [
+        'the records cannot be written',
+        {},
+        (_, operation) =>
+          operation === 'PutItem' ? refuse(400, 'AccessDeniedException') : undefined,
+      ],
+    ])('fails when %s', async (_, row, plan) => {
+      mailer.databaseFaults.plan = plan;
+      await expect(mailer.invoke(createTrial('reply', row))).rejects.toBeInstanceOf(Error);
+      expect(mailer.mails).toEqual([]);
+    });
   });
 
   describe('an operator', () => {
