@@ -353,7 +353,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       expect(mailer.mails).toEqual([]);
     });
 
-    it.each<[string, object, Plan]>([
+    it.each<[string, Row, Plan]>([
       ['the row is malformed', { body: { N: '5' } }, never],
       ['the address takes no mail', { email: { S: 'nobody' } }, never],
       ['the record calls for no mail', { __edb_e__: { S: 'delivery' } }, never],
