@@ -31,17 +31,17 @@ it.each<[rule: string, text: string, parts: readonly (string | RegExp)[]]>([
   [
     'a plan stops where its command fails',
     readJob('plan'),
-    [/shell: bash .*\n(.*\n)+ +npm run .* --plan-only \| tee/],
+    [/shell: bash .*\n(.*\n)+ +npm run .* --plan-only .*\| tee/],
   ],
   [
     'a plan is shown before the approval',
     readJob('plan'),
-    ['"$GITHUB_STEP_SUMMARY"', 'steps.plan.outputs.sha256'],
+    ['"$GITHUB_STEP_SUMMARY"', '--plan "$RUNNER_TEMP/plan"', 'actions/upload-artifact'],
   ],
   [
     'only that plan is deployed',
     readJob('deploy'),
-    ['PLAN_SHA256: ${{ needs.plan.out', '--expect "$PLAN_SHA256"'],
+    ['actions/download-artifact', '--yes --plan "$RUNNER_TEMP/plan"'],
   ],
   ['all stages are compared', drift, [`stage: [${STAGES.join(', ')}]`, '--drift\n']],
   ['that is done every day', drift, [/^ {2}schedule:\n {4}- cron: \d+ \d+ \* \* \*$/m]],
