@@ -5,8 +5,9 @@ const PRODUCTS = 'tests/{function,mailer,form,inbox,local,deploy,infra}';
 
 /** What the browser shows in every state and every language: in npm run test:all. */
 const STATES = 'states|languages';
+const SETUP = ['tests/helpers/build-setup.ts', 'tests/helpers/engines-setup.ts'];
 const BROWSER = {
-  globalSetup: ['tests/helpers/engines-setup.ts', 'tests/helpers/stack-setup.ts'],
+  globalSetup: [...SETUP, 'tests/helpers/stack-setup.ts'],
   // The default poll of a second is too short for a busy machine.
   expect: { poll: { timeout: 15_000 } },
 };
@@ -16,7 +17,7 @@ const product = (name: string, include: string, more: object = {}) => ({
   test: {
     name,
     include: [`${PRODUCTS}/**/${include}`],
-    globalSetup: 'tests/helpers/engines-setup.ts',
+    globalSetup: SETUP,
     testTimeout: 60_000,
     hookTimeout: 90_000,
     restoreMocks: true,
@@ -31,7 +32,7 @@ export default defineConfig(({ mode }) => {
     test: {
       name,
       include: [`tests/${name}/**/*.test.ts`],
-      globalSetup: 'tests/helpers/engines-setup.ts',
+      globalSetup: SETUP,
       provide: { hard: mode === 'hard' },
       testTimeout: mode === 'hard' ? 1_800_000 : 120_000,
       hookTimeout: 90_000,

@@ -1,0 +1,15 @@
+/** Builds dist/ before the tests, unless it is newer than its sources. */
+import { globSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../../lib/paths.ts';
+import { main } from '../../scripts/build.ts';
+
+const SOURCES = ['{src,scripts}/**/*.ts', 'package-lock.json'];
+
+export async function setup(): Promise<void> {
+  const timeOf = (file: string): number =>
+    statSync(join(ROOT, file), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const newest = Math.max(...globSync(SOURCES, { cwd: ROOT }).map(timeOf));
+  const oldest = Math.min(...['dist/handler.mjs', 'dist/mailer.mjs'].map(timeOf));
+  if (oldest < newest) await main([], process);
+}
