@@ -9,8 +9,8 @@ import { toReference } from '../src/limits.ts';
 const USAGE = `
 Usage: npm run inbox -- [--stage STAGE] dismiss ID [options]
 
-Marks an inquiry as answered without a reply: it was answered elsewhere or needs no answer. No mail is sent, and it
-cannot be undone.
+Marks an inquiry as answered without a reply: it was answered elsewhere or needs
+no answer. No mail is sent, and it cannot be undone.
 
   --json  one JSON object on a terminal, too
 

@@ -16,16 +16,21 @@ import { countInquiries, formatTime, isInteractive, showProgress, toJsonLine } f
 import type { ScanFilter, StoredInquiry } from './store.ts';
 
 const USAGE = `
-Usage: npm run inbox -- [--stage STAGE] erase --sub UUID | --email E [--keep-account] [--yes]
-       npm run inbox -- [--stage STAGE] [--table RESTORED --erasures NAME] erase --replay [--yes]
+Usage: npm run inbox -- [--stage STAGE] erase --sub UUID | --email E [options]
+       npm run inbox -- [--stage STAGE] [--table RESTORED --erasures NAME]
+                        erase --replay [--yes]
 
-Deletes all inquiries of a user, with their replies and idempotency keys, under every email that the user has had, and
-the user's account if the stage has a user pool of its own. First it says what it finds. It deletes the account when
-"account" is typed then, and all of it when the stage's name is typed (local on the laptop); or with --yes. An erasure
-that was interrupted is finished by running it again. Each erasure is recorded as a keyed hash of the user's id.
+Deletes all inquiries of a user, with their replies and idempotency keys, under
+every email that the user has had, and the user's account if the stage has a
+user pool of its own. First it says what it finds. It deletes the account when
+you type "account", and all of it when you type the stage's name (local on the
+laptop); or with --yes. Without --yes and a terminal it only says what it finds.
+An erasure that was interrupted is finished by running it again. Each erasure is
+recorded as a keyed hash of the user's id.
 
   --sub UUID      the user with this id at the identity provider
-  --email E       the user who has sent inquiries under this email, as it is written there
+  --email E       the user who has sent inquiries under this email, as it is
+                  written there
   --keep-account  keep the account in the stage's user pool
   --replay        in a restored table: delete again what has been erased
   --yes           delete without asking
@@ -113,7 +118,7 @@ async function eraseUser(sub: string, settings: Settings): Promise<void> {
   say(describeAccount(account, sub, connection.stage));
   const hasAccount = account.status === 'found';
   if (owners.length === 0) {
-    const hint = yes || hasAccount ? '' : ' --yes records the erasure all the same.';
+    const hint = yes || hasAccount ? '' : ' --yes records the erasure nevertheless.';
     say(`There are no inquiries of ${sub}.${hint}`);
   }
   if (owners.length === 0 && !hasAccount) {
@@ -290,7 +295,7 @@ async function* deleteInquiries(
   }
 }
 
-/** Without a terminal and --yes it is a dry run, which is said. */
+/** Without --yes and a terminal to ask at, nothing is deleted. Says so. */
 function isDryRun({ io, say, yes }: Settings): boolean {
   if (yes || (io.stdin.isTTY === true && io.stderr.isTTY === true)) return false;
   say('This was a dry run; nothing was deleted. --yes deletes.');

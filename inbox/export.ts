@@ -16,15 +16,18 @@ const USAGE = `
 Usage: npm run inbox -- [--stage STAGE] export [options]
 
 Writes inquiries with their texts and answers, in no order. It reads the whole
-table, so that none is missing, whatever happens to it meanwhile.
+table, so that no inquiry is missing that is answered at the same time.
 
   --json        one JSON object a line, exactly as stored (the default)
-  --csv         for spreadsheets: RFC 4180, UTF-8 with a byte order mark. Control and invisible characters are written as
-                escapes, and what a spreadsheet could take for a formula gets an apostrophe
+  --csv         for spreadsheets: RFC 4180, UTF-8 with a byte order mark.
+                Control and invisible characters are written as escapes, and
+                what a spreadsheet could take for a formula gets an apostrophe
   --email E     of this email only, as it is written in the inquiry
   --sub UUID    of this user only, whatever the email
-  --since WHEN  not older than an age (12h, 7d), a date (2026-11-01, local time) or a date-time
-  --out FILE    into a file that only its owner can read; it appears when it is complete
+  --since WHEN  not older than an age (12h, 7d), a date (2026-11-01, local time)
+                or a date-time
+  --out FILE    into a file that only its owner can read; it appears when it is
+                complete
 `;
 
 const OPTIONS = {

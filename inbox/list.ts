@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import { styleText } from 'node:util';
 import { parseOptions, UsageError, type Io } from '../lib/command-line.ts';
-import { parseSince } from './arguments.ts';
+import { parseSince, parseUuid } from './arguments.ts';
 import { showAddress } from '../src/invisible.ts';
 import { toReference } from '../src/limits.ts';
 import type { Connect } from './connect.ts';
@@ -20,23 +20,28 @@ import type { IndexedInquiry } from '../src/entities/inquiry-index.ts';
 const USAGE = `
 Usage: npm run inbox -- [--stage STAGE] list [options]
 
-Lists the unanswered inquiries, newest first. The list is read from an index: an inquiry is in it within a second.
+Lists the unanswered inquiries, the oldest first. A new inquiry is in the list
+after a moment.
 
-  --all         answered and dismissed ones, too, and which replies could not be delivered
-  --oldest      the oldest first
-  --text WORDS  with each of these words in email, subject or text, whatever case and accents, or as the beginning of
-                the id from 8 digits on
+  --all         answered and dismissed ones, too, the newest first, and which
+                replies could not be delivered
+  --order O     newest or oldest first
+  --text WORDS  with each of these words in email, subject or text, whatever
+                case and accents, or as the beginning of the id from 8 digits on
   --email E     of this email only, as it is written in the inquiry
-  --since WHEN  not older than an age (12h, 7d), a date (2026-11-01, local time) or a date-time
+  --sub UUID    of this user only, whatever the email
+  --since WHEN  not older than an age (12h, 7d), a date (2026-11-01, local time)
+                or a date-time
   --limit N     at most N (default: 50 on a terminal, otherwise all)
   --json        one JSON object a line on a terminal, too
 `;
 
 const OPTIONS = {
   all: { type: 'boolean', default: false },
-  oldest: { type: 'boolean', default: false },
+  order: { type: 'string' },
   text: { type: 'string' },
   email: { type: 'string' },
+  sub: { type: 'string' },
   since: { type: 'string' },
   limit: { type: 'string' },
   json: { type: 'boolean' },
@@ -48,16 +53,25 @@ const DEFAULT_LIMIT = 50;
 const NEAR_EXPIRY = 7 * 86_400_000;
 
 export async function listInquiries(connect: Connect, args: string[], io: Io): Promise<void> {
-  const { all, oldest, text, email, since, limit, json } = parseOptions(USAGE, OPTIONS, args);
+  const { all, text, email, sub, since, limit, json, ...options } = parseOptions(
+    USAGE,
+    OPTIONS,
+    args,
+  );
+  const { order = all ? 'newest' : 'oldest' } = options;
+  if (order !== 'newest' && order !== 'oldest') {
+    throw new UsageError('--order must be newest or oldest.');
+  }
   if (limit !== undefined && !/^[1-9]\d{0,8}$/.test(limit)) {
-    throw new UsageError('--limit must be a whole number from 1 on.');
+    throw new UsageError('--limit must be a positive whole number.');
   }
   const filter: Filter = {
     isAnswered: all ? undefined : false,
     email,
+    sub: sub === undefined ? undefined : parseUuid(sub, '--sub'),
     since: since === undefined ? undefined : parseSince(since),
     text,
-    order: oldest ? 'oldest' : 'newest',
+    order,
   };
   const { inbox } = connect();
   if (isInteractive(io, json)) return printTable(inbox, filter, Number(limit ?? DEFAULT_LIMIT), io);

@@ -1,66 +1,98 @@
 /**
  * The operators' inbox: lists, shows, answers, dismisses and exports the inquiries of all users. docs/adr/0082
  *
- * Usage and exit codes: see below and `VERB --help`. Each failure is one line on stderr.
+ * Usage and exit codes: see below and `help VERB`. Each failure is one line on stderr.
  */
 import { parseArgs } from 'node:util';
-import {
-  onEndOfNpm,
-  parseCommandLine,
-  parseOptions,
-  runCommand,
-  UsageError,
-} from '../lib/command-line.ts';
-import type { Io, Main } from '../lib/command-line.ts';
+import { closestMatch } from 'leven';
 import { describeFailure } from '../lib/aws.ts';
-import { connectLocally, connectToStage, type Connect, type Tables } from './connect.ts';
-import { escapeUnsafe } from '../lib/terminal-text.ts';
-import { isServiceName, STAGES } from '../lib/stages.ts';
+import { parseCommandLine, parseOptions, runCommand, UsageError } from '../lib/command-line.ts';
+import type { Io, Main } from '../lib/command-line.ts';
 import { findDataFolder } from '../lib/running-stack.ts';
-import { readSavedReplies } from './saved-replies.ts';
+import { isServiceName, STAGES } from '../lib/stages.ts';
+import { escapeUnsafe } from '../lib/terminal-text.ts';
+import { connectLocally, connectToStage, type Connect, type Tables } from './connect.ts';
+
+/** Parses the arguments after the verb and does it. It connects when they are right. @returns The exit code, by default 0. */
+type Run = (connect: Connect, args: string[], io: Io) => Promise<number | void>;
+
+interface Verb {
+  readonly usage: string;
+  readonly summary: string;
+  readonly load: () => Promise<Run>;
+}
+
+const VERBS: Readonly<Record<string, Verb>> = {
+  list: {
+    usage: 'list',
+    summary: 'unanswered inquiries, the oldest first',
+    load: async () => (await import('./list.ts')).listInquiries,
+  },
+  show: {
+    usage: 'show ID',
+    summary: 'one inquiry with its text and its answer',
+    load: async () => (await import('./show.ts')).showInquiry,
+  },
+  reply: {
+    usage: 'reply ID',
+    summary: 'answer an inquiry, once',
+    load: async () => (await import('./reply.ts')).replyToInquiry,
+  },
+  dismiss: {
+    usage: 'dismiss ID',
+    summary: 'mark an inquiry as answered without a reply',
+    load: async () => (await import('./answer.ts')).dismissInquiry,
+  },
+  export: {
+    usage: 'export',
+    summary: 'inquiries with their texts, as JSON lines or CSV',
+    load: async () => (await import('./export.ts')).exportInquiries,
+  },
+  erase: {
+    usage: 'erase',
+    summary: 'delete all inquiries of a user',
+    load: async () => (await import('./erase.ts')).eraseInquiries,
+  },
+  stats: {
+    usage: 'stats',
+    summary: 'how many are unanswered, and how long answers take',
+    load: async () => (await import('./stats.ts')).printStatistics,
+  },
+};
 
 const USAGE = `
 Usage: npm run inbox -- [--stage STAGE] VERB [options]
        npm run inbox -- [--stage STAGE] --web [--port N] [--replies FILE]
 
-  list                  unanswered inquiries, newest first
-  show ID               one inquiry with its text and its answer
-  reply ID              answer an inquiry, once; an ID is an id or a reference, as in list
-  dismiss ID            mark an inquiry as answered without a reply
-  export                inquiries with their texts, as JSON lines or CSV
-  erase                 delete all inquiries of a user
-  stats                 how many are unanswered, and how long answers take
+${Object.values(VERBS)
+  .map(({ usage, summary }) => `  ${usage.padEnd(16)}${summary}`)
+  .join('\n')}
+  help VERB       the options of a verb
 
-  VERB --help           the options of a verb
+An ID is the id of an inquiry, or its reference, which list shows.
 
-  --web                 a page to list, read, answer and dismiss inquiries in the browser, until Ctrl+C
-  --port N              its port (default: a free one)
-  --replies FILE        its saved replies (default: saved-replies.json in this folder, if it is there); see docs/inbox.md
+  --web           a page to list, read, answer and dismiss inquiries in the
+                  browser, until Ctrl+C
+  --port N        its port (default: a free one)
+  --replies FILE  its saved replies, see docs/inbox.md
+                  (default: saved-replies.json in this folder, if it is there)
 
-  --stage STAGE         the tables of develop, main or release, with the AWS credentials and region of the environment
-                        (default: the running local stack)
-  --service NAME        of the service named NAME (default: inquiries)
-  --table NAME          another table than that of the stage, e.g. a restored one; always with
-  --erasures NAME       the table with the records of erasures that belong to it
-  --as NAME             who answers, on the local stack only (default: the user of the operating system)
-  --data FOLDER         the data folder of the local stack (default: that of the stack on .data or in memory)
+  --stage STAGE   the tables of develop, main or release, with the AWS
+                  credentials and region of the environment
+                  (default: the running local stack)
+  --service NAME  of the service named NAME (default: inquiries)
+  --table NAME    another table than that of the stage, such as a restored one;
+                  always with
+  --erasures NAME the table with the records of its erasures
+  --as NAME       who answers, on the local stack only
+                  (default: the user of the operating system)
+  --data FOLDER   the data folder of the local stack
+                  (default: that of the stack on .data or in memory)
 
-On a terminal the output is a table; with --json or into a pipe it is one JSON object a line.
-Exit codes: 0 done, 1 failed, 2 bad usage, 3 already answered, 4 no mail can go to the owner.
+On a terminal the output is a table; with --json or into a pipe it is one JSON
+object a line. Exit codes: 0 done, 1 failed, 2 bad usage, 3 already answered,
+4 no mail can go to the owner.
 `;
-
-/** Parses the arguments after the verb and does it. It connects when they are right. @returns The exit code, by default 0. */
-type Verb = (connect: Connect, args: string[], io: Io) => Promise<number | void>;
-
-const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
-  list: async () => (await import('./list.ts')).listInquiries,
-  show: async () => (await import('./show.ts')).showInquiry,
-  reply: async () => (await import('./reply.ts')).replyToInquiry,
-  dismiss: async () => (await import('./answer.ts')).dismissInquiry,
-  export: async () => (await import('./export.ts')).exportInquiries,
-  erase: async () => (await import('./erase.ts')).eraseInquiries,
-  stats: async () => (await import('./stats.ts')).printStatistics,
-};
 
 const COMMON = {
   stage: { type: 'string' },
@@ -88,34 +120,6 @@ function splitCommandLine(args: string[]) {
     args: args.filter((_, index) => taken.has(index) && index !== verb?.index),
   });
   return { ...values, verb: verb?.value, rest: args.filter((_, index) => !taken.has(index)) };
-}
-
-/** Serves the page until the process is ended. It is not started when an option or the connection is wrong. */
-async function openPage(
-  connect: Connect,
-  { stdout, stderr, env }: Io,
-  {
-    port = '0',
-    replies,
-  }: { readonly port: string | undefined; readonly replies: string | undefined },
-): Promise<void> {
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
-    throw new UsageError(`The port must be a number from 0 to 65535, not "${escapeUnsafe(port)}".`);
-  }
-  const savedReplies = await readSavedReplies(replies);
-  const connection = connect();
-  const { serveInbox } = await import('./server.ts');
-  const options = { port: Number(port), savedReplies };
-  const { url } = await serveInbox(connection, options).catch((error: Error) => {
-    if (!('code' in error) || error.code !== 'EADDRINUSE') throw error;
-    throw new UsageError(`Port ${port} is in use; choose another with --port.`);
-  });
-  stdout.write(`Inbox     ${url}\n`);
-  stderr.write('Whoever has this address can read and answer inquiries as you, until Ctrl+C.\n');
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => process.exit());
-  }
-  onEndOfNpm(env, () => process.exit());
 }
 
 type Place = Partial<
@@ -151,11 +155,29 @@ function createConnect({ stage, service, table, erasures, as, data }: Place): Co
   return () => connectToStage(stage, service, { table, erasures });
 }
 
+/** @throws UsageError that names the nearest verb. */
+function findVerb(name: string): Verb {
+  const verb = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
+  if (verb !== undefined) return verb;
+  const names = Object.keys(VERBS);
+  const nearest = closestMatch(name, names, { maxDistance: 2 });
+  const hint = nearest ? `did you mean ${nearest}?` : `verbs are ${names.join(', ')}.`;
+  throw new UsageError(`"${escapeUnsafe(name)}" is not a verb; ${hint}`);
+}
+
+/** Turns `help` into `--help`, and `help VERB` into `VERB --help`. */
+function toHelp(args: string[]): string[] {
+  const [help, verb, ...others] = args;
+  if (help !== 'help' || others.length > 0) return args;
+  return verb === undefined ? ['--help'] : [verb, '--help'];
+}
+
 export const main: Main = async (args, io) => {
-  const { verb: name, rest, web, port, replies, ...common } = splitCommandLine(args);
+  const { verb: name, rest, web, port, replies, ...common } = splitCommandLine(toHelp(args));
   if (web === true) {
     parseOptions(USAGE, {}, rest);
     if (name !== undefined) throw new UsageError('--web takes no verb.');
+    const { openPage } = await import('./open-page.ts');
     return openPage(createConnect(common), io, { port, replies });
   }
   if (port !== undefined) throw new UsageError('--port is the port of --web.');
@@ -164,13 +186,9 @@ export const main: Main = async (args, io) => {
     parseOptions(USAGE, {}, rest);
     throw new UsageError('The verb is missing, e.g. npm run inbox -- list (see --help)');
   }
-  const load = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
-  if (load === undefined) {
-    const verbs = Object.keys(VERBS).join(', ');
-    throw new UsageError(`"${escapeUnsafe(name)}" is not a verb; verbs are ${verbs}.`);
-  }
+  const verb = findVerb(name);
   const connect = createConnect(common);
-  const run = await load();
+  const run = await verb.load();
   return run(connect, rest, io).catch((error: unknown) => {
     throw describeFailure(error, common);
   });

@@ -17,15 +17,18 @@ import { escapeUnsafe, escapeLines } from '../lib/terminal-text.ts';
 const USAGE = `
 Usage: npm run inbox -- [--stage STAGE] reply ID [options]
 
-Answers an inquiry, once. The text is UTF-8 and comes from --file, from standard input if that is no terminal, or from
-an editor ($VISUAL, otherwise $EDITOR): saving sends it, an empty text sends nothing. Where the stage has mail, the
-answer is mailed to the owner of the inquiry, unless no mail can go to the address: this is said before an editor opens.
+Answers an inquiry, once. The text is UTF-8 and comes from --file, from standard
+input if that is no terminal, or from an editor ($VISUAL, otherwise $EDITOR):
+saving sends it, an empty text sends nothing. Where the stage has mail, the
+answer is mailed to the owner of the inquiry. If no mail can go to the address,
+the command says so before it opens an editor.
 
   --file FILE  the text; - is standard input
   --anyway     record the answer even if no mail can go to the owner
   --json       one JSON object on a terminal, too
 
-Exit codes: 0 answered, 1 failed, 2 bad usage or an empty text, 3 already answered, 4 no mail can go to the owner.
+Exit codes: 0 answered, 1 failed, 2 bad usage or an empty text, 3 already
+answered, 4 no mail can go to the owner.
 `;
 
 const OPTIONS = {

@@ -16,8 +16,8 @@ import { readUpTo } from '../lib/read-up-to.ts';
 import { describeFailure } from '../lib/aws.ts';
 import { parseUuid } from './arguments.ts';
 import type { Connection, MailState } from './connect.ts';
+import { addUndelivered, createListing, type ListQuery } from './listing.ts';
 import type { SavedReply } from './saved-replies.ts';
-import { createSearch } from './search.ts';
 import {
   parseReply,
   TOO_LARGE,
@@ -28,13 +28,6 @@ import {
 
 const PAGE = join(import.meta.dirname, 'page');
 
-/** Inquiries in one response of the list. */
-const PAGE_SIZE = 100;
-/** What one response of a search reads at most: rows, and milliseconds after which it reads no further. */
-const SEARCH_ROWS = 5_000;
-const SEARCH_TIME = 3_000;
-/** Ids of unanswered inquiries in one response. */
-const MANY = 2_000;
 /** UTF-16 units of a subject and of a text in the list; one inquiry has all of it. */
 const BEGINNING = 300;
 
@@ -50,12 +43,8 @@ export interface InboxApi {
     readonly mail: MailState;
     readonly savedReplies: readonly SavedReply[];
   };
-  /** `next`: where the rest begins, the value of `from`. `searched`: how many were read. Subjects and texts are cut. */
-  '/api/inquiries': {
-    readonly inquiries: readonly PageInquiry[];
-    readonly next?: string;
-    readonly searched: number;
-  };
+  /** `next`: where the rest begins, the value of `from`. Subjects and texts are cut. */
+  '/api/inquiries': { readonly inquiries: readonly PageInquiry[]; readonly next?: string };
   /** The ids of the unanswered ones, newest first; not `isAll` of them where there are many. */
   '/api/unanswered': { readonly ids: readonly string[]; readonly isAll: boolean };
   '/api/inquiries/ID': PageInquiry;
@@ -181,69 +170,30 @@ function toApiError(error: unknown, { stage, table }: PageConnection): ApiError 
   return new ApiError(502, 'TABLE_ERROR', known);
 }
 
-/** The rows of pages, until the page has closed its connection. */
-async function* rowsOf<Row>(
-  pages: AsyncIterable<readonly Row[]>,
-  signal: AbortSignal,
-): AsyncGenerator<Row> {
-  for await (const page of pages) {
-    if (signal.aborted) return;
-    yield* page;
-  }
-}
+/** Says whether mail can be sent to the owner. */
+const addMail = <Row extends StoredInquiry>(row: Row) => ({
+  ...row,
+  canMail: toMailbox(row.email) !== undefined,
+});
 
 function createApi(
   { stage, table, inbox, respondent, mail }: PageConnection,
   savedReplies: readonly SavedReply[],
 ): Handler {
-  /** Adds what became of the mails; only answered ones are asked for. */
-  async function describe(rows: readonly StoredInquiry[]): Promise<PageInquiry[]> {
-    const answered = rows.flatMap(({ id, reply }) => (reply === undefined ? [] : [id]));
-    const failures = await inbox.readUndelivered(answered);
-    return rows.map((row) =>
-      Object.assign(row, { canMail: toMailbox(row.email) !== undefined }, failures.get(row.id)),
-    );
-  }
+  const listing = createListing(inbox);
 
-  /** Up to PAGE_SIZE inquiries, or what a search finds in as many as it may read. */
   async function list(
     query: URLSearchParams,
     signal: AbortSignal,
   ): Promise<InboxApi['/api/inquiries']> {
-    const { text, ...filter } = parseListQuery(query);
-    const isFound = createSearch(text);
-    const end = performance.now() + SEARCH_TIME;
-    const found: StoredInquiry[] = [];
-    let searched = 0;
-    let last: string | undefined;
-    let next: string | undefined;
-    for await (const row of rowsOf(inbox.listInFull(filter), signal)) {
-      const isOver = text !== '' && (searched === SEARCH_ROWS || performance.now() > end);
-      if (searched > 0 && (isOver || found.length === PAGE_SIZE)) {
-        next = last;
-        break;
-      }
-      last = row.id;
-      searched += 1;
-      if (isFound(row)) found.push(row);
-    }
-    const inquiries = (await describe(found)).map((row) =>
-      Object.assign(row, {
+    const { inquiries, ...rest } = await listing.list(parseListQuery(query), signal);
+    const cut = inquiries.map((row) =>
+      Object.assign(addMail(row), {
         subject: beginningOf(row.subject, BEGINNING),
         body: beginningOf(row.body, BEGINNING),
       }),
     );
-    return { inquiries, searched, ...(next !== undefined && { next }) };
-  }
-
-  /** The ids alone, which costs little: the page asks every few seconds. */
-  async function listUnanswered(signal: AbortSignal): Promise<InboxApi['/api/unanswered']> {
-    const ids: string[] = [];
-    for await (const { id } of rowsOf(inbox.list({ isAnswered: false }), signal)) {
-      if (ids.length === MANY) return { ids, isAll: false };
-      ids.push(id);
-    }
-    return { ids, isAll: true };
+    return { inquiries: cut, ...rest };
   }
 
   const answer = async (id: string, reply?: string): Promise<Result> => {
@@ -272,7 +222,7 @@ function createApi(
     const method = action === undefined ? 'GET' : 'POST';
     if (request.method !== method) throw methodNotAllowed(method);
     if (pathname === '/api/session') return { data: await describeSession() };
-    if (pathname === '/api/unanswered') return { data: await listUnanswered(signal) };
+    if (pathname === '/api/unanswered') return { data: await listing.listUnanswered(signal) };
     if (named === undefined) return { data: await list(searchParams, signal) };
     const id = parseUuid(named, 'The id');
     if (action !== undefined) {
@@ -283,27 +233,33 @@ function createApi(
     }
     const inquiry = await inbox.get(id);
     if (inquiry === undefined) throw unknownInquiry();
-    const [described = inquiry] = await describe([inquiry]);
-    return { data: described };
+    const [found = inquiry] = await addUndelivered(inbox, [inquiry]);
+    return { data: addMail(found) };
   };
 }
 
+const SHOWS = ['unanswered', 'answered', 'all', 'undelivered'] as const;
+const ORDERS = ['newest', 'oldest', 'answered'] as const;
+
 /** @throws ApiError 400, or UsageError, naming the parameter that is malformed. */
-function parseListQuery(query: URLSearchParams) {
+function parseListQuery(query: URLSearchParams): ListQuery {
   const { show = 'unanswered', order = 'newest', text = '', from } = Object.fromEntries(query);
-  if (show !== 'unanswered' && show !== 'answered' && show !== 'all') {
-    throw badRequest('The parameter `show` must be unanswered, answered or all.');
-  }
-  if (order !== 'newest' && order !== 'oldest') {
-    throw badRequest('The parameter `order` must be newest or oldest.');
-  }
-  const place = from === undefined ? undefined : parseUuid(from, 'The parameter `from`');
   return {
-    isAnswered: show === 'all' ? undefined : show === 'answered',
-    order,
+    show: parseChoice('show', show, SHOWS),
+    order: parseChoice('order', order, ORDERS),
     text,
-    ...(order === 'newest' ? { before: place } : { after: place }),
-  } as const;
+    from: from === undefined ? undefined : parseUuid(from, 'The parameter `from`'),
+  };
+}
+
+function parseChoice<Choice extends string>(
+  name: string,
+  value: string,
+  choices: readonly Choice[],
+): Choice {
+  const found = choices.find((choice) => choice === value);
+  if (found !== undefined) return found;
+  throw badRequest(`The parameter \`${name}\` must be one of ${choices.join(', ')}.`);
 }
 
 /** Bytes of a request: a reply of 400 KB of which each character is escaped, and room. */

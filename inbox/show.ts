@@ -18,8 +18,8 @@ import { escapeUnsafe, escapeLines, wrapLine } from '../lib/terminal-text.ts';
 const USAGE = `
 Usage: npm run inbox -- [--stage STAGE] show ID [options]
 
-Shows one inquiry with its text and its answer. ID is a UUID in any notation, or the
-reference that the form shows, such as 01a201c0-abec.
+Shows one inquiry with its text and its answer. ID is a UUID in any notation, or
+the reference that the form shows, such as 01a201c0-abec.
 
   --json  one JSON object on a terminal, too
 `;

@@ -6,8 +6,9 @@ import { isInteractive, showProgress, toJsonLine, type Column } from './output.t
 const USAGE = `
 Usage: npm run inbox -- [--stage STAGE] stats [options]
 
-Counts all inquiries, those that are unanswered, and how long answers have taken: in total and by the week in which the
-inquiry came (from Monday, UTC; the last ten). Dismissed ones count as answered.
+Counts all inquiries, those that are unanswered, and how long answers have
+taken: in total and by the week in which the inquiry came (from Monday, UTC; the
+last ten). Dismissed ones count as answered.
 
   --json  one JSON object on a terminal, too
 `;

@@ -11,7 +11,7 @@ import {
   type IndexedInquiry,
   type IndexQuery,
 } from '../src/entities/inquiry-index.ts';
-import { createInquiryEntity } from '../src/entities/inquiry.ts';
+import { createInquiryEntity, INQUIRY_MODEL } from '../src/entities/inquiry.ts';
 import { LAST_ID, toFirstId, toShard } from '../src/entities/keys.ts';
 import { isTestAddress, ITEM_LIMIT } from '../src/limits.ts';
 import { UsageError } from '../lib/command-line.ts';
@@ -20,28 +20,21 @@ import { readPages, sendAll } from './batches.ts';
 /** An inquiry with what operators know of it. Unanswered: no `reply_at`; dismissed: `reply_at` without `reply`. */
 export type StoredInquiry = Readonly<EntityItem<ReturnType<typeof createInquiryEntity>>>;
 
-/** The order of an inquiry's fields in JSON and CSV. */
-export const FIELDS = [
-  'id',
-  'cognito_sub',
-  'email',
-  'subject',
-  'body',
-  'created_at',
-  'reply',
-  'respondent',
-  'reply_at',
-  'expires_at',
-  'language',
-] as const satisfies (keyof StoredInquiry)[];
+/** The fields of an inquiry, in the order in which JSON and CSV have them: all that the model does not hide. */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the object is a literal
+export const FIELDS = Object.entries(INQUIRY_MODEL.attributes).flatMap(([name, attribute]) =>
+  'hidden' in attribute ? [] : [name],
+) as (keyof StoredInquiry)[];
 
 /** These, and those of {@link Undelivered}. */
 export const SHOWN_FIELDS = [...FIELDS, 'undelivered', 'undelivered_at'] as const;
 
-const SUMMARY = FIELDS.filter((name) => name !== 'body' && name !== 'reply');
+const SUMMARY = FIELDS.filter(
+  (name): name is keyof InquirySummary => name !== 'body' && name !== 'reply',
+);
 
 /** What a list shows of an inquiry. */
-export type InquirySummary = Pick<StoredInquiry, (typeof SUMMARY)[number]>;
+export type InquirySummary = Omit<StoredInquiry, 'body' | 'reply'>;
 
 /** Which inquiries to list; all of them by default. */
 export interface InquiryFilter extends Pick<IndexQuery, 'isAnswered' | 'email' | 'sub'> {
@@ -153,16 +146,19 @@ export function createInbox(
     }
   }
 
+  const readInFull = (rows: readonly Keys[]): AsyncIterableIterator<StoredInquiry[]> =>
+    readPortions<StoredInquiry>(rows, async (keys) =>
+      inquiries.get(keys).go({ ...BATCH, consistent: true }),
+    );
+
   return {
     list,
     get,
-    /** As {@link list}, but with `body` and `reply`. */
+    /** Yields rows of {@link list} with all that is stored. */
+    readInFull,
+    /** As {@link list}, but with all that is stored. */
     async *listInFull(filter: InquiryFilter = {}): AsyncIterableIterator<StoredInquiry[]> {
-      for await (const page of list(filter)) {
-        yield* readPortions(page, async (keys) =>
-          inquiries.get(keys).go({ ...BATCH, consistent: true }),
-        );
-      }
+      for await (const page of list(filter)) yield* readInFull(page);
     },
     /**
      * Yields all inquiries that match, in no order, from the table itself: strongly consistent, and none is missing or there

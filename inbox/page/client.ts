@@ -1,21 +1,18 @@
 /** The client of the page's API (inbox/server.ts); every outcome is a value. */
+import type { ListQuery } from '../listing.ts';
 import type { InboxApi } from '../server.ts';
 
 export type Session = InboxApi['/api/session'];
 export type Listing = InboxApi['/api/inquiries'];
 export type Inquiry = InboxApi['/api/inquiries/ID'];
 export type Answer = InboxApi['/api/inquiries/ID/reply'];
+export type Unanswered = InboxApi['/api/unanswered'];
 
 /** Who closed an inquiry, and a reply if there is one. */
 export type Closed = { [Name in 'respondent' | 'reply_at' | 'reply']?: string | undefined };
 
-export interface Query {
-  readonly show: 'unanswered' | 'answered' | 'all';
-  readonly order: 'newest' | 'oldest';
-  /** What is searched for; empty: everything is listed. */
-  readonly text: string;
-  readonly from?: string | undefined;
-}
+/** `text` is what is searched for; empty: everything is listed. */
+export type Query = Omit<ListQuery, 'from'> & Partial<Pick<ListQuery, 'from'>>;
 
 /** Why a request failed; `stopped`: the command does not answer. */
 export interface Failure {
@@ -53,10 +50,12 @@ export function createApi(secret: string) {
     session: async () => send<Session>('session'),
     /** @param signal - The command stops reading, too. */
     async list(query: Query, signal: AbortSignal) {
-      const set = Object.entries(query).filter(([, value]) => value !== undefined);
+      const set = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+        value === undefined ? [] : [[name, value]],
+      );
       return send<Listing>(`inquiries?${new URLSearchParams(set)}`, { signal });
     },
-    unanswered: async () => send<InboxApi['/api/unanswered']>('unanswered'),
+    unanswered: async () => send<Unanswered>('unanswered'),
     get: async (id: string, signal?: AbortSignal) =>
       send<Inquiry>(`inquiries/${id}`, { signal: signal ?? null }),
     /**

@@ -2,7 +2,7 @@
 import { button, h } from '../../web/ui/dom.ts';
 import type { Detail } from './detail.ts';
 import type { Outbox } from './outbox.ts';
-import type { List } from './rows.ts';
+import type { List } from './list.ts';
 
 const HELP = [
   [['j', '↓'], 'Next inquiry'],
@@ -11,7 +11,7 @@ const HELP = [
   [['r'], 'Write a reply'],
   [['Ctrl+Enter'], 'Send the reply (⌘+Enter on a Mac)'],
   [['d'], 'Dismiss'],
-  [['u'], 'Undo the answer or the dismissal that has just been given'],
+  [['u'], 'Undo the latest answer or dismissal'],
   [['Esc'], 'Leave the text box, then go back to the list'],
   [['/'], 'Search'],
   [['?'], 'Show these keys'],
@@ -67,7 +67,7 @@ export function listenForKeys({ list, detail, outbox, close }: Parts): () => voi
     k: () => move(-1),
     r: detail.reply,
     d: detail.dismiss,
-    u: outbox.undo,
+    u: () => outbox.undo(),
     '/': () => {
       // On a narrow page the list shows once the inquiry is closed.
       if (list.search.checkVisibility()) {

@@ -1,96 +1,64 @@
 /**
- * Answers on their way. One waits for some seconds, in which it can be undone, and is then sent: at once when another one
- * is given or the page is left. Until the command has confirmed an answer, its text remains a draft.
+ * Answers on their way. Each waits for some seconds, in which it can be undone, and is then sent: at once when the page is
+ * left. Until the command has confirmed an answer, its text remains a draft.
  */
-import { showAddress } from '../../src/invisible.ts';
-import { button, div, h } from '../../web/ui/dom.ts';
 import { isFailure, type Api, type Closed, type Failure, type Inquiry } from './client.ts';
 import type { Drafts } from './drafts.ts';
 import { formatTime } from './times.ts';
+import type { Toast, Toasts } from './toasts.ts';
 
-/** Milliseconds in which an answer can be undone, and for which the page says that one was stored. */
+/** Milliseconds in which an answer can be undone. */
 const UNDO_TIME = 8_000;
-const DONE_TIME = 4_000;
 /** Bytes that may be on their way while a page is left, with some room; browsers allow 64 KiB. */
 const KEEPALIVE_LIMIT = 60_000;
 
-/** `text` undefined: a dismissal. */
 interface Given {
   readonly inquiry: Inquiry;
+  /** Undefined: a dismissal. */
   readonly text: string | undefined;
+  /** Of the request. */
+  readonly bytes: number;
+  /** While it can be undone. */
+  toast: Toast | undefined;
+  timer: ReturnType<typeof setTimeout> | undefined;
 }
 
 export type Outbox = ReturnType<typeof createOutbox>;
 
 interface OutboxParts {
-  readonly api: Api;
+  readonly api: Pick<Api, 'answer' | 'get'>;
   readonly drafts: Drafts;
+  readonly toasts: Toasts;
   /** An answer was undone, has failed, or is stored: then with who gave it. */
   readonly onChange: (id: string, answer?: Closed) => void;
   readonly open: (id: string) => void;
 }
 
-export function createOutbox({ api, drafts, onChange, open }: OutboxParts) {
+export function createOutbox({ api, drafts, toasts, onChange, open }: OutboxParts) {
+  /** By the inquiry's id, in the order in which they were given. */
   const unconfirmed = new Map<string, Given>();
-  let waiting: { readonly given: Given; timer?: ReturnType<typeof setTimeout> } | undefined;
+  const waiting = (): Given[] => [...unconfirmed.values()].filter(({ toast }) => toast);
+  const bytesOf = (all: readonly Given[]): number => all.reduce((sum, { bytes }) => sum + bytes, 0);
 
-  const status = h('div', { role: 'status' });
-  const failures = h('div', { role: 'alert' });
-  const element = div('ib-toasts', status, failures);
-
-  /** Shows one line in place of the one before. */
-  function say(text: string, { inquiry: { email } }: Given, ...more: Node[]): HTMLElement {
-    const toast = div(
-      'ib-line ib-toast',
-      h('p', {}, text, ' ', h('bdi', {}, showAddress(email))),
-      ...more,
-    );
-    status.replaceChildren(toast);
-    return toast;
-  }
-
-  /** Says what has failed, until it is closed. */
-  function fail({ inquiry: { id, email } }: Given, title: string, text: string): void {
-    const end = (): void => failure.remove();
-    const read = button('Open it', {}, () => {
-      end();
-      open(id);
-    });
-    const heading = h('strong', {}, title, ' ', h('bdi', {}, showAddress(email)));
-    const failure = div(
-      'ib-line ib-toast ib-failed',
-      h('p', {}, heading, h('br'), text),
-      read,
-      button('Close', {}, end),
-    );
-    failures.append(failure);
-  }
-
-  /** Sends the answer that waits. */
-  async function flush(): Promise<void> {
-    if (waiting === undefined) return;
-    const { given, timer } = waiting;
-    clearTimeout(timer);
-    waiting = undefined;
-    await send(given);
+  /** Ends the time to undo. */
+  function stopWaiting(given: Given): void {
+    clearTimeout(given.timer);
+    given.toast?.remove();
+    given.toast = undefined;
   }
 
   async function send(given: Given): Promise<void> {
-    const { inquiry, text } = given;
+    stopWaiting(given);
+    const { inquiry, text, bytes } = given;
     const { id } = inquiry;
-    const toast = say(
-      text === undefined ? 'Dismissing the inquiry of' : 'Sending the answer to',
-      given,
-    );
-    const result = await api.answer(id, text, isSmall(text));
+    const result = await api.answer(id, text, bytes < KEEPALIVE_LIMIT);
     unconfirmed.delete(id);
-    toast.remove();
     if (isFailure(result)) {
-      const again = 'It may have been stored all the same; sending it again does no harm.';
-      fail(
-        given,
+      const again = ' It may have been stored; sending it again does no harm.';
+      toasts.fail(
+        inquiry,
         'Not answered:',
-        `${result.message}${result.failure === 'stopped' ? ` ${again}` : ''}`,
+        result.message + (result.failure === 'stopped' ? again : ''),
       );
       return onChange(id);
     }
@@ -99,64 +67,59 @@ export function createOutbox({ api, drafts, onChange, open }: OutboxParts) {
     const stored = result.status === 'answered' ? undefined : await api.get(id);
     if (stored === undefined || (text !== undefined && isSame(stored, text))) {
       drafts.set(id, '');
-      // The button of the next one stays.
-      if (waiting === undefined) {
-        const done = say(text === undefined ? 'Dismissed:' : 'The answer is stored:', given);
-        setTimeout(() => done.remove(), DONE_TIME);
-      }
       return onChange(id, { respondent, reply_at, ...(text !== undefined && { reply: text }) });
     }
     const kept = text === undefined ? '' : ' Your answer was not stored; your text is kept there.';
-    fail(given, 'Already answered:', `by ${respondent} at ${formatTime(reply_at).short}.${kept}`);
-    return onChange(id, {
-      respondent,
-      reply_at,
-      ...('reply' in stored && { reply: stored.reply }),
-    });
+    const when = formatTime(reply_at).short;
+    toasts.fail(inquiry, 'Already answered:', `by ${respondent} at ${when}.${kept}`);
+    const reply = 'reply' in stored ? { reply: stored.reply } : {};
+    return onChange(id, { respondent, reply_at, ...reply });
   }
 
-  function undo(): void {
-    if (waiting === undefined) return;
-    const { id } = waiting.given.inquiry;
-    clearTimeout(waiting.timer);
-    waiting = undefined;
-    unconfirmed.delete(id);
-    status.replaceChildren();
-    onChange(id);
-    open(id);
+  /** Takes an answer back; without an id the latest one. */
+  function undo(id = waiting().at(-1)?.inquiry.id): void {
+    const given = unconfirmed.get(id ?? '');
+    if (given?.toast === undefined) return;
+    stopWaiting(given);
+    unconfirmed.delete(given.inquiry.id);
+    onChange(given.inquiry.id);
+    open(given.inquiry.id);
   }
 
-  addEventListener('pagehide', () => void flush());
+  addEventListener('pagehide', () => {
+    for (const given of waiting()) void send(given);
+  });
 
   return {
-    element,
     undo,
     /** The answer to an inquiry that is not confirmed yet. */
     get: (id: string) => unconfirmed.get(id),
     /** Whether the draft of an inquiry is sent when the page is left. */
-    takes: (id: string): boolean => unconfirmed.has(id) && isSmall(unconfirmed.get(id)?.text),
-    give(given: Given): void {
-      const { inquiry, text } = given;
-      void flush();
+    takes: (id: string): boolean => (unconfirmed.get(id)?.bytes ?? Infinity) < KEEPALIVE_LIMIT,
+    give(inquiry: Inquiry, text?: string): void {
+      const bytes = new Blob([JSON.stringify(text ?? '')]).size;
+      const given: Given = { inquiry, text, bytes, toast: undefined, timer: undefined };
       unconfirmed.set(inquiry.id, given);
-      if (!isSmall(text)) return void send(given);
-      const action = button('Undo', { 'aria-keyshortcuts': 'u' }, undo);
-      const toast = say(text === undefined ? 'Dismissed:' : 'Answered:', given, action);
-      const current: NonNullable<typeof waiting> = { given };
+      // All that wait must fit into what may be on its way while the page is left.
+      for (const earlier of waiting()) {
+        if (bytesOf(waiting()) + bytes < KEEPALIVE_LIMIT) break;
+        void send(earlier);
+      }
+      if (bytes >= KEEPALIVE_LIMIT) return void send(given);
+      const title = text === undefined ? 'Dismissed:' : 'Answered:';
+      const toast = toasts.show(inquiry, title, () => undo(inquiry.id));
       // Whoever is about to press the button keeps it.
       const wait = (time: number): void => {
-        current.timer = setTimeout(() => {
+        given.timer = setTimeout(() => {
           if (toast.matches(':hover, :focus-within')) wait(1_000);
-          else void flush();
+          else void send(given);
         }, time);
       };
+      given.toast = toast;
       wait(UNDO_TIME);
-      waiting = current;
     },
   };
 }
-
-const isSmall = (text = ''): boolean => new Blob([JSON.stringify(text)]).size < KEEPALIVE_LIMIT;
 
 /** Whether a stored reply is a text that was sent: the command trims it, and lines end in LF. */
 export const isSame = (stored: Inquiry | Failure, sent: string): boolean =>

@@ -200,7 +200,7 @@ describe('--email', () => {
 
 it('records a user without inquiries with --yes only: a restored table may have some', async () => {
   const sub = randomUUID();
-  const stderr = `${ELSEWHERE}There are no inquiries of ${sub}. --yes records the erasure all the same.\n`;
+  const stderr = `${ELSEWHERE}There are no inquiries of ${sub}. --yes records the erasure nevertheless.\n`;
   expect(await erase(['--sub', sub])).toMatchObject({ code: 0, json: [], stderr });
   const nobody = {
     code: 0,

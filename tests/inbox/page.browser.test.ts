@@ -7,7 +7,7 @@ import type { MailState } from '../../inbox/connect.ts';
 import { serveInbox } from '../../inbox/server.ts';
 import { isListening } from '../../lib/loopback-server.ts';
 import { ROOT } from '../../lib/paths.ts';
-import { showAddress, showInvisible } from '../../src/invisible.ts';
+import { showAddress } from '../../src/invisible.ts';
 import {
   checkPage,
   expectFits,
@@ -20,7 +20,8 @@ import {
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 import { openInbox, runInbox } from '../helpers/inbox.ts';
 
-const WIDE: BrowserContextOptions = { viewport: { width: 1280, height: 940 }, locale: 'en-GB' };
+const WIDE: BrowserContextOptions = { viewport: { width: 1280, height: 800 }, locale: 'en-GB' };
+
 describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
   const browser = setUp();
 
@@ -35,15 +36,23 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     const visit = await browser.open(options);
     const { page } = visit;
     await page.clock.install();
-    const create = (subject: string, email = 'ana@example.com', body = 'Please answer.') =>
-      own.add(0, { subject, email, body });
     const button = (name: string | RegExp) => page.getByRole('button', { name });
+    const heading = page.locator('.ib-read h2');
+    const reply = page.getByRole('textbox', { name: 'Reply to' });
+    const rows = page.locator('a.ib-row');
+    let age = 1_000_000;
     return {
       ...visit,
       own,
-      create,
       inbox,
       server,
+      heading,
+      reply,
+      rows,
+      button,
+      /** Stores an inquiry, each later than the one before. */
+      create: (subject: string, email = 'ana@example.com', body = 'Please answer.') =>
+        own.add(--age, { subject, email, body }),
       createSamples: () =>
         Promise.all(
           SAMPLES.map(([subject, body, email], n) =>
@@ -56,203 +65,193 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
         await page.getByRole('heading', { name: /^\d+ unanswered/ }).waitFor();
         await page.locator('.ib-rows[aria-busy]').waitFor({ state: 'detached' });
       },
+      /** Waits until an inquiry is open, whose subject this is. */
+      async reads(subject: string) {
+        await expect.poll(() => heading.textContent()).toBe(subject);
+      },
+      async send(text: string) {
+        await reply.fill(text);
+        await button('Send reply').click();
+      },
       /** Lets the time to undo pass. */
-      settle: async () => page.clock.fastForward(9_000),
-      button,
-      rows: page.locator('a.ib-row'),
+      async settle() {
+        await page.mouse.move(900, 300);
+        await page.clock.fastForward(9_000);
+      },
+      async stored(id: string, expected: object) {
+        await expect.poll(() => inbox.get(id)).toMatchObject(expected);
+      },
       subjects: page.locator('.ib-subject'),
-      heading: page.locator('.ib-read h2'),
-      text: page.locator('.ib-text'),
-      answer: page.locator('.ib-answer'),
       toast: page.locator('.ib-toast'),
-      reply: page.getByRole('textbox', { name: 'Reply to' }),
       search: page.getByRole('searchbox'),
       focused: async () =>
         page.evaluate('document.activeElement.textContent || document.activeElement.id'),
     };
   };
 
-  it('lists the unanswered ones, oldest first, answers one after the other, and keeps to the colours and motion of the system', async () => {
+  it('opens on the oldest unanswered one, goes from answer to answer, and lists what was answered last first', async () => {
     const here = await begin();
-    const { arrive, page, subjects, rows, heading, text, reply, button, toast, inbox, settle } =
-      here;
-    const created = (await here.createSamples()).toReversed();
-    const [newest, second] = created;
-    await arrive();
-    const names = created.map(({ subject }) => subject || 'No subject');
-    await expect.poll(() => subjects.allTextContents()).toEqual(names.toReversed());
+    const { page, subjects, rows, button, reads, send, settle, inbox, toast } = here;
+    const created = await here.createSamples();
+    const [oldest, second] = created;
+    await here.arrive();
+    await reads('No subject');
+    expect(await subjects.allTextContents()).toEqual(
+      created.map(({ subject }) => subject || 'No subject'),
+    );
     expect(await page.title()).toBe('(5) Inbox of local');
-    expect(await rows.nth(1).innerText()).toContain('is shown as it was typed.');
+    // It has the focus, and does not look like a field.
+    expect(await here.focused()).toBe('No subject');
+    expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe(
+      'none',
+    );
     await checkPage(page);
     await button('Oldest first').click();
-    await expect.poll(() => subjects.allTextContents()).toEqual(names);
+    await expect.poll(() => subjects.first().textContent()).toBe(created.at(-1)?.subject);
     await rows.first().click();
-    await expect.poll(() => heading.textContent()).toBe(newest?.subject);
-    expect(await text.textContent()).toBe(newest?.body);
-    expect(await page.locator('.ib-meta').innerText()).toContain(newest?.id.slice(0, 13));
-    expect(await page.getByText('The reply is mailed to ana@example.com.').isVisible()).toBe(true);
-    const written =
-      'Bonjour Ana,\n\navec plaisir : une table près de la fenêtre vous attend.\n\nOlga';
-    await reply.fill(written);
+    await reads(created.at(-1)?.subject ?? '');
+    await here.reply.fill('Bonjour Ana,\n\navec plaisir : une table vous attend.\n\nOlga');
     await checkPage(page);
     await takePicture(page, 'inbox');
-    await button('Send reply').click();
-    await expect.poll(() => heading.textContent()).toBe(second?.subject);
-    expect(await page.title()).toBe('(4) Inbox of local');
-    expect(await toast.innerText()).toContain('ana@example.com');
-    expect(await inbox.get(newest?.id ?? '')).not.toHaveProperty('reply_at');
-    await page.mouse.move(900, 400);
-    await settle();
-    await toast.getByText('The answer is stored').waitFor();
-    expect(await inbox.get(newest?.id ?? '')).toMatchObject({ reply: written, respondent: 'olga' });
-    await button('Closed').click();
-    await expect.poll(() => subjects.allTextContents()).toEqual([newest?.subject]);
-    expect(await rows.first().innerText()).toContain('Answered by olga');
-    await button('All').click();
-    await expect.poll(() => subjects.count()).toBe(5);
+    await here.reply.fill('');
+    await button('Newest first').click();
+    await expect.poll(() => subjects.first().textContent()).toBe('No subject');
     await rows.first().click();
-    await expect.poll(() => page.locator('a.ib-row[aria-current]').count()).toBe(1);
+    await reads('No subject');
+    await send('Yes.');
+    await reads(second?.subject ?? '');
+    expect(await page.title()).toBe('(4) Inbox of local');
+    expect(await inbox.get(oldest?.id ?? '')).not.toHaveProperty('reply_at');
+    await settle();
+    await here.stored(oldest?.id ?? '', { reply: 'Yes.', respondent: 'olga' });
+    expect(await toast.count()).toBe(0);
+    await inbox.answer(created[4]?.id ?? '', { respondent: 'pete' });
+    await inbox.answer(created[2]?.id ?? '', { respondent: 'pete' });
+    await button('Closed').click();
+    const closed = [created[2], created[4], oldest];
+    await expect
+      .poll(() => subjects.allTextContents())
+      .toEqual(closed.map((each) => each?.subject || 'No subject'));
+    expect(await rows.last().innerText()).toContain('Answered by olga');
+    await button('Latest answer first').click();
+    await expect.poll(() => subjects.first().textContent()).toBe(created[4]?.subject);
     await page.emulateMedia({ forcedColors: 'active', reducedMotion: 'reduce' });
     // What is chosen differs from the rest by more than a colour that the system replaces.
     const backgroundOf = async (selector: string) =>
       page.evaluate(`getComputedStyle(document.querySelector('${selector}')).backgroundColor`);
-    for (const [chosen, other] of [
-      ['.ib-shows [aria-pressed=true]', '.ib-shows [aria-pressed=false]'],
-      ['a.ib-row[aria-current]', 'a.ib-row:not([aria-current])'],
-    ] as const) {
-      expect(await backgroundOf(chosen)).not.toBe(await backgroundOf(other));
-    }
+    expect(await backgroundOf('.ib-shows [aria-pressed=true]')).not.toBe(
+      await backgroundOf('.ib-shows [aria-pressed=false]'),
+    );
     expect(await page.evaluate('document.getAnimations().length')).toBe(0);
-    await page.reload();
-    await expect.poll(() => here.answer.innerText()).toContain('Answered by olga');
     expect(here.complaints).toEqual([]);
   });
 
-  it('sends nothing without a text, inserts a saved one, and undoes an answer and a dismissal', async () => {
-    const { create, arrive, rows, button, page, heading, reply, inbox, settle, toast } =
+  it('sends nothing without a text, inserts a saved one, and takes back each of several answers', async () => {
+    const { create, arrive, button, page, reads, reply, send, settle, toast, stored, inbox } =
       await begin();
-    const { id } = await create('Spam', 'ana.lopez+shop@example.com', 'long\n'.repeat(300));
+    const spam = await create('Spam', 'ana.lopez+shop@example.com', 'long\n'.repeat(300));
+    const [two, three] = [await create('Two'), await create('Three')];
     await arrive();
-    await rows.first().click();
     await button('Send reply').click();
     await page.getByText('Write the answer first.').waitFor();
-    expect(await page.locator('.ib-read').evaluate((element) => element.scrollTop)).toBe(0);
     await page.getByText('Saved replies').click();
     await checkPage(page);
     await button('Thanks').click();
-    expect(await reply.inputValue()).toBe(`Hello Ana Lopez,\n\nthank you (${id.slice(0, 13)}).`);
-    await reply.fill('Too early');
-    await button('Send reply').click();
-    await page.getByText('Nothing to answer.').waitFor();
-    await button('Undo').click();
-    await expect.poll(() => reply.inputValue()).toBe('Too early');
+    const reference = spam.id.slice(0, 13);
+    expect(await reply.inputValue()).toBe(`Hello Ana Lopez,\n\nthank you (${reference}).`);
+    await send('Too early');
+    await reads('Two');
+    await button('Dismiss').click();
+    await reads('Three');
     await button('Dismiss').click();
     await page.getByText('Nothing to answer.').waitFor();
+    expect(await page.getByText('Choose an inquiry').count()).toBe(0);
+    expect(await toast.count()).toBe(3);
     await checkPage(page);
+    await toast.first().getByRole('button').click();
+    await reads('Spam');
+    expect(await reply.inputValue()).toBe('Too early');
+    await page.keyboard.press('Escape');
     await page.keyboard.press('u');
-    await expect.poll(() => heading.textContent()).toBe('Spam');
+    await reads('Three');
     await settle();
-    expect(await inbox.get(id)).not.toHaveProperty('reply_at');
-    await button('Dismiss').click();
-    await settle();
-    await toast.getByText('Dismissed').waitFor();
-    await expect
-      .poll(() => inbox.get(id))
-      .toMatchObject({ respondent: 'olga', reply_at: expect.any(String) });
-    expect(await inbox.get(id)).not.toHaveProperty('reply');
+    await stored(two.id, { respondent: 'olga' });
+    expect(await inbox.get(two.id)).not.toHaveProperty('reply');
+    for (const { id } of [spam, three]) expect(await inbox.get(id)).not.toHaveProperty('reply_at');
   });
 
-  it('sends what waits, once, when the next answer is given and when the page is left', async () => {
-    const { create, arrive, rows, button, page, reply, inbox, heading } = await begin();
+  it('sends all that waits, once, when the page is left', async () => {
+    const { create, arrive, page, send, stored, reads, inbox } = await begin();
     const [one, two] = [await create('One'), await create('Two')];
-    const sent: string[] = [];
-    page.on(
-      'request',
-      (request) => void (request.method() === 'POST' && sent.push(request.url().slice(-42, -6))),
-    );
     await arrive();
-    await rows.first().click();
-    await reply.fill('To one');
-    await button('Send reply').click();
-    await expect.poll(() => heading.textContent()).toBe('Two');
-    expect(sent).toEqual([]);
-    await reply.fill('To two');
-    await button('Send reply').click();
-    await expect.poll(() => inbox.get(one.id)).toMatchObject({ reply: 'To one' });
-    expect(await inbox.get(two.id)).not.toHaveProperty('reply');
+    await reads('One');
+    await send('To one');
+    await reads('Two');
+    await send('To two');
+    await page.getByText('Nothing to answer.').waitFor();
+    expect(await inbox.get(one.id)).not.toHaveProperty('reply');
     // Nothing asks whether to leave: nothing is lost.
     await page.goto('about:blank');
-    await expect.poll(() => inbox.get(two.id)).toMatchObject({ reply: 'To two' });
+    await stored(one.id, { reply: 'To one' });
+    await stored(two.id, { reply: 'To two' });
     await page.goBack();
     await page.getByText('Nothing to answer.').waitFor();
-    // The second went out with `keepalive`, which the browser does not report.
-    expect(sent).toEqual([one.id]);
   });
 
-  it('shows the answer of someone else who has already answered, and keeps the text', async () => {
-    const { create, arrive, rows, reply, button, page, toast, answer, inbox, settle } =
+  it('shows the answer of someone else, brings back one that failed, and knows one whose response was lost', async () => {
+    const { create, arrive, reply, button, page, toast, inbox, settle, send, stored, reads } =
       await begin();
-    const { id } = await create('Who is faster?');
+    const first = await create('Who is faster?');
+    const { id } = await create('Once');
     await arrive();
-    await rows.first().click();
+    await reads('Who is faster?');
     await reply.fill('My answer');
-    await inbox.answer(id, { reply: 'The answer of Pete', respondent: 'pete' });
+    await inbox.answer(first.id, { reply: 'The answer of Pete', respondent: 'pete' });
     await button('Send reply').click();
     await settle();
     await toast.getByText(/by pete at \d+ \w+ \d+, \d\d:\d\d/).waitFor();
     await checkPage(page);
     await button('Open it').click();
-    await expect.poll(() => answer.innerText()).toContain('The answer of Pete');
+    await page.locator('.ib-answer', { hasText: 'The answer of Pete' }).waitFor();
     const unsent = page.getByRole('textbox', { name: 'Your text, which was not sent' });
     expect(await unsent.inputValue()).toBe('My answer');
     await checkPage(page);
     await button('Delete this text').click();
     expect(await unsent.count()).toBe(0);
-    expect(await inbox.get(id)).toMatchObject({ reply: 'The answer of Pete', respondent: 'pete' });
-  });
-
-  it('brings back an answer that failed, and treats it as stored when only its response was lost', async () => {
-    const { create, arrive, rows, reply, button, page, toast, inbox, settle } = await begin();
-    const { id } = await create('Once');
-    await arrive();
-    await rows.first().click();
-    await reply.fill('Once only.\n');
+    await page.locator('a.ib-row', { hasText: 'Once' }).click();
+    await reads('Once');
     await page.route('**/reply', async (route) => {
       await route.fetch();
       await route.abort();
     });
-    await button('Send reply').click();
+    await send('Once only.\n');
     await settle();
     await toast.getByText('Not answered').waitFor();
-    expect(await rows.first().innerText()).toContain('Draft');
     await page.unroute('**/reply');
     // Not by the page's own look at it, which would find the answer.
     await page.route(`**/inquiries/${id}`, async (route) => {
-      const {
-        reply: _,
-        reply_at: __,
-        ...row
-      } = (await (await route.fetch()).json()) as Record<string, unknown>;
-      await route.fulfill({ json: row });
+      const row = (await (await route.fetch()).json()) as Record<string, unknown>;
+      await route.fulfill({ json: { ...row, reply: undefined, reply_at: undefined } });
     });
     await button('Open it').click();
     await expect.poll(() => reply.inputValue()).toBe('Once only.\n');
     await button('Send reply').click();
     await page.unroute(`**/inquiries/${id}`);
     await settle();
-    await toast.getByText('The answer is stored').waitFor();
-    expect(await inbox.get(id)).toMatchObject({ reply: 'Once only.' });
+    await stored(id, { reply: 'Once only.' });
+    expect(await toast.count()).toBe(0);
   });
 
   it('keeps a draft for each inquiry, over a reload too, and warns before it is lost', async () => {
-    const { create, arrive, rows, reply, page, heading, button } = await begin();
+    const { create, arrive, rows, reply, page, reads, send } = await begin();
     await create('One');
     await create('Two');
     await arrive();
     await rows.nth(1).click();
+    await reads('Two');
     await reply.fill('about two');
     await rows.nth(0).click();
-    await expect.poll(() => heading.textContent()).toBe('One');
+    await reads('One');
     expect(await reply.inputValue()).toBe('');
     await reply.fill('about one');
     expect(await rows.nth(1).innerText()).toContain('Draft');
@@ -265,17 +264,16 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await expect.poll(() => reply.inputValue()).toBe('about one');
     expect(asked).toEqual(['beforeunload']);
     await rows.nth(1).click();
-    await expect.poll(() => heading.textContent()).toBe('Two');
-    expect(await reply.inputValue()).toBe('about two');
-    await button('Send reply').click();
-    await expect.poll(() => heading.textContent()).toBe('One');
+    await reads('Two');
+    await send('about two');
+    await reads('One');
     await reply.fill('');
     await page.reload();
-    await expect.poll(() => heading.textContent()).toBe('One');
+    await reads('One');
     expect(asked).toEqual(['beforeunload']);
   });
 
-  it('searches everything by reference, email and text, without case and accents, and goes on when asked', async () => {
+  it('searches everything while it is typed, and goes on when asked', async () => {
     const { create, arrive, search, subjects, page, inbox, button } = await begin();
     const { id } = await create('The oldest', 'cleo@example.com', 'Wo bleibt meine Rücksendung?');
     await inbox.answer(id, { reply: 'Yes.', respondent: 'pete' });
@@ -288,43 +286,44 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await expect.poll(() => subjects.count()).toBe(120);
     for (const text of ['RUCKSENDUNG', 'Cleo@', id.slice(0, 13)]) {
       await search.fill(text);
-      await page.keyboard.press('Enter');
-      await page.getByText('Searched 121 inquiries: ').waitFor();
+      await page.clock.fastForward(500);
       await expect.poll(() => subjects.allTextContents()).toContain('The oldest');
+      await page.getByText('1 match', { exact: true }).waitFor();
     }
     await search.fill('nowhere');
     await page.keyboard.press('Enter');
-    await page.getByText('Searched 121 inquiries: 0 hits.').waitFor();
+    await page.getByText('No matches', { exact: true }).waitFor();
     await checkPage(page);
     await search.fill('');
+    await page.clock.fastForward(500);
     await expect.poll(() => subjects.count()).toBe(100);
     // As much as one request may read.
-    const [parts, next]: [string[], string] = [[], '01997b2e-0000-7000-8000-000000000000'];
+    const parts: string[] = [];
+    const next = '01997b2e-0000-7000-8000-000000000000';
     await page.route('**/inquiries?*text=f*', async (route) => {
       parts.push(new URL(route.request().url()).searchParams.get('from') ?? '');
       if (parts.length > 1) return route.continue();
-      return route.fulfill({ json: { inquiries: [], searched: 5_000, next } });
+      return route.fulfill({ json: { inquiries: [], next } });
     });
     await search.fill('f');
     await page.keyboard.press('Enter');
-    await page.getByText('Searched 5,000 inquiries: 0 hits, and there are older ones.').waitFor();
+    await page.getByText('No matches so far').waitFor();
     await button('Search older ones').click();
     await expect.poll(() => parts).toEqual(['', next]);
-    await page.getByText('Searched 5,000 inquiries').waitFor();
-    expect(await subjects.count()).toBe(0);
+    await page.getByText('No matches', { exact: true }).waitFor();
   });
 
   it('shows new ones by itself, and takes away what a colleague has answered, without moving what is read', async () => {
-    const { own, create, arrive, page, rows, subjects, inbox, heading, reply, button } =
+    const { own, create, arrive, page, rows, subjects, inbox, reads, reply, button } =
       await begin();
     const old = await Promise.all(
-      Array.from({ length: 40 }, (_, n) => own.add(1_000_000 - n, { subject: `Old ${n}` })),
+      Array.from({ length: 40 }, (_, n) => own.add(2_000_000 - n, { subject: `Old ${n}` })),
     );
     await arrive();
     await button('Oldest first').click();
     await expect.poll(() => subjects.first().textContent()).toBe('Old 39');
     await rows.nth(20).click();
-    await expect.poll(() => heading.textContent()).toBe('Old 19');
+    await reads('Old 19');
     await reply.fill('half a senten');
     const top = (await rows.nth(20).boundingBox())?.y;
     await inbox.answer(old[39]?.id ?? '', { reply: 'Done.', respondent: 'pete' });
@@ -343,87 +342,83 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     ]);
   });
 
-  it('says before anyone writes that no mail goes out, and what became of replies', async () => {
-    const { own, create, arrive, page, rows, button, inbox, answer, settle } = await begin(
+  it('says before anyone writes that no mail goes out, and which replies came back', async () => {
+    const { own, create, arrive, page, rows, button, reads, stored, settle } = await begin(
       WIDE,
       'none',
     );
     const bounced = await create('Bounced');
-    await inbox.answer(bounced.id, { reply: 'Yes.', respondent: 'pete' });
+    await own.inbox.answer(bounced.id, { reply: 'Yes.', respondent: 'pete' });
     const state = { undelivered: 'bounce', undelivered_at: new Date().toISOString() } as const;
     await own.deliveries
       .put({ inquiry: bounced.id, mail: 'reply', ...state, expires_at: 9_999_999_999 })
       .go();
-    const noMail = await create('Garantie', 'müller@example.de');
-    await own.add(-1, { subject: 'soon', expires_at: Math.floor(Date.now() / 1_000) + 3 * 86_400 });
+    const noMail = await create('Garantie', 'müller@example.de', ' \n');
+    const expires_at = Math.floor(Date.now() / 1_000) + 3 * 86_400;
+    await own.add(-1, { subject: `soon ${'long '.repeat(200)}`, expires_at });
     await arrive();
-    expect(await rows.nth(0).innerText()).toContain('No mail can be sent');
-    expect(await rows.nth(1).innerText()).toContain('Expires in 2d');
-    await rows.nth(1).click();
-    await page.getByText('This stage sends no mail').waitFor();
-    await page.getByText('Details').click();
-    expect(await page.locator('.ib-details').innerText()).toContain('Expires');
-    await checkPage(page);
-    await rows.nth(0).click();
     await page.getByText('No mail can be sent to this address').waitFor();
+    expect(await page.locator('.ib-text').textContent()).toBe('No message');
     await checkPage(page);
     await page.getByRole('textbox').last().fill('Ja.');
     await button('Record the answer').click();
+    await page.getByText('This stage sends no mail').waitFor();
+    expect(await rows.first().innerText()).toContain('Expires in 2d');
+    expect((await page.locator('.ib-read h2').textContent())?.length).toBeLessThan(250);
+    await page.getByText('Details').click();
+    expect(await page.locator('.ib-details').innerText()).toContain('long '.repeat(190));
+    await checkPage(page);
     await settle();
-    await expect.poll(() => inbox.get(noMail.id)).toMatchObject({ reply: 'Ja.' });
-    await button('Closed').click();
-    await expect
-      .poll(() => rows.last().innerText())
-      .toContain('Could not be delivered: the mail came back');
+    await stored(noMail.id, { reply: 'Ja.' });
+    await button('1 came back').click();
+    await expect.poll(() => rows.last().innerText()).toContain('Not delivered: the mail came back');
     await rows.last().click();
-    await answer.waitFor();
-    expect(await page.getByText('The reply could not be delivered').isVisible()).toBe(true);
+    await reads('Bounced');
+    await page.getByText(/We learned on .* that the mail came back/).waitFor();
     await checkPage(page);
   });
 
   it('works with the keyboard alone', async () => {
-    const { create, arrive, page, heading, reply, focused, search, inbox, button, settle } =
+    const { create, arrive, page, heading, reply, focused, search, button, ...here } =
       await begin();
-    const [three, two, one] = [await create('Three'), await create('Two'), await create('One')];
+    const { reads, settle, stored } = here;
+    const [, two, one] = [await create('Three'), await create('Two'), await create('One')];
     await arrive();
     const { keyboard } = page;
+    await reads('Three');
     await keyboard.press('j');
-    expect(await focused()).toContain('Three');
-    await keyboard.press('j');
+    await reads('Two');
+    await keyboard.press('Escape');
+    await expect.poll(focused).toContain('Two');
     await keyboard.press('ArrowDown');
     expect(await focused()).toContain('One');
     await keyboard.press('k');
     expect(await focused()).toContain('Two');
     await keyboard.press('Enter');
-    await expect.poll(() => heading.textContent()).toBe('Two');
+    await reads('Two');
     await expect.poll(focused).toBe('Two');
-    await keyboard.press('j');
-    await expect.poll(() => heading.textContent()).toBe('One');
-    await keyboard.press('k');
-    await expect.poll(() => heading.textContent()).toBe('Two');
     await keyboard.press('r');
     await keyboard.type('jkrd? are letters here');
     expect(await reply.inputValue()).toBe('jkrd? are letters here');
     await keyboard.press('Control+Enter');
     // The next one has taken its place.
-    await expect.poll(() => heading.textContent()).toBe('One');
+    await reads('One');
     await expect.poll(focused).toBe('One');
     await keyboard.press('d');
-    await expect.poll(() => inbox.get(two.id)).toMatchObject({ reply: 'jkrd? are letters here' });
-    await expect.poll(() => heading.textContent()).toBe('Three');
+    await reads('Three');
     await settle();
-    await expect.poll(() => inbox.get(one.id)).toHaveProperty('reply_at');
+    await stored(two.id, { reply: 'jkrd? are letters here' });
+    await stored(one.id, { respondent: 'olga' });
     await keyboard.press('Escape');
     await expect.poll(() => heading.count()).toBe(0);
     await keyboard.press('/');
     expect(await search.evaluate((element) => element.matches(':focus'))).toBe(true);
     await keyboard.type('thr');
     await keyboard.press('Enter');
-    await page.getByText('Searched 3').waitFor();
+    await page.getByText('1 match').waitFor();
     await keyboard.press('ArrowDown');
-    expect(await focused()).toContain('Three');
     await keyboard.press('Enter');
-    await expect.poll(() => heading.textContent()).toBe('Three');
+    await reads('Three');
     await keyboard.press('r');
     await keyboard.press('Escape');
     expect(await focused()).toBe('Three');
@@ -436,7 +431,6 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await keyboard.press('Escape');
     await keyboard.press('d');
     await keyboard.press('r');
-    expect(await page.getByRole('dialog').count()).toBe(0);
     expect(await focused()).not.toBe('reply');
     await button('Keys').press('Enter');
     await page.getByRole('checkbox').press('Space');
@@ -444,11 +438,10 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await heading.focus();
     await keyboard.press('r');
     expect(await focused()).toBe('reply');
-    expect(await inbox.get(three.id)).not.toHaveProperty('reply_at');
   });
 
-  it('refuses a wrong secret and says how to get the right one; the right one leaves the address', async () => {
-    const { create, server, page, requests, context } = await begin();
+  it('refuses a wrong secret and says how to get the right one, which leaves the address', async () => {
+    const { create, server, page, requests, context } = await begin(PHONE);
     await create('s');
     const [origin = '', secret = ''] = server.url.split('#');
     await page.goto(origin);
@@ -458,7 +451,6 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await page.getByText('This address is not the right one').waitFor();
     expect(await page.getByText('npm run inbox -- --web').isVisible()).toBe(true);
     expect(await page.locator('a.ib-row').count()).toBe(0);
-    await checkPage(page);
     await page.goto(server.url);
     await page.locator('a.ib-row').waitFor();
     expect(page.url()).toBe(origin);
@@ -479,9 +471,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await late.getByText('This address is not complete').waitFor();
   });
 
-  it('shows hostile texts as they are, what is invisible in them, too, within their columns, and runs nothing of them', async () => {
+  it('shows hostile texts as they are, within their columns, and runs nothing of them', async () => {
     const here = await begin();
-    const { page, heading, text, rows, inbox, toast } = here;
+    const { page, heading, rows, inbox, toast } = here;
     const { origin } = new URL(here.server.url);
     const created = [];
     for (const [index, each] of HOSTILE_TEXTS.entries()) {
@@ -489,21 +481,18 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
       created.push(await here.create(each, email, each));
     }
     const { id: first = '' } = created[0] ?? {};
-    await inbox.answer(first, {
-      reply: HOSTILE_TEXTS.join('\n'),
-      respondent: HOSTILE_TEXTS[1] ?? '',
-    });
+    const answer = { reply: HOSTILE_TEXTS.join('\n'), respondent: HOSTILE_TEXTS[1] ?? '' };
+    await inbox.answer(first, answer);
     await here.arrive();
     await here.button('All').click();
     await expect.poll(() => rows.count()).toBe(HOSTILE_TEXTS.length);
     await checkPage(page);
-    expect(await page.locator('.ib-from').last().textContent()).toMatch(/^0\\u200b@example\.com$/);
-    for (const { id, email, subject, body } of created) {
+    for (const { id, email, body } of created) {
       await page.goto(`${origin}/#${id}`);
       await expect.poll(() => page.locator('.ib-details dd').last().textContent()).toBe(id);
-      expect(await heading.evaluate((element) => element.textContent)).toBe(showInvisible(subject));
       expect(await page.locator('.ib-sender').textContent()).toBe(showAddress(email));
-      expect(await text.evaluate((element) => element.textContent)).toBe(body);
+      const shown = await page.locator('.ib-text').evaluate((element) => element.textContent);
+      expect(shown).toBe(body.trim() === '' ? 'No message' : body);
       await expectFits(page);
       expect(
         await page.locator('.ib-detail :is(script, img, iframe, svg, style, meta, base)').count(),
@@ -521,48 +510,53 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
       }).map(({ className, outerHTML }) => className + outerHTML.slice(0, 80))`;
     const expectColumns = async () => {
       expect(await page.evaluate(wide)).toEqual([]);
-      for (const bar of ['.ib-top', '.ib-search']) {
-        expect(await page.locator(bar).evaluate((element) => element.clientHeight)).toBeLessThan(
-          50,
-        );
-      }
+      expect(await page.locator('.ib-top').evaluate((each) => each.clientHeight)).toBeLessThan(50);
       await expectFits(page);
     };
-    for (const [index, [width, height]] of [
-      [1280, 800] as const,
-      [1024, 600] as const,
-      [360, 740] as const,
-      [320, 256] as const,
-    ].entries()) {
+    const sizes = [
+      { width: 1280, height: 800 },
+      { width: 1024, height: 600 },
+      { width: 360, height: 740 },
+      { width: 320, height: 256 },
+    ];
+    for (const [index, size] of sizes.entries()) {
       await page.keyboard.press('Escape');
       // Then the focus is in the list.
       await heading.waitFor({ state: 'detached' });
-      await page.setViewportSize({ width, height });
+      await page.setViewportSize(size);
       await expectColumns();
       await page.goto(`${origin}/#${created.at(-1 - index)?.id}`);
       await heading.waitFor();
       await expectColumns();
       await page.keyboard.press('d');
-      await toast.waitFor();
+      await toast.first().waitFor();
       await expectColumns();
     }
     expect(here.complaints).toEqual([]);
     expect(here.requests.filter((url) => new URL(url).origin !== origin)).toEqual([]);
   });
 
-  it('shows one thing after the other on a page of 320 px', async () => {
+  it('shows one thing after the other on a page of 320 px, and targets of 24 px', async () => {
     const { createSamples, arrive, page, rows, heading, button, reply } = await begin(PHONE);
     await createSamples();
     await arrive();
     expect(await page.locator('.ib-detail').isVisible()).toBe(false);
     await checkPage(page);
+    const expectTargets = async () => {
+      const targets = page.locator(':is(button, a, input, summary, textarea):visible');
+      for (const target of await targets.all()) {
+        const box = await target.boundingBox();
+        expect(Math.min(box?.width ?? 0, box?.height ?? 0)).toBeGreaterThanOrEqual(24);
+      }
+    };
+    await expectTargets();
     await rows.first().click();
     await heading.waitFor();
     expect(await page.locator('.ib-list').isVisible()).toBe(false);
-    await checkPage(page);
     await reply.fill('Avec plaisir.');
     await reply.scrollIntoViewIfNeeded();
     await checkPage(page);
+    await expectTargets();
     await button('Back to the list').click();
     await rows.first().waitFor();
     expect(await rows.first().evaluate((element) => element.matches(':focus'))).toBe(true);
@@ -570,20 +564,15 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await heading.waitFor();
     await page.goBack();
     await rows.first().waitFor();
-    for (const target of await page.locator('button:visible, a:visible, input:visible').all()) {
-      const box = await target.boundingBox();
-      expect(Math.min(box?.width ?? 0, box?.height ?? 0)).toBeGreaterThanOrEqual(24);
-    }
   });
 
   it('says that the command has ended or that an inquiry is gone, and tries again', async () => {
-    const { own, create, arrive, page, rows, button, heading, context } = await begin();
+    const { own, create, arrive, page, rows, button, reads, context } = await begin();
     const [kept, gone] = [await create('Kept'), await create('Gone')];
     await arrive();
     await own.remove(gone);
     await rows.nth(1).click();
     await page.getByText('There is no such inquiry').waitFor();
-    await checkPage(page);
     await context.setOffline(true);
     await rows.nth(0).click();
     await page.getByText('The inquiry could not be loaded').waitFor();
@@ -592,7 +581,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await checkPage(page);
     await context.setOffline(false);
     await page.locator('.ib-detail').getByRole('button', { name: 'Try again' }).click();
-    await expect.poll(() => heading.textContent()).toBe(kept.subject);
+    await reads(kept.subject);
     await page.locator('.ib-list').getByRole('button', { name: 'Try again' }).click();
     await expect.poll(() => rows.count()).toBe(1);
   });
@@ -611,7 +600,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     const { page } = await browser.open(WIDE);
     await page.goto(address);
     await page.getByRole('heading', { name: 'unanswered' }).waitFor();
-    expect(await page.locator('.ib-account').textContent()).toContain('localolga');
+    expect(await page.locator('.ib-name').textContent()).toBe('olga');
     const { code, stderr } = await runInbox([...options, '--port', new URL(address).port]);
     expect([code, stderr]).toEqual([
       2,

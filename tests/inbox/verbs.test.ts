@@ -25,6 +25,7 @@ const DAY = 24 * HOUR;
 const TERMINAL = { isTTY: true, columns: 100 };
 const NO_CREDENTIALS =
   'There are no valid AWS credentials; set AWS_PROFILE or sign in (aws sso login).';
+const OTHER = '2f0d2c3b-4a59-4687-9a5b-c6d7e8f90a1b';
 const ANSWER = { reply: 'Yes.', respondent: 'Ben', reply_at: '2026-11-20T10:00:00.000Z' };
 
 let table: Awaited<ReturnType<typeof openInbox>>;
@@ -43,12 +44,12 @@ describe('with a table', () => {
   });
 
   describe('list', () => {
-    it('prints one JSON object a line into a pipe, unanswered ones, newest first', async () => {
+    it('prints one JSON object a line into a pipe, the oldest unanswered one first', async () => {
       expect(await run(['list'])).toEqual({ code: 0, stdout: '', stderr: '' });
       const rows = [await add(3_000), await add(2_000, ANSWER), await add(1_000)];
       const { code, stdout, stderr } = await run(['list']);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(parseLines(stdout)).toEqual([rows[2], rows[0]].map((row) => row && summaryOf(row)));
+      expect(parseLines(stdout)).toEqual([rows[0], rows[2]].map((row) => row && summaryOf(row)));
       expect(await run(['list', '--json'], TERMINAL)).toEqual({ code, stdout, stderr });
     });
 
@@ -71,9 +72,9 @@ describe('with a table', () => {
         code: 0,
         stdout: `${rows.join('\n')}\n`,
       });
-      expect(await run(['list'], TERMINAL)).toMatchObject(printed(head, ...lines));
-      expect(await run(['list', '--oldest'], TERMINAL)).toMatchObject(
-        printed(head, ...lines.toReversed()),
+      expect(await run(['list'], TERMINAL)).toMatchObject(printed(head, ...lines.toReversed()));
+      expect(await run(['list', '--order', 'newest'], TERMINAL)).toMatchObject(
+        printed(head, ...lines),
       );
       const none = 'No unanswered inquiries with this text.';
       expect(await run(['list', '--text', 'zz'], TERMINAL)).toMatchObject(printed(none));
@@ -104,15 +105,16 @@ describe('with a table', () => {
   it('list and export filter, and list limits', async () => {
     const rows = [
       await add(DAY, ANSWER),
-      await add(HOUR, { email: 'b@example.com', cognito_sub: 'b', body: 'Größe' }),
+      await add(HOUR, { email: 'b@example.com', cognito_sub: OTHER, body: 'Größe' }),
       await add(1_000, { email: 'new@example.com', language: 'de' }),
     ];
     for (const [command, expected] of [
       ['list --all', [2, 1, 0]],
       ['list --email b@example.com', [1]],
       ['list --since 30m', [2]],
-      ['list --limit 1', [2]],
-      ['list --oldest --limit 1', [1]],
+      [`list --sub ${OTHER}`, [1]],
+      ['list --limit 1', [1]],
+      ['list --order newest --limit 1', [2]],
       ['list --text GRÖẞE', [1]],
       ['list --all --text ana', [0]],
       ['export --email b@example.com', [1]],
@@ -392,8 +394,8 @@ describe('with a table', () => {
       });
       const { stdout } = await run(['export', '--csv']);
       expect(stdout).toBe(
-        '\uFEFF"id","cognito_sub","email","subject","body","created_at","reply","respondent","reply_at","expires_at","language"\r\n' +
-          `"${id}","${SUB}","'@b","a ""b"", c","'=x\ny","${created_at}","Yes.","Ben","${ANSWER.reply_at}",,\r\n`,
+        '\uFEFF"id","cognito_sub","email","subject","body","created_at","language","email_verified","expires_at","reply","respondent","reply_at"\r\n' +
+          `"${id}","${SUB}","'@b","a ""b"", c","'=x\ny","${created_at}",,,,"Yes.","Ben","${ANSWER.reply_at}"\r\n`,
       );
     });
 
@@ -611,7 +613,10 @@ describe('the command line', () => {
     ],
     [['list', '--stage', 'main', '--as', 'x'], /^--as is for the local stack/],
     [['list', '--stage', 'main', '--data', 'x'], /^--data is for the local stack/],
-    [['list', '--limit', '0'], /^--limit must be a whole number from 1 on/],
+    [['list', '--limit', '0'], /^--limit must be a positive whole number/],
+    [['list', '--order', 'up'], /^--order must be newest or oldest/],
+    [['lst'], /^"lst" is not a verb; did you mean list\?/],
+    [['help', 'exprt'], /^"exprt" is not a verb; did you mean export\?/],
     [['list', '--since', 'yesterday'], /^--since must be an age/],
     [['export', '--json', '--csv'], /^--json and --csv exclude each other/],
     [['export', '--sub', '\u001b[2J'], /^--sub must be a UUID, not "\\u001b\[2J"/],
@@ -643,12 +648,14 @@ describe('the command line', () => {
   });
 
   it.each(['VERB', 'list', 'show', 'reply', 'dismiss', 'export', 'erase', 'stats'])(
-    '--help of %s prints the usage without a running stack',
+    'the usage of %s is printed without a running stack, in 80 columns',
     async (verb) => {
-      const args = ['--data', '/nowhere', ...(verb === 'VERB' ? [] : [verb]), '--help'];
-      const { stdout, ...result } = await runInbox(args);
+      const args = verb === 'VERB' ? [] : [verb];
+      const { stdout, ...result } = await runInbox(['help', ...args]);
       expect(result).toEqual({ code: 0, stderr: '' });
       expect(stdout).toContain(`Usage: npm run inbox -- [--stage STAGE] ${verb} `);
+      expect(stdout.split('\n').filter(({ length }) => length > 80)).toEqual([]);
+      expect(await runInbox(['--data', '/nowhere', ...args, '--help'])).toMatchObject({ stdout });
     },
   );
 

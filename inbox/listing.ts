@@ -1,0 +1,130 @@
+/** What the page lists: a page of inquiries, the hits of a search, the latest answers, or the replies that came back. */
+import type { IndexedInquiry } from '../src/entities/inquiry-index.ts';
+import { createSearch } from './search.ts';
+import type { Inbox, StoredInquiry, Undelivered } from './store.ts';
+
+/** Inquiries in one response. */
+const PAGE_SIZE = 100;
+/** What one response of a search reads at most: rows, and milliseconds after which it reads no further. */
+const SEARCH_ROWS = 5_000;
+const SEARCH_TIME = 3_000;
+/** Among so many closed inquiries, the ones that came last, the latest answers are looked for. */
+const CLOSED_ROWS = 5_000;
+/** Milliseconds after an answer for which the page says that it came back. */
+const BOUNCED_FOR = 7 * 86_400_000;
+/** Ids of unanswered inquiries in one response. */
+const MANY = 2_000;
+
+export interface ListQuery {
+  readonly show: 'unanswered' | 'answered' | 'all' | 'undelivered';
+  /** By arrival, or by the time of the answer, the latest first. */
+  readonly order: 'newest' | 'oldest' | 'answered';
+  readonly text: string;
+  /** The id after which the list goes on. */
+  readonly from: string | undefined;
+}
+
+export interface Listing {
+  readonly inquiries: (StoredInquiry & Partial<Undelivered>)[];
+  /** The value of `from` with which the list goes on. */
+  readonly next?: string;
+}
+
+/** @param now - Milliseconds since the epoch. */
+export function createListing(inbox: Inbox, now: () => number = Date.now) {
+  /** Those that were answered or dismissed, the latest first. */
+  async function readClosed(signal: AbortSignal): Promise<IndexedInquiry[]> {
+    const rows: IndexedInquiry[] = [];
+    for await (const row of rowsOf(inbox.list({ isAnswered: true }), signal)) {
+      if (rows.push(row) === CLOSED_ROWS) break;
+    }
+    return rows.toSorted(({ reply_at: a = '' }, { reply_at: b = '' }) => (a < b ? 1 : -1));
+  }
+
+  const inFull = async (rows: readonly IndexedInquiry[]): Promise<StoredInquiry[]> =>
+    (await Array.fromAsync(inbox.readInFull(rows))).flat();
+
+  async function listClosed(from: string | undefined, signal: AbortSignal): Promise<Listing> {
+    const rows = await readClosed(signal);
+    const start = rows.findIndex(({ id }) => id === from) + 1;
+    const page = rows.slice(start, start + PAGE_SIZE);
+    const inquiries = await addUndelivered(inbox, await inFull(page));
+    const last = page.at(-1)?.id;
+    return { inquiries, ...(rows.length > start + PAGE_SIZE && last && { next: last }) };
+  }
+
+  async function listUndelivered(signal: AbortSignal): Promise<Listing> {
+    const since = new Date(now() - BOUNCED_FOR).toISOString();
+    const rows = (await readClosed(signal)).filter(({ reply_at = '' }) => reply_at >= since);
+    const bounced = await inbox.readUndelivered(rows.map(({ id }) => id));
+    const found = await inFull(rows.filter(({ id }) => bounced.has(id)));
+    return { inquiries: found.map((row) => Object.assign(row, bounced.get(row.id))) };
+  }
+
+  /** Up to PAGE_SIZE inquiries by arrival, or what a search finds in as many as it may read. */
+  async function listByArrival(
+    { show, order, text, from }: ListQuery,
+    signal: AbortSignal,
+  ): Promise<Listing> {
+    const isFound = createSearch(text);
+    const end = performance.now() + SEARCH_TIME;
+    const filter = {
+      isAnswered: show === 'all' ? undefined : show === 'answered',
+      ...(order === 'oldest' ? { order, after: from } : { before: from }),
+    } as const;
+    const found: StoredInquiry[] = [];
+    let searched = 0;
+    let last: string | undefined;
+    let next: string | undefined;
+    for await (const row of rowsOf(inbox.listInFull(filter), signal)) {
+      const isOver = text !== '' && (searched === SEARCH_ROWS || performance.now() > end);
+      if (searched > 0 && (isOver || found.length === PAGE_SIZE)) {
+        next = last;
+        break;
+      }
+      last = row.id;
+      searched += 1;
+      if (isFound(row)) found.push(row);
+    }
+    const inquiries = await addUndelivered(inbox, found);
+    return { inquiries, ...(next !== undefined && { next }) };
+  }
+
+  return {
+    async list(query: ListQuery, signal: AbortSignal): Promise<Listing> {
+      if (query.show === 'undelivered') return listUndelivered(signal);
+      if (query.order === 'answered') return listClosed(query.from, signal);
+      return listByArrival(query, signal);
+    },
+    /** The ids alone, newest first, which costs little: the page asks every few seconds. */
+    async listUnanswered(signal: AbortSignal): Promise<{ ids: string[]; isAll: boolean }> {
+      const ids: string[] = [];
+      for await (const { id } of rowsOf(inbox.list({ isAnswered: false }), signal)) {
+        if (ids.length === MANY) return { ids, isAll: false };
+        ids.push(id);
+      }
+      return { ids, isAll: true };
+    },
+  };
+}
+
+/** Adds to answered inquiries what became of the mail. */
+export async function addUndelivered(
+  inbox: Inbox,
+  rows: readonly StoredInquiry[],
+): Promise<Listing['inquiries']> {
+  const answered = rows.flatMap(({ id, reply }) => (reply === undefined ? [] : [id]));
+  const failures = await inbox.readUndelivered(answered);
+  return rows.map((row) => Object.assign(row, failures.get(row.id)));
+}
+
+/** The rows of pages, until the page has closed its connection. */
+async function* rowsOf<Row>(
+  pages: AsyncIterable<readonly Row[]>,
+  signal: AbortSignal,
+): AsyncGenerator<Row> {
+  for await (const page of pages) {
+    if (signal.aborted) return;
+    yield* page;
+  }
+}

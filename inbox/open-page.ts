@@ -1,0 +1,33 @@
+import { onEndOfNpm, UsageError, type Io } from '../lib/command-line.ts';
+import { escapeUnsafe } from '../lib/terminal-text.ts';
+import type { Connect } from './connect.ts';
+import { readSavedReplies } from './saved-replies.ts';
+import { serveInbox } from './server.ts';
+
+interface Options {
+  readonly port: string | undefined;
+  readonly replies: string | undefined;
+}
+
+/** Serves the page until the process is ended. It is not started when an option or the connection is wrong. */
+export async function openPage(
+  connect: Connect,
+  { stdout, stderr, env }: Io,
+  { port = '0', replies }: Options,
+): Promise<void> {
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
+    throw new UsageError(`The port must be a number from 0 to 65535, not "${escapeUnsafe(port)}".`);
+  }
+  const savedReplies = await readSavedReplies(replies);
+  const options = { port: Number(port), savedReplies };
+  const { url } = await serveInbox(connect(), options).catch((error: Error) => {
+    if (!('code' in error) || error.code !== 'EADDRINUSE') throw error;
+    throw new UsageError(`Port ${port} is in use; choose another with --port.`);
+  });
+  stdout.write(`Inbox     ${url}\n`);
+  stderr.write('Whoever has this address can read and answer inquiries as you, until Ctrl+C.\n');
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => process.exit());
+  }
+  onEndOfNpm(env, () => process.exit());
+}

@@ -1,0 +1,88 @@
+/** The box in which a reply is written, and the one with a reply that was not sent. */
+import { showAddress } from '../../src/invisible.ts';
+import { button, div, h } from '../../web/ui/dom.ts';
+import type { Inquiry, Session } from './client.ts';
+import { savedReplyMenu } from './saved-replies.ts';
+
+interface Actions {
+  readonly onInput: (text: string) => void;
+  readonly onSend: (text: string) => void;
+  readonly onDismiss: () => void;
+  /** Esc was pressed. */
+  readonly onLeave: () => void;
+}
+
+/** @param draft - What has been written before. */
+export function createReplyBox(
+  inquiry: Inquiry,
+  { mail, savedReplies }: Session,
+  draft: string,
+  { onInput, onSend, onDismiss, onLeave }: Actions,
+): HTMLElement[] {
+  const { email, canMail } = inquiry;
+  const error = h('p', { class: 'ib-error', id: 'reply-error', role: 'alert' });
+  const text = h('textarea', {
+    id: 'reply',
+    rows: '3',
+    dir: 'auto',
+    'aria-describedby': 'reply-error reply-hint',
+  });
+  text.value = draft;
+  text.addEventListener('input', () => {
+    text.ariaInvalid = null;
+    error.textContent = '';
+    onInput(text.value);
+  });
+  text.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      send();
+    }
+    if (event.key === 'Escape') onLeave();
+  });
+  const send = (): void => {
+    if (text.value.trim() !== '') return onSend(text.value);
+    text.ariaInvalid = 'true';
+    error.textContent = 'Write the answer first.';
+    text.focus();
+  };
+  const menu = savedReplyMenu(savedReplies, inquiry, (saved) => {
+    text.focus();
+    text.setRangeText(saved, text.selectionStart, text.selectionEnd, 'end');
+    text.dispatchEvent(new Event('input'));
+  });
+  const label = h('label', { for: 'reply' }, 'Reply to ', h('bdi', {}, showAddress(email)));
+  const name = canMail && mail !== 'none' ? 'Send reply' : 'Record the answer';
+  const keys = { class: 'primary', 'aria-keyshortcuts': 'Control+Enter Meta+Enter' };
+  const hint = h('p', { class: 'ib-hint', id: 'reply-hint' }, ...describeMail(inquiry, mail));
+  return [
+    div('ib-line ib-dock-head', label, menu),
+    text,
+    error,
+    div(
+      'ib-line ib-actions',
+      button(name, keys, send),
+      button('Dismiss', { 'aria-keyshortcuts': 'd' }, onDismiss),
+      hint,
+    ),
+  ];
+}
+
+/** What becomes of a reply, in words. */
+function describeMail({ email, canMail }: Inquiry, mail: Session['mail']): (Node | string)[] {
+  const owner = h('bdi', {}, showAddress(email));
+  if (!canMail) return ['The answer is recorded and mailed to nobody.'];
+  if (mail === 'sent') return ['The reply is mailed to ', owner, '.'];
+  if (mail === 'none') {
+    return ['This stage sends no mail: the answer is recorded, and ', owner, ' does not get it.'];
+  }
+  const condition = ' if this stage sends mail, which your credentials do not tell.';
+  return ['The reply is mailed to ', owner, condition];
+}
+
+/** A reply that was not sent because someone else has answered. */
+export const createUnsentBox = (draft: string, onDelete: () => void): HTMLElement[] => [
+  h('label', { for: 'unsent' }, 'Your text, which was not sent'),
+  h('textarea', { id: 'unsent', dir: 'auto', readonly: true }, draft),
+  button('Delete this text', {}, onDelete),
+];

@@ -1,0 +1,45 @@
+/** The secret that gives access to the inbox: from the page's address, and for a new tab from another one. */
+import { INQUIRY_ID } from '../../src/limits.ts';
+
+const SECRET = 'inbox.secret';
+
+/** Milliseconds for which a new tab waits for the secret of another. */
+const ANSWER_TIME = 500;
+
+/** The part of the address after `#`: the id of an inquiry, or the secret of a page that is being opened. */
+const fragment = (): string => location.hash.slice(1);
+
+/** The id of the inquiry that is open. */
+export const openedId = (): string | undefined =>
+  INQUIRY_ID.test(fragment()) ? fragment() : undefined;
+
+export const hasSecret = (): boolean => fragment() !== '' && openedId() === undefined;
+
+/** Forgets the secret, for other tabs, too. */
+export const dropSecret = (): void => sessionStorage.removeItem(SECRET);
+
+/**
+ * Moves the secret from the address, where it would be seen and kept in the history, to this tab's storage. A tab that was
+ * opened from a row of the list asks the other tabs of this origin for it, which has no pages but this one.
+ */
+export async function takeSecret(): Promise<string | null> {
+  if (hasSecret()) {
+    sessionStorage.setItem(SECRET, fragment());
+    history.replaceState(null, '', location.pathname);
+  }
+  const tabs = new BroadcastChannel(SECRET);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  tabs.addEventListener('message', ({ data }: MessageEvent<string>) => {
+    const secret = sessionStorage.getItem(SECRET);
+    if (data === '' && secret !== null) tabs.postMessage(secret);
+    if (data === '' || secret !== null) return;
+    sessionStorage.setItem(SECRET, data);
+    resolve();
+  });
+  if (sessionStorage.getItem(SECRET) === null) {
+    tabs.postMessage('');
+    setTimeout(resolve, ANSWER_TIME);
+    await promise;
+  }
+  return sessionStorage.getItem(SECRET);
+}
