@@ -49,21 +49,24 @@ export function findBackendFile(stage: Stage): string | undefined {
 
 export const hasLocalState = (): boolean => existsSync(join(MODULE, 'backend_override.tf'));
 
-/** What the file with the place of the state says; nothing without one. */
-export function readPlace(stage: Stage) {
-  const file = findBackendFile(stage);
-  const settings = (file === undefined ? undefined : readIfThere(join(MODULE, file))) ?? '';
-  const read = (name: string) =>
-    new RegExp(`^\\s*${name}\\s*=\\s*"([^"]*)"`, 'm').exec(settings)?.[1];
-  const accounts = /^\s*allowed_account_ids\s*=\s*\[([^\]]*)\]/m.exec(settings)?.[1];
+/** What a file of the S3 backend says. */
+export function parseBackend(text: string) {
+  const read = (name: string) => new RegExp(`^\\s*${name}\\s*=\\s*"([^"]*)"`, 'm').exec(text)?.[1];
+  const accounts = /^\s*allowed_account_ids\s*=\s*\[([^\]]*)\]/m.exec(text)?.[1];
   return {
-    file: `infra/terraform/${file}`,
     bucket: read('bucket'),
     region: read('region'),
     key: read('key'),
     /** Undefined: every account. */
     accounts: accounts && [...accounts.matchAll(/"([^"]*)"/g)].map(([, id = '']) => id),
   };
+}
+
+/** What the file with the place of the state says; nothing without one. */
+export function readPlace(stage: Stage) {
+  const file = findBackendFile(stage);
+  const text = (file === undefined ? undefined : readIfThere(join(MODULE, file))) ?? '';
+  return { file: `infra/terraform/${file}`, ...parseBackend(text) };
 }
 
 /**

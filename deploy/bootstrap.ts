@@ -18,10 +18,16 @@ import {
 } from '../lib/command-line.ts';
 import type { Io, Main } from '../lib/command-line.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
-import { isServiceName, STAGES } from '../lib/stages.ts';
-import { readAccount } from './account.ts';
+import { isServiceName } from '../lib/stages.ts';
+import { parseBackend, readAccount } from './account.ts';
 import { makePlan, readOutputs, refuseUnsavedState } from './plan.ts';
-import { createStateBucket, hasStateBucket, type Place } from './state-bucket.ts';
+import { validatePolicies } from './policy-validation.ts';
+import {
+  createStateBucket,
+  hasStateBucket,
+  hasStateOfBootstrap,
+  type Place,
+} from './state-bucket.ts';
 import { openSession, terraform, type Session } from './steps.ts';
 import { providerSource, terraformUnavailableReason } from './terraform.ts';
 
@@ -80,42 +86,6 @@ function readKeptSettings(): Settings {
   return kept;
 }
 
-function check(isValid: boolean, message: string): void {
-  if (!isValid) throw new UsageError(message);
-}
-
-/** Checks the settings as a whole, because the file may have been edited. @throws UsageError for the first that is wrong. */
-function checkSettings({ name, bucket, github, domains, budget }: Settings): void {
-  // With the name of a stage in it, the names of a stage of `foo` would match all resources of a service `foo-main`.
-  check(
-    isServiceName(name ?? 'inquiries'),
-    `A name is 2 to 32 lower-case letters, digits and hyphens, begins with a letter, and contains neither the name of a stage after a hyphen nor aws, amazon or cognito, not "${name}".`,
-  );
-  check(
-    /^[\da-z][\da-z-]{1,61}[\da-z]$/.test(bucket ?? 'bucket'),
-    `"${bucket}" is not a name of a bucket.`,
-  );
-  if (github) {
-    const { repository, owner_id: owner, repository_id: id } = github;
-    // A wildcard would let workflows of other repositories deploy.
-    const isRepository = /^[\dA-Za-z-]+\/[\w.-]+$/.test(repository);
-    check(isRepository, `"${repository}" is not OWNER/NAME of a repository.`);
-    const areIds = /^(undefined\/undefined|\d+\/\d+)$/.test(`${owner}/${id}`);
-    check(areIds, `"${owner}/${id}" is not OWNER_ID/REPOSITORY_ID.`);
-  }
-  for (const [stage, names] of Object.entries(domains ?? {})) {
-    for (const host of names) {
-      const isDomain =
-        STAGES.some((known) => known === stage) && /^[\da-z-]+(\.[\da-z-]+)+$/.test(host);
-      check(isDomain, `"${stage}=${host}" is not STAGE=NAME.`);
-    }
-  }
-  if (!budget) return;
-  const { monthly_usd: sum, email } = budget;
-  check(Number.isFinite(sum) && sum > 0, `"${sum}" is not a sum above 0.`);
-  check(/^[^@\s]+@[^@\s]+$/.test(email), `"${email}" is not an e-mail address.`);
-}
-
 /** The kept settings with what the options change. */
 function readSettings(args: string[]) {
   const text = { type: 'string' } as const;
@@ -171,59 +141,61 @@ function readSettings(args: string[]) {
     ...(budget !== undefined &&
       email !== undefined && { budget: { monthly_usd: Number(budget), email } }),
   };
-  checkSettings(settings);
+  // variables.tf checks the others. This one is part of the bucket's name, and the bucket comes before the first plan.
+  if (!isServiceName(settings.name ?? 'inquiries')) {
+    throw new UsageError(
+      `"${settings.name}" in ${nameOf(SETTINGS_FILE)} is no name of a service; infra/terraform/bootstrap/variables.tf says which are.`,
+    );
+  }
   return { settings, yes: options.yes, planOnly: options['plan-only'] };
 }
 
-/** Adds the ids of the repository, for subjects with ids, as far as GitHub says them. */
-async function addIds({ github, ...settings }: Settings, { env, stdout }: Io): Promise<Settings> {
-  if (!github || github.repository_id !== undefined) {
-    return { ...settings, ...(github && { github }) };
-  }
+/** Adds the ids of the repository, for subjects with ids, if GitHub's API gives them. */
+async function addIds(settings: Settings, { env, stdout }: Io): Promise<Settings> {
+  const { github } = settings;
+  if (!github || github.repository_id !== undefined) return settings;
   const token = env['GITHUB_TOKEN'];
-  const answer = await fetch(
-    `${env['GITHUB_API_URL'] ?? 'https://api.github.com'}/repos/${github.repository}`,
-    {
-      headers: {
-        accept: 'application/vnd.github+json',
-        ...(token && { authorization: `Bearer ${token}` }),
-      },
-      signal: AbortSignal.timeout(10_000),
-    },
-  )
+  const url = `${env['GITHUB_API_URL'] ?? 'https://api.github.com'}/repos/${github.repository}`;
+  const headers = { ...(token && { authorization: `Bearer ${token}` }) };
+  const answer = await fetch(url, { headers, signal: AbortSignal.timeout(10_000) })
     .then((response) => response.text())
     .catch(() => '');
   const { id, owner } = { ...parseObject(answer) } as { id?: number; owner?: { id?: number } };
-  if (id === undefined || owner?.id === undefined) {
-    stdout.write(
-      `GitHub does not give the ids of ${github.repository}, so that only subjects without ids are trusted. Repositories created or renamed since 15 July 2026 need --github-ids.\n`,
-    );
-    return { ...settings, github };
+  if (id !== undefined && owner?.id !== undefined) {
+    const ids = { owner_id: String(owner.id), repository_id: String(id) };
+    return { ...settings, github: { ...github, ...ids } };
   }
-  return {
-    ...settings,
-    github: { ...github, owner_id: String(owner.id), repository_id: String(id) },
-  };
+  stdout.write(
+    `GitHub does not give the ids of ${github.repository}, so that only subjects without ids are trusted. Repositories created or renamed since 15 July 2026 need --github-ids.\n`,
+  );
+  return settings;
 }
 
 /** Refuses a checkout whose stages have their state elsewhere. */
 function checkBackendFile({ accountId, bucket, region }: Place): void {
   const text = readIfThere(BACKEND_FILE);
   if (text === undefined) return;
-  const read = (name: string) =>
-    new RegExp(`^\\s*${name}\\s*=\\s*\\[?\\s*"([^"]*)"`, 'm').exec(text)?.[1];
-  const found = {
-    bucket: read('bucket'),
-    account: read('allowed_account_ids'),
-    region: read('region'),
-  };
-  const describe = (account = accountId, name = bucket, where = region) =>
-    `the bucket ${name} in account ${account}, region ${where}`;
-  const theirs = describe(found.account, found.bucket, found.region);
-  const ours = describe();
+  const found = parseBackend(text);
+  const [account = accountId] = found.accounts ?? [];
+  const describe = (place: Place) =>
+    `the bucket ${place.bucket} in account ${place.accountId}, region ${place.region}`;
+  const ours = describe({ accountId, bucket, region });
+  const theirs = describe({
+    accountId: account,
+    bucket: found.bucket ?? bucket,
+    region: found.region ?? region,
+  });
   if (theirs === ours) return;
   throw new UsageError(
-    `infra/terraform/backend.s3.tfbackend names ${theirs}; these credentials and settings mean ${ours}. Nothing was changed.`,
+    `${nameOf(BACKEND_FILE)} names ${theirs}; these credentials and settings mean ${ours}. Nothing was changed.`,
+  );
+}
+
+/** Without its settings, the plan would take back what the account has been given: domains, roles, a budget. */
+async function checkSettingsFile(place: Place): Promise<void> {
+  if (existsSync(SETTINGS_FILE) || !(await hasStateOfBootstrap(place))) return;
+  throw new UsageError(
+    `The account was set up with settings that this checkout lacks: ${nameOf(SETTINGS_FILE)}. Take the file from the repository; if it is lost, write it again: {"domains": …, "github": …, "budget": …}, with the names in infra/terraform/bootstrap/variables.tf. Nothing was changed.`,
   );
 }
 
@@ -302,6 +274,7 @@ async function bootstrap(
       session.changed = 'the bucket';
       await createStateBucket(place);
     }
+    await checkSettingsFile(place);
     const backend = [
       `bucket=${bucket}`,
       `region=${region}`,
@@ -316,11 +289,12 @@ async function bootstrap(
     const plan = await makePlan(session, file, `-var-file=${variables}`);
     io.stdout.write(`\n${plan.text}\n\n`);
     const deleted = plan.changes.filter(({ change }) => change.actions.includes('delete')).length;
-    if (deleted > 0 && (yes || !existsSync(SETTINGS_FILE))) {
+    if (deleted > 0 && yes) {
       throw new UsageError(
-        `The plan deletes ${deleted} resources, which needs ${nameOf(SETTINGS_FILE)} and a confirmation at a terminal. Take that file from the repository if this checkout lacks it or has another one. Nothing was changed.`,
+        `The plan deletes ${deleted} resources, which needs a confirmation at a terminal. Nothing was changed.`,
       );
     }
+    for (const line of await validatePolicies(plan.changes, region)) io.stdout.write(`${line}\n`);
     if (planOnly) return;
     if (plan.hasChanges) await confirm('Apply this plan?');
     // Before the first change, so that a second run after an interruption continues with the same settings.

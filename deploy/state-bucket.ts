@@ -27,6 +27,18 @@ export async function hasStateBucket({ accountId, region, bucket }: Place): Prom
   }
 }
 
+/** Whether bootstrap was applied here before. */
+export async function hasStateOfBootstrap({ accountId, region, bucket }: Place): Promise<boolean> {
+  const s3 = new S3({ ...NETWORK, region });
+  const { Contents = [] } = await s3.listObjectsV2({
+    Bucket: bucket,
+    ExpectedBucketOwner: accountId,
+    Prefix: 'inquiries/bootstrap.tfstate',
+    MaxKeys: 1,
+  });
+  return Contents.length > 0;
+}
+
 /**
  * Creates the bucket. S3 encrypts it and blocks public access by default; versions have to be on before the first state is
  * written. infra/terraform/bootstrap then imports it and sets everything, versions included.

@@ -1,9 +1,10 @@
 /** `npm run bootstrap`: what it refuses, its steps, its settings and files, GitHub's ids, the questions and signals. */
-import { readFileSync } from 'node:fs';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { main } from '../../deploy/bootstrap.ts';
-import { ACCOUNT } from '../helpers/aws.ts';
+import { run, terraformEnv, terraformUnavailableReason } from '../../deploy/terraform.ts';
+import { ACCOUNT, refusal, type Answer } from '../helpers/aws.ts';
 import {
   arrange,
   awaitCall,
@@ -41,6 +42,7 @@ const SETTINGS = 'bootstrap/settings.auto.tfvars.json';
 const CREATED = `The bucket ${BUCKET} was created; nothing else was changed.`;
 const CONTINUE = `What was created so far is in the state in the bucket ${BUCKET}; run the command again to continue.`;
 
+const hasTerraform = (await terraformUnavailableReason()) === undefined;
 const aws = await setUpProject();
 const arrangeWorld = (world: Partial<World> = {}) =>
   arrange({
@@ -72,48 +74,21 @@ describe('npm run bootstrap refuses in one line and changes nothing:', () => {
   const backend = (text: string, other: string) => ({
     moduleFiles: { 'backend.s3.tfbackend': BACKEND.replace(text, other) },
   });
-  const octo = { repository: 'octo/a' };
   const noJson = `infra/terraform/${SETTINGS} is not a JSON object.`;
   it.each<[string, Partial<World>, string]>([
-    ['--yes --github octo', {}, '"octo" is not OWNER/NAME of a repository.'],
-    ['--yes --github octo/a --github-ids 1', {}, '"1/" is not OWNER_ID/REPOSITORY_ID.'],
     [
       '--yes --github-ids 1/23',
       {},
       '--github-ids and --existing-provider need --github OWNER/NAME.',
     ],
-    ['--yes --domain main=*.example.com', {}, '"main=*.example.com" is not STAGE=NAME.'],
-    ['--yes --domain main=example.com=x', {}, '"main=example.com=x" is not STAGE=NAME.'],
     ['--yes --budget 50', {}, '--budget and --email need each other.'],
-    ['--yes --email a@example.com --budget Infinity', {}, '"Infinity" is not a sum above 0.'],
     ['--yes', { version: '1.9.8' }, 'terraform 1.9.8 is too old; version 1.10 or later is needed.'],
     ['--yes', { moduleFiles: { [SETTINGS]: 'region = "eu-central-1"' } }, noJson],
     ['--yes', { moduleFiles: { [SETTINGS]: '[]' } }, noJson],
     [
       '--yes',
       kept({ name: 'N' }),
-      'A name is 2 to 32 lower-case letters, digits and hyphens, begins with a letter, and contains neither the name of a stage after a hyphen nor aws, amazon or cognito, not "N".',
-    ],
-    ['--yes', kept({ bucket: 'b_b' }), '"b_b" is not a name of a bucket.'],
-    [
-      '--yes',
-      kept({ github: { repository: 'octo/*' } }),
-      '"octo/*" is not OWNER/NAME of a repository.',
-    ],
-    [
-      '--yes',
-      kept({ github: { ...octo, owner_id: '*', repository_id: '1' } }),
-      '"*/1" is not OWNER_ID/REPOSITORY_ID.',
-    ],
-    [
-      '--yes',
-      kept({ domains: { test: ['example.com'] } }),
-      '"test=example.com" is not STAGE=NAME.',
-    ],
-    [
-      '--yes',
-      kept({ budget: { monthly_usd: 1, email: 'ana' } }),
-      '"ana" is not an e-mail address.',
+      `"N" in infra/terraform/${SETTINGS} is no name of a service; infra/terraform/bootstrap/variables.tf says which are.`,
     ],
     [
       '--yes',
@@ -196,30 +171,104 @@ Next:
     expect(Object.keys(readModuleFiles())).not.toContain('bootstrap.auto.tfvars.json');
   });
 
-  it('deletes nothing without its settings, nor without a confirmation', async () => {
+  it('takes nothing back from an account whose settings this checkout lacks', async () => {
     arrangeBucket();
-    const changes = ['develop', 'main'].map((stage) => ({
-      address: `aws_iam_role.deploy["${stage}"]`,
-      actions: ['delete'],
-    }));
-    const runs: [string, Partial<World>][] = [
-      ['--yes', {}],
-      ['--yes', kept({})],
-      ['--plan-only', {}],
-    ];
-    for (const [args, world] of runs) {
-      arrangeWorld({ changes, ...world });
+    aws.state.objects.set(`/${BUCKET}/inquiries/bootstrap.tfstate`, {
+      body: '',
+      type: '',
+      cache: '',
+    });
+    for (const args of ['--yes', '--plan-only']) {
       const { code, output } = await bootstrap(args);
-      expect([code, hasApplied()]).toEqual([2, false]);
+      expect([code, readCalls(), readModuleFiles()]).toEqual([2, [VERSION], {}]);
       expect(output).toContain(
-        `The plan deletes 2 resources, which needs infra/terraform/${SETTINGS} and a confirmation at a terminal.`,
+        `The account was set up with settings that this checkout lacks: infra/terraform/${SETTINGS}.`,
       );
       resetProject();
+      arrangeWorld();
     }
+    arrangeWorld(kept({}));
+    expect((await bootstrap('--yes')).code).toBe(0);
+  });
+
+  it('deletes nothing without a confirmation', async () => {
+    arrangeBucket();
+    const changes = [{ address: 'aws_iam_role.deploy["main"]', actions: ['delete'] }];
     arrangeWorld({ changes, ...kept({}) });
+    const { code, output } = await bootstrap('--yes');
+    expect([code, hasApplied()]).toEqual([2, false]);
+    expect(output).toContain('The plan deletes 1 resources, which needs a confirmation');
     const stdin = typed(`${ACCOUNT}\n`);
     expect((await runCommandHere(main, '', { stdin, isTTY: true })).code).toBe(0);
     expect(hasApplied()).toBe(true);
+  });
+
+  describe('has AWS validate the policies of the plan', () => {
+    const changes = [
+      {
+        address: 'aws_iam_policy.read["main"]',
+        actions: ['create'],
+        after: { policy: '{"Version":"2012-10-17"}' },
+      },
+      {
+        address: 'aws_iam_role.plan["main"]',
+        actions: ['update'],
+        after: { assume_role_policy: '{}' },
+      },
+      { address: 'aws_iam_role.deploy["main"]', actions: ['delete'] },
+    ];
+    const findings = (findingType: string) => ({
+      findings: [
+        { findingType, findingDetails: 'The action s3:Foo does not exist.' },
+        { findingType: 'SUGGESTION', findingDetails: 'An empty list.' },
+      ],
+    });
+    const answer = (reply: Answer) => {
+      const asked: unknown[] = [];
+      arrangeBucket();
+      arrangeWorld({ changes: changes.slice(0, 2), ...kept({}) });
+      aws.state.answers['POST /policy/validation'] = ({ body }) => {
+        asked.push(JSON.parse(body));
+        return reply;
+      };
+      return asked;
+    };
+
+    it('and stops at an error, before anything is changed', async () => {
+      const asked = answer({ status: 200, body: findings('ERROR') });
+      const { code, output } = await bootstrap('--yes');
+      expect([code, hasApplied()]).toEqual([2, false]);
+      expect(output).toContain(`AWS finds errors in the policies:
+ERROR: aws_iam_policy.read["main"]: The action s3:Foo does not exist.
+ERROR: aws_iam_role.plan["main"]: The action s3:Foo does not exist.
+Nothing was changed. Correct infra/terraform/bootstrap/policies.tf, and run the command again.\n`);
+      expect(asked).toEqual([
+        { policyType: 'IDENTITY_POLICY', policyDocument: '{"Version":"2012-10-17"}' },
+        {
+          policyType: 'RESOURCE_POLICY',
+          validatePolicyResourceType: 'AWS::IAM::AssumeRolePolicyDocument',
+          policyDocument: '{}',
+        },
+      ]);
+    });
+
+    it.each<[string, Answer, string]>([
+      [
+        'shows a warning',
+        { status: 200, body: findings('SECURITY_WARNING') },
+        'SECURITY_WARNING: aws_iam_policy.read["main"]: The action s3:Foo does not exist.\n',
+      ],
+      [
+        'says that they were not validated',
+        refusal(403, 'AccessDeniedException', 'no'),
+        'The policies were not validated: AccessDeniedException. To have AWS validate them, allow access-analyzer:ValidatePolicy and run the command again.\n',
+      ],
+    ])('and %s, and goes on', async (_, reply, line) => {
+      answer(reply);
+      const { code, output } = await bootstrap('--yes');
+      expect([code, hasApplied(), output]).toEqual([0, true, expect.stringContaining(line)]);
+      expect(output).not.toContain('An empty list');
+    });
   });
 
   it.each([
@@ -267,7 +316,12 @@ Next:
     arrangeWorld(kept({ name: 'orders', github: null }));
     await bootstrap('--yes');
     const orders = BUCKET.replace('inquiries', 'orders');
-    expect(readVariables()).toEqual({ name: 'orders', region: REGION, bucket: orders });
+    expect(readVariables()).toEqual({
+      name: 'orders',
+      github: null,
+      region: REGION,
+      bucket: orders,
+    });
   });
 
   it.each([
@@ -281,6 +335,30 @@ Next:
     expect([code, temporaryFiles()]).toEqual([1, []]);
     expect(output).toContain(`Failed: ${failing}.\n\n${state}\n`);
   });
+});
+
+describe('the first day passes npm run check:', () => {
+  it('what npm run bootstrap writes passes the formatter', async () => {
+    arrangeWorld({ outputs: ROLES });
+    await bootstrap('--github octo/a --github-ids 1/23 --domain main=example.com --yes');
+    copyFileSync('.oxfmtrc.json', join(paths.ROOT, '.oxfmtrc.json'));
+    const program = join(process.cwd(), 'node_modules/.bin/oxfmt');
+    const args = ['--check', '--no-error-on-unmatched-pattern', 'infra'];
+    const { code, output } = await run(program, args, { cwd: paths.ROOT });
+    expect(code === 0 ? '' : output).toBe('');
+  });
+
+  it.skipIf(!hasTerraform)(
+    'a copy of the example passes terraform fmt (skipped without terraform)',
+    async () => {
+      const copy = join(paths.ROOT, 'stages.auto.tfvars');
+      copyFileSync('infra/terraform/stages.auto.tfvars.example', copy);
+      const { code, output } = await run('terraform', ['fmt', '-check', '-diff', copy], {
+        env: terraformEnv(),
+      });
+      expect(code === 0 ? '' : output).toBe('');
+    },
+  );
 });
 
 describe('npm run bootstrap asks GitHub for the ids of the repository', () => {

@@ -13,6 +13,8 @@ export interface Change {
   readonly address: string;
   readonly actions: readonly string[];
   readonly action_reason?: string;
+  /** Values of the resource in the plan. */
+  readonly after?: object;
 }
 
 const OUTPUTS = {
@@ -98,11 +100,11 @@ case "$*" in show*/again) key='terraform again';; esac
 if [ -e "arranged/$key" ]; then cat "arranged/$key"; fi
 `;
 
-const toResource = ({ address, actions, action_reason }: Change, before: object) => ({
+const toResource = ({ address, actions, action_reason, after }: Change, before: object) => ({
   address,
   type: address.split('.')[0],
   action_reason,
-  change: { actions, before, after: before },
+  change: { actions, before, after: after ?? before },
 });
 
 const VALUES = {

@@ -1,5 +1,3 @@
-# `npm run bootstrap` validates them (deploy/bootstrap.ts).
-
 variable "name" {
   description = "Name of the service, the same as in the stages' module."
   type        = string
@@ -39,6 +37,19 @@ variable "github" {
     existing_provider = optional(bool, false)
   })
   default = null
+
+  # A wildcard would let workflows of other repositories deploy.
+  validation {
+    condition     = var.github == null ? true : can(regex("^[A-Za-z0-9-]+/[\\w.-]+$", var.github.repository))
+    error_message = "github.repository is OWNER/NAME."
+  }
+  validation {
+    condition = var.github == null ? true : (
+      var.github.owner_id == null && var.github.repository_id == null
+      || can(regex("^\\d+/\\d+$", "${var.github.owner_id}/${var.github.repository_id}"))
+    )
+    error_message = "github.owner_id and github.repository_id are numbers: both or neither."
+  }
 }
 
 variable "domains" {
@@ -46,10 +57,24 @@ variable "domains" {
   type        = map(list(string))
   default     = {}
   nullable    = false
+
+  validation {
+    condition     = length(setsubtract(keys(var.domains), ["develop", "main", "release"])) == 0
+    error_message = "Domains are listed for the stages develop, main and release."
+  }
+  validation {
+    condition     = alltrue([for name in flatten(values(var.domains)) : can(regex("^[a-z0-9-]+(\\.[a-z0-9-]+)+$", name))])
+    error_message = "A domain is a name such as api.example.com, without a wildcard."
+  }
 }
 
 variable "budget" {
   description = "Costs of the account in a month (US dollars) above which a mail is sent; unset: no mail."
   type        = object({ monthly_usd = number, email = string })
   default     = null
+
+  validation {
+    condition     = var.budget == null ? true : var.budget.monthly_usd > 0 && can(regex("^[^@\\s]+@[^@\\s]+$", var.budget.email))
+    error_message = "A budget is a sum above 0 and an e-mail address."
+  }
 }

@@ -136,3 +136,15 @@ run "existing_provider" {
     error_message = "A second identity provider was created, which AWS refuses."
   }
 }
+
+run "wildcards_and_single_ids" {
+  command = plan
+
+  variables {
+    github  = { repository = "octo/*", owner_id = "1" }
+    domains = { main = ["*.example.com"], test = ["example.com"] }
+    budget  = { monthly_usd = 0, email = "ana" }
+  }
+
+  expect_failures = [var.github, var.domains, var.budget]
+}
