@@ -171,16 +171,17 @@ async function addIds(settings: Settings, { env, stdout }: Io): Promise<Settings
   return settings;
 }
 
+const describePlace = ({ accountId, bucket, region }: Place): string =>
+  `the bucket ${bucket} in account ${accountId}, region ${region}`;
+
 /** Refuses a checkout whose stages have their state elsewhere. */
 function checkBackendFile({ accountId, bucket, region }: Place): void {
   const text = readIfThere(BACKEND_FILE);
   if (text === undefined) return;
   const found = parseBackend(text);
   const [account = accountId] = found.accounts ?? [];
-  const describe = (place: Place) =>
-    `the bucket ${place.bucket} in account ${place.accountId}, region ${place.region}`;
-  const ours = describe({ accountId, bucket, region });
-  const theirs = describe({
+  const ours = describePlace({ accountId, bucket, region });
+  const theirs = describePlace({
     accountId: account,
     bucket: found.bucket ?? bucket,
     region: found.region ?? region,
