@@ -3,7 +3,7 @@
  * mailer and SES. Requests are a flow, not single events; arrivals and the places of keys are random, from a seed. The
  * limits are those that AWS documents, read in November 2026.
  */
-import { createInputs, type Attributes } from '../src/entities/inputs.ts';
+import { createRequests, type Attributes } from '../src/entities/requests.ts';
 
 const DYNAMODB = 'https://docs.aws.amazon.com/amazondynamodb/latest/developerguide';
 const LAMBDA = 'https://docs.aws.amazon.com/lambda/latest/dg';
@@ -105,6 +105,7 @@ const unitsOf = (item: Attributes): number => Math.ceil(bytesOf(item) / 1024);
 
 /** Write units and storage of a POST of 240 characters, from what the function sends. */
 export function measurePost({ keyed, indexFactor }: Pick<Scenario, 'keyed' | 'indexFactor'>) {
+  const expires_at = 1_800_000_000;
   const inquiry = {
     id: '01890a5d-ac96-774b-bcce-b302099a8057',
     cognito_sub: '11111111-2222-4333-8444-555555555555',
@@ -113,9 +114,20 @@ export function measurePost({ keyed, indexFactor }: Pick<Scenario, 'keyed' | 'in
     body: 'x'.repeat(200),
     created_at: '2026-01-01T00:00:00.000Z',
   };
-  const inputs = createInputs('table');
-  const { Item: item } = inputs.putInquiry(inquiry, 1_800_000_000);
-  const { Item: key } = inputs.putKey(inquiry, 'k'.repeat(36), 1_800_000_000, 0);
+  const { putInquiry, storeInquiry } = createRequests('table');
+  const { Item: item } = putInquiry({ inquiry: { ...inquiry, expires_at } });
+  const { TransactItems: [{ Put: { Item: key = {} } = {} } = {}] = [] } = storeInquiry({
+    inquiry,
+    key: {
+      cognito_sub: inquiry.cognito_sub,
+      email: inquiry.email,
+      key: 'k'.repeat(43),
+      payload: 'p'.repeat(43),
+      inquiry: inquiry.id,
+      expires_at,
+      now: 0,
+    },
+  });
   const { subject: _, body: __, ...entry } = item;
   const plain = { table: unitsOf(item), index: unitsOf(entry) };
   const transaction = {

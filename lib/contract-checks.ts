@@ -183,26 +183,27 @@ export function assertList(response: ServiceResponse): InquiryListResponse {
 }
 
 function assertInquiry(inquiry: Inquiry): void {
-  assertFields('an inquiry', inquiry, inquirySchema.required);
+  assertFields('an inquiry', inquiry, inquirySchema);
   assert(INQUIRY_ID.test(inquiry.id), 'id is not a UUIDv7');
 }
 
-/** Status, content type, and a JSON object with exactly the fields of the schema. */
-function assertBody(
-  response: ServiceResponse,
-  status: number,
-  { required }: { readonly required: readonly string[] },
-): unknown {
+interface Schema {
+  readonly required: readonly string[];
+  readonly properties: object;
+}
+
+/** Status, content type, and a JSON object with the fields of the schema: all that are required, and no others. */
+function assertBody(response: ServiceResponse, status: number, schema: Schema): unknown {
   assertStatus(response, status);
   assertHeader(response, 'Content-Type', 'application/json');
-  assertFields('the body', response.body, required);
+  assertFields('the body', response.body, schema);
   return response.body;
 }
 
-function assertFields(what: string, value: unknown, fields: readonly string[]): void {
+function assertFields(what: string, value: unknown, { required, properties }: Schema): void {
   assert(typeof value === 'object' && value !== null, `${what} is not a JSON object`);
-  const [actual, expected] = [Object.keys(value), fields].map((names) =>
-    names.toSorted().join(','),
-  );
-  assert(actual === expected, `${what} has the fields ${actual}, not ${expected}`);
+  const missing = required.filter((name) => !Object.hasOwn(value, name));
+  assert(missing.length === 0, `${what} has no ${missing.join(', ')}`);
+  const unknown = Object.keys(value).filter((name) => !Object.hasOwn(properties, name));
+  assert(unknown.length === 0, `${what} has ${unknown.join(', ')}, which is not in the contract`);
 }

@@ -2,24 +2,23 @@
  * Builds what Lambda runs: dist/handler.mjs with its source map, and dist/inquiries.zip with handler.mjs in it; in the
  * same way the mailer, dist/mailer.mjs and dist/mailer.zip. All are byte-identical on every build of the same sources
  * and lockfile, so that `terraform plan` shows only real changes. dist/handler.meta.json and dist/mailer.meta.json are
- * esbuild's lists of the modules in the bundles.
+ * esbuild's lists of the modules in the bundles, dist/requests.mjs what src/entities/requests.ts is compiled to.
  *
  * Usage: npm run build [-- --out FOLDER]. Exit codes: 0 built, 1 failed, 2 bad use.
  */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join, relative } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import { zipSync } from 'fflate';
 import { parseOptions, runCommand, type Io, type Main } from '../lib/command-line.ts';
 import { ROOT } from '../lib/paths.ts';
+import { compileRequests } from './compile-requests.ts';
 
 /** Modules of which the functions need next to nothing, and what the bundles hold in their place. docs/adr/0060 */
 const SHIMS: Record<string, string> = {
   '@aws-sdk/credential-provider-node': './src/shims/credential-provider-node.ts',
-  '@aws-sdk/middleware-endpoint-discovery': './src/shims/middleware-endpoint-discovery.ts',
   '@smithy/core/event-streams': './src/shims/event-streams.ts',
-  'node:fs/promises': './src/shims/fs-promises.ts',
 };
 
 /**
@@ -30,9 +29,7 @@ const builtinsWithoutFacade: Plugin = {
   name: 'builtins-without-facade',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^[\w/:]+$/ }, ({ path, kind }) =>
-      kind !== 'entry-point' && isBuiltin(path) && !(path in SHIMS)
-        ? { path, namespace: 'builtin' }
-        : undefined,
+      kind !== 'entry-point' && isBuiltin(path) ? { path, namespace: 'builtin' } : undefined,
     );
     onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => ({
       contents: `module.exports = process.getBuiltinModule('${path}')`,
@@ -40,10 +37,19 @@ const builtinsWithoutFacade: Plugin = {
   },
 };
 
+/** Makes the requests to the database ahead of time. docs/adr/0060 */
+const compiledRequests = (contents: string): Plugin => ({
+  name: 'compiled-requests',
+  setup({ onLoad }) {
+    onLoad({ filter: /src\/entities\/requests\.ts$/ }, () => ({ contents }));
+  },
+});
+
 /** Writes NAME.mjs, its source map, NAME.meta.json and the zip, and prints the sizes. */
 async function bundle(
   out: string,
   { source, name, zip: zipName }: { source: string; name: string; zip: string },
+  plugins: Plugin[],
   stdout: Io['stdout'],
 ): Promise<void> {
   const module = `${name}.mjs`;
@@ -60,7 +66,7 @@ async function bundle(
     alias: SHIMS,
     // Bodies are strings and Node's streams. Asking for the class of web streams would load them: 1 ms of every cold start.
     define: { ReadableStream: 'undefined' },
-    plugins: [builtinsWithoutFacade],
+    plugins: [builtinsWithoutFacade, ...plugins],
     minify: true,
     // For reading stack traces; Lambda gets neither the map nor a comment that names it.
     sourcemap: 'external',
@@ -92,8 +98,13 @@ export const main: Main = async (args, { stdout }) => {
     args,
   );
   rmSync(out, { recursive: true, force: true });
-  await bundle(out, { source: 'src/handler.ts', name: 'handler', zip: 'inquiries.zip' }, stdout);
-  await bundle(out, { source: 'src/mailer/handler.ts', name: 'mailer', zip: 'mailer.zip' }, stdout);
+  mkdirSync(out, { recursive: true });
+  const requests = compileRequests();
+  writeFileSync(join(out, 'requests.mjs'), requests);
+  const handler = { source: 'src/handler.ts', name: 'handler', zip: 'inquiries.zip' };
+  await bundle(out, handler, [compiledRequests(requests)], stdout);
+  const mailer = { source: 'src/mailer/handler.ts', name: 'mailer', zip: 'mailer.zip' };
+  await bundle(out, mailer, [], stdout);
 };
 
 if (import.meta.main) await runCommand(main);

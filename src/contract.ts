@@ -9,6 +9,16 @@ import { INQUIRY_ID } from './limits.ts';
 /** The one path. The gateway routes it; the function serves nothing else and does not look at it. */
 export const inquiriesPath = '/inquiries';
 
+export const createInquiryRequestSchema = {
+  type: 'object',
+  description: 'Other fields are ignored. Lone surrogates are replaced by U+FFFD.',
+  required: ['subject', 'body'],
+  properties: {
+    subject: { type: 'string', description: 'May be empty.' },
+    body: { type: 'string', description: 'May be empty.' },
+  },
+} as const;
+
 export const inquirySchema = {
   type: 'object',
   description: 'An inquiry. All six fields are always present.',
@@ -29,8 +39,7 @@ export const inquirySchema = {
       type: 'string',
       description: "The caller's `email` claim, exactly as the token has it.",
     },
-    subject: { type: 'string', description: 'May be empty.' },
-    body: { type: 'string', description: 'May be empty.' },
+    ...createInquiryRequestSchema.properties,
     created_at: {
       type: 'string',
       format: 'date-time',
@@ -39,18 +48,8 @@ export const inquirySchema = {
   },
 } as const;
 
-export const createInquiryRequestSchema = {
-  type: 'object',
-  description: 'Other fields are ignored. Lone surrogates are replaced by U+FFFD.',
-  required: ['subject', 'body'],
-  properties: {
-    subject: { type: 'string', description: 'May be empty.' },
-    body: { type: 'string', description: 'May be empty.' },
-  },
-} as const;
-
-/** The fields of a request, as messages name them. */
-export const requestFields = createInquiryRequestSchema.required
+/** The required fields of a request, as messages name them. */
+export const requiredFields = createInquiryRequestSchema.required
   .map((name) => `\`${name}\``)
   .join(' and ');
 
@@ -115,41 +114,78 @@ export const errorResponseBodySchema = {
   },
 } as const;
 
-/** The TypeScript type of a schema above, with every property required. */
+/** The TypeScript type of a schema above. A property that is not `required` may be absent. */
 type Static<Schema> = Schema extends { type: 'string' }
   ? string
   : Schema extends { type: 'integer' }
     ? number
     : Schema extends { type: 'array'; items: infer Items }
       ? Static<Items>[]
-      : Schema extends { properties: infer Properties }
-        ? { -readonly [Name in keyof Properties]: Static<Properties[Name]> }
+      : Schema extends { properties: infer Properties; required: readonly (infer Required)[] }
+        ? Fields<Pick<Properties, Required & keyof Properties>> &
+            Partial<Fields<Omit<Properties, Required & string>>>
         : never;
+type Fields<Properties> = { -readonly [Name in keyof Properties]: Static<Properties[Name]> };
 
 export type Inquiry = Static<typeof inquirySchema>;
 export type CreateInquiryRequest = Static<typeof createInquiryRequestSchema>;
 export type CreateInquiryResponse = Static<typeof createInquiryResponseSchema>;
 export type InquiryListResponse = Static<typeof inquiryListResponseSchema>;
-export type ListQuery = Partial<Static<typeof listQuerySchema>>;
+export type ListQuery = Partial<Fields<(typeof listQuerySchema)['properties']>>;
 export type ErrorResponseBody = Static<typeof errorResponseBodySchema>;
 
+const namesOf = <Name extends string>(
+  properties: Readonly<Record<Name, unknown>>,
+): readonly Name[] =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the object is a literal
+  Object.keys(properties) as Name[];
+
+/** The fields of an inquiry, in the order of responses. */
+export const inquiryFields = namesOf(inquirySchema.properties);
+/** Those that the client sends. */
+export const requestFields = namesOf(createInquiryRequestSchema.properties);
+
 /**
- * Narrows parsed JSON to a {@link CreateInquiryRequest}, keeping its two fields and no other. Lone surrogates
- * have no UTF-8 form; they become U+FFFD here, so that the 201 shows what the store holds. docs/contract.md
+ * Narrows values to an {@link Inquiry}.
  *
- * @throws ApiError 400 naming the first field that is missing or not a string.
+ * @returns undefined when a required field is missing, or one is not a string.
+ */
+export function toInquiry(read: (field: keyof Inquiry) => unknown): Inquiry | undefined {
+  const required: readonly string[] = inquirySchema.required;
+  const inquiry: Partial<Inquiry> = {};
+  for (const name of inquiryFields) {
+    const value = read(name);
+    if (typeof value === 'string') inquiry[name] = value;
+    else if (value !== undefined || required.includes(name)) return undefined;
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- no required field is missing
+  return inquiry as Inquiry;
+}
+
+/**
+ * Narrows parsed JSON to a {@link CreateInquiryRequest}, keeping its fields and no other. Lone surrogates have no UTF-8
+ * form; they become U+FFFD here, so that the 201 shows what the store holds. docs/contract.md
+ *
+ * @throws ApiError 400 naming the first field that is missing or malformed.
  */
 export function parseCreateInquiryRequest(json: unknown): CreateInquiryRequest {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    throw badRequest(`The request body must be a JSON object with the fields ${requestFields}.`);
+    throw badRequest(`The request body must be a JSON object with the fields ${requiredFields}.`);
   }
-  const read = (name: keyof CreateInquiryRequest): string => {
-    const value: unknown = (json as Partial<Record<string, unknown>>)[name];
-    if (value === undefined) throw badRequest(`The field \`${name}\` is missing.`);
+  const values = json as Partial<Record<string, unknown>>;
+  const required: readonly string[] = createInquiryRequestSchema.required;
+  const request: Partial<CreateInquiryRequest> = {};
+  for (const name of requestFields) {
+    const value = values[name];
+    if (value === undefined) {
+      if (required.includes(name)) throw badRequest(`The field \`${name}\` is missing.`);
+      continue;
+    }
     if (typeof value !== 'string') throw badRequest(`The field \`${name}\` must be a string.`);
-    return value.toWellFormed();
-  };
-  return { subject: read('subject'), body: read('body') };
+    request[name] = value.toWellFormed();
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- no required field is missing
+  return request as CreateInquiryRequest;
 }
 
 /**

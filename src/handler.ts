@@ -47,8 +47,7 @@ const warmUpStore = createInquiryStore(
   { retentionDays },
 );
 const warmUp = createApp({
-  // The one inquiry of the response must not be the limit.
-  inquiries: createInquiries(warmUpStore, { inquiriesPerHour: inquiriesPerHour && 2 }),
+  inquiries: createInquiries(warmUpStore, { inquiriesPerHour }),
   corsOrigin,
 });
 for (const event of warmUpEvents) await warmUp(event);

@@ -1,4 +1,9 @@
-import { idempotencyKeySchema, replayedHeader, requestFields, type ListQuery } from './contract.ts';
+import {
+  idempotencyKeySchema,
+  replayedHeader,
+  requiredFields,
+  type ListQuery,
+} from './contract.ts';
 import { ApiError, badRequest, payloadTooLarge, unparsableJson } from './errors.ts';
 import { parseLanguage, type Language } from './languages.ts';
 
@@ -46,7 +51,7 @@ const STRUCTURE_LIMIT = 10_000;
  */
 export function readJson({ body, isBase64Encoded }: GatewayEvent): unknown {
   if (typeof body !== 'string') {
-    throw badRequest(`The request has no body; the fields ${requestFields} are missing.`);
+    throw badRequest(`The request has no body; the fields ${requiredFields} are missing.`);
   }
   try {
     const text = isBase64Encoded === true ? utf8.decode(Buffer.from(body, 'base64')) : body;

@@ -1,5 +1,5 @@
 import { V7Generator } from 'uuidv7';
-import { inquirySchema, parseCreateInquiryRequest, parseListQuery, timeOf } from './contract.ts';
+import { inquiryFields, parseCreateInquiryRequest, parseListQuery, timeOf } from './contract.ts';
 import type { CreateInquiryResponse, Inquiry, ListQuery } from './contract.ts';
 import { keyConflict, keyReused, payloadTooLarge, tooManyRequests } from './errors.ts';
 import type { Identity } from './identity.ts';
@@ -19,13 +19,15 @@ export type PutResult =
   /** It is stored, or was stored before with the same key: then this is the id of that inquiry. */
   | { readonly id: string }
   /**
-   * Nothing was stored: the email or the inquiry is too large, or the key is `reused` with another subject or body, or
-   * `in use` by a request that is being processed.
+   * Nothing was stored: the email or the inquiry is too large, the key is `reused` with another text, or `in use` by a
+   * request that is being processed, or the person has reached the `limit`.
    */
-  | { readonly refusal: 'email' | 'inquiry' | 'reused' | 'in use' };
+  | { readonly refusal: 'email' | 'inquiry' | 'reused' | 'in use' | 'limit' };
 
-/** What a request says besides the inquiry. */
+/** What a request says besides the inquiry, and the limit. */
 export interface PutOptions {
+  /** The most inquiries that a person, whatever the email, may store in the hour of `time` in milliseconds. docs/adr/0091 */
+  readonly limit?: { readonly most: number; readonly time: number } | undefined;
   /** Of the owner's inquiries with this key in 24 hours, the first is stored. docs/adr/0090 */
   readonly key?: string | undefined;
   /** Kept for the mails to the owner. docs/adr/0092 */
@@ -38,16 +40,6 @@ export interface PutOptions {
 export interface InquiryStore {
   /** Stores a new inquiry; once it resolves to an id, the inquiry is stored. Safe to retry. */
   put(inquiry: Inquiry, call: StoreCall, options?: PutOptions): Promise<PutResult>;
-  /** The result of {@link put} for a key that is known; undefined when it is not. */
-  find(inquiry: Inquiry, call: StoreCall, key: string): Promise<PutResult | undefined>;
-  /**
-   * Counts an inquiry of a person, whatever the email, in the hour of a time in milliseconds.
-   *
-   * @returns False, without counting, when `most` are counted.
-   */
-  count(sub: string, time: number, most: number, call: StoreCall): Promise<boolean>;
-  /** Takes one {@link count} back. */
-  uncount(sub: string, time: number, call: StoreCall): Promise<void>;
   /**
    * Yields the inquiries of one owner page by page, newest first, strongly consistent; a page is read when it is
    * asked for. It yields all of them or rejects. `limit` bounds the first page only, to one more than that: the extra
@@ -81,7 +73,7 @@ const ANY_ROLLBACK = 2 ** 48 - 1;
 const LIST_BUDGET = LAMBDA_PAYLOAD_LIMIT - 64 * 1024;
 
 /** In the JSON of an inquiry: around the names of its fields and around their values, all of them strings. */
-const QUOTES = 4 * Object.keys(inquirySchema.properties).length;
+const QUOTES = 4 * inquiryFields.length;
 
 /** Bytes of the JSON of inquiries in Lambda's response, where it is part of a JSON string: quotes and backslashes are escaped. */
 function exactSize(json: string, count = 1): number {
@@ -101,29 +93,6 @@ export function createInquiries(
 ) {
   const generator = new V7Generator(random);
   generator.setRollbackAllowance(ANY_ROLLBACK);
-
-  /** Stores an inquiry within the limit. */
-  async function put(
-    inquiry: Inquiry,
-    time: number,
-    call: StoreCall,
-    options: PutOptions,
-  ): Promise<PutResult> {
-    if (inquiriesPerHour === undefined) return store.put(inquiry, call, options);
-    const { key } = options;
-    const { id, cognito_sub: sub } = inquiry;
-    if (!(await store.count(sub, time, inquiriesPerHour, call))) {
-      // A known key is answered beyond the limit, too: it stores nothing.
-      const known = key === undefined ? undefined : await store.find(inquiry, call, key);
-      if (known !== undefined) return known;
-      throw tooManyRequests(inquiriesPerHour, Math.ceil((HOUR - (time % HOUR)) / 1_000));
-    }
-    const result = await store.put(inquiry, call, options);
-    const isStored = 'id' in result && result.id === id;
-    // If this fails, the person may send one inquiry less in this hour.
-    if (!isStored) await store.uncount(sub, time, call).catch(() => undefined);
-    return result;
-  }
 
   return {
     /**
@@ -176,20 +145,20 @@ export function createInquiries(
       call: StoreCall,
       options: PutOptions = {},
     ): Promise<CreateInquiryResponse & { readonly isReplay: boolean }> {
-      const { subject, body } = parseCreateInquiryRequest(json);
+      const request = parseCreateInquiryRequest(json);
       const toInquiry = (id: string): Inquiry => ({
         id,
         cognito_sub: owner.sub,
         email: owner.email,
-        subject,
-        body,
+        ...request,
         // One reading of the clock: that of the id. docs/adr/0009
         created_at: new Date(timeOf(id)).toISOString(),
       });
       const time = now();
       const inquiry = toInquiry(generator.generateOrResetWithTs(time).toString());
-      const result = await put(inquiry, time, call, options);
-      if ('refusal' in result) throw toError(result.refusal);
+      const limit = inquiriesPerHour === undefined ? undefined : { most: inquiriesPerHour, time };
+      const result = await store.put(inquiry, call, { ...options, limit });
+      if ('refusal' in result) throw toError(result.refusal, limit);
       // A replay is the first response again: its id has the time, and subject and body are the same.
       const isReplay = result.id !== inquiry.id;
       return { inquiry: isReplay ? toInquiry(result.id) : inquiry, isReplay };
@@ -197,8 +166,11 @@ export function createInquiries(
   };
 }
 
-function toError(refusal: Extract<PutResult, { refusal: unknown }>['refusal']): Error {
+type Refusal = Extract<PutResult, { refusal: unknown }>['refusal'];
+
+function toError(refusal: Refusal, { most, time } = { most: 0, time: 0 }): Error {
   if (refusal === 'reused') return keyReused();
   if (refusal === 'in use') return keyConflict();
-  return payloadTooLarge(refusal);
+  if (refusal !== 'limit') return payloadTooLarge(refusal);
+  return tooManyRequests(most, Math.ceil((HOUR - (time % HOUR)) / 1_000));
 }

@@ -3,6 +3,7 @@
  * initialisation, so that the code of the first requests is compiled by then. No request leaves the process. docs/adr/0060
  */
 import { Readable } from 'node:stream';
+import { createInquiryRequestSchema, inquiryFields } from './contract.ts';
 import type { GatewayEvent } from './http.ts';
 import type { Identity } from './identity.ts';
 
@@ -14,7 +15,9 @@ const toEvent = (method: string, event?: GatewayEvent): GatewayEvent => ({
   ...event,
 });
 
-const body = '{"subject":"","body":""}';
+const body = JSON.stringify(
+  Object.fromEntries(createInquiryRequestSchema.required.map((field) => [field, ''])),
+);
 const post = toEvent('POST', { body });
 const keyedPost = toEvent('POST', { body, headers: { 'idempotency-key': '-' } });
 const get = toEvent('GET');
@@ -26,12 +29,9 @@ const RESPONSE = JSON.stringify({
   ConsumedCapacity: { CapacityUnits: 1 },
   Items: [
     {
-      id: { S: '00000000-0000-7000-8000-000000000000' },
+      ...Object.fromEntries(inquiryFields.map((field) => [field, { S: '' }])),
       cognito_sub: { S: WARM_UP_OWNER.sub },
       email: { S: WARM_UP_OWNER.email },
-      subject: { S: '' },
-      body: { S: '' },
-      created_at: { S: '1970-01-01T00:00:00.000Z' },
     },
   ],
 });

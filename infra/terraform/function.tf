@@ -53,6 +53,16 @@ resource "aws_iam_role_policy" "function" {
         Resource  = aws_dynamodb_table.this.arn
         Condition = { "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = "$inquiries#owner_hour_*" } }
       }
+      }, {
+      # AWS does not document whether LeadingKeys has the keys of a transaction's update only, or of all its writes.
+      for _ in local.settings.inquiries_per_hour[*] : "RatesInTransactions" => {
+        Action   = "dynamodb:UpdateItem"
+        Resource = aws_dynamodb_table.this.arn
+        Condition = {
+          "ForAnyValue:StringLike"   = { "dynamodb:LeadingKeys" = "$inquiries#owner_hour_*" }
+          "ForAnyValue:StringEquals" = { "dynamodb:EnclosingOperation" = "TransactWriteItems" }
+        }
+      }
     }) : merge({ Sid = sid, Effect = "Allow" }, statement) if statement != null]
   })
 }

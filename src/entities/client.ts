@@ -40,15 +40,15 @@ function throwRetryable(error: TransactionCanceledException): never {
 
 /**
  * Middleware that takes a tenth of a warm request's CPU time for nothing that is used here: copies of inputs and outputs
- * for a logger that discards them, a description of the runtime for AWS's statistics, a header that ends loops of
- * functions, which DynamoDB takes no part in, and the length of the body, which Node sends by itself. docs/adr/0060
+ * for a logger that discards them, a description of the runtime for AWS's statistics, and a header that ends loops of
+ * functions, which DynamoDB takes no part in. docs/adr/0060
  */
-const UNUSED = [
-  'loggerMiddleware',
-  'getUserAgentMiddleware',
-  'recursionDetectionMiddleware',
-  'contentLengthMiddleware',
-];
+const UNUSED = ['loggerMiddleware', 'getUserAgentMiddleware', 'recursionDetectionMiddleware'];
+
+/** Appears in the log by its name. */
+class RegionMissing extends Error {
+  override readonly name = 'RegionMissing';
+}
 
 /** Milliseconds. */
 const TIMEOUTS = {
@@ -79,7 +79,7 @@ export function createDynamoDbClient({
     requestHandler,
     region: async () => {
       if (region) return region;
-      throw Object.assign(new Error('AWS_REGION is not set.'), { name: 'RegionMissing' });
+      throw new RegionMissing('AWS_REGION is not set.');
     },
     maxAttempts: 3,
     retryMode: 'standard',

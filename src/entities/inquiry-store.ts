@@ -1,20 +1,18 @@
 import {
-  ConditionalCheckFailedException,
   PutItemCommand,
   QueryCommand,
   TransactWriteItemsCommand,
-  UpdateItemCommand,
+  type CancellationReason,
+  type DynamoDBClient,
+  type QueryCommandInput,
+  type TransactionCanceledException,
 } from '@aws-sdk/client-dynamodb';
-import type {
-  DynamoDBClient,
-  TransactionCanceledException,
-  UpdateItemCommandInput,
-} from '@aws-sdk/client-dynamodb';
-import type { Inquiry } from '../contract.ts';
-import type { InquiryStore, PutResult, StoreCall } from '../inquiries.ts';
-import { isTestAddress, ITEM_LIMIT, PARTITION_KEY_LIMIT } from '../limits.ts';
-import { createInputs, type Attributes, type QueryInput } from './inputs.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { requestFields, toInquiry, type Inquiry } from '../contract.ts';
+import type { InquiryStore, PutOptions, PutResult, StoreCall } from '../inquiries.ts';
+import { HOUR, isTestAddress, ITEM_LIMIT, PARTITION_KEY_LIMIT } from '../limits.ts';
 import { digest, toOwnerHour } from './keys.ts';
+import { createRequests, type Attributes } from './requests.ts';
 
 const SECONDS_PER_DAY = 86_400;
 /** How long a key is kept. docs/adr/0090 */
@@ -23,6 +21,12 @@ const KEY_DAYS = 1;
 const LOOK_UP_FROM = 16 * 1024;
 /** How long the inquiry of a smoke test is kept. */
 const TEST_DAYS = 1;
+/** Milliseconds that a rate is kept: longer than its hour, also where clocks differ. */
+const RATE_KEPT = 2 * HOUR;
+/** How often a transaction is sent whose counter is in another transaction, and the longest wait before each, in milliseconds. */
+const CONFLICT_ATTEMPTS = 12;
+const FIRST_WAIT = 20;
+const LONGEST_WAIT = 500;
 
 export interface InquiryStoreOptions {
   /** Days after which a new inquiry expires; absent: never. */
@@ -31,128 +35,166 @@ export interface InquiryStoreOptions {
   readonly now?: () => number;
 }
 
+/** An error of the store; its name appears in the log. */
+class StoreError extends Error {
+  override readonly name: 'InvalidQueryOutput' | 'MalformedRow' | 'UnconfirmedWrite';
+  constructor(name: StoreError['name'], message: string) {
+    super(message);
+    this.name = name;
+  }
+}
+
 /**
  * Creates the store on DynamoDB, with the SDK's own commands (docs/adr/0060).
  *
- * Errors that are not the SDK's have one of the names `UnconfirmedWrite`, `InvalidQueryOutput` and `MalformedRow`.
+ * Errors that are not the SDK's are a {@link StoreError}.
  */
 export function createInquiryStore(
   client: DynamoDBClient,
   table: string,
   { retentionDays, now = Date.now }: InquiryStoreOptions = {},
 ): InquiryStore {
-  const inputs = createInputs(table);
+  const requests = createRequests(table);
 
   /** Reads one page. */
   const query = async (
-    input: QueryInput,
+    input: QueryCommandInput,
     call: StoreCall,
   ): Promise<{ readonly rows: Attributes[]; readonly next?: Attributes | undefined }> => {
     // No key can hold this email, so nothing is stored under it, and DynamoDB would refuse the query.
-    if (Buffer.byteLength(input.ExpressionAttributeValues[':pk'].S) > PARTITION_KEY_LIMIT) {
-      return { rows: [] };
-    }
+    if (isTooLongKey(input.ExpressionAttributeValues?.[':pk'])) return { rows: [] };
     const sent = client.send(new QueryCommand(input), { abortSignal: call.signal });
     const { Items, LastEvaluatedKey } = await countAttempts(call, sent);
-    if (Items === undefined) throw storeError('InvalidQueryOutput', 'A query returned no Items.');
+    if (Items === undefined) {
+      throw new StoreError('InvalidQueryOutput', 'A query returned no Items.');
+    }
     return { rows: Items, next: LastEvaluatedKey };
   };
 
-  const updateRate = async (input: UpdateItemCommandInput, call: StoreCall): Promise<void> => {
-    const command = new UpdateItemCommand({ ...input, ReturnConsumedCapacity: 'TOTAL' });
-    confirm(await countAttempts(call, client.send(command, { abortSignal: call.signal })));
-  };
-
-  const find: InquiryStore['find'] = async (inquiry, call, key) => {
-    const { rows } = await query(inputs.queryKey(inquiry, key), call);
+  /** The result for an inquiry whose key is known; undefined when it is not. */
+  const find = async (
+    inquiry: Inquiry,
+    key: string,
+    call: StoreCall,
+  ): Promise<PutResult | undefined> => {
+    const input = requests.findKey({ owner: toOwner(inquiry), digest: digest(key) });
+    const { rows } = await query(input, call);
     const row = rows.find(isCurrentAt(now()));
     return row && toResult(row, inquiry);
   };
 
+  const toKeyRow = (inquiry: Inquiry, key: string) => ({
+    ...toOwner(inquiry),
+    key: digest(key),
+    payload: toPayload(inquiry),
+    inquiry: inquiry.id,
+    expires_at: toExpiry(inquiry, KEY_DAYS),
+    now: Math.floor(now() / 1_000),
+  });
+
+  /** Stores an inquiry in one transaction with its key and its count. docs/adr/0090, docs/adr/0091 */
+  async function storeInTransaction(
+    command: TransactWriteItemsCommand,
+    inquiry: Inquiry,
+    { key, limit }: PutOptions,
+    call: StoreCall,
+  ): Promise<PutResult> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        confirm(await countAttempts(call, client.send(command, { abortSignal: call.signal })));
+        return { id: inquiry.id };
+      } catch (error) {
+        const reasons = listReasons(error);
+        const ofKey = key === undefined ? undefined : reasons.shift();
+        const ofRate = limit === undefined ? undefined : reasons.shift();
+        if (ofKey?.Item !== undefined) return toResult(ofKey.Item, inquiry);
+        if (isConflict(ofKey)) return { refusal: 'in use' };
+        if (ofRate?.Code === 'ConditionalCheckFailed') {
+          // A known key is answered beyond the limit, too: it stores nothing.
+          const known = key === undefined ? undefined : await find(inquiry, key, call);
+          return known ?? { refusal: 'limit' };
+        }
+        if (![ofRate, ...reasons].some(isConflict) || attempt === CONFLICT_ATTEMPTS) throw error;
+        const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** attempt) * Math.random();
+        await sleep(wait, undefined, { signal: call.signal });
+      }
+    }
+  }
+
   return {
-    async put(inquiry, call, { key, language, isEmailVerified } = {}) {
-      const { id } = inquiry;
+    async put(inquiry, call, options = {}) {
+      const { key, limit, language, isEmailVerified } = options;
       const days = isTestAddress(inquiry.email) ? TEST_DAYS : retentionDays;
-      const expiry = days === undefined ? undefined : toExpiry(inquiry, days);
+      const row = {
+        ...inquiry,
+        ...(language !== undefined && { language }),
+        ...(isEmailVerified && { email_verified: true }),
+        ...(days !== undefined && { expires_at: toExpiry(inquiry, days) }),
+      };
       // Without a condition: a retry after a write whose response was lost would fail its own and report an error for
       // an inquiry that is stored. The id is fresh, so there is nothing to overwrite.
-      const put = inputs.putInquiry(inquiry, expiry, language, isEmailVerified);
-      if (Buffer.byteLength(put.Item.pk.S) > PARTITION_KEY_LIMIT) return { refusal: 'email' };
+      const put = requests.putInquiry({ inquiry: row });
+      if (isTooLongKey(put.Item['pk'])) return { refusal: 'email' };
       const size = sizeOf(put.Item);
       if (size > ITEM_LIMIT) return { refusal: 'inquiry' };
-      if (key === undefined) {
-        const command = new PutItemCommand({ ...put, ReturnConsumedCapacity: 'TOTAL' });
-        confirm(await countAttempts(call, client.send(command, { abortSignal: call.signal })));
-        return { id };
+      if (key === undefined && limit === undefined) {
+        const sent = client.send(new PutItemCommand(put), { abortSignal: call.signal });
+        confirm(await countAttempts(call, sent));
+        return { id: inquiry.id };
       }
-
-      const found = size > LOOK_UP_FROM ? await find(inquiry, call, key) : undefined;
+      const isLarge = size > LOOK_UP_FROM && key !== undefined;
+      const found = isLarge ? await find(inquiry, key, call) : undefined;
       if (found !== undefined) return found;
-      const known = inputs.putKey(
-        inquiry,
-        key,
-        toExpiry(inquiry, KEY_DAYS),
-        Math.floor(now() / 1_000),
-      );
-      const command = new TransactWriteItemsCommand({
-        TransactItems: [
-          { Put: { ...known, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } },
-          { Put: put },
-        ],
-        // A retry after a lost response succeeds.
-        ClientRequestToken: id,
-        ReturnConsumedCapacity: 'TOTAL',
+      const input = requests.storeInquiry({
+        inquiry: row,
+        key: key === undefined ? undefined : toKeyRow(inquiry, key),
+        rate: limit === undefined ? undefined : toRate(inquiry, limit),
       });
-      try {
-        confirm(await countAttempts(call, client.send(command, { abortSignal: call.signal })));
-        return { id };
-      } catch (error) {
-        const { CancellationReasons: reasons = [] } =
-          // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- any other error has no reasons
-          error as Partial<TransactionCanceledException>;
-        const row = reasons[0]?.Item;
-        if (row !== undefined) return toResult(row, inquiry);
-        if (reasons.some(({ Code }) => Code === 'TransactionConflict')) {
-          return { refusal: 'in use' };
-        }
-        throw error;
-      }
-    },
-
-    find,
-
-    async count(sub, time, most, call) {
-      try {
-        await updateRate(inputs.updateRate(toOwnerHour(sub, time), time, 1, most), call);
-        return true;
-      } catch (error) {
-        if (error instanceof ConditionalCheckFailedException) return false;
-        throw error;
-      }
-    },
-
-    async uncount(sub, time, call) {
-      await updateRate(inputs.updateRate(toOwnerHour(sub, time), time, -1), call);
+      return storeInTransaction(new TransactWriteItemsCommand(input), inquiry, options, call);
     },
 
     async *list({ sub, email }, { before, limit }, call) {
       const owner = { cognito_sub: sub, email };
-      const input = inputs.queryInquiries(owner);
+      const input = requests.listInquiries({ owner });
       // The key of `before` need not exist: reading starts after its position.
-      let start: Attributes | undefined =
-        before === undefined ? undefined : inputs.startAfter(owner, before);
+      let start = before === undefined ? undefined : requests.toStartKey({ owner, id: before });
       // Of the first page only: expired rows would otherwise be read a few at a time.
       let most = limit && { Limit: limit + 1 };
       do {
         const page = { ...input, ...most, ...(start && { ExclusiveStartKey: start }) };
         const { rows, next } = await query(page, call);
-        yield rows.filter(isCurrentAt(now())).map((row) => toInquiry(row, owner));
+        yield rows.filter(isCurrentAt(now())).map((row) => parseRow(row, owner));
         start = next;
         most = undefined;
       } while (start !== undefined);
     },
   };
 }
+
+/** Digest of what the client has sent. */
+const toPayload = (inquiry: Inquiry): string =>
+  digest(...requestFields.map((field) => inquiry[field]));
+
+type Owner = Pick<Inquiry, 'cognito_sub' | 'email'>;
+const toOwner = ({ cognito_sub, email }: Inquiry): Owner => ({ cognito_sub, email });
+
+/** The count of the owner of an inquiry. docs/adr/0091 */
+const toRate = ({ cognito_sub }: Inquiry, { most, time }: NonNullable<PutOptions['limit']>) => ({
+  owner_hour: toOwnerHour(cognito_sub, time),
+  expires_at: Math.floor((time + RATE_KEPT) / 1_000),
+  most,
+});
+
+const isTooLongKey = (key: Attributes[string] | undefined): boolean =>
+  Buffer.byteLength(key?.S ?? '') > PARTITION_KEY_LIMIT;
+
+/** Why a transaction was cancelled, for each of its writes; of another error nothing. */
+const listReasons = (error: unknown): CancellationReason[] =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- any other error has no reasons
+  [...((error as Partial<TransactionCanceledException>).CancellationReasons ?? [])];
+
+const isConflict = (reason: CancellationReason | undefined): boolean =>
+  reason?.Code === 'TransactionConflict';
 
 /** Seconds since the epoch. */
 const toExpiry = ({ created_at }: Inquiry, days: number): number =>
@@ -167,10 +209,12 @@ const sizeOf = (item: Attributes): number =>
   );
 
 /** The result for an inquiry whose key has this row. */
-function toResult(row: Attributes, { subject, body }: Inquiry): PutResult {
+function toResult(row: Attributes, inquiry: Inquiry): PutResult {
   const id = row['inquiry']?.S;
-  if (id === undefined) throw storeError('MalformedRow', 'A stored row is not an idempotency key.');
-  return row['payload']?.S === digest(subject, body) ? { id } : { refusal: 'reused' };
+  if (id === undefined) {
+    throw new StoreError('MalformedRow', 'A stored row is not an idempotency key.');
+  }
+  return row['payload']?.S === toPayload(inquiry) ? { id } : { refusal: 'reused' };
 }
 
 /** DynamoDB deletes an expired row up to days later. A row without `expires_at` never expires. docs/adr/0084 */
@@ -185,7 +229,7 @@ const isCurrentAt =
  */
 function confirm({ ConsumedCapacity }: { ConsumedCapacity?: unknown }): void {
   if (ConsumedCapacity !== undefined) return;
-  throw storeError('UnconfirmedWrite', 'The response to a write has no ConsumedCapacity.');
+  throw new StoreError('UnconfirmedWrite', 'The response to a write has no ConsumedCapacity.');
 }
 
 /**
@@ -208,26 +252,9 @@ async function countAttempts<Output extends { $metadata: { attempts?: number } }
   }
 }
 
-/** @param name - Appears in the log. */
-const storeError = (name: string, message: string): Error =>
-  Object.assign(new Error(message), { name });
-
-/**
- * Narrows a row to the six fields of an inquiry.
- *
- * @throws MalformedRow when one is not a string, or when the row names another owner: a list is complete or an error.
- */
-function toInquiry(row: Attributes, owner: Pick<Inquiry, 'cognito_sub' | 'email'>): Inquiry {
-  const { id, cognito_sub, email, subject, body, created_at } = row;
-  if (
-    typeof id?.S === 'string' &&
-    cognito_sub?.S === owner.cognito_sub &&
-    email?.S === owner.email &&
-    typeof subject?.S === 'string' &&
-    typeof body?.S === 'string' &&
-    typeof created_at?.S === 'string'
-  ) {
-    return { id: id.S, ...owner, subject: subject.S, body: body.S, created_at: created_at.S };
-  }
-  throw storeError('MalformedRow', 'A stored row is not an inquiry of its owner.');
+/** @throws MalformedRow when a row is not an inquiry of its owner: a list is complete or an error. */
+function parseRow(row: Attributes, owner: Owner): Inquiry {
+  const inquiry = toInquiry((field) => row[field] && (row[field].S ?? null));
+  if (inquiry?.cognito_sub === owner.cognito_sub && inquiry.email === owner.email) return inquiry;
+  throw new StoreError('MalformedRow', 'A stored row is not an inquiry of its owner.');
 }

@@ -2,7 +2,7 @@ import { Entity, type DocumentClient } from 'electrodb';
 import { toShard } from './keys.ts';
 
 /**
- * The ElectroDB model of an inquiry. The request function does not load it: src/entities/inputs.ts has its inputs.
+ * The ElectroDB model of an inquiry. The request function runs what the build makes of it and of src/entities/requests.ts.
  *
  * The partition is the owner, `cognito_sub` and `email` together; the sort key ends in the UUIDv7 id, so a reverse
  * query lists the newest inquiry first. Both keys start with ElectroDB's service and entity names, so that the table

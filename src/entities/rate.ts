@@ -1,6 +1,8 @@
+import { Entity, type DocumentClient } from 'electrodb';
+
 /**
  * The ElectroDB model of a rate: how many inquiries one person has sent in one hour. Its key is a hash, so that it does not
- * name the person. The request function does not load it: src/entities/inputs.ts has its inputs. docs/adr/0091
+ * name the person. docs/adr/0091
  */
 export const RATE_MODEL = {
   model: { service: 'inquiries', entity: 'rate', version: '1' },
@@ -18,3 +20,6 @@ export const RATE_MODEL = {
     },
   },
 } as const;
+
+export const createRateEntity = (table: string, client?: DocumentClient) =>
+  new Entity(RATE_MODEL, { table, ...(client && { client }) });

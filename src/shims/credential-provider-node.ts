@@ -1,3 +1,8 @@
+/** The name that the SDK's own chain uses; it appears in the log. */
+class CredentialsProviderError extends Error {
+  override readonly name = 'CredentialsProviderError';
+}
+
 /**
  * Replaces the SDK's chain of credential providers (environment, single sign-on, profiles, processes, containers,
  * instance metadata) in the bundle: Lambda passes a function its credentials in the environment. docs/adr/0060
@@ -10,10 +15,7 @@ export function defaultProvider() {
       AWS_SESSION_TOKEN: sessionToken,
     } = process.env;
     if (!accessKeyId || !secretAccessKey) {
-      // The name that the SDK's own chain uses; it appears in the log.
-      throw Object.assign(new Error('AWS_ACCESS_KEY_ID or AWS_SECRET_ACCESS_KEY is not set.'), {
-        name: 'CredentialsProviderError',
-      });
+      throw new CredentialsProviderError('AWS_ACCESS_KEY_ID or AWS_SECRET_ACCESS_KEY is not set.');
     }
     return { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) };
   };

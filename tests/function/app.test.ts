@@ -80,7 +80,6 @@ const BAD_KEY = badRequest(
 const NO_BODY = badRequest('The request has no body; the fields `subject` and `body` are missing.');
 
 /** As beyond the limit. */
-const count = async () => false;
 
 const logged: { level: string; entry: unknown }[] = [];
 const metrics: object[] = [];
@@ -388,8 +387,6 @@ describe('faults', () => {
     ['a list fails', { list: fail(reject) }, makeEvent({})],
     ['a put fails', { put: reject }, hello],
     ['a put with a key fails', { put: reject }, withKey(hello, 'secret-key')],
-    ['the inquiry cannot be counted', { count: reject }, hello],
-    ['a key cannot be looked up', { count, find: reject }, withKey(hello, 'secret-key')],
     ['our own code throws', { put: throwAtOnce }, hello],
   ])(
     'answers one fixed 500 and logs nothing of the error but its name when %s',
@@ -483,7 +480,12 @@ describe('logs', () => {
     ['a replay', {}, 201],
     ['a reused key', { put: async () => ({ refusal: 'reused' }) }, 422, 'IDEMPOTENCY_KEY_REUSED'],
     ['a key in use', { put: async () => ({ refusal: 'in use' }) }, 409, 'IDEMPOTENCY_CONFLICT'],
-    ['an owner beyond the limit', { count }, 429, 'TOO_MANY_REQUESTS'],
+    [
+      'an owner beyond the limit',
+      { put: async () => ({ refusal: 'limit' }) },
+      429,
+      'TOO_MANY_REQUESTS',
+    ],
   ])(
     'one line about %s, without the key, and no internal error',
     async (_, overrides, status, errorName) => {

@@ -33,9 +33,10 @@ const inquiries = createInquiries(
     async put(inquiry, call, options) {
       if (broken) throw new Error('down');
       if (options?.key === 'in-use') return { refusal: 'in use' };
-      return inquiry.email === EMAIL ? store.put(inquiry, call, options) : { refusal: 'email' };
+      if (inquiry.email !== EMAIL) return { refusal: 'email' };
+      const limit = isFull ? { most: 0, time: 0 } : undefined;
+      return store.put(inquiry, call, { ...options, limit });
     },
-    count: async () => !isFull,
     list: (...args) => {
       if (broken) throw new Error('down');
       return store.list(...args);

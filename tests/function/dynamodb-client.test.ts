@@ -80,16 +80,14 @@ describe('a response', () => {
     expect(received[1]).toEqual(received[0]);
   });
 
-  it.each([
-    'loggerMiddleware',
-    'getUserAgentMiddleware',
-    'recursionDetectionMiddleware',
-    'contentLengthMiddleware',
-  ])('does not pass %s of the SDK, which has the name by which it is removed', (name) => {
-    expect(new DynamoDBClient().middlewareStack.remove(name)).toBe(true);
-    const { middlewareStack } = createDynamoDbClient({ region: 'eu-central-1' });
-    expect(middlewareStack.identify().join()).not.toContain(name);
-  });
+  it.each(['loggerMiddleware', 'getUserAgentMiddleware', 'recursionDetectionMiddleware'])(
+    'does not pass %s of the SDK, which has the name by which it is removed',
+    (name) => {
+      expect(new DynamoDBClient().middlewareStack.remove(name)).toBe(true);
+      const { middlewareStack } = createDynamoDbClient({ region: 'eu-central-1' });
+      expect(middlewareStack.identify().join()).not.toContain(name);
+    },
+  );
 
   it('that is not JSON is an error', async () => {
     await expect(query('<html>')).rejects.toThrow(SyntaxError);

@@ -1,11 +1,14 @@
 /** What the store sends to the database and how it reads unusual responses; on real engines: tests/function/store.test.ts. */
-import { ConditionalCheckFailedException, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { describe, expect, it } from 'vitest';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+
 import type { Inquiry } from '../../src/contract.ts';
 import { createInquiryStore, type InquiryStoreOptions } from '../../src/entities/inquiry-store.ts';
 import { toShard } from '../../src/entities/keys.ts';
 import type { InquiryStore } from '../../src/inquiries.ts';
 import { EMAIL, INQUIRY, makeCall, SUB } from '../helpers/events.ts';
+
+afterEach(() => void vi.useRealTimers());
 
 const OWNER = { sub: SUB, email: EMAIL };
 /** The partition of the owner of INQUIRY. */
@@ -175,13 +178,13 @@ const makeKeyRow = (change: object = {}) => ({
   expires_at: { N: '1795241462' },
 });
 
-describe('a write with a key', () => {
-  const cancelled = (...CancellationReasons: object[]) =>
-    Object.assign(new Error('cancelled'), { $metadata: { attempts: 1 }, CancellationReasons });
-  const FAILED = { Code: 'ConditionalCheckFailed' };
-  const CONFLICT = { Code: 'TransactionConflict' };
-  const NONE = { Code: 'None' };
+const cancelled = (...CancellationReasons: object[]) =>
+  Object.assign(new Error('cancelled'), { $metadata: { attempts: 1 }, CancellationReasons });
+const FAILED = { Code: 'ConditionalCheckFailed' };
+const CONFLICT = { Code: 'TransactionConflict' };
+const NONE = { Code: 'None' };
 
+describe('a write with a key', () => {
   it('is one transaction: the key, if it is not there or has expired, and the inquiry', async () => {
     const options = { now: () => 1_795_155_062_999, retentionDays: 30 };
     const { asked, store } = setUpWith(options, { ConsumedCapacity: [{ CapacityUnits: 4 }] });
@@ -244,7 +247,6 @@ describe('a write with a key', () => {
       { subject: 'sb', body: '' },
     ],
     ['a refusal while another transaction has the key', [CONFLICT, NONE], IN_USE],
-    ['a refusal while another transaction has the inquiry', [NONE, CONFLICT], IN_USE],
   ])('resolves to %s', async (_, reasons, result, change) => {
     const { store } = setUp(cancelled(...reasons));
     expect(await store.put({ ...INQUIRY, ...change }, makeCall(), { key: 'k' })).toEqual(result);
@@ -278,62 +280,71 @@ describe('a write with a key', () => {
   });
 });
 
-describe('the look-up of a key', () => {
-  it('asks for the row of the key, strongly consistent', async () => {
-    const { asked, store } = setUp({ Items: [] });
-    expect(await store.find(INQUIRY, makeCall(), 'k')).toBeUndefined();
-    expect(asked).toEqual([
+describe('a write with a limit', () => {
+  const limit = { most: 3, time: 0 };
+  const [counted, isKnown] = [{ ConsumedCapacity: [] }, { ...FAILED, Item: makeKeyRow() }];
+
+  it('counts the inquiry in the transaction that stores it, below the limit', async () => {
+    const { asked, store } = setUp(counted);
+    expect(await store.put(INQUIRY, makeCall(), { limit })).toEqual({ id: INQUIRY.id });
+    expect(asked).toMatchObject([
       {
-        TableName: 'inquiries',
-        ConsistentRead: true,
-        KeyConditionExpression: '#pk = :pk and #sk1 = :sk1',
-        ExpressionAttributeNames: { '#pk': 'pk', '#sk1': 'sk' },
-        ExpressionAttributeValues: toRow({ ':pk': PK, ':sk1': SK }),
+        TransactItems: [
+          {
+            Update: {
+              ConditionExpression: 'attribute_not_exists(#inquiries) OR #inquiries < :inquiries0',
+              ExpressionAttributeValues: { ':inquiries0': { N: '3' }, ':inquiries_u0': { N: '1' } },
+            },
+          },
+          { Put: { Item: { id: { S: INQUIRY.id } } } },
+        ],
+        ClientRequestToken: INQUIRY.id,
       },
     ]);
   });
 
-  it.each([
-    [
-      'the id of the inquiry a millisecond before the expiry',
-      {},
-      1_795_241_461_999,
-      { id: OTHER_ID },
-    ],
-    ['a refusal when the text is another', { payload: 'x' }, 0, { refusal: 'reused' }],
-    ['nothing from the expiry on', {}, 1_795_241_462_000, undefined],
-  ])('resolves to %s', async (_, change, now, result) => {
-    const { store } = setUpWith({ now: () => now }, { Items: [makeKeyRow(change)] });
-    expect(await store.find(INQUIRY, makeCall(), 'k')).toEqual(result);
-  });
-
-  it('rejects as MalformedRow when the row names no inquiry', async () => {
-    const { store } = setUpWith({ now: () => 0 }, { Items: [makeKeyRow({ inquiry: undefined })] });
-    await expect(store.find(INQUIRY, makeCall(), 'k')).rejects.toMatchObject({
-      name: 'MalformedRow',
+  it.each<[string, object[], object, string?, object?]>([
+    ['the limit when it is reached', [FAILED, NONE], { refusal: 'limit' }],
+    ['a known key beyond the limit', [isKnown, FAILED, NONE], { id: OTHER_ID }, 'k'],
+    ['a key in use beyond the limit', [CONFLICT, FAILED, NONE], { refusal: 'in use' }, 'k'],
+    ['the limit for a key that is not known', [NONE, FAILED, NONE], { refusal: 'limit' }, 'k'],
+    // DynamoDB need not name every reason.
+    ['a key that a read finds', [NONE, FAILED, NONE], { id: OTHER_ID }, 'k', makeKeyRow()],
+  ])('resolves to %s', async (_, reasons, result, key, row) => {
+    const { store } = setUpWith({ now: () => 0 }, cancelled(...reasons), {
+      Items: row ? [row] : [],
     });
+    expect(await store.put(INQUIRY, makeCall(), { limit, key })).toEqual(result);
   });
-});
-
-describe('a count', () => {
-  const refusal = new ConditionalCheckFailedException({ message: 'failed', $metadata: {} });
 
   it.each([
-    ['is true for a confirmed update', { ConsumedCapacity: {} }, true],
-    ['is false when its condition fails', refusal, false],
-  ])('%s', async (_, answer, counted) => {
-    const { asked, store } = setUp(answer);
-    expect(await store.count(SUB, 0, 3, makeCall())).toBe(counted);
-    expect(asked).toHaveLength(1);
+    ['counter', [CONFLICT, NONE]],
+    ['inquiry', [NONE, CONFLICT]],
+  ])('is sent again while another transaction has the %s', async (_, reasons) => {
+    const { asked, store } = setUp(cancelled(...reasons), cancelled(...reasons), counted);
+    expect(await store.put(INQUIRY, makeCall(), { limit })).toEqual({ id: INQUIRY.id });
+    expect(asked).toHaveLength(3);
+    expect(asked[2]).toEqual(asked[0]);
   });
 
-  it('rejects when the update is not confirmed, or fails', async () => {
-    const { store } = setUp({}, new Error('down'), {});
-    await expect(store.count(SUB, 0, 3, makeCall())).rejects.toMatchObject({
-      name: 'UnconfirmedWrite',
-    });
-    await expect(store.count(SUB, 0, 3, makeCall())).rejects.toThrow('down');
-    await expect(store.uncount(SUB, 0, makeCall())).rejects.toMatchObject({
+  it('ends with the signal of its call while it waits', async () => {
+    const abort = new AbortController();
+    const { asked, store } = setUp(...Array.from({ length: 20 }, () => cancelled(CONFLICT, NONE)));
+    setTimeout(() => abort.abort(), 50);
+    await expect(store.put(INQUIRY, makeCall(abort.signal), { limit })).rejects.toThrow(/abort/);
+    expect(asked.length).toBeLessThan(12);
+  });
+
+  it('rejects with the error itself after twelve conflicts', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    const error = cancelled(CONFLICT, NONE);
+    const { asked, store } = setUp(...Array.from({ length: 12 }, () => error));
+    await expect(store.put(INQUIRY, makeCall(), { limit })).rejects.toBe(error);
+    expect(asked).toHaveLength(12);
+  });
+
+  it('rejects as UnconfirmedWrite when the database does not report it', async () => {
+    await expect(setUp({}).store.put(INQUIRY, makeCall(), { limit })).rejects.toMatchObject({
       name: 'UnconfirmedWrite',
     });
   });
@@ -359,21 +370,18 @@ describe('the key of a large inquiry', () => {
 
 it('every request ends with the signal of its call', async () => {
   const answer = { ConsumedCapacity: {}, Items: [] };
-  const { given, store } = setUp(...Array.from({ length: 6 }, () => answer));
+  const { given, store } = setUp(...Array.from({ length: 3 }, () => answer));
   const call = makeCall();
   await store.put(INQUIRY, call);
   await store.put(INQUIRY, call, { key: 'k' });
-  await store.find(INQUIRY, call, 'k');
-  await store.count(SUB, 0, 1, call);
-  await store.uncount(SUB, 0, call);
   await readPages(store, {}, call);
-  expect(given).toEqual(Array.from({ length: 6 }, () => ({ abortSignal: call.signal })));
+  expect(given).toEqual(Array.from({ length: 3 }, () => ({ abortSignal: call.signal })));
 });
 
-it('a query for an email that no key can hold finds nothing and is not sent', async () => {
+it('a list of an email that no key can hold is empty and is not asked for', async () => {
   const { asked, store } = setUp();
-  const email = 'x'.repeat(2048);
-  expect(await store.find({ ...INQUIRY, email }, makeCall(), 'k')).toBeUndefined();
+  const owner = { sub: SUB, email: 'x'.repeat(2048) };
+  expect(await Array.fromAsync(store.list(owner, {}, makeCall()))).toEqual([[]]);
   expect(asked).toEqual([]);
 });
 

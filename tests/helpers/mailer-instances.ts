@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { Inquiry } from '../../src/contract.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
-import { createInputs } from '../../src/entities/inputs.ts';
+import { createRequests } from '../../src/entities/requests.ts';
 import { toFirstId } from '../../src/entities/keys.ts';
 import type { Language } from '../../src/languages.ts';
 import type { MailerConfig } from '../../src/mailer/config.ts';
@@ -22,7 +22,7 @@ export async function createMailerInstances(
   { time, ...settings }: { time: number } & Partial<MailerConfig>,
 ) {
   const { client, table } = await createOwnStore(engine);
-  const inputs = createInputs(table);
+  const { putInquiry } = createRequests(table);
   const config = {
     ...MAIL_SETTINGS,
     tableName: table,
@@ -116,9 +116,7 @@ export async function createMailerInstances(
         };
       });
       await createInquiryEntity(table, client).put(inquiries).go({ concurrent: 10 });
-      return inquiries.map((inquiry) =>
-        toRecord(inputs.putInquiry(inquiry, undefined, inquiry.language).Item),
-      );
+      return inquiries.map((inquiry) => toRecord(putInquiry({ inquiry }).Item));
     },
     close: () => client.destroy(),
   };

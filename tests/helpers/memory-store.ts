@@ -21,26 +21,17 @@ export function createMemoryStore(
   };
   return {
     rows,
-    async put(inquiry, _call, { key } = {}) {
+    async put(inquiry, _call, { key, limit } = {}) {
       if (inquiry.subject.length + inquiry.body.length > capacity) return { refusal: 'inquiry' };
       const known = key === undefined ? undefined : find(inquiry, key);
       if (known !== undefined) return known;
+      const hour = `${inquiry.cognito_sub} ${Math.floor((limit?.time ?? 0) / HOUR)}`;
+      const counted = counts.get(hour) ?? 0;
+      if (limit !== undefined && counted >= limit.most) return { refusal: 'limit' };
+      counts.set(hour, counted + 1);
       rows.push(inquiry);
       if (key !== undefined) keys.set(toKey(inquiry, key), inquiry);
       return { id: inquiry.id };
-    },
-    async find(inquiry, _call, key) {
-      return find(inquiry, key);
-    },
-    async count(sub, time, most) {
-      const hour = `${sub} ${Math.floor(time / HOUR)}`;
-      const counted = counts.get(hour) ?? 0;
-      if (counted < most) counts.set(hour, counted + 1);
-      return counted < most;
-    },
-    async uncount(sub, time) {
-      const hour = `${sub} ${Math.floor(time / HOUR)}`;
-      counts.set(hour, (counts.get(hour) ?? 0) - 1);
     },
     async *list({ sub, email }, { before = 'g', limit = Infinity }) {
       const found = rows.filter(

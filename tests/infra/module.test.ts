@@ -5,7 +5,7 @@ import { ROOT } from '../../lib/paths.ts';
 import { tableDefinition } from '../../local/database/table.ts';
 import { operations } from '../../src/app.ts';
 import { createDeliveryEntity, createQuotaEntity } from '../../src/entities/delivery.ts';
-import { createInputs } from '../../src/entities/inputs.ts';
+import { createRateEntity } from '../../src/entities/rate.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { unparsableJson } from '../../src/errors.ts';
 import { logRequest } from '../../src/log.ts';
@@ -120,7 +120,8 @@ describe('the module', () => {
     expect([inquiry, delivery, quota].map(({ Key }) => prefixesOf(operators, Key.pk))).toEqual([
       1, 0, 0,
     ]);
-    const rate = createInputs('t').updateRate('s', 0, 1).Key.pk.S;
+    const rate = createRateEntity('t').get({ owner_hour: 's' }).params<{ Key: { pk: string } }>()
+      .Key.pk;
     expect([inquiry, delivery, quota].map(({ Key }) => prefixesOf(rates, Key.pk))).toEqual([
       0, 0, 0,
     ]);

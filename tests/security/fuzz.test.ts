@@ -236,12 +236,15 @@ const logged: unknown[] = [];
 let broken = false;
 let isFull = false;
 const store = createMemoryStore();
+const { put } = store;
+store.put = async (inquiry, call, options) =>
+  put(inquiry, call, { ...options, limit: isFull ? { most: 0, time: 0 } : undefined });
 const fallible = new Proxy(store, {
   get(target, method: keyof InquiryStore) {
     if (broken) {
       throw Object.assign(new TypeError('secret-of-the-store'), { name: 'InternalServerError' });
     }
-    return method === 'count' ? async () => !isFull : target[method];
+    return target[method];
   },
 });
 const app = createApp({

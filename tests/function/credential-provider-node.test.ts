@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { defaultProvider } from '../../src/shims/credential-provider-node.ts';
-import { readFile } from '../../src/shims/fs-promises.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -27,8 +26,4 @@ describe('credentials in the bundle', () => {
     stub(id, secret, 'token');
     await expect(defaultProvider()()).rejects.toMatchObject({ name: 'CredentialsProviderError' });
   });
-});
-
-it('a configuration file in the bundle is one that does not exist', async () => {
-  await expect(readFile()).rejects.toMatchObject({ code: 'ENOENT' });
 });

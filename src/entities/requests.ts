@@ -1,0 +1,131 @@
+/**
+ * The requests of the request function, which ElectroDB makes of the models. Tests and tools run this module; in the
+ * bundle, scripts/compile-requests.ts replaces it by templates of what it returns. docs/adr/0060
+ */
+import type {
+  AttributeValue,
+  PutItemCommandInput,
+  QueryCommandInput,
+  TransactWriteItemsCommandInput,
+} from '@aws-sdk/client-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import { createWriteTransaction, type CreateEntityItem } from 'electrodb';
+import { inquiryFields, type Inquiry } from '../contract.ts';
+import { createIdempotencyKeyEntity } from './idempotency-key.ts';
+import { createInquiryEntity } from './inquiry.ts';
+import { createRateEntity } from './rate.ts';
+
+export type Attributes = Record<string, AttributeValue>;
+type Owner = Pick<Inquiry, 'cognito_sub' | 'email'>;
+export type InquiryRow = CreateEntityItem<ReturnType<typeof createInquiryEntity>>;
+
+export interface KeyRow extends CreateEntityItem<ReturnType<typeof createIdempotencyKeyEntity>> {
+  /** Seconds since the epoch: a row that has expired by then is replaced. */
+  readonly now: number;
+}
+
+export interface Rate {
+  readonly owner_hour: string;
+  /** Seconds since the epoch. */
+  readonly expires_at: number;
+  /** The most inquiries that are counted. */
+  readonly most: number;
+}
+
+/** What a list reads: the fields of an inquiry and its expiry, not the reply columns and not the keys. */
+const PROJECTION = [...inquiryFields, 'expires_at'].join();
+/** Only DynamoDB reports it: a proof that a write has arrived there. docs/adr/0012 */
+const CONFIRMED = { ReturnConsumedCapacity: 'TOTAL' } as const;
+
+/** Creates the inputs of commands for one table. */
+export function createRequests(table: string) {
+  const entities = {
+    inquiries: createInquiryEntity(table),
+    keys: createIdempotencyKeyEntity(table),
+    rates: createRateEntity(table),
+  };
+  const { inquiries, keys } = entities;
+  return {
+    putInquiry: ({ inquiry }: { readonly inquiry: InquiryRow }) =>
+      toInput<PutItemCommandInput & { Item: Attributes }>(
+        inquiries.put(inquiry).params({ params: CONFIRMED }),
+      ),
+
+    /**
+     * One transaction: the key, if given, unless there is one; the count, if given, below the most; the inquiry. A retry
+     * after a lost response has the same token and succeeds. docs/adr/0090, docs/adr/0091
+     */
+    storeInquiry: ({
+      inquiry,
+      key,
+      rate,
+    }: {
+      readonly inquiry: InquiryRow;
+      readonly key?: KeyRow | undefined;
+      readonly rate?: Rate | undefined;
+    }) => {
+      const transaction = createWriteTransaction(entities, (write) => [
+        ...(key === undefined
+          ? []
+          : [
+              write.keys
+                .put(key)
+                .where(
+                  ({ expires_at }, { notExists, lte }) =>
+                    `${notExists(expires_at)} OR ${lte(expires_at, key.now)}`,
+                )
+                .commit({ response: 'all_old' }),
+            ]),
+        ...(rate === undefined
+          ? []
+          : [
+              write.rates
+                .update({ owner_hour: rate.owner_hour })
+                .set({ expires_at: rate.expires_at })
+                .add({ inquiries: 1 })
+                .where(
+                  ({ inquiries: counted }, { notExists, lt }) =>
+                    `${notExists(counted)} OR ${lt(counted, rate.most)}`,
+                )
+                .commit(),
+            ]),
+        write.inquiries.put(inquiry).commit(),
+      ]);
+      return toInput<TransactWriteItemsCommandInput>({
+        ...transaction.params({ token: inquiry.id }),
+        ...CONFIRMED,
+      });
+    },
+
+    findKey: ({ owner, digest }: { readonly owner: Owner; readonly digest: string }) =>
+      toInput<QueryCommandInput>(
+        keys.query.byOwner({ ...owner, key: digest }).params({ consistent: true }),
+      ),
+
+    /** Newest first. Strongly consistent: who lists right after a POST sees the new inquiry. docs/adr/0015 */
+    listInquiries: ({ owner }: { readonly owner: Owner }) =>
+      toInput<QueryCommandInput>(
+        inquiries.query.byOwner(owner).params({
+          order: 'desc',
+          consistent: true,
+          params: { ProjectionExpression: PROJECTION },
+        }),
+      ),
+
+    /** The place of an inquiry in a list. There need be no such row. */
+    toStartKey: ({ owner, id }: { readonly owner: Owner; readonly id: string }): Attributes =>
+      toInput<{ Key: Attributes }>(inquiries.get({ ...owner, id }).params()).Key,
+  };
+}
+
+/** ElectroDB's parameters, with items, keys and values as attribute values. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the shape of ElectroDB's parameters
+function toInput<Input>(params: object): Input {
+  const entries = Object.entries(params).map(([name, value]: [string, unknown]) => {
+    if (['Item', 'Key', 'ExpressionAttributeValues'].includes(name)) return [name, marshall(value)];
+    if (Array.isArray(value)) return [name, value.map((item: object) => toInput(item))];
+    return [name, typeof value === 'object' && value !== null ? toInput(value) : value];
+  });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape of ElectroDB's parameters
+  return Object.fromEntries(entries) as Input;
+}

@@ -1,0 +1,80 @@
+/** What the bundle has in place of the requests makes the same inputs as ElectroDB, for any values. */
+import {
+  array,
+  assert,
+  constantFrom,
+  nat,
+  oneof,
+  option,
+  property,
+  record,
+  string,
+} from 'fast-check';
+import { expect, it } from 'vitest';
+import { compileRequests } from '../../scripts/compile-requests.ts';
+import { createRequests } from '../../src/entities/requests.ts';
+import { LANGUAGES } from '../../src/languages.ts';
+
+const source = compileRequests();
+const compiled = (await import(
+  `data:text/javascript,${encodeURIComponent(source)}`
+)) as typeof import('../../src/entities/requests.ts');
+
+// oxfmt-ignore
+const HOSTILE = [
+  '', '#', '$', '_', '#email_', '$inquiry_1#id_', '${id}', '{{email}}', ':sk1', '#pk', '"', '\\', '\0', '\n', '`',
+  '\u{2028}', '\uD800', '\uDC00x', '\uE000\uE001', 'é', 'e\u0301', 'ＡＮＡ', 'ANA@example.com', '__proto__', 'undefined', ' ',
+];
+const hostile = constantFrom(...HOSTILE);
+const text = oneof(
+  hostile,
+  string({ unit: 'binary' }),
+  array(hostile, { maxLength: 6 }).map((parts) => parts.join('')),
+);
+const number = nat(2 ** 31);
+const owner = { cognito_sub: text, email: text };
+const values = record({
+  inquiry: record(
+    {
+      ...owner,
+      id: text.filter((id) => id !== ''),
+      subject: text,
+      body: text,
+      created_at: text,
+      language: constantFrom(...LANGUAGES),
+      email_verified: constantFrom(true, false),
+      expires_at: number,
+    },
+    { requiredKeys: ['cognito_sub', 'email', 'id', 'subject', 'body', 'created_at'] },
+  ),
+  key: option(
+    record({ ...owner, key: text, payload: text, inquiry: text, expires_at: number, now: number }),
+    { nil: undefined },
+  ),
+  rate: option(record({ owner_hour: text, expires_at: number, most: number }), { nil: undefined }),
+});
+
+const electro = createRequests('inquiries');
+const ours = compiled.createRequests('inquiries');
+
+it('the compiled requests are those of ElectroDB, for any values', () => {
+  assert(
+    property(values, ({ inquiry, key, rate }) => {
+      const { id, cognito_sub, email } = inquiry;
+      const listed = { owner: { cognito_sub, email } };
+      expect(ours.putInquiry({ inquiry })).toEqual(electro.putInquiry({ inquiry }));
+      const stored = { inquiry, key, rate };
+      expect(ours.storeInquiry(stored)).toEqual(electro.storeInquiry(stored));
+      const known = { ...listed, digest: id };
+      expect(ours.findKey(known)).toEqual(electro.findKey(known));
+      expect(ours.listInquiries(listed)).toEqual(electro.listInquiries(listed));
+      expect(ours.toStartKey({ ...listed, id })).toEqual(electro.toStartKey({ ...listed, id }));
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+it('the compiled module has every request and loads nothing', () => {
+  expect(Object.keys(ours)).toEqual(Object.keys(electro));
+  expect(source).not.toMatch(/\bimport\b|[\ue000-\uf8ff]|7\d{15}/);
+});
