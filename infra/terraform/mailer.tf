@@ -10,6 +10,29 @@ locals {
   mailer_name            = "${local.name}-mailer"
   mailer_timeout_seconds = 60
 
+  # Regions whose DKIM keys are in a zone of their own (docs.aws.amazon.com/general/latest/gr/ses.html, "DKIM
+  # domains"). SES names the zone as SigningHostedZone, which the provider does not export.
+  own_dkim_zones = [
+    "af-south-1", "ap-northeast-3", "ap-south-2", "ap-southeast-3", "ap-southeast-5", "ca-west-1",
+    "eu-central-2", "eu-south-1", "il-central-1", "me-central-1", "us-gov-east-1",
+  ]
+
+  mailer_environment = local.inbox == null ? {} : merge(
+    {
+      TABLE_NAME           = aws_dynamodb_table.this.name
+      INBOX_TO             = local.inbox.to
+      INBOX_FROM           = local.inbox.from
+      MAILS_PER_HOUR       = tostring(local.inbox.mails_per_hour)
+      TOTAL_MAILS_PER_HOUR = tostring(local.inbox.total_mails_per_hour)
+      STAGE                = local.stage
+      MAIL_LANGUAGE        = local.inbox.language
+      ACKNOWLEDGE          = tostring(local.inbox.acknowledge)
+      COMPANY              = jsonencode(local.company)
+      CONFIGURATION_SET    = local.name
+    },
+    { for days in local.inbox.answer_within[*] : "ANSWER_WITHIN" => tostring(days) },
+  )
+
   # Two functions of one package, since Lambda takes one event source mapping of a stream and a function, whatever
   # the filters (409 ResourceConflictException; aws/serverless-application-model#1320): so a flood of inquiries
   # delays no reply. The local stack reads the same filters.
@@ -32,6 +55,15 @@ resource "aws_sesv2_email_identity" "this" {
 
   # SES makes the keys (Easy DKIM); mail_dns_records are the records that publish them.
   dkim_signing_attributes { next_signing_key_length = "RSA_2048_BIT" }
+}
+
+# SES would also forward bounces to `from`, which nobody reads, since the event destination below reports them
+# (botocore, sesv2: PutEmailIdentityFeedbackAttributes).
+resource "aws_sesv2_email_identity_feedback_attributes" "this" {
+  for_each = aws_sesv2_email_identity.this
+
+  email_identity           = each.value.email_identity
+  email_forwarding_enabled = false
 }
 
 # For the mails of the mailer and of the user pool: the mailer tells the team of bounces and complaints, since
@@ -235,23 +267,7 @@ resource "aws_lambda_function" "mailer" {
   timeout          = local.mailer_timeout_seconds
   publish          = true
 
-  environment {
-    variables = merge(
-      {
-        TABLE_NAME           = aws_dynamodb_table.this.name
-        INBOX_TO             = local.inbox.to
-        INBOX_FROM           = local.inbox.from
-        MAILS_PER_HOUR       = tostring(local.inbox.mails_per_hour)
-        TOTAL_MAILS_PER_HOUR = tostring(local.inbox.total_mails_per_hour)
-        STAGE                = local.stage
-        MAIL_LANGUAGE        = local.inbox.language
-        ACKNOWLEDGE          = tostring(local.inbox.acknowledge)
-        COMPANY              = jsonencode(local.company)
-        CONFIGURATION_SET    = aws_sesv2_configuration_set.mail[0].configuration_set_name
-      },
-      { for days in local.inbox.answer_within[*] : "ANSWER_WITHIN" => tostring(days) },
-    )
-  }
+  environment { variables = local.mailer_environment }
 
   logging_config {
     log_format            = "JSON"
@@ -261,6 +277,14 @@ resource "aws_lambda_function" "mailer" {
   }
 
   tracing_config { mode = local.tracing_mode }
+
+  lifecycle {
+    precondition {
+      # docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html. Base64 has 4 characters for 3 bytes.
+      condition     = length(base64encode(jsonencode(local.mailer_environment))) * 3 / 4 <= 4096
+      error_message = "Stage ${local.stage}: form is too long: the mailer's environment, which has its texts, must not exceed 4 KB."
+    }
+  }
 
   depends_on = [aws_iam_role_policy.mailer]
 }

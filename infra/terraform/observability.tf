@@ -295,10 +295,10 @@ resource "aws_sns_topic" "form" {
 }
 
 resource "aws_sns_topic_subscription" "form" {
-  for_each = toset(local.has_site ? local.settings.alarm_email[*] : [])
+  for_each = aws_sns_topic.form
   provider = aws.us_east_1
 
-  topic_arn = aws_sns_topic.form[each.key].arn
+  topic_arn = each.value.arn
   protocol  = "email"
   endpoint  = each.key
 }
@@ -338,16 +338,6 @@ resource "aws_cloudwatch_metric_alarm" "outside" {
   actions_enabled = true
   alarm_actions   = values(aws_sns_topic.form)[*].arn
   ok_actions      = values(aws_sns_topic.form)[*].arn
-}
-
-moved {
-  from = aws_cloudwatch_metric_alarm.form[0]
-  to   = aws_cloudwatch_metric_alarm.outside["form-unreachable"]
-}
-
-moved {
-  from = aws_cloudwatch_metric_alarm.api["GET"]
-  to   = aws_cloudwatch_metric_alarm.outside["api-unreachable"]
 }
 
 locals {

@@ -99,7 +99,7 @@ output "mail_dns_records" {
     for token in identity.dkim_signing_attributes[0].tokens : {
       name  = "${token}._domainkey.${domain}"
       type  = "CNAME"
-      value = "${token}.dkim.amazonses.com"
+      value = "${token}.${contains(local.own_dkim_zones, local.region) ? "dkim.${local.region}" : "dkim"}.amazonses.com"
     }
   ]])
 }

@@ -57,6 +57,13 @@ locals {
         for origin in local.settings.cors_origin[*] : can(regex(local.origin_pattern, origin))
       ])
 
+      "cors_origin with the stage's own user pool must be https, or http on localhost, 127.0.0.1 or [::1], the only addresses to which Cognito returns" = (
+        # botocore, cognito-idp: CallbackURLs.
+        local.settings.issuer != null || alltrue([
+          for origin in local.settings.cors_origin[*] : can(regex("^(https://|http://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:|$))", origin))
+        ])
+      )
+
       "site = false needs the cors_origin of the page that calls the API, and no site_domain" = (
         coalesce(local.settings.site, true) || (local.settings.cors_origin != null && local.settings.site_domain == null)
       )
