@@ -1,12 +1,15 @@
 /** `npm run inbox` as a process: pipes, signals and memory. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { beforeEach, expect, inject, it } from 'vitest';
 import { ROOT } from '../../lib/paths.ts';
 import { hang } from '../helpers/fault-proxy.ts';
 import { openInbox, parseLines } from '../helpers/inbox.ts';
+import { toEnvironment } from '../helpers/own-table.ts';
+import { readText } from '../helpers/repository.ts';
 
 const COMMAND = `'${process.execPath}' inbox/main.ts --data "$DATA"`;
 const options = { cwd: ROOT, maxBuffer: Infinity };
@@ -38,6 +41,39 @@ it('lists, answers, exports and erases, with its exit codes', async () => {
   expect(await shell(`${COMMAND} show ${id}`)).toMatchObject({ code: 1, stdout: '' });
   expect(await shell(`${COMMAND} show`)).toMatchObject({ code: 2, stdout: '' });
 });
+
+/** The lines of a document's shell blocks that use the inbox. */
+const pipesOf = (file: string): string[] =>
+  [...readText(file).matchAll(/^```sh\n(.*?)^```/gms)]
+    .flatMap(([, block = '']) => block.trim().split('\n'))
+    .filter((line) => line.includes('inbox --'));
+
+it.each([...pipesOf('docs/inbox.md'), ...pipesOf('docs/backup.md')])(
+  'prints data only, as it is documented: %s',
+  async (line) => {
+    const { email } = await table.add(1);
+    const place = mkdtempSync(join(table.folder, 'place-'));
+    // npm itself, on this table.
+    const shim = join(place, 'npm');
+    const tables = line.includes('--stage')
+      ? `--table ${table.name} --erasures e`
+      : `--data '${table.folder}'`;
+    writeFileSync(shim, `#!/bin/sh\ncd '${ROOT}' && PATH="$BEFORE" exec npm "$@" ${tables}\n`);
+    chmodSync(shim, 0o755);
+    const before = process.env['PATH'];
+    const env = {
+      ...process.env,
+      ...toEnvironment(table.engine),
+      BEFORE: before,
+      PATH: `${place}:${before}`,
+    };
+    const { stdout } = await promisify(execFile)('sh', ['-c', line], { cwd: place, env });
+    const files = readdirSync(place).filter((name) => name !== 'npm');
+    const printed = stdout + files.map((name) => readFileSync(join(place, name), 'utf8')).join();
+    expect(printed).toMatch(/^(\uFEFF"id",|\{"id":|\d+\n$| *1 ana@example)/);
+    expect(printed.includes(email) || /^\d+\n$/.test(printed)).toBe(true);
+  },
+);
 
 it('ends in silence when its reader ends first', async () => {
   const subject = 's'.repeat(10_000);

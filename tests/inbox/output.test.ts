@@ -98,6 +98,8 @@ describe('a table', () => {
   it('isolates text that is written from right to left, so that columns keep their order', () => {
     const [, row] = formatTable(columns, [['1', 'דנה@example.com', 'שלום']], 80).split('\n');
     expect(row).toBe('1   \u2068דנה@example.com\u2069  \u2068שלום\u2069');
+    const [, mixed] = formatTable(columns, [['1', 'a@b', 'Re: שלום']], 80).split('\n');
+    expect(mixed).toBe('1   a@b    \u2068Re: שלום\u2069');
   });
 
   it.each([40, 80, 200])(

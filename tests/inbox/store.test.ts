@@ -97,6 +97,23 @@ describe('list', () => {
   });
 });
 
+/** A replica that has not got the latest writes: only strongly consistent reads find something. */
+const lag: Fault = async ({ receive, forward, response }) => {
+  const isConsistent = String(await receive()).includes('"ConsistentRead":true');
+  const reply = isConsistent ? await forward() : undefined;
+  response.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' });
+  response.end(reply?.body ?? '{"Responses":{},"UnprocessedKeys":{},"Items":[],"Count":0}');
+};
+
+it('an inquiry, its texts and all of the table are read as they are stored now', async () => {
+  const { inbox, add, meet, readAll } = await open();
+  const row = await add(1);
+  meet((_, operation) => (operation === 'Query' ? undefined : lag));
+  expect(await inbox.get(row.id)).toEqual(row);
+  expect(await readAll()).toEqual([row]);
+  expect((await Array.fromAsync(inbox.scan())).flat()).toEqual([row]);
+});
+
 it('an undelivered reply is found by its delivery record, that of another mail is not', async () => {
   const { deliveries, inbox } = await open();
   const undelivered_at = new Date(NOW).toISOString();
