@@ -19,10 +19,21 @@ const NO_CREDENTIALS =
   'There are no valid AWS credentials; set AWS_PROFILE or sign in (aws sso login).';
 const THROTTLED = 'DynamoDB limits the requests at the moment; try again.';
 
-/** Names of the AWS SDK's errors that mean the same for every table. */
-const CREDENTIAL_ERRORS =
-  /^(CredentialsProviderError|TokenProviderError|ExpiredToken|ExpiredTokenException|UnrecognizedClientException|InvalidClientTokenId|InvalidSignatureException|SignatureDoesNotMatch)$/;
-const THROTTLING_ERRORS = /^(ThrottlingException|ProvisionedThroughputExceededException)$/;
+/** Names of the AWS SDK's errors. */
+const CREDENTIAL_ERRORS = new Set([
+  'CredentialsProviderError',
+  'TokenProviderError',
+  'ExpiredToken',
+  'ExpiredTokenException',
+  'UnrecognizedClientException',
+  'InvalidClientTokenId',
+  'InvalidSignatureException',
+  'SignatureDoesNotMatch',
+]);
+const THROTTLING_ERRORS = new Set([
+  'ThrottlingException',
+  'ProvisionedThroughputExceededException',
+]);
 
 /**
  * Says in one line what an operator can do about an error of AWS or of the network.
@@ -50,8 +61,8 @@ export function describeFailure(
       : `deploy the stage: npm run deploy -- ${stage}`;
 
   const describe = (): string | undefined => {
-    if (CREDENTIAL_ERRORS.test(name)) return NO_CREDENTIALS;
-    if (THROTTLING_ERRORS.test(name)) return THROTTLED;
+    if (CREDENTIAL_ERRORS.has(name)) return NO_CREDENTIALS;
+    if (THROTTLING_ERRORS.has(name)) return THROTTLED;
     if (message === 'Region is missing') {
       return 'There is no AWS region; set AWS_REGION or AWS_PROFILE.';
     }

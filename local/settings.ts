@@ -23,13 +23,8 @@ Usage: npm start -- [options]
   --watch            reload function and mailer when src/ changes, and apply changes of web/ in the open form
                      (npm run dev)
 
-In the environment: RETENTION_DAYS: new inquiries expire after that many days (default: never). INQUIRIES_PER_HOUR:
-inquiries that one person may send in an hour before the function answers 429 (default: any number). MAILS_PER_HOUR:
-mails about new inquiries of one person (default: 10). TOTAL_MAILS_PER_HOUR: of all persons (default: 100); digests
-count the others. ANSWER_WITHIN: days after which a daily mail names unanswered inquiries (default: no such mail).
-MAIL_LANGUAGE: the language of mails to owners whose inquiry names none (default: en). ACKNOWLEDGE=true: owners get a mail
-when their inquiry has arrived. An owner bounce@simulator.amazonses.com or complaint@simulator.amazonses.com is one whose
-mails bounce or are reported as spam.
+Limits, retention and mail are set with variables of the environment: docs/configuration.md. An owner with the address
+bounce@simulator.amazonses.com or complaint@simulator.amazonses.com is one whose mails bounce or are reported as spam.
 `;
 const OPTIONS = {
   port: { type: 'string' },

@@ -104,14 +104,6 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
     routes: ROUTES,
     discovery: { end_session_endpoint: url + LOGOUT },
     interactions: { url: (_ctx, { uid }) => `/sign-in/${uid}` },
-    // The only client is public. Called for a request without a code challenge.
-    pkce: {
-      required() {
-        throw new errors.InvalidRequest(
-          'code_challenge is missing: the client is public, so it signs in with PKCE (code_challenge_method S256)',
-        );
-      },
-    },
     // Without openid there would be no ID token, which is the token that the API asks for.
     extraParams: {
       scope(_ctx, scope = '') {
