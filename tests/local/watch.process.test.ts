@@ -1,0 +1,147 @@
+/** `npm run dev` as a process. The tests depend on their order. */
+import { spawnSync } from 'node:child_process';
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ROOT } from '../../lib/paths.ts';
+import { readRunningStack } from '../../lib/running-stack.ts';
+import { on, setUp, whyNoBrowser } from '../helpers/chromium.ts';
+import { accessOfOthers, folder, noJava, start, WAIT, type Running } from '../helpers/npm-start.ts';
+
+/** A checkout that a test may change: copies of what `npm start` reads, and a link to node_modules. */
+function copyCheckout(): string {
+  const target = join(folder, 'checkout');
+  const files = [
+    'docs/openapi.yaml',
+    'infra/terraform/service.json',
+    'infra/terraform/stream-filters.json',
+    'package.json',
+    'tsconfig.json',
+  ];
+  for (const part of ['src', 'lib', 'local', 'inbox', 'deploy', 'web', ...files]) {
+    fs.cpSync(join(ROOT, part), join(target, part), { recursive: true });
+  }
+  fs.symlinkSync(join(ROOT, 'node_modules'), join(target, 'node_modules'));
+  return target;
+}
+
+describe.skipIf(noJava !== undefined)('npm start -- --watch --in-memory', () => {
+  const here = setUp();
+  const temporary = join(folder, 'tmp');
+  let root = '';
+  let stack: Running;
+  beforeAll(async () => {
+    root = copyCheckout();
+    fs.mkdirSync(temporary);
+    const env = { TMPDIR: temporary, JAVA_TOOL_OPTIONS: `-Djava.io.tmpdir=${temporary}` };
+    stack = await start(['--port', '0', '--in-memory', '--watch'], { root, env });
+  });
+
+  /** As editors and git do. */
+  const replace = (file: string, from: string, to: string) => {
+    const path = join(root, file);
+    fs.writeFileSync(`${path}~`, fs.readFileSync(path, 'utf8').replace(from, to));
+    fs.renameSync(`${path}~`, path);
+  };
+  const replaceSource = async (file: string, from: string, to: string) => {
+    const before = stack.said().length;
+    replace(file, from, to);
+    await expect
+      .poll(() => stack.said().slice(before), WAIT)
+      .toContain(`${file} changed: reloaded`);
+  };
+
+  it('runs the new code of the function and of the mailer each time it changes', async () => {
+    await stack.post('1');
+    await expect.poll(stack.mailed, WAIT).toEqual(['[inquiries local] 1']);
+    let text = 'Allowed methods';
+    for (const next of ['Once', 'Twice']) {
+      await replaceSource('src/errors.ts', text, next);
+      expect((await stack.send('PUT')).json).toMatchObject({ message: `${next}: GET, POST.` });
+      text = next;
+    }
+    await replaceSource('src/mailer/mails.ts', '[inquiries ', '[new ');
+    await stack.post('2');
+    await expect.poll(stack.mailed, WAIT).toEqual(['[inquiries local] 1', '[new local] 2']);
+  });
+
+  it.skipIf(whyNoBrowser !== undefined)(
+    'shows a change in the open contact form, whose text stays',
+    async () => {
+      const { page, complaints } = await here.open();
+      await page.goto(stack.addressOf('Form'));
+      await on(page).signIn('ana@example.com');
+      await on(page).write('Half', 'written');
+
+      let loads = 0;
+      page.on('load', () => void loads++);
+      replace('web/ui/style.css', '', ':root { --probe: 1; }\n');
+      const style = "getComputedStyle(document.documentElement).getPropertyValue('--probe')";
+      await expect.poll(() => page.evaluate(style), WAIT).toBe('1');
+      expect(await on(page).message.inputValue()).toBe('written');
+      expect(loads).toBe(0);
+
+      replace('web/src/main.ts', '', `document.documentElement.dataset['probe'] = '3';`);
+      const probe = 'document.documentElement.dataset.probe';
+      await expect.poll(() => page.evaluate(probe), WAIT).toBe('3');
+      await expect.poll(() => on(page).message.inputValue(), WAIT).toBe('written');
+      // Vite's client waits in such a worker until a stopped server is started again.
+      await page.evaluate(`void new SharedWorker(URL.createObjectURL(new Blob(['']))); 0`);
+      expect(complaints).toEqual([]);
+    },
+  );
+
+  it('serves the sources of the form to the pages that may call the API, and nothing else of the checkout', async () => {
+    const demo = stack.addressOf('Demo');
+    for (const origin of [demo, 'https://www.example.com']) {
+      const { headers } = await fetch(`${stack.addressOf('Form')}/inquiry-form.js`, {
+        headers: { origin },
+      });
+      expect(headers.get('access-control-allow-origin')).toBe(origin === demo ? demo : null);
+    }
+    // The issuer's key lies there, too.
+    expect((await fetch(`${stack.addressOf('Form')}/@fs${root}/package.json`)).status).toBe(403);
+  });
+
+  it('is found by npm run token, inbox and smoke', () => {
+    expect(stack.said()).toContain('$(npm run --silent token)');
+    const run = (...args: string[]) =>
+      spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
+    expect(run('inbox/main.ts', 'list').stdout).toContain('"email":"ana@example.com"');
+    const stdout = expect.stringContaining(' passed, 0 failed, ') as string;
+    expect(run('deploy/smoke.ts')).toMatchObject({ status: 0, stderr: '', stdout });
+  });
+
+  it('has a docs page whose token command and four curl lines work as they are copied', async () => {
+    const html = await (await fetch(stack.addressOf('Docs'))).text();
+    const [token = '', ...curls] = [...html.matchAll(/<pre>(.*?)<\/pre>/gs)].map(
+      ([, line = '']) => line,
+    );
+    const run = (curl: string) =>
+      spawnSync('sh', ['-c', `${token}\n${curl}`], { cwd: root, encoding: 'utf8' }).stdout;
+    expect(curls.map(run)).toEqual([
+      expect.stringMatching(/^\{"inquiry":.*"subject":"Hello"/),
+      expect.stringMatching(/^\{"email":"ana@example\.com","count":\d+,"inquiries":\[[^}]*"Hello"/),
+      expect.stringMatching(/^HTTP\S+ 200 .*^link: <\?before=\S+>; rel="next".*"count":1,/ims),
+      expect.stringMatching(/^HTTP\S+ 201 .*"subject":"Once"/is),
+    ]);
+    expect(run(curls.at(-1) ?? '')).toMatch(/^idempotency-replayed: true/im);
+  });
+
+  it('keeps nothing, and leaves no files and no process, also when it is killed', async () => {
+    const dataFolders = () => fs.readdirSync(root).filter((name) => name.startsWith('.data'));
+    expect(dataFolders()).toHaveLength(1);
+    const data = join(root, dataFolders()[0] ?? '');
+    expect(accessOfOthers(data)).toEqual([]);
+    const { pid, enginePid } = readRunningStack(data);
+    const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' });
+    const children = stdout.trim().split(/\s+/);
+    // The engine, the function and the mailer, among others.
+    expect(children.length).toBeGreaterThanOrEqual(3);
+    // By which a start is refused beside an engine that outlives its stack.
+    expect(children).toContain(String(enginePid));
+    expect(await stack.stop('SIGKILL')).toBe(null);
+    await expect.poll(() => spawnSync('ps', ['-p', children.join()]).status, WAIT).toBe(1);
+    await expect.poll(() => [...dataFolders(), ...fs.readdirSync(temporary)], WAIT).toEqual([]);
+  });
+});
