@@ -43,8 +43,8 @@ const contract = {
   message: 'web may import only types of the contract.',
 };
 const service = {
-  group: ['../../src/**', '!../../src/{contract,languages,limits,mailbox}.ts'],
-  message: "web may import src's contract, languages, limits and mailbox.",
+  group: ['../../src/**', '!../../src/{contract,languages,limits,mailbox,search-text}.ts'],
+  message: "web may import src's contract, languages, limits, mailbox and search-text.",
 };
 
 export default defineConfig({

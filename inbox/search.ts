@@ -1,10 +1,5 @@
-import { fold } from '../web/ui/fold.ts';
+import { fold, isFound, parseQuery } from '../src/search-text.ts';
 import type { StoredInquiry } from './store.ts';
-
-/** What may be the beginning of an id: a reference, an id, or as much of one as mail programs leave together. */
-const ID_BEGINNING = /^[\da-f]{8}[\da-f-]*$/;
-
-const withoutDashes = (text: string): string => text.replaceAll('-', '');
 
 /**
  * Creates the test of a search: each term, separated by white space, is somewhere in the email, the subject or the body,
@@ -13,13 +8,9 @@ const withoutDashes = (text: string): string => text.replaceAll('-', '');
 export function createSearch(
   text: string,
 ): (inquiry: Pick<StoredInquiry, 'id' | 'email' | 'subject' | 'body'>) => boolean {
-  const terms = fold(text).trim().split(/\s+/);
+  const terms = parseQuery(text);
   return ({ id, email, subject, body }) => {
     const folded = fold(`${email}\n${subject}\n${body}`);
-    return terms.every(
-      (term) =>
-        folded.includes(term) ||
-        (ID_BEGINNING.test(term) && withoutDashes(id).startsWith(withoutDashes(term))),
-    );
+    return terms.every((term) => isFound(term, folded, id));
   };
 }

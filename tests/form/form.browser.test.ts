@@ -327,6 +327,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the contact form', () => {
         expect(await shown()).toEqual(['', '']);
         await choose('Billing');
         expect(await shown()).toEqual(['Billing', 'Billing']);
+        // A topic is not a message.
+        await button('Send').click();
+        await page.getByText('Please write a message.').waitFor();
         await page.reload();
         await expect.poll(shown).toEqual(['Billing', 'Billing']);
         await subject.fill('my text');

@@ -282,8 +282,11 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
       [1, false, 7, false, true],
     ]);
     const toggle = items.first().getByRole('button', { name: /^Show/ });
+    const top = async () => items.first().evaluate((item) => item.getBoundingClientRect().top);
+    const before = await top();
     await toggle.click();
     expect(await toggle.textContent()).toBe('Show less');
+    expect(await top()).toBe(before);
     await page.setViewportSize({ width: 700, height: 800 });
     await page.keyboard.press('Enter');
     expect(await toggle.textContent()).toBe('Show all');

@@ -319,7 +319,9 @@ export function createForm(parts: FormParts) {
         .finally(() => setSending(false));
       return;
     }
-    isMissing = (subject.value + body.value).trim() === '';
+    // A topic is not a message.
+    const hasSubject = topics === undefined ? subject.value.trim() !== '' : !topics.isAlone();
+    isMissing = !hasSubject && body.value.trim() === '';
     if (isMissing || mustEdit || measure(subject.value, body.value).level === 'over') {
       body.focus();
       size.scrollIntoView({ block: 'nearest' });

@@ -53,8 +53,10 @@ export function createItem(
       : strings.showAll;
   const small = { class: 'small', 'aria-describedby': title.id };
   const toggle = button('', { ...small, hidden: true }, () => {
-    fold(toggle.ariaExpanded === 'true');
-    toggle.scrollIntoView({ block: 'nearest' });
+    const isOpen = toggle.ariaExpanded === 'true';
+    fold(isOpen);
+    // The end of a long text was in view, and is gone.
+    if (isOpen) toggle.scrollIntoView({ block: 'nearest' });
   });
   const opener = button('', { class: 'opener', 'aria-labelledby': title.id }, () =>
     fold(opener.ariaExpanded === 'true'),

@@ -1,10 +1,7 @@
 /** Search over the inquiries, and the days that they are grouped by. */
 import type { Inquiry } from '../../src/contract.ts';
-import { fold } from '../ui/fold.ts';
+import { fold, foldWithPlaces, isFound, parseQuery } from '../../src/search-text.ts';
 import type { Locale } from './locale.ts';
-
-/** Digits of an id from which on it is not taken for a word. */
-const REFERENCE_LENGTH = 13;
 
 /** The texts of an inquiry as they are compared; made once. */
 const foldedTexts = new WeakMap<Inquiry, string>();
@@ -15,8 +12,6 @@ function foldedTextOf(inquiry: Inquiry): string {
   return text;
 }
 
-const termsOf = (query: string): string[] => fold(query).match(/\S+/g) ?? [];
-
 /**
  * Tells which inquiries have all terms in their texts, or a term as their reference, and are not older than a time.
  *
@@ -24,14 +19,10 @@ const termsOf = (query: string): string[] => fold(query).match(/\S+/g) ?? [];
  * @param since - In the form of `created_at`; empty: any time.
  */
 export function createMatcher(query: string, since: string): (inquiry: Inquiry) => boolean {
-  const terms = termsOf(query);
+  const terms = parseQuery(query);
   return (inquiry) =>
     inquiry.created_at >= since &&
-    terms.every(
-      (term) =>
-        foldedTextOf(inquiry).includes(term) ||
-        (term.length >= REFERENCE_LENGTH && inquiry.id.startsWith(term)),
-    );
+    terms.every((term) => isFound(term, foldedTextOf(inquiry), inquiry.id));
 }
 
 /** Of a text in which hits are marked, in UTF-16 units. */
@@ -44,33 +35,20 @@ export type Hit = readonly [start: number, end: number];
 
 /** Where each term of a query is in the beginning of a text; empty for a term that is not there. */
 export function findHits(query: string, text: string): (readonly Hit[])[] {
-  const terms = termsOf(query);
+  const terms = parseQuery(query);
   if (terms.length === 0) return [];
-  const searched = text.slice(0, MARKED);
-  const folded = fold(searched);
-  const places = folded.length === searched.length ? undefined : placesOf(searched);
+  const { folded, places } = foldWithPlaces(text.slice(0, MARKED));
   return terms.map((term) => {
     const hits: Hit[] = [];
     for (let at = folded.indexOf(term); at >= 0 && hits.length < MOST_HITS;) {
       const end = at + term.length;
-      const start = places?.[at] ?? at;
+      const start = places[at] ?? at;
       // At least one unit: a term may be a part of a character, such as of a ligature.
-      hits.push([start, Math.max(start + 1, places?.[end] ?? end)]);
+      hits.push([start, Math.max(start + 1, places[end] ?? end)]);
       at = folded.indexOf(term, end);
     }
     return hits;
   });
-}
-
-/** For each unit of the folded text, and for its end, the place that it comes from. */
-function placesOf(text: string): number[] {
-  const places: number[] = [];
-  let at = 0;
-  for (const character of text) {
-    for (let unit = fold(character).length; unit > 0; unit--) places.push(at);
-    at += character.length;
-  }
-  return [...places, at];
 }
 
 /** The time that is some days or months before `now`, in the form of `created_at`. */

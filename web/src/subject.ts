@@ -8,10 +8,15 @@ export function topicOf(subject: string, topics: readonly string[]): string | un
   );
 }
 
+/** What the user typed into a subject, beside a topic. */
+export function withoutTopic(subject: string, topics: readonly string[]): string {
+  const topic = topicOf(subject, topics);
+  return topic === undefined ? subject : subject.slice(`${topic}: `.length);
+}
+
 /** The subject after a topic was chosen, or chosen once more, which removes it. What the user typed stays. */
 export function toggleTopic(subject: string, topic: string, topics: readonly string[]): string {
-  const current = topicOf(subject, topics);
-  const typed = current === undefined ? subject : subject.slice(`${current}: `.length);
-  if (topic === current) return typed;
+  const typed = withoutTopic(subject, topics);
+  if (topic === topicOf(subject, topics)) return typed;
   return typed.trim() === '' ? topic : `${topic}: ${typed}`;
 }

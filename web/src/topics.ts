@@ -1,7 +1,7 @@
 import { inLanguage, type Text } from '../../src/languages.ts';
 import { button, div, h } from '../ui/dom.ts';
 import type { Locale } from './locale.ts';
-import { toggleTopic, topicOf } from './subject.ts';
+import { toggleTopic, topicOf, withoutTopic } from './subject.ts';
 
 /** More topics than this are in a menu. */
 const MOST_CHIPS = 6;
@@ -20,6 +20,8 @@ export function topicMenu(
     subject.value = value;
     subject.dispatchEvent(new Event('input', { bubbles: true }));
   };
+  /** Whether the subject says nothing but a topic. */
+  const isAlone = (): boolean => withoutTopic(subject.value, topics).trim() === '';
   if (topics.length > MOST_CHIPS) {
     const options = topics.map((topic) => h('option', { value: topic }, topic));
     const menu = h('select', { id: 'topic' }, h('option', { value: '' }, '–'), ...options);
@@ -30,7 +32,10 @@ export function topicMenu(
     });
     return {
       element: div('field', h('label', { for: menu.id }, label), menu),
-      update: () => void (menu.value = topicOf(subject.value, topics) ?? ''),
+      isAlone,
+      update(): void {
+        menu.value = topicOf(subject.value, topics) ?? '';
+      },
     };
   }
   const chips = topics.map((topic) =>
@@ -38,6 +43,7 @@ export function topicMenu(
   );
   return {
     element: h('div', { class: 'topics', role: 'group', 'aria-label': label }, ...chips),
+    isAlone,
     /** Shows the topic of the subject. */
     update(): void {
       const chosen = topicOf(subject.value, topics);

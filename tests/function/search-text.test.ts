@@ -1,0 +1,61 @@
+import { expect, it } from 'vitest';
+import { fold, foldWithPlaces, isFound, parseQuery } from '../../src/search-text.ts';
+
+it.each([
+  ['größe', ['GRÖSSE', 'grosse', 'GROESSE', 'gro\u0308ße', 'GRÖẞE']],
+  ['Äpfel', ['aepfel', 'APFEL', 'äpfel']],
+  ['Æther', ['aether', 'ather']],
+  ['smørrebrød', ['SMORREBROD']],
+  ['Łódź', ['lodz']],
+  ['first office', ['ﬁrst oﬃce', 'ＦＩＲＳＴ ＯＦＦＩＣＥ']],
+  ['istanbul', ['İstanbul', 'ISTANBUL', 'ıstanbul']],
+  ['ΟΔΟΣ', ['οδός', 'οδοσ']],
+  ['ёлка', ['ЕЛКА']],
+  ['أحمد', ['احمد', 'أَحْمَد', 'ﺃﺣﻤﺪ', 'أحـمد']],
+  ['فاتورة', ['فاتوره', 'ﻓﺎﺗﻮﺭﺓ']],
+  ['على', ['علي']],
+  ['カタカナ', ['かたかな', 'ｶﾀｶﾅ']],
+  ['ガラス', ['がらす', 'ｶﾞﾗｽ']],
+])('%s is found as each of %j', (text, others) => {
+  for (const other of others) expect([other, fold(other)]).toEqual([other, fold(text)]);
+});
+
+it('keeps apart what only looks alike', () => {
+  expect(fold('かき')).not.toBe(fold('がき'));
+  expect(fold('قلب')).not.toBe(fold('كلب'));
+});
+
+it.each(['Die Größe, GROESSE', 'ﬁrst ẞ', 'İ😀ｶﾞ', 'أَحـمد'])(
+  'knows where each unit of %s comes from',
+  (text) => {
+    const { folded, places } = foldWithPlaces(text);
+    expect(folded).toBe(fold(text));
+    expect(places).toHaveLength(folded.length + 1);
+    expect(places.at(-1)).toBe(text.length);
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+  },
+);
+
+it.each([
+  ['Reference 01a1415c-9c4c', ['01a1415c-9c4c']],
+  ['#01A1415C-9C4C', ['01a1415c-9c4c']],
+  ['受付番号 01a1415c9c4c', ['01a1415c9c4c']],
+  ['#01a1415c', ['01a1415c']],
+  ['  big\tLamp ', ['big', 'lamp']],
+  ['#lamp', ['#lamp']],
+  [' ', []],
+])('%j has the terms %j', (query, terms) => expect(parseQuery(query)).toEqual(terms));
+
+it('takes 8 hexadecimal digits or more for the beginning of an id', () => {
+  const id = '01a1415c-9c4c-7001-8002-000000000003';
+  expect(['01a1415c', '01a1415c9c4c', id].map((term) => isFound(term, '', id))).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  expect(['01a1415', '9c4c', '01a1415d'].map((term) => isFound(term, '', id))).toEqual([
+    false,
+    false,
+    false,
+  ]);
+});
