@@ -40,7 +40,7 @@ export async function findAccount(connection: Connection, sub: string): Promise<
     async remove() {
       const command = new AdminDeleteUserCommand({ UserPoolId: pool, Username: user.Username });
       await client.send(command).catch((error: Error) => {
-        // The user has deleted it meanwhile.
+        // The user has deleted it since it was found.
         if (error.name !== 'UserNotFoundException') throw error;
       });
     },

@@ -1,6 +1,11 @@
 /** What ElectroDB leaves to its callers: the next page of a query, and the keys that a batch has not processed. */
 import { setTimeout as wait } from 'node:timers/promises';
 
+/** The name is that of the SDK's errors of this kind, which `describeFailure` knows. */
+class BatchThrottled extends Error {
+  override readonly name = 'ThrottlingException';
+}
+
 /** Responses without progress, one after the other, before a batch is given up: 13 s. */
 const MOST_REFUSALS = 7;
 
@@ -35,7 +40,7 @@ const textOf = ({ pk, sk }: TableKeys): string => JSON.stringify([pk, sk]);
  * @param toKeys - `createConversions(entity).fromComposite.toKeys`.
  * @param send - `.go()` of a batch with `unprocessed: 'raw'`: ElectroDB parses keys with regular expressions, which fail
  * if an email has a line end.
- * @throws Error named `ThrottlingException` when DynamoDB processes nothing for 13 seconds.
+ * @throws BatchThrottled when DynamoDB processes nothing for 13 seconds.
  */
 export async function sendAll<Key>(
   keys: readonly Key[],
@@ -49,9 +54,7 @@ export async function sendAll<Key>(
     const texts = new Set(unprocessed.map(textOf));
     refusals = unprocessed.length < left.length ? 0 : refusals + 1;
     if (refusals > MOST_REFUSALS) {
-      throw Object.assign(new Error('DynamoDB processes no item.'), {
-        name: 'ThrottlingException',
-      });
+      throw new BatchThrottled('DynamoDB processes no item.');
     }
     left = texts.size === 0 ? [] : left.filter((key) => texts.has(textOf(toKeys(key))));
     if (left.length > 0) await sleep(50 * 2 ** refusals);

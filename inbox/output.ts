@@ -130,7 +130,7 @@ export function formatTime(time: string | number): string {
 }
 
 /**
- * Passes pages on. On a terminal, standard error says meanwhile how many inquiries or rows they had: a line that is renewed
+ * Passes pages on. On a terminal, standard error says how many inquiries or rows they had: a line that is renewed
  * in place, at most four times a second and not in the first quarter of one.
  */
 export async function* showProgress<Page extends { readonly length: number }>(

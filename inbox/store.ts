@@ -162,7 +162,7 @@ export function createInbox(
     },
     /**
      * Yields all inquiries that match, in no order, from the table itself: strongly consistent, and none is missing or there
-     * twice, whatever happens to it meanwhile. It reads, and AWS charges for, the whole table.
+     * twice, whatever happens to it while it is read. It reads, and AWS charges for, the whole table.
      */
     async *scan({ email, sub, since, withExpired }: ScanFilter = {}): AsyncGenerator<
       StoredInquiry[]

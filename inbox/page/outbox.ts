@@ -16,7 +16,7 @@ interface Given {
   readonly inquiry: Inquiry;
   /** Undefined: a dismissal. */
   readonly text: string | undefined;
-  /** Of the request. */
+  /** Size of the request. */
   readonly bytes: number;
   /** While it can be undone. */
   toast: Toast | undefined;

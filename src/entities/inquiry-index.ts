@@ -99,7 +99,7 @@ const createIsUpTo = (order: IndexQuery['order'], bound: string | undefined) =>
 
 /**
  * Yields the inquiries of one digit, unanswered and answered. Each range of ids is read first in the unanswered partition: an
- * inquiry that is answered meanwhile is then seen in one of the two or in both, where the answered row comes first.
+ * inquiry that is answered in between is then seen in one of the two or in both, where the answered row comes first.
  */
 async function* readBoth(
   inquiries: InquiryEntity,

@@ -455,36 +455,24 @@ describe('with a table', () => {
         }),
       });
 
-    it.each([
-      ['no inquiry', [], { unanswered: 0, median_seconds: null }],
-      ['an odd number', [9_000, 1_000, undefined, 2_000], { unanswered: 1, median_seconds: 2 }],
-      ['an even number', [9_000, 1_000, 2_000, 100_000], { unanswered: 0, median_seconds: 6 }],
-    ])('counts: %s', async (_, times, expected) => {
-      const rows = [];
-      for (const [n, time] of times.entries()) {
-        rows.push(await addAnswered(Date.now() - n * 60_000, time));
-      }
-      const { stdout } = await run(['stats']);
-      const oldest = rows.findLast(({ reply_at }) => reply_at === undefined)?.created_at ?? null;
-      const counts = { ...expected, inquiries: times.length, oldest_unanswered: oldest };
-      expect(parseLines(stdout)).toEqual([{ ...counts, weeks: expect.any(Array) as unknown }]);
-    });
-
-    it('counts by week from Monday, the last ten', async () => {
+    it('counts in total and by week from Monday, the last ten, with the median of the answers', async () => {
+      const none = { inquiries: 0, unanswered: 0, oldest_unanswered: null, median_seconds: null };
+      expect(parseLines((await run(['stats'])).stdout)).toEqual([{ ...none, weeks: [] }]);
       for (let week = 0; week < 12; week++) {
-        const time = week === 0 ? undefined : week * 1_000;
         // Monday 2026-08-31 and the Sunday after it, and so on.
-        await addAnswered(Date.UTC(2026, 7, 31 + week * 7), time);
-        await addAnswered(Date.UTC(2026, 7, 37 + week * 7, 23, 59, 59, 999), time);
+        const [monday, sunday] = [
+          Date.UTC(2026, 7, 31 + week * 7),
+          Date.UTC(2026, 7, 38 + week * 7) - 1,
+        ];
+        await addAnswered(monday, week === 0 ? undefined : week * 1_000);
+        await addAnswered(sunday, week * 3_000);
       }
       const [result] = parseLines((await run(['stats'])).stdout) as [{ weeks: { week: string }[] }];
-      expect(result).toMatchObject({ inquiries: 24, unanswered: 2 });
-      expect(result.weeks.map(({ week }) => week)).toEqual(
-        Array.from({ length: 10 }, (_, n) =>
-          new Date(Date.UTC(2026, 10, 16 - n * 7)).toISOString().slice(0, 10),
-        ),
-      );
-      const newest = { week: '2026-11-16', inquiries: 2, unanswered: 0, median_seconds: 11 };
+      // Of 23 answers the one in the middle, of a week's two the mean.
+      expect(result).toMatchObject({ inquiries: 24, unanswered: 1, median_seconds: 9 });
+      expect(result).toMatchObject({ oldest_unanswered: '2026-08-31T00:00:00.000Z' });
+      expect(result.weeks).toHaveLength(10);
+      const newest = { week: '2026-11-16', inquiries: 2, unanswered: 0, median_seconds: 22 };
       expect(result.weeks[0]).toEqual(newest);
     });
 
@@ -574,15 +562,11 @@ describe('with a table', () => {
       expect(parseLines(stdout)).toEqual([summaryOf(row)]);
     });
 
-    it.each([
-      ['user/ana', 'ana'],
-      ['root', 'root'],
-    ])('takes the name from an ARN that ends in %s', async (end, respondent) => {
+    it('answers as root with the credentials of root', async () => {
       const { id } = await add(1);
-      await signIn(identity(`arn:aws:iam::111122223333:${end}`));
-      expect(parseLines((await runOnStage(['dismiss', id])).stdout)).toMatchObject([
-        { respondent },
-      ]);
+      await signIn(identity('arn:aws:iam::111122223333:root'));
+      const { stdout } = await runOnStage(['dismiss', id]);
+      expect(parseLines(stdout)).toMatchObject([{ respondent: 'root' }]);
     });
 
     it('stores nothing when the credentials are refused', async () => {
