@@ -118,13 +118,15 @@ export async function runForm(
 export async function listDifferences(url: string, form: Form): Promise<string[]> {
   const differences = await Promise.all(
     [...form].map(async ([name, content]) => {
-      const response = await fetch(new URL(name === 'index.html' ? '' : name, url), {
-        cache: 'no-store',
-        signal: AbortSignal.timeout(20_000),
-      });
-      const served = Buffer.from(await response.arrayBuffer());
-      if (!response.ok) return `${name} is answered with ${response.status}`;
-      return content.equals(served) ? undefined : `${name} is not the one that was built`;
+      const signal = AbortSignal.timeout(20_000);
+      try {
+        const response = await fetch(new URL(name === 'index.html' ? '' : name, url), { signal });
+        const served = Buffer.from(await response.arrayBuffer());
+        if (!response.ok) return `${name} is answered with ${response.status}`;
+        return content.equals(served) ? undefined : `${name} is not the one that was built`;
+      } catch (error) {
+        return `${name} cannot be loaded: ${(error as Error).message}`;
+      }
     }),
   );
   return differences.filter((each) => each !== undefined);

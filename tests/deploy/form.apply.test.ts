@@ -259,16 +259,15 @@ describe.skipIf(endpoint === '')(
           config.apiUrl,
         ]);
 
-        const lambda = new Lambda(stages.client);
-        const FunctionName = `form-${run}-${stage}`;
-        const { LoggingConfig } = await lambda.getFunctionConfiguration({ FunctionName });
-        lambda.destroy();
-        // moto as released drops LoggingConfig, which every plan then sets again, also with the alias (stages.apply.test.ts).
-        const forgets = LoggingConfig?.LogFormat === undefined;
         const again = await stages.start(stage, '--drift').ended;
-        const plan = `  plan      0 to create, ${forgets ? '[12]' : '0'} to change, 0 to replace, 0 to destroy\n`;
-        expect(again.output).toMatch(new RegExp(plan));
-        expect(again.code).toBe(forgets ? 1 : 0);
+        expect(again.output).toContain(
+          '  plan      0 to create, 0 to change, 0 to replace, 0 to destroy\n',
+        );
+        // No distribution serves it.
+        expect([again.code, again.output]).toEqual([
+          1,
+          expect.stringContaining('form      index.html cannot be loaded: '),
+        ]);
       },
     );
 
@@ -367,8 +366,10 @@ describe.skipIf(endpoint === '')(
       expect([await readLive(), await readForm()]).toEqual([first, form]);
 
       const drift = await stages.start('release', '--drift').ended;
-      const message = `  live      version ${first}, not ${second}: it was rolled back`;
-      expect([drift.code, drift.output]).toEqual([1, expect.stringContaining(message)]);
+      expect([drift.code, drift.output]).toEqual([
+        1,
+        expect.stringContaining('            change   aws_lambda_alias.live\n'),
+      ]);
       expect(await stages.start('release', '--yes').ended).toMatchObject({ code: 0 });
       expect(await readLive()).toBeGreaterThanOrEqual(second);
     });

@@ -89,7 +89,7 @@ async function createStage({ onTestFinished }: Pick<TestContext, 'onTestFinished
 }
 
 const NOTHING = 'Interrupted. Nothing was changed.';
-const SAVED = 'Interrupted. Terraform has saved what it changed. No version is tested yet.';
+const SAVED = 'Interrupted. Terraform has saved what it changed. Version 1 of ';
 
 /** Settings of a stage with fewer resources: its own issuer and page. */
 const OWN = {

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { S3 } from '@aws-sdk/client-s3';
-import { terraformEnv } from '../../deploy/terraform.ts';
+import { run, terraformEnv } from '../../deploy/terraform.ts';
 import { ROOT } from '../../lib/paths.ts';
 
 /** The emulator, where AWS_ENDPOINT_URL names one. */
@@ -96,7 +96,7 @@ export function startCommand(
 /** What the emulator does not do, for the output of tests. */
 export const STAGE_LEFT_OUT = [
   'the build and git are stubs: the functions and the form are those in dist/ and web/dist/',
-  'the smoke test is a stub that asks for /smoke-test: moto runs no function',
+  'the smoke test is a stub that asks for /smoke-test, and for an empty plan: moto runs no API',
 ];
 
 /**
@@ -121,10 +121,11 @@ export async function createStages(
   const files = {
     'bin/git': '#!/bin/sh\n[ "$1" = status ] || echo abc1234\n',
     'bin/npm': '#!/bin/sh\n',
-    'deploy/smoke.ts': `export async function main(args, { env }, interruption) {
+    'deploy/smoke.ts': `export async function testStage(outputs, form, { env }, interruption, { more = [] }) {
   await fetch(env.AWS_ENDPOINT_URL + '/smoke-test');
-  interruption?.throwIfAborted();
-  return 0;
+  interruption.throwIfAborted();
+  for (const { run } of more) await run();
+  return true;
 }`,
     'infra/terraform/backend.s3.tfbackend': `bucket = "${bucket}"
 region = "${region}"
@@ -152,8 +153,18 @@ allowed_account_ids = ["123456789012"]
     /** For other clients of the SDK. */
     client,
     s3,
+    env,
     start: (...args: readonly string[]) => startCommand(folder, 'deploy', args, env),
     rollback: (...args: readonly string[]) => startCommand(folder, 'rollback', args, env).ended,
+    /** A plain `terraform`, in the workspace of a stage. */
+    terraform: (stage: string, ...args: readonly string[]) =>
+      run('terraform', args, {
+        cwd: join(folder, 'infra/terraform'),
+        env: { ...env, TF_WORKSPACE: stage },
+      }),
+    /** Deploys the same stages from another clone. */
+    startIn: (clone: string, ...args: readonly string[]) =>
+      startCommand(clone, 'deploy', args, { ...env, TMPDIR: join(clone, 'tmp') }),
     remove: (): void => {
       s3.destroy();
       rmSync(folder, { recursive: true, force: true });
