@@ -32,8 +32,8 @@ export function createFunctions(endpoint: string) {
   const logging = new Map<string, unknown>();
   /** Of aliases, by their URL. */
   const revisions = new Map<string, string>();
-  /** UUIDs of event source mappings, by the message that refuses a second one. */
-  const mappings = new Map<string, string>();
+  /** Event source mappings with the function as it was sent, by the message that refuses a second one. */
+  const mappings = new Map<string, { id: string; readonly function: string }>();
   /** One for each package and environment that was invoked. */
   const running = new Map<string, Promise<LocalFunction>>();
 
@@ -83,10 +83,14 @@ export function createFunctions(endpoint: string) {
    * ResourceConflictException; recorded on AWS by localstack's test_duplicate_event_source_mappings).
    */
   async function keepMapping(sent: Sent, next: (sent: Sent) => Promise<Answer>) {
-    if (sent.method === 'DELETE') {
-      for (const [key, id] of mappings) if (sent.url.endsWith(id)) mappings.delete(key);
-      return next(sent);
+    const id = sent.url.split('/')[3];
+    if (id) {
+      const [message, arn] = [...mappings].find(([, each]) => each.id === id) ?? [];
+      if (sent.method === 'DELETE') mappings.delete(message ?? '');
+      const answer = await next(sent);
+      return arn === undefined ? answer : describeMapping(answer, arn.function);
     }
+    if (sent.method !== 'POST') return next(sent);
     const { EventSourceArn, FunctionName = '' } = JSON.parse(String(sent.body)) as Record<
       string,
       string
@@ -95,15 +99,25 @@ export function createFunctions(endpoint: string) {
     const message = `The event source arn (" ${EventSourceArn} ") and function (" ${name} ") provided mapping already exists. Please update or delete the existing mapping with UUID `;
     const existing = mappings.get(message);
     if (existing !== undefined) {
-      return refuse(409, 'ResourceConflictException', message + existing);
+      return refuse(409, 'ResourceConflictException', message + existing.id);
     }
-    mappings.set(message, 'unknown');
+    const mapping = { id: 'unknown', function: FunctionName };
+    mappings.set(message, mapping);
     const answer = await next(sent);
     const { UUID } = JSON.parse(String(answer.body)) as { UUID?: string };
     if (UUID === undefined) mappings.delete(message);
-    else mappings.set(message, UUID);
-    return answer;
+    else mapping.id = UUID;
+    return describeMapping(answer, FunctionName);
   }
+
+  /** moto drops the alias of the function. */
+  const describeMapping = (answer: Answer, FunctionArn: string): Answer =>
+    answer.status >= 300
+      ? answer
+      : {
+          ...answer,
+          body: JSON.stringify({ ...(JSON.parse(String(answer.body)) as object), FunctionArn }),
+        };
 
   /** An alias with a revision that changes with it. */
   async function keepRevision(sent: Sent, next: (sent: Sent) => Promise<Answer>) {
@@ -159,10 +173,8 @@ export function createFunctions(endpoint: string) {
   }
 
   const layer: Layer = async (sent, next) => {
-    const { method, url } = sent;
-    if (url.startsWith(MAPPINGS) && ['POST', 'DELETE'].includes(method)) {
-      return keepMapping(sent, next);
-    }
+    const { url } = sent;
+    if (url.startsWith(MAPPINGS)) return keepMapping(sent, next);
     if (!url.startsWith(FUNCTIONS)) return next(sent);
     if (/\/invocations(\?|$)/.test(url)) return invoke(sent, next);
     if (/\/aliases\/\w+$/.test(url)) return keepRevision(sent, next);
