@@ -109,9 +109,14 @@ describeOnDynamoDbLocal('a limit of inquiries per person and hour', (engine) => 
   it('answers no 429 to a second attempt while the first one holds the last place', async () => {
     const hold = faults.createHold();
     const [owner, post] = [makeOwner(), createInstance(1)];
-    proxy.plan = (_, operation) => (operation === 'TransactWriteItems' ? hold.fault : undefined);
+    const { promise: isHeld, resolve } = Promise.withResolvers<void>();
+    const holdWrite: faults.Fault = async (exchange) => {
+      await hold.fault(exchange);
+      resolve();
+    };
+    proxy.plan = (_, operation) => (operation === 'TransactWriteItems' ? holdWrite : undefined);
     const first = post(owner, 'k');
-    await sleep(200);
+    await isHeld;
     proxy.plan = faults.never;
     const second = await post(owner, 'k');
     await hold.release();
