@@ -92,7 +92,7 @@ export function createDynamoDbClient({
     useFipsEndpoint: false,
   });
   for (const name of UNUSED) client.middlewareStack.remove(name);
-  // Writes requests with JSON.stringify alone, in place of the SDK: inputs are attribute values already (inputs.ts).
+  // Writes requests with JSON.stringify alone, in place of the SDK: inputs are attribute values already (requests.ts).
   client.middlewareStack.add(
     (next, context) => async (args) => {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the SDK sets both before
