@@ -199,7 +199,7 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
     if (!ctx.path.startsWith('/sign-in/')) {
       await next();
       if (ctx.status === 404 && ctx.body === undefined) {
-        show(ctx, 404, messagePage('Page not found', 'This address is none of the issuer’s.'));
+        show(ctx, 404, messagePage('Page not found', 'The issuer has no page at this address.'));
       }
       return undefined;
     }
