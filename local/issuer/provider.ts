@@ -1,13 +1,7 @@
 /** oidc-provider, configured as a Cognito user pool: its paths, its claims, its /logout, and a sign-in page. */
 import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
-import {
-  Provider,
-  errors,
-  type Configuration,
-  type InteractionResults,
-  type KoaContextWithOIDC,
-} from 'oidc-provider';
+import { Provider, errors, type Configuration, type InteractionResults } from 'oidc-provider';
 import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.js';
 import type { SigningKey } from '../../lib/issuer-keys.ts';
 import { contentSecurityPolicy, messagePage, settingsPage, signInPage } from './pages.ts';
@@ -111,8 +105,9 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
         throw new errors.InvalidScope(`scope must contain openid, it is "${scope}"`, scope);
       },
     },
+    // The settings, to which the page leads, name the client and the redirect addresses.
     renderError: (ctx, { error, error_description: description = '' }) =>
-      show(ctx, ctx.status, messagePage(error, findWrongParameter(ctx, error) ?? description)),
+      show(ctx, ctx.status, messagePage(error, description)),
     features: {
       devInteractions: { enabled: false },
       dPoP: { enabled: false },
@@ -122,18 +117,6 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
     },
   };
   const provider = new Provider(url, configuration);
-
-  /** What is wrong with the client or the redirect URI of an authorization request, which stays on this origin. */
-  const findWrongParameter = ({ oidc }: KoaContextWithOIDC, error: string): string | undefined => {
-    if (oidc.route !== 'authorization') return undefined;
-    const { client_id, redirect_uri } = oidc.params ?? {};
-    if (error === 'invalid_client' || client_id === undefined) {
-      return `client_id must be ${CLIENT_ID}; ${describeSent(client_id)}.`;
-    }
-    if (error !== 'invalid_redirect_uri' && redirect_uri !== undefined) return undefined;
-    const known = registered.redirectUris.join(', ');
-    return `redirect_uri must be one of ${known}; ${describeSent(redirect_uri)}. npm start -- --cors-origin registers others.`;
-  };
 
   const signIn = async (ctx: Context): Promise<void> => {
     const { params, prompt } = await provider.interactionDetails(ctx.req, ctx.res);
@@ -216,9 +199,6 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
   provider.on('server_error', (_ctx, error) => process.stderr.write(`issuer: ${error.stack}\n`));
   return provider;
 }
-
-const describeSent = (value: unknown): string =>
-  typeof value === 'string' ? `not “${value}”` : 'it is missing';
 
 function show(ctx: Context, status: number, html: string, ...formTargets: string[]): void {
   ctx.set({

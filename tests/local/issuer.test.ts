@@ -178,14 +178,14 @@ describe('the code flow', () => {
   });
 
   it.each([
-    [{ redirect_uri: 'https://evil.example/"><b>' }, 'not “https://evil.example/"><b>”'],
-    [{ redirect_uri: `${CALLBACK}?next=1` }, `must be one of ${ORIGIN}/, ${CALLBACK}; not`],
-    [{ client_id: 'other<b>' }, 'client_id must be inquiries-local; not “other<b>”.'],
-  ])('says what is wrong instead of redirecting for %j', async (overrides, said) => {
+    [{ redirect_uri: 'https://evil.example/"><b>' }],
+    [{ redirect_uri: `${CALLBACK}?next=1` }],
+    [{ client_id: 'other<b>' }],
+  ])('shows a page instead of redirecting for %j', async (overrides) => {
     const response = await authorize(createBrowser(), overrides);
     expect([response.status, response.headers.get('location')]).toEqual([400, null]);
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
-    expect(await response.text()).toContain(escapeHtml(said));
+    expect(await response.text()).not.toContain('<b>');
   });
 });
 
