@@ -24,7 +24,7 @@ function outOf(room: keyof typeof ARROWS) {
   };
 }
 
-/** Of several overrides for a file, the last one holds. */
+/** The last of several overrides for a file holds. */
 const refuseImports = (files: string, ...patterns: object[]) => ({
   files: [files],
   rules: { 'eslint/no-restricted-imports': ['error', { patterns }] as ['error', object] },

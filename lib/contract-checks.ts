@@ -7,14 +7,12 @@ import {
   errorResponseBodySchema,
   inquiryListResponseSchema,
   inquirySchema,
+  type CreateInquiryResponse,
+  type ErrorResponseBody,
+  type Inquiry,
+  type InquiryListResponse,
 } from '../src/contract.ts';
 import { INQUIRY_ID } from '../src/limits.ts';
-import type {
-  CreateInquiryResponse,
-  ErrorResponseBody,
-  Inquiry,
-  InquiryListResponse,
-} from '../src/contract.ts';
 import { unauthorized } from '../src/errors.ts';
 
 /** A request to `/inquiries`; the query without its question mark. */

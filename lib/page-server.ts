@@ -69,7 +69,9 @@ export async function startPageServer<Config>(options: {
   return {
     url,
     server,
-    configure: (value: Config) => void (config = value),
+    configure(value: Config): void {
+      config = value;
+    },
     close: () => close(server),
   };
 }

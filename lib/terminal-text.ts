@@ -36,7 +36,8 @@ export function wrapUsage(usage: string, columns?: number): string {
   const items: { text: string; readonly hanging: number }[] = [];
   for (const line of usage.split('\n')) {
     const [head = ''] = /^(?:Usage:| {6}) npm |^ *\S.*? {2,}(?=\S)/.exec(line) ?? [];
-    const [indent, last] = [line.search(/\S/), items.at(-1)];
+    const indent = line.search(/\S/);
+    const last = items.at(-1);
     // Sentences that begin on a line of their own stay there.
     const isContinued = head === '' && indent === last?.hanging && !last.text.endsWith('.');
     if (isContinued) last.text += ` ${line.trim()}`;

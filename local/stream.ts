@@ -5,8 +5,8 @@ import {
   DynamoDBStreamsClient,
   GetRecordsCommand,
   GetShardIteratorCommand,
+  type _Record as StreamRecord,
 } from '@aws-sdk/client-dynamodb-streams';
-import type { _Record as StreamRecord } from '@aws-sdk/client-dynamodb-streams';
 import type { DynamoDBBatchResponse } from 'aws-lambda';
 import filters from '../infra/terraform/stream-filters.json' with { type: 'json' };
 
@@ -32,7 +32,7 @@ const MAX_RETRY_DELAY = 2_000;
 /** Errors after which reading goes on with a new iterator. Iterators live for 15 minutes: a laptop may sleep. */
 const ITERATOR_ERRORS = new Set([
   'ExpiredIteratorException',
-  // Of DynamoDB Local, also while all records of an open shard are older than 24 hours.
+  // DynamoDB Local also sends it while all records of an open shard are older than 24 hours.
   'TrimmedDataAccessException',
   'ResourceNotFoundException',
 ]);

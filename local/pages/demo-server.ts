@@ -12,7 +12,7 @@ const FOLDER = join(import.meta.dirname, 'demo');
 const LINKS = '<link rel="icon" href="data:," /><link rel="stylesheet" href="/demo.css" />';
 const OIDC_CLIENT = join(ROOT, 'node_modules/oidc-client-ts/dist/browser/oidc-client-ts.min.js');
 
-/** Addresses of the running stack, in the place of those that the guide names. */
+/** Addresses of the running stack, which replace those that the guide names. */
 interface DemoConfig {
   readonly issuer: string;
   readonly apiUrl: string;

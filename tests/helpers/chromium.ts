@@ -158,7 +158,7 @@ export function on(page: Page) {
   const send = button(/^(Send inquiry|Sending…|Try again|Sign in again)$/).and(
     page.locator('[type=submit]'),
   );
-  /** What the form says: the status, or in the place of the fields that an inquiry was sent. */
+  /** What the form says: the status, or, where the fields were, that an inquiry was sent. */
   const status = page.locator('form :is(div[role=status], .sent)');
   const write = async (...[ofSubject, ofMessage = '']: [subject: string, message?: string]) => {
     // After sending the fields are hidden.

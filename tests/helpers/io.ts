@@ -37,7 +37,8 @@ export function createIo({
       text: (): string => Buffer.concat(chunks).toString(),
     };
   };
-  const [stdout, stderr] = [collect(), collect()];
+  const stdout = collect();
+  const stderr = collect();
   const typed = new PassThrough();
   const respond = (): void => {
     const [question, line] = questions[0] ?? [];

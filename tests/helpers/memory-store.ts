@@ -10,7 +10,7 @@ export function createMemoryStore(
   const rows: Inquiry[] = [];
   /** The first inquiry of each owner and key; they do not expire. */
   const keys = new Map<string, Inquiry>();
-  /** Of each person and hour. */
+  /** By person and hour. */
   const counts = new Map<string, number>();
   const toKey = ({ cognito_sub, email }: Inquiry, key: string): string =>
     JSON.stringify([cognito_sub, email, key]);

@@ -46,7 +46,7 @@ export async function readPartition(
   return Items;
 }
 
-/** The environment of a function or an operator, with a local engine in the place of DynamoDB. */
+/** The environment of a function or an operator, with a local engine instead of DynamoDB. */
 export const toEnvironment = (endpoint: string): Record<string, string> => ({
   AWS_ENDPOINT_URL_DYNAMODB: endpoint,
   AWS_REGION: 'local',

@@ -1,5 +1,5 @@
 /**
- * A temporary folder in the place of the project, for commands that read and write files of it: a test file mocks
+ * A temporary folder that stands in for the project, for commands that read and write files of it: a test file mocks
  * lib/paths.ts with `paths`. It imports nothing that needs lib/paths.ts.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
