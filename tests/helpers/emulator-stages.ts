@@ -52,6 +52,9 @@ export function copyProject(module: string): string {
   for (const path of globSync(join(module, '{*.tf,*.json}'), { cwd: ROOT })) {
     if (!/_override\.tf|\.auto\.tfvars/.test(path)) cpSync(join(ROOT, path), join(folder, path));
   }
+  // lib/stages.ts reads it.
+  const service = 'infra/terraform/service.json';
+  cpSync(join(ROOT, service), join(folder, service));
   const override = join(ROOT, 'infra/terraform/tests/provider_override.tf');
   cpSync(override, join(folder, module, 'provider_override.tf'));
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
