@@ -39,7 +39,7 @@ const OBEDIENT = code(`
     if (loop) for (;;);
     if (hang) await new Promise(() => {});
     if (thrown) throw thrown === 'string' ? 'secret' : new TypeError('secret');
-    if (later) setTimeout(() => process.exit(4), 50);
+    if (later) setTimeout(() => process.exit(4), 500);
     await new Promise((resolve) => setTimeout(resolve, wait));
     return { count, pid: process.pid };
   };`);
@@ -111,7 +111,7 @@ describe('an invocation', () => {
     const { pid, count } = await invoke(started, { later: true });
     expect(count).toBe(1);
     // Signals reach a process until Node has noticed its end.
-    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'));
+    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 10_000);
     expect((await invoke(started)).count).toBe(1);
   });
 
