@@ -15,6 +15,7 @@ interface DetailParts {
   readonly outbox: Outbox;
   /** A draft was begun or deleted, or someone has closed the inquiry. */
   readonly onChange: (id: string, answer?: Closed) => void;
+  readonly onRender: () => void;
   /** The user has answered, or dismissed it: without a text. */
   readonly onAnswer: (inquiry: Inquiry, text?: string) => void;
   /** The user wants all inquiries with a text. */
@@ -24,7 +25,7 @@ interface DetailParts {
 }
 
 export function createDetail(parts: DetailParts) {
-  const { api, drafts, session, outbox, onChange, onAnswer, onSearch, onClose } = parts;
+  const { api, drafts, session, outbox, onChange, onRender, onAnswer, onSearch, onClose } = parts;
   let opened: string | undefined;
   let inquiry: Inquiry | undefined;
   let loading: AbortController | undefined;
@@ -64,6 +65,7 @@ export function createDetail(parts: DetailParts) {
     // The page was left while it was sent.
     if (isSame(result, drafts.get(id))) drafts.set(id, '');
     render(result);
+    onRender();
     read.scrollTop = 0;
     focusHeading();
     const { respondent, reply_at, reply } = result;

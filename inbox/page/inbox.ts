@@ -3,6 +3,7 @@ import { button, div, h } from '../../web/ui/dom.ts';
 import { isFailure, type Api, type Session } from './client.ts';
 import { createDetail, type Detail } from './detail.ts';
 import { createDrafts } from './drafts.ts';
+import { markHits } from './hits.ts';
 import { listenForKeys } from './keys.ts';
 import { createList, type List } from './list.ts';
 import { createOutbox, isSame, type Outbox } from './outbox.ts';
@@ -42,7 +43,8 @@ export async function showInbox(api: Api, session: Session): Promise<void> {
     api,
     drafts,
     outbox,
-    onCount(count) {
+    onRender(count) {
+      markHits(list.text());
       const prefix = count === '' || count === '0' ? '' : `(${count}) `;
       document.title = `${prefix}Inbox of ${session.stage}`;
     },
@@ -53,6 +55,7 @@ export async function showInbox(api: Api, session: Session): Promise<void> {
     session,
     outbox,
     onChange: list.update,
+    onRender: () => markHits(list.text()),
     onAnswer(inquiry, text) {
       outbox.give(inquiry, text);
       const following = list.neighbour(inquiry.id, 1) ?? list.neighbour(inquiry.id, -1);

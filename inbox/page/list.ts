@@ -14,11 +14,11 @@ interface ListParts {
   readonly api: Api;
   readonly drafts: Drafts;
   readonly outbox: Outbox;
-  /** How many are unanswered, such as `12` or `2,000+`. */
-  readonly onCount: (count: string) => void;
+  /** The list was drawn. @param count - How many are unanswered, such as `12` or `2,000+`. */
+  readonly onRender: (count: string) => void;
 }
 
-export function createList({ api, drafts, outbox, onCount }: ListParts) {
+export function createList({ api, drafts, outbox, onRender }: ListParts) {
   const state = createListState((id) => outbox.get(id) !== undefined);
   let loading: AbortController | undefined;
   /** Index of the open inquiry when it left the list. */
@@ -129,7 +129,7 @@ export function createList({ api, drafts, outbox, onCount }: ListParts) {
     note.hidden = note.textContent === '';
     head.render();
     head.say(state.status());
-    onCount(state.count());
+    onRender(state.count());
   }
 
   /** Remembers what has the focus and what is seen. @returns Restores both after the rows were replaced. */
@@ -153,6 +153,8 @@ export function createList({ api, drafts, outbox, onCount }: ListParts) {
   return {
     element,
     search: head.search,
+    /** What is searched for; empty without a search. */
+    text: () => state.query().text,
     load: async () => load(),
     poll,
     show,

@@ -284,11 +284,19 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await expect.poll(() => subjects.count()).toBe(100);
     await button('Show newer ones').click();
     await expect.poll(() => subjects.count()).toBe(120);
-    for (const text of ['RUCKSENDUNG', 'Cleo@', id.slice(0, 13)]) {
+    for (const [text, hits] of [
+      ['RUECKSENDUNG', ['Rücksendung']],
+      ['Cleo@', ['cleo@']],
+      [`Reference ${id.slice(0, 13)}`, []],
+    ] as const) {
+      const response = page.waitForResponse((each) => each.url().includes('text='));
       await search.fill(text);
       await page.clock.fastForward(500);
-      await expect.poll(() => subjects.allTextContents()).toContain('The oldest');
+      await response;
       await page.getByText('1 match', { exact: true }).waitFor();
+      expect(await subjects.allTextContents()).toEqual(['The oldest']);
+      const marked = `[...CSS.highlights.get('hits')].map(String)`;
+      expect(await page.evaluate(marked)).toEqual(hits);
     }
     await search.fill('nowhere');
     await page.keyboard.press('Enter');
