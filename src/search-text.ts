@@ -67,8 +67,9 @@ const withoutDashes = (text: string): string => text.replaceAll('-', '');
  * `Reference 01a1415c-9c4c` and `#01a1415c-9c4c` find the inquiry.
  */
 export function parseQuery(query: string): string[] {
-  const terms = (fold(query).match(/\S+/g) ?? []).map(
-    (term) => ID_BEGINNING.exec(term)?.[1] ?? term,
+  const terms = (query.match(/\S+/g) ?? []).map(
+    // Not folded: `ae` in an id is two digits.
+    (term) => ID_BEGINNING.exec(foldLetters(term))?.[1] ?? fold(term),
   );
   const reference = terms.find(
     (term) => ID_BEGINNING.test(term) && withoutDashes(term).length >= REFERENCE_DIGITS,
@@ -78,5 +79,5 @@ export function parseQuery(query: string): string[] {
 
 /** Whether a term of a query is in a folded text, or, from 8 hexadecimal digits on, the id begins with it. */
 export const isFound = (term: string, folded: string, id: string): boolean =>
-  folded.includes(term) ||
+  folded.includes(fold(term)) ||
   (ID_BEGINNING.test(term) && withoutDashes(id).startsWith(withoutDashes(term)));
