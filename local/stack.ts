@@ -104,34 +104,42 @@ async function startRequestFunction(
 
 type Mail = Awaited<ReturnType<typeof startMail>>;
 
-/** Starts the mailer, and what invokes it: the table's stream, SES's events and the schedule of the digests. */
+/** Starts the two functions of the mailer, and what invokes them: the table's stream, SES's events and the schedule. */
 async function startMail(
   environment: Readonly<Record<string, string>>,
   stream: Pick<StreamOptions, 'endpoint' | 'streamArn' | 'log'>,
 ) {
-  const mailer = await startFunction({
-    module: new URL('../src/mailer/handler.ts', import.meta.url).href,
-    environment,
-    timeout: 60_000,
-    concurrency: 1,
-    lazy: true,
-    log: stream.log,
-  });
-  const invoke = async (event: string) => mailer.invoke(event, randomUUID());
+  /** A function for one kind of record, with its one mapping, as on the stages. */
+  const startMailer = async (kind: StreamOptions['kind']) => {
+    const mailer = await startFunction({
+      module: new URL('../src/mailer/handler.ts', import.meta.url).href,
+      environment,
+      timeout: 60_000,
+      concurrency: 1,
+      lazy: true,
+      log: stream.log,
+    });
+    const invoke = async (event: string) => mailer.invoke(event, randomUUID());
+    return { mailer, invoke, mapping: startEventSourceMapping({ ...stream, kind, invoke }) };
+  };
+  const ofInquiries = await startMailer('inquiries');
+  const ofReplies = await startMailer('replies');
   /** A failed invocation is logged by the mailer. */
-  const send = (event: object): void => void invoke(JSON.stringify(event)).catch(() => undefined);
-  const mappings = (['inquiries', 'replies'] as const).map((kind) =>
-    startEventSourceMapping({ ...stream, kinds: [kind], invoke }),
-  );
+  const send = (event: object): void =>
+    void ofInquiries.invoke(JSON.stringify(event)).catch(() => undefined);
   const timer = setInterval(() => send({ digest: true }), DIGEST_INTERVAL);
   return {
     /** Passes on an event of SES. */
     report: (Message: string): void => send({ Records: [{ Sns: { Message } }] }),
-    reload: () => mailer.reload(),
+    reload(): void {
+      ofInquiries.mailer.reload();
+      ofReplies.mailer.reload();
+    },
     async close(): Promise<void> {
       clearInterval(timer);
       // At the same time: a mapping waits for its invocation, which closing the mailer aborts.
-      await Promise.all([...mappings, mailer].map(async (part) => part.close()));
+      const parts = [ofInquiries, ofReplies].flatMap(({ mapping, mailer }) => [mapping, mailer]);
+      await Promise.all(parts.map(async (part) => part.close()));
     },
   };
 }
@@ -204,7 +212,8 @@ export async function startStack({
           STAGE: 'local',
           INBOX_TO: 'support@example.com',
           INBOX_FROM: 'inquiries@example.com',
-          COMPANY: JSON.stringify(branding),
+          COMPANY: JSON.stringify({ ...branding, form: form.url }),
+          TIME_ZONE: Intl.DateTimeFormat().resolvedOptions().timeZone,
         },
         { endpoint: engine.url, streamArn, log },
       ),

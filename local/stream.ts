@@ -16,8 +16,8 @@ export interface StreamOptions {
   readonly streamArn: string;
   /** Invokes the function with an event as JSON; returns its answer as JSON, throws when it fails. */
   readonly invoke: (event: string) => Promise<string>;
-  /** Which records: those of one mapping of the stages. Default: those of both. */
-  readonly kinds?: readonly (keyof typeof filters)[];
+  /** Which records: those of one mapping of the stages. */
+  readonly kind: keyof typeof filters;
   /** Receives one line of JSON, as Lambda logs it, while the stream cannot be read. */
   readonly log: (line: string) => void;
   /** Milliseconds before the first retry, doubled for each one, at most 2 s. Default: 100. */
@@ -55,7 +55,7 @@ export function startEventSourceMapping({
   endpoint,
   streamArn,
   invoke,
-  kinds = ['inquiries', 'replies'],
+  kind,
   log,
   retryDelay = 100,
 }: StreamOptions) {
@@ -96,9 +96,7 @@ export function startEventSourceMapping({
         position.iterator ??= await findIterator(shard, position.last);
         const command = new GetRecordsCommand({ ShardIterator: position.iterator });
         const { Records = [], NextShardIterator } = await client.send(command, options);
-        const matching = Records.filter((record) =>
-          kinds.some((kind) => isMatch(filters[kind], record)),
-        );
+        const matching = Records.filter((record) => isMatch(filters[kind], record));
         for (let start = 0; start < matching.length; start += BATCH_SIZE) {
           await handle(matching.slice(start, start + BATCH_SIZE));
         }

@@ -1,13 +1,40 @@
-/** The languages of the form and of the mails to owners, in the order in which the form offers them. infra/terraform has the same. */
-export const LANGUAGES = ['en', 'de', 'fr', 'es', 'ja', 'ar'] as const;
+/**
+ * The languages of the form and of the mails to owners, in the order in which the form offers them, each with its
+ * direction. A further one is a line here; the compiler then asks for its texts in this file, in src/mailer/texts.ts
+ * and in web/src/languages.
+ */
+const DIRECTIONS = {
+  en: 'ltr',
+  de: 'ltr',
+  fr: 'ltr',
+  es: 'ltr',
+  ja: 'ltr',
+  ar: 'rtl',
+} as const;
 
-export type Language = (typeof LANGUAGES)[number];
+export type Language = keyof typeof DIRECTIONS;
+export type Direction = 'ltr' | 'rtl';
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the object is a literal
+export const LANGUAGES = Object.keys(DIRECTIONS) as readonly Language[];
 
 export const isLanguage = (value: unknown): value is Language =>
   LANGUAGES.some((one) => one === value);
 
-export const directionOf = (language: Language): 'ltr' | 'rtl' =>
-  language === 'ar' ? 'rtl' : 'ltr';
+export const directionOf = (language: Language): Direction => DIRECTIONS[language];
+
+/** What stands for a subject that is empty or has spaces only. Operators see the English one. */
+export const NO_SUBJECT: Readonly<Record<Language, string>> = {
+  en: 'No subject',
+  de: 'Kein Betreff',
+  fr: 'Aucun objet',
+  es: 'Sin asunto',
+  ja: '件名なし',
+  ar: 'بلا موضوع',
+};
+
+/** What stands for such a body, for operators. */
+export const NO_MESSAGE = 'No message';
 
 /** A text of the company's settings: one for all languages, or one for each of some. */
 export type Text = string | Readonly<Partial<Record<Language, string>>>;

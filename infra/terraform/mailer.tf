@@ -5,7 +5,10 @@ locals {
   inbox = local.settings.inbox
 
   # What the mails to owners show of the form's settings.
-  company = { for key in ["name", "accent", "home", "privacy", "imprint", "expectation"] : key => local.form[key] if contains(keys(local.form), key) }
+  company = merge(
+    { for key in ["name", "accent", "home", "privacy", "imprint", "expectation"] : key => local.form[key] if contains(keys(local.form), key) },
+    { for origin in local.site_origin[*] : "form" => "${origin}/" },
+  )
 
   mailer_name            = "${local.name}-mailer"
   mailer_timeout_seconds = 60
@@ -26,6 +29,7 @@ locals {
       TOTAL_MAILS_PER_HOUR = tostring(local.inbox.total_mails_per_hour)
       STAGE                = local.stage
       MAIL_LANGUAGE        = local.inbox.language
+      TIME_ZONE            = local.inbox.time_zone
       ACKNOWLEDGE          = tostring(local.inbox.acknowledge)
       COMPANY              = jsonencode(local.company)
       CONFIGURATION_SET    = local.name

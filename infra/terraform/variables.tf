@@ -79,6 +79,7 @@ variable "stages" {
       mails_per_hour = optional(number, 10)
       identity       = optional(string)
       language       = optional(string, "en")
+      time_zone      = optional(string, "UTC")
       acknowledge    = optional(bool, false)
       pool_mail      = optional(bool, true)
 

@@ -1,7 +1,7 @@
 import { Entity, type DocumentClient } from 'electrodb';
 
-/** Mails about one inquiry: to the team, and the two to its owner. */
-export const DELIVERED_MAILS = ['inquiry', 'reply', 'acknowledgement'] as const;
+/** Mails about one inquiry, to the team and to its owner, and notices about mails that did not arrive. */
+export const DELIVERED_MAILS = ['inquiry', 'reply', 'acknowledgement', 'notice'] as const;
 
 /**
  * Creates the ElectroDB model of a delivery record: a mail about an inquiry that SES has accepted or
@@ -12,10 +12,12 @@ export function createDeliveryEntity(table: string, client?: DocumentClient) {
     {
       model: { service: 'inquiries', entity: 'delivery', version: '1' },
       attributes: {
-        /** The id of the inquiry. */
+        /** The id of the inquiry; of a notice, that of SES's event. */
         inquiry: { type: 'string' },
         mail: { type: DELIVERED_MAILS },
-        /** Absent: SES refused the mail. */
+        /** Of a notice: the id of the invocation that sends it. */
+        claimed_by: { type: 'string' },
+        /** Absent: SES refused the mail, or does not have it yet. */
         sent_at: { type: 'string' },
         /** Why the mail is not with its recipient; absent: nothing is known of that. */
         undelivered: { type: ['refused', 'bounce', 'complaint'] },
@@ -36,17 +38,18 @@ export function createDeliveryEntity(table: string, client?: DocumentClient) {
 }
 
 /**
- * Creates the ElectroDB model of a quota: which inquiries of an hour are mailed one by one, of one owner or of all; and,
- * under `all`, of what the digests know. A hash in the key does not name the owner. docs/adr/0080
+ * Creates the ElectroDB model of a quota of an hour: which inquiries of one owner, or of all, are mailed one by one, which are
+ * acknowledged to one address, and which notices are sent; and, under `all`, of what the digests know. A hash in the key does
+ * not name the owner or the address. docs/adr/0080
  */
 export function createQuotaEntity(table: string, client?: DocumentClient) {
   return new Entity(
     {
       model: { service: 'inquiries', entity: 'quota', version: '1' },
       attributes: {
-        /** A hash of owner and hour; hours since the epoch; or `all`. */
+        /** A hash of owner or address and hour; hours since the epoch; `notices-` and such hours; or `all`. */
         quota: { type: 'string' },
-        /** Ids of inquiries. */
+        /** Ids of inquiries, or of SES's events. */
         mailed: { type: 'set', items: 'string' },
         /** Of an hour: whether an inquiry is not mailed because of its owner's quota. */
         is_withheld: { type: 'boolean' },
@@ -54,7 +57,7 @@ export function createQuotaEntity(table: string, client?: DocumentClient) {
         closed: { type: 'string' },
         /** Seconds since the epoch; absent under `all`. */
         expires_at: { type: 'number' },
-        // Under `all`: see DigestState (src/mailer/store.ts), and the milliseconds before which no other digest begins.
+        // Under `all`: see DigestState (src/mailer/quotas.ts), and the milliseconds before which no other digest begins.
         next_at: { type: 'number' },
         next_hour: { type: 'number' },
         digested: { type: 'any' },

@@ -5,6 +5,8 @@ export interface Company {
   readonly name?: string;
   /** `#rrggbb` */
   readonly accent?: string;
+  /** The address of the form, which shows an inquiry by its id. */
+  readonly form?: string;
   readonly home?: string;
   readonly privacy?: string;
   readonly imprint?: string;

@@ -23,6 +23,8 @@ export interface MailerConfig {
   /** Whether owners get a mail that their inquiry has arrived. */
   readonly acknowledge: boolean;
   readonly company: Company;
+  /** Of the team, in whose mails times are shown in it. */
+  readonly timeZone: string;
   /** Of SES, which reports what becomes of the mails; undefined locally. */
   readonly configurationSet?: string | undefined;
 }
@@ -33,14 +35,18 @@ export interface MailerConfig {
  * @throws Error naming the variables that are missing or malformed: `INBOX_TO` and `INBOX_FROM` are addresses without a
  * name, `MAILS_PER_HOUR` (default: 10), `TOTAL_MAILS_PER_HOUR` (100) and `ANSWER_WITHIN` (none) are whole numbers
  * from 1 to their maxima (src/limits.ts), `MAIL_LANGUAGE` is one of src/languages.ts (default: en), `ACKNOWLEDGE` is `true`
- * or `false` (default), `COMPANY` is JSON (default: `{}`).
+ * or `false` (default), `COMPANY` is JSON (default: `{}`), `TIME_ZONE` is a name of the IANA database (default: UTC).
  */
 export function parseMailerConfig(env: Readonly<Record<string, string | undefined>>): MailerConfig {
   const { TABLE_NAME, AWS_REGION, STAGE, INBOX_TO, INBOX_FROM, CONFIGURATION_SET } = env;
   const { MAILS_PER_HOUR: mailsPerHour = '10', TOTAL_MAILS_PER_HOUR: totalMailsPerHour = '100' } =
     env;
   const { ANSWER_WITHIN: answerWithin = '', MAIL_LANGUAGE: language = 'en' } = env;
-  const { ACKNOWLEDGE: acknowledge = 'false', COMPANY: companyJson } = env;
+  const {
+    ACKNOWLEDGE: acknowledge = 'false',
+    COMPANY: companyJson,
+    TIME_ZONE: timeZone = 'UTC',
+  } = env;
   const company = parseCompany(companyJson ?? '{}');
   const valid = {
     TABLE_NAME: Boolean(TABLE_NAME),
@@ -53,6 +59,7 @@ export function parseMailerConfig(env: Readonly<Record<string, string | undefine
     MAIL_LANGUAGE: isLanguage(language),
     ACKNOWLEDGE: acknowledge === 'true' || acknowledge === 'false',
     COMPANY: company !== undefined,
+    TIME_ZONE: isTimeZone(timeZone),
   };
   const wrong = Object.entries(valid).flatMap(([name, isValid]) => (isValid ? [] : [name]));
   if (wrong.length > 0 || !isLanguage(language) || company === undefined) {
@@ -70,6 +77,15 @@ export function parseMailerConfig(env: Readonly<Record<string, string | undefine
     language,
     acknowledge: acknowledge === 'true',
     company,
+    timeZone,
     configurationSet: CONFIGURATION_SET,
   };
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).format() !== '';
+  } catch {
+    return false;
+  }
 }

@@ -4,10 +4,14 @@
  */
 import { toFirstId } from '../entities/keys.ts';
 import type { IndexedInquiry } from '../entities/inquiry-index.ts';
-import { HOUR } from '../limits.ts';
+import { HOUR, isTestAddress } from '../limits.ts';
 import type { MailerConfig } from './config.ts';
-import { toDailyMail, toDigestMail, type Mail, type ListedInquiry } from './mails.ts';
-import type { DigestState, MailerStore } from './store.ts';
+import { INDEX_LAG } from './inquiries.ts';
+import { createDailyMail, createDigestMail, type ListedInquiry } from './team-mails.ts';
+import type { DigestState } from './quotas.ts';
+import type { Mail } from './send-mail.ts';
+import { runSideBySide } from './side-by-side.ts';
+import type { MailerStore } from './store.ts';
 
 /** A mail, and what to record when it is sent. */
 export interface DueMail {
@@ -15,14 +19,12 @@ export interface DueMail {
   readonly state: DigestState;
 }
 
-/** Milliseconds until an inquiry is certainly in the index: a POST takes 30 s at most. */
-const LAG = 120_000;
-
 /** Milliseconds after the end of an hour when no mail of it is tried again: the event source mapping does for 6 hours. */
 const GIVEN_UP = 7 * HOUR;
 
-/** Hours that one digest looks at. After an outage, the next ones go on. */
+/** Hours, and inquiries, at which one digest looks. After an outage, the next ones go on. */
 const HOURS = 48;
+const ENOUGH = 20_000;
 
 /** Inquiries that a mail names. */
 const NEWEST = 10;
@@ -32,17 +34,45 @@ const DAY = 24 * HOUR;
 /** When the daily mail is sent: from this hour on, UTC. */
 const MORNING = 5;
 
-export function createDigests(store: MailerStore, config: MailerConfig) {
+export function createDigests(
+  { inquiries, deliveries, quotas }: MailerStore,
+  config: MailerConfig,
+) {
   const readSubjects = async (
     rows: readonly IndexedInquiry[],
     signal: AbortSignal,
   ): Promise<ListedInquiry[]> =>
     Promise.all(
-      rows.map(async ({ id, email, ...owner }) => {
-        const subject = await store.readSubject({ ...owner, id, email }, signal);
-        return { id, email, subject: subject ?? '' };
+      rows.map(async (row) => {
+        const subject = await inquiries.readSubject(row, signal);
+        return { id: row.id, email: row.email, subject: subject ?? '' };
       }),
     );
+
+  /** Finds those of the claimed inquiries about which a mail is missing; none is about one that is answered. */
+  async function findUnsent(ids: Iterable<string>, signal: AbortSignal): Promise<IndexedInquiry[]> {
+    const unsent: IndexedInquiry[] = [];
+    await runSideBySide(await inquiries.findAll(ids, signal), async (row) => {
+      if (row.reply_at !== undefined || isTestAddress(row.email)) return;
+      if ((await deliveries.read(row.id, 'inquiry', signal)) === null) unsent.push(row);
+    });
+    return unsent;
+  }
+
+  /** Counts the inquiries between two ids that have no place in the hour. Each is counted once, also when it is answered now. */
+  async function countOthers(
+    mailed: ReadonlySet<string>,
+    { first, last, signal }: { first: string; last: string; signal: AbortSignal },
+  ) {
+    const newest: IndexedInquiry[] = [];
+    let count = 0;
+    for await (const row of inquiries.list({ first, last, abortSignal: signal })) {
+      if (mailed.has(row.id)) continue;
+      count++;
+      if (newest.length < NEWEST) newest.push(row);
+    }
+    return { count, newest };
+  }
 
   return {
     /**
@@ -63,34 +93,23 @@ export function createDigests(store: MailerStore, config: MailerConfig) {
       const until = Math.min(current + 1, next + HOURS);
       const digested: Record<string, number> = { ...state.digested };
       const newest: IndexedInquiry[] = [];
-      let [count, since] = [0, time];
-      for (let hour = next; hour < until; hour++) {
+      let count = 0;
+      let since = time;
+      for (let hour = next; hour < until && count < ENOUGH; hour++) {
         const end = (hour + 1) * HOUR;
         const isOver = time >= end + GIVEN_UP;
-        if (!isOver && !(await store.readHour(hour, signal)).isWithheld) continue;
-        const [from, to] = [digested[hour] ?? end - HOUR, Math.min(end, time - LAG)];
+        if (!isOver && !(await quotas.readHour(hour, signal)).isWithheld) continue;
+        const from = digested[hour] ?? end - HOUR;
+        const to = Math.min(end, time - INDEX_LAG);
         if (!isOver && to <= from) continue;
-        const [first, last] = [toFirstId(from), toFirstId(to)];
-        const { mailed } = await store.closeHour(hour, last, signal);
-        const claimed = await store.findAll(
-          isOver ? mailed : [...mailed].filter((id) => id >= first),
-          signal,
-        );
-        const lost = isOver ? await store.filterUnsent(claimed, signal) : [];
-        const between = claimed.filter(({ id }) => id >= first && id < last).length;
-        const others = (await store.count({ first, last, abortSignal: signal })) - between;
+        const range = { first: toFirstId(from), last: toFirstId(to), signal };
+        const { mailed } = await quotas.closeHour(hour, range.last, signal);
+        const lost = isOver ? await findUnsent(mailed, signal) : [];
+        const others = await countOthers(mailed, range);
         if (lost.length > 0) since = Math.min(since, end - HOUR);
-        if (others > 0) {
-          since = Math.min(since, from);
-          const rows = await store.list(
-            { first, last, abortSignal: signal },
-            NEWEST,
-            ({ id }) => !mailed.has(id),
-          );
-          newest.push(...rows);
-        }
-        newest.push(...lost);
-        count += lost.length + Math.max(0, others);
+        if (others.count > 0) since = Math.min(since, from);
+        newest.push(...lost, ...others.newest);
+        count += lost.length + others.count;
         digested[hour] = to;
         if (isOver && hour === next) {
           delete digested[hour];
@@ -101,9 +120,9 @@ export function createDigests(store: MailerStore, config: MailerConfig) {
       if (count > 0) {
         newest.sort((a, b) => (a.id < b.id ? 1 : -1));
         const named = await readSubjects(newest.slice(0, NEWEST), signal);
-        return { mail: toDigestMail({ count, since, named }, config), state: after };
+        return { mail: createDigestMail({ count, since, named }, config), state: after };
       }
-      await store.saveDigest(after, signal);
+      await quotas.saveDigest(after, signal);
       return undefined;
     },
 
@@ -119,18 +138,21 @@ export function createDigests(store: MailerStore, config: MailerConfig) {
       if (answerWithin === undefined || daily_on === today || now.getUTCHours() < MORNING) {
         return undefined;
       }
-      const query = {
-        isAnswered: false,
-        last: toFirstId(time - answerWithin * DAY),
-        abortSignal: signal,
-      };
-      const isCurrent = ({ expires_at }: IndexedInquiry) => (expires_at ?? Infinity) * 1_000 > time;
-      const oldest = await store.list({ ...query, order: 'asc' }, OLDEST, isCurrent);
+      const last = toFirstId(time - answerWithin * DAY);
+      const query = { isAnswered: false, last, abortSignal: signal };
+      const oldest: IndexedInquiry[] = [];
+      for await (const row of inquiries.list({ ...query, order: 'asc' })) {
+        if ((row.expires_at ?? Infinity) * 1_000 > time) oldest.push(row);
+        if (oldest.length === OLDEST) break;
+      }
       if (oldest.length === 0) return undefined;
-      const count = oldest.length < OLDEST ? oldest.length : await store.count(query);
+      const count = oldest.length < OLDEST ? oldest.length : await inquiries.count(query);
       const named = await readSubjects(oldest, signal);
       return {
-        mail: toDailyMail({ count, named, days: answerWithin }, config),
+        mail: createDailyMail(
+          { count: Math.max(count, oldest.length), named, days: answerWithin },
+          config,
+        ),
         state: { daily_on: today },
       };
     },

@@ -2,8 +2,8 @@
  * Lambda entry and composition root of the mailer, which sends the mails of a stage. docs/adr/0080
  *
  * Environment: `TABLE_NAME`, `STAGE`, `INBOX_TO` and `INBOX_FROM`, all required, `MAILS_PER_HOUR`,
- * `TOTAL_MAILS_PER_HOUR`, `ANSWER_WITHIN`, `MAIL_LANGUAGE`, `ACKNOWLEDGE`, `COMPANY`, `CONFIGURATION_SET`, and the SDK's
- * own `AWS_*` variables. A variable that is missing or malformed fails initialisation with a message that names it.
+ * `TOTAL_MAILS_PER_HOUR`, `ANSWER_WITHIN`, `MAIL_LANGUAGE`, `ACKNOWLEDGE`, `COMPANY`, `TIME_ZONE`,
+ * `CONFIGURATION_SET`, and the SDK's own `AWS_*` variables. A variable that is missing or malformed fails initialisation with a message that names it.
  */
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { createDynamoDbClient } from '../entities/client.ts';

@@ -4,72 +4,103 @@
  * `white-space` nor borders of other elements. Nothing but lines has a colour, so that each program uses its own for the
  * rest, light or dark.
  */
-import type { Language } from '../languages.ts';
+import type { Direction, Language } from '../languages.ts';
 import { escapeHtml } from './text.ts';
 
-type Direction = 'ltr' | 'rtl';
+type Facts = Readonly<Record<string, string>>;
 
 /** Long words end where the line does. */
-export const BREAK = 'word-break:break-word;overflow-wrap:anywhere';
+const BREAK = 'word-break:break-word;overflow-wrap:anywhere';
 /** Each cell names its font: Outlook's cells do not take that of the table. */
 const FONT =
   "font-family:'Segoe UI',Roboto,Helvetica,Arial,sans-serif;font-size:16px;line-height:1.5";
 const QUIET = 'margin:16px 0 0;font-size:13px;line-height:1.5';
 const NEUTRAL = '#888888';
 
+/** Addresses of pages, without the punctuation that ends a sentence. */
+const LINK = /(?<!\w)https?:\/\/[^\s<>"]*[\w/#=&-]/g;
+
+/** Makes links of addresses that lead where they say: in normal form, without a name of a user before the host. */
+const addLinks = (html: (text: string) => string, text: string): string => {
+  let end = 0;
+  let linked = '';
+  for (const { 0: address, index } of text.matchAll(LINK)) {
+    const url = URL.parse(address);
+    const isNormal = url !== null && [address, `${address}/`].includes(url.href);
+    if (!isNormal || url.username !== '') continue;
+    const shown = escapeHtml(address);
+    linked += `${html(text.slice(end, index))}<a href="${shown}">${shown}</a>`;
+    end = index + address.length;
+  }
+  return linked + html(text.slice(end));
+};
+
 /** Lines as HTML; spaces that HTML would merge are kept. */
-const toHtmlLines = (text: string): string =>
+const formatLines = (text: string): string =>
   escapeHtml(text)
     .replaceAll('\t', '    ')
     .replaceAll(/^ | (?= )/gm, '&#160;')
     .replaceAll('\n', '<br>\n');
 
-/** The text of a person, each line in the direction of its first letter. */
-export const toBlock = (text: string): string =>
-  `<div dir="auto" style="${BREAK};unicode-bidi:plaintext">${toHtmlLines(text)}</div>`;
+/** The direction of the first letter. */
+const findDirection = (text: string): Direction =>
+  /^\P{L}*[\p{scx=Arabic}\p{scx=Hebrew}\p{scx=Syriac}\p{scx=Thaana}\p{scx=Nko}]/u.test(text)
+    ? 'rtl'
+    : 'ltr';
 
-/** A border beside what somebody else has written, so that it cannot pass for our words. Logical sides are too new. */
-export const toQuote = (content: string, direction: Direction = 'ltr'): string => {
+/**
+ * The text of a person. Each line is read in the direction of its first letter, and all begin at the side of the first line:
+ * so a Latin signature below an Arabic text stays at its side.
+ */
+export function formatBlock(text: string, { withLinks = false } = {}): string {
+  const direction = findDirection(text);
+  const side = direction === 'rtl' ? 'right' : 'left';
+  const lines = withLinks ? addLinks(formatLines, text) : formatLines(text);
+  return `<div dir="${direction}" style="text-align:${side};${BREAK};unicode-bidi:plaintext">${lines}</div>`;
+}
+
+/** A border beside what a user has written, so that it cannot pass for our words. Logical sides are too new. */
+export const formatQuote = (content: string, direction: Direction = 'ltr'): string => {
   const side = direction === 'rtl' ? 'right' : 'left';
   return `<table role="none" style="width:100%;table-layout:fixed;border-collapse:collapse"><tbody><tr><td style="padding-${side}:16px;border-${side}:3px solid ${NEUTRAL};${FONT}">${content}</td></tr></tbody></table>`;
 };
 
-export const toHeading = (text: string): string =>
+export const formatHeading = (text: string): string =>
   `<p dir="auto" style="margin:0 0 12px;font-weight:bold;${BREAK}">${escapeHtml(text)}</p>`;
 
 /** A value of a user, whose direction does not reach what is beside it. Gmail and Outlook have no `<bdi>`. */
-export const toIsolated = (text: string): string => `<span dir="auto">${escapeHtml(text)}</span>`;
+const formatIsolated = (text: string): string => `<span dir="auto">${escapeHtml(text)}</span>`;
+
+export const formatFacts = (facts: Facts, formatValue = (value: string): string => value): string =>
+  Object.entries(facts)
+    .map(([name, value]) => `${name} ${formatValue(value)}`)
+    .join(' · ');
 
 /** Facts in one small line. Their values may be those of users. */
-export const toQuietLine = (facts: Readonly<Record<string, string>>): string =>
-  `<p style="${QUIET};${BREAK}">${Object.entries(facts)
-    .map(([name, value]) => `${name} ${toIsolated(value)}`)
-    .join(' · ')}</p>`;
+export const formatQuietLine = (facts: Facts): string =>
+  `<p style="${QUIET};${BREAK}">${formatFacts(facts, formatIsolated)}</p>`;
 
-export const toParagraph = (text: string): string =>
+export const formatParagraph = (text: string): string =>
   `<p style="margin:16px 0">${escapeHtml(text)}</p>`;
 
 /** A sentence, and the command that it announces. */
 export type Note = readonly [text: string, command: string];
 
-export const toNote = ([note, command]: Note): string =>
+export const formatNote = ([note, command]: Note): string =>
   `<p style="${QUIET}">${escapeHtml(note)}<br><code style="${BREAK};font-family:Menlo,Consolas,monospace">${escapeHtml(command)}</code></p>`;
 
-export const toNoteText = ([note, command]: Note): string => `${note}\n  ${command}\n`;
+export const formatNoteText = ([note, command]: Note): string => `${note}\n  ${command}\n`;
 
-/** The company's name and links, in one small line; each has a direction of its own. */
-export function toLinks(
-  name: string,
-  links: readonly (readonly [label: string, url: string])[],
-): string {
-  const urls = links.map(([label, url]) => `<a href="${escapeHtml(url)}">${escapeHtml(label)}</a>`);
-  const items = [...(name === '' ? [] : [`<b>${escapeHtml(name)}</b>`]), ...urls];
-  const line = items.map((item) => `<span dir="auto">${item}</span>`).join(' · ');
+/** Links in one small line; each has a direction of its own. */
+export function formatLinks(links: readonly (readonly [label: string, url: string])[]): string {
+  const line = links
+    .map(([label, url]) => `<a href="${escapeHtml(url)}" dir="auto">${escapeHtml(label)}</a>`)
+    .join(' · ');
   return line === '' ? '' : `<p style="${QUIET}">${line}</p>`;
 }
 
 /** A text of which every line has a mark, also those that a mail program would break: 72 characters, or one URL. */
-export const toMarkedLines = (text: string, mark: string): string =>
+export const formatMarkedLines = (text: string, mark: string): string =>
   text
     .split('\n')
     .flatMap((line) =>
@@ -79,7 +110,12 @@ export const toMarkedLines = (text: string, mark: string): string =>
     )
     .join('\n');
 
-export const toPage = (
+/** All mails of an inquiry refer to the same message, which makes them one thread: SES gives each mail its own Message-ID. */
+export const threadHeaders = (id: string, from: string) => ({
+  References: `<${id}@${from.slice(from.lastIndexOf('@') + 1)}>`,
+});
+
+export const createPage = (
   title: string,
   content: string,
   {

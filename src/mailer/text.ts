@@ -1,8 +1,13 @@
 /** Users' texts in mails, without characters that are invisible or change the order of others. */
+import { showInvisible } from '../invisible.ts';
+
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** A longer grapheme is a stack of marks and not a letter of any language. It is cut like any other text. */
 const GRAPHEME_LIMIT = 100;
+
+/** How many times longer than what is shown the part of a text is that is looked at: spaces are merged. */
+const SPARE = 4;
 
 /**
  * Makes a text safe to print: line breaks of all kinds become `\n`; other control characters become their symbols
@@ -25,19 +30,30 @@ export function toVisible(text: string): string {
 }
 
 /**
- * A visible text in one line of at most `limit` UTF-16 units, with `…` where it was cut. It holds no encoded word
- * (RFC 2047): a mail program would decode it in a header.
+ * A text in one visible line of at most `limit` UTF-16 units, with `…` where it was cut. It holds no encoded word
+ * (RFC 2047): a mail program would decode it in a header. Of a long text only the beginning is looked at.
  */
 export function toOneLine(text: string, limit: number): string {
-  const line = toVisible(text).replaceAll(/\s+/g, ' ').replaceAll('=?', '= ?').trim();
-  return line.length <= limit ? line : `${cut(line, limit - 1)}…`;
+  const start = text.trimStart();
+  const beginning = start.slice(0, SPARE * limit);
+  const line = toVisible(beginning).replaceAll(/\s+/g, ' ').replaceAll('=?', '= ?').trim();
+  const isWhole = beginning.length === start.length && line.length <= limit;
+  return isWhole ? line : `${cut(line, limit - 1)}…`;
 }
+
+/** The same, with escapes for invisible characters: for operators. */
+export const toPlainLine = (text: string, limit: number): string =>
+  toOneLine(showInvisible(toOneLine(text, limit)), limit);
 
 /** The beginning of a text, at most `limit` UTF-16 units, that ends between two graphemes. */
 export function cut(text: string, limit: number): string {
   if (text.length <= limit) return text;
-  const { index = limit } = graphemes.segment(text).containing(limit) ?? {};
-  if (limit - index <= GRAPHEME_LIMIT) return text.slice(0, index);
+  // Enough for the graphemes at the end: a whole text of one grapheme would be looked at again and again.
+  const from = Math.max(0, limit - 2 * GRAPHEME_LIMIT);
+  const around = text.slice(from, limit + GRAPHEME_LIMIT);
+  const { index = limit - from } = graphemes.segment(around).containing(limit - from) ?? {};
+  const end = from + index;
+  if (limit - end <= GRAPHEME_LIMIT) return text.slice(0, end);
   // Never between the surrogates of a pair.
   return text.slice(0, limit).replace(/[\uD800-\uDBFF]$/, '');
 }

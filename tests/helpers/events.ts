@@ -23,6 +23,7 @@ export const MAIL_SETTINGS = {
   totalMailsPerHour: 100,
   language: 'en',
   company: {},
+  timeZone: 'UTC',
 } as const;
 
 /** A call of the store that nothing ends. */

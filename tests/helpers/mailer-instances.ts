@@ -9,7 +9,7 @@ import type { Language } from '../../src/languages.ts';
 import type { MailerConfig } from '../../src/mailer/config.ts';
 import type { CompletedMail } from '../../src/mailer/log.ts';
 import { createMailer } from '../../src/mailer/mailer.ts';
-import type { Mail } from '../../src/mailer/mails.ts';
+import type { Mail } from '../../src/mailer/send-mail.ts';
 import { createMailerStore } from '../../src/mailer/store.ts';
 import { createOwnStore } from './engines.ts';
 import { MAIL_SETTINGS } from './events.ts';
@@ -41,7 +41,7 @@ export async function createMailerInstances(
     time,
     /** What SES does before it accepts a mail. */
     beforeSend: (async () => undefined) as (mail: Mail) => Promise<void>,
-    /** Each with its count and the ids that it names. */
+    /** Each with its count and the references that it names. */
     digests: () => listMails(mails, 'digest'),
     dailies: () => listMails(mails, 'daily'),
     /** Ids of the inquiries, or of the replies, that were mailed one by one. */
@@ -55,10 +55,14 @@ export async function createMailerInstances(
       const handle = createMailer({
         store: {
           ...store,
-          async recordDelivery(inquiry, mail, since) {
-            // Without the mailer's limit of two seconds, which a busy machine exceeds.
-            recorded.push(store.recordDelivery(inquiry, mail, since, AbortSignal.timeout(60_000)));
-            return recorded.at(-1);
+          deliveries: {
+            ...store.deliveries,
+            async record(inquiry, mail, since) {
+              // Without the mailer's limit of two seconds, which a busy machine exceeds.
+              const limit = AbortSignal.timeout(60_000);
+              recorded.push(store.deliveries.record(inquiry, mail, since, limit));
+              return recorded.at(-1);
+            },
           },
         },
         send: async (mail) => {
@@ -74,9 +78,10 @@ export async function createMailerInstances(
         log: (line) => void log.push(line),
         now: () => all.time,
       });
-      const invoke = async (event: unknown) =>
+      /** @param awsRequestId - Lambda repeats a failed invocation with its id. */
+      const invoke = async (event: unknown, awsRequestId: string = randomUUID()) =>
         handle(event, {
-          awsRequestId: '1',
+          awsRequestId,
           functionName: 'mailer',
           getRemainingTimeInMillis: () => 60_000,
         });
@@ -100,7 +105,11 @@ export async function createMailerInstances(
     },
     /** Stores inquiries, each at its time. @returns The records of the stream. */
     async write(
-      rows: readonly (Partial<Inquiry> & { readonly at: number; readonly language?: Language })[],
+      rows: readonly (Partial<Inquiry> & {
+        readonly at: number;
+        readonly language?: Language;
+        readonly email_verified?: boolean;
+      })[],
     ) {
       const inquiries = rows.map(({ at, ...row }) => {
         const { sub, email } = makeOwner();
@@ -129,7 +138,9 @@ const listMails = (mails: readonly Mail[], name: string) =>
     .map(({ subject, text }) => ({
       count: Number(/\] ([\d,]+) inquir/.exec(subject)?.[1]?.replaceAll(',', '')),
       since: / since (\d\d:\d\d) UTC$/.exec(subject)?.[1],
-      ids: [...text.matchAll(/UTC {2}([\da-f-]{36})\n/g)].map(([, id = '']) => id),
+      references: [...text.matchAll(/^\| Reference (\S+) · at /gm)].map(
+        ([, reference = '']) => reference,
+      ),
     }));
 
 /** The record of a reply to the inquiry of a record. */

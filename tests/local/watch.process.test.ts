@@ -60,7 +60,7 @@ describe.skipIf(noJava !== undefined)('npm start -- --watch --in-memory', () => 
       expect((await stack.send('PUT')).json).toMatchObject({ message: `${next}: GET, POST.` });
       text = next;
     }
-    await replaceSource('src/mailer/mails.ts', '[inquiries ', '[new ');
+    await replaceSource('src/mailer/team-mails.ts', '[inquiries ', '[new ');
     await stack.post('2');
     await expect.poll(stack.mailed, WAIT).toEqual(['[inquiries local] 1', '[new local] 2']);
   });

@@ -4,42 +4,56 @@ import { HtmlValidate } from 'html-validate';
 import { expect, it } from 'vitest';
 import company from '../../web/config.example.json' with { type: 'json' };
 import { LANGUAGES } from '../../src/languages.ts';
-import { toAcknowledgementMail, toDailyMail, toInquiryMail } from '../../src/mailer/mails.ts';
-import { toNoticeMail, toReplyMail } from '../../src/mailer/mails.ts';
+import { createAcknowledgementMail, createReplyMail } from '../../src/mailer/owner-mails.ts';
+import {
+  createDailyMail,
+  createInquiryMail,
+  createNoticeMail,
+} from '../../src/mailer/team-mails.ts';
 import { INQUIRY, MAIL_SETTINGS } from '../helpers/events.ts';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 
-const SETTINGS = { ...MAIL_SETTINGS, company };
+const SETTINGS = {
+  ...MAIL_SETTINGS,
+  company: { ...company, form: 'https://contact.example.com/' },
+};
 
 const TEXTS = {
-  ordinary: 'Hello\n\n  my lamp is broken.\tWhat now?',
+  ordinary: 'Hello\n\n  see https://example.com/lamp.\tWhat now?',
+  arabic: 'مرحبا،\nالمصباح معطل.\n\nAna Beck, Example Ltd.',
   hostile: HOSTILE_TEXTS.join('\n'),
 };
 const MAILS = Object.entries(TEXTS).flatMap(([kind, text]) => {
-  const inquiry = { ...INQUIRY, subject: text.slice(0, 2_000), body: text };
+  const inquiry = {
+    ...INQUIRY,
+    subject: text.slice(0, 2_000),
+    body: text,
+    reply: text,
+    isEmailVerified: true,
+  };
   const failure = {
     mail: 'reply',
     address: text.slice(0, 500),
     why: 'bounce',
-    reason: text,
+    diagnostics: text,
   } as const;
   const mails = {
-    inquiry: toInquiryMail(inquiry, SETTINGS),
-    'inquiry without an address': toInquiryMail(
+    inquiry: createInquiryMail(inquiry, SETTINGS),
+    'inquiry without an address': createInquiryMail(
       { ...inquiry, email: text.slice(0, 500) },
       SETTINGS,
     ),
-    daily: toDailyMail(
+    daily: createDailyMail(
       { count: 2, days: 3, named: [inquiry, { ...inquiry, email: text }] },
       SETTINGS,
     ),
-    notice: toNoticeMail(failure, SETTINGS, inquiry.id),
+    notice: createNoticeMail(failure, SETTINGS, inquiry),
   };
   const owners = LANGUAGES.flatMap((language) => [
-    [`reply, ${language}`, toReplyMail({ ...inquiry, language }, text, SETTINGS)] as const,
+    [`reply, ${language}`, createReplyMail({ ...inquiry, language }, SETTINGS)] as const,
     [
       `acknowledgement, ${language}`,
-      toAcknowledgementMail({ ...inquiry, language }, SETTINGS),
+      createAcknowledgementMail({ ...inquiry, language }, SETTINGS),
     ] as const,
   ]);
   return [...Object.entries(mails), ...owners].map(
@@ -60,7 +74,7 @@ const LOST = {
   'a screen reader may announce a table': 'role attribute',
   'in Gmail on the mobile web, all of a mail with Arabic text begins at the right': 'dir attribute',
   'nothing: what is missing or wrong is not used':
-    'border|font-size|font-weight|lang attribute|margin|padding|width property',
+    'border|font-size|font-weight|lang attribute|margin|padding|text-align|width property',
 };
 const CLIENTS = ['gmail.*', 'apple-mail.*', 'outlook.*', 'yahoo.*', 'samsung-email.*'] as const;
 

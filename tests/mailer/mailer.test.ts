@@ -39,8 +39,10 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
   const createRecords = (count: number): Promise<StreamRecord[]> =>
     Promise.all(Array.from({ length: count }, createRecord));
   /** The record of a reply to a row. */
-  const toReply = (OldImage: Row, reply = 'r'): StreamRecord =>
-    toRecord({ ...OldImage, reply: { S: reply } }, { eventName: 'MODIFY', OldImage });
+  const toReply = (row: Row, reply = 'r'): StreamRecord => {
+    const { reply: _answered, ...OldImage } = row;
+    return toRecord({ ...OldImage, reply: { S: reply } }, { eventName: 'MODIFY', OldImage });
+  };
   const sequenceOf = ({ dynamodb }: StreamRecord): string => dynamodb.SequenceNumber;
   const subjects = (): string[] => mailer.mails.map(({ Content }) => Content.Simple.Subject.Data);
 
@@ -437,7 +439,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     it.each([
       ['no-address', 'müller@example.de', never, 'No mail can be sent to this address'],
       ['no-address', 'ana@example.com\r\nBcc: eve@example.com', never, 'was not sent'],
-      ['refused', 'ana@example.com', rejected, '| MessageRejected'],
+      ['refused', 'ana@example.com', rejected, 'SES refuses it, and it is not tried again'],
     ])(
       'a reply is known for %s (%j), and the team gets a mail',
       async (outcome, email, plan, said) => {
@@ -463,20 +465,17 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     );
 
     it.each([
-      [
-        'bounce',
-        SES_EXAMPLES.bounce,
-        'could not be delivered',
-        '| Permanent, General, smtp; 550 5.1.1 user',
-      ],
-      ['bounce', asTransient('MailboxFull'), 'could not be delivered', '| Transient, MailboxFull'],
+      ['bounce', SES_EXAMPLES.bounce, 'could not be delivered', '| smtp; 550 5.1.1 user unknown'],
+      ['bounce', asTransient('MailboxFull'), 'could not be delivered', 'The mailbox is full.'],
       [undefined, asTransient('General'), 'may not have arrived', 'can also be an automatic reply'],
-      ['complaint', SES_EXAMPLES.complaint, 'was reported as spam', '| abuse'],
+      ['complaint', SES_EXAMPLES.complaint, 'was reported as spam', '| The answer.'],
     ])(
       'a reply is known for its %s, and the team gets a mail',
       async (undelivered, message, fate, said) => {
-        const { id, ...inquiry } = await mailer.create();
-        await mailer.handle([toReply(await mailer.readRow({ id, ...inquiry }))]);
+        const inquiry = await mailer.create();
+        const { id } = inquiry;
+        await mailer.inbox.answer(id, { reply: 'The answer.', respondent: 'bea' });
+        await mailer.handle([toReply(await mailer.readRow(inquiry))]);
         mailer.mails.length = 0;
         const event = toEvent(message, { inquiry: id, mail: 'reply' });
         expect(await mailer.invoke(event)).toEqual({ outcomes: ['sent'] });
@@ -527,6 +526,16 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
         outcomes: ['idle'],
       });
       expect(mailer.mails).toEqual([]);
+    });
+
+    it.each([
+      ['not a text', { Message: 5 }],
+      ['no JSON', { Message: '{' }],
+      ['without a recipient', { Message: '{"bounce":{}}' }],
+    ])('a message that is %s ends with one line', async (_, Sns) => {
+      expect(await mailer.invoke({ Records: [{ Sns }] })).toEqual({ outcomes: ['refused'] });
+      expect(mailer.mails).toEqual([]);
+      expect((await mailer.takeLog(1)).text).toMatch(/"level":"ERROR".*"MalformedEvent"/);
     });
 
     it('the event comes again when the mail cannot be sent yet', async () => {

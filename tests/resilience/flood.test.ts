@@ -1,6 +1,6 @@
 /** A flood of inquiries of many owners through the mailer: bounded mails, and each inquiry in exactly one of them. */
 import { expect, it } from 'vitest';
-import { HOUR } from '../../src/limits.ts';
+import { HOUR, toReference } from '../../src/limits.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { createMailerInstances, idOf, toReply } from '../helpers/mailer-instances.ts';
 import type { StreamRecord } from '../helpers/mailer.ts';
@@ -81,7 +81,8 @@ describeOnDynamoDbLocal(`a flood of ${COUNT} inquiries by ${COUNT / 10} owners`,
     const digests = all.digests();
     for (const id of given.map(idOf)) {
       const mentions =
-        digests.filter(({ ids }) => ids.includes(id)).length + (single.has(id) ? 1 : 0);
+        digests.filter(({ references }) => references.includes(toReference(id))).length +
+        (single.has(id) ? 1 : 0);
       expect(mentions).toBeLessThanOrEqual(1);
       tally();
     }

@@ -4,7 +4,7 @@ import { toDraft } from '../../inbox/reply.ts';
 import { formatTable } from '../../inbox/output.ts';
 import { formatInquiry } from '../../inbox/show.ts';
 import { showAddress, showInvisible } from '../../src/invisible.ts';
-import { toDigestMail, toInquiryMail } from '../../src/mailer/mails.ts';
+import { createDigestMail, createInquiryMail } from '../../src/mailer/team-mails.ts';
 import { toMailbox } from '../../src/mailbox.ts';
 import { toVisible } from '../../src/mailer/text.ts';
 import { INQUIRY, MAIL_SETTINGS as SETTINGS } from '../helpers/events.ts';
@@ -37,11 +37,11 @@ const SURFACES: Readonly<Record<string, (texts: { email: string; subject: string
   'the page': ({ email, subject }) => showAddress(email) + showInvisible(subject),
   'subjects of mails': (texts) => {
     const inquiry = { ...INQUIRY, ...texts };
-    const digest = toDigestMail({ count: 1, since: 0, named: [inquiry] }, SETTINGS);
-    return toInquiryMail(inquiry, SETTINGS).subject + digest.text;
+    const digest = createDigestMail({ count: 1, since: 0, named: [inquiry] }, SETTINGS);
+    return createInquiryMail(inquiry, SETTINGS).subject + digest.text;
   },
-  'texts of mails': (texts) => toInquiryMail(withLongSubject(texts), SETTINGS).text,
-  'HTML of mails': (texts) => toInquiryMail(withLongSubject(texts), SETTINGS).html,
+  'texts of mails': (texts) => createInquiryMail(withLongSubject(texts), SETTINGS).text,
+  'HTML of mails': (texts) => createInquiryMail(withLongSubject(texts), SETTINGS).html,
 };
 
 const tally = createTally('7e invisible characters in emails and subjects: shown');

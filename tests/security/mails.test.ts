@@ -41,8 +41,12 @@ const EMAILS = [
   '<script>@example.com', '\u001B[31meve@example.com', `${'e'.repeat(1_000)}@example.com`, "eve'@example.com",
 ];
 
-/** Without those of the user's line ends. */
-const tagsOf = (html: string): string[] => html.match(/<(?!br>)[^>]*>/g) ?? [];
+/** Without those that follow from a text: its line ends, its direction, and links that show where they lead. */
+const tagsOf = (html: string): string[] =>
+  html
+    .replaceAll(/<a href="(https?:[^"]*)">\1<\/a>/g, '')
+    .replaceAll(/<div dir="(?:ltr|rtl)" style="text-align:(?:left|right);/g, '<div style="')
+    .match(/<(?!br>)[^>]*>/g) ?? [];
 
 /** Not at all in any part: C0 but tab and line feed, DEL, C1, separators, bidirectional controls. */
 const EFFECTIVE =

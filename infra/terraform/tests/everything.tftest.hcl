@@ -91,7 +91,8 @@ run "mail_alarms_and_form" {
       TOTAL_MAILS_PER_HOUR = "100"
       ANSWER_WITHIN        = "3"
       ACKNOWLEDGE          = "true"
-      COMPANY              = jsonencode({ name = "Example Ltd", accent = "#0b7a75", imprint = "https://example.com/legal", expectation = { en = "Soon.", ar = "قريبا." } })
+      TIME_ZONE            = "UTC"
+      COMPANY              = jsonencode({ name = "Example Ltd", accent = "#0b7a75", form = output.site.url, imprint = "https://example.com/legal", expectation = { en = "Soon.", ar = "قريبا." } })
     })
     error_message = "CKV_AWS_45: the mailer does not have its settings, or has others."
   }

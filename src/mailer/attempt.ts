@@ -1,0 +1,70 @@
+import type { Context } from 'aws-lambda';
+import { nameOf } from '../log.ts';
+import type { CompletedMail, Outcome } from './log.ts';
+import { MalformedEvent } from './bounces.ts';
+import { MalformedRow } from './rows.ts';
+import { MailRejected, RateLimited } from './send-mail.ts';
+
+export type Invocation = Pick<
+  Context,
+  'awsRequestId' | 'functionName' | 'getRemainingTimeInMillis'
+>;
+
+export interface Result {
+  readonly outcome: Outcome;
+  readonly error?: unknown;
+}
+
+/** Runs the work on a mail within the time that is left, and logs its result; it never rejects. */
+export type Attempt = (
+  invocation: Invocation,
+  subject: Pick<CompletedMail, 'inquiry' | 'mail' | 'sequenceNumber'>,
+  work: (signal: AbortSignal) => Promise<Result>,
+  limit?: number,
+) => Promise<Result>;
+
+/** Milliseconds that the mail of one inquiry may take, that its delivery record may take, and that remain after both. */
+export const MAIL_TIME = 20_000;
+const RECORD_TIME = 2_000;
+const RESERVE = 1_000;
+/** Minimum time to start a mail. */
+const MINIMUM_TIME = 3_000;
+
+export const createAttempt =
+  (log: (mail: CompletedMail) => void): Attempt =>
+  async (invocation, subject, work, limit = MAIL_TIME) => {
+    const { awsRequestId: requestId, functionName } = invocation;
+    const left = invocation.getRemainingTimeInMillis() - RECORD_TIME - RESERVE;
+    const time = Math.min(limit, left);
+    let result: Result = { outcome: 'deferred' };
+    if (time >= MINIMUM_TIME) {
+      result = await work(AbortSignal.timeout(time)).catch((error: unknown) => ({
+        outcome: outcomeOf(error),
+        error,
+      }));
+    }
+    if (result.outcome !== 'idle') log({ requestId, functionName, ...subject, ...result });
+    return result;
+  };
+
+/** Whether a mail is tried again. */
+export const isUnsent = (outcome: Outcome): boolean =>
+  outcome === 'failed' || outcome === 'deferred';
+
+/** Records that a mail was sent. A record that cannot be written does not make the mail fail. */
+export const recordSent = async (write: (signal: AbortSignal) => Promise<void>): Promise<Result> =>
+  write(AbortSignal.timeout(RECORD_TIME)).then(
+    () => ({ outcome: 'sent' }),
+    (error: unknown) => ({ outcome: 'sent', error }),
+  );
+
+function outcomeOf(error: unknown): Outcome {
+  if (error instanceof RateLimited) return 'deferred';
+  const isFinal =
+    error instanceof MailRejected ||
+    error instanceof MalformedRow ||
+    error instanceof MalformedEvent ||
+    // DynamoDB refuses what belongs to the row, such as a key that is too long.
+    nameOf(error) === 'ValidationException';
+  return isFinal ? 'refused' : 'failed';
+}

@@ -1,0 +1,38 @@
+/** What the mailer asks of a transport of mails, such as SES (src/mailer/ses.ts). */
+
+export interface Mail {
+  readonly to: string;
+  /** An address, or a name and an address (RFC 5322). Printable ASCII. */
+  readonly from: string;
+  readonly replyTo?: string;
+  /** At most 250 UTF-16 units, without control characters. */
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  /** Printable ASCII. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** What the transport reports with a bounce: letters, digits, `-` and `_`. */
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+/**
+ * Sends a mail within the time of a signal.
+ *
+ * @throws MailRejected, AddressRejected, RateLimited; anything else may succeed later.
+ */
+export type SendMail = (mail: Mail, signal: AbortSignal) => Promise<void>;
+
+/** The transport refuses this mail, and would refuse it again. */
+export class MailRejected extends Error {
+  override readonly name: string = 'MailRejected';
+}
+
+/** It refuses one of the addresses. */
+export class AddressRejected extends MailRejected {
+  override readonly name = 'AddressRejected';
+}
+
+/** It takes the mail as soon as fewer are sent. */
+export class RateLimited extends Error {
+  override readonly name = 'RateLimited';
+}
