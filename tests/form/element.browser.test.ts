@@ -165,7 +165,7 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
   });
 
   it('looks the same on every page but for the font; its text has the size that the reader has set', async () => {
-    const looks = `[...${ELEMENT}.shadowRoot.querySelectorAll('*')].map((element) => {
+    const looks = `[...${ELEMENT}.shadowRoot.querySelectorAll('form, form *')].map((element) => {
       const style = getComputedStyle(element);
       return [...style].filter((name) => !/^(font-family|--.*)$/.test(name)).map((name) => name + style.getPropertyValue(name)); })`;
     const font = 'inquiry-form { width: 20em; font-family: sans-serif }';
@@ -183,7 +183,7 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
   });
 
   it('takes the colour scheme of the page, not of the reader, and the width of its place', async () => {
-    const style = `.dark { color-scheme: dark; background: #111; color: #eee } .narrow { width: 280px }
+    const style = `.dark { color-scheme: dark } .dark, .plain { background: #111; color: #eee } .narrow { width: 280px }
       main { margin: 0 } body { margin: 0 }`;
     const body = '<inquiry-form list></inquiry-form>';
     const email = anyone();
@@ -205,6 +205,9 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
     expect(await run(columns)).toHaveLength(1);
     const [field, button] = [await subject.boundingBox(), await send.boundingBox()];
     expect(button?.width).toBe(field?.width);
+    // A dark page that does not say so: the cards are light, and what is outside of them is in the page's colour.
+    await run("document.body.className = 'plain'");
+    await expectAccessible(page);
     await run("document.body.className = ''");
     await expectAccessible(page);
   });

@@ -8,6 +8,13 @@ describe.skipIf(whyNoBrowser !== undefined)('the session', () => {
 
   const signInWithClock = async () => signIn(anyone(), async (page) => page.clock.install());
 
+  it('can begin while the browser does not say which tabs there are', async () => {
+    const { page } = await here.open();
+    await page.addInitScript('navigator.locks.query = () => new Promise(() => undefined)');
+    await page.goto(here.formUrl);
+    await on(page).button('Sign in').waitFor();
+  });
+
   it('ends while the user writes: the text is kept, and is ready to send after the sign-in', async () => {
     const { page, write, send, alert, subject, subjects, email } = await signIn();
     await write('kept', 'all of it');

@@ -153,7 +153,7 @@ export async function configure(page: Page, keys: object): Promise<void> {
 /** The parts of the page, as a user names them. */
 export function on(page: Page) {
   const button = (name: string | RegExp) => page.getByRole('button', { name });
-  const subject = page.getByRole('textbox', { name: 'Subject' });
+  const subject = page.getByRole('textbox', { name: 'Subject (optional)' });
   const message = page.getByRole('textbox', { name: 'Message' });
   const send = button(/^(Send inquiry|Sending…|Try again|Sign in again)$/).and(
     page.locator('[type=submit]'),
@@ -214,7 +214,10 @@ export async function expectAccessible(page: Page): Promise<void> {
   }
   for (const colorScheme of ['dark', 'light'] as const) {
     await page.emulateMedia({ colorScheme });
-    const rulesToRun = colorScheme === 'dark' ? `{ runOnly: ['color-contrast'] }` : '{}';
+    const rulesToRun =
+      colorScheme === 'dark'
+        ? `{ runOnly: ['color-contrast'] }`
+        : `{ rules: { 'target-size': { enabled: true } } }`;
     const { violations } = (await page.evaluate(`axe.run(${rulesToRun})`)) as AxeResults;
     const found = violations.map(
       ({ id, help, nodes }) =>

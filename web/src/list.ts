@@ -151,9 +151,16 @@ export function createList({
       : next === undefined
         ? strings.count
         : strings.newest;
-    count.textContent = locale.count(plural, filtering ? visible.length : inquiries.length);
+    count.textContent =
+      visible.length === 0 && isSearching()
+        ? strings.noMatchYet
+        : locale.count(plural, filtering ? visible.length : inquiries.length);
     search.hidden = !filtering && next === undefined && inquiries.length < SEARCH_FROM;
-    note.textContent = isSearching() ? strings.searching : '';
+    note.textContent = isSearching()
+      ? strings.searching
+      : filtering && trouble.hasChildNodes()
+        ? strings.notSearched
+        : '';
     const now = new Date();
     const groups = Map.groupBy(visible, (inquiry) =>
       inquiry === linkedInquiry ? '' : dayOf(inquiry),

@@ -11,6 +11,8 @@ import { attempt } from './storage.ts';
 import { askToLeave, createView, type View } from './view.ts';
 
 const LANGUAGE_KEY = 'inquiries.language';
+/** Milliseconds. */
+const CONFIG_TIMEOUT = 15_000;
 
 /** Shows the settings, the language and the content of the page. */
 type Show = (locale: Locale) => Promise<void> | void;
@@ -22,7 +24,9 @@ const choose = (offered: readonly Language[]): Language =>
   chooseLanguage(offered, localStorage.getItem(LANGUAGE_KEY), navigator.languages);
 
 async function start(): Promise<void> {
-  const config = await loadConfig(async (file) => fetch(file));
+  const config = await loadConfig(async (file) =>
+    fetch(file, { signal: AbortSignal.timeout(CONFIG_TIMEOUT) }),
+  );
   const loading = load(choose(config.languages));
   if (config.accent !== undefined) {
     document.documentElement.style.setProperty('--brand', config.accent);
@@ -102,6 +106,9 @@ async function start(): Promise<void> {
 /** @param account - What the header shows of the user. */
 function showContent(content: HTMLElement, ...account: HTMLElement[]): void {
   document.querySelector('#account')?.replaceChildren(...account);
+  document
+    .querySelector('#menu-button')
+    ?.toggleAttribute('hidden', document.querySelector('#menu :is(select, button)') === null);
   document.querySelector('main')?.replaceChildren(content);
 }
 
@@ -140,6 +147,8 @@ function showSurroundings(
   });
   const links = [link('home'), link('privacy'), link('imprint')];
   document.querySelector('#links')?.replaceChildren(...links.filter((part) => part !== undefined));
+  const menuButton = document.querySelector<HTMLElement>('#menu-button');
+  if (menuButton !== null) menuButton.textContent = page.menu;
   const place = document.querySelector('#language');
   const hadFocus = place?.contains(document.activeElement) === true;
   place?.replaceChildren(...(menu === undefined ? [] : [menu]));

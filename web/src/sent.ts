@@ -6,12 +6,9 @@ import { inLanguage } from '../../src/languages.ts';
 import { copyButton } from '../ui/copy.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { button, div, h } from '../ui/dom.ts';
-import type { List } from './list.ts';
 import type { ViewParts } from './view.ts';
 
-interface SentParts extends Pick<ViewParts, 'user' | 'locale' | 'branding'> {
-  readonly list: List | undefined;
-}
+type SentParts = Pick<ViewParts, 'user' | 'locale' | 'branding'>;
 
 /**
  * @param say - Announces what happened.
@@ -19,7 +16,7 @@ interface SentParts extends Pick<ViewParts, 'user' | 'locale' | 'branding'> {
  */
 export function sentPanel(
   inquiry: Inquiry,
-  { user: { email }, locale, branding, list }: SentParts,
+  { user: { email }, locale, branding }: SentParts,
   writeAnother: () => void,
   say: (text: string) => void,
 ): { readonly element: HTMLElement; readonly title: HTMLElement } {
@@ -50,13 +47,7 @@ export function sentPanel(
     ),
     expectation === undefined ? undefined : h('p', {}, inLanguage(expectation, locale.language)),
     h('p', {}, answer),
-    div(
-      'actions',
-      button(sent.another, { class: 'link' }, writeAnother),
-      list === undefined
-        ? undefined
-        : button(sent.view, { class: 'link' }, () => void list.view(inquiry.id)),
-    ),
+    div('actions', button(sent.another, { class: 'link' }, writeAnother)),
   );
   return { element, title };
 }

@@ -62,13 +62,16 @@ export function createTabs({ name, give, onSignOut, onDelete }: TabsParts) {
   return {
     /** Resolves to the session of another tab; undefined when there is none, or no answer in time. */
     async ask(wanted: Wanted): Promise<Tokens | undefined> {
-      // Tabs with a session hold a lock, so that a page without any other tab need not wait.
-      const { held = [] } = await navigator.locks.query();
-      const tabs = held.filter((lock) => lock.name === name);
-      if (tabs.length <= (release === undefined ? 0 : 1)) return undefined;
       const { promise, resolve } = Promise.withResolvers<Tokens | undefined>();
       const waitFor = (time: number) => setTimeout(() => resolve(undefined), time);
       let timer = waitFor(ANSWER_TIMEOUT);
+      // A page without any other tab need not wait.
+      const answerIfAlone = async (): Promise<void> => {
+        const others = (await countTabs(name)) - (release === undefined ? 0 : 1);
+        if (others <= 0) resolve(undefined);
+      };
+      // Not awaited: on a busy machine the browser may answer late.
+      void answerIfAlone();
       const listen = (event: Event): void => {
         const message = parseMessage(event);
         if (message === 'wait') {
@@ -104,6 +107,12 @@ export function createTabs({ name, give, onSignOut, onDelete }: TabsParts) {
     /** Tells the other tabs to delete the text of a user. */
     delete: (sub: string) => post({ deleted: sub }),
   };
+}
+
+/** How many tabs have a session: each holds a lock. */
+async function countTabs(name: string): Promise<number> {
+  const { held = [] } = await navigator.locks.query();
+  return held.filter((lock) => lock.name === name).length;
 }
 
 /** Narrows a message. The tabs may show different versions of the page. @returns undefined when it is malformed. */

@@ -42,7 +42,12 @@ export function topicMenu(
     button(topic, { class: 'chip' }, () => change(toggleTopic(subject.value, topic, topics))),
   );
   return {
-    element: h('div', { class: 'topics', role: 'group', 'aria-label': label }, ...chips),
+    element: h(
+      'div',
+      { class: 'field', role: 'group', 'aria-labelledby': 'topics-label' },
+      h('p', { class: 'label', id: 'topics-label' }, label),
+      div('topics', ...chips),
+    ),
     isAlone,
     /** Shows the topic of the subject. */
     update(): void {

@@ -5,6 +5,7 @@ export const strings: Strings = {
   page: {
     title: (name) => (name === '' ? 'التواصل معنا' : `التواصل مع ${name}`),
     language: 'اللغة',
+    menu: 'القائمة',
     home: 'الصفحة الرئيسية',
     privacy: 'الخصوصية',
     imprint: 'إشعار قانوني',
@@ -41,7 +42,7 @@ export const strings: Strings = {
     title: 'كيف يمكننا مساعدتك؟',
     lead: 'نودّ أن نعرف موضوع استفسارك.',
     topics: 'مواضيع مقترحة',
-    subject: 'الموضوع',
+    subject: 'الموضوع (اختياري)',
     message: 'الرسالة',
     empty: 'يُرجى كتابة رسالة.',
     noMail: (email) =>
@@ -71,7 +72,6 @@ export const strings: Strings = {
     answersFrom: (sender, email) => `سيصل ردنا بالبريد الإلكتروني من ${sender} إلى ${email}.`,
     noMail: (email) =>
       `لا يمكننا إرسال بريد إلكتروني إلى ${email}. يُرجى ذكر وسيلة أخرى للتواصل معك في رسالة جديدة ما لم تُذكر.`,
-    view: 'عرض الاستفسار',
     another: 'استفسار جديد',
     elsewhere: { title: 'سبق إرساله', text: 'أُرسل هذا الاستفسار من علامة تبويب أخرى.' },
   },
@@ -186,6 +186,8 @@ export const strings: Strings = {
       other: '{n} نتيجة',
     },
     noMatch: 'لا يوجد استفسار مطابق',
+    noMatchYet: 'لا توجد نتائج حتى الآن',
+    notSearched: 'لم يجرِ البحث بعد في الاستفسارات الأقدم.',
     searching: 'جارٍ البحث في الاستفسارات الأقدم…',
     clear: 'مسح البحث',
     today: 'اليوم',

@@ -4,6 +4,7 @@ export const strings: Strings = {
   page: {
     title: (name) => (name === '' ? 'Kontakt' : `Kontakt – ${name}`),
     language: 'Sprache',
+    menu: 'Menü',
     home: 'Startseite',
     privacy: 'Datenschutz',
     imprint: 'Impressum',
@@ -43,7 +44,7 @@ export const strings: Strings = {
     title: 'Wie können wir Ihnen helfen?',
     lead: 'Schreiben Sie uns, worum es geht.',
     topics: 'Themen',
-    subject: 'Betreff',
+    subject: 'Betreff (optional)',
     message: 'Nachricht',
     empty: 'Bitte schreiben Sie eine Nachricht.',
     noMail: (email) =>
@@ -76,7 +77,6 @@ export const strings: Strings = {
     answersFrom: (sender, email) => `Unsere Antwort kommt per E-Mail von ${sender} an ${email}.`,
     noMail: (email) =>
       `An ${email} können wir keine E-Mails senden. Falls Ihre Nachricht keinen anderen Weg nennt, Sie zu erreichen, schreiben Sie uns bitte noch einmal.`,
-    view: 'Anfrage ansehen',
     another: 'Neue Anfrage',
     elsewhere: {
       title: 'Bereits gesendet',
@@ -155,6 +155,8 @@ export const strings: Strings = {
     lastMonths: { one: 'Letzter Monat', other: 'Letzte {n} Monate' },
     matches: { one: '{n} Treffer', other: '{n} Treffer' },
     noMatch: 'Keine passende Anfrage',
+    noMatchYet: 'Bisher keine Treffer',
+    notSearched: 'Ältere Anfragen sind noch nicht durchsucht.',
     searching: 'Ältere Anfragen werden durchsucht\u00a0…',
     clear: 'Suche zurücksetzen',
     today: 'Heute',

@@ -6,6 +6,8 @@ export const strings = {
     title: (name: string) => (name === '' ? 'Contact us' : `Contact ${name}`),
     /** Label of the language menu. */
     language: 'Language',
+    /** Label of the button for language and account, on phones. */
+    menu: 'Menu',
     home: 'Home',
     privacy: 'Privacy',
     imprint: 'Legal notice',
@@ -43,7 +45,7 @@ export const strings = {
     /** Default of the introduction. */
     lead: 'Tell us what it’s about.',
     topics: 'Topics',
-    subject: 'Subject',
+    subject: 'Subject (optional)',
     message: 'Message',
     /** Subject and message are empty. */
     empty: 'Please write a message.',
@@ -83,7 +85,6 @@ export const strings = {
       `Our answer comes by email from ${sender} to ${email}.`,
     noMail: (email: string) =>
       `We can’t send email to ${email}. If your message doesn’t say how else we can reach you, please write another.`,
-    view: 'View it',
     another: 'Write another',
     /** Another tab has sent the text that this tab shows. */
     elsewhere: { title: 'Already sent', text: 'You sent this inquiry from another tab.' },
@@ -163,6 +164,10 @@ export const strings = {
     lastMonths: { one: 'Last month', other: 'Last {n} months' } as Plural,
     matches: { one: '{n} match', other: '{n} matches' } as Plural,
     noMatch: 'No inquiry matches',
+    /** While older inquiries are loaded for a search. */
+    noMatchYet: 'No matches so far',
+    /** After the older ones could not be loaded. */
+    notSearched: 'Older inquiries haven’t been searched yet.',
     /** While older inquiries are loaded for a search. */
     searching: 'Searching older inquiries…',
     clear: 'Clear search',

@@ -7,6 +7,7 @@ export const strings: Strings = {
   page: {
     title: (name) => (name === '' ? 'Contacto' : `Contacto con ${name}`),
     language: 'Idioma',
+    menu: 'Menú',
     home: 'Inicio',
     privacy: 'Privacidad',
     imprint: 'Aviso legal',
@@ -46,7 +47,7 @@ export const strings: Strings = {
     title: '¿En qué podemos ayudarle?',
     lead: 'Cuéntenos de qué se trata.',
     topics: 'Temas',
-    subject: 'Asunto',
+    subject: 'Asunto (opcional)',
     message: 'Mensaje',
     empty: 'Escriba un mensaje.',
     noMail: (email) =>
@@ -80,7 +81,6 @@ export const strings: Strings = {
       `Nuestra respuesta llegará por correo electrónico de ${sender} a ${email}.`,
     noMail: (email) =>
       `No podemos enviar correos electrónicos a ${email}. Si su mensaje no indica otra forma de ponernos en contacto con usted, escríbanos de nuevo.`,
-    view: 'Ver la consulta',
     another: 'Nueva consulta',
     elsewhere: { title: 'Ya se envió', text: 'Usted envió esta consulta desde otra pestaña.' },
   },
@@ -165,6 +165,8 @@ export const strings: Strings = {
     lastMonths: { one: 'Último mes', many: 'Últimos {n} meses', other: 'Últimos {n} meses' },
     matches: { one: '{n} resultado', many: '{n} resultados', other: '{n} resultados' },
     noMatch: 'Ninguna consulta coincide',
+    noMatchYet: 'Ningún resultado por ahora',
+    notSearched: 'Las consultas anteriores aún no se han buscado.',
     searching: 'Se están buscando consultas anteriores…',
     clear: 'Borrar la búsqueda',
     today: 'Hoy',

@@ -5,6 +5,7 @@ export const strings: Strings = {
   page: {
     title: (name) => (name === '' ? 'Nous contacter' : `Contacter ${name}`),
     language: 'Langue',
+    menu: 'Menu',
     home: 'Accueil',
     privacy: 'Confidentialité',
     imprint: 'Mentions légales',
@@ -44,7 +45,7 @@ export const strings: Strings = {
     title: 'Comment pouvons-nous vous aider\u202f?',
     lead: 'Dites-nous de quoi il s’agit.',
     topics: 'Sujets',
-    subject: 'Objet',
+    subject: 'Objet (facultatif)',
     message: 'Message',
     empty: 'Veuillez écrire un message.',
     noMail: (email) =>
@@ -78,7 +79,6 @@ export const strings: Strings = {
       `Notre réponse vous parviendra par e-mail de ${sender} à l’adresse ${email}.`,
     noMail: (email) =>
       `Nous ne pouvons pas envoyer d’e-mail à l’adresse ${email}. Si votre message n’indique aucun autre moyen de vous joindre, veuillez nous écrire de nouveau.`,
-    view: 'Voir la demande',
     another: 'Nouvelle demande',
     elsewhere: {
       title: 'Déjà envoyée',
@@ -163,6 +163,8 @@ export const strings: Strings = {
     lastMonths: { one: 'Dernier mois', many: '{n} derniers mois', other: '{n} derniers mois' },
     matches: { one: '{n} résultat', many: '{n} résultats', other: '{n} résultats' },
     noMatch: 'Aucune demande ne correspond',
+    noMatchYet: 'Aucun résultat pour l’instant',
+    notSearched: 'Les demandes plus anciennes n’ont pas encore été parcourues.',
     searching: 'Recherche dans les demandes plus anciennes…',
     clear: 'Effacer la recherche',
     today: 'Aujourd’hui',

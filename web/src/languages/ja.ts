@@ -4,6 +4,7 @@ export const strings: Strings = {
   page: {
     title: (name) => (name === '' ? 'お問い合わせ' : `${name}へのお問い合わせ`),
     language: '言語',
+    menu: 'メニュー',
     home: 'ホーム',
     privacy: 'プライバシー',
     imprint: '法的情報',
@@ -43,7 +44,7 @@ export const strings: Strings = {
     title: 'どのようなご用件でしょうか？',
     lead: '内容をお聞かせください。',
     topics: 'お問い合わせの種類',
-    subject: '件名',
+    subject: '件名（任意）',
     message: 'メッセージ',
     empty: 'メッセージを入力してください。',
     noMail: (email) =>
@@ -76,7 +77,6 @@ export const strings: Strings = {
     answersFrom: (sender, email) => `回答は${sender}から${email}宛てにメールでお送りします。`,
     noMail: (email) =>
       `${email}にはメールをお送りできません。ほかの連絡方法をメッセージに書いていない場合は、もう一度お問い合わせください。`,
-    view: '送信内容を見る',
     another: '別のお問い合わせを書く',
     elsewhere: { title: '送信済みです', text: 'このお問い合わせは別のタブから送信されました。' },
   },
@@ -152,6 +152,8 @@ export const strings: Strings = {
     lastMonths: { other: '過去{n}か月間' },
     matches: { other: '{n}件が一致' },
     noMatch: '一致するお問い合わせはありません',
+    noMatchYet: '今のところ一致するものはありません',
+    notSearched: '以前のお問い合わせはまだ検索されていません。',
     searching: '以前のお問い合わせを検索しています…',
     clear: '検索をクリア',
     today: '今日',
