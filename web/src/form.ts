@@ -1,24 +1,18 @@
-/** The form: editing and sending an inquiry. */
-import { ITEM_LIMIT } from '../../src/limits.ts';
-import { toMailbox } from '../../src/mailbox.ts';
+/** The form: sending an inquiry, and what becomes of it. */
 import { isFailure, type Failure } from './api.ts';
-import { isolate } from './bidi.ts';
-import { inLanguage } from '../../src/languages.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { ask, button, div, h, notice, setBusy } from '../ui/dom.ts';
 import type { Draft, Drafts } from './drafts.ts';
-import { directionOf } from '../ui/format.ts';
-import type { List } from './list.ts';
-import { describeOldAttempt, describeSendFailure, describeSize } from './messages.ts';
+import { createEditor } from './editor.ts';
+import { describeOldAttempt, describeSendFailure } from './messages.ts';
 import { send } from './outbox.ts';
 import { sentPanel } from './sent.ts';
-import { measure } from './size.ts';
-import { topicMenu } from './topics.ts';
-import type { ViewParts } from './view.ts';
+import type { ViewParts } from './view-parts.ts';
 
 interface FormParts extends Omit<ViewParts, 'onSent'> {
   readonly drafts: Drafts;
-  readonly list: List | undefined;
+  /** Shows what has arrived. */
+  readonly refreshList: () => void;
   /** @param key - Of the draft. */
   readonly onSent: (inquiry: Inquiry, key: string) => void;
   /** Aborted when the form is removed. */
@@ -27,13 +21,11 @@ interface FormParts extends Omit<ViewParts, 'onSent'> {
 
 /** Milliseconds until the form says that sending takes longer than usual. */
 const SLOW_AFTER = 6_000;
-/** UTF-16 units of a text that certainly fills its box. */
-const FULL_HEIGHT = 5_000;
 /** Milliseconds after which a key is not sent again: the service knows it for 24 hours. */
 const KEY_LIFETIME = 23 * 3_600_000;
 
 export function createForm(parts: FormParts) {
-  const { api, user, drafts, list, locale, branding, signal } = parts;
+  const { api, drafts, refreshList, locale, signal } = parts;
   const { form: strings, ask: questions, sent, session, failures } = locale.strings;
   const kept = drafts.load();
   let key = kept?.key ?? crypto.randomUUID();
@@ -45,8 +37,6 @@ export function createForm(parts: FormParts) {
   let waitsUntil = 0;
   /** Whether the text must be edited before it can be sent: the service has called it too large. */
   let mustEdit = false;
-  /** Whether it was to be sent without any text. */
-  let isMissing = false;
   /** The failure that is shown. */
   let shown: Failure | undefined;
   /** What is shown after sending, in the place of the fields. */
@@ -54,88 +44,37 @@ export function createForm(parts: FormParts) {
   /** How often the browser came online. */
   let reconnections = 0;
 
-  const subject = h('input', { id: 'subject', type: 'text', autocomplete: 'off' });
-  const body = h('textarea', {
-    id: 'body',
-    rows: '8',
-    'aria-describedby': 'size',
-    'aria-keyshortcuts': 'Control+Enter Meta+Enter',
-  });
-  subject.value = kept?.subject ?? '';
-  body.value = kept?.body ?? '';
-
-  const meter = h('span', { class: 'meter', 'aria-hidden': 'true' });
-  const size = h('p', { class: 'size', id: 'size', role: 'status' });
   const keptNote = h('p', { class: 'kept' });
   const status = h('div', { class: 'live', role: 'status' });
   const alert = h('div', { class: 'live', role: 'alert' });
   const submit = h('button', { class: 'primary', type: 'submit' }, strings.send);
   const offlineHint = notice('plain', strings.offline);
-  const topics = topicMenu(branding.topics, locale, subject);
-  const editor = h(
-    'div',
-    {},
-    h('h1', { id: 'form-title' }, strings.title),
-    h('p', { class: 'lead' }, inLanguage(branding.introduction ?? strings.lead, locale.language)),
-    toMailbox(user.email) === undefined
-      ? div('notice', h('p', {}, strings.noMail(isolate(user.email))))
-      : undefined,
-    topics?.element,
-    div('field', h('label', { for: 'subject' }, strings.subject), subject),
-    div('field', h('label', { for: 'body' }, strings.message), body, meter, size),
-  );
+  const editor = createEditor(parts, kept ?? { subject: '', body: '' }, () => {
+    // The size says the same.
+    if (shown?.kind === 'too-large') show(status);
+  });
+  const { hasText } = editor;
   const actions = div('actions', submit, keptNote);
   const attributes = { class: 'card form', 'aria-labelledby': 'form-title', novalidate: true };
   const progress = h('div', { class: 'progress', 'aria-hidden': 'true' });
-  const form = h('form', attributes, progress, editor, alert, status, actions);
+  const form = h('form', attributes, progress, editor.element, alert, status, actions);
   const backButton = button(strings.backToForm, { class: 'primary back', hidden: true }, () => {
     writeAnother();
     form.scrollIntoView();
-    subject.focus();
+    editor.focusFirst();
   });
   new IntersectionObserver((entries) => {
     backButton.hidden = entries.at(-1)?.isIntersecting ?? true;
   }).observe(form);
 
   const read = (): Draft => ({
-    subject: subject.value,
-    body: body.value,
+    ...editor.read(),
     key,
     ...(pending !== undefined && { pending }),
   });
 
-  const hasText = (): boolean => subject.value !== '' || body.value !== '';
-
   /** Whether there is text that no storage takes. */
   const wouldLose = (): boolean => !isKept && hasText();
-
-  /** Does what `field-sizing: content` does, in browsers without it. */
-  const grow = (): void => {
-    if (CSS.supports('field-sizing', 'content')) return;
-    // To find the height of a text of 400 KB on each keystroke would take too long.
-    const isFull = body.value.length > FULL_HEIGHT;
-    body.style.height = isFull ? '100vh' : 'auto';
-    if (!isFull) body.style.height = `${body.scrollHeight + 2}px`;
-  };
-
-  const showText = (): void => {
-    // dir=auto would make each keystroke in a text of 400 KB take a second.
-    for (const field of [subject, body]) field.dir = directionOf(field.value);
-    const measured = measure(subject.value, body.value);
-    const { bytes, level } = measured;
-    const isNew = form.dataset['level'] !== level;
-    meter.style.setProperty('--share', String(Math.min(1, bytes / ITEM_LIMIT)));
-    form.dataset['level'] = level;
-    const text = isMissing ? strings.empty : describeSize(locale, measured);
-    if (size.textContent !== text) size.textContent = text;
-    body.ariaInvalid = level === 'over' || isMissing ? 'true' : null;
-    topics?.update();
-    grow();
-    if (level !== 'over' || !isNew) return;
-    // The size says the same. It is below a text that may fill the window.
-    if (shown?.kind === 'too-large') show(status);
-    size.scrollIntoView({ block: 'nearest' });
-  };
 
   const keep = (): void => {
     form.classList.toggle('blank', !hasText());
@@ -155,9 +94,9 @@ export function createForm(parts: FormParts) {
   const showPanel = (next?: HTMLElement): void => {
     panel?.remove();
     panel = next;
-    editor.hidden = next !== undefined;
+    editor.element.hidden = next !== undefined;
     actions.hidden = next !== undefined;
-    if (next !== undefined) editor.after(next);
+    if (next !== undefined) editor.element.after(next);
   };
 
   /** Says that the browser is offline, or, after a failure for that reason, that it is online again. */
@@ -180,7 +119,7 @@ export function createForm(parts: FormParts) {
     if (panel === undefined) return;
     show(status);
     showPanel();
-    subject.focus();
+    editor.focusFirst();
     showConnection();
   };
 
@@ -188,15 +127,12 @@ export function createForm(parts: FormParts) {
     isSending = sending;
     form.classList.toggle('sending', sending);
     setBusy(submit, sending);
-    subject.readOnly = sending;
-    body.readOnly = sending;
+    editor.lock(sending);
   };
 
   const empty = (): void => {
     pending = undefined;
-    subject.value = '';
-    body.value = '';
-    showText();
+    editor.write({ subject: '', body: '' });
     keep();
   };
 
@@ -254,12 +190,12 @@ export function createForm(parts: FormParts) {
     pending = undefined;
     keep();
     show(status);
-    void list?.refresh();
+    refreshList();
     const answer = await ask(form, describeSendFailure(locale, failure, Date.now()), [
       ['send', questions.sendVersion],
       ['edit', questions.goOnEditing],
     ]);
-    if (answer !== 'send') return body.focus();
+    if (answer !== 'send') return editor.focusMessage();
     key = crypto.randomUUID();
     await transmit();
   };
@@ -274,7 +210,7 @@ export function createForm(parts: FormParts) {
       keep();
       submit.textContent = strings.send;
       show(status, notice('plain', message));
-      void list?.refresh();
+      refreshList();
       return;
     }
     if (!navigator.onLine) return fail({ kind: 'offline', mayBeDone: isRetry });
@@ -319,17 +255,7 @@ export function createForm(parts: FormParts) {
         .finally(() => setSending(false));
       return;
     }
-    // A topic is not a message.
-    const hasSubject = topics === undefined ? subject.value.trim() !== '' : !topics.isAlone();
-    isMissing = !hasSubject && body.value.trim() === '';
-    if (isMissing || mustEdit || measure(subject.value, body.value).level === 'over') {
-      body.focus();
-      size.scrollIntoView({ block: 'nearest' });
-      // So that it is announced again.
-      size.textContent = '';
-      showText();
-      return;
-    }
+    if (!editor.validate(mustEdit)) return;
     await transmit();
   };
 
@@ -341,10 +267,8 @@ export function createForm(parts: FormParts) {
     // An edited text is a new attempt.
     pending = undefined;
     mustEdit = false;
-    isMissing = false;
     // Only the status is cleared; an error stays until the next attempt.
     if (!offlineHint.isConnected) status.replaceChildren();
-    showText();
     keep();
   });
   form.addEventListener('keydown', (event) => {
@@ -352,12 +276,15 @@ export function createForm(parts: FormParts) {
     event.preventDefault();
     form.requestSubmit();
   });
-  addEventListener('beforeunload', (event) => void (wouldLose() && event.preventDefault()), {
-    signal,
-  });
-  addEventListener('online', () => void reconnections++, { signal });
+  const warnOfLoss = (event: Event): void => {
+    if (wouldLose()) event.preventDefault();
+  };
+  const countReconnection = (): void => {
+    reconnections++;
+  };
+  addEventListener('beforeunload', warnOfLoss, { signal });
+  addEventListener('online', countReconnection, { signal });
   for (const change of ['online', 'offline']) addEventListener(change, showConnection, { signal });
-  showText();
   keep();
   showConnection();
 
@@ -372,7 +299,8 @@ export function createForm(parts: FormParts) {
     sentElsewhere(inquiry: Inquiry, sentKey: string): void {
       // An attempt of this tab ends by itself, with the same inquiry.
       if (isSending || key !== sentKey) return;
-      if (subject.value !== inquiry.subject || body.value !== inquiry.body) return;
+      const { subject, body } = editor.read();
+      if (subject !== inquiry.subject || body !== inquiry.body) return;
       empty();
       submit.textContent = needsSignIn ? session.signInAgain : strings.send;
       show(status, notice('plain', sent.elsewhere));

@@ -12,14 +12,12 @@ import type { Strings } from './languages/en.ts';
 import { describeListFailure } from './messages.ts';
 import { createMatcher, dayOf, findHits, timeBefore, titleOf } from './search.ts';
 import type { User } from './user.ts';
-import type { ViewParts } from './view.ts';
+import type { ViewParts } from './view-parts.ts';
 
 interface ListParts extends ViewParts {
   /** Aborted when the list is removed. */
   readonly signal: AbortSignal;
 }
-
-export type List = ReturnType<typeof createList>;
 
 interface Day {
   readonly element: HTMLElement;

@@ -6,7 +6,7 @@ import { inLanguage } from '../../src/languages.ts';
 import { copyButton } from '../ui/copy.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { button, div, h } from '../ui/dom.ts';
-import type { ViewParts } from './view.ts';
+import type { ViewParts } from './view-parts.ts';
 
 type SentParts = Pick<ViewParts, 'user' | 'locale' | 'branding'>;
 

@@ -1,33 +1,12 @@
 /** The form and the list of one user. The page and the custom element show it. */
-import type { Api, Failure } from './api.ts';
-import type { Branding } from './config.ts';
 import { ask, h } from '../ui/dom.ts';
-import { createDrafts, type Drafts } from './drafts.ts';
+import { createDrafts } from './drafts.ts';
 import { createForm } from './form.ts';
 import { createList } from './list.ts';
 import type { Locale } from './locale.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { isText, toRecord } from './narrow.ts';
-import type { User } from './user.ts';
-
-export interface ViewParts {
-  readonly api: Api;
-  readonly user: User;
-  readonly locale: Locale;
-  readonly branding: Branding;
-  /** Whether the user's inquiries are listed. */
-  readonly withList: boolean;
-  /** Leads to the sign-in. @throws when it cannot be reached. */
-  readonly signIn: () => Promise<void>;
-  /** Default: in the browser's storage. */
-  readonly drafts?: Drafts;
-  /** The address that leads to an inquiry, where there is one. */
-  readonly linkTo?: ((id: string) => string) | undefined;
-  /** The id of the inquiry that the address leads to; it is shown after the first page was loaded. */
-  readonly linked?: string | undefined;
-  readonly onSent?: (inquiry: Inquiry) => void;
-  readonly onFailed?: (failure: Failure) => void;
-}
+import type { ViewParts } from './view-parts.ts';
 
 export type View = ReturnType<typeof createView>;
 
@@ -53,7 +32,7 @@ export function createView(parts: ViewParts) {
   const form = createForm({
     ...parts,
     drafts,
-    list,
+    refreshList: () => void list?.refresh(),
     signal,
     onSent(inquiry, key) {
       list?.add(inquiry);
