@@ -171,9 +171,9 @@ export function createInquiryStore(
   };
 }
 
-/** Digest of what the client has sent. */
+/** Digest of what the client has sent. An optional field that is absent does not change it. */
 const toPayload = (inquiry: Inquiry): string =>
-  digest(...requestFields.map((field) => inquiry[field]));
+  digest(...requestFields.flatMap((field) => inquiry[field] ?? []));
 
 type Owner = Pick<Inquiry, 'cognito_sub' | 'email'>;
 const toOwner = ({ cognito_sub, email }: Inquiry): Owner => ({ cognito_sub, email });

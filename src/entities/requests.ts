@@ -33,7 +33,10 @@ export interface Rate {
 }
 
 /** What a list reads: the fields of an inquiry and its expiry, not the reply columns and not the keys. */
-const PROJECTION = [...inquiryFields, 'expires_at'].join();
+const PROJECTION = [
+  ...(inquiryFields satisfies readonly (keyof InquiryRow)[]),
+  'expires_at',
+].join();
 /** Only DynamoDB reports it: a proof that a write has arrived there. docs/adr/0012 */
 const CONFIRMED = { ReturnConsumedCapacity: 'TOTAL' } as const;
 

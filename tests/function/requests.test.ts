@@ -12,6 +12,7 @@ import {
 } from 'fast-check';
 import { expect, it } from 'vitest';
 import { compileRequests } from '../../scripts/compile-requests.ts';
+import { inquiryFields, inquirySchema, type Inquiry } from '../../src/contract.ts';
 import { createRequests } from '../../src/entities/requests.ts';
 import { LANGUAGES } from '../../src/languages.ts';
 
@@ -31,21 +32,19 @@ const text = oneof(
   string({ unit: 'binary' }),
   array(hostile, { maxLength: 6 }).map((parts) => parts.join('')),
 );
+type TextFields = Record<keyof Inquiry, typeof text>;
 const number = nat(2 ** 31);
 const owner = { cognito_sub: text, email: text };
 const values = record({
   inquiry: record(
     {
-      ...owner,
+      ...(Object.fromEntries(inquiryFields.map((field) => [field, text])) as TextFields),
       id: text.filter((id) => id !== ''),
-      subject: text,
-      body: text,
-      created_at: text,
       language: constantFrom(...LANGUAGES),
       email_verified: constantFrom(true, false),
       expires_at: number,
     },
-    { requiredKeys: ['cognito_sub', 'email', 'id', 'subject', 'body', 'created_at'] },
+    { requiredKeys: [...inquirySchema.required] },
   ),
   key: option(
     record({ ...owner, key: text, payload: text, inquiry: text, expires_at: number, now: number }),
