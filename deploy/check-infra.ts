@@ -8,7 +8,7 @@
  */
 import { cpSync, globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { parseOptions, runCommand, type Io, type Main } from '../lib/command-line.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
 import {
@@ -54,11 +54,12 @@ const toTest = ([workspace, files]: [string, readonly string[]]): Check => ({
   args: ['test', '-no-color', ...files.map((file) => `-filter=tests/${file}.tftest.hcl`)],
   workspace,
 });
-/** The modules, and what they read of the form. */
+/** The modules, and what they and their tests read of other folders. */
 const FILES = [
-  'infra/terraform/{,bootstrap/}{*.tf,tests/**/*.hcl}',
+  'infra/terraform/{,alarms/,bootstrap/}{*.tf,tests/**/*.hcl}',
   'infra/terraform/{service,stream-filters}.json',
   'web/{src,ui}/first-paint.*',
+  'docs/runbook.md',
 ];
 /** Terraform's errors when it has no source with the provider. */
 const NO_PROVIDER = /Failed to (query available provider packages|install provider)/;
@@ -74,8 +75,9 @@ function copyModules(isOffline: boolean): string {
     if (!file.endsWith('_override.tf')) cpSync(join(ROOT, file), join(copy, file));
   }
   for (const [folder] of isOffline ? MODULES : []) {
-    const override = join(copy, relative(ROOT, folder), 'provider_override.tf');
-    cpSync(join(MODULE, 'tests/provider_override.tf'), override);
+    for (const file of globSync('tests/*_override.tf', { cwd: folder })) {
+      cpSync(join(folder, file), join(copy, relative(ROOT, folder), basename(file)));
+    }
   }
   return copy;
 }

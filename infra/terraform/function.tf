@@ -75,7 +75,7 @@ resource "aws_lambda_function" "this" {
   filename         = local.package_file
   source_code_hash = filebase64sha256(local.package_file)
   handler          = "handler.handler"
-  runtime          = var.runtime
+  runtime          = "nodejs24.x"
   architectures    = ["arm64"]
   memory_size      = local.memory_mb
   timeout          = local.timeout_seconds

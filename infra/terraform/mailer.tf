@@ -6,7 +6,10 @@ locals {
 
   # What the mails to owners show of the form's settings.
   company = merge(
-    { for key in ["name", "accent", "home", "privacy", "imprint", "expectation"] : key => local.form[key] if contains(keys(local.form), key) },
+    {
+      for key in ["name", "accent", "home", "privacy", "imprint", "expectation"] : key => local.form[key]
+      if contains(keys(local.form), key)
+    },
     { for origin in local.site_origin[*] : "form" => "${origin}/" },
   )
 
@@ -41,9 +44,10 @@ locals {
   # the filters (409 ResourceConflictException; aws/serverless-application-model#1320): so a flood of inquiries
   # delays no reply. The local stack reads the same filters.
   stream_filters = jsondecode(file("${path.module}/stream-filters.json"))
+  mailer_names   = { for kind in keys(local.stream_filters) : kind => kind == "inquiries" ? local.mailer_name : "${local.mailer_name}-${kind}" }
   mailers = {
     for kind, filter in local.stream_filters : kind => {
-      name    = kind == "inquiries" ? local.mailer_name : "${local.mailer_name}-${kind}"
+      name    = local.mailer_names[kind]
       filter  = filter
       version = coalesce(var.live_mailer_versions[kind], aws_lambda_function.mailer[kind].version)
     } if local.inbox != null
@@ -152,6 +156,9 @@ resource "aws_sns_topic_subscription" "bounces" {
   protocol  = "lambda"
   endpoint  = aws_lambda_alias.mailer["inquiries"].arn
 
+  # What SNS cannot hand to Lambda; what the mailer fails for is kept by Lambda (below).
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.dead_letters[0].arn })
+
   depends_on = [aws_lambda_permission.bounces]
 }
 
@@ -182,14 +189,24 @@ resource "aws_sqs_queue_policy" "dead_letters" {
 
   policy = jsonencode({
     Version = "2012-10-17"
-    Statement = [{
-      Sid       = "OnlyTls"
-      Effect    = "Deny"
-      Principal = "*"
-      Action    = "sqs:*"
-      Resource  = aws_sqs_queue.dead_letters[0].arn
-      Condition = { Bool = { "aws:SecureTransport" = "false" } }
-    }]
+    Statement = [
+      {
+        Sid       = "OnlyTls"
+        Effect    = "Deny"
+        Principal = "*"
+        Action    = "sqs:*"
+        Resource  = aws_sqs_queue.dead_letters[0].arn
+        Condition = { Bool = { "aws:SecureTransport" = "false" } }
+      },
+      {
+        Sid       = "Bounces"
+        Effect    = "Allow"
+        Principal = { Service = "sns.amazonaws.com" }
+        Action    = "sqs:SendMessage"
+        Resource  = aws_sqs_queue.dead_letters[0].arn
+        Condition = { ArnEquals = { "aws:SourceArn" = aws_sns_topic.bounces[0].arn } }
+      },
+    ]
   })
 }
 
@@ -258,14 +275,14 @@ resource "aws_iam_role_policy" "mailer" {
 resource "aws_lambda_function" "mailer" {
   for_each = toset([for kind in keys(local.stream_filters) : kind if local.inbox != null])
 
-  function_name = each.key == "inquiries" ? local.mailer_name : "${local.mailer_name}-${each.key}"
+  function_name = local.mailer_names[each.key]
   description   = "Inquiry service, stage ${local.stage}: mails ${each.key == "inquiries" ? "new inquiries to the team" : "answers to their owners"}."
   role          = aws_iam_role.mailer[0].arn
 
   filename         = local.mailer_package_file
   source_code_hash = filebase64sha256(local.mailer_package_file)
   handler          = "mailer.handler"
-  runtime          = var.runtime
+  runtime          = "nodejs24.x"
   architectures    = ["arm64"]
   memory_size      = 256
   timeout          = local.mailer_timeout_seconds
@@ -349,6 +366,19 @@ resource "aws_lambda_alias" "mailer" {
   }
 }
 
+# Of SNS and the timer, whose events Lambda queues: it tries three times, and keeps what fails.
+resource "aws_lambda_function_event_invoke_config" "mailer" {
+  for_each = toset([for kind in keys(local.mailers) : kind if kind == "inquiries"])
+
+  function_name          = aws_lambda_alias.mailer[each.key].function_name
+  qualifier              = aws_lambda_alias.mailer[each.key].name
+  maximum_retry_attempts = 2
+
+  destination_config {
+    on_failure { destination = aws_sqs_queue.dead_letters[0].arn }
+  }
+}
+
 resource "aws_lambda_event_source_mapping" "mailer" {
   for_each = local.mailers
 
@@ -372,6 +402,9 @@ resource "aws_lambda_event_source_mapping" "mailer" {
   filter_criteria {
     filter { pattern = jsonencode(each.value.filter) }
   }
+
+  # For the alarm mailer-off.
+  metrics_config { metrics = ["EventCount"] }
 
   destination_config {
     on_failure { destination_arn = aws_sqs_queue.dead_letters[0].arn }

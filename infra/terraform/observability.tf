@@ -8,15 +8,18 @@ locals {
   function_dimensions = { FunctionName = aws_lambda_function.this.function_name }
   table_dimensions    = { TableName = aws_dynamodb_table.this.name }
   index_dimensions    = merge(local.table_dimensions, { GlobalSecondaryIndexName = "by-state" })
-  mailer_dimensions   = { FunctionName = local.mailer_name }
   mail_dimensions     = { "ses:configuration-set" = local.name }
+
+  # ACM renews 60 days before the end, and writes the metric once a day or more (docs.aws.amazon.com/acm/latest/userguide/cloudwatch-metrics.html).
+  certificate_alarm = {
+    description = "A certificate ends in less than 30 days: it has not been renewed. Look at its status in ACM and at the DNS record that validates it (terraform output dns_records); a certificate of your own has to be imported again."
+    minimum     = 30
+    period      = 24 * 60 * 60
+    metric      = { namespace = "AWS/CertificateManager", name = "DaysToExpiry", stat = "Minimum" }
+  }
 
   requests = { namespace = "AWS/ApiGateway", name = "Count", stat = "Sum", dimensions = local.api_dimensions }
 
-  # One alarm per entry, on a metric or on an expression over several, above `threshold` (by default 0) in one
-  # period of 5 minutes; with `is_slow`, in two of the last three. Missing data is not breaching, because
-  # there is none without requests.
-  #
   # No expression uses FILL: its documentation does not say what it makes of a series that never had data,
   # which is how series of failures are at first. Arithmetic takes a missing value as 0, so a sum needs only
   # one series with data. Expressions in which one series limits another do not rely on that either: the
@@ -42,9 +45,10 @@ locals {
       metric      = { namespace = "AWS/Lambda", name = "Duration", stat = "Maximum", dimensions = local.function_dimensions }
     }
     function-memory = {
+      is_ticket   = true # one user's large bodies and lists
       description = "An instance used more than 90 % of its ${local.memory_mb} MB; beyond that, Lambda ends the instance during a request. Look at maxMemoryUsedMB in the platform.report lines and at the size of recent requests and lists."
       threshold   = local.memory_mb * 0.9
-      metric      = { namespace = local.metric_namespace, name = "MaxMemoryUsed", stat = "Maximum", dimensions = null }
+      metric      = { namespace = local.metric_namespace, name = "MaxMemoryUsed", stat = "Maximum" }
     }
     api-5xx-rate = {
       description = "More than 1 % of the requests were answered with 5xx in two of the last three periods, not counting bodies that are not JSON. Look at status, integrationError and functionRequestId in the access log, then at the other alarms for the cause."
@@ -54,7 +58,7 @@ locals {
       queries = {
         failures = { namespace = "AWS/ApiGateway", name = "5xx", stat = "Sum", dimensions = local.api_dimensions }
         requests = local.requests
-        not_json = { namespace = local.metric_namespace, name = "NotJson", stat = "Sum", dimensions = null }
+        not_json = { namespace = local.metric_namespace, name = "NotJson", stat = "Sum" }
       }
     }
     issuer-outage = {
@@ -64,11 +68,23 @@ locals {
       threshold  = 95
       is_slow    = true
       queries = {
-        refused  = { namespace = local.metric_namespace, name = "Refused", stat = "Sum", dimensions = null }
-        admitted = { namespace = local.metric_namespace, name = "Admitted", stat = "Sum", dimensions = null }
+        refused  = { namespace = local.metric_namespace, name = "Refused", stat = "Sum" }
+        admitted = { namespace = local.metric_namespace, name = "Admitted", stat = "Sum" }
+      }
+    }
+    api-throttles = {
+      description = "The gateway answered more than half of the requests with 429 in two of the last three periods: nobody can rely on the form. Look at who sends so many requests in the access log, and at throttling and the account's quota of requests."
+      expression  = "IF(throttled >= 10, 100 * throttled / (throttled + refused + admitted), 0)"
+      threshold   = 50
+      is_slow     = true
+      queries = {
+        throttled = { namespace = local.metric_namespace, name = "Throttled", stat = "Sum" }
+        refused   = { namespace = local.metric_namespace, name = "Refused", stat = "Sum" }
+        admitted  = { namespace = local.metric_namespace, name = "Admitted", stat = "Sum" }
       }
     }
     table-throttles = {
+      is_ticket   = true # one user's partition
       description = "DynamoDB refused reads or writes of the table. Look at whether one owner's partition is hot (1,000 write or 3,000 read units a second each) or the load exceeds the table's current on-demand capacity."
       expression  = "reads + writes + 0 * requests"
       queries = {
@@ -98,43 +114,65 @@ locals {
       }
     }
 
+    # Only with a domain.
+    certificate-api = merge(local.certificate_alarm, { metric = merge(local.certificate_alarm.metric, {
+      dimensions = { CertificateArn = one(values(local.used_certificates.api)) }
+    }) })
+
     # Only in a stage with the setting `inbox`.
     mailer-errors = {
-      description = "Invocations of the mailer ended without a result, Lambda could not write to the dead-letter queue, or the timer of the digests could not invoke it. Look at the mailer's log group for platform.report lines whose status is not success."
-      expression  = "errors + lost + untimed"
-      queries = {
-        errors  = { namespace = "AWS/Lambda", name = "Errors", stat = "Sum", dimensions = local.mailer_dimensions }
-        lost    = { namespace = "AWS/Lambda", name = "DestinationDeliveryFailures", stat = "Sum", dimensions = local.mailer_dimensions }
-        untimed = { namespace = "AWS/Events", name = "FailedInvocations", stat = "Sum", dimensions = { RuleName = "${local.mailer_name}-digests" } }
-      }
+      description = "Invocations of a mailer ended without a result, Lambda could not write to the dead-letter queue, or the timer of the digests could not invoke it. Look at the mailer's log group for platform.report lines whose status is not success."
+      expression  = "errors_inquiries + errors_replies + lost_inquiries + lost_replies + untimed"
+      queries = merge(
+        { for kind, name in local.mailer_names : "errors_${kind}" => { namespace = "AWS/Lambda", name = "Errors", stat = "Sum", dimensions = { FunctionName = name } } },
+        { for kind, name in local.mailer_names : "lost_${kind}" => { namespace = "AWS/Lambda", name = "DestinationDeliveryFailures", stat = "Sum", dimensions = { FunctionName = name } } },
+        { untimed = { namespace = "AWS/Events", name = "FailedInvocations", stat = "Sum", dimensions = { RuleName = "${local.mailer_name}-digests" } } },
+      )
     }
     mailer-failures = {
       description = "Mails, or a digest, could not be sent in two of the last three periods; they are tried again. Look at the error names in the mailer's log group and at the account's sending status in SES."
       is_slow     = true
-      metric      = { namespace = local.function_namespace, name = "MailFailures", stat = "Sum", dimensions = local.mailer_dimensions }
+      expression  = "inquiries + replies"
+      queries     = { for kind, name in local.mailer_names : kind => { namespace = local.function_namespace, name = "MailFailures", stat = "Sum", dimensions = { FunctionName = name } } }
     }
     mailer-refused = {
+      is_ticket   = true # invented addresses
       description = "Mails were refused for good and are not tried again: SES does not take them, their address cannot be mailed to, or the row is malformed. Look at the lines with outcome refused or no-address in the mailer's log group, which name the inquiries."
-      metric      = { namespace = local.metric_namespace, name = "MailsRefused", stat = "Sum", dimensions = null }
+      metric      = { namespace = local.metric_namespace, name = "MailsRefused", stat = "Sum" }
     }
     mailer-delay = {
-      description = "The mailer reads the stream more than 15 minutes late: mails are late, and after 6 hours those about inquiries are left to a digest. Look at mailer-failures, at SES's sending rate (outcome deferred), at the mailer's throttles and at whether its event source mapping is enabled."
+      description = "The mailers read the stream more than 15 minutes late: mails are late, and after 6 hours those about inquiries are left to a digest. Look at mailer-failures, at SES's sending rate (outcome deferred) and at the mailer's throttles."
       threshold   = 15 * 60 * 1000
-      metric      = { namespace = "AWS/Lambda", name = "IteratorAge", stat = "Maximum", dimensions = local.mailer_dimensions }
+      expression  = "inquiries + replies"
+      queries     = { for kind, name in local.mailer_names : kind => { namespace = "AWS/Lambda", name = "IteratorAge", stat = "Maximum", dimensions = { FunctionName = name } } }
+    }
+    # A mapping that is off has no IteratorAge. In an hour with writes, each mapping polls records, which it may filter out.
+    # docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html#event-source-mapping-metrics
+    mailer-off = {
+      description = "Rows were written in the last hour, and an event source mapping has read none: no mail is sent. Look at whether both mappings of the table's stream are enabled, and deploy."
+      period      = 60 * 60
+      expression  = "IF(inquiries + 0 * writes > 0 AND replies + 0 * writes > 0, 0, writes)"
+      queries = merge(
+        { writes = { namespace = "AWS/DynamoDB", name = "ConsumedWriteCapacityUnits", stat = "Sum", dimensions = local.table_dimensions } },
+        { for kind, mapping in aws_lambda_event_source_mapping.mailer : kind => { namespace = "AWS/Lambda", name = "PolledEventCount", stat = "Sum", dimensions = { EventSourceMappingUUID = mapping.uuid } } },
+      )
     }
     mailer-dead-letters = {
-      description = "Mails were given up: messages wait in the dead-letter queue. Inquiries are in a digest within 2 hours; replies are not. Look at requestContext.requestId in the messages and at the mailer's log lines of that request, which name the inquiries, and send them again."
+      description = "Mails, or notices of bounces, were given up: messages wait in the dead-letter queue. Inquiries are in a digest within 2 hours; replies are not. Look at requestContext.requestId in the messages and at the mailer's log lines of that request, which name the inquiries, and send them again."
       metric      = { namespace = "AWS/SQS", name = "ApproximateNumberOfMessagesVisible", stat = "Maximum", dimensions = { QueueName = "${local.mailer_name}-dead-letters" } }
     }
     mailer-bounces = {
+      is_ticket   = true # invented addresses
       description = "Mails bounced: the team's, a reply's or one of the user pool. Look at the mail that the team got, which names the address, or at the mailer's log (outcome undelivered) if it is the team's own; above 5 % of all mails AWS reviews the account."
       metric      = { namespace = "AWS/SES", name = "Bounce", stat = "Sum", dimensions = local.mail_dimensions }
     }
     mailer-complaints = {
+      is_ticket   = true # invented addresses
       description = "A recipient reported a mail as spam. Look at the mail that the team got, which names the address; above 0.1 % of all mails AWS reviews the account."
       metric      = { namespace = "AWS/SES", name = "Complaint", stat = "Sum", dimensions = local.mail_dimensions }
     }
     mailer-volume = {
+      is_ticket   = true # invented addresses
       description = "More mails were sent in two of the last three periods than the first daily quota of an account lasts for. Look at what the mailer's MailsSent has of them: the rest are sign-ups and forgotten passwords."
       is_slow     = true
       threshold   = 170 # 50,000 a day, the quota that accounts begin with, are 174 in five minutes
@@ -153,6 +191,8 @@ locals {
       access-NotJson = { log = aws_cloudwatch_log_group.access, pattern = "", metric = "NotJson", value = "0" }
       # By the gateway's authorizer, or by the function because of the claims.
       access-Refused = { log = aws_cloudwatch_log_group.access, pattern = "{ $.status = \"401\" }", metric = "Refused", otherwise = "0" }
+      # By the gateway; the function's own 429, of one user, has an integrationStatus.
+      access-Throttled = { log = aws_cloudwatch_log_group.access, pattern = "{ $.status = \"429\" && $.integrationStatus != \"429\" }", metric = "Throttled", otherwise = "0" }
       # The function has answered; integrationStatus is the status of its answer.
       access-Admitted = { log = aws_cloudwatch_log_group.access, pattern = "{ $.status != \"401\" && $.routeKey != \"GET /probe\" && ($.integrationStatus = \"2*\" || $.integrationStatus = \"4*\" || $.integrationStatus = \"5*\") }", metric = "Admitted", otherwise = "0" }
       # The contract answers a body that is not JSON, a client error, with 500. The gateway counts it as 5xx;
@@ -182,162 +222,85 @@ resource "aws_cloudwatch_log_metric_filter" "this" {
   }
 }
 
-# Not encrypted with alias/aws/sns: CloudWatch may not use that key, so notifications would fail without
-# notice. They contain names of metrics and thresholds only.
-resource "aws_sns_topic" "alarms" {
-  for_each = toset(local.settings.alarm_email[*])
+module "alarms" {
+  source = "./alarms"
 
-  name = "${local.name}-alarms"
-}
-
-# AWS sends a confirmation mail; until its link is opened, no alarm is delivered.
-resource "aws_sns_topic_subscription" "alarms" {
-  for_each = toset(local.settings.alarm_email[*])
-
-  topic_arn = aws_sns_topic.alarms[each.key].arn
-  protocol  = "email"
-  endpoint  = each.key
-}
-
-resource "aws_cloudwatch_metric_alarm" "this" {
-  for_each = { for name, alarm in local.alarms : name => alarm if local.inbox != null || !startswith(name, "mailer-") }
-
-  alarm_name        = "${local.name}-${each.key}"
-  alarm_description = each.value.description
-
-  namespace   = try(each.value.metric.namespace, null)
-  metric_name = try(each.value.metric.name, null)
-  dimensions  = try(each.value.metric.dimensions, null)
-  statistic   = try(each.value.metric.stat, null)
-  period      = can(each.value.metric) ? 300 : null
-
-  comparison_operator = "GreaterThanThreshold"
-  threshold           = try(each.value.threshold, 0)
-  evaluation_periods  = can(each.value.is_slow) ? 3 : 1
-  datapoints_to_alarm = can(each.value.is_slow) ? 2 : 1
-  treat_missing_data  = "notBreaching"
-
-  actions_enabled = true
-  alarm_actions   = values(aws_sns_topic.alarms)[*].arn
-  ok_actions      = values(aws_sns_topic.alarms)[*].arn
-
-  dynamic "metric_query" {
-    for_each = try(each.value.queries, {})
-
-    content {
-      id          = metric_query.key
-      return_data = false
-
-      metric {
-        namespace   = metric_query.value.namespace
-        metric_name = metric_query.value.name
-        dimensions  = metric_query.value.dimensions
-        stat        = metric_query.value.stat
-        period      = 300
-      }
-    }
-  }
-
-  dynamic "metric_query" {
-    for_each = try([each.value.expression], [])
-
-    content {
-      id          = "figure"
-      label       = each.key
-      expression  = metric_query.value
-      return_data = true
-    }
+  name       = local.name
+  topic_name = "${local.name}-alarms"
+  email      = local.settings.alarm_email
+  topic_arns = local.settings.alarm_topic_arns
+  alarms = {
+    for name, alarm in local.alarms : name => alarm
+    if(local.inbox != null || !startswith(name, "mailer-")) && (length(local.used_certificates.api) > 0 || name != "certificate-api")
   }
 }
 
-# The form as users reach it: Route 53 asks for the page from several regions of the world, and needs 3
-# failures in a row. The API answers a request without a token with 401, which a health check counts as a
-# failure: see `api` below.
-resource "aws_route53_health_check" "form" {
-  count = local.has_site ? 1 : 0
+locals {
+  issuer_url = regex("^https://(?P<host>[^/:]+):?(?P<port>[0-9]*)(?P<path>/.*)?$", local.issuer)
 
-  type              = "HTTPS"
-  fqdn              = trimprefix(local.site_origin, "https://")
-  port              = 443
-  resource_path     = "/"
-  enable_sni        = true
-  request_interval  = 30
-  failure_threshold = 3
+  # What Route 53 asks for from outside AWS. The API answers a request without a token with 401, which a health check
+  # counts as a failure: /probe turns it into a 200 (api.tf).
+  health_checks = { for name, check in {
+    form = local.has_site ? { host = trimprefix(local.site_origin, "https://"), path = "/" } : null
+    api  = local.settings.probe ? { host = trimprefix(local.api_url, "https://"), path = "/probe" } : null
+    issuer = local.has_site || local.settings.probe ? {
+      host = local.issuer_url.host
+      port = local.issuer_url.port == "" ? 443 : tonumber(local.issuer_url.port)
+      path = "${trimsuffix(coalesce(local.issuer_url.path, "/"), "/")}/.well-known/openid-configuration"
+    } : null
+    sign-in = local.has_site && local.has_user_pool ? {
+      host = trimprefix(local.sign_in_origin, "https://")
+      path = "/login?client_id=${local.client_id}&response_type=code&scope=openid+email&redirect_uri=${urlencode(local.form_urls[0])}"
+    } : null
+  } : name => check if check != null }
 
-  tags = { Name = "${local.name}-form" }
+  health_check_descriptions = {
+    form    = "The form did not answer from outside AWS for more than a minute. Look at https://status.aws.amazon.com for CloudFront, at the DNS records and the certificate of site_domain, and at whether index.html is in the bucket (npm run deploy uploads it)."
+    api     = "The API did not answer from outside AWS for more than a minute. Look at the function's other alarms, at the DNS records and the certificate of domain, and at the AWS Health Dashboard for API Gateway."
+    issuer  = "The issuer's /.well-known/openid-configuration did not answer for more than a minute: the gateway cannot check tokens. Look at the issuer, and at the AWS Health Dashboard for Cognito if it is the stage's user pool."
+    sign-in = "The sign-in page did not answer for more than a minute. Look at the user pool's domain and at the form's app client, whose callback URL is the form's address."
+  }
 }
 
-# The API without a token, by a route that turns the 401 into a 200 (api.tf): its name and certificate, the
-# gateway, and that the function starts. From three regions, the fewest: each call costs a request, an
-# invocation and log lines.
-resource "aws_route53_health_check" "api" {
-  for_each = aws_apigatewayv2_route.probe
+# From three regions, the fewest: each call of the API costs a request, an invocation and log lines.
+resource "aws_route53_health_check" "this" {
+  for_each = local.health_checks
 
   type              = "HTTPS"
-  fqdn              = trimprefix(local.api_url, "https://")
-  port              = 443
-  resource_path     = "/probe"
+  fqdn              = each.value.host
+  port              = try(each.value.port, 443)
+  resource_path     = each.value.path
   enable_sni        = true
   request_interval  = 30
   failure_threshold = 3
   regions           = ["eu-west-1", "us-east-1", "us-west-2"]
 
-  tags = { Name = "${local.name}-api" }
+  tags = { Name = "${local.name}-${each.key}" }
 }
 
-# Route 53 writes its metrics in us-east-1 only, and an alarm needs a topic of its own region. Another name
-# than the topic above, for stages of that region.
-resource "aws_sns_topic" "form" {
-  for_each = toset(local.has_site || local.settings.probe ? local.settings.alarm_email[*] : [])
-  provider = aws.us_east_1
+# Route 53 writes its metrics in this region only. Another name of the topic, for stages of that region.
+module "alarms_us_east_1" {
+  source    = "./alarms"
+  providers = { aws = aws.us_east_1 }
 
-  name = "${local.name}-form"
-}
-
-resource "aws_sns_topic_subscription" "form" {
-  for_each = aws_sns_topic.form
-  provider = aws.us_east_1
-
-  topic_arn = each.value.arn
-  protocol  = "email"
-  endpoint  = each.key
-}
-
-resource "aws_cloudwatch_metric_alarm" "outside" {
-  for_each = { for name, alarm in {
-    form-unreachable = {
-      description = "The form did not answer from outside AWS for more than a minute. Look at https://status.aws.amazon.com for CloudFront, at the DNS records and the certificate of site_domain, and at whether index.html is in the bucket (npm run deploy uploads it)."
-      enabled     = local.has_site
-      check       = one(aws_route53_health_check.form[*].id)
-    }
-    api-unreachable = {
-      description = "The API did not answer from outside AWS for more than a minute. Look at the function's other alarms, at the DNS records and the certificate of domain, and at the AWS Health Dashboard for API Gateway."
-      enabled     = local.settings.probe
-      check       = one(values(aws_route53_health_check.api)[*].id)
-    }
-  } : name => alarm if alarm.enabled }
-  provider = aws.us_east_1
-
-  alarm_name        = "${local.name}-${each.key}"
-  alarm_description = each.value.description
-
-  namespace   = "AWS/Route53"
-  metric_name = "HealthCheckStatus"
-  dimensions  = { HealthCheckId = each.value.check }
-  statistic   = "Minimum"
-  period      = 60
-
-  comparison_operator = "LessThanThreshold"
-  threshold           = 1
-  evaluation_periods  = 3
-  datapoints_to_alarm = 2
-
-  # Route 53 writes a value every minute, with or without visitors: without one, nobody is looking.
-  treat_missing_data = "breaching"
-
-  actions_enabled = true
-  alarm_actions   = values(aws_sns_topic.form)[*].arn
-  ok_actions      = values(aws_sns_topic.form)[*].arn
+  name       = local.name
+  topic_name = "${local.name}-form"
+  email      = local.settings.alarm_email
+  topic_arns = local.settings.alarm_topic_arns
+  alarms = merge(
+    { for name, check in aws_route53_health_check.this : "${name}-unreachable" => {
+      description = local.health_check_descriptions[name]
+      minimum     = 1
+      period      = 60
+      is_slow     = true
+      # Route 53 writes a value every minute, with or without visitors: without one, nobody is looking.
+      needs_data = true
+      metric     = { namespace = "AWS/Route53", name = "HealthCheckStatus", stat = "Minimum", dimensions = { HealthCheckId = check.id } }
+    } },
+    { for name, arn in local.used_certificates.site : "certificate-site" => merge(local.certificate_alarm, {
+      metric = merge(local.certificate_alarm.metric, { dimensions = { CertificateArn = arn } })
+    }) },
+  )
 }
 
 locals {
@@ -373,10 +336,10 @@ locals {
           [local.metric_namespace, "Refused", { label = "refused" }],
           [".", "Admitted", { label = "admitted" }],
         ] } }],
-        [for check in aws_route53_health_check.form :
-          { type = "metric", properties = { title = "Form reachable from outside (1: yes)", region = "us-east-1", stat = "Minimum", metrics = [
-            ["AWS/Route53", "HealthCheckStatus", "HealthCheckId", check.id, { label = "form" }],
-          ] } }
+        [for checks in [aws_route53_health_check.this] :
+          { type = "metric", properties = { title = "Reachable from outside (1: yes)", region = "us-east-1", stat = "Minimum", metrics = [
+            for name, check in checks : ["AWS/Route53", "HealthCheckStatus", "HealthCheckId", check.id, { label = name }]
+          ] } } if length(checks) > 0
         ],
       )
     },
@@ -403,12 +366,15 @@ locals {
       title = "Is mail sent?"
       widgets = [
         { type = "metric", properties = { title = "Mails: sent, failed, withheld (limit per owner)", stat = "Sum", metrics = [
-          [local.function_namespace, "MailsSent", "FunctionName", local.mailer_name, { label = "sent" }],
-          [".", "MailFailures", ".", ".", { label = "failed" }],
-          [".", "MailsWithheld", ".", ".", { label = "withheld" }],
+          [local.function_namespace, "MailsSent", "FunctionName", local.mailer_names.inquiries, { label = "sent" }],
+          ["...", local.mailer_names.replies, { label = "answers sent" }],
+          [".", "MailFailures", ".", local.mailer_names.inquiries, { label = "failed" }],
+          ["...", local.mailer_names.replies, { label = "answers failed" }],
+          [".", "MailsWithheld", ".", local.mailer_names.inquiries, { label = "withheld" }],
         ] } },
         { type = "metric", properties = { title = "Mailer: delay (ms), dead letters", stat = "Maximum", metrics = [
-          ["AWS/Lambda", "IteratorAge", "FunctionName", local.mailer_name, { label = "delay" }],
+          ["AWS/Lambda", "IteratorAge", "FunctionName", local.mailer_names.inquiries, { label = "delay" }],
+          ["...", local.mailer_names.replies, { label = "delay of answers" }],
           ["AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", "${local.mailer_name}-dead-letters", { label = "dead letters", yAxis = "right" }],
         ] } },
         { type = "log", properties = { title = "Latest failures of mails", view = "table", query = "SOURCE '/aws/lambda/${local.mailer_name}' | filter level in ['ERROR', 'WARN'] | fields @timestamp, message.inquiry, message.mail, message.outcome, message.errorName | sort @timestamp desc | limit 20" } },
@@ -434,7 +400,7 @@ resource "aws_cloudwatch_dashboard" "this" {
     widgets = concat(
       [{
         type       = "alarm", x = 0, y = 0, width = 24, height = 3
-        properties = { title = "Alarms of ${local.name}", alarms = concat(values(aws_cloudwatch_metric_alarm.this)[*].arn, values(aws_cloudwatch_metric_alarm.outside)[*].arn) }
+        properties = { title = "Alarms of ${local.name}", alarms = concat(values(module.alarms.all)[*].arn, values(module.alarms_us_east_1.all)[*].arn) }
       }],
       flatten([for row, content in local.dashboard_rows : concat(
         [{

@@ -84,6 +84,13 @@ locals {
 
       "alarm_email must be an e-mail address" = alltrue([for address in local.settings.alarm_email[*] : can(regex("^[^@\\s]+@[^@\\s]+$", address))])
 
+      "alarm_topic_arns must be ARNs of SNS topics" = alltrue([for arn in local.settings.alarm_topic_arns : can(regex("^arn:[a-z-]+:sns:[a-z0-9-]+:[0-9]{12}:", arn))])
+
+      "alarm_topic_arns needs a topic of us-east-1, too, for the alarms of the form and of probe" = (
+        length(local.settings.alarm_topic_arns) == 0 || anytrue([for arn in local.settings.alarm_topic_arns : strcontains(arn, ":sns:us-east-1:")])
+        || !(local.settings.probe || coalesce(local.settings.site, local.settings.cors_origin == null || local.settings.site_domain != null))
+      )
+
       "table_kms_key_arn must be the ARN of a KMS key" = alltrue([for arn in local.settings.table_kms_key_arn[*] : can(regex("^arn:[a-z-]+:kms:", arn))])
 
       "inbox.to and from must be plain e-mail addresses, without names and with their domains in lower case" = alltrue([

@@ -9,13 +9,24 @@ resource "aws_dynamodb_table" "this" {
 
   deletion_protection_enabled = local.deletion_protection_enabled
 
-  dynamic "attribute" {
-    for_each = ["pk", "sk", "inbox", "id"]
+  attribute {
+    name = "pk"
+    type = "S"
+  }
 
-    content {
-      name = attribute.value
-      type = "S"
-    }
+  attribute {
+    name = "sk"
+    type = "S"
+  }
+
+  attribute {
+    name = "inbox"
+    type = "S"
+  }
+
+  attribute {
+    name = "id"
+    type = "S"
   }
 
   # All inquiries by whether they are answered, for operators; local/database/table.ts defines the same.

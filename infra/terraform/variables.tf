@@ -43,6 +43,9 @@ variable "stages" {
       probe                       Whether Route 53 calls the API every few seconds, at /probe, so that it is watched without
                                   traffic; without it, alarms see failed requests only.
       alarm_email                 Address that alarms are mailed to; unset: no mail.
+      alarm_topic_arns            SNS topics of your own that page somebody: one of the stage's region, and with a form or probe
+                                  one of us-east-1, since CloudWatch notifies topics of an alarm's own region only. What a
+                                  stranger or one user can raise is mailed only.
       table_kms_key_arn           Customer key of the tables; unset: a key owned by AWS. Its key policy must let the roles of the
                                   functions and of operators use it through DynamoDB (kms:ViaService), since the policies of
                                   this module have no KMS permission.
@@ -94,6 +97,7 @@ variable "stages" {
     tracing              = optional(bool, true)
     probe                = optional(bool, false)
     alarm_email          = optional(string)
+    alarm_topic_arns     = optional(list(string), [])
     table_kms_key_arn    = optional(string)
   }))
   default  = {}
@@ -144,18 +148,6 @@ variable "mailer_package_file" {
   type        = string
   default     = "../../dist/mailer.zip"
   nullable    = false
-}
-
-variable "runtime" {
-  description = "The functions' runtime. AWS providers before 6.21 know runtimes up to nodejs22.x only and refuse the default."
-  type        = string
-  default     = "nodejs24.x"
-  nullable    = false
-
-  validation {
-    condition     = can(regex("^nodejs(2[2-9]|[3-9][0-9])\\.x$", var.runtime))
-    error_message = "A runtime is Node.js 22 or later, such as nodejs24.x, not \"${var.runtime}\"."
-  }
 }
 
 variable "permissions_boundaries" {

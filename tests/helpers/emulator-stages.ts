@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { S3 } from '@aws-sdk/client-s3';
 import { run, terraformEnv } from '../../deploy/terraform.ts';
@@ -49,14 +49,15 @@ export function copyProject(module: string): string {
   for (const name of ['deploy', 'lib', 'src', 'web/src', 'web/ui']) {
     cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   }
-  for (const path of globSync(join(module, '{*.tf,*.json}'), { cwd: ROOT })) {
+  for (const path of globSync(join(module, '{,*/}{*.tf,*.json}'), { cwd: ROOT })) {
     if (!/_override\.tf|\.auto\.tfvars/.test(path)) cpSync(join(ROOT, path), join(folder, path));
   }
   // lib/stages.ts reads it.
   const service = 'infra/terraform/service.json';
   cpSync(join(ROOT, service), join(folder, service));
-  const override = join(ROOT, 'infra/terraform/tests/provider_override.tf');
-  cpSync(override, join(folder, module, 'provider_override.tf'));
+  for (const path of globSync(join(module, 'tests/*_override.tf'), { cwd: ROOT })) {
+    cpSync(join(ROOT, path), join(folder, module, basename(path)));
+  }
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   return folder;
@@ -73,7 +74,6 @@ export const emulatorEnv = (url: string): NodeJS.ProcessEnv => ({
   AWS_ACCESS_KEY_ID: 'test',
   AWS_SECRET_ACCESS_KEY: 'test',
   AWS_REGION: 'eu-central-1',
-  TF_VAR_runtime: 'nodejs22.x', // the newest one that provider 5.100 knows
 });
 
 /** Starts a command in such a folder; `ended` is its exit code and output. */

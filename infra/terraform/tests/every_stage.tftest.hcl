@@ -16,8 +16,6 @@ override_resource {
 }
 
 variables {
-  # Provider 5.100, the oldest one allowed, knows runtimes up to nodejs22.x and rejects others even when mocked.
-  runtime             = "nodejs22.x"
   package_file        = "versions.tf"
   mailer_package_file = "stages.tf"
 
@@ -38,7 +36,15 @@ variables {
 }
 
 run "stage" {
-  # The keys and the index: tests/infra/module.test.ts; CORS: tests/local/gateway.test.ts.
+  # local/database/table.ts creates the same; CORS: tests/local/gateway.test.ts.
+  assert {
+    condition = (
+      [aws_dynamodb_table.this.hash_key, aws_dynamodb_table.this.range_key] == ["pk", "sk"]
+      && [for index in aws_dynamodb_table.this.global_secondary_index : [index.name, index.hash_key, index.range_key, index.projection_type]] == [["by-state", "inbox", "id", "INCLUDE"]]
+      && one(aws_dynamodb_table.this.global_secondary_index).non_key_attributes == toset(["cognito_sub", "email", "created_at", "reply_at", "respondent", "expires_at"])
+    )
+    error_message = "The table or its index has other keys or columns than src/entities/inquiry.ts."
+  }
   assert {
     condition = alltrue([
       for table in [aws_dynamodb_table.this, aws_dynamodb_table.erasures] :
@@ -62,10 +68,10 @@ run "stage" {
       aws_lambda_function.this.memory_size == 128
       && aws_lambda_function.this.timeout == 30
       && aws_lambda_function.this.publish
-      && aws_lambda_function.this.runtime == var.runtime
       && aws_lambda_function.this.source_code_hash == filebase64sha256("versions.tf")
       && aws_lambda_function.this.tracing_config[0].mode == "Active"
       && aws_lambda_function.this.logging_config[0].log_group == aws_cloudwatch_log_group.function.name
+      && aws_lambda_function.this.logging_config[0].system_log_level == "INFO"
     )
     error_message = "CKV_AWS_50, CKV_AWS_363, AVD-AWS-0066: the function is not the package that was built, does not have the 128 MB and 30 s of the specification, has no versions to go back to, or has no traces or logs."
   }
@@ -112,8 +118,11 @@ run "stage" {
       && aws_apigatewayv2_integration.this.integration_uri == aws_lambda_alias.live.invoke_arn
       && aws_lambda_alias.live.function_version == aws_lambda_function.this.version
       && aws_apigatewayv2_integration.this.timeout_milliseconds == 30000
+      && { for answer in aws_apigatewayv2_integration.this.response_parameters : answer.status_code => answer.mappings } == {
+        for status in ["200", "201"] : status => tomap({ "overwrite:header.cache-control" = "no-store" })
+      }
     )
-    error_message = "CKV2_AWS_51: the API is not an HTTP API, whose stages have no client certificates, or its integration is not the alias of the function with payload 2.0 and its 30 s."
+    error_message = "CKV2_AWS_51: the API is not an HTTP API, whose stages have no client certificates, or its integration is not the alias of the function with payload 2.0 and its 30 s, or successful answers may be cached."
   }
   assert {
     condition = {
@@ -168,13 +177,13 @@ run "stage" {
     condition = alltrue([for resources in [
       aws_iam_role.mailer, aws_cloudwatch_log_group.mailer, aws_sqs_queue.dead_letters, aws_cloudwatch_event_rule.digests,
       aws_sesv2_configuration_set.mail, aws_sns_topic.bounces,
-      [for name in keys(aws_cloudwatch_metric_alarm.this) : name if startswith(name, "mailer-")],
+      [for name in keys(module.alarms.all) : name if startswith(name, "mailer-")],
       [for widget in jsondecode(aws_cloudwatch_dashboard.this.dashboard_body).widgets : widget if strcontains(jsonencode(widget), "mail")],
-    ] : length(resources) == 0]) && length(aws_sesv2_email_identity.this) == 0 && !aws_dynamodb_table.this.stream_enabled && output.dead_letter_queue_url == null && length(aws_cloudwatch_metric_alarm.this) == 10
+    ] : length(resources) == 0]) && length(aws_sesv2_email_identity.this) == 0 && !aws_dynamodb_table.this.stream_enabled && output.dead_letter_queue_url == null && length(module.alarms.all) == 12
     error_message = "There is something for mail without the setting inbox, or another alarm is missing."
   }
   assert {
-    condition     = length(aws_route53_health_check.form) + length(aws_cloudwatch_metric_alarm.outside) + length(aws_sns_topic.form) + length(aws_route53_health_check.api) == 0
-    error_message = "A form that this stage does not serve is watched, or the API is called without the setting probe."
+    condition     = length(aws_route53_health_check.this) + length(module.alarms_us_east_1.topics) == 0
+    error_message = "A form that this stage does not serve, its issuer or the API is watched without the setting probe."
   }
 }

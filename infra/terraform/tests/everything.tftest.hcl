@@ -36,9 +36,10 @@ override_resource {
 }
 
 variables {
-  runtime             = "nodejs22.x"
   package_file        = "versions.tf"
   mailer_package_file = "stages.tf"
+
+  permissions_boundaries = { main = "arn:aws:iam::111122223333:policy/boundary" }
 
   stages = {
     main = {
@@ -46,7 +47,10 @@ variables {
       sign_up     = false
       totp        = true
       probe       = true
-      inbox       = { to = "team@example.org", from = "main@mail.example.com", mails_per_hour = 25, language = "de", answer_within = 3, parallelization_factor = 4, acknowledge = true }
+
+      alarm_topic_arns = ["arn:aws:sns:eu-central-1:111122223333:pager", "arn:aws:sns:us-east-1:111122223333:pager"]
+
+      inbox = { to = "team@example.org", from = "main@mail.example.com", mails_per_hour = 25, language = "de", answer_within = 3, parallelization_factor = 4, acknowledge = true }
       form = {
         name        = "Example Ltd"
         logo        = "favicon.svg"
@@ -73,6 +77,7 @@ run "mail_alarms_and_form" {
         && mapping.maximum_retry_attempts == -1
         && mapping.destination_config[0].on_failure[0].destination_arn == aws_sqs_queue.dead_letters[0].arn
       ])
+      && alltrue([for mapping in aws_lambda_event_source_mapping.mailer : mapping.metrics_config[0].metrics == toset(["EventCount"])])
       && { for name, mapping in aws_lambda_event_source_mapping.mailer : name => [mapping.maximum_record_age_in_seconds, mapping.parallelization_factor] } == { inquiries = [6 * 60 * 60, 4], replies = [-1, 1] }
       && aws_dynamodb_table.this.stream_enabled
       && aws_dynamodb_table.this.stream_view_type == "NEW_AND_OLD_IMAGES"
@@ -104,10 +109,10 @@ run "mail_alarms_and_form" {
   }
   assert {
     condition = (
-      aws_lambda_function.mailer["inquiries"].runtime == var.runtime
-      && aws_lambda_function.mailer["inquiries"].source_code_hash == filebase64sha256("stages.tf")
+      aws_lambda_function.mailer["inquiries"].source_code_hash == filebase64sha256("stages.tf")
       && aws_lambda_function.mailer["inquiries"].tracing_config[0].mode == "Active"
       && aws_lambda_function.mailer["inquiries"].logging_config[0].log_group == aws_cloudwatch_log_group.mailer[0].name
+      && alltrue([for mailer in aws_lambda_function.mailer : mailer.logging_config[0].system_log_level == "INFO"])
       && aws_cloudwatch_log_group.mailer[0].retention_in_days == 30
     )
     error_message = "CKV_AWS_50, CKV_AWS_66, CKV_AWS_363, AVD-AWS-0066: the mailer is not the package that was built, has no traces, or logs to a group that is kept for ever."
@@ -117,8 +122,9 @@ run "mail_alarms_and_form" {
       aws_lambda_function.mailer["inquiries"].role == aws_iam_role.mailer[0].arn
       && aws_lambda_function.this.role == aws_iam_role.function.arn
       && aws_iam_role.mailer[0].assume_role_policy == aws_iam_role.function.assume_role_policy
+      && alltrue([for role in [aws_iam_role.function, aws_iam_role.mailer[0]] : role.permissions_boundary == "arn:aws:iam::111122223333:policy/boundary"])
     )
-    error_message = "CKV_AWS_60, CKV_AWS_61: the functions do not have a role each, or others than Lambda can assume the mailer's."
+    error_message = "CKV_AWS_60, CKV_AWS_61: the functions do not have a role each, others than Lambda can assume the mailer's, or one is not bounded."
   }
   assert {
     condition = {
@@ -146,13 +152,33 @@ run "mail_alarms_and_form" {
   assert {
     condition = (
       aws_sqs_queue_policy.dead_letters[0].queue_url == aws_sqs_queue.dead_letters[0].url
-      && jsonencode(jsondecode(aws_sqs_queue_policy.dead_letters[0].policy).Statement) == jsonencode([{
-        Sid       = "OnlyTls", Effect = "Deny", Principal = "*", Action = "sqs:*"
-        Resource  = aws_sqs_queue.dead_letters[0].arn
-        Condition = { Bool = { "aws:SecureTransport" = "false" } }
-      }])
+      && jsonencode(jsondecode(aws_sqs_queue_policy.dead_letters[0].policy).Statement) == jsonencode([
+        {
+          Sid       = "OnlyTls", Effect = "Deny", Principal = "*", Action = "sqs:*"
+          Resource  = aws_sqs_queue.dead_letters[0].arn
+          Condition = { Bool = { "aws:SecureTransport" = "false" } }
+        },
+        {
+          Sid       = "Bounces", Effect = "Allow", Principal = { Service = "sns.amazonaws.com" }, Action = "sqs:SendMessage"
+          Resource  = aws_sqs_queue.dead_letters[0].arn
+          Condition = { ArnEquals = { "aws:SourceArn" = aws_sns_topic.bounces[0].arn } }
+        },
+      ])
     )
-    error_message = "CKV_AWS_72, CKV_AWS_168, AVD-AWS-0097: the queue's policy does more than refuse requests without TLS."
+    error_message = "CKV_AWS_72, CKV_AWS_168, AVD-AWS-0097: the queue's policy does more than refuse requests without TLS and take what the topic of bounces cannot deliver."
+  }
+  assert {
+    condition = (
+      { for kind, config in aws_lambda_function_event_invoke_config.mailer : kind => [
+        config.function_name, config.qualifier, config.destination_config[0].on_failure[0].destination
+      ] } == { inquiries = ["inquiries-main-mailer", "live", aws_sqs_queue.dead_letters[0].arn] }
+      && jsondecode(aws_sns_topic_subscription.bounces[0].redrive_policy).deadLetterTargetArn == aws_sqs_queue.dead_letters[0].arn
+    )
+    error_message = "A notice of a bounce, or a turn of the timer, is lost if the mailer is broken."
+  }
+  assert {
+    condition     = alltrue([for attributes in aws_sesv2_email_identity_feedback_attributes.this : !attributes.email_forwarding_enabled]) && length(aws_sesv2_email_identity_feedback_attributes.this) == 1
+    error_message = "SES would also mail bounces to the sender's address, which nobody reads."
   }
   assert {
     condition = output.mail_dns_records == [
@@ -166,7 +192,7 @@ run "mail_alarms_and_form" {
       && aws_cloudwatch_event_target.digests[0].arn == aws_lambda_alias.mailer["inquiries"].arn
       && aws_cloudwatch_event_target.digests[0].input == "{\"digest\":true}"
       && aws_lambda_permission.digests[0].source_arn == aws_cloudwatch_event_rule.digests[0].arn
-      && aws_cloudwatch_event_rule.digests[0].name == one([for query in aws_cloudwatch_metric_alarm.this["mailer-errors"].metric_query : query.metric[0].dimensions["RuleName"] if query.id == "untimed"])
+      && aws_cloudwatch_event_rule.digests[0].name == one([for query in module.alarms.all["mailer-errors"].metric_query : query.metric[0].dimensions["RuleName"] if query.id == "untimed"])
     )
     error_message = "The timer does not let the mailer send digests every 5 minutes, or nobody hears that it cannot."
   }
@@ -183,7 +209,7 @@ run "mail_alarms_and_form" {
       && toset(aws_sesv2_configuration_set_event_destination.metrics[0].event_destination[0].matching_event_types) == toset(["BOUNCE", "COMPLAINT", "SEND"])
       && alltrue([
         for alarm in ["mailer-bounces", "mailer-complaints", "mailer-volume"] :
-        aws_cloudwatch_metric_alarm.this[alarm].dimensions == tomap({ "ses:configuration-set" = "inquiries-main" })
+        module.alarms.all[alarm].dimensions == tomap({ "ses:configuration-set" = "inquiries-main" })
       ])
     )
     error_message = "Bounces and complaints do not reach the team, or they or the number of mails raise no alarm."
@@ -200,26 +226,29 @@ run "mail_alarms_and_form" {
   assert {
     condition = (
       aws_cognito_user_pool.this[0].admin_create_user_config[0].allow_admin_create_user_only
+      && aws_cognito_user_pool.this[0].deletion_protection == "ACTIVE"
       && aws_cognito_user_pool.this[0].mfa_configuration == "OPTIONAL" && one(aws_cognito_user_pool.this[0].software_token_mfa_configuration).enabled
     )
-    error_message = "sign_up = false does not close the registration, or totp = true does not allow a second factor."
+    error_message = "sign_up = false does not close the registration, totp = true does not allow a second factor, or the pool of main can be deleted."
   }
   assert {
     condition = (
-      aws_apigatewayv2_route.probe["GET"].route_key == "GET /probe" && aws_apigatewayv2_route.probe["GET"].authorization_type != "JWT"
+      aws_apigatewayv2_integration.probe["GET"].integration_uri == aws_lambda_alias.live.invoke_arn
+      && aws_apigatewayv2_route.probe["GET"].route_key == "GET /probe" && aws_apigatewayv2_route.probe["GET"].authorization_type != "JWT"
       && one(aws_apigatewayv2_integration.probe["GET"].response_parameters).mappings == tomap({ "overwrite:statuscode" = "200" })
       && one(aws_apigatewayv2_integration.probe["GET"].response_parameters).status_code == "401"
       && endswith(aws_lambda_permission.probe["GET"].source_arn, "/*/GET/probe")
       && one(aws_apigatewayv2_stage.this.route_settings).throttling_rate_limit == 10
       && strcontains(aws_cloudwatch_log_metric_filter.this["access-Admitted"].pattern, "$.routeKey != \"GET /probe\"")
     )
-    error_message = "The probe does not reach the function, anyone may call it more often than Route 53, or it hides an outage of the issuer."
+    error_message = "The probe does not reach the function that is live, anyone may call it more often than Route 53, or it hides an outage of the issuer."
   }
   assert {
     condition = {
-      for name, alarm in aws_cloudwatch_metric_alarm.this : name => alarm.threshold if alarm.threshold > 0
+      for name, alarm in module.alarms.all : name => alarm.threshold if alarm.threshold > 0
       } == {
       api-5xx-rate      = 1
+      api-throttles     = 50
       function-duration = 24000
       function-memory   = 115.2
       issuer-outage     = 95
@@ -230,22 +259,58 @@ run "mail_alarms_and_form" {
   }
   assert {
     condition = {
-      for name, alarm in aws_cloudwatch_metric_alarm.this : name => [alarm.datapoints_to_alarm, alarm.evaluation_periods] if alarm.evaluation_periods > 1
+      for name, alarm in module.alarms.all : name => [alarm.datapoints_to_alarm, alarm.evaluation_periods] if alarm.evaluation_periods > 1
       } == {
-      for name in ["api-5xx-rate", "issuer-outage", "mailer-failures", "mailer-volume"] : name => [2, 3]
+      for name in ["api-5xx-rate", "api-throttles", "issuer-outage", "mailer-failures", "mailer-volume"] : name => [2, 3]
     }
     error_message = "Other alarms than these wait for two of three periods."
   }
   assert {
+    condition = length(setsubtract(
+      concat(keys(module.alarms.all), keys(module.alarms_us_east_1.all), ["certificate-api", "certificate-site"]),
+      flatten(regexall("(?m)^### `([a-z0-9-]+)`$", file("../../docs/runbook.md"))),
+    )) == 0
+    error_message = "docs/runbook.md does not explain every alarm, under its own name."
+  }
+  # Ten refused requests in five minutes: a stage of ten a day is watched by issuer-unreachable.
+  assert {
+    condition     = one([for query in module.alarms.all["issuer-outage"].metric_query : query.expression if query.return_data]) == "IF(refused >= 10, 100 * refused / (refused + admitted), 0)"
+    error_message = "An outage of the issuer is seen later than after ten requests."
+  }
+  assert {
+    condition = alltrue([
+      for alarm in module.alarms_us_east_1.all :
+      [alarm.period, alarm.evaluation_periods, alarm.datapoints_to_alarm, alarm.threshold] == [60, 3, 2, 1]
+      && alarm.comparison_operator == "LessThanThreshold" && alarm.statistic == "Minimum"
+    ])
+    error_message = "What cannot be reached from outside is not seen within three minutes."
+  }
+  assert {
+    condition = toset([for name, alarm in module.alarms.all : name if !contains(alarm.alarm_actions, "arn:aws:sns:eu-central-1:111122223333:pager")]) == toset([
+      "function-memory", "table-throttles", "mailer-bounces", "mailer-complaints", "mailer-refused", "mailer-volume",
+    ])
+    error_message = "What a stranger or one user can raise pages somebody, or something else does not."
+  }
+  assert {
     condition = (
-      alltrue([for alarm in aws_cloudwatch_metric_alarm.this : alarm.treat_missing_data == "notBreaching"])
-      && alltrue([for alarm in aws_cloudwatch_metric_alarm.outside : alarm.treat_missing_data == "breaching"])
+      [for kind in ["inquiries", "replies"] : one([for query in module.alarms.all["mailer-off"].metric_query : query.metric[0].dimensions["EventSourceMappingUUID"] if query.id == kind])]
+      == [for kind in ["inquiries", "replies"] : aws_lambda_event_source_mapping.mailer[kind].uuid]
+      && alltrue([for name in ["mailer-failures", "mailer-delay"] : toset([
+        for query in module.alarms.all[name].metric_query : query.metric[0].dimensions["FunctionName"] if !query.return_data
+      ]) == toset(["inquiries-main-mailer", "inquiries-main-mailer-replies"])])
+    )
+    error_message = "Nobody hears of a mapping that is off, or of failures of one of the mailers."
+  }
+  assert {
+    condition = (
+      alltrue([for alarm in module.alarms.all : alarm.treat_missing_data == "notBreaching"])
+      && alltrue([for alarm in module.alarms_us_east_1.all : alarm.treat_missing_data == "breaching"])
     )
     error_message = "A stage without requests is in alarm, or a form or an API that nobody checks is not."
   }
   assert {
     condition = alltrue(flatten([
-      for alarm in aws_cloudwatch_metric_alarm.this : [
+      for alarm in module.alarms.all : [
         for query in alarm.metric_query : toset(regexall("[a-z_]+", query.expression)) == toset([for other in alarm.metric_query : other.id if !other.return_data])
         if query.return_data
       ]
@@ -254,7 +319,7 @@ run "mail_alarms_and_form" {
   }
   assert {
     condition = length(setsubtract(
-      flatten([for alarm in aws_cloudwatch_metric_alarm.this : concat(
+      flatten([for alarm in module.alarms.all : concat(
         alarm.namespace == "inquiries/main" ? [alarm.metric_name] : [],
         [for query in alarm.metric_query : query.metric[0].metric_name if !query.return_data && try(query.metric[0].namespace == "inquiries/main", false)],
       )]),
@@ -264,50 +329,56 @@ run "mail_alarms_and_form" {
   }
   assert {
     condition = alltrue([
-      for alarm in concat(values(aws_cloudwatch_metric_alarm.this), values(aws_cloudwatch_metric_alarm.outside)) :
+      for alarm in concat(values(module.alarms.all), values(module.alarms_us_east_1.all)) :
       strcontains(alarm.alarm_description, "Look at ") && alarm.actions_enabled && alarm.ok_actions == alarm.alarm_actions
-      && one(alarm.alarm_actions) == "arn:aws:sns:${alarm.namespace == "AWS/Route53" ? "us-east-1" : "eu-central-1"}:111122223333:mock"
+      && contains(alarm.alarm_actions, "arn:aws:sns:${alarm.namespace == "AWS/Route53" ? "us-east-1" : "eu-central-1"}:111122223333:mock")
     ])
     error_message = "CKV_AWS_319: an alarm is disabled, does not say what to look at, or it or its end is not sent to the topic of its region."
   }
   assert {
     condition = (
-      concat(values(aws_sns_topic_subscription.alarms), values(aws_sns_topic_subscription.form))[*].endpoint == ["main@example.com", "main@example.com"]
-      && one(values(aws_sns_topic.alarms)).name != one(values(aws_sns_topic.form)).name
+      [for subscription in concat(module.alarms.subscriptions, module.alarms_us_east_1.subscriptions) : [subscription.endpoint, subscription.protocol]]
+      == [["main@example.com", "email"], ["main@example.com", "email"]]
+      && one(module.alarms.topics).name != one(module.alarms_us_east_1.topics).name
     )
     error_message = "Alarms do not reach the stage's address, or the topics of a stage in us-east-1 are one."
   }
   assert {
     condition = alltrue([
-      for name in ["access-Admitted", "access-Refused", "not-json"] :
+      for name in ["access-Admitted", "access-Refused", "access-Throttled", "not-json"] :
       aws_cloudwatch_log_metric_filter.this[name].metric_transformation[0].default_value == "0"
     ])
     error_message = "A figure that a ratio is made of has no value when nothing is counted."
   }
   assert {
     condition = (
-      { for check in [aws_route53_health_check.form[0], aws_route53_health_check.api["GET"]] : check.fqdn => check.resource_path } == {
-        "mock.cloudfront.net" = "/", "mockapi.execute-api.eu-central-1.amazonaws.com" = "/probe"
+      { for name, check in aws_route53_health_check.this : name => "${check.fqdn}${check.resource_path}" } == {
+        form    = "mock.cloudfront.net/"
+        api     = "mockapi.execute-api.eu-central-1.amazonaws.com/probe"
+        issuer  = "cognito-idp.eu-central-1.amazonaws.com/eu-central-1_Mock/.well-known/openid-configuration"
+        sign-in = "${trimprefix(local.sign_in_origin, "https://")}/login?client_id=${local.client_id}&response_type=code&scope=openid+email&redirect_uri=https%3A%2F%2Fmock.cloudfront.net%2F"
       }
-      && { for name, alarm in aws_cloudwatch_metric_alarm.outside : name => alarm.dimensions["HealthCheckId"] } == {
-        form-unreachable = aws_route53_health_check.form[0].id, api-unreachable = aws_route53_health_check.api["GET"].id
+      && { for name, alarm in module.alarms_us_east_1.all : name => alarm.dimensions["HealthCheckId"] } == {
+        for name, check in aws_route53_health_check.this : "${name}-unreachable" => check.id
       }
+      && alltrue([for check in aws_route53_health_check.this : check.failure_threshold == 3 && check.request_interval == 30
+      && check.type == "HTTPS" && check.port == 443 && check.regions == toset(["eu-west-1", "us-east-1", "us-west-2"])])
     )
-    error_message = "A health check does not ask for the page of the form or for the probe, or an alarm watches another one."
+    error_message = "A health check does not ask for the form, the probe, the issuer or the sign-in page, from three regions every 30 seconds, or an alarm watches another one."
   }
   assert {
     condition = (
       [for widget in jsondecode(aws_cloudwatch_dashboard.this.dashboard_body).widgets : widget.properties.markdown if widget.type == "text"]
       == ["## Is it up?", "## Can users get in?", "## Is it fast?", "## Is mail sent?", "## Who is affected?"]
       && one([for widget in jsondecode(aws_cloudwatch_dashboard.this.dashboard_body).widgets : widget.properties.alarms if widget.type == "alarm"])
-      == concat(values(aws_cloudwatch_metric_alarm.this)[*].arn, values(aws_cloudwatch_metric_alarm.outside)[*].arn)
+      == concat(values(module.alarms.all)[*].arn, values(module.alarms_us_east_1.all)[*].arn)
     )
     error_message = "The dashboard does not have its headings in order, or does not show every alarm."
   }
   assert {
     condition = alltrue([
       for widget in jsondecode(aws_cloudwatch_dashboard.this.dashboard_body).widgets :
-      widget.properties.region == (startswith(widget.properties.title, "Form reachable") ? "us-east-1" : "eu-central-1") if contains(["metric", "log"], widget.type)
+      widget.properties.region == (startswith(widget.properties.title, "Reachable") ? "us-east-1" : "eu-central-1") if contains(["metric", "log"], widget.type)
     ])
     error_message = "A widget has another region than its figures."
   }
@@ -390,6 +461,42 @@ run "every_other_setting" {
       && !strcontains(aws_iam_role_policy.function.policy, "xray") && !strcontains(aws_iam_role_policy.mailer[0].policy, "xray")
     )
     error_message = "tracing = false does not end the traces, or leaves the permission."
+  }
+}
+
+run "probe_without_form_in_zurich" {
+  state_key = "zurich"
+
+  variables {
+    stages = {
+      main = {
+        alarm_email = "main@example.com", probe = true, site = false, cors_origin = "https://www.example.com"
+        inbox       = { to = "team@example.org", from = "main@mail.example.com" }
+        domain      = { name = "api.example.com", certificate_arn = "arn:aws:acm:eu-central-2:111122223333:certificate/own", dns = "all" }
+      }
+    }
+  }
+
+  override_data {
+    target = data.aws_region.current
+    values = { id = "eu-central-2" }
+  }
+
+  assert {
+    condition     = module.alarms_us_east_1.subscriptions[*].endpoint == ["main@example.com"] && toset(keys(module.alarms_us_east_1.all)) == toset(["api-unreachable", "issuer-unreachable"])
+    error_message = "Nobody gets the alarms of the probe, or the issuer is not watched."
+  }
+  # SES signs with keys of another zone in some regions.
+  assert {
+    condition     = output.mail_dns_records[0].value == "one.dkim.eu-central-2.amazonses.com"
+    error_message = "The DKIM records do not point to the zone of the region."
+  }
+  assert {
+    condition = (
+      module.alarms.all["certificate-api"].dimensions == tomap({ CertificateArn = "arn:aws:acm:eu-central-2:111122223333:certificate/own" })
+      && [module.alarms.all["certificate-api"].threshold, module.alarms.all["certificate-api"].period] == [30, 86400]
+    )
+    error_message = "Nobody hears that a certificate is not renewed."
   }
 }
 

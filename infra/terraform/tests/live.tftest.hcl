@@ -13,7 +13,6 @@ override_resource {
 }
 
 variables {
-  runtime             = "nodejs22.x"
   package_file        = "versions.tf"
   mailer_package_file = "stages.tf"
 
@@ -105,7 +104,6 @@ run "mailer_fails_for_records" {
 }
 
 run "texts_that_lambda_does_not_take" {
-  command   = plan
   state_key = "long_texts"
 
   variables {
@@ -118,54 +116,6 @@ run "texts_that_lambda_does_not_take" {
   }
 
   expect_failures = [aws_lambda_function.mailer["inquiries"], aws_lambda_function.mailer["replies"]]
-}
-
-run "probe_without_a_form" {
-  state_key = "probe"
-
-  variables {
-    stages = {
-      develop = {
-        issuer      = "https://issuer.example.com"
-        audience    = ["client"]
-        cors_origin = "https://www.example.com"
-        probe       = true
-        alarm_email = "team@example.com"
-        inbox       = { to = "team@example.com", from = "inquiries@example.com" }
-      }
-    }
-  }
-
-  assert {
-    condition = (
-      aws_cloudwatch_metric_alarm.outside["api-unreachable"].alarm_actions == toset([aws_sns_topic.form["team@example.com"].arn])
-      && aws_sns_topic_subscription.form["team@example.com"].endpoint == "team@example.com"
-    )
-    error_message = "Nobody gets the alarm of the probe."
-  }
-  assert {
-    condition     = aws_sesv2_email_identity_feedback_attributes.this["example.com"].email_forwarding_enabled == false
-    error_message = "SES forwards bounces to an address that nobody reads."
-  }
-}
-
-run "region_with_dkim_keys_of_its_own" {
-  state_key = "dkim"
-
-  override_data {
-    target = data.aws_region.current
-    values = { id = "eu-south-1" }
-  }
-
-  override_resource {
-    target = aws_sesv2_email_identity.this
-    values = { dkim_signing_attributes = { tokens = ["one"] } }
-  }
-
-  assert {
-    condition     = output.mail_dns_records[*].value == ["one.dkim.eu-south-1.amazonses.com"]
-    error_message = "The DKIM records do not name the zone of the region."
-  }
 }
 
 run "address_to_which_cognito_does_not_return" {

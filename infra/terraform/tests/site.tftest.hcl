@@ -9,7 +9,6 @@ mock_provider "aws" {
 }
 
 variables {
-  runtime             = "nodejs22.x"
   package_file        = "versions.tf"
   mailer_package_file = "stages.tf"
 
@@ -36,16 +35,17 @@ run "user_pool_and_form" {
       && aws_cognito_user_pool_client.form[0].explicit_auth_flows == toset(["ALLOW_USER_SRP_AUTH"])
       && aws_cognito_user_pool_client.form[0].refresh_token_rotation[0].feature == "ENABLED"
       && aws_cognito_user_pool_client.form[0].id_token_validity == 60 && aws_cognito_user_pool_client.form[0].token_validity_units[0].id_token == "minutes"
+      && aws_cognito_user_pool_client.form[0].refresh_token_validity == 30 && aws_cognito_user_pool_client.form[0].token_validity_units[0].refresh_token == "days"
       && one(aws_cognito_user_pool_client.form[0].callback_urls) == "https://mock.cloudfront.net/"
       && one(aws_cognito_user_pool_client.form[0].logout_urls) == "https://mock.cloudfront.net/"
     )
-    error_message = "The form's client is not a public one with the code grant only, refresh tokens are not rotated, a token is valid for more than an hour, or users do not get back to the form."
+    error_message = "The form's client is not a public one with the code grant only, refresh tokens are not rotated, a token is valid for more than an hour or its renewal for more than 30 days, or users do not get back to the form."
   }
   assert {
     condition = alltrue([
-      for client in [aws_cognito_user_pool_client.form[0], aws_cognito_user_pool_client.smoke[0]] : client.write_attributes == toset(["email"])
+      for client in [aws_cognito_user_pool_client.form[0], aws_cognito_user_pool_client.smoke[0]] : client.write_attributes == toset(["email"]) && client.prevent_user_existence_errors == "ENABLED"
     ])
-    error_message = "Users can set other attributes than their email, such as that it is verified."
+    error_message = "Users can set other attributes than their email, such as that it is verified, or a client tells who has an account."
   }
   assert {
     condition = (
@@ -58,8 +58,10 @@ run "user_pool_and_form" {
     condition = (
       aws_cognito_user_pool_client.smoke[0].explicit_auth_flows == toset(["ALLOW_ADMIN_USER_PASSWORD_AUTH"])
       && aws_cognito_user_pool_client.smoke[0].allowed_oauth_flows_user_pool_client != true
+      && aws_cognito_user_pool_client.smoke[0].id_token_validity == 5 && aws_cognito_user_pool_client.smoke[0].token_validity_units[0].id_token == "minutes"
+      && aws_cognito_user_pool_client.smoke[0].access_token_validity == 5 && aws_cognito_user_pool_client.smoke[0].token_validity_units[0].access_token == "minutes"
     )
-    error_message = "Others than those who deploy can sign in with the smoke test's client."
+    error_message = "Others than those who deploy can sign in with the smoke test's client, or its tokens are valid for more than five minutes."
   }
   assert {
     condition     = aws_dynamodb_table.erasures.tags["user_pool"] == aws_cognito_user_pool.this[0].id
@@ -128,6 +130,7 @@ run "user_pool_and_form" {
       && aws_cloudfront_response_headers_policy.site[0].security_headers_config[0].content_type_options[0].override
       && aws_cloudfront_response_headers_policy.site[0].security_headers_config[0].referrer_policy[0].referrer_policy == "no-referrer"
       && aws_cloudfront_response_headers_policy.site[0].security_headers_config[0].strict_transport_security[0].access_control_max_age_sec == 31536000
+      && aws_cloudfront_response_headers_policy.site[0].security_headers_config[0].strict_transport_security[0].override
     )
     error_message = "CKV2_AWS_32, CKV_AWS_259: responses do not have the headers of web/README.md."
   }
@@ -197,7 +200,7 @@ run "own_issuer_and_page" {
     error_message = "Without settings a table does not use AWS's key, concurrency is reserved, or every call is a 429."
   }
   assert {
-    condition     = alltrue([for alarm in aws_cloudwatch_metric_alarm.this : length(alarm.alarm_actions) == 0]) && length(output.dns_records) == 0
+    condition     = alltrue([for alarm in module.alarms.all : length(alarm.alarm_actions) == 0]) && length(output.dns_records) == 0
     error_message = "Alarms are sent somewhere by default, or there is a custom domain."
   }
 }
@@ -245,10 +248,11 @@ run "hosted_zone" {
   assert {
     condition = (
       aws_cloudfront_distribution.site[0].aliases == toset(["contact.example.com"])
+      && module.alarms_us_east_1.all["certificate-site"].metric_name == "DaysToExpiry" && contains(keys(module.alarms.all), "certificate-api")
       && aws_cloudfront_distribution.site[0].viewer_certificate[0].minimum_protocol_version == "TLSv1.2_2021"
       && aws_cloudfront_distribution.site[0].viewer_certificate[0].ssl_support_method == "sni-only"
     )
-    error_message = "CKV_AWS_174, AVD-AWS-0013: the form's domain accepts TLS below 1.2."
+    error_message = "CKV_AWS_174, AVD-AWS-0013: the form's domain accepts TLS below 1.2, or nobody hears that its certificate is not renewed."
   }
   assert {
     condition     = strcontains(aws_cloudfront_response_headers_policy.site[0].security_headers_config[0].content_security_policy[0].content_security_policy, "${local.sign_in_origin} https://api.example.com;")

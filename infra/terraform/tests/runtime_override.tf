@@ -1,0 +1,8 @@
+# Provider 5.100 refuses runtimes after nodejs22.x, also when it is mocked.
+resource "aws_lambda_function" "this" {
+  runtime = "nodejs22.x"
+}
+
+resource "aws_lambda_function" "mailer" {
+  runtime = "nodejs22.x"
+}
