@@ -99,7 +99,7 @@ export function readIdempotencyKey(event: GatewayEvent): string | undefined {
   );
 }
 
-/** The language in which an answer is expected, from the header Accept-Language. docs/adr/0092 */
+/** The language in which an answer is expected, from the header Accept-Language. docs/adr/0080 */
 export const readLanguage = (event: GatewayEvent): Language | undefined =>
   parseLanguage(headerOf(event, 'accept-language'));
 

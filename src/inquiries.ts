@@ -30,7 +30,7 @@ export interface PutOptions {
   readonly limit?: { readonly most: number; readonly time: number } | undefined;
   /** Of the owner's inquiries with this key in 24 hours, the first is stored. docs/adr/0090 */
   readonly key?: string | undefined;
-  /** Kept for the mails to the owner. docs/adr/0092 */
+  /** Kept for the mails to the owner. docs/adr/0080 */
   readonly language?: Language | undefined;
   /** Whether the issuer has verified the email; default: no. Kept for the mails to the owner. docs/adr/0080 */
   readonly isEmailVerified?: boolean | undefined;

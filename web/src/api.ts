@@ -97,7 +97,7 @@ export function createApi(baseUrl: string, session: Session, isOnline: () => boo
     },
     /**
      * @param key - Of the requests with this key, the service stores one: all resolve to the same inquiry.
-     * @param language - Of the form. Mails about the inquiry are written in it. docs/adr/0092
+     * @param language - Of the form. Mails about the inquiry are written in it. docs/adr/0080
      */
     async create(
       request: contract.CreateInquiryRequest,
