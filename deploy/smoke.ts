@@ -245,7 +245,6 @@ export async function testStage(
   };
   const invoke = createInvoke(liveOf(outputs.function.name), interruption);
   await awaitApi(target, wait);
-  const started = Date.now();
   const counts = await runChecks(
     [
       ...createInvocationChecks(invoke).map(([title, run]) => ({
@@ -253,7 +252,7 @@ export async function testStage(
         run,
       })),
       ...createApiChecks(target),
-      ...createStageChecks(outputs, invoke, started),
+      ...createStageChecks(outputs, invoke),
       ...(outputs.site ? createFormChecks(outputs.site, form, wait, io.env) : []),
       ...(mail ? [{ title: 'a mail bounces', run: () => sendBounce(outputs) }] : []),
       ...more,

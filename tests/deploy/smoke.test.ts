@@ -148,7 +148,7 @@ describe('the smoke test of a stage', () => {
     const filter = { filterName: 'memory', filterPattern: '{ $.type = "platform.report" }' };
     Object.assign(aws.state.answers, {
       DescribeMetricFilters: () => ({ status: 200, body: { metricFilters: [filter] } }),
-      FilterLogEvents: () => ({ status: 200, body: { events: [{ message: 'line' }] } }),
+      TestMetricFilter: () => ({ status: 200, body: { matches: [{ eventNumber: 1 }] } }),
       'GET /2015-03-31/event-source-mappings': () =>
         mappings({ UUID: 'u1', State: 'Enabled', LastProcessingResult: 'OK' }),
       'GET /v2/email/identities/example.com': () => ({
@@ -196,7 +196,7 @@ describe('the smoke test of a stage', () => {
       ],
       [
         'passed  memory and start of the function  61 of 128 MB, started in 187 ms, with gc',
-        'passed  metric filters find their lines  2 filters',
+        'passed  metric filters find their lines  1 filters',
         'passed  the stream is read for the mailer  2 mappings',
         'passed  SES may send for the domain  example.com',
       ],
@@ -261,6 +261,10 @@ describe('the smoke test of a stage', () => {
     [
       'pending  memory and start of the function  the log of an invocation ends without platform.report',
       () => (aws.state.log = ''),
+    ],
+    [
+      'failed  metric filters find their lines  memory finds no line of /aws/lambda/inquiries-develop: compare its pattern with the log',
+      () => (aws.state.answers['TestMetricFilter'] = () => ({ status: 200, body: {} })),
     ],
     [
       'failed  the stream is read for the mailer  no function reads the stream; deploy again',
