@@ -95,7 +95,10 @@ function listDatabase(
   const reason = engine.name === chosen ? undefined : dynamoDbLocalUnavailableReason();
   if (reason !== undefined) rows.push(['', `dynalite, because ${reason}`]);
   if (engine.name === 'dynalite') {
-    rows.push(['', 'Idempotency-Key is ignored, because dynalite has no transactions']);
+    rows.push([
+      '',
+      'Idempotency-Key and INQUIRIES_PER_HOUR are ignored, because dynalite has no transactions',
+    ]);
   }
   if (otherEngine !== undefined) {
     rows.push([

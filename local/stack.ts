@@ -201,7 +201,15 @@ export async function startStack({
   const streamArn = await openTable(engine, tableName);
   const environment = { ...createEnvironment(engine.url, tableName), ...settings };
   const lambda = closeLater(
-    await startRequestFunction({ ...environment, CORS_ORIGIN: form.url }, { inspect, log }),
+    await startRequestFunction(
+      {
+        ...environment,
+        CORS_ORIGIN: form.url,
+        // A limit needs transactions, as a key does.
+        ...(engine.name === 'dynalite' && { INQUIRIES_PER_HOUR: '' }),
+      },
+      { inspect, log },
+    ),
   );
   if (mailbox !== undefined && streamArn !== undefined) {
     mail = closeLater(

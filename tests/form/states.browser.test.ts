@@ -181,6 +181,7 @@ describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
     await button('Refresh').click();
     await page.getByText('couldn’t load').waitFor();
     await checkPage(page);
+    await button('Menu').click();
     await button('Sign out').click();
     await page.getByRole('dialog').waitFor();
     await checkPage(page);

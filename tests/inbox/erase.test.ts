@@ -231,7 +231,7 @@ describe('with faults', () => {
     ['recorded it, before it deleted anything', 0, 93, 63],
     ['deleted the idempotency keys', 2, 68, 63],
     ['deleted the records of mails', 4, 63, 63],
-    ['deleted the inquiries', 12, 38, 38],
+    ['deleted the inquiries', 14, 38, 38],
   ])(
     'is finished by running it again after it ended while it %s',
     async (_, writes, left, deleted) => {

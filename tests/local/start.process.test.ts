@@ -13,7 +13,6 @@ import { ROOT } from '../../lib/paths.ts';
 import { sendAndCheck as send } from '../helpers/contract.ts';
 import {
   accessOfOthers,
-  awaitHour,
   folder,
   noJava,
   noTerminal,
@@ -171,7 +170,7 @@ describe('npm start without Java', () => {
       'dynalite, because Java is not installed (JDK 17 or newer is needed)',
     );
     expect(stack.said()).toContain(
-      'Idempotency-Key is ignored, because dynalite has no transactions',
+      'Idempotency-Key and INQUIRIES_PER_HOUR are ignored, because dynalite has no transactions',
     );
     expect(stack.said()).toContain('Mailbox    off, because dynalite has no streams');
   });
@@ -190,13 +189,11 @@ describe('npm start without Java', () => {
     debug.close();
   });
 
-  it('passes INQUIRIES_PER_HOUR on: then the printed curl command is answered 429', async () => {
-    await awaitHour(20);
-    for (const status of [201, 201, 429]) {
+  it('ignores Idempotency-Key and INQUIRIES_PER_HOUR, as it says', async () => {
+    for (const status of [201, 201, 201]) {
       const answer = await stack.post('Keyed', ['Idempotency-Key', 'k']);
       expect([answer.status, answer.headers['idempotency-replayed']]).toEqual([status, undefined]);
     }
-    expect(stack.curl()).toMatchObject({ error: 'TOO_MANY_REQUESTS' });
     expect(fs.readdirSync(join(data, 'dynalite')).length).toBeGreaterThan(2);
     expect(accessOfOthers(data)).toEqual([]);
     expect(await stack.stop('SIGKILL')).toBe(null);
@@ -223,7 +220,7 @@ describe('npm start without Java', () => {
       );
       expect(after).toMatch(/^POST \/inquiries 201 \d+ ms\r$/m);
       expect(after).not.toMatch(/Hello|ana@example|"requestId"|eyJ/);
-      expect(await again.subjects()).toEqual(['Hello', 'Keyed', 'Keyed']);
+      expect(await again.subjects()).toEqual(['Hello', 'Keyed', 'Keyed', 'Keyed']);
       await again.stop('SIGTERM');
     },
   );

@@ -112,7 +112,7 @@ function refine(
   isFull = false,
 ): Verdict & { replay?: Inquiry } {
   const { status, created } = verdict;
-  if (created === undefined || (status === 413 && !isFull)) return verdict;
+  if (created === undefined || status === 413) return verdict;
   if (known !== undefined) {
     const isSame = known.subject === created.subject && known.body === created.body;
     return isSame ? { ...verdict, replay: known } : { status: 422 };
