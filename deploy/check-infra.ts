@@ -24,7 +24,7 @@ Usage: npm run check:infra -- [--no-skip]
 
   --no-skip   fail if a check cannot run, instead of skipping it with the reason
 
-Needs terraform >= 1.10 on the PATH. The AWS provider comes from where Terraform finds it (the registry, a mirror in its
+Needs terraform >= 1.11 on the PATH. The AWS provider comes from where Terraform finds it (the registry, a mirror in its
 CLI configuration, or ~/.terraform.d/plugins), or from the folder in TF_PLUGIN_DIR (layout: HOST/hashicorp/aws/VERSION/PLATFORM).
 `;
 

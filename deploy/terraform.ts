@@ -92,16 +92,16 @@ export function providerSource(env: NodeJS.ProcessEnv = process.env): string[] {
 }
 
 /**
- * Why the installed Terraform or OpenTofu cannot be used; undefined if it can. Both lock the state in S3 from version 1.10
- * on (versions.tf: required_version).
+ * Why the installed Terraform or OpenTofu cannot be used; undefined if it can. versions.tf requires 1.11: from then on the
+ * lock of a state in S3 is no experiment, and tests have a state of their own (state_key).
  */
 export async function terraformUnavailableReason(
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<string | undefined> {
   const program = programOf(env);
   const { code, stdout } = await run(program, ['version', '-json'], { env: terraformEnv({}, env) });
-  if (code !== 0) return `${program} is not on the PATH; version 1.10 or later is needed.`;
+  if (code !== 0) return `${program} is not on the PATH; version 1.11 or later is needed.`;
   const { terraform_version: version } = JSON.parse(stdout) as { terraform_version: string };
-  if (version.localeCompare('1.10', 'en', { numeric: true }) >= 0) return undefined;
-  return `${program} ${version} is too old; version 1.10 or later is needed.`;
+  if (version.localeCompare('1.11', 'en', { numeric: true }) >= 0) return undefined;
+  return `${program} ${version} is too old; version 1.11 or later is needed.`;
 }

@@ -82,7 +82,7 @@ describe('npm run bootstrap refuses in one line and changes nothing:', () => {
       '--github-ids and --existing-provider need --github OWNER/NAME.',
     ],
     ['--yes --budget 50', {}, '--budget and --email need each other.'],
-    ['--yes', { version: '1.9.8' }, 'terraform 1.9.8 is too old; version 1.10 or later is needed.'],
+    ['--yes', { version: '1.9.8' }, 'terraform 1.9.8 is too old; version 1.11 or later is needed.'],
     ['--yes', { moduleFiles: { [SETTINGS]: 'region = "eu-central-1"' } }, noJson],
     [
       '--yes',

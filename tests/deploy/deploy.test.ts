@@ -62,7 +62,7 @@ const makeLive = (version: string): void => {
 };
 
 describe('npm run deploy refuses in one line and changes nothing:', () => {
-  const needed = 'version 1.10 or later is needed.';
+  const needed = 'version 1.11 or later is needed.';
   const noPlace =
     'The place of the state is missing: run "npm run bootstrap" once, or copy infra/terraform/backend.s3.tfbackend.example to backend.s3.tfbackend and enter your bucket.';
   const otherAccount = 'bucket = "b"\nallowed_account_ids = ["444455556666"]\n';
