@@ -397,7 +397,8 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await keyboard.press('j');
     await reads('Two');
     await keyboard.press('Escape');
-    await expect.poll(focused).toContain('Two');
+    // The row, and no longer the heading of the inquiry.
+    await expect.poll(focused).toContain('TwoPlease answer.');
     await keyboard.press('ArrowDown');
     expect(await focused()).toContain('One');
     await keyboard.press('k');
