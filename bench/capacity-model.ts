@@ -216,7 +216,7 @@ function createMailer(scenario: Scenario) {
   const { stageMails, mailMs, sesRate, sesDaily, mailerUnits } = scenario;
   const hasDigests = stageMails > 0;
   const totals = { mailed: 0, digested: 0, digests: 0, withheld: 0, givenUp: 0 };
-  /** Of each second, the mails and the inquiries without a mail of their own that are not finished. */
+  /** For each second, the mails and the inquiries without a mail of their own that are not finished. */
   const records: { readonly second: number; mails: number; silent: number }[] = [];
   let [head, pending, mailedBefore, inquiries] = [0, 0, 0, 0];
   const due = (count: number) => Math.min(count, MAILS_PER_OWNER * scenario.owners);

@@ -7,7 +7,7 @@ import { WEB } from '../lib/paths.ts';
 import { parseConfig } from '../web/src/config.ts';
 
 const FOLDER = join(WEB, 'dist');
-/** Of what Vite writes, and of logos. */
+/** Content types of what Vite writes and of logos, by extension. */
 export const TYPES: Readonly<Partial<Record<string, string>>> = {
   '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',

@@ -36,7 +36,7 @@ interface Shown {
 export type Plan = Awaited<ReturnType<typeof readPlan>>;
 
 /** Resources that a deployment never deletes, since users' data would be lost. */
-const KEPT: Readonly<Record<string, string>> = {
+const UNDELETABLE: Readonly<Record<string, string>> = {
   aws_dynamodb_table: 'the table with its inquiries',
   aws_cognito_user_pool: 'the user pool with its users',
 };
@@ -85,9 +85,9 @@ export async function readPlan(session: Session, file: string) {
   return {
     /** The changed resources. */
     changes,
-    /** Of what is never deleted: resources that the state has, but not AWS. */
+    /** Undeletable resources that the state has, but not AWS. */
     lost: (shown.resource_drift ?? []).filter(
-      ({ type, change }) => type in KEPT && change.actions.includes('delete'),
+      ({ type, change }) => type in UNDELETABLE && change.actions.includes('delete'),
     ),
     /** Also if only outputs change. */
     hasChanges: changes.length > 0 || Object.values(shown.output_changes ?? {}).some(isChange),
@@ -129,14 +129,14 @@ export function refuseLoss({ changes, lost }: Plan, { io }: Session, place: stri
     const { address, type, change } = missing;
     const { arn = 'of this stage' } = change.before as { arn?: string };
     throw new UsageError(
-      `The state has ${KEPT[type]}, ${arn}, but it is not in ${place}. Nothing was changed. If AWS_REGION is wrong, correct it. If it was deleted, restore it (docs/runbook.md, "Restore the table"); to begin without its data: ${program} state rm '${address}'`,
+      `The state has ${UNDELETABLE[type]}, ${arn}, but it is not in ${place}. Nothing was changed. If AWS_REGION is wrong, correct it. If it was deleted, restore it (docs/runbook.md, "Restore the table"); to begin without its data: ${program} state rm '${address}'`,
     );
   }
   const deleted = changes.filter(
-    ({ type, change }) => type in KEPT && change.actions.includes('delete'),
+    ({ type, change }) => type in UNDELETABLE && change.actions.includes('delete'),
   );
   if (deleted.length === 0) return;
-  const names = [...new Set(deleted.map(({ type }) => KEPT[type]))].join(' and ');
+  const names = [...new Set(deleted.map(({ type }) => UNDELETABLE[type]))].join(' and ');
   const hints = deleted
     .filter((change) => change.action_reason === 'replace_because_tainted')
     .map(

@@ -42,7 +42,7 @@ export function openSession(io: Io, module = MODULE) {
 }
 
 /**
- * Prints a title and runs a program to its end, also if the command is interrupted meanwhile.
+ * Prints a title and runs a program to its end, also if the command is interrupted.
  *
  * @returns Its stdout.
  * @throws Error with its output if it fails; without `show`, it is shown only then. The exit code if there was an interruption.

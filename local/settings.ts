@@ -102,17 +102,21 @@ function parseOrigin(text: string): string {
 /** Reads the variables of the functions that are set. @throws UsageError for a value that a stage would not take. */
 function readVariables(env: NodeJS.ProcessEnv): Record<string, string> {
   const variables: Record<string, string> = {};
-  const take = (name: string, isValid: (value: string) => boolean, expected: string): void => {
+  const readVariable = (
+    name: string,
+    isValid: (value: string) => boolean,
+    expected: string,
+  ): void => {
     const value = env[name];
     if (!value) return;
     if (!isValid(value)) throw new UsageError(`${name} must be ${expected}, not "${value}".`);
     variables[name] = value;
   };
   for (const name of settingNames) {
-    take(name, (value) => isSettingOf(name, value), `a number from 1 to ${MAXIMA[name]}`);
+    readVariable(name, (value) => isSettingOf(name, value), `a number from 1 to ${MAXIMA[name]}`);
   }
-  take('ACKNOWLEDGE', (value) => value === 'true' || value === 'false', 'true or false');
-  take('MAIL_LANGUAGE', isLanguage, `one of ${LANGUAGES.join(', ')}`);
+  readVariable('ACKNOWLEDGE', (value) => value === 'true' || value === 'false', 'true or false');
+  readVariable('MAIL_LANGUAGE', isLanguage, `one of ${LANGUAGES.join(', ')}`);
   return variables;
 }
 

@@ -11,14 +11,14 @@ import { createDynamoDbClient } from './entities/client.ts';
 import { createInquiryStore } from './entities/inquiry-store.ts';
 import { createInquiries } from './inquiries.ts';
 import { logRequest } from './log.ts';
-import { freeBetween } from './memory.ts';
+import { withGarbageCollection } from './memory.ts';
 import { WARM_UP_OWNER, warmUpEvents, warmUpRequestHandler } from './warm-up.ts';
 
 const { corsOrigin, inquiriesPerHour, region, retentionDays, tableName } = parseConfig(process.env);
 const store = createInquiryStore(createDynamoDbClient({ region }), tableName, { retentionDays });
 
 /** Handles payload 2.0 events of the two operations on `/inquiries`; it never rejects. */
-export const handler = freeBetween(
+export const handler = withGarbageCollection(
   createApp({
     inquiries: createInquiries(store, { inquiriesPerHour }),
     corsOrigin,

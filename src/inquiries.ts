@@ -28,7 +28,7 @@ export type PutResult =
 export interface PutOptions {
   /** The most inquiries that a person, whatever the email, may store in the hour of `time` in milliseconds. docs/adr/0091 */
   readonly limit?: { readonly most: number; readonly time: number } | undefined;
-  /** Of the owner's inquiries with this key in 24 hours, the first is stored. docs/adr/0090 */
+  /** The idempotency key: the first inquiry of the owner with it in 24 hours is stored. docs/adr/0090 */
   readonly key?: string | undefined;
   /** Kept for the mails to the owner. docs/adr/0080 */
   readonly language?: Language | undefined;
@@ -64,7 +64,7 @@ export interface InquiriesOptions {
 export type Inquiries = ReturnType<typeof createInquiries>;
 
 /** No clock rollback, in milliseconds, is large enough to reset the generator: ids never go backwards. */
-const ANY_ROLLBACK = 2 ** 48 - 1;
+const MAX_ROLLBACK = 2 ** 48 - 1;
 
 /**
  * Bytes that the inquiries of one list may take in Lambda's response, with a margin for the status, the headers and
@@ -92,7 +92,7 @@ export function createInquiries(
   { inquiriesPerHour, now = Date.now, random }: InquiriesOptions = {},
 ) {
   const generator = new V7Generator(random);
-  generator.setRollbackAllowance(ANY_ROLLBACK);
+  generator.setRollbackAllowance(MAX_ROLLBACK);
 
   return {
     /**

@@ -10,7 +10,7 @@ const GROWTH = 66 * 1024 * 1024;
  * and knows nothing of what buffers, stacks and code take: without this, several events of 6 MB in a row exceed the 128 MB.
  * Lambda starts Node with `--expose-gc`; without it, nothing is freed here. docs/adr/0062
  */
-export function freeBetween<
+export function withGarbageCollection<
   Event extends { body?: string },
   Context,
   Response extends { body: string },
@@ -18,7 +18,7 @@ export function freeBetween<
   handler: (event: Event, context: Context) => Promise<Response>,
 ): (event: Event, context: Context) => Promise<Response> {
   const initial = process.memoryUsage.rss();
-  /** Of the event before. */
+  /** Characters of the previous event and its response. */
   let size = 0;
   return async (event, context) => {
     if (size > LARGE) {

@@ -24,7 +24,7 @@ locals {
 
   site_certificate_arn = try(coalesce(local.site_alias.certificate_arn, one(values(aws_acm_certificate_validation.site)[*].certificate_arn)), null)
 
-  # Of the names that are in use, by name.
+  # Certificate ARNs by name, for the names in use.
   used_certificates = { for kind in ["api", "site"] : kind => {
     for use, domain in local.usable : domain.name => coalesce(domain.certificate_arn, try(local.certificates[domain.name].arn, null)) if use == kind
   } }

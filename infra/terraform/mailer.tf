@@ -366,7 +366,7 @@ resource "aws_lambda_alias" "mailer" {
   }
 }
 
-# Of SNS and the timer, whose events Lambda queues: it tries three times, and keeps what fails.
+# Lambda queues the events of SNS and of the timer, tries them three times and keeps those that fail.
 resource "aws_lambda_function_event_invoke_config" "mailer" {
   for_each = toset([for kind in keys(local.mailers) : kind if kind == "inquiries"])
 

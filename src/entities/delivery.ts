@@ -15,7 +15,7 @@ export function createDeliveryEntity(table: string, client?: DocumentClient) {
         /** The id of the inquiry; of a notice, that of SES's event. */
         inquiry: { type: 'string' },
         mail: { type: DELIVERED_MAILS },
-        /** Of a notice: the id of the invocation that sends it. */
+        /** On a notice: the id of the invocation that sends it. */
         claimed_by: { type: 'string' },
         /** Absent: SES refused the mail, or does not have it yet. */
         sent_at: { type: 'string' },
@@ -51,9 +51,9 @@ export function createQuotaEntity(table: string, client?: DocumentClient) {
         quota: { type: 'string' },
         /** Ids of inquiries, or of SES's events. */
         mailed: { type: 'set', items: 'string' },
-        /** Of an hour: whether an inquiry is not mailed because of its owner's quota. */
+        /** On an hour: whether an inquiry is not mailed because of its owner's quota. */
         is_withheld: { type: 'boolean' },
-        /** Of an hour: the beginning of an id; no lower one is added to `mailed` any more. */
+        /** On an hour: the beginning of an id; no lower one is added to `mailed` any more. */
         closed: { type: 'string' },
         /** Seconds since the epoch; absent under `all`. */
         expires_at: { type: 'number' },

@@ -158,7 +158,7 @@ export function createInquiryStore(
       const input = requests.listInquiries({ owner });
       // The key of `before` need not exist: reading starts after its position.
       let start = before === undefined ? undefined : requests.toStartKey({ owner, id: before });
-      // Of the first page only: expired rows would otherwise be read a few at a time.
+      // On the first page only: expired rows would otherwise be read a few at a time.
       let most = limit && { Limit: limit + 1 };
       do {
         const page = { ...input, ...most, ...(start && { ExclusiveStartKey: start }) };

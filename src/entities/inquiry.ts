@@ -19,7 +19,7 @@ export const INQUIRY_MODEL = {
     subject: { type: 'string', required: true, readOnly: true },
     body: { type: 'string', required: true, readOnly: true },
     created_at: { type: 'string', required: true, readOnly: true },
-    // Of the request, for the mails to the owner; never in a response. docs/adr/0080
+    // The language of the request, for the mails to the owner; never in a response. docs/adr/0080
     language: { type: 'string', readOnly: true },
     // True, or absent: the issuer has not verified the email. Never in a response. docs/adr/0080
     email_verified: { type: 'boolean', readOnly: true },

@@ -18,14 +18,14 @@ export interface MailerConfig {
   readonly totalMailsPerHour: number;
   /** Days after which an unanswered inquiry is in the daily mail; undefined: no such mail. */
   readonly answerWithin?: number | undefined;
-  /** Of the mails to owners whose inquiries name none. Those to the team are in English. */
+  /** Language of mails to owners whose inquiries name none. Mails to the team are in English. */
   readonly language: Language;
   /** Whether owners get a mail that their inquiry has arrived. */
   readonly acknowledge: boolean;
   readonly company: Company;
-  /** Of the team, in whose mails times are shown in it. */
+  /** Time zone of the times in mails to the team. */
   readonly timeZone: string;
-  /** Of SES, which reports what becomes of the mails; undefined locally. */
+  /** SES's configuration set, which reports what becomes of the mails; undefined locally. */
   readonly configurationSet?: string | undefined;
 }
 

@@ -5,12 +5,12 @@ type DeliveredMail = (typeof DELIVERED_MAILS)[number];
 export type Deliveries = ReturnType<typeof createDeliveries>;
 
 /** Seconds. Longer than the stream keeps a record (24 h). */
-const KEPT = 2 * 86_400;
+const RETENTION = 2 * 86_400;
 
 /** Seconds that it is known, at most, that a mail did not arrive: the longest that an inquiry is kept, a century. */
-const KEPT_UNDELIVERED = 36_500 * 86_400;
+const UNDELIVERED_RETENTION = 36_500 * 86_400;
 
-export const expiry = (kept = KEPT) => ({ expires_at: Math.floor(Date.now() / 1_000) + kept });
+export const expiry = (kept = RETENTION) => ({ expires_at: Math.floor(Date.now() / 1_000) + kept });
 
 export function createDeliveries(deliveries: ReturnType<typeof createDeliveryEntity>) {
   return {
@@ -40,7 +40,7 @@ export function createDeliveries(deliveries: ReturnType<typeof createDeliveryEnt
       undelivered: 'refused' | 'bounce' | 'complaint',
       abortSignal: AbortSignal,
     ): Promise<void> {
-      const until = typeof expires_at === 'number' ? { expires_at } : expiry(KEPT_UNDELIVERED);
+      const until = typeof expires_at === 'number' ? { expires_at } : expiry(UNDELIVERED_RETENTION);
       await deliveries
         .update({ inquiry, mail })
         .set({ undelivered, undelivered_at: new Date().toISOString(), ...until })

@@ -10,7 +10,7 @@ import { INDEX_LAG } from './inquiries.ts';
 import { createDailyMail, createDigestMail, type ListedInquiry } from './team-mails.ts';
 import type { DigestState } from './quotas.ts';
 import type { Mail } from './send-mail.ts';
-import { runSideBySide } from './side-by-side.ts';
+import { forEachConcurrently } from './concurrency.ts';
 import type { MailerStore } from './store.ts';
 
 /** A mail, and what to record when it is sent. */
@@ -52,7 +52,7 @@ export function createDigests(
   /** Finds those of the claimed inquiries about which a mail is missing; none is about one that is answered. */
   async function findUnsent(ids: Iterable<string>, signal: AbortSignal): Promise<IndexedInquiry[]> {
     const unsent: IndexedInquiry[] = [];
-    await runSideBySide(await inquiries.findAll(ids, signal), async (row) => {
+    await forEachConcurrently(await inquiries.findAll(ids, signal), async (row) => {
       if (row.reply_at !== undefined || isTestAddress(row.email)) return;
       if ((await deliveries.read(row.id, 'inquiry', signal)) === null) unsent.push(row);
     });

@@ -5,7 +5,7 @@ import type { IndexedInquiry, IndexQuery } from '../entities/inquiry-index.ts';
 import type { createInquiryEntity } from '../entities/inquiry.ts';
 import { isTestAddress } from '../limits.ts';
 import type { Row } from './rows.ts';
-import { runSideBySide } from './side-by-side.ts';
+import { forEachConcurrently } from './concurrency.ts';
 
 /** Milliseconds until an inquiry is certainly in the index: a POST takes 30 s at most. */
 export const INDEX_LAG = 120_000;
@@ -44,7 +44,7 @@ export function createInquiryReader(inquiries: ReturnType<typeof createInquiryEn
     /** The inquiries with these ids that the index has. */
     async findAll(ids: Iterable<string>, abortSignal: AbortSignal): Promise<IndexedInquiry[]> {
       const found: IndexedInquiry[] = [];
-      await runSideBySide(ids, async (id) => {
+      await forEachConcurrently(ids, async (id) => {
         const row = await findInIndex(inquiries, id, abortSignal);
         if (row !== undefined) found.push(row);
       });

@@ -40,7 +40,7 @@ export interface CompletedMail {
     | 'digest'
     | 'daily'
     | undefined;
-  /** Of the stream's record; undefined for an invocation by an operator. */
+  /** The id of the stream's record; undefined for an invocation by an operator. */
   readonly sequenceNumber?: string | undefined;
   readonly outcome: Outcome;
   /** What was thrown, if anything. */

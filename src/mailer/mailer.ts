@@ -16,7 +16,7 @@ import type { CompletedMail, Outcome } from './log.ts';
 import { createNotices } from './notices.ts';
 import { findMailKind, isOfTest, toRow, type MailKind } from './rows.ts';
 import type { SendMail } from './send-mail.ts';
-import { runSideBySide } from './side-by-side.ts';
+import { forEachConcurrently } from './concurrency.ts';
 import type { MailerStore } from './store.ts';
 
 interface Dependencies {
@@ -87,7 +87,7 @@ export function createMailer({ store, send, config, log, now = Date.now }: Depen
   ) {
     const failed = new Set<DynamoDBRecord>();
     const groups = Map.groupBy(records, ({ dynamodb }) => dynamodb?.NewImage?.['id']?.S);
-    await runSideBySide(groups.values(), async (group) => {
+    await forEachConcurrently(groups.values(), async (group) => {
       for (const record of group) {
         const outcome = await deliverRecord(record, invocation, isTrial);
         if (outcome !== undefined && isUnsent(outcome)) failed.add(record);

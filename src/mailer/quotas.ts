@@ -55,8 +55,8 @@ export function createQuotas(
 ) {
   const memory: Memory = { refusing: new Map(), markedHour: undefined };
 
-  /** Takes a place of a quota. @returns Whether the id has one. */
-  const take = async (
+  /** Reserves a place of a quota. @returns Whether the id has one. */
+  const reserve = async (
     quota: string,
     id: string,
     limit: number,
@@ -106,8 +106,8 @@ export function createQuotas(
     async claim(inquiry: Keys, abortSignal: AbortSignal): Promise<boolean> {
       const { id } = inquiry;
       const hour = hourOf(id);
-      if (await take(ownerHourOf(inquiry), id, mailsPerHour, abortSignal)) {
-        return take(hour, id, totalMailsPerHour, abortSignal);
+      if (await reserve(ownerHourOf(inquiry), id, mailsPerHour, abortSignal)) {
+        return reserve(hour, id, totalMailsPerHour, abortSignal);
       }
       if (memory.markedHour !== hour) {
         const set = { ...expiry(), is_withheld: true };
@@ -117,15 +117,15 @@ export function createQuotas(
       return false;
     },
 
-    /** Takes one of the acknowledgements to the address of an inquiry in its hour. */
+    /** Reserves one of the acknowledgements to the address of an inquiry in its hour. */
     async claimAcknowledgement({ id, email }: Keys, abortSignal: AbortSignal): Promise<boolean> {
       const quota = digest('acknowledgement', email.toLowerCase(), hourOf(id));
-      return take(quota, id, ACKNOWLEDGEMENTS, abortSignal);
+      return reserve(quota, id, ACKNOWLEDGEMENTS, abortSignal);
     },
 
-    /** Takes one of the notices of the current hour, of which there are as many as mails about new inquiries. */
+    /** Reserves one of the notices of the current hour, of which there are as many as mails about new inquiries. */
     claimNotice: async (event: string, abortSignal: AbortSignal): Promise<boolean> =>
-      take(`notices-${Math.floor(Date.now() / HOUR)}`, event, totalMailsPerHour, abortSignal),
+      reserve(`notices-${Math.floor(Date.now() / HOUR)}`, event, totalMailsPerHour, abortSignal),
 
     /**
      * Begins a digest, for as long as no other begins one: the time until the next.

@@ -105,10 +105,10 @@ export function createInquiryMail(
 
 /** What became of a mail that is not with its recipient. */
 export type Failure = Pick<Bounce, 'mail' | 'address'> &
-  Partial<Pick<Bounce, 'cause' | 'diagnostics'>> & { readonly why: keyof typeof FATES };
+  Partial<Pick<Bounce, 'cause' | 'diagnostics'>> & { readonly why: keyof typeof NOTICE_TEXTS };
 
 const OTHERWISE = 'Answer by another channel, or ask for another address.';
-const FATES = {
+const NOTICE_TEXTS = {
   refused: {
     what: 'could not be sent',
     advice: `SES refuses it, and it is not tried again. ${OTHERWISE}`,
@@ -146,7 +146,7 @@ export function createNoticeMail(
   settings: TeamSettings,
   inquiry?: MailedInquiry,
 ): Mail {
-  const { what, advice } = FATES[why];
+  const { what, advice } = NOTICE_TEXTS[why];
   const id = inquiry?.id ?? '';
   const name = mail && `The ${mail} to ${toReference(id)}`;
   const subject = `${name ?? 'A mail of the user pool'} ${what}`;

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { freeBetween } from '../../src/memory.ts';
+import { withGarbageCollection } from '../../src/memory.ts';
 
 const MB = 1024 * 1024;
 const LARGE = 'x'.repeat(MB + 1);
@@ -21,7 +21,7 @@ async function run(body: string | undefined, response: string, growth: number, h
   mockMemory(growth, heap);
   const calls: string[] = [];
   vi.stubGlobal('gc', () => void calls.push('gc'));
-  const handler = freeBetween(
+  const handler = withGarbageCollection(
     async (event: { body?: string; response: string }, context: string) => {
       calls.push(context);
       return { body: event.response };
@@ -48,7 +48,7 @@ it('runs the handler where Node has no gc', async () => {
   vi.stubGlobal('gc', undefined);
   mockMemory(Infinity, Infinity);
   const response = { body: LARGE };
-  const handler = freeBetween(async () => response);
+  const handler = withGarbageCollection(async () => response);
   // A direct invocation may have no event.
   await handler(undefined as never, undefined);
   expect(await handler({}, undefined)).toBe(response);

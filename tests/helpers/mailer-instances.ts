@@ -37,7 +37,7 @@ export async function createMailerInstances(
     table,
     mails,
     log,
-    /** Of the instances, in milliseconds. */
+    /** The clock of the instances, in milliseconds. */
     time,
     /** What SES does before it accepts a mail. */
     beforeSend: (async () => undefined) as (mail: Mail) => Promise<void>,

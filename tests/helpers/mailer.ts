@@ -132,7 +132,7 @@ export async function startMailer(engine: string) {
     log: (line) => void lines.push(line),
   });
 
-  /** Of the invocations since the log was taken. */
+  /** Ids of the invocations since the log was read last. */
   const requestIds = new Set<string>();
   const invoke = async (event: unknown, remaining?: number): Promise<unknown> => {
     const requestId = randomUUID();

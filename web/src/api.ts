@@ -16,7 +16,7 @@ export interface Failure {
     | 'offline' // the browser has no network
     | 'unreachable' // no response, or none in time
     | 'server'; // the service failed
-  /** Whether the request may have succeeded all the same: the response was lost, or the service failed half-way. */
+  /** Whether the request may have succeeded: the response was lost, or the service failed half-way. */
   readonly mayBeDone: boolean;
   readonly message?: string;
   /** Seconds after which the request can be sent again. */
@@ -37,8 +37,8 @@ const PATH: typeof contract.inquiriesPath = '/inquiries';
 /** Milliseconds; the gateway gives up after 30 seconds. */
 const TIMEOUT = 35_000;
 /** Milliseconds that a view waits for the list. */
-const PATIENCE = 1_000;
-/** Of the first page, which is to come soon. Each further one is twice as large, up to what the service allows. */
+const FIRST_PAGE_WAIT = 1_000;
+/** Inquiries of the first page. Each further page is twice as large, up to what the service allows. */
 const PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 1000;
 
@@ -120,7 +120,7 @@ export function createApi(baseUrl: string, session: Session, isOnline: () => boo
  */
 export async function withFirstPage(api: Api): Promise<Api> {
   let first: ReturnType<Api['list']> | undefined = api.list();
-  await Promise.race([first, new Promise((resolve) => setTimeout(resolve, PATIENCE))]);
+  await Promise.race([first, new Promise((resolve) => setTimeout(resolve, FIRST_PAGE_WAIT))]);
   return {
     ...api,
     async list(query) {

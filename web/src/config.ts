@@ -13,7 +13,7 @@ const IN_FILE = 'in config.json';
 
 /** What the company says about itself in the form, with readers as in READERS. */
 export const BRANDING = {
-  /** Above the form, in the place of the default. */
+  /** The text above the form; replaces the default. */
   introduction: readTexts,
   /** What happens after sending, such as “We answer within two working days.” */
   expectation: readTexts,
@@ -35,7 +35,7 @@ const READERS = {
   scopes: readScopes,
   /** The issuer's way to sign out: Cognito's /logout, or OpenID Connect's end_session_endpoint. */
   logout: readLogout,
-  /** Of the company; empty: none. */
+  /** The name of the company; empty: none. */
   name: readText,
   /** The path of a file next to the page. */
   logo: readPath,

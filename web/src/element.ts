@@ -48,7 +48,7 @@ export class InquiryForm extends HTMLElement {
   /** The settings and texts of the shown content; empty when it must be created again. */
   #madeFrom = '';
   #removal = new AbortController();
-  /** The id of the last inquiry that was sent: a view that was replaced meanwhile may report it a second time. */
+  /** The id of the last inquiry that was sent: a view that has been replaced may report it a second time. */
   #lastSent = '';
 
   /** URL of the API without `/inquiries`. */

@@ -39,7 +39,7 @@ export function createForm(parts: FormParts) {
   let mustEdit = false;
   /** The failure that is shown. */
   let shown: Failure | undefined;
-  /** What is shown after sending, in the place of the fields. */
+  /** What replaces the fields after sending. */
   let panel: HTMLElement | undefined;
   /** How often the browser came online. */
   let reconnections = 0;

@@ -25,9 +25,9 @@ export function createMatcher(query: string, since: string): (inquiry: Inquiry) 
     terms.every((term) => isFound(term, foldedTextOf(inquiry), inquiry.id));
 }
 
-/** Of a text in which hits are marked, in UTF-16 units. */
+/** Longest text in which hits are marked, in UTF-16 units. */
 const MARKED = 50_000;
-/** Of a term in a text. */
+/** The most hits of a term in a text. */
 const MOST_HITS = 100;
 
 /** Places in a text: the beginning, and the end after the last character. In UTF-16 units. */

@@ -21,7 +21,7 @@ interface PendingSignIn {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
-  /** Of the page that the user comes back to. */
+  /** The fragment of the address that the user comes back to. */
   readonly hash: string;
   /** The issuer's discovery document, so that it is not requested a second time. */
   readonly metadata: oauth.AuthorizationServer;
@@ -142,7 +142,7 @@ export function createSignIn(config: Config, onSignOut: () => void, onDelete: ()
     name: `inquiries.session ${issuer} ${clientId}`,
     async give({ sub, refused }, wait) {
       if (tokens === undefined || !isCurrent(tokens)) return undefined;
-      // A tab gets no session of another user in the place of its own.
+      // Another user's session does not replace that of the tab.
       if (sub !== undefined && sub !== tokens.user.sub) return undefined;
       if (isFresh(tokens) && tokens.idToken !== refused) return tokens;
       if (refreshToken === undefined) return undefined;

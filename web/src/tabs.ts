@@ -13,7 +13,7 @@ export interface Tokens {
 
 /** What a tab asks the others for. */
 export interface Wanted {
-  /** Of this user. Default: of any user. */
+  /** The user of the session. Default: any user. */
   readonly sub?: string;
   /** A token that has expired or that the API has rejected. */
   readonly refused?: string;

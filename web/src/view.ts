@@ -19,7 +19,7 @@ const ANSWER_TIMEOUT = 200;
 /** What a view tells those of other tabs after sending. */
 interface SentMessage {
   readonly inquiry: Inquiry;
-  /** Of the draft. */
+  /** The key of the draft. */
   readonly key: string;
 }
 

@@ -7,7 +7,7 @@ locals {
   partition = data.aws_partition.current.partition
   region    = data.aws_region.current.id
 
-  # Of each stage, as far as they exist when this is applied: they have no names in IAM, and their routes and
+  # The APIs of each stage that exist when this is applied: they have no names in IAM, and their routes and
   # integrations, or they themselves, no tags. Apply again after the first deployment of a stage.
   api_ids = { for stage, apis in data.aws_apigatewayv2_apis.stage : stage => sort(apis.ids) }
   health_check_arns = {

@@ -1,14 +1,14 @@
 /** Mails of a batch, and requests of a digest, that are under way at the same time. */
-export const SIDE_BY_SIDE = 10;
+export const CONCURRENCY = 10;
 
-/** Runs `work` for each item, {@link SIDE_BY_SIDE} at most at the same time. @throws What `work` throws first. */
-export async function runSideBySide<Item>(
+/** Runs `work` for each item, {@link CONCURRENCY} at most at the same time. @throws What `work` throws first. */
+export async function forEachConcurrently<Item>(
   items: Iterable<Item>,
   work: (item: Item) => Promise<void>,
 ): Promise<void> {
   const left = items[Symbol.iterator]();
   await Promise.all(
-    Array.from({ length: SIDE_BY_SIDE }, async () => {
+    Array.from({ length: CONCURRENCY }, async () => {
       for (let next = left.next(); next.done !== true; next = left.next()) await work(next.value);
     }),
   );
