@@ -18,7 +18,7 @@ import {
 } from '../lib/command-line.ts';
 import type { Io, Main } from '../lib/command-line.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
-import { isServiceName } from '../lib/stages.ts';
+import { isServiceName, NAME_RULE } from '../lib/stages.ts';
 import { parseBackend, readAccount } from './account.ts';
 import { makePlan, readOutputs, refuseUnsavedState } from './plan.ts';
 import { validatePolicies } from './policy-validation.ts';
@@ -143,9 +143,7 @@ function readSettings(args: string[]) {
   };
   // variables.tf checks the others. This one is part of the bucket's name, and the bucket comes before the first plan.
   if (!isServiceName(settings.name ?? 'inquiries')) {
-    throw new UsageError(
-      `"${settings.name}" in ${nameOf(SETTINGS_FILE)} is no name of a service; infra/terraform/bootstrap/variables.tf says which are.`,
-    );
+    throw new UsageError(`${nameOf(SETTINGS_FILE)}: ${NAME_RULE}, not "${settings.name}".`);
   }
   return { settings, yes: options.yes, planOnly: options['plan-only'] };
 }

@@ -7,6 +7,9 @@ export const STAGES = Object.keys(service.stages) as Stage[];
 /** CORS settings of the API. */
 export const CORS = service.cors;
 
-/** Whether the service may have the name. Cognito reserves three words, and NAME-STAGE must not be ambiguous. */
+/** Which names a service may have, for messages. */
+export const NAME_RULE = service.name.rule;
+
+/** Whether the service may have the name. */
 export const isServiceName = (name: string): boolean =>
   new RegExp(service.name.pattern).test(name) && !new RegExp(service.name.refused).test(name);

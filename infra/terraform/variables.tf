@@ -132,7 +132,7 @@ variable "name" {
 
   validation {
     condition     = can(regex(local.service.name.pattern, var.name)) && !can(regex(local.service.name.refused, var.name))
-    error_message = "A name is 2 to 32 lower-case letters, digits and hyphens, begins with a letter, and contains neither -develop, -main or -release (a stage's names) nor aws, amazon or cognito (reserved by Cognito), not \"${var.name}\"."
+    error_message = "${local.service.name.rule}, not \"${var.name}\"."
   }
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { main } from '../../deploy/bootstrap.ts';
 import { run, terraformEnv, terraformUnavailableReason } from '../../deploy/terraform.ts';
+import { isServiceName, NAME_RULE } from '../../lib/stages.ts';
 import { ACCOUNT, refusal, type Answer } from '../helpers/aws.ts';
 import {
   arrange,
@@ -84,11 +85,11 @@ describe('npm run bootstrap refuses in one line and changes nothing:', () => {
     ['--yes --budget 50', {}, '--budget and --email need each other.'],
     ['--yes', { version: '1.9.8' }, 'terraform 1.9.8 is too old; version 1.11 or later is needed.'],
     ['--yes', { moduleFiles: { [SETTINGS]: 'region = "eu-central-1"' } }, noJson],
-    [
+    ...['N', 'inquiries-of-customers'].map((name): [string, Partial<World>, string] => [
       '--yes',
-      kept({ name: 'N' }),
-      `"N" in infra/terraform/${SETTINGS} is no name of a service; infra/terraform/bootstrap/variables.tf says which are.`,
-    ],
+      kept({ name }),
+      `infra/terraform/${SETTINGS}: ${NAME_RULE}, not "${name}".`,
+    ]),
     [
       '--yes',
       { moduleFiles: { 'bootstrap/errored.tfstate': '{}' } },
@@ -329,6 +330,13 @@ Nothing was changed. Correct infra/terraform/bootstrap/policies.tf, and run the 
     expect([code, temporaryFiles()]).toEqual([1, []]);
     expect(output).toContain(`Failed: ${failing}.\n\n${state}\n`);
   });
+});
+
+it('every name of a service gives a bucket whose name S3 takes, in the regions with the longest names', () => {
+  const lengths = Array.from({ length: 40 }, (_, length) => 'n'.repeat(length));
+  const longest = lengths.findLast(isServiceName);
+  // docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
+  expect(`${longest}-terraform-state-${ACCOUNT}-ap-southeast-1`).toHaveLength(63);
 });
 
 describe('the first day passes npm run check:', () => {

@@ -2,7 +2,7 @@
  * What the policies of infra/terraform/bootstrap allow. Terraform renders them from policies.tf, which needs neither a
  * provider nor an account. `evaluate` knows the operators that these policies use; `npm run bootstrap` has AWS validate them.
  */
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, matchesGlob } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -36,10 +36,12 @@ const byStage = <T>(create: (stage: Stage) => T) =>
 const github = { repository: 'octo/inquiries' };
 
 async function render(variables: object, locals: object = {}): Promise<Policies> {
-  const folder = mkdtempSync(join(tmpdir(), 'bootstrap-policies-'));
+  const root = mkdtempSync(join(tmpdir(), 'bootstrap-policies-'));
+  const folder = join(root, 'bootstrap');
+  mkdirSync(folder);
   try {
-    for (const file of ['policies.tf', 'variables.tf']) {
-      copyFileSync(join(MODULE, 'bootstrap', file), join(folder, file));
+    for (const file of ['service.json', 'bootstrap/policies.tf', 'bootstrap/variables.tf']) {
+      copyFileSync(join(MODULE, file), join(root, file));
     }
     const value = {
       boundaries: '${local.boundaries}',
@@ -70,7 +72,7 @@ async function render(variables: object, locals: object = {}): Promise<Policies>
     const { stdout } = await terraform('output', '-json', 'policies');
     return JSON.parse(stdout) as Policies;
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(root, { recursive: true, force: true });
   }
 }
 
@@ -380,6 +382,15 @@ describe.skipIf(!hasTerraform)('the policies (skipped without terraform)', () =>
     const put = (context: Context) =>
       evaluate([rendered.inbox['main-inbox']], 'ssm:PutParameter', key, context);
     expect([put({}), put({ 'ssm:Overwrite': 'true' })]).toEqual([true, false]);
+    // docs/runbook.md invokes the live version, whose ARN is another (docs.aws.amazon.com/lambda/latest/dg/using-aliases.html).
+    const invoke = (version: string) =>
+      evaluate(
+        [rendered.inbox['main-inbox']],
+        'lambda:InvokeFunction',
+        arn('lambda', `function:inquiries-main-mailer${version}`),
+        {},
+      );
+    expect([invoke(':live'), invoke(''), invoke(':7')]).toEqual([true, false, false]);
   });
 
   it('trust the environments of the one repository, by complete subjects, with ids when they are known', async () => {
@@ -419,7 +430,7 @@ describe.skipIf(!hasTerraform)('the policies (skipped without terraform)', () =>
     const ids = { owner_id: '1'.repeat(12), repository_id: '2'.repeat(12) };
     const longest = await render(
       {
-        name: 'n'.repeat(32),
+        name: 'n'.repeat(19),
         bucket: 'b'.repeat(63),
         github: { repository: `${'o'.repeat(39)}/${'r'.repeat(100)}`, ...ids },
         domains: {

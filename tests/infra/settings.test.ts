@@ -288,7 +288,7 @@ describe.skipIf(!hasTerraform)(
 
     it('refuses a name with that of a stage', async () => {
       expect(await refusals({ stages: { develop: own }, name: 'foo-main' })).toEqual([
-        expect.stringMatching(/^A name is 2 to 32 .* not "foo-main"\.$/),
+        expect.stringMatching(/^A name is 2 to 19 .* not "foo-main"\.$/),
       ]);
     });
 

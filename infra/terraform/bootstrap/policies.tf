@@ -5,7 +5,8 @@
 # creates; `read` is attached to both roles, `deploy` to the role of that name. docs/roles.md says what follows.
 
 locals {
-  stages = toset(["develop", "main", "release"])
+  service = jsondecode(file("${path.module}/../service.json"))
+  stages  = toset(keys(local.service.stages))
 
   # The path of the bootstrap's own roles and policies, which keeps them out of the patterns of a stage's names.
   path = "/terraform-bootstrap/"
@@ -359,7 +360,7 @@ locals {
       # Mails of inquiries again, by id (docs/runbook.md).
       SendAgain = {
         Action   = "lambda:InvokeFunction"
-        Resource = "arn:${local.partition}:lambda:${local.region}:${local.account}:function:${var.name}-${stage}-mailer"
+        Resource = "arn:${local.partition}:lambda:${local.region}:${local.account}:function:${var.name}-${stage}-mailer:live"
       }
     } : merge({ Sid = sid, Effect = "Allow" }, statement)]
   }

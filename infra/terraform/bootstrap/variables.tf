@@ -5,8 +5,8 @@ variable "name" {
   nullable    = false
 
   validation {
-    condition     = can(regex("^[a-z][a-z0-9-]{1,31}$", var.name)) && !can(regex("-(develop|main|release)(-|$)|aws|amazon|cognito", var.name))
-    error_message = "A name is 2 to 32 lower-case letters, digits and hyphens, begins with a letter, and contains neither -develop, -main or -release (a stage's names) nor aws, amazon or cognito (reserved by Cognito), not \"${var.name}\"."
+    condition     = can(regex(local.service.name.pattern, var.name)) && !can(regex(local.service.name.refused, var.name))
+    error_message = "${local.service.name.rule}, not \"${var.name}\"."
   }
 }
 
@@ -59,7 +59,7 @@ variable "domains" {
   nullable    = false
 
   validation {
-    condition     = length(setsubtract(keys(var.domains), ["develop", "main", "release"])) == 0
+    condition     = length(setsubtract(keys(var.domains), local.stages)) == 0
     error_message = "Domains are listed for the stages develop, main and release."
   }
   validation {
