@@ -1,5 +1,5 @@
 /** Records of the mails that SES has accepted or refused. */
-import type { createDeliveryEntity, DELIVERED_MAILS } from '../entities/delivery.ts';
+import type { createDeliveryEntity, DELIVERED_MAILS, NOTICED } from '../entities/delivery.ts';
 
 type DeliveredMail = (typeof DELIVERED_MAILS)[number];
 export type Deliveries = ReturnType<typeof createDeliveries>;
@@ -36,14 +36,29 @@ export function createDeliveries(deliveries: ReturnType<typeof createDeliveryEnt
 
     /** Records that a mail is not with its recipient, for as long as the row of the inquiry is kept. */
     async recordUndelivered(
-      { inquiry, mail, expires_at }: { inquiry: string; mail: DeliveredMail; expires_at: unknown },
+      {
+        inquiry,
+        mail,
+        expires_at,
+        noticed,
+      }: {
+        readonly inquiry: string;
+        readonly mail: DeliveredMail;
+        readonly expires_at: unknown;
+        readonly noticed?: (typeof NOTICED)[number] | undefined;
+      },
       undelivered: 'refused' | 'bounce' | 'complaint',
       abortSignal: AbortSignal,
     ): Promise<void> {
       const until = typeof expires_at === 'number' ? { expires_at } : expiry(UNDELIVERED_RETENTION);
       await deliveries
         .update({ inquiry, mail })
-        .set({ undelivered, undelivered_at: new Date().toISOString(), ...until })
+        .set({
+          undelivered,
+          undelivered_at: new Date().toISOString(),
+          ...until,
+          ...(noticed !== undefined && { noticed }),
+        })
         .go({ abortSignal });
     },
 

@@ -99,23 +99,21 @@ export function createNotices({
       const isLate = isUnsent(outcome) && Date.parse(String(reply_at)) < now() - HOUR;
       if (!isInquiryId(id) || !(isGivenUp || isLate)) return outcome;
       const notice = await attempt(invocation, { inquiry: id, mail: 'notice' }, async (signal) => {
-        const save = async () =>
+        const why = isGivenUp ? outcome : 'late';
+        const save = async (noticed: typeof why | undefined, saveSignal: AbortSignal) =>
           deliveries.recordUndelivered(
-            { inquiry: id, mail: 'reply', expires_at },
+            { inquiry: id, mail: 'reply', expires_at, noticed },
             'refused',
-            signal,
+            saveSignal,
           );
-        if (isGivenUp) await save();
-        else if ((await deliveries.read(id, 'reply', signal)) !== null) return { outcome: 'idle' };
+        // Lambda repeats a batch from the first record that failed, and with it what was refused before.
+        const known = await deliveries.read(id, 'reply', signal);
+        if (known?.noticed === why) return { outcome: 'idle' };
+        if (isGivenUp) await save(undefined, signal);
         const inquiry = parseRow(row);
-        const failure = {
-          mail: 'reply',
-          address: inquiry.email,
-          why: isGivenUp ? outcome : 'late',
-        } as const;
+        const failure = { mail: 'reply', address: inquiry.email, why } as const;
         await send(createNoticeMail(failure, config, inquiry), signal);
-        if (!isGivenUp) await save();
-        return { outcome: 'sent' };
+        return recordSent(async (recordSignal) => save(why, recordSignal));
       });
       return isUnsent(notice.outcome) ? notice.outcome : outcome;
     },

@@ -203,7 +203,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     expect(await readReply(reply)).not.toHaveProperty('undelivered');
   });
 
-  it('tries a refused reply again until the team has a mail about it', async () => {
+  it('tries a refused reply again until the team has a mail about it, and sends no second one', async () => {
     const mailer = await start();
     const reply = await writeReply();
     all.beforeSend = ({ tags }) =>
@@ -212,7 +212,8 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     expect(await readReply(reply)).toMatchObject({ undelivered: 'refused' });
     all.beforeSend = async ({ tags }) =>
       tags['mail'] === 'reply' ? Promise.reject(new MailRejected('no')) : undefined;
-    expect(await mailer.handle([reply])).toEqual([]);
+    // Lambda repeats it with a record before it that fails.
+    for (let n = 0; n < 3; n++) expect(await mailer.handle([reply])).toEqual([]);
     expect(all.mailed('notice')).toEqual([idOf(reply)]);
   });
 
