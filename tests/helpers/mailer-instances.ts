@@ -47,11 +47,33 @@ export async function createMailerInstances(
     /** Ids of the inquiries, or of the replies, that were mailed one by one. */
     mailed: (kind: 'inquiry' | 'reply' | 'notice') =>
       mails.flatMap(({ tags: { mail, inquiry = '' } }) => (mail === kind ? [inquiry] : [])),
-    create() {
+    /** @param killAt - The step that ends it: twice for each request to the table or to SES, before it and after it. */
+    create(killAt = Infinity) {
       let isDead = false;
-      const store = createMailerStore(client, config);
+      let steps = 0;
+      const running: Promise<unknown>[] = [];
       const recorded: Promise<void>[] = [];
       const killed = Promise.withResolvers<void>();
+      const step = async (): Promise<void> => {
+        if (++steps === killAt) void Promise.allSettled(running).then(() => killed.resolve());
+        // What a process does that was killed: nothing any more.
+        if (steps >= killAt) await new Promise(() => undefined);
+      };
+      const run = async <Result>(request: () => Promise<Result>): Promise<Result> => {
+        await step();
+        const result = request();
+        running.push(result);
+        await Promise.allSettled([result]);
+        await step();
+        return result;
+      };
+      const stepping: typeof client = Object.create(client, {
+        send: {
+          value: async (...[command, options]: Parameters<typeof client.send>) =>
+            run(async () => client.send(command, options)),
+        },
+      });
+      const store = createMailerStore(stepping, config);
       const handle = createMailer({
         store: {
           ...store,
@@ -65,15 +87,15 @@ export async function createMailerInstances(
             },
           },
         },
-        send: async (mail) => {
-          try {
-            await all.beforeSend(mail);
-          } finally {
-            // What a process does that was killed: nothing any more.
-            if (isDead) await new Promise(() => undefined);
-          }
-          mails.push(mail);
-        },
+        send: async (mail) =>
+          run(async () => {
+            try {
+              await all.beforeSend(mail);
+            } finally {
+              if (isDead) await new Promise(() => undefined);
+            }
+            mails.push(mail);
+          }),
         config,
         log: (line) => void log.push(line),
         now: () => all.time,
@@ -87,6 +109,10 @@ export async function createMailerInstances(
         });
       return {
         invoke,
+        /** Resolves when it was killed, and what it had sent has ended. */
+        killed: killed.promise,
+        /** How many steps it has taken. */
+        steps: () => steps,
         tick: async () => invoke({ digest: true }),
         /** @returns The sequence numbers that are to be delivered again: those reported as failed; of a killed instance, all. */
         handle: async (Records: readonly StreamRecord[]) =>

@@ -1,0 +1,126 @@
+/**
+ * The mailer is killed at each of its steps, before and after each request to the table and to SES, and Lambda repeats the
+ * invocation: no mail is lost, and none comes twice but one that SES had taken and that was not recorded yet. docs/adr/0080
+ */
+import { paginateScan } from '@aws-sdk/lib-dynamodb';
+import { expect, it } from 'vitest';
+import { createInbox } from '../../inbox/store.ts';
+import { HOUR } from '../../src/limits.ts';
+import { MailRejected, type Mail } from '../../src/mailer/send-mail.ts';
+import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
+import {
+  createMailerInstances,
+  idOf,
+  toReply,
+  type MailerInstances,
+} from '../helpers/mailer-instances.ts';
+import { SES_EXAMPLES, toEvent } from '../helpers/ses-events.ts';
+import { createTally, select } from '../helpers/tally.ts';
+
+const MINUTE = 60_000;
+/** 06:00 UTC. */
+const START = Math.floor(Date.now() / (24 * HOUR)) * 24 * HOUR + 6 * HOUR;
+const INVOCATION = crypto.randomUUID();
+
+type Instance = ReturnType<MailerInstances['create']>;
+/** Prepares a table. @returns What Lambda does until the invocation has succeeded, and again. */
+type Scenario = (all: MailerInstances) => Promise<(instance: Instance) => Promise<unknown>>;
+
+const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  'new inquiries, with an acknowledgement': async (all) => {
+    const records = await all.write([
+      { at: START, email_verified: true },
+      { at: START + 1 },
+      { at: START + 2, email: 'nobody' },
+    ]);
+    return async ({ handle }) => handle(records);
+  },
+  'replies, of which one is rejected': async (all) => {
+    const replies = (await all.write([{ at: START }, { at: START + 1 }])).map(toReply);
+    const [rejected] = replies.map(idOf);
+    all.beforeSend = async ({ tags: { mail, inquiry } }) => {
+      if (mail === 'reply' && inquiry === rejected) throw new MailRejected('no');
+    };
+    return async ({ handle }) => handle(replies);
+  },
+  'a bounce': async (all) => {
+    const [record] = await all.write([{ at: START - HOUR }]);
+    const inquiry = record === undefined ? '' : idOf(record);
+    await createInbox(all.client, all.table).answer(inquiry, { reply: 'r', respondent: 'bea' });
+    const event = toEvent(SES_EXAMPLES.bounce, { inquiry, mail: 'reply' });
+    return async ({ invoke }) => invoke(event, INVOCATION);
+  },
+  'a digest and a daily mail': async (all) => {
+    await all.write([{ at: START - 96 * HOUR }]);
+    // Before the daily mail.
+    all.time = START - 2 * HOUR;
+    await all.create().tick();
+    all.time = START;
+    const records = await all.write([0, 1, 2, 3, 4].map((n) => ({ at: START + n })));
+    await all.create().handle(records);
+    all.mails.length = 0;
+    return async ({ tick }) => {
+      all.time += 5 * MINUTE;
+      await tick();
+    };
+  },
+};
+
+const nameOf = ({ tags, headers, subject }: Mail): string =>
+  tags['inquiry'] === undefined
+    ? `${headers['References']?.split('@')[0]} ${/[\d,]+/.exec(subject)?.[0]}`
+    : `${tags['mail']} ${tags['inquiry']}`;
+
+describeOnDynamoDbLocal('a mailer that is killed', (engine) => {
+  const tally = createTally('9e mailers killed at a step, the invocation repeated: nothing lost');
+
+  /** Mails of which the table says that they were sent. */
+  const readRecorded = async ({ client, table }: MailerInstances): Promise<Set<string>> => {
+    const pages = await Array.fromAsync(paginateScan({ client }, { TableName: table }));
+    const rows = pages.flatMap(({ Items = [] }) => Items);
+    return new Set(
+      rows.flatMap(({ sent_at: sent, mail, inquiry }) =>
+        sent === undefined ? [] : [`${mail} ${inquiry}`],
+      ),
+    );
+  };
+
+  const start = () =>
+    createMailerInstances(engine, {
+      time: START,
+      acknowledge: true,
+      totalMailsPerHour: 3,
+      answerWithin: 3,
+    });
+
+  it.each(Object.entries(SCENARIOS))('at any step of %s', async (_, prepare) => {
+    const whole = await start();
+    const instance = whole.create();
+    await (
+      await prepare(whole)
+    )(instance);
+    const expected = whole.mails.length;
+    expect(expected).toBeGreaterThan(0);
+    whole.close();
+    const steps = Array.from({ length: instance.steps() }, (_unused, n) => n + 1);
+
+    for (const killAt of select(steps, 7)) {
+      const all = await start();
+      const deliver = await prepare(all);
+      const killed = all.create(killAt);
+      await Promise.race([deliver(killed), killed.killed]);
+      const sent = all.mails.map(nameOf);
+      const recorded = await readRecorded(all);
+      const unrecorded = sent.filter((name) => !recorded.has(name));
+      for (let again = 0; again < 2; again++) await deliver(all.create());
+      const names = all.mails.map(nameOf);
+      expect(new Set(names).size, `killed at step ${killAt}`).toBe(expected);
+      for (const name of new Set(names)) names.splice(names.indexOf(name), 1);
+      // What comes twice.
+      expect(unrecorded).toEqual(expect.arrayContaining(names));
+      expect(names.length).toBeLessThanOrEqual(unrecorded.length);
+      all.close();
+      tally();
+    }
+  });
+});
