@@ -283,7 +283,7 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
             },
             '429': {
               description:
-                '`TOO_MANY_REQUESTS`: you have sent as many inquiries within an hour as the stage allows. A request ' +
+                '`TOO_MANY_REQUESTS`: you have sent as many inquiries within an hour as the stage allows, or too many at once. A request ' +
                 'whose key is known is still answered. From the gateway, without `Retry-After`: the stage is throttled.',
               ...errorOrReply('TOO_MANY_REQUESTS', replies.tooManyRequests, {
                 limit: 'The limit of inquiries per hour (60) is reached.',

@@ -82,6 +82,12 @@ export const tooManyRequests = (perHour: number, seconds: number): ApiError =>
     },
   );
 
+/** Other requests of the owner are being counted; nothing is stored. docs/adr/0091 */
+export const tooManyAtOnce = (): ApiError =>
+  new ApiError(429, 'TOO_MANY_REQUESTS', 'There are too many requests at once.', {
+    headers: { 'Retry-After': '1' },
+  });
+
 /** The spec's 500 for a body that is not JSON; the message tells the client what to correct. docs/contract.md */
 export const unparsableJson = (cause: unknown): ApiError =>
   new ApiError(500, 'INTERNAL_SERVER_ERROR', 'The request body could not be parsed as JSON.', {

@@ -1,7 +1,13 @@
 import { V7Generator } from 'uuidv7';
 import { inquiryFields, parseCreateInquiryRequest, parseListQuery, timeOf } from './contract.ts';
 import type { CreateInquiryResponse, Inquiry, ListQuery } from './contract.ts';
-import { keyConflict, keyReused, payloadTooLarge, tooManyRequests } from './errors.ts';
+import {
+  keyConflict,
+  keyReused,
+  payloadTooLarge,
+  tooManyAtOnce,
+  tooManyRequests,
+} from './errors.ts';
 import type { Identity } from './identity.ts';
 import type { Language } from './languages.ts';
 import { HOUR, LAMBDA_PAYLOAD_LIMIT } from './limits.ts';
@@ -20,9 +26,9 @@ export type PutResult =
   | { readonly id: string }
   /**
    * Nothing was stored: the email or the inquiry is too large, the key is `reused` with another text, or `in use` by a
-   * request that is being processed, or the person has reached the `limit`.
+   * request that is being processed, the person has reached the `limit`, or sends so many at once that the count is `busy`.
    */
-  | { readonly refusal: 'email' | 'inquiry' | 'reused' | 'in use' | 'limit' };
+  | { readonly refusal: 'email' | 'inquiry' | 'reused' | 'in use' | 'limit' | 'busy' };
 
 /** What a request says besides the inquiry, and the limit. */
 export interface PutOptions {
@@ -137,7 +143,7 @@ export function createInquiries(
      *
      * @throws ApiError 400 when `json` is not a CreateInquiryRequest, 409 when a request with the key is being processed,
      * 413 when it is too large to store, 422 when the key was used for another subject or body, 429 when the owner has
-     * reached the limit.
+     * reached the limit or sends too many at once.
      */
     async create(
       owner: Identity,
@@ -171,6 +177,7 @@ type Refusal = Extract<PutResult, { refusal: unknown }>['refusal'];
 function toError(refusal: Refusal, { most, time } = { most: 0, time: 0 }): Error {
   if (refusal === 'reused') return keyReused();
   if (refusal === 'in use') return keyConflict();
+  if (refusal === 'busy') return tooManyAtOnce();
   if (refusal !== 'limit') return payloadTooLarge(refusal);
   return tooManyRequests(most, Math.ceil((HOUR - (time % HOUR)) / 1_000));
 }

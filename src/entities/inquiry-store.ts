@@ -114,7 +114,8 @@ export function createInquiryStore(
           const known = key === undefined ? undefined : await find(inquiry, key, call);
           return known ?? { refusal: 'limit' };
         }
-        if (![ofRate, ...reasons].some(isConflict) || attempt === CONFLICT_ATTEMPTS) throw error;
+        if (![ofRate, ...reasons].some(isConflict)) throw error;
+        if (attempt === CONFLICT_ATTEMPTS) return { refusal: 'busy' };
         const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** attempt) * Math.random();
         await sleep(wait, undefined, { signal: call.signal });
       }

@@ -486,6 +486,7 @@ describe('logs', () => {
       429,
       'TOO_MANY_REQUESTS',
     ],
+    ['too many at once', { put: async () => ({ refusal: 'busy' }) }, 429, 'TOO_MANY_REQUESTS'],
   ])(
     'one line about %s, without the key, and no internal error',
     async (_, overrides, status, errorName) => {
