@@ -1,14 +1,12 @@
 /** What the store sends to the database and how it reads unusual responses; on real engines: tests/function/store.test.ts. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import type { Inquiry } from '../../src/contract.ts';
 import { createInquiryStore, type InquiryStoreOptions } from '../../src/entities/inquiry-store.ts';
 import { toShard } from '../../src/entities/keys.ts';
 import type { InquiryStore } from '../../src/inquiries.ts';
 import { EMAIL, INQUIRY, makeCall, SUB } from '../helpers/events.ts';
-
-afterEach(() => void vi.useRealTimers());
 
 const OWNER = { sub: SUB, email: EMAIL };
 /** The partition of the owner of INQUIRY. */
