@@ -42,7 +42,7 @@ const MODULES: readonly (readonly [
   [
     MODULE,
     {
-      develop: ['every_stage', 'site', 'live'],
+      develop: ['every_stage', 'site', 'live', 'mailer'],
       main: ['every_stage', 'everything'],
       release: ['every_stage'],
     },
@@ -56,7 +56,7 @@ const toTest = ([workspace, files]: [string, readonly string[]]): Check => ({
 });
 /** The modules, and what they and their tests read of other folders. */
 const FILES = [
-  'infra/terraform/{,alarms/,bootstrap/}{*.tf,tests/**/*.hcl}',
+  'infra/terraform/{,*/}{*.tf,tests/**/*.hcl}',
   'infra/terraform/{service,stream-filters}.json',
   'web/{src,ui}/first-paint.*',
   'docs/runbook.md',

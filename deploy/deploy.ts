@@ -247,7 +247,16 @@ async function complete(
   }
   current.step = 'the smoke test';
   const isPassed = await testStage(outputs, form, io, interruption, {
-    more: [{ title: 'the plan after the apply is empty', run: () => checkPlan(deployment, file) }],
+    more: [
+      {
+        title: 'the plan after the apply is empty',
+        async run() {
+          // Otherwise it is that of another deployment.
+          await refuseOvertaken(outputs);
+          await checkPlan(deployment, file);
+        },
+      },
+    ],
   });
   await refuseOvertaken(outputs);
   if (!isPassed) {

@@ -1,4 +1,4 @@
-/** The accounts of a stage's users in its own user pool, if it has one (infra/terraform/identity.tf). */
+/** The accounts of a stage's users in its own user pool, if it has one (infra/terraform/identity). */
 import {
   AdminDeleteUserCommand,
   CognitoIdentityProviderClient,

@@ -46,8 +46,8 @@ locals {
       zone_id = domain.domain_name_configuration[0].hosted_zone_id
     } },
     { for domain in local.site_alias[*] : domain.name => {
-      name    = aws_cloudfront_distribution.site[0].domain_name
-      zone_id = aws_cloudfront_distribution.site[0].hosted_zone_id
+      name    = module.site[0].distribution.domain_name
+      zone_id = module.site[0].distribution.hosted_zone_id
     } },
   )
 }

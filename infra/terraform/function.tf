@@ -14,9 +14,6 @@ locals {
       Principal = { Service = "lambda.amazonaws.com" }
     }]
   })
-  # X-Ray has no resource types for these actions.
-  traces_statement = local.settings.tracing ? { Action = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"], Resource = "*" } : null
-  tracing_mode     = local.settings.tracing ? "Active" : "PassThrough"
 }
 
 resource "aws_cloudwatch_log_group" "function" {
@@ -45,7 +42,8 @@ resource "aws_iam_role_policy" "function" {
         Action   = ["logs:CreateLogStream", "logs:PutLogEvents"]
         Resource = "${aws_cloudwatch_log_group.function.arn}:*"
       }
-      Traces = local.traces_statement
+      # X-Ray has no resource types for these actions.
+      Traces = local.settings.tracing ? { Action = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"], Resource = "*" } : null
       }, {
       # The partition keys of src/entities/rate.ts: the function cannot change an inquiry.
       for _ in local.settings.inquiries_per_hour[*] : "Rates" => {
@@ -104,7 +102,7 @@ resource "aws_lambda_function" "this" {
     system_log_level      = "INFO"
   }
 
-  tracing_config { mode = local.tracing_mode }
+  tracing_config { mode = local.settings.tracing ? "Active" : "PassThrough" }
 
   # The first invocation needs the policy.
   depends_on = [aws_iam_role_policy.function]

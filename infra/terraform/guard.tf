@@ -16,13 +16,8 @@ resource "terraform_data" "guard" {
 
   depends_on = [
     aws_apigatewayv2_api_mapping.this, aws_apigatewayv2_route.probe, aws_apigatewayv2_route.this,
-    aws_apigatewayv2_stage.this, aws_cloudwatch_dashboard.this, aws_cloudwatch_event_target.digests,
-    aws_cloudwatch_log_metric_filter.this, aws_cognito_user_pool_client.form, aws_cognito_user_pool_client.smoke,
-    aws_cognito_user_pool_domain.this, aws_dynamodb_table.erasures, aws_lambda_function_event_invoke_config.mailer,
-    aws_lambda_permission.bounces, aws_lambda_permission.digests, aws_lambda_permission.live,
-    aws_lambda_permission.probe, aws_route53_record.address, aws_s3_bucket_policy.site,
-    aws_sesv2_configuration_set_event_destination.metrics, aws_sesv2_configuration_set_event_destination.team,
-    aws_sesv2_email_identity_feedback_attributes.this, aws_sns_topic_subscription.bounces, aws_sqs_queue_policy.dead_letters, module.alarms, module.alarms_us_east_1,
-    terraform_data.warm_throughput,
+    aws_apigatewayv2_stage.this, aws_cloudwatch_dashboard.this, aws_cloudwatch_log_metric_filter.this,
+    aws_dynamodb_table.erasures, aws_lambda_permission.live, aws_lambda_permission.probe, aws_route53_record.address,
+    module.alarms, module.alarms_us_east_1, module.identity, module.mailer, module.site, terraform_data.warm_throughput,
   ]
 }

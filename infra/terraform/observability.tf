@@ -126,7 +126,7 @@ locals {
       queries = merge(
         { for kind, name in local.mailer_names : "errors_${kind}" => { namespace = "AWS/Lambda", name = "Errors", stat = "Sum", dimensions = { FunctionName = name } } },
         { for kind, name in local.mailer_names : "lost_${kind}" => { namespace = "AWS/Lambda", name = "DestinationDeliveryFailures", stat = "Sum", dimensions = { FunctionName = name } } },
-        { untimed = { namespace = "AWS/Events", name = "FailedInvocations", stat = "Sum", dimensions = { RuleName = "${local.mailer_name}-digests" } } },
+        { untimed = { namespace = "AWS/Events", name = "FailedInvocations", stat = "Sum", dimensions = { RuleName = "${local.mailer_names.inquiries}-digests" } } },
       )
     }
     mailer-failures = {
@@ -154,12 +154,12 @@ locals {
       expression  = "IF(inquiries + 0 * writes > 0 AND replies + 0 * writes > 0, 0, writes)"
       queries = merge(
         { writes = { namespace = "AWS/DynamoDB", name = "ConsumedWriteCapacityUnits", stat = "Sum", dimensions = local.table_dimensions } },
-        { for kind, mapping in aws_lambda_event_source_mapping.mailer : kind => { namespace = "AWS/Lambda", name = "PolledEventCount", stat = "Sum", dimensions = { EventSourceMappingUUID = mapping.uuid } } },
+        { for kind, mapping in merge(module.mailer[*].mappings...) : kind => { namespace = "AWS/Lambda", name = "PolledEventCount", stat = "Sum", dimensions = { EventSourceMappingUUID = mapping.uuid } } },
       )
     }
     mailer-dead-letters = {
       description = "Mails, or notices of bounces, were given up: messages wait in the dead-letter queue. Inquiries are in a digest within 2 hours; replies are not. Look at requestContext.requestId in the messages and at the mailer's log lines of that request, which name the inquiries, and send them again."
-      metric      = { namespace = "AWS/SQS", name = "ApproximateNumberOfMessagesVisible", stat = "Maximum", dimensions = { QueueName = "${local.mailer_name}-dead-letters" } }
+      metric      = { namespace = "AWS/SQS", name = "ApproximateNumberOfMessagesVisible", stat = "Maximum", dimensions = { QueueName = "${local.mailer_names.inquiries}-dead-letters" } }
     }
     mailer-bounces = {
       is_ticket   = true # invented addresses
@@ -202,7 +202,7 @@ locals {
       memory = { log = aws_cloudwatch_log_group.function, pattern = "{ $.type = \"platform.report\" }", metric = "MaxMemoryUsed", value = "$.record.metrics.maxMemoryUsedMB", unit = "Megabytes" }
     },
     # The mailer does not report these to Lambda (src/mailer/mailer.ts), so that they do not hold back what follows.
-    { for group in aws_cloudwatch_log_group.mailer : "mailer-refused" => { log = group, pattern = "{ $.message.outcome = \"refused\" || $.message.outcome = \"no-address\" }", metric = "MailsRefused" } },
+    { for group in module.mailer[*].log_group : "mailer-refused" => { log = group, pattern = "{ $.message.outcome = \"refused\" || $.message.outcome = \"no-address\" }", metric = "MailsRefused" } },
   )
 }
 
@@ -250,7 +250,7 @@ locals {
     } : null
     sign-in = local.has_site && local.has_user_pool ? {
       host = trimprefix(local.sign_in_origin, "https://")
-      path = "/login?client_id=${local.client_id}&response_type=code&scope=openid+email&redirect_uri=${urlencode(local.form_urls[0])}"
+      path = "/login?client_id=${local.client_id}&response_type=code&scope=openid+email&redirect_uri=${urlencode("${local.site_origin}/")}"
     } : null
   } : name => check if check != null }
 
@@ -375,9 +375,9 @@ locals {
         { type = "metric", properties = { title = "Mailer: delay (ms), dead letters", stat = "Maximum", metrics = [
           ["AWS/Lambda", "IteratorAge", "FunctionName", local.mailer_names.inquiries, { label = "delay" }],
           ["...", local.mailer_names.replies, { label = "delay of answers" }],
-          ["AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", "${local.mailer_name}-dead-letters", { label = "dead letters", yAxis = "right" }],
+          ["AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", "${local.mailer_names.inquiries}-dead-letters", { label = "dead letters", yAxis = "right" }],
         ] } },
-        { type = "log", properties = { title = "Latest failures of mails", view = "table", query = "SOURCE '/aws/lambda/${local.mailer_name}' | filter level in ['ERROR', 'WARN'] | fields @timestamp, message.inquiry, message.mail, message.outcome, message.errorName | sort @timestamp desc | limit 20" } },
+        { type = "log", properties = { title = "Latest failures of mails", view = "table", query = "SOURCE '/aws/lambda/${local.mailer_names.inquiries}' | filter level in ['ERROR', 'WARN'] | fields @timestamp, message.inquiry, message.mail, message.outcome, message.errorName | sort @timestamp desc | limit 20" } },
       ]
     },
     {

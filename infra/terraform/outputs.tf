@@ -23,9 +23,9 @@ output "function" {
 output "mailer" {
   description = "The functions of the mailer with their newest and live versions; empty without the setting inbox."
   value = {
-    for kind, alias in aws_lambda_alias.mailer : kind => {
+    for kind, alias in merge(module.mailer[*].aliases...) : kind => {
       name    = alias.function_name
-      version = aws_lambda_function.mailer[kind].version
+      version = module.mailer[0].functions[kind].version
       live    = alias.function_version
     }
   }
@@ -34,8 +34,8 @@ output "mailer" {
 output "site" {
   description = "Where the form is uploaded to, and its address; null without a form."
   value = local.has_site ? {
-    bucket          = aws_s3_bucket.site[0].id
-    distribution_id = aws_cloudfront_distribution.site[0].id
+    bucket          = module.site[0].bucket.id
+    distribution_id = module.site[0].distribution.id
     url             = "${local.site_origin}/"
   } : null
 }
@@ -56,7 +56,7 @@ output "connect_origins" {
 
 output "smoke_sign_in" {
   description = "User pool and app client of the smoke test's user; null with an issuer of your own."
-  value       = local.has_user_pool ? { user_pool_id = aws_cognito_user_pool.this[0].id, client_id = aws_cognito_user_pool_client.smoke[0].id } : null
+  value       = local.has_user_pool ? { user_pool_id = module.identity[0].pool.id, client_id = module.identity[0].client_ids.smoke } : null
 }
 
 output "dns_records" {
@@ -85,7 +85,7 @@ output "dashboard_url" {
 
 output "dead_letter_queue_url" {
   description = "Queue of the mails that were given up; null without the setting inbox."
-  value       = one(aws_sqs_queue.dead_letters[*].url)
+  value       = one(module.mailer[*].dead_letter_queue_url)
 }
 
 output "mail" {
@@ -95,11 +95,5 @@ output "mail" {
 
 output "mail_dns_records" {
   description = "DNS records by which SES verifies the domain of the mails (DKIM); none if the stage creates no identity."
-  value = flatten([for domain, identity in aws_sesv2_email_identity.this : [
-    for token in identity.dkim_signing_attributes[0].tokens : {
-      name  = "${token}._domainkey.${domain}"
-      type  = "CNAME"
-      value = "${token}.${contains(local.own_dkim_zones, local.region) ? "dkim.${local.region}" : "dkim"}.amazonses.com"
-    }
-  ]])
+  value       = flatten(module.mailer[*].dns_records)
 }

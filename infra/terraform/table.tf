@@ -98,7 +98,7 @@ resource "aws_dynamodb_table" "erasures" {
   deletion_protection_enabled = local.deletion_protection_enabled
 
   # Where `erase` finds the user's account.
-  tags = { user_pool = local.has_user_pool ? one(aws_cognito_user_pool.this[*].id) : "none" }
+  tags = { user_pool = local.has_user_pool ? module.identity[0].pool.id : "none" }
 
   attribute {
     name = "hash"

@@ -98,6 +98,16 @@ it.skipIf(endpoint === '')(
       expect(again).not.toContain('terraform apply …');
     }
 
+    const destroyed = await run(
+      'terraform',
+      ['destroy', '-no-color', '-auto-approve', `-var=bucket=${bucket}`],
+      first,
+    );
+    expect([destroyed.code, destroyed.output]).toEqual([
+      1,
+      expect.stringContaining('Instance cannot be destroyed'),
+    ]);
+
     // Everything exists, and nothing is in the state: the runbook's imports, and the same command.
     await s3.deleteObject({ Bucket: bucket, Key: 'inquiries/bootstrap.tfstate' });
     const lines = [...readImports('bootstrap')].filter(

@@ -251,7 +251,7 @@ describe('npm run deploy', () => {
 
   const table = { address: 'aws_dynamodb_table.this', actions: ['create', 'delete'] };
   const tainted = { ...table, action_reason: 'replace_because_tainted' };
-  const pool = { address: 'aws_cognito_user_pool.this[0]', actions: ['delete'] };
+  const pool = { address: 'module.identity[0].aws_cognito_user_pool.this', actions: ['delete'] };
   const [INQUIRIES, USERS] = ['the table with its inquiries', 'the user pool with its users'];
   const deletes = (what: string, hint = '') =>
     `The plan deletes ${what}, which this command never does. Nothing was changed.${hint}`;

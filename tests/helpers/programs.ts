@@ -102,7 +102,7 @@ if [ -e "arranged/$key" ]; then cat "arranged/$key"; fi
 
 const toResource = ({ address, actions, action_reason, after }: Change, before: object) => ({
   address,
-  type: address.split('.')[0],
+  type: address.split('.').at(-2),
   action_reason,
   change: { actions, before, after: after ?? before },
 });

@@ -63,7 +63,7 @@ describeOnDynamoDbLocal(`a flood of ${COUNT} inquiries by ${COUNT / 10} owners`,
       const shards = [0, 1, 2, 3].map(async (shard) => {
         for (const batch of batches.filter((_, n) => n % 4 === shard)) await deliver(batch);
       });
-      // Replies come by a mapping of their own (infra/terraform/mailer.tf).
+      // Replies come by a mapping of their own (infra/terraform/mailer).
       expect(await replies.handle(records.slice(0, 20).map(toReply))).toEqual([]);
       answered += 20;
       expect(all.mailed('reply')).toHaveLength(answered);

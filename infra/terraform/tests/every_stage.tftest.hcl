@@ -172,14 +172,12 @@ run "stage" {
     )
     error_message = "An output has another value, or a domain that is in use is not the only way to the API."
   }
-  # All that mail needs reads one of these.
   assert {
     condition = alltrue([for resources in [
-      aws_iam_role.mailer, aws_cloudwatch_log_group.mailer, aws_sqs_queue.dead_letters, aws_cloudwatch_event_rule.digests,
-      aws_sesv2_configuration_set.mail, aws_sns_topic.bounces,
+      module.mailer,
       [for name in keys(module.alarms.all) : name if startswith(name, "mailer-")],
       [for widget in jsondecode(aws_cloudwatch_dashboard.this.dashboard_body).widgets : widget if strcontains(jsonencode(widget), "mail")],
-    ] : length(resources) == 0]) && length(aws_sesv2_email_identity.this) == 0 && !aws_dynamodb_table.this.stream_enabled && output.dead_letter_queue_url == null && length(module.alarms.all) == 12
+    ] : length(resources) == 0]) && !aws_dynamodb_table.this.stream_enabled && output.dead_letter_queue_url == null && length(module.alarms.all) == 12
     error_message = "There is something for mail without the setting inbox, or another alarm is missing."
   }
   assert {

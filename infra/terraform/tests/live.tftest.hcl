@@ -28,14 +28,6 @@ run "new_version" {
     )
     error_message = "The newest version is not the one that is tested, with claims, and live."
   }
-  assert {
-    condition = alltrue([
-      for kind, alias in aws_lambda_alias.mailer :
-      aws_lambda_event_source_mapping.mailer[kind].function_name == alias.arn
-      && aws_lambda_invocation.mailer[kind].function_name == alias.function_name
-    ])
-    error_message = "A mapping does not invoke the live version of its function, or another function is tested."
-  }
 }
 
 run "pinned_version" {
@@ -90,32 +82,6 @@ run "any_method_is_taken" {
   }
 
   expect_failures = [aws_lambda_alias.live]
-}
-
-run "mailer_fails_for_records" {
-  state_key = "mailer_fails_for_records"
-
-  override_resource {
-    target = aws_lambda_invocation.mailer
-    values = { result = "{\"batchItemFailures\":[{\"itemIdentifier\":\"1\"}]}" }
-  }
-
-  expect_failures = [aws_lambda_alias.mailer["inquiries"], aws_lambda_alias.mailer["replies"]]
-}
-
-run "texts_that_lambda_does_not_take" {
-  state_key = "long_texts"
-
-  variables {
-    stages = {
-      develop = {
-        inbox = { to = "team@example.com", from = "inquiries@example.com" }
-        form  = { expectation = { en = join("", [for _ in range(1000) : "日日"]) } }
-      }
-    }
-  }
-
-  expect_failures = [aws_lambda_function.mailer["inquiries"], aws_lambda_function.mailer["replies"]]
 }
 
 run "address_to_which_cognito_does_not_return" {

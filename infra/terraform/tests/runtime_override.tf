@@ -2,7 +2,3 @@
 resource "aws_lambda_function" "this" {
   runtime = "nodejs22.x"
 }
-
-resource "aws_lambda_function" "mailer" {
-  runtime = "nodejs22.x"
-}

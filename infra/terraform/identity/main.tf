@@ -1,0 +1,181 @@
+# The user pool of a stage without an issuer of its own: users sign up with their email, on pages of Cognito.
+
+terraform {
+  required_providers {
+    aws = { source = "hashicorp/aws" }
+  }
+}
+
+variable "name" {
+  description = "Name of the user pool."
+  type        = string
+}
+
+variable "is_protected" {
+  description = "Whether the pool cannot be deleted."
+  type        = bool
+}
+
+variable "sign_up" {
+  description = "Whether users may register themselves."
+  type        = bool
+}
+
+variable "totp" {
+  description = "Whether users may use an authenticator app as their second factor."
+  type        = bool
+}
+
+variable "senders" {
+  description = "The identity in SES that the pool mails through; without one, Cognito mails itself."
+  type        = list(object({ identity_arn = string, address = string, configuration_set = string }))
+}
+
+variable "form_urls" {
+  description = "Where Cognito may send users back to."
+  type        = list(string)
+}
+
+data "aws_caller_identity" "this" {}
+data "aws_region" "this" {}
+
+# Cognito resets what an update leaves out: a change of the pool by hand, a trigger or a text for example, is
+# lost with the next change here, and one by the CLI loses what is set here.
+resource "aws_cognito_user_pool" "this" {
+  name                     = var.name
+  deletion_protection      = var.is_protected ? "ACTIVE" : "INACTIVE"
+  username_attributes      = ["email"]
+  auto_verified_attributes = ["email"]
+
+  username_configuration { case_sensitive = false }
+
+  admin_create_user_config { allow_admin_create_user_only = !var.sign_up }
+
+  dynamic "email_configuration" {
+    for_each = var.senders
+
+    content {
+      email_sending_account = "DEVELOPER"
+      source_arn            = email_configuration.value.identity_arn
+      from_email_address    = email_configuration.value.address
+      configuration_set     = email_configuration.value.configuration_set
+    }
+  }
+
+  mfa_configuration = var.totp ? "OPTIONAL" : "OFF"
+
+  dynamic "software_token_mfa_configuration" {
+    for_each = var.totp ? [true] : []
+
+    content { enabled = true }
+  }
+
+  # An inquiry belongs to the sub and the email: a new address takes effect only when its owner has confirmed it.
+  user_attribute_update_settings { attributes_require_verification_before_update = ["email"] }
+
+  account_recovery_setting {
+    recovery_mechanism {
+      name     = "verified_email"
+      priority = 1
+    }
+  }
+
+  # Length instead of composition, as NIST SP 800-63B recommends.
+  password_policy {
+    minimum_length                   = 12
+    require_lowercase                = false
+    require_numbers                  = false
+    require_symbols                  = false
+    require_uppercase                = false
+    temporary_password_validity_days = 7
+  }
+}
+
+resource "aws_cognito_user_pool_domain" "this" {
+  # A prefix is unique in its region, over all accounts.
+  domain       = "${var.name}-${substr(sha256(data.aws_caller_identity.this.account_id), 0, 8)}"
+  user_pool_id = aws_cognito_user_pool.this.id
+
+  # Without managed_login_version the pages are the classic ones. The newer ones show nothing before a style
+  # is made for them, which provider 5.100 cannot do.
+}
+
+# The form: a public client, with the authorization code grant, for which its library uses PKCE.
+resource "aws_cognito_user_pool_client" "form" {
+  name         = "form"
+  user_pool_id = aws_cognito_user_pool.this.id
+
+  generate_secret                      = false
+  allowed_oauth_flows_user_pool_client = true
+  allowed_oauth_flows                  = ["code"]
+  allowed_oauth_scopes                 = ["email", "openid"]
+  supported_identity_providers         = ["COGNITO"]
+  callback_urls                        = var.form_urls
+  logout_urls                          = var.form_urls
+  prevent_user_existence_errors        = "ENABLED"
+  enable_token_revocation              = true
+  read_attributes                      = ["email", "email_verified"]
+  write_attributes                     = ["email"]
+
+  # Without a value Cognito also allows refreshing by its own API, which it refuses together with rotation.
+  explicit_auth_flows = ["ALLOW_USER_SRP_AUTH"]
+
+  id_token_validity      = 60
+  access_token_validity  = 60
+  refresh_token_validity = 30
+
+  token_validity_units {
+    id_token      = "minutes"
+    access_token  = "minutes"
+    refresh_token = "days"
+  }
+
+  # Each refresh token is used once; the grace period is for answers that are lost.
+  refresh_token_rotation {
+    feature                    = "ENABLED"
+    retry_grace_period_seconds = 60
+  }
+}
+
+# The smoke test after a deployment: signs in a user of its own with the permissions of whoever deploys.
+resource "aws_cognito_user_pool_client" "smoke" {
+  name         = "smoke"
+  user_pool_id = aws_cognito_user_pool.this.id
+
+  generate_secret               = false
+  explicit_auth_flows           = ["ALLOW_ADMIN_USER_PASSWORD_AUTH"]
+  prevent_user_existence_errors = "ENABLED"
+  enable_token_revocation       = true
+  read_attributes               = ["email", "email_verified"]
+  write_attributes              = ["email"]
+
+  id_token_validity      = 5
+  access_token_validity  = 5
+  refresh_token_validity = 60
+
+  token_validity_units {
+    id_token      = "minutes"
+    access_token  = "minutes"
+    refresh_token = "minutes"
+  }
+}
+
+output "pool" {
+  description = "The user pool."
+  value       = aws_cognito_user_pool.this
+}
+
+output "issuer" {
+  description = "The `iss` claim of its tokens."
+  value       = "https://${aws_cognito_user_pool.this.endpoint}"
+}
+
+output "sign_in_origin" {
+  description = "Origin of the sign-in pages and of the token endpoint; the issuer itself only has discovery and keys."
+  value       = "https://${aws_cognito_user_pool_domain.this.domain}.auth.${data.aws_region.this.id}.amazoncognito.com"
+}
+
+output "client_ids" {
+  description = "Of the app clients: `form`, `smoke`."
+  value       = { form = aws_cognito_user_pool_client.form.id, smoke = aws_cognito_user_pool_client.smoke.id }
+}

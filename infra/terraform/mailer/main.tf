@@ -1,0 +1,521 @@
+# Mail of new inquiries and of answers, driven by the table's stream (docs/adr/0080).
+
+terraform {
+  required_providers {
+    aws = { source = "hashicorp/aws" }
+  }
+}
+
+variable "name" {
+  description = "The stage's name, which its configuration set in SES has, too."
+  type        = string
+}
+
+variable "names" {
+  description = "Names of the functions by the kind of their mails; that of `inquiries` also begins other names."
+  type        = map(string)
+}
+
+variable "stage" {
+  description = "What mails to the team name."
+  type        = string
+}
+
+variable "settings" {
+  description = "The stage's setting `inbox`."
+  type = object({
+    to                     = string
+    from                   = string
+    identity               = optional(string)
+    mails_per_hour         = number
+    total_mails_per_hour   = number
+    answer_within          = optional(number)
+    language               = string
+    time_zone              = string
+    acknowledge            = bool
+    parallelization_factor = number
+  })
+}
+
+variable "company" {
+  description = "What the mails to owners show of the form's settings."
+  type        = any
+}
+
+variable "table" {
+  description = "The table whose stream is read."
+  type        = object({ name = string, arn = string, stream_arn = string })
+}
+
+variable "package_file" {
+  description = "Path of the functions' zip."
+  type        = string
+}
+
+variable "live_versions" {
+  description = "Versions that are live in place of the newest, by the kind of mails."
+  type        = map(string)
+}
+
+variable "shared" {
+  description = "What the functions have in common with the one behind the API."
+  type = object({
+    runtime              = string
+    assume_role_policy   = string
+    permissions_boundary = string
+    log_retention_days   = number
+    tracing              = bool
+  })
+}
+
+locals {
+  name = var.names.inquiries
+
+  environment = merge(
+    {
+      TABLE_NAME           = var.table.name
+      INBOX_TO             = var.settings.to
+      INBOX_FROM           = var.settings.from
+      MAILS_PER_HOUR       = tostring(var.settings.mails_per_hour)
+      TOTAL_MAILS_PER_HOUR = tostring(var.settings.total_mails_per_hour)
+      STAGE                = var.stage
+      MAIL_LANGUAGE        = var.settings.language
+      TIME_ZONE            = var.settings.time_zone
+      ACKNOWLEDGE          = tostring(var.settings.acknowledge)
+      COMPANY              = jsonencode(var.company)
+      CONFIGURATION_SET    = var.name
+    },
+    { for days in var.settings.answer_within[*] : "ANSWER_WITHIN" => tostring(days) },
+  )
+
+  # Two functions of one package, since Lambda takes one event source mapping of a stream and a function, whatever
+  # the filters (409 ResourceConflictException; aws/serverless-application-model#1320): so a flood of inquiries
+  # delays no reply. The local stack reads the same filters.
+  stream_filters = jsondecode(file("${path.module}/../stream-filters.json"))
+  mailers = {
+    for kind, filter in local.stream_filters : kind => {
+      name    = aws_lambda_function.this[kind].function_name
+      filter  = filter
+      version = coalesce(var.live_versions[kind], aws_lambda_function.this[kind].version)
+    }
+  }
+
+  # Regions whose DKIM keys are in a zone of their own (docs.aws.amazon.com/general/latest/gr/ses.html, "DKIM
+  # domains"). SES names the zone as SigningHostedZone, which the provider does not export.
+  own_dkim_zones = [
+    "af-south-1", "ap-northeast-3", "ap-south-2", "ap-southeast-3", "ap-southeast-5", "ca-west-1",
+    "eu-central-2", "eu-south-1", "il-central-1", "me-central-1", "us-gov-east-1",
+  ]
+}
+
+data "aws_caller_identity" "this" {}
+data "aws_partition" "this" {}
+data "aws_region" "this" {}
+
+# SES has a domain once per account and region: one stage creates the identity, the others name it in `identity`.
+resource "aws_sesv2_email_identity" "this" {
+  for_each = toset(var.settings.identity == null ? [split("@", var.settings.from)[1]] : [])
+
+  email_identity = each.key
+
+  # SES makes the keys (Easy DKIM); mail_dns_records are the records that publish them.
+  dkim_signing_attributes { next_signing_key_length = "RSA_2048_BIT" }
+}
+
+# SES would also forward bounces to `from`, which nobody reads, since the event destination below reports them
+# (botocore, sesv2: PutEmailIdentityFeedbackAttributes).
+resource "aws_sesv2_email_identity_feedback_attributes" "this" {
+  for_each = aws_sesv2_email_identity.this
+
+  email_identity           = each.value.email_identity
+  email_forwarding_enabled = false
+}
+
+# For the mails of the mailer and of the user pool: the mailer tells the team of bounces and complaints, since
+# nobody reads `from`, and they are counted for alarms, as are all mails. Addresses that bounced or complained
+# get no more mails.
+resource "aws_sesv2_configuration_set" "this" {
+  configuration_set_name = var.name
+
+  suppression_options { suppressed_reasons = ["BOUNCE", "COMPLAINT"] }
+}
+
+resource "aws_sesv2_configuration_set_event_destination" "team" {
+  configuration_set_name = aws_sesv2_configuration_set.this.configuration_set_name
+  event_destination_name = "team"
+
+  event_destination {
+    enabled              = true
+    matching_event_types = ["BOUNCE", "COMPLAINT"]
+
+    sns_destination { topic_arn = aws_sns_topic.bounces.arn }
+  }
+
+  # SES asks whether it may publish.
+  depends_on = [aws_sns_topic_policy.bounces]
+}
+
+resource "aws_sesv2_configuration_set_event_destination" "metrics" {
+  configuration_set_name = aws_sesv2_configuration_set.this.configuration_set_name
+  event_destination_name = "metrics"
+
+  event_destination {
+    enabled              = true
+    matching_event_types = ["BOUNCE", "COMPLAINT", "SEND"]
+
+    cloud_watch_destination {
+      dimension_configuration {
+        dimension_name          = "ses:configuration-set"
+        dimension_value_source  = "MESSAGE_TAG"
+        default_dimension_value = var.name
+      }
+    }
+  }
+}
+
+resource "aws_sns_topic" "bounces" {
+  name = "${var.name}-bounces"
+}
+
+resource "aws_sns_topic_policy" "bounces" {
+  arn = aws_sns_topic.bounces.arn
+
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [{
+      Sid       = "SesPublishes"
+      Effect    = "Allow"
+      Principal = { Service = "ses.amazonaws.com" }
+      Action    = "sns:Publish"
+      Resource  = aws_sns_topic.bounces.arn
+      Condition = { StringEquals = {
+        "AWS:SourceAccount" = data.aws_caller_identity.this.account_id
+        "AWS:SourceArn"     = aws_sesv2_configuration_set.this.arn
+      } }
+    }]
+  })
+}
+
+resource "aws_sns_topic_subscription" "bounces" {
+  topic_arn = aws_sns_topic.bounces.arn
+  protocol  = "lambda"
+  endpoint  = aws_lambda_alias.live["inquiries"].arn
+
+  # What SNS cannot hand to Lambda; what the mailer fails for is kept by Lambda (below).
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.dead_letters.arn })
+
+  depends_on = [aws_lambda_permission.bounces]
+}
+
+resource "aws_lambda_permission" "bounces" {
+  statement_id  = "bounces"
+  action        = "lambda:InvokeFunction"
+  function_name = aws_lambda_alias.live["inquiries"].function_name
+  qualifier     = aws_lambda_alias.live["inquiries"].name
+  principal     = "sns.amazonaws.com"
+  source_arn    = aws_sns_topic.bounces.arn
+}
+
+# What Lambda reports after its last attempt: where the records are in the stream, not what they contain.
+resource "aws_sqs_queue" "dead_letters" {
+  name                      = "${local.name}-dead-letters"
+  message_retention_seconds = 14 * 24 * 60 * 60
+  sqs_managed_sse_enabled   = true
+}
+
+resource "aws_sqs_queue_policy" "dead_letters" {
+  queue_url = aws_sqs_queue.dead_letters.url
+
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [
+      {
+        Sid       = "OnlyTls"
+        Effect    = "Deny"
+        Principal = "*"
+        Action    = "sqs:*"
+        Resource  = aws_sqs_queue.dead_letters.arn
+        Condition = { Bool = { "aws:SecureTransport" = "false" } }
+      },
+      {
+        Sid       = "Bounces"
+        Effect    = "Allow"
+        Principal = { Service = "sns.amazonaws.com" }
+        Action    = "sqs:SendMessage"
+        Resource  = aws_sqs_queue.dead_letters.arn
+        Condition = { ArnEquals = { "aws:SourceArn" = aws_sns_topic.bounces.arn } }
+      },
+    ]
+  })
+}
+
+resource "aws_cloudwatch_log_group" "this" {
+  name              = "/aws/lambda/${local.name}"
+  retention_in_days = var.shared.log_retention_days
+}
+
+resource "aws_iam_role" "this" {
+  name        = local.name
+  description = "What the ${local.name} function may do: read the stream and inquiries, send mail, keep records of them."
+
+  assume_role_policy   = var.shared.assume_role_policy
+  permissions_boundary = var.shared.permissions_boundary
+}
+
+resource "aws_iam_role_policy" "this" {
+  name = "mailer"
+  role = aws_iam_role.this.id
+
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [for sid, statement in {
+      Stream = {
+        Action   = ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"]
+        Resource = var.table.stream_arn
+      }
+      # Whether an inquiry still exists.
+      Inquiries = { Action = "dynamodb:GetItem", Resource = var.table.arn }
+      # Which inquiries to send again, by their ids, and those of the digests.
+      Index = { Action = "dynamodb:Query", Resource = "${var.table.arn}/index/by-state" }
+      # The partition keys of src/entities/delivery.ts: the mailer cannot write an inquiry.
+      Records = {
+        Action   = ["dynamodb:PutItem", "dynamodb:UpdateItem"]
+        Resource = var.table.arn
+        Condition = {
+          "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = ["$inquiries#inquiry_*", "$inquiries#quota_*"] }
+        }
+      }
+      # The condition limits the sender. SES also requires the permission on identities of recipients that the
+      # account has (in the sandbox, of all recipients) and on the default configuration set of an identity.
+      Mail = {
+        Action = "ses:SendEmail"
+        Resource = [
+          for type in ["configuration-set", "identity"] :
+          "arn:${data.aws_partition.this.partition}:ses:${data.aws_region.this.id}:${data.aws_caller_identity.this.account_id}:${type}/*"
+        ]
+        Condition = { StringEquals = { "ses:FromAddress" = var.settings.from } }
+      }
+      DeadLetters = { Action = "sqs:SendMessage", Resource = aws_sqs_queue.dead_letters.arn }
+      Logs = {
+        Action   = ["logs:CreateLogStream", "logs:PutLogEvents"]
+        Resource = "${aws_cloudwatch_log_group.this.arn}:*"
+      }
+      # X-Ray has no resource types for these actions.
+      Traces = var.shared.tracing ? { Action = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"], Resource = "*" } : null
+    } : merge({ Sid = sid, Effect = "Allow" }, statement) if statement != null]
+  })
+}
+
+resource "aws_lambda_function" "this" {
+  for_each = local.stream_filters
+
+  function_name = var.names[each.key]
+  description   = "Inquiry service, stage ${var.stage}: mails ${each.key == "inquiries" ? "new inquiries to the team" : "answers to their owners"}."
+  role          = aws_iam_role.this.arn
+
+  filename         = var.package_file
+  source_code_hash = filebase64sha256(var.package_file)
+  handler          = "mailer.handler"
+  runtime          = var.shared.runtime
+  architectures    = ["arm64"]
+  memory_size      = 256
+  timeout          = 60
+  publish          = true
+
+  environment { variables = local.environment }
+
+  logging_config {
+    log_format            = "JSON"
+    log_group             = aws_cloudwatch_log_group.this.name
+    application_log_level = "INFO"
+    system_log_level      = "INFO"
+  }
+
+  tracing_config { mode = var.shared.tracing ? "Active" : "PassThrough" }
+
+  lifecycle {
+    precondition {
+      # docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html. Base64 has 4 characters for 3 bytes.
+      condition     = length(base64encode(jsonencode(local.environment))) * 3 / 4 <= 4096
+      error_message = "Stage ${var.stage}: form is too long: the mailer's environment, which has its texts, must not exceed 4 KB."
+    }
+  }
+
+  depends_on = [aws_iam_role_policy.this]
+}
+
+# Its alias moves to a version that has handled a record of the stream, as that of the function (live.tf). Of a trial
+# (src/mailer/handler.ts), the mailer does everything but send.
+resource "aws_lambda_invocation" "this" {
+  for_each = local.mailers
+
+  function_name = each.value.name
+  qualifier     = each.value.version
+  input = jsonencode({ trial = true, Records = [{
+    eventID        = "1"
+    eventName      = each.key == "inquiries" ? "INSERT" : "MODIFY"
+    eventSource    = "aws:dynamodb"
+    eventSourceARN = var.table.stream_arn
+    eventVersion   = "1.1"
+    awsRegion      = data.aws_region.this.id
+    dynamodb = {
+      ApproximateCreationDateTime = 0
+      SequenceNumber              = "1"
+      SizeBytes                   = 1
+      StreamViewType              = "NEW_AND_OLD_IMAGES"
+      NewImage = {
+        for column, value in merge(
+          {
+            __edb_e__   = "inquiry"
+            __edb_v__   = "1"
+            id          = "019aa0c8-6f77-70a2-a975-366ad3f1860a"
+            cognito_sub = uuidv5("dns", "${local.name}.invalid")
+            email       = "smoke-test-${each.value.version}@inquiries.invalid"
+            subject     = "Test of version ${each.value.version}"
+            body        = "Sent by Terraform."
+            created_at  = "2025-11-20T06:11:02.647Z"
+          },
+          each.key == "inquiries" ? {} : { reply = "Sent by Terraform.", respondent = "terraform", reply_at = "2025-11-20T06:11:02.647Z" },
+        ) : column => { S = value }
+      }
+    }
+  }] })
+
+  # Both read the table.
+  depends_on = [aws_iam_role_policy.this]
+}
+
+resource "aws_lambda_alias" "live" {
+  for_each = local.mailers
+
+  name             = "live"
+  function_name    = each.value.name
+  function_version = each.value.version
+
+  lifecycle {
+    precondition {
+      condition     = try(jsondecode(aws_lambda_invocation.this[each.key].result).batchItemFailures == [], false)
+      error_message = "Version ${each.value.version} of ${each.value.name} is not live: it answered a record with ${aws_lambda_invocation.this[each.key].result}"
+    }
+  }
+}
+
+# Lambda queues the events of SNS and of the timer, tries them three times and keeps those that fail.
+resource "aws_lambda_function_event_invoke_config" "this" {
+  for_each = toset(["inquiries"])
+
+  function_name          = aws_lambda_alias.live[each.key].function_name
+  qualifier              = aws_lambda_alias.live[each.key].name
+  maximum_retry_attempts = 2
+
+  destination_config {
+    on_failure { destination = aws_sqs_queue.dead_letters.arn }
+  }
+}
+
+resource "aws_lambda_event_source_mapping" "this" {
+  for_each = local.mailers
+
+  event_source_arn = var.table.stream_arn
+  function_name    = aws_lambda_alias.live[each.key].arn
+
+  # From the oldest record: no inquiry is lost between the creation of the stream and that of the mapping.
+  starting_position      = "TRIM_HORIZON"
+  batch_size             = 100
+  parallelization_factor = each.key == "inquiries" ? var.settings.parallelization_factor : 1
+
+  # A failed record delays those behind it in its shard, until it is too old: the pace of SES is no reason to
+  # give it up. Delivery records (docs/adr/0080) keep what was sent in the meantime from being sent twice.
+  # What was given up of inquiries is in a digest (src/mailer/digests.ts, which waits for 7 hours); replies
+  # are tried for as long as the stream has them.
+  function_response_types        = ["ReportBatchItemFailures"]
+  bisect_batch_on_function_error = true
+  maximum_retry_attempts         = -1
+  maximum_record_age_in_seconds  = each.key == "inquiries" ? 6 * 60 * 60 : -1
+
+  filter_criteria {
+    filter { pattern = jsonencode(each.value.filter) }
+  }
+
+  # For the alarm mailer-off.
+  metrics_config { metrics = ["EventCount"] }
+
+  destination_config {
+    on_failure { destination_arn = aws_sqs_queue.dead_letters.arn }
+  }
+}
+
+# The digests, and the daily mail: the mailer itself finds out whether one is due.
+resource "aws_cloudwatch_event_rule" "digests" {
+  name                = "${local.name}-digests"
+  description         = "Lets the mailer send what is due of digests."
+  schedule_expression = "rate(5 minutes)"
+}
+
+resource "aws_cloudwatch_event_target" "digests" {
+  rule  = aws_cloudwatch_event_rule.digests.name
+  arn   = aws_lambda_alias.live["inquiries"].arn
+  input = jsonencode({ digest = true })
+}
+
+resource "aws_lambda_permission" "digests" {
+  statement_id  = "digests"
+  action        = "lambda:InvokeFunction"
+  function_name = aws_lambda_alias.live["inquiries"].function_name
+  qualifier     = aws_lambda_alias.live["inquiries"].name
+  principal     = "events.amazonaws.com"
+  source_arn    = aws_cloudwatch_event_rule.digests.arn
+}
+
+output "functions" {
+  description = "The functions by the kind of their mails."
+  value       = aws_lambda_function.this
+}
+
+output "aliases" {
+  description = "What is live of them."
+  value       = aws_lambda_alias.live
+}
+
+output "mappings" {
+  description = "How Lambda reads the stream for them."
+  value       = aws_lambda_event_source_mapping.this
+}
+
+output "role" {
+  description = "What the functions may do."
+  value       = aws_iam_role.this
+}
+
+output "log_group" {
+  description = "Their log."
+  value       = aws_cloudwatch_log_group.this
+}
+
+output "configuration_set" {
+  description = "With which the user pool mails, too."
+  value       = aws_sesv2_configuration_set.this
+}
+
+output "identities" {
+  description = "The identity in SES that was created; none with the setting `identity`."
+  value = [
+    for identity in aws_sesv2_email_identity.this : { arn = identity.arn, verified_for_sending_status = identity.verified_for_sending_status }
+  ]
+}
+
+output "dead_letter_queue_url" {
+  description = "Queue of the mails that were given up."
+  value       = aws_sqs_queue.dead_letters.url
+}
+
+output "dns_records" {
+  description = "DNS records by which SES verifies the domain (DKIM)."
+  value = flatten([for domain, identity in aws_sesv2_email_identity.this : [
+    for token in identity.dkim_signing_attributes[0].tokens : {
+      name  = "${token}._domainkey.${domain}"
+      type  = "CNAME"
+      value = "${token}.${contains(local.own_dkim_zones, data.aws_region.this.id) ? "dkim.${data.aws_region.this.id}" : "dkim"}.amazonses.com"
+    }
+  ]])
+}

@@ -1,0 +1,175 @@
+# The contact form: the files of web/dist in a private bucket, served by CloudFront. `npm run deploy` uploads them.
+
+terraform {
+  required_providers {
+    aws = { source = "hashicorp/aws" }
+  }
+}
+
+variable "name" {
+  description = "The stage's name, with which the names begin."
+  type        = string
+}
+
+variable "domain" {
+  description = "Domain name of the form, with its certificate; null: CloudFront's host only."
+  type        = object({ name = string, certificate_arn = string })
+}
+
+variable "connections" {
+  description = "The addresses that the page may connect to, as a Content-Security-Policy has them."
+  type        = list(string)
+}
+
+locals {
+  # Hashes of the inline script and style sheet, which paint the page before another file is loaded.
+  first_paint = { for type, folder in { js = "src", css = "ui" } : type => "'sha256-${base64sha256(file("${path.module}/../../../web/${folder}/first-paint.${type}"))}'" }
+
+  # AWS's own cache policy, the same in every account: it follows Cache-Control, compresses, and forwards no
+  # cookies or queries.
+  caching_optimized = "658327ea-f89d-4fab-a63d-7e88639e58f6"
+}
+
+data "aws_caller_identity" "this" {}
+
+resource "aws_s3_bucket" "this" {
+  # Names of buckets are unique over all accounts.
+  bucket = "${var.name}-site-${data.aws_caller_identity.this.account_id}"
+  # The files can be built again from their commit.
+  force_destroy = true
+}
+
+resource "aws_s3_bucket_public_access_block" "this" {
+  bucket                  = aws_s3_bucket.this.id
+  block_public_acls       = true
+  block_public_policy     = true
+  ignore_public_acls      = true
+  restrict_public_buckets = true
+}
+
+resource "aws_s3_bucket_policy" "this" {
+  bucket = aws_s3_bucket.this.id
+
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [
+      {
+        Sid       = "CloudFrontReads"
+        Effect    = "Allow"
+        Principal = { Service = "cloudfront.amazonaws.com" }
+        Action    = "s3:GetObject"
+        Resource  = "${aws_s3_bucket.this.arn}/*"
+        Condition = { StringEquals = { "AWS:SourceArn" = aws_cloudfront_distribution.this.arn } }
+      },
+      {
+        Sid       = "OnlyTls"
+        Effect    = "Deny"
+        Principal = "*"
+        Action    = "s3:*"
+        Resource  = [aws_s3_bucket.this.arn, "${aws_s3_bucket.this.arn}/*"]
+        Condition = { Bool = { "aws:SecureTransport" = "false" } }
+      },
+    ]
+  })
+
+  depends_on = [aws_s3_bucket_public_access_block.this]
+}
+
+resource "aws_cloudfront_origin_access_control" "this" {
+  name                              = "${var.name}-site"
+  description                       = "CloudFront signs its requests to the bucket of ${var.name}."
+  origin_access_control_origin_type = "s3"
+  signing_behavior                  = "always"
+  signing_protocol                  = "sigv4"
+}
+
+# The headers of web/README.md.
+resource "aws_cloudfront_response_headers_policy" "this" {
+  name    = "${var.name}-site"
+  comment = "Headers of the contact form of ${var.name}."
+
+  # Pages of other origins load inquiry-form.js and its chunks, and browsers load modules with CORS. Every
+  # file is public.
+  cors_config {
+    access_control_allow_credentials = false
+    origin_override                  = true
+
+    access_control_allow_headers { items = ["*"] }
+
+    access_control_allow_methods { items = ["GET", "HEAD"] }
+
+    access_control_allow_origins { items = ["*"] }
+  }
+
+  security_headers_config {
+    content_security_policy {
+      override = true
+      content_security_policy = join("; ", [
+        "default-src 'none'", "script-src 'self' ${local.first_paint.js}", "style-src 'self' ${local.first_paint.css}", "img-src 'self'",
+        "connect-src 'self' ${join(" ", var.connections)}",
+        "form-action 'none'", "base-uri 'none'", "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'", "trusted-types 'none'",
+      ])
+    }
+
+    content_type_options { override = true }
+
+    referrer_policy {
+      override        = true
+      referrer_policy = "no-referrer"
+    }
+
+    strict_transport_security {
+      override                   = true
+      access_control_max_age_sec = 31536000
+    }
+  }
+}
+
+resource "aws_cloudfront_distribution" "this" {
+  comment             = "Contact form of ${var.name}."
+  enabled             = true
+  is_ipv6_enabled     = true
+  http_version        = "http2and3"
+  price_class         = "PriceClass_100"
+  default_root_object = "index.html"
+  aliases             = var.domain[*].name
+
+  origin {
+    origin_id                = "bucket"
+    domain_name              = aws_s3_bucket.this.bucket_regional_domain_name
+    origin_access_control_id = aws_cloudfront_origin_access_control.this.id
+  }
+
+  # How long a file is kept is in its Cache-Control, which `npm run deploy` sets.
+  default_cache_behavior {
+    target_origin_id           = "bucket"
+    viewer_protocol_policy     = "redirect-to-https"
+    allowed_methods            = ["GET", "HEAD"]
+    cached_methods             = ["GET", "HEAD"]
+    compress                   = true
+    cache_policy_id            = local.caching_optimized
+    response_headers_policy_id = aws_cloudfront_response_headers_policy.this.id
+  }
+
+  restrictions {
+    geo_restriction { restriction_type = "none" }
+  }
+
+  viewer_certificate {
+    cloudfront_default_certificate = var.domain == null
+    acm_certificate_arn            = try(var.domain.certificate_arn, null)
+    ssl_support_method             = var.domain == null ? null : "sni-only"
+    minimum_protocol_version       = var.domain == null ? "TLSv1" : "TLSv1.2_2021"
+  }
+}
+
+output "bucket" {
+  description = "Where the files are."
+  value       = aws_s3_bucket.this
+}
+
+output "distribution" {
+  description = "What serves them."
+  value       = aws_cloudfront_distribution.this
+}
