@@ -145,7 +145,7 @@ describe
         ];
         for (const [title, request, signal, message] of moments) {
           const interrupted = await deploy({ request, when: 'after', signal });
-          expect([title, interrupted.isReached, interrupted.code]).toEqual([
+          expect([title, interrupted.isReached, interrupted.code], interrupted.output).toEqual([
             title,
             true,
             EXIT_CODES[signal],
@@ -164,7 +164,7 @@ describe
             const moment = `${signal} × ${times} ${when} ${request.source}${group ? ', to the group' : ''}`;
             const { deploy, listLeftovers } = await createStage(context, OWN);
             const interrupted = await deploy({ request, when, signal, times, group });
-            expect([moment, interrupted.isReached, interrupted.code]).toEqual([
+            expect([moment, interrupted.isReached, interrupted.code], interrupted.output).toEqual([
               moment,
               true,
               EXIT_CODES[signal],
