@@ -5,13 +5,18 @@ import { beforeEach, expect, it } from 'vitest';
 import { createInbox, type StoredInquiry } from '../../inbox/store.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { toShard } from '../../src/entities/keys.ts';
+import { HOUR } from '../../src/limits.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { writeInquiries } from '../helpers/inquiries.ts';
+import { createMailerInstances, idOf } from '../helpers/mailer-instances.ts';
 import { createOwnTable, removeRow, type OwnTable } from '../helpers/own-table.ts';
 import { createTally, isHard } from '../helpers/tally.ts';
 
 const ROWS = isHard ? 20_000 : 2_000;
+const DIGESTED = ROWS / 5;
 const WRITERS = 8;
+/** The beginning of an hour. */
+const START = Math.floor(Date.now() / HOUR) * HOUR;
 
 type Change = (row: StoredInquiry) => Promise<unknown>;
 type Reader = (inbox: ReturnType<typeof createInbox>) => AsyncIterable<readonly { id: string }[]>;
@@ -89,5 +94,35 @@ describeOnDynamoDbLocal('readers beside writers', (endpoint) => {
       [],
     );
     rows.forEach(() => tally());
+  });
+
+  it('digests, whose counts have each inquiry once', async () => {
+    const all = await createMailerInstances(endpoint, { time: START, totalMailsPerHour: 1 });
+    const mailer = all.create();
+    await mailer.tick();
+    const step = HOUR / DIGESTED;
+    const records = await all.write(
+      Array.from({ length: DIGESTED }, (_, at) => ({ at: START + Math.floor(at * step) })),
+    );
+    await mailer.handle(records.slice(0, 50));
+    const inbox = createInbox(all.client, all.table);
+    const answer = async (writer: number): Promise<void> => {
+      for (let at = writer; at < DIGESTED; at += WRITERS) {
+        const { [(at * 7) % DIGESTED]: record } = records;
+        if (record !== undefined) await inbox.answer(idOf(record), { respondent: 'bea' });
+      }
+    };
+    const operators = Promise.all(Array.from({ length: WRITERS }, (_, writer) => answer(writer)));
+    for (let minutes = 5; minutes <= 65; minutes += 5) {
+      all.time = START + minutes * 60_000;
+      await mailer.tick();
+    }
+    await operators;
+    const counts = all.digests().map(({ count }) => count);
+    expect(counts).toHaveLength(13);
+    expect(counts.reduce((sum, count) => sum + count) + all.mailed('inquiry').length).toBe(
+      DIGESTED,
+    );
+    all.close();
   });
 });
