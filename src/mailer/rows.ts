@@ -1,7 +1,7 @@
 /** Rows of the table, as the stream and the store have them: unchecked. */
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBRecord } from 'aws-lambda';
-import { inquiryFields, type Inquiry } from '../contract.ts';
+import { toInquiry, type Inquiry } from '../contract.ts';
 import { isLanguage, type Language } from '../languages.ts';
 import { INQUIRY_ID, isTestAddress } from '../limits.ts';
 
@@ -49,23 +49,15 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 
 export const isInquiryId = (id: unknown): id is string => isText(id) && INQUIRY_ID.test(id);
 
-const isInquiry = (row: Row): row is Row & Inquiry =>
-  inquiryFields.every((name) => isText(row[name])) && isInquiryId(row['id']);
-
 /** @throws MalformedRow when a column is missing or not a text, or the id is not one of this service. */
 export function parseRow(row: Row): MailedInquiry {
   const { language, reply, email_verified: verified } = row;
-  if (!isInquiry(row) || (reply !== undefined && !isText(reply))) {
+  const inquiry = toInquiry((field) => row[field]);
+  if (!isInquiryId(inquiry?.id) || (reply !== undefined && !isText(reply))) {
     throw new MalformedRow('A stored row is not an inquiry.');
   }
-  const { id, cognito_sub, email, subject, body, created_at } = row;
   return {
-    id,
-    cognito_sub,
-    email,
-    subject,
-    body,
-    created_at,
+    ...inquiry,
     language: isLanguage(language) ? language : undefined,
     reply,
     isEmailVerified: verified === true,

@@ -78,11 +78,12 @@ describeOnDynamoDbLocal('a mailer that is killed', (engine) => {
   const readRecorded = async ({ client, table }: MailerInstances): Promise<string[]> => {
     const pages = await Array.fromAsync(paginateScan({ client }, { TableName: table }));
     const rows = pages.flatMap(({ Items = [] }) => Items);
-    return rows.flatMap(({ sent_at, mail, inquiry, daily_on, digested }) => [
-      ...(sent_at === undefined ? [] : [`${mail} ${inquiry}`]),
-      ...(daily_on === undefined ? [] : ['<daily']),
-      ...(digested?.[START / HOUR] === undefined ? [] : ['<digest']),
+    const named = rows.flatMap(({ sent_at, mail, inquiry, daily_on, digested }) => [
+      sent_at === undefined ? undefined : `${mail} ${inquiry}`,
+      daily_on === undefined ? undefined : '<daily',
+      digested?.[START / HOUR] === undefined ? undefined : '<digest',
     ]);
+    return named.filter((name) => name !== undefined);
   };
 
   const start = () =>
