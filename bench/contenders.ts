@@ -23,7 +23,7 @@ export interface Package {
 }
 
 /** What POST supports: the header Idempotency-Key, and the variable INQUIRIES_PER_HOUR. */
-export type Variant = 'POST' | 'keyed POST' | 'POST with the limit';
+export type Variant = 'POST' | 'keyed POST' | 'keyed POST with the limit';
 
 /** CommonJS is what AWS CDK's NodejsFunction builds; the options for ES modules are from Powertools' documentation. */
 const ES_MODULE: BuildOptions = {
@@ -66,7 +66,7 @@ function unpack(zip: string, folder: string): Package {
   const code = readFileSync(module, 'utf8');
   const variants: Variant[] = ['POST'];
   if (code.includes('idempotency-key')) variants.push('keyed POST');
-  if (code.includes('INQUIRIES_PER_HOUR')) variants.push('POST with the limit');
+  if (code.includes('INQUIRIES_PER_HOUR')) variants.push('keyed POST with the limit');
   return { module, size: bytes.length, variants };
 }
 

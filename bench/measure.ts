@@ -46,7 +46,7 @@ export async function measureColdStart(
   variant: Variant,
 ): Promise<void> {
   const { constant = false } = entrant.contender;
-  const isLimited = variant === 'POST with the limit';
+  const isLimited = variant === 'keyed POST with the limit';
   const sender = nextOwner();
   const environment: Environment = isLimited
     ? { INQUIRIES_PER_HOUR: String(2 * bench.warmRequests) }
@@ -55,7 +55,7 @@ export async function measureColdStart(
     const post = async (): Promise<Cost> => {
       // With the limit, all inquiries have one owner, so the limit has something to count.
       const owner = isLimited ? sender : nextOwner();
-      const key = variant === 'keyed POST' ? randomUUID() : undefined;
+      const key = variant === 'POST' ? undefined : randomUUID();
       const { result, ...cost } = await sandbox.invoke(toPost(owner, key));
       if (!constant) checkCreated(result, owner);
       return cost;

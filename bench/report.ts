@@ -55,7 +55,7 @@ ${formatRatios(entrants)}
 
 ## Cold start
 
-Time. Initialisation: from the start of the process until it asks for its first event. Keyed: with the header Idempotency-Key, a new one for each POST. With the limit: with INQUIRIES_PER_HOUR, which is not reached; all inquiries of a process are of one owner. Memory: the peak in MB, as counted against the limit of 128 MB (a process that exceeds it is killed). Node's own program is not counted.
+Time. Initialisation: from the start of the process until it asks for its first event. Keyed: with the header Idempotency-Key, a new one for each POST. With the limit: with INQUIRIES_PER_HOUR, too, which is not reached; all inquiries of a process are of one owner. The write units of each kind are in docs/operations.md. Memory: the peak in MB, as counted against the limit of 128 MB (a process that exceeds it is killed). Node's own program is not counted.
 
 ${table(entrants, [
   ['zip KB', ({ built }) => (built.size / 1024).toFixed(0)],

@@ -358,9 +358,11 @@ async function readOwner(table: OwnTable, owner: Identity) {
   };
 }
 
-const operations = createTally(
+const unlimited = createTally(
   '8a exactly once: operations on the built function, against the model',
 );
+const limited = createTally('9b the same with a limit: operations, against the model');
+const tally = ({ limit }: Model): void => (limit === undefined ? unlimited : limited)();
 const OUTCOMES = [
   '201, first',
   '201, replayed',
@@ -386,7 +388,7 @@ const command = (name: string, run: Command['run']): Command => ({
   run: async (model, real) => {
     model.count++;
     await run(model, real);
-    operations();
+    tally(model);
   },
   toString: () => name,
 });
@@ -408,7 +410,7 @@ const send = (choices: readonly Choice[]): Command => {
       }),
     );
     model.count += requests.length - 1;
-    for (const _ of requests.slice(1)) operations();
+    for (const _ of requests.slice(1)) tally(model);
     await judge(model, { table, clients }, requests);
     model.late.push(...requests.filter(({ fault }) => fault?.includes('late')));
     for (const request of requests) {
