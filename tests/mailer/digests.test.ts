@@ -236,21 +236,6 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     );
   });
 
-  it('tells the team once of a bounce that SNS delivers forty times, also after a failure', async () => {
-    const mailer = await start();
-    const event = toEvent(SES_EXAMPLES.bounce);
-    all.beforeSend = async () => raise();
-    await expect(mailer.invoke(event, 'first')).rejects.toThrow('not sent yet');
-    all.beforeSend = async () => sleep(50);
-    // Lambda repeats an invocation with its id.
-    const again = Array.from({ length: 40 }, (_, n) =>
-      mailer.invoke(event, n === 7 ? 'first' : undefined),
-    );
-    await Promise.all(again);
-    await mailer.invoke(event, 'first');
-    expect(all.mails).toHaveLength(1);
-  });
-
   describe('acknowledges', () => {
     const verified = { email: 'ana@example.com', email_verified: true };
     const acknowledged = () => all.mails.filter(({ tags }) => tags['mail'] === 'acknowledgement');

@@ -1,10 +1,12 @@
 /** A flood of inquiries of many owners through the mailer: bounded mails, and each inquiry in exactly one of them. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { HOUR, toReference } from '../../src/limits.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { createMailerInstances, idOf, toReply } from '../helpers/mailer-instances.ts';
 import type { StreamRecord } from '../helpers/mailer.ts';
-import { createTally, isHard } from '../helpers/tally.ts';
+import { SES_EXAMPLES, toEvent } from '../helpers/ses-events.ts';
+import { createTally, isHard, select } from '../helpers/tally.ts';
 
 const COUNT = isHard ? 50_000 : 2_000;
 const MINUTES = 80;
@@ -92,5 +94,31 @@ describeOnDynamoDbLocal(`a flood of ${COUNT} inquiries by ${COUNT / 10} owners`,
     expect(digests.length).toBeLessThanOrEqual(MINUTES / 5 + 4);
     expect(single.size + digests.reduce((sum, { count }) => sum + count, 0)).toBe(COUNT);
     all.close();
+  });
+});
+
+describeOnDynamoDbLocal('an event of SNS that is delivered forty times', (engine) => {
+  const tally = createTally('9f events of SNS, each delivered forty times: one mail');
+
+  it.each(
+    select(
+      Array.from({ length: 40 }, (_, n) => n),
+      20,
+    ),
+  )('is one mail, also after a failure and while others are handled (%i)', async (n) => {
+    const all = await createMailerInstances(engine, { time: START });
+    const { invoke } = all.create();
+    const event = toEvent(SES_EXAMPLES.bounce);
+    all.beforeSend = async () => Promise.reject(new Error('no'));
+    await expect(invoke(event, 'first')).rejects.toThrow('not sent yet');
+    all.beforeSend = async () => sleep(50);
+    // Lambda repeats an invocation with its id.
+    await Promise.all(
+      Array.from({ length: 40 }, (_, at) => invoke(event, at === n ? 'first' : undefined)),
+    );
+    await invoke(event, 'first');
+    expect(all.mails).toHaveLength(1);
+    all.close();
+    tally();
   });
 });

@@ -1,6 +1,8 @@
 /** Hostile texts in the requests that SES gets: no header, tag, control character or direction of theirs is in effect. */
 import naughtyStrings from 'big-list-of-naughty-strings' with { type: 'json' };
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { createDailyMail } from '../../src/mailer/team-mails.ts';
+import { INQUIRY, MAIL_SETTINGS as SETTINGS } from '../helpers/events.ts';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 import { bestEngine } from '../helpers/own-table.ts';
 import {
@@ -156,3 +158,32 @@ it('emails have no effect in the mails, and none of them is in a header unless i
     tally();
   }
 }, 300_000);
+
+const worst = createTally(
+  '7f worst subjects in a daily mail: no more work than twice that of ordinary ones',
+);
+
+// At the mailer's share of a core, fifty such subjects took longer than an invocation may.
+it.each([
+  ['joined emoji', '👩\u200d'.repeat(55_800)],
+  ['invisible characters', '\u200B'.repeat(130_000)],
+  ['marks', `a${'\u0301'.repeat(190_000)}`],
+  ['spaces', ' \n'.repeat(190_000)],
+])('looks at no more of a subject of %s than of an ordinary one', (_, subject) => {
+  const measure = (text: string): number => {
+    const replaced = vi.spyOn(String.prototype, 'replaceAll');
+    createDailyMail(
+      {
+        count: 50,
+        days: 3,
+        named: Array.from({ length: 50 }, () => ({ ...INQUIRY, subject: text })),
+      },
+      SETTINGS,
+    );
+    const lengths = replaced.mock.contexts.map((context) => String(context).length);
+    replaced.mockRestore();
+    return lengths.reduce((sum, length) => sum + length, 0);
+  };
+  expect(measure(subject)).toBeLessThanOrEqual(2 * measure('An ordinary subject. '.repeat(10_000)));
+  worst();
+});
