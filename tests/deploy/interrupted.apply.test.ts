@@ -145,11 +145,9 @@ describe
         ];
         for (const [title, request, signal, message] of moments) {
           const interrupted = await deploy({ request, when: 'after', signal });
-          expect([title, interrupted.isReached, interrupted.code], interrupted.output).toEqual([
-            title,
-            true,
-            EXIT_CODES[signal],
-          ]);
+          expect([title, interrupted.isReached, interrupted.code], `${interrupted.output}`).toEqual(
+            [title, true, EXIT_CODES[signal]],
+          );
           expect(interrupted.output).toContain(message);
           expect([title, await listLeftovers()]).toEqual([title, []]);
         }
@@ -164,11 +162,10 @@ describe
             const moment = `${signal} × ${times} ${when} ${request.source}${group ? ', to the group' : ''}`;
             const { deploy, listLeftovers } = await createStage(context, OWN);
             const interrupted = await deploy({ request, when, signal, times, group });
-            expect([moment, interrupted.isReached, interrupted.code], interrupted.output).toEqual([
-              moment,
-              true,
-              EXIT_CODES[signal],
-            ]);
+            expect(
+              [moment, interrupted.isReached, interrupted.code],
+              `${interrupted.output}`,
+            ).toEqual([moment, true, EXIT_CODES[signal]]);
             const said =
               signal === 'SIGKILL'
                 ? []
