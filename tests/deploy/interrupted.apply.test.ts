@@ -145,9 +145,10 @@ describe
         ];
         for (const [title, request, signal, message] of moments) {
           const interrupted = await deploy({ request, when: 'after', signal });
-          expect([title, interrupted.isReached, interrupted.code], `${interrupted.output}`).toEqual(
-            [title, true, EXIT_CODES[signal]],
-          );
+          expect(
+            [title, interrupted.isReached, interrupted.code],
+            `the output was: ${interrupted.output}`,
+          ).toEqual([title, true, EXIT_CODES[signal]]);
           expect(interrupted.output).toContain(message);
           expect([title, await listLeftovers()]).toEqual([title, []]);
         }
@@ -164,7 +165,7 @@ describe
             const interrupted = await deploy({ request, when, signal, times, group });
             expect(
               [moment, interrupted.isReached, interrupted.code],
-              `${interrupted.output}`,
+              `the output was: ${interrupted.output}`,
             ).toEqual([moment, true, EXIT_CODES[signal]]);
             const said =
               signal === 'SIGKILL'
