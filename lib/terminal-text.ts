@@ -19,12 +19,13 @@ export const escapeLines = (text: string): string[] =>
  * @param hanging - Columns before the text, in its further lines, too. Default: the indentation.
  */
 export function wrapLine(line: string, columns?: number, hanging = line.search(/\S|$/)): string {
+  // A terminal need not know its width.
+  if (!columns) return line;
   const [first = '', ...words] = line.slice(hanging).split(' ');
   const lines = [line.slice(0, hanging) + first];
   for (const word of words) {
     const longer = `${lines.at(-1)} ${word}`;
-    // 0 of a terminal that does not know its width.
-    if (stringWidth(longer) <= (columns || Infinity)) lines[lines.length - 1] = longer;
+    if (stringWidth(longer) <= columns) lines[lines.length - 1] = longer;
     else lines.push(' '.repeat(hanging) + word);
   }
   return lines.join('\n');

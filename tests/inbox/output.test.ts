@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { parseSince } from '../../inbox/arguments.ts';
 import { toCsvText } from '../../inbox/export.ts';
 import { cutText, formatDuration, formatTable, formatTime } from '../../inbox/output.ts';
-import { escapeUnsafe, escapeLines, wrapUsage } from '../../lib/terminal-text.ts';
+
+import { escapeUnsafe, escapeLines, wrapLine, wrapUsage } from '../../lib/terminal-text.ts';
 import { formatInquiry } from '../../inbox/show.ts';
 import { INQUIRY } from '../helpers/events.ts';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
@@ -179,4 +180,9 @@ it('show indents texts, in broken lines too, so that they cannot look like headi
   expect(lines.filter((line) => /^(Reply|Answer)/.test(line))).toEqual(['Answer     not yet']);
   expect(lines).toEqual(expect.arrayContaining(['  Reply', '  Answer   answered by R']));
   expect(lines.join()).not.toContain('Expires');
+});
+
+it('shows a line of any length on a terminal that does not know its width', () => {
+  const line = 'word '.repeat(80_000);
+  expect(wrapLine(line, 0)).toBe(line);
 });
