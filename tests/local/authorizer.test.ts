@@ -195,6 +195,23 @@ describe('the authorizer', () => {
   });
 });
 
+it('asks the issuer once in 30 seconds, however many tokens name unknown keys', async () => {
+  const start = Date.now();
+  const clock = vi.spyOn(Date, 'now').mockReturnValue(start);
+  await authorize(token());
+  for (const [seconds, requests] of [
+    [29, 0],
+    [31, 1],
+    [60, 0],
+    [62, 1],
+  ] as const) {
+    clock.mockReturnValue(start + seconds * 1_000);
+    issuerRequests = 0;
+    for (const kid of ['a', 'b', 'c']) await authorize(withHeader({ kid }, foreignKey)());
+    expect([seconds, issuerRequests]).toEqual([seconds, requests]);
+  }
+});
+
 it.each<[string, (response: ServerResponse) => unknown]>([
   ['is down', (response) => response.destroy()],
   ['redirects', (response) => response.writeHead(302, { location: `${foreign}/jwks` }).end()],
