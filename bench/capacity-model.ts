@@ -4,6 +4,7 @@
  * limits are those that AWS documents, read in November 2026.
  */
 import { createRequests, type Attributes } from '../src/entities/requests.ts';
+import { CONCURRENCY } from '../src/mailer/concurrency.ts';
 
 const DYNAMODB = 'https://docs.aws.amazon.com/amazondynamodb/latest/developerguide';
 const LAMBDA = 'https://docs.aws.amazon.com/lambda/latest/dg';
@@ -65,27 +66,20 @@ export const NUMBERS = {
   sesRate: [14, 1, 1e5, 'mails a second'],
   sesDaily: [50_000, 1, 1e9, 'mails a day'],
   mailMs: [300, 1, 20_000, 'milliseconds of a mail'],
-  sideBySide: [10, 1, 100, 'mails at a time in one invocation'],
   parallelization: [1, 1, 10, 'batches of a shard at a time'],
-  stageMails: [
-    100,
-    0,
-    1e6,
-    'mails an hour about inquiries, the rest in digests; 0: no limit, no digests',
-  ],
+  stageMails: [100, 1, 1e6, 'mails an hour about inquiries, the rest in digests'],
   digestMinutes: [5, 1, 60, 'minutes between digests'],
   mailerUnits: [1, 0, 100, 'write units of the mailer for an inquiry; 0: a stage without mail'],
 } as const;
 export type Scenario = { readonly [Name in keyof typeof NUMBERS]: number };
 type Model = readonly [differs: Partial<Scenario>, title: string, colour: string];
 
-/** The service with one index key and one mail after the other; as it is; and with quotas that AWS has raised. */
+/** The service with the quotas of a new account, and with quotas that AWS has raised. */
 export const MODELS: Readonly<Record<string, Model>> = {
-  before: [{ indexKeys: 1, sideBySide: 1, stageMails: 0 }, 'before: one index key', '#b3261e'],
-  after: [{}, 'after: 16 index keys', '#1a56a6'],
+  default: [{}, 'default quotas', '#1a56a6'],
   raised: [
     { warm: 8e4, tableQuota: 8e4, gateway: 2e4, concurrency: 2_000 },
-    'after, quotas raised',
+    'raised quotas',
     '#1b7a3d',
   ],
 };
@@ -214,8 +208,7 @@ function createResource(
 /** The stream and the mailer. Its records are spread evenly over the shards. */
 function createMailer(scenario: Scenario) {
   const { stageMails, mailMs, sesRate, sesDaily, mailerUnits } = scenario;
-  const hasDigests = stageMails > 0;
-  const totals = { mailed: 0, digested: 0, digests: 0, withheld: 0, givenUp: 0 };
+  const totals = { mailed: 0, digested: 0, digests: 0 };
   /** For each second, the mails and the inquiries without a mail of their own that are not finished. */
   const records: { readonly second: number; mails: number; silent: number }[] = [];
   let [head, pending, mailedBefore, inquiries] = [0, 0, 0, 0];
@@ -230,17 +223,16 @@ function createMailer(scenario: Scenario) {
       inquiries += stored - flood;
       records.push({ second, mails, silent: stored - mails });
       let [time, rate, units] = [
-        shards * scenario.parallelization * scenario.sideBySide * 1_000,
+        shards * scenario.parallelization * CONCURRENCY * 1_000,
         sesRate,
         0,
       ];
       for (let record = records[head]; record !== undefined; record = records[++head]) {
         if (second - record.second > RECORD_AGE) {
-          if (hasDigests) pending += record.mails + record.silent;
-          else totals.givenUp += record.mails;
+          pending += record.mails + record.silent;
           [record.mails, record.silent] = [0, 0];
         }
-        const left = hasDigests ? stageMails - (totals.mailed - mailedBefore) : Infinity;
+        const left = stageMails - (totals.mailed - mailedBefore);
         const sent = Math.min(record.mails, time / mailMs, rate, sesDaily - totals.mailed, left);
         record.mails -= sent;
         if (sent === left) [record.mails, record.silent] = [0, record.silent + record.mails];
@@ -249,10 +241,9 @@ function createMailer(scenario: Scenario) {
         const silent = record.mails > 0 ? 0 : Math.min(record.silent, time / SILENT_MS);
         record.silent -= silent;
         time -= silent * SILENT_MS;
-        if (hasDigests) pending += silent;
-        else totals.withheld += silent;
+        pending += silent;
         // A digest counts an inquiry without a write of its own.
-        units += sent * (mailerUnits + 1) + (hasDigests ? 0 : silent * mailerUnits);
+        units += sent * (mailerUnits + 1);
         if (record.mails + record.silent > 1e-6) break;
       }
       if (pending >= 1 && (second + 1) % (scenario.digestMinutes * 60) === 0) {
@@ -346,14 +337,13 @@ export type Result = ReturnType<typeof simulate>;
 export function findCeilings(scenario: Scenario): Map<LimitName, number> {
   const { table, index } = measurePost(scenario);
   const { gateway, concurrency, tableQuota, warm } = scenario;
-  const unitsOfTable = table + (scenario.stageMails > 0 ? 0 : scenario.mailerUnits);
   const ceilings = new Map<LimitName, number>([
     ['gateway', gateway],
     ['invocations', concurrency * REQUESTS_PER_EXECUTION],
     ['executions', (concurrency * 1_000) / INVOCATION_MS],
     ['indexPartition', (scenario.indexKeys * PARTITION_UNITS) / index],
     ['indexQuota', tableQuota / index],
-    ['tableQuota', tableQuota / unitsOfTable],
+    ['tableQuota', tableQuota / table],
   ]);
-  return warm < tableQuota ? ceilings.set('tableGrowth', warm / unitsOfTable) : ceilings;
+  return warm < tableQuota ? ceilings.set('tableGrowth', warm / table) : ceilings;
 }

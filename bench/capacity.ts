@@ -65,7 +65,7 @@ function formatReport(models: readonly string[], given: Partial<Scenario>): stri
       row(`  ${LIMITS[limit][0]}`, (run) => numbers(run).get(limit), format),
     );
   };
-  const { rate, owners, keyed, flood, hours, seed, indexFactor } = createScenario('after', given);
+  const { rate, owners, keyed, flood, hours, seed, indexFactor } = createScenario('default', given);
   const { plain, transaction } = measurePost({ keyed, indexFactor });
   const dayOf = (value: number) => dollars((value * 24) / hours / 1e6);
   return `${[
@@ -92,8 +92,6 @@ function formatReport(models: readonly string[], given: Partial<Scenario>): stri
     '\nMails',
     row('  mails, digests included', ({ result: { mails } }) => mails.mailed + mails.digests),
     row('  inquiries counted in digests', ({ result }) => result.mails.digested, millions),
-    row("  inquiries beyond the owner's limit", ({ result }) => result.mails.withheld, millions),
-    row('  mails given up', ({ result }) => result.mails.givenUp, millions),
     row('  inquiries that wait', ({ result }) => result.mails.waiting, millions),
     row('  the oldest of them, for', ({ result }) => result.mails.age, clock),
     '\nCost of a day, US dollars (us-east-1, November 2026)',
@@ -109,7 +107,7 @@ function formatReport(models: readonly string[], given: Partial<Scenario>): stri
 
 /** Plots what is stored of loads up to twice the rate, by tables that have served them before. */
 export function plotLoad(given: Partial<Scenario>): string {
-  const { rate, keyed } = createScenario('before', given);
+  const { rate, keyed } = createScenario('default', given);
   const title = `Inquiries stored a second, ${keyed * 100} % with an Idempotency-Key`;
   const x = (value: number) => 70 + (value / rate) * 280;
   const y = (value: number) => 380 - (value / rate) * 165;
@@ -137,7 +135,7 @@ const names = Object.keys(MODELS);
 const USAGE = `
 Usage: npm run capacity -- [options]
 
-  --model NAME         ${names.join(', ')} (one index key; today; today with raised quotas); default: all
+  --model NAME         ${names.join(', ')} (quotas of a new account, or raised ones); default: all
   --plot FILE          also plot stored against offered load up to twice the rate (SVG)
 ${Object.entries(NUMBERS)
   .map(([name, [value, , , text]]) => `  --${`${toOption(name)} N`.padEnd(18)} ${text} (${value})`)
