@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/errors.ts';
-import { readIdempotencyKey, readJson, toLinkHeader } from '../../src/http.ts';
+import { readIdempotencyKey, readJson, readLanguage } from '../../src/http.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
 
 const KB = 1024;
@@ -122,9 +122,17 @@ describe('the header Idempotency-Key', () => {
   );
 });
 
-it('Link repeats the limit of a list, if it has one', () => {
-  expect(toLinkHeader({ before: 'x' })).toEqual({ Link: '<?before=x>; rel="next"' });
-  expect(toLinkHeader({ before: 'x', limit: 5 })).toEqual({
-    Link: '<?before=x&limit=5>; rel="next"',
-  });
+it.each([
+  ['de', 'de'],
+  ['ja-JP,en;q=0.5', 'ja'],
+  ['pt-BR, FR-CA;q=0.8', 'fr'],
+  ['*', undefined],
+  ['', undefined],
+  ['deutsch', undefined],
+  ['constructor', undefined],
+  [`${'x'.repeat(100)},de`, undefined],
+  [['de'], undefined],
+  [undefined, undefined],
+])('Accept-Language %j asks for the language %j', (header, language) => {
+  expect(readLanguage({ headers: { 'accept-language': header } })).toBe(language);
 });

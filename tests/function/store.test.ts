@@ -68,19 +68,6 @@ describeOnEngines('the store', (endpoint, engine) => {
     expect(index).toMatchObject({ IndexName: byState.index, KeySchema: keysOf(byState) });
   });
 
-  it('lists newest first, in the order of the ids, what was just stored included', async () => {
-    const owner = { ...OWNER, email: 'order@example.com' };
-    for (let index = 0; index < 30; index++) {
-      await create(owner, String(index));
-      expect((await subjectsOf(owner))[0]).toBe(String(index));
-    }
-    const { inquiries: listed } = await list(owner);
-    for (const field of ['id', 'created_at'] as const) {
-      const values = listed.map(({ [field]: value }) => value);
-      expect(values).toEqual(values.toSorted().toReversed());
-    }
-  });
-
   it('reads every page of a list, and lists the rest when the response is full', async () => {
     const owner = { ...OWNER, email: 'pages@example.com' };
     const made: string[] = [];

@@ -13,7 +13,10 @@ export type Service = Awaited<ReturnType<typeof startService>>;
 export type User = Awaited<ReturnType<Service['signIn']>>;
 
 /** The whole service on a table of its own, behind a connection that can fail: gateway, authorizer, issuer, function. */
-export async function startService(pageSize?: number) {
+export async function startService(
+  pageSize?: number,
+  settings: Readonly<Record<string, string>> = {},
+) {
   const table = await createOwnTable();
   const proxy = await startFaultProxy(table.engine, pageSize);
   const issuer = await startIssuer({ port: 0 });
@@ -21,7 +24,11 @@ export async function startService(pageSize?: number) {
   const log = (line: string): void => void lines.push(line);
   const lambda = await startFunction({
     module: BUILT,
-    environment: { ...table.environment(proxy.url), CORS_ORIGIN: 'https://www.example.com' },
+    environment: {
+      ...table.environment(proxy.url),
+      CORS_ORIGIN: 'https://www.example.com',
+      ...settings,
+    },
     timeout: 30_000,
     log,
   });

@@ -1,0 +1,100 @@
+import { beforeEach, expect, it, vi } from 'vitest';
+import { badRequest } from '../../src/errors.ts';
+import { logRequest, type CompletedRequest } from '../../src/log.ts';
+import { EMAIL } from '../helpers/events.ts';
+
+const REQUEST = {
+  requestId: 'request-1',
+  functionName: 'inquiries-main',
+  method: 'GET',
+  status: 200,
+  milliseconds: 5.6,
+  attempts: 2,
+};
+const LINE = {
+  requestId: 'request-1',
+  method: 'GET',
+  route: '/inquiries',
+  status: 200,
+  milliseconds: 6,
+  attempts: 2,
+};
+
+const lines: { level: string; entry: unknown }[] = [];
+beforeEach(() => {
+  lines.length = 0;
+  for (const level of ['debug', 'info', 'log', 'warn', 'error'] as const) {
+    vi.spyOn(console, level).mockImplementation((...entry) => void lines.push({ level, entry }));
+  }
+});
+
+/** @returns The line of metrics. */
+function log(change: Partial<CompletedRequest> = {}): unknown {
+  let metrics = '';
+  logRequest({ ...REQUEST, ...change }, (line) => (metrics += line));
+  return JSON.parse(metrics);
+}
+
+class SecretError extends Error {
+  override readonly name = 'ThrottlingException';
+  readonly item = { email: EMAIL, subject: 'secret' };
+}
+const FAULT = { status: 500, error: new SecretError(`secret of ${EMAIL}`, { cause: 'secret' }) };
+
+it.each<[string, Partial<CompletedRequest>, string, object, number]>([
+  ['a success', {}, 'info', {}, 0],
+  ['a method that is not known', { method: EMAIL }, 'info', { method: 'OTHER' }, 0],
+  [
+    'a mistake of the client',
+    { status: 400, error: badRequest(EMAIL) },
+    'warn',
+    { status: 400, errorName: 'BAD_REQUEST' },
+    0,
+  ],
+  ['an internal error', FAULT, 'error', { status: 500, errorName: 'ThrottlingException' }, 1],
+])(
+  '%s is one line without content, and metrics of requests, internal errors and latency',
+  (_, change, level, entry, faults) => {
+    const metrics = log(change);
+    expect(lines).toEqual([{ level, entry: [{ ...LINE, ...entry }] }]);
+    const units = { Requests: 'Count', Faults: 'Count', Latency: 'Milliseconds' };
+    const Metrics = Object.entries(units).map(([Name, Unit]) => ({ Name, Unit }));
+    const CloudWatchMetrics = [{ Namespace: 'Inquiries', Dimensions: [['FunctionName']], Metrics }];
+    expect(metrics).toEqual({
+      _aws: { Timestamp: expect.any(Number) as number, CloudWatchMetrics },
+      FunctionName: 'inquiries-main',
+      Requests: 1,
+      Faults: faults,
+      Latency: 6,
+    });
+  },
+);
+
+it('metrics of a direct call are under the name local', () => {
+  expect(log({ functionName: undefined })).toMatchObject({ FunctionName: 'local' });
+});
+
+it.each<[string, unknown, string]>([
+  ['a string', 'secret', 'string'],
+  ['undefined', undefined, 'undefined'],
+  ['a system error', Object.assign(new Error('m'), { code: 'ECONNREFUSED' }), 'ECONNREFUSED'],
+  ['what wraps an error', new Error('m', { cause: FAULT.error }), 'ThrottlingException'],
+  ['an error whose name has an email', Object.assign(new Error('m'), { name: EMAIL }), 'Error'],
+])('only a name is logged when %s was thrown', (_, error, errorName) => {
+  log({ status: 500, error });
+  expect(lines).toEqual([{ level: 'error', entry: [{ ...LINE, status: 500, errorName }] }]);
+});
+
+const limits = [
+  { reason: 'IndexWriteKeyRangeThroughputExceeded', resource: EMAIL },
+  { reason: EMAIL },
+];
+it.each<[string, object[], string[]]>([
+  ['ThrottlingReasons', limits, ['IndexWriteKeyRangeThroughputExceeded']],
+  ['throttlingReasons', limits, ['IndexWriteKeyRangeThroughputExceeded']],
+  ['CancellationReasons', [{ Code: 'ThrottlingError', Message: EMAIL }, {}], ['ThrottlingError']],
+])('of %s only what has the form of a reason is logged', (name, reasons, throttlingReasons) => {
+  log({ status: 500, error: Object.assign(new SecretError('secret'), { [name]: reasons }) });
+  const errorName = 'ThrottlingException';
+  expect(lines).toMatchObject([{ entry: [{ errorName, throttlingReasons }] }]);
+});
