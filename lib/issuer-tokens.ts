@@ -24,8 +24,8 @@ export interface TokenRequest {
 /** The only client. It is also the `aud` of ID tokens, as in Cognito. */
 export const CLIENT_ID = 'inquiries-local';
 export const DEMO_USERS = ['ana@example.com', 'ben@example.com', 'chiara@example.com'] as const;
-/** Lifetime of a token, in seconds. */
-export const HOUR = 3600;
+/** Seconds. */
+export const TOKEN_LIFETIME = 3600;
 
 /**
  * Signs an ID token with the claims that the code flow issues.
@@ -35,7 +35,12 @@ export const HOUR = 3600;
 export async function signToken(
   key: SigningKey,
   issuer: string,
-  { email = DEMO_USERS[0], sub = subOf(email), claims = {}, expiresIn = HOUR }: TokenRequest = {},
+  {
+    email = DEMO_USERS[0],
+    sub = subOf(email),
+    claims = {},
+    expiresIn = TOKEN_LIFETIME,
+  }: TokenRequest = {},
 ): Promise<string> {
   const iat = Math.floor(Date.now() / 1000);
   const standard = { iss: issuer, aud: CLIENT_ID, auth_time: iat, iat, exp: iat + expiresIn };

@@ -5,6 +5,7 @@
  */
 import type { OpenAPIV3_1 } from 'openapi-types';
 import * as contract from '../src/contract.ts';
+import * as errors from '../src/errors.ts';
 import { ITEM_LIMIT } from '../src/limits.ts';
 import { limits, replies, type Reply } from '../lib/gateway-replies.ts';
 
@@ -172,9 +173,9 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
             '400': {
               description:
                 '`BAD_REQUEST`: `limit` or `before` is malformed. From the gateway: the request is not valid HTTP.',
-              ...errorOrReply('BAD_REQUEST', replies.badRequest, {
-                limit: 'The parameter `limit` must be a whole number from 1 to 1000.',
-                before: 'The parameter `before` must be the id of an inquiry.',
+              ...errorOrReply(replies.badRequest, {
+                limit: badRequest('The parameter `limit` must be a whole number from 1 to 1000.'),
+                before: badRequest('The parameter `before` must be the id of an inquiry.'),
               }),
             },
             '401': { $ref: '#/components/responses/Unauthorized' },
@@ -184,9 +185,7 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
             '500': {
               description:
                 '`INTERNAL_SERVER_ERROR`: internal error. From the gateway: the function failed.',
-              ...errorOrReply('INTERNAL_SERVER_ERROR', replies.internalError, {
-                fault: 'The request could not be processed. Please try again later.',
-              }),
+              ...errorOrReply(replies.internalError, { fault: errors.internalError() }),
             },
             '503': { $ref: '#/components/responses/Unavailable' },
           },
@@ -244,13 +243,18 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
               description:
                 '`BAD_REQUEST`: there is no body, the JSON is not an object, a field is missing or not a string, or ' +
                 '`Idempotency-Key` is malformed, empty or repeated. From the gateway: the request is not valid HTTP.',
-              ...errorOrReply('BAD_REQUEST', replies.badRequest, {
-                noBody: 'The request has no body; the fields `subject` and `body` are missing.',
-                noObject:
+              ...errorOrReply(replies.badRequest, {
+                noBody: badRequest(
+                  'The request has no body; the fields `subject` and `body` are missing.',
+                ),
+                noObject: badRequest(
                   'The request body must be a JSON object with the fields `subject` and `body`.',
-                missing: 'The field `body` is missing.',
-                noString: 'The field `subject` must be a string.',
-                key: 'The header `Idempotency-Key` must be one key of 1 to 255 visible ASCII characters.',
+                ),
+                missing: badRequest('The field `body` is missing.'),
+                noString: badRequest('The field `subject` must be a string.'),
+                key: badRequest(
+                  'The header `Idempotency-Key` must be one key of 1 to 255 visible ASCII characters.',
+                ),
               }),
             },
             '401': { $ref: '#/components/responses/Unauthorized' },
@@ -258,36 +262,29 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
               description:
                 '`IDEMPOTENCY_CONFLICT`: a request with this key is being processed. Send it again.',
               headers: { ...functionCors, ...retryAfter('Seconds to wait.') },
-              content: errorOnly('IDEMPOTENCY_CONFLICT', {
-                conflict:
-                  'A request with this Idempotency-Key is being processed. Please send it again.',
-              }),
+              content: json(errorBody, toExamples({ conflict: errors.keyConflict() })),
             },
             '413': {
               description:
                 '`PAYLOAD_TOO_LARGE`: the inquiry, the body or the `email` claim is too large to be stored. From the ' +
                 `gateway: the body is over ${bodyLimit}, or over ${payloadLimit} as the function receives it.`,
-              ...errorOrReply('PAYLOAD_TOO_LARGE', replies.payloadTooLarge, {
-                tooLarge: `The inquiry is larger than the ${itemLimit} that can be stored.`,
-                body: 'The request body is larger than any inquiry that can be stored.',
-                email: 'The `email` claim is too long for an inquiry to be stored under it.',
+              ...errorOrReply(replies.payloadTooLarge, {
+                tooLarge: errors.payloadTooLarge('inquiry'),
+                body: errors.payloadTooLarge('request'),
+                email: errors.payloadTooLarge('email'),
               }),
             },
             '422': {
               description:
                 '`IDEMPOTENCY_KEY_REUSED`: the key was used for an inquiry with another subject or body.',
               headers: functionCors,
-              content: errorOnly('IDEMPOTENCY_KEY_REUSED', {
-                reused: 'The Idempotency-Key was used for an inquiry with another subject or body.',
-              }),
+              content: json(errorBody, toExamples({ reused: errors.keyReused() })),
             },
             '429': {
               description:
                 '`TOO_MANY_REQUESTS`: you have sent as many inquiries within an hour as the stage allows, or too many at once. A request ' +
                 'whose key is known is still answered. From the gateway, without `Retry-After`: the stage is throttled.',
-              ...errorOrReply('TOO_MANY_REQUESTS', replies.tooManyRequests, {
-                limit: 'The limit of inquiries per hour (60) is reached.',
-              }),
+              ...errorOrReply(replies.tooManyRequests, { limit: errors.tooManyRequests(60, 1) }),
               headers: {
                 ...cors,
                 ...retryAfter(
@@ -299,9 +296,9 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
             '500': {
               description:
                 '`INTERNAL_SERVER_ERROR`: the body is not JSON, or internal error. From the gateway: the function failed.',
-              ...errorOrReply('INTERNAL_SERVER_ERROR', replies.internalError, {
-                noJson: 'The request body could not be parsed as JSON.',
-                fault: 'The request could not be processed. Please try again later.',
+              ...errorOrReply(replies.internalError, {
+                noJson: errors.unparsableJson(undefined),
+                fault: errors.internalError(),
               }),
             },
             '503': { $ref: '#/components/responses/Unavailable' },
@@ -326,7 +323,7 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
                 example: 'GET, POST',
               },
             },
-            content: errorOnly('METHOD_NOT_ALLOWED', { method: 'Allowed methods: GET, POST.' }),
+            content: json(errorBody, toExamples({ method: errors.methodNotAllowed('GET, POST') })),
           },
           '413': { $ref: '#/components/responses/RequestTooLarge' },
           '429': { $ref: '#/components/responses/TooManyRequests' },
@@ -355,9 +352,7 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
           description:
             '`Unauthorized`: the token is valid but has no `email`, an empty one, or no `sub` that is a UUID. From the ' +
             'gateway: the token is missing or not valid.',
-          ...errorOrReply('Unauthorized', replies.unauthorized, {
-            claims: 'Invalid or missing required JWT claims',
-          }),
+          ...errorOrReply(replies.unauthorized, { claims: errors.unauthorized() }),
           headers: corsAndChallenge,
         },
         RequestTooLarge: fromGateway(
@@ -412,21 +407,22 @@ const example = (summary: string, value: unknown): OpenAPIV3_1.ExampleObject => 
   value,
 });
 const reply = ({ message }: Reply) => ({ gateway: { value: { message } } });
-/** An error of the function with each of the messages, by the name of the example. */
-const errors = (error: string, messages: Record<string, string>): Examples =>
+const { badRequest } = errors;
+type Errors = Readonly<Record<string, errors.ApiError>>;
+/** Errors of the function, by the names of the examples. */
+const toExamples = (shown: Errors): Examples =>
   Object.fromEntries(
-    Object.entries(messages).map(([name, message]) => [name, { value: { error, message } }]),
+    Object.entries(shown).map(([name, { code: error, message }]) => [
+      name,
+      { value: { error, message } },
+    ]),
   );
-const errorOnly = (code: string, messages: Record<string, string>) =>
-  json(errorBody, errors(code, messages));
 
-/** The function's error with one of the messages, or the gateway's reply. */
-function errorOrReply(code: string, gateway: Reply, messages: Record<string, string>) {
-  return {
-    headers: cors,
-    content: json(errorBodyOrGatewayReply, { ...errors(code, messages), ...reply(gateway) }),
-  };
-}
+/** One of the function's errors, or the gateway's reply. */
+const errorOrReply = (gateway: Reply, shown: Errors) => ({
+  headers: cors,
+  content: json(errorBodyOrGatewayReply, { ...toExamples(shown), ...reply(gateway) }),
+});
 
 /** A response that only the gateway sends. */
 function fromGateway(

@@ -5,7 +5,13 @@ import { Provider, errors, type Configuration, type InteractionResults } from 'o
 import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.js';
 import type { SigningKey } from '../../lib/issuer-keys.ts';
 import { contentSecurityPolicy, messagePage, settingsPage, signInPage } from './pages.ts';
-import { CLIENT_ID, HOUR, subOf, userClaims, type User } from '../../lib/issuer-tokens.ts';
+import {
+  CLIENT_ID,
+  subOf,
+  TOKEN_LIFETIME,
+  userClaims,
+  type User,
+} from '../../lib/issuer-tokens.ts';
 
 type Context = Parameters<Parameters<Provider['use']>[0]>[0];
 
@@ -16,7 +22,7 @@ const ROUTES = {
   jwks: '/.well-known/jwks.json',
 };
 const LOGOUT = '/logout';
-const MONTH = 30 * 24 * HOUR; // Cognito's default lifetime of a refresh token
+const MONTH = 30 * 86_400; // Cognito's default lifetime of a refresh token
 
 /** As browsers check `type=email`: https://html.spec.whatwg.org/multipage/input.html#valid-e-mail-address */
 const EMAIL =
@@ -87,10 +93,10 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
     },
     // All set, because oidc-provider prints a notice for each default it uses.
     ttl: {
-      AccessToken: HOUR,
+      AccessToken: TOKEN_LIFETIME,
       AuthorizationCode: 60,
-      IdToken: HOUR,
-      Interaction: HOUR,
+      IdToken: TOKEN_LIFETIME,
+      Interaction: TOKEN_LIFETIME,
       Grant: MONTH,
       RefreshToken: MONTH,
       Session: MONTH,

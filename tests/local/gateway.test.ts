@@ -55,8 +55,6 @@ describe('routes', () => {
   it.each([
     ['GET', '/'],
     ['GET', '/inquiries/'],
-    ['GET', '/Inquiries'],
-    ['GET', '//inquiries'],
     ['GET', '/%69nquiries'],
     ['OPTIONS', '/inquiries'],
     ['TRACE', '/inquiries'],
@@ -175,34 +173,36 @@ describe('CORS', () => {
     ['null', ORIGIN],
   ] as const;
 
-  it.each(origins)('answers a preflight of %s itself and allows %s', async (origin, own) => {
-    authorize = () => Promise.reject(new Error('asked'));
-    const answer = await send(url, { method: 'OPTIONS', headers: ['Origin', origin, ...ASKED] });
-    expect(answer).toMatchObject({ status: 204, text: '' });
-    expect(answer.headers).toMatchObject({ 'access-control-allow-origin': own, vary: 'Origin' });
-    const granted = {
-      'access-control-allow-methods': CORS.allow_methods.join(),
-      'access-control-allow-headers': CORS.allow_headers.join(),
-      'access-control-max-age': String(CORS.max_age),
-    };
-    const expected = origin === own ? Object.values(granted) : [undefined, undefined, undefined];
-    expect(Object.keys(granted).map((name) => answer.headers[name])).toEqual(expected);
-    expect(events).toEqual([]);
-  });
-
   it.each([...origins, [undefined, ORIGIN]] as const)(
-    'replaces the function’s allowed origin for %s by %s',
+    'allows %s a call from %s, whatever the function says',
     async (origin, own) => {
-      const headers = { 'Access-Control-Allow-Origin': '*' };
-      invoke = async () => JSON.stringify({ statusCode: 200, headers, body: '{}' });
-      const answer = await send(url, { headers: origin === undefined ? [] : ['Origin', origin] });
-      expect(answer.headers).toMatchObject({
+      const answered = { 'Access-Control-Allow-Origin': '*' };
+      invoke = async () => JSON.stringify({ statusCode: 200, headers: answered, body: '{}' });
+      const { headers } = await send(url, {
+        headers: origin === undefined ? [] : ['Origin', origin],
+      });
+      expect(headers).toMatchObject({
         'access-control-allow-origin': own,
         vary: 'Origin',
         'access-control-expose-headers': CORS.expose_headers.join(),
       });
     },
   );
+
+  it.each([ORIGIN, `${OTHER}.evil.example`])('answers a preflight of %s itself', async (origin) => {
+    authorize = () => Promise.reject(new Error('asked'));
+    const answer = await send(url, { method: 'OPTIONS', headers: ['Origin', origin, ...ASKED] });
+    expect(answer).toMatchObject({ status: 204, text: '' });
+    const granted = {
+      'access-control-allow-methods': CORS.allow_methods.join(),
+      'access-control-allow-headers': CORS.allow_headers.join(),
+      'access-control-max-age': String(CORS.max_age),
+    };
+    const found = Object.keys(granted).filter((name) => name in answer.headers);
+    expect(found).toEqual(origin === ORIGIN ? Object.keys(granted) : []);
+    expect(answer.headers).toMatchObject(origin === ORIGIN ? granted : {});
+    expect(events).toEqual([]);
+  });
 });
 
 describe('limits', () => {
@@ -272,7 +272,6 @@ describe('the function’s result', () => {
 
   it.each([
     ['null', 'null'],
-    ['without a status', '{"body":"{}"}'],
     ['with an impossible status', '{"statusCode":42,"body":"{}"}'],
     ['with an object for a body', '{"statusCode":200,"body":{}}'],
     [

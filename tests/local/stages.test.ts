@@ -3,11 +3,11 @@ import { isServiceName } from '../../lib/stages.ts';
 
 it.each([
   ['ab', true],
-  ['n'.repeat(32), true],
+  ['n'.repeat(19), true],
   ['foo-mainframe', true],
   ['release', true],
   ['a', false],
-  ['n'.repeat(33), false],
+  ['n'.repeat(20), false],
   ['A', false],
   ['1a', false],
   ['foo-main', false],

@@ -58,22 +58,21 @@ describe('the key file', () => {
     expect(readdirSync(join(folder, 'new'))).toEqual(['keys.json']);
   });
 
-  it.each([
-    'secret-text',
-    '{"jwk":{"kty":"RSA","kid":"secret-text"}}',
-    '{"jwk":{"kty":"RSA","kid":"k","n":"AQAB","e":"AQAB"}}',
-  ])('is kept and named in one line that quotes none of it when it holds %j', async (content) => {
-    const bad = join(folder, 'bad.json');
-    writeFileSync(bad, content);
-    const error: unknown = await startIssuer({ port: 0, keysFile: bad }).catch(
-      (caught: unknown) => caught,
-    );
-    expect(String(error)).toMatch(
-      /^UsageError: [^\n]*bad\.json cannot be used: [^\n]*delete it[^\n]*$/,
-    );
-    expect(String(error)).not.toContain('secret-text');
-    expect(readFileSync(bad, 'utf8')).toBe(content);
-  });
+  it.each(['secret-text', '{"jwk":{"kty":"RSA","kid":"k","n":"AQAB","e":"AQAB"}}'])(
+    'is kept and named in one line that quotes none of it when it holds %j',
+    async (content) => {
+      const bad = join(folder, 'bad.json');
+      writeFileSync(bad, content);
+      const error: unknown = await startIssuer({ port: 0, keysFile: bad }).catch(
+        (caught: unknown) => caught,
+      );
+      expect(String(error)).toMatch(
+        /^UsageError: [^\n]*bad\.json cannot be used: [^\n]*delete it[^\n]*$/,
+      );
+      expect(String(error)).not.toContain('secret-text');
+      expect(readFileSync(bad, 'utf8')).toBe(content);
+    },
+  );
 });
 
 describe('npm run token', () => {
