@@ -50,6 +50,10 @@ it.each(['Successfully validated SNS topic.', '{}', '{"eventType":"Delivery"}'])
   (Message) => expect(parseBounce({ Message }, TEAM)).toBeUndefined(),
 );
 
+it.each([5, '{', '{"bounce":{}}'])('refuses %j as malformed', (Message) =>
+  expect(() => parseBounce({ Message }, TEAM)).toThrow(MalformedEvent),
+);
+
 it('parses any text, or refuses it as malformed', () => {
   const values = anything({ withNullPrototype: false });
   const events = tuple(values, values, values).map(([destination, tags, bounce]) =>

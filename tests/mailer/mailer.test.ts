@@ -498,20 +498,12 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       expect(textOfFirst()).toContain('To recipient@example.com');
     });
 
-    it.each([
-      ['an inquiry', { mail: 'inquiry', to: INBOX.INBOX_TO }],
-      ['a bounce', { mail: 'notice', to: 'list-member@example.com' }],
-      ['nothing known', { to: INBOX.INBOX_TO.toUpperCase() }],
-    ])(
-      'a mail to the team about %s is an error in the log and in no other mail',
-      async (_, tags) => {
-        expect(await mailer.invoke(toEvent(SES_EXAMPLES.bounce, tags))).toEqual({
-          outcomes: ['undelivered'],
-        });
-        expect(mailer.mails).toEqual([]);
-        expect((await mailer.takeLog(1)).text).toMatch(/"level":"ERROR".*"outcome":"undelivered"/);
-      },
-    );
+    it('a mail to the team is an error in the log and in no other mail', async () => {
+      const event = toEvent(SES_EXAMPLES.bounce, { mail: 'inquiry' });
+      expect(await mailer.invoke(event)).toEqual({ outcomes: ['undelivered'] });
+      expect(mailer.mails).toEqual([]);
+      expect((await mailer.takeLog(1)).text).toMatch(/"level":"ERROR".*"outcome":"undelivered"/);
+    });
 
     it('nothing is said of an erased inquiry, of an automatic reply to an acknowledgement, and of SES’s test', async () => {
       const old = { inquiry: '01a1f794-6f77-70a2-a975-366ad3f1860a', mail: 'reply' };
@@ -528,21 +520,11 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       expect(mailer.mails).toEqual([]);
     });
 
-    it.each([
-      ['not a text', { Message: 5 }],
-      ['no JSON', { Message: '{' }],
-      ['without a recipient', { Message: '{"bounce":{}}' }],
-    ])('a message that is %s ends with one line', async (_, Sns) => {
-      expect(await mailer.invoke({ Records: [{ Sns }] })).toEqual({ outcomes: ['refused'] });
+    it('a malformed message ends with one line', async () => {
+      const Records = [{ Sns: { Message: '{' } }];
+      expect(await mailer.invoke({ Records })).toEqual({ outcomes: ['refused'] });
       expect(mailer.mails).toEqual([]);
       expect((await mailer.takeLog(1)).text).toMatch(/"level":"ERROR".*"MalformedEvent"/);
-    });
-
-    it('the event comes again when the mail cannot be sent yet', async () => {
-      mailer.mailFaults.plan = always(refuseMail(400, 'SendingPausedException'));
-      await expect(mailer.invoke(toEvent(SES_EXAMPLES.bounce))).rejects.toMatchObject({
-        cause: expect.stringContaining('not sent yet'),
-      });
     });
   });
 
