@@ -98,7 +98,7 @@ async function openFunction(): Promise<Target> {
 }
 
 async function openService(): Promise<Target> {
-  const service = await startService(undefined, { INQUIRIES_PER_HOUR: String(PER_HOUR) });
+  const service = await startService({ settings: { INQUIRIES_PER_HOUR: String(PER_HOUR) } });
   return {
     async send({ method = 'GET', query = {}, headers = {}, body, claims }, owner) {
       const user = await service.signIn({ ...owner, ...(claims && { claims }) });

@@ -4,13 +4,11 @@ import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, expect, vi } from 'vitest';
 import { ROOT } from '../../lib/paths.ts';
 import { dynamoDbLocalUnavailableReason } from '../../local/database/engines.ts';
 import type { InquiryListResponse } from '../../src/contract.ts';
-import { HOUR } from '../../src/limits.ts';
 import { sendAndCheck as send } from './contract.ts';
 
 export const noJava = dynamoDbLocalUnavailableReason();
@@ -106,9 +104,3 @@ export const accessOfOthers = (of: string): string[] =>
   [of, ...fs.readdirSync(of, { recursive: true, encoding: 'utf8' }).map((name) => join(of, name))]
     .map((path) => `${path} ${(fs.statSync(path).mode & 0o077).toString(8)}`)
     .filter((line) => !line.endsWith(' 0'));
-
-/** Waits for the next hour, by which limits count, when this one has fewer seconds left than a test needs. */
-export async function awaitHour(seconds: number): Promise<void> {
-  const left = HOUR - (Date.now() % HOUR);
-  if (left < seconds * 1_000) await sleep(left);
-}

@@ -13,10 +13,15 @@ export type Service = Awaited<ReturnType<typeof startService>>;
 export type User = Awaited<ReturnType<Service['signIn']>>;
 
 /** The whole service on a table of its own, behind a connection that can fail: gateway, authorizer, issuer, function. */
-export async function startService(
-  pageSize?: number,
-  settings: Readonly<Record<string, string>> = {},
-) {
+export async function startService({
+  pageSize,
+  settings = {},
+}: {
+  /** The most items that a page of the table has. */
+  pageSize?: number;
+  /** Further variables of the function. */
+  settings?: Readonly<Record<string, string>>;
+} = {}) {
   const table = await createOwnTable();
   const proxy = await startFaultProxy(table.engine, pageSize);
   const issuer = await startIssuer({ port: 0 });

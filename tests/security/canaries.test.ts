@@ -42,7 +42,7 @@ const hasTransactions = inject('engines')['dynamodb-local'] !== undefined;
 let service: Service;
 let user: User;
 beforeAll(async () => {
-  service = await startService(2);
+  service = await startService({ pageSize: 2 });
   const claims = { 'cognito:username': CANARY, nickname: CANARY };
   user = await service.signIn({ email: `${CANARY}@example.com`, sub: randomUUID(), claims });
 });
