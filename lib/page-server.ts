@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { join } from 'node:path';
 import sirv from 'sirv';
 import { replies } from './gateway-replies.ts';
 import { close, listen, splitTarget } from './loopback-server.ts';
@@ -8,6 +10,12 @@ import { close, listen, splitTarget } from './loopback-server.ts';
 export interface Content {
   readonly type: string;
   readonly data: string;
+}
+
+/** The page for addresses without one; empty where the folder has none. */
+function readNotFoundPage(folder: string): string {
+  const file = join(folder, '404.html');
+  return existsSync(file) ? readFileSync(file, 'utf8') : '';
 }
 
 /** The source expression of an inline script or style sheet for a Content-Security-Policy. */
@@ -63,7 +71,9 @@ export async function startPageServer<Config>(options: {
     if (content !== undefined) return end(200, { 'content-type': content.type }, content.data);
     const allowed = options.allowOrigin?.(request.headers.origin);
     if (allowed !== undefined) response.setHeader('access-control-allow-origin', allowed);
-    return send(request, response, () => end(404));
+    return send(request, response, () =>
+      end(404, { 'content-type': 'text/html; charset=utf-8' }, readNotFoundPage(options.folder)),
+    );
   });
   const url = `http://127.0.0.1:${await listen(server, options.port)}`;
   return {

@@ -1,17 +1,21 @@
-/** The mailbox of the local stack: SES v2 and a page that shows the mails (aws-ses-v2-local). */
+/** The mailbox of the local stack: SES v2 (aws-ses-v2-local), and a page that shows the mails. */
 import { createServer, type RequestListener } from 'node:http';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import type { SendEmailRequest } from '@aws-sdk/client-sesv2';
+import sirv from 'sirv';
 import { replies } from '../lib/gateway-replies.ts';
 import { close, listen, refuseOtherSites } from '../lib/loopback-server.ts';
 
 type SesLocal = typeof import('aws-ses-v2-local', { with: { 'resolution-mode': 'require' } });
 
-/** The package's page has inline scripts and handlers. The content of a mail loads nothing. */
+/** Replaces the package's own page, which shows a mail after a click on one of its tools. */
+const sendPage = sirv(join(import.meta.dirname, 'pages/mailbox'), { dev: true });
+/** Holds for the content of mails, too, which has inline styles and loads nothing. */
 const POLICY = [
   "default-src 'none'",
-  "script-src 'unsafe-inline'",
-  "style-src 'unsafe-inline'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
   "connect-src 'self'",
   'img-src data:',
   "form-action 'none'",
@@ -65,7 +69,8 @@ export async function startMailbox(
         if (event !== undefined) setTimeout(report, REPORT_DELAY, event).unref();
       });
     }
-    return app(request, response);
+    const handle = app;
+    return sendPage(request, response, () => handle(request, response));
   });
   const url = `http://127.0.0.1:${await listen(server, port)}`;
   return {

@@ -30,10 +30,16 @@ async function describeLanguages(bundle: Rolldown.OutputBundle): Promise<string>
 function firstPaint(): Plugin {
   return {
     name: 'first-paint',
+    generateBundle() {
+      // The operators' page is built with this configuration, too.
+      if (this.environment.config.root !== import.meta.dirname) return;
+      const style = `<style>${read('ui/first-paint.css')}</style>`;
+      const source = read('404.html').replace('</title>', () => `</title>${style}`);
+      this.emitFile({ type: 'asset', fileName: '404.html', source });
+    },
     transformIndexHtml: {
       order: 'post',
       async handler(page, { bundle }) {
-        // The operators' page is built with this configuration, too.
         if (!page.includes('FIRST_PAINT_STYLE') || bundle === undefined) return page;
         const [style, script] = [read('ui/first-paint.css'), read('src/first-paint.js')];
         const described = await describeLanguages(bundle);

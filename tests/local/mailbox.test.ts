@@ -39,7 +39,7 @@ const open = async (report?: (event: string) => void) => {
 it('shows its page and nothing from elsewhere', async () => {
   const { url } = await open();
   const page = await fetch(url);
-  expect(await page.text()).toContain('Emails will appear above');
+  expect(await page.text()).toContain('No mail yet');
   expect(page.headers.get('content-security-policy')).toMatch(
     /^default-src 'none'.*frame-ancestors 'none'$/,
   );

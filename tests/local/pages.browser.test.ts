@@ -1,6 +1,7 @@
-/** The pages of the local stack for developers in a real browser: the issuer's and the docs page. */
+/** The pages of the local stack for developers in a real browser: of the issuer, the docs, the mailbox, and what is at none. */
 import type { Page } from 'playwright-core';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startMailbox } from '../../local/mailbox.ts';
 import * as browser from '../helpers/chromium.ts';
 
 describe.skipIf(browser.whyNoBrowser !== undefined)('the local pages', () => {
@@ -39,6 +40,47 @@ describe.skipIf(browser.whyNoBrowser !== undefined)('the local pages', () => {
     const { page, complaints } = await here.open();
     await page.goto(here.stack.docsUrl);
     await check(page);
+    expect(complaints).toEqual([]);
+  });
+
+  it('of the mailbox shows the newest mail as its reader sees it, and another when it is chosen', async () => {
+    const mailbox = await startMailbox(0);
+    onTestFinished(() => mailbox.close());
+    await mailbox.load();
+    const deliver = async (subject: string, body: object) =>
+      fetch(`${mailbox.url}/v2/email/outbound-emails`, {
+        method: 'POST',
+        headers: { authorization: 'AWS4-HMAC-SHA256 x', 'content-type': 'application/json' },
+        body: JSON.stringify({
+          FromEmailAddress: 'team@example.com',
+          Destination: { ToAddresses: ['ana@example.com'] },
+          Content: { Simple: { Subject: { Data: subject }, Body: body } },
+        }),
+      });
+    const { page, complaints } = await here.open();
+    await page.goto(mailbox.url);
+    await page.getByText('No mail yet').waitFor();
+    const frame = page.frameLocator('iframe');
+    await deliver('<b>first</b>', { Text: { Data: '<i>text</i> only' } });
+    await frame.getByText('<i>text</i> only').waitFor();
+    await deliver('second', {
+      Html: { Data: '<p style="color: green">Hello</p><script>top.document.title = 1</script>' },
+    });
+    await frame.getByText('Hello').waitFor();
+    await check(page);
+    await page.getByRole('button', { name: '<b>first</b>' }).click();
+    await frame.getByText('<i>text</i> only').waitFor();
+    expect(await page.title()).toBe('Mailbox · local stack');
+    expect(complaints.filter((text) => !text.includes('sandboxed'))).toEqual([]);
+  });
+
+  it('of an address without a page has the dress of the form, and leads to it', async () => {
+    const { page, complaints } = await here.open();
+    const response = await page.goto(`${here.formUrl}/no/page`);
+    expect(response?.status()).toBe(404);
+    await check(page);
+    await page.getByRole('link', { name: 'Contact us' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
     expect(complaints).toEqual([]);
   });
 });

@@ -152,6 +152,13 @@ resource "aws_cloudfront_distribution" "this" {
     response_headers_policy_id = aws_cloudfront_response_headers_policy.this.id
   }
 
+  # S3 answers 403 for a missing file, because the bucket does not let CloudFront list its files.
+  custom_error_response {
+    error_code         = 403
+    response_code      = 404
+    response_page_path = "/404.html"
+  }
+
   restrictions {
     geo_restriction { restriction_type = "none" }
   }
