@@ -45,7 +45,7 @@ describe.skipIf(browser.whyNoBrowser !== undefined)('the page', () => {
 
     await context.setOffline(true);
     await button(strings.form.send).click();
-    await page.getByText(strings.failures.notSentOffline).waitFor();
+    await page.getByText(strings.failures.sendOnline).waitFor();
     await check();
     await context.setOffline(false);
 
@@ -90,7 +90,7 @@ describe.skipIf(browser.whyNoBrowser !== undefined)('the page', () => {
 
   it('shows the static content in the language of the browser before its files have arrived', async () => {
     const { page } = await here.open({ locale: 'ar' });
-    await page.route('**/assets/*.js', async () => undefined);
+    await page.route('**/assets/*', async () => undefined);
     await page.goto(here.formUrl, { waitUntil: 'commit' });
     const { strings } = await loadLocale('ar', []);
     await page.getByRole('heading', { name: strings.form.title }).waitFor();

@@ -91,7 +91,7 @@ describe.each(FORM)('the texts in %s', (language, texts) => {
 
   it('leave no gap where the name of the company or the time to wait is missing', () => {
     const { page, failures } = texts;
-    const limit = failures.notSentLimit('', '9:30');
+    const limit = failures.wait('', '9:30');
     expect(limit).toContain('9:30');
     for (const text of [page.title(''), limit]) expect(text).not.toMatch(/\s[\s,]|\s$|。（/);
   });

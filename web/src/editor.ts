@@ -15,9 +15,6 @@ interface Texts {
   readonly body: string;
 }
 
-/** UTF-16 units of a text that certainly fills its box. */
-const FULL_HEIGHT = 5_000;
-
 /** @param onTooLarge - Called when the texts have become larger than the service stores. */
 export function createEditor(
   { user, locale, branding }: Pick<ViewParts, 'user' | 'locale' | 'branding'>,
@@ -45,21 +42,15 @@ export function createEditor(
     h('h1', { id: 'form-title' }, strings.title),
     h('p', { class: 'lead' }, inLanguage(branding.introduction ?? strings.lead, locale.language)),
     toMailbox(user.email) === undefined
-      ? div('notice', h('p', {}, strings.noMail(isolate(user.email))))
+      ? div(
+          'notice',
+          h('p', {}, locale.join(strings.noMail(isolate(user.email)), strings.reachable)),
+        )
       : undefined,
     topics?.element,
     div('field', h('label', { for: 'subject' }, strings.subject), subject),
     div('field', h('label', { for: 'body' }, strings.message), body, meter, size),
   );
-
-  /** Does what `field-sizing: content` does, in browsers without it. */
-  const grow = (): void => {
-    if (CSS.supports('field-sizing', 'content')) return;
-    // To find the height of a text of 400 KB on each keystroke would take too long.
-    const isFull = body.value.length > FULL_HEIGHT;
-    body.style.height = isFull ? '100vh' : 'auto';
-    if (!isFull) body.style.height = `${body.scrollHeight + 2}px`;
-  };
 
   /** Shows topic, size and direction of the texts. */
   const update = (): void => {
@@ -74,7 +65,6 @@ export function createEditor(
     if (size.textContent !== text) size.textContent = text;
     body.ariaInvalid = level === 'over' || isMissing ? 'true' : null;
     topics?.update();
-    grow();
     if (level !== 'over' || wasOver) return;
     onTooLarge();
     // It is below a text that may fill the window.

@@ -48,7 +48,10 @@ export function createForm(parts: FormParts) {
   const status = h('div', { class: 'live', role: 'status' });
   const alert = h('div', { class: 'live', role: 'alert' });
   const submit = h('button', { class: 'primary', type: 'submit' }, strings.send);
-  const offlineHint = notice('plain', strings.offline);
+  const offlineHint = notice('plain', {
+    title: failures.offline,
+    text: strings.offline,
+  });
   const editor = createEditor(parts, kept ?? { subject: '', body: '' }, () => {
     // The size says the same.
     if (shown?.kind === 'too-large') show(status);
@@ -106,7 +109,7 @@ export function createForm(parts: FormParts) {
       if (!alert.hasChildNodes()) show(status, offlineHint);
     } else if (shown?.kind === 'offline') {
       const [label, text] = shown.mayBeDone
-        ? [strings.tryAgain, failures.unknownOutcome]
+        ? [strings.tryAgain, describeSendFailure(locale, shown, Date.now()).text]
         : [strings.send, strings.ready.text];
       submit.textContent = label;
       show(status, notice('plain', { title: strings.connected, text }));

@@ -2,16 +2,13 @@
 import { isFailure, type Failure, type Page } from './api.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { INQUIRY_ID } from '../../src/limits.ts';
-import { toMailbox } from '../../src/mailbox.ts';
-import { isolate } from './bidi.ts';
-import type { Branding } from './config.ts';
 import { button, div, h, notice } from '../ui/dom.ts';
+import { arrange, createDays } from './days.ts';
 import { addSent, appendOlder, mergeNewest, toInclude } from './inquiries.ts';
 import { createItem, type Item } from './item.ts';
-import type { Strings } from './languages/en.ts';
-import { describeListFailure } from './messages.ts';
-import { createMatcher, dayOf, findHits, timeBefore, titleOf } from './search.ts';
-import type { User } from './user.ts';
+import { describeAnswer, describeListFailure } from './messages.ts';
+import { createMatcher, findHits } from './search.ts';
+import { createSearchBar } from './search-bar.ts';
 import type { ViewParts } from './view-parts.ts';
 
 interface ListParts extends ViewParts {
@@ -19,20 +16,8 @@ interface ListParts extends ViewParts {
   readonly signal: AbortSignal;
 }
 
-interface Day {
-  readonly element: HTMLElement;
-  readonly heading: HTMLElement;
-  readonly list: HTMLElement;
-}
-
 /** The number of inquiries from which the list has a search. */
 const SEARCH_FROM = 6;
-/** The periods to choose from, in days and months. */
-const PERIODS = [
-  [7, 0],
-  [30, 0],
-  [0, 12],
-] as const;
 /** Milliseconds of work after which the list yields to the browser. */
 const SLICE = 50;
 /** More inquiries than a window shows at first. */
@@ -59,7 +44,7 @@ export function createList({
   let updates = 0;
   let loading: Promise<Inquiry | undefined> | undefined;
   const items = new Map<string, Item>();
-  const days = new Map<string, Day>();
+  const groupByDay = createDays(locale, ({ id }) => items.get(id)?.element);
 
   const status = h('p', { class: 'sr', role: 'status' });
   const say = (text: string): void => void (status.textContent = text);
@@ -67,29 +52,14 @@ export function createList({
   const alert = h('div', { class: 'live', role: 'alert' });
   const place = div('place', skeleton());
   const refreshButton = button(strings.refresh, { class: 'quiet' }, async () => refresh(true));
-  const input = h('input', {
-    type: 'search',
-    autocomplete: 'off',
-    'aria-label': strings.search,
-    placeholder: strings.search,
+  const search = createSearchBar(locale, (isCleared) => {
+    if (isCleared) say('');
+    void (isCleared ? update() : searchAgain());
   });
-  const periods = PERIODS.map(([inDays, inMonths]) =>
-    inDays === 0
-      ? locale.count(strings.lastMonths, inMonths)
-      : locale.count(strings.lastDays, inDays),
-  );
-  const options = periods.map((text, index) => h('option', { value: String(index) }, text));
-  const period = h(
-    'select',
-    { 'aria-label': strings.period },
-    h('option', { value: '' }, strings.anyTime),
-    ...options,
-  );
-  const search = h('search', { class: 'search', hidden: true }, input, period);
   const clearButton = button(strings.clear, {}, () => {
     clearSearch();
     say('');
-    input.focus();
+    search.focus();
   });
   const note = h('p', { class: 'note' });
   const trouble = h('div', { class: 'live', role: 'alert' });
@@ -98,8 +68,10 @@ export function createList({
   });
   const titled = div('list-title', h('h2', { id: 'list-title' }, strings.title), count);
   const head = div('list-head', titled, refreshButton);
-  const hint = h('p', { class: 'hint' }, answersText(user, branding, strings));
-  const parts = [head, hint, search, status, alert, place, note, trouble, moreButton];
+  // The form says when no mail can go to the address.
+  const answers = describeAnswer(user, branding, locale);
+  const hint = h('p', { class: 'hint' }, answers && locale.join(strings.answers, answers));
+  const parts = [head, hint, search.element, status, alert, place, note, trouble, moreButton];
   const element = h('section', { class: 'list', 'aria-labelledby': 'list-title' }, ...parts);
 
   // Whether a text is cut off depends on its width, and is known only of items that are laid out: those near the window.
@@ -110,73 +82,42 @@ export function createList({
   });
   const nearEnd = new IntersectionObserver(
     (entries) => {
-      if (entries.at(-1)?.isIntersecting === true && !isFiltering() && !trouble.hasChildNodes()) {
+      if (
+        entries.at(-1)?.isIntersecting === true &&
+        !search.isActive() &&
+        !trouble.hasChildNodes()
+      ) {
         void more();
       }
     },
     { rootMargin: NEAR },
   );
 
-  const isFiltering = (): boolean => input.value.trim() !== '' || period.value !== '';
-
   /** Whether older inquiries that can match are being loaded. */
   const isSearching = (): boolean =>
-    isFiltering() &&
+    search.isActive() &&
     page?.next !== undefined &&
     !trouble.hasChildNodes() &&
-    (page.inquiries.at(-1)?.created_at ?? '') >= sinceWhen();
+    (page.inquiries.at(-1)?.created_at ?? '') >= search.since();
 
-  const sinceWhen = (): string => {
-    const [inDays, inMonths] = PERIODS[Number(period.value)] ?? [0, 0];
-    return period.value === '' ? '' : timeBefore(new Date(), inDays, inMonths);
-  };
-
-  const groupFor = (day: string): Day => {
-    const known = days.get(day);
-    if (known !== undefined) return known;
-    const heading = h('h3');
-    const list = h('ul', { class: 'items', role: 'list' });
-    const group = { element: div('day', heading, list), heading, list };
-    days.set(day, group);
-    return group;
+  /** How many inquiries are listed, once all are loaded, or match. */
+  const describeCount = (visible: number): string => {
+    if (visible === 0 && isSearching()) return strings.noMatchYet;
+    if (search.isActive()) return locale.count(strings.matches, visible);
+    return page?.next === undefined ? locale.count(strings.count, visible) : '';
   };
 
   const render = (shown: Page, visible: readonly Inquiry[]): void => {
     const { inquiries, next } = shown;
-    const filtering = isFiltering();
-    const plural = filtering
-      ? strings.matches
-      : next === undefined
-        ? strings.count
-        : strings.newest;
-    count.textContent =
-      visible.length === 0 && isSearching()
-        ? strings.noMatchYet
-        : locale.count(plural, filtering ? visible.length : inquiries.length);
-    search.hidden = !filtering && next === undefined && inquiries.length < SEARCH_FROM;
+    const filtering = search.isActive();
+    count.textContent = describeCount(visible.length);
+    search.element.hidden = !filtering && next === undefined && inquiries.length < SEARCH_FROM;
     note.textContent = isSearching()
       ? strings.searching
       : filtering && trouble.hasChildNodes()
         ? strings.notSearched
         : '';
-    const now = new Date();
-    const groups = Map.groupBy(visible, (inquiry) =>
-      inquiry === linkedInquiry ? '' : dayOf(inquiry),
-    );
-    for (const day of days.keys()) if (!groups.has(day)) days.delete(day);
-    const content = [...groups].map(([day, members]) => {
-      const group = groupFor(day);
-      const date = day === '' && linkedInquiry !== undefined ? dayOf(linkedInquiry) : day;
-      const title = titleOf(date, now, locale);
-      // On paper, no day is today.
-      group.heading.dataset['date'] = titleOf(date, new Date(0), locale);
-      if (group.heading.textContent !== title) group.heading.textContent = title;
-      arrange(
-        group.list,
-        members.flatMap(({ id }) => items.get(id)?.element ?? []),
-      );
-      return group.element;
-    });
+    const content = groupByDay(visible, linkedInquiry);
     // Before the first inquiry there is only the form.
     element.hidden = content.length === 0 && !filtering && !alert.hasChildNodes();
     if (content.length === 0) {
@@ -198,8 +139,8 @@ export function createList({
     const shown = page;
     if (shown.inquiries.some(({ id }) => id === linkedInquiry?.id)) linkedInquiry = undefined;
     const all = linkedInquiry === undefined ? shown.inquiries : [linkedInquiry, ...shown.inquiries];
-    const query = input.value;
-    const matches = createMatcher(query, sinceWhen());
+    const query = search.query();
+    const matches = createMatcher(query, search.since());
     const visible: Inquiry[] = [];
     const fresh: Item[] = [];
     let end = performance.now() + SLICE;
@@ -235,9 +176,8 @@ export function createList({
   };
 
   const clearSearch = (): void => {
-    if (!isFiltering()) return;
-    input.value = '';
-    period.value = '';
+    if (!search.isActive()) return;
+    search.clear();
     void update();
   };
   const sayResult = (): void => {
@@ -245,7 +185,7 @@ export function createList({
       say(strings.searching);
     } else {
       say(
-        !isFiltering()
+        !search.isActive()
           ? ''
           : place.contains(clearButton)
             ? strings.noMatch
@@ -258,13 +198,6 @@ export function createList({
     sayResult();
     goOn();
   };
-  search.addEventListener('input', () => void searchAgain());
-  search.addEventListener('keydown', ({ key }) => {
-    if (key !== 'Escape') return;
-    clearSearch();
-    say('');
-  });
-
   const mark = (item: Item | undefined): void => {
     marked?.classList.remove('new');
     marked = item?.element;
@@ -332,19 +265,19 @@ export function createList({
     const hasFocus = moreButton.matches(':focus');
     await update();
     if (hasFocus && moreButton.hidden) focusOn(result.inquiries[0]);
-    if (!isFiltering()) say(strings.updated);
+    if (!search.isActive()) say(strings.updated);
     return result.inquiries[0];
   };
   /** Moves the focus from the button for more, which may be gone, to the first new inquiry. */
   const focusOn = (first: Inquiry | undefined): void => {
     const item = first === undefined ? undefined : items.get(first.id);
     if (item?.element.isConnected === true) item.title.focus();
-    else if (moreButton.hidden) input.focus();
+    else if (moreButton.hidden) search.focus();
   };
   const more = async (): Promise<Inquiry | undefined> =>
     (loading ??= loadOlder().finally(() => {
       loading = undefined;
-      if (isFiltering()) sayResult();
+      if (search.isActive()) sayResult();
       goOn();
     }));
   /** Goes on with a search until all inquiries that can match are loaded. */
@@ -396,26 +329,6 @@ export function createList({
 function showCuts(items: readonly Item[]): void {
   const changes = items.map(({ measure }) => measure());
   for (const change of changes) change();
-}
-
-/** Gives an element these children. Those that stay are not moved, so that they keep the focus. */
-function arrange(parent: Element, wanted: readonly Element[]): void {
-  const kept = new Set(wanted);
-  for (const child of Array.from(parent.children).filter((one) => !kept.has(one))) child.remove();
-  let at = parent.firstElementChild;
-  for (const child of wanted) {
-    if (child === at) at = at.nextElementSibling;
-    else parent.insertBefore(child, at);
-  }
-}
-
-/** Says that answers come by mail: the API never returns them. The form says when no mail can go to the address. */
-function answersText({ email }: User, { answersFrom }: Branding, list: Strings['list']): string {
-  if (toMailbox(email) === undefined) return '';
-  const owner = isolate(email);
-  return answersFrom === undefined
-    ? list.answers(owner)
-    : list.answersFrom(isolate(answersFrom), owner);
 }
 
 function skeleton(): HTMLElement {

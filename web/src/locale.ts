@@ -63,6 +63,9 @@ export function createLocale(
     language,
     direction: directionOf(language),
     strings,
+    /** Sentences, one after the other, without those that are empty. */
+    join: (...sentences: readonly string[]): string =>
+      sentences.filter((sentence) => sentence !== '').join(language === 'ja' ? '' : ' '),
     /** The text for a number, in the form that the language has for it. */
     count: (plural: Plural, count: number): string =>
       (plural[rules.select(count)] ?? plural.other).replace('{n}', numbers.format(count)),

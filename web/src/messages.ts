@@ -1,10 +1,13 @@
-/** The messages for failures: what happened, what it means for the text, what the user can do. */
+/** What is said about failures (what happened, what it means for the text, what the user can do), sizes and answers. */
 import type { Failure } from './api.ts';
 import { isolate } from './bidi.ts';
+import type { Branding } from './config.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
+import { toMailbox } from '../../src/mailbox.ts';
 import type { Message } from './languages/strings.ts';
 import type { Locale } from './locale.ts';
 import type { Size } from './size.ts';
+import type { User } from './user.ts';
 
 /**
  * The message for an inquiry that was not sent, or whose outcome is unknown.
@@ -16,27 +19,28 @@ export function describeSendFailure(locale: Locale, failure: Failure, now: numbe
 }
 
 function explain(
-  { strings: { failures }, count, formatBytes, formatClock }: Locale,
+  { strings: { failures }, count, formatBytes, formatClock, join }: Locale,
   { kind, mayBeDone, message = '', retryAfter = 0 }: Failure,
   now: number,
 ): string {
   if (kind === 'reused') return failures.otherVersion;
   if (mayBeDone) {
-    return kind === 'signed-out' ? failures.unknownOutcomeSignedOut : failures.unknownOutcome;
+    const next = kind === 'signed-out' ? failures.signInToFinish : failures.trySafely;
+    return join(failures.unknown, failures.textKept, next);
   }
-  if (kind === 'limit') {
-    const minutes = Math.ceil(retryAfter / 60);
-    const wait = minutes < 60 ? count(failures.minutes, minutes) : '';
-    return failures.notSentLimit(wait, formatClock(now + retryAfter * 1_000));
-  }
-  const texts: Partial<Record<Failure['kind'], string>> = {
-    'signed-out': failures.notSentSignedOut,
-    'too-large': failures.notSentTooLarge(formatBytes(ITEM_LIMIT)),
-    busy: failures.notSentBusy,
-    refused: failures.notSentRefused(isolate(message)).trim(),
-    offline: failures.notSentOffline,
+  const minutes = Math.ceil(retryAfter / 60);
+  const next: Partial<Record<Failure['kind'], string>> = {
+    'signed-out': failures.signInToSend,
+    'too-large': failures.shorten(formatBytes(ITEM_LIMIT)),
+    limit: failures.wait(
+      minutes < 60 ? count(failures.minutes, minutes) : '',
+      formatClock(now + retryAfter * 1_000),
+    ),
+    busy: failures.tryInAMinute,
+    refused: isolate(message),
+    offline: failures.sendOnline,
   };
-  return texts[kind] ?? failures.notSent;
+  return join(failures.nothingSent, failures.textKept, next[kind] ?? failures.again);
 }
 
 /**
@@ -45,16 +49,17 @@ function explain(
  * @param at - When it was made, in milliseconds since the epoch.
  */
 export function describeOldAttempt(
-  { strings: { failures }, formatTime }: Locale,
+  { strings: { failures }, formatTime, join }: Locale,
   at: number,
 ): Message {
   const { short } = formatTime(new Date(at).toISOString());
-  return { title: failures.oldAttempt, text: failures.oldAttemptText(isolate(short)) };
+  const text = join(failures.oldAttemptText(isolate(short)), failures.textKept);
+  return { title: failures.oldAttempt, text };
 }
 
 /** The message for a list that could not be loaded. */
 export function describeListFailure(
-  { strings: { failures } }: Locale,
+  { strings: { failures }, join }: Locale,
   { kind, message }: Failure,
 ): Message {
   const then: Partial<Record<Failure['kind'], string>> = {
@@ -64,7 +69,7 @@ export function describeListFailure(
   };
   return {
     title: failures[kind],
-    text: `${failures.list} ${then[kind] ?? failures.listTryAgain}`.trim(),
+    text: join(failures.list, then[kind] ?? failures.listTryAgain),
   };
 }
 
@@ -75,4 +80,17 @@ export function describeSize(
 ): string {
   if (level === 'over') return form.tooLarge(formatBytes(bytes - ITEM_LIMIT));
   return level === 'near' ? form.size(formatBytes(bytes), formatBytes(ITEM_LIMIT)) : '';
+}
+
+/** Says where the answer comes from and goes to; undefined when no mail can go to the address. */
+export function describeAnswer(
+  { email }: User,
+  { answersFrom }: Branding,
+  { strings: { sent } }: Locale,
+): string | undefined {
+  if (toMailbox(email) === undefined) return undefined;
+  const owner = isolate(email);
+  return answersFrom === undefined
+    ? sent.next(owner)
+    : sent.answersFrom(isolate(answersFrom), owner);
 }

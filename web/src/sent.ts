@@ -1,8 +1,8 @@
 /** What is shown after sending: a reference, who sent it, and what happens next. */
 import { toReference } from '../../src/limits.ts';
-import { toMailbox } from '../../src/mailbox.ts';
 import { isolate } from './bidi.ts';
 import { inLanguage } from '../../src/languages.ts';
+import { describeAnswer } from './messages.ts';
 import { copyButton } from '../ui/copy.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { button, div, h } from '../ui/dom.ts';
@@ -16,19 +16,15 @@ type SentParts = Pick<ViewParts, 'user' | 'locale' | 'branding'>;
  */
 export function sentPanel(
   inquiry: Inquiry,
-  { user: { email }, locale, branding }: SentParts,
+  { user, locale, branding }: SentParts,
   writeAnother: () => void,
   say: (text: string) => void,
 ): { readonly element: HTMLElement; readonly title: HTMLElement } {
-  const { sent, list: listed } = locale.strings;
-  const owner = isolate(email);
-  const { expectation, answersFrom } = branding;
+  const { form, sent, list: listed } = locale.strings;
+  const { expectation } = branding;
   const answer =
-    toMailbox(email) === undefined
-      ? sent.noMail(owner)
-      : answersFrom === undefined
-        ? sent.next(owner)
-        : sent.answersFrom(isolate(answersFrom), owner);
+    describeAnswer(user, branding, locale) ??
+    locale.join(form.noMail(isolate(user.email)), sent.reachable);
   const reference = toReference(inquiry.id);
   const title = h('h1', { tabindex: '-1' }, sent.title);
   const element = div(

@@ -47,8 +47,9 @@ export const strings: Strings = {
     subject: 'Betreff (optional)',
     message: 'Nachricht',
     empty: 'Bitte schreiben Sie eine Nachricht.',
-    noMail: (email) =>
-      `An ${email} können wir keine E-Mails senden. Bitte nennen Sie uns in Ihrer Nachricht einen anderen Weg, Sie zu erreichen, etwa eine andere E-Mail-Adresse oder eine Telefonnummer.`,
+    noMail: (email) => `An ${email} können wir keine E-Mails senden.`,
+    reachable:
+      'Bitte nennen Sie uns in Ihrer Nachricht einen anderen Weg, Sie zu erreichen, etwa eine andere E-Mail-Adresse oder eine Telefonnummer.',
     send: 'Anfrage senden',
     sending: 'Wird gesendet\u00a0…',
     tryAgain: 'Erneut versuchen',
@@ -60,10 +61,8 @@ export const strings: Strings = {
       title: 'Bereit zum Senden',
       text: 'Ihre Anfrage wurde noch nicht gesendet. Ihr Text ist unverändert.',
     },
-    offline: {
-      title: 'Sie sind offline',
-      text: 'Sie können weiterschreiben. Senden Sie die Anfrage, sobald Sie wieder verbunden sind.',
-    },
+    offline:
+      'Sie können weiterschreiben. Senden Sie die Anfrage, sobald Sie wieder verbunden sind.',
     size: (used, limit) => `${used} von ${limit}`,
     tooLarge: (over) => `Um ${over} zu lang. Bitte kürzen Sie Ihre Nachricht.`,
     backToForm: 'Anfrage schreiben',
@@ -75,8 +74,8 @@ export const strings: Strings = {
     copy: 'Referenz kopieren',
     next: (email) => `Wir antworten per E-Mail an ${email}.`,
     answersFrom: (sender, email) => `Unsere Antwort kommt per E-Mail von ${sender} an ${email}.`,
-    noMail: (email) =>
-      `An ${email} können wir keine E-Mails senden. Falls Ihre Nachricht keinen anderen Weg nennt, Sie zu erreichen, schreiben Sie uns bitte noch einmal.`,
+    reachable:
+      'Falls Ihre Nachricht keinen anderen Weg nennt, Sie zu erreichen, schreiben Sie uns bitte noch einmal.',
     another: 'Neue Anfrage',
     elsewhere: {
       title: 'Bereits gesendet',
@@ -105,27 +104,26 @@ export const strings: Strings = {
     offline: 'Sie sind offline',
     unreachable: 'Der Dienst antwortet nicht',
     server: 'Bei uns ist etwas schiefgelaufen',
-    unknownOutcome:
-      'Wir wissen noch nicht, ob Ihre Anfrage angekommen ist. Ihr Text ist noch da. Sie können es ohne Bedenken erneut versuchen: Wir speichern die Anfrage nur einmal.',
-    unknownOutcomeSignedOut:
-      'Wir wissen noch nicht, ob Ihre Anfrage angekommen ist. Ihr Text ist noch da. Melden Sie sich erneut an, dann schließen wir das Senden ab: Wir speichern die Anfrage nur einmal.',
-    notSentSignedOut:
-      'Es wurde nichts gesendet. Ihr Text ist noch da: Melden Sie sich erneut an, dann können Sie ihn senden.',
-    notSentTooLarge: (limit) =>
-      `Es wurde nichts gesendet. Betreff und Nachricht dürfen zusammen höchstens ${limit} groß sein. Bitte kürzen Sie Ihren Text.`,
-    notSentLimit: (wait, time) =>
-      `Es wurde nichts gesendet: Sie haben so viele Anfragen gesendet, wie wir pro Stunde annehmen. Ihr Text ist noch da. Sie können ihn ${wait === '' ? `ab ${time} Uhr` : `${wait} (ab ${time} Uhr)`} senden.`,
+    unknown: 'Wir wissen noch nicht, ob Ihre Anfrage angekommen ist.',
+    nothingSent: 'Es wurde nichts gesendet.',
+    textKept: 'Ihr Text ist noch da.',
+    trySafely:
+      'Sie können es ohne Bedenken erneut versuchen: Wir speichern die Anfrage nur einmal.',
+    signInToFinish:
+      'Melden Sie sich erneut an, dann schließen wir das Senden ab: Wir speichern die Anfrage nur einmal.',
+    signInToSend: 'Melden Sie sich erneut an, dann können Sie ihn senden.',
+    shorten: (limit) =>
+      `Betreff und Nachricht dürfen zusammen höchstens ${limit} groß sein. Bitte kürzen Sie Ihren Text.`,
+    wait: (wait, time) =>
+      `Sie haben so viele Anfragen gesendet, wie wir pro Stunde annehmen. Sie können ihn ${wait === '' ? `ab ${time} Uhr` : `${wait} (ab ${time} Uhr)`} senden.`,
     minutes: { one: 'in {n} Minute', other: 'in {n} Minuten' },
-    notSentBusy:
-      'Es wurde nichts gesendet. Ihr Text ist noch da. Bitte versuchen Sie es in einer Minute erneut.',
-    notSentRefused: (reason) => `Es wurde nichts gesendet. Ihr Text ist noch da. ${reason}`,
-    notSentOffline:
-      'Es wurde nichts gesendet. Ihr Text ist noch da. Senden Sie ihn, sobald Sie wieder verbunden sind.',
-    notSent: 'Es wurde nichts gesendet. Ihr Text ist noch da. Bitte versuchen Sie es erneut.',
+    tryInAMinute: 'Bitte versuchen Sie es in einer Minute erneut.',
+    sendOnline: 'Senden Sie ihn, sobald Sie wieder verbunden sind.',
+    again: 'Bitte versuchen Sie es erneut.',
     otherVersion: 'Die frühere Version ist angekommen. Möchten Sie auch diese Version senden?',
     oldAttempt: 'Ein früherer Versuch kann angekommen sein',
     oldAttemptText: (time) =>
-      `Sie haben am ${time} versucht, diesen Text zu senden. Wir können nicht mehr feststellen, ob er angekommen ist. Ihr Text ist noch da.`,
+      `Sie haben am ${time} versucht, diesen Text zu senden. Wir können nicht mehr feststellen, ob er angekommen ist.`,
     list: 'Wir konnten Ihre Anfragen nicht laden.',
     listSignedOut: 'Melden Sie sich erneut an, um sie zu sehen.',
     listOffline: 'Sie werden geladen, sobald Sie wieder verbunden sind.',
@@ -138,21 +136,17 @@ export const strings: Strings = {
     upToDate: 'Die Liste ist aktuell.',
     updated: 'Die Liste wurde aktualisiert.',
     count: { one: '{n} Anfrage', other: '{n} Anfragen' },
-    newest: { one: 'die neueste', other: 'die neuesten {n}' },
     more: 'Mehr anzeigen',
     noSubject: 'Kein Betreff',
     noMessage: 'Keine Nachricht',
     showAll: 'Alles anzeigen',
     showAllOf: (size) => `Alles anzeigen (${size})`,
     showLess: 'Weniger anzeigen',
-    answers: (email) => `Antworten erscheinen nicht hier. Sie kommen per E-Mail an ${email}.`,
-    answersFrom: (sender, email) =>
-      `Antworten erscheinen nicht hier. Sie kommen per E-Mail von ${sender} an ${email}.`,
+    answers: 'Antworten erscheinen nicht hier.',
     search: 'Ihre Anfragen durchsuchen',
     period: 'Zeitraum',
     anyTime: 'Gesamter Zeitraum',
-    lastDays: { one: 'Letzter Tag', other: 'Letzte {n} Tage' },
-    lastMonths: { one: 'Letzter Monat', other: 'Letzte {n} Monate' },
+    periods: ['Letzte 7 Tage', 'Letzte 30 Tage', 'Letzte 12 Monate'],
     matches: { one: '{n} Treffer', other: '{n} Treffer' },
     noMatch: 'Keine passende Anfrage',
     noMatchYet: 'Bisher keine Treffer',

@@ -50,8 +50,10 @@ export const strings = {
     /** Subject and message are empty. */
     empty: 'Please write a message.',
     /** The address of the account is one to which no mail can go. */
-    noMail: (email: string) =>
-      `We can’t send email to ${email}. In your message, please tell us how else we can reach you, such as another email address or a phone number.`,
+    noMail: (email: string) => `We can’t send email to ${email}.`,
+    /** What the user can do about it. */
+    reachable:
+      'In your message, please tell us how else we can reach you, such as another email address or a phone number.',
     send: 'Send inquiry',
     sending: 'Sending…',
     tryAgain: 'Try again',
@@ -64,10 +66,8 @@ export const strings = {
       title: 'Ready to send',
       text: 'Your inquiry hasn’t been sent yet. Your text is as you left it.',
     },
-    offline: {
-      title: 'You’re offline',
-      text: 'You can keep writing. Send it when you’re connected again.',
-    },
+    /** Below the title of `failures.offline`. */
+    offline: 'You can keep writing. Send it when you’re connected again.',
     /** @param used, limit - Sizes with their units. */
     size: (used: string, limit: string) => `${used} of ${limit}`,
     tooLarge: (over: string) => `Too long by ${over}. Please shorten your message.`,
@@ -83,8 +83,7 @@ export const strings = {
     next: (email: string) => `We’ll answer by email to ${email}.`,
     answersFrom: (sender: string, email: string) =>
       `Our answer comes by email from ${sender} to ${email}.`,
-    noMail: (email: string) =>
-      `We can’t send email to ${email}. If your message doesn’t say how else we can reach you, please write another.`,
+    reachable: 'If your message doesn’t say how else we can reach you, please write another.',
     another: 'Write another',
     /** Another tab has sent the text that this tab shows. */
     elsewhere: { title: 'Already sent', text: 'You sent this inquiry from another tab.' },
@@ -111,28 +110,26 @@ export const strings = {
     offline: 'You’re offline',
     unreachable: 'The service doesn’t answer',
     server: 'Something went wrong on our side',
-    /** What became of the text: */
-    unknownOutcome:
-      'We can’t tell yet whether your inquiry arrived. We’ve kept your text. It’s safe to try again: we store it only once.',
-    unknownOutcomeSignedOut:
-      'We can’t tell yet whether your inquiry arrived. We’ve kept your text. Sign in again and we’ll finish sending it: we store it only once.',
-    notSentSignedOut:
-      'Nothing was sent. We’ve kept your text: sign in again, and it’s ready to send.',
-    notSentTooLarge: (limit: string) =>
-      `Nothing was sent. Subject and message together can take up to ${limit}. Please shorten them.`,
+    /** What became of the inquiry, then of the text, then what to do. */
+    unknown: 'We can’t tell yet whether your inquiry arrived.',
+    nothingSent: 'Nothing was sent.',
+    textKept: 'We’ve kept your text.',
+    trySafely: 'It’s safe to try again: we store it only once.',
+    signInToFinish: 'Sign in again and we’ll finish sending it: we store it only once.',
+    signInToSend: 'Sign in again, and it’s ready to send.',
+    shorten: (limit: string) =>
+      `Subject and message together can take up to ${limit}. Please shorten them.`,
     /** @param wait - `minutes`, or empty. */
-    notSentLimit: (wait: string, time: string) =>
-      `Nothing was sent: you’ve sent as many inquiries as we accept in an hour. We’ve kept your text. You can send it ${wait === '' ? '' : `${wait}, `}at ${time}.`,
+    wait: (wait: string, time: string) =>
+      `You’ve sent as many inquiries as we accept in an hour. You can send it ${wait === '' ? '' : `${wait}, `}at ${time}.`,
     minutes: { one: 'in {n} minute', other: 'in {n} minutes' } as Plural,
-    notSentBusy: 'Nothing was sent. We’ve kept your text. Please try again in a minute.',
-    /** @param reason - Of the service, in English; may be empty. */
-    notSentRefused: (reason: string) => `Nothing was sent. We’ve kept your text. ${reason}`,
-    notSentOffline: 'Nothing was sent. We’ve kept your text. Send it when you’re connected again.',
-    notSent: 'Nothing was sent. We’ve kept your text. Please try again.',
+    tryInAMinute: 'Please try again in a minute.',
+    sendOnline: 'Send it when you’re connected again.',
+    again: 'Please try again.',
     otherVersion: 'The earlier version has arrived. Do you want to send this version too?',
     oldAttempt: 'An earlier attempt may have arrived',
     oldAttemptText: (time: string) =>
-      `You tried to send this on ${time}. We can no longer tell whether it arrived. We’ve kept your text.`,
+      `You tried to send this on ${time}. We can no longer tell whether it arrived.`,
     list: 'We couldn’t load your inquiries.',
     listSignedOut: 'Sign in again to see them.',
     listOffline: 'They load when you’re connected again.',
@@ -145,23 +142,18 @@ export const strings = {
     upToDate: 'The list is up to date.',
     updated: 'The list has been updated.',
     count: { one: '{n} inquiry', other: '{n} inquiries' } as Plural,
-    /** While older inquiries are not loaded. */
-    newest: { one: 'the newest {n}', other: 'the newest {n}' } as Plural,
     more: 'Show more',
     noSubject: 'No subject',
     noMessage: 'No message',
     showAll: 'Show all',
     showAllOf: (size: string) => `Show all (${size})`,
     showLess: 'Show less',
-    /** Says that answers come by mail. */
-    answers: (email: string) => `Answers don’t appear here. They come by email to ${email}.`,
-    answersFrom: (sender: string, email: string) =>
-      `Answers don’t appear here. They come by email from ${sender} to ${email}.`,
+    /** Comes before where they do, of `sent`. */
+    answers: 'Answers don’t appear here.',
     search: 'Search your inquiries',
     period: 'Period',
     anyTime: 'Any time',
-    lastDays: { one: 'Last day', other: 'Last {n} days' } as Plural,
-    lastMonths: { one: 'Last month', other: 'Last {n} months' } as Plural,
+    periods: ['Last 7 days', 'Last 30 days', 'Last 12 months'] as readonly string[],
     matches: { one: '{n} match', other: '{n} matches' } as Plural,
     noMatch: 'No inquiry matches',
     /** While older inquiries are loaded for a search. */

@@ -50,8 +50,9 @@ export const strings: Strings = {
     subject: 'Asunto (opcional)',
     message: 'Mensaje',
     empty: 'Escriba un mensaje.',
-    noMail: (email) =>
-      `No podemos enviar correos electrónicos a ${email}. Indíquenos en su mensaje otra forma de ponernos en contacto con usted, por ejemplo otra dirección de correo o un número de teléfono.`,
+    noMail: (email) => `No podemos enviar correos electrónicos a ${email}.`,
+    reachable:
+      'Indíquenos en su mensaje otra forma de ponernos en contacto con usted, por ejemplo otra dirección de correo o un número de teléfono.',
     send: 'Enviar consulta',
     sending: 'Enviando…',
     tryAgain: 'Intentar de nuevo',
@@ -63,10 +64,7 @@ export const strings: Strings = {
       title: 'Lista para enviar',
       text: 'Su consulta aún no se ha enviado. El texto está tal como lo dejó.',
     },
-    offline: {
-      title: 'No tiene conexión',
-      text: 'Puede seguir escribiendo. Envíe la consulta cuando vuelva a tener conexión.',
-    },
+    offline: 'Puede seguir escribiendo. Envíe la consulta cuando vuelva a tener conexión.',
     size: (used, limit) => `${used} de ${limit}`,
     tooLarge: (over) => `Supera el límite en ${over}. Acorte el mensaje.`,
     backToForm: 'Escribirnos',
@@ -79,8 +77,8 @@ export const strings: Strings = {
     next: (email) => `Le responderemos por correo electrónico a ${email}.`,
     answersFrom: (sender, email) =>
       `Nuestra respuesta llegará por correo electrónico de ${sender} a ${email}.`,
-    noMail: (email) =>
-      `No podemos enviar correos electrónicos a ${email}. Si su mensaje no indica otra forma de ponernos en contacto con usted, escríbanos de nuevo.`,
+    reachable:
+      'Si su mensaje no indica otra forma de ponernos en contacto con usted, escríbanos de nuevo.',
     another: 'Nueva consulta',
     elsewhere: { title: 'Ya se envió', text: 'Usted envió esta consulta desde otra pestaña.' },
   },
@@ -106,31 +104,27 @@ export const strings: Strings = {
     offline: 'No tiene conexión',
     unreachable: 'El servicio no responde',
     server: 'Algo ha fallado por nuestra parte',
-    unknownOutcome:
-      'Aún no sabemos si su consulta ha llegado. Hemos conservado su texto. Puede intentarlo de nuevo sin riesgo: guardamos la consulta una sola vez.',
-    unknownOutcomeSignedOut:
-      'Aún no sabemos si su consulta ha llegado. Hemos conservado su texto. Vuelva a iniciar sesión y terminaremos de enviarla: guardamos la consulta una sola vez.',
-    notSentSignedOut:
-      'No se ha enviado nada. Hemos conservado su texto: vuelva a iniciar sesión y podrá enviarlo.',
-    notSentTooLarge: (limit) =>
-      `No se ha enviado nada. El asunto y el mensaje juntos pueden ocupar hasta ${limit}. Acórtelos.`,
-    notSentLimit: (wait, time) =>
-      `No se ha enviado nada: ya ha enviado todas las consultas que aceptamos por hora. Hemos conservado su texto. Podrá enviarlo ${wait === '' ? from(time) : `${wait} (${from(time)})`}.`,
+    unknown: 'Aún no sabemos si su consulta ha llegado.',
+    nothingSent: 'No se ha enviado nada.',
+    textKept: 'Hemos conservado su texto.',
+    trySafely: 'Puede intentarlo de nuevo sin riesgo: guardamos la consulta una sola vez.',
+    signInToFinish:
+      'Vuelva a iniciar sesión y terminaremos de enviarla: guardamos la consulta una sola vez.',
+    signInToSend: 'Vuelva a iniciar sesión y podrá enviarlo.',
+    shorten: (limit) => `El asunto y el mensaje juntos pueden ocupar hasta ${limit}. Acórtelos.`,
+    wait: (wait, time) =>
+      `Ya ha enviado todas las consultas que aceptamos por hora. Podrá enviarlo ${wait === '' ? from(time) : `${wait} (${from(time)})`}.`,
     minutes: {
       one: 'dentro de {n} minuto',
       many: 'dentro de {n} minutos',
       other: 'dentro de {n} minutos',
     },
-    notSentBusy:
-      'No se ha enviado nada. Hemos conservado su texto. Inténtelo de nuevo dentro de un minuto.',
-    notSentRefused: (reason) => `No se ha enviado nada. Hemos conservado su texto. ${reason}`,
-    notSentOffline:
-      'No se ha enviado nada. Hemos conservado su texto. Envíelo cuando vuelva a tener conexión.',
-    notSent: 'No se ha enviado nada. Hemos conservado su texto. Inténtelo de nuevo.',
+    tryInAMinute: 'Inténtelo de nuevo dentro de un minuto.',
+    sendOnline: 'Envíelo cuando vuelva a tener conexión.',
+    again: 'Inténtelo de nuevo.',
     otherVersion: 'La versión anterior ha llegado. ¿Quiere enviar también esta versión?',
     oldAttempt: 'Es posible que un envío anterior haya llegado',
-    oldAttemptText: (time) =>
-      `Intentó enviar este texto el ${time}. Ya no podemos saber si llegó. Hemos conservado su texto.`,
+    oldAttemptText: (time) => `Intentó enviar este texto el ${time}. Ya no podemos saber si llegó.`,
     list: 'No hemos podido cargar sus consultas.',
     listSignedOut: 'Vuelva a iniciar sesión para verlas.',
     listOffline: 'Se cargarán cuando vuelva a tener conexión.',
@@ -143,26 +137,17 @@ export const strings: Strings = {
     upToDate: 'La lista está al día.',
     updated: 'La lista se ha actualizado.',
     count: { one: '{n} consulta', many: '{n} consultas', other: '{n} consultas' },
-    newest: {
-      one: 'la más reciente',
-      many: 'las {n} más recientes',
-      other: 'las {n} más recientes',
-    },
     more: 'Mostrar más',
     noSubject: 'Sin asunto',
     noMessage: 'Sin mensaje',
     showAll: 'Mostrar todo',
     showAllOf: (size) => `Mostrar todo (${size})`,
     showLess: 'Mostrar menos',
-    answers: (email) =>
-      `Las respuestas no aparecen aquí. Llegan por correo electrónico a ${email}.`,
-    answersFrom: (sender, email) =>
-      `Las respuestas no aparecen aquí. Llegan por correo electrónico de ${sender} a ${email}.`,
+    answers: 'Las respuestas no aparecen aquí.',
     search: 'Buscar en sus consultas',
     period: 'Período',
     anyTime: 'Cualquier fecha',
-    lastDays: { one: 'Último día', many: 'Últimos {n} días', other: 'Últimos {n} días' },
-    lastMonths: { one: 'Último mes', many: 'Últimos {n} meses', other: 'Últimos {n} meses' },
+    periods: ['Últimos 7 días', 'Últimos 30 días', 'Últimos 12 meses'],
     matches: { one: '{n} resultado', many: '{n} resultados', other: '{n} resultados' },
     noMatch: 'Ninguna consulta coincide',
     noMatchYet: 'Ningún resultado por ahora',

@@ -48,8 +48,9 @@ export const strings: Strings = {
     subject: 'Objet (facultatif)',
     message: 'Message',
     empty: 'Veuillez écrire un message.',
-    noMail: (email) =>
-      `Nous ne pouvons pas envoyer d’e-mail à l’adresse ${email}. Dans votre message, indiquez-nous un autre moyen de vous joindre, par exemple une autre adresse e-mail ou un numéro de téléphone.`,
+    noMail: (email) => `Nous ne pouvons pas envoyer d’e-mail à l’adresse ${email}.`,
+    reachable:
+      'Dans votre message, indiquez-nous un autre moyen de vous joindre, par exemple une autre adresse e-mail ou un numéro de téléphone.',
     send: 'Envoyer la demande',
     sending: 'Envoi en cours…',
     tryAgain: 'Réessayer',
@@ -61,10 +62,8 @@ export const strings: Strings = {
       title: 'Votre demande est prête',
       text: 'Elle n’a pas encore été envoyée. Votre texte est tel que vous l’avez laissé.',
     },
-    offline: {
-      title: 'Vous êtes hors ligne',
-      text: 'Vous pouvez continuer à écrire. Envoyez votre demande dès que la connexion est rétablie.',
-    },
+    offline:
+      'Vous pouvez continuer à écrire. Envoyez votre demande dès que la connexion est rétablie.',
     size: (used, limit) => `${used} sur ${limit}`,
     tooLarge: (over) => `Trop long de ${over}. Veuillez raccourcir votre message.`,
     backToForm: 'Nous écrire',
@@ -77,8 +76,8 @@ export const strings: Strings = {
     next: (email) => `Nous vous répondrons par e-mail à l’adresse ${email}.`,
     answersFrom: (sender, email) =>
       `Notre réponse vous parviendra par e-mail de ${sender} à l’adresse ${email}.`,
-    noMail: (email) =>
-      `Nous ne pouvons pas envoyer d’e-mail à l’adresse ${email}. Si votre message n’indique aucun autre moyen de vous joindre, veuillez nous écrire de nouveau.`,
+    reachable:
+      'Si votre message n’indique aucun autre moyen de vous joindre, veuillez nous écrire de nouveau.',
     another: 'Nouvelle demande',
     elsewhere: {
       title: 'Déjà envoyée',
@@ -107,28 +106,27 @@ export const strings: Strings = {
     offline: 'Vous êtes hors ligne',
     unreachable: 'Le service ne répond pas',
     server: 'Un problème est survenu de notre côté',
-    unknownOutcome:
-      'Nous ne savons pas encore si votre demande est arrivée. Votre texte est conservé. Vous pouvez réessayer sans risque\u202f: nous n’enregistrons la demande qu’une seule fois.',
-    unknownOutcomeSignedOut:
-      'Nous ne savons pas encore si votre demande est arrivée. Votre texte est conservé. Reconnectez-vous et nous terminerons l’envoi\u202f: nous n’enregistrons la demande qu’une seule fois.',
-    notSentSignedOut:
-      'Rien n’a été envoyé. Votre texte est conservé\u202f: reconnectez-vous pour pouvoir l’envoyer.',
-    notSentTooLarge: (limit) =>
-      `Rien n’a été envoyé. Ensemble, l’objet et le message ne peuvent pas dépasser ${limit}. Veuillez les raccourcir.`,
-    notSentLimit: (wait, time) =>
-      `Rien n’a été envoyé\u202f: vous avez atteint le nombre de demandes que nous acceptons par heure. Votre texte est conservé. Vous pourrez l’envoyer ${wait === '' ? `à partir de ${time}` : `${wait} (à partir de ${time})`}.`,
+    unknown: 'Nous ne savons pas encore si votre demande est arrivée.',
+    nothingSent: 'Rien n’a été envoyé.',
+    textKept: 'Votre texte est conservé.',
+    trySafely:
+      'Vous pouvez réessayer sans risque\u202f: nous n’enregistrons la demande qu’une seule fois.',
+    signInToFinish:
+      'Reconnectez-vous et nous terminerons l’envoi\u202f: nous n’enregistrons la demande qu’une seule fois.',
+    signInToSend: 'Reconnectez-vous pour pouvoir l’envoyer.',
+    shorten: (limit) =>
+      `Ensemble, l’objet et le message ne peuvent pas dépasser ${limit}. Veuillez les raccourcir.`,
+    wait: (wait, time) =>
+      `Vous avez atteint le nombre de demandes que nous acceptons par heure. Vous pourrez l’envoyer ${wait === '' ? `à partir de ${time}` : `${wait} (à partir de ${time})`}.`,
     minutes: { one: 'dans {n} minute', many: 'dans {n} minutes', other: 'dans {n} minutes' },
-    notSentBusy:
-      'Rien n’a été envoyé. Votre texte est conservé. Veuillez réessayer dans une minute.',
-    notSentRefused: (reason) => `Rien n’a été envoyé. Votre texte est conservé. ${reason}`,
-    notSentOffline:
-      'Rien n’a été envoyé. Votre texte est conservé. Envoyez-le dès que la connexion est rétablie.',
-    notSent: 'Rien n’a été envoyé. Votre texte est conservé. Veuillez réessayer.',
+    tryInAMinute: 'Veuillez réessayer dans une minute.',
+    sendOnline: 'Envoyez-le dès que la connexion est rétablie.',
+    again: 'Veuillez réessayer.',
     otherVersion:
       'La version précédente est arrivée. Voulez-vous envoyer aussi cette version\u202f?',
     oldAttempt: 'Un envoi précédent est peut-être arrivé',
     oldAttemptText: (time) =>
-      `Vous avez essayé d’envoyer ce texte le ${time}. Nous ne pouvons plus savoir s’il est arrivé. Votre texte est conservé.`,
+      `Vous avez essayé d’envoyer ce texte le ${time}. Nous ne pouvons plus savoir s’il est arrivé.`,
     list: 'Nous n’avons pas pu charger vos demandes.',
     listSignedOut: 'Reconnectez-vous pour les voir.',
     listOffline: 'Elles se chargeront dès que la connexion sera rétablie.',
@@ -141,26 +139,17 @@ export const strings: Strings = {
     upToDate: 'La liste est à jour.',
     updated: 'La liste a été actualisée.',
     count: { one: '{n} demande', many: '{n} demandes', other: '{n} demandes' },
-    newest: {
-      one: 'la plus récente',
-      many: 'les {n} plus récentes',
-      other: 'les {n} plus récentes',
-    },
     more: 'Afficher plus',
     noSubject: 'Aucun objet',
     noMessage: 'Aucun message',
     showAll: 'Afficher tout',
     showAllOf: (size) => `Afficher tout (${size})`,
     showLess: 'Afficher moins',
-    answers: (email) =>
-      `Les réponses n’apparaissent pas ici. Elles arrivent par e-mail à l’adresse ${email}.`,
-    answersFrom: (sender, email) =>
-      `Les réponses n’apparaissent pas ici. Elles arrivent par e-mail de ${sender} à l’adresse ${email}.`,
+    answers: 'Les réponses n’apparaissent pas ici.',
     search: 'Rechercher dans vos demandes',
     period: 'Période',
     anyTime: 'Toutes les dates',
-    lastDays: { one: 'Dernier jour', many: '{n} derniers jours', other: '{n} derniers jours' },
-    lastMonths: { one: 'Dernier mois', many: '{n} derniers mois', other: '{n} derniers mois' },
+    periods: ['7 derniers jours', '30 derniers jours', '12 derniers mois'],
     matches: { one: '{n} résultat', many: '{n} résultats', other: '{n} résultats' },
     noMatch: 'Aucune demande ne correspond',
     noMatchYet: 'Aucun résultat pour l’instant',
