@@ -147,6 +147,7 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
                 Link: {
                   description:
                     'Present when older inquiries remain: a relative reference to them, with `limit` repeated (RFC 8288). ' +
+                    'Its `before` is the id of the last inquiry of this page, so a client need not parse it. ' +
                     'Without it the list is complete.',
                   schema: {
                     type: 'string',
