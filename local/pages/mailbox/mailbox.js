@@ -14,7 +14,8 @@ function show({ subject, from, destination, replyTo, body }, button) {
     ...replyTo.map((address) => `reply to ${address}`),
   ].join(' · ');
   const text = Object.assign(document.createElement('pre'), { textContent: body.text ?? '' });
-  frame.srcdoc = `<base target="_blank">${body.html ?? text.outerHTML}`;
+  const html = body.html ?? `<head></head>${text.outerHTML}`;
+  frame.srcdoc = html.replace('<head>', '<head><base target="_blank">');
   frame.hidden = false;
   list.querySelector('[aria-current]')?.removeAttribute('aria-current');
   button.ariaCurrent = 'true';
@@ -32,8 +33,8 @@ async function refresh() {
     button.append(mail.subject, line);
     button.addEventListener('click', () => show(mail, button));
     list.prepend(button);
-    if (followsNewest) show(mail, button);
   }
+  if (emails.length > shown && followsNewest) show(emails.at(-1), list.firstElementChild);
   shown = emails.length;
   if (shown > 0) status.textContent = `${shown} sent since the start.`;
 }
