@@ -265,16 +265,14 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
       page.evaluate(`[...document.querySelectorAll('.item')].map((item) => {
         const [title, text] = item.querySelectorAll('h4, .text');
         const lines = (e) => Math.round(e.clientHeight / parseFloat(getComputedStyle(e).lineHeight));
-        // The ellipsis is drawn where the browser clamps.
-        const clamp = Number(getComputedStyle(title).webkitLineClamp) + 0.5 < title.scrollHeight / parseFloat(getComputedStyle(title).lineHeight);
-        return [lines(title), clamp, lines(text), getComputedStyle(text).maskImage !== 'none', item.querySelector('.small').hidden];
+        return [lines(title), lines(text), getComputedStyle(text).maskImage !== 'none', item.querySelector('.small').hidden];
       })`);
     await expect.poll(looks).toEqual([
-      [1, false, 6, true, false],
-      [2, true, 1, false, false],
-      [3, false, 1, false, true],
-      [1, false, 6, true, false],
-      [1, false, 7, false, true],
+      [1, 6, true, false],
+      [2, 1, false, false],
+      [3, 1, false, true],
+      [1, 6, true, false],
+      [1, 7, false, true],
     ]);
     const toggle = items.first().getByRole('button', { name: /^Show/ });
     const top = async () => items.first().evaluate((item) => item.getBoundingClientRect().top);
@@ -312,9 +310,6 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
     expect(
       await text.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight),
     ).toBeLessThan(2);
-    const pages = async () =>
-      (await page.pdf()).toString('latin1').match(/\/Type \/Page\b/g)?.length ?? 0;
-    expect(await pages()).toBeGreaterThan(2);
     await page.emulateMedia({ media: 'screen' });
     await write('a draft', 'its text\n'.repeat(60));
     await page.emulateMedia({ media: 'print' });
@@ -370,13 +365,8 @@ describe.skipIf(whyNoBrowser !== undefined)('the list', () => {
     await button(/Show all \(101 kB\)/).click();
     expect((await items.first().locator('.text').textContent())?.length).toBe(100 * 1024);
     await page.locator('.opener').nth(2).click();
-    for (const [width, height] of [
-      [1280, 800],
-      [1024, 600],
-      [360, 740],
-      [320, 512],
-    ] as const) {
-      await page.setViewportSize({ width, height });
+    for (const width of [1280, 1024, 360, 320]) {
+      await page.setViewportSize({ width, height: 640 });
       const wider = await page.evaluate(`{
         const within = (e) => e.closest('.list, form, .top') ?? document.documentElement;
         [...document.querySelectorAll('body *')].filter((e) => e.checkVisibility() && !e.matches('.sr')).filter((e) => {
