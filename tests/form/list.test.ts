@@ -20,19 +20,9 @@ describe('the search', () => {
   it.each([
     ['  ', 'anything', true],
     ['café', 'cafe\u0301', true],
-    ['istanbul', 'İSTANBUL', true],
-    ['123', '１２３', true],
-    ['１２　３', '123', true],
-    ['الفاتوره', 'الفاتورة', true],
-    ['احمد', 'أَحْمَد', true],
-    ['की', 'का', false],
     ['open hours', 'Hours: when are you open?', true],
     ['open closed', 'Hours: when are you open?', false],
     [ID.slice(0, 13).toUpperCase(), 'the reference', true],
-    [ID, 'the id', true],
-    [ID.slice(0, 8), 'the beginning of the id', true],
-    [ID.slice(0, 7), 'too short for an id', false],
-    [ID.slice(9, 28), 'not the beginning of the id', false],
   ])('for %j in %j: %j', (query, text, expected) => {
     expect(createMatcher(query, '')(make(text))).toBe(expected);
     expect(createMatcher(query, '')(make('', text))).toBe(expected);

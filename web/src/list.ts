@@ -100,11 +100,12 @@ export function createList({
     !trouble.hasChildNodes() &&
     (page.inquiries.at(-1)?.created_at ?? '') >= search.since();
 
-  /** How many inquiries are listed, once all are loaded, or match. */
+  /** How many inquiries are listed, once all are loaded, or match. Below is said when none does. */
   const describeCount = (visible: number): string => {
-    if (visible === 0 && isSearching()) return strings.noMatchYet;
-    if (search.isActive()) return locale.count(strings.matches, visible);
-    return page?.next === undefined ? locale.count(strings.count, visible) : '';
+    if (!search.isActive())
+      return page?.next === undefined ? locale.count(strings.count, visible) : '';
+    if (visible > 0) return locale.count(strings.matches, visible);
+    return isSearching() ? strings.noMatchYet : '';
   };
 
   const render = (shown: Page, visible: readonly Inquiry[]): void => {
@@ -181,17 +182,8 @@ export function createList({
     void update();
   };
   const sayResult = (): void => {
-    if (isSearching()) {
-      say(strings.searching);
-    } else {
-      say(
-        !search.isActive()
-          ? ''
-          : place.contains(clearButton)
-            ? strings.noMatch
-            : (count.textContent ?? ''),
-      );
-    }
+    if (!search.isActive()) say('');
+    else say(isSearching() ? strings.searching : count.textContent || strings.noMatch);
   };
   const searchAgain = async (): Promise<void> => {
     await update();
