@@ -4,6 +4,7 @@
  */
 import * as oauth from 'oauth4webapi';
 import type { Config } from './config.ts';
+import { createIssuer, type PendingSignIn } from './issuer.ts';
 import { parseJson } from './narrow.ts';
 import { signOutUrl } from './sign-out.ts';
 import { attempt } from './storage.ts';
@@ -16,17 +17,6 @@ export interface SignInResult {
   readonly reason?: 'signedOut' | 'signedOutHere' | 'ended' | 'cancelled' | 'failed' | undefined;
 }
 
-/** What the page keeps until the issuer redirects back. */
-interface PendingSignIn {
-  readonly state: string;
-  readonly nonce: string;
-  readonly verifier: string;
-  /** The fragment of the address that the user comes back to. */
-  readonly hash: string;
-  /** The issuer's discovery document, so that it is not requested a second time. */
-  readonly metadata: oauth.AuthorizationServer;
-}
-
 const KEY = 'inquiries.session';
 const PENDING_KEY = 'inquiries.sign-in';
 const REASON_KEY = 'inquiries.left';
@@ -34,39 +24,16 @@ const REASON_KEY = 'inquiries.left';
 const SIGN_OUT_KEY = 'inquiries.signed-out';
 /** Milliseconds before its expiry at which a token is no longer used. */
 const EXPIRY_MARGIN = 30_000;
-/** Milliseconds. */
-const ISSUER_TIMEOUT = 15_000;
-
 /**
  * @param onSignOut - Called when another tab has signed out.
  * @param onDelete - Called before that, when it has deleted the text of the same user in all tabs.
  */
 export function createSignIn(config: Config, onSignOut: () => void, onDelete: () => void) {
-  const { issuer, clientId, scopes } = config;
   const home = new URL('.', location.href).href;
-  const client: oauth.Client = {
-    client_id: clientId,
-    // The clock of the machine may be wrong by any time. The token comes straight from the issuer for this request,
-    // and the API checks its expiry.
-    [oauth.clockTolerance]: Number.MAX_SAFE_INTEGER,
-  };
-  const options = () => ({
-    // config.json allows plain http for this machine only.
-    [oauth.allowInsecureRequests]: issuer.startsWith('http:'),
-    signal: AbortSignal.timeout(ISSUER_TIMEOUT),
-  });
-  let discovery: Promise<oauth.AuthorizationServer> | undefined;
+  const issuer = createIssuer(config, home);
   let tokens: Tokens | undefined;
   let refreshToken: string | undefined;
   let refreshing: Promise<Tokens> | undefined;
-
-  const discover = async (): Promise<oauth.AuthorizationServer> => {
-    discovery ??= fetchMetadata(issuer).catch((error: unknown) => {
-      discovery = undefined;
-      throw error;
-    });
-    return discovery;
-  };
 
   const keep = (fresh: Tokens): Tokens => {
     tokens = fresh;
@@ -105,18 +72,7 @@ export function createSignIn(config: Config, onSignOut: () => void, onDelete: ()
     const before = tokens;
     if (before === undefined || refreshToken === undefined) throw new SignedOut();
     try {
-      const metadata = await discover();
-      const response = await oauth.processRefreshTokenResponse(
-        metadata,
-        client,
-        await oauth.refreshTokenGrantRequest(
-          metadata,
-          client,
-          oauth.None(),
-          refreshToken,
-          options(),
-        ),
-      );
+      const response = await issuer.refresh(refreshToken);
       // Signed out in the meantime.
       if (tokens === undefined) throw new SignedOut();
       const fresh = read(response, before.lastSignOut);
@@ -139,7 +95,7 @@ export function createSignIn(config: Config, onSignOut: () => void, onDelete: ()
   };
 
   const tabs = createTabs({
-    name: `inquiries.session ${issuer} ${clientId}`,
+    name: `inquiries.session ${config.issuer} ${config.clientId}`,
     async give({ sub, refused }, wait) {
       if (tokens === undefined || !isCurrent(tokens)) return undefined;
       // Another user's session does not replace that of the tab.
@@ -178,33 +134,6 @@ export function createSignIn(config: Config, onSignOut: () => void, onDelete: ()
     },
   });
 
-  /** Exchanges the code that the issuer has redirected with. */
-  const complete = async (
-    query: URLSearchParams,
-    pending: PendingSignIn | undefined,
-  ): Promise<Tokens> => {
-    if (pending === undefined) throw new Error('This tab has not started a sign-in.');
-    const { metadata, state, nonce, verifier } = pending;
-    const parameters = oauth.validateAuthResponse(metadata, client, query, state);
-    discovery = Promise.resolve(metadata);
-    const lastSignOut = findLastSignOut();
-    const response = await oauth.processAuthorizationCodeResponse(
-      metadata,
-      client,
-      await oauth.authorizationCodeGrantRequest(
-        metadata,
-        client,
-        oauth.None(),
-        parameters,
-        home,
-        verifier,
-        options(),
-      ),
-      { expectedNonce: nonce, requireIdToken: true },
-    );
-    return read(response, lastSignOut);
-  };
-
   /** The session of this tab, otherwise of another one. */
   const restore = async (): Promise<SignInResult> => {
     const stored = parseJson(sessionStorage.getItem(KEY));
@@ -218,7 +147,7 @@ export function createSignIn(config: Config, onSignOut: () => void, onDelete: ()
       return { session: undefined, reason: left };
     }
     // The user will probably sign in, which then needs no request before the redirect.
-    discover().catch(() => undefined);
+    issuer.discover().catch(() => undefined);
     const theirs = await tabs.ask(own === undefined || isOver ? {} : { sub: own.user.sub });
     if (theirs !== undefined && isCurrent(theirs)) return { session: session(keep(theirs)) };
     return {
@@ -238,7 +167,9 @@ export function createSignIn(config: Config, onSignOut: () => void, onDelete: ()
       // A code can be used once, so it is removed from the URL and the history.
       history.replaceState(null, '', home + (pending?.hash ?? ''));
       try {
-        return { session: session(keep(await complete(query, pending))) };
+        const lastSignOut = findLastSignOut();
+        const response = await issuer.exchange(query, pending);
+        return { session: session(keep(read(response, lastSignOut))) };
       } catch (error) {
         // An old redirect from the history; the session may still be valid.
         const { session: before } = await restore();
@@ -250,30 +181,8 @@ export function createSignIn(config: Config, onSignOut: () => void, onDelete: ()
     },
 
     /** Redirects to the issuer. @throws when it cannot be reached. */
-    async redirect(): Promise<void> {
-      const metadata = await discover();
-      const pending: PendingSignIn = {
-        state: oauth.generateRandomState(),
-        nonce: oauth.generateRandomNonce(),
-        verifier: oauth.generateRandomCodeVerifier(),
-        hash: location.hash,
-        metadata,
-      };
-      sessionStorage.setItem(PENDING_KEY, JSON.stringify(pending));
-      const url = new URL(metadata.authorization_endpoint ?? '');
-      const parameters = {
-        client_id: clientId,
-        redirect_uri: home,
-        response_type: 'code',
-        scope: scopes,
-        state: pending.state,
-        nonce: pending.nonce,
-        code_challenge: await oauth.calculatePKCECodeChallenge(pending.verifier),
-        code_challenge_method: 'S256',
-      };
-      for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-      location.assign(url.href);
-    },
+    redirect: async (): Promise<void> =>
+      issuer.redirect((pending) => sessionStorage.setItem(PENDING_KEY, JSON.stringify(pending))),
 
     /**
      * Ends the session in this tab, in other tabs and at the issuer, and redirects to the issuer.
@@ -290,33 +199,13 @@ export function createSignIn(config: Config, onSignOut: () => void, onDelete: ()
       // For tabs that show another page now and come back later.
       attempt(() => localStorage.setItem(SIGN_OUT_KEY, crypto.randomUUID()));
       tabs.signOut();
-      const metadata = await discover();
+      const metadata = await issuer.discover();
       // Cognito's /logout does not revoke refresh tokens.
-      if (revocable !== undefined && metadata.revocation_endpoint !== undefined) {
-        await oauth
-          .revocationRequest(metadata, client, oauth.None(), revocable, options())
-          .catch(() => undefined);
-      }
+      if (revocable !== undefined) await issuer.revoke(revocable);
       attempt(() => sessionStorage.setItem(REASON_KEY, 'signedOut'));
       location.assign(signOutUrl(config, metadata, home, idToken));
     },
   };
-}
-
-/**
- * Fetches the issuer's discovery document. The function of the library does not take an issuer whose `iss` ends with a
- * slash, which config.json leaves out.
- */
-async function fetchMetadata(issuer: string): Promise<oauth.AuthorizationServer> {
-  const response = await fetch(`${issuer}/.well-known/openid-configuration`, {
-    signal: AbortSignal.timeout(ISSUER_TIMEOUT),
-  });
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the library checks what it uses
-  const metadata = (await response.json()) as oauth.AuthorizationServer;
-  if (metadata.issuer.replace(/\/$/, '') !== issuer) {
-    throw new Error('The document is of another issuer.');
-  }
-  return metadata;
 }
 
 const findLastSignOut = (): string | null => localStorage.getItem(SIGN_OUT_KEY);

@@ -1,0 +1,138 @@
+/** The requests to the issuer: the authorization code flow with PKCE, refresh and revocation. docs/adr/0050 */
+import * as oauth from 'oauth4webapi';
+import type { Config } from './config.ts';
+
+/** What the page keeps until the issuer redirects back. */
+export interface PendingSignIn {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+  /** The fragment of the address that the user comes back to. */
+  readonly hash: string;
+  /** The issuer's discovery document, so that it is not requested a second time. */
+  readonly metadata: oauth.AuthorizationServer;
+}
+
+/** Milliseconds. */
+const TIMEOUT = 15_000;
+
+/** @param home - The address of the page, which the issuer redirects to. */
+export function createIssuer({ issuer, clientId, scopes }: Config, home: string) {
+  const client: oauth.Client = {
+    client_id: clientId,
+    // The clock of the machine may be wrong by any time. The token comes straight from the issuer for this request,
+    // and the API checks its expiry.
+    [oauth.clockTolerance]: Number.MAX_SAFE_INTEGER,
+  };
+  const options = () => ({
+    // config.json allows plain http for this machine only.
+    [oauth.allowInsecureRequests]: issuer.startsWith('http:'),
+    signal: AbortSignal.timeout(TIMEOUT),
+  });
+  let discovery: Promise<oauth.AuthorizationServer> | undefined;
+
+  /** Fetches the discovery document, until that has worked once. */
+  const discover = async (): Promise<oauth.AuthorizationServer> => {
+    discovery ??= fetchMetadata(issuer).catch((error: unknown) => {
+      discovery = undefined;
+      throw error;
+    });
+    return discovery;
+  };
+
+  return {
+    discover,
+
+    /** Leads to the sign-in. @param keep - Receives what `exchange` needs. */
+    async redirect(keep: (pending: PendingSignIn) => void): Promise<void> {
+      const metadata = await discover();
+      const pending: PendingSignIn = {
+        state: oauth.generateRandomState(),
+        nonce: oauth.generateRandomNonce(),
+        verifier: oauth.generateRandomCodeVerifier(),
+        hash: location.hash,
+        metadata,
+      };
+      keep(pending);
+      const url = new URL(metadata.authorization_endpoint ?? '');
+      const parameters = {
+        client_id: clientId,
+        redirect_uri: home,
+        response_type: 'code',
+        scope: scopes,
+        state: pending.state,
+        nonce: pending.nonce,
+        code_challenge: await oauth.calculatePKCECodeChallenge(pending.verifier),
+        code_challenge_method: 'S256',
+      };
+      for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+      location.assign(url.href);
+    },
+
+    /** Exchanges the code that the issuer has redirected with. */
+    async exchange(
+      query: URLSearchParams,
+      pending: PendingSignIn | undefined,
+    ): Promise<oauth.TokenEndpointResponse> {
+      if (pending === undefined) throw new Error('This tab has not started a sign-in.');
+      const { metadata, state, nonce, verifier } = pending;
+      const parameters = oauth.validateAuthResponse(metadata, client, query, state);
+      discovery = Promise.resolve(metadata);
+      return oauth.processAuthorizationCodeResponse(
+        metadata,
+        client,
+        await oauth.authorizationCodeGrantRequest(
+          metadata,
+          client,
+          oauth.None(),
+          parameters,
+          home,
+          verifier,
+          options(),
+        ),
+        { expectedNonce: nonce, requireIdToken: true },
+      );
+    },
+
+    /** @throws oauth.ResponseBodyError when the session has ended; any other error when there is no answer. */
+    async refresh(refreshToken: string): Promise<oauth.TokenEndpointResponse> {
+      const metadata = await discover();
+      return oauth.processRefreshTokenResponse(
+        metadata,
+        client,
+        await oauth.refreshTokenGrantRequest(
+          metadata,
+          client,
+          oauth.None(),
+          refreshToken,
+          options(),
+        ),
+      );
+    },
+
+    /** Ends the session of a refresh token, where the issuer can; never rejects for another reason than discovery. */
+    async revoke(refreshToken: string): Promise<void> {
+      const metadata = await discover();
+      if (metadata.revocation_endpoint === undefined) return;
+      await oauth
+        .revocationRequest(metadata, client, oauth.None(), refreshToken, options())
+        .catch(() => undefined);
+    },
+  };
+}
+
+/**
+ * Fetches the issuer's discovery document. The function of the library does not take an issuer whose `iss` ends with a
+ * slash, which config.json leaves out.
+ */
+async function fetchMetadata(issuer: string): Promise<oauth.AuthorizationServer> {
+  const response = await fetch(`${issuer}/.well-known/openid-configuration`, {
+    signal: AbortSignal.timeout(TIMEOUT),
+  });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the library checks what it uses
+  const metadata = (await response.json()) as oauth.AuthorizationServer;
+  if (metadata.issuer.replace(/\/$/, '') !== issuer) {
+    throw new Error('The document is of another issuer.');
+  }
+  return metadata;
+}
