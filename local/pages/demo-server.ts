@@ -1,18 +1,17 @@
 /**
- * The demo of the local stack: the page of another site, with a sign-in and a policy of its own, that embeds the form. It
- * is the page of the guide, web/README.md, with a style sheet and its own lines to read.
+ * The demo of the local stack: the page of another site, with a sign-in and a policy of its own, that embeds the form,
+ * with its own lines to read.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT, WEB } from '../../lib/paths.ts';
+import { ROOT } from '../../lib/paths.ts';
 import { hashOf, startPageServer } from '../../lib/page-server.ts';
 import { escapeHtml } from '../../src/mailer/text.ts';
 
 const FOLDER = join(import.meta.dirname, 'demo');
-const LINKS = '<link rel="icon" href="data:," /><link rel="stylesheet" href="/demo.css" />';
 const OIDC_CLIENT = join(ROOT, 'node_modules/oidc-client-ts/dist/browser/oidc-client-ts.min.js');
 
-/** Addresses of the running stack, which replace those that the guide names. */
+/** Addresses of the running stack, which replace those that the page names. */
 interface DemoConfig {
   readonly issuer: string;
   readonly apiUrl: string;
@@ -30,16 +29,13 @@ export const startDemoServer = (port: number) =>
         return { type: 'text/javascript', data: readFileSync(OIDC_CLIENT, 'utf8') };
       }
       if (path !== '/') return undefined;
-      const page = readGuidePage(config);
+      const page = readPage(config);
       const lines = `<h2>The lines that made this page</h2>\n<pre>${escapeHtml(page)}</pre>\n`;
-      const data = page
-        .replace('</head>', `${LINKS}</head>`)
-        .replace('</main>', () => `${lines}</main>`);
+      const data = page.replace('</main>', () => `${lines}</main>`);
       return { type: 'text/html; charset=utf-8', data };
     },
     policy(config) {
-      const [, script = ''] =
-        /<script type="module">(.*?)<\/script>/s.exec(readGuidePage(config)) ?? [];
+      const [, script = ''] = /<script type="module">(.*?)<\/script>/s.exec(readPage(config)) ?? [];
       return [
         `script-src-elem 'self' ${config.formUrl} ${hashOf(script)}`,
         "style-src 'self'",
@@ -51,10 +47,9 @@ export const startDemoServer = (port: number) =>
     },
   });
 
-/** The page of the guide, which names the default ports of `npm start`. It is read on each request. */
-function readGuidePage({ issuer, apiUrl, formUrl }: DemoConfig): string {
-  const guide = readFileSync(join(WEB, 'README.md'), 'utf8');
-  const [, page = ''] = /^```html\n(<!doctype html>.*?)^```/ms.exec(guide) ?? [];
+/** The page, which names the default ports of `npm start`. It is read on each request. */
+function readPage({ issuer, apiUrl, formUrl }: DemoConfig): string {
+  const page = readFileSync(join(FOLDER, 'index.html'), 'utf8');
   const byPort: Partial<Record<string, string>> = { 3000: apiUrl, 3001: issuer, 3003: formUrl };
   return page.replaceAll(
     /http:\/\/127\.0\.0\.1:(\d+)/g,
