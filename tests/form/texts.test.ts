@@ -138,12 +138,12 @@ describe('the message for a failure', () => {
   });
 
   it('says what to do', () => {
-    const describe = (failure: Failure) => messages.describeSendFailure(EN, failure, 0).text;
-    expect(describe({ kind: 'server', mayBeDone: true })).toContain(trySafely);
-    expect(describe({ kind: 'signed-out', mayBeDone: true })).toContain(signInToFinish);
-    expect(describe({ kind: 'reused', mayBeDone: false })).toBe(strings.failures.otherVersion);
+    const explain = (failure: Failure) => messages.describeSendFailure(EN, failure, 0).text;
+    expect(explain({ kind: 'server', mayBeDone: true })).toContain(trySafely);
+    expect(explain({ kind: 'signed-out', mayBeDone: true })).toContain(signInToFinish);
+    expect(explain({ kind: 'reused', mayBeDone: false })).toBe(strings.failures.otherVersion);
     const refused = { kind: 'refused', mayBeDone: false, message: 'Because.' } as const;
-    expect(describe(refused)).toMatch(/ \u2068Because\.\u2069$/);
+    expect(explain(refused)).toMatch(/ \u2068Because\.\u2069$/);
   });
 
   it.each([

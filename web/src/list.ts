@@ -102,10 +102,9 @@ export function createList({
 
   /** How many inquiries are listed, once all are loaded, or match. Below is said when none does. */
   const describeCount = (visible: number): string => {
-    if (!search.isActive())
-      return page?.next === undefined ? locale.count(strings.count, visible) : '';
-    if (visible > 0) return locale.count(strings.matches, visible);
-    return isSearching() ? strings.noMatchYet : '';
+    if (visible === 0 && search.isActive()) return isSearching() ? strings.noMatchYet : '';
+    if (search.isActive()) return locale.count(strings.matches, visible);
+    return page?.next === undefined ? locale.count(strings.count, visible) : '';
   };
 
   const render = (shown: Page, visible: readonly Inquiry[]): void => {
