@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/errors.ts';
-import { readIdempotencyKey, readJson, readLanguage } from '../../src/http.ts';
+import { readIdempotencyKey, readJson, readLanguage, toLinkHeader } from '../../src/http.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
 
 const KB = 1024;
@@ -135,4 +135,8 @@ it.each([
   [undefined, undefined],
 ])('Accept-Language %j asks for the language %j', (header, language) => {
   expect(readLanguage({ headers: { 'accept-language': header } })).toBe(language);
+});
+
+it('Link of a list without a limit has none', () => {
+  expect(toLinkHeader({ before: 'x' })).toEqual({ Link: '<?before=x>; rel="next"' });
 });
