@@ -1,10 +1,12 @@
 /** Stores the text on every input event until the inquiry is sent. docs/adr/0051 */
+import type { CreateInquiryRequest } from '../../src/contract.ts';
 import { isText, parseJson, toRecord } from './narrow.ts';
 import { attempt } from './storage.ts';
 
-export interface Draft {
-  readonly subject: string;
-  readonly body: string;
+/** What an inquiry is made of; a field that is not filled in is empty. */
+export type Texts = Readonly<Required<CreateInquiryRequest>>;
+
+export interface Draft extends Texts {
   /** Names the draft to the service, which stores one inquiry for it. Tabs with the same draft have the same key. */
   readonly key: string;
   /**

@@ -5,15 +5,11 @@ import { toMailbox } from '../../src/mailbox.ts';
 import { div, h } from '../ui/dom.ts';
 import { directionOf } from '../ui/format.ts';
 import { isolate } from './bidi.ts';
+import type { Texts } from './drafts.ts';
 import { describeSize } from './messages.ts';
 import { measure } from './size.ts';
 import { topicMenu } from './topics.ts';
 import type { ViewParts } from './view-parts.ts';
-
-interface Texts {
-  readonly subject: string;
-  readonly body: string;
-}
 
 /** @param onTooLarge - Called when the texts have become larger than the service stores. */
 export function createEditor(

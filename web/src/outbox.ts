@@ -25,7 +25,7 @@ const sleep = async (seconds: number) =>
  */
 export async function send(
   create: (request: CreateInquiryRequest, key: string) => ReturnType<Api['create']>,
-  { subject, body, key }: Draft,
+  { key, pending: _pending, ...texts }: Draft,
   isRetry: boolean,
   wait: (seconds: number) => Promise<unknown> = sleep,
 ): Promise<Inquiry | Failure> {
@@ -33,7 +33,7 @@ export async function send(
   let isRepeated = false;
   let conflicts = 0;
   for (;;) {
-    const result = await create({ subject, body }, key);
+    const result = await create(texts, key);
     if (!isFailure(result)) return result;
     mayBeDone = !VERDICTS.has(result.kind) && (mayBeDone || result.mayBeDone);
     if (result.kind === 'conflict' && conflicts < CONFLICTS) {
