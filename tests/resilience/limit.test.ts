@@ -161,9 +161,9 @@ describeOnDynamoDbLocal('a limit of inquiries per person and hour', (engine) => 
     'holds for 600 requests at once that conflict as on AWS, with a limit of %i',
     async (limit) => {
       const { client, state } = createConflictingClient();
-      const post = createInstance(limit, client);
+      const [owner, post] = [makeOwner(), createInstance(limit, client)];
       const started = performance.now();
-      const statuses = await postAll(600, async () => post(makeOwner()));
+      const statuses = await postAll(600, async () => post(owner));
       const seconds = ((performance.now() - started) / 1_000).toFixed(1);
       const [stored, refused, failed] = [201, 429, 500].map((status) => countOf(statuses, status));
       process.stdout.write(
