@@ -4,6 +4,7 @@ import { NETWORK } from '../lib/aws.ts';
 import { UsageError } from '../lib/command-line.ts';
 import { Pending, type Check } from './checks.ts';
 import type { StageOutputs } from './outputs.ts';
+import type { Plan } from './plan.ts';
 
 /** Route 53 writes its metrics in this region only. */
 const REGIONS = [undefined, 'us-east-1'];
@@ -43,6 +44,29 @@ async function check(cloudWatch: CloudWatch, alarm: MetricAlarm): Promise<string
   throw new Error(
     `${message}: send a request, wait for a quarter of an hour, then compare the alarm's dimensions with the metric's`,
   );
+}
+
+/**
+ * Says whom the alarms of a stage do not reach: nobody hears them, or nobody those that page nobody, or an address has not
+ * confirmed yet that it wants them.
+ *
+ * @returns Lines; empty if there is nothing to do.
+ */
+export function describeReach({ subscriptions, alarms }: Pick<Plan, 'subscriptions' | 'alarms'>) {
+  // Functions confirm nothing.
+  const mails = subscriptions.filter(({ protocol }) => protocol !== 'lambda');
+  if (mails.length === 0) {
+    const isPaged = alarms.some(({ alarm_actions: actions }) => [actions].flat().length > 0);
+    const whose = isPaged ? 'Alarms that page nobody, such as bounces,' : 'Alarms';
+    return `${whose} reach nobody: set alarm_email for the stage, and deploy again.\n`;
+  }
+  return mails
+    .filter(({ pending_confirmation: pending }) => pending !== false)
+    .map(
+      ({ endpoint, topic_arn: topic }) =>
+        `${String(endpoint)} gets no mail of the topic ${String(topic).split(':').at(-1)} before the link in AWS's mail "Subscription Confirmation" is opened.\n`,
+    )
+    .join('');
 }
 
 /** @param ring - The alarm that is raised once. */

@@ -19,9 +19,9 @@ import {
 import { assert } from '../lib/contract-checks.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
 import type { Stage } from '../lib/stages.ts';
+import { describeReach } from './alarms.ts';
 import { findBackendFile, hasLocalState, parseStage, readStageAccount } from './account.ts';
 import { listDifferences, readForm, runForm, type Form } from './form.ts';
-import { describeNotifications } from './notifications.ts';
 import type { StageOutputs } from './outputs.ts';
 import {
   hashOf,
@@ -305,7 +305,7 @@ async function deploy(
     const outputs = await readOutputs<StageOutputs>(deployment);
     const isServed = await complete(deployment, settings.stage, outputs, join(folder, 'again'));
     report(io, plan.hasChanges || isServed, outputs);
-    io.stdout.write(describeNotifications(plan));
+    io.stdout.write(describeReach(plan));
     return 0;
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -95,6 +95,7 @@ export async function readPlan(session: Session, file: string) {
     functions: list('aws_lambda_alias').map(({ function_name: name }) => String(name)),
     packages: list('aws_lambda_function'),
     subscriptions: list('aws_sns_topic_subscription'),
+    alarms: list('aws_cloudwatch_metric_alarm'),
     /** The form's config.json, without what is not known before the plan is applied; undefined without a form. */
     formConfig: shown.output_changes?.['form_config']?.after ?? undefined,
   };

@@ -166,7 +166,7 @@ describe('npm run deploy', () => {
         'terraform output -json',
       ],
     ]);
-    expect(output).toMatch(/\nAlarms are mailed to nobody: .*\n$/);
+    expect(output).toMatch(/\nAlarms reach nobody: .*\n$/);
     expect([aws.state.changes, temporaryFiles()]).toEqual([[], []]);
   });
 
