@@ -103,21 +103,6 @@ async function expectEnd(child: ChildProcess, stream: Readable, exitCode: number
   expect(await output).toContain('Interrupted. Nothing was changed. Run the same command again.');
 }
 
-it.each([
-  ['SIGHUP', 129],
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-] as const)('npm run deploy hands no %s on, waits, and exits %i', async (signal, expected) => {
-  const child = spawn(process.execPath, [script('deploy'), 'develop', '--yes'], {
-    env: environment(),
-  });
-  await awaitBuild('waits');
-  child.kill(signal);
-  await awaitWaiting(child.stderr);
-  child.kill('SIGTERM');
-  await expectEnd(child, child.stderr, expected);
-});
-
 it('a program of npm run deploy goes on when the command is killed, and can print', async () => {
   const child = spawn(process.execPath, [script('deploy'), 'develop', '--yes'], {
     env: environment(),

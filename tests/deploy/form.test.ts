@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { listDifferences, readForm, runForm } from '../../deploy/form.ts';
 import { serveForm, uploadForm } from '../../deploy/site.ts';
-import { readLive, switchAlias } from '../../deploy/versions.ts';
 import * as chromium from '../../lib/chromium.ts';
 import { FORM_OUTPUTS, setUpProject } from '../helpers/programs.ts';
 import { paths } from '../helpers/project.ts';
@@ -203,65 +202,4 @@ describe('the form that is served', () => {
     vi.spyOn(chromium, 'findChromium').mockReturnValue(undefined);
     expect(await runForm(site.url, undefined, {})).toMatch(/^not run: no Chromium is installed/);
   });
-});
-
-/**
- * What a deployment does after its plan. Terraform refuses a plan if the state has changed since, tests the version that it
- * publishes, and makes it live, while it holds the lock.
- */
-function createDeployment(content: string) {
-  let [version, serial] = ['', 0];
-  return [
-    async () => void (serial = aws.state.versions.length),
-    async () => {
-      if (aws.state.versions.length !== serial) throw new Error('Saved plan is stale');
-      version = String(11 + serial);
-      aws.state.versions.push(version);
-      await switchAlias(NAME, version, await readLive(NAME));
-    },
-    async () => {
-      const live = await readLive(NAME);
-      if (live.version !== version) throw new Error('Another command has made it live');
-      write('index.html', `${PAGE}${content}`);
-      write('inquiry-form.js', content);
-      await uploadFor(version);
-    },
-    async () => void (await serveForm(site, NAME)),
-  ];
-}
-
-/** Every order of two sequences of this length, each kept in its own order: whose step is next. */
-const orders = (first: number, second: number): string[] =>
-  first + second === 0
-    ? ['']
-    : [
-        ...(first > 0 ? orders(first - 1, second).map((rest) => `a${rest}`) : []),
-        ...(second > 0 ? orders(first, second - 1).map((rest) => `b${rest}`) : []),
-      ];
-
-it('two deployments in every order of their steps leave the stage as one of them, whole', async () => {
-  // Those that begin with the other one are the same with the names exchanged.
-  const all = orders(3, 4).map((rest) => `a${rest}`);
-  expect(all).toHaveLength(35);
-  for (const file of ['favicon.svg', 'assets/index-1.js', 'assets/index-1.css']) {
-    rmSync(join(paths.WEB, 'dist', file));
-  }
-  for (const order of all) {
-    aws.reset();
-    const deployments = { a: createDeployment('a'), b: createDeployment('b') };
-    const ended = new Set<string>();
-    for (const name of order as Iterable<'a' | 'b'>) {
-      if (ended.has(name)) continue;
-      await deployments[name]
-        .shift()?.()
-        .catch(() => ended.add(name));
-    }
-    const { version } = await readLive(NAME);
-    const [page, element, own] = [
-      'index.html',
-      'inquiry-form.js',
-      `versions/${version}/index.html`,
-    ].map((file) => aws.state.objects.get(`/form-bucket/${file}`)?.body.at(-1));
-    expect([order, ended.size <= 1, page, element]).toEqual([order, true, own, own]);
-  }
 });

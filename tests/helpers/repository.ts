@@ -7,14 +7,13 @@ export function readText(file: string): string {
   return readFileSync(join(ROOT, file), 'utf8');
 }
 
-/** The import lines of docs/runbook.md, of the stages' module or of bootstrap: ids with their placeholders, by address. */
-export const readImports = (module: 'stages' | 'bootstrap') =>
-  new Map(
-    [
-      ...readText('docs/runbook.md').matchAll(
-        /^terraform import (-var=\S+ )?'?([\w.[\]"@-]+)'? (\S+)/gm,
-      ),
-    ]
-      .filter(([, option]) => (option === undefined) === (module === 'stages'))
-      .map(([, , address = '', id = '']) => [address, id] as const),
-  );
+/** What docs/runbook.md imports, of the stages' module or of bootstrap: ids with their placeholders, by address. */
+export function readImports(module: 'stages' | 'bootstrap'): Map<string, string> {
+  const runbook = readText('docs/runbook.md');
+  const lines =
+    module === 'stages'
+      ? (/imports\.tf <<'END'\n([^]*?)^END$/m.exec(runbook)?.[1] ?? '')
+      : (runbook.match(/^terraform import .*$/gm) ?? []).join('\n');
+  const entries = lines.matchAll(/^(?:terraform import -var=\S+ )?'?([\w.[\]"@-]+)'? +(\S+)/gm);
+  return new Map([...entries].map(([, address = '', id = '']) => [address, id]));
+}

@@ -31,6 +31,7 @@ import { readImports } from '../helpers/repository.ts';
 const MOTO_GAPS = [
   'UpdateStage of API Gateway v2 is not implemented: the test does not change throttling',
   'a custom domain of the API never becomes AVAILABLE: no stage has one',
+  'UpdateHealthCheck of Route 53 forgets the regions: the plan after another address has them again',
   'CreateEmailIdentity of SES v2 with DKIM attributes returns a malformed date: the stages name an identity that exists, and none is imported',
 ];
 
@@ -94,6 +95,7 @@ interface Change {
   readonly address: string;
   readonly change: {
     readonly actions: readonly string[];
+    readonly importing?: object;
     readonly before: Record<string, unknown>;
     readonly after: Record<string, unknown>;
     readonly after_unknown: Record<string, unknown>;
@@ -165,52 +167,52 @@ function open(stage: Stage, stageSettings: object = {}) {
     const { resources, child_modules: modules = [] } = values.root_module;
     return [...resources, ...modules.flatMap((module) => module.resources)];
   }
+  async function planChanges(): Promise<readonly Change[]> {
+    const file = `${stage}.plan`;
+    const planned = await terraform('plan', '-no-color', `-out=${file}`);
+    if (planned.code !== 0) throw new Error(planned.output);
+    const { stdout } = await terraform('show', '-json', file);
+    return (JSON.parse(stdout) as { resource_changes: readonly Change[] }).resource_changes;
+  }
   return {
     rebuild,
     show,
     change: (more: object) => (settings = { ...settings, ...more }),
     apply: async (...args: string[]) =>
       errorOf(await terraform('apply', '-no-color', '-auto-approve', ...args)),
-    restore: () => renameSync(`${state}.complete`, state),
     /**
-     * Loses the state, which leaves everything orphaned, and runs the import lines of docs/runbook.md.
+     * Loses the state, which leaves everything orphaned, plans with the import blocks of docs/runbook.md, and puts the state
+     * back.
      *
-     * @returns The addresses, and the errors.
+     * @returns What the blocks name, what the plan imports, and what it would replace or destroy of it.
      */
-    async importAll() {
+    async planImports() {
       const ids = new Map((await show()).map(({ address, values: { id } }) => [address, id]));
+      const blocks = [...readImports('stages')]
+        .filter(([address]) => !address.includes('aws_sesv2_'))
+        .map(([address, id]) => {
+          const named = id
+            .replace('inquiries-release', `${name}-${stage}`)
+            .replace('ACCOUNT', '123456789012');
+          // What the runbook looks up with the AWS CLI.
+          return { to: address, id: /^[A-Z]+$/.test(id) ? (ids.get(address) ?? '') : named };
+        });
+      const file = join(folder, 'imports.tf.json');
       renameSync(state, `${state}.complete`);
-      const imported: string[] = [];
-      const errors: string[] = [];
-      for (const [address, id] of readImports('stages')) {
-        if (address.includes('aws_sesv2_')) continue;
-        const named = id
-          .replace('inquiries-release', `${name}-${stage}`)
-          .replace('ACCOUNT', '123456789012');
-        // What the runbook looks up with the AWS CLI.
-        const known = /^[A-Z]+$/.test(id) ? ids.get(address) : named;
-        const outcome = await terraform('import', '-no-color', address, known ?? 'MISSING');
-        imported.push(address);
-        if (outcome.code !== 0) errors.push(`${address}: ${outcome.output}`);
-      }
-      return { imported, errors };
+      writeFileSync(file, JSON.stringify({ import: blocks }));
+      const changes = await planChanges();
+      rmSync(file);
+      renameSync(`${state}.complete`, state);
+      const imported = changes.filter(({ change }) => change.importing);
+      return {
+        named: blocks.map(({ to }) => to).toSorted(),
+        imported: imported.map(({ address }) => address).toSorted(),
+        lost: changes.filter(({ change }) => change.actions.includes('delete')),
+      };
     },
     destroy: async () => errorOf(await terraform('destroy', '-no-color', '-auto-approve')),
     /** What a plan would change. */
-    async plan(): Promise<string[]> {
-      const file = `${stage}.plan`;
-      const { code, output } = await terraform(
-        'plan',
-        '-no-color',
-        '-detailed-exitcode',
-        `-out=${file}`,
-      );
-      if (code === 0) return [];
-      if (code !== 2) throw new Error(output);
-      const { stdout } = await terraform('show', '-json', file);
-      const { resource_changes: changes } = JSON.parse(stdout) as { resource_changes: Change[] };
-      return changes.flatMap(describeChange).toSorted();
-    },
+    plan: async (): Promise<string[]> => (await planChanges()).flatMap(describeChange).toSorted(),
     /** The resources in the state. */
     async list(): Promise<string[]> {
       const { stdout } = await terraform('state', 'list');
@@ -269,7 +271,7 @@ describe
       await createHostedZone(zone);
       change({ hosted_zone: zone, site_domain: { name: `contact.${zone}` } });
       expect(await apply()).toBe('');
-      expect(await plan()).toEqual([]);
+      expect((await plan()).filter((entry) => !entry.endsWith(' regions'))).toEqual([]);
       expect(await list()).toEqual(
         expect.arrayContaining([
           `aws_route53_record.address["contact.${zone} A"]`,
@@ -295,7 +297,7 @@ describe
     it('main, without any setting: takes mail and gives it up in place, and is destroyed after its deletion protection is switched off (docs/runbook.md)', async ({
       expect,
     }) => {
-      const { apply, change, destroy, importAll, list, plan, restore } = open('main');
+      const { apply, change, destroy, list, plan, planImports } = open('main');
       expect(await apply()).toBe('');
       expect(await plan()).toEqual([]);
       expect(await readSettings('main')).toMatchObject({ isProtected: true });
@@ -331,17 +333,11 @@ describe
       const complete = await list();
       expect(await destroy()).toContain('Stage main is protected');
       expect(await list()).toEqual(complete);
-      const { imported, errors } = await importAll();
-      expect(errors).toEqual([]);
+      const { named, imported, lost } = await planImports();
       expect(imported.length).toBeGreaterThan(15);
-      expect((await list()).toSorted()).toEqual(imported.toSorted());
-      const before = await plan();
+      expect(imported).toEqual(named);
       // The permission names the API, which is not among the imports and is made anew.
-      expect(before.filter((entry) => entry.includes('delete'))).toEqual([
-        'aws_lambda_permission.live["GET"] delete,create',
-      ]);
-      restore();
-      expect(await list()).toEqual(complete);
+      expect(lost.map(({ address }) => address)).toEqual(['aws_lambda_permission.live["GET"]']);
       change({ inbox: null, pitr_days: 35, retention_days: null });
       expect(await apply()).toBe('');
       expect((await list()).filter((address) => address.startsWith('module.mailer'))).toEqual([]);
