@@ -188,6 +188,7 @@ describe.skipIf(endpoint === '')(
     });
 
     it('two deployments in every order of their plans and applies: the last line of each is true', async () => {
+      restore();
       const clones = { a: `${stages.folder}-a`, b: `${stages.folder}-b` };
       for (const folder of Object.values(clones)) {
         cpSync(stages.folder, folder, { recursive: true, verbatimSymlinks: true });

@@ -1,7 +1,7 @@
 /**
  * Applies the Terraform module to an emulator of the AWS APIs, one workspace per stage, where AWS_ENDPOINT_URL names one:
  *
- *     docker run --rm -p 127.0.0.1:5000:5000 motoserver/moto:5.2.3
+ *     docker run --rm -p 127.0.0.1:5000:5000 motoserver/moto:5.2.5
  *     AWS_ENDPOINT_URL=http://127.0.0.1:5000 npm run test:apply
  *
  * A pass means that the resources fit together, that they read back as written and that they can be changed and destroyed. It
