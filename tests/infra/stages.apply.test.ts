@@ -223,9 +223,11 @@ function open(stage: Stage, stageSettings: object = {}) {
   };
 }
 
-describe
-  .skipIf(endpoint === '')
-  .concurrent('terraform apply (skipped without AWS_ENDPOINT_URL)', { timeout: 1_800_000 }, () => {
+// One after the other: the blocks of imports are for the one folder of all stages.
+describe.skipIf(endpoint === '')(
+  'terraform apply (skipped without AWS_ENDPOINT_URL)',
+  { timeout: 1_800_000 },
+  () => {
     beforeAll(async () => {
       proxy = await startEmulatorProxy(endpoint);
       folder = await createModule();
@@ -395,4 +397,5 @@ describe
       expect(await list()).toEqual([]);
       expect(await tables()).not.toContain(`${name}-release`);
     });
-  });
+  },
+);
