@@ -30,13 +30,15 @@ const NOT_JSON = {
     message: 'The request body could not be parsed as JSON.',
   },
 };
+const TOO_LARGE = { error: 'PAYLOAD_TOO_LARGE' };
 const expectRefusal = async (
-  status: 400 | 500,
+  status: 400 | 413 | 500,
   body: string | Buffer,
   type?: string,
 ): Promise<void> => {
   const got = await refused.call('POST', '', body, type);
   if (status === 500) expect(got).toMatchObject(NOT_JSON);
+  else if (status === 413) expect(got).toMatchObject({ status, json: TOO_LARGE });
   else expect(got).toMatchObject({ status, json: { error: 'BAD_REQUEST' } });
 };
 const expectStored = async (
@@ -97,8 +99,11 @@ describe('JSON', () => {
 
     it.each(select(refusedTexts, every))('%s is not taken', async (_name, value = '') => {
       // A request without a byte of body has none: that is another mistake.
-      await expectRefusal(space + value === '' ? 400 : 500, space + value);
-      await expectRefusal(500, space + beside(value));
+      const isDeep =
+        space !== '' && value.length - value.replaceAll(/[[\]{},:]/g, '').length > 10_000;
+      const status = isDeep ? 413 : 500;
+      await expectRefusal(space + value === '' ? 400 : status, space + value);
+      await expectRefusal(status, space + beside(value));
       count();
     });
   });
