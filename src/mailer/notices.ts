@@ -108,7 +108,7 @@ export function createNotices({
           );
         // Lambda repeats a batch from the first record that failed, and with it what was refused before.
         const known = await deliveries.read(id, 'reply', signal);
-        if (known?.noticed === why) return { outcome: 'idle' };
+        if (isGivenUp ? known?.noticed === why : known !== null) return { outcome: 'idle' };
         if (isGivenUp) await save(undefined, signal);
         const inquiry = parseRow(row);
         const failure = { mail: 'reply', address: inquiry.email, why } as const;

@@ -189,6 +189,20 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     expect(await readReply(reply)).not.toHaveProperty('undelivered');
   });
 
+  it('tells the team once of a reply that is refused, also when SES cannot be reached in between', async () => {
+    const mailer = await start();
+    const reply = await writeReply();
+    const old = { ...reply.dynamodb.NewImage, reply_at: { S: new Date(START).toISOString() } };
+    const records = [{ ...reply, dynamodb: { ...reply.dynamodb, NewImage: old } }];
+    all.time = START + 2 * HOUR;
+    for (const error of [new MailRejected('no'), new Error('no'), new MailRejected('no')]) {
+      all.beforeSend = async ({ tags }) =>
+        tags['mail'] === 'reply' ? Promise.reject(error) : undefined;
+      await mailer.handle(records);
+    }
+    expect(all.mailed('notice')).toEqual([idOf(reply)]);
+  });
+
   it('tries a refused reply again until the team has a mail about it, and sends no second one', async () => {
     const mailer = await start();
     const reply = await writeReply();
