@@ -40,19 +40,20 @@ export const fold = (text: string): string => foldLetters(text).replace(UMLAUT_E
 /** Folds a text. @returns For each unit of the folded text, and for its end, the place in the text that it comes from. */
 export function foldWithPlaces(text: string): { folded: string; places: number[] } {
   const places: number[] = [];
-  let letters = '';
+  let folded = '';
+  let previous = ' ';
   let at = 0;
   for (const character of text) {
-    const folded = foldLetters(character);
-    letters += folded;
-    for (let unit = 0; unit < folded.length; unit++) places.push(at);
+    for (const unit of foldLetters(character).split('')) {
+      if (unit !== 'e' || !'aou'.includes(previous)) {
+        folded += unit;
+        places.push(at);
+      }
+      previous = unit;
+    }
     at += character.length;
   }
-  const dropped = new Set([...letters.matchAll(UMLAUT_E)].map(({ index }) => index));
-  return {
-    folded: letters.replace(UMLAUT_E, ''),
-    places: [...places.filter((_, index) => !dropped.has(index)), at],
-  };
+  return { folded, places: [...places, at] };
 }
 
 /** What may be the beginning of an id: a reference, an id, or as much of one as mail programs leave together. */

@@ -49,53 +49,44 @@ interface Page {
   readonly end: string | undefined;
 }
 
-/** The rows of a page, without their keys. */
-function parsePage(data: unknown): Page {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type of `data` does not know `raw`
-  const { Items, LastEvaluatedKey } = data as RawPage;
-  const rows = Items.map(({ pk: _pk, sk: _sk, inbox: _inbox, ...row }) => row);
-  return { rows, end: LastEvaluatedKey?.id };
-}
-
 /** Yields the pages of one partition. */
 async function* readShard(
   inquiries: InquiryEntity,
-  shard: string,
-  { email, sub, first, last, order = 'desc', abortSignal }: IndexQuery,
-  firstLimit = FIRST_LIMIT,
+  inbox: string,
+  { email, sub, first = toFirstId(0), last = LAST_ID, order = 'desc', abortSignal }: IndexQuery,
+  limit = FIRST_LIMIT,
 ): AsyncGenerator<Page> {
   const query = inquiries.query
-    .byState({ inbox: shard })
-    .between({ id: first ?? toFirstId(0) }, { id: last ?? LAST_ID })
-    .where((row, op) =>
+    .byState({ inbox })
+    .between({ id: first }, { id: last })
+    .where((row, { eq }) =>
       [
-        email !== undefined && op.eq(row.email, email),
-        sub !== undefined && op.eq(row.cognito_sub, sub),
-      ]
-        .filter((condition) => condition !== false)
-        .join(' AND '),
+        ...(email === undefined ? [] : [eq(row.email, email)]),
+        ...(sub === undefined ? [] : [eq(row.cognito_sub, sub)]),
+      ].join(' AND '),
     );
+  const options = { ...RAW, order, ...(abortSignal && { abortSignal }) };
   let cursor: string | null = null;
-  let limit = firstLimit;
   do {
     const page: { data: unknown; cursor: string | null } = await query.go({
-      ...RAW,
-      order,
+      ...options,
       limit,
       cursor,
-      ...(abortSignal && { abortSignal }),
     });
-    cursor = page.cursor;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type of `data` does not know `raw`
+    const { Items, LastEvaluatedKey } = page.data as RawPage;
+    const rows = Items.map(({ pk: _pk, sk: _sk, inbox: _inbox, ...row }) => row);
+    yield { rows, end: LastEvaluatedKey?.id };
+    ({ cursor } = page);
     limit = Math.min(2 * limit, LAST_LIMIT);
-    yield parsePage(page.data);
   } while (cursor !== null);
 }
 
 /** Creates the test whether an id is not behind another one in the order of a query; undefined: behind none. */
-const createIsUpTo = (order: IndexQuery['order'], bound: string | undefined) =>
-  function isUpTo({ id }: IndexedInquiry): boolean {
-    return bound === undefined || (order === 'asc' ? id <= bound : id >= bound);
-  };
+const createIsUpTo =
+  (order: IndexQuery['order'], bound: string | undefined) =>
+  ({ id }: IndexedInquiry): boolean =>
+    bound === undefined || (order === 'asc' ? id <= bound : id >= bound);
 
 /**
  * Yields the inquiries of one digit, unanswered and answered. Each range of ids is read first in the unanswered partition: an
@@ -106,16 +97,14 @@ async function* readBoth(
   digit: string,
   query: IndexQuery,
 ): AsyncGenerator<Page> {
-  const isDescending = query.order !== 'asc';
+  const [from, to] =
+    query.order === 'asc' ? (['first', 'last'] as const) : (['last', 'first'] as const);
   let start: string | undefined;
   let limit = FIRST_LIMIT;
   for await (const open of readShard(inquiries, toShard(digit, false), query)) {
-    const range = isDescending
-      ? { first: open.end ?? query.first, last: start ?? query.last }
-      : { first: start ?? query.first, last: open.end ?? query.last };
+    const range = { ...query, [from]: start ?? query[from], [to]: open.end ?? query[to] };
     let { rows } = open;
-    const shard = toShard(digit, true);
-    for await (const done of readShard(inquiries, shard, { ...query, ...range }, limit)) {
+    for await (const done of readShard(inquiries, toShard(digit, true), range, limit)) {
       const end = done.end ?? open.end;
       const isRead = createIsUpTo(query.order, end);
       // The range includes the last id of the one before.
@@ -136,60 +125,28 @@ export async function* readIndex(
   inquiries: InquiryEntity,
   query: IndexQuery = {},
 ): AsyncGenerator<IndexedInquiry[]> {
-  const { isAnswered, order = 'desc' } = query;
-  const direction = order === 'desc' ? -1 : 1;
+  const { isAnswered, order } = query;
+  const direction = order === 'asc' ? 1 : -1;
   const compare = (a: string, b: string): number => (a === b ? 0 : direction * (a < b ? -1 : 1));
-  let sources = DIGITS.map((digit) => {
-    const pages =
-      isAnswered === undefined
-        ? readBoth(inquiries, digit, query)
-        : readShard(inquiries, toShard(digit, isAnswered), query);
-    const unread: Page = { rows: [], end: '' };
-    return { ...unread, pages };
-  });
-  while (sources.length > 0) {
-    const empty = sources.filter(({ rows }) => rows.length === 0);
-    await Promise.all(
-      empty.map(async (source) => Object.assign(source, (await source.pages.next()).value)),
-    );
-    // Up to this id, all partitions have been read.
-    const [bound] = sources.flatMap(({ end }) => end ?? []).toSorted(compare);
-    const isRead = createIsUpTo(order, bound);
-    const page = sources
-      .flatMap(({ rows }) => rows.filter(isRead))
-      .toSorted((a, b) => compare(a.id, b.id));
-    yield page.filter(({ id }, at) => id !== page[at - 1]?.id);
-    for (const source of sources) source.rows = source.rows.filter((row) => !isRead(row));
-    sources = sources.filter(({ rows, end }) => rows.length > 0 || end !== undefined);
-  }
-}
-
-/** Counts inquiries of all owners without reading them. */
-export async function countInIndex(
-  inquiries: InquiryEntity,
-  { isAnswered, first = toFirstId(0), last = LAST_ID, abortSignal }: IndexQuery,
-): Promise<number> {
-  const states = isAnswered === undefined ? [true, false] : [isAnswered];
-  const shards = states.flatMap((state) => DIGITS.map((digit) => toShard(digit, state)));
-  const options = { ...RAW, params: { Select: 'COUNT' }, ...(abortSignal && { abortSignal }) };
-  const counts = await Promise.all(
-    shards.map(async (inbox) => {
-      const query = inquiries.query.byState({ inbox }).between({ id: first }, { id: last });
-      let count = 0;
-      let cursor: string | null = null;
-      do {
-        const page: { data: unknown; cursor: string | null } = await query.go({
-          ...options,
-          cursor,
-        });
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type of `data` does not know `raw`
-        count += (page.data as { Count: number }).Count;
-        ({ cursor } = page);
-      } while (cursor !== null);
-      return count;
-    }),
+  let unfinished = DIGITS.map((digit) =>
+    isAnswered === undefined
+      ? readBoth(inquiries, digit, query)
+      : readShard(inquiries, toShard(digit, isAnswered), query),
   );
-  return counts.reduce((sum, count) => sum + count, 0);
+  let unread: IndexedInquiry[] = [];
+  while (unfinished.length > 0) {
+    const pages: Page[] = await Promise.all(
+      unfinished.map(async (source): Promise<Page> => (await source.next()).value),
+    );
+    unread.push(...pages.flatMap(({ rows }) => rows));
+    // Up to this id, all partitions have been read.
+    const [bound] = pages.flatMap(({ end }) => end ?? []).toSorted(compare);
+    const isRead = createIsUpTo(order, bound);
+    const page = unread.filter(isRead).toSorted((a, b) => compare(a.id, b.id));
+    yield page.filter(({ id }, at) => id !== page[at - 1]?.id);
+    unread = unread.filter((row) => !isRead(row));
+    unfinished = unfinished.filter((_, at) => pages[at]?.end !== undefined);
+  }
 }
 
 /** Finds an inquiry by its id. */
@@ -199,11 +156,10 @@ export async function findInIndex(
   abortSignal?: AbortSignal,
 ): Promise<IndexedInquiry | undefined> {
   for (const isAnswered of [false, true]) {
-    const { data } = await inquiries.query
-      .byState({ inbox: toShard(id, isAnswered), id })
-      .go({ ...RAW, ...(abortSignal && { abortSignal }) });
-    const [found] = parsePage(data).rows;
-    if (found !== undefined) return found;
+    const query = { first: id, last: id, abortSignal };
+    for await (const { rows } of readShard(inquiries, toShard(id, isAnswered), query)) {
+      if (rows[0] !== undefined) return rows[0];
+    }
   }
   return undefined;
 }
