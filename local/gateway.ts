@@ -5,7 +5,6 @@
  */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { operations } from '../src/app.ts';
 import { inquiriesPath } from '../src/contract.ts';
 import type { Authorize } from './authorizer.ts';
 import { splitTarget } from '../lib/loopback-server.ts';
@@ -17,8 +16,6 @@ import { CORS } from '../lib/stages.ts';
 /** Explicit methods, because an ANY route with an authorizer also matches preflights. */
 const ROUTE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'];
 const ROUTES = new Set(ROUTE_METHODS.map((method) => `${method} ${inquiriesPath}`));
-/** Statuses of responses that contain inquiries. */
-const SUCCESSES = new Set([...operations.values()].map(({ status }) => status));
 
 export interface GatewayOptions {
   readonly authorize: Authorize;
@@ -135,8 +132,8 @@ export function createGateway({
       for (const [name, value] of Object.entries(answered.headers)) response.setHeader(name, value);
       if (cookies.length > 0) response.setHeader('set-cookie', cookies);
       allowOrigin(request, response);
-      // docs/contract.md
-      if (SUCCESSES.has(statusCode)) response.setHeader('cache-control', 'no-store');
+      // Only successes contain inquiries. docs/contract.md
+      if (statusCode < 300) response.setHeader('cache-control', 'no-store');
       response.writeHead(statusCode, { 'content-length': content.length }).end(content);
     } catch (error) {
       log(`function: ${error instanceof Error ? error.message : 'failed'} (request ${requestId})`);

@@ -263,23 +263,23 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
               description:
                 '`IDEMPOTENCY_CONFLICT`: a request with this key is being processed. Send it again.',
               headers: { ...functionCors, ...retryAfter('Seconds to wait.') },
-              content: json(errorBody, toExamples({ conflict: errors.keyConflict() })),
+              content: json(errorBody, toExamples({ conflict: errors.refusals['in use']() })),
             },
             '413': {
               description:
                 '`PAYLOAD_TOO_LARGE`: the inquiry, the body or the `email` claim is too large to be stored. From the ' +
                 `gateway: the body is over ${bodyLimit}, or over ${payloadLimit} as the function receives it.`,
               ...errorOrReply(replies.payloadTooLarge, {
-                tooLarge: errors.payloadTooLarge('inquiry'),
-                body: errors.payloadTooLarge('request'),
-                email: errors.payloadTooLarge('email'),
+                tooLarge: errors.refusals.inquiry(),
+                body: errors.bodyTooLarge(),
+                email: errors.refusals.email(),
               }),
             },
             '422': {
               description:
                 '`IDEMPOTENCY_KEY_REUSED`: the key was used for an inquiry with another subject or body.',
               headers: functionCors,
-              content: json(errorBody, toExamples({ reused: errors.keyReused() })),
+              content: json(errorBody, toExamples({ reused: errors.refusals.reused() })),
             },
             '429': {
               description:
@@ -372,21 +372,9 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
       },
       schemas: {
         CreateInquiryRequest: toSchema(contract.createInquiryRequestSchema),
-        CreateInquiryResponse: {
-          ...toSchema(contract.createInquiryResponseSchema),
-          properties: { inquiry: { $ref: '#/components/schemas/Inquiry' } },
-        },
+        CreateInquiryResponse: toSchema(contract.createInquiryResponseSchema),
         ErrorResponseBody: toSchema(contract.errorResponseBodySchema),
-        InquiryListResponse: {
-          ...toSchema(contract.inquiryListResponseSchema),
-          properties: {
-            ...contract.inquiryListResponseSchema.properties,
-            inquiries: {
-              ...contract.inquiryListResponseSchema.properties.inquiries,
-              items: { $ref: '#/components/schemas/Inquiry' },
-            },
-          },
-        },
+        InquiryListResponse: toSchema(contract.inquiryListResponseSchema),
         ErrorResponseBodyOrGatewayReply: { anyOf: [errorBody, gatewayReply] },
         Inquiry: toSchema(contract.inquirySchema),
         GatewayReply: {

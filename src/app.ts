@@ -1,13 +1,12 @@
 import type { Context } from 'aws-lambda';
-import type { ErrorResponseBody } from './contract.ts';
+import { replayedHeader, type ErrorResponseBody } from './contract.ts';
 import { ApiError, internalError, methodNotAllowed } from './errors.ts';
 import {
   readIdempotencyKey,
   readJson,
   readLanguage,
-  replayHeaders,
   toLinkHeader,
-  toResponse,
+  createResponse,
 } from './http.ts';
 import type { GatewayEvent, GatewayResponse } from './http.ts';
 import { isEmailVerified, parseIdentity, type Identity } from './identity.ts';
@@ -24,35 +23,34 @@ const STORE_BUDGET = 9_500;
 /** Milliseconds kept back to respond before Lambda's timeout ends the invocation. */
 const RESPONSE_RESERVE = 1_500;
 
-/** One method of the one path. */
-interface Operation {
-  /** Status of success. */
-  readonly status: number;
-  /** @returns The response body, and headers besides the two of every response. */
-  run(
-    input: {
-      readonly inquiries: Inquiries;
-      readonly owner: Identity;
-      readonly event: GatewayEvent;
-    },
-    call: StoreCall,
-  ): Promise<{ readonly json: string; readonly headers?: Readonly<Record<string, string>> }>;
+interface Request {
+  readonly inquiries: Inquiries;
+  readonly owner: Identity;
+  readonly event: GatewayEvent;
+  readonly call: StoreCall;
 }
 
-const list: Operation['run'] = async ({ inquiries, owner, event }, call) => {
+/** One method of the one path. */
+type Operation = (request: Request) => Promise<{
+  status: number;
+  json: string;
+  /** Besides the two of every response. */
+  headers?: Readonly<Record<string, string>>;
+}>;
+
+const list: Operation = async ({ inquiries, owner, event, call }) => {
   const { json, next } = await inquiries.list(owner, event.queryStringParameters, call);
-  return { json, ...(next && { headers: toLinkHeader(next) }) };
+  return { status: 200, json, ...(next && { headers: toLinkHeader(next) }) };
 };
 
-const create: Operation['run'] = async ({ inquiries, owner, event }, call) => {
-  const json = readJson(event);
-  const key = readIdempotencyKey(event);
-  const { isReplay, ...response } = await inquiries.create(owner, json, call, {
-    key,
+const create: Operation = async ({ inquiries, owner, event, call }) => {
+  const { isReplay, ...response } = await inquiries.create(owner, readJson(event), call, {
+    key: readIdempotencyKey(event),
     language: readLanguage(event),
     isEmailVerified: isEmailVerified(claimsOf(event)),
   });
-  return { json: JSON.stringify(response), ...(isReplay && { headers: replayHeaders }) };
+  const json = JSON.stringify(response);
+  return { status: 201, json, ...(isReplay && { headers: { [replayedHeader]: 'true' } }) };
 };
 
 /** The claims of the token; undefined when no authorizer ran. */
@@ -61,8 +59,8 @@ const claimsOf = ({ requestContext }: GatewayEvent): unknown =>
 
 /** The operations by method; a Map, so that no method is found on a prototype. The gateway and the contract read it. */
 export const operations: ReadonlyMap<unknown, Operation> = new Map([
-  ['GET', { status: 200, run: list }],
-  ['POST', { status: 201, run: create }],
+  ['GET', list],
+  ['POST', create],
 ]);
 
 /** Value of Allow. */
@@ -87,7 +85,10 @@ export function createApp({
     // Not performance.now(), for which Node loads a module in every cold start.
     const started = process.hrtime.bigint();
     const method = event?.requestContext?.http?.method;
-    let call: StoreCall | undefined;
+    const remaining = context?.getRemainingTimeInMillis?.() ?? Number.POSITIVE_INFINITY;
+    // A timeout takes whole milliseconds only.
+    const budget = Math.max(0, Math.floor(Math.min(STORE_BUDGET, remaining - RESPONSE_RESERVE)));
+    const call = { signal: AbortSignal.timeout(budget), attempts: 0 };
     let error: unknown;
     let response: GatewayResponse;
     try {
@@ -95,18 +96,14 @@ export function createApp({
       const operation = operations.get(method);
       if (operation === undefined) throw methodNotAllowed(allowedMethods);
       const owner = parseIdentity(claimsOf(event));
-      const remaining = context?.getRemainingTimeInMillis?.() ?? Number.POSITIVE_INFINITY;
-      // A timeout takes whole milliseconds only.
-      const budget = Math.max(0, Math.floor(Math.min(STORE_BUDGET, remaining - RESPONSE_RESERVE)));
-      call = { signal: AbortSignal.timeout(budget), attempts: 0 };
-      const { json, headers } = await operation.run({ inquiries, owner, event }, call);
-      response = toResponse(operation.status, json, corsOrigin, headers);
+      const { status, json, headers } = await operation({ inquiries, owner, event, call });
+      response = createResponse(status, json, corsOrigin, headers);
     } catch (thrown) {
       error = thrown;
       const { status, code, message, headers } =
         thrown instanceof ApiError ? thrown : internalError();
       const body: ErrorResponseBody = { error: code, message };
-      response = toResponse(status, JSON.stringify(body), corsOrigin, headers);
+      response = createResponse(status, JSON.stringify(body), corsOrigin, headers);
     }
     log?.({
       requestId: context?.awsRequestId,
@@ -114,7 +111,7 @@ export function createApp({
       method,
       status: response.statusCode,
       milliseconds: Number(process.hrtime.bigint() - started) / 1e6,
-      attempts: call?.attempts ?? 0,
+      attempts: call.attempts,
       error,
     });
     return response;

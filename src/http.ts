@@ -1,10 +1,5 @@
-import {
-  idempotencyKeySchema,
-  replayedHeader,
-  requiredFields,
-  type ListQuery,
-} from './contract.ts';
-import { ApiError, badRequest, payloadTooLarge, unparsableJson } from './errors.ts';
+import { idempotencyKeySchema, requiredFields, type ListQuery } from './contract.ts';
+import { ApiError, badRequest, bodyTooLarge, unparsableJson } from './errors.ts';
 import { parseLanguage, type Language } from './languages.ts';
 
 /**
@@ -55,7 +50,7 @@ export function readJson({ body, isBase64Encoded }: GatewayEvent): unknown {
   }
   try {
     const text = isBase64Encoded === true ? utf8.decode(Buffer.from(body, 'base64')) : body;
-    if (exceedsLimits(text)) throw payloadTooLarge('request');
+    if (exceedsLimits(text)) throw bodyTooLarge();
     return JSON.parse(text);
   } catch (error) {
     throw error instanceof ApiError ? error : unparsableJson(error);
@@ -112,7 +107,7 @@ const headerOf = ({ headers }: GatewayEvent, name: string): unknown =>
  * @param json - The body.
  * @param headers - Further headers.
  */
-export function toResponse(
+export function createResponse(
   statusCode: number,
   json: string,
   corsOrigin: string,
@@ -135,6 +130,3 @@ export function toResponse(
 export function toLinkHeader({ before, limit }: ListQuery): Record<string, string> {
   return { Link: `<?before=${before}${limit === undefined ? '' : `&limit=${limit}`}>; rel="next"` };
 }
-
-/** The header of a response that was sent before. docs/adr/0090 */
-export const replayHeaders: Readonly<Record<string, string>> = { [replayedHeader]: 'true' };

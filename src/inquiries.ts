@@ -1,13 +1,7 @@
 import { V7Generator } from 'uuidv7';
 import { inquiryFields, parseCreateInquiryRequest, parseListQuery, timeOf } from './contract.ts';
 import type { CreateInquiryResponse, Inquiry, ListQuery } from './contract.ts';
-import {
-  keyConflict,
-  keyReused,
-  payloadTooLarge,
-  tooManyAtOnce,
-  tooManyRequests,
-} from './errors.ts';
+import { refusals, tooManyRequests } from './errors.ts';
 import type { Identity } from './identity.ts';
 import type { Language } from './languages.ts';
 import { HOUR, LAMBDA_PAYLOAD_LIMIT } from './limits.ts';
@@ -24,11 +18,8 @@ export interface StoreCall {
 export type PutResult =
   /** It is stored, or was stored before with the same key: then this is the id of that inquiry. */
   | { readonly id: string }
-  /**
-   * Nothing was stored: the email or the inquiry is too large, the key is `reused` with another text, or `in use` by a
-   * request that is being processed, the person has reached the `limit`, or sends so many at once that the count is `busy`.
-   */
-  | { readonly refusal: 'email' | 'inquiry' | 'reused' | 'in use' | 'limit' | 'busy' };
+  /** Nothing was stored: the refusals of errors.ts, or the person has reached the limit. */
+  | { readonly refusal: keyof typeof refusals | 'limit' };
 
 /** What a request says besides the inquiry, and the limit. */
 export interface PutOptions {
@@ -62,8 +53,6 @@ export interface InquiriesOptions {
    * the clock has caught up.
    */
   readonly now?: () => number;
-  /** The source of the random bits of ids. Default: the runtime's cryptographic generator. */
-  readonly random?: { nextUint32(): number } | undefined;
 }
 
 /** The two use cases. */
@@ -81,23 +70,21 @@ const LIST_BUDGET = LAMBDA_PAYLOAD_LIMIT - 64 * 1024;
 /** In the JSON of an inquiry: around the names of its fields and around their values, all of them strings. */
 const QUOTES = 4 * inquiryFields.length;
 
-/** Bytes of the JSON of inquiries in Lambda's response, where it is part of a JSON string: quotes and backslashes are escaped. */
-function exactSize(json: string, count = 1): number {
-  let size = Buffer.byteLength(json) + count * QUOTES;
+/** Bytes of the JSON of an inquiry in Lambda's response, where it is part of a JSON string: quotes and backslashes are escaped. */
+function sizeOf(json: string): number {
+  let size = Buffer.byteLength(json) + QUOTES;
   for (let at = json.indexOf('\\'); at !== -1; at = json.indexOf('\\', at + 2)) {
     size += json[at + 1] === '"' || json[at + 1] === '\\' ? 2 : 1;
   }
   return size;
 }
-/** At most 3 bytes for each UTF-16 unit: 3 in UTF-8, or 2 for an escaped quote or backslash. */
-const upperBound = (json: string): number => 3 * json.length;
 
 /** Wires the use cases. Create them once per process: ids increase strictly within one instance. */
 export function createInquiries(
   store: InquiryStore,
-  { inquiriesPerHour, now = Date.now, random }: InquiriesOptions = {},
+  { inquiriesPerHour, now = Date.now }: InquiriesOptions = {},
 ) {
-  const generator = new V7Generator(random);
+  const generator = new V7Generator();
   generator.setRollbackAllowance(MAX_ROLLBACK);
 
   return {
@@ -111,8 +98,6 @@ export function createInquiries(
       const query = parseListQuery(parameters);
       let listed = '';
       let count = 0;
-      // Most lists are small enough by the upper bound, and are not measured.
-      let sizeOf = upperBound;
       let size = 0;
       let before: string | undefined;
       const toResult = (next?: ListQuery) => ({
@@ -123,10 +108,6 @@ export function createInquiries(
         for (const inquiry of page) {
           const json = `${listed && ','}${JSON.stringify(inquiry)}`;
           size += sizeOf(json);
-          if (size > LIST_BUDGET && sizeOf === upperBound) {
-            sizeOf = exactSize;
-            size = exactSize(listed, count) + exactSize(json);
-          }
           if (before && (count === query.limit || size > LIST_BUDGET)) {
             return toResult({ ...query, before });
           }
@@ -164,20 +145,13 @@ export function createInquiries(
       const inquiry = toInquiry(generator.generateOrResetWithTs(time).toString());
       const limit = inquiriesPerHour === undefined ? undefined : { most: inquiriesPerHour, time };
       const result = await store.put(inquiry, call, { ...options, limit });
-      if ('refusal' in result) throw toError(result.refusal, limit);
+      if ('refusal' in result) {
+        if (result.refusal !== 'limit') throw refusals[result.refusal]();
+        throw tooManyRequests(inquiriesPerHour ?? 0, Math.ceil((HOUR - (time % HOUR)) / 1_000));
+      }
       // A replay is the first response again: its id has the time, and subject and body are the same.
       const isReplay = result.id !== inquiry.id;
       return { inquiry: isReplay ? toInquiry(result.id) : inquiry, isReplay };
     },
   };
-}
-
-type Refusal = Extract<PutResult, { refusal: unknown }>['refusal'];
-
-function toError(refusal: Refusal, { most, time } = { most: 0, time: 0 }): Error {
-  if (refusal === 'reused') return keyReused();
-  if (refusal === 'in use') return keyConflict();
-  if (refusal === 'busy') return tooManyAtOnce();
-  if (refusal !== 'limit') return payloadTooLarge(refusal);
-  return tooManyRequests(most, Math.ceil((HOUR - (time % HOUR)) / 1_000));
 }

@@ -43,9 +43,6 @@ export type Text = string | Readonly<Partial<Record<Language, string>>>;
 export const inLanguage = (text: Text, language: Language): string =>
   typeof text === 'string' ? text : (text[language] ?? text.en ?? Object.values(text)[0] ?? '');
 
-/** UTF-16 units that are read; longer headers name many languages. */
-const READ = 100;
-
 /**
  * The first of these languages that a header Accept-Language names (RFC 9110, 12.5.4). Browsers name the preferred one
  * first, so weights are not compared.
@@ -54,6 +51,6 @@ const READ = 100;
  */
 export function parseLanguage(header: unknown): Language | undefined {
   if (typeof header !== 'string') return undefined;
-  const tags = header.slice(0, READ).toLowerCase().split(',');
+  const tags = header.toLowerCase().split(',');
   return tags.map((tag) => tag.trim().split(/[-;]/, 1)[0] ?? '').find(isLanguage);
 }

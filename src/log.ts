@@ -15,7 +15,7 @@ export interface CompletedRequest {
   readonly error?: unknown;
 }
 
-/** The form of names and codes of errors. Any other text could come from a request. */
+/** The form of names, codes and reasons of errors. Any other text could come from a request. */
 const NAME = /^[A-Za-z]\w{0,63}$/;
 const METHODS = new Set<unknown>(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
@@ -41,7 +41,7 @@ export function logRequest(request: CompletedRequest, writeMetrics: (line: strin
     status,
     milliseconds,
     attempts,
-    ...(isError && { errorName: nameOf(error), ...toThrottling(error) }),
+    ...(isError && { errorName: nameOf(error), ...listThrottling(error) }),
   };
   if (isInternal) console.error(entry);
   else if (isError) console.warn(entry);
@@ -73,31 +73,26 @@ export function toMetricsLine(
   })}\n`;
 }
 
-const toCause = (error: unknown): unknown =>
+const findCause = (error: unknown): unknown =>
   error instanceof Error && error.cause instanceof Error ? error.cause : error;
-
-/** The form of a reason of DynamoDB, such as IndexWriteKeyRangeThroughputExceeded. */
-const REASON = /^[A-Za-z]{1,64}$/;
 
 type Reasons = readonly { readonly reason?: string; readonly Code?: string }[];
 
 /** Which limits DynamoDB names: of a table or an index. Of a transaction it names no limits, but a code for each row. */
-function toThrottling(error: unknown): false | { readonly throttlingReasons: readonly string[] } {
+function listThrottling(error: unknown): false | { readonly throttlingReasons: readonly string[] } {
   const {
     ThrottlingReasons,
     throttlingReasons,
     CancellationReasons,
-  }: Record<string, Reasons | undefined> = Object(toCause(error));
+  }: Record<string, Reasons | undefined> = Object(findCause(error));
   const found = ThrottlingReasons ?? throttlingReasons ?? CancellationReasons ?? [];
-  const reasons = found.flatMap(({ reason = '', Code = reason }) =>
-    REASON.test(Code) ? Code : [],
-  );
+  const reasons = found.flatMap(({ reason = '', Code = reason }) => (NAME.test(Code) ? Code : []));
   return reasons.length > 0 && { throttlingReasons: reasons };
 }
 
 /** The name of the innermost error. An ApiError has a code instead; so do system errors such as ECONNREFUSED. */
 export function nameOf(error: unknown): string {
-  const cause = toCause(error);
+  const cause = findCause(error);
   if (!(cause instanceof Error)) return typeof cause;
   const { name, code } = cause as NodeJS.ErrnoException;
   const text =

@@ -17,7 +17,7 @@ const toAscii = (domain: string): string =>
  * @returns undefined when it is not such an address.
  */
 export function toMailbox(text: string): string | undefined {
-  if (text.length > 254 || text.includes('=?')) return undefined;
+  if (text.includes('=?')) return undefined;
   const at = text.lastIndexOf('@');
   const domain = text.slice(at + 1);
   // URL drops, decodes or maps characters that are invisible or not letters in their normal form.

@@ -10,7 +10,7 @@ import type { Identity } from './identity.ts';
 /** An owner without inquiries: an email contains an @. */
 export const WARM_UP_OWNER: Identity = { sub: '00000000-0000-0000-0000-000000000000', email: '-' };
 
-const toEvent = (method: string, event?: GatewayEvent): GatewayEvent => ({
+const createEvent = (method: string, event?: GatewayEvent): GatewayEvent => ({
   requestContext: { http: { method }, authorizer: { jwt: { claims: WARM_UP_OWNER } } },
   ...event,
 });
@@ -18,9 +18,9 @@ const toEvent = (method: string, event?: GatewayEvent): GatewayEvent => ({
 const body = JSON.stringify(
   Object.fromEntries(createInquiryRequestSchema.required.map((field) => [field, ''])),
 );
-const post = toEvent('POST', { body });
-const keyedPost = toEvent('POST', { body, headers: { 'idempotency-key': '-' } });
-const get = toEvent('GET');
+const post = createEvent('POST', { body });
+const keyedPost = createEvent('POST', { body, headers: { 'idempotency-key': '-' } });
+const get = createEvent('GET');
 /** Twice each, except the POST without a key, nearly all of whose code the one with a key runs, too. */
 export const warmUpEvents = [post, keyedPost, get, keyedPost, get];
 

@@ -45,11 +45,6 @@ function throwRetryable(error: TransactionCanceledException): never {
  */
 const UNUSED = ['loggerMiddleware', 'getUserAgentMiddleware', 'recursionDetectionMiddleware'];
 
-/** Appears in the log by its name. */
-class RegionMissing extends Error {
-  override readonly name = 'RegionMissing';
-}
-
 /** Milliseconds. */
 const TIMEOUTS = {
   connectionTimeout: 1_000,
@@ -77,10 +72,7 @@ export function createDynamoDbClient({
   const client = new DynamoDBClient({
     protocol: PlainJsonProtocol,
     requestHandler,
-    region: async () => {
-      if (region) return region;
-      throw new RegionMissing('AWS_REGION is not set.');
-    },
+    ...(region && { region }),
     maxAttempts: 3,
     retryMode: 'standard',
     // The SDK's defaults, stated here so that it does not look for them in files that Lambda does not have.
@@ -92,7 +84,7 @@ export function createDynamoDbClient({
     useFipsEndpoint: false,
   });
   for (const name of UNUSED) client.middlewareStack.remove(name);
-  // Writes requests with JSON.stringify alone, in place of the SDK: inputs are attribute values already (requests.ts).
+  // Writes requests with JSON.stringify alone, not with the SDK's serializer: inputs are attribute values already (requests.ts).
   client.middlewareStack.add(
     (next, context) => async (args) => {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the SDK sets both before

@@ -9,10 +9,10 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { requestFields, toInquiry, type Inquiry } from '../contract.ts';
-import type { InquiryStore, PutOptions, PutResult, StoreCall } from '../inquiries.ts';
+import type { InquiryStore, PutResult, StoreCall } from '../inquiries.ts';
 import { HOUR, isTestAddress, ITEM_LIMIT, PARTITION_KEY_LIMIT } from '../limits.ts';
 import { digest, toOwnerHour } from './keys.ts';
-import { createRequests, type Attributes } from './requests.ts';
+import { createRequests, type Attributes, type KeyRow } from './requests.ts';
 
 const SECONDS_PER_DAY = 86_400;
 /** How long a key is kept. docs/adr/0090 */
@@ -37,8 +37,7 @@ export interface InquiryStoreOptions {
 
 /** An error of the store; its name appears in the log. */
 class StoreError extends Error {
-  override readonly name: 'InvalidQueryOutput' | 'MalformedRow' | 'UnconfirmedWrite';
-  constructor(name: StoreError['name'], message: string) {
+  constructor(name: 'InvalidQueryOutput' | 'MalformedRow' | 'UnconfirmedWrite', message: string) {
     super(message);
     this.name = name;
   }
@@ -56,63 +55,45 @@ export function createInquiryStore(
 ): InquiryStore {
   const requests = createRequests(table);
 
-  /** Reads one page. */
-  const query = async (
-    input: QueryCommandInput,
-    call: StoreCall,
-  ): Promise<{ readonly rows: Attributes[]; readonly next?: Attributes | undefined }> => {
-    // No key can hold this email, so nothing is stored under it, and DynamoDB would refuse the query.
-    if (isTooLongKey(input.ExpressionAttributeValues?.[':pk'])) return { rows: [] };
+  /** Reads one page. DynamoDB deletes an expired row up to days later. docs/adr/0084 */
+  async function query(input: QueryCommandInput, call: StoreCall) {
     const sent = client.send(new QueryCommand(input), { abortSignal: call.signal });
     const { Items, LastEvaluatedKey } = await countAttempts(call, sent);
     if (Items === undefined) {
       throw new StoreError('InvalidQueryOutput', 'A query returned no Items.');
     }
-    return { rows: Items, next: LastEvaluatedKey };
-  };
+    const time = now();
+    // A row without `expires_at` never expires.
+    const rows = Items.filter(({ expires_at }) => !(Number(expires_at?.N) * 1_000 <= time));
+    return { rows, next: LastEvaluatedKey };
+  }
 
   /** The result for an inquiry whose key is known; undefined when it is not. */
-  const find = async (
-    inquiry: Inquiry,
-    key: string,
-    call: StoreCall,
-  ): Promise<PutResult | undefined> => {
-    const input = requests.findKey({ owner: toOwner(inquiry), digest: digest(key) });
-    const { rows } = await query(input, call);
-    const row = rows.find(isCurrentAt(now()));
-    return row && toResult(row, inquiry);
-  };
-
-  const toKeyRow = (inquiry: Inquiry, key: string) => ({
-    ...toOwner(inquiry),
-    key: digest(key),
-    payload: toPayload(inquiry),
-    inquiry: inquiry.id,
-    expires_at: toExpiry(inquiry, KEY_DAYS),
-    now: Math.floor(now() / 1_000),
-  });
+  async function find(key: KeyRow, call: StoreCall): Promise<PutResult | undefined> {
+    const { rows } = await query(requests.findKey({ owner: key, digest: key.key }), call);
+    return rows[0] && toResult(rows[0], key);
+  }
 
   /** Stores an inquiry in one transaction with its key and its count. docs/adr/0090, docs/adr/0091 */
   async function storeInTransaction(
-    command: TransactWriteItemsCommand,
-    inquiry: Inquiry,
-    { key, limit }: PutOptions,
+    transaction: Parameters<typeof requests.storeInquiry>[0],
     call: StoreCall,
   ): Promise<PutResult> {
+    const { inquiry, key, rate } = transaction;
+    const command = new TransactWriteItemsCommand(requests.storeInquiry(transaction));
     for (let attempt = 1; ; attempt++) {
       try {
         confirm(await countAttempts(call, client.send(command, { abortSignal: call.signal })));
         return { id: inquiry.id };
       } catch (error) {
         const reasons = listReasons(error);
-        const ofKey = key === undefined ? undefined : reasons.shift();
-        const ofRate = limit === undefined ? undefined : reasons.shift();
-        if (ofKey?.Item !== undefined) return toResult(ofKey.Item, inquiry);
+        const ofKey = key && reasons.shift();
+        const ofRate = rate && reasons.shift();
+        if (key && ofKey?.Item) return toResult(ofKey.Item, key);
         if (isConflict(ofKey)) return { refusal: 'in use' };
         if (ofRate?.Code === 'ConditionalCheckFailed') {
           // A known key is answered beyond the limit, too: it stores nothing.
-          const known = key === undefined ? undefined : await find(inquiry, key, call);
-          return known ?? { refusal: 'limit' };
+          return (key && (await find(key, call))) ?? { refusal: 'limit' };
         }
         if (![ofRate, ...reasons].some(isConflict)) throw error;
         if (attempt === CONFLICT_ATTEMPTS) return { refusal: 'busy' };
@@ -123,9 +104,9 @@ export function createInquiryStore(
   }
 
   return {
-    async put(inquiry, call, options = {}) {
-      const { key, limit, language, isEmailVerified } = options;
-      const days = isTestAddress(inquiry.email) ? TEST_DAYS : retentionDays;
+    async put(inquiry, call, { key, limit, language, isEmailVerified } = {}) {
+      const { id, cognito_sub, email } = inquiry;
+      const days = isTestAddress(email) ? TEST_DAYS : retentionDays;
       const row = {
         ...inquiry,
         ...(language !== undefined && { language }),
@@ -141,22 +122,35 @@ export function createInquiryStore(
       if (key === undefined && limit === undefined) {
         const sent = client.send(new PutItemCommand(put), { abortSignal: call.signal });
         confirm(await countAttempts(call, sent));
-        return { id: inquiry.id };
+        return { id };
       }
-      const isLarge = size > LOOK_UP_FROM && key !== undefined;
-      const found = isLarge ? await find(inquiry, key, call) : undefined;
-      if (found !== undefined) return found;
-      const input = requests.storeInquiry({
-        inquiry: row,
-        key: key === undefined ? undefined : toKeyRow(inquiry, key),
-        rate: limit === undefined ? undefined : toRate(inquiry, limit),
-      });
-      return storeInTransaction(new TransactWriteItemsCommand(input), inquiry, options, call);
+      const keyRow =
+        key === undefined
+          ? undefined
+          : {
+              cognito_sub,
+              email,
+              key: digest(key),
+              // An optional field that is absent does not change it.
+              payload: digest(...requestFields.flatMap((field) => inquiry[field] ?? [])),
+              inquiry: id,
+              expires_at: toExpiry(inquiry, KEY_DAYS),
+              now: Math.floor(now() / 1_000),
+            };
+      const rate = limit && {
+        owner_hour: toOwnerHour(cognito_sub, limit.time),
+        expires_at: Math.floor((limit.time + RATE_KEPT) / 1_000),
+        most: limit.most,
+      };
+      const found = keyRow && size > LOOK_UP_FROM && (await find(keyRow, call));
+      return found || storeInTransaction({ inquiry: row, key: keyRow, rate }, call);
     },
 
     async *list({ sub, email }, { before, limit }, call) {
       const owner = { cognito_sub: sub, email };
       const input = requests.listInquiries({ owner });
+      // No key can hold this email, so nothing is stored under it, and DynamoDB would refuse the query.
+      if (isTooLongKey(input.ExpressionAttributeValues?.[':pk'])) return;
       // The key of `before` need not exist: reading starts after its position.
       let start = before === undefined ? undefined : requests.toStartKey({ owner, id: before });
       // On the first page only: expired rows would otherwise be read a few at a time.
@@ -164,27 +158,13 @@ export function createInquiryStore(
       do {
         const page = { ...input, ...most, ...(start && { ExclusiveStartKey: start }) };
         const { rows, next } = await query(page, call);
-        yield rows.filter(isCurrentAt(now())).map((row) => parseRow(row, owner));
+        yield rows.map((row) => parseRow(row, owner));
         start = next;
         most = undefined;
       } while (start !== undefined);
     },
   };
 }
-
-/** Digest of what the client has sent. An optional field that is absent does not change it. */
-const toPayload = (inquiry: Inquiry): string =>
-  digest(...requestFields.flatMap((field) => inquiry[field] ?? []));
-
-type Owner = Pick<Inquiry, 'cognito_sub' | 'email'>;
-const toOwner = ({ cognito_sub, email }: Inquiry): Owner => ({ cognito_sub, email });
-
-/** The count of the owner of an inquiry. docs/adr/0091 */
-const toRate = ({ cognito_sub }: Inquiry, { most, time }: NonNullable<PutOptions['limit']>) => ({
-  owner_hour: toOwnerHour(cognito_sub, time),
-  expires_at: Math.floor((time + RATE_KEPT) / 1_000),
-  most,
-});
 
 const isTooLongKey = (key: Attributes[string] | undefined): boolean =>
   Buffer.byteLength(key?.S ?? '') > PARTITION_KEY_LIMIT;
@@ -210,19 +190,12 @@ const sizeOf = (item: Attributes): number =>
   );
 
 /** The result for an inquiry whose key has this row. */
-function toResult(row: Attributes, inquiry: Inquiry): PutResult {
-  const id = row['inquiry']?.S;
-  if (id === undefined) {
+function toResult({ inquiry, payload }: Attributes, key: KeyRow): PutResult {
+  if (inquiry?.S === undefined) {
     throw new StoreError('MalformedRow', 'A stored row is not an idempotency key.');
   }
-  return row['payload']?.S === toPayload(inquiry) ? { id } : { refusal: 'reused' };
+  return payload?.S === key.payload ? { id: inquiry.S } : { refusal: 'reused' };
 }
-
-/** DynamoDB deletes an expired row up to days later. A row without `expires_at` never expires. docs/adr/0084 */
-const isCurrentAt =
-  (time: number) =>
-  ({ expires_at }: Attributes): boolean =>
-    !(Number(expires_at?.N) * 1_000 <= time);
 
 /**
  * The SDK takes any 200 for a success, also one with an empty body from a proxy. Only DynamoDB reports the capacity that a
@@ -241,21 +214,26 @@ async function countAttempts<Output extends { $metadata: { attempts?: number } }
   call: StoreCall,
   request: Promise<Output>,
 ): Promise<Output> {
+  let metadata: Output['$metadata'] | undefined;
   try {
     const output = await request;
-    call.attempts += output.$metadata.attempts ?? 1;
+    metadata = output.$metadata;
     return output;
   } catch (error) {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the SDK adds it to its errors
-    const { $metadata } = error as Partial<Output>;
-    call.attempts += $metadata?.attempts ?? (call.signal.aborted ? 1 : 0);
+    metadata = (error as Partial<Output>).$metadata;
     throw error;
+  } finally {
+    call.attempts += metadata?.attempts ?? Number(call.signal.aborted);
   }
 }
 
 /** @throws MalformedRow when a row is not an inquiry of its owner: a list is complete or an error. */
-function parseRow(row: Attributes, owner: Owner): Inquiry {
+function parseRow(
+  row: Attributes,
+  { cognito_sub, email }: Pick<Inquiry, 'cognito_sub' | 'email'>,
+): Inquiry {
   const inquiry = toInquiry((field) => row[field] && (row[field].S ?? null));
-  if (inquiry?.cognito_sub === owner.cognito_sub && inquiry.email === owner.email) return inquiry;
+  if (inquiry?.cognito_sub === cognito_sub && inquiry.email === email) return inquiry;
   throw new StoreError('MalformedRow', 'A stored row is not an inquiry of its owner.');
 }

@@ -1,4 +1,4 @@
-import { Entity, type DocumentClient } from 'electrodb';
+import { Entity } from 'electrodb';
 
 /**
  * The ElectroDB model of a rate: how many inquiries one person has sent in one hour. Its key is a hash, so that it does not
@@ -21,5 +21,4 @@ export const RATE_MODEL = {
   },
 } as const;
 
-export const createRateEntity = (table: string, client?: DocumentClient) =>
-  new Entity(RATE_MODEL, { table, ...(client && { client }) });
+export const createRateEntity = (table: string) => new Entity(RATE_MODEL, { table });

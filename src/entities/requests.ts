@@ -68,9 +68,8 @@ export function createRequests(table: string) {
       readonly rate?: Rate | undefined;
     }) => {
       const transaction = createWriteTransaction(entities, (write) => [
-        ...(key === undefined
-          ? []
-          : [
+        ...(key
+          ? [
               write.keys
                 .put(key)
                 .where(
@@ -78,10 +77,10 @@ export function createRequests(table: string) {
                     `${notExists(expires_at)} OR ${lte(expires_at, key.now)}`,
                 )
                 .commit({ response: 'all_old' }),
-            ]),
-        ...(rate === undefined
-          ? []
-          : [
+            ]
+          : []),
+        ...(rate
+          ? [
               write.rates
                 .update({ owner_hour: rate.owner_hour })
                 .set({ expires_at: rate.expires_at })
@@ -91,7 +90,8 @@ export function createRequests(table: string) {
                     `${notExists(counted)} OR ${lt(counted, rate.most)}`,
                 )
                 .commit(),
-            ]),
+            ]
+          : []),
         write.inquiries.put(inquiry).commit(),
       ]);
       return toInput<TransactWriteItemsCommandInput>({
@@ -102,7 +102,9 @@ export function createRequests(table: string) {
 
     findKey: ({ owner, digest }: { readonly owner: Owner; readonly digest: string }) =>
       toInput<QueryCommandInput>(
-        keys.query.byOwner({ ...owner, key: digest }).params({ consistent: true }),
+        keys.query
+          .byOwner({ cognito_sub: owner.cognito_sub, email: owner.email, key: digest })
+          .params({ consistent: true }),
       ),
 
     /** Newest first. Strongly consistent: who lists right after a POST sees the new inquiry. docs/adr/0015 */

@@ -100,12 +100,3 @@ describe('a response', () => {
     });
   });
 });
-
-it('names the missing region, and sends nothing', async () => {
-  const handle = vi.fn<() => Promise<never>>();
-  const client = createDynamoDbClient({ region: undefined, requestHandler: { handle } });
-  await expect(client.send(new QueryCommand(TABLE))).rejects.toMatchObject({
-    name: 'RegionMissing',
-  });
-  expect(handle).not.toHaveBeenCalled();
-});

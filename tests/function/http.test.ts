@@ -130,7 +130,6 @@ it.each([
   ['', undefined],
   ['deutsch', undefined],
   ['constructor', undefined],
-  [`${'x'.repeat(100)},de`, undefined],
   [['de'], undefined],
   [undefined, undefined],
 ])('Accept-Language %j asks for the language %j', (header, language) => {

@@ -7,8 +7,6 @@ import { parse, parseDocument } from 'yaml';
 import { readIfThere, type Main } from '../../lib/command-line.ts';
 import { main as openapiDiff } from '../../scripts/openapi-diff.ts';
 import { main as openapi } from '../../scripts/openapi.ts';
-import { listQuerySchema, parseListQuery } from '../../src/contract.ts';
-import { INQUIRY, SUB } from '../helpers/events.ts';
 import { run as runInProcess } from '../helpers/io.ts';
 import { ROOT } from '../../lib/paths.ts';
 
@@ -77,30 +75,6 @@ describe('npm run openapi', () => {
     [['--outt', 'x'], "Unknown option '--outt' (see --help)\n"],
   ])('refuses %j in one line with exit code 2', async (args, stderr) => {
     expect(await run(openapi, ...args)).toEqual({ code: 2, stdout: '', stderr });
-  });
-});
-
-describe('the pattern of `before`', () => {
-  const pattern = new RegExp(listQuerySchema.properties.before.pattern);
-  const accepts = (before: string): boolean => {
-    try {
-      return parseListQuery({ before }) !== undefined;
-    } catch {
-      return false;
-    }
-  };
-  const { id } = INQUIRY;
-
-  it.each([
-    ...[id, id.toUpperCase(), `{${id}}`, `urn:uuid:${id}`, id.replaceAll('-', '')].map(
-      (text) => [text, true] as const,
-    ),
-    // Another version, another variant, other texts.
-    ...[SUB, id.replace('-a', '-c'), '', 'yesterday', '{}', `x${id}`, `${id}x`, `${id}\n`].map(
-      (text) => [text, false] as const,
-    ),
-  ])('matches %j as the service accepts it: %j', (text, expected) => {
-    expect([pattern.test(text), accepts(text)]).toEqual([expected, expected]);
   });
 });
 
