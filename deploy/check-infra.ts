@@ -42,7 +42,7 @@ const MODULES: readonly (readonly [
   [
     MODULE,
     {
-      develop: ['every_stage', 'site', 'live', 'mailer'],
+      develop: ['every_stage', 'site', 'mailer'],
       main: ['every_stage', 'everything'],
       release: ['every_stage'],
     },

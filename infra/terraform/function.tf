@@ -5,28 +5,32 @@ locals {
   timeout_seconds = 30
   memory_mb       = 128
 
-  # Shared by both functions.
-  assume_role_policy = jsonencode({
-    Version = "2012-10-17"
-    Statement = [{
-      Effect    = "Allow"
-      Action    = "sts:AssumeRole"
-      Principal = { Service = "lambda.amazonaws.com" }
-    }]
-  })
+  runtime = "nodejs24.x"
+
+  # What the functions have in common.
+  shared = {
+    runtime              = local.runtime
+    permissions_boundary = lookup(var.permissions_boundaries, local.stage, null)
+    log_retention_days   = local.settings.log_retention_days
+    tracing              = local.settings.tracing
+    assume_role_policy = jsonencode({
+      Version   = "2012-10-17"
+      Statement = [{ Effect = "Allow", Action = "sts:AssumeRole", Principal = { Service = "lambda.amazonaws.com" } }]
+    })
+  }
 }
 
 resource "aws_cloudwatch_log_group" "function" {
   name              = "/aws/lambda/${local.name}"
-  retention_in_days = local.settings.log_retention_days
+  retention_in_days = local.shared.log_retention_days
 }
 
 resource "aws_iam_role" "function" {
   name        = "${local.name}-function"
   description = "What the ${local.name} function may do: put and query inquiries, write its logs and traces."
 
-  assume_role_policy   = local.assume_role_policy
-  permissions_boundary = local.permissions_boundary
+  assume_role_policy   = local.shared.assume_role_policy
+  permissions_boundary = local.shared.permissions_boundary
 }
 
 resource "aws_iam_role_policy" "function" {
@@ -35,7 +39,7 @@ resource "aws_iam_role_policy" "function" {
 
   policy = jsonencode({
     Version = "2012-10-17"
-    Statement = [for sid, statement in merge({
+    Statement = [for sid, statement in {
       # PutItem is what a transaction of puts needs, too.
       Inquiries = { Action = ["dynamodb:PutItem", "dynamodb:Query"], Resource = aws_dynamodb_table.this.arn }
       Logs = {
@@ -43,17 +47,15 @@ resource "aws_iam_role_policy" "function" {
         Resource = "${aws_cloudwatch_log_group.function.arn}:*"
       }
       # X-Ray has no resource types for these actions.
-      Traces = local.settings.tracing ? { Action = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"], Resource = "*" } : null
-      }, {
+      Traces = local.shared.tracing ? { Action = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"], Resource = "*" } : null
       # The partition keys of src/entities/rate.ts: the function cannot change an inquiry.
-      for _ in local.settings.inquiries_per_hour[*] : "Rates" => {
+      Rates = local.settings.inquiries_per_hour == null ? null : {
         Action    = "dynamodb:UpdateItem"
         Resource  = aws_dynamodb_table.this.arn
         Condition = { "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = "$inquiries#owner_hour_*" } }
       }
-      }, {
       # AWS does not document whether LeadingKeys has the keys of a transaction's update only, or of all its writes.
-      for _ in local.settings.inquiries_per_hour[*] : "RatesInTransactions" => {
+      RatesInTransactions = local.settings.inquiries_per_hour == null ? null : {
         Action   = "dynamodb:UpdateItem"
         Resource = aws_dynamodb_table.this.arn
         Condition = {
@@ -61,7 +63,7 @@ resource "aws_iam_role_policy" "function" {
           "ForAnyValue:StringEquals" = { "dynamodb:EnclosingOperation" = "TransactWriteItems" }
         }
       }
-    }) : merge({ Sid = sid, Effect = "Allow" }, statement) if statement != null]
+    } : merge({ Sid = sid, Effect = "Allow" }, statement) if statement != null]
   })
 }
 
@@ -73,7 +75,7 @@ resource "aws_lambda_function" "this" {
   filename         = local.package_file
   source_code_hash = filebase64sha256(local.package_file)
   handler          = "handler.handler"
-  runtime          = "nodejs24.x"
+  runtime          = local.shared.runtime
   architectures    = ["arm64"]
   memory_size      = local.memory_mb
   timeout          = local.timeout_seconds
@@ -84,14 +86,12 @@ resource "aws_lambda_function" "this" {
   reserved_concurrent_executions = local.settings.reserved_concurrency
 
   environment {
-    variables = merge(
-      {
-        TABLE_NAME  = aws_dynamodb_table.this.name
-        CORS_ORIGIN = local.cors_origin
-      },
-      { for days in local.settings.retention_days[*] : "RETENTION_DAYS" => tostring(days) },
-      { for most in local.settings.inquiries_per_hour[*] : "INQUIRIES_PER_HOUR" => tostring(most) },
-    )
+    variables = { for name, value in {
+      TABLE_NAME         = aws_dynamodb_table.this.name
+      CORS_ORIGIN        = local.cors_origin
+      RETENTION_DAYS     = local.settings.retention_days
+      INQUIRIES_PER_HOUR = local.settings.inquiries_per_hour
+    } : name => tostring(value) if value != null }
   }
 
   # System log level INFO includes platform.report, from which the metric filter for memory reads.
@@ -102,7 +102,7 @@ resource "aws_lambda_function" "this" {
     system_log_level      = "INFO"
   }
 
-  tracing_config { mode = local.settings.tracing ? "Active" : "PassThrough" }
+  tracing_config { mode = local.shared.tracing ? "Active" : "PassThrough" }
 
   # The first invocation needs the policy.
   depends_on = [aws_iam_role_policy.function]

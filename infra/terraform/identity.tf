@@ -13,7 +13,7 @@ locals {
   senders = flatten([
     for inbox in local.pool_mails : [
       for identity in concat(module.mailer[0].identities, values(data.aws_sesv2_email_identity.named)) :
-      { identity_arn = identity.arn, address = inbox.from, configuration_set = module.mailer[0].configuration_set.configuration_set_name }
+      { identity_arn = identity.arn, address = inbox.from, configuration_set = module.mailer[0].configuration_set }
       if identity.verified_for_sending_status
     ]
   ])

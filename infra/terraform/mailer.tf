@@ -25,12 +25,5 @@ module "mailer" {
   table         = aws_dynamodb_table.this
   package_file  = "${path.module}/${var.mailer_package_file}"
   live_versions = var.live_mailer_versions
-
-  shared = {
-    runtime              = aws_lambda_function.this.runtime
-    assume_role_policy   = local.assume_role_policy
-    permissions_boundary = local.permissions_boundary
-    log_retention_days   = local.settings.log_retention_days
-    tracing              = local.settings.tracing
-  }
+  shared        = local.shared
 }

@@ -1,5 +1,5 @@
 output "api_url" {
-  description = "Base URL of the API, without a trailing slash; the service is at this URL plus /inquiries."
+  description = "Base URL of the API, without a trailing slash."
   value       = local.api_url
 
   # The custom domain works only with the mapping.
@@ -7,7 +7,7 @@ output "api_url" {
 }
 
 output "cors_origin" {
-  description = "The one origin browsers may call from; the smoke test sends its preflight from there."
+  description = "The one origin browsers may call from."
   value       = local.cors_origin
 }
 
@@ -21,18 +21,12 @@ output "function" {
 }
 
 output "mailer" {
-  description = "The functions of the mailer with their newest and live versions; empty without the setting inbox."
-  value = {
-    for kind, alias in merge(module.mailer[*].aliases...) : kind => {
-      name    = alias.function_name
-      version = module.mailer[0].functions[kind].version
-      live    = alias.function_version
-    }
-  }
+  description = "The same of the mailer's functions; empty without the setting inbox."
+  value       = merge(module.mailer[*].versions...)
 }
 
 output "site" {
-  description = "Where the form is uploaded to, and its address; null without a form."
+  description = "Where the form is uploaded to, and its address; null without one."
   value = local.has_site ? {
     bucket          = module.site[0].bucket.id
     distribution_id = module.site[0].distribution.id
@@ -41,7 +35,7 @@ output "site" {
 }
 
 output "form_config" {
-  description = "The form's config.json (web/README.md); null without a form."
+  description = "The form's config.json; null without a form."
   value = local.has_site ? merge(local.form, {
     issuer   = local.issuer
     clientId = local.client_id
@@ -50,17 +44,17 @@ output "form_config" {
 }
 
 output "connect_origins" {
-  description = "All origins that the form connects to, for its policy; none if not all are known (an issuer of your own)."
+  description = "Origins that the form connects to; none with an issuer of your own."
   value       = local.has_user_pool ? [regex("^https://[^/]+", local.issuer), local.sign_in_origin, local.api_url] : []
 }
 
 output "smoke_sign_in" {
-  description = "User pool and app client of the smoke test's user; null with an issuer of your own."
+  description = "How the smoke test signs in; null with an issuer of your own."
   value       = local.has_user_pool ? { user_pool_id = module.identity[0].pool.id, client_id = module.identity[0].client_ids.smoke } : null
 }
 
 output "dns_records" {
-  description = "DNS records to be entered by hand, and what to set afterwards; none with hosted_zone, or once dns is \"all\"."
+  description = "DNS records to be entered by hand, and what to set afterwards."
   value = concat(
     [for use, domain in local.domains : merge(local.validation_records[domain.name], {
       domain  = domain.name
@@ -84,16 +78,16 @@ output "dashboard_url" {
 }
 
 output "dead_letter_queue_url" {
-  description = "Queue of the mails that were given up; null without the setting inbox."
+  description = "Queue of the mails that were given up."
   value       = one(module.mailer[*].dead_letter_queue_url)
 }
 
 output "mail" {
-  description = "The address and the identity in SES of the mails; null without the setting inbox."
+  description = "Address and identity in SES of the mails; null without inbox."
   value       = one([for inbox in local.inbox[*] : { from = inbox.from, identity = coalesce(inbox.identity, split("@", inbox.from)[1]) }])
 }
 
 output "mail_dns_records" {
-  description = "DNS records by which SES verifies the domain of the mails (DKIM); none if the stage creates no identity."
+  description = "DNS records by which SES verifies the domain of the mails (DKIM)."
   value       = flatten(module.mailer[*].dns_records)
 }

@@ -12,9 +12,6 @@ locals {
   # A dot-atom and a domain name in lower case, as src/mailer/text.ts takes them.
   address_pattern = "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"
 
-  # The retention periods that the CloudWatch Logs API accepts.
-  log_retention_days = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653]
-
   # src/limits.ts has the same for what the functions read (MAXIMA).
   maxima = {
     pitr_days                      = 35
@@ -41,36 +38,32 @@ locals {
       )
     },
     {
-      "issuer must be an https URL without query or fragment" = alltrue([for url in local.settings.issuer[*] : can(regex(local.issuer_pattern, url))])
+      "issuer must be an https URL without query or fragment" = local.settings.issuer == null || can(regex(local.issuer_pattern, local.settings.issuer))
 
-      "issuer and audience belong together; leave out both for a user pool of the stage" = (local.settings.issuer == null) == (local.settings.audience == null)
+      "audience must have at least one client id with an issuer, and is unset without one" = (
+        local.settings.issuer == null ? local.settings.audience == null
+        : try(length(local.settings.audience) > 0 && alltrue([for client in local.settings.audience : can(regex("^\\S+$", client))]), false)
+      )
 
       "sign_up and totp are settings of the stage's own user pool; leave them out with an issuer" = (
         local.settings.issuer == null || (local.settings.sign_up && !local.settings.totp)
       )
 
-      "audience must have at least one client id, none of them blank" = local.settings.audience == null || (
-        try(length(local.settings.audience), 0) > 0 && alltrue([for client in coalesce(local.settings.audience, []) : can(regex("^\\S+$", client))])
+      "cors_origin must be one origin as browsers send it: scheme://host[:port] in lower case, no *, path or trailing slash" = (
+        local.settings.cors_origin == null || can(regex(local.origin_pattern, local.settings.cors_origin))
       )
-
-      "cors_origin must be one origin as browsers send it: scheme://host[:port] in lower case, no *, path or trailing slash" = alltrue([
-        for origin in local.settings.cors_origin[*] : can(regex(local.origin_pattern, origin))
-      ])
 
       "cors_origin with the stage's own user pool must be https, or http on localhost, 127.0.0.1 or [::1], the only addresses to which Cognito returns" = (
         # botocore, cognito-idp: CallbackURLs.
-        local.settings.issuer != null || alltrue([
-          for origin in local.settings.cors_origin[*] : can(regex("^(https://|http://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:|$))", origin))
-        ])
+        local.settings.issuer != null || local.settings.cors_origin == null
+        || can(regex("^(https://|http://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:|$))", local.settings.cors_origin))
       )
 
       "site = false needs the cors_origin of the page that calls the API, and no site_domain" = (
-        coalesce(local.settings.site, true) || (local.settings.cors_origin != null && local.settings.site_domain == null)
+        local.has_site || (local.settings.cors_origin != null && local.settings.site_domain == null)
       )
 
-      "log_retention_days must be one of ${join(", ", local.log_retention_days)}" = contains(local.log_retention_days, local.settings.log_retention_days)
-
-      "throttling.rate_limit and burst_limit must be at least 1, since 0 answers every call with 429" = min(values(local.settings.throttling)...) >= 1
+      "throttling must be at least 1, since the gateway answers every call with 429 at 0" = min(values(local.settings.throttling)...) >= 1
 
       "throttling.rate_limit must be at most ${local.index_units}, the inquiries a second that the index takes; warm_throughput allows up to 16000" = (
         local.settings.throttling.rate_limit <= local.index_units
@@ -80,18 +73,14 @@ locals {
         for units in local.settings.warm_throughput[*] : units > 4000 && floor(units) == units
       ])
 
-      "reserved_concurrency must not be negative" = alltrue([for number in local.settings.reserved_concurrency[*] : number >= 0])
-
-      "alarm_email must be an e-mail address" = alltrue([for address in local.settings.alarm_email[*] : can(regex("^[^@\\s]+@[^@\\s]+$", address))])
+      "alarm_email must be an e-mail address" = local.settings.alarm_email == null || can(regex("^[^@\\s]+@[^@\\s]+$", local.settings.alarm_email))
 
       "alarm_topic_arns must be ARNs of SNS topics" = alltrue([for arn in local.settings.alarm_topic_arns : can(regex("^arn:[a-z-]+:sns:[a-z0-9-]+:[0-9]{12}:", arn))])
 
       "alarm_topic_arns needs a topic of us-east-1, too, for the alarms of the form and of probe" = (
-        length(local.settings.alarm_topic_arns) == 0 || anytrue([for arn in local.settings.alarm_topic_arns : strcontains(arn, ":sns:us-east-1:")])
-        || !(local.settings.probe || coalesce(local.settings.site, local.settings.cors_origin == null || local.settings.site_domain != null))
+        length(local.settings.alarm_topic_arns) == 0 || !(local.settings.probe || local.has_site)
+        || anytrue([for arn in local.settings.alarm_topic_arns : strcontains(arn, ":sns:us-east-1:")])
       )
-
-      "table_kms_key_arn must be the ARN of a KMS key" = alltrue([for arn in local.settings.table_kms_key_arn[*] : can(regex("^arn:[a-z-]+:kms:", arn))])
 
       "inbox.to and from must be plain e-mail addresses, without names and with their domains in lower case" = alltrue([
         for inbox in local.settings.inbox[*] : can(regex(local.address_pattern, inbox.to)) && can(regex(local.address_pattern, inbox.from))
@@ -107,18 +96,13 @@ locals {
 
       "inbox.language must be one of ${join(", ", local.languages)}" = alltrue([for inbox in local.settings.inbox[*] : contains(local.languages, inbox.language)])
 
-      "form needs a form: leave it out with a cors_origin, or set site = true" = (
-        local.settings.form == null || coalesce(local.settings.site, local.settings.cors_origin == null || local.settings.site_domain != null)
+      "form needs a form: leave it out with a cors_origin, or set site = true" = local.settings.form == null || local.has_site
+
+      "domain and site_domain must be host names in lower case" = alltrue([for domain in local.set_domains : can(regex(local.domain_pattern, domain.name))])
+
+      "site_domain.certificate_arn must be in us-east-1, the only region from which CloudFront takes certificates" = (
+        try(local.settings.site_domain.certificate_arn, null) == null || can(regex("^arn:[a-z-]+:acm:us-east-1:", local.settings.site_domain.certificate_arn))
       )
-
-      "domain and site_domain need a host name in lower case, and as certificate_arn the ARN of an ACM certificate" = alltrue([
-        for domain in local.set_domains :
-        can(regex(local.domain_pattern, domain.name)) && alltrue([for arn in domain.certificate_arn[*] : can(regex("^arn:[a-z-]+:acm:", arn))])
-      ])
-
-      "site_domain.certificate_arn must be in us-east-1, the only region from which CloudFront takes certificates" = alltrue(flatten([
-        for domain in local.settings.site_domain[*] : [for arn in domain.certificate_arn[*] : can(regex("^arn:[a-z-]+:acm:us-east-1:", arn))]
-      ]))
 
       "dns must be \"none\", \"certificate\" or \"all\", not \"none\" with certificate_arn, and not set with hosted_zone" = alltrue(flatten([
         for domain in local.set_domains : [

@@ -1,7 +1,4 @@
 locals {
-  # A stage whose API is for the page of another host (cors_origin) serves none, unless it has a domain for it.
-  has_site = coalesce(local.settings.site, local.settings.cors_origin == null || local.settings.site_domain != null)
-
   site_origin = (
     !local.has_site ? null
     : try(local.dns.site, null) == "all" ? "https://${local.settings.site_domain.name}"

@@ -9,7 +9,8 @@ locals {
   settings = var.stages[terraform.workspace]
   name     = "${var.name}-${local.stage}"
 
-  permissions_boundary = lookup(var.permissions_boundaries, local.stage, null)
+  # A stage whose API is for the page of another host (cors_origin) serves no form, unless it has a domain for it.
+  has_site = coalesce(local.settings.site, local.settings.cors_origin == null || local.settings.site_domain != null)
 
   deletion_protection_enabled = coalesce(local.settings.deletion_protection_enabled, local.stage != "develop")
 }

@@ -26,26 +26,22 @@ variable "topic_arns" {
   type        = list(string)
 }
 
+variable "metrics" {
+  description = "Metrics by the names that expressions use."
+  type        = map(object({ namespace = string, metric = string, stat = string, dimensions = map(string) }))
+}
+
 variable "alarms" {
-  description = <<-EOT
-    An alarm by its name, on a `metric`, or on an `expression` over `queries`. It is raised above `threshold`, or below
-    `minimum` where that is set, in one `period` of seconds; with `is_slow`, in two of the last three. Missing data is not
-    breaching, because there is none without requests, unless `needs_data` is set. With `is_ticket` it is mailed, but pages
-    nobody: a stranger or one user can raise it.
-  EOT
+  description = "Alarms by their names, those of the sections in docs/runbook.md."
   type = map(object({
     description = string
+    expression  = string # of names of metrics, or one of them
     threshold   = optional(number, 0)
-    minimum     = optional(number)
+    minimum     = optional(number) # in place of `threshold`: raised below it
     period      = optional(number, 300)
-    is_slow     = optional(bool, false)
-    needs_data  = optional(bool, false)
-    is_ticket   = optional(bool, false)
-    metric      = optional(object({ namespace = string, name = string, stat = string, dimensions = optional(map(string)) }))
-    expression  = optional(string)
-    queries = optional(map(object({
-      namespace = string, name = string, stat = string, dimensions = optional(map(string))
-    })), {})
+    is_slow     = optional(bool, false) # raised in two of the last three periods instead of one
+    needs_data  = optional(bool, false) # raised without data, which there is none of without requests
+    is_ticket   = optional(bool, false) # a stranger or one user can raise it: mailed, but pages nobody
   }))
 }
 
@@ -53,6 +49,7 @@ locals {
   addresses = toset(length(var.alarms) > 0 ? var.email[*] : [])
   mail      = values(aws_sns_topic.this)[*].arn
   pages     = [for arn in var.topic_arns : arn if split(":", arn)[3] == data.aws_region.this.id]
+  actions   = { true = local.mail, false = concat(local.mail, local.pages) }
 }
 
 data "aws_region" "this" {}
@@ -78,13 +75,7 @@ resource "aws_cloudwatch_metric_alarm" "this" {
   for_each = var.alarms
 
   alarm_name        = "${var.name}-${each.key}"
-  alarm_description = each.value.description
-
-  namespace   = try(each.value.metric.namespace, null)
-  metric_name = try(each.value.metric.name, null)
-  dimensions  = try(each.value.metric.dimensions, null)
-  statistic   = try(each.value.metric.stat, null)
-  period      = each.value.metric == null ? null : each.value.period
+  alarm_description = "${each.value.description} See ${each.key} in docs/runbook.md."
 
   comparison_operator = each.value.minimum == null ? "GreaterThanThreshold" : "LessThanThreshold"
   threshold           = coalesce(each.value.minimum, each.value.threshold)
@@ -92,29 +83,28 @@ resource "aws_cloudwatch_metric_alarm" "this" {
   datapoints_to_alarm = each.value.is_slow ? 2 : 1
   treat_missing_data  = each.value.needs_data ? "breaching" : "notBreaching"
 
-  actions_enabled = true
-  alarm_actions   = concat(local.mail, each.value.is_ticket ? [] : local.pages)
-  ok_actions      = concat(local.mail, each.value.is_ticket ? [] : local.pages)
+  alarm_actions = local.actions[each.value.is_ticket]
+  ok_actions    = local.actions[each.value.is_ticket]
 
   dynamic "metric_query" {
-    for_each = each.value.queries
+    for_each = toset(regexall("[a-z][a-z0-9_]*", each.value.expression))
 
     content {
       id          = metric_query.key
-      return_data = false
+      return_data = metric_query.key == each.value.expression
 
       metric {
-        namespace   = metric_query.value.namespace
-        metric_name = metric_query.value.name
-        dimensions  = metric_query.value.dimensions
-        stat        = metric_query.value.stat
+        namespace   = var.metrics[metric_query.key].namespace
+        metric_name = var.metrics[metric_query.key].metric
+        dimensions  = var.metrics[metric_query.key].dimensions
+        stat        = var.metrics[metric_query.key].stat
         period      = each.value.period
       }
     }
   }
 
   dynamic "metric_query" {
-    for_each = each.value.expression[*]
+    for_each = contains(keys(var.metrics), each.value.expression) ? [] : [each.value.expression]
 
     content {
       id          = "figure"
@@ -136,6 +126,6 @@ output "subscriptions" {
 }
 
 output "topics" {
-  description = "What they are sent to."
-  value       = values(aws_sns_topic.this)
+  description = "Names of what they are sent to."
+  value       = values(aws_sns_topic.this)[*].name
 }

@@ -1,5 +1,5 @@
 locals {
-  github_stages = var.github == null ? [] : local.stages
+  roles = var.github == null ? {} : local.trust
 }
 
 # Once per account; in a second region, set github.existing_provider. AWS checks GitHub's certificate without
@@ -11,72 +11,41 @@ resource "aws_iam_openid_connect_provider" "github" {
   client_id_list = ["sts.amazonaws.com"]
 }
 
-resource "aws_iam_policy" "boundary" {
-  for_each = local.github_stages
+resource "aws_iam_policy" "this" {
+  for_each = { for name, policy in local.policies : name => policy if strcontains(name, "-inbox") || (var.github != null && !endswith(name, "-deploy")) }
 
-  name        = "${var.name}-${each.key}-boundary-${local.region}"
+  name        = "${var.name}-${each.key}-${local.region}"
   path        = local.path
-  description = "The most that roles of the stage ${each.key} may do."
+  description = "See docs/roles.md."
 
-  policy = jsonencode(local.boundaries[each.key])
+  policy = jsonencode(each.value)
 }
 
-resource "aws_iam_role" "deploy" {
-  for_each = local.github_stages
+resource "aws_iam_role" "github" {
+  for_each = local.roles
 
-  name        = "${var.name}-${each.key}-deploy-${local.region}"
+  name        = "${var.name}-${each.key}-${local.region}"
   path        = local.path
-  description = "Deploys the stage ${each.key} from GitHub."
+  description = "What workflows on GitHub may do."
 
-  assume_role_policy   = jsonencode(local.trust_policies.deploy[each.key])
-  permissions_boundary = local.boundary_arns[each.key]
+  assume_role_policy   = jsonencode(each.value)
+  permissions_boundary = local.own[split("-", each.key)[0]].boundary
   max_session_duration = 3600
 
-  depends_on = [aws_iam_openid_connect_provider.github, aws_iam_policy.boundary]
+  depends_on = [aws_iam_openid_connect_provider.github, aws_iam_policy.this]
 }
 
 resource "aws_iam_role_policy" "deploy" {
-  for_each = local.github_stages
+  for_each = { for name, role in aws_iam_role.github : name => role if endswith(name, "-deploy") }
 
   name   = "deploy"
-  role   = aws_iam_role.deploy[each.key].id
-  policy = jsonencode(local.deploy_policies[each.key])
+  role   = each.value.id
+  policy = jsonencode(local.policies[each.key])
 }
 
-resource "aws_iam_role" "plan" {
-  for_each = local.github_stages
+resource "aws_iam_role_policy_attachment" "read" {
+  for_each = aws_iam_role.github
 
-  name        = "${var.name}-${each.key}-plan-${local.region}"
-  path        = local.path
-  description = "Plans the stage ${each.key} from GitHub, and changes nothing."
-
-  assume_role_policy   = jsonencode(local.trust_policies.plan[each.key])
-  permissions_boundary = local.boundary_arns[each.key]
-  max_session_duration = 3600
-
-  depends_on = [aws_iam_openid_connect_provider.github, aws_iam_policy.boundary]
-}
-
-resource "aws_iam_policy" "read" {
-  for_each = local.github_stages
-
-  name        = "${var.name}-${each.key}-read-${local.region}"
-  path        = local.path
-  description = "Reads the configuration of the stage ${each.key}, not its data."
-
-  policy = jsonencode(local.read_policies[each.key])
-}
-
-resource "aws_iam_role_policy_attachment" "deploy" {
-  for_each = local.github_stages
-
-  role       = aws_iam_role.deploy[each.key].id
-  policy_arn = aws_iam_policy.read[each.key].arn
-}
-
-resource "aws_iam_role_policy_attachment" "plan" {
-  for_each = local.github_stages
-
-  role       = aws_iam_role.plan[each.key].id
-  policy_arn = aws_iam_policy.read[each.key].arn
+  role       = each.value.id
+  policy_arn = aws_iam_policy.this["${split("-", each.key)[0]}-read"].arn
 }

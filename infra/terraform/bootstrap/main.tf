@@ -39,16 +39,6 @@ data "aws_resourcegroupstaggingapi_resources" "health_checks" {
   }
 }
 
-resource "aws_iam_policy" "inbox" {
-  for_each = local.inbox_policies
-
-  name        = "${var.name}-${each.key}-${local.region}"
-  path        = local.path
-  description = endswith(each.key, "-answer") ? "All verbs of npm run inbox but erase." : "All verbs of npm run inbox, and sending mails again."
-
-  policy = jsonencode(each.value)
-}
-
 # `npm run bootstrap` creates it, because the state of this module is in it, too.
 import {
   to = aws_s3_bucket.state

@@ -1,17 +1,14 @@
 output "permissions_boundaries" {
-  description = "ARN of the permissions boundary of each stage's roles; empty without GitHub."
-  value       = { for stage in keys(aws_iam_policy.boundary) : stage => local.boundary_arns[stage] }
+  description = "Permissions boundary of each stage's roles; empty without GitHub."
+  value       = { for stage, own in local.own : stage => own.boundary if var.github != null }
 }
 
 output "github_roles" {
-  description = "ARN of the role for each GitHub environment, its secret AWS_ROLE_ARN; empty without GitHub."
-  value = merge(
-    { for stage, role in aws_iam_role.deploy : stage => role.arn },
-    { for stage, role in aws_iam_role.plan : "${stage}-plan" => role.arn },
-  )
+  description = "Role for each GitHub environment, its secret AWS_ROLE_ARN; empty without GitHub."
+  value       = { for name, role in aws_iam_role.github : trimsuffix(name, "-deploy") => role.arn }
 }
 
 output "inbox_policy_arns" {
   description = "Policies for operators: STAGE-inbox for every verb of npm run inbox, STAGE-inbox-answer for every verb but erase."
-  value       = { for name, policy in aws_iam_policy.inbox : name => policy.arn }
+  value       = { for name, policy in aws_iam_policy.this : name => policy.arn if strcontains(name, "-inbox") }
 }

@@ -11,29 +11,27 @@ variable "name" {
 }
 
 variable "region" {
-  description = "AWS region of the bucket; unset: the one of the environment (AWS_REGION or the profile's)."
+  description = "AWS region of the bucket; unset: that of the environment."
   type        = string
   default     = null
 }
 
 variable "bucket" {
-  description = "Name of the bucket of the state; `npm run bootstrap` sets NAME-terraform-state-ACCOUNT-REGION by default."
+  description = "Name of the bucket of the state."
   type        = string
   nullable    = false
 }
 
 variable "github" {
-  description = <<-EOT
-    The repository whose workflows deploy; unset: no identity provider and no roles.
-      repository         OWNER/NAME
-      owner_id           Numeric id of the owner, and
-      repository_id      of the repository: both or neither. Without them only subjects without ids are trusted.
-      existing_provider  Whether the account has the provider of token.actions.githubusercontent.com already.
-  EOT
+  description = "The repository whose workflows deploy; unset: no identity provider and no roles."
   type = object({
-    repository        = string
-    owner_id          = optional(string)
-    repository_id     = optional(string)
+    repository = string # OWNER/NAME
+
+    # Numeric ids of the owner and of the repository: both or neither. Without them only subjects without ids are trusted.
+    owner_id      = optional(string)
+    repository_id = optional(string)
+
+    # Whether the account has the provider of token.actions.githubusercontent.com already.
     existing_provider = optional(bool, false)
   })
   default = null
@@ -53,7 +51,7 @@ variable "github" {
 }
 
 variable "domains" {
-  description = "Domain names that the roles of each stage may set up, in API Gateway and with their Route 53 records. No others."
+  description = "Domain names that the roles of each stage may set up."
   type        = map(list(string))
   default     = {}
   nullable    = false
@@ -69,7 +67,7 @@ variable "domains" {
 }
 
 variable "budget" {
-  description = "Costs of the account in a month (US dollars) above which a mail is sent; unset: no mail."
+  description = "Costs of the account in a month above which a mail is sent; unset: no mail."
   type        = object({ monthly_usd = number, email = string })
   default     = null
 

@@ -7,17 +7,17 @@ terraform {
 }
 
 variable "name" {
-  description = "The stage's name, which its configuration set in SES has, too."
+  description = "Of the stage and of its configuration set in SES."
   type        = string
 }
 
 variable "names" {
-  description = "Names of the functions by the kind of their mails; that of `inquiries` also begins other names."
+  description = "Of the functions, by the kind of their mails."
   type        = map(string)
 }
 
 variable "stage" {
-  description = "What mails to the team name."
+  description = "The stage."
   type        = string
 }
 
@@ -38,27 +38,27 @@ variable "settings" {
 }
 
 variable "company" {
-  description = "What the mails to owners show of the form's settings."
+  description = "What mails to owners show."
   type        = any
 }
 
 variable "table" {
-  description = "The table whose stream is read."
+  description = "With the stream that is read."
   type        = object({ name = string, arn = string, stream_arn = string })
 }
 
 variable "package_file" {
-  description = "Path of the functions' zip."
+  description = "The functions' zip."
   type        = string
 }
 
 variable "live_versions" {
-  description = "Versions that are live in place of the newest, by the kind of mails."
+  description = "Versions that are live in place of the newest."
   type        = map(string)
 }
 
 variable "shared" {
-  description = "What the functions have in common with the one behind the API."
+  description = "What all functions have in common."
   type = object({
     runtime              = string
     assume_role_policy   = string
@@ -71,22 +71,21 @@ variable "shared" {
 locals {
   name = var.names.inquiries
 
-  environment = merge(
-    {
-      TABLE_NAME           = var.table.name
-      INBOX_TO             = var.settings.to
-      INBOX_FROM           = var.settings.from
-      MAILS_PER_HOUR       = tostring(var.settings.mails_per_hour)
-      TOTAL_MAILS_PER_HOUR = tostring(var.settings.total_mails_per_hour)
-      STAGE                = var.stage
-      MAIL_LANGUAGE        = var.settings.language
-      TIME_ZONE            = var.settings.time_zone
-      ACKNOWLEDGE          = tostring(var.settings.acknowledge)
-      COMPANY              = jsonencode(var.company)
-      CONFIGURATION_SET    = var.name
-    },
-    { for days in var.settings.answer_within[*] : "ANSWER_WITHIN" => tostring(days) },
-  )
+  # Without a value: not set.
+  environment = { for name, value in {
+    TABLE_NAME           = var.table.name
+    INBOX_TO             = var.settings.to
+    INBOX_FROM           = var.settings.from
+    MAILS_PER_HOUR       = var.settings.mails_per_hour
+    TOTAL_MAILS_PER_HOUR = var.settings.total_mails_per_hour
+    ANSWER_WITHIN        = var.settings.answer_within
+    STAGE                = var.stage
+    MAIL_LANGUAGE        = var.settings.language
+    TIME_ZONE            = var.settings.time_zone
+    ACKNOWLEDGE          = var.settings.acknowledge
+    COMPANY              = jsonencode(var.company)
+    CONFIGURATION_SET    = var.name
+  } : name => tostring(value) if value != null }
 
   # Two functions of one package, since Lambda takes one event source mapping of a stream and a function, whatever
   # the filters (409 ResourceConflictException; aws/serverless-application-model#1320): so a flood of inquiries
@@ -467,24 +466,18 @@ resource "aws_lambda_permission" "digests" {
   source_arn    = aws_cloudwatch_event_rule.digests.arn
 }
 
-output "functions" {
+output "versions" {
   description = "The functions by the kind of their mails."
-  value       = aws_lambda_function.this
-}
-
-output "aliases" {
-  description = "What is live of them."
-  value       = aws_lambda_alias.live
+  value = { for kind, alias in aws_lambda_alias.live : kind => {
+    name    = alias.function_name
+    version = aws_lambda_function.this[kind].version
+    live    = alias.function_version
+  } }
 }
 
 output "mappings" {
   description = "How Lambda reads the stream for them."
   value       = aws_lambda_event_source_mapping.this
-}
-
-output "role" {
-  description = "What the functions may do."
-  value       = aws_iam_role.this
 }
 
 output "log_group" {
@@ -494,7 +487,7 @@ output "log_group" {
 
 output "configuration_set" {
   description = "With which the user pool mails, too."
-  value       = aws_sesv2_configuration_set.this
+  value       = aws_sesv2_configuration_set.this.configuration_set_name
 }
 
 output "identities" {

@@ -1,4 +1,2 @@
 # Provider 5.100 refuses runtimes after nodejs22.x, also when it is mocked.
-resource "aws_lambda_function" "this" {
-  runtime = "nodejs22.x"
-}
+locals { runtime = "nodejs22.x" }

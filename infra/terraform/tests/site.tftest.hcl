@@ -1,5 +1,5 @@
-# Stages with a user pool, a contact form and domains; `npm run check:infra` runs this file in the workspace
-# develop. Ids in messages: see every_stage.tftest.hcl.
+# The smallest stage, domains without a hosted zone, what becomes live, and the child modules by themselves;
+# `npm run check:infra` runs this file in the workspace develop. Ids in comments: see every_stage.tftest.hcl.
 
 mock_provider "aws" { source = "./tests/mocks" }
 
@@ -12,172 +12,58 @@ variables {
   package_file        = "versions.tf"
   mailer_package_file = "stages.tf"
 
-  # The smallest settings.
   stages = { develop = {} }
 }
 
-run "user_pool_and_form" {
+run "smallest" {
   assert {
     condition = (
-      !module.identity[0].pool.admin_create_user_config[0].allow_admin_create_user_only
-      && module.identity[0].pool.mfa_configuration == "OFF" && length(module.identity[0].pool.email_configuration) == 0
+      [module.identity[0].pool.admin_create_user_config[0].allow_admin_create_user_only, module.identity[0].pool.mfa_configuration, module.identity[0].pool.deletion_protection, length(module.identity[0].pool.email_configuration)] == [false, "OFF", "INACTIVE", 0]
+      && aws_dynamodb_table.erasures.tags["user_pool"] == module.identity[0].pool.id
+      && aws_apigatewayv2_authorizer.this.jwt_configuration[0].issuer == "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_Mock"
+      && aws_apigatewayv2_authorizer.this.jwt_configuration[0].audience == toset(values(module.identity[0].client_ids))
     )
-    error_message = "By default users cannot register, or their pool has a second factor or another sender than Cognito."
-  }
-  assert {
-    condition     = aws_dynamodb_table.erasures.tags["user_pool"] == module.identity[0].pool.id
-    error_message = "npm run inbox -- erase does not find the user pool."
+    error_message = "The pool does not take registrations, has another sender than Cognito, cannot be deleted, or its tokens are not accepted."
   }
   assert {
     condition = (
-      aws_apigatewayv2_authorizer.this.jwt_configuration[0].issuer == "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_Mock"
-      && aws_apigatewayv2_authorizer.this.jwt_configuration[0].audience == toset([module.identity[0].client_ids.form, module.identity[0].client_ids.smoke])
+      output.site == { bucket = module.site[0].bucket.id, distribution_id = "MOCKDISTRIBUTION", url = "https://mock.cloudfront.net/" }
+      && output.form_config == { issuer = local.issuer, clientId = module.identity[0].client_ids.form, apiUrl = "https://mockapi.execute-api.eu-central-1.amazonaws.com" }
+      && output.connect_origins == tolist(["https://cognito-idp.eu-central-1.amazonaws.com", local.sign_in_origin, "https://mockapi.execute-api.eu-central-1.amazonaws.com"])
+      && local.site_connections == tolist(["https://cognito-idp.eu-central-1.amazonaws.com", local.sign_in_origin, "https://*.execute-api.eu-central-1.amazonaws.com"])
+      && [one(aws_apigatewayv2_api.this.cors_configuration[0].allow_origins), local.cors_origin] == ["https://mock.cloudfront.net", "https://mock.cloudfront.net"]
     )
-    error_message = "The API does not accept the tokens of the user pool's two clients."
-  }
-  assert {
-    condition = (
-      terraform_data.guard.input.is_protected == aws_dynamodb_table.this.deletion_protection_enabled
-      && (module.identity[0].pool.deletion_protection == "ACTIVE") == aws_dynamodb_table.this.deletion_protection_enabled
-    )
-    error_message = "Cognito.6: a protected stage could be destroyed up to its table, or its user pool could."
-  }
-  assert {
-    condition = {
-      site    = output.site
-      config  = output.form_config
-      connect = output.connect_origins
-      policy  = local.site_connections
-      origins = [one(aws_apigatewayv2_api.this.cors_configuration[0].allow_origins), aws_lambda_function.this.environment[0].variables.CORS_ORIGIN]
-      } == {
-      site = { bucket = module.site[0].bucket.id, distribution_id = "MOCKDISTRIBUTION", url = "https://mock.cloudfront.net/" }
-      config = {
-        issuer   = "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_Mock"
-        clientId = module.identity[0].client_ids.form
-        apiUrl   = "https://mockapi.execute-api.eu-central-1.amazonaws.com"
-      }
-      connect = tolist([
-        "https://cognito-idp.eu-central-1.amazonaws.com", local.sign_in_origin, "https://mockapi.execute-api.eu-central-1.amazonaws.com",
-      ])
-      policy = tolist([
-        "https://cognito-idp.eu-central-1.amazonaws.com", local.sign_in_origin, "https://*.execute-api.eu-central-1.amazonaws.com",
-      ])
-      origins = ["https://mock.cloudfront.net", "https://mock.cloudfront.net"]
-    }
-    error_message = "The upload would go elsewhere, config.json or the page's policy would have other addresses, or the API does not allow the form's origin."
+    error_message = "The upload goes elsewhere, config.json or the policies have other addresses, or the API does not allow the form."
   }
 }
 
-run "own_issuer_and_page" {
+run "form_with_own_issuer_and_domains_without_records" {
   variables {
     stages = {
       develop = {
-        issuer = "https://issuer.example.com", audience = ["form", "other"], cors_origin = "https://www.example.com"
+        issuer = "https://issuer.example.com", audience = ["form", "other"], domain = { name = "api.example.com" }, site_domain = { name = "contact.example.com" }
       }
     }
   }
 
   assert {
-    condition = (
-      length(module.identity) == 0 && length(module.site) == 0
-      && output.site == null && output.form_config == null && output.smoke_sign_in == null && length(output.connect_origins) == 0
-      && aws_dynamodb_table.erasures.tags["user_pool"] == "none"
-    )
-    error_message = "A stage with an issuer and a page of your own has a user pool or a form, or an output names one, or npm run inbox -- erase would look for a pool."
+    condition     = [output.form_config.issuer, output.form_config.clientId, local.site_connections] == ["https://issuer.example.com", "form", tolist(["https:"])]
+    error_message = "The form does not sign in as the first client of the audience, or cannot reach the token endpoint, whose address is not known."
   }
   assert {
     condition = (
-      length(aws_dynamodb_table.this.server_side_encryption) == 0 && length(aws_dynamodb_table.erasures.server_side_encryption) == 0
-      && (aws_lambda_function.this.reserved_concurrent_executions == -1 || aws_lambda_function.this.reserved_concurrent_executions == null)
-      && aws_apigatewayv2_stage.this.default_route_settings[0].throttling_rate_limit == 100
-      && aws_apigatewayv2_stage.this.default_route_settings[0].throttling_burst_limit == 200
+      [output.api_url, output.site.url, aws_apigatewayv2_api.this.disable_execute_api_endpoint] == ["https://mockapi.execute-api.eu-central-1.amazonaws.com", "https://mock.cloudfront.net/", false]
+      && length(aws_apigatewayv2_domain_name.this) + length(aws_acm_certificate_validation.api) + length(aws_route53_record.validation) == 0
+      && output.dns_records == [for use in ["api", "contact"] : {
+        domain = "${use}.example.com", name = "_mock.example.com", type = "CNAME", value = "_mock.acm-validations.aws"
+        next   = "set dns = \"certificate\" in ${use == "api" ? "domain" : "site_domain"}", purpose = "validates the certificate"
+      }]
     )
-    error_message = "Without settings a table does not use AWS's key, concurrency is reserved, or every call is a 429."
-  }
-  assert {
-    condition     = alltrue([for alarm in module.alarms.all : length(alarm.alarm_actions) == 0]) && length(output.dns_records) == 0
-    error_message = "Alarms are sent somewhere by default, or there is a custom domain."
+    error_message = "Without records the stage does not keep the addresses of AWS, or the records are not an output."
   }
 }
 
-run "own_issuer_with_form" {
-  variables { stages = { develop = { issuer = "https://issuer.example.com", audience = ["form", "other"] } } }
-
-  assert {
-    condition = (
-      output.form_config.issuer == "https://issuer.example.com" && output.form_config.clientId == "form"
-      && local.site_connections == tolist(["https:"])
-    )
-    error_message = "The form does not sign in at the issuer as the first client of the audience, or cannot reach its token endpoint, whose address is not known."
-  }
-}
-
-run "hosted_zone" {
-  variables {
-    stages = {
-      develop = {
-        hosted_zone = "example.com", domain = { name = "api.example.com" }, site_domain = { name = "contact.example.com" }
-      }
-    }
-  }
-
-  assert {
-    condition = (
-      toset(keys(aws_route53_record.validation)) == toset(["api.example.com", "contact.example.com"])
-      && { for key, record in aws_route53_record.address : key => [record.alias[0].zone_id, record.zone_id] } == {
-        "api.example.com A"        = ["MOCKAPIZONE", "MOCKZONE"]
-        "contact.example.com A"    = ["MOCKSITEZONE", "MOCKZONE"]
-        "contact.example.com AAAA" = ["MOCKSITEZONE", "MOCKZONE"]
-      }
-    )
-    error_message = "A record that validates a certificate, or that points to the API or to the form, is missing or points to something else."
-  }
-  assert {
-    condition = (
-      output.api_url == "https://api.example.com" && output.site.url == "https://contact.example.com/"
-      && output.cors_origin == "https://contact.example.com" && length(output.dns_records) == 0
-      && aws_apigatewayv2_api.this.disable_execute_api_endpoint
-    )
-    error_message = "The domains are not in use."
-  }
-  assert {
-    condition = (
-      module.site[0].distribution.aliases == toset(["contact.example.com"])
-      && module.alarms_us_east_1.all["certificate-site"].metric_name == "DaysToExpiry" && contains(keys(module.alarms.all), "certificate-api")
-      && module.site[0].distribution.viewer_certificate[0].minimum_protocol_version == "TLSv1.2_2021"
-      && module.site[0].distribution.viewer_certificate[0].ssl_support_method == "sni-only"
-    )
-    error_message = "CKV_AWS_174, AVD-AWS-0013: the form's domain accepts TLS below 1.2, or nobody hears that its certificate is not renewed."
-  }
-  assert {
-    condition     = local.site_connections == tolist(["https://cognito-idp.eu-central-1.amazonaws.com", local.sign_in_origin, "https://api.example.com"])
-    error_message = "The form may connect to other APIs than its own."
-  }
-}
-
-run "dns_by_hand_without_records" {
-  variables {
-    stages = { develop = { domain = { name = "api.example.com" }, site_domain = { name = "contact.example.com" } } }
-  }
-
-  assert {
-    condition = (
-      output.api_url == "https://mockapi.execute-api.eu-central-1.amazonaws.com" && output.site.url == "https://mock.cloudfront.net/"
-      && !aws_apigatewayv2_api.this.disable_execute_api_endpoint
-      && length(aws_apigatewayv2_domain_name.this) == 0 && length(aws_acm_certificate_validation.api) == 0 && length(aws_route53_record.validation) == 0
-    )
-    error_message = "A stage whose domains have no records yet does not keep the addresses of AWS."
-  }
-  assert {
-    condition = output.dns_records == [for use in ["api", "contact"] : {
-      domain = "${use}.example.com", name = "_mock.example.com", type = "CNAME", value = "_mock.acm-validations.aws"
-      next   = "set dns = \"certificate\" in ${use == "api" ? "domain" : "site_domain"}", purpose = "validates the certificate"
-    }]
-    error_message = "The records that validate the certificates are not an output."
-  }
-}
-
-run "dns_by_hand_with_certificates" {
+run "domains_with_certificates" {
   variables {
     stages = {
       develop = {
@@ -189,24 +75,97 @@ run "dns_by_hand_with_certificates" {
 
   assert {
     condition = (
-      output.api_url == "https://mockapi.execute-api.eu-central-1.amazonaws.com" && output.site.url == "https://mock.cloudfront.net/"
-      && !aws_apigatewayv2_api.this.disable_execute_api_endpoint
-      && one(keys(aws_apigatewayv2_domain_name.this)) == "api.example.com"
-      && module.site[0].distribution.viewer_certificate[0].acm_certificate_arn == "arn:aws:acm:us-east-1:111122223333:certificate/own"
-      && length(aws_acm_certificate.site) == 0
+      [output.api_url, output.site.url, aws_apigatewayv2_api.this.disable_execute_api_endpoint] == ["https://mockapi.execute-api.eu-central-1.amazonaws.com", "https://mock.cloudfront.net/", false]
+      && [keys(aws_apigatewayv2_domain_name.this), length(aws_acm_certificate.site)] == [["api.example.com"], 0]
+      && module.site[0].distribution.viewer_certificate[0].acm_certificate_arn == var.stages.develop.site_domain.certificate_arn
+      && { for record in output.dns_records : "${record.name} ${record.type}" => record.value } == {
+        "api.example.com CNAME"     = "d-mock.execute-api.eu-central-1.amazonaws.com"
+        "contact.example.com CNAME" = "mock.cloudfront.net"
+      }
     )
-    error_message = "The domains are not prepared, or are already in use."
-  }
-  assert {
-    condition = { for record in output.dns_records : "${record.name} ${record.type}" => record.value } == {
-      "api.example.com CNAME"     = "d-mock.execute-api.eu-central-1.amazonaws.com"
-      "contact.example.com CNAME" = "mock.cloudfront.net"
-    }
-    error_message = "The records that point to the API and to the form are not an output."
+    error_message = "The domains are not prepared or already in use, or the records that point to the API and the form are not an output."
   }
 }
 
-# The modules by themselves.
+# Of an identity that SES has not verified, Cognito would refuse the first deployment.
+run "pinned_version_and_pool_without_its_identity" {
+  state_key = "pinned"
+
+  variables {
+    live_version = "7"
+    stages       = { develop = { inbox = { to = "team@example.com", from = "inquiries@example.com" } } }
+  }
+
+  override_resource {
+    target = module.mailer[0].aws_sesv2_email_identity.this
+    values = { verified_for_sending_status = false, dkim_signing_attributes = { tokens = [] } }
+  }
+
+  assert {
+    condition = (
+      [aws_lambda_alias.live.function_version, aws_lambda_invocation.post.qualifier, aws_lambda_invocation.list.qualifier, length(module.identity[0].pool.email_configuration)] == ["7", "7", "7", 0]
+      && jsondecode(aws_lambda_invocation.post.input).requestContext.authorizer.jwt.claims == local.test_claims
+    )
+    error_message = "A pinned version is not tested with claims and live, or the pool mails through an identity that is not verified."
+  }
+}
+
+run "pool_that_cognito_mails_for" {
+  variables {
+    stages = { develop = { inbox = { to = "team@example.org", from = "team@mail.example.com", identity = "example.com", pool_mail = false } } }
+  }
+
+  assert {
+    condition     = [length(module.identity[0].pool.email_configuration), length(data.aws_sesv2_email_identity.named), aws_lambda_alias.live.function_version == aws_lambda_function.this.version] == [0, 0, true]
+    error_message = "pool_mail = false does not leave the mails to Cognito, or the newest version is not live."
+  }
+}
+
+# Each in a state of its own: an override does not change what was invoked before.
+run "post_fails" {
+  state_key = "post_fails"
+
+  override_resource {
+    target = aws_lambda_invocation.post
+    values = { result = "{\"statusCode\":500,\"body\":\"{}\"}" }
+  }
+
+  expect_failures = [aws_lambda_alias.live]
+}
+
+run "list_lacks_the_inquiry" {
+  state_key = "list_lacks_the_inquiry"
+
+  override_resource {
+    target = aws_lambda_invocation.list
+    values = { result = "{\"statusCode\":200,\"body\":\"{}\"}" }
+  }
+
+  expect_failures = [aws_lambda_alias.live]
+}
+
+run "claims_are_not_checked" {
+  state_key = "claims_are_not_checked"
+
+  override_resource {
+    target = aws_lambda_invocation.refused["unauthorized"]
+    values = { result = "{\"statusCode\":200,\"body\":\"{}\"}" }
+  }
+
+  expect_failures = [aws_lambda_alias.live]
+}
+
+run "any_method_is_taken" {
+  state_key = "any_method_is_taken"
+
+  override_resource {
+    target = aws_lambda_invocation.refused["not_allowed"]
+    values = { result = "{\"statusCode\":200,\"body\":\"{}\"}" }
+  }
+
+  expect_failures = [aws_lambda_alias.live]
+}
+
 run "module_site" {
   state_key = "module_site"
   module { source = "./site" }
@@ -217,73 +176,49 @@ run "module_site" {
     connections = ["https://one.example.com", "https://two.example.com"]
   }
 
+  # CKV_AWS_53 to 56, CKV_AWS_70, AVD-AWS-0086, AVD-AWS-0087
   assert {
     condition = (
-      aws_s3_bucket_public_access_block.this.block_public_acls
-      && aws_s3_bucket_public_access_block.this.block_public_policy
-      && aws_s3_bucket_public_access_block.this.ignore_public_acls
-      && aws_s3_bucket_public_access_block.this.restrict_public_buckets
+      alltrue([for option in ["block_public_acls", "block_public_policy", "ignore_public_acls", "restrict_public_buckets"] : aws_s3_bucket_public_access_block.this[option]])
+      && jsondecode(aws_s3_bucket_policy.this.policy).Statement == [
+        {
+          Sid       = "CloudFrontReads", Effect = "Allow", Principal = { Service = "cloudfront.amazonaws.com" }, Action = "s3:GetObject", Resource = "arn:aws:s3:::mock/*",
+          Condition = { StringEquals = { "AWS:SourceArn" = aws_cloudfront_distribution.this.arn } }
+        },
+        {
+          Sid       = "OnlyTls", Effect = "Deny", Principal = "*", Action = "s3:*", Resource = ["arn:aws:s3:::mock", "arn:aws:s3:::mock/*"],
+          Condition = { Bool = { "aws:SecureTransport" = "false" } }
+        },
+      ]
     )
-    error_message = "CKV_AWS_53, CKV_AWS_54, CKV_AWS_55, CKV_AWS_56, AVD-AWS-0086, AVD-AWS-0087: the bucket can become public."
+    error_message = "The bucket can become public, or others than this distribution may read it, or without TLS."
   }
-  assert {
-    condition = jsonencode(jsondecode(aws_s3_bucket_policy.this.policy).Statement) == jsonencode([
-      {
-        Sid       = "CloudFrontReads", Effect = "Allow", Principal = { Service = "cloudfront.amazonaws.com" }, Action = "s3:GetObject", Resource = "arn:aws:s3:::mock/*",
-        Condition = { StringEquals = { "AWS:SourceArn" = "arn:aws:cloudfront::111122223333:distribution/MOCKDISTRIBUTION" } }
-      },
-      {
-        Sid       = "OnlyTls", Effect = "Deny", Principal = "*", Action = "s3:*", Resource = ["arn:aws:s3:::mock", "arn:aws:s3:::mock/*"],
-        Condition = { Bool = { "aws:SecureTransport" = "false" } }
-      },
-    ])
-    error_message = "CKV_AWS_70: others than this distribution may read the bucket, or without TLS."
-  }
+  # CKV_AWS_34, CKV_AWS_305, AVD-AWS-0012
   assert {
     condition = (
-      aws_cloudfront_distribution.this.enabled
-      && aws_cloudfront_distribution.this.default_root_object == "index.html"
+      [aws_cloudfront_distribution.this.enabled, aws_cloudfront_distribution.this.default_root_object] == [true, "index.html"]
       && aws_cloudfront_distribution.this.default_cache_behavior[0].viewer_protocol_policy == "redirect-to-https"
-      && toset(aws_cloudfront_distribution.this.default_cache_behavior[0].allowed_methods) == toset(["GET", "HEAD"])
-    )
-    error_message = "CKV_AWS_34, CKV_AWS_305, AVD-AWS-0012: the distribution does not serve index.html, by HTTPS only."
-  }
-  assert {
-    condition = (
-      one(aws_cloudfront_distribution.this.origin).domain_name == "mock.s3.eu-central-1.amazonaws.com"
-      && one(aws_cloudfront_distribution.this.origin).origin_access_control_id == aws_cloudfront_origin_access_control.this.id
+      && aws_cloudfront_distribution.this.default_cache_behavior[0].allowed_methods == toset(["GET", "HEAD"])
+      && aws_cloudfront_distribution.this.default_cache_behavior[0].response_headers_policy_id == aws_cloudfront_response_headers_policy.this.id
+      && [for origin in aws_cloudfront_distribution.this.origin : [origin.domain_name, origin.origin_access_control_id]] == [["mock.s3.eu-central-1.amazonaws.com", aws_cloudfront_origin_access_control.this.id]]
       && aws_cloudfront_origin_access_control.this.signing_behavior == "always"
     )
-    error_message = "CloudFront does not sign its requests to the bucket."
+    error_message = "The distribution does not serve the files of the bucket with its headers, by HTTPS only."
   }
-  assert {
-    condition = alltrue([
-      for part in [
-        "script-src 'self' 'sha256-${base64sha256(file("../../web/src/first-paint.js"))}';",
-        "style-src 'self' 'sha256-${base64sha256(file("../../web/ui/first-paint.css"))}';",
-        "connect-src 'self' https://one.example.com https://two.example.com;",
-      ] : strcontains(aws_cloudfront_response_headers_policy.this.security_headers_config[0].content_security_policy[0].content_security_policy, part)
-    ])
-    error_message = "The page would not be painted, or may connect to other addresses."
-  }
+  # CKV2_AWS_32, CKV_AWS_259
   assert {
     condition = (
-      aws_cloudfront_distribution.this.default_cache_behavior[0].response_headers_policy_id == aws_cloudfront_response_headers_policy.this.id
-      && aws_cloudfront_response_headers_policy.this.security_headers_config[0].content_type_options[0].override
-      && aws_cloudfront_response_headers_policy.this.security_headers_config[0].referrer_policy[0].referrer_policy == "no-referrer"
-      && aws_cloudfront_response_headers_policy.this.security_headers_config[0].strict_transport_security[0].access_control_max_age_sec == 31536000
-      && aws_cloudfront_response_headers_policy.this.security_headers_config[0].strict_transport_security[0].override
+      alltrue([for headers in aws_cloudfront_response_headers_policy.this.security_headers_config : alltrue([
+        headers.content_type_options[0].override, headers.referrer_policy[0].referrer_policy == "no-referrer",
+        headers.strict_transport_security[0].access_control_max_age_sec == 31536000, headers.strict_transport_security[0].override,
+        strcontains(headers.content_security_policy[0].content_security_policy, "connect-src 'self' https://one.example.com https://two.example.com;"),
+        strcontains(headers.content_security_policy[0].content_security_policy, "script-src 'self' 'sha256-${base64sha256(file("../../web/src/first-paint.js"))}';"),
+        strcontains(headers.content_security_policy[0].content_security_policy, "style-src 'self' 'sha256-${base64sha256(file("../../web/ui/first-paint.css"))}';"),
+      ])])
+      && [for cors in aws_cloudfront_response_headers_policy.this.cors_config : [one(cors.access_control_allow_origins).items, one(cors.access_control_allow_methods).items, cors.access_control_allow_credentials, cors.origin_override]]
+      == [[toset(["*"]), toset(["GET", "HEAD"]), false, true]]
     )
-    error_message = "CKV2_AWS_32, CKV_AWS_259: responses do not have the headers of web/README.md."
-  }
-  assert {
-    condition = (
-      one(aws_cloudfront_response_headers_policy.this.cors_config[0].access_control_allow_origins).items == toset(["*"])
-      && one(aws_cloudfront_response_headers_policy.this.cors_config[0].access_control_allow_methods).items == toset(["GET", "HEAD"])
-      && !aws_cloudfront_response_headers_policy.this.cors_config[0].access_control_allow_credentials
-      && aws_cloudfront_response_headers_policy.this.cors_config[0].origin_override
-    )
-    error_message = "Pages of other origins cannot load the form's element, or may do more than load files."
+    error_message = "Responses do not have the headers of web/README.md, or pages of other origins cannot load the element, or may do more."
   }
 }
 
@@ -302,41 +237,31 @@ run "module_identity" {
 
   assert {
     condition = (
-      one(aws_cognito_user_pool.this.username_attributes) == "email"
-      && one(aws_cognito_user_pool.this.auto_verified_attributes) == "email"
+      [for option in ["username_attributes", "auto_verified_attributes"] : one(aws_cognito_user_pool.this[option])] == ["email", "email"]
       && one(aws_cognito_user_pool.this.user_attribute_update_settings[0].attributes_require_verification_before_update) == "email"
-      && !aws_cognito_user_pool.this.username_configuration[0].case_sensitive
-      && aws_cognito_user_pool.this.password_policy[0].minimum_length >= 12
+      && [aws_cognito_user_pool.this.username_configuration[0].case_sensitive, aws_cognito_user_pool.this.password_policy[0].minimum_length] == [false, 12]
     )
-    error_message = "Users do not sign in with an email that they have verified, in any case of letters, with a password of 12 characters or more."
+    error_message = "Users do not sign in with a verified email in any case of letters, and a password of 12 characters."
   }
   assert {
     condition = (
-      !aws_cognito_user_pool_client.form.generate_secret
-      && aws_cognito_user_pool_client.form.allowed_oauth_flows == toset(["code"])
-      && aws_cognito_user_pool_client.form.allowed_oauth_scopes == toset(["email", "openid"])
-      && aws_cognito_user_pool_client.form.explicit_auth_flows == toset(["ALLOW_USER_SRP_AUTH"])
-      && aws_cognito_user_pool_client.form.refresh_token_rotation[0].feature == "ENABLED"
-      && aws_cognito_user_pool_client.form.id_token_validity == 60 && aws_cognito_user_pool_client.form.token_validity_units[0].id_token == "minutes"
-      && aws_cognito_user_pool_client.form.refresh_token_validity == 30 && aws_cognito_user_pool_client.form.token_validity_units[0].refresh_token == "days"
-      && one(aws_cognito_user_pool_client.form.callback_urls) == "https://www.example.com/"
-      && one(aws_cognito_user_pool_client.form.logout_urls) == "https://www.example.com/"
+      [for option in ["callback_urls", "logout_urls", "allowed_oauth_flows", "allowed_oauth_scopes", "explicit_auth_flows"] : join(" ", aws_cognito_user_pool_client.form[option])]
+      == ["https://www.example.com/", "https://www.example.com/", "code", "email openid", "ALLOW_USER_SRP_AUTH"]
+      && [aws_cognito_user_pool_client.form.generate_secret, aws_cognito_user_pool_client.form.refresh_token_rotation[0].feature] == [false, "ENABLED"]
+      && [join(" ", aws_cognito_user_pool_client.smoke.explicit_auth_flows), aws_cognito_user_pool_client.smoke.allowed_oauth_flows_user_pool_client == true] == ["ALLOW_ADMIN_USER_PASSWORD_AUTH", false]
     )
-    error_message = "The form's client is not a public one with the code grant only, refresh tokens are not rotated, a token is valid for more than an hour or its renewal for more than 30 days, or users do not get back to the form."
+    error_message = "The form's client is not a public one with the code grant and rotated tokens, or others than those who deploy can use the smoke test's."
   }
   assert {
-    condition = alltrue([
-      for client in [aws_cognito_user_pool_client.form, aws_cognito_user_pool_client.smoke] : client.write_attributes == toset(["email"]) && client.prevent_user_existence_errors == "ENABLED"
+    condition = [for client in [aws_cognito_user_pool_client.form, aws_cognito_user_pool_client.smoke] : [
+      for token in ["id", "access", "refresh"] : "${client["${token}_token_validity"]} ${client.token_validity_units[0]["${token}_token"]}"
+    ]] == [["60 minutes", "60 minutes", "30 days"], ["5 minutes", "5 minutes", "60 minutes"]]
+    error_message = "A token is valid for longer than docs/deploy.md says."
+  }
+  assert {
+    condition = alltrue([for client in [aws_cognito_user_pool_client.form, aws_cognito_user_pool_client.smoke] :
+      [join(" ", client.write_attributes), client.prevent_user_existence_errors, client.enable_token_revocation] == ["email", "ENABLED", true]
     ])
-    error_message = "Users can set other attributes than their email, such as that it is verified, or a client tells who has an account."
-  }
-  assert {
-    condition = (
-      aws_cognito_user_pool_client.smoke.explicit_auth_flows == toset(["ALLOW_ADMIN_USER_PASSWORD_AUTH"])
-      && aws_cognito_user_pool_client.smoke.allowed_oauth_flows_user_pool_client != true
-      && aws_cognito_user_pool_client.smoke.id_token_validity == 5 && aws_cognito_user_pool_client.smoke.token_validity_units[0].id_token == "minutes"
-      && aws_cognito_user_pool_client.smoke.access_token_validity == 5 && aws_cognito_user_pool_client.smoke.token_validity_units[0].access_token == "minutes"
-    )
-    error_message = "Others than those who deploy can sign in with the smoke test's client, or its tokens are valid for more than five minutes."
+    error_message = "Users can set other attributes than their email, or a client tells who has an account."
   }
 }

@@ -74,6 +74,16 @@ mock_resource "aws_acm_certificate" {
   }
 }
 
+mock_data "aws_sesv2_email_identity" { defaults = { arn = "arn:aws:ses:eu-central-1:111122223333:identity/named", verified_for_sending_status = true } }
+
+mock_resource "aws_sesv2_email_identity" {
+  defaults = {
+    arn                         = "arn:aws:ses:eu-central-1:111122223333:identity/mock"
+    verified_for_sending_status = true
+    dkim_signing_attributes     = { tokens = ["one"] }
+  }
+}
+
 mock_resource "aws_cloudwatch_event_rule" { defaults = { arn = "arn:aws:events:eu-central-1:111122223333:rule/mock" } }
 mock_resource "aws_lambda_function" { defaults = { arn = "arn:aws:lambda:eu-central-1:111122223333:function:mock" } }
 
