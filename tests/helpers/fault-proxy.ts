@@ -17,9 +17,9 @@ interface Exchange {
   readonly response: ServerResponse;
   readonly socket: Socket;
   /** Reads the whole request: from then on it can be forwarded even if its sender has given it up. */
-  receive(): Promise<Buffer>;
+  readonly receive: () => Promise<Buffer>;
   /** Hands the whole request to the engine: from then on what it asked for is done. */
-  forward(): Promise<Reply>;
+  readonly forward: () => Promise<Reply>;
 }
 
 /** What happens to one request of the function; that of a retry is another. */
@@ -222,18 +222,17 @@ export const breakOff =
 
 /** One byte every half second: no timeout between bytes ever ends it. */
 export const drip: Fault = async ({ response, socket, forward }) => {
-  const { status, headers, body } = await forward();
-  response.writeHead(status, { ...headers, 'content-length': String(body.length + 100) });
+  const { body } = await forward();
+  response.writeHead(200, { ...JSON_TYPE, 'content-length': String(body.length + 100) });
   for (const byte of Buffer.concat([Buffer.alloc(100, ' '), body])) {
     if (socket.destroyed) return;
     response.write(Buffer.from([byte]));
     await sleep(500);
   }
-  response.end();
 };
 
 /** Begins to answer and never gets past the headers: one more every half second, so that the socket is never idle. */
-export const dripHeaders: Fault = async ({ receive, socket }) => {
+const dripHeaders: Fault = async ({ receive, socket }) => {
   await receive();
   socket.write('HTTP/1.1 200 OK\r\n');
   for (let n = 0; !socket.destroyed; n++) {
@@ -248,10 +247,72 @@ export const delay =
   (exchange) =>
     sleep(milliseconds).then(() => pass(exchange));
 
-/** Bytes that are no HTTP. */
-export const garbage =
-  (bytes: string | Buffer): Fault =>
-  async ({ receive, socket }) => {
-    await receive();
-    socket.end(bytes);
-  };
+const HTML = '<html><body><h1>Service Unavailable</h1></body></html>';
+const HTML_TYPE = { 'content-type': 'text/html' };
+export const EMPTY: Fault = answerAfter(() => ({ body: Buffer.alloc(0) }));
+export const TRUNCATED: Fault = answerAfter(({ body }) => ({ body: body.subarray(0, -1) }));
+export const RESET = cutConnection('after', 'reset');
+/** Asks for a retry after an hour. */
+export const LATER = answer(503, '', { 'retry-after': '3600', 'x-amz-retry-after': '3600000' });
+
+/** After one of these the next attempt succeeds. */
+const transient: readonly [name: string, fault: Fault][] = [
+  ['throttled', refuse(400, 'ProvisionedThroughputExceededException')],
+  ['500 in JSON', refuse(500, 'InternalServerError')],
+  ['500 in HTML', answer(500, HTML, HTML_TYPE)],
+  ['500 after the write', answerAfter(() => ({ status: 500 }))],
+  ['reset before the request', cutConnection('before', 'reset')],
+  ['reset during the request', cutConnection('during', 'reset')],
+  ['reset after the write', RESET],
+  ['half-closed before the request', cutConnection('before', 'close')],
+  ['half-closed after the write', cutConnection('after', 'close')],
+  ['a partial body', breakOff('cut', 1)],
+  ['no answer', hang],
+  ['no answer after the write', hangAfter],
+  ['a stalled body', breakOff('stall', 1)],
+  ['dripping headers', dripHeaders],
+];
+/** After these it may fail, too. */
+const permanent: readonly [name: string, fault: Fault][] = [
+  ['throttled, to be tried again in an hour', refuse(400, 'ThrottlingException')],
+  ['503, to be tried again in an hour', LATER],
+  ['502 without a body', answer(502, '', {})],
+  ['access denied', refuse(400, 'AccessDeniedException')],
+  ['credentials expired', refuse(400, 'ExpiredTokenException')],
+  ['validation', refuse(400, 'ValidationException')],
+  ['an error type of any name', refuse(400, '__proto__')],
+  ['an error without a body', answer(400, '', {})],
+  ['a redirect to elsewhere', answer(307, '', { location: 'http://127.0.0.1:9/' })],
+  ['200 with an empty body, nothing done', answer(200, '')],
+  ['200 with an empty object, nothing done', answer(200, '{}')],
+  ['200 with null', answer(200, 'null')],
+  ['200 with an empty body after the write', EMPTY],
+  ['204 after the write', answerAfter(() => ({ status: 204, body: Buffer.alloc(0) }))],
+  ['200 with truncated JSON', TRUNCATED],
+  ['200 in HTML', answer(200, HTML, HTML_TYPE)],
+  ['headers and no body, cut', breakOff('cut', 0)],
+  ['a dripping body', drip],
+  [
+    'bytes that are no HTTP',
+    async ({ receive, socket }) => {
+      await receive();
+      socket.end('\u0000\u0001 nonsense\r\n\r\n');
+    },
+  ],
+  ['a header that is too long', answer(200, '{}', { 'x-long': 'x'.repeat(100_000) })],
+];
+
+/** Each way in which the database fails, and whether a request succeeds all the same. */
+export const PLANS: readonly [name: string, plan: Plan, works: boolean][] = [
+  ...transient.flatMap(([name, fault]): typeof PLANS => [
+    [`${name}, once`, first(1, fault), true],
+    [`${name}, for ever`, always(fault), false],
+  ]),
+  ...permanent.map(([name, fault]): (typeof PLANS)[number] => [name, always(fault), false]),
+  ['a throttle, a reset, then an answer', (n) => [transient[0]?.[1], RESET][n], true],
+];
+/** Meets one request in eight with any fault. */
+export const sometimes: Plan = () => {
+  const any = [...transient, ...permanent];
+  return Math.random() < 1 / 8 ? any[Math.floor(Math.random() * any.length)]?.[1] : undefined;
+};

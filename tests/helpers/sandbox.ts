@@ -11,14 +11,14 @@ export async function startSandbox(
   environment: Readonly<Record<string, string>>,
   {
     module = BUILT,
-    nodeArguments = [],
-  }: { module?: string; nodeArguments?: readonly string[] } = {},
+    ...options
+  }: Partial<Pick<Parameters<typeof startModule>[0], 'module' | 'nodeArguments' | 'before'>> = {},
 ) {
   const lines: string[] = [];
   const sandbox = await startModule({
     module,
     environment: { CORS_ORIGIN: 'https://www.example.com', ...environment },
-    nodeArguments,
+    ...options,
     log: (line) => void lines.push(line),
   });
   /** @param remaining - Milliseconds that the handler is told it has left. */

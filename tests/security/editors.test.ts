@@ -36,25 +36,24 @@ const CASES = SETTINGS.flatMap((setting) =>
   PLACES.map((place) => toDraft({ ...INQUIRY, ...place(setting) })),
 );
 
-const ends = (lines: number) => (file: string) => {
+const atEnds = (lines: number) => (file: string) => {
   const all = file.split('\n');
   return [...all.slice(0, lines), ...all.slice(-lines)].join('\n');
 };
 
 /** The part of a file in which an editor looks for settings. */
-const EDITORS: Readonly<Record<string, (file: string) => string>> = {
+const EDITORS: [name: string, read: (file: string) => string][] = [
   // Emacs manual, "Specifying File Variables" and hack-local-variables in files.el.
-  emacs: (file) =>
-    `${file.split('\n', 1)[0]}\n${file.slice(Math.max(file.length - 3_000, file.lastIndexOf('\n\f')))}`,
-  // :help modeline
-  vim: ends(5),
+  ['emacs', (file) => file.slice(Math.max(file.length - 3_000, file.lastIndexOf('\n\f')))],
+  // :help modeline. The first line is where Emacs looks, too.
+  ['vim', atEnds(5)],
   // Kate handbook, "Configuring with document variables"; jEdit user's guide, "Buffer-local properties"; gedit's plugin.
-  'kate, jedit and gedit': ends(10),
-};
+  ['kate, jedit and gedit', atEnds(10)],
+];
 
 const tally = createTally('7d settings of editors in drafts: without effect');
 
-it.each(Object.entries(EDITORS))('are not where %s looks for them', async (_, read) => {
+it.each(EDITORS)('are not where %s looks for them', async (_, read) => {
   for (const draft of CASES) {
     expect(draft).toContain(String(MARK));
     expect(read(draft)).not.toContain(String(MARK));
@@ -62,8 +61,7 @@ it.each(Object.entries(EDITORS))('are not where %s looks for them', async (_, re
   }
 });
 
-const hasVim =
-  spawnSync('vim', ['--version'], { encoding: 'utf8' }).stdout?.includes('+eval') ?? false;
+const hasVim = spawnSync('vim', ['--version']).stdout?.includes('+eval') ?? false;
 if (!hasVim) {
   process.stdout.write('\nSKIPPED: drafts in vim, because there is no vim with +eval.\n');
 }
@@ -77,20 +75,8 @@ it.skipIf(!hasVim)('have no effect in vim, in however many lines it looks for th
     writeFileSync(file, text);
     const set = `set modeline modelines=${modelines} nomore`;
     const write = `call writefile([&tabstop], '${result}')`;
-    spawnSync('vim', [
-      '-Nu',
-      'NONE',
-      '-i',
-      'NONE',
-      '-es',
-      '--cmd',
-      set,
-      '-c',
-      write,
-      '-c',
-      'qa!',
-      file,
-    ]);
+    const isolated = ['-Nu', 'NONE', '-i', 'NONE', '-es'];
+    spawnSync('vim', [...isolated, '--cmd', set, '-c', write, '-c', 'qa!', file]);
     return readFileSync(result, 'utf8').trim();
   };
   // It does read them.

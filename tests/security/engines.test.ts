@@ -25,27 +25,24 @@ const TYPES = [
 describeOnEngines('a page of another site', (endpoint, name) => {
   const refused = createTally(`12a requests of other sites to ${name}`);
   const { host, port } = new URL(endpoint);
+  const names = ['evil.example', 'localhost', '127.0.0.1.evil.example', '[::1]', '0.0.0.0'];
   const hosts = [
-    'evil.example',
-    'localhost',
-    '127.0.0.1.evil.example',
+    ...names.map((other) => `${other}:${port}`),
     '127.0.0.1',
-    '[::1]',
-    '0.0.0.0',
+    `127.0.0.1:${+port - 1}`,
   ];
   const origins = [
     'https://evil.example',
     'http://localhost',
     `http://localhost:${port}`,
-    `https://${host}`,
+    'null',
+    '',
   ];
   const foreign = [
-    ...hosts.map((other) => ['host', `${other}:${port}`]),
-    ['host', '127.0.0.1'],
-    ['host', `127.0.0.1:${Number(port) - 1}`],
-    ...[...origins, 'null', ''].map((origin) => ['origin', origin]),
+    ...hosts.filter((other) => other !== host).map((other) => ['host', other]),
+    ...[...origins, `https://${host}`].map((origin) => ['origin', origin]),
     ['origin', endpoint, 'origin', 'https://evil.example'],
-  ].filter(([header, value]) => !(header === 'host' && value === host));
+  ];
   const cases = foreign.flatMap((headers) =>
     OPERATIONS.flatMap((operation) => TYPES.map((type) => ({ headers, operation, type }))),
   );
@@ -75,9 +72,8 @@ describeOnEngines('a page of another site', (endpoint, name) => {
       expect(text).not.toContain(table.name);
       expect(answered['access-control-allow-origin']).toBeUndefined();
 
-      const [method, names] = ['access-control-request-method', 'access-control-request-headers'];
-      const asked = [method, 'POST', names, 'x-amz-target'];
       const origin = headers[0] === 'origin' ? [] : ['origin', 'https://evil.example'];
+      const asked = ['access-control-request-method', 'POST'];
       const preflight = await send(endpoint, {
         method: 'OPTIONS',
         headers: [...headers, ...origin, ...asked],

@@ -1,8 +1,14 @@
 /** Random and mutated events to the function. */
+import { isUtf8 } from 'node:buffer';
 import * as fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
-import { inquiriesPath, type Inquiry, type InquiryListResponse } from '../../src/contract.ts';
+import {
+  inquiriesPath,
+  type ErrorResponseBody,
+  type Inquiry,
+  type InquiryListResponse,
+} from '../../src/contract.ts';
 import type { GatewayEvent } from '../../src/http.ts';
 import { createInquiries, type InquiryStore } from '../../src/inquiries.ts';
 import { checkAnswer } from '../helpers/contract.ts';
@@ -17,7 +23,7 @@ const canonical = (uuid: string): string =>
   uuid
     .replaceAll(/^urn:uuid:|[{}-]/gi, '')
     .toLowerCase()
-    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 const get = (value: unknown, ...path: string[]): unknown =>
   path.reduce<unknown>(
     (at, name) => (at as Record<string, unknown> | null | undefined)?.[name],
@@ -27,8 +33,8 @@ const get = (value: unknown, ...path: string[]): unknown =>
 /** The expected outcome of an event, derived from the contract alone; the store takes up to 100 characters. */
 interface Verdict {
   readonly status: number;
-  readonly owner?: { readonly sub: string; readonly email: string };
-  readonly created?: { readonly subject: string; readonly body: string };
+  /** With the fields of the request, if it creates an inquiry. */
+  readonly owner?: Partial<Inquiry>;
   readonly key?: string | undefined;
 }
 function judge(event: unknown): Verdict {
@@ -36,127 +42,98 @@ function judge(event: unknown): Verdict {
   if (method !== 'GET' && method !== 'POST') return { status: 405 };
   const claims = get(event, 'requestContext', 'authorizer', 'jwt', 'claims');
   const [email, sub] = [get(claims, 'email'), get(claims, 'sub')];
-  if (typeof email !== 'string' || email === '' || /\p{Surrogate}/u.test(email)) {
-    return { status: 401 };
-  }
-  if (typeof sub !== 'string' || !UUID.test(sub)) return { status: 401 };
-  const owner = { sub: canonical(sub), email };
-  return method === 'GET' ? judgeList(event, owner) : judgeCreation(event, owner);
+  const isEmail = typeof email === 'string' && email !== '' && email.isWellFormed();
+  if (!isEmail || typeof sub !== 'string' || !UUID.test(sub)) return { status: 401 };
+  const owner = { cognito_sub: canonical(sub), email };
+  if (method === 'POST') return judgeCreation(event, owner);
+  return isList(event) ? { status: 200, owner } : { status: 400 };
 }
-function judgeList(event: unknown, owner: Verdict['owner'] & object): Verdict {
-  const limit = get(event, 'queryStringParameters', 'limit');
-  const before = get(event, 'queryStringParameters', 'before');
-  const isLimit =
-    typeof limit === 'string' && /^\d+$/.test(limit) && Number(limit) >= 1 && Number(limit) <= 1000;
-  if (limit !== undefined && !isLimit) return { status: 400 };
-  if (before !== undefined && !isInquiryId(before)) return { status: 400 };
-  return { status: 200, owner };
+function isList(event: unknown): boolean {
+  const [limit, before] = ['limit', 'before'].map((name) =>
+    get(event, 'queryStringParameters', name),
+  );
+  const isLimit = typeof limit === 'string' && /^0*([1-9]\d{0,2}|1000)$/.test(limit);
+  return (limit === undefined || isLimit) && (before === undefined || isInquiryId(before));
 }
 function isInquiryId(value: unknown): boolean {
   try {
-    const text = String(value);
-    return UUID.test(text) && /^.{14}7.{4}[89ab]/.test(canonical(text));
+    return UUID.test(String(value)) && /^.{14}7.{4}[89ab]/.test(canonical(String(value)));
   } catch {
     return false;
   }
 }
-function judgeCreation(event: unknown, owner: Verdict['owner'] & object): Verdict {
+function judgeCreation(event: unknown, owner: Partial<Inquiry>): Verdict {
   const body = get(event, 'body');
   if (typeof body !== 'string') return { status: 400 };
   let json: unknown;
   try {
-    const bytes = get(event, 'isBase64Encoded') === true ? Buffer.from(body, 'base64') : undefined;
-    if (
-      bytes &&
-      bytes.toString().includes('\uFFFD') &&
-      !Buffer.from(bytes.toString()).equals(bytes)
-    ) {
-      throw bytes;
-    }
-    json = JSON.parse(bytes?.toString() ?? body);
+    const isEncoded = get(event, 'isBase64Encoded') === true;
+    const bytes = Buffer.from(body, isEncoded ? 'base64' : 'utf8');
+    if (isEncoded && !isUtf8(bytes)) return { status: 500 };
+    json = JSON.parse(isEncoded ? bytes.toString() : body);
   } catch {
     return { status: 500 };
   }
   const key = judgeKey(get(event, 'headers', 'idempotency-key'));
-  const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
-  const [subject, text] = isObject ? [get(json, 'subject'), get(json, 'body')] : [];
+  const [subject, text] = [get(json, 'subject'), get(json, 'body')];
   if (key === null || typeof subject !== 'string' || typeof text !== 'string') {
     return { status: 400 };
   }
-  const created = { subject: subject.toWellFormed(), body: text.toWellFormed() };
-  const status = created.subject.length + created.body.length > 100 ? 413 : 201;
-  return { status, owner, created, key };
+  const status = subject.length + text.length > 100 ? 413 : 201;
+  const fields = { subject: subject.toWellFormed(), body: text.toWellFormed() };
+  return { status, owner: { ...owner, ...fields }, key };
 }
 /** @returns null when it is malformed. */
 function judgeKey(header: unknown): string | undefined | null {
-  if (header === undefined) return undefined;
-  if (typeof header !== 'string') return null;
+  if (typeof header !== 'string') return header === undefined ? undefined : null;
   const isQuoted = header.startsWith('"');
   if (isQuoted ? !/^"(?:[^"\\]|\\["\\])*"$/s.test(header) : header.includes(',')) return null;
   const key = isQuoted ? header.slice(1, -1).replaceAll(/\\(["\\])/g, '$1') : header;
   return /^[!-~]{1,255}$/.test(key) ? key : null;
 }
-/**
- * What the keys that are known make of a creation.
- *
- * @param isFull - Whether the owner has reached the limit.
- */
-function refine(
-  verdict: Verdict,
-  known: Inquiry | undefined,
-  isFull = false,
-): Verdict & { replay?: Inquiry } {
-  const { status, created } = verdict;
-  if (created === undefined || status === 413) return verdict;
-  if (known !== undefined) {
-    const isSame = known.subject === created.subject && known.body === created.body;
-    return isSame ? { ...verdict, replay: known } : { status: 422 };
-  }
-  return isFull ? { status: 429 } : verdict;
-}
 
-const anything = fc.oneof(
-  fc.jsonValue({ maxDepth: 3 }),
-  fc.anything({ maxDepth: 2, withNullPrototype: true }),
-);
+/** The arbitrary, or now and then any other value. */
+const maybe = (arbitrary: fc.Arbitrary<unknown>, weight = 12): fc.Arbitrary<unknown> =>
+  fc.oneof(
+    { weight, arbitrary },
+    fc.jsonValue({ maxDepth: 3 }),
+    fc.anything({ maxDepth: 2, withNullPrototype: true }),
+  );
 const text = fc.oneof(
   fc.string(),
   fc.string({ unit: 'binary' }),
   fc.string({ unit: 'grapheme' }),
   fc.string({ unit: fc.constantFrom('\ud800', '\udfff', '😀', 'a', '"', '\\', '\0', '\n') }),
 );
-const sub = fc.oneof(
+const subs = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(SUB, SUB.toUpperCase(), `{${SUB}}`, `urn:uuid:${SUB}`) },
   fc.constant(SUB.replaceAll('-', '')),
   fc.uuid(),
   fc.stringMatching(/^[0-9a-f{}-]{30,40}$/),
   text,
 );
-const email = fc.oneof({ weight: 3, arbitrary: fc.constant(EMAIL) }, fc.emailAddress(), text);
-const anyClaims = fc.oneof({ weight: 8, arbitrary: fc.record({ sub, email }) }, anything);
-const request = fc.record({ subject: text, body: text });
-const body = fc.oneof(
-  { weight: 4, arbitrary: request.map((value) => JSON.stringify(value)) },
+const emails = fc.oneof({ weight: 3, arbitrary: fc.constant(EMAIL) }, fc.emailAddress(), text);
+const claims = maybe(fc.record({ sub: subs, email: emails }));
+const request = fc.record({ subject: text, body: text }).map((value) => JSON.stringify(value));
+const bodies = fc.oneof(
+  { weight: 4, arbitrary: request },
   fc
     .integer({ min: 95, max: 105 })
     .map((length) => JSON.stringify({ subject: '', body: 'x'.repeat(length) })),
   fc.json(),
   fc
-    .record({ subject: anything, body: anything }, { requiredKeys: [] })
-    .map((value) => safeStringify(value)),
-  fc.tuple(request, fc.nat(60)).map(([value, length]) => JSON.stringify(value).slice(0, length)),
+    .record({ subject: fc.jsonValue(), body: fc.jsonValue() })
+    .map((value) => JSON.stringify(value)),
+  fc.tuple(request, fc.nat(60)).map(([value, length]) => value.slice(0, length)),
   text,
   fc.uint8Array().map((bytes) => Buffer.from(bytes).toString('base64')),
-  request.map((value) => Buffer.from(JSON.stringify(value)).toString('base64')),
-  anything,
+  request.map((value) => Buffer.from(value).toString('base64')),
 );
-const limit = fc.oneof(fc.nat(1_100).map(String), text, anything);
 const anyId = fc.oneof(
   fc.uuid({ version: 7 }).map((id) => id.toUpperCase().replaceAll('-', '')),
   fc.uuid({ version: 7 }).map((id) => `{${id}}`),
 );
-const before = fc.oneof(fc.uuid({ version: 7 }), anyId, fc.uuid(), text, anything);
-const key = fc.oneof(
+const keys = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.constantFrom('k', '"k"', 'K', String.raw`"\"k"`, '"a,b"', '__proto__'),
@@ -164,72 +141,39 @@ const key = fc.oneof(
   fc.constantFrom('', '""', 'a,b', '"a","b"', '"k', 'k ', 'x'.repeat(256)),
   fc.string({ unit: fc.constantFrom('"', '\\', ',', 'k', ' '), maxLength: 6 }),
   text,
-  anything,
 );
-const valid = fc.record(
+const query = fc.record(
   {
-    requestContext: fc.record({
-      http: fc.record({
-        method: fc.oneof({ weight: 6, arbitrary: fc.constantFrom('GET', 'POST') }, text, anything),
-      }),
-      authorizer: fc.oneof(
-        { weight: 4, arbitrary: anyClaims.map((value) => ({ jwt: { claims: value } })) },
-        anyClaims.map((value) => ({ lambda: value, claims: value })),
-        anything,
-      ),
-    }),
-    queryStringParameters: fc.record({ limit, before }, { requiredKeys: [] }),
-    body,
-    isBase64Encoded: fc.oneof({ weight: 4, arbitrary: fc.boolean() }, anything),
-    headers: fc.oneof({ weight: 4, arbitrary: fc.record({ 'idempotency-key': key }) }, anything),
+    limit: maybe(fc.oneof(fc.nat(1_100).map(String), text), 2),
+    before: maybe(fc.oneof(fc.uuid({ version: 7 }), anyId, fc.uuid(), text), 4),
   },
-  { requiredKeys: ['requestContext'] },
+  { requiredKeys: [] },
 );
-
-function safeStringify(value: unknown): string | undefined {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    return undefined;
-  }
-}
-
-type Place = [holder: Record<string, unknown>, name: string];
-const places = (value: unknown, depth = 0): Place[] =>
-  typeof value !== 'object' || value === null || depth > 6
-    ? []
-    : Object.entries(value).flatMap(([name, inner]) =>
-        [[value as Record<string, unknown>, name] as Place].concat(places(inner, depth + 1)),
-      );
-/** A valid event with one to three values, at any depth, removed or replaced. */
-const mutated = fc
-  .tuple(
-    valid,
-    fc.array(fc.tuple(fc.nat(), fc.option(anything, { nil: undefined })), {
-      minLength: 1,
-      maxLength: 3,
-    }),
-  )
-  .map(([event, changes]) => {
-    const copy: unknown = structuredClone(event);
-    for (const [index, value] of changes) {
-      const all = places(copy);
-      const [holder, name] = all[index % all.length] ?? [];
-      if (holder === undefined || name === undefined) break;
-      if (value === undefined) delete holder[name];
-      else holder[name] = value;
-    }
-    return copy;
-  });
-const events = fc.oneof(
-  { weight: 5, arbitrary: valid },
-  { weight: 5, arbitrary: mutated },
-  { weight: 1, arbitrary: anything },
+/** Events with any value, at any depth, replaced. */
+const events = maybe(
+  fc.record({
+    requestContext: maybe(
+      fc.record({
+        http: maybe(fc.record({ method: maybe(fc.constantFrom('GET', 'POST', 'POST', 'PUT')) })),
+        authorizer: maybe(
+          fc.oneof(
+            { weight: 8, arbitrary: fc.record({ jwt: maybe(fc.record({ claims })) }) },
+            fc.record({ lambda: claims, claims }),
+          ),
+        ),
+      }),
+    ),
+    queryStringParameters: maybe(query),
+    body: maybe(bodies),
+    isBase64Encoded: maybe(fc.constantFrom(true, false, false)),
+    headers: maybe(fc.record({ 'idempotency-key': maybe(keys) }, { requiredKeys: [] })),
+  }),
 );
 
 const fuzzed = createTally(
   '5 random and mutated events, answers checked against docs/openapi.yaml',
 );
+const FAULT = 'The request could not be processed. Please try again later.';
 const logged: unknown[] = [];
 let broken = false;
 let isFull = false;
@@ -239,9 +183,7 @@ store.put = async (inquiry, call, options) =>
   put(inquiry, call, { ...options, limit: isFull ? { most: 0, time: 0 } : undefined });
 const fallible = new Proxy(store, {
   get(target, method: keyof InquiryStore) {
-    if (broken) {
-      throw Object.assign(new TypeError('secret-of-the-store'), { name: 'InternalServerError' });
-    }
+    if (broken) throw new TypeError('secret-of-the-store');
     return target[method];
   },
 });
@@ -249,65 +191,58 @@ const app = createApp({
   inquiries: createInquiries(fallible, { inquiriesPerHour: 60 }),
   corsOrigin: ORIGIN,
 });
-/** The first inquiry of each owner and key, and how often each outcome was seen. */
+/** The first inquiry of each owner and key. */
 const known = new Map<string, Inquiry>();
-const seen = new Map<unknown, number>();
+const seen = new Set<unknown>();
 
-const FAULT = 'The request could not be processed. Please try again later.';
+/** What a creation becomes that is well-formed and small enough. */
+function refine(owner: Partial<Inquiry>, first: Inquiry | undefined): number | 'replay' {
+  if (first === undefined) return isFull ? 429 : 201;
+  return first.subject === owner.subject && first.body === owner.body ? 'replay' : 422;
+}
 
 async function examine(event: unknown): Promise<void> {
-  const judged = judge(event);
-  const name = judged.key === undefined ? undefined : JSON.stringify([judged.owner, judged.key]);
-  const verdict = refine(judged, name === undefined ? undefined : known.get(name), isFull);
+  const { status: judged, owner = {}, key } = judge(event);
+  const name = JSON.stringify([owner.cognito_sub, owner.email, key]);
+  const first = key === undefined ? undefined : known.get(name);
+  const failed = broken && owner.email !== undefined;
+  const outcome = failed ? 500 : judged === 201 ? refine(owner, first) : judged;
+  seen.add(outcome);
   if (store.rows.length > 500) store.rows.splice(0, 250);
   const stored = store.rows.length;
-  const response = await app(event as GatewayEvent, {
+  const { statusCode, headers, body, ...others } = await app(event as GatewayEvent, {
     awsRequestId: 'r',
     getRemainingTimeInMillis: () => 30_000,
   });
-  const json = JSON.parse(response.body) as Record<string, unknown>;
-  const failed = broken && judged.owner !== undefined;
-  const status = failed ? 500 : verdict.status;
-  const isReplay = status === 201 && verdict.replay !== undefined;
-  const outcome = isReplay ? 'replay' : status;
-  seen.set(outcome, (seen.get(outcome) ?? 0) + 1);
-  expect(response.statusCode).toBe(status);
-  expect(Object.keys(response)).toEqual(['statusCode', 'headers', 'body']);
+  expect([statusCode, others]).toEqual([outcome === 'replay' ? 201 : outcome, {}]);
+  const json = JSON.parse(body) as ErrorResponseBody & InquiryListResponse & { inquiry: Inquiry };
+  const lower = Object.entries(headers).map(([header, value]) => [header.toLowerCase(), value]);
   // API Gateway changes the case of names, and forbids to cache a success.
-  const headers = Object.fromEntries(
-    Object.entries({
-      ...response.headers,
-      ...(status < 300 && { 'cache-control': 'no-store' }),
-    }).map(([header, value]) => [header.toLowerCase(), value]),
-  );
-  const method = status === 405 ? 'PUT' : String(get(event, 'requestContext', 'http', 'method'));
-  checkAnswer(method, inquiriesPath, { status, headers, text: response.body, json });
-  expect(headers['access-control-allow-origin']).toBe(ORIGIN);
-  expect('idempotency-replayed' in headers).toBe(isReplay);
-  if (outcome !== 201) expect(store.rows.length).toBe(stored);
-  if (failed) expect(json['message']).toBe(FAULT);
-  if (status === 201) {
-    const { inquiry } = json as { inquiry: Inquiry };
-    expect(inquiry).toMatchObject({
-      ...verdict.created,
-      cognito_sub: verdict.owner?.sub,
-      email: verdict.owner?.email,
-    });
-    expect(verdict.replay ?? store.rows.at(-1)).toEqual(inquiry);
-    if (name !== undefined) known.set(name, inquiry);
-  } else if (status === 200) {
-    const { email: address, count, inquiries } = json as unknown as InquiryListResponse;
-    expect([address, count]).toEqual([verdict.owner?.email, inquiries.length]);
-    expect(
-      inquiries.every((row) => row.email === address && row.cognito_sub === verdict.owner?.sub),
-    ).toBe(true);
+  const answered: Record<string, string> = {
+    ...Object.fromEntries(lower),
+    ...(statusCode < 300 && { 'cache-control': 'no-store' }),
+  };
+  const method =
+    statusCode === 405 ? 'PUT' : String(get(event, 'requestContext', 'http', 'method'));
+  checkAnswer(method, inquiriesPath, { status: statusCode, headers: answered, text: body, json });
+  expect(answered['access-control-allow-origin']).toBe(ORIGIN);
+  expect('idempotency-replayed' in answered).toBe(outcome === 'replay');
+  expect(store.rows.length).toBe(stored + (outcome === 201 ? 1 : 0));
+  if (failed) expect(json.message).toBe(FAULT);
+  if (statusCode === 201) {
+    expect(json.inquiry).toMatchObject(owner);
+    expect(first ?? store.rows.at(-1)).toEqual(json.inquiry);
+    if (key !== undefined) known.set(name, json.inquiry);
+  } else if (statusCode === 200) {
+    const { count, inquiries } = json;
+    expect([json.email, count]).toEqual([owner.email, inquiries.length]);
+    for (const row of inquiries) expect(row).toMatchObject(owner);
     const ids = inquiries.map(({ id }) => id);
     expect(ids).toEqual([...new Set(ids)].toSorted().toReversed());
   }
-  const lines = JSON.stringify(logged);
+  const lines = JSON.stringify(logged.splice(0));
   expect(lines).not.toContain('secret-of-the-store');
   expect(lines).not.toContain(EMAIL);
-  logged.length = 0;
 }
 
 it('answers every event according to the contract and never throws', async () => {
@@ -315,7 +250,7 @@ it('answers every event according to the contract and never throws', async () =>
     vi.spyOn(console, level).mockImplementation((...entry) => void logged.push(entry));
   }
   await fc.assert(
-    fc.asyncProperty(events, fc.integer({ min: 0, max: 9 }), async (event, dice) => {
+    fc.asyncProperty(events, fc.nat(9), async (event, dice) => {
       broken = dice === 0;
       isFull = dice === 1 || dice === 2;
       await examine(event);
@@ -325,7 +260,5 @@ it('answers every event according to the contract and never throws', async () =>
     }),
     { numRuns: isHard ? 120_000 : 10_000 },
   );
-  for (const outcome of [200, 201, 'replay', 400, 401, 405, 413, 422, 429, 500]) {
-    expect([outcome, seen.get(outcome)]).toEqual([outcome, expect.toSatisfy((count) => count > 0)]);
-  }
+  expect(seen).toEqual(new Set([200, 201, 'replay', 400, 401, 405, 413, 422, 429, 500]));
 });

@@ -66,20 +66,15 @@ function expectHarmless(
   }
   expect(Subject.Data).not.toMatch(/[\n\t]|=\?/);
   expect(Subject.Data.length).toBeLessThanOrEqual(250);
-  expect(ReplyToAddresses.length).toBeLessThanOrEqual(1);
-  for (const address of ReplyToAddresses) expect(address).toMatch(/^[!-~]{1,64}@[a-z0-9.-]+$/);
+  expect(ReplyToAddresses.join(' ')).toMatch(/^$|^[!-~]{1,64}@[a-z0-9.-]+$/);
   expect(envelope.FromEmailAddress).toBe(INBOX.INBOX_FROM);
   expect(envelope.Destination.ToAddresses).toHaveLength(1);
-  expect(Object.keys(envelope).toSorted()).toEqual([
-    'ConfigurationSetName',
-    'Destination',
-    'EmailTags',
-    'FromEmailAddress',
-  ]);
+  const fields = ['ConfigurationSetName', 'Destination', 'EmailTags', 'FromEmailAddress'];
+  expect(Object.keys(envelope).toSorted()).toEqual(fields);
   for (const { Value } of envelope.EmailTags) expect(Value).toMatch(/^[\w-]{1,36}$/);
-  const automatic =
-    envelope.Destination.ToAddresses[0] === INBOX.INBOX_TO ? ['Auto-Submitted'] : [];
-  expect(Headers.map(({ Name }) => Name)).toEqual(['References', ...automatic]);
+  const isOurs = envelope.Destination.ToAddresses[0] === INBOX.INBOX_TO;
+  const names = ['References', ...(isOurs ? ['Auto-Submitted'] : [])];
+  expect(Headers.map(({ Name }) => Name)).toEqual(names);
   for (const { Value } of Headers) expect(Value).toMatch(/^[ -~]{1,870}$/);
   // The same tags with the same attributes as in a mail without any of this.
   expect(html).toContainEqual(tagsOf(Body.Html.Data));
@@ -110,27 +105,27 @@ const htmlOf = ({ Content }: SentMail): string[] => tagsOf(Content.Simple.Body.H
 const tally = createTally('7c hostile texts in mails: without effect');
 
 it('texts have no effect in the mails, as subject, body or reply', async () => {
-  const expected: SentMail[] = [];
-  let replyTags: string[] = [];
+  const plain: [SentMail, SentMail][] = [];
   for (const subject of ['s'.repeat(200), 's']) {
     for (const body of ['b'.repeat(200_000), 'b']) {
-      const [inquiry, answer] = await mail({ subject, body, reply: 'r' });
-      expected.push(inquiry);
-      replyTags = htmlOf(answer);
+      plain.push(await mail({ subject, body, reply: 'r' }));
     }
   }
+  const tags = plain.map(([inquiry]) => htmlOf(inquiry));
+  const replyTags = plain.map(([, answer]) => htmlOf(answer));
+  const ownLines = plain.map(([inquiry]) => ownLinesOf(inquiry));
   for (const text of [...TEXTS, ...select(naughtyStrings, 20)]) {
     // As long as a row may be.
-    const [subject, reply] = [text.slice(0, 20_000), text.slice(0, 20_000)];
-    const [inquiry, answer] = await mail({ subject, body: text, reply });
-    expectHarmless(inquiry, expected.map(htmlOf));
-    expectHarmless(answer, [replyTags]);
+    const cut = text.slice(0, 20_000);
+    const [inquiry, answer] = await mail({ subject: cut, body: text, reply: cut });
+    expectHarmless(inquiry, tags);
+    expectHarmless(answer, replyTags);
     expect(inquiry.Destination.ToAddresses).toEqual([INBOX.INBOX_TO]);
     expect(inquiry.ReplyToAddresses).toEqual(['ana@example.com']);
     expect(inquiry.Content.Simple.Subject.Data).toMatch(/^\[inquiries develop\] ./);
     expect(answer.Destination.ToAddresses).toEqual(['ana@example.com']);
     // All other lines are the user's, and none is so long that a mail program breaks it between two words.
-    expect(expected.map(ownLinesOf)).toContainEqual(ownLinesOf(inquiry));
+    expect(ownLines).toContainEqual(ownLinesOf(inquiry));
     for (const line of inquiry.Content.Simple.Body.Text.Data.split('\n')) {
       if (line.startsWith('| ')) {
         expect(line.length <= 2 + 2 * 72 || !/.\s./.test(line.slice(2))).toBe(true);
@@ -143,18 +138,19 @@ it('texts have no effect in the mails, as subject, body or reply', async () => {
 }, 600_000);
 
 it('emails have no effect in the mails, and none of them is in a header unless it is a plain address', async () => {
-  const noReplyTo = await mail({ subject: 's', body: 'b', reply: 'r' }, 'nobody');
-  const benign = await mail({ subject: 's', body: 'b', reply: 'r' });
+  const text = { subject: 's', body: 'b', reply: 'r' };
+  const noReplyTo = await mail(text, 'nobody');
+  const benign = await mail(text);
   for (const email of EMAILS) {
-    const [inquiry, answer] = await mail({ subject: 's', body: 'b', reply: 'r' }, email);
     const isPlain = email === "eve'@example.com";
-    const [likeInquiry, likeAnswer] = isPlain ? benign : noReplyTo;
-    expectHarmless(inquiry, [htmlOf(likeInquiry)]);
-    expect(inquiry.Destination.ToAddresses).toEqual([INBOX.INBOX_TO]);
-    expect(inquiry.ReplyToAddresses).toEqual(isPlain ? [email] : undefined);
+    const mails = await mail(text, email);
+    for (const [at, like] of (isPlain ? benign : noReplyTo).entries()) {
+      expectHarmless(mails[at] as SentMail, [htmlOf(like)]);
+    }
     // A reply that cannot be sent is a notice to the team.
-    expect(answer.Destination.ToAddresses).toEqual([isPlain ? email : INBOX.INBOX_TO]);
-    expectHarmless(answer, [htmlOf(likeAnswer)]);
+    const to = [INBOX.INBOX_TO, isPlain ? email : INBOX.INBOX_TO];
+    expect(mails.flatMap(({ Destination }) => Destination.ToAddresses)).toEqual(to);
+    expect(mails[0].ReplyToAddresses).toEqual(isPlain ? [email] : undefined);
     tally();
   }
 }, 300_000);
@@ -172,17 +168,11 @@ it.each([
 ])('looks at no more of a subject of %s than of an ordinary one', (_, subject) => {
   const measure = (text: string): number => {
     const replaced = vi.spyOn(String.prototype, 'replaceAll');
-    createDailyMail(
-      {
-        count: 50,
-        days: 3,
-        named: Array.from({ length: 50 }, () => ({ ...INQUIRY, subject: text })),
-      },
-      SETTINGS,
-    );
-    const lengths = replaced.mock.contexts.map((context) => String(context).length);
+    const named = Array.from({ length: 50 }, () => ({ ...INQUIRY, subject: text }));
+    createDailyMail({ count: 50, days: 3, named }, SETTINGS);
+    const texts = replaced.mock.contexts.map(String);
     replaced.mockRestore();
-    return lengths.reduce((sum, length) => sum + length, 0);
+    return texts.join('').length;
   };
   expect(measure(subject)).toBeLessThanOrEqual(2 * measure('An ordinary subject. '.repeat(10_000)));
   worst();

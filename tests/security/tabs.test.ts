@@ -9,28 +9,26 @@ import { createTally } from '../helpers/tally.ts';
 const user = { sub: 'ana', email: 'ana@example.com' };
 const TOKENS = { idToken: 'token', expires: 1, user, lastSignOut: null };
 
-const PRIMITIVES: readonly unknown[] = [null, undefined, 0, Number.NaN, true, 1n];
 const OBJECTS: readonly unknown[] = [[], ['x'], {}, new Map(), new Date(), /x/, new Error('x')];
-const VALUES = [...PRIMITIVES, ...OBJECTS];
-const without = (...valid: unknown[]) => [...VALUES, 'x'].filter((value) => !valid.includes(value));
-const MALFORMED: readonly unknown[] = [
-  ...without(),
-  ...[...PRIMITIVES, 'x'].map((wanted) => ({ wanted })),
-  ...without(undefined, 'x').flatMap((value) => [
-    { wanted: { sub: value } },
-    { wanted: { refused: value } },
-  ]),
-  ...without('x').map((deleted) => ({ deleted })),
-  ...without().map((tokens) => ({ tokens })),
-  ...without().map((value) => ({ tokens: { ...TOKENS, user: value } })),
-  ...without('x').flatMap((value) => [
-    { tokens: { ...TOKENS, idToken: value } },
-    { tokens: { ...TOKENS, user: { ...user, sub: value } } },
-    { tokens: { ...TOKENS, user: { ...user, email: value } } },
-  ]),
-  ...without(0, Number.NaN).map((expires) => ({ tokens: { ...TOKENS, expires } })),
-  ...without(null, 'x').map((lastSignOut) => ({ tokens: { ...TOKENS, lastSignOut } })),
+const VALUES: readonly unknown[] = [null, undefined, 0, Number.NaN, true, 1n, 'x', ...OBJECTS];
+/** Each place of a message, and the values that are allowed there. */
+const PLACES: [make: (value: unknown) => unknown, allowed: readonly unknown[]][] = [
+  [(message) => message, []],
+  [(wanted) => ({ wanted }), OBJECTS],
+  [(sub) => ({ wanted: { sub } }), [undefined, 'x']],
+  [(refused) => ({ wanted: { refused } }), [undefined, 'x']],
+  [(deleted) => ({ deleted }), ['x']],
+  [(tokens) => ({ tokens }), []],
+  [(value) => ({ tokens: { ...TOKENS, user: value } }), []],
+  [(sub) => ({ tokens: { ...TOKENS, user: { ...user, sub } } }), ['x']],
+  [(email) => ({ tokens: { ...TOKENS, user: { ...user, email } } }), ['x']],
+  [(idToken) => ({ tokens: { ...TOKENS, idToken } }), ['x']],
+  [(expires) => ({ tokens: { ...TOKENS, expires } }), [0, Number.NaN]],
+  [(lastSignOut) => ({ tokens: { ...TOKENS, lastSignOut } }), [null, 'x']],
 ];
+const MALFORMED = PLACES.flatMap(([make, allowed]) =>
+  VALUES.filter((value) => !allowed.includes(value)).map(make),
+);
 
 const closing: (() => void)[] = [];
 afterEach(() => closing.splice(0).forEach((close) => close()));
@@ -57,12 +55,12 @@ const malformed = createTally('11a malformed messages between tabs: ignored');
 
 it('malformed messages are ignored by a tab that listens', async () => {
   const { heard, channel } = openTab();
-  const markers = MALFORMED.map((_, index) => ({ deleted: String(index) }));
   for (const [index, message] of MALFORMED.entries()) {
     channel.postMessage(message);
     // Messages keep their order.
-    channel.postMessage(markers[index]);
+    channel.postMessage({ deleted: String(index) });
   }
+  const markers = MALFORMED.map((_, index) => ({ deleted: String(index) }));
   await expect.poll(() => heard.at(-1)).toEqual(markers.at(-1));
   expect(heard).toEqual(markers);
 });
@@ -102,41 +100,38 @@ it('a text that is deleted in all tabs is in none of them, whatever each has and
         Reflect.deleteProperty(this, key);
       },
     });
-  for (const texts of [
+  for (const [mine, theirs] of [
     ['a', 'a'],
     ['a', 'b'],
     ['', 'b'],
     ['a', ''],
   ] as const) {
-    for (const last of [0, 1] as const) {
-      for (const isStoredAgain of [true, false]) {
-        const shared = createStorage();
-        const [first, second] = [createStorage(), createStorage()];
-        const [mine, theirs] = [
-          createDrafts(first, shared, 'ana'),
-          createDrafts(second, shared, 'ana'),
-        ];
-        const others = createDrafts(second, shared, 'ben');
-        for (const each of last === 0 ? [theirs, mine] : [mine, theirs]) {
-          each.save(draft(each === mine ? texts[0] : texts[1]));
-        }
-        others.save(draft('of ben'));
-        mine.clearEverywhere();
-        if (isStoredAgain && texts[1] !== '') theirs.save(draft(texts[1]));
-        // The page is opened again.
-        removeDeletedDrafts(second, shared);
-        for (const storage of [first, second]) {
-          expect(createDrafts(storage, shared, 'ana').load()).toBeUndefined();
-        }
-        for (const storage of [first, second, shared]) {
-          expect(Object.keys(storage)).not.toContain('inquiries.draft.ana');
-        }
-        expect(createDrafts(second, shared, 'ben').load()).toMatchObject({ subject: 'of ben' });
-        // What is written afterwards is kept.
-        createDrafts(second, shared, 'ana').save(draft('new'));
-        expect(createDrafts(second, shared, 'ana').load()).toMatchObject({ subject: 'new' });
-        deletions();
+    for (const [isLast, isStoredAgain] of [
+      [true, true],
+      [true, false],
+      [false, true],
+      [false, false],
+    ]) {
+      const [first, second, shared] = [createStorage(), createStorage(), createStorage()];
+      const ana = createDrafts(first, shared, 'ana');
+      const other = createDrafts(second, shared, 'ana');
+      if (isLast) other.save(draft(theirs));
+      ana.save(draft(mine));
+      if (!isLast) other.save(draft(theirs));
+      createDrafts(second, shared, 'ben').save(draft('of ben'));
+      ana.clearEverywhere();
+      if (isStoredAgain && theirs !== '') other.save(draft(theirs));
+      // The page is opened again.
+      removeDeletedDrafts(second, shared);
+      for (const storage of [first, second, shared]) {
+        expect(createDrafts(storage, shared, 'ana').load()).toBeUndefined();
+        expect(Object.keys(storage)).not.toContain('inquiries.draft.ana');
       }
+      expect(createDrafts(second, shared, 'ben').load()).toMatchObject({ subject: 'of ben' });
+      // What is written afterwards is kept.
+      createDrafts(second, shared, 'ana').save(draft('new'));
+      expect(createDrafts(second, shared, 'ana').load()).toMatchObject({ subject: 'new' });
+      deletions();
     }
   }
 });
