@@ -8,21 +8,15 @@ const ROOT = '/sys/fs/cgroup';
 const MEMORY = 128 * 1024 * 1024;
 /** Microseconds. Lambda's share of a core is memory / 1769 MB: 7.2 %. */
 const [PERIOD, QUOTA] = [20_000, 1_440];
-/** Version 2 has one hierarchy, version 1 one for each controller. */
+/** It has one hierarchy, version 1 one for each controller. */
 const isVersion2 = existsSync(join(ROOT, 'cgroup.controllers'));
-const HIERARCHIES = isVersion2 ? [''] : ['memory', 'cpu'];
 let groups = 0;
 
 /** Why processes cannot be limited here, in one sentence, or undefined when they can. */
 export async function limitsUnavailableReason(): Promise<string | undefined> {
   try {
     if (isVersion2) writeFileSync(join(ROOT, 'cgroup.subtree_control'), '+cpu +memory');
-    const limits = createLimits();
-    try {
-      limits.throttle();
-    } finally {
-      await limits.remove();
-    }
+    await createLimits().remove();
     return undefined;
   } catch (error) {
     return `control groups cannot be written (${(error as Error).message})`;
@@ -36,7 +30,9 @@ export async function limitsUnavailableReason(): Promise<string | undefined> {
  */
 export function createLimits() {
   const name = `inquiries-bench-${process.pid}-${groups++}`;
-  const folders = HIERARCHIES.map((hierarchy) => join(ROOT, hierarchy, name));
+  const folders = (isVersion2 ? [''] : ['memory', 'cpu']).map((controller) =>
+    join(ROOT, controller, name),
+  );
   /** The file of the version in use. */
   const find = (...names: string[]): string => {
     const files = folders.flatMap((folder) => names.map((file) => join(folder, file)));
@@ -61,14 +57,14 @@ export function createLimits() {
     },
     /** Removes the group; its process must have ended. The kernel empties the group a moment later. */
     async remove(): Promise<void> {
-      for (let attempt = 1; ; attempt++) {
-        try {
-          return folders
-            .filter((folder) => existsSync(folder))
-            .forEach((folder) => rmdirSync(folder));
-        } catch (error) {
-          if (attempt === 100) throw error;
-          await sleep(10);
+      for (const folder of folders) {
+        for (let attempt = 1; existsSync(folder); attempt++) {
+          try {
+            rmdirSync(folder);
+          } catch (error) {
+            if (attempt === 100) throw error;
+            await sleep(10);
+          }
         }
       }
     },

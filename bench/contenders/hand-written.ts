@@ -2,12 +2,13 @@
  * The floor for doing the work at all: requests to DynamoDB signed by hand and sent with fetch; no SDK, no
  * ElectroDB, no package. Primed at initialisation.
  */
-import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { createHash, createHmac, randomUUIDv7 } from 'node:crypto';
 import {
   createHandler,
   linkTo,
   LIST_BUDGET,
   type ListQuery,
+  type Message,
   type Owner,
 } from './shared/requests.ts';
 
@@ -43,14 +44,14 @@ async function send(operation: string, input: object): Promise<unknown> {
   }
   const headers = {
     'content-type': 'application/x-amz-json-1.0',
+    host: HOST,
     'x-amz-date': time,
     'x-amz-security-token': AWS_SESSION_TOKEN,
     'x-amz-target': `DynamoDB_20120810.${operation}`,
   };
-  const canonical =
-    `POST\n/\n\ncontent-type:${headers['content-type']}\nhost:${HOST}\nx-amz-date:${time}\n` +
-    `x-amz-security-token:${AWS_SESSION_TOKEN}\nx-amz-target:${headers['x-amz-target']}\n\n` +
-    `content-type;host;x-amz-date;x-amz-security-token;x-amz-target\n${hash(body)}`;
+  const names = Object.keys(headers).join(';');
+  const lines = Object.entries(headers).map(([name, value]) => `${name}:${value}\n`);
+  const canonical = `POST\n/\n\n${lines.join('')}\n${names}\n${hash(body)}`;
   const scope = `${day}/${AWS_REGION}/dynamodb/aws4_request`;
   const signature = createHmac('sha256', signingKey.key)
     .update(`AWS4-HMAC-SHA256\n${time}\n${scope}\n${hash(canonical)}`)
@@ -59,9 +60,7 @@ async function send(operation: string, input: object): Promise<unknown> {
     method: 'POST',
     headers: {
       ...headers,
-      authorization:
-        `AWS4-HMAC-SHA256 Credential=${AWS_ACCESS_KEY_ID}/${scope}, ` +
-        `SignedHeaders=content-type;host;x-amz-date;x-amz-security-token;x-amz-target, Signature=${signature}`,
+      authorization: `AWS4-HMAC-SHA256 Credential=${AWS_ACCESS_KEY_ID}/${scope}, SignedHeaders=${names}, Signature=${signature}`,
     },
     body,
     signal: AbortSignal.timeout(10_000),
@@ -116,15 +115,14 @@ async function list(owner: Owner, { limit, before }: ListQuery) {
   return finish();
 }
 
-async function create(owner: Owner, { subject, body }: { subject: string; body: string }) {
-  const now = Date.now();
-  const id = createId(now);
+async function create(owner: Owner, { subject, body }: Message) {
+  const id = randomUUIDv7();
   const inquiry = {
     id,
     ...owner,
     subject: subject.toWellFormed(),
     body: body.toWellFormed(),
-    created_at: new Date(now).toISOString(),
+    created_at: new Date().toISOString(),
   };
   const item = {
     ...inquiry,
@@ -139,15 +137,6 @@ async function create(owner: Owner, { subject, body }: { subject: string; body: 
   );
   await send('PutItem', { TableName: TABLE_NAME, Item });
   return inquiry;
-}
-
-/** UUID version 7 with 74 random bits. */
-function createId(milliseconds: number): string {
-  const bytes = randomBytes(16);
-  bytes.writeUIntBE(milliseconds, 0, 6);
-  bytes[6] = 0x70 | (bytes.readUInt8(6) & 0x0f);
-  bytes[8] = 0x80 | (bytes.readUInt8(8) & 0x3f);
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
 export const handler = createHandler(list, create);

@@ -17,28 +17,22 @@ import type {
 } from 'aws-lambda';
 import { z } from 'zod';
 import { baseClient, createInquiry, listInquiries } from './shared/inquiries.ts';
-import {
-  refusals as refused,
-  refuse,
-  respond,
-  respondToError,
-  type Owner,
-} from './shared/requests.ts';
+import { Refusal, respond, respondToError, type Message, type Owner } from './shared/requests.ts';
 
 interface Keyed {
   readonly key: string;
   readonly owner: Owner;
-  readonly request: { subject: string; body: string };
+  readonly message: Message;
 }
 
 const logger = new Logger({ serviceName: 'inquiries' });
 const metrics = new Metrics({ namespace: 'inquiries', serviceName: 'inquiries' });
 const config = new IdempotencyConfig({
   eventKeyJmesPath: '[key, owner]',
-  payloadValidationJmesPath: 'request',
+  payloadValidationJmesPath: 'message',
   expiresAfterSeconds: 24 * 60 * 60,
 });
-const createOnce = makeIdempotent(({ owner, request }: Keyed) => createInquiry(owner, request), {
+const createOnce = makeIdempotent(({ owner, message }: Keyed) => createInquiry(owner, message), {
   persistenceStore: new DynamoDBPersistenceLayer({
     tableName: process.env['IDEMPOTENCY_TABLE_NAME'] ?? '',
     awsSdkV3Client: baseClient,
@@ -53,52 +47,45 @@ const querySchema = z
     before: z.uuid({ version: 'v7' }).optional(),
   })
   .prefault({});
-const requestSchema = z.object({ subject: z.string(), body: z.string() });
+const messageSchema = z.object({ subject: z.string(), body: z.string() });
 
 async function handle(
   event: APIGatewayProxyEventV2WithJWTAuthorizer,
   context: Context,
 ): Promise<APIGatewayProxyStructuredResultV2> {
-  const { method } = event.requestContext.http;
-  if (method !== 'GET' && method !== 'POST') return refused.methodNotAllowed();
   const claims = claimsSchema.safeParse(event.requestContext.authorizer?.jwt?.claims);
-  if (!claims.success) return refused.unauthorized();
-  const owner = { cognito_sub: claims.data.sub, email: claims.data.email };
-
+  if (!claims.success) throw new Refusal(401, 'Unauthorized');
+  const { sub: cognito_sub, email } = claims.data;
+  const owner = { cognito_sub, email };
+  const { method } = event.requestContext.http;
   if (method === 'GET') {
-    const query = querySchema.safeParse(event.queryStringParameters);
-    if (!query.success) return refused.badRequest();
-    const { inquiries, headers } = await listInquiries(owner, query.data);
+    const query = querySchema.parse(event.queryStringParameters);
+    const { inquiries, headers } = await listInquiries(owner, query);
     metrics.addMetric('inquiriesListed', MetricUnit.Count, inquiries.length);
-    return respond(200, { email: owner.email, count: inquiries.length, inquiries }, headers);
+    return respond(200, { email, count: inquiries.length, inquiries }, headers);
   }
-
-  if (event.body === undefined) return refused.badRequest();
-  const text = event.isBase64Encoded ? Buffer.from(event.body, 'base64').toString() : event.body;
-  const request = requestSchema.safeParse(JSON.parse(text));
-  if (!request.success) return refused.badRequest();
+  if (method !== 'POST') throw new Refusal(405, 'METHOD_NOT_ALLOWED');
+  const message = messageSchema.parse(JSON.parse(event.body ?? '{}'));
   const key = event.headers['idempotency-key'];
   if (key !== undefined) config.registerLambdaContext(context);
   const inquiry = await (key === undefined
-    ? createInquiry(owner, request.data)
-    : createOnce({ key, owner, request: request.data }));
+    ? createInquiry(owner, message)
+    : createOnce({ key, owner, message }));
   metrics.addMetric('inquiriesCreated', MetricUnit.Count, 1);
   return respond(201, { inquiry });
 }
 
-const refusals: Readonly<Record<string, readonly [status: number, code: string]>> = {
-  IdempotencyValidationError: [422, 'IDEMPOTENCY_KEY_REUSED'],
-  IdempotencyAlreadyInProgressError: [409, 'IDEMPOTENCY_CONFLICT'],
+const REFUSALS: Readonly<Record<string, Refusal>> = {
+  ZodError: new Refusal(400, 'BAD_REQUEST'),
+  IdempotencyValidationError: new Refusal(422, 'IDEMPOTENCY_KEY_REUSED'),
 };
 const errorHandler: middy.MiddlewareObj<
   APIGatewayProxyEventV2WithJWTAuthorizer,
   APIGatewayProxyStructuredResultV2
 > = {
   onError: (request) => {
-    const { error } = request;
-    const [status, code] = refusals[error?.name ?? ''] ?? [];
-    if (status === undefined) logger.error('request failed', { errorName: error?.name });
-    request.response = status === undefined ? respondToError(error) : refuse(status, code ?? '');
+    const error = request.error ?? new Error();
+    request.response = respondToError(REFUSALS[error.name] ?? error);
   },
 };
 

@@ -102,7 +102,7 @@ describeOnDynamoDbLocal('capacity units', (engine) => {
         consumed.reduce((sum, { CapacityUnits }) => sum + CapacityUnits, 0),
       ]).toEqual([requests, units]);
       if (most !== undefined) return;
-      const { plain, transaction } = measurePost({ keyed: 1, indexFactor: 2 });
+      const { plain, transaction } = measurePost(1, 2);
       const { table, index } = key === undefined ? plain : transaction;
       expect(table + index).toBe(units);
     },

@@ -3,7 +3,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { Entity, type EntityItem } from 'electrodb';
 import { uuidv7 } from 'uuidv7';
-import { linkTo, LIST_BUDGET, type ListQuery, type Owner } from './requests.ts';
+import { linkTo, LIST_BUDGET, type ListQuery, type Message, type Owner } from './requests.ts';
 
 export const baseClient = new DynamoDBClient();
 const client = DynamoDBDocumentClient.from(baseClient);
@@ -18,9 +18,6 @@ const InquiryEntity = new Entity(
       subject: { type: 'string', required: true },
       body: { type: 'string', required: true },
       created_at: { type: 'string', required: true },
-      reply: { type: 'string', hidden: true },
-      respondent: { type: 'string', hidden: true },
-      reply_at: { type: 'string', hidden: true },
       inbox: { type: 'string', hidden: true },
     },
     indexes: {
@@ -64,10 +61,7 @@ export async function listInquiries(owner: Owner, { limit, before }: ListQuery) 
   return { inquiries, headers: {} };
 }
 
-export async function createInquiry(
-  owner: Owner,
-  { subject, body }: { subject: string; body: string },
-) {
+export async function createInquiry(owner: Owner, { subject, body }: Message) {
   const inquiry = {
     id: uuidv7(),
     ...owner,
