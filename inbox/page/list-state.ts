@@ -37,7 +37,8 @@ export type ListState = ReturnType<typeof createListState>;
 /** @param isGiven - Whether an answer to an inquiry is on its way. */
 export function createListState(isGiven: (id: string) => boolean) {
   let query: Query = { show: 'unanswered', order: ORDERS.unanswered, text: '' };
-  let loaded: readonly Inquiry[] = [];
+  /** Undefined until the first response. */
+  let loaded: readonly Inquiry[] | undefined;
   let next: string | undefined;
   let opened: string | undefined;
   /** Answers that the index may not know yet. */
@@ -61,7 +62,7 @@ export function createListState(isGiven: (id: string) => boolean) {
   }
 
   const shown = (): readonly Inquiry[] =>
-    loaded.filter(
+    (loaded ?? []).filter(
       ({ id, reply_at }) =>
         query.show !== 'unanswered' || (reply_at === undefined && isOpen(id) && !isGone(id)),
     );
@@ -85,7 +86,7 @@ export function createListState(isGiven: (id: string) => boolean) {
     /** Takes a response of the list. @param isMore - Whether it continues what is loaded. */
     receive({ inquiries, ...rest }: Listing, isMore: boolean): void {
       const known = inquiries.map((inquiry) => Object.assign(inquiry, closed.get(inquiry.id)));
-      loaded = isMore ? [...loaded, ...known] : known;
+      loaded = isMore ? [...(loaded ?? []), ...known] : known;
       ({ next } = rest);
     },
     clear: () => void (loaded = []),
@@ -101,18 +102,20 @@ export function createListState(isGiven: (id: string) => boolean) {
         query.text === '' &&
         (query.show === 'unanswered' || query.show === 'all') &&
         (next === undefined || query.order === 'newest');
-      const known = new Set(loaded.map(({ id }) => id));
+      const known = new Set(loaded?.map(({ id }) => id));
       return { fresh, missing: isListed ? fresh.filter((id) => !known.has(id)) : [] };
     },
     /** Puts inquiries where they belong by their time. */
     insert(inquiries: readonly Inquiry[]): void {
       const direction = query.order === 'oldest' ? 1 : -1;
-      loaded = [...loaded, ...inquiries].toSorted((a, b) => direction * (a.id < b.id ? -1 : 1));
+      loaded = [...(loaded ?? []), ...inquiries].toSorted(
+        (a, b) => direction * (a.id < b.id ? -1 : 1),
+      );
     },
     /** Takes an answer to an inquiry. */
     close(id: string, answer: Closed): void {
       closed.set(id, answer);
-      Object.assign(loaded.find((each) => each.id === id) ?? {}, answer);
+      Object.assign(loaded?.find((each) => each.id === id) ?? {}, answer);
     },
     heading(): string {
       if (query.text !== '') return 'Search';
@@ -127,7 +130,8 @@ export function createListState(isGiven: (id: string) => boolean) {
       return formatCount(length, 'match', 'matches') + rest;
     },
     /** What is said in place of the rows. */
-    none: (): string => (query.text === '' && shown().length === 0 ? NONE[query.show] : ''),
+    none: (): string =>
+      loaded !== undefined && query.text === '' && shown().length === 0 ? NONE[query.show] : '',
     /** The label of the button that continues; undefined: there are no more. */
     more(): string | undefined {
       if (next === undefined) return undefined;

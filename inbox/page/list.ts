@@ -92,6 +92,7 @@ export function createList({ api, drafts, outbox, onRender }: ListParts) {
   async function poll(): Promise<void> {
     const result = await api.unanswered();
     if (isFailure(result)) return;
+    const before = state.shown();
     const { fresh, missing } = state.see(result);
     if (alert.hasChildNodes() && !items.hasChildNodes()) return load();
     const found = await Promise.all(missing.map(async (id) => api.get(id)));
@@ -101,7 +102,10 @@ export function createList({ api, drafts, outbox, onRender }: ListParts) {
     if (fresh.length > 0) {
       announcement.textContent = formatCount(fresh.length, 'new inquiry', 'new inquiries');
     }
-    render();
+    const after = state.shown();
+    const isSame = after.length === before.length && after.every((row, n) => row === before[n]);
+    if (isSame) renderHead();
+    else render();
   }
 
   const links = (): HTMLAnchorElement[] => [...items.querySelectorAll('a')];
@@ -127,8 +131,12 @@ export function createList({ api, drafts, outbox, onRender }: ListParts) {
     if (label !== undefined) more.textContent = label;
     note.textContent = state.none();
     note.hidden = note.textContent === '';
-    head.render();
+    renderHead();
     head.say(state.status());
+  }
+
+  function renderHead(): void {
+    head.render();
     onRender(state.count());
   }
 

@@ -50,6 +50,14 @@ describe('what the list shows', () => {
     expect(state.see({ ids: ['f'], isAll: true })).toEqual({ fresh: ['f'], missing: [] });
   });
 
+  it('says that there is nothing to answer only after the list was loaded', () => {
+    const state = createListState(() => false);
+    state.see({ ids: ['a'], isAll: true });
+    expect([state.heading(), state.none()]).toEqual(['1 unanswered', '']);
+    state.receive({ inquiries: [] }, false);
+    expect(state.none()).toMatch(/^Nothing to answer/);
+  });
+
   it('has closed ones by their answer, then by arrival, and says so', () => {
     const { show, turn, query } = open([]);
     show('answered');
