@@ -4,7 +4,7 @@ import { createSearch } from './search.ts';
 import type { Inbox, StoredInquiry, Undelivered } from './store.ts';
 
 /** Inquiries in one response. */
-const PAGE_SIZE = 100;
+const PAGE_SIZE = 50;
 /** What one response of a search reads at most: rows, and milliseconds after which it reads no further. */
 const SEARCH_ROWS = 5_000;
 const SEARCH_TIME = 3_000;

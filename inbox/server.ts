@@ -29,7 +29,7 @@ import {
 const PAGE = join(import.meta.dirname, 'page');
 
 /** UTF-16 units of a subject and of a text in the list; one inquiry has all of it. */
-const BEGINNING = 300;
+const BEGINNING = 160;
 
 /** An inquiry with what its owner gets by mail. `canMail`: whether mail can be sent to the owner's address. */
 export type PageInquiry = StoredInquiry & Partial<Undelivered> & { readonly canMail: boolean };
