@@ -12,53 +12,36 @@ const HOURS = 3;
 /** These have data after every request; other metrics after a failure only. */
 const REGULAR = new Set(['AWS/Lambda', 'AWS/ApiGateway', 'AWS/Route53']);
 
-const toQueries = ({
-  Metrics,
-  Namespace,
-  MetricName,
-  Dimensions = [],
-  Period = 300,
-  Statistic = 'Sum',
-}: MetricAlarm) =>
-  Metrics ?? [
-    {
-      Id: 'metric',
-      MetricStat: { Metric: { Namespace, MetricName, Dimensions }, Period, Stat: Statistic },
-    },
-  ];
-
+/** @returns The alarm's state. @throws Error, or {@link Pending}, if its metrics have no data. */
 async function check(cloudWatch: CloudWatch, alarm: MetricAlarm): Promise<string> {
-  const queries = toQueries(alarm);
-  const EndTime = new Date();
+  const { Namespace, MetricName, Dimensions, Period = 300, Statistic: Stat = 'Sum' } = alarm;
+  const Metric = { Namespace, MetricName, Dimensions };
+  const queries = alarm.Metrics ?? [{ Id: 'metric', MetricStat: { Metric, Period, Stat } }];
   const { MetricDataResults = [] } = await cloudWatch.getMetricData({
     MetricDataQueries: queries,
-    StartTime: new Date(EndTime.getTime() - HOURS * 3_600_000),
-    EndTime,
+    StartTime: new Date(Date.now() - HOURS * 3_600_000),
+    EndTime: new Date(),
   });
   if (MetricDataResults.some(({ Values = [] }) => Values.length > 0)) return alarm.StateValue ?? '';
-  const message = `no data for ${HOURS} hours`;
-  const isRegular = queries.some(({ MetricStat }) =>
-    REGULAR.has(MetricStat?.Metric?.Namespace ?? ''),
-  );
-  if (!isRegular) throw new Pending(`${message}; it has some after a failure only`);
-  throw new Error(
-    `${message}: send a request, wait for a quarter of an hour, then compare the alarm's dimensions with the metric's`,
-  );
+  const names = queries.map(({ MetricStat }) => MetricStat?.Metric?.Namespace ?? '');
+  if (names.some((name) => REGULAR.has(name))) {
+    throw new Error(
+      `no data for ${HOURS} hours: send a request, wait for a quarter of an hour, then compare the alarm's dimensions with the metric's`,
+    );
+  }
+  throw new Pending(`no data for ${HOURS} hours; it has some after a failure only`);
 }
 
 /**
- * Says whom the alarms of a stage do not reach: nobody hears them, or nobody those that page nobody, or an address has not
- * confirmed yet that it wants them.
+ * Says whom the mails of alarms do not reach: nobody gets them, or an address has not confirmed yet that it wants them.
  *
  * @returns Lines; empty if there is nothing to do.
  */
-export function describeReach({ subscriptions, alarms }: Pick<Plan, 'subscriptions' | 'alarms'>) {
+export function describeReach({ subscriptions }: Pick<Plan, 'subscriptions'>): string {
   // Functions confirm nothing.
   const mails = subscriptions.filter(({ protocol }) => protocol !== 'lambda');
   if (mails.length === 0) {
-    const isPaged = alarms.some(({ alarm_actions: actions }) => [actions].flat().length > 0);
-    const whose = isPaged ? 'Alarms that page nobody, such as bounces,' : 'Alarms';
-    return `${whose} reach nobody: set alarm_email for the stage, and deploy again.\n`;
+    return 'Nobody gets mails of alarms: set alarm_email for the stage, and deploy again.\n';
   }
   return mails
     .filter(({ pending_confirmation: pending }) => pending !== false)
@@ -74,32 +57,21 @@ export async function createAlarmChecks(
   { function: { name } }: StageOutputs,
   ring: string | undefined,
 ): Promise<Check[]> {
-  const lists = await Promise.all(
-    REGIONS.map(async (region) => {
-      const cloudWatch = new CloudWatch({ ...NETWORK, ...(region && { region }) });
-      const { MetricAlarms = [] } = await cloudWatch.describeAlarms({
-        AlarmNamePrefix: `${name}-`,
-      });
-      return MetricAlarms.map((alarm) => ({ cloudWatch, alarm, title: alarm.AlarmName ?? '' }));
-    }),
-  );
-  // The stage may be in us-east-1 itself.
-  const alarms = [...new Map(lists.flat().map((each) => [each.title, each])).values()];
-  const checks = alarms.map(({ cloudWatch, alarm, title }) => ({
-    title,
-    run: () => check(cloudWatch, alarm),
-  }));
-  if (ring === undefined) return checks;
-  const found = alarms.find(({ title }) => title === ring);
-  if (found === undefined) {
-    throw new UsageError(
-      `There is no alarm ${ring}; there are ${alarms.map(({ title }) => title).join(', ')}.`,
-    );
+  // By their names, since the stage may be in us-east-1 itself.
+  const checks = new Map<string, Check>();
+  for (const region of REGIONS) {
+    const cloudWatch = new CloudWatch({ ...NETWORK, ...(region && { region }) });
+    const { MetricAlarms = [] } = await cloudWatch.describeAlarms({ AlarmNamePrefix: `${name}-` });
+    for (const alarm of MetricAlarms) {
+      const { AlarmName: title = '' } = alarm;
+      const raise = async (): Promise<string> => {
+        const StateReason = 'npm run smoke tests whether this reaches you.';
+        await cloudWatch.setAlarmState({ AlarmName: title, StateValue: 'ALARM', StateReason });
+        return 'raised: its subscribers get a mail now, and one when its next evaluation ends it';
+      };
+      checks.set(title, { title, run: title === ring ? raise : () => check(cloudWatch, alarm) });
+    }
   }
-  const raise = async (): Promise<string> => {
-    const StateReason = 'npm run smoke tests whether this reaches you.';
-    await found.cloudWatch.setAlarmState({ AlarmName: ring, StateValue: 'ALARM', StateReason });
-    return 'raised: its subscribers get a mail now, and one when its next evaluation ends it';
-  };
-  return [...checks, { title: `ring ${ring}`, run: raise }];
+  if (ring === undefined || checks.has(ring)) return [...checks.values()];
+  throw new UsageError(`There is no alarm ${ring}; there are ${[...checks.keys()].join(', ')}.`);
 }

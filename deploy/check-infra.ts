@@ -8,7 +8,7 @@
  */
 import { cpSync, globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, relative } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { parseOptions, runCommand, type Io, type Main } from '../lib/command-line.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
 import {
@@ -20,40 +20,23 @@ import {
 } from './terraform.ts';
 
 const USAGE = `
-Usage: npm run check:infra -- [--no-skip]
+Usage: npm run check:infra [-- --no-skip]
 
   --no-skip   fail if a check cannot run, instead of skipping it with the reason
 
-Needs terraform >= 1.11 on the PATH. The AWS provider comes from where Terraform finds it (the registry, a mirror in its
-CLI configuration, or ~/.terraform.d/plugins), or from the folder in TF_PLUGIN_DIR (layout: HOST/hashicorp/aws/VERSION/PLATFORM).
+Needs terraform >= 1.11 on the PATH. The AWS provider comes from where Terraform finds it, or from the folder in
+TF_PLUGIN_DIR (layout: HOST/hashicorp/aws/VERSION/PLATFORM).
 `;
 
-interface Check {
-  readonly title: string;
-  readonly args: readonly string[];
-  readonly workspace?: string;
-}
-
 /** The modules with the test files that run in each workspace. */
-const MODULES: readonly (readonly [
-  folder: string,
-  tests: Readonly<Record<string, readonly string[]>>,
-])[] = [
-  [
-    MODULE,
-    {
-      develop: ['every_stage', 'site', 'mailer'],
-      main: ['every_stage', 'everything'],
-      release: ['every_stage'],
-    },
-  ],
-  [join(MODULE, 'bootstrap'), { default: ['bootstrap'] }],
-];
-const toTest = ([workspace, files]: [string, readonly string[]]): Check => ({
-  title: `test ${files.join(', ')} in workspace ${workspace}`,
-  args: ['test', '-no-color', ...files.map((file) => `-filter=tests/${file}.tftest.hcl`)],
-  workspace,
-});
+const MODULES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  'infra/terraform': {
+    develop: ['every_stage', 'site', 'mailer'],
+    main: ['every_stage', 'everything'],
+    release: ['every_stage'],
+  },
+  'infra/terraform/bootstrap': { default: ['bootstrap'] },
+};
 /** The modules, and what they and their tests read of other folders. */
 const FILES = [
   'infra/terraform/{,*/}{*.tf,tests/**/*.hcl}',
@@ -74,79 +57,63 @@ function copyModules(isOffline: boolean): string {
   for (const file of globSync(FILES, { cwd: ROOT })) {
     if (!file.endsWith('_override.tf')) cpSync(join(ROOT, file), join(copy, file));
   }
-  for (const [folder] of isOffline ? MODULES : []) {
-    for (const file of globSync('tests/*_override.tf', { cwd: folder })) {
-      cpSync(join(folder, file), join(copy, relative(ROOT, folder), basename(file)));
-    }
+  const overrides = isOffline ? 'infra/terraform/{,*/}tests/*_override.tf' : [];
+  for (const file of globSync(overrides, { cwd: ROOT })) {
+    cpSync(join(ROOT, file), join(copy, dirname(file), '..', basename(file)));
   }
   return copy;
 }
 
-/** Runs the checks and prints their results. @returns How many there were of each. */
-async function checkAll({ stdout, env }: Io) {
-  const counts = { passed: 0, failed: 0, skipped: 0 };
-  const report = (result: keyof typeof counts, title: string, detail = ''): void => {
-    counts[result] += 1;
-    stdout.write(`${result.padEnd(8)} ${title}${detail}\n`);
-  };
-  const terraform = (args: readonly string[], cwd: string, workspace?: string) =>
-    run(programOf(env), args, { cwd, env: terraformEnv({ TF_WORKSPACE: workspace }, env) });
+/** Runs the checks and prints their results. @returns Whether none failed, and why some cannot run, if they cannot. */
+async function checkAll({ stdout, env }: Io): Promise<{ isClean: boolean; lack?: string }> {
+  let isClean = true;
+  const terraform = (cwd: string, args: readonly string[], workspace: string) =>
+    run(programOf(env), [...args, '-no-color'], {
+      cwd,
+      env: terraformEnv({ TF_WORKSPACE: workspace }, env),
+    });
   /** A test passes only when it ran at least one `run` block. */
-  const check = async (cwd: string, { title, args, workspace }: Check): Promise<boolean> => {
-    const { code, output } = await terraform(args, cwd, workspace);
-    const runs = /(\d+) passed, \d+ failed/.exec(output)?.[1];
-    const passed = code === 0 && (args[0] !== 'test' || Number(runs) > 0);
-    report(
-      passed ? 'passed' : 'failed',
-      title,
-      passed && runs !== undefined ? `: ${runs} runs` : '',
-    );
-    if (!passed) stdout.write(`${output.trim()}\n`);
-    return passed;
+  const check = async (cwd: string, args: readonly string[], workspace = 'default') => {
+    const { code, output } = await terraform(cwd, args, workspace);
+    const isPassed = code === 0 && !output.includes(' 0 passed');
+    isClean &&= isPassed;
+    const runs = isPassed ? (/\d+ passed/.exec(output)?.[0] ?? '') : `\n${output}`;
+    stdout.write(`${isPassed ? 'passed' : 'failed'}   ${args.join(' ')} (${workspace}) ${runs}\n`);
   };
 
-  const unavailable = await terraformUnavailableReason(env);
-  if (unavailable !== undefined) {
-    report('skipped', `all checks: ${unavailable}`);
-    return counts;
-  }
-  await check(MODULE, { title: 'format', args: ['fmt', '-check', '-diff', '-recursive'] });
+  const lack = await terraformUnavailableReason(env);
+  if (lack !== undefined) return { isClean, lack };
+  await check(MODULE, ['fmt', '-check', '-diff', '-recursive']);
   const source = providerSource(env);
   const copy = copyModules(source.length > 0);
   if (source.length > 0) {
     stdout.write('AWS provider 5.100 of TF_PLUGIN_DIR; users get 6.x (versions.tf).\n');
   }
   try {
-    for (const [folder, tests] of MODULES) {
-      const checks = Object.entries(tests).map(toTest);
-      const name = relative(ROOT, folder);
-      const validate: Check = { title: `validate ${name}`, args: ['validate', '-no-color'] };
+    for (const [name, tests] of Object.entries(MODULES)) {
       const cwd = join(copy, name);
-      const init = ['init', '-no-color', '-backend=false', ...source];
-      const { code, output } = await terraform(init, cwd);
-      if (NO_PROVIDER.test(output)) {
-        report(
-          'skipped',
-          `${name}: Terraform finds no AWS provider; TF_PLUGIN_DIR names a folder with one`,
-        );
-      } else if (code !== 0) {
-        report('failed', 'init', `\n${output.trim()}`);
-      } else if (await check(cwd, validate)) {
-        await Promise.all(checks.map((each) => check(cwd, each)));
+      const init = await terraform(cwd, ['init', '-backend=false', ...source], 'default');
+      if (NO_PROVIDER.test(init.output)) {
+        return { isClean, lack: 'Terraform finds no AWS provider; TF_PLUGIN_DIR names a folder.' };
       }
+      await check(cwd, ['validate']);
+      const runs = Object.entries(tests).map(([workspace, files]) =>
+        check(cwd, ['test', ...files.map((file) => `-filter=tests/${file}.tftest.hcl`)], workspace),
+      );
+      await Promise.all(runs);
     }
+    return { isClean };
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }
-  return counts;
 }
 
 export const main: Main = async (args, io) => {
   const options = { 'no-skip': { type: 'boolean', default: false } } as const;
   const { 'no-skip': noSkip } = parseOptions(USAGE, options, args);
-  const { passed, failed, skipped } = await checkAll(io);
-  io.stdout.write(`check:infra: ${passed} passed, ${failed} failed, ${skipped} skipped\n`);
-  return failed > 0 || (noSkip && skipped > 0) ? 1 : 0;
+  const { isClean, lack } = await checkAll(io);
+  if (lack !== undefined) io.stdout.write(`SKIPPED: check:infra. ${lack}\n`);
+  return isClean && !(noSkip && lack !== undefined) ? 0 : 1;
 };
 
 if (import.meta.main) await runCommand(main);

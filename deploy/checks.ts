@@ -15,13 +15,8 @@ export class Pending extends Error {
 }
 
 /** One line for an error; some messages of the SDK have further lines. */
-function describeError(error: unknown): string {
-  const { message, cause } = error as Error;
-  const [line = ''] = message.split('\n');
-  return cause instanceof Error && !line.includes(cause.message)
-    ? `${line}: ${cause.message}`
-    : line;
-}
+const describeError = ({ message, cause }: Error): string =>
+  [message.split('\n')[0], cause instanceof Error && cause.message].filter(Boolean).join(': ');
 
 /** @param interruption - Ends them; the promise is then rejected with its reason. @returns How many there were of each. */
 export async function runChecks(
@@ -33,19 +28,20 @@ export async function runChecks(
   for (const { title, lacks, run } of checks) {
     interruption.throwIfAborted();
     const started = performance.now();
-    const print = (result: keyof typeof counts, detail: string): void => {
-      counts[result] += 1;
-      stdout.write(`${result.padEnd(8)} ${title.padEnd(48)} ${detail}\n`);
-    };
+    let result: keyof typeof counts = 'passed';
+    let detail = lacks;
     if (lacks) {
-      print('skipped', lacks);
+      result = 'skipped';
     } else {
-      await run().then(
-        (found) => print('passed', found ?? `${Math.round(performance.now() - started)} ms`),
-        (error: unknown) =>
-          print(error instanceof Pending ? 'pending' : 'failed', describeError(error)),
-      );
+      try {
+        detail = (await run()) ?? `${Math.round(performance.now() - started)} ms`;
+      } catch (error) {
+        result = error instanceof Pending ? 'pending' : 'failed';
+        detail = describeError(error as Error);
+      }
     }
+    counts[result] += 1;
+    stdout.write(`${result.padEnd(8)} ${title.padEnd(48)} ${detail}\n`);
   }
   interruption.throwIfAborted();
   return counts;

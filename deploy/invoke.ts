@@ -35,18 +35,16 @@ export const createInvoke =
   (FunctionName: string, abortSignal: AbortSignal): Invoke =>
   async (event) => {
     const request = { FunctionName, LogType: 'Tail', Payload: JSON.stringify(event) } as const;
-    const {
-      FunctionError,
-      Payload,
-      LogResult = '',
-    } = await lambda.invoke(request, { abortSignal });
-    const result = parseObject(Payload?.transformToString() ?? '') ?? {};
-    if (FunctionError !== undefined) {
-      const { errorType = FunctionError, errorMessage = '' } = result;
-      throw new Error(`${FunctionName} failed: ${String(errorType)}: ${String(errorMessage)}`);
-    }
-    const lines = Buffer.from(LogResult, 'base64').toString().split('\n');
-    return { result, log: lines.map(parseObject).filter((line) => line !== undefined) };
+    const found = await lambda.invoke(request, { abortSignal });
+    const text = found.Payload?.transformToString() ?? '';
+    if (found.FunctionError !== undefined) throw new Error(`${FunctionName} failed: ${text}`);
+    const lines = Buffer.from(found.LogResult ?? '', 'base64')
+      .toString()
+      .split('\n');
+    return {
+      result: parseObject(text) ?? {},
+      log: lines.map(parseObject).filter((line) => line !== undefined),
+    };
   };
 
 /** Payload 2.0; without claims, that of a request that no authorizer has passed. */
@@ -86,10 +84,8 @@ async function call(invoke: Invoke, event: object): Promise<ServiceResponse> {
  * leave one inquiry behind, which expires after a day.
  */
 export function createInvocationChecks(invoke: Invoke) {
-  const claims = {
-    sub: crypto.randomUUID(),
-    email: `test-${crypto.randomUUID()}@inquiries.invalid`,
-  };
+  const sub = crypto.randomUUID();
+  const claims = { sub, email: `test-${sub}@inquiries.invalid` };
   const { contract } = createContractChecks((each) => call(invoke, toEvent(each, claims)));
   const anonymous = createFunctionChecks((method) => call(invoke, toEvent({ method })));
   return [...anonymous, ...contract];

@@ -6,6 +6,7 @@ import { readIfThere } from '../lib/command-line.ts';
 import { MODULE } from '../lib/paths.ts';
 import type { Stage } from '../lib/stages.ts';
 import { hasLocalState, readPlace } from './account.ts';
+import { parseOutputs, type OutputValues } from './plan.ts';
 import type { Site } from './site.ts';
 
 /** A function, its newest version, and the one that its alias makes live. */
@@ -25,15 +26,9 @@ export interface StageOutputs {
   readonly connect_origins?: readonly string[];
   readonly smoke_sign_in?: { readonly user_pool_id: string; readonly client_id: string } | null;
   readonly dns_records?: readonly Readonly<
-    Record<'domain' | 'purpose' | 'name' | 'type' | 'value' | 'next', string>
+    Record<'purpose' | 'name' | 'type' | 'value' | 'next', string>
   >[];
 }
-
-/** Outputs as `terraform output -json` and a state have them, by their names. */
-export const parseOutputs = (
-  outputs: Record<string, { readonly value: unknown }>,
-): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(outputs).map(([name, { value }]) => [name, value]));
 
 /**
  * Reads the outputs in a stage's state, without Terraform and its lock.
@@ -44,15 +39,14 @@ export async function readStateOutputs(stage: Stage): Promise<StageOutputs> {
   const state = hasLocalState()
     ? readIfThere(join(MODULE, 'terraform.tfstate.d', stage, 'terraform.tfstate'))
     : await readRemoteState(stage);
-  const { outputs } = JSON.parse(state ?? '{}') as { outputs?: Record<string, { value: unknown }> };
-  if (outputs === undefined) throw new Error(`there is no state of ${stage}`);
-  return parseOutputs(outputs) as unknown as StageOutputs;
+  const { outputs } = JSON.parse(state ?? '{}') as { outputs?: OutputValues };
+  if (outputs === undefined) throw new Error(`There is no state of ${stage}.`);
+  return parseOutputs(outputs) as StageOutputs;
 }
 
 async function readRemoteState(stage: Stage): Promise<string | undefined> {
-  const { bucket, region, key = 'inquiries/terraform.tfstate' } = readPlace(stage);
+  const { bucket, key = 'inquiries/terraform.tfstate' } = readPlace(stage);
   if (bucket === undefined) return undefined;
-  const s3 = new S3({ ...NETWORK, ...(region !== undefined && { region }) });
-  const object = await s3.getObject({ Bucket: bucket, Key: `env:/${stage}/${key}` });
+  const object = await new S3(NETWORK).getObject({ Bucket: bucket, Key: `env:/${stage}/${key}` });
   return object.Body?.transformToString();
 }

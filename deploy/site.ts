@@ -43,17 +43,14 @@ const folderOf = (version: string): string => `versions/${version}/`;
 /**
  * Uploads a form where users do not see it yet: assets, whose names are their own in every build, and all other files to a
  * folder of the function's version. Assets of earlier builds stay, since pages that are open may still load them.
- *
- * @returns The keys that were uploaded: those of files that the bucket did not have with the same headers.
  */
 export async function uploadForm(
   { bucket: Bucket }: Site,
   version: string,
   form: Form,
   interruption: AbortSignal,
-): Promise<string[]> {
+): Promise<void> {
   const s3 = new S3(NETWORK);
-  const uploaded: string[] = [];
   for (const [name, Body] of form) {
     interruption.throwIfAborted();
     const Key = name.startsWith('assets/') ? name : folderOf(version) + name;
@@ -61,10 +58,8 @@ export async function uploadForm(
     const description = `"${createHash('md5').update(Body).digest('hex')}" ${CacheControl} ${ContentType}`;
     if ((await describe(s3, Bucket, Key)) !== description) {
       await s3.putObject({ Bucket, Key, CacheControl, ContentType, Body });
-      uploaded.push(Key);
     }
   }
-  return uploaded;
 }
 
 /**
@@ -72,9 +67,9 @@ export async function uploadForm(
  * that names the others last. If another deployment changes the live version during this, it begins again, so that form and
  * function belong together whoever ends last.
  *
- * @returns The files that were changed; undefined if the live version has no form of its own.
+ * @returns The files that were changed.
  */
-export async function serveForm(site: Site, functionName: string): Promise<string[] | undefined> {
+export async function serveForm(site: Site, functionName: string): Promise<string[]> {
   const { bucket: Bucket, distribution_id: DistributionId } = site;
   const s3 = new S3(NETWORK);
   const { version } = await readLive(functionName);
@@ -98,5 +93,5 @@ export async function serveForm(site: Site, functionName: string): Promise<strin
     });
   }
   if ((await readLive(functionName)).version !== version) return serveForm(site, functionName);
-  return names.length === 0 ? undefined : changed;
+  return changed;
 }

@@ -2,6 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { CognitoIdentityProvider } from '@aws-sdk/client-cognito-identity-provider';
 import { NETWORK } from '../lib/aws.ts';
+import { assert } from '../lib/contract-checks.ts';
 
 // The prefix satisfies every rule that a pool can have for passwords.
 const createPassword = (): string => `aA1!${randomBytes(24).toString('base64url')}`;
@@ -33,41 +34,34 @@ export async function signInOnce(UserPoolId: string, ClientId: string): Promise<
         { Name: 'email_verified', Value: 'true' },
       ],
     });
-    const challenge = await client.adminInitiateAuth({
+    const { Session, ChallengeParameters } = await client.adminInitiateAuth({
       UserPoolId,
       ClientId,
       AuthFlow: 'ADMIN_USER_PASSWORD_AUTH',
       AuthParameters: { USERNAME: email, PASSWORD: temporary },
     });
-    const answer =
-      challenge.ChallengeName === 'NEW_PASSWORD_REQUIRED'
-        ? await client.adminRespondToAuthChallenge({
-            UserPoolId,
-            ClientId,
-            ChallengeName: 'NEW_PASSWORD_REQUIRED',
-            Session: challenge.Session,
-            ChallengeResponses: {
-              // The name in the pool, since an email address is only an alias there.
-              USERNAME: challenge.ChallengeParameters?.['USER_ID_FOR_SRP'] ?? email,
-              NEW_PASSWORD: password,
-            },
-          })
-        : challenge;
-    const { IdToken, AccessToken } = answer.AuthenticationResult ?? {};
-    if (IdToken === undefined || AccessToken === undefined) {
-      throw new Error(`Cognito asks for ${answer.ChallengeName ?? 'more'} instead of signing in`);
-    }
+    const { AuthenticationResult, ChallengeName } = await client.adminRespondToAuthChallenge({
+      UserPoolId,
+      ClientId,
+      ChallengeName: 'NEW_PASSWORD_REQUIRED',
+      Session,
+      // The name in the pool, since an email address is only an alias there.
+      ChallengeResponses: {
+        USERNAME: ChallengeParameters?.['USER_ID_FOR_SRP'] ?? email,
+        NEW_PASSWORD: password,
+      },
+    });
+    const { IdToken, AccessToken } = AuthenticationResult ?? {};
+    assert(IdToken !== undefined, `Cognito asks for ${ChallengeName} instead of signing in`);
     await client.deleteUser({ AccessToken });
     return IdToken;
   } catch (error) {
-    if (error instanceof Error) {
-      // Cognito's messages may repeat what was sent.
-      const [line = ''] = error.message.split('\n');
-      error.message = `${error.name}: ${line}`
-        .replaceAll(email, 'USER')
-        .replaceAll(temporary, 'PASSWORD')
-        .replaceAll(password, 'PASSWORD');
-    }
+    // Cognito's messages may repeat what was sent.
+    const failure = error as Error;
+    failure.message = [email, temporary, password].reduce(
+      (text, secret) => text.replaceAll(secret, '…'),
+      `${failure.name}: ${failure.message}`,
+    );
     throw error;
   }
 }

@@ -31,31 +31,27 @@ import { parseStage, readStageAccount } from './account.ts';
 import { createAlarmChecks } from './alarms.ts';
 import { runChecks, type Check } from './checks.ts';
 import { readForm, type Form } from './form.ts';
-import { createInvocationChecks, createInvoke } from './invoke.ts';
+import { createInvoke } from './invoke.ts';
 import { readStateOutputs, type StageOutputs } from './outputs.ts';
 import { signInOnce } from './smoke-user.ts';
-import { createFormChecks, createStageChecks, sendBounce } from './stage-checks.ts';
+import { createStageChecks, sendBounce } from './stage-checks.ts';
 import { liveOf } from './versions.ts';
 
 const USAGE = `
 Usage: npm run smoke [-- STAGE | -- --url URL] [options]
 
-  STAGE           develop, main or release: its API, function, form, mailer, logs and sign-in, as its state names them
-  --url URL       base URL of any other service, without /inquiries
-                  (default: the running local stack, with a token of its issuer)
-  --data FOLDER   the data folder of the local stack (default: that of the stack on .data or in memory)
-  --token TOKEN   an ID token that the service accepts (default: SMOKE_TOKEN; for a stage with a user pool, that of a user
-                  who is created and deleted at once); without one, checks that need it are skipped
-  --no-key        skip the checks of Idempotency-Key, which the local stack ignores with dynalite
-  --mail          with STAGE: send a mail that bounces, of which the team gets a mail
-  --check-alarms  with STAGE: only list alarms whose metrics had no data; a quarter of an hour after a request
-  --ring ALARM    with --check-alarms: raise this alarm once, to see whether its mail arrives
-
-With STAGE, the AWS credentials and region of the environment are used.
+  STAGE           develop, main or release: its API, form, mailer, logs and sign-in
+  --url URL       any other service, without /inquiries (default: the running local stack)
+  --data FOLDER   the data folder of the local stack
+  --token TOKEN   an ID token (default: SMOKE_TOKEN, or that of a new user of the stage's pool)
+  --mail          with STAGE: also send a mail that bounces
+  --check-alarms  with STAGE: only list alarms without data; a quarter of an hour after a request
+  --ring ALARM    with --check-alarms: raise this alarm once
 `;
 const REQUEST_TIMEOUT_MS = 35_000; // the gateway gives up after 30 s
 /** Above what Lambda takes, below what the gateway takes (docs/operations.md, "Quotas"). */
 const TOO_LARGE = 6_500_000;
+const OTHER_ORIGIN = 'https://elsewhere.invalid';
 
 /** What is checked; an empty text is what is not known. */
 interface Target {
@@ -106,8 +102,9 @@ async function sendWithToken(target: Target, request: ServiceRequest): Promise<S
   return response;
 }
 
-const sendPreflight = (target: Target, origin: string): Promise<ServiceResponse> =>
-  send(
+/** Asks whether the page of an origin may POST. @returns The methods and headers that are allowed. */
+async function askPreflight(target: Target, origin: string) {
+  const { status, headers } = await send(
     target,
     { method: 'OPTIONS' },
     {
@@ -116,6 +113,24 @@ const sendPreflight = (target: Target, origin: string): Promise<ServiceResponse>
       'access-control-request-headers': CORS.allow_headers.join(),
     },
   );
+  const [allowedOrigin, ...lists] = ['origin', 'methods', 'headers'].map(
+    (name) => headers.get(`access-control-allow-${name}`) ?? '',
+  );
+  return { status, origin: allowedOrigin, allowed: lists.join().toLowerCase().split(/, ?/) };
+}
+
+async function checkPreflight(target: Target): Promise<void> {
+  const { status, origin, allowed } = await askPreflight(target, target.origin);
+  assert([200, 204].includes(status), `answered ${status}, not 204`);
+  assert(origin === target.origin, `it allows ${origin}, not ${target.origin}`);
+  const missing = ['post', ...CORS.allow_headers].filter((name) => !allowed.includes(name));
+  assert(missing.length === 0, `it does not allow ${missing.join(', ')}`);
+}
+
+async function checkOtherPreflight(target: Target): Promise<void> {
+  const { origin } = await askPreflight(target, OTHER_ORIGIN);
+  assert(origin !== '*' && origin !== OTHER_ORIGIN, `it allows ${origin}`);
+}
 
 /** The checks of an API in the order in which they must run: some take what those before have found. */
 function createApiChecks(target: Target): Check[] {
@@ -123,81 +138,49 @@ function createApiChecks(target: Target): Check[] {
   const { contract, key } = createContractChecks((request) => sendWithToken(target, request));
   const refuse = async (headers?: Record<string, string>): Promise<void> =>
     assertStatus(await send(target, { method: 'GET' }, headers), 401);
-  const withToken = (title: string, run: () => Promise<void>): Check => ({
-    title,
-    run,
-    get lacks() {
-      return target.token === '' ? 'no token' : '';
+  const signInOfUser: Check[] = [
+    {
+      title: 'a new user of the pool signs in',
+      run: async () =>
+        void (target.token = await signInOnce(signIn?.user_pool_id ?? '', signIn?.client_id ?? '')),
     },
-  });
+  ];
+  /** Checks that take what is found before them. */
+  const need =
+    (what: 'token' | 'origin' | 'key') =>
+    ([title, run]: readonly [string, () => Promise<void>]): Check => ({
+      title,
+      run,
+      get lacks() {
+        return target[what] === '' ? `no ${what}` : '';
+      },
+    });
   return [
     { title: '401 without a token', run: () => refuse() },
     {
       title: '401 with a malformed token',
       run: () => refuse({ authorization: 'Bearer nonsense' }),
     },
-    ...(signIn && target.token === ''
-      ? [
-          {
-            title: 'a new user of the pool signs in',
-            run: async () =>
-              void (target.token = await signInOnce(signIn.user_pool_id, signIn.client_id)),
-          },
-        ]
-      : []),
-    ...contract.map(([title, run]) => withToken(title, run)),
-    withToken('405 for PATCH and for HEAD', async () => {
-      assertError(await sendWithToken(target, { method: 'PATCH' }), 405, 'METHOD_NOT_ALLOWED');
-      assertStatus(await sendWithToken(target, { method: 'HEAD' }), 405);
-    }),
-    withToken('413 for a body of 6.5 MB', async () => {
-      const body = JSON.stringify({ subject: '', body: 'x'.repeat(TOO_LARGE) });
-      assertStatus(await sendWithToken(target, { method: 'POST', body }), 413);
-    }),
-    withToken('500 for a body that is not JSON', async () =>
-      assertError(
-        await sendWithToken(target, { method: 'POST', body: 'no JSON' }),
-        500,
-        'INTERNAL_SERVER_ERROR',
-      ),
-    ),
-    ...key.map(([title, run]) => {
-      const check = withToken(title, run);
-      return target.key === '' ? { title, run, lacks: 'no key' } : check;
-    }),
-    {
-      title: 'preflight allows the origin',
-      get lacks() {
-        return target.origin === '' ? 'no origin' : '';
+    ...(signIn && target.token === '' ? signInOfUser : []),
+    ...contract.map(need('token')),
+    ...Object.entries({
+      '405 for PATCH and for HEAD': async () => {
+        assertError(await sendWithToken(target, { method: 'PATCH' }), 405, 'METHOD_NOT_ALLOWED');
+        assertStatus(await sendWithToken(target, { method: 'HEAD' }), 405);
       },
-      run: () => checkPreflight(target),
-    },
+      '413 for a body of 6.5 MB': async () => {
+        const body = JSON.stringify({ subject: '', body: 'x'.repeat(TOO_LARGE) });
+        assertStatus(await sendWithToken(target, { method: 'POST', body }), 413);
+      },
+      '500 for a body that is not JSON': async () => {
+        const response = await sendWithToken(target, { method: 'POST', body: 'no JSON' });
+        assertError(response, 500, 'INTERNAL_SERVER_ERROR');
+      },
+    }).map(need('token')),
+    ...key.map(need(target.key === '' ? 'key' : 'token')),
+    need('origin')(['preflight allows the origin', () => checkPreflight(target)]),
     { title: 'preflight allows no other origin', run: () => checkOtherPreflight(target) },
   ];
-}
-
-async function checkPreflight(target: Target): Promise<void> {
-  const response = await sendPreflight(target, target.origin);
-  assert([200, 204].includes(response.status), `answered ${response.status}, not 204`);
-  assertHeader(response, 'Access-Control-Allow-Origin', target.origin);
-  const needed = {
-    'Access-Control-Allow-Methods': ['post'],
-    'Access-Control-Allow-Headers': CORS.allow_headers,
-  };
-  for (const [name, values] of Object.entries(needed)) {
-    const allowed = (response.headers.get(name) ?? '').toLowerCase().split(/, ?/);
-    assert(
-      values.every((value) => allowed.includes(value)),
-      `${name} is ${allowed.join()}`,
-    );
-  }
-}
-
-async function checkOtherPreflight(target: Target): Promise<void> {
-  const elsewhere = 'https://elsewhere.invalid';
-  const { headers } = await sendPreflight(target, elsewhere);
-  const origin = headers.get('access-control-allow-origin') ?? '';
-  assert(!['*', elsewhere].includes(origin), `Access-Control-Allow-Origin is ${origin}`);
 }
 
 /** Waits until the API answers: right after a first deployment its name or its routes may be missing. */
@@ -213,17 +196,30 @@ async function awaitApi(target: Target, seconds: number): Promise<void> {
 const toToken = (given: string | undefined, { SMOKE_TOKEN = '' }: NodeJS.ProcessEnv): string =>
   (given ?? SMOKE_TOKEN).trim().replace(/^Bearer /i, '');
 
+/** Runs the checks of an API and further ones. @returns Whether none failed. */
+async function test(target: Target, more: readonly Check[], io: Io): Promise<boolean> {
+  const checks = [...createApiChecks(target), ...more];
+  const { passed, failed, pending, skipped } = await runChecks(checks, io, target.interruption);
+  io.stdout.write(
+    `smoke: ${passed} passed, ${failed} failed, ${pending} pending, ${skipped} skipped\n`,
+  );
+  if (target.token === '') {
+    io.stdout.write(
+      'What a signed-in user gets of the API was not checked: give a token (--token).\n',
+    );
+  }
+  return failed === 0;
+}
+
 interface TestOptions {
   readonly token?: string | undefined;
   /** Seconds that a new API, and CloudFront, may take. */
   readonly wait?: number;
   readonly mail?: boolean;
-  /** Further checks, at the end. */
-  readonly more?: readonly Check[];
 }
 
 /**
- * The smoke test of a stage.
+ * The smoke test of a stage. What Terraform has tested of its function before the apply is not repeated.
  *
  * @param form - What should be served; undefined without a form.
  * @returns Whether all checks passed.
@@ -233,7 +229,7 @@ export async function testStage(
   form: Form | undefined,
   io: Io,
   interruption: AbortSignal,
-  { token, wait = 60, mail = false, more = [] }: TestOptions = {},
+  { token, wait = 60, mail = false }: TestOptions = {},
 ): Promise<boolean> {
   const target: Target = {
     url: outputs.api_url,
@@ -245,64 +241,21 @@ export async function testStage(
   };
   const invoke = createInvoke(liveOf(outputs.function.name), interruption);
   await awaitApi(target, wait);
-  const counts = await runChecks(
-    [
-      ...createInvocationChecks(invoke).map(([title, run]) => ({
-        title: title.startsWith('the function') ? title : `the function: ${title}`,
-        run,
-      })),
-      ...createApiChecks(target),
-      ...createStageChecks(outputs, invoke),
-      ...(outputs.site ? createFormChecks(outputs.site, form, wait, io.env) : []),
-      ...(mail ? [{ title: 'a mail bounces', run: () => sendBounce(outputs) }] : []),
-      ...more,
-    ],
-    io,
-    interruption,
-  );
-  return report(counts, target, io);
+  const bounce = { title: 'a mail bounces', run: () => sendBounce(outputs) };
+  const ofStage = createStageChecks(outputs, invoke, form, wait, io.env);
+  return test(target, mail ? [...ofStage, bounce] : ofStage, io);
 }
 
-function report(
-  { passed, failed, pending, skipped }: Awaited<ReturnType<typeof runChecks>>,
-  { token }: Target,
-  { stdout }: Io,
-): boolean {
-  const waiting = pending === 0 ? '' : `, ${pending} pending`;
-  stdout.write(`smoke: ${passed} passed, ${failed} failed${waiting}, ${skipped} skipped\n`);
-  if (token === '') {
-    stdout.write(
-      'What a signed-in user gets of the API was not checked: give a token (--token).\n',
-    );
-  }
-  return failed === 0;
-}
-
-/** A service that is not a stage: the local stack, or what --url names. */
-async function testService(
-  given: { url?: string; data?: string; token?: string; 'no-key': boolean },
-  io: Io,
-  interruption: AbortSignal,
-): Promise<boolean> {
-  const { url, data } = given;
-  if (url !== undefined && data !== undefined) {
-    throw new UsageError('--data is for the local stack.');
-  }
-  if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
+/** What the options name of a service that is not a stage: the local stack, or a URL. */
+async function findService(url: string | undefined, data: string | undefined) {
+  if (url !== undefined) {
+    if (/^https?:$/.test(URL.parse(url)?.protocol ?? '')) return { url, hasKeys: true };
     throw new UsageError(`--url must be an http or https URL, not '${url}'`);
   }
-  const local = url === undefined ? readRunningStack(data ?? findDataFolder()) : undefined;
-  const signed = local && (await signToken(await readKey(local.keysFile), local.issuer));
+  const { gateway, keysFile, issuer, mailbox } = readRunningStack(data ?? findDataFolder());
+  const token = await signToken(await readKey(keysFile), issuer);
   // dynalite has neither mailbox nor transactions.
-  const hasKeys = !given['no-key'] && (local === undefined || local.mailbox !== undefined);
-  const target: Target = {
-    url: (url ?? local?.gateway ?? '').replace(/\/+$/, ''),
-    origin: '',
-    token: toToken(given.token ?? signed, io.env),
-    key: hasKeys ? crypto.randomUUID() : '',
-    interruption,
-  };
-  return report(await runChecks(createApiChecks(target), io, interruption), target, io);
+  return { url: gateway, token, hasKeys: mailbox !== undefined };
 }
 
 export const main: Main = async (args, io) => {
@@ -312,7 +265,6 @@ export const main: Main = async (args, io) => {
       url: { type: 'string' },
       data: { type: 'string' },
       token: { type: 'string' },
-      'no-key': { type: 'boolean', default: false },
       mail: { type: 'boolean', default: false },
       'check-alarms': { type: 'boolean', default: false },
       ring: { type: 'string' },
@@ -323,14 +275,22 @@ export const main: Main = async (args, io) => {
   const { token, mail, 'check-alarms': alarms, ring } = values;
   if (positionals.length === 0) {
     if (mail || alarms) throw new UsageError('--mail and --check-alarms need a stage.');
-    return (await testService(values, io, interruption)) ? 0 : 1;
+    const found = await findService(values.url, values.data);
+    const target: Target = {
+      url: found.url.replace(/\/+$/, ''),
+      origin: '',
+      token: toToken(token ?? found.token, io.env),
+      key: found.hasKeys ? crypto.randomUUID() : '',
+      interruption,
+    };
+    return (await test(target, [], io)) ? 0 : 1;
   }
-  const stage = parseStage('smoke', positionals.join(' '));
+  const stage = parseStage(positionals.join(' '));
   await readStageAccount(stage);
   const outputs = await readStateOutputs(stage);
   if (alarms) {
-    const counts = await runChecks(await createAlarmChecks(outputs, ring), io, interruption);
-    return counts.failed === 0 ? 0 : 1;
+    const { failed } = await runChecks(await createAlarmChecks(outputs, ring), io, interruption);
+    return failed === 0 ? 0 : 1;
   }
   const form = outputs.form_config && readForm(outputs.form_config, outputs.connect_origins ?? []);
   const options = { token, wait: 0, mail };

@@ -14,7 +14,6 @@ import { liveOf } from './versions.ts';
 
 /** Most megabytes that the function may use after a few requests: the alarm function-memory is raised above them. */
 const MOST_MEMORY_MB = 115;
-const NO_REPORT = 'the log of an invocation ends without platform.report';
 
 interface Report {
   readonly record?: {
@@ -22,79 +21,78 @@ interface Report {
   };
 }
 
+/** Lambda's measurements in the log of invocations. @throws {@link Pending} if it has none. */
+function readMetrics(log: readonly Report[]) {
+  const metrics = log.flatMap(({ record }) => record?.metrics ?? []);
+  if (metrics.length > 0) return metrics;
+  throw new Pending('the log of an invocation ends without platform.report');
+}
+
 /** Several invocations at a time, of which some start an instance. */
 async function checkInstances(invoke: Invoke): Promise<string> {
   const event = toEvent({ method: 'GET' });
-  const logs = await Promise.all([1, 2, 3].map(async () => (await invoke(event)).log));
-  const lines = logs.flat();
-  const metrics = lines.map((line) => (line as Report).record?.metrics ?? {});
-  const memory = Math.max(0, ...metrics.map(({ maxMemoryUsedMB = 0 }) => maxMemoryUsedMB));
-  const starts = metrics.flatMap(({ initDurationMs }) => initDurationMs ?? []);
-  if (memory === 0) throw new Pending(NO_REPORT);
+  const found = await Promise.all([1, 2, 3].map(() => invoke(event)));
+  const lines = found.flatMap(({ log }) => log);
+  const metrics = readMetrics(lines);
+  const most = (name: keyof (typeof metrics)[0]): number =>
+    Math.round(Math.max(...metrics.map((each) => each[name] ?? 0)));
   assert(
     !JSON.stringify(lines).includes('--expose-gc'),
     'Node runs without --expose-gc, so large bodies can end an instance: docs/adr/0062',
   );
+  const memory = most('maxMemoryUsedMB');
   assert(memory <= MOST_MEMORY_MB, `${memory} of 128 MB: docs/runbook.md, "function-memory"`);
-  const started = starts.length === 0 ? '' : `, started in ${Math.round(Math.max(...starts))} ms`;
-  return `${memory} of 128 MB${started}, with gc`;
+  return `${memory} of 128 MB, started in ${most('initDurationMs')} ms, with gc`;
 }
 
 /** Whether each metric filter of the function's log finds a line of an invocation. */
 async function checkMetricFilters(invoke: Invoke, logGroupName: string): Promise<string> {
   const claims = { sub: crypto.randomUUID(), email: 'test@inquiries.invalid' };
   const { log } = await invoke(toEvent({ method: 'POST', body: 'no JSON' }, claims));
+  readMetrics(log);
   const logEventMessages = log.map((line) => JSON.stringify(line));
-  if (logEventMessages.length === 0) throw new Pending(NO_REPORT);
   const logs = new CloudWatchLogs(NETWORK);
   const { metricFilters = [] } = await logs.describeMetricFilters({ logGroupName });
-  const names = await Promise.all(
-    metricFilters.map(async ({ filterName = '', filterPattern = '' }) => {
-      const { matches = [] } = await logs.testMetricFilter({ filterPattern, logEventMessages });
-      return matches.length === 0 ? filterName : '';
-    }),
-  );
-  const blind = names.filter((name) => name !== '').join(', ');
-  assert(
-    blind === '',
-    `${blind} finds no line of ${logGroupName}: compare its pattern with the log`,
-  );
+  for (const { filterName, filterPattern } of metricFilters) {
+    const { matches = [] } = await logs.testMetricFilter({ filterPattern, logEventMessages });
+    assert(
+      matches.length > 0,
+      `${filterName} finds no line of ${logGroupName}: compare its pattern with the log`,
+    );
+  }
   return `${metricFilters.length} filters`;
 }
 
 /** Whether Lambda reads the stream for the functions that mail. */
 async function checkMappings(functions: readonly string[]): Promise<string> {
   const lambda = new Lambda(NETWORK);
-  const lists = await Promise.all(
-    functions
-      .flatMap((name) => [name, liveOf(name)])
-      .map((FunctionName) => lambda.listEventSourceMappings({ FunctionName })),
-  );
-  const mappings = lists.flatMap(({ EventSourceMappings = [] }) => EventSourceMappings);
-  assert(mappings.length > 0, 'no function reads the stream; deploy again');
-  for (const { UUID, State = '', LastProcessingResult: result = '' } of mappings) {
+  for (const name of functions) {
+    const FunctionName = liveOf(name);
+    const { EventSourceMappings = [] } = await lambda.listEventSourceMappings({ FunctionName });
+    const [{ UUID, State = 'missing', LastProcessingResult: result = '' } = {}] =
+      EventSourceMappings;
+    assert(!/problem/i.test(result), `${result} (${name}): docs/runbook.md, "mailer-delay"`);
+    if (/^(Creat|Enabling|Updat)/.test(State)) throw new Pending(`${UUID} is ${State}`);
     assert(
-      !State.startsWith('Disabl'),
-      `${UUID} is switched off; on again: aws lambda update-event-source-mapping --uuid ${UUID} --enabled`,
+      State === 'Enabled',
+      `that of ${name} is ${State}; on again: deploy, or aws lambda update-event-source-mapping --uuid ${UUID} --enabled`,
     );
-    assert(!/problem/i.test(result), `${result} (${UUID}): docs/runbook.md, "mailer-delay"`);
-    if (State !== 'Enabled') throw new Pending(`${UUID} is ${State}`);
   }
-  return `${mappings.length} mappings`;
+  return `${functions.length} mappings`;
 }
 
 /** Whether SES sends for the identity. */
-async function checkIdentity(identity: string): Promise<string> {
+async function checkIdentity(EmailIdentity: string): Promise<string> {
   const { VerifiedForSendingStatus, VerificationStatus, DkimAttributes } = await new SESv2(
     NETWORK,
-  ).getEmailIdentity({ EmailIdentity: identity });
-  if (VerifiedForSendingStatus) return identity;
+  ).getEmailIdentity({ EmailIdentity });
+  if (VerifiedForSendingStatus) return EmailIdentity;
   const { Tokens = [], SigningHostedZone = 'dkim.amazonses.com' } = DkimAttributes ?? {};
   const records = Tokens.map(
-    (token) => `${token}._domainkey.${identity} CNAME ${token}.${SigningHostedZone}`,
+    (token) => `${token}._domainkey.${EmailIdentity} CNAME ${token}.${SigningHostedZone}`,
   );
   throw new Pending(
-    `${identity} is ${VerificationStatus}; enter in its DNS: ${records.join(', ')}`,
+    `${EmailIdentity} is ${VerificationStatus}; enter in its DNS: ${records.join(', ')}`,
   );
 }
 
@@ -106,46 +104,17 @@ async function checkSignInPage(
   const signal = AbortSignal.timeout(20_000);
   const discovery = await fetch(`${issuer}/.well-known/openid-configuration`, { signal });
   const { authorization_endpoint } = (await discovery.json()) as { authorization_endpoint: string };
-  const parameters = {
+  const parameters = new URLSearchParams({
     client_id: clientId,
     response_type: 'code',
     scope: 'openid email',
     redirect_uri,
-  };
-  const page = await fetch(`${authorization_endpoint}?${String(new URLSearchParams(parameters))}`, {
-    signal,
   });
+  const page = await fetch(`${authorization_endpoint}?${String(parameters)}`, { signal });
   assert(
     page.ok && (await page.text()).includes('<form'),
     `${authorization_endpoint} answered ${page.status} without a form; compare redirect_uri with the app client's: ${redirect_uri}`,
   );
-}
-
-export function createStageChecks(outputs: StageOutputs, invoke: Invoke): Check[] {
-  const {
-    function: { name },
-    mail,
-    site,
-    form_config: form,
-    smoke_sign_in: signIn,
-  } = outputs;
-  const mailers = Object.values(outputs.mailer).map((each) => each.name);
-  return [
-    { title: 'memory and start of the function', run: () => checkInstances(invoke) },
-    {
-      title: 'metric filters find their lines',
-      run: () => checkMetricFilters(invoke, `/aws/lambda/${name}`),
-    },
-    ...(mail
-      ? [
-          { title: 'the stream is read for the mailer', run: () => checkMappings(mailers) },
-          { title: 'SES may send for the domain', run: () => checkIdentity(mail.identity) },
-        ]
-      : []),
-    ...(site && form && signIn
-      ? [{ title: 'the sign-in page has a form', run: () => checkSignInPage(form, site.url) }]
-      : []),
-  ];
 }
 
 /** Waits until CloudFront has forgotten the files from before. */
@@ -162,24 +131,35 @@ async function awaitForm({ url }: Site, form: Form, seconds: number): Promise<st
   }
 }
 
-/** @param form - What should be served; undefined: any that runs. */
-export const createFormChecks = (
-  site: Site,
+/**
+ * @param form - What should be served; undefined: any that runs.
+ * @param wait - Seconds that CloudFront may take.
+ */
+export function createStageChecks(
+  { function: { name }, mailer, mail, site, form_config, smoke_sign_in }: StageOutputs,
+  invoke: Invoke,
   form: Form | undefined,
   wait: number,
   env: NodeJS.ProcessEnv,
-): Check[] => [
-  ...(form === undefined
-    ? []
-    : [{ title: 'the form is served as it was built', run: () => awaitForm(site, form, wait) }]),
-  { title: 'the form runs', run: () => runForm(site.url, undefined, env) },
-];
+): Check[] {
+  const checks: Record<string, false | undefined | null | Check['run']> = {
+    'memory and start of the function': () => checkInstances(invoke),
+    'metric filters find their lines': () => checkMetricFilters(invoke, `/aws/lambda/${name}`),
+    'the stream is read for the mailer':
+      mail && (() => checkMappings(Object.values(mailer).map((each) => each.name))),
+    'SES may send for the domain': mail && (() => checkIdentity(mail.identity)),
+    'the sign-in page has a form':
+      site && form_config && smoke_sign_in && (() => checkSignInPage(form_config, site.url)),
+    'the form is served as it was built': site && form && (() => awaitForm(site, form, wait)),
+    'the form runs': site && (() => runForm(site.url, undefined, env)),
+  };
+  return Object.entries(checks).flatMap(([title, run]) => (run ? [{ title, run }] : []));
+}
 
 /** Sends a mail to an address that bounces (SES, "mailbox simulator"). */
 export async function sendBounce({ mail, function: { name } }: StageOutputs): Promise<string> {
-  assert(mail !== null && mail !== undefined, 'the stage has no inbox');
   await new SESv2(NETWORK).sendEmail({
-    FromEmailAddress: mail.from,
+    FromEmailAddress: mail?.from,
     Destination: { ToAddresses: ['bounce@simulator.amazonses.com'] },
     ConfigurationSetName: name,
     Content: { Simple: { Subject: { Data: 'Test' }, Body: { Text: { Data: 'Test' } } } },

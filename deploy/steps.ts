@@ -1,10 +1,24 @@
 /** The steps of a deployment or bootstrap: programs that run to their end, whatever signals the command gets. */
-import { relative } from 'node:path';
 import type { Io } from '../lib/command-line.ts';
-import { MODULE, ROOT } from '../lib/paths.ts';
+import { MODULE } from '../lib/paths.ts';
 import { programOf, run, terraformEnv, type RunOptions } from './terraform.ts';
 
 const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+/** What to do about errors of Terraform that do not say it. */
+const HINTS: readonly (readonly [error: RegExp, hint: string])[] = [
+  [
+    /acquiring the state lock/,
+    'Wait until the command that holds the lock has ended. If it was killed with its Terraform: terraform -chdir=infra/terraform force-unlock ID',
+  ],
+  [
+    / was ended by SIG/,
+    'Its lock, and resources that its state lacks, may be left: see docs/runbook.md, "A deployment was interrupted".',
+  ],
+  [
+    /already ?exist|AlreadyOwnedByYou/i,
+    'It exists but is not in the state: see docs/runbook.md, "Import a resource".',
+  ],
+];
 
 /** A run of a command that signals do not end at once. */
 export type Session = ReturnType<typeof openSession>;
@@ -30,15 +44,29 @@ export function openSession(io: Io, module = MODULE) {
     io,
     /** The folder that Terraform runs in. */
     module,
+    /** The workspace that Terraform runs in. */
+    workspace: 'default',
     /** Aborts at the first SIGINT, SIGTERM or SIGHUP; the reason is the exit code. */
     interruption: controller.signal,
     /** What the command does at the moment. */
     current,
+    /** What is true if it ends now. */
+    state: 'Nothing was changed.',
     /** Signals end the process again. */
     close: () => {
       for (const remove of listeners) remove();
     },
   };
+}
+
+/** Says why a command ends before its end, and what is true then. @returns Its exit code. */
+export function explainEnd({ io, interruption }: Session, error: unknown, state: string): number {
+  const detail = error instanceof Error ? `${error.message}\n\n` : '';
+  const [why, exitCode] = interruption.aborted
+    ? ['Interrupted. ', interruption.reason as number]
+    : ['', 1];
+  io.stderr.write(`\n${detail}${why}${state} Run the same command again.\n`);
+  return exitCode;
 }
 
 /**
@@ -48,7 +76,7 @@ export function openSession(io: Io, module = MODULE) {
  * @throws Error with its output if it fails; without `show`, it is shown only then. The exit code if there was an interruption.
  */
 export async function runStep(
-  { io, interruption, current, module }: Session,
+  { io, interruption, current }: Session,
   title: string,
   command: string,
   args: readonly string[],
@@ -68,35 +96,19 @@ export async function runStep(
   }
   // Terraform may print a plan before the error; show the error only.
   const error = output.slice(Math.max(0, output.indexOf('\nError: '))).trim();
-  const parts = [
-    options.show === undefined ? error : '',
-    explain(error, module, io.env),
-    `Failed: ${title}.`,
-  ];
-  throw new Error(parts.filter((part) => part !== '').join('\n\n'));
-}
-
-/** What to do about an error of Terraform that it does not say itself. */
-function explain(error: string, module: string, env: NodeJS.ProcessEnv): string {
-  if (error.includes('acquiring the state lock')) {
-    const read = (name: string) =>
-      new RegExp(`^\\W*${name}:\\s+(\\S.*)`, 'm').exec(error)?.[1] ?? 'unknown';
-    return `The state is locked by ${read('Who')} since ${read('Created')} (${read('Operation')}). Wait until that command has ended. If it was killed with its Terraform: ${programOf(env)} -chdir=${relative(ROOT, module)} force-unlock ${read('ID')}`;
-  }
-  if (error.includes(' was ended by SIG')) {
-    return 'Its lock, and resources that its state lacks, may be left: see docs/runbook.md, "A deployment was interrupted".';
-  }
-  return /already ?exist|AlreadyOwnedByYou/i.test(error)
-    ? 'It exists but is not in the state: see docs/runbook.md, "Import a resource".'
-    : '';
+  const hint = HINTS.find(([pattern]) => pattern.test(error))?.[1];
+  const parts = [options.show === undefined && error, hint, `Failed: ${title}.`];
+  throw new Error(parts.filter(Boolean).join('\n\n'));
 }
 
 /** Runs Terraform, and shows what an apply prints as it runs. */
 export function terraform(session: Session, args: readonly string[]): Promise<string> {
-  const program = programOf(session.io.env);
+  const { io, module, workspace } = session;
+  const program = programOf(io.env);
   return runStep(session, `${program} ${args[0]}`, program, args, {
-    cwd: session.module,
-    env: terraformEnv({ TF_WORKSPACE: undefined }, session.io.env),
-    show: args[0] === 'apply' ? (text) => void session.io.stdout.write(text) : undefined,
+    cwd: module,
+    // The last selected workspace may not exist in this stage's backend, which would make init fail.
+    env: terraformEnv({ TF_WORKSPACE: args[0] === 'init' ? 'default' : workspace }, io.env),
+    show: args[0] === 'apply' ? (text) => void io.stdout.write(text) : undefined,
   });
 }

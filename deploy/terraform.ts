@@ -30,7 +30,7 @@ export interface RunOptions {
 function openOutput() {
   const folder = mkdtempSync(join(tmpdir(), 'output-'));
   const file = join(folder, 'output');
-  const output = { write: openSync(file, 'w'), read: openSync(file, 'r'), chunks: [] as Buffer[] };
+  const output = { write: openSync(file, 'w'), read: openSync(file, 'r'), text: '' };
   rmSync(folder, { recursive: true });
   return output;
 }
@@ -41,34 +41,36 @@ export async function run(
   args: readonly string[],
   { show, ...options }: RunOptions = {},
 ): Promise<Outcome> {
-  const outputs = [openOutput(), openOutput()] as const;
-  const [stdout, stderr] = outputs;
+  const [stdout, stderr] = [openOutput(), openOutput()];
   const read = (): void => {
-    for (const { read: file, chunks } of outputs) {
-      const chunk = readFileSync(file);
-      chunks.push(chunk);
+    for (const output of [stdout, stderr]) {
+      const chunk = readFileSync(output.read);
+      output.text += String(chunk);
       show?.(chunk);
     }
   };
-  const timer = show && setInterval(read, 500);
-  const stdio = ['ignore', stdout.write, stderr.write] as const;
-  const child = spawn(command, args, { cwd: ROOT, ...options, stdio: [...stdio] });
+  const timer = setInterval(read, 500);
+  let code = 127;
   try {
-    const [code] = (await once(child, 'close')) as [number | null];
+    const child = spawn(command, args, {
+      cwd: ROOT,
+      ...options,
+      stdio: ['ignore', stdout.write, stderr.write],
+    });
+    const [exitCode, signal] = (await once(child, 'close')) as [number | null, string | null];
     read();
-    const [out, error] = outputs.map(({ chunks }) => Buffer.concat(chunks).toString()) as [
-      string,
-      string,
-    ];
-    if (code !== null) return { code, stdout: out, output: out + error };
-    const reason = `${command} was ended by ${child.signalCode}.\n`;
-    return { code: 127, stdout: out, output: out + error + reason };
+    code = exitCode ?? 127;
+    if (signal !== null) stderr.text += `${command} was ended by ${signal}.\n`;
   } catch (error) {
-    return { code: 127, stdout: '', output: `${(error as Error).message}\n` };
+    stderr.text += `${(error as Error).message}\n`;
   } finally {
     clearInterval(timer);
-    for (const { read: from, write } of outputs) for (const file of [from, write]) closeSync(file);
+    for (const output of [stdout, stderr]) {
+      closeSync(output.write);
+      closeSync(output.read);
+    }
   }
+  return { code, stdout: stdout.text, output: stdout.text + stderr.text };
 }
 
 /** The program: `TERRAFORM=tofu` runs OpenTofu. */
@@ -91,17 +93,11 @@ export function providerSource(env: NodeJS.ProcessEnv = process.env): string[] {
   return folder ? [`-plugin-dir=${folder}`] : [];
 }
 
-/**
- * Why the installed Terraform or OpenTofu cannot be used; undefined if it can. versions.tf requires 1.11: from then on the
- * lock of a state in S3 is no experiment, and tests have a state of their own (state_key).
- */
+/** Why there is no Terraform; undefined if there is one. Whether it is new enough, it says itself (versions.tf). */
 export async function terraformUnavailableReason(
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<string | undefined> {
   const program = programOf(env);
-  const { code, stdout } = await run(program, ['version', '-json'], { env: terraformEnv({}, env) });
-  if (code !== 0) return `${program} is not on the PATH; version 1.11 or later is needed.`;
-  const { terraform_version: version } = JSON.parse(stdout) as { terraform_version: string };
-  if (version.localeCompare('1.11', 'en', { numeric: true }) >= 0) return undefined;
-  return `${program} ${version} is too old; version 1.11 or later is needed.`;
+  const { code } = await run(program, ['version'], { env: terraformEnv({}, env) });
+  return code === 0 ? undefined : `${program} is not on the PATH; version 1.11 or later is needed.`;
 }

@@ -7,8 +7,8 @@ import {
 import { NETWORK } from '../lib/aws.ts';
 import { UsageError } from '../lib/command-line.ts';
 
-const ALIAS = 'live';
-export const liveOf = (functionName: string): string => `${functionName}:${ALIAS}`;
+const Name = 'live';
+export const liveOf = (functionName: string): string => `${functionName}:${Name}`;
 
 export interface Live {
   readonly version: string;
@@ -28,25 +28,25 @@ export interface Version {
 const lambda = new Lambda(NETWORK);
 
 /** @throws ResourceNotFoundException when there is no such function, or when it has no alias `live`. */
-export async function readLive(functionName: string): Promise<Live> {
-  const alias = await lambda.getAlias({ FunctionName: functionName, Name: ALIAS });
-  return { version: alias.FunctionVersion ?? '', revisionId: alias.RevisionId };
+export async function readLive(FunctionName: string): Promise<Live> {
+  const { FunctionVersion = '', RevisionId } = await lambda.getAlias({ FunctionName, Name });
+  return { version: FunctionVersion, revisionId: RevisionId };
 }
 
 /** The published versions, newest first; not `$LATEST`. */
-export async function listVersions(functionName: string): Promise<Version[]> {
-  const versions: Version[] = [];
-  const pages = paginateListVersionsByFunction({ client: lambda }, { FunctionName: functionName });
-  for await (const { Versions = [] } of pages) {
-    for (const {
-      Version: version = '',
-      LastModified: date = '',
-      CodeSha256: sha256 = '',
-    } of Versions) {
-      if (version !== '$LATEST') versions.push({ version, date, sha256 });
-    }
-  }
-  return versions.toSorted((a, b) => Number(b.version) - Number(a.version));
+export async function listVersions(FunctionName: string): Promise<Version[]> {
+  const pages = await Array.fromAsync(
+    paginateListVersionsByFunction({ client: lambda }, { FunctionName }),
+  );
+  return pages
+    .flatMap(({ Versions = [] }) => Versions)
+    .map(({ Version = '', LastModified = '', CodeSha256 = '' }) => ({
+      version: Version,
+      date: LastModified,
+      sha256: CodeSha256,
+    }))
+    .filter(({ version }) => version !== '$LATEST')
+    .toSorted((a, b) => Number(b.version) - Number(a.version));
 }
 
 /**
@@ -55,23 +55,27 @@ export async function listVersions(functionName: string): Promise<Version[]> {
  * @param before - The alias as it was read.
  * @throws UsageError when another deployment has changed the alias since.
  */
-export async function switchAlias(name: string, version: string, before: Live): Promise<void> {
+export async function switchAlias(
+  FunctionName: string,
+  version: string,
+  { revisionId: RevisionId }: Live,
+): Promise<void> {
   try {
     await lambda.updateAlias({
-      FunctionName: name,
-      Name: ALIAS,
+      FunctionName,
+      Name,
       FunctionVersion: version,
       // Nor does another version get a share of the requests.
       RoutingConfig: { AdditionalVersionWeights: {} },
-      RevisionId: before.revisionId,
+      RevisionId,
     });
   } catch (error) {
     if (!(error instanceof PreconditionFailedException)) throw error;
     // It may be this change: the SDK sends it again when the first response is lost.
-    const now = await readLive(name);
+    const now = await readLive(FunctionName);
     if (now.version === version) return;
     throw new UsageError(
-      `Version ${now.version} of ${name} was made live by another command at the same time; nothing was switched.`,
+      `Version ${now.version} of ${FunctionName} was made live by another command at the same time; nothing was switched.`,
       { cause: error },
     );
   }

@@ -1,5 +1,5 @@
 /** `npm run bootstrap` of a service with a name of its own on an emulator of the AWS APIs; see stages.apply.test.ts. */
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { S3 } from '@aws-sdk/client-s3';
 import { expect, it, onTestFinished } from 'vitest';
@@ -31,21 +31,29 @@ const accountId = '123456789012';
 /** A name of this run only, so that one emulator serves several runs. */
 const name = `bootstrap-${crypto.randomUUID().slice(0, 8)}`;
 const bucket = `${name}-terraform-state-${accountId}-${region}`;
-/** A setting without an option. */
-const SETTINGS = 'bootstrap/settings.auto.tfvars.json';
-/** The other files that the command writes to be committed. */
-const WRITTEN = ['backend.s3.tfbackend', 'bootstrap.auto.tfvars.json'];
+const SETTINGS = {
+  name,
+  github: {
+    repository: 'octo/inquiries',
+    owner_id: '1',
+    repository_id: '23',
+    existing_provider: true,
+  },
+  domains: { release: ['api.example.com'] },
+};
 
 /** A clone of this repository, with the files that were committed in another one. */
 function clone(committed?: string) {
   const folder = copyProject('infra/terraform/bootstrap');
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const infra = join(folder, 'infra/terraform');
-  writeFileSync(join(infra, SETTINGS), JSON.stringify({ name }));
-  if (committed !== undefined) {
-    for (const file of [SETTINGS, ...WRITTEN]) cpSync(join(committed, file), join(infra, file));
+  const settings = join(infra, 'bootstrap/settings.auto.tfvars.json');
+  writeFileSync(settings, JSON.stringify(SETTINGS));
+  for (const file of globSync('{backend.s3.tfbackend,*.auto.tfvars.json}', { cwd: committed })) {
+    if (committed !== undefined) cpSync(join(committed, file), join(infra, file));
   }
-  const main = join(infra, 'bootstrap/main.tf');
+  const cwd = join(infra, 'bootstrap');
+  const main = join(cwd, 'main.tf');
   const module = readFileSync(main, 'utf8').replace(
     /^resource "aws_s3_bucket_(lifecycle_configuration|policy)" .*?^\}\n/gms,
     '',
@@ -54,12 +62,10 @@ function clone(committed?: string) {
   const env = { ...emulatorEnv(endpoint), HOME: join(folder, 'home') };
   return {
     infra,
-    /** For other runs of Terraform. */
-    cwd: join(infra, 'bootstrap'),
-    env,
+    terraform: (...args: string[]) => run('terraform', args, { cwd, env }),
     /** Runs the command, which must succeed. @returns Its output. */
-    bootstrap: async (args: string) => {
-      const { code, output } = await startCommand(folder, 'bootstrap', args.split(' '), env).ended;
+    bootstrap: async () => {
+      const { code, output } = await startCommand(folder, 'bootstrap', ['--yes'], env).ended;
       expect(code === 0 ? '' : output.slice(Math.max(0, output.indexOf('Error: ')))).toBe('');
       return output;
     },
@@ -71,59 +77,53 @@ it.skipIf(endpoint === '')(
   { timeout: 1_800_000 },
   async () => {
     const first = clone();
-    // The account may have the identity provider from an earlier run.
-    const created = await first.bootstrap(
-      '--github octo/inquiries --github-ids 1/23 --existing-provider --domain release=api.example.com --yes',
-    );
+    const created = await first.bootstrap();
     expect(created).toContain(`# (imported from "${bucket}")`);
     expect(created).toContain(
       `release-plan  arn:aws:iam::${accountId}:role/terraform-bootstrap/${name}-release-plan-${region}`,
     );
-    expect(
-      JSON.parse(readFileSync(join(first.infra, 'bootstrap.auto.tfvars.json'), 'utf8')),
-    ).toMatchObject({
+    const boundaries = readFileSync(join(first.infra, 'bootstrap.auto.tfvars.json'), 'utf8');
+    expect(JSON.parse(boundaries)).toMatchObject({
       permissions_boundaries: {
         main: `arn:aws:iam::${accountId}:policy/terraform-bootstrap/${name}-main-boundary-${region}`,
       },
     });
     const s3 = new S3({ ...clientOf(endpoint), forcePathStyle: true });
     onTestFinished(() => s3.destroy());
-    const versioning = await s3.getBucketVersioning({ Bucket: bucket });
-    expect(versioning.Status).toBe('Enabled');
-    await s3.headObject({ Bucket: bucket, Key: 'inquiries/bootstrap.tfstate' });
+    const state = { Bucket: bucket, Key: 'inquiries/bootstrap.tfstate' };
+    expect((await s3.getBucketVersioning(state)).Status).toBe('Enabled');
+    await s3.headObject(state);
 
     for (const { bootstrap } of [first, clone(first.infra)]) {
-      const again = await bootstrap('--yes');
+      const again = await bootstrap();
       expect(again).toContain('No changes.');
       expect(again).not.toContain('terraform apply …');
     }
 
-    const destroyed = await run(
-      'terraform',
-      ['destroy', '-no-color', '-auto-approve', `-var=bucket=${bucket}`],
-      first,
+    const destroyed = await first.terraform(
+      'destroy',
+      '-no-color',
+      '-auto-approve',
+      `-var=bucket=${bucket}`,
     );
-    expect([destroyed.code, destroyed.output]).toEqual([
-      1,
-      expect.stringContaining('Instance cannot be destroyed'),
-    ]);
+    expect(destroyed.output).toContain('Instance cannot be destroyed');
 
     // Everything exists, and nothing is in the state: the runbook's imports, and the same command.
-    await s3.deleteObject({ Bucket: bucket, Key: 'inquiries/bootstrap.tfstate' });
+    await s3.deleteObject(state);
     const lines = [...readImports('bootstrap')].filter(
       ([address]) => !/^aws_(iam_openid|budgets)/.test(address),
     );
     expect(lines).toHaveLength(6);
     for (const stage of STAGES) {
       for (const line of lines) {
-        const [address, id] = line.map((text) =>
+        const [address = '', id = ''] = line.map((text) =>
           text.replace('release', stage).replace('inquiries', name).replace('ACCOUNT', accountId),
-        ) as [string, string];
+        );
         const args = ['import', '-no-color', `-var=bucket=${bucket}`, address, id];
-        const { code, output } = await run('terraform', args, first);
+        const { code, output } = await first.terraform(...args);
         expect([address, code === 0 ? '' : output]).toEqual([address, '']);
       }
     }
-    expect(await first.bootstrap('--yes')).toContain('\nDone. ');
+    expect(await first.bootstrap()).toContain('\nDone. ');
   },
 );

@@ -177,7 +177,7 @@ describe
             // Nothing exists that the state lacks.
             expect([moment, again.output]).toEqual([
               moment,
-              expect.stringContaining('  plan      0 to create, '),
+              expect.stringMatching(/^(Plan: 0 to add, |No changes\.)/m),
             ]);
             expect([moment, again.code, again.output]).toEqual([
               moment,

@@ -4,6 +4,9 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { vi } from 'vitest';
 import { close, listen } from '../../lib/loopback-server.ts';
+import { createApp } from '../../src/app.ts';
+import { createInquiries } from '../../src/inquiries.ts';
+import { createMemoryStore } from './memory-store.ts';
 
 export const ACCOUNT = '111122223333';
 
@@ -38,7 +41,12 @@ export const refusal = (status: number, type: string, message: string): Answer =
 /** The answer of STS. */
 export const callerIdentity = (account: string): Answer => ({
   status: 200,
-  body: `<GetCallerIdentityResponse><GetCallerIdentityResult><Account>${account}</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`,
+  body: `<R><GetCallerIdentityResult><Account>${account}</Account></GetCallerIdentityResult></R>`,
+});
+
+const app = createApp({
+  inquiries: createInquiries(createMemoryStore({}, 1_000)),
+  corsOrigin: 'o',
 });
 
 const initially = () => ({
@@ -52,8 +60,9 @@ const initially = () => ({
   functionName: 'inquiries-develop',
   versions: ['1', '2', '3', '9', '10'],
   aliases: [{ name: 'live', version: '10', revision: 1 }] as Alias[],
-  /** The result of an invocation; a rejection is an error of the function. */
-  invoke: (_name: string, _event: string): Promise<string> | string => '',
+  /** The result of an invocation of a name, which is that of the service; a rejection is an error of the function. */
+  invoke: async (_name: string, event: string): Promise<string> =>
+    JSON.stringify(await app(JSON.parse(event) as object)),
   /** The end of its log. */
   log: '',
 });
@@ -72,12 +81,8 @@ export async function startAws() {
     CodeSha256: `sha-${version}`,
   });
 
-  async function answerLambda({
-    method,
-    path,
-    query,
-    body,
-  }: AwsRequest): Promise<Answer | undefined> {
+  async function answerLambda(request: AwsRequest): Promise<Answer | undefined> {
+    const { method, path, query, body } = request;
     const [, encoded = '', rest = ''] = /^\/2015-03-31\/functions\/([^/]+)(.*)$/.exec(path) ?? [];
     const name = decodeURIComponent(encoded);
     if (rest === '/invocations') {
@@ -95,11 +100,7 @@ export async function startAws() {
     if (method === 'PUT' && alias !== undefined) {
       const change = JSON.parse(body) as { FunctionVersion: string; RevisionId?: string };
       if (change.RevisionId !== undefined && change.RevisionId !== String(alias.revision)) {
-        return refusal(
-          412,
-          'PreconditionFailedException',
-          'The RevisionId provided does not match',
-        );
+        return refusal(412, 'PreconditionFailedException', 'The RevisionId does not match');
       }
       state.changes.push(`switch ${change.FunctionVersion}`);
       alias.version = change.FunctionVersion;
@@ -116,14 +117,9 @@ export async function startAws() {
     return undefined;
   }
 
-  function answerS3({
-    method,
-    path: encoded,
-    query,
-    headers,
-    body,
-  }: AwsRequest): Answer | undefined {
-    const path = decodeURIComponent(encoded);
+  function answerS3(request: AwsRequest): Answer | undefined {
+    const { method, query, headers, body } = request;
+    const path = decodeURIComponent(request.path);
     const object = state.objects.get(path);
     if (method === 'GET' && query.has('list-type')) {
       const prefix = `${path.replace(/\/$/, '')}/${query.get('prefix')}`;
@@ -185,10 +181,7 @@ export async function startAws() {
         body: await text(incoming),
       };
       const { status, body = '', headers: more } = await answer(request);
-      if (status === 0) return outgoing.destroy();
-      return outgoing
-        .writeHead(status, more)
-        .end(typeof body === 'string' ? body : JSON.stringify(body));
+      outgoing.writeHead(status, more).end(typeof body === 'string' ? body : JSON.stringify(body));
     })();
   });
   const url = `http://127.0.0.1:${await listen(server, 0)}`;

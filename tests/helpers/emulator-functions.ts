@@ -14,8 +14,16 @@ interface Configuration {
   readonly Environment?: { readonly Variables: Readonly<Record<string, string>> };
 }
 
+/** Of an event source and a function, as it was sent. */
+interface Mapping {
+  readonly UUID?: string;
+  readonly EventSourceArn: string;
+  readonly FunctionName: string;
+}
+
 const FUNCTIONS = '/2015-03-31/functions';
-const MAPPINGS = '/2015-03-31/event-source-mappings';
+/** Mappings, and their tags. */
+const MAPPINGS = /^\/(2015-03-31|2017-03-31\/tags)\/.*event-source-mapping/;
 
 const refuse = (status: number, type: string, message: string): Answer => ({
   status,
@@ -32,8 +40,8 @@ export function createFunctions(endpoint: string) {
   const logging = new Map<string, unknown>();
   /** Of aliases, by their URL. */
   const revisions = new Map<string, string>();
-  /** Event source mappings with the function as it was sent, by the message that refuses a second one. */
-  const mappings = new Map<string, { id: string; readonly function: string }>();
+  /** By their id. */
+  const mappings = new Map<string, Mapping>();
   /** One for each package and environment that was invoked. */
   const running = new Map<string, Promise<LocalFunction>>();
 
@@ -82,42 +90,28 @@ export function createFunctions(endpoint: string) {
    * Lambda takes one mapping of a stream and a function, whatever its filter (botocore: CreateEventSourceMapping,
    * ResourceConflictException; recorded on AWS by localstack's test_duplicate_event_source_mappings).
    */
-  async function keepMapping(sent: Sent, next: (sent: Sent) => Promise<Answer>) {
-    const id = sent.url.split('/')[3];
-    if (id) {
-      const [message, arn] = [...mappings].find(([, each]) => each.id === id) ?? [];
-      if (sent.method === 'DELETE') mappings.delete(message ?? '');
-      const answer = await next(sent);
-      return arn === undefined ? answer : describeMapping(answer, arn.function);
+  function answerMapping({ method, url, body }: Sent): Answer {
+    const sent = JSON.parse(String(body) || '{}') as Mapping;
+    const UUID = method === 'POST' ? randomUUID() : url.slice(-randomUUID().length);
+    const before = mappings.get(UUID);
+    const twin = [...mappings.values()].find(
+      (each) =>
+        each.EventSourceArn === sent.EventSourceArn && each.FunctionName === sent.FunctionName,
+    );
+    if (method === 'POST' && twin !== undefined) {
+      const message = `The event source arn (" ${sent.EventSourceArn} ") and function (" ${sent.FunctionName} ") provided mapping already exists. Please update or delete the existing mapping with UUID ${twin.UUID}`;
+      return refuse(409, 'ResourceConflictException', message);
     }
-    if (sent.method !== 'POST') return next(sent);
-    const { EventSourceArn, FunctionName = '' } = JSON.parse(String(sent.body)) as Record<
-      string,
-      string
-    >;
-    const name = FunctionName.replace(/^arn:.*:function:/, '');
-    const message = `The event source arn (" ${EventSourceArn} ") and function (" ${name} ") provided mapping already exists. Please update or delete the existing mapping with UUID `;
-    const existing = mappings.get(message);
-    if (existing !== undefined) {
-      return refuse(409, 'ResourceConflictException', message + existing.id);
+    if (method !== 'POST' && before === undefined) {
+      return refuse(404, 'ResourceNotFoundException', 'The resource you requested does not exist.');
     }
-    const mapping = { id: 'unknown', function: FunctionName };
-    mappings.set(message, mapping);
-    const answer = await next(sent);
-    const { UUID } = JSON.parse(String(answer.body)) as { UUID?: string };
-    if (UUID === undefined) mappings.delete(message);
-    else mapping.id = UUID;
-    return describeMapping(answer, FunctionName);
+    const mapping = { ...before, ...sent, UUID, State: 'Enabled' };
+    mappings.set(UUID, mapping);
+    if (method === 'DELETE') mappings.delete(UUID);
+    const EventSourceMappingArn = `arn:aws:lambda:eu-central-1:123456789012:event-source-mapping:${UUID}`;
+    const found = { ...mapping, FunctionArn: mapping.FunctionName, EventSourceMappingArn };
+    return { status: 202, body: JSON.stringify(found) };
   }
-
-  /** moto drops the alias of the function. */
-  const describeMapping = (answer: Answer, FunctionArn: string): Answer =>
-    answer.status >= 300
-      ? answer
-      : {
-          ...answer,
-          body: JSON.stringify({ ...(JSON.parse(String(answer.body)) as object), FunctionArn }),
-        };
 
   /** An alias with a revision that changes with it. */
   async function keepRevision(sent: Sent, next: (sent: Sent) => Promise<Answer>) {
@@ -174,7 +168,7 @@ export function createFunctions(endpoint: string) {
 
   const layer: Layer = async (sent, next) => {
     const { url } = sent;
-    if (url.startsWith(MAPPINGS)) return keepMapping(sent, next);
+    if (MAPPINGS.test(url)) return answerMapping(sent);
     if (!url.startsWith(FUNCTIONS)) return next(sent);
     if (/\/invocations(\?|$)/.test(url)) return invoke(sent, next);
     if (/\/aliases\/\w+$/.test(url)) return keepRevision(sent, next);

@@ -14,8 +14,9 @@ export const PROXY_GAPS = [
   'S3 ignores the conditions of bucket policies and would refuse every upload of a form: the proxy keeps its policy',
   'UpdateUserPool of Cognito drops username settings and tags: the proxy sends those of CreateUserPool again',
   'SES v2 returns malformed configuration sets and knows no event destinations: the proxy keeps both as they are sent',
+  'DynamoDB invokes functions of a stream by itself, fails for every row once it is switched off, and its mappings are never deleted: the proxy keeps streams and mappings as they are sent, and delivers nothing',
   'Lambda drops LoggingConfig and runs nothing: the proxy returns what was sent, and runs the packages in the sandbox of the local stack',
-  'Lambda takes a second mapping of one stream and one function, and any RevisionId of an alias: the proxy refuses both, as AWS does',
+  'Lambda takes any RevisionId of an alias: the proxy refuses it and a second mapping of one stream and one function, as AWS does',
 ];
 
 const HOP_BY_HOP = ['connection', 'content-length', 'expect', 'keep-alive', 'transfer-encoding'];
@@ -165,6 +166,34 @@ function createUserPools(): Layer {
   };
 }
 
+/** Streams of tables. */
+function createStreams(): Layer {
+  interface Specification {
+    readonly StreamEnabled: boolean;
+  }
+  const streams = new Map<string, Specification>();
+  return async (sent, next) => {
+    if (!/\.(Create|Describe|Update)Table$/.test(sent.headers.get('x-amz-target') ?? '')) {
+      return next(sent);
+    }
+    const { StreamSpecification: given, ...request } = JSON.parse(String(sent.body)) as {
+      TableName: string;
+      StreamSpecification?: Specification;
+    };
+    if (given !== undefined) streams.set(request.TableName, given);
+    const StreamSpecification = streams.get(request.TableName);
+    const answer = await next({ ...sent, body: Buffer.from(JSON.stringify(request)) });
+    if (!StreamSpecification?.StreamEnabled || answer.status !== 200) return answer;
+    const received = JSON.parse(String(answer.body)) as Record<string, { TableArn: string }>;
+    for (const table of Object.values(received)) {
+      const LatestStreamLabel = '2026-01-01T00:00:00.000';
+      const LatestStreamArn = `${table.TableArn}/stream/${LatestStreamLabel}`;
+      Object.assign(table, { StreamSpecification, LatestStreamLabel, LatestStreamArn });
+    }
+    return { ...answer, body: JSON.stringify(received) };
+  };
+}
+
 /**
  * Forwards requests to an emulator, apart from those that {@link PROXY_GAPS} names.
  *
@@ -203,6 +232,7 @@ export async function startEmulatorProxy(
     createDistributions(),
     createConfigurationSets(),
     createUserPools(),
+    createStreams(),
     functions.layer,
   ];
 
