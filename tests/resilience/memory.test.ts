@@ -82,9 +82,10 @@ describeOnDynamoDbLocal('128 MB', (endpoint) => {
     const limits = reason === undefined ? createLimits() : undefined;
     resources.defer(() => limits?.remove());
     const sandbox = resources.use(
-      await startSandbox(own.environment(), {
-        ...(limits ? { before: limits.enter } : { nodeArguments: ['--max-old-space-size=100'] }),
-      }),
+      await startSandbox(
+        own.environment(),
+        limits ? { before: limits.enter } : { nodeArguments: ['--max-old-space-size=100'] },
+      ),
     );
     for (const event of fc.sample(anyEvent, { seed: SEED, numRuns: EVENTS })) {
       if (typeof event === 'string') {
