@@ -47,7 +47,7 @@ export function describeReach({ subscriptions }: Pick<Plan, 'subscriptions'>): s
     .filter(({ pending_confirmation: pending }) => pending !== false)
     .map(
       ({ endpoint, topic_arn: topic }) =>
-        `${String(endpoint)} gets no mail of the topic ${String(topic).split(':').at(-1)} before the link in AWS's mail "Subscription Confirmation" is opened.\n`,
+        `${String(endpoint)} gets no mail of ${String(topic)} before the link in AWS's mail "Subscription Confirmation" is opened.\n`,
     )
     .join('');
 }

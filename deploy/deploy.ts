@@ -35,7 +35,7 @@ import { serveForm, uploadForm } from './site.ts';
 import { testStage } from './smoke.ts';
 import { explainEnd, openSession, runStep, terraform, type Session } from './steps.ts';
 import { run } from './terraform.ts';
-import { listVersions, readLive } from './versions.ts';
+import { readLive } from './versions.ts';
 
 const USAGE = `
 Usage: npm run deploy -- STAGE [--yes] [--plan-only | --drift] [--plan FILE]
@@ -73,17 +73,14 @@ function readSettings(args: string[], { stdin }: Io) {
 }
 type Settings = ReturnType<typeof readSettings>;
 
-/** @throws UsageError if main or release were made of something that is in no commit. */
+/** @throws UsageError if main or release were made of something that is in no commit, or their state were here only. */
 async function refuseUncommitted(stage: Stage, { env }: Io): Promise<void> {
   if (stage === 'develop') return;
-  if (hasLocalState()) {
-    throw new UsageError(
-      `${stage} must not use local state; remove infra/terraform/backend_override.tf.`,
-    );
-  }
   const { code, output } = await run('git', ['status', '--porcelain'], { env });
-  if (code === 0 && output === '') return;
-  throw new UsageError(`${stage} is deployed from a commit only; git status says: ${output}`);
+  if (code === 0 && output === '' && !hasLocalState()) return;
+  throw new UsageError(
+    `${stage} is deployed from a commit only, and without infra/terraform/backend_override.tf; git status says: ${output}`,
+  );
 }
 
 /** Plans, or takes the plan that is given, and refuses it or has it confirmed. @returns The exit code, if it ends here. */
@@ -183,9 +180,7 @@ function report({ stdout }: Io, isChanged: boolean, outputs: StageOutputs): void
 async function describeLive(functions: readonly string[]): Promise<string> {
   const lines = functions.map(async (name) => {
     try {
-      const [{ version }, [newest]] = await Promise.all([readLive(name), listVersions(name)]);
-      const other = newest?.version === version ? '' : `, not ${newest?.version}`;
-      return `Version ${version} of ${name} is live${other}.`;
+      return `Version ${(await readLive(name)).version} of ${name} is live.`;
     } catch (error) {
       return error instanceof ResourceNotFoundException
         ? `No version of ${name} is live yet.`

@@ -19,19 +19,19 @@ import { readStateOutputs } from './outputs.ts';
 import { serveForm } from './site.ts';
 import { testStage } from './smoke.ts';
 import { openSession, type Session } from './steps.ts';
-import { listVersions, readLive, switchAlias, type Version } from './versions.ts';
+import { listVersions, readLive, switchAlias } from './versions.ts';
 
 const USAGE = `
 Usage: npm run rollback -- STAGE [VERSION] [--list] [--yes]
 
   STAGE     develop, main or release
-  VERSION   a version that --list shows (default: the newest before the live one that passes its test)
-  --list    test the ten newest versions, list those that pass, and change nothing
+  VERSION   (default: the newest before the live one that passes its test)
+  --list    test the ten newest versions, and change nothing
   --yes     switch without confirmation
 
 The package with its settings and the form are rolled back, and nothing else (docs/runbook.md).
 `;
-const MOST_LISTED = 10;
+const MOST_TESTED = 10;
 
 function readSettings(args: string[], { stdin }: Io) {
   const options = {
@@ -71,33 +71,26 @@ async function rollBack(
   const { name } = outputs.function;
   const live = await readLive(name);
   const versions = await listVersions(name);
-  stdout.write(`${name}, stage ${stage}, account ${accountId}, region ${region}\n`);
+  stdout.write(`${name}:${live.version} is live, account ${accountId}, region ${region}\n`);
 
-  const passes = async ({ version, date, sha256 }: Version): Promise<boolean> => {
-    const failure = await test(`${name}:${version}`, interruption);
-    const mark = version === live.version ? '  live' : '';
-    stdout.write(
-      failure === undefined
-        ? `  ${version.padStart(5)}  ${date.slice(0, 16).replace('T', ' ')}  ${sha256}${mark}\n`
-        : `         Version ${version} fails its test, and is no choice: ${failure}\n`,
-    );
-    return failure === undefined;
-  };
-  if (list) {
-    for (const each of versions.slice(0, MOST_LISTED)) await passes(each);
-    return;
-  }
-  const choices = versions.filter(({ version }) =>
-    wanted === undefined ? Number(version) < Number(live.version) : version === wanted,
+  const choices = versions.filter(({ version: each }) =>
+    wanted === undefined ? list || Number(each) < Number(live.version) : each === wanted,
   );
-  let target: Version | undefined;
-  for (const each of choices) if (target === undefined && (await passes(each))) target = each;
-  if (target === undefined) {
+  let version: string | undefined;
+  for (const each of choices.slice(0, MOST_TESTED)) {
+    const failure = await test(`${name}:${each.version}`, interruption);
+    stdout.write(
+      `${each.version.padStart(7)}  ${each.date.slice(0, 16)}  ${each.sha256}  ${failure ?? 'passes its test'}\n`,
+    );
+    if (failure === undefined) version ??= each.version;
+    if (version !== undefined && !list) break;
+  }
+  if (list) return;
+  if (version === undefined) {
     throw new UsageError(
       `There is no version ${wanted ?? `before ${live.version}`} that passes its test. ${state}`,
     );
   }
-  const { version } = target;
   const question = `Make version ${version} live instead of ${live.version}? Type ${stage} to confirm: `;
   if (!yes && !(await isConfirmed(question, stage, interruption, io))) throw new UsageError(state);
 

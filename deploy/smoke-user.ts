@@ -18,7 +18,10 @@ const createPassword = (): string => `aA1!${randomBytes(24).toString('base64url'
  * @returns The ID token.
  * @throws Error without the user's email and passwords.
  */
-export async function signInOnce(UserPoolId: string, ClientId: string): Promise<string> {
+export async function signInOnce(
+  UserPoolId: string | undefined,
+  ClientId: string | undefined,
+): Promise<string> {
   const client = new CognitoIdentityProvider(NETWORK);
   const email = `smoke-test-${randomUUID()}@inquiries.invalid`;
   const temporary = createPassword();

@@ -16,15 +16,6 @@ export interface Live {
   readonly revisionId: string | undefined;
 }
 
-export interface Version {
-  /** A number, from 1. */
-  readonly version: string;
-  /** ISO 8601. */
-  readonly date: string;
-  /** SHA-256 of the package, base64. */
-  readonly sha256: string;
-}
-
 const lambda = new Lambda(NETWORK);
 
 /** @throws ResourceNotFoundException when there is no such function, or when it has no alias `live`. */
@@ -33,8 +24,8 @@ export async function readLive(FunctionName: string): Promise<Live> {
   return { version: FunctionVersion, revisionId: RevisionId };
 }
 
-/** The published versions, newest first; not `$LATEST`. */
-export async function listVersions(FunctionName: string): Promise<Version[]> {
+/** The published versions, newest first; not `$LATEST`: a number, an ISO 8601 date, and the SHA-256 of the package. */
+export async function listVersions(FunctionName: string) {
   const pages = await Array.fromAsync(
     paginateListVersionsByFunction({ client: lambda }, { FunctionName }),
   );

@@ -68,7 +68,7 @@ it.each([
   [
     'an address that is new or not confirmed yet',
     [subscription('a@example.com'), subscription('b@example.com', true)],
-    /^a@example\.com gets no mail of the topic alarms before .*\nb@example\.com gets .*\n$/,
+    /^a@example\.com gets no mail of arn:.*:alarms before .*\nb@example\.com gets .*\n$/,
   ],
   ['no address that is confirmed', [subscription('a@example.com', false)], /^$/],
 ])('a deployment says that mails of alarms reach: %s', (_, subscriptions, text) => {

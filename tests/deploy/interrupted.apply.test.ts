@@ -89,6 +89,7 @@ async function createStage({ onTestFinished }: Pick<TestContext, 'onTestFinished
 }
 
 const NOTHING = 'Interrupted. Nothing was changed.';
+const APPLIED = 'Interrupted. The plan is applied.';
 const SAVED = 'Interrupted. Terraform has saved what it changed. Version 1 of ';
 
 /** Settings of a stage with fewer resources: its own issuer and page. */
@@ -120,37 +121,24 @@ describe
     () => {
       it('around the apply: leaves nothing behind, and the next deployment succeeds', async (context) => {
         const { deploy, listLeftovers } = await createStage(context);
-        const moments: [string, RegExp, Signal, string][] = [
-          [
-            'the workspace is created',
-            /^PUT \/stop-\w+-state\/env[^?]*\.tfstate(\?|$)/,
-            'SIGINT',
-            NOTHING,
-          ],
-          ['init reads the bucket', /^GET \/stop-\w+-state\/?\?/, 'SIGINT', NOTHING],
-          ['the plan takes the lock', /^PUT \/stop-\w+-state\/env.*\.tflock/, 'SIGINT', NOTHING],
-          ['the plan takes the lock', /^PUT \/stop-\w+-state\/env.*\.tflock/, 'SIGKILL', ''],
-          [
-            'the upload reads the bucket',
-            /^HEAD .*-site-.*\/assets\//,
-            'SIGINT',
-            'Interrupted. The plan is applied.',
-          ],
-          [
-            'the stage is tested',
-            /^GET \/smoke-test/,
-            'SIGINT',
-            'Interrupted. The plan is applied.',
-          ],
+        const lock = /^PUT \/stop-\w+-state\/env.*\.tflock/;
+        const moments: [request: RegExp, signal: Signal, message: string][] = [
+          [/^GET \/stop-\w+-state\/?\?/, 'SIGINT', NOTHING],
+          // The workspace is created.
+          [/^PUT \/stop-\w+-state\/env[^?]*\.tfstate(\?|$)/, 'SIGINT', NOTHING],
+          [lock, 'SIGINT', NOTHING],
+          [lock, 'SIGKILL', ''],
+          [/^HEAD .*-site-.*\/assets\//, 'SIGINT', APPLIED],
+          [/^GET \/smoke-test/, 'SIGINT', APPLIED],
         ];
-        for (const [title, request, signal, message] of moments) {
+        for (const [request, signal, message] of moments) {
           const interrupted = await deploy({ request, when: 'after', signal });
           expect(
-            [title, interrupted.isReached, interrupted.code],
+            [request, interrupted.isReached, interrupted.code],
             `the output was: ${interrupted.output}`,
-          ).toEqual([title, true, EXIT_CODES[signal]]);
+          ).toEqual([request, true, EXIT_CODES[signal]]);
           expect(interrupted.output).toContain(message);
-          expect([title, await listLeftovers()]).toEqual([title, []]);
+          expect([request, await listLeftovers()]).toEqual([request, []]);
         }
         const next = await deploy();
         expect([next.code, next.output]).toEqual([0, expect.stringContaining('eployed: ')]);

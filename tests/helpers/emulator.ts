@@ -45,27 +45,29 @@ const xml = (status: number, body: string): Answer => ({
   body,
   headers: { 'content-type': 'text/xml', etag: 'E1' },
 });
+/** Keeps documents by what is sent. @returns The one that a request is about; undefined if there is none. */
+function keep(documents: Map<string, string>, { method, body }: Sent, key: string) {
+  if (['POST', 'PUT'].includes(method)) documents.set(key, String(body));
+  const document = documents.get(key);
+  if (method === 'DELETE') documents.delete(key);
+  return document;
+}
+
 /** Response headers policies of CloudFront. */
 function createHeadersPolicies(): Layer {
   const policies = new Map<string, string>();
+  const pattern = /^\/2020-05-31\/response-headers-policy(?:\/([A-Z0-9]+))?/;
   return async (sent, next) => {
-    const { method, url } = sent;
-    const [found, given] =
-      /^\/2020-05-31\/response-headers-policy(?:\/([A-Z0-9]+))?/.exec(url) ?? [];
+    const [found, id = `POLICY${policies.size}`] = pattern.exec(sent.url) ?? [];
     if (found === undefined) return next(sent);
-    const id = given ?? `POLICY${policies.size}`;
-    if (['POST', 'PUT'].includes(method)) {
-      policies.set(id, String(sent.body).replace(/^<\?xml.*?\?>/, ''));
-    }
-    const policy = policies.get(id);
+    const policy = keep(policies, sent, id)?.replace(/^<\?xml.*?\?>/, '');
     if (policy === undefined) {
       const code = '<Code>NoSuchResponseHeadersPolicy</Code>';
       return xml(404, `<ErrorResponse><Error>${code}</Error></ErrorResponse>`);
     }
-    if (method === 'DELETE') policies.delete(id);
     const modified = '<LastModifiedTime>2026-01-01T00:00:00Z</LastModifiedTime>';
     return xml(
-      method === 'POST' ? 201 : 200,
+      sent.method === 'POST' ? 201 : 200,
       `<ResponseHeadersPolicy><Id>${id}</Id>${modified}${policy}</ResponseHeadersPolicy>`,
     );
   };
@@ -77,10 +79,8 @@ function createBucketPolicies(): Layer {
   return async (sent, next) => {
     const { method, url } = sent;
     if (!/^\/[\w-]+-site-\d+\/?\?policy/.test(url)) return next(sent);
-    if (method === 'PUT') policies.set(url, String(sent.body));
-    const policy = policies.get(url);
+    const policy = keep(policies, sent, url);
     if (policy === undefined) return xml(404, '<Error><Code>NoSuchBucketPolicy</Code></Error>');
-    if (method === 'DELETE') policies.delete(url);
     return method === 'GET' ? xml(200, policy) : xml(204, '');
   };
 }
@@ -106,41 +106,41 @@ function createDistributions(): Layer {
   };
 }
 
-/** Configuration sets of SES and their event destinations. */
+/** Configuration sets of SES, by their names, and their event destinations, by NAME/DESTINATION. */
 function createConfigurationSets(): Layer {
-  interface ConfigurationSet {
-    readonly settings: Readonly<Record<string, unknown>>;
-    readonly destinations: Map<string, object>;
-  }
-  const sets = new Map<string, ConfigurationSet>();
+  const documents = new Map<string, string>();
+  const sets = /^\/v2\/email\/configuration-sets(?:\/([^/]+)(\/event-destinations)?(?:\/(.+))?)?$/;
   const json = (status: number, body: object): Answer => ({ status, body: JSON.stringify(body) });
+  const parse = (document = '{}') =>
+    JSON.parse(document) as {
+      Tags?: object;
+      ConfigurationSetName?: string;
+      EventDestinationName?: string;
+      EventDestination?: object;
+    };
   return async (sent, next) => {
-    const { method, url } = sent;
+    const { method, url, body } = sent;
     const [, tagged = ''] =
       /^\/v2\/email\/tags\?ResourceArn=.*configuration-set%2F(.+)$/.exec(url) ?? [];
-    const ofTags = sets.get(tagged);
-    if (ofTags !== undefined) return json(200, { Tags: ofTags.settings['Tags'] ?? [] });
-    const [found, given, list, destination] =
-      /^\/v2\/email\/configuration-sets(?:\/([^/]+)(\/event-destinations)?(?:\/(.+))?)?$/.exec(
-        url,
-      ) ?? [];
+    if (documents.has(tagged)) return json(200, { Tags: parse(documents.get(tagged)).Tags ?? [] });
+    const [found, set, list, destination] = sets.exec(url) ?? [];
     if (found === undefined) return next(sent);
-    const body = JSON.parse(String(sent.body) || '{}') as Readonly<Record<string, string>> & {
-      readonly EventDestination?: object;
-    };
-    const name = given ?? body['ConfigurationSetName'] ?? '';
-    if (given === undefined) sets.set(name, { settings: body, destinations: new Map() });
-    const set = sets.get(name);
-    if (set === undefined) return json(404, { __type: 'NotFoundException' });
-    const to = destination ?? body['EventDestinationName'] ?? '';
-    if (body.EventDestination) set.destinations.set(to, { Name: to, ...body.EventDestination });
-    if (method === 'DELETE' && destination === undefined) sets.delete(name);
-    else if (method === 'DELETE') set.destinations.delete(destination ?? '');
+    const given = parse(String(body) || undefined);
+    const name = set ?? given.ConfigurationSetName ?? '';
+    const to = destination ?? given.EventDestinationName ?? '';
+    const document = keep(documents, sent, list === undefined ? name : `${name}/${to}`);
     if (method !== 'GET') return json(200, {});
-    return json(
-      200,
-      list === undefined ? set.settings : { EventDestinations: [...set.destinations.values()] },
-    );
+    if (list === undefined) {
+      return document === undefined
+        ? json(404, { __type: 'NotFoundException' })
+        : { status: 200, body: document };
+    }
+    const EventDestinations = [...documents]
+      .filter(([key]) => key.startsWith(`${name}/`))
+      .map(([key, text]) =>
+        Object.assign(parse(text).EventDestination ?? {}, { Name: key.split('/')[1] }),
+      );
+    return json(200, { EventDestinations });
   };
 }
 

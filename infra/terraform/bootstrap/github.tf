@@ -36,16 +36,16 @@ resource "aws_iam_role" "github" {
 }
 
 resource "aws_iam_role_policy" "deploy" {
-  for_each = { for name, role in aws_iam_role.github : name => role if endswith(name, "-deploy") }
+  for_each = { for name, trust in local.roles : name => trust if endswith(name, "-deploy") }
 
   name   = "deploy"
-  role   = each.value.id
+  role   = aws_iam_role.github[each.key].id
   policy = jsonencode(local.policies[each.key])
 }
 
 resource "aws_iam_role_policy_attachment" "read" {
-  for_each = aws_iam_role.github
+  for_each = local.roles
 
-  role       = each.value.id
+  role       = aws_iam_role.github[each.key].id
   policy_arn = aws_iam_policy.this["${split("-", each.key)[0]}-read"].arn
 }
