@@ -71,7 +71,6 @@ export function describeFailure(
     if (name === 'TimeoutError' || code !== undefined) {
       return `${stage === undefined ? 'The engine of the local stack' : 'AWS'} cannot be reached (${code ?? name}).`;
     }
-    if (/specified index/.test(message)) return `${named} has no index by-state; ${remedy}.`;
     if (name === 'ResourceNotFoundException') {
       const where = stage === undefined ? '' : ' in this account and region';
       return `${named} does not exist${where}${table === undefined ? `; ${remedy}` : ''}.`;

@@ -149,9 +149,16 @@ describe('--since', () => {
     expect(parseSince(text, NOW)).toBe(expected);
   });
 
-  const REFUSED =
-    '|7|d|-7d|7 d|7y|2026-11|2026-13-01|2026-02-30|2026-02-30T10:00Z|2026-11-01T25:00|\u001b[2J';
-  it.each(REFUSED.split('|'))('refuses %j in one line', (text) => {
+  it.each([
+    '',
+    '7',
+    '-7d',
+    '7y',
+    '2026-02-30',
+    '2026-02-30T10:00Z',
+    '2026-11-01T25:00',
+    '\u001b[2J',
+  ])('refuses %j in one line', (text) => {
     expect(() => parseSince(text, NOW)).toThrow(/^--since must be [^\p{Cc}]*$/u);
   });
 });

@@ -70,14 +70,3 @@ it('saved replies have the form that docs/inbox.md shows, and no other', async (
     );
   }
 });
-
-it('the classes of the page and those of the shared style sheets are different ones', () => {
-  const classesOf = (file: string) =>
-    new Set(readText(file).match(/(?<=\.)[a-z][\w-]*(?=[^;{}]*\{)/g));
-  const own = [...classesOf('inbox/page/style.css')].filter((name) => !name.startsWith('ib-'));
-  // What the page takes from the shared pieces and changes on purpose.
-  expect(own.toSorted()).toEqual(['notice', 'primary', 'text', 'welcome']);
-  for (const file of ['web/ui/style.css', 'web/ui/first-paint.css']) {
-    expect([...classesOf(file)].filter((name) => name.startsWith('ib-'))).toEqual([]);
-  }
-});

@@ -7,7 +7,6 @@ import { connectToStage } from '../../inbox/connect.ts';
 import { startInboxServer, type InboxApi, type PageConnection } from '../../inbox/server.ts';
 import type { Inbox } from '../../inbox/store.ts';
 import { refusal } from '../helpers/aws.ts';
-import { always, never, refuse } from '../helpers/fault-proxy.ts';
 import { send } from '../helpers/http.ts';
 import { openInbox, startStage } from '../helpers/inbox.ts';
 
@@ -224,18 +223,6 @@ it('answers under its own name only, so that a name that resolves to this machin
     answer.resume();
     expect([answer.statusCode, answer.headers.location]).toEqual([302, `${origin}/api/inquiries`]);
   }
-});
-
-it('says what is wrong with the table, and works when it is right again', async () => {
-  const { get, meet, table, create } = await begin();
-  meet(always(refuse(400, 'ResourceNotFoundException')));
-  const message = expect.stringMatching(`^The table ${table} does not exist`) as string;
-  for (const path of ['inquiries', `inquiries/${UNKNOWN}`]) {
-    expect(await get(path)).toMatchObject({ status: 502, json: { message } });
-  }
-  meet(never);
-  const { id } = await create();
-  expect((await get(`inquiries/${id}`)).status).toBe(200);
 });
 
 it('returns nothing but the name of an unexpected error', async () => {
