@@ -66,15 +66,10 @@ describeOnDynamoDbLocal('among users who look alike', (endpoint) => {
       for (const sender of owners) {
         if (sender === victim) continue;
         const [newest, middle] = of(victim) as [Inquiry, Inquiry];
-        const queries: { before: string; limit?: string }[] = [
-          { before: newest.id },
-          { before: middle.id, limit: '1' },
-        ];
-        for (const query of queries) {
-          const older = of(sender).filter(({ id }) => id < query.before);
-          expect(await list(sender, query)).toEqual(
-            older.slice(0, Number(query.limit ?? Infinity)),
-          );
+        for (const [before, limit] of [[newest.id], [middle.id, '1']] as const) {
+          const older = of(sender).filter(({ id }) => id < before);
+          const expected = older.slice(0, Number(limit ?? Infinity));
+          expect(await list(sender, { before, limit })).toEqual(expected);
           replayed();
         }
       }
