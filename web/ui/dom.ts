@@ -1,4 +1,4 @@
-/** Creates elements with attributes and text nodes, never from markup. docs/adr/0045 */
+/** Creates elements with attributes and text nodes, never from markup. docs/adr/0073 */
 
 type Child = Node | string | undefined;
 type Attributes = Readonly<Record<string, string | boolean | undefined>>;
