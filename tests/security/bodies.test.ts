@@ -153,28 +153,24 @@ describe('strings come back as they went in', () => {
   const range = (from: number, to: number): number[] =>
     Array.from({ length: to - from }, (_, index) => from + index);
   const extremes = [
-    ...range(0, 0x21).map((code) => String.fromCodePoint(code)),
-    ...range(0x7f, 0xa1).map((code) => `a${String.fromCodePoint(code)}`),
+    ...range(0, 0xa1).map((code) => String.fromCodePoint(code)),
     ...range(0, 17).flatMap((plane) =>
       [0xfffe, 0xffff].map((code) => String.fromCodePoint(plane * 0x10000 + code)),
     ),
     // All characters of the basic plane, 1,024 at a time.
     ...range(0, 64).map((n) => String.fromCodePoint(...range(n * 1_024, (n + 1) * 1_024))),
+    // Composed and decomposed, ligatures, case.
     'e\u0301',
     '\uFB01',
     '\u212B',
     '\u1E9E\u00DF',
     '\u0130i\u0131I',
     '👩‍👩‍👧‍👦',
-    '\u{E0001}\u{E007F}',
     '{"S":"x"}',
     '$inquiry_1#id_',
     '__proto__',
     '\r\n',
     '  a  ',
-    '\t\t',
-    '\u00A0',
-    '\u2028',
     '%00',
     ...['\0', '"', '\\', 'é', '😀', '\u2028', '\uFFFD', '\u007F'].map((text) =>
       text.repeat(20_000),
