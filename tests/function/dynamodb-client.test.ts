@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
-import { startFaultProxy } from '../helpers/fault-proxy.ts';
+import { always, cancelTransaction, startFaultProxy } from '../helpers/fault-proxy.ts';
 
 const TABLE = { TableName: 'inquiries' };
 beforeEach(() => {
@@ -99,4 +99,20 @@ describe('a response', () => {
       $metadata: { attempts: 1 },
     });
   });
+});
+
+it.each([
+  ['throttling', ['ThrottlingError', 'None'], 3],
+  ['provisioned throughput', ['None', 'ProvisionedThroughputExceeded'], 3],
+  ['an item that is too large', ['None', 'ValidationError'], 1],
+  ['no reason', [], 1],
+])('a transaction cancelled because of %s is sent as often as can help', async (_, codes, sent) => {
+  const proxy = await startFaultProxy('');
+  onTestFinished(() => proxy.close());
+  proxy.plan = always(cancelTransaction(...codes));
+  vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', proxy.url);
+  const client = createDynamoDbClient({ region: 'eu-central-1' });
+  const command = new TransactWriteItemsCommand({ TransactItems: [] });
+  await expect(client.send(command)).rejects.toThrow();
+  expect(proxy.attempts).toBe(sent);
 });
