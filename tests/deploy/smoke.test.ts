@@ -85,10 +85,8 @@ describe.skipIf(!hasTransactions)('npm run smoke', () => {
   });
 
   it.each([
-    ['--data /none', 'No local stack is running'],
     ['--url file:///etc', "--url must be an http or https URL, not 'file:///etc'"],
     ['--mail', '--mail and --check-alarms need a stage.'],
-    ['nowhere', '"nowhere" is not a stage'],
   ])('refuses "%s"', async (args, line) => {
     const { code, output } = await smoke(args);
     expect([code, output]).toEqual([2, expect.stringContaining(line)]);
@@ -131,11 +129,15 @@ describe.skipIf(!hasTransactions)('npm run smoke', () => {
     ['401 without a token  answered 200, not 401', / 401$/, () => ({ status: 200 })],
     [`${API[2]}  Allow is missing, not GET, POST`, /^PUT/, without('allow')],
     [
+      `${API[3]}  Access-Control-Allow-Origin is missing, not ${ORIGIN}`,
+      /^GET  200/,
+      without('access-control-allow-origin'),
+    ],
+    [
       'POST creates an inquiry  an inquiry has reply, which is not in the contract',
       /^POST/,
       ({ text }) => ({ text: text.replace('"id"', '"reply":null,"id"') }),
     ],
-    [`${GET}there is nothing to see, since POST failed`, /^POST/, () => ({ status: 500 })],
     [`${KEY}the key is ignored`, /^POST/, without('idempotency-replayed')],
     [
       `${KEY}the body is not the one of the first response`,
@@ -151,7 +153,6 @@ describe.skipIf(!hasTransactions)('npm run smoke', () => {
         inquiries: [...inquiries.slice(0, 1), ...inquiries],
       })),
     ],
-    [`${API[10]}  answered 409, not 422`, /^POST.* 422$/, () => ({ status: 409 })],
     [`${GET}Cache-Control is missing, not no-store`, /limit=20/, without('cache-control')],
     [
       `${GET}the new inquiry is not in the list`,
@@ -172,7 +173,6 @@ describe.skipIf(!hasTransactions)('npm run smoke', () => {
         return {};
       },
     ],
-    [`${API[11]}  answered 401, not 204`, /^OPTIONS/, () => ({ status: 401 })],
     [`${API[11]}  it does not allow post`, /^OPTIONS/, without('access-control-allow-methods')],
   ])('against a stage that breaks the contract reports: %s', async (line, requests, change) => {
     changeResponses(requests, change);
@@ -239,13 +239,6 @@ describe.skipIf(!hasTransactions)('the smoke test of a stage', () => {
         'passed  SES may send for the domain  example.com',
       ],
     ]);
-  });
-
-  it('fails where the API allows another origin', async () => {
-    const { failed } = await runStage({ cors_origin: 'https://other.example.com' });
-    expect(failed).toContain(
-      `failed  GET lists the inquiries of the caller  Access-Control-Allow-Origin is ${ORIGIN}, not https://other.example.com`,
-    );
   });
 
   it.each<[line: string, answers: Record<string, object>, log?: string]>([
@@ -340,107 +333,70 @@ describe.skipIf(!hasTransactions)('the smoke test of a stage', () => {
     ]);
   });
 
-  describe('with a user pool', () => {
-    const POOL = { smoke_sign_in: { user_pool_id: 'eu-central-1_test', client_id: 'client' } };
+  it('creates a user of the pool without an invitation, signs in, deletes the user, and shows no secret', async () => {
     interface Call extends Record<string, unknown> {
       readonly Username?: string;
       readonly TemporaryPassword?: string;
       readonly ChallengeResponses?: { readonly NEW_PASSWORD: string };
     }
-    /** Requests to Cognito, by the action. */
-    let calls: Record<string, Call> = {};
-    /** @param others - Answers of Cognito in the place of success; EMAIL is the user's. */
-    const arrangePool = (others: Record<string, AwsAnswer> = {}): void => {
-      calls = {};
-      const success: Record<string, object> = {
-        AdminCreateUser: {},
-        AdminInitiateAuth: {
-          Session: 'session',
-          ChallengeParameters: { USER_ID_FOR_SRP: 'name-in-the-pool' },
-        },
-        AdminRespondToAuthChallenge: {
-          AuthenticationResult: { IdToken: token, AccessToken: 'access' },
-        },
-        DeleteUser: {},
+    const calls: Record<string, Call> = {};
+    /** What Cognito answers to each action; EMAIL is the user's. */
+    const answers: Record<string, AwsAnswer> = {};
+    const succeed = (action: string, body: object): void => {
+      answers[action] = { status: 200, body };
+      aws.state.answers[action] = (request) => {
+        calls[action] = JSON.parse(request.body) as Call;
+        const { body: sent, ...given } = answers[action] ?? { status: 200 };
+        const email = calls['AdminCreateUser']?.Username ?? '';
+        return { ...given, body: JSON.stringify(sent).replaceAll('EMAIL', email) };
       };
-      for (const [action, body] of Object.entries(success)) {
-        aws.state.answers[action] = (request) => {
-          calls[action] = JSON.parse(request.body) as Call;
-          const { body: sent, ...given } = { status: 200, body, ...others[action] };
-          const email = calls['AdminCreateUser']?.Username ?? '';
-          return { ...given, body: JSON.stringify(sent).replaceAll('EMAIL', email) };
-        };
-      }
     };
-    const listSecrets = (): string[] =>
+    succeed('AdminCreateUser', {});
+    succeed('AdminInitiateAuth', { ChallengeParameters: { USER_ID_FOR_SRP: 'name-in-the-pool' } });
+    succeed('AdminRespondToAuthChallenge', {
+      AuthenticationResult: { IdToken: token, AccessToken: 'access' },
+    });
+    succeed('DeleteUser', {});
+    const listSecrets = () =>
       Object.values(calls).flatMap(({ Username, TemporaryPassword, ChallengeResponses }) =>
-        [Username, TemporaryPassword, ChallengeResponses?.NEW_PASSWORD].filter(
-          (each) => each !== undefined,
-        ),
+        [Username, TemporaryPassword, ChallengeResponses?.NEW_PASSWORD].filter(Boolean),
       );
+    const outputs = { smoke_sign_in: { user_pool_id: 'pool', client_id: 'client' } };
+    const signIn = () => runStage(outputs, { token: '' });
 
-    it('creates a user without an invitation, signs in, deletes the user, and runs every check with the token', async () => {
-      arrangePool();
-      const { isPassed, output, results } = await runStage(POOL, { token: '' });
-      expect([isPassed, results[2]]).toEqual([true, 'passed  a new user of the pool signs in']);
-      const email = expect.stringMatching(/^smoke-test-[\da-f-]{36}@inquiries\.invalid$/) as string;
-      const password = expect.stringMatching(/^aA1!.{32}$/) as string;
-      expect(calls).toMatchObject({
-        AdminCreateUser: {
-          UserPoolId: 'eu-central-1_test',
-          Username: email,
-          TemporaryPassword: password,
-          MessageAction: 'SUPPRESS',
-          UserAttributes: [
-            { Name: 'email', Value: email },
-            { Name: 'email_verified', Value: 'true' },
-          ],
-        },
-        AdminInitiateAuth: { ClientId: 'client', AuthFlow: 'ADMIN_USER_PASSWORD_AUTH' },
-        AdminRespondToAuthChallenge: {
-          ChallengeResponses: { USERNAME: 'name-in-the-pool', NEW_PASSWORD: password },
-        },
-        DeleteUser: { AccessToken: 'access' },
-      });
-      const secrets = [token, ...listSecrets()];
-      for (const secret of secrets) expect(output).not.toContain(secret);
-      await runStage(POOL, { token: '' });
-      // Another user and other passwords each time.
-      expect(new Set([...secrets, ...listSecrets()]).size).toBe(7);
-    });
-
-    it('takes a token that is given instead', async () => {
-      arrangePool();
-      expect((await runStage(POOL)).isPassed).toBe(true);
-      expect(calls).toEqual({});
-    });
-
-    it.each<[string, AwsAnswer, string]>([
-      [
-        'AdminRespondToAuthChallenge',
-        refusal(400, 'InvalidPasswordException', 'EMAIL has a bad password'),
-        'InvalidPasswordException: … has a bad password',
-      ],
-      [
-        'AdminRespondToAuthChallenge',
-        { status: 200, body: { ChallengeName: 'SOFTWARE_TOKEN_MFA' } },
-        'Error: Cognito asks for SOFTWARE_TOKEN_MFA instead of signing in',
-      ],
-      [
-        'DeleteUser',
-        refusal(400, 'NotAuthorizedException', 'Access Token has been revoked'),
-        'NotAuthorizedException: Access Token has been revoked',
-      ],
-    ])(
-      'fails in one line without secrets when %s does not succeed: %j',
-      async (action, reply, line) => {
-        arrangePool({ [action]: reply });
-        const { isPassed, output, results } = await runStage(POOL, { token: '' });
-        expect(results).toContain(`failed  a new user of the pool signs in  ${line}`);
-        expect(results).toContain('skipped  POST creates an inquiry  no token');
-        for (const secret of listSecrets()) expect(output).not.toContain(secret);
-        expect(isPassed).toBe(false);
+    const { isPassed, output } = await signIn();
+    expect([isPassed, output]).toEqual([true, expect.stringContaining('a new user of the pool')]);
+    const email = expect.stringMatching(/^smoke-test-[\da-f-]{36}@inquiries\.invalid$/) as string;
+    const password = expect.stringMatching(/^aA1!.{32}$/) as string;
+    expect(calls).toMatchObject({
+      AdminCreateUser: {
+        UserPoolId: 'pool',
+        Username: email,
+        TemporaryPassword: password,
+        MessageAction: 'SUPPRESS',
+        UserAttributes: [
+          { Name: 'email', Value: email },
+          { Name: 'email_verified', Value: 'true' },
+        ],
       },
+      AdminInitiateAuth: { ClientId: 'client', AuthFlow: 'ADMIN_USER_PASSWORD_AUTH' },
+      AdminRespondToAuthChallenge: {
+        ChallengeResponses: { USERNAME: 'name-in-the-pool', NEW_PASSWORD: password },
+      },
+      DeleteUser: { AccessToken: 'access' },
+    });
+    const secrets = [token, ...listSecrets()];
+    for (const secret of secrets) expect(output).not.toContain(secret);
+
+    const refused = refusal(400, 'InvalidPasswordException', 'EMAIL has a bad password');
+    answers['AdminRespondToAuthChallenge'] = refused;
+    const failed = await signIn();
+    expect(failed.results).toContain(
+      'failed  a new user of the pool signs in  InvalidPasswordException: … has a bad password',
     );
+    expect(failed.results).toContain('skipped  POST creates an inquiry  no token');
+    for (const secret of listSecrets()) expect(failed.output).not.toContain(secret);
+    // Another user and other passwords each time.
+    expect(new Set([...secrets, ...listSecrets()]).size).toBe(7);
   });
 });
