@@ -25,16 +25,15 @@ import { createStateBucket, inspectStateBucket, type Place } from './state-bucke
 import { explainEnd, openSession, terraform, type Session } from './steps.ts';
 
 const USAGE = `
-Usage: npm run bootstrap [-- [--region REGION] [--yes] [--plan-only]]
+Usage: npm run bootstrap [-- [--region REGION] [--yes]]
 
   --region REGION  region of the bucket and of the stages; by default the one of the environment
   --yes            apply without confirmation, unless the plan deletes something
-  --plan-only      stop after the plan; without the bucket, before it
 
 Credentials come from the environment and must be an administrator's. Roles for GitHub, domains and a budget are settings
 in infra/terraform/bootstrap/settings.auto.tfvars.json (docs/deploy.md).
 
-Exit codes: 0 done (or planned), 1 a step failed, 2 refused or declined; 129, 130 or 143 after SIGHUP, SIGINT or SIGTERM.
+Exit codes: 0 done, 1 a step failed, 2 refused or declined; 129, 130 or 143 after SIGHUP, SIGINT or SIGTERM.
 `;
 
 const BOOTSTRAP = join(MODULE, 'bootstrap');
@@ -77,31 +76,19 @@ function refuseOtherPlace(place: Place): void {
 const writeJson = (file: string, value: object) =>
   writeFileSync(file, `${JSON.stringify(value, undefined, 2)}\n`);
 
-interface Outputs {
-  readonly permissions_boundaries: Readonly<Record<string, string>>;
-  readonly github_roles: Readonly<Record<string, string>>;
-}
-
-/** Writes what the stages' module reads, and says what comes next. */
+/** Writes what the stages' module reads. */
 async function finish(session: Session, { accountId, bucket, region }: Place): Promise<void> {
-  const { permissions_boundaries, github_roles } = await readOutputs<Outputs>(session);
+  const { permissions_boundaries } = (await readOutputs(session)) as {
+    readonly permissions_boundaries: object;
+  };
   writeFileSync(
     BACKEND_FILE,
     `# Written by npm run bootstrap.\nbucket              = "${bucket}"\nregion              = "${region}"\nallowed_account_ids = ["${accountId}"]\n`,
   );
   writeJson(join(MODULE, 'bootstrap.auto.tfvars.json'), { permissions_boundaries });
   session.io.stdout.write(`
-Done. The state of all stages goes to ${bucket}.
-
-Next:
-- Commit what is new in infra/terraform.
-- npm run deploy -- develop
-`);
-  const roles = Object.entries(github_roles);
-  if (roles.length === 0) return;
-  session.io.stdout
-    .write(`- Create these environments in the repository on GitHub, each with the secret AWS_ROLE_ARN (docs/deploy.md):
-${roles.map(([name, role]) => `  ${name.padEnd(13)} ${role}\n`).join('')}- Run this command again after the first deployment of each stage: GitHub can deploy a stage only once its roles are allowed its API, by the id.
+Done. Next: commit what is new in infra/terraform, and npm run deploy -- develop. The secrets AWS_ROLE_ARN of the environments
+on GitHub are the output github_roles (docs/deploy.md). Run this command again after the first deployment of each stage.
 `);
 }
 
@@ -109,7 +96,7 @@ ${roles.map(([name, role]) => `  ${name.padEnd(13)} ${role}\n`).join('')}- Run t
 async function bootstrap(
   session: Session,
   place: Place,
-  { yes, 'plan-only': planOnly }: { readonly yes: boolean; readonly 'plan-only': boolean },
+  yes: boolean,
   folder: string,
 ): Promise<void> {
   const { io, interruption } = session;
@@ -125,12 +112,8 @@ async function bootstrap(
   if (isBootstrapped && !existsSync(SETTINGS_FILE)) {
     // Without them, the plan would take back what the account has been given: domains, roles, a budget.
     throw new UsageError(
-      `The account was set up with settings that this checkout lacks: ${SETTINGS}. Take the file from the repository, or write it again. Nothing was changed.`,
+      `The account was set up with settings that this checkout lacks: ${SETTINGS}. ${session.state}`,
     );
-  }
-  if (!exists && planOnly) {
-    io.stdout.write('The bucket does not exist. It is created before the first plan.\n');
-    return;
   }
   const changed = `What was created so far is kept, in the state in the bucket ${bucket}.`;
   if (!exists) {
@@ -149,7 +132,6 @@ async function bootstrap(
     throw new UsageError('The plan deletes something, which needs a confirmation at a terminal.');
   }
   io.stdout.write(await validatePolicies(plan, region));
-  if (planOnly) return;
   if (plan.hasChanges) await confirm('Apply this plan?');
   if (!existsSync(SETTINGS_FILE)) writeJson(SETTINGS_FILE, { region });
   session.state = changed;
@@ -158,11 +140,13 @@ async function bootstrap(
 }
 
 export const main: Main = async (args, io) => {
-  const flag = { type: 'boolean', default: false } as const;
-  const definitions = { region: { type: 'string' }, yes: flag, 'plan-only': flag } as const;
+  const definitions = {
+    region: { type: 'string' },
+    yes: { type: 'boolean', default: false },
+  } as const;
   const options = parseOptions(USAGE, definitions, args);
-  if (!options.yes && !options['plan-only'] && !io.stdin.isTTY) {
-    throw new UsageError('There is no terminal for the confirmation; pass --yes or --plan-only.');
+  if (!options.yes && !io.stdin.isTTY) {
+    throw new UsageError('There is no terminal for the confirmation; pass --yes.');
   }
   refuseUnsavedState(BOOTSTRAP);
   const settings = readSettings();
@@ -177,7 +161,7 @@ export const main: Main = async (args, io) => {
   const session = openSession({ stdin, stdout, stderr, env }, BOOTSTRAP);
   const folder = mkdtempSync(join(tmpdir(), 'bootstrap-'));
   try {
-    await bootstrap(session, place, options, folder);
+    await bootstrap(session, place, options.yes, folder);
     return 0;
   } catch (error) {
     if (error instanceof UsageError) throw error;

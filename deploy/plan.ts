@@ -106,9 +106,7 @@ export function refuseOtherPackages({ packages }: Plan): void {
   for (const { filename, source_code_hash: hash } of packages) {
     const file = join(MODULE, String(filename));
     if (createHash('sha256').update(readFileSync(file)).digest('base64') !== hash) {
-      throw new UsageError(
-        `${relative(ROOT, file)} is not the package of the plan: deploy the commit that it was made from.`,
-      );
+      throw new UsageError(`${relative(ROOT, file)} is not the package of the plan.`);
     }
   }
 }
@@ -117,12 +115,12 @@ export function refuseOtherPackages({ packages }: Plan): void {
 export function refuseLoss({ deleted, lost }: Plan, place: string): void {
   for (const { address } of deleted) {
     throw new UsageError(
-      `The plan deletes ${address}, and the data of users with it, which this command never does. If its creation was interrupted: terraform -chdir=infra/terraform untaint '${address}'`,
+      `The plan deletes ${address}, which this command never does. If its creation was interrupted: terraform untaint '${address}'`,
     );
   }
   for (const { address, change } of lost) {
     throw new UsageError(
-      `The state has ${address}, ${String(change.before?.['arn'])}, but it is not in ${place}. If AWS_REGION is wrong, correct it. If it was deleted, restore it (docs/runbook.md, "Restore the table"); to begin without its data: terraform -chdir=infra/terraform state rm '${address}'`,
+      `The state has ${address}, ${String(change.before?.['arn'])}, but it is not in ${place}. Restore it (docs/runbook.md, "Restore the table"); to begin without its data: terraform state rm '${address}'`,
     );
   }
 }
@@ -132,6 +130,6 @@ export function refuseUnsavedState(module: string): void {
   if (!existsSync(join(module, 'errored.tfstate'))) return;
   const folder = relative(ROOT, module);
   throw new UsageError(
-    `${folder}/errored.tfstate is a state that Terraform could not save; without it, Terraform would make everything in it again. Save it in the workspace of the stage that its tags name (TF_WORKSPACE=STAGE terraform -chdir=${folder} state push errored.tfstate), and remove it.`,
+    `${folder}/errored.tfstate is a state that Terraform could not save: see docs/runbook.md, "A deployment was interrupted".`,
   );
 }

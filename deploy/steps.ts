@@ -7,16 +7,12 @@ const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 /** What to do about errors of Terraform that do not say it. */
 const HINTS: readonly (readonly [error: RegExp, hint: string])[] = [
   [
-    /acquiring the state lock/,
-    'Wait until the command that holds the lock has ended. If it was killed with its Terraform: terraform -chdir=infra/terraform force-unlock ID',
-  ],
-  [
-    / was ended by SIG/,
-    'Its lock, and resources that its state lacks, may be left: see docs/runbook.md, "A deployment was interrupted".',
+    /acquiring the state lock| was ended by SIG/,
+    'See docs/runbook.md, "A deployment was interrupted".',
   ],
   [
     /already ?exist|AlreadyOwnedByYou/i,
-    'It exists but is not in the state: see docs/runbook.md, "Import a resource".',
+    'It is not in the state: see docs/runbook.md, "Import a resource".',
   ],
 ];
 

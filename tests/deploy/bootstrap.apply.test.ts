@@ -80,7 +80,7 @@ it.skipIf(endpoint === '')(
     const created = await first.bootstrap();
     expect(created).toContain(`# (imported from "${bucket}")`);
     expect(created).toContain(
-      `release-plan  arn:aws:iam::${accountId}:role/terraform-bootstrap/${name}-release-plan-${region}`,
+      `"release-plan" = "arn:aws:iam::${accountId}:role/terraform-bootstrap/${name}-release-plan-${region}`,
     );
     const boundaries = readFileSync(join(first.infra, 'bootstrap.auto.tfvars.json'), 'utf8');
     expect(JSON.parse(boundaries)).toMatchObject({

@@ -106,11 +106,9 @@ describe('npm run bootstrap', () => {
 
   it('takes nothing back from an account whose settings this checkout lacks', async () => {
     arrangeBucket(200, ['inquiries/bootstrap.tfstate']);
-    for (const args of ['--yes', '--plan-only']) {
-      const { code, output } = await bootstrap(args);
-      expect([code, readCalls(), readModuleFiles()]).toEqual([2, [], {}]);
-      expect(output).toContain('The account was set up with settings that this checkout lacks');
-    }
+    const { code, output } = await bootstrap('--yes');
+    expect([code, readCalls(), readModuleFiles()]).toEqual([2, [], {}]);
+    expect(output).toContain('The account was set up with settings that this checkout lacks');
     expect(await bootstrap('--yes', { moduleFiles: { [SETTINGS]: '{}' } })).toMatchObject({
       code: 0,
     });
@@ -176,16 +174,6 @@ describe('npm run bootstrap', () => {
     expect([found, output]).toEqual([expected, expect.stringContaining(line)]);
     expect(output).not.toContain('An empty list');
     expect(asked[0]).toEqual({ policyType: 'IDENTITY_POLICY', policyDocument: '{"a":1}' });
-  });
-
-  it.each([
-    ['shows the plan', 200, 'Terraform will perform the following actions'],
-    ['says that the bucket comes first', 404, 'The bucket does not exist.'],
-  ])('--plan-only %s and changes nothing', async (_, status, text) => {
-    arrangeBucket(status);
-    const { output, ...found } = await bootstrap('--plan-only');
-    expect([found, output]).toEqual([{ code: 0, isApplied: false }, expect.stringContaining(text)]);
-    expect([aws.state.changes, readModuleFiles(), temporaryFiles()]).toEqual([[], {}, []]);
   });
 
   it.each([

@@ -47,13 +47,13 @@ const awaitCall = (call: string) =>
   vi.waitFor(() => expect(calls()).toContain(call), { timeout: 20_000, interval: 20 });
 const environment = () => ({ ...process.env, PATH: `${folder}:/usr/bin:/bin` });
 const script = (name: string) => join(ROOT, 'deploy', `${name}.ts`);
-const NO_TERMINAL = 'There is no terminal for the confirmation; pass --yes or --plan-only.\n';
+const NO_TERMINAL = 'There is no terminal for the confirmation; pass --yes';
 
 it.each([
-  ['bootstrap', [], NO_TERMINAL],
+  ['bootstrap', [], `${NO_TERMINAL}.\n`],
   ['check-infra', ['--all'], "Unknown option '--all' (see --help)\n"],
-  ['deploy', ['develop'], NO_TERMINAL],
-  ['rollback', ['release'], NO_TERMINAL.replace('plan-only', 'list')],
+  ['deploy', ['develop'], `${NO_TERMINAL} or --plan-only.\n`],
+  ['rollback', ['release'], `${NO_TERMINAL} or --list.\n`],
   ['smoke', ['--url', 'x'], "--url must be an http or https URL, not 'x'\n"],
 ])('npm run %s %j ends with exit code 2, in one line', async (name, args, output) => {
   const outcome = await run(process.execPath, [script(name), ...args], { env: environment() });

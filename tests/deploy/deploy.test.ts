@@ -82,7 +82,7 @@ it.each<[string, Partial<World>, string]>([
   [
     'main --yes',
     { moduleFiles: { 'errored.tfstate': '' } },
-    'infra/terraform/errored.tfstate is a state that Terraform could not save; without it, Terraform would make everything in it again. Save it in the workspace of the stage that its tags name (TF_WORKSPACE=STAGE terraform -chdir=infra/terraform state push errored.tfstate), and remove it.',
+    'infra/terraform/errored.tfstate is a state that Terraform could not save: see docs/runbook.md, "A deployment was interrupted".',
   ],
 ])('npm run deploy -- %s is refused before anything is run, with %j', async (args, world, line) => {
   expect(await deploy(args, world)).toEqual({ code: 2, output: `${line}\n`, isApplied: false });
@@ -173,7 +173,7 @@ describe('npm run deploy', () => {
   it.each<[Partial<World>, string]>([
     [
       { changes: [{ address: table, actions: ['create', 'delete'] }] },
-      `The plan deletes ${table}, and the data of users with it`,
+      `The plan deletes ${table}, which`,
     ],
     [
       {
@@ -213,8 +213,8 @@ describe('npm run deploy', () => {
   });
 
   it.each([
-    ['Role with name inquiries-develop already exists.', 'It exists but is not in the state'],
-    ['Error acquiring the state lock', 'Wait until the command that holds the lock has ended.'],
+    ['Role with name inquiries-develop already exists.', 'It is not in the state'],
+    ['Error acquiring the state lock', 'See docs/runbook.md, "A deployment was interrupted".'],
   ])('shows what a failed apply prints, and what to do about: %s', async (error, hint) => {
     const world = { failing: 'terraform apply', error };
     const { code, output: printed } = await deploy('develop --yes', world);

@@ -297,7 +297,7 @@ describe.skipIf(endpoint === '')(
       const locked = await deploy('develop', '--yes');
       expect([locked.code, locked.output]).toEqual([
         1,
-        expect.stringMatching(/ID: +id-1\n[^]* Who: +ana@host\n[^]* force-unlock ID\n/),
+        expect.stringMatching(/ID: +id-1\n[^]* Who: +ana@host\n[^]*See docs\/runbook\.md/),
       ]);
       await stages.s3.deleteObject(lock);
 
